@@ -32,30 +32,17 @@ export async function requestReport(
   const filter = { ...scopeOf(scope), range, statuses, channel };
   const totalRows = await SOURCES[kind].count(tx.trx, filter, FORMATS[format].rowsMax + 1);
   ensureRowsBelowMax(format, totalRows);
-  const row = await insertReport(tx.trx, {
-    id: newId('rpt', now.getTime()),
-    ...scopeOf(scope),
-    kind,
-    format,
-    period,
-    startDate: range.startDate,
-    endDate: range.endDate,
-    statuses,
-    channel,
-    status: 'QUEUED',
-    totalRows,
-    requestedBy,
-    requestedAt: now,
-  });
-  if (!isSmall({ format, rowsTotal: totalRows })) {
-    await tx.enqueue([reportMessage({ reportId: row.id, ...scopeOf(scope) })]);
-  }
-  return row;
-}
-
-async function insertReport(trx: Knex.Transaction, values: Partial<ReportRow>): Promise<ReportRow> {
-  const [row] = await trx<ReportRow>('report').insert(values).returning('*');
+  const { startDate, endDate } = range;
+  const options = { kind, format, period, startDate, endDate, statuses, channel, requestedBy };
+  const id = newId('rpt', now.getTime());
+  const [row] = await tx
+    .trx<ReportRow>('report')
+    .insert({ id, ...scopeOf(scope), ...options, status: 'QUEUED', totalRows, requestedAt: now })
+    .returning('*');
   if (!row) throw new Error('INSERT INTO report returned no row');
+  if (!isSmall({ format, rowsTotal: totalRows })) {
+    await tx.enqueue([reportMessage({ reportId: id, ...scopeOf(scope) })]);
+  }
   return row;
 }
 

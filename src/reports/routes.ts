@@ -57,12 +57,12 @@ const IMMEDIATE_MAX = 3;
 function createImmediateGenerator(deps: ReportRouteDeps): (id: string) => Promise<ReportRow> {
   const generate = createGenerateReport(deps);
   let running = 0;
-  const handOver = async (id: string): Promise<void> => {
+  const enqueueWorkflow = async (id: string): Promise<void> => {
     const row = await readReport(deps.db, id);
     await deps.runInTransaction((tx) => tx.enqueue([reportMessage({ reportId: id, ...scopeOf(row) })]));
   };
   return async (id) => {
-    if (running >= IMMEDIATE_MAX) await handOver(id);
+    if (running >= IMMEDIATE_MAX) await enqueueWorkflow(id);
     else {
       running += 1;
       try {
@@ -70,9 +70,9 @@ function createImmediateGenerator(deps: ReportRouteDeps): (id: string) => Promis
       } catch (error) {
         deps.log.warn(
           { err: error, reportId: id },
-          'report was not generated within its request; its workflow continues',
+          'report was not generated within its request; its workflow generates it',
         );
-        await handOver(id);
+        await enqueueWorkflow(id);
       } finally {
         running -= 1;
       }

@@ -42,14 +42,14 @@ function parseCsv(text: string): string[][] {
 const unquoted = (field: string): string => field.replace(/^"|"$/g, '').replaceAll('""', '"');
 
 /** The text of one entry of a zip file. */
-function unzip(file: Buffer, wanted: string): string {
+function unzip(file: Buffer, name: string): string {
   for (let at = file.lastIndexOf('PK\u0005\u0006') && file.readUInt32LE(file.lastIndexOf('PK\u0005\u0006') + 16); ;) {
-    if (file.readUInt32LE(at) !== 0x02_01_4b_50) throw new Error(`no ${wanted} in the zip file`);
+    if (file.readUInt32LE(at) !== 0x02_01_4b_50) throw new Error(`no ${name} in the zip file`);
     const nameLength = file.readUInt16LE(at + 28);
-    const name = file.toString('utf8', at + 46, at + 46 + nameLength);
+    const entry = file.toString('utf8', at + 46, at + 46 + nameLength);
     const [packed, offset] = [file.readUInt32LE(at + 20), file.readUInt32LE(at + 42)];
     const start = offset + 30 + file.readUInt16LE(offset + 26);
-    if (name === wanted) return inflateRawSync(file.subarray(start, start + packed)).toString();
+    if (entry === name) return inflateRawSync(file.subarray(start, start + packed)).toString();
     at += 46 + nameLength + file.readUInt16LE(at + 30);
   }
 }

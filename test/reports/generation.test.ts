@@ -146,7 +146,7 @@ describe('a run that generates a report', () => {
   });
 });
 
-test('payments that are made while the file is written are not in it: all rows are of one snapshot', async () => {
+test('payments that arrive while the file is written are not in it: all rows are of one snapshot', async () => {
   for (let count = 0; count < 3; count += 1) await fund(world, scope, 100_00n);
   const { id } = await reports.createQueued(scope);
   await reports.generator(

@@ -232,8 +232,8 @@ test('the amounts of payments that were paid once, twice or in part equal what t
   expect(net + fee + feeTax).toBe(5n * 100_50n + 80_01n);
   const { report, file } = await reports.download(scope, { kind: 'payments', period: 'day', date, format: 'JSON' });
   const cells: Record<string, number | null>[] = file.body.rows;
-  const wanted = { receivedAmount: net + fee + feeTax, fee, feeTax, netAmount: net };
-  for (const [name, total] of Object.entries(wanted)) {
+  const expected = { receivedAmount: net + fee + feeTax, fee, feeTax, netAmount: net };
+  for (const [name, total] of Object.entries(expected)) {
     const sum = cells.reduce((all, row) => all + santim(row[name] ?? 0), 0n);
     expect([name, sum, santim(report.totals[name])]).toEqual([name, total, total]);
   }

@@ -6,8 +6,8 @@ import { before } from '../../src/reports/sources/source.ts';
 
 /** Saturday 21 November 2026, noon in Addis Ababa. */
 const NOW = new Date('2026-11-21T09:00:00.000Z');
-const days = (wanted: RequestedPeriod, now = NOW): string[] => {
-  const { startDate, endDate } = readPeriod(wanted, now);
+const days = (requested: RequestedPeriod, now = NOW): string[] => {
+  const { startDate, endDate } = readPeriod(requested, now);
   return [startDate, endDate];
 };
 
@@ -80,8 +80,8 @@ test.each<[RequestedPeriod, string]>([
   [{ period: 'day', endDate: '2026-01-01' }, 'endDate is for period custom'],
   [{ period: 'day', date: '0001-01-01' }, 'date must be a day from 2020-01-01 to 2100-12-31, got 0001-01-01'],
   [{ period: 'custom', startDate: '2026-01-02', endDate: '9999-12-31' }, 'endDate must be a day from'],
-])('the period %j is rejected: %s', (wanted, message) => {
-  expect(() => readPeriod(wanted, NOW)).toThrow(message);
+])('the period %j is rejected: %s', (requested, message) => {
+  expect(() => readPeriod(requested, NOW)).toThrow(message);
 });
 
 test('the parts of a range cover it without gaps, each within the maximum of days', () => {

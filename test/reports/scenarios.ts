@@ -12,7 +12,7 @@ import { readWithdrawal, type WithdrawalRow } from '../../src/withdrawals/model.
 import { resolveWithdrawal, type Resolution } from '../../src/withdrawals/resolve.ts';
 import { createCheckPayout } from '../../src/withdrawals/sync.ts';
 import { ACCEPTED, buildAttempt, buildPendingPayment, declined, PAID, type World } from '../support/build.ts';
-import { ask } from '../support/settlements.ts';
+import { ask as requestSettlement } from '../support/settlements.ts';
 import { UNKNOWN_PAYOUT, PAID_OUT, REFUSED, REVERSED, TAKEN } from '../support/withdrawals.ts';
 
 type Play = { world: World; row: WithdrawalRow };
@@ -211,6 +211,6 @@ export async function playSettlement(
   scope: MerchantScope,
   { scenario, amountSantim }: SettlementScenario,
 ): Promise<void> {
-  const { id } = await ask(world, scope, { amount: amountSantim });
+  const { id } = await requestSettlement(world, scope, { amount: amountSantim });
   for (const step of SETTLEMENT_SCENARIOS[scenario]) await world.runInTransaction((tx) => step(tx, id, by(world)));
 }

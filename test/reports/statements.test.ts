@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import type { ReadMovement } from '../../src/ledger/balance.ts';
 import { listPeriod, readPeriod } from '../../src/ledger/statement.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import type { PdfPage } from '../../src/reports/formats/pdf-page.ts';
@@ -9,7 +10,7 @@ import { PDF_MOVEMENTS_MAX, renderPdf } from '../../src/reports/formats/pdf.ts';
 import { rangeOf } from '../../src/reports/period.ts';
 import { readReport } from '../../src/reports/queries.ts';
 import { SOURCES } from '../../src/reports/sources/sources.ts';
-import { readStatement, type Statement, type StatementMovement } from '../../src/reports/sources/statement.ts';
+import { readStatement, type Statement } from '../../src/reports/sources/statement.ts';
 import { buildMerchant, buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startReports, type Reports } from '../support/reports.ts';
@@ -60,8 +61,8 @@ async function readStatements(onRead = async () => {}): Promise<Statement[]> {
   );
 }
 
-async function movementsOf({ account }: Statement): Promise<StatementMovement[]> {
-  const all: StatementMovement[] = [];
+async function movementsOf({ account }: Statement): Promise<ReadMovement[]> {
+  const all: ReadMovement[] = [];
   for await (const movements of account?.movements ?? []) all.push(...movements);
   return all;
 }

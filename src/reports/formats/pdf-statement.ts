@@ -1,7 +1,8 @@
+import type { ReadMovement } from '../../ledger/balance.ts';
 import { inAddis } from '../../lib/dates.ts';
 import { toBirr, type Santim } from '../../lib/money.ts';
 import { timeText } from '../sources/columns.ts';
-import type { Statement, StatementAccount, StatementMovement } from '../sources/statement.ts';
+import type { Statement, StatementAccount } from '../sources/statement.ts';
 import { INK, LEFT, RIGHT, type PdfPage } from './pdf-page.ts';
 
 /** Two columns of facts: where each starts, the width of its values, and the keys of its facts. */
@@ -164,7 +165,7 @@ function writeBalanceLine(page: PdfPage, label: string, santim: Santim): void {
   endLine(page);
 }
 
-function writeMovement(page: PdfPage, movement: StatementMovement): void {
+function writeMovement(page: PdfPage, movement: ReadMovement): void {
   const style = { size: 7.5 };
   page.write(addisText(movement.effectiveAt), AT.time + 4, style);
   page.write(typeText(movement.type), AT.type, style);

@@ -1,8 +1,7 @@
+import type { ReadMovement } from '../../ledger/balance.ts';
 import { exportPeriod } from '../../ledger/export.ts';
-import type { JournalKind } from '../../ledger/postings.ts';
 import { readPeriod, sumPeriod, type Period } from '../../ledger/statement.ts';
 import type { Queryable } from '../../lib/db.ts';
-import type { Santim } from '../../lib/money.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
 import type { Cell, ColumnHead } from './columns.ts';
 
@@ -16,16 +15,9 @@ export type Statement = {
 
 /** opening + all movements = closing, which is the opening balance of the next statement. */
 export type StatementAccount = Period & {
-  totals: readonly { type: JournalKind; count: number; amountSantim: Santim }[];
+  totals: Readonly<Awaited<ReturnType<typeof sumPeriod>>>;
   /** All movements in pages, oldest first. */
-  movements: AsyncIterable<StatementMovement[]>;
-};
-export type StatementMovement = {
-  effectiveAt: Date;
-  type: JournalKind;
-  resourceId: string;
-  amountSantim: Santim;
-  balanceAfterSantim: Santim;
+  movements: AsyncIterable<ReadMovement[]>;
 };
 
 export type StatementInput = {
@@ -53,7 +45,7 @@ async function* readMovements(
   db: Queryable,
   period: Period,
   { pageRows, onRead }: StatementInput,
-): AsyncGenerator<StatementMovement[]> {
+): AsyncGenerator<ReadMovement[]> {
   for (let { after } = period; after < period.upTo;) {
     const found = await exportPeriod(db, { ...period, after }, pageRows);
     yield found;
