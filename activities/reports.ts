@@ -3,12 +3,12 @@ import { Context } from '@temporalio/activity';
 import type { ReportStatus } from '../src/reports/states.ts';
 import { asNonRetryable } from './non-retryable.ts';
 
-export type { ReportInput } from '../src/reports/workflow-input.ts';
+export type { ReportInput } from '../src/reports/workflow.ts';
 
 export type ReportDeps = {
-  /** Makes it, from its beginning; tells how far it is to whom may stop it by throwing. */
+  /** Generates the file from the start; an error that `onProgress` throws stops the run. */
   generate: (reportId: string, onProgress: (rowsDone: number) => void) => Promise<ReportStatus>;
-  /** Ends it as FAILED. */
+  /** Ends the report as FAILED. */
   giveUp: (reportId: string) => Promise<ReportStatus>;
 };
 
@@ -21,7 +21,7 @@ export function createReportActivities(deps: ReportDeps) {
       return asNonRetryable(() =>
         deps.generate(reportId, (rowsDone) => {
           heartbeat(rowsDone);
-          // A worker that is shut down does not wait for a million rows: another one begins anew.
+          // A worker that shuts down does not finish a million rows: another one starts anew.
           cancellationSignal.throwIfAborted();
         }),
       );

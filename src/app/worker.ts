@@ -25,7 +25,7 @@ import { findRecoverableRuns } from '../reconciliation/runs.ts';
 import { createReportFiles } from '../reports/files.ts';
 import { createGenerateReport, giveUpReport } from '../reports/generate.ts';
 import { measureReports } from '../reports/metrics.ts';
-import { findRecoverableReports } from '../reports/recoverable.ts';
+import { findRecoverableReports } from '../reports/workflow.ts';
 import { measureSettlements } from '../settlements/metrics.ts';
 import { findRecoverableSettlements } from '../settlements/workflow-input.ts';
 import { temporalOptions } from '../temporal/client.ts';

@@ -41,7 +41,7 @@ const INVALID_STATE: ByOperation = {
   },
   cancelSettlement: becomes('PROCESSING', 'REQUESTED', 'CANCELLED'),
   advanceSandboxSettlement: { message: 'This settlement is COMPLETED: it has no further step.' },
-  createReport: { message: '10 reports are being made: wait for one to end, or cancel it.' },
+  createReport: { message: '10 reports are pending: wait until one is complete, or cancel one.' },
   cancelReport: { message: 'The report is READY: there is nothing to cancel.' },
   getReportFile: { message: 'The report is RUNNING: it has no file.' },
   saveKyc: APPROVED,

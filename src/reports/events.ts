@@ -4,18 +4,19 @@ import { scopeOf } from '../lib/scope.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { snapshotFields } from '../webhooks/events/catalogue.ts';
 import { recordEvents } from '../webhooks/events/record.ts';
-import type { ReportRow } from './model.ts';
-import { reportSnapshot } from './present.ts';
+import { presentReport } from './present.ts';
+import type { ReportRow } from './queries.ts';
 
-/** Records that a report's file is there, in the change that made it so. */
+/** Records `report.ready` in the transaction that completes the report. */
 export async function recordReady(tx: UnitOfWork, row: ReportRow, baseUrl: string): Promise<void> {
+  const { environment, ...fields } = presentReport(row, baseUrl);
   await recordEvents(tx, [
     {
       event: 'report.ready',
       ...scopeOf(row),
       resourceType: 'report',
       resourceId: row.id,
-      data: reportSnapshot(row, baseUrl),
+      data: { object: 'report', environment, merchantId: row.merchantId, version: row.version, ...fields },
       createdAt: row.completedAt ?? row.requestedAt,
     },
   ]);

@@ -6,10 +6,10 @@ import type { ReportFiles } from './files.ts';
 export type ExpireDeps = { db: Knex; files: ReportFiles; clock: Clock };
 
 const EXPIRE_BATCH = 500;
-/** Longer than a file that is being written stands still. */
+/** Longer than any pause between two writes to a file. */
 const ABANDONED_MS = HOUR_MS;
 
-/** Removes the files whose 30 days are over; the index of those to expire finds them. Repeats do no harm. */
+/** Removes the files whose retention of 30 days is over, found by an index. Idempotent. */
 export async function expireReports({ db, files, clock }: ExpireDeps): Promise<void> {
   const due = await rows<{ id: string; storageKey: string }>(
     db,
@@ -26,17 +26,12 @@ export async function expireReports({ db, files, clock }: ExpireDeps): Promise<v
   }
 }
 
-/** Removes what runs left behind that were killed. It looks at every file: for once a day. */
+/** Removes the files of runs whose process was killed. Looks at every file: run it once a day. */
 export async function removeAbandoned({ db, files }: Pick<ExpireDeps, 'db' | 'files'>): Promise<void> {
-  // By the disk's own clock.
+  // Files carry the time of the disk's own clock.
   for await (const found of files.unchangedSince(new Date(Date.now() - ABANDONED_MS))) {
-    const stored = await rows<{ storageKey: string }>(
-      db,
-      'SELECT storage_key FROM report WHERE storage_key = ANY (:found)',
-      {
-        found,
-      },
-    );
+    const sql = 'SELECT storage_key FROM report WHERE storage_key = ANY (:found)';
+    const stored = await rows<{ storageKey: string }>(db, sql, { found });
     const known = new Set(stored.map(({ storageKey }) => storageKey));
     for (const name of found) if (!known.has(name)) await files.remove(name);
   }

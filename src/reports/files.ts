@@ -3,27 +3,27 @@ import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 
-/** A file that was written whole and is on the disk. */
+/** A file that is complete and synced to disk. */
 export type StoredFile = { storageKey: string; bytes: number; sha256: string };
 
-/** Where the bytes of reports are kept. */
+/** The storage of reports' files. */
 export type ReportFiles = {
-  /** Writes them under a new random name as they come. A failure on the way leaves nothing. */
+  /** Writes chunks as they arrive to a file of a new random name. After an error no file is left. */
   write: (chunks: AsyncIterable<string | Uint8Array>) => Promise<StoredFile>;
-  /** Throws when it is not there. */
+  /** Throws when the file does not exist. */
   read: (storageKey: string) => Promise<Readable>;
-  /** No error when it is not there. */
+  /** Does nothing when the file does not exist. */
   remove: (storageKey: string) => Promise<void>;
-  /** The names of files that nobody has written to since an instant, some at a time. */
+  /** The names of files that were not written to since an instant, in batches. */
   unchangedSince: (instant: Date) => AsyncIterable<string[]>;
 };
 
-/** Files looked at at once. */
-const LOOK_BATCH = 100;
+/** Files whose status is read at once. */
+const STAT_BATCH = 100;
 const NAME_BYTES = 16;
 const NAME = /^[0-9a-f]{32}$/;
 
-/** A folder that nothing serves, readable by this process's user only. The API and the workers share it. */
+/** Files in a folder that no web server serves, readable by the process's user only; API and workers share it. */
 export function createReportFiles(folder: string): ReportFiles {
   const pathOf = (storageKey: string): string => {
     if (!NAME.test(storageKey)) throw new Error('not the name of a report file');
@@ -44,11 +44,11 @@ export function createReportFiles(folder: string): ReportFiles {
       }
     },
     unchangedSince: async function* (instant) {
-      const names = (await readdir(folder).catch(noFolder)).filter((name) => NAME.test(name));
-      for (let from = 0; from < names.length; from += LOOK_BATCH) {
-        const looked = names.slice(from, from + LOOK_BATCH);
-        const old = await Promise.all(looked.map(async (name) => (await changedAt(pathOf(name))) < instant));
-        yield looked.filter((_, index) => old[index]);
+      const names = (await readdir(folder).catch(emptyIfMissing)).filter((name) => NAME.test(name));
+      for (let from = 0; from < names.length; from += STAT_BATCH) {
+        const batch = names.slice(from, from + STAT_BATCH);
+        const old = await Promise.all(batch.map(async (name) => (await changedAt(pathOf(name))) < instant));
+        yield batch.filter((_, index) => old[index]);
       }
     },
   };
@@ -72,13 +72,13 @@ async function writeAll(path: string, chunks: AsyncIterable<string | Uint8Array>
   return { bytes, sha256: hash.digest('hex') };
 }
 
-/** Before the first report there is none. */
-function noFolder(error: unknown): string[] {
+/** The folder does not exist before the first report. */
+function emptyIfMissing(error: unknown): string[] {
   if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
   throw error;
 }
 
-/** Now, for what somebody else has removed meanwhile. */
+/** The current time for a file that was removed meanwhile. */
 async function changedAt(path: string): Promise<Date> {
   const found = await stat(path).catch(() => null);
   return found?.mtime ?? new Date();

@@ -2,20 +2,18 @@ import { randomUUID } from 'node:crypto';
 
 import type { Clock } from '../lib/clock.ts';
 import { DAY_MS } from '../lib/dates.ts';
-import { rows, type Knex } from '../lib/db.ts';
+import type { Knex } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Position } from '../lib/pagination.ts';
 import { findMerchant } from '../merchants/operations.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import { recordReady } from './events.ts';
-import type { StoredFile, ReportFiles } from './files.ts';
-import { FORMATS } from './formats/formats.ts';
+import type { ReportFiles, StoredFile } from './files.ts';
+import { ensureRowsBelowMax, FORMATS } from './formats/formats.ts';
 import type { Rendering } from './formats/rendering.ts';
-import { filterOf, readReport, type ReportRow } from './model.ts';
-import { ensureBelowLimit } from './row-limit.ts';
-import { inSnapshot } from './snapshot.ts';
+import { filterOf, inSnapshot, readReport, updatePending, type ReportRow } from './queries.ts';
 import type { Cell } from './sources/columns.ts';
-import type { Source, SourcePage, Sums } from './sources/source.ts';
+import type { Sums } from './sources/source.ts';
 import { SOURCES } from './sources/sources.ts';
 import { readStatement } from './sources/statement.ts';
 import type { ReportStatus } from './states.ts';
@@ -25,207 +23,183 @@ export type GenerateReportDeps = {
   runInTransaction: RunInTransaction;
   files: ReportFiles;
   clock: Clock;
-  /** Where the file is fetched from, without a slash at the end. */
+  /** The URL that files are downloaded from, without a trailing slash. */
   baseUrl: string;
-  /** How many rows are read at once; fewer in tests. */
+  /** Rows read by one statement; fewer in tests. */
   pageRows?: number;
 };
 
-/** `onProgress` is called after each page; what it throws stops the run. */
-export type MakeReport = (reportId: string, onProgress?: (rowsDone: number) => void) => Promise<ReportStatus>;
+/** `onProgress` is called after each page; an error that it throws stops the run. */
+export type GenerateReport = (reportId: string, onProgress?: (rowsDone: number) => void) => Promise<ReportStatus>;
 
-/** How long a file is kept. */
-export const KEPT_MS = 30 * DAY_MS;
+/** How long a file is retained. */
+export const RETENTION_MS = 30 * DAY_MS;
 
-/** Some 1 MB. */
+/** About 1 MB. */
 const PAGE_ROWS = 1_000;
-/** Of a statement's movements; writing them holds everything else up for a tenth of a second. */
+/** Movements of a statement; writing them to the PDF blocks the event loop for a tenth of a second. */
 const STATEMENT_PAGE_ROWS = 250;
-/** Pages between two looks at whether anybody still wants it. */
-const LOOK_PAGES = 10;
+/** Pages between two updates of the row's progress, which also detect that the run was superseded. */
+const PROGRESS_PAGES = 10;
 
 /**
- * The one operation that makes a report, from its start to its end: claims the row, reads all rows at one instant, page
- * by page, writes the file, and tells that it is there. Made again, it begins anew, and whoever was at it gives up: only
- * the run that the row names can end it. A caller's mistake ends it as FAILED; any other failure is thrown.
+ * Generates a report: claims its row, reads all rows in one snapshot page by page, writes the file, and records that
+ * it is READY. A repeated call starts anew and supersedes the earlier run, which then stops: only the run that the row
+ * names can complete it. An AppError ends the report as FAILED; other errors are thrown.
  */
-export function createGenerateReport(deps: GenerateReportDeps): MakeReport {
+export function createGenerateReport(deps: GenerateReportDeps): GenerateReport {
   return async (reportId, onProgress = () => {}) => {
-    const row = await claim(deps, reportId);
-    if (row === null) return (await readReport(deps.db, reportId)).status;
+    const claim = { status: 'RUNNING', runId: randomUUID(), processedRows: 0 } as const;
+    const row = await updatePending(deps.db, { id: reportId }, claim);
     try {
-      const made = await writeFile(deps, row, onProgress);
-      await finish(deps, row, made);
+      if (row) await complete(deps, row, await writeFile(deps, row, onProgress));
     } catch (error) {
-      if (error instanceof AppError) await failReport(deps, row, error);
-      else if (!(error instanceof GivenUp)) throw error;
+      if (error instanceof AppError) await failReport(deps, { id: reportId, runId: claim.runId }, error);
+      else if (!(error instanceof Superseded)) throw error;
     }
     return (await readReport(deps.db, reportId)).status;
   };
 }
 
-type Claimed = ReportRow & { run: string };
-
-/** null when it is over. */
-async function claim({ db }: GenerateReportDeps, id: string): Promise<Claimed | null> {
-  const [row] = await rows<Claimed>(
-    db,
-    `UPDATE report SET status = 'RUNNING', run_id = :run, processed_rows = 0, version = version + 1
-     WHERE id = :id AND status IN ('QUEUED', 'RUNNING') RETURNING *`,
-    { id, run: randomUUID() },
-  );
-  return row ?? null;
+/** The report was cancelled, or another run has claimed it. */
+class Superseded extends Error {
+  override readonly name = 'Superseded';
 }
 
-/** It was cancelled, or another run has taken over: nobody wants this one's file. */
-class GivenUp extends Error {
-  override readonly name = 'GivenUp';
-}
-
-type Made = { file: StoredFile; sums: Sums; snapshotAt: Date };
+type Written = { file: StoredFile; sums: Sums; snapshotAt: Date };
 
 async function writeFile(
   deps: GenerateReportDeps,
-  row: Claimed,
+  row: ReportRow,
   onProgress: (rowsDone: number) => void,
-): Promise<Made> {
+): Promise<Written> {
   const { columns, sum } = SOURCES[row.kind];
   return inSnapshot(deps.db, async (trx, snapshotAt) => {
     const sums = await sum(trx, filterOf(row));
-    ensureBelowLimit(row.format, sums.count);
-    const report = { ...row, snapshotAt };
+    ensureRowsBelowMax(row.format, sums.count);
     const merchantName = (await findMerchant(trx, row.merchantId))?.name ?? row.merchantId;
     const reading = {
       trx,
       row,
       totalRows: sums.count,
       pageRows: deps.pageRows ?? PAGE_ROWS,
-      noteRead: progressReporter(deps, row, { totalRows: sums.count, onProgress }),
+      onRead: progressReporter(deps, { ...row, totalRows: sums.count }, onProgress),
     };
-    const pages = readPages(reading);
-    const statementOf = statementsOf(reading, columns);
-    const rendering = { report, merchantName, snapshotAt, sums, columns, pages, statementOf };
-    const file = await deps.files.write(FORMATS[row.format].render(rendering));
+    const report = { ...row, snapshotAt };
+    const [pages, statementOf] = [readPages(reading), statementReader(reading)];
+    const file = await deps.files.write(
+      FORMATS[row.format].render({ report, merchantName, sums, columns, pages, statementOf }),
+    );
     return { file, sums, snapshotAt };
   });
 }
 
 type Reading = {
   trx: Knex.Transaction;
-  row: Claimed;
+  row: ReportRow;
   totalRows: number;
   pageRows: number;
-  /** After each page of rows, or of a statement's movements. */
-  noteRead: (rowsDone: number) => Promise<void>;
+  /** Called after each page of rows, or of a statement's movements. */
+  onRead: (rowsDone: number) => Promise<void>;
 };
 
-/** All rows, and no question for more when the last is there. */
-async function* readPages({ trx, row, totalRows, pageRows, noteRead }: Reading): AsyncGenerator<Cell[][]> {
+/** All rows; no statement is sent after the last one is read. */
+async function* readPages({ trx, row, totalRows, pageRows, onRead }: Reading): AsyncGenerator<Cell[][]> {
   const { page } = SOURCES[row.kind];
   const filter = filterOf(row);
   let after: Position | null = null;
   let rowsDone = 0;
   do {
-    const read: SourcePage = await page(trx, filter, { after, limit: Math.min(pageRows, totalRows - rowsDone) });
+    const read: Awaited<ReturnType<typeof page>> = await page(trx, filter, {
+      after,
+      limit: Math.min(pageRows, totalRows - rowsDone),
+    });
     yield read.rows;
     after = read.next;
     rowsDone += read.rows.length;
-    await noteRead(rowsDone);
+    await onRead(rowsDone);
   } while (after && rowsDone < totalRows);
 }
 
-/** Statements in the order of their rows. */
-function statementsOf({ trx, row, pageRows, noteRead }: Reading, columns: Source['columns']): Rendering['statementOf'] {
-  let begun = 0;
+/** Reads the statement of each row, in the order of the rows. */
+function statementReader({ trx, row, pageRows, onRead }: Reading): Rendering['statementOf'] {
+  let started = 0;
   return async (cells) => {
-    const rowsDone = begun;
-    begun += 1;
-    const onRead = async (): Promise<void> => noteRead(rowsDone);
-    return readStatement(trx, row, { columns, cells, pageRows: Math.min(pageRows, STATEMENT_PAGE_ROWS), onRead });
+    const rowsDone = started;
+    started += 1;
+    return readStatement(trx, row, {
+      columns: SOURCES[row.kind].columns,
+      cells,
+      pageRows: Math.min(pageRows, STATEMENT_PAGE_ROWS),
+      onRead: () => onRead(rowsDone),
+    });
   };
 }
 
-/** Tells how far it is, and now and then looks whether anybody still wants it. */
+/** Reports progress to the caller after each page, and every ten pages to the row. Throws {@link Superseded}. */
 function progressReporter(
-  deps: GenerateReportDeps,
-  row: Claimed,
-  { totalRows, onProgress }: { totalRows: number; onProgress: (rowsDone: number) => void },
-): Reading['noteRead'] {
+  { db, clock }: GenerateReportDeps,
+  { id, runId, totalRows }: ReportRow,
+  onProgress: (rowsDone: number) => void,
+): Reading['onRead'] {
   let pages = 0;
   return async (rowsDone) => {
     onProgress(rowsDone);
     pages += 1;
-    if (pages % LOOK_PAGES === 0) await noteProgress(deps, row, { rowsDone, totalRows });
+    if (pages % PROGRESS_PAGES !== 0) return;
+    const updated = await db<ReportRow>('report')
+      .where({ id, runId, status: 'RUNNING' })
+      .update({ processedRows: rowsDone, totalRows, progressedAt: clock() });
+    if (updated === 0) throw new Superseded();
   };
 }
 
-async function noteProgress(
-  { db, clock }: GenerateReportDeps,
-  { id, runId }: Claimed,
-  progress: { rowsDone: number; totalRows: number },
-) {
-  const [wanted] = await rows(
-    db,
-    `UPDATE report SET processed_rows = :rowsDone, total_rows = :totalRows, progressed_at = :now
-     WHERE id = :id AND run_id = :run AND status = 'RUNNING' RETURNING 1`,
-    { id, run: runId, now: clock(), ...progress },
-  );
-  if (!wanted) throw new GivenUp();
-}
-
-/** The row and its event in one change; a file that nobody wants any more is removed. */
-async function finish(
+/** Marks the report READY and records its event in one transaction. Removes the file when the run was superseded. */
+async function complete(
   deps: GenerateReportDeps,
-  { id, runId }: Claimed,
-  { file, sums, snapshotAt }: Made,
+  { id, runId }: ReportRow,
+  { file: { storageKey, bytes, sha256 }, sums, snapshotAt }: Written,
 ): Promise<void> {
-  const now = deps.clock();
+  const completedAt = deps.clock();
   const totals = Object.fromEntries(Object.entries(sums.totals).map(([name, santim]) => [name, String(santim)]));
   const row = await deps.runInTransaction(async (tx) => {
-    const [ready] = await rows<ReportRow>(
+    const ready = await updatePending(
       tx.trx,
-      `UPDATE report SET status = 'READY', processed_rows = :count, total_rows = :count, totals = CAST(:totals AS jsonb),
-         snapshot_at = :snapshotAt, storage_key = :storageKey, file_bytes = :bytes, sha256 = :sha256,
-         completed_at = :now, expires_at = :expiresAt, version = version + 1
-       WHERE id = :id AND run_id = :run AND status = 'RUNNING' RETURNING *`,
+      { id, runId },
       {
-        id,
-        run: runId,
-        now,
+        status: 'READY',
+        processedRows: sums.count,
+        totalRows: sums.count,
+        totals,
         snapshotAt,
-        count: sums.count,
-        totals: JSON.stringify(totals),
-        expiresAt: new Date(now.getTime() + KEPT_MS),
-        ...file,
+        storageKey,
+        fileBytes: BigInt(bytes),
+        sha256,
+        completedAt,
+        expiresAt: new Date(completedAt.getTime() + RETENTION_MS),
       },
     );
     if (ready) await recordReady(tx, ready, deps.baseUrl);
     return ready;
   });
-  if (!row) await deps.files.remove(file.storageKey);
+  if (!row) await deps.files.remove(storageKey);
 }
 
-/** Ends a report that was tried often enough, whichever run is at it. Returns where it stands. */
-export async function giveUpReport(
-  deps: Pick<GenerateReportDeps, 'db' | 'clock'>,
-  reportId: string,
-): Promise<ReportStatus> {
+type FailDeps = Pick<GenerateReportDeps, 'db' | 'clock'>;
+
+/** Ends a report as FAILED after its last retry, whichever run has claimed it. Returns its status. */
+export async function giveUpReport(deps: FailDeps, reportId: string): Promise<ReportStatus> {
   const message =
-    'The file could not be made, a fault of ours. Ask for the report again; if it fails again, tell us its id.';
-  await failReport(deps, { id: reportId, runId: null }, { code: 'INTERNAL_ERROR', message });
+    'The file could not be generated because of an internal error. Request the report again; if it fails again, contact support with its id.';
+  await failReport(deps, { id: reportId }, { code: 'INTERNAL_ERROR', message });
   return (await readReport(deps.db, reportId)).status;
 }
 
-/** Ends a report that cannot be made, and says why. Nothing changes when it is over, or another run is at it. */
+/** Ends a report as FAILED with its reason. Changes nothing when it is complete or was claimed by another run. */
 async function failReport(
-  { db, clock }: Pick<GenerateReportDeps, 'db' | 'clock'>,
-  { id, runId }: Pick<ReportRow, 'id' | 'runId'>,
+  { db, clock }: FailDeps,
+  match: { id: string; runId?: string },
   { code, message }: { code: string; message: string },
 ): Promise<void> {
-  await rows(
-    db,
-    `UPDATE report SET status = 'FAILED', failure = CAST(:failure AS jsonb), completed_at = :now, version = version + 1
-     WHERE id = :id AND status IN ('QUEUED', 'RUNNING') AND (CAST(:run AS text) IS NULL OR run_id = :run)`,
-    { id, run: runId, failure: JSON.stringify({ code, message }), now: clock() },
-  );
+  await updatePending(db, match, { status: 'FAILED', failure: { code, message }, completedAt: clock() });
 }

@@ -1,14 +1,14 @@
 import { measureRow, type Registry } from '../http/metrics.ts';
 import type { Knex } from '../lib/db.ts';
 
-const open = { name: 'meskot_reports_pending', help: 'Reports that are asked for and not there, by status' };
+const pending = { name: 'meskot_reports_pending', help: 'Reports that are QUEUED or RUNNING, by status' };
 
 const GAUGES = {
-  queued: { ...open, labels: { status: 'QUEUED' } },
-  running: { ...open, labels: { status: 'RUNNING' } },
+  queued: { ...pending, labels: { status: 'QUEUED' } },
+  running: { ...pending, labels: { status: 'RUNNING' } },
   oldest: {
     name: 'meskot_reports_oldest_stalled_seconds',
-    help: 'Time since the slowest of them went on, or was asked for; 0 when none is open',
+    help: 'Longest time since a pending report last read rows, or was requested; 0 when none is pending',
   },
 } as const;
 
@@ -19,7 +19,7 @@ const COUNT = `
               AS double precision) AS oldest
   FROM report WHERE status IN ('QUEUED', 'RUNNING')`;
 
-/** Reports that are waited for, and for how long one has stood still. Counted when somebody looks. */
+/** Gauges of pending reports, measured at each scrape. */
 export function measureReports(registry: Registry, db: Knex): void {
   measureRow(registry, GAUGES, { db, sql: COUNT });
 }

@@ -3,12 +3,13 @@ import { invalid } from '../lib/errors.ts';
 import type { DayRange } from '../lib/pagination.ts';
 import { FIRST_DAY, LAST_DAY } from '../settlements/calendar/business-days.ts';
 
-/** Gregorian weeks from Monday, months and quarters; or days of one's own choice. */
+/** Days, weeks from Monday, Gregorian months and quarters; or a custom range of days. */
 export const PERIODS = ['day', 'week', 'month', 'quarter', 'custom'] as const;
 export type Period = (typeof PERIODS)[number];
+type CalendarPeriod = Exclude<Period, 'custom'>;
 
-/** What a report is asked for over. `date`: any day of the period. */
-export type WantedPeriod = {
+/** The period of a request. `date`: any day of the period; `startDate` and `endDate` are for custom. */
+export type RequestedPeriod = {
   period: Period;
   date?: string | undefined;
   startDate?: string | undefined;
@@ -19,25 +20,29 @@ const CUSTOM_DAYS_MAX = 366;
 const MONTHS_IN_QUARTER = 3;
 
 /**
- * The whole days in Addis Ababa of a period; without a date those of the last one that is over.
+ * The whole days in Addis Ababa of a period; without a date, of the last complete one.
  * Throws VALIDATION_ERROR, INVALID_DATE_RANGE and DATE_RANGE_TOO_WIDE (more than 366 days).
  */
-export function readPeriod(wanted: WantedPeriod, now: Date): DayRange {
-  const { period, date, startDate, endDate } = wanted;
-  if (period === 'custom') return rangeOf(readCustom(wanted));
+export function readPeriod(requested: RequestedPeriod, now: Date): DayRange {
+  const { period, date, startDate, endDate } = requested;
+  if (period === 'custom') return rangeOf(readCustom(requested));
   if (startDate !== undefined || endDate !== undefined) {
     const field = startDate === undefined ? 'endDate' : 'startDate';
-    throw invalid(field, `is for period custom; of a ${period} give date, any day of it`);
+    throw invalid(field, `is for period custom; for a ${period} send date, any day of it`);
   }
-  return rangeOf(date === undefined ? lastFull(period, addisDay(now)) : daysOf(period, withTimeout('date', date)));
+  if (date !== undefined) return rangeOf(daysOf(period, ensureInCalendar('date', date)));
+  const current = daysOf(period, addisDay(now));
+  return rangeOf(daysOf(period, addDays(current.startDate, -1)));
 }
 
-/** The range of days that were read before. */
-export function rangeOf({ startDate, endDate }: Pick<DayRange, 'startDate' | 'endDate'>): DayRange {
+type Days = Pick<DayRange, 'startDate' | 'endDate'>;
+
+/** The range of days that were validated before. */
+export function rangeOf({ startDate, endDate }: Days): DayRange {
   return { startDate, endDate, from: startOfAddisDay(startDate), until: endOfAddisDay(endDate) };
 }
 
-/** A range in parts of so many days, the last one shorter. */
+/** Splits a range into parts of at most `daysMax` days. */
 export function inParts(range: DayRange, daysMax: number): DayRange[] {
   const parts: DayRange[] = [];
   for (let startDate = range.startDate; startDate <= range.endDate; startDate = addDays(startDate, daysMax)) {
@@ -47,17 +52,15 @@ export function inParts(range: DayRange, daysMax: number): DayRange[] {
   return parts;
 }
 
-type Days = Pick<DayRange, 'startDate' | 'endDate'>;
-
-function readCustom({ date, startDate, endDate }: WantedPeriod): Days {
-  if (date !== undefined)
-    throw invalid('date', 'is for the other periods; of period custom give startDate and endDate');
+function readCustom({ date, startDate, endDate }: RequestedPeriod): Days {
+  if (date !== undefined) throw invalid('date', 'is for the other periods; for custom send startDate and endDate');
   if (startDate === undefined) throw invalid('startDate', 'is required for period custom');
   if (endDate === undefined) throw invalid('endDate', 'is required for period custom');
-  const days = daysInRange(withTimeout('startDate', startDate), withTimeout('endDate', endDate));
+  const days = daysInRange(ensureInCalendar('startDate', startDate), ensureInCalendar('endDate', endDate));
   if (days < 1) {
-    const issue = `must not be after endDate, got ${startDate} and ${endDate}`;
-    throw invalid('startDate', issue, { code: 'INVALID_DATE_RANGE' });
+    throw invalid('startDate', `must not be after endDate, got ${startDate} and ${endDate}`, {
+      code: 'INVALID_DATE_RANGE',
+    });
   }
   if (days > CUSTOM_DAYS_MAX) {
     const issue = `and endDate must cover at most ${CUSTOM_DAYS_MAX} days, got ${startDate} and ${endDate} (${days} days)`;
@@ -66,35 +69,28 @@ function readCustom({ date, startDate, endDate }: WantedPeriod): Days {
   return { startDate, endDate };
 }
 
-function withTimeout(field: string, day: string): string {
+function ensureInCalendar(field: string, day: string): string {
   if (day >= FIRST_DAY && day <= LAST_DAY) return day;
   throw invalid(field, `must be a day from ${FIRST_DAY} to ${LAST_DAY}, got ${day}`);
 }
 
-/** The last period that was over before a day. */
-function lastFull(period: Exclude<Period, 'custom'>, today: string): Days {
-  return daysOf(period, addDays(daysOf(period, today).startDate, -1));
-}
-
-/** The period that a day is in. */
-function daysOf(period: Exclude<Period, 'custom'>, day: string): Days {
+/** The period that contains a day. */
+function daysOf(period: CalendarPeriod, day: string): Days {
+  // Months count from 0.
+  const month = Number(day.slice(5, 7)) - 1;
   switch (period) {
     case 'day':
       return { startDate: day, endDate: day };
     case 'week': {
-      const sinceMonday = (new Date(day).getUTCDay() + 6) % 7;
-      const monday = addDays(day, -sinceMonday);
+      const monday = addDays(day, -((new Date(day).getUTCDay() + 6) % 7));
       return { startDate: monday, endDate: addDays(monday, 6) };
     }
     case 'month':
-      return monthsFrom(day, monthOf(day), 1);
+      return monthsFrom(day, month, 1);
     case 'quarter':
-      return monthsFrom(day, monthOf(day) - (monthOf(day) % MONTHS_IN_QUARTER), MONTHS_IN_QUARTER);
+      return monthsFrom(day, month - (month % MONTHS_IN_QUARTER), MONTHS_IN_QUARTER);
   }
 }
-
-/** From 0. */
-const monthOf = (day: string): number => Number(day.slice(5, 7)) - 1;
 
 function monthsFrom(day: string, first: number, count: number): Days {
   const year = Number(day.slice(0, 4));

@@ -1,10 +1,9 @@
 import { toBirr } from '../lib/money.ts';
 import { FORMATS } from './formats/formats.ts';
-import { fileNameOf } from './formats/rendering.ts';
-import type { ReportRow } from './model.ts';
+import type { ReportRow } from './queries.ts';
 import { ZONE } from './sources/columns.ts';
 
-/** The public report. What only a file has is null until there is one; after its 30 days the link goes. */
+/** The public report. Fields of the file are null until it is complete; the link is removed with the file. */
 export function presentReport(row: ReportRow, baseUrl: string) {
   const { totals } = row;
   return {
@@ -22,7 +21,7 @@ export function presentReport(row: ReportRow, baseUrl: string) {
     totals:
       totals && Object.fromEntries(Object.entries(totals).map(([name, santim]) => [name, toBirr(BigInt(santim))])),
     snapshotAt: row.snapshotAt?.toISOString() ?? null,
-    fileName: row.sha256 === null ? null : fileNameOf(row, FORMATS[row.format].extension),
+    fileName: row.sha256 === null ? null : fileNameOf(row),
     fileSize: row.fileBytes === null ? null : Number(row.fileBytes),
     sha256: row.sha256,
     fileUrl: row.status === 'READY' ? `${baseUrl}/api/checkout/reports/${row.id}/file` : null,
@@ -34,8 +33,11 @@ export function presentReport(row: ReportRow, baseUrl: string) {
   };
 }
 
-/** `data` of a report's event. */
-export function reportSnapshot(row: ReportRow, baseUrl: string) {
-  const { environment, ...fields } = presentReport(row, baseUrl);
-  return { object: 'report', environment, merchantId: row.merchantId, version: row.version, ...fields };
+/** "payments-sandbox-2026-11-01-to-2026-11-30-SUCCESS-TELEBIRR-as-of-20261201T060000Z.csv" */
+export function fileNameOf(report: ReportRow): string {
+  const { kind, environment, startDate, endDate, statuses, channel, snapshotAt } = report;
+  const days = startDate === endDate ? startDate : `${startDate}-to-${endDate}`;
+  const asOf = (snapshotAt ?? report.requestedAt).toISOString().slice(0, 19).replaceAll(/[-:]/g, '');
+  const parts = [kind, environment, days, ...(statuses ?? []), ...(channel ? [channel] : []), 'as-of', `${asOf}Z`];
+  return `${parts.join('-')}.${FORMATS[report.format].extension}`;
 }

@@ -6,32 +6,32 @@ import type { Logger } from '../lib/log.ts';
 import { readPage } from '../lib/pagination.ts';
 import { scopeOf } from '../lib/scope.ts';
 import { FORMATS } from './formats/formats.ts';
-import { fileNameOf } from './formats/rendering.ts';
 import { createGenerateReport, type GenerateReportDeps } from './generate.ts';
-import { findReport, listReports, readReport, type ReportRow } from './model.ts';
-import { presentReport } from './present.ts';
+import { fileNameOf, presentReport } from './present.ts';
+import { findReport, listReports, readReport, type ReportRow } from './queries.ts';
 import { requestReport, cancelReport, isSmall } from './request.ts';
 import * as schema from './schema.ts';
-import { summarise } from './sources/summary.ts';
-import { reportMessage } from './workflow-input.ts';
+import { summarise } from './summary.ts';
+import { reportMessage } from './workflow.ts';
 
 export type ReportRouteDeps = GenerateReportDeps & { log: Pick<Logger, 'warn'> };
 
-/** Files of payments, money out and the balance: ask, look, fetch, take back; and sums without a file. */
+/** Reports for merchants: request, list, download, cancel; and sums without a file. */
 export function reportRoutes(deps: ReportRouteDeps): Route[] {
   return [requestRoute(deps), cancelRoute(deps), ...queryRoutes(deps), fileRoute(deps), summaryRoute(deps)];
 }
 
 function requestRoute(deps: ReportRouteDeps): Route {
-  const generateNow = createMakeSmall(deps);
+  const generateNow = createImmediateGenerator(deps);
   return writeRoute({
     method: 'POST',
     path: '/api/checkout/reports',
     operationId: 'createReport',
     tag: 'Reports',
-    summary: 'Ask for a file of payments, withdrawals, settlements or the balance; a small one is READY in the answer',
+    summary:
+      'Request a file of payments, withdrawals, settlements or the balance; a small one is READY in the response',
     description:
-      'Rows are those of the lists under the same filters, all of one instant. Larger ones are made in the background: read the report again, or wait for report.ready.',
+      'Rows are those of the lists under the same filters, all as of one instant. Larger reports are generated in the background: poll the report, or wait for report.ready.',
     auth: { by: 'key', scope: 'reports:write' },
     rateLimit: 'list',
     body: schema.NewReport,
@@ -39,7 +39,7 @@ function requestRoute(deps: ReportRouteDeps): Route {
     errors: ['INVALID_STATE'],
     handle: async ({ caller, tx, body }) => {
       const row = await requestReport({ ...deps, tx }, scopeOf(caller), { ...body, requestedBy: caller.keyId });
-      return { status: 202, message: 'Report asked for', data: presentReport(row, deps.baseUrl) };
+      return { status: 202, message: 'Report requested', data: presentReport(row, deps.baseUrl) };
     },
     finish: async (response) => {
       const { data, ...rest } = response as RouteResult<ReturnType<typeof presentReport>>;
@@ -50,26 +50,29 @@ function requestRoute(deps: ReportRouteDeps): Route {
   });
 }
 
-/** Small reports that one process makes at once; each takes a connection. Those beyond go to workflows. */
-const MADE_AT_ONCE_MAX = 3;
+/** Reports that one process generates within requests at a time; each takes a connection. */
+const IMMEDIATE_MAX = 3;
 
-/** Makes a report here and now; what cannot be is handed to a workflow. */
-function createMakeSmall(deps: ReportRouteDeps): (id: string) => Promise<ReportRow> {
+/** Generates a report within its request. After an error, or with too many at a time, a workflow generates it. */
+function createImmediateGenerator(deps: ReportRouteDeps): (id: string) => Promise<ReportRow> {
   const generate = createGenerateReport(deps);
   let running = 0;
-  const handOver = async (id: string): Promise<void> => {
+  const enqueueWorkflow = async (id: string): Promise<void> => {
     const row = await readReport(deps.db, id);
     await deps.runInTransaction((tx) => tx.enqueue([reportMessage({ reportId: id, ...scopeOf(row) })]));
   };
   return async (id) => {
-    if (running >= MADE_AT_ONCE_MAX) await handOver(id);
+    if (running >= IMMEDIATE_MAX) await enqueueWorkflow(id);
     else {
       running += 1;
       try {
         await generate(id);
       } catch (error) {
-        deps.log.warn({ err: error, reportId: id }, 'a report could not be made at once; a workflow goes on');
-        await handOver(id);
+        deps.log.warn(
+          { err: error, reportId: id },
+          'report was not generated within its request; its workflow generates it',
+        );
+        await enqueueWorkflow(id);
       } finally {
         running -= 1;
       }
@@ -84,7 +87,7 @@ function cancelRoute(deps: ReportRouteDeps): Route {
     path: '/api/checkout/reports/:reportId/cancel',
     operationId: 'cancelReport',
     tag: 'Reports',
-    summary: 'Take a report back that is not READY yet',
+    summary: 'Cancel a report that is QUEUED or RUNNING',
     auth: { by: 'key', scope: 'reports:write' },
     params: schema.ReportParams,
     responses: { 200: schema.Report },
@@ -103,7 +106,7 @@ function queryRoutes({ db, baseUrl }: ReportRouteDeps): Route[] {
       path: '/api/checkout/reports',
       operationId: 'listReports',
       tag: 'Reports',
-      summary: 'Reports that were asked for, newest first',
+      summary: 'The requested reports, newest first',
       auth: { by: 'key', scope: 'reports:read' },
       rateLimit: 'list',
       query: schema.ReportListQuery,
@@ -120,7 +123,7 @@ function queryRoutes({ db, baseUrl }: ReportRouteDeps): Route[] {
       path: '/api/checkout/reports/:reportId',
       operationId: 'getReport',
       tag: 'Reports',
-      summary: 'One report: how far it is, and where its file is',
+      summary: 'One report: its progress and the URL of its file',
       auth: { by: 'key', scope: 'reports:read' },
       params: schema.ReportParams,
       responses: { 200: schema.Report },
@@ -139,7 +142,7 @@ function fileRoute({ db, files, clock }: ReportRouteDeps): Route {
     operationId: 'getReportFile',
     tag: 'Reports',
     summary: "A report's file",
-    description: 'Its ETag is the sha256 of its bytes. After 30 days it is gone: 404.',
+    description: 'The ETag is the sha256 of the bytes. After 30 days the file is removed: 404.',
     auth: { by: 'key', scope: 'reports:read' },
     rateLimit: 'list',
     params: schema.ReportParams,
@@ -149,19 +152,22 @@ function fileRoute({ db, files, clock }: ReportRouteDeps): Route {
     handle: async ({ caller, params }) => {
       const row = await findReport(db, scopeOf(caller), params.reportId);
       const { storageKey, sha256, fileBytes, expiresAt } = row;
-      if (row.status === 'EXPIRED' || (expiresAt && expiresAt <= clock())) throw gone(expiresAt);
+      if (row.status === 'EXPIRED' || (expiresAt && expiresAt <= clock())) throw fileRemoved(expiresAt);
       if (storageKey === null || sha256 === null || fileBytes === null) {
         throw new AppError('INVALID_STATE', `The report is ${row.status}: it has no file.`);
       }
-      const { extension, contentType } = FORMATS[row.format];
-      const file = { name: fileNameOf(row, extension), contentType, bytes: Number(fileBytes), sha256 };
-      return { file: { ...file, open: () => files.read(storageKey) } };
+      const { contentType } = FORMATS[row.format];
+      const name = fileNameOf(row);
+      return { file: { name, contentType, bytes: Number(fileBytes), sha256, open: () => files.read(storageKey) } };
     },
   });
 }
 
-function gone(expiresAt: Date | null): AppError {
-  return new AppError('NOT_FOUND', `The file was kept until ${expiresAt?.toISOString()}. Ask for the report again.`);
+function fileRemoved(expiresAt: Date | null): AppError {
+  return new AppError(
+    'NOT_FOUND',
+    `The file was available until ${expiresAt?.toISOString()}. Request the report again.`,
+  );
 }
 
 function summaryRoute({ db, clock }: ReportRouteDeps): Route {
@@ -170,14 +176,14 @@ function summaryRoute({ db, clock }: ReportRouteDeps): Route {
     path: '/api/checkout/reports/summary',
     operationId: 'getReportSummary',
     tag: 'Reports',
-    summary: 'What a day, week, month or quarter came to: counts, gross, fees and net by status and channel',
+    summary: 'Sums of a day, week, month or quarter: counts, gross, fees and net by status and channel',
     auth: { by: 'key', scope: 'reports:read' },
     rateLimit: 'list',
     query: schema.SummaryQuery,
     responses: { 200: schema.Summary },
     handle: async ({ caller, query }) => {
-      const wanted = { ...query, period: query.period ?? 'day' };
-      const data = await summarise(db, scopeOf(caller), { wanted, now: clock() });
+      const requested = { ...query, period: query.period ?? 'day' };
+      const data = await summarise(db, scopeOf(caller), { requested, now: clock() });
       return { message: 'Summary retrieved', data };
     },
   });

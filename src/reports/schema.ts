@@ -9,52 +9,46 @@ import { REPORT_FORMATS, REPORT_KINDS, REPORT_STATUSES } from './states.ts';
 
 const STATUS_CHARACTERS_MAX = 200;
 
-const period = z.enum(PERIODS).meta({ description: 'Weeks begin on Monday; days are those of Addis Ababa' });
+const period = z.enum(PERIODS).meta({ description: 'Weeks start on Monday; days are days in Addis Ababa' });
+const date = dateParam
+  .optional()
+  .meta({ description: 'Any day of the period; without it, the last complete period is used' });
 const day = z.string().meta({ format: 'date' });
 
-/** A report to ask for; `status` becomes the list of wanted statuses of that kind, null for all. */
+/** A requested report. `status` becomes the list of statuses, null for all. */
 export const NewReport = z
   .strictObject({
     kind: z.enum(REPORT_KINDS),
     period,
-    date: dateParam.optional().meta({ description: 'Any day of the period; the last full one unless given' }),
+    date,
     startDate: dateParam.optional().meta({ description: 'For period custom: at most 366 days' }),
     endDate: dateParam.optional(),
     status: z.string().max(STATUS_CHARACTERS_MAX).optional().meta({
-      description: 'One of the statuses of what is listed, a comma list of them, or ALL; not for kind balance',
+      description: 'A status of the listed payments, withdrawals or settlements, a comma list, or ALL',
       example: 'SUCCESS',
     }),
     channel: z.enum(CHANNELS).optional(),
     format: z.enum(REPORT_FORMATS).default('CSV'),
   })
-  .transform(({ status, channel, ...wanted }, context) => {
-    const { statuses, takesChannel } = SOURCES[wanted.kind];
-    if (!takesChannel && channel !== undefined) {
-      context.addIssue({
-        code: 'custom',
-        path: ['channel'],
-        message: `is nothing that a report of kind ${wanted.kind} can be narrowed by`,
-      });
+  .transform(({ status, channel, ...requested }, context) => {
+    const { kind, format } = requested;
+    const { statuses, takesChannel } = SOURCES[kind];
+    const reject = (field: string, message: string): void =>
+      context.addIssue({ code: 'custom', path: [field], message });
+    const notAFilter = `is not a filter of reports of kind ${kind}`;
+    if (!takesChannel && channel !== undefined) reject('channel', notAFilter);
+    if (format === 'PDF' && kind !== 'settlements') {
+      reject('format', 'PDF is the statement of settlements: use CSV, XLSX or JSON');
     }
-    if (wanted.format === 'PDF' && wanted.kind !== 'settlements') {
-      context.addIssue({
-        code: 'custom',
-        path: ['format'],
-        message: 'PDF is the statement of settlements: take CSV, XLSX or JSON',
-      });
-    }
-    if (status === undefined) return { ...wanted, statuses: null, channel: channel ?? null };
+    const report = { ...requested, channel: channel ?? null };
+    if (status === undefined) return { ...report, statuses: null };
     if (statuses === null) {
-      context.addIssue({
-        code: 'custom',
-        path: ['status'],
-        message: `is nothing that a report of kind ${wanted.kind} can be narrowed by`,
-      });
+      reject('status', notAFilter);
       return z.NEVER;
     }
     const parsed = statusParam(statuses).safeParse(status);
-    if (parsed.success) return { ...wanted, statuses: parsed.data, channel: channel ?? null };
-    for (const { message } of parsed.error.issues) context.addIssue({ code: 'custom', path: ['status'], message });
+    if (parsed.success) return { ...report, statuses: parsed.data };
+    for (const { message } of parsed.error.issues) reject('status', message);
     return z.NEVER;
   });
 
@@ -63,7 +57,7 @@ export const ReportParams = z.strictObject({ reportId: z.string().max(64) });
 export const ReportListQuery = z.strictObject({ status: statusParam(REPORT_STATUSES).optional(), ...pageQuery });
 
 const TOTALS =
-  'ETB by column: what its cells add up to. Of payments receivedAmount, fee, feeTax and netAmount, of money out paidAmount, fee, feeTax and totalDebit are what the ledger has booked: nothing for what was not paid, failed or came back. amount is what was asked for, whatever became of it; reserved is set aside for money out that is still open. Of a balance it is what it opened and closed with';
+  'ETB by column: the sum of its cells. receivedAmount, fee, feeTax and netAmount of payments, and paidAmount, fee, feeTax and totalDebit of withdrawals and settlements, are as posted to the ledger: 0 for those that were not paid, failed or were returned. amount is the requested amount, whatever the status; reserved is reserved for pending withdrawals and settlements. A balance has its opening and closing balance';
 
 /** A report's public fields. */
 export const Report = z
@@ -80,12 +74,12 @@ export const Report = z
     rowsDone: z.int(),
     rowsTotal: z.int(),
     totals: z.record(z.string(), z.number()).nullable().meta({ description: TOTALS }),
-    snapshotAt: instant.nullable().meta({ description: 'All rows are as they were at this instant' }),
+    snapshotAt: instant.nullable().meta({ description: 'All rows are as of this instant' }),
     fileName: z.string().nullable(),
     fileSize: z.int().nullable().meta({ description: 'Bytes' }),
     sha256: z.string().nullable().meta({ description: "Of the file's bytes, in hex" }),
-    fileUrl: z.string().nullable().meta({ description: 'Asks for the same key; while the report is READY' }),
-    expiresAt: instant.nullable().meta({ description: 'The file is removed then' }),
+    fileUrl: z.string().nullable().meta({ description: 'Requires the same API key; null unless the report is READY' }),
+    expiresAt: instant.nullable().meta({ description: 'When the file is removed' }),
     failure: z.object({ code: z.string(), message: z.string() }).optional(),
     environment: z.enum(['sandbox', 'live']),
     requestedAt: instant,
@@ -94,46 +88,47 @@ export const Report = z
   .meta({ id: 'Report' });
 
 export const SummaryQuery = z.strictObject({
-  period: period.optional().meta({ description: 'day unless given' }),
-  date: dateParam.optional().meta({ description: 'Any day of the period; the last full one unless given' }),
+  period: period.optional().meta({ description: 'Default: day' }),
+  date,
   startDate: dateParam.optional(),
   endDate: dateParam.optional(),
 });
 
-/** Of payments. What the ledger has booked is of those that were paid for; all others have 0 there. */
+const amount = (description: string) => z.number().meta({ description });
+const FEES = {
+  fee: amount('The fee charged, as posted to the ledger'),
+  feeTax: amount('The tax on the fee, as posted to the ledger'),
+};
+const requested = amount('The requested amount, whatever the status');
+
+/** Sums of payments. Amounts posted to the ledger are 0 for payments that were not paid. */
 const PaymentSums = z.object({
   count: z.int(),
-  requested: z.number().meta({ description: 'What was asked for, whatever became of it' }),
-  gross: z.number().meta({
-    description:
-      'What was received, as booked in the ledger: of SUCCESS, with a second payment that an operator gave to the merchant; 0 of all others',
-  }),
-  fee: z.number().meta({ description: 'What was charged, as booked' }),
-  feeTax: z.number().meta({ description: 'The tax on it, as booked' }),
-  net: z.number().meta({ description: 'What the balance got: gross - fee - feeTax' }),
+  requested,
+  gross: amount(
+    'The amount received, as posted to the ledger: for SUCCESS, including a second payment that an operator credited to the merchant; otherwise 0',
+  ),
+  ...FEES,
+  net: amount('The amount credited to the balance: gross - fee - feeTax'),
 });
 
-/** Of withdrawals and settlements. */
-const MoneyOutSums = z.object({
+/** Sums of withdrawals or settlements. */
+const PayoutSums = z.object({
   count: z.int(),
-  requested: z.number().meta({ description: 'What was asked for, whatever became of it' }),
-  gross: z.number().meta({
-    description:
-      'What was paid out, as booked in the ledger: of SUCCESS and COMPLETED, paidAmount where another amount was paid than asked for; 0 of all others: what failed, was rejected or cancelled was never charged, and what is REVERSED, or FAILED after the bank returned it, came back with its fee',
-  }),
-  fee: z.number().meta({ description: 'What was charged for it, as booked' }),
-  feeTax: z.number().meta({ description: 'The tax on it, as booked' }),
-  net: z.number().meta({
-    description:
-      'What the balance gave for it: gross + fee + feeTax; where more was paid than asked for, the excess is not taken from the balance',
-  }),
-  reserved: z.number().meta({
-    description:
-      'What is set aside for it, fee and tax included: of PENDING, REQUESTED, APPROVED and PROCESSING; 0 of all others',
-  }),
+  requested,
+  gross: amount(
+    'The amount paid out, as posted to the ledger: for SUCCESS and COMPLETED, paidAmount where another amount was paid than requested; otherwise 0. A payout that failed, was rejected or was cancelled is not charged; one that is REVERSED, or FAILED after the bank returned it, is credited back with its fee',
+  ),
+  ...FEES,
+  net: amount(
+    'The amount debited from the balance: gross + fee + feeTax; where more was paid than requested, the excess is not debited',
+  ),
+  reserved: amount(
+    'The amount reserved, fee and tax included: for PENDING, REQUESTED, APPROVED and PROCESSING; otherwise 0',
+  ),
 });
 
-function summarised<Shape extends z.ZodRawShape>(sums: z.ZodObject<Shape>) {
+function grouped<Shape extends z.ZodRawShape>(sums: z.ZodObject<Shape>) {
   return z.object({
     total: sums,
     groups: z.array(z.object({ status: z.string(), channel: z.string().nullable(), ...sums.shape })),
@@ -152,8 +147,8 @@ export const Summary = z
     currency: z.literal('ETB'),
     environment: z.enum(['sandbox', 'live']),
     asOf: instant,
-    payments: summarised(PaymentSums),
-    withdrawals: summarised(MoneyOutSums),
-    settlements: summarised(MoneyOutSums),
+    payments: grouped(PaymentSums),
+    withdrawals: grouped(PayoutSums),
+    settlements: grouped(PayoutSums),
   })
   .meta({ id: 'ReportSummary' });

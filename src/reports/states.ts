@@ -1,6 +1,6 @@
 /*
- * The words of reports, pure: importable by workflows. SQL makes each move as one conditional
- * UPDATE on the status before it.
+ * Kinds, formats and statuses of reports, pure: importable by workflows. Each transition is one conditional UPDATE on
+ * the status before it.
  */
 
 export const REPORT_KINDS = ['payments', 'withdrawals', 'settlements', 'balance'] as const;

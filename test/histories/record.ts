@@ -10,7 +10,7 @@ import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { requestRun } from '../../src/reconciliation/request.ts';
 import { reconciliationId, reconciliationWorkflowId } from '../../src/reconciliation/workflow-input.ts';
 import { requestReport } from '../../src/reports/request.ts';
-import { reportWorkflowId } from '../../src/reports/workflow-input.ts';
+import { reportWorkflowId } from '../../src/reports/workflow.ts';
 import { buy, createGround, PHONES } from '../chaos/ground.ts';
 import { ask, linkAccount } from '../support/settlements.ts';
 import { skipTime } from '../support/temporal.ts';

@@ -13,15 +13,15 @@ import { REPORTS, startReports, type Reports } from '../support/reports.ts';
 import { linkAccount } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 import {
-  livePayment,
-  liveSettlement,
-  liveWithdrawal,
-  PAYMENT_LIVES,
-  SETTLEMENT_LIVES,
-  WITHDRAWAL_LIVES,
-  type SettlementLife,
-  type WithdrawalLife,
-} from './lives.ts';
+  playPayment,
+  playSettlement,
+  playWithdrawal,
+  PAYMENT_SCENARIOS,
+  SETTLEMENT_SCENARIOS,
+  WITHDRAWAL_SCENARIOS,
+  type SettlementScenario,
+  type WithdrawalScenario,
+} from './scenarios.ts';
 
 const DAYS = 4;
 const FUNDED = 70_000_00n;
@@ -44,14 +44,14 @@ afterAll(async () => {
 const day = fc.nat(DAYS - 1);
 const channel = fc.constantFrom('TELEBIRR' as const, 'CBE_BIRR' as const);
 const amountSantim = fc.bigInt(10_00n, 600_00n);
-const kindOfLife = <Name extends string>(lives: Readonly<Record<Name, unknown>>) =>
-  fc.constantFrom(...(Object.keys(lives) as Name[]));
-const withdrawal = fc.record({ life: kindOfLife(WITHDRAWAL_LIVES), amountSantim, channel, day });
-const settlement = fc.record({ life: kindOfLife(SETTLEMENT_LIVES), amountSantim, day });
+const scenarioOf = <Name extends string>(scenarios: Readonly<Record<Name, unknown>>) =>
+  fc.constantFrom(...(Object.keys(scenarios) as Name[]));
+const withdrawal = fc.record({ scenario: scenarioOf(WITHDRAWAL_SCENARIOS), amountSantim, channel, day });
+const settlement = fc.record({ scenario: scenarioOf(SETTLEMENT_SCENARIOS), amountSantim, day });
 const subset = <Value extends string>(values: readonly Value[]) =>
   fc.option(fc.subarray([...values], { minLength: 1 }), { nil: undefined });
 
-/** What is asked for of the days: the reports' filters. */
+/** The filters of reports. */
 const filters = fc.record({
   days: fc.tuple(day, day).map(([one, other]) => [Math.min(one, other), Math.max(one, other)] as const),
   withdrawals: fc.record({ statuses: subset(WITHDRAWAL_STATUSES), channel: fc.option(channel, { nil: undefined }) }),
@@ -63,10 +63,10 @@ const story = fc.record({
   filters,
 });
 
-type OnDay<Life> = Life & { day: number };
+type OnDay<Scenario> = Scenario & { day: number };
 
-/** A merchant with enough money, whose settlements cost something too, and what became of its money out. */
-async function play(withdrawals: OnDay<WithdrawalLife>[], settlements: OnDay<SettlementLife>[]) {
+/** Creates a merchant with enough balance and a settlement fee, and plays scenarios day by day. */
+async function play(withdrawals: OnDay<WithdrawalScenario>[], settlements: OnDay<SettlementScenario>[]) {
   const scope = await buildFreeMerchant(world);
   await rows(
     database.db,
@@ -79,17 +79,21 @@ async function play(withdrawals: OnDay<WithdrawalLife>[], settlements: OnDay<Set
   const days: string[] = [];
   for (let number = 0; number < DAYS; number += 1) {
     days.push(addisDay(world.clock()));
-    for (const one of withdrawals) if (one.day === number) await liveWithdrawal(world, scope, one);
-    for (const one of settlements) if (one.day === number) await liveSettlement(world, scope, one);
+    for (const one of withdrawals) if (one.day === number) await playWithdrawal(world, scope, one);
+    for (const one of settlements) if (one.day === number) await playSettlement(world, scope, one);
     world.pass(DAY_MS);
   }
   return { scope, days };
 }
 
-type Asked = { days: readonly [string, string]; statuses?: string[] | undefined; channel?: string | undefined };
+type Requested = { days: readonly [string, string]; statuses?: string[] | undefined; channel?: string | undefined };
 
-/** What the ledger's own entries say of the withdrawals or settlements that were asked for on these days. */
-async function bookedOf(scope: MerchantScope, table: 'withdrawal' | 'settlement', { days, statuses, channel }: Asked) {
+/** The ledger's postings of the withdrawals or settlements that were requested on these days. */
+async function bookedOf(
+  scope: MerchantScope,
+  table: 'withdrawal' | 'settlement',
+  { days, statuses, channel }: Requested,
+) {
   const found = await rows<{ kind: string; santim: bigint }>(
     database.db,
     `SELECT a.kind, CAST(sum(e.amount_santim) AS bigint) AS santim
@@ -110,11 +114,11 @@ async function bookedOf(scope: MerchantScope, table: 'withdrawal' | 'settlement'
   );
   const of = (kind: string): bigint => found.find((one) => one.kind === kind)?.santim ?? 0n;
   return {
-    // Nothing else leaves over a channel or the bank.
+    // All other postings leave channels and the bank untouched.
     gross: of('CHANNEL_CLEARING') + of('BANK'),
     fee: of('FEE_REVENUE'),
     feeTax: of('TAX_PAYABLE'),
-    // What is set aside has left what is available, too.
+    // Reserved money has left AVAILABLE as well.
     net: -of('AVAILABLE') - of('RESERVED'),
     reserved: of('RESERVED'),
   };
@@ -123,15 +127,19 @@ async function bookedOf(scope: MerchantScope, table: 'withdrawal' | 'settlement'
 type Sums = Awaited<ReturnType<typeof bookedOf>>;
 const santim = (birr: number): bigint => BigInt(Math.round(birr * 100));
 
-function inSantim(shown: Record<keyof Sums, number>): Sums {
-  const { gross, fee, feeTax, net, reserved } = shown;
+function inSantim(sums: Record<keyof Sums, number>): Sums {
+  const { gross, fee, feeTax, net, reserved } = sums;
   const inBirr = { gross, fee, feeTax, net, reserved };
   return Object.fromEntries(Object.entries(inBirr).map(([name, birr]) => [name, santim(birr)])) as Sums;
 }
 
-/** A report's totals, checked against what its file says and what its columns add up to. */
-async function reported(scope: MerchantScope, kind: 'withdrawals' | 'settlements', { days, statuses, channel }: Asked) {
-  const { report, file } = await reports.fetched(scope, {
+/** A report's totals, compared with the totals of its file and the sums of its columns. */
+async function reported(
+  scope: MerchantScope,
+  kind: 'withdrawals' | 'settlements',
+  { days, statuses, channel }: Requested,
+) {
+  const { report, file } = await reports.download(scope, {
     kind,
     period: 'custom',
     format: 'JSON',
@@ -152,34 +160,34 @@ async function reported(scope: MerchantScope, kind: 'withdrawals' | 'settlements
 
 const KINDS = { withdrawals: 'withdrawal', settlements: 'settlement' } as const;
 
-test("whatever became of withdrawals and settlements, a report's totals are the ledger's under the same filters", async () => {
+test("a report's totals of withdrawals or settlements in any status equal the ledger's postings under the same filters", async () => {
   await fc.assert(
-    fc.asyncProperty(story, async (enqueued) => {
-      const { scope, days } = await play(enqueued.withdrawals, enqueued.settlements);
-      const [from, until] = enqueued.filters.days.map((number) => days[number] ?? '');
+    fc.asyncProperty(story, async (example) => {
+      const { scope, days } = await play(example.withdrawals, example.settlements);
+      const [from, until] = example.filters.days.map((number) => days[number] ?? '');
       for (const kind of ['withdrawals', 'settlements'] as const) {
-        const asked: Asked = { days: [from ?? '', until ?? ''], ...enqueued.filters[kind] };
-        expect(await reported(scope, kind, asked)).toEqual(await bookedOf(scope, KINDS[kind], asked));
+        const requested: Requested = { days: [from ?? '', until ?? ''], ...example.filters[kind] };
+        expect(await reported(scope, kind, requested)).toEqual(await bookedOf(scope, KINDS[kind], requested));
       }
     }),
     { numRuns: 20 },
   );
 }, 120_000);
 
-/** One of every kind, so that none is left to chance. */
-const ALL_WITHDRAWALS = Object.keys(WITHDRAWAL_LIVES).map((name, index) => ({
-  life: name as keyof typeof WITHDRAWAL_LIVES,
+/** One of every scenario, so that none depends on chance. */
+const ALL_WITHDRAWALS = Object.keys(WITHDRAWAL_SCENARIOS).map((name, index) => ({
+  scenario: name as keyof typeof WITHDRAWAL_SCENARIOS,
   amountSantim: BigInt(100_00 + index * 37_41),
   channel: index % 3 === 0 ? ('CBE_BIRR' as const) : ('TELEBIRR' as const),
   day: index % DAYS,
 }));
-const ALL_SETTLEMENTS = Object.keys(SETTLEMENT_LIVES).map((name, index) => ({
-  life: name as keyof typeof SETTLEMENT_LIVES,
+const ALL_SETTLEMENTS = Object.keys(SETTLEMENT_SCENARIOS).map((name, index) => ({
+  scenario: name as keyof typeof SETTLEMENT_SCENARIOS,
   amountSantim: BigInt(150_00 + index * 53_89),
   day: index % DAYS,
 }));
 
-test('with one of every kind, each group of a summary is what the ledger booked of that status, and all of it is the balance', async () => {
+test("each group of a summary equals the ledger's postings of that status, and all groups together equal the balance", async () => {
   const { scope, days } = await play(ALL_WITHDRAWALS, ALL_SETTLEMENTS);
   const all = [days[0] ?? '', addisDay(world.clock())] as const;
   const query = new URLSearchParams({ period: 'custom', startDate: all[0], endDate: all[1] }).toString();
@@ -189,8 +197,8 @@ test('with one of every kind, each group of a summary is what the ledger booked 
     const { total, groups } = body.data[kind];
     expect(new Set(groups.map((group: { status: string }) => group.status))).toEqual(new Set(statuses[kind]));
     for (const group of groups) {
-      const asked = { days: all, statuses: [group.status], channel: group.channel ?? undefined };
-      expect([group, inSantim(group)]).toEqual([group, await bookedOf(scope, KINDS[kind], asked)]);
+      const requested = { days: all, statuses: [group.status], channel: group.channel ?? undefined };
+      expect([group, inSantim(group)]).toEqual([group, await bookedOf(scope, KINDS[kind], requested)]);
     }
     expect(inSantim(total)).toEqual(await bookedOf(scope, KINDS[kind], { days: all }));
   }
@@ -205,10 +213,11 @@ test('with one of every kind, each group of a summary is what the ledger booked 
   expect(santim(payments.total.net)).toBe(FUNDED);
 });
 
-test('whatever came for payments, once or twice, reports and the summary say what the ledger gave the merchant', async () => {
+test('the amounts of payments that were paid once, twice or in part equal what the ledger credited, in the report and the summary', async () => {
   const scope = await buildMerchant(database.db);
   const date = addisDay(world.clock());
-  for (const life of Object.keys(PAYMENT_LIVES)) await livePayment(world, scope, life as keyof typeof PAYMENT_LIVES);
+  for (const scenario of Object.keys(PAYMENT_SCENARIOS))
+    await playPayment(world, scope, scenario as keyof typeof PAYMENT_SCENARIOS);
   const [booked] = await rows<{ net: bigint; fee: bigint; feeTax: bigint }>(
     database.db,
     `SELECT CAST(sum(e.amount_santim) FILTER (WHERE a.kind = 'AVAILABLE') AS bigint) AS net,
@@ -219,12 +228,12 @@ test('whatever came for payments, once or twice, reports and the summary say wha
     { merchantId: scope.merchantId },
   );
   const { net = 0n, fee = 0n, feeTax = 0n } = booked ?? {};
-  // One was paid, three twice of which one was accepted, and of one 80.01 were.
+  // One was paid, three were paid twice of which one was accepted, and one was paid with 80.01.
   expect(net + fee + feeTax).toBe(5n * 100_50n + 80_01n);
-  const { report, file } = await reports.fetched(scope, { kind: 'payments', period: 'day', date, format: 'JSON' });
+  const { report, file } = await reports.download(scope, { kind: 'payments', period: 'day', date, format: 'JSON' });
   const cells: Record<string, number | null>[] = file.body.rows;
-  const wanted = { receivedAmount: net + fee + feeTax, fee, feeTax, netAmount: net };
-  for (const [name, total] of Object.entries(wanted)) {
+  const expected = { receivedAmount: net + fee + feeTax, fee, feeTax, netAmount: net };
+  for (const [name, total] of Object.entries(expected)) {
     const sum = cells.reduce((all, row) => all + santim(row[name] ?? 0), 0n);
     expect([name, sum, santim(report.totals[name])]).toEqual([name, total, total]);
   }
@@ -234,14 +243,17 @@ test('whatever came for payments, once or twice, reports and the summary say wha
   expect([santim(total.fee), santim(total.feeTax), santim(total.net)]).toEqual([fee, feeTax, net]);
 });
 
-test('a withdrawal that failed was asked for, and nothing was charged for it', async () => {
-  const { scope, days } = await play([{ life: 'refused', amountSantim: 100_00n, channel: 'TELEBIRR', day: 0 }], []);
+test('a failed withdrawal has its requested amount and no charge, in the summary and the report', async () => {
+  const { scope, days } = await play(
+    [{ scenario: 'rejected by the provider', amountSantim: 100_00n, channel: 'TELEBIRR', day: 0 }],
+    [],
+  );
   const { body } = await reports.get(scope, `${REPORTS}/summary?period=day&date=${days[0]}`);
   const nothing = { gross: 0, fee: 0, feeTax: 0, net: 0, reserved: 0 };
   expect(body.data.withdrawals.groups).toEqual([
     { status: 'FAILED', channel: 'TELEBIRR', count: 1, requested: 100, ...nothing },
   ]);
-  const { report, file } = await reports.fetched(scope, {
+  const { report, file } = await reports.download(scope, {
     kind: 'withdrawals',
     period: 'day',
     date: days[0],

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 
 import { addisDay, DAY_MS } from '../../src/lib/dates.ts';
-import { inParts, rangeOf, readPeriod, type Period, type WantedPeriod } from '../../src/reports/period.ts';
+import { inParts, rangeOf, readPeriod, type Period, type RequestedPeriod } from '../../src/reports/period.ts';
+import { before } from '../../src/reports/sources/source.ts';
 
 /** Saturday 21 November 2026, noon in Addis Ababa. */
 const NOW = new Date('2026-11-21T09:00:00.000Z');
-const days = (wanted: WantedPeriod, now = NOW): string[] => {
-  const { startDate, endDate } = readPeriod(wanted, now);
+const days = (requested: RequestedPeriod, now = NOW): string[] => {
+  const { startDate, endDate } = readPeriod(requested, now);
   return [startDate, endDate];
 };
 
@@ -22,7 +23,7 @@ test.each<[Period, string, [string, string]]>([
   ['quarter', '2026-03-31', ['2026-01-01', '2026-03-31']],
   ['quarter', '2026-04-01', ['2026-04-01', '2026-06-30']],
   ['quarter', '2026-12-31', ['2026-10-01', '2026-12-31']],
-])('the %s of %s is from the first to the last of its days', (period, date, expected) => {
+])('the %s of %s starts and ends on its first and last day', (period, date, expected) => {
   expect(days({ period, date })).toEqual(expected);
 });
 
@@ -31,11 +32,11 @@ test.each<[Period, [string, string]]>([
   ['week', ['2026-11-09', '2026-11-15']],
   ['month', ['2026-10-01', '2026-10-31']],
   ['quarter', ['2026-07-01', '2026-09-30']],
-])('without a date a %s is the last one that is over', (period, expected) => {
+])('a %s without a date is the last complete one', (period, expected) => {
   expect(days({ period })).toEqual(expected);
 });
 
-test('yesterday begins and ends at midnight in Addis Ababa, which is nine in the evening before in UTC', () => {
+test('a day without a date is yesterday in Addis Ababa, from 21:00 to 21:00 in UTC', () => {
   const lastMoment = readPeriod({ period: 'day' }, new Date('2026-11-20T20:59:59.999Z'));
   expect(lastMoment).toMatchObject({ startDate: '2026-11-19', until: new Date('2026-11-19T21:00:00.000Z') });
   const firstMoment = readPeriod({ period: 'day' }, new Date('2026-11-20T21:00:00.000Z'));
@@ -47,7 +48,7 @@ test('yesterday begins and ends at midnight in Addis Ababa, which is nine in the
   });
 });
 
-test('every day is in exactly one week, month and quarter, and they follow each other without a gap', () => {
+test('every day is in exactly one week, month and quarter, and consecutive periods leave no gap', () => {
   const day = fc.integer({ min: 0, max: 25_000 }).map((n) => new Date(Date.UTC(2020, 0, 10) + n * 86_400_000));
   fc.assert(
     fc.property(day, fc.constantFrom<Exclude<Period, 'custom'>[]>('day', 'week', 'month', 'quarter'), (at, period) => {
@@ -61,7 +62,7 @@ test('every day is in exactly one week, month and quarter, and they follow each 
   );
 });
 
-test('days of one’s own choice are taken as they are, a leap year at most', () => {
+test('a custom period has the requested days, at most 366', () => {
   expect(days({ period: 'custom', startDate: '2027-03-01', endDate: '2028-02-29' })).toEqual([
     '2027-03-01',
     '2028-02-29',
@@ -70,20 +71,20 @@ test('days of one’s own choice are taken as they are, a leap year at most', ()
   expect(() => readPeriod(wider, NOW)).toThrow(/at most 366 days, got 2027-03-01 and 2028-03-01 \(367 days\)/);
 });
 
-test.each<[WantedPeriod, string]>([
+test.each<[RequestedPeriod, string]>([
   [{ period: 'custom' }, 'startDate is required for period custom'],
   [{ period: 'custom', startDate: '2026-01-01' }, 'endDate is required for period custom'],
   [{ period: 'custom', date: '2026-01-01' }, 'date is for the other periods'],
   [{ period: 'custom', startDate: '2026-01-02', endDate: '2026-01-01' }, 'startDate must not be after endDate'],
-  [{ period: 'week', startDate: '2026-01-01' }, 'startDate is for period custom; of a week give date'],
+  [{ period: 'week', startDate: '2026-01-01' }, 'startDate is for period custom; for a week send date'],
   [{ period: 'day', endDate: '2026-01-01' }, 'endDate is for period custom'],
   [{ period: 'day', date: '0001-01-01' }, 'date must be a day from 2020-01-01 to 2100-12-31, got 0001-01-01'],
   [{ period: 'custom', startDate: '2026-01-02', endDate: '9999-12-31' }, 'endDate must be a day from'],
-])('%o is refused by its name', (wanted, message) => {
-  expect(() => readPeriod(wanted, NOW)).toThrow(message);
+])('the period %j is rejected: %s', (requested, message) => {
+  expect(() => readPeriod(requested, NOW)).toThrow(message);
 });
 
-test('the parts of a range follow each other without a gap, from its beginning to its end', () => {
+test('the parts of a range cover it without gaps, each within the maximum of days', () => {
   const day = fc.integer({ min: 0, max: 800 }).map((number) => addisDay(new Date(NOW.getTime() + number * DAY_MS)));
   fc.assert(
     fc.property(day, day, fc.integer({ min: 1, max: 40 }), (one, other, daysMax) => {
@@ -97,4 +98,25 @@ test('the parts of a range follow each other without a gap, from its beginning t
       }
     }),
   );
+});
+
+const FILTER = {
+  merchantId: 'mrc_1',
+  environment: 'sandbox',
+  range: rangeOf({ startDate: '2026-03-02', endDate: '2026-03-03' }),
+  statuses: null,
+  channel: null,
+} as const;
+
+const endAfter = (at: string): string => before(FILTER, { at, id: 'txn_1' }).range.until.toISOString();
+
+test('the range of a page ends within a second after the position of the page before', () => {
+  expect(endAfter('2026-03-02 09:00:00.123456+00')).toBe('2026-03-02T09:00:01.000Z');
+  expect(endAfter('2026-03-02 09:00:00+00')).toBe('2026-03-02T09:00:01.000Z');
+});
+
+test('the range of a page never ends after the range of the report, and the first page has all of it', () => {
+  expect(endAfter('2026-03-03 20:59:59.999999+00')).toBe('2026-03-03T21:00:00.000Z');
+  expect(endAfter('2026-03-03 21:00:00+00')).toBe('2026-03-03T21:00:00.000Z');
+  expect(before(FILTER, null)).toBe(FILTER);
 });

@@ -8,12 +8,12 @@ import type { MerchantScope } from '../../src/lib/scope.ts';
 import { FORMATS } from '../../src/reports/formats/formats.ts';
 import { measureReports } from '../../src/reports/metrics.ts';
 import { rangeOf } from '../../src/reports/period.ts';
-import { findRecoverableReports } from '../../src/reports/recoverable.ts';
 import { SOURCES } from '../../src/reports/sources/sources.ts';
+import { findRecoverableReports } from '../../src/reports/workflow.ts';
 import { buildMerchant, buildSession, buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertUnpaid, REPORTS, REPORTS_DAY as DAY, startReports, type Reports } from '../support/reports.ts';
-import { ask as askForSettlement, linkAccount } from '../support/settlements.ts';
+import { ask as requestSettlement, linkAccount } from '../support/settlements.ts';
 import { fund } from '../support/withdrawals.ts';
 
 const MINUTE_MS = 60_000;
@@ -34,9 +34,9 @@ beforeEach(async () => {
 afterEach(() => reports.close());
 afterAll(() => database.drop());
 
-test('a report is told of by one event when its file is there', async () => {
+test('a generated report is READY, has a file, and records one report.ready event', async () => {
   await fund(world, scope, 100_50n);
-  const { report, file } = await reports.fetched(scope, DAY);
+  const { report, file } = await reports.download(scope, DAY);
   expect(report).toMatchObject({ status: 'READY', rowsDone: 1, rowsTotal: 1, expiresAt: '2026-04-01T09:00:00.000Z' });
   expect(file.status).toBe(200);
   const events = await rows<{ event: string; data: Record<string, unknown> }>(
@@ -51,23 +51,23 @@ test('a report is told of by one event when its file is there', async () => {
   });
 });
 
-test('reports are listed with how far they are, and told by their status', async () => {
-  const { report } = await reports.fetched(scope, DAY);
-  const queued = await reports.askQuietly(scope);
+test('reports are listed, and filtered by status', async () => {
+  const { report } = await reports.download(scope, DAY);
+  const queued = await reports.createQueued(scope);
   const ids = async (query: string) =>
     (await reports.get(scope, `${REPORTS}${query}`)).body.data.map((row: { reportId: string }) => row.reportId);
   expect(new Set(await ids(''))).toEqual(new Set([report.reportId, queued.id]));
   expect(await ids('?status=QUEUED,RUNNING')).toEqual([queued.id]);
 });
 
-test("another merchant's report, and the same merchant's in the other environment, is like one that never was", async () => {
-  const { report } = await reports.fetched(scope, DAY);
+test('a report of another merchant or environment is 404 with the same message as an unknown id, and is not listed', async () => {
+  const { report } = await reports.download(scope, DAY);
   const others: MerchantScope[] = [await buildMerchant(database.db), { ...scope, environment: 'live' }];
   for (const other of others) {
     for (const end of ['', '/file']) {
       const theirs = await reports.get(other, `${REPORTS}/${report.reportId}${end}`);
-      const nobodys = await reports.get(other, `${REPORTS}/${newId('rpt')}${end}`);
-      expect([theirs.status, theirs.body.message]).toEqual([404, nobodys.body.message]);
+      const unknown = await reports.get(other, `${REPORTS}/${newId('rpt')}${end}`);
+      expect([theirs.status, theirs.body.message]).toEqual([404, unknown.body.message]);
     }
     expect((await reports.post(other, `${REPORTS}/${report.reportId}/cancel`)).status).toBe(404);
     expect((await reports.get(other, REPORTS)).body.pagination.total).toBe(0);
@@ -83,20 +83,23 @@ test.each([
     { kind: 'withdrawals', period: 'day', status: 'EXPIRED' },
     'status must be one of PENDING, SUCCESS, FAILED, REJECTED',
   ],
-  [{ kind: 'balance', period: 'day', status: 'SUCCESS' }, 'status is nothing that a report of kind balance'],
-  [{ kind: 'settlements', period: 'day', channel: 'TELEBIRR' }, 'channel is nothing that a report of kind settlements'],
+  [{ kind: 'balance', period: 'day', status: 'SUCCESS' }, 'status is not a filter of reports of kind balance'],
+  [
+    { kind: 'settlements', period: 'day', channel: 'TELEBIRR' },
+    'channel is not a filter of reports of kind settlements',
+  ],
   [{ kind: 'payments', period: 'custom', startDate: '2026-01-01' }, 'endDate is required for period custom'],
   [{ kind: 'payments', period: 'day', date: '2026-02-30' }, 'date must be a date as YYYY-MM-DD'],
-])('%o is refused with a sentence, and nothing is asked for', async (body, message) => {
-  const { status, body: answer } = await reports.ask(scope, body);
-  expect([status, answer.message]).toEqual([400, expect.stringContaining(message)]);
+])('a request of %j is rejected with "%s", and no report is created', async (body, message) => {
+  const { status, body: response } = await reports.request(scope, body);
+  expect([status, response.message]).toEqual([400, expect.stringContaining(message)]);
   expect((await reports.get(scope, REPORTS)).body.pagination.total).toBe(0);
 });
 
-test('more rows than a form takes are refused with what to do, and counted no further', async () => {
+test('a request for more rows than its format takes is rejected, and rows are counted up to the maximum only', async () => {
   await linkAccount(world, scope);
   await fund(world, scope, 1_000_00n);
-  const { id } = await askForSettlement(world, scope);
+  const { id } = await requestSettlement(world, scope);
   const more = FORMATS.PDF.rowsMax;
   await rows(
     database.db,
@@ -109,13 +112,13 @@ test('more rows than a form takes are refused with what to do, and counted no fu
      FROM settlement s, generate_series(1, CAST(:more AS int)) n WHERE s.id = :id`,
     { id, more },
   );
-  const wanted = { ...DAY, kind: 'settlements' };
-  const { status, body } = await reports.ask(scope, { ...wanted, format: 'PDF' });
+  const requested = { ...DAY, kind: 'settlements' };
+  const { status, body } = await reports.request(scope, { ...requested, format: 'PDF' });
   expect([status, body.message]).toEqual([
     400,
-    'format PDF takes at most 500 rows, and there are more: ask for a shorter period',
+    'format PDF takes at most 500 rows, and there are more: request a shorter period',
   ]);
-  expect((await reports.ask(scope, wanted)).body.data.rowsTotal).toBe(more + 1);
+  expect((await reports.request(scope, requested)).body.data.rowsTotal).toBe(more + 1);
   for (const { count } of Object.values(SOURCES)) {
     const filter = {
       ...scope,
@@ -127,21 +130,21 @@ test('more rows than a form takes are refused with what to do, and counted no fu
   }
 });
 
-test('a merchant has at most ten reports open', async () => {
-  for (let count = 0; count < 10; count += 1) await reports.askQuietly(scope);
-  const { status, body } = await reports.ask(scope, DAY);
+test('a request of a merchant with ten pending reports is 409; other merchants are not affected', async () => {
+  for (let count = 0; count < 10; count += 1) await reports.createQueued(scope);
+  const { status, body } = await reports.request(scope, DAY);
   expect([status, body.error.code]).toEqual([409, 'INVALID_STATE']);
-  expect((await reports.ask(await buildMerchant(database.db), DAY)).status).toBe(202);
+  expect((await reports.request(await buildMerchant(database.db), DAY)).status).toBe(202);
 });
 
-test('a large report is handed to a workflow in the change that asks for it, a small one is not', async () => {
-  await reports.askQuietly(scope);
+test('a request for a large report enqueues its workflow in the same transaction, one for a small report does not', async () => {
+  await reports.createQueued(scope);
   expect(world.enqueued).toEqual([]);
-  await insertUnpaid(database.db, scope, { count: FORMATS.CSV.atOnceRowsMax + 1, at: world.clock() });
-  const { status, body } = await reports.ask(scope, DAY);
+  await insertUnpaid(database.db, scope, { count: FORMATS.CSV.immediateRowsMax + 1, at: world.clock() });
+  const { status, body } = await reports.request(scope, DAY);
   expect([status, body.data]).toEqual([
     202,
-    expect.objectContaining({ status: 'QUEUED', rowsTotal: FORMATS.CSV.atOnceRowsMax + 1, fileUrl: null }),
+    expect.objectContaining({ status: 'QUEUED', rowsTotal: FORMATS.CSV.immediateRowsMax + 1, fileUrl: null }),
   ]);
   expect(world.enqueued).toEqual([
     expect.objectContaining({
@@ -152,58 +155,64 @@ test('a large report is handed to a workflow in the change that asks for it, a s
   ]);
 });
 
-test('a small report that cannot be made at once is handed to a workflow', async () => {
+test('a small report that fails to generate within its request enqueues its workflow', async () => {
   await writeFile(`${reports.folder}-taken`, '');
   const broken = await startReports(world, [], `${reports.folder}-taken`);
-  const { status, body } = await broken.ask(scope, DAY);
+  const { status, body } = await broken.request(scope, DAY);
   await broken.close();
   expect([status, body.data.status]).toEqual([202, 'RUNNING']);
   expect(world.enqueued.map(({ workflowId }) => workflowId)).toEqual([`report-${body.data.reportId}`]);
 });
 
-test('a report that was asked for and has neither file nor workflow is found, half a minute later', async () => {
-  const { id } = await reports.askQuietly(scope);
+test('a pending report without a workflow is found for recovery 30 seconds after its request', async () => {
+  const { id } = await reports.createQueued(scope);
   const found = async () =>
-    (await findRecoverableReports(database.db, { after: '', limit: 1_000, onlyPastDue: false })).map((open) => open.id);
+    (await findRecoverableReports(database.db, { after: '', limit: 1_000, onlyPastDue: false })).map(
+      (workflow) => workflow.id,
+    );
   expect(await found()).not.toContain(id);
   await rows(database.db, `UPDATE report SET created_at = now() - interval '31 seconds' WHERE id = :id`, { id });
   expect(await found()).toContain(id);
-  await reports.makeWith()(id);
+  await reports.generator()(id);
   expect(await found()).not.toContain(id);
 });
 
-test('a report of which no row was read for a quarter of an hour is shown to operators, one that goes on is not', async () => {
+test('a report of which no row was read for 15 minutes is in the work queue as stalled, one in progress is not', async () => {
   for (let count = 0; count < 12; count += 1) await buildSession(world, scope);
-  const { id } = await reports.askQuietly(scope);
-  const stuck = async () => {
-    const asked = { filter: scope, page: { page: 1, limit: 20, after: null }, at: world.clock() };
-    return (await listWorkItems(database.db, STALLED_ITEMS, asked)).rows;
+  const { id } = await reports.createQueued(scope);
+  const stalled = async () => {
+    const query = { filter: scope, page: { page: 1, limit: 20, after: null }, at: world.clock() };
+    return (await listWorkItems(database.db, STALLED_ITEMS, query)).rows;
   };
   world.pass(15 * MINUTE_MS);
-  expect(await stuck()).toEqual([]);
+  expect(await stalled()).toEqual([]);
   world.pass(1);
-  expect(await stuck()).toMatchObject([
-    { kind: 'REPORT_PENDING', id, what: 'Nobody has begun to make it', workflowId: `report-${id}`, amountSantim: null },
+  expect(await stalled()).toMatchObject([
+    { kind: 'REPORT_PENDING', id, what: 'Generation has not started', workflowId: `report-${id}`, amountSantim: null },
   ]);
-  const make = reports.makeWith({}, 1)(id, (rowsDone) => {
+  const run = reports.generator({}, 1)(id, (rowsDone) => {
     world.pass(2 * MINUTE_MS);
     if (rowsDone === 12) throw new Error('the worker is shut down');
   });
-  await expect(make).rejects.toThrow('shut down');
-  expect(await stuck()).toEqual([]);
+  await expect(run).rejects.toThrow('shut down');
+  expect(await stalled()).toEqual([]);
   world.pass(12 * MINUTE_MS);
-  expect(await stuck()).toMatchObject([
-    { id, what: 'It was begun, and does not go on', detail: { kind: 'payments', format: 'CSV', rowsDone: 10 } },
+  expect(await stalled()).toMatchObject([
+    {
+      id,
+      what: 'Generation has started and makes no progress',
+      detail: { kind: 'payments', format: 'CSV', rowsDone: 10 },
+    },
   ]);
-  expect(await reports.makeWith()(id)).toBe('READY');
-  expect(await stuck()).toEqual([]);
+  expect(await reports.generator()(id)).toBe('READY');
+  expect(await stalled()).toEqual([]);
 });
 
-test('metrics show reports that are waited for, and since when the slowest stands still', async () => {
+test('metrics count pending reports by status, and measure how long the slowest has made no progress', async () => {
   await rows(database.db, `UPDATE report SET status = 'CANCELLED' WHERE status IN ('QUEUED', 'RUNNING')`);
   const registry = createRegistry('test');
   measureReports(registry, database.db);
-  const shown = async () => {
+  const measured = async () => {
     const text = await registry.metrics();
     const figure = (name: string): number =>
       Number(new RegExp(`^meskot_reports_${name}.* (\\S+)$`, 'm').exec(text)?.[1]);
@@ -213,33 +222,33 @@ test('metrics show reports that are waited for, and since when the slowest stand
       oldest: figure('oldest_stalled_seconds'),
     };
   };
-  expect(await shown()).toEqual({ queued: 0, running: 0, oldest: 0 });
-  const { id } = await reports.askQuietly(scope);
+  expect(await measured()).toEqual({ queued: 0, running: 0, oldest: 0 });
+  const { id } = await reports.createQueued(scope);
   await rows(database.db, `UPDATE report SET requested_at = now() - interval '1 hour' WHERE id = :id`, { id });
-  const waiting = await shown();
+  const waiting = await measured();
   expect(waiting).toMatchObject({ queued: 1, running: 0 });
   expect(waiting.oldest).toBeGreaterThanOrEqual(3_600);
   await rows(database.db, `UPDATE report SET status = 'RUNNING', progressed_at = now() WHERE id = :id`, { id });
-  const running = await shown();
+  const running = await measured();
   expect(running).toMatchObject({ queued: 0, running: 1 });
   expect(running.oldest).toBeLessThan(60);
 });
 
-describe('one that is taken back', () => {
-  test('is CANCELLED for good, and has no file', async () => {
-    const { id } = await reports.askQuietly(scope);
+describe('cancelling a report', () => {
+  test('that is QUEUED makes it CANCELLED for good, without a file; a repeat is 200', async () => {
+    const { id } = await reports.createQueued(scope);
     for (let times = 0; times < 2; times += 1) {
       const { status, body } = await reports.post(scope, `${REPORTS}/${id}/cancel`);
       expect([status, body.data.status]).toEqual([200, 'CANCELLED']);
     }
-    expect(await reports.makeWith()(id)).toBe('CANCELLED');
-    expect(await reports.kept()).toEqual([]);
+    expect(await reports.generator()(id)).toBe('CANCELLED');
+    expect(await reports.storedNames()).toEqual([]);
     const { status, body } = await reports.get(scope, `${REPORTS}/${id}/file`);
     expect([status, body.message]).toEqual([409, 'The report is CANCELLED: it has no file.']);
   });
 
-  test('when it is READY already, is a contradiction', async () => {
-    const { report } = await reports.fetched(scope, DAY);
+  test('that is READY is 409', async () => {
+    const { report } = await reports.download(scope, DAY);
     const { status, body } = await reports.post(scope, `${REPORTS}/${report.reportId}/cancel`);
     expect([status, body.message]).toEqual([409, 'The report is READY: there is nothing to cancel.']);
   });

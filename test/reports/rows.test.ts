@@ -25,7 +25,7 @@ import {
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { REPORTS, startReports, type Reports } from '../support/reports.ts';
-import { ask as askSettlement, linkAccount, withdraw } from '../support/settlements.ts';
+import { ask as requestSettlement, linkAccount, withdraw } from '../support/settlements.ts';
 import { UNKNOWN_PAYOUT, PAID_OUT, REFUSED } from '../support/withdrawals.ts';
 
 const FIRST_DAY_MS = Date.parse('2026-02-27T20:30:00.000Z');
@@ -51,14 +51,14 @@ beforeAll(async () => {
   ]);
   scope = await buildMerchant(database.db);
   await linkAccount({ ...world, clock: () => new Date(FIRST_DAY_MS - 30 * 24 * 60 * MINUTE_MS) }, scope);
-  for (let made = 0; made < TRANSACTIONS; made += 1) {
+  for (let number = 0; number < TRANSACTIONS; number += 1) {
     // Three at a time, so that pages end between rows of one instant.
-    nowMs = FIRST_DAY_MS + Math.round((made - (made % 3)) * STEP_MS);
-    await seedPayment(made);
-    if (made > 20 && made % 7 === 0) await makeWithdrawal(made / 7);
-    if (made > 60 && made % 60 === 0) await askSettlement(world, scope);
+    nowMs = FIRST_DAY_MS + Math.round((number - (number % 3)) * STEP_MS);
+    await seedPayment(number);
+    if (number > 20 && number % 7 === 0) await seedWithdrawal(number / 7);
+    if (number > 60 && number % 60 === 0) await requestSettlement(world, scope);
   }
-  // Of another merchant, at the same time.
+  // A payment of another merchant at the same time.
   const other = await buildMerchant(database.db);
   await buildSession(world, other);
 }, 120_000);
@@ -68,7 +68,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Every seventh is never paid, every fifth fails, every eleventh is cancelled; the last two stay open. */
+/** Every seventh is never paid, every fifth fails, every eleventh is cancelled; the last two stay pending. */
 async function seedPayment(number: number): Promise<void> {
   const channel = (['TELEBIRR', 'CBE_BIRR', 'AWASH'] as const)[number % 3] ?? 'TELEBIRR';
   const amountSantim = BigInt(10_000 + ((number * 7_919) % 90_000));
@@ -83,7 +83,7 @@ async function seedPayment(number: number): Promise<void> {
   if (number % 20 === 0) await expireDueSessions(world.runInTransaction, new Date(nowMs), 500);
 }
 
-async function makeWithdrawal(number: number): Promise<void> {
+async function seedWithdrawal(number: number): Promise<void> {
   const { id, amountSantim } = await withdraw(world, scope, BigInt(10_00 + (number % 50)));
   await autoDecide(world, id, world.clock());
   const outcome =
@@ -95,7 +95,7 @@ async function makeWithdrawal(number: number): Promise<void> {
 
 type Listed = { total: number; ids: string[] };
 
-/** A list from its first page to its last. */
+/** All ids of a list, from its first page to its last. */
 async function walk(path: string, query: Record<string, string>, id: string): Promise<Listed> {
   const ids: string[] = [];
   for (let page = 1; ; page += 1) {
@@ -115,7 +115,7 @@ const anyOf = <T extends string>(values: readonly T[]) =>
   fc.option(fc.subarray([...values], { minLength: 1 }), { nil: undefined });
 const channels = fc.option(fc.constantFrom<Channel[]>(...CHANNELS), { nil: undefined });
 
-test('a report of payments has the rows of the list under the same filters, in its order, and adds up to its columns', async () => {
+test('a report of payments has the rows of the list under the same filters in its order, and totals that are the sums of its columns', async () => {
   let seen = 0;
   await fc.assert(
     fc.asyncProperty(range, anyOf(TRANSACTION_STATUSES), channels, async (days, statuses, channel) => {
@@ -125,7 +125,7 @@ test('a report of payments has the rows of the list under the same filters, in i
         { ...days, status, currency: 'ETB', ...(channel && { transactionThrough: TRANSACTION_THROUGH[channel] }) },
         'transactionId',
       );
-      const wanted = {
+      const requested = {
         kind: 'payments',
         period: 'custom',
         format: 'JSON',
@@ -133,7 +133,7 @@ test('a report of payments has the rows of the list under the same filters, in i
         status,
         ...(channel && { channel }),
       };
-      const { report, file } = await reports.fetched(scope, wanted);
+      const { report, file } = await reports.download(scope, requested);
       const found: Record<string, number | string | null>[] = file.body.rows;
       expect(report).toMatchObject({ status: 'READY', rowsDone: list.total, rowsTotal: list.total });
       expect(found.map(({ transactionId }) => transactionId)).toEqual(list.ids);
@@ -149,12 +149,12 @@ test('a report of payments has the rows of the list under the same filters, in i
   expect(seen).toBeGreaterThan(200);
 });
 
-test('a report of withdrawals has the rows of their list under the same filters', async () => {
+test('a report of withdrawals has the rows of the list under the same filters in its order', async () => {
   await fc.assert(
     fc.asyncProperty(range, anyOf(WITHDRAWAL_STATUSES), channels, async (days, statuses, channel) => {
       const filter = { ...days, status: statuses?.join(',') ?? 'ALL', ...(channel && { channel }) };
       const list = await walk('/api/checkout/withdrawal', filter, 'withdrawalRequestId');
-      const { report, file } = await reports.fetched(scope, {
+      const { report, file } = await reports.download(scope, {
         kind: 'withdrawals',
         period: 'custom',
         format: 'JSON',
@@ -169,8 +169,8 @@ test('a report of withdrawals has the rows of their list under the same filters'
 
 const ALL_DAYS = { period: 'custom', startDate: '2026-02-01', endDate: '2026-03-31' };
 
-test('all of it has payments in every state, and its net is to the santim what the ledger gave the merchant', async () => {
-  const { report, file } = await reports.fetched(scope, { kind: 'payments', format: 'JSON', ...ALL_DAYS });
+test('a report of payments in every status has exactly the net amount and fees that the ledger posted', async () => {
+  const { report, file } = await reports.download(scope, { kind: 'payments', format: 'JSON', ...ALL_DAYS });
   expect(report.rowsTotal).toBe(TRANSACTIONS);
   const states = new Set<string>(file.body.rows.map((row: { status: string }) => row.status));
   expect(states).toEqual(new Set(TRANSACTION_STATUSES));
@@ -188,7 +188,7 @@ test('all of it has payments in every state, and its net is to the santim what t
   expect(Math.round((receivedAmount - fee - feeTax) * 100)).toBe(Math.round(netAmount * 100));
 });
 
-test('a balance opens with what the one before closed with, and all its movements lie between', async () => {
+test('a report of the balance opens with the closing balance of the days before, and closes with its movements added', async () => {
   const closings: number[] = [];
   let total = 0;
   for (const [startDate, endDate] of [
@@ -196,7 +196,7 @@ test('a balance opens with what the one before closed with, and all its movement
     ['2026-03-03', '2026-03-03'],
     ['2026-03-04', '2026-03-31'],
   ]) {
-    const { report, file } = await reports.fetched(scope, {
+    const { report, file } = await reports.download(scope, {
       kind: 'balance',
       period: 'custom',
       format: 'JSON',
@@ -224,15 +224,15 @@ test('a balance opens with what the one before closed with, and all its movement
   expect(closings.at(-1)).toBe(body.data.available);
 });
 
-test('a payment of the last moment before midnight in Addis Ababa is of that day, one of midnight of the next', async () => {
+test('a payment just before midnight in Addis Ababa is in the report of that day, one at midnight in that of the next', async () => {
   const merchant = await buildMerchant(database.db);
-  const made: string[] = [];
+  const ids: string[] = [];
   for (const at of ['2026-04-10T20:59:59.999Z', '2026-04-10T21:00:00.000Z']) {
     nowMs = Date.parse(at);
-    made.push((await buildSession(world, merchant)).transactionId);
+    ids.push((await buildSession(world, merchant)).transactionId);
   }
-  const idsOf = async (date: string) =>
-    (await reports.fetched(merchant, { kind: 'payments', period: 'day', format: 'JSON', date })).file.body.rows.map(
+  const rowsOf = async (date: string) =>
+    (await reports.download(merchant, { kind: 'payments', period: 'day', format: 'JSON', date })).file.body.rows.map(
       (row: Record<string, string>) => [
         row['transactionId'],
         row['transactionDate'],
@@ -241,20 +241,20 @@ test('a payment of the last moment before midnight in Addis Ababa is of that day
         row['createdAtUtc'],
       ],
     );
-  expect(await idsOf('2026-04-10')).toEqual([
-    [made[0], '2026-04-10', '2 Miazia 2018', '2026-04-10 23:59:59', '2026-04-10 20:59:59'],
+  expect(await rowsOf('2026-04-10')).toEqual([
+    [ids[0], '2026-04-10', '2 Miazia 2018', '2026-04-10 23:59:59', '2026-04-10 20:59:59'],
   ]);
-  expect(await idsOf('2026-04-11')).toEqual([
-    [made[1], '2026-04-11', '3 Miazia 2018', '2026-04-11 00:00:00', '2026-04-10 21:00:00'],
+  expect(await rowsOf('2026-04-11')).toEqual([
+    [ids[1], '2026-04-11', '3 Miazia 2018', '2026-04-11 00:00:00', '2026-04-10 21:00:00'],
   ]);
 });
 
-test('a summary adds up to what reports of the same days say', async () => {
+test('the sums of a summary equal the totals of reports of the same days', async () => {
   const query = new URLSearchParams(ALL_DAYS).toString();
   const { body, status } = await reports.get(scope, `${REPORTS}/summary?${query}`);
   expect(status).toBe(200);
   for (const kind of ['payments', 'withdrawals', 'settlements']) {
-    const { report } = await reports.fetched(scope, { kind, ...ALL_DAYS });
+    const { report } = await reports.download(scope, { kind, ...ALL_DAYS });
     const { total, groups } = body.data[kind];
     const { amount, receivedAmount, paidAmount, fee, feeTax, netAmount, totalDebit, reserved } = report.totals;
     expect(total).toEqual({

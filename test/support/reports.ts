@@ -12,15 +12,15 @@ import { reportRoutes } from '../../src/reports/routes.ts';
 import type { World } from './build.ts';
 import { startTestServer, stubKey, testServerDeps, type HttpResponse } from './http.ts';
 
-/** So few that files of some rows are read in many pages. */
+/** Few, so that files of some rows are read in many pages. */
 export const PAGE_ROWS = 7;
-/** The day that worlds begin on. */
+/** The day that a world's clock starts on. */
 export const REPORTS_DAY = { kind: 'payments', period: 'day', date: '2026-03-02' } as const;
-const UNNARROWED = { format: 'CSV', statuses: null, channel: null, requestedBy: 'key_test' } as const;
+const UNFILTERED = { format: 'CSV', statuses: null, channel: null, requestedBy: 'key_test' } as const;
 export type Reports = Awaited<ReturnType<typeof startReports>>;
 export const REPORTS = '/api/checkout/reports';
 
-/** The routes of reports over a world, with a folder of their own unless one is given. */
+/** A server with the routes of reports, and a new folder for files unless one is given. */
 export async function startReports(world: World, more: Route[] = [], given?: string) {
   const folder = given ?? (await mkdtemp(join(tmpdir(), 'meskot-reports-')));
   const files: ReportFiles = createReportFiles(folder);
@@ -40,29 +40,29 @@ export async function startReports(world: World, more: Route[] = [], given?: str
     url: server.url,
     get,
     post,
-    /** Asks for a report. */
-    ask: (scope: MerchantScope, body: object) => post(scope, REPORTS, body),
-    /** Asks for a small report and fetches its file. */
-    fetched: async (scope: MerchantScope, body: object) => {
-      const { body: answer, status } = await post(scope, REPORTS, body);
-      if (status !== 202) throw new Error(`a report was refused: ${JSON.stringify(answer)}`);
-      return { report: answer.data, file: await get(scope, `${REPORTS}/${answer.data.reportId}/file`) };
+    /** Requests a report over HTTP. */
+    request: (scope: MerchantScope, body: object) => post(scope, REPORTS, body),
+    /** Requests a small report over HTTP and downloads its file. */
+    download: async (scope: MerchantScope, body: object) => {
+      const { body: response, status } = await post(scope, REPORTS, body);
+      if (status !== 202) throw new Error(`the report was rejected: ${JSON.stringify(response)}`);
+      return { report: response.data, file: await get(scope, `${REPORTS}/${response.data.reportId}/file`) };
     },
-    /** A report that nobody has begun to make. */
-    askQuietly: (scope: MerchantScope, wanted: Partial<NewReport> = {}) =>
+    /** Creates a QUEUED report without generating it. */
+    createQueued: (scope: MerchantScope, requested: Partial<NewReport> = {}) =>
       world.runInTransaction((tx) =>
-        requestReport({ ...world, tx }, scope, { ...REPORTS_DAY, ...UNNARROWED, ...wanted }),
+        requestReport({ ...world, tx }, scope, { ...REPORTS_DAY, ...UNFILTERED, ...requested }),
       ),
-    /** Makes reports, with files that are stranger than ours. */
-    makeWith: (strange: Partial<ReportFiles> = {}, pageRows = PAGE_ROWS) =>
-      createGenerateReport({ ...world, files: { ...files, ...strange }, pageRows }),
-    /** Files that call back after each piece that is written. */
-    watched: (onPiece: () => Promise<void>): ReportFiles => ({
+    /** The operation that generates reports, with some functions of its file storage replaced. */
+    generator: (replaced: Partial<ReportFiles> = {}, pageRows = PAGE_ROWS) =>
+      createGenerateReport({ ...world, files: { ...files, ...replaced }, pageRows }),
+    /** File storage that calls back after each chunk it has written. */
+    observed: (onChunk: () => Promise<void>): ReportFiles => ({
       ...files,
-      write: async (chunks) => files.write(reporting(chunks, onPiece)),
+      write: async (chunks) => files.write(reporting(chunks, onChunk)),
     }),
-    /** The names of the files there are. */
-    kept: async (): Promise<string[]> => readdir(folder).catch(() => []),
+    /** The names of the stored files. */
+    storedNames: async (): Promise<string[]> => readdir(folder).catch(() => []),
     close: async () => {
       await server.close();
       await rm(folder, { recursive: true });
@@ -70,16 +70,16 @@ export async function startReports(world: World, more: Route[] = [], given?: str
   };
 }
 
-async function* reporting<Piece>(chunks: AsyncIterable<Piece>, onPiece: () => Promise<void>): AsyncGenerator<Piece> {
+async function* reporting<Chunk>(chunks: AsyncIterable<Chunk>, onChunk: () => Promise<void>): AsyncGenerator<Chunk> {
   for await (const chunk of chunks) {
     yield chunk;
-    await onPiece();
+    await onChunk();
   }
 }
 
 const keyOf = (scope: MerchantScope): string => stubKey(scope.merchantId, scope.environment);
 
-/** Sessions that nobody paid, faster than one by one. */
+/** Inserts expired sessions, faster than one by one. */
 export async function insertUnpaid(
   db: Knex,
   { merchantId }: MerchantScope,

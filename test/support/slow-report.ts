@@ -5,11 +5,11 @@ import { createTransactionRunner } from '../../src/outbox/record.ts';
 import { createReportFiles } from '../../src/reports/files.ts';
 import { createGenerateReport } from '../../src/reports/generate.ts';
 
-/** A process that makes a report, a row at a time and slowly, to be killed: its arguments are database, folder, report. */
+/** A process that generates a report slowly, row by row, until it is killed. Arguments: database URL, folder, report id. */
 const [url = '', folder = '', reportId = ''] = process.argv.slice(2);
 const db = openDatabase({ url, poolMax: 3, applicationName: 'slow-report' });
 const files = createReportFiles(folder);
-const make = createGenerateReport({
+const generate = createGenerateReport({
   db,
   runInTransaction: createTransactionRunner(db, () => {}),
   clock: () => new Date(),
@@ -22,11 +22,11 @@ const make = createGenerateReport({
         (async function* () {
           for await (const chunk of chunks) {
             yield chunk;
-            process.stdout.write('a piece is written\n');
+            process.stdout.write('a chunk is written\n');
             await sleep(1_000);
           }
         })(),
       ),
   },
 });
-await make(reportId);
+await generate(reportId);

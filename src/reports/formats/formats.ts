@@ -1,3 +1,4 @@
+import { invalid } from '../../lib/errors.ts';
 import type { ReportFormat } from '../states.ts';
 import { renderCsv } from './csv.ts';
 import { renderJson } from './json.ts';
@@ -5,52 +6,48 @@ import { PDF_ROWS_MAX, renderPdf } from './pdf.ts';
 import type { Rendering } from './rendering.ts';
 import { renderXlsx } from './xlsx.ts';
 
-/** One form of file. */
+/** A file format. */
 export type Format = {
   extension: string;
   contentType: string;
-  /** How many rows it may have. */
   rowsMax: number;
-  /** With so many rows or fewer it is made by whoever was asked for it, at once; with more, by a workflow. */
-  atOnceRowsMax: number;
-  /** The file piece by piece, so that a large one takes no more memory than a small one. */
+  /** A report with at most this many rows is generated within its request, a larger one by a workflow. */
+  immediateRowsMax: number;
+  /** The file in chunks, so that its size does not determine the memory it takes. */
   render: (rendering: Rendering) => AsyncIterable<string | Uint8Array>;
 };
 
-/** Some 5 MB. */
-const AT_ONCE_ROWS_MAX = 10_000;
-/** What is added up well within a statement's five seconds, and fits a sheet (1,048,575). */
-const ROWS_MAX = 1_000_000;
+const TABLE_LIMITS = {
+  // Summed up well within the statement timeout of five seconds, and fits a sheet (1,048,575).
+  rowsMax: 1_000_000,
+  // About 5 MB.
+  immediateRowsMax: 10_000,
+} as const;
 
-/** Every form of file. */
+/** Every file format. */
 export const FORMATS: Readonly<Record<ReportFormat, Format>> = {
-  CSV: {
-    extension: 'csv',
-    contentType: 'text/csv; charset=utf-8',
-    rowsMax: ROWS_MAX,
-    atOnceRowsMax: AT_ONCE_ROWS_MAX,
-    render: renderCsv,
-  },
+  CSV: { extension: 'csv', contentType: 'text/csv; charset=utf-8', ...TABLE_LIMITS, render: renderCsv },
   XLSX: {
     extension: 'xlsx',
     contentType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-    rowsMax: ROWS_MAX,
-    atOnceRowsMax: AT_ONCE_ROWS_MAX,
+    ...TABLE_LIMITS,
     render: renderXlsx,
   },
-  JSON: {
-    extension: 'json',
-    contentType: 'application/json; charset=utf-8',
-    rowsMax: ROWS_MAX,
-    atOnceRowsMax: AT_ONCE_ROWS_MAX,
-    render: renderJson,
-  },
+  JSON: { extension: 'json', contentType: 'application/json; charset=utf-8', ...TABLE_LIMITS, render: renderJson },
   PDF: {
     extension: 'pdf',
     contentType: 'application/pdf',
     rowsMax: PDF_ROWS_MAX,
-    // A settlement may have any number of movements.
-    atOnceRowsMax: 0,
+    // The movements of a settlement are not limited.
+    immediateRowsMax: 0,
     render: renderPdf,
   },
 };
+
+/** Throws VALIDATION_ERROR for more rows than a file of this format may have. */
+export function ensureRowsBelowMax(format: ReportFormat, count: number): void {
+  const { rowsMax } = FORMATS[format];
+  if (count <= rowsMax) return;
+  const issue = `${format} takes at most ${rowsMax} rows, and there are more: request a shorter period`;
+  throw invalid('format', issue);
+}

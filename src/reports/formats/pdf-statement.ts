@@ -1,178 +1,189 @@
+import type { ReadMovement } from '../../ledger/balance.ts';
 import { inAddis } from '../../lib/dates.ts';
-import type { Santim } from '../../lib/money.ts';
-import { clockText, type Cell } from '../sources/columns.ts';
-import type { Statement, StatementAccount, StatementMovement } from '../sources/statement.ts';
-import { INK, LEFT, RIGHT, type PdfPage } from './pdf-layout.ts';
-import { birrText } from './rendering.ts';
+import { toBirr, type Santim } from '../../lib/money.ts';
+import { timeText } from '../sources/columns.ts';
+import type { Statement, StatementAccount } from '../sources/statement.ts';
+import { INK, LEFT, RIGHT, type PdfPage } from './pdf-page.ts';
 
-/** Columns' keys, as they stand below each other on either side; what is empty is left out. */
-const FACTS = [
-  [
-    'settlementId',
-    'requestId',
-    'status',
-    'requestedAtAddis',
-    'effectiveDate',
-    'expectedBy',
-    'sentAtAddis',
-    'creditedAtAddis',
-    'returnedAtAddis',
-    'failureCode',
-  ],
-  ['amount', 'fee', 'feeTax', 'totalDebit', 'reserved', 'bank', 'accountNumber', 'accountName', 'bankReference'],
+/** Two columns of facts: where each starts, the width of its values, and the keys of its facts. */
+const FACT_COLUMNS = [
+  {
+    x: LEFT,
+    width: 180,
+    keys: [
+      'settlementId',
+      'requestId',
+      'status',
+      'requestedAtAddis',
+      'effectiveDate',
+      'expectedBy',
+      'sentAtAddis',
+      'creditedAtAddis',
+      'returnedAtAddis',
+      'failureCode',
+    ],
+  },
+  {
+    x: LEFT + 280,
+    width: RIGHT - LEFT - 370,
+    keys: [
+      'amount',
+      'fee',
+      'feeTax',
+      'totalDebit',
+      'reserved',
+      'bank',
+      'accountNumber',
+      'accountName',
+      'bankReference',
+    ],
+  },
 ] as const;
-const FACT_AT = 90;
-/** Where each side begins, and how wide what stands under a heading may be. */
-const SIDES = [
-  { x: LEFT, width: 180 },
-  { x: LEFT + 280, width: RIGHT - LEFT - 280 - FACT_AT },
-] as const;
+const FACT_VALUE_X = 90;
 
 const LINE_HEIGHT = 13;
-/** Where the columns of movements begin, and where those of amounts end. */
+/** Where the columns of movements start, and where those of amounts end. */
 const AT = { time: LEFT, type: LEFT + 92, resource: LEFT + 200, amount: RIGHT - 82, balance: RIGHT } as const;
 
-/** Prints one settlement below the head of a page; yields when there is something to be taken away. */
-export async function* printStatement(paper: PdfPage, { facts, account }: Statement): AsyncGenerator<void> {
-  printFacts(paper, facts);
-  paper.y += 8;
-  if (account === null) return paper.write('It was never booked: it moved no money.', LEFT);
-  printBalances(paper, account);
-  printTotals(paper, account);
-  yield* printMovements(paper, account);
+/** Writes one statement below the header of a page. Yields after each page of movements, so that chunks can be sent. */
+export async function* writeStatement(page: PdfPage, { facts, account }: Statement): AsyncGenerator<void> {
+  writeFacts(page, facts);
+  page.y += 8;
+  if (account === null) return page.write('It was never booked: it moved no money.', LEFT);
+  writeBalances(page, account);
+  writeTotals(page, account);
+  yield* writeMovements(page, account);
 }
 
-function printFacts(paper: PdfPage, facts: Statement['facts']): void {
-  const sides = SIDES.map(({ x, width }, side) => {
-    const lines = (FACTS[side] ?? []).flatMap((key) => linesOf(facts, key, (text) => paper.inLines(text, width)));
+/** Facts without a value are left out. */
+function writeFacts(page: PdfPage, facts: Statement['facts']): void {
+  const columns = FACT_COLUMNS.map(({ x, width, keys }) => {
+    const lines = keys.flatMap((key) => {
+      const { heading = '', cell = null } = facts.get(key) ?? {};
+      if (cell === null || cell === '') return [];
+      const label = heading.replace(' (Addis Ababa, UTC+3)', '');
+      const value = typeof cell === 'bigint' ? amountText(cell) : String(cell);
+      return page.wrap(value, width).map((text, index) => ({ label: index === 0 ? label : '', text }));
+    });
     return { x, lines };
   });
-  const height = Math.max(...sides.map(({ lines }) => lines.length));
+  const height = Math.max(...columns.map(({ lines }) => lines.length));
   for (let number = 0; number < height; number += 1) {
-    paper.needs(LINE_HEIGHT);
-    for (const { x, lines } of sides) {
+    page.needs(LINE_HEIGHT);
+    for (const { x, lines } of columns) {
       const line = lines[number];
       if (!line) continue;
-      paper.write(line.heading, x, { color: INK.quiet });
-      paper.write(line.text, x + FACT_AT);
+      page.write(line.label, x, { color: INK.quiet });
+      page.write(line.text, x + FACT_VALUE_X);
     }
-    paper.y += LINE_HEIGHT;
+    page.y += LINE_HEIGHT;
   }
 }
 
-/** Its heading stands before the first of its lines; what is empty has none. */
-function linesOf(facts: Statement['facts'], key: string, inLines: (text: string) => string[]) {
-  const { heading = '', cell = null } = facts.get(key) ?? {};
-  const text = textOf(cell);
-  if (text === '') return [];
-  const shown = heading.replace(' (Addis Ababa, UTC+3)', '');
-  return inLines(text).map((line, number) => ({ heading: number === 0 ? shown : '', text: line }));
-}
-
-function textOf(cell: Cell): string {
-  return typeof cell === 'bigint' ? grouped(cell) : String(cell ?? '');
-}
+const AMOUNT = new Intl.NumberFormat('en', { minimumFractionDigits: 2 });
 
 /** "-1,250.50" */
-function grouped(santim: Santim): string {
-  return birrText(santim).replaceAll(/\B(?=(?:\d{3})+[.])/g, ',');
+function amountText(santim: Santim): string {
+  return AMOUNT.format(toBirr(santim));
 }
 
-function printBalances(paper: PdfPage, account: StatementAccount): void {
-  const sum = (isWanted: (santim: Santim) => boolean): Santim =>
-    account.totals.reduce((all, { amountSantim }) => all + (isWanted(amountSantim) ? amountSantim : 0n), 0n);
-  const shown = [
+function writeBalances(page: PdfPage, account: StatementAccount): void {
+  const sum = (isIncluded: (santim: Santim) => boolean): Santim =>
+    account.totals.reduce((all, { amountSantim }) => all + (isIncluded(amountSantim) ? amountSantim : 0n), 0n);
+  const balances = [
     ['Opening balance', account.openingSantim],
     ['Came in', sum((santim) => santim > 0n)],
     ['Went out', sum((santim) => santim < 0n)],
     ['Closing balance', account.closingSantim],
   ] as const;
-  paper.needs(80);
-  paper.band(40);
-  const width = (RIGHT - LEFT) / shown.length;
-  for (const [index, [label, santim]] of shown.entries()) {
+  page.needs(80);
+  page.band(40);
+  const width = (RIGHT - LEFT) / balances.length;
+  for (const [index, [label, santim]] of balances.entries()) {
     const x = LEFT + 10 + index * width;
-    paper.y += 7;
-    paper.write(label, x, { color: INK.quiet });
-    paper.y += 12;
-    paper.write(grouped(santim), x, { size: 11, isBold: true });
-    paper.y -= 19;
+    page.y += 7;
+    page.write(label, x, { color: INK.quiet });
+    page.y += 12;
+    page.write(amountText(santim), x, { size: 11, isBold: true });
+    page.y -= 19;
   }
-  paper.y += 47;
+  page.y += 47;
   const { from, until, previousSettlementId } = account;
   const since = from ? `after ${addisText(from)}, when ${previousSettlementId} was asked for` : 'from the first';
   const about = `Movements of the available balance ${since}, to ${addisText(until)}`;
-  paper.write(about, LEFT, { size: 7, color: INK.quiet });
-  paper.y += 18;
+  page.write(about, LEFT, { size: 7, color: INK.quiet });
+  page.y += 18;
 }
 
-function printTotals(paper: PdfPage, { totals }: StatementAccount): void {
+function writeTotals(page: PdfPage, { totals }: StatementAccount): void {
   for (const { type, count, amountSantim } of totals) {
-    paper.needs(LINE_HEIGHT);
-    paper.write(nameOf(type), LEFT);
-    paper.write(String(count), AT.resource, { isRight: true, color: INK.quiet });
-    paper.write(grouped(amountSantim), AT.resource + 90, { isRight: true });
-    paper.y += LINE_HEIGHT;
+    page.needs(LINE_HEIGHT);
+    page.write(typeText(type), LEFT);
+    page.write(String(count), AT.resource, { isRight: true, color: INK.quiet });
+    page.write(amountText(amountSantim), AT.resource + 90, { isRight: true });
+    page.y += LINE_HEIGHT;
   }
-  paper.y += 10;
+  page.y += 10;
 }
 
-async function* printMovements(paper: PdfPage, account: StatementAccount): AsyncGenerator<void> {
-  paper.needs(5 * LINE_HEIGHT);
-  printHeadings(paper);
-  printEnd(paper, 'Opening balance', account.openingSantim);
+async function* writeMovements(page: PdfPage, account: StatementAccount): AsyncGenerator<void> {
+  page.needs(5 * LINE_HEIGHT);
+  writeHeadings(page);
+  writeBalanceLine(page, 'Opening balance', account.openingSantim);
   let balance = account.openingSantim;
   for await (const movements of account.movements) {
     for (const movement of movements) {
       balance += movement.amountSantim;
-      if (balance !== movement.balanceAfterSantim) throw new Error(`${movement.resourceId} leaves another balance`);
-      if (paper.needs(LINE_HEIGHT)) printHeadings(paper);
-      printMovement(paper, movement);
+      if (balance !== movement.balanceAfterSantim) {
+        throw new Error(`the balance after ${movement.resourceId} is not the sum of the movements`);
+      }
+      if (page.needs(LINE_HEIGHT)) writeHeadings(page);
+      writeMovement(page, movement);
     }
     yield;
   }
   if (balance !== account.closingSantim) throw new Error('movements of a settlement are missing');
-  if (paper.needs(LINE_HEIGHT)) printHeadings(paper);
-  printEnd(paper, 'Closing balance', account.closingSantim);
+  if (page.needs(LINE_HEIGHT)) writeHeadings(page);
+  writeBalanceLine(page, 'Closing balance', account.closingSantim);
 }
 
-function printHeadings(paper: PdfPage): void {
-  paper.band(LINE_HEIGHT + 1);
-  paper.y += 3;
+function writeHeadings(page: PdfPage): void {
+  page.band(LINE_HEIGHT + 1);
+  page.y += 3;
   const style = { size: 7, isBold: true };
-  paper.write('Time', AT.time + 4, style);
-  paper.write('Movement', AT.type, style);
-  paper.write('Of', AT.resource, style);
-  paper.write('Amount', AT.amount, { ...style, isRight: true });
-  paper.write('Balance', AT.balance - 4, { ...style, isRight: true });
-  paper.y += LINE_HEIGHT + 1;
+  page.write('Time', AT.time + 4, style);
+  page.write('Movement', AT.type, style);
+  page.write('Of', AT.resource, style);
+  page.write('Amount', AT.amount, { ...style, isRight: true });
+  page.write('Balance', AT.balance - 4, { ...style, isRight: true });
+  page.y += LINE_HEIGHT + 1;
 }
 
-function printEnd(paper: PdfPage, label: string, santim: Santim): void {
-  paper.write(label, AT.type, { isBold: true });
-  paper.write(grouped(santim), AT.balance - 4, { isBold: true, isRight: true });
-  ruleOff(paper);
+function writeBalanceLine(page: PdfPage, label: string, santim: Santim): void {
+  page.write(label, AT.type, { isBold: true });
+  page.write(amountText(santim), AT.balance - 4, { isBold: true, isRight: true });
+  endLine(page);
 }
 
-function printMovement(paper: PdfPage, movement: StatementMovement): void {
+function writeMovement(page: PdfPage, movement: ReadMovement): void {
   const style = { size: 7.5 };
-  paper.write(addisText(movement.at), AT.time + 4, style);
-  paper.write(nameOf(movement.type), AT.type, style);
-  paper.write(movement.resourceId, AT.resource, { size: 7, color: INK.quiet });
-  paper.write(grouped(movement.amountSantim), AT.amount, { ...style, isRight: true });
-  paper.write(grouped(movement.balanceAfterSantim), AT.balance - 4, { ...style, isRight: true });
-  ruleOff(paper);
+  page.write(addisText(movement.effectiveAt), AT.time + 4, style);
+  page.write(typeText(movement.type), AT.type, style);
+  page.write(movement.resourceId, AT.resource, { size: 7, color: INK.quiet });
+  page.write(amountText(movement.amountSantim), AT.amount, { ...style, isRight: true });
+  page.write(amountText(movement.balanceAfterSantim), AT.balance - 4, { ...style, isRight: true });
+  endLine(page);
 }
 
-function ruleOff(paper: PdfPage): void {
-  paper.y += LINE_HEIGHT - 2;
-  paper.rule();
-  paper.y += 2;
+function endLine(page: PdfPage): void {
+  page.y += LINE_HEIGHT - 2;
+  page.rule();
+  page.y += 2;
 }
 
-const addisText = (instant: Date): string => clockText(inAddis(instant));
+const addisText = (instant: Date): string => timeText(inAddis(instant));
 
 /** "Withdrawal reserved" */
-function nameOf(type: string): string {
+function typeText(type: string): string {
   return `${type.charAt(0)}${type.slice(1).toLowerCase().replaceAll('_', ' ')}`;
 }

@@ -1,5 +1,5 @@
 /*
- * The parts of a workbook that are the same in every file (ECMA-376: SpreadsheetML and its package).
+ * The constant parts of a workbook (ECMA-376: SpreadsheetML and its package).
  */
 
 const XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>';
@@ -26,7 +26,10 @@ export const WORKBOOK_RELATIONS = `${XML}<Relationships xmlns="${PACKAGE}/relati
 <Relationship Id="rId2" Type="${DOCUMENT}/worksheet" Target="worksheets/sheet2.xml"/>
 <Relationship Id="rId3" Type="${DOCUMENT}/styles" Target="styles.xml"/></Relationships>`;
 
-/** The places of the formats below in {@link STYLES}. */
+/** The beginning of a worksheet. */
+export const SHEET = `<?xml version="1.0" encoding="UTF-8"?><worksheet xmlns="${MAIN}">`;
+
+/** The indexes of cell formats in {@link STYLES}. */
 export const STYLE = { amount: 1, text: 2, heading: 3, day: 4, time: 5 } as const;
 
 /** Number formats 4 and 49 are built in: #,##0.00 and text. */

@@ -1,35 +1,29 @@
-import { countMovements, exportMovements, sumAccount, type ReadMovement } from '../../ledger/balance.ts';
-import { dayColumns, timeColumns, type Column } from './columns.ts';
+import { countMovements, exportMovements, sumAccount, type ReadMovement as Row } from '../../ledger/balance.ts';
+import { dayColumns, timeColumns } from './columns.ts';
 import { createSource } from './source.ts';
 
-type Row = ReadMovement;
-
-const COLUMNS: readonly Column<Row>[] = [
-  { key: 'entryId', heading: 'Entry ID', cell: (row) => `${row.journalId}-${row.position}` },
-  { key: 'type', heading: 'Type', cell: (row) => row.type },
-  { key: 'amount', heading: 'Amount', cell: (row) => row.amountSantim },
-  { key: 'balanceAfter', heading: 'Balance After', cell: (row) => row.balanceAfterSantim },
-  { key: 'currency', heading: 'Currency', cell: () => 'ETB' },
-  ...dayColumns<Row>('date', 'Date', (row) => row.effectiveAt),
-  ...timeColumns<Row>('createdAt', 'Created at', (row) => row.effectiveAt),
-  { key: 'journalId', heading: 'Journal ID', cell: (row) => row.journalId },
-  { key: 'resourceType', heading: 'Resource Type', cell: (row) => row.resourceType },
-  { key: 'resourceId', heading: 'Resource ID', cell: (row) => row.resourceId },
-];
-
-/** Every movement of the available balance, as its history shows them: opening + amounts = closing. */
-export const balanceReport = createSource<Row>({
+/** Every movement of the available balance, as its history presents them: opening + amounts = closing. */
+export const balanceSource = createSource<Row>({
   statuses: null,
   takesChannel: false,
-  columns: COLUMNS,
+  columns: [
+    { key: 'entryId', heading: 'Entry ID', cell: (row) => `${row.journalId}-${row.position}` },
+    { key: 'type', heading: 'Type', cell: (row) => row.type },
+    { key: 'amount', heading: 'Amount', cell: (row) => row.amountSantim },
+    { key: 'balanceAfter', heading: 'Balance After', cell: (row) => row.balanceAfterSantim },
+    { key: 'currency', heading: 'Currency', cell: () => 'ETB' },
+    ...dayColumns<Row>('date', 'Date', (row) => row.effectiveAt),
+    ...timeColumns<Row>('createdAt', 'Created at', (row) => row.effectiveAt),
+    { key: 'journalId', heading: 'Journal ID', cell: (row) => row.journalId },
+    { key: 'resourceType', heading: 'Resource Type', cell: (row) => row.resourceType },
+    { key: 'resourceId', heading: 'Resource ID', cell: (row) => row.resourceId },
+  ],
   count: (db, filter, most) => countMovements(db, { ...filter, account: 'available' }, most),
   sum: async (db, filter) => {
-    const { count, ...period } = await sumAccount(db, filter, { account: 'available', range: filter.range });
+    const { range } = filter;
+    const { count, ...period } = await sumAccount(db, filter, { account: 'available', range });
     const { openingSantim, movedSantim, closingSantim } = period;
-    return {
-      count,
-      totals: { openingBalance: openingSantim, amount: movedSantim, closingBalance: closingSantim },
-    };
+    return { count, totals: { openingBalance: openingSantim, amount: movedSantim, closingBalance: closingSantim } };
   },
   read: (db, filter, part) => exportMovements(db, { ...filter, account: 'available' }, part),
   positionOf: ({ sequence, id }) => ({ at: String(sequence), id }),

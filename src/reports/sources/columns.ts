@@ -2,58 +2,68 @@ import { addisDay, inAddis } from '../../lib/dates.ts';
 import type { Santim } from '../../lib/money.ts';
 import { ethiopianDate } from '../../settlements/calendar/ethiopian-date.ts';
 
-/** What stands in a cell: text, an amount in santim, a whole number; null leaves it empty. */
+/** A cell's value: text, an amount in santim or a whole number; null is an empty cell. */
 export type Cell = string | Santim | number | null;
 
-/** A column's name in JSON and its heading in tables; its texts are days or times as {@link clockText} writes them. */
+/** A column's name in JSON and its heading in tables. `as`: its texts are days, or times as {@link timeText} formats them. */
 export type ColumnHead = { key: string; heading: string; as?: 'day' | 'time' };
 
-/** One column of a report, and its cell of a row. */
-export type Column<Row> = ColumnHead & { cell: (row: Row) => Cell };
+/** Names of a row's amounts. */
+export type AmountField<Row> = { [Name in keyof Row]: Row[Name] extends Santim | null ? Name : never }[keyof Row];
 
-/** The zone that days and local times are in. */
-export const ZONE = 'Africa/Addis_Ababa';
+/** One column of a report. `amount` names the field that rows show in it and that groups of rows sum up for it. */
+export type Column<Row> = ColumnHead & ({ cell: (row: Row) => Cell } | { amount: AmountField<Row> });
 
-/** An instant in both clocks, each saying which it is: "2026-11-21 12:30:00". */
-export function timeColumns<Row>(key: string, heading: string, at: (row: Row) => Date | null): Column<Row>[] {
-  const shown = (instant: Date | null): string | null => instant && clockText(instant);
-  const addis = (row: Row): Date | null => {
-    const instant = at(row);
-    return instant && inAddis(instant);
-  };
-  return [
-    { key: `${key}Addis`, heading: `${heading} (Addis Ababa, UTC+3)`, as: 'time', cell: (row) => shown(addis(row)) },
-    { key: `${key}Utc`, heading: `${heading} (UTC)`, as: 'time', cell: (row) => shown(at(row)) },
-  ];
+/** The cell of a row in a column. */
+export function cellOf<Row>(column: Column<Row>, row: Row): Cell {
+  return 'amount' in column ? (row[column.amount] as Santim | null) : column.cell(row);
 }
 
-/** To the second. */
-export function clockText(instant: Date): string {
+/**
+ * The requested amount of withdrawals and settlements, and what the ledger has booked of it. Nothing is booked of those
+ * that failed or were returned, so each column adds up to the ledger.
+ */
+export const PAYOUT_AMOUNTS = [
+  { key: 'amount', heading: 'Amount', amount: 'amountSantim' },
+  { key: 'paidAmount', heading: 'Paid Amount', amount: 'paidSantim' },
+  { key: 'fee', heading: 'Fee', amount: 'feeSantim' },
+  { key: 'feeTax', heading: 'Fee Tax', amount: 'feeTaxSantim' },
+  { key: 'totalDebit', heading: 'Total Debit', amount: 'totalDebitSantim' },
+  { key: 'reserved', heading: 'Reserved', amount: 'reservedSantim' },
+] as const;
+
+/** The zone of days and local times. */
+export const ZONE = 'Africa/Addis_Ababa';
+
+/** An instant to the second, in UTC: "2026-11-21 12:30:00". */
+export function timeText(instant: Date): string {
   return instant.toISOString().slice(0, 19).replace('T', ' ');
 }
 
-/** The day in Addis Ababa, in both calendars. */
-export function dayColumns<Row>(key: string, heading: string, at: (row: Row) => Date): Column<Row>[] {
-  const toEthiopian = remembering(ethiopianDate);
-  return [
-    { key, heading, as: 'day', cell: (row) => addisDay(at(row)) },
-    { key: `${key}Ethiopian`, heading: `${heading} (Ethiopian)`, cell: (row) => toEthiopian(addisDay(at(row))) },
-  ];
+/** Two columns of one instant: in Addis Ababa and in UTC. */
+export function timeColumns<Row>(key: string, heading: string, instantOf: (row: Row) => Date | null): Column<Row>[] {
+  const column = (suffix: string, zone: string, shift: (instant: Date) => Date): Column<Row> => ({
+    key: `${key}${suffix}`,
+    heading: `${heading} (${zone})`,
+    as: 'time',
+    cell: (row) => {
+      const instant = instantOf(row);
+      return instant && timeText(shift(instant));
+    },
+  });
+  return [column('Addis', 'Addis Ababa, UTC+3', inAddis), column('Utc', 'UTC', (instant) => instant)];
 }
 
-/** Reckoning takes longer than all else of a row, and rows of a day stand together. */
-function remembering(reckon: (day: string) => string): (day: string) => string {
-  let last: { day: string; text: string } | null = null;
-  return (day) => {
-    if (last?.day !== day) last = { day, text: reckon(day) };
-    return last.text;
+/** Two columns of one day in Addis Ababa: in the Gregorian and in the Ethiopian calendar. */
+export function dayColumns<Row>(key: string, heading: string, instantOf: (row: Row) => Date): Column<Row>[] {
+  // The conversion takes longer than the rest of a row, and consecutive rows share their day.
+  let last = { day: '', ethiopian: '' };
+  const toEthiopian = (day: string): string => {
+    if (last.day !== day) last = { day, ethiopian: ethiopianDate(day) };
+    return last.ethiopian;
   };
-}
-
-/** What spreadsheets take for a formula when it begins a text, in full width too. */
-const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
-
-/** Text as a cell of a table may show it: never a formula of whoever wrote it. */
-export function escapeFormula(text: string): string {
-  return FORMULA.test(text) ? `'${text}` : text;
+  return [
+    { key, heading, as: 'day', cell: (row) => addisDay(instantOf(row)) },
+    { key: `${key}Ethiopian`, heading: `${heading} (Ethiopian)`, cell: (row) => toEthiopian(addisDay(instantOf(row))) },
+  ];
 }

@@ -1,14 +1,14 @@
 import type { ReportKind } from '../states.ts';
-import { balanceReport } from './balance.ts';
-import { paymentsReport } from './payments.ts';
-import { settlementsReport } from './settlements.ts';
+import { balanceSource } from './balance.ts';
+import { paymentsSource } from './payments.ts';
+import { settlementsSource } from './settlements.ts';
 import type { Source } from './source.ts';
-import { withdrawalsReport } from './withdrawals.ts';
+import { withdrawalsSource } from './withdrawals.ts';
 
-/** Where the rows of each kind come from. */
-export const SOURCES: Readonly<Record<ReportKind, Source>> = {
-  payments: paymentsReport,
-  withdrawals: withdrawalsReport,
-  settlements: settlementsReport,
-  balance: balanceReport,
-};
+/** The source of each kind of report. */
+export const SOURCES = {
+  payments: paymentsSource,
+  withdrawals: withdrawalsSource,
+  settlements: settlementsSource,
+  balance: balanceSource,
+} as const satisfies Record<ReportKind, Source>;

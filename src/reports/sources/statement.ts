@@ -1,60 +1,53 @@
-import type { JournalKind } from '../../ledger/postings.ts';
+import type { ReadMovement } from '../../ledger/balance.ts';
 import { exportPeriod, readPeriod, sumPeriod, type Period } from '../../ledger/statement.ts';
 import type { Queryable } from '../../lib/db.ts';
-import type { Santim } from '../../lib/money.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
 import type { Cell, ColumnHead } from './columns.ts';
 
-/** A settlement as it is printed: what is known of it, and how the balance came from what was there to what was left. */
+/** The statement of one settlement: its fields, and the movements of the balance since the settlement before it. */
 export type Statement = {
-  /** By its column's key: the heading, and what stands under it. */
+  /** Headings and cells by the key of their column. */
   facts: ReadonlyMap<string, { heading: string; cell: Cell }>;
-  /** null when it was never booked. */
+  /** null for a settlement that was never booked. */
   account: StatementAccount | null;
 };
 
-/** opening + all movements = closing, which is what the next statement opens with. */
+/** opening + all movements = closing, which is the opening balance of the next statement. */
 export type StatementAccount = Period & {
-  totals: readonly { type: JournalKind; count: number; amountSantim: Santim }[];
-  /** Every one, the oldest first, as they are read. */
-  movements: AsyncIterable<StatementMovement[]>;
-};
-export type StatementMovement = {
-  at: Date;
-  type: JournalKind;
-  resourceId: string;
-  amountSantim: Santim;
-  balanceAfterSantim: Santim;
+  totals: Readonly<Awaited<ReturnType<typeof sumPeriod>>>;
+  /** All movements in pages, oldest first. */
+  movements: AsyncIterable<ReadMovement[]>;
 };
 
-/** What is printed, and what is called after each of the movements' pages. */
 export type StatementInput = {
   columns: readonly ColumnHead[];
+  /** A row of settlements; its first cell is the settlement's id. */
   cells: readonly Cell[];
   pageRows: number;
+  /** Called after each page of movements. */
   onRead: () => Promise<void>;
 };
 
-/** Reads the statement of one settlement: the first of its cells is its id. */
+/** Reads the statement of one settlement; its movements are read while they are iterated. */
 export async function readStatement(db: Queryable, scope: MerchantScope, input: StatementInput): Promise<Statement> {
-  const facts = new Map(
-    input.columns.map(({ key, heading }, index) => [key, { heading, cell: input.cells[index] ?? null }]),
-  );
-  const [settlementId] = input.cells;
-  const period = typeof settlementId === 'string' ? await readPeriod(db, scope, settlementId) : undefined;
+  const { columns, cells } = input;
+  const facts = new Map(columns.map(({ key, heading }, index) => [key, { heading, cell: cells[index] ?? null }]));
+  const period = await readPeriod(db, scope, String(cells[0]));
   if (!period) return { facts, account: null };
-  const movements = readMovements(db, period, input);
-  return { facts, account: { ...period, totals: await sumPeriod(db, period), movements } };
+  return {
+    facts,
+    account: { ...period, totals: await sumPeriod(db, period), movements: readMovements(db, period, input) },
+  };
 }
 
 async function* readMovements(
   db: Queryable,
   period: Period,
-  { pageRows, onRead }: Pick<StatementInput, 'pageRows' | 'onRead'>,
-): AsyncGenerator<StatementMovement[]> {
+  { pageRows, onRead }: StatementInput,
+): AsyncGenerator<ReadMovement[]> {
   for (let { after } = period; after < period.upTo;) {
     const found = await exportPeriod(db, { ...period, after }, pageRows);
-    yield found.map(({ effectiveAt, ...movement }) => ({ ...movement, at: effectiveAt }));
+    yield found;
     await onRead();
     after = found.length < pageRows ? period.upTo : (found.at(-1)?.sequence ?? period.upTo);
   }

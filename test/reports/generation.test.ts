@@ -8,8 +8,8 @@ import { AppError } from '../../src/lib/errors.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { expireReports, removeAbandoned } from '../../src/reports/expire.ts';
 import type { ReportFiles } from '../../src/reports/files.ts';
-import { createGenerateReport, giveUpReport, KEPT_MS } from '../../src/reports/generate.ts';
-import { readReport } from '../../src/reports/model.ts';
+import { createGenerateReport, giveUpReport, RETENTION_MS } from '../../src/reports/generate.ts';
+import { readReport } from '../../src/reports/queries.ts';
 import { buildMerchant, buildSession, buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { REPORTS, REPORTS_DAY as DAY, startReports, type Reports } from '../support/reports.ts';
@@ -31,106 +31,106 @@ beforeEach(async () => {
 afterEach(() => reports.close());
 afterAll(() => database.drop());
 
-describe('whoever makes it', () => {
-  test('gives up when it is taken back, and leaves nothing behind', async () => {
+describe('a run that generates a report', () => {
+  test('stops when the report is cancelled, and leaves no file', async () => {
     for (let count = 0; count < 12; count += 1) await buildSession(world, scope);
-    const { id } = await reports.askQuietly(scope);
-    const files = reports.watched(async () => void (await reports.post(scope, `${REPORTS}/${id}/cancel`)));
-    const status = await reports.makeWith(files, 1)(id);
+    const { id } = await reports.createQueued(scope);
+    const files = reports.observed(async () => void (await reports.post(scope, `${REPORTS}/${id}/cancel`)));
+    const status = await reports.generator(files, 1)(id);
     expect(status).toBe('CANCELLED');
-    expect(await reports.kept()).toEqual([]);
+    expect(await reports.storedNames()).toEqual([]);
   });
 
-  test('shows how far it is', async () => {
+  test('calls back after each page, and updates the progress of the row every ten pages', async () => {
     for (let count = 0; count < 25; count += 1) await buildSession(world, scope);
-    const { id } = await reports.askQuietly(scope);
-    const shown = new Set<number>();
-    const heard: number[] = [];
-    const make = createGenerateReport({
+    const { id } = await reports.createQueued(scope);
+    const stored = new Set<number>();
+    const reported: number[] = [];
+    const generate = createGenerateReport({
       ...world,
       pageRows: 1,
-      files: reports.watched(async () => void shown.add((await readReport(database.db, id)).processedRows)),
+      files: reports.observed(async () => void stored.add((await readReport(database.db, id)).processedRows)),
     });
-    expect(await make(id, (rowsDone) => heard.push(rowsDone))).toBe('READY');
-    expect([...shown]).toEqual([0, 10, 20]);
-    expect(heard.slice(0, 25)).toEqual(Array.from({ length: 25 }, (_, index) => index + 1));
+    expect(await generate(id, (rowsDone) => reported.push(rowsDone))).toBe('READY');
+    expect([...stored]).toEqual([0, 10, 20]);
+    expect(reported.slice(0, 25)).toEqual(Array.from({ length: 25 }, (_, index) => index + 1));
     expect(await readReport(database.db, id)).toMatchObject({ processedRows: 25, totalRows: 25 });
   });
 
-  test('may be killed at any time: another run begins anew, and what the dead one left is removed', async () => {
+  test('whose process is killed is repeated from the start by another run, and its unfinished file is removed', async () => {
     for (let count = 0; count < 5; count += 1) await buildSession(world, scope);
-    const { id } = await reports.askQuietly(scope);
+    const { id } = await reports.createQueued(scope);
     const program = resolve(import.meta.dirname, '../support/slow-report.ts');
     const child = spawn(process.execPath, ['--import', 'tsx', program, database.url, reports.folder, id]);
     for await (const _ of child.stdout) break;
     child.kill('SIGKILL');
     await once(child, 'exit');
     expect((await readReport(database.db, id)).status).toBe('RUNNING');
-    const [left = ''] = await reports.kept();
+    const [left = ''] = await reports.storedNames();
     await utimes(join(reports.folder, left), new Date(0), new Date(0));
-    expect(await reports.makeWith()(id)).toBe('READY');
+    expect(await reports.generator()(id)).toBe('READY');
     await expireReports({ ...world, files: reports.files });
-    expect(await reports.kept()).toHaveLength(2);
+    expect(await reports.storedNames()).toHaveLength(2);
     await removeAbandoned({ ...world, files: reports.files });
-    expect(await reports.kept()).toEqual([(await readReport(database.db, id)).storageKey]);
+    expect(await reports.storedNames()).toEqual([(await readReport(database.db, id)).storageKey]);
     expect((await reports.get(scope, `${REPORTS}/${id}/file`)).text.trimEnd().split('\r\n')).toHaveLength(6);
   });
 
-  test('and comes back after another has taken over, gives up and removes its file', async () => {
+  test('that ends after another run has completed the report removes its own file and records no second event', async () => {
     await fund(world, scope, 100_00n);
-    const { id } = await reports.askQuietly(scope);
-    let thaw = (): void => {};
-    const frozen = new Promise<void>((resolve) => (thaw = resolve));
-    const slow = reports.makeWith({
+    const { id } = await reports.createQueued(scope);
+    let resume = (): void => {};
+    const paused = new Promise<void>((resolve) => (resume = resolve));
+    const slow = reports.generator({
       write: async (chunks) => {
         const file = await reports.files.write(chunks);
-        await frozen;
+        await paused;
         return file;
       },
     })(id);
     await untilRunning(id);
-    expect(await reports.makeWith()(id)).toBe('READY');
+    expect(await reports.generator()(id)).toBe('READY');
     const first = await readReport(database.db, id);
-    thaw();
+    resume();
     expect(await slow).toBe('READY');
     expect(await readReport(database.db, id)).toEqual(first);
-    expect(await reports.kept()).toEqual([first.storageKey]);
+    expect(await reports.storedNames()).toEqual([first.storageKey]);
     const enqueued = await rows(database.db, 'SELECT 1 FROM webhook_event WHERE resource_id = :id', { id });
     expect(enqueued).toHaveLength(1);
   });
 
-  test('and fails after another has taken over, does not end what the other is making', async () => {
-    const { id } = await reports.askQuietly(scope);
-    const other = { runId: 'another run' };
-    const beaten = reports.makeWith({
+  test('that fails after another run has claimed the report does not end the report', async () => {
+    const { id } = await reports.createQueued(scope);
+    const other = { runId: 'another-run' };
+    const superseded = reports.generator({
       write: async () => {
         await rows(database.db, 'UPDATE report SET run_id = :runId WHERE id = :id', { ...other, id });
         throw new AppError('VALIDATION_ERROR', 'There are too many.');
       },
     })(id);
-    expect(await beaten).toBe('RUNNING');
+    expect(await superseded).toBe('RUNNING');
     expect(await readReport(database.db, id)).toMatchObject({ ...other, failure: null });
-    const failing = reports.makeWith({
+    const failing = reports.generator({
       write: async () => Promise.reject(new AppError('VALIDATION_ERROR', 'There are too many.')),
     });
     expect(await failing(id)).toBe('FAILED');
   });
 
-  test('and is stopped between two pages, leaves the report to the next', async () => {
+  test('that is stopped between two pages leaves no file, and the next run completes the report', async () => {
     for (let count = 0; count < 5; count += 1) await buildSession(world, scope);
-    const { id } = await reports.askQuietly(scope);
-    const stopped = reports.makeWith({}, 1)(id, (rowsDone) => {
+    const { id } = await reports.createQueued(scope);
+    const stopped = reports.generator({}, 1)(id, (rowsDone) => {
       if (rowsDone === 3) throw new Error('the worker is shut down');
     });
     await expect(stopped).rejects.toThrow('the worker is shut down');
-    expect(await reports.kept()).toEqual([]);
+    expect(await reports.storedNames()).toEqual([]);
     expect((await readReport(database.db, id)).status).toBe('RUNNING');
-    expect(await reports.makeWith()(id)).toBe('READY');
+    expect(await reports.generator()(id)).toBe('READY');
   });
 
-  test('and cannot, throws it for a repeat; given up, it is FAILED and says why', async () => {
-    const { id } = await reports.askQuietly(scope);
-    const full = reports.makeWith({
+  test('that meets an internal error throws it for a retry; giving up ends the report as FAILED without internals', async () => {
+    const { id } = await reports.createQueued(scope);
+    const full = reports.generator({
       write: async () => Promise.reject(new Error('ENOSPC: no space left on /var/lib')),
     });
     await expect(full(id)).rejects.toThrow('ENOSPC');
@@ -140,17 +140,17 @@ describe('whoever makes it', () => {
     expect(body.data.failure.message).not.toContain('ENOSPC');
   });
 
-  test('and was never begun, is given up as well', async () => {
-    const { id } = await reports.askQuietly(scope);
+  test('that never started can be given up: the report is FAILED', async () => {
+    const { id } = await reports.createQueued(scope);
     expect(await giveUpReport(world, id)).toBe('FAILED');
   });
 });
 
-test('rows that are paid for while the file is written are not in it: all are of one instant', async () => {
+test('payments that arrive while the file is written are not in it: all rows are of one snapshot', async () => {
   for (let count = 0; count < 3; count += 1) await fund(world, scope, 100_00n);
-  const { id } = await reports.askQuietly(scope);
-  await reports.makeWith(
-    reports.watched(() => fund(world, scope, 500_00n)),
+  const { id } = await reports.createQueued(scope);
+  await reports.generator(
+    reports.observed(() => fund(world, scope, 500_00n)),
     1,
   )(id);
   const { body } = await reports.get(scope, `${REPORTS}/${id}`);
@@ -167,12 +167,12 @@ test('rows that are paid for while the file is written are not in it: all are of
   expect(file.text.trimEnd().split('\r\n')).toHaveLength(4);
 });
 
-test('after 30 days the file is gone, and the answer says until when it was kept', async () => {
-  const { report } = await reports.fetched(scope, DAY);
+test('a download after 30 days is 404 with the time until which the file was available', async () => {
+  const { report } = await reports.download(scope, DAY);
   const path = `${REPORTS}/${report.reportId}`;
-  const [name = ''] = await reports.kept();
+  const [name = ''] = await reports.storedNames();
   await utimes(join(reports.folder, name), new Date(0), new Date(0));
-  world.pass(KEPT_MS - 1);
+  world.pass(RETENTION_MS - 1);
   await expireReports({ ...world, files: reports.files });
   await removeAbandoned({ ...world, files: reports.files });
   expect((await reports.get(scope, `${path}/file`)).status).toBe(200);
@@ -180,7 +180,7 @@ test('after 30 days the file is gone, and the answer says until when it was kept
   const late = await reports.get(scope, `${path}/file`);
   expect([late.status, late.body.message]).toEqual([404, expect.stringContaining(report.expiresAt)]);
   await expireReports({ ...world, files: reports.files });
-  expect(await reports.kept()).toEqual([]);
+  expect(await reports.storedNames()).toEqual([]);
   expect((await reports.get(scope, path)).body.data).toMatchObject({
     status: 'EXPIRED',
     fileUrl: null,
@@ -189,9 +189,9 @@ test('after 30 days the file is gone, and the answer says until when it was kept
   expect((await reports.get(scope, `${path}/file`)).body.message).toBe(late.body.message);
 });
 
-test('whatever files there are, expiring looks at none of them, and asks an index', async () => {
-  const { report } = await reports.fetched(scope, DAY);
-  world.pass(KEPT_MS);
+test('expiring finds due reports by an index, without listing the files', async () => {
+  const { report } = await reports.download(scope, DAY);
+  world.pass(RETENTION_MS);
   const blind: ReportFiles = {
     ...reports.files,
     unchangedSince: () => {
@@ -207,12 +207,12 @@ test('whatever files there are, expiring looks at none of them, and asks an inde
   expect(JSON.stringify(plan)).toContain('report_expiring');
 });
 
-test('what is being written is not abandoned, and neither is a stranger’s file', async () => {
+test('removing abandoned files keeps a file that is being written and a file with another kind of name', async () => {
   await writeFile(join(reports.folder, 'read-me.txt'), '');
   await utimes(join(reports.folder, 'read-me.txt'), new Date(0), new Date(0));
   await writeFile(join(reports.folder, '0'.repeat(32)), 'some of it');
   await removeAbandoned({ ...world, files: reports.files });
-  expect(await reports.kept()).toHaveLength(2);
+  expect(await reports.storedNames()).toHaveLength(2);
 });
 
 async function untilRunning(id: string): Promise<void> {

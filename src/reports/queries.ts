@@ -1,4 +1,4 @@
-import { rows, type Queryable } from '../lib/db.ts';
+import { inTransaction, rows, type Knex, type Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';
 import type { Page } from '../lib/pagination.ts';
@@ -20,7 +20,7 @@ export type ReportRow = MerchantScope & {
   statuses: string[] | null;
   channel: Channel | null;
   status: ReportStatus;
-  /** Who makes it. */
+  /** The run that generates the file; only this run may complete the report. */
   runId: string | null;
   processedRows: number;
   totalRows: number;
@@ -33,20 +33,21 @@ export type ReportRow = MerchantScope & {
   fileBytes: bigint | null;
   sha256: string | null;
   failure: { code: string; message: string } | null;
+  requestedBy: string;
   version: number;
   requestedAt: Date;
   completedAt: Date | null;
   expiresAt: Date | null;
 };
 
-/** One report, whoever's: for its workflow. Throws NOT_FOUND. */
+/** One report of any merchant, for its workflow. Throws NOT_FOUND. */
 export async function readReport(db: Queryable, id: string): Promise<ReportRow> {
   const [row] = await rows<ReportRow>(db, 'SELECT * FROM report WHERE id = :id', { id });
   if (!row) throw notFound('report');
   return row;
 }
 
-/** One of the merchant's. Throws NOT_FOUND. */
+/** One report of the merchant. Throws NOT_FOUND. */
 export async function findReport(db: Queryable, scope: MerchantScope, id: string): Promise<ReportRow> {
   const [row] = await rows<ReportRow>(
     db,
@@ -68,7 +69,35 @@ export async function listReports(
   return paginateNewest<ReportRow>(db, { columns: '*', table: 'report', time: 'requested_at', where, values }, page);
 }
 
-/** What it is about, as its source is asked. */
+/** The filter of a report's rows. */
 export function filterOf(row: ReportRow): ReportFilter {
   return { ...scopeOf(row), range: rangeOf(row), statuses: row.statuses, channel: row.channel };
+}
+
+/** Changes a report that is QUEUED or RUNNING. Returns undefined where no such report matches. */
+export async function updatePending(
+  db: Queryable,
+  match: Partial<Pick<ReportRow, 'id' | 'runId' | 'merchantId' | 'environment'>>,
+  changes: Partial<ReportRow>,
+): Promise<ReportRow | undefined> {
+  const [row] = await db<ReportRow>('report')
+    .where(match)
+    .whereIn('status', ['QUEUED', 'RUNNING'])
+    .update({ ...changes, version: db.raw('version + 1') })
+    .returning('*');
+  return row;
+}
+
+/** Runs `work` in a read-only transaction that sees the state of one instant, `snapshotAt`. */
+export async function inSnapshot<T>(
+  db: Knex,
+  work: (trx: Knex.Transaction, snapshotAt: Date) => Promise<T>,
+): Promise<T> {
+  return inTransaction(db, async (trx) => {
+    await rows(trx, 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
+    // The first query takes the snapshot, just after the instant that it returns.
+    const [snapshot] = await rows<{ at: Date }>(trx, 'SELECT statement_timestamp() AS at');
+    if (!snapshot) throw new Error('SELECT statement_timestamp() returned no row');
+    return work(trx, snapshot.at);
+  });
 }

@@ -12,88 +12,88 @@ import { resolveWithdrawal, type Resolution } from '../../src/withdrawals/resolv
 import { approveWithdrawal, cancelWithdrawal, rejectWithdrawal } from '../../src/withdrawals/review.ts';
 import { createCheckPayout } from '../../src/withdrawals/sync.ts';
 import { ACCEPTED, buildAttempt, buildPendingPayment, declined, PAID, type World } from '../support/build.ts';
-import { ask } from '../support/settlements.ts';
+import { ask as requestSettlement } from '../support/settlements.ts';
 import { UNKNOWN_PAYOUT, PAID_OUT, REFUSED, REVERSED, TAKEN } from '../support/withdrawals.ts';
 
-type Lived = { world: World; row: WithdrawalRow };
+type Play = { world: World; row: WithdrawalRow };
 
-/** Who decides, now. */
+/** The operator who decides, and the time. */
 const by = (world: World) => ({ operatorId: 'opr_1', at: world.clock() });
 
-/** Everything that may become of a withdrawal that is reviewed first, by what became of it. */
-export const WITHDRAWAL_LIVES = {
+/** Every way in which a withdrawal that is reviewed may go. */
+export const WITHDRAWAL_SCENARIOS = {
   'under review': async () => {},
-  rejected: async ({ world, row }: Lived) =>
+  rejected: async ({ world, row }: Play) =>
     world.runInTransaction((tx) => rejectWithdrawal(tx, row.id, { ...by(world), reason: 'Not known.' })),
-  cancelled: async ({ world, row }: Lived) => world.runInTransaction((tx) => cancelWithdrawal(tx, row, world.clock())),
-  approved: async (lived: Lived) => approve(lived),
-  'on its way': async (lived: Lived) => send(lived, TAKEN),
-  'in doubt': async (lived: Lived) => send(lived, UNKNOWN_PAYOUT),
-  paid: async (lived: Lived) => send(lived, paidOut(lived)),
-  refused: async (lived: Lived) => send(lived, REFUSED),
-  reversed: async (lived: Lived) => send(lived, paidOut(lived), reversed(lived)),
-  'reversed at once': async (lived: Lived) => send(lived, reversed(lived)),
-  'paid less': async (lived: Lived) => resolve(lived, -5_01n),
-  'paid more': async (lived: Lived) => resolve(lived, 7_77n),
-  'paid less and reversed': async (lived: Lived) => {
-    await resolve(lived, -3_33n);
-    await hear(lived, reversed(lived, -3_33n));
+  cancelled: async ({ world, row }: Play) => world.runInTransaction((tx) => cancelWithdrawal(tx, row, world.clock())),
+  approved: async (play: Play) => approve(play),
+  processing: async (play: Play) => send(play, TAKEN),
+  'unknown outcome': async (play: Play) => send(play, UNKNOWN_PAYOUT),
+  paid: async (play: Play) => send(play, paidOut(play)),
+  'rejected by the provider': async (play: Play) => send(play, REFUSED),
+  reversed: async (play: Play) => send(play, paidOut(play), reversed(play)),
+  'reversed without a success before': async (play: Play) => send(play, reversed(play)),
+  'paid less': async (play: Play) => resolveAsPaid(play, -5_01n),
+  'paid more': async (play: Play) => resolveAsPaid(play, 7_77n),
+  'paid less and reversed': async (play: Play) => {
+    await resolveAsPaid(play, -3_33n);
+    await applyOutcome(play, reversed(play, -3_33n));
   },
-  'not paid, says an operator': async (lived: Lived) => {
-    await send(lived, UNKNOWN_PAYOUT);
-    // Until then it may still turn out to be paid.
-    lived.world.pass(2 * HOUR_MS);
-    await say(lived, { outcome: 'FAILED', providerReference: `CASE-${lived.row.id}`, reason: 'Never paid.' });
+  'resolved as unpaid by an operator': async (play: Play) => {
+    await send(play, UNKNOWN_PAYOUT);
+    // Before, its provider may still report it paid.
+    play.world.pass(2 * HOUR_MS);
+    await resolve(play, { outcome: 'FAILED', providerReference: `CASE-${play.row.id}`, reason: 'Never paid.' });
   },
-  'paid after it had failed': async (lived: Lived) => {
-    await send(lived, REFUSED, paidOut(lived));
-    await say(lived, paidWord(lived));
+  'paid after it had failed': async (play: Play) => {
+    await send(play, REFUSED, paidOut(play));
+    await resolve(play, paidResolution(play));
   },
 } as const;
 
-/** It says that it has paid: so much more than asked for. */
-function paidOut({ row }: Lived, moreSantim = 0n): PayoutOutcome {
+/** The provider's outcome of a payout of `moreSantim` more than requested. */
+function paidOut({ row }: Play, moreSantim = 0n): PayoutOutcome {
   return { ...PAID_OUT, amountSantim: row.amountSantim + moreSantim, providerReference: `OUT-${row.id}` };
 }
 
-/** It sends back what it has paid: so much more than asked for. */
-function reversed({ row }: Lived, moreSantim = 0n): PayoutOutcome {
+/** The provider's outcome of a returned payout of `moreSantim` more than requested. */
+function reversed({ row }: Play, moreSantim = 0n): PayoutOutcome {
   return { ...REVERSED, amountSantim: row.amountSantim + moreSantim };
 }
 
-async function approve({ world, row }: Lived): Promise<void> {
+async function approve({ world, row }: Play): Promise<void> {
   await world.runInTransaction((tx) => approveWithdrawal(tx, row.id, by(world)));
 }
 
-/** Approved, sent, and then answered so, one answer after the other. */
-async function send(lived: Lived, ...answers: PayoutOutcome[]): Promise<void> {
-  await approve(lived);
-  for (const answer of answers) await hear(lived, answer);
+/** Approves and sends; the provider then returns these outcomes one after the other. */
+async function send(play: Play, ...outcomes: PayoutOutcome[]): Promise<void> {
+  await approve(play);
+  for (const outcome of outcomes) await applyOutcome(play, outcome);
 }
 
-async function hear({ world, row }: Lived, answer: PayoutOutcome): Promise<void> {
-  world.provider.returnsForPayouts(answer);
+async function applyOutcome({ world, row }: Play, outcome: PayoutOutcome): Promise<void> {
+  world.provider.returnsForPayouts(outcome);
   await createCheckPayout(world)(row.id, { minIntervalMs: 0, proof: true, notifyWorkflow: false });
 }
 
-async function say({ world, row }: Lived, resolution: Resolution): Promise<void> {
+async function resolve({ world, row }: Play, resolution: Resolution): Promise<void> {
   await world.runInTransaction((tx) => resolveWithdrawal(tx, row.id, { ...resolution, ...by(world) }));
 }
 
-function paidWord({ row }: Lived): Resolution {
-  return { outcome: 'COMPLETED', providerReference: `OUT-${row.id}`, reason: 'The receipt says so.' };
+function paidResolution({ row }: Play): Resolution {
+  return { outcome: 'COMPLETED', providerReference: `OUT-${row.id}`, reason: 'Paid according to the receipt.' };
 }
 
-/** Its provider says that it has paid so much more than asked for, and an operator says so too. */
-async function resolve(lived: Lived, moreSantim: bigint): Promise<void> {
-  await send(lived, paidOut(lived, moreSantim));
-  await say(lived, { ...paidWord(lived), paidSantim: lived.row.amountSantim + moreSantim });
+/** The provider reports a payout of `moreSantim` more than requested, and an operator confirms it. */
+async function resolveAsPaid(play: Play, moreSantim: bigint): Promise<void> {
+  await send(play, paidOut(play, moreSantim));
+  await resolve(play, { ...paidResolution(play), paidSantim: play.row.amountSantim + moreSantim });
 }
 
 type Paying = { world: World; scope: MerchantScope; sessionId: string; transactionId: string; first: string };
 
-/** Everything that may become of a payment of 100.50 ETB, and of money that came with it. */
-export const PAYMENT_LIVES = {
+/** Every way in which a payment of 100.50 ETB may go. */
+export const PAYMENT_SCENARIOS = {
   pending: async () => {},
   paid: async ({ world, first }: Paying) => payWith(world, first, PAID),
   declined: async ({ world, first }: Paying) => payWith(world, first, declined(false)),
@@ -115,14 +115,14 @@ export const PAYMENT_LIVES = {
   },
 } as const;
 
-async function payWith(world: World, attemptId: string, ...answers: ProviderOutcome[]): Promise<void> {
-  for (const answer of answers) {
-    world.provider.returns(answer);
+async function payWith(world: World, attemptId: string, ...outcomes: ProviderOutcome[]): Promise<void> {
+  for (const outcome of outcomes) {
+    world.provider.returns(outcome);
     await world.checkAttempt(attemptId, { notifyWorkflow: false });
   }
 }
 
-/** The first try is declined, the second paid, and then the first one as well. */
+/** The first attempt is declined, the second is paid, and then the first one is paid as well. */
 async function payTwice({ world, scope, sessionId, first }: Paying): Promise<void> {
   await payWith(world, first, declined(true));
   const second = await buildAttempt(world, { ...scope, sessionId });
@@ -134,39 +134,43 @@ async function accept({ world, transactionId, first: attemptId }: Paying): Promi
   await world.runInTransaction((tx) => acceptHeldPayment(tx, { transactionId, attemptId, at: world.clock() }));
 }
 
-/** A payment that its provider has taken, and all that becomes of it. */
-export async function livePayment(world: World, scope: MerchantScope, life: keyof typeof PAYMENT_LIVES): Promise<void> {
+/** Plays a scenario of a payment that its provider has accepted. */
+export async function playPayment(
+  world: World,
+  scope: MerchantScope,
+  scenario: keyof typeof PAYMENT_SCENARIOS,
+): Promise<void> {
   const { sessionId, transactionId, attemptId: first } = await buildPendingPayment(world, scope);
-  await PAYMENT_LIVES[life]({ world, scope, sessionId, transactionId, first });
+  await PAYMENT_SCENARIOS[scenario]({ world, scope, sessionId, transactionId, first });
   world.pass(1_000);
 }
 
-export type WithdrawalLife = {
-  life: keyof typeof WITHDRAWAL_LIVES;
+export type WithdrawalScenario = {
+  scenario: keyof typeof WITHDRAWAL_SCENARIOS;
   amountSantim: bigint;
   channel: 'TELEBIRR' | 'CBE_BIRR';
 };
 
-let made = 0;
+let created = 0;
 
-/** A withdrawal to somebody new, so that it is reviewed, and all that becomes of it. */
-export async function liveWithdrawal(
+/** Plays a scenario of a withdrawal to a new destination, which is reviewed. */
+export async function playWithdrawal(
   world: World,
   scope: MerchantScope,
-  { life, ...wanted }: WithdrawalLife,
+  { scenario, ...requested }: WithdrawalScenario,
 ): Promise<void> {
-  made += 1;
-  const phone = `2519${String(10_000_000 + made)}`;
-  const asked = {
-    ...wanted,
-    requestId: `LIFE-${made}`,
-    destination: { kind: 'phone', phone, accountName: `Payee ${made}` },
+  created += 1;
+  const phone = `2519${String(10_000_000 + created)}`;
+  const newWithdrawal = {
+    ...requested,
+    requestId: `SCENARIO-${created}`,
+    destination: { kind: 'phone', phone, accountName: `Payee ${created}` },
     requestedBy: 'key_test',
   } as const;
-  const { row } = await world.runInTransaction((tx) => createWithdrawal({ ...world, tx }, scope, asked));
-  await WITHDRAWAL_LIVES[life]({ world, row });
+  const { row } = await world.runInTransaction((tx) => createWithdrawal({ ...world, tx }, scope, newWithdrawal));
+  await WITHDRAWAL_SCENARIOS[scenario]({ world, row });
   const { stage } = await readWithdrawal(world.db, row.id);
-  if (life === 'under review' && stage !== 'UNDER_REVIEW') throw new Error(`it is ${stage}`);
+  if (scenario === 'under review' && stage !== 'UNDER_REVIEW') throw new Error(`the withdrawal is ${stage}`);
 }
 
 type Step = (tx: UnitOfWork, id: string, by: { operatorId: string; at: Date }) => Promise<unknown>;
@@ -177,16 +181,16 @@ const credited: Step = (tx, id, by) => markCredited(tx, id, { ...by, bankReferen
 const failed: Step = (tx, id, by) => markFailed(tx, id, { ...by, reason: 'Closed.' });
 const returned: Step = (tx, id, by) => markReturned(tx, id, { ...by, reason: 'Dormant.', bankReference: `R-${id}` });
 
-/** Everything that may become of a settlement, step by step. */
-export const SETTLEMENT_LIVES = {
+/** Every way in which a settlement may go, step by step. */
+export const SETTLEMENT_SCENARIOS = {
   requested: [],
   rejected: [(tx, id, by) => rejectSettlement(tx, id, { ...by, reason: 'Not now.' })],
   cancelled: [(tx, id, by) => cancelSettlement(tx, { id }, { keyId: 'key_test', at: by.at })],
   approved: [approved],
-  'not sent': [approved, failed],
-  'on its way': [approved, sent],
+  'failed before it was sent': [approved, failed],
+  processing: [approved, sent],
   credited: [approved, sent, credited],
-  refused: [approved, sent, failed],
+  'failed after it was sent': [approved, sent, failed],
   returned: [approved, sent, credited, returned],
   'credited late': [approved, sent, failed, credited],
   'credited late, and booked': [approved, sent, failed, credited, bookLateCredit],
@@ -199,10 +203,14 @@ export const SETTLEMENT_LIVES = {
   ],
 } as const satisfies Record<string, readonly Step[]>;
 
-export type SettlementLife = { life: keyof typeof SETTLEMENT_LIVES; amountSantim: bigint };
+export type SettlementScenario = { scenario: keyof typeof SETTLEMENT_SCENARIOS; amountSantim: bigint };
 
-/** A settlement, and all that becomes of it. */
-export async function liveSettlement(world: World, scope: MerchantScope, wanted: SettlementLife): Promise<void> {
-  const { id } = await ask(world, scope, { amount: wanted.amountSantim });
-  for (const step of SETTLEMENT_LIVES[wanted.life]) await world.runInTransaction((tx) => step(tx, id, by(world)));
+/** Plays a scenario of a settlement. */
+export async function playSettlement(
+  world: World,
+  scope: MerchantScope,
+  { scenario, amountSantim }: SettlementScenario,
+): Promise<void> {
+  const { id } = await requestSettlement(world, scope, { amount: amountSantim });
+  for (const step of SETTLEMENT_SCENARIOS[scenario]) await world.runInTransaction((tx) => step(tx, id, by(world)));
 }
