@@ -19,7 +19,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
     'kyc_timeline',
   ],
   providers: ['provider_callback'],
-  ledger: ['fee_rule', 'ledger_account', 'ledger_balance', 'ledger_entry', 'ledger_journal'],
+  ledger: ['external_reference', 'fee_rule', 'ledger_account', 'ledger_balance', 'ledger_entry', 'ledger_journal'],
   webhooks: [
     'webhook_attempt',
     'webhook_dead_letter',
@@ -108,8 +108,6 @@ test('a room writes no table of another room, but for those listed with a reason
 /** Reads of tables of rooms beside or above, each with its reason. */
 const READS_UPWARD = {
   'access merchant': 'a key and the status of its merchant are read in one statement, on every request',
-  'ledger bank_receipt': 'a reference counts once among receipts and settlements',
-  'ledger settlement': 'a reference counts once among receipts and settlements',
 };
 
 test('a room reads no table of a room beside it or above it, but for those listed with a reason', () => {

@@ -170,7 +170,7 @@ test('a settlement is approved, sent and credited, and the bank is not believed 
   expect(await json('returned', paid, '--reference', 'RT-1', ...why)).toMatchObject({ status: 'FAILED' });
   expect(await json('credited', failed, '--reference', 'FT-2')).toMatchObject({
     status: 'FAILED',
-    issue: expect.stringContaining('FT-2 is not booked, and waits for operators'),
+    issue: expect.stringContaining('the credit FT-2 is not booked'),
   });
   expect(await json('book-credit', failed, ...why)).toMatchObject({ status: 'COMPLETED' });
   expect((await run('dismiss-credit', failed, ...why)).exitCode).toBe(1);
