@@ -10,7 +10,7 @@ import { elapsedMs } from './business-time.ts';
 
 export type { DeliveryInput } from '../src/webhooks/delivery/workflow-input.ts';
 
-/** How a retry or a resend ended, and where its delivery is now. `unsent`: final, or not due. */
+/** The outcome of a retry or a resend, and the delivery's state after it. `unsent`: the delivery is final, or not due. */
 export type AttemptReport = {
   kind: 'delivered' | 'failed' | 'unsent';
   status: DeliveryStatus;
@@ -26,7 +26,7 @@ export type AttemptRequest = RetrySchedule & {
   subscriptionId: string;
   /** The workflow's time. */
   atMs: number;
-  /** Why an operator asked for it; '' for no reason, null when no operator did. */
+  /** The reason of the operator who requested it; '' for no reason, null when no operator did. */
   reason: string | null;
 };
 
@@ -43,20 +43,20 @@ export type WebhookDeps = {
 
 export type WebhookActivities = ReturnType<typeof createWebhookActivities>;
 
-/** While the subscription has its share in flight, or another attempt of the delivery is. */
+/** While the subscription's share of retries is in flight, or another attempt of the delivery is. */
 const BUSY_RETRY = '2 s';
 
 /** @param elapsed milliseconds since the running activity was scheduled. */
 export function createWebhookActivities(deps: WebhookDeps, elapsed = elapsedMs) {
   return {
     /**
-     * One attempt: claims, sends, records. Throws what Temporal retries: the database is away, the subscription has its
-     * share in flight, or an attempt of this delivery is.
+     * One attempt: claims, sends, records. Throws, for Temporal to retry, when the database is unavailable, the
+     * subscription's share is in flight, or an attempt of this delivery is.
      */
     async attemptDelivery({ deliveryId, subscriptionId, ...request }: AttemptRequest): Promise<AttemptReport> {
-      if (deps.inFlight.holds(deliveryId)) throw busy('The outcome of an attempt is still to be saved');
+      if (deps.inFlight.holds(deliveryId)) throw busy('The outcome of an attempt is not saved yet');
       const endSend = deps.inFlight.startRetry(subscriptionId);
-      if (!endSend) throw busy('The subscription has its share of retries in flight');
+      if (!endSend) throw busy('All retries that the subscription may have at once are in flight');
       try {
         const sinceMs = performance.now();
         const claimed = await deps.claim({ deliveryId, startedAt: new Date(request.atMs + elapsed()) });
@@ -93,14 +93,14 @@ async function attemptClaimed(
   claimed: ClaimedAttempt,
   { sinceMs, ...request }: Request & { sinceMs: number },
 ): Promise<AttemptReport> {
-  const letGo = deps.inFlight.hold(claimed, sinceMs);
+  const release = deps.inFlight.hold(claimed, sinceMs);
   try {
     const outcome = { ...(await deps.attempt(claimed, request)), reason: request.reason };
     const now = await deps.record(outcome);
     deps.onRecorded(now, outcome);
     return reportOf(now, outcome.ok ? 'delivered' : 'failed');
   } finally {
-    letGo();
+    release();
   }
 }
 
@@ -108,8 +108,8 @@ async function reportUnclaimed(deps: WebhookDeps, deliveryId: string, { atMs }: 
   const now = await deps.readDelivery(deliveryId);
   if (now.inFlight) throw busy('An attempt of this delivery is in flight');
   // An earlier try of this activity made the attempt, and its result was lost.
-  const isMade = now.lastAttemptAt !== null && now.lastAttemptAt.getTime() >= atMs;
-  return reportOf(now, !isMade ? 'unsent' : now.failure === null ? 'delivered' : 'failed');
+  const wasMade = now.lastAttemptAt !== null && now.lastAttemptAt.getTime() >= atMs;
+  return reportOf(now, !wasMade ? 'unsent' : now.failure === null ? 'delivered' : 'failed');
 }
 
 function reportOf(now: DeliveryNow, kind: AttemptReport['kind']): AttemptReport {

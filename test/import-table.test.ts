@@ -42,7 +42,7 @@ const FORBIDDEN = [
   ['src/temporal/client.ts', '../app/worker.ts'],
   ['src/app/api.ts', '../local/start.ts'],
   ['src/sandbox/simulator/server.ts', '../../providers/provider.ts'],
-  ['src/demo/shop/server.ts', '../../webhooks/delivery/signature.ts'],
+  ['src/demo/shop/server.ts', '../../webhooks/delivery/attempt.ts'],
   ['src/sdk/verify-webhook.ts', 'zod'],
   ['src/sdk/verify-webhook.ts', '../lib/crypto.ts'],
 ] as const;

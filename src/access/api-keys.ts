@@ -4,7 +4,7 @@ import { SCOPES, type Scope } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { DAY_MS, HOUR_MS } from '../lib/dates.ts';
 import { rows, type Knex, type Queryable } from '../lib/db.ts';
-import { AppError, notFound } from '../lib/errors.ts';
+import { AppError, invalid, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { MerchantScope } from '../lib/scope.ts';
 import { ApiKey } from './api-key.ts';
@@ -66,30 +66,26 @@ export async function createKey({ trx, pepper, clock }: KeyDeps, input: NewKey):
 function rejectUnusable(input: NewKey, now: Date): void {
   const { kind, name = '', scopes = [], ipRanges = [], expiresAt } = input;
   if (name.length > NAME_CHARACTERS_MAX || /\p{Cc}/u.test(name)) {
-    throw unfit('name', `must have at most ${NAME_CHARACTERS_MAX} characters, none of them for control`);
+    throw invalid('name', `must have at most ${NAME_CHARACTERS_MAX} characters, none of them for control`);
   }
   if (kind === 'secret' && scopes.length > 0) {
-    throw unfit('scopes', 'must be left out for a secret key: it has all. Make a restricted key instead');
+    throw invalid('scopes', 'must be left out for a secret key: it has all. Make a restricted key instead');
   }
   if (kind === 'restricted' && scopes.length === 0) {
-    throw unfit('scopes', `must list at least one of ${SCOPES.join(', ')} for a restricted key`);
+    throw invalid('scopes', `must list at least one of ${SCOPES.join(', ')} for a restricted key`);
   }
   const unknown = scopes.find((scope) => !SCOPES.includes(scope));
-  if (unknown !== undefined) throw unfit('scopes', `must be of ${SCOPES.join(', ')}, got "${unknown}"`);
+  if (unknown !== undefined) throw invalid('scopes', `must be of ${SCOPES.join(', ')}, got "${unknown}"`);
   const badRange = ipRanges.find((range) => parseRange(range) === null);
   if (badRange !== undefined) {
-    throw unfit('ipRanges', `must be addresses in CIDR notation such as 203.0.113.0/24, got "${badRange}"`);
+    throw invalid('ipRanges', `must be addresses in CIDR notation such as 203.0.113.0/24, got "${badRange}"`);
   }
   if (expiresAt && expiresAt <= now) {
-    throw unfit('expiresAt', `must be in the future, got ${expiresAt.toISOString()}`);
+    throw invalid('expiresAt', `must be in the future, got ${expiresAt.toISOString()}`);
   }
   if (expiresAt && expiresAt.getTime() > now.getTime() + KEY_DAYS_MAX * DAY_MS) {
-    throw unfit('expiresAt', `must be at most ${KEY_DAYS_MAX} days from now, got ${expiresAt.toISOString()}`);
+    throw invalid('expiresAt', `must be at most ${KEY_DAYS_MAX} days from now, got ${expiresAt.toISOString()}`);
   }
-}
-
-function unfit(field: string, issue: string): AppError {
-  return new AppError('VALIDATION_ERROR', `${field} ${issue}`, { details: [{ field, issue }] });
 }
 
 /** A range as net.BlockList takes it; an address alone is a range of one. null when it is neither. */
@@ -135,7 +131,10 @@ export async function rotateKey(deps: KeyDeps, input: Rotation): Promise<MadeKey
   const { trx, clock } = deps;
   const overlapHours = input.overlapHours ?? ROTATION_OVERLAP_HOURS.default;
   if (!Number.isInteger(overlapHours) || overlapHours < 0 || overlapHours > ROTATION_OVERLAP_HOURS.max) {
-    throw unfit('overlapHours', `must be a whole number from 0 to ${ROTATION_OVERLAP_HOURS.max}, got ${overlapHours}`);
+    throw invalid(
+      'overlapHours',
+      `must be a whole number from 0 to ${ROTATION_OVERLAP_HOURS.max}, got ${overlapHours}`,
+    );
   }
   const old = await ApiKey.query(trx).findById(input.keyId).forUpdate();
   if (!old) throw notFound('key');

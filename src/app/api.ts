@@ -8,8 +8,8 @@ import { opsRoutes } from '../backoffice/routes.ts';
 import { workflowUrl, type Config } from '../config.ts';
 import { createLimits, type Limits, type LimitSettings } from '../http/limits.ts';
 import {
+  cachedFor,
   createRegistry,
-  keepFor,
   listenForMetrics,
   measureClockSkew,
   measureFigures,
@@ -54,14 +54,17 @@ import { enqueueCalendarChanged } from '../settlements/expected-dates.ts';
 import { settlementRoutes } from '../settlements/routes.ts';
 import { createTemporalGateway, temporalOptions } from '../temporal/client.ts';
 import { temporalConnection } from '../temporal/connection.ts';
+import { measureLateDeliveries } from '../webhooks/delivery/metrics.ts';
+import { findResourceDeliveries } from '../webhooks/delivery/resource-deliveries.ts';
+import { deliveryRoutes } from '../webhooks/delivery/routes.ts';
 import { createEgressGuard } from '../webhooks/egress/egress.ts';
-import { findResourceDeliveries } from '../webhooks/events/resource-deliveries.ts';
-import { measureLateDeliveries } from '../webhooks/metrics.ts';
-import { webhookRoutes } from '../webhooks/routes.ts';
+import { eventRoutes } from '../webhooks/events/routes.ts';
+import { subscriptionRoutes } from '../webhooks/subscriptions/routes.ts';
 import { measureUnsentWithdrawals } from '../withdrawals/metrics.ts';
 import { findWithdrawalBySecret } from '../withdrawals/model.ts';
 import { withdrawalRoutes } from '../withdrawals/routes.ts';
 import { createCheckPayout, isPayoutConclusive } from '../withdrawals/sync.ts';
+import { EVENT_CATALOGUE } from './event-catalogue.ts';
 
 export type RunningApi = { url: string; metricsUrl: string | null; stop: () => Promise<void> };
 
@@ -153,7 +156,7 @@ function measureForWorkers(registry: Registry, db: Knex, isTemporalReachable: ()
   measureUnsentWithdrawals(registry, db);
   const reachable = { name: 'meskot_temporal_reachable', help: 'Whether Temporal answers within a second: 1 or 0' };
   const ask = async () => ({ reachable: (await isTemporalReachable()) ? 1 : 0 });
-  measureFigures(registry, { reachable }, keepFor(TEMPORAL_KEPT_MS, ask));
+  measureFigures(registry, { reachable }, cachedFor(TEMPORAL_KEPT_MS, ask));
 }
 
 type RouteParts = {
@@ -189,7 +192,9 @@ export function routesOf(config: Config, parts: RouteParts): { routes: Route[]; 
       ...settlementRoutes({ db, clock }),
       ...reportRoutes({ db, runInTransaction, clock, baseUrl, log, files: createReportFiles(config.REPORTS_DIR) }),
       ...kycRoutes({ db, runInTransaction, clock, store }),
-      ...webhookRoutes({ db, clock, keyRing: config.keyRing, checkUrl }),
+      ...eventRoutes({ db, clock, catalogue: EVENT_CATALOGUE }),
+      ...deliveryRoutes({ db, clock }),
+      ...subscriptionRoutes({ db, clock, keyRing: config.keyRing, checkUrl, catalogue: EVENT_CATALOGUE }),
       ...opsRoutes({
         db,
         runInTransaction,

@@ -12,7 +12,7 @@ import type { Logger } from '../lib/log.ts';
 import { startPeriodicJobs, type PeriodicJob } from '../lib/periodic-jobs.ts';
 import { dispatchTo, listenForCommits } from '../outbox/listener.ts';
 import { createTransactionRunner, type RunInTransaction } from '../outbox/record.ts';
-import { createRepair, type Repair } from '../outbox/recover-workflows.ts';
+import { createWorkflowRecovery, type WorkflowRecovery } from '../outbox/recover-workflows.ts';
 import { createRelay, type Relay } from '../outbox/relay.ts';
 import { createExpireAttempt } from '../payments/close-unpaid.ts';
 import { measurePayments } from '../payments/metrics.ts';
@@ -31,17 +31,16 @@ import { findRecoverableSettlements } from '../settlements/workflow-input.ts';
 import { temporalOptions } from '../temporal/client.ts';
 import { temporalConnection } from '../temporal/connection.ts';
 import { startTemporalWorkers } from '../temporal/workers.ts';
-import { abandonDelivery } from '../webhooks/delivery/abandon.ts';
 import { createAttempt } from '../webhooks/delivery/attempt.ts';
 import { createClaim } from '../webhooks/delivery/claim.ts';
 import { createDispatcher, type Dispatcher } from '../webhooks/delivery/dispatcher.ts';
 import { createInFlight } from '../webhooks/delivery/in-flight.ts';
-import { createRecorder, readDelivery } from '../webhooks/delivery/record-attempt.ts';
+import { countOutcomes, countSkippedWorkflows, measureDeliveries } from '../webhooks/delivery/metrics.ts';
+import { abandonDelivery, createRecorder, readDelivery } from '../webhooks/delivery/record-attempt.ts';
 import { findRecoverableDeliveries } from '../webhooks/delivery/recoverable.ts';
 import { requestResend } from '../webhooks/delivery/resend.ts';
 import { createSender } from '../webhooks/delivery/send.ts';
 import { createEgressGuard } from '../webhooks/egress/egress.ts';
-import { countOutcomes, countSkippedWorkflows, measureDeliveries } from '../webhooks/metrics.ts';
 import { autoDecide } from '../withdrawals/auto-decide.ts';
 import { measureWithdrawals } from '../withdrawals/metrics.ts';
 import { readWithdrawal } from '../withdrawals/model.ts';
@@ -83,8 +82,8 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
   const databaseClock = createDatabaseClock(db, { log });
   const clock = databaseClock.now;
   if (options.registry) measure(options.registry, db, databaseClock);
-  const wake = { messages: () => relay.trigger(), deliveries: () => dispatcher.trigger() };
-  const runInTransaction = createTransactionRunner(db, dispatchTo(wake));
+  const trigger = { messages: () => relay.trigger(), deliveries: () => dispatcher.trigger() };
+  const runInTransaction = createTransactionRunner(db, dispatchTo(trigger));
   const payments = createPayments(config, { db, runInTransaction, clock, log });
   const sending = createSending(config, { db, ...options });
   const activities = createActivities({
@@ -106,7 +105,7 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
   const { WORKFLOW_BUNDLE_PATH: codePath } = config;
   const bundle = codePath === undefined ? {} : { workflowBundle: { codePath } };
   const temporal = startTemporalWorkers(
-    { ...workersOptions(config), ...bundle, ...options, onReturn: () => repair.wantFull() },
+    { ...workersOptions(config), ...bundle, ...options, onReturn: () => recovery.requestFull() },
     activities,
   );
   const { send, running, reachable } = temporal.gateway;
@@ -121,15 +120,15 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
   const { WEBHOOK_WORKFLOW_START_CONCURRENCY: startConcurrency } = config;
   const delivery = { db, send, log, reachable, startConcurrency, isBusy: dispatcher.isBusy };
   const relay = createRelay({ ...delivery, findObsolete: async (messages) => findObsolete(db, messages) });
-  const repair = createRepair({ db, runInTransaction, running, reachable, sources: OPEN_SOURCES, log });
-  const listening = listenForCommits({ databaseUrl: config.DATABASE_URL, wake, log });
+  const recovery = createWorkflowRecovery({ db, runInTransaction, running, reachable, sources: OPEN_SOURCES, log });
+  const listening = listenForCommits({ databaseUrl: config.DATABASE_URL, trigger, log });
   const periodicJobs = startPeriodicJobs(
     [
       ...afterClock(
         databaseClock,
         periodicJobsOf(config, { db, runInTransaction, clock, ...payments.checks, ...options }),
       ),
-      ...temporalJobs({ relay, dispatcher, repair, ...options }),
+      ...temporalJobs({ relay, dispatcher, recovery, ...options }),
     ],
     log,
   );
@@ -160,16 +159,20 @@ function workersOptions(config: Config) {
   };
 }
 
-type TemporalParts = Pick<WorkerOptions, 'registry'> & { relay: Relay; dispatcher: Dispatcher; repair: Repair };
+type TemporalParts = Pick<WorkerOptions, 'registry'> & {
+  relay: Relay;
+  dispatcher: Dispatcher;
+  recovery: WorkflowRecovery;
+};
 
-function temporalJobs({ relay, dispatcher, repair, registry }: TemporalParts): PeriodicJob[] {
+function temporalJobs({ relay, dispatcher, recovery, registry }: TemporalParts): PeriodicJob[] {
   const countSkipped = registry ? countSkippedWorkflows(registry) : () => {};
   return [
     // Commits trigger both at once: these jobs find what has come due, and what a dead process took.
     job('sweep the outbox', 500, async () => relay.trigger()),
     job('look for deliveries', 1_000, async () => dispatcher.trigger()),
     job('drop workflows that would only show', 1_000, async () => countSkipped(await relay.dropSkippedVisibility())),
-    job('repair what Temporal lost', 5_000, repair.run),
+    job('recover lost workflows', 5_000, recovery.run),
   ];
 }
 

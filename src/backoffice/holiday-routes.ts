@@ -6,7 +6,7 @@ import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { addDays, addisDay, daysInRange } from '../lib/dates.ts';
 import type { Knex } from '../lib/db.ts';
-import { AppError } from '../lib/errors.ts';
+import { invalid } from '../lib/errors.ts';
 import { FIRST_DAY, LAST_DAY } from '../settlements/calendar/business-days.ts';
 import { listHolidays } from '../settlements/calendar/queries.ts';
 import * as decisionSchema from './decision-schema.ts';
@@ -38,19 +38,20 @@ function listRoute({ db, clock }: HolidayRouteDeps): Route {
       const from = query.startDate ?? addisDay(clock());
       const until = query.endDate ?? earlier(addDays(from, SHOWN_DAYS.default - 1), LAST_DAY);
       const days = daysInRange(from, until);
-      if (days < 1) throw unfit('INVALID_DATE_RANGE', `must not be after endDate, got ${from} and ${until}`);
-      if (days > SHOWN_DAYS.max)
-        throw unfit('DATE_RANGE_TOO_WIDE', `and endDate must span at most ${SHOWN_DAYS.max} days`);
+      if (days < 1) {
+        const issue = `must not be after endDate, got ${from} and ${until}`;
+        throw invalid('startDate', issue, { code: 'INVALID_DATE_RANGE' });
+      }
+      if (days > SHOWN_DAYS.max) {
+        const issue = `and endDate must span at most ${SHOWN_DAYS.max} days`;
+        throw invalid('startDate', issue, { code: 'DATE_RANGE_TOO_WIDE' });
+      }
       return { message: 'Holidays retrieved', data: (await listHolidays(db, { from, until })).map(presentHoliday) };
     },
   });
 }
 
 const earlier = (one: string, other: string): string => (one < other ? one : other);
-
-function unfit(code: 'INVALID_DATE_RANGE' | 'DATE_RANGE_TOO_WIDE', issue: string): AppError {
-  return new AppError(code, `startDate ${issue}`, { details: [{ field: 'startDate', issue }] });
-}
 
 function editingRoutes(deps: HolidayRouteDeps): Route[] {
   return [

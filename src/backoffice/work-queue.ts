@@ -12,7 +12,7 @@ import {
   SETTLEMENT_REVIEW_ITEMS,
   STALLED_SETTLEMENTS,
 } from '../settlements/review-items.ts';
-import { STALLED_DELIVERIES } from '../webhooks/delivery/stalled-items.ts';
+import { STALLED_DELIVERIES } from '../webhooks/delivery/recoverable.ts';
 import { STALLED_WITHDRAWALS, WITHDRAWAL_REVIEW_ITEMS } from '../withdrawals/review-items.ts';
 import { verbs, type Links } from './links.ts';
 

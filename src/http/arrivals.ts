@@ -1,17 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Some 3 ms of work. */
+/** About 3 ms of work. */
 const BEGUN_AT_ONCE_MAX = 8;
 
-/** Calls `begin` now, or in one of the next turns of the event loop. */
+/** Calls `begin` now, or in a later turn of the event loop. */
 export type Arrive = (request: IncomingMessage, begin: () => void) => void;
 
 /**
- * Lets a few requests begin in one turn of the event loop, callers in turns. Of 200 that one caller sends at once, all
- * would be read and checked before anybody else's request is even looked at.
+ * Begins a few requests in one turn of the event loop, with round robin over callers. Otherwise 200 requests that one
+ * caller sends at once would all be read and checked before the first one of another caller.
  */
 export function createArrivals(begunAtOnceMax = BEGUN_AT_ONCE_MAX): Arrive {
-  /** By caller, in the order of their turns. */
+  /** Queues by caller, in the order of their turns. */
   const pending = new Map<string, (() => void)[]>();
   let begun = 0;
 
@@ -25,7 +25,7 @@ export function createArrivals(begunAtOnceMax = BEGUN_AT_ONCE_MAX): Arrive {
     for (const [caller, line] of pending) {
       if (begun === begunAtOnceMax) return;
       const begin = line.shift();
-      // To the end of the row: others come first.
+      // Back to the end of the queue.
       pending.delete(caller);
       if (line.length > 0) pending.set(caller, line);
       if (begin) run(begin);
@@ -41,7 +41,7 @@ export function createArrivals(begunAtOnceMax = BEGUN_AT_ONCE_MAX): Arrive {
   };
 }
 
-/** Unverified: inventing keys gives no advantage over using many addresses. */
+/** Unverified: invented keys give no advantage over many addresses. */
 function callerOf({ headers, socket }: IncomingMessage): string {
   return String(headers['x-api-key'] ?? headers.authorization ?? socket.remoteAddress);
 }

@@ -5,31 +5,31 @@ import type { Limits } from './limits.ts';
 import type { Caller, KeyCaller, MerchantCaller, OperatorCaller, OperatorRole, RouteAuth, Scope } from './route.ts';
 
 /**
- * The cookie the hosted page's session keeps its client token in. Browsers send it to the page and with the calls
- * below `/api/checkout/sessions/{sessionId}`, and not to the hooks: those are called with the header x-client-token.
+ * The cookie of the hosted page with the client token of its session. Browsers send it to the page and with the calls
+ * below `/api/checkout/sessions/{sessionId}`, but not to the hooks, which take the header x-client-token.
  */
 export const CLIENT_TOKEN_COOKIE = 'meskot_checkout';
 
 export type Authenticators = {
   /**
-   * Throws INVALID_API_KEY and the other refusals of a key, a merchant's or an operator's. `scope`: what the route needs,
-   * null for an operator's.
+   * Throws INVALID_API_KEY and the other errors of a merchant's or an operator's key. `scope`: the one the route needs,
+   * null for an operator's route.
    */
   authenticateKey: (key: string, ip: string, scope: Scope | null) => Promise<KeyCaller | OperatorCaller>;
-  /** Whether the key was right before, so that it is no guess. */
+  /** Whether the key was valid before, so that it does not count as a guess. */
   isKnownKey: (key: string) => boolean;
-  /** null when the token is not this session's, or no longer valid. Any text may come in. */
+  /** null when the token is not this session's, or no longer valid. Takes any text. */
   authenticateClientToken: (sessionId: string, token: string) => Promise<MerchantCaller | null>;
-  /** Whether we made the token for this session, so that it is no guess. */
+  /** Whether the token was issued for this session, so that it does not count as a guess. */
   isOurToken: (sessionId: string, token: string) => boolean;
   limits: Limits;
 };
 
 /**
- * Finds out who is calling, before anything else of the request is looked at, and whether they may.
+ * The caller by key or client token, once it has the permission that the route needs; null on a public route.
  * Throws AUTHENTICATION_REQUIRED, INVALID_API_KEY, INSUFFICIENT_SCOPE and what the authenticators throw.
  */
-export async function authenticate(
+export async function identifyCaller(
   ctx: Context,
   auth: RouteAuth,
   authenticators: Authenticators,
@@ -48,7 +48,7 @@ export async function authenticate(
     }
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    if (auth.by === 'operator' && OF_MERCHANTS.has(error.code)) throw noOperators();
+    if (auth.by === 'operator' && MERCHANT_KEY_ERRORS.has(error.code)) throw operatorKeyRequired();
     if (error.status !== 401) throw error;
     await authenticators.limits.failedAuth.count(ctx);
     ctx.set('WWW-Authenticate', 'Bearer');
@@ -68,10 +68,10 @@ const HOW_TO = {
 const BEARER_CHARACTERS_MAX = 4_096;
 const KEY_LIKE = /^(?:[a-z]{2}_(?:test|live)|ok)_/;
 
-/** The key of a request, null if there is none. Beside x-api-key, the Bearer may be something else than a key. */
+/** The key of a request, null without one. Beside x-api-key, the Bearer token may be of another service. */
 function presentedKey(ctx: Context): string | null {
   const { authorization = '', 'x-api-key': header } = ctx.req.headers;
-  // A session's token of another service may be long; a key never is.
+  // A token of another service may be long; a key never is.
   const bearer = authorization.length > BEARER_CHARACTERS_MAX ? '' : /^Bearer +(\S+)$/i.exec(authorization)?.[1];
   if (header === undefined) return bearer ?? null;
   const apiKey = String(header);
@@ -81,27 +81,27 @@ function presentedKey(ctx: Context): string | null {
   return apiKey;
 }
 
-/** A merchant's key opens a merchant's routes, an operator's key an operator's, and neither the other's. */
+/** A merchant's key is for merchants' routes only, an operator's key for operators' routes only. */
 function requirePermission(
   caller: KeyCaller | OperatorCaller,
   auth: Exclude<RouteAuth, { by: 'nobody' }>,
 ): KeyCaller | OperatorCaller {
   if (auth.by === 'operator') {
     if (caller.kind === 'operator') return requireRole(caller, auth.roles);
-    throw noOperators();
+    throw operatorKeyRequired();
   }
   if (caller.kind === 'key') return requireScope(caller, auth.scope);
   throw new AppError('INSUFFICIENT_SCOPE', "This needs a merchant's key; this key is an operator's.");
 }
 
 /** Errors that only a merchant's key can cause. */
-const OF_MERCHANTS: ReadonlySet<ErrorCode> = new Set(['MERCHANT_SUSPENDED', 'KYC_REQUIRED']);
+const MERCHANT_KEY_ERRORS: ReadonlySet<ErrorCode> = new Set(['MERCHANT_SUSPENDED', 'KYC_REQUIRED']);
 
-function noOperators(): AppError {
+function operatorKeyRequired(): AppError {
   return new AppError('INSUFFICIENT_SCOPE', "This needs an operator's key; this key is a merchant's.");
 }
 
-/** Throws INSUFFICIENT_SCOPE, which names the roles that may. Admins may everything; what viewers may, everybody may. */
+/** Throws INSUFFICIENT_SCOPE, which names the roles needed. Admins have every role; every operator is a viewer. */
 export function requireRole<Who extends { role: OperatorRole }>(who: Who, roles: readonly OperatorRole[]): Who {
   if (who.role === 'admin' || roles.includes('viewer') || roles.includes(who.role)) return who;
   const needed = [...new Set([...roles, 'admin'])].join(' or ');
@@ -124,7 +124,7 @@ async function callerOfToken(ctx: Context, authenticators: Authenticators): Prom
   throw new AppError('AUTHENTICATION_REQUIRED', 'The client token is not valid for this session, or no longer.');
 }
 
-/** A cookie is sent by the browser whoever made the page: it counts only when this page asked. */
+/** The token of the cookie, for requests of our own page only: browsers send it with requests of other sites too. */
 function cookieToken(ctx: Context): string | undefined {
   const site = ctx.get('sec-fetch-site');
   const origin = ctx.get('origin');

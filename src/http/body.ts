@@ -2,11 +2,12 @@ import { bodyParser } from '@koa/bodyparser';
 import type { Context } from 'koa';
 
 import { AppError } from '../lib/errors.ts';
-import { BODY_BYTES_MAX } from './errors.ts';
 
+/** Largest request body, in bytes, after decompression. */
+export const BODY_BYTES_MAX = 256 * 1024;
 const JSON_DEPTH_MAX = 20;
 
-// What is not an object is refused by the route's schema, in its own words: hence no strict mode here.
+// No strict mode: the route's schema rejects what is not an object, with a better message.
 const parseJson = bodyParser({
   enableTypes: ['json'],
   parsedMethods: ['POST', 'PUT', 'PATCH', 'DELETE'],
@@ -17,17 +18,17 @@ const parseJson = bodyParser({
   },
 });
 
-const nothing = async (): Promise<void> => {};
+const noop = async (): Promise<void> => {};
 
 /**
  * The request's JSON body and its raw text; `{}` and '' when there is none. Throws UNSUPPORTED_MEDIA_TYPE,
- * PAYLOAD_TOO_LARGE, and INVALID_JSON, which also stands for what PostgreSQL or a prototype could not bear:
- * NUL characters, half surrogate pairs, `__proto__` keys, nesting deeper than 20.
+ * PAYLOAD_TOO_LARGE, and INVALID_JSON, also for NUL characters and half surrogate pairs (PostgreSQL cannot store them),
+ * `__proto__` keys, and nesting deeper than 20.
  */
 export async function readJsonBody(ctx: Context): Promise<{ body: unknown; raw: string }> {
   if (!hasBody(ctx)) return { body: {}, raw: '' };
   requireJson(ctx.get('content-type'));
-  await parseJson(ctx, nothing);
+  await parseJson(ctx, noop);
   const raw = ctx.request.rawBody ?? '';
   if (raw === '') return { body: {}, raw };
   const body: unknown = ctx.request.body;
@@ -35,7 +36,7 @@ export async function readJsonBody(ctx: Context): Promise<{ body: unknown; raw: 
   return { body, raw };
 }
 
-/** Throws INVALID_JSON for what can be parsed, and neither stored nor walked. */
+/** Throws INVALID_JSON for parsed JSON that cannot be stored, or is nested too deep. */
 export function rejectUnsafeJson(body: unknown): void {
   const problem = unsafeJson(body, 1);
   if (problem) throw new AppError('INVALID_JSON', problem);
@@ -55,7 +56,7 @@ function requireJson(contentType: string): void {
   throw new AppError('UNSUPPORTED_MEDIA_TYPE', `Content-Type must be application/json in UTF-8, got ${got}.`);
 }
 
-/** `application/json`, with no parameter but the charset UTF-8. No pattern: blanks may come by the thousand. */
+/** `application/json`, with no parameter but the charset UTF-8. No regular expression: thousands of blanks would slow it. */
 function isJsonInUtf8(contentType: string): boolean {
   const [type = '', ...parameters] = contentType.toLowerCase().split(';');
   const [charset, ...others] = parameters.map((one) => one.replaceAll(' ', '')).filter((one) => one !== '');
@@ -81,13 +82,13 @@ function bodyError(error: Error): AppError {
       },
     );
   }
-  // The parser's own message quotes the body, which may hold a secret: only the place is passed on.
+  // The parser's own message quotes the body, which may hold a secret: only the position is passed on.
   const position = /position (\d+)/.exec(error.message)?.[1];
   const where = position ? ` It stops being JSON at character ${position}.` : '';
   return new AppError('INVALID_JSON', `The body must be valid JSON, without __proto__ keys.${where}`);
 }
 
-/** What makes parsed JSON unfit to be stored or walked; null when nothing does. */
+/** Why parsed JSON cannot be accepted; null when it can. */
 function unsafeJson(value: unknown, depth: number): string | null {
   if (typeof value === 'string') return isStorable(value) ? null : unsafeText;
   if (typeof value !== 'object' || value === null) return null;

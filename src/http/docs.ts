@@ -7,13 +7,13 @@ import Router from '@koa/router';
 import { marked } from 'marked';
 import swaggerUiFolder from 'swagger-ui-dist/absolute-path.js';
 
-import { ERROR_STATUS } from '../lib/errors.ts';
+import { ERROR_STATUS, type ErrorCode } from '../lib/errors.ts';
+import { unknownPath } from './dispatch.ts';
 import { ERROR_MEANINGS } from './error-docs.ts';
 import { createOpenApiDocument, type About, type RecordedResponses } from './openapi.ts';
-import { unknownPath } from './pipeline.ts';
 import type { Route } from './route.ts';
 
-/** Everything from here, nothing from elsewhere; Swagger UI's stylesheet holds its icons as data URLs. */
+/** Same origin only; Swagger UI's stylesheet holds its icons as data URLs. */
 const DOCS_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -49,14 +49,14 @@ ${guides.map(({ path, title }) => `<a href="${path}">${title}</a>`).join('\n')}
 </html>
 `;
 
-// validatorUrl: null keeps Swagger UI from asking a server of its own.
+// validatorUrl: null keeps Swagger UI from calling its public validator.
 const START = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#docs', deepLinking: true, validatorUrl: null,
   docExpansion: 'list', presets: [SwaggerUIBundle.presets.apis] });
 `;
 
 const ASSETS = { 'swagger-ui.css': 'css', 'swagger-ui-bundle.js': 'js', 'favicon-32x32.png': 'png' };
 
-/** What the docs are made of: beside the routes the folder of guides, in Markdown. */
+/** The sources of the docs beside the routes; `docsFolder` has the guides in Markdown. */
 export type DocsParts = Omit<About, 'responses'> & { docsFolder: string };
 
 /** `/openapi.json`, `/docs` (Swagger UI, served from here), `/docs/errors`, and the guides as pages and as Markdown. */
@@ -73,7 +73,6 @@ export function createDocsRouter(routes: readonly Route[], parts: DocsParts): Ro
     if (isZipped) ctx.set('Content-Encoding', 'gzip');
     ctx.body = isZipped ? document.zipped : document.plain;
   });
-  // Who opens the bare address is looking for them.
   router.get('/', (ctx) => ctx.redirect('/docs'));
   router.get('/docs', (ctx) => {
     ctx.set('Content-Security-Policy', DOCS_POLICY);
@@ -122,7 +121,7 @@ const withZipped = (plain: string) => ({ plain, zipped: gzipSync(plain) });
 
 type Guide = { path: string; title: string; markdown: string };
 
-/** The guides by their files' names; the first line of each is its title. */
+/** The guides in the order of their file names; the first heading of each is its title. */
 function readGuides(folder: string): Guide[] {
   const files = readdirSync(folder).filter((file) => file.endsWith('.md'));
   return files.toSorted().map((file) => {
@@ -154,7 +153,7 @@ ${marked.parse(markdown, { async: false })}
 </html>
 `;
 
-/** Also of the page that Swagger UI draws, of which it may change the line of links alone. */
+/** Also used by the page of Swagger UI, where it styles the line of links only. */
 const GUIDE_STYLE = `.guide { color-scheme: light dark; }
 body { margin: 0; font: 16px/1.55 system-ui, sans-serif; }
 nav { padding: 0.75rem 1.25rem; display: flex; flex-wrap: wrap; gap: 1.25rem; border-bottom: 1px solid #8884; }
@@ -170,14 +169,12 @@ const ERRORS_PAGE = `<!doctype html>
 <body>
 <h1>Errors</h1>
 <dl>
-${Object.entries(ERROR_STATUS)
-  .map(([code, status]) => `<dt id="${code}"><b>${code}</b> (${status})</dt><dd>${meaning(code)}</dd>`)
+${Object.entries(ERROR_MEANINGS)
+  .map(
+    ([code, meaning]) => `<dt id="${code}"><b>${code}</b> (${ERROR_STATUS[code as ErrorCode]})</dt><dd>${meaning}</dd>`,
+  )
   .join('\n')}
 </dl>
 </body>
 </html>
 `;
-
-function meaning(code: string): string {
-  return new Map<string, string>(Object.entries(ERROR_MEANINGS)).get(code) ?? '';
-}

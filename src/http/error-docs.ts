@@ -1,4 +1,13 @@
-import type { ErrorCode } from '../lib/errors.ts';
+import { invalid, notFound, type AppError, type ErrorCode, type FieldIssue } from '../lib/errors.ts';
+import { BODY_BYTES_MAX } from './body.ts';
+import { toAppError } from './response.ts';
+
+/** The part of an error that differs from one to the next of the same code. */
+export type ErrorExample = { message: string; details?: FieldIssue[]; existing?: AppError['existing'] };
+
+const LIVE = 'your verification is APPROVED; it is SUBMITTED: see GET /api/checkout/kyc, which this key may call';
+const UNLINKED = 'none is linked yet; link one with PUT /api/checkout/bank-account.';
+const SHORT = 'this withdrawal takes 505.75 ETB with its fee and tax, and 120.00 ETB are available';
 
 /** What each code means and what to do about it: the text behind every error's docUrl. */
 export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
@@ -23,7 +32,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   METHOD_NOT_ALLOWED: 'The path exists, but not with this method. Allow lists the right ones.',
   DUPLICATE_REFERENCE: 'Your reference was used before. existing names what it belongs to.',
   IDEMPOTENCY_IN_PROGRESS: 'The first request with this Idempotency-Key is still being worked on. Repeat in a moment.',
-  INVALID_STATE: 'What you ask cannot be done in the state it is in; the message names the state.',
+  INVALID_STATE: 'The resource is in a state that does not allow this; the message names the state.',
   PAYLOAD_TOO_LARGE: 'The body is larger than 256 KiB.',
   UNSUPPORTED_MEDIA_TYPE: 'Send the body as application/json in UTF-8.',
   IDEMPOTENCY_KEY_REUSED: 'This Idempotency-Key belongs to another request. Use a new key for a new request.',
@@ -36,6 +45,59 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   BANK_ACCOUNT_NOT_VERIFIED:
     'Settlements go to a linked and verified bank account; the message says what is missing, or from when on it works.',
   RATE_LIMITED: 'Too many requests. Wait as many seconds as Retry-After says.',
-  INTERNAL_ERROR: 'A fault of ours. Safe to repeat with the same Idempotency-Key; tell us the requestId if it stays.',
-  SERVICE_UNAVAILABLE: 'We cannot answer right now. Repeat after as many seconds as Retry-After says.',
+  INTERNAL_ERROR:
+    'Internal error. Safe to repeat with the same Idempotency-Key; if it persists, contact support with the requestId.',
+  SERVICE_UNAVAILABLE: 'The service is unavailable for a moment. Repeat after as many seconds as Retry-After says.',
+};
+
+/** An error with each code, where its text does not depend on the route. */
+export const ERROR_EXAMPLES: Readonly<Record<ErrorCode, ErrorExample>> = {
+  VALIDATION_ERROR: { message: 'sort is not a query parameter of this route' },
+  INVALID_JSON: {
+    message: 'The body must be valid JSON, without __proto__ keys. It stops being JSON at character 17.',
+  },
+  INVALID_DATE_RANGE: invalid('startDate', 'must not be after endDate, got 2026-02-01 and 2026-01-31'),
+  DATE_RANGE_TOO_WIDE: invalid(
+    'startDate',
+    'and endDate are too far apart, got 2025-01-01 and 2026-01-31; ask for the range in parts',
+  ),
+  UNSUPPORTED_CURRENCY: invalid('currency', 'must be ETB, got "USD"'),
+  AUTHENTICATION_REQUIRED: { message: 'Send your API key in the header x-api-key, or as Authorization: Bearer <key>.' },
+  INVALID_API_KEY: { message: 'This is not a valid API key. It is not complete, or has a typo.' },
+  API_KEY_EXPIRED: { message: 'This API key expired at 2026-01-31T12:00:00.000Z. Use another one.' },
+  API_KEY_REVOKED: { message: 'This API key was revoked. Use another one.' },
+  INSUFFICIENT_SCOPE: { message: "This needs a merchant's key; this key is an operator's." },
+  IP_NOT_ALLOWED: { message: 'This API key may not be used from 203.0.113.7.' },
+  KYC_REQUIRED: invalid('kyc', LIVE, { message: `Live keys work once ${LIVE}.` }),
+  CHANNEL_DISABLED: invalid(
+    'channel',
+    'TELEBIRR is switched off; switch it on with PATCH /api/checkout/channels/{channel}',
+  ),
+  CHANNEL_NOT_AVAILABLE: invalid('channel', 'MPESA is announced as coming soon and cannot be used yet'),
+  MERCHANT_SUSPENDED: { message: 'This merchant is suspended. Contact support.' },
+  NOT_FOUND: notFound('resource'),
+  METHOD_NOT_ALLOWED: { message: 'This path takes GET, POST, got PUT.' },
+  DUPLICATE_REFERENCE: { message: 'The reference is already used; read what it belongs to, or use a new one' },
+  IDEMPOTENCY_IN_PROGRESS: {
+    message: 'A request with this Idempotency-Key is still being worked on. Repeat it in a moment for its answer.',
+  },
+  INVALID_STATE: { message: 'It cannot be done in the state it is in.' },
+  PAYLOAD_TOO_LARGE: { message: `The body must be at most ${BODY_BYTES_MAX} bytes.` },
+  UNSUPPORTED_MEDIA_TYPE: { message: 'Content-Type must be application/json in UTF-8, got "text/plain".' },
+  IDEMPOTENCY_KEY_REUSED: {
+    message: 'This Idempotency-Key was used for another request in the last 24 hours. Use a new key for a new request.',
+  },
+  INSUFFICIENT_BALANCE: invalid('amount', SHORT, { message: `The balance is not sufficient: ${SHORT}.` }),
+  AMOUNT_BELOW_MINIMUM: invalid('amount', 'must be at least 1.00 ETB on TELEBIRR, got 0.50'),
+  AMOUNT_ABOVE_MAXIMUM: invalid('amount', 'must be at most 75000.00 ETB on TELEBIRR, got 100000.00'),
+  DAILY_LIMIT_EXCEEDED: invalid(
+    'amount',
+    'must be at most 4000.00 ETB, what is left today of 50000.00 ETB a day on TELEBIRR, got 5000.00',
+  ),
+  BANK_ACCOUNT_NOT_VERIFIED: invalid('bankAccount', UNLINKED, {
+    message: `Settlements go to the linked bank account: ${UNLINKED}`,
+  }),
+  RATE_LIMITED: { message: 'At most 50 requests with one key are allowed in 2 s. Repeat the request in 1 s.' },
+  INTERNAL_ERROR: toAppError(new Error()),
+  SERVICE_UNAVAILABLE: { message: 'The service cannot answer right now. Repeat the request in a moment.' },
 };

@@ -1,19 +1,22 @@
 import { decrypt, encrypt, sha256, type KeyRing } from '../lib/crypto.ts';
-import { isUniqueViolation, rows, type Knex, type Queryable } from '../lib/db.ts';
-import { AppError } from '../lib/errors.ts';
+import { rows, type Knex, type Queryable } from '../lib/db.ts';
+import { AppError, invalid } from '../lib/errors.ts';
 import type { SealedTable } from '../lib/reencrypt.ts';
-import type { UnitOfWork, RunInTransaction } from '../outbox/record.ts';
-import type { Caller } from './route.ts';
+import type { UnitOfWork } from '../outbox/record.ts';
+import type { StoredResponse } from './response.ts';
+import type { Caller, Route } from './route.ts';
 
 /** How long a key is remembered. */
 export const IDEMPOTENCY_HOURS = 24;
 
-/** An answer as it is stored and sent: its status and its body, byte for byte. */
-export type StoredResponse = { status: number; text: string };
+/** Whether a route honours `Idempotency-Key`. */
+export function isIdempotent(route: Route): boolean {
+  return 'write' in route && route.method === 'POST' && route.auth.by !== 'nobody';
+}
 
 /**
- * One request under an `Idempotency-Key`: the key, what it is unique in, and what was asked. An operator's calls stand
- * under the operator's id, in no environment.
+ * One request under an `Idempotency-Key`: the key, the scope it is unique in, and the hash of the request. An operator's
+ * requests are stored under the operator's id, in no environment.
  */
 export type IdempotentCall = {
   merchantId: string;
@@ -25,7 +28,7 @@ export type IdempotentCall = {
 
 const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
 
-/** Reads the header into a call; null without the header. Throws VALIDATION_ERROR for an unfit key. */
+/** Reads the header into a call; null without the header. Throws VALIDATION_ERROR for a malformed key. */
 export function readIdempotentCall(request: {
   key: string | undefined;
   caller: Caller;
@@ -36,88 +39,59 @@ export function readIdempotentCall(request: {
   const { key, caller } = request;
   if (key === undefined) return null;
   if (!PRINTABLE.test(key)) {
-    const issue = `must be 1 to 255 printable ASCII characters, got ${key.length} characters`;
-    throw new AppError('VALIDATION_ERROR', `Idempotency-Key ${issue}`, {
-      details: [{ field: 'Idempotency-Key', issue }],
-    });
+    throw invalid('Idempotency-Key', `must be 1 to 255 printable ASCII characters, got ${key.length} characters`);
   }
   return {
     ...(caller.kind === 'operator'
       ? { merchantId: caller.operatorId, environment: 'none' }
       : { merchantId: caller.merchantId, environment: caller.environment }),
-    // A customer's keys live beside the merchant's, not among them: neither can take or read the other's.
+    // A customer's keys are apart from the merchant's: neither can take or read the other's.
     route: caller.kind === 'client' ? `${request.route} by ${caller.sessionId}` : request.route,
     key,
     requestHash: sha256(`${request.url}\n${request.rawBody}`),
   };
 }
 
-type Deps = { db: Knex; runInTransaction: RunInTransaction; keyRing: KeyRing };
-/** Where answers are stored: inside a change's transaction, or outside of one. */
-type Place = { db: Queryable; keyRing: KeyRing };
-type Work<T extends StoredResponse> = (tx: UnitOfWork) => Promise<T>;
-/** What became of a call: made now; refused now, and remembered; or the first answer once more. */
-export type CallResult<T extends StoredResponse> =
-  | { outcome: 'made'; response: T }
-  | { outcome: 'refused' | 'replayed'; response: StoredResponse };
-
 export type Idempotency = ReturnType<typeof createIdempotency>;
 
 /**
- * One key, one effect, one answer. The look-up takes the key's advisory lock in the same statement, the answer is
- * inserted in the change's own transaction, and travels with its commit: a crash leaves nothing behind.
+ * The stored responses. The look-up takes the key's advisory lock in the same statement; the response is inserted in the
+ * change's own transaction and travels with its commit, so a crash leaves nothing behind.
  */
-export function createIdempotency({ db, runInTransaction, keyRing }: Deps) {
-  async function inOneChange<T extends StoredResponse>(call: IdempotentCall, work: Work<T>): Promise<CallResult<T>> {
-    return runInTransaction(async (tx) => {
-      const stored = await lockAndFind({ db: tx.trx, keyRing }, call);
-      if (stored) return { outcome: 'replayed', response: stored };
-      const response = await work(tx);
-      await tx.writeDeferred(STORE, valuesOf(keyRing, call, response));
-      return { outcome: 'made', response };
-    });
-  }
-
-  /** `rejectionText` writes the body of a business refusal, which is remembered after the rollback of what it refused. */
-  async function run<T extends StoredResponse>(
-    call: IdempotentCall,
-    work: Work<T>,
-    rejectionText: (rejection: AppError) => string,
-  ): Promise<CallResult<T>> {
-    try {
-      return await inOneChange(call, work);
-    } catch (error) {
-      // Our look may have seen the state before the first request's commit, yet got the lock after it: then the same
-      // work, or its answer, collides with the first. Looking again finds that, unless it is too old to count.
-      if (isUniqueViolation(error)) {
-        await forgetOld(db, call);
-        return inOneChange(call, work);
-      }
-      if (!isCacheable(error)) throw error;
-      const response = { status: error.status, text: rejectionText(error) };
-      if (await store({ db, keyRing }, call, response)) return { outcome: 'refused', response };
-      const first = await lockAndFind({ db, keyRing }, call);
-      if (!first) throw error;
-      return { outcome: 'replayed', response: first };
-    }
-  }
-
-  /** Replaces the stored answer by what is known after the commit. */
-  async function update(call: IdempotentCall, response: StoredResponse): Promise<void> {
-    await rows(
-      db,
-      `UPDATE idempotency_key SET status_code = :status, response_body = :response
-       WHERE merchant_id = :merchantId AND environment = :environment AND route = :route AND key = :key
-         AND request_hash = :requestHash`,
-      { ...call, status: response.status, response: encrypt(keyRing, scopeOf(call), response.text) },
-    );
-  }
-
-  return { run, update };
+export function createIdempotency({ db, keyRing }: { db: Knex; keyRing: KeyRing }) {
+  const store = { db, keyRing };
+  return {
+    /** Inside the change's transaction; see {@link lockAndFind}. */
+    find: async (call: IdempotentCall, { trx }: UnitOfWork) => lockAndFind({ db: trx, keyRing }, call),
+    /** Stores the response together with the change. */
+    store: async (call: IdempotentCall, response: StoredResponse, tx: UnitOfWork) =>
+      tx.writeDeferred(STORE, valuesOf(keyRing, call, response)),
+    /** Stores an error after the rollback of its change. Returns the response that counts; null when there is none. */
+    storeError: async (call: IdempotentCall, response: StoredResponse): Promise<StoredOrFirst | null> => {
+      if (await insert(store, call, response)) return { response, isReplay: false };
+      const first = await lockAndFind(store, call);
+      return first && { response: first, isReplay: true };
+    },
+    /** Replaces the stored response after the commit. */
+    update: async (call: IdempotentCall, { status, text }: StoredResponse): Promise<void> => {
+      await rows(
+        db,
+        `UPDATE idempotency_key SET status_code = :status, response_body = :response
+         WHERE merchant_id = :merchantId AND environment = :environment AND route = :route AND key = :key
+           AND request_hash = :requestHash`,
+        { ...call, status, response: encrypt(keyRing, scopeOf(call), text) },
+      );
+    },
+    /** Deletes an expired response before the periodic job does. */
+    deleteExpired: async (call: IdempotentCall) => deleteExpired(db, call),
+  };
 }
 
-/** Business refusals are answers like any other; what concerns the key itself or the caller's typing is not kept. */
-function isCacheable(error: unknown): error is AppError {
+type StoredOrFirst = { response: StoredResponse; isReplay: boolean };
+type Store = { db: Queryable; keyRing: KeyRing };
+
+/** Business errors are responses like any other; validation errors and errors about the key itself are not stored. */
+export function isCacheable(error: unknown): error is AppError {
   return (
     error instanceof AppError &&
     (error.status === 409 || error.status === 422) &&
@@ -130,8 +104,8 @@ function scopeOf(call: IdempotentCall): string {
   return `${call.merchantId}/${call.environment}/${call.route}/${call.key}`;
 }
 
-/** Where answers are encrypted. */
-export const SEALED_ANSWERS: SealedTable = {
+/** The table of encrypted responses. */
+export const SEALED_RESPONSES: SealedTable = {
   table: 'idempotency_key',
   key: ['merchant_id', 'environment', 'route', 'key'],
   columns: ['response_body'],
@@ -139,12 +113,12 @@ export const SEALED_ANSWERS: SealedTable = {
   scopeOf: (key) => key.join('/'),
 };
 
-type Look = { locked: boolean; requestHash: Buffer | null; statusCode: number; responseBody: Buffer };
+type Found = { locked: boolean; requestHash: Buffer | null; statusCode: number; responseBody: Buffer };
 
-/** The stored answer; null when the key is ours to use. Throws IDEMPOTENCY_IN_PROGRESS and IDEMPOTENCY_KEY_REUSED. */
-async function lockAndFind({ db, keyRing }: Place, call: IdempotentCall): Promise<StoredResponse | null> {
+/** The stored response; null when the key is free, and then locked. Throws IDEMPOTENCY_IN_PROGRESS and IDEMPOTENCY_KEY_REUSED. */
+async function lockAndFind({ db, keyRing }: Store, call: IdempotentCall): Promise<StoredResponse | null> {
   const scope = scopeOf(call);
-  const [look] = await rows<Look>(
+  const [found] = await rows<Found>(
     db,
     `SELECT pg_try_advisory_xact_lock(hashtextextended(:scope, 0)) AS locked, k.request_hash, k.status_code, k.response_body
      FROM (VALUES (1)) AS one LEFT JOIN idempotency_key k
@@ -152,16 +126,16 @@ async function lockAndFind({ db, keyRing }: Place, call: IdempotentCall): Promis
          AND k.created_at > now() - make_interval(hours => :hours)`,
     { ...call, scope, hours: IDEMPOTENCY_HOURS },
   );
-  if (look?.requestHash) {
-    if (!look.requestHash.equals(call.requestHash)) {
+  if (found?.requestHash) {
+    if (!found.requestHash.equals(call.requestHash)) {
       throw new AppError(
         'IDEMPOTENCY_KEY_REUSED',
         'This Idempotency-Key was used for another request in the last 24 hours. Use a new key for a new request.',
       );
     }
-    return { status: look.statusCode, text: decrypt(keyRing, scope, look.responseBody) };
+    return { status: found.statusCode, text: decrypt(keyRing, scope, found.responseBody) };
   }
-  if (look?.locked) return null;
+  if (found?.locked) return null;
   throw new AppError(
     'IDEMPOTENCY_IN_PROGRESS',
     'A request with this Idempotency-Key is still being worked on. Repeat it in a moment for its answer.',
@@ -177,15 +151,14 @@ function valuesOf(keyRing: KeyRing, call: IdempotentCall, { status, text }: Stor
   return { ...call, status, response: encrypt(keyRing, scopeOf(call), text) };
 }
 
-/** False when an answer is there that counts. */
-async function store({ db, keyRing }: Place, call: IdempotentCall, response: StoredResponse): Promise<boolean> {
-  await forgetOld(db, call);
+/** False when another response is stored already. */
+async function insert({ db, keyRing }: Store, call: IdempotentCall, response: StoredResponse): Promise<boolean> {
+  await deleteExpired(db, call);
   const stored = await rows(db, `${STORE} ON CONFLICT DO NOTHING RETURNING 1`, valuesOf(keyRing, call, response));
   return stored.length > 0;
 }
 
-/** Deletes an answer that is older than the time kept, before the chore does. */
-async function forgetOld(db: Queryable, { merchantId, environment, route, key }: IdempotentCall): Promise<void> {
+async function deleteExpired(db: Queryable, { merchantId, environment, route, key }: IdempotentCall): Promise<void> {
   await rows(
     db,
     `DELETE FROM idempotency_key
@@ -197,7 +170,7 @@ async function forgetOld(db: Queryable, { merchantId, environment, route, key }:
 
 const DELETED_AT_ONCE_MAX = 10_000;
 
-/** Deletes answers older than 24 hours, at most 10,000 a call; returns how many. For a chore. */
+/** Deletes responses older than 24 hours, at most 10,000 a call; returns how many. For a periodic job. */
 export async function deleteOldIdempotencyKeys(db: Queryable): Promise<number> {
   const deleted = await rows(
     db,

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 
 /**
- * Throws unless a schema of a request is fit for what anybody may send: it refuses unknown fields, and every text and
- * list of it has a limit, texts before any pattern or rule reads them. `what`: how the error names it.
+ * Throws unless a schema is safe for untrusted input: it rejects unknown fields, and every text and list has a limit, of
+ * texts before any pattern or other rule. `what`: its name in the error.
  */
-export function requireFitForInput(schema: z.core.$ZodType, what: string): void {
+export function ensureSafeForInput(schema: z.core.$ZodType, what: string): void {
   if (!rejectsUnknown(schema)) throw new Error(`${what} must be a strict object`);
-  requireLimits(schema, what);
+  ensureLimits(schema, what);
 }
 
-/** Whether a schema refuses unknown fields: a strict object, or a pipe or wrapper that begins with one. */
+/** Whether a schema rejects unknown fields: a strict object, or a pipe or wrapper that begins with one. */
 function rejectsUnknown(schema: z.core.$ZodType): boolean {
   if (schema instanceof z.ZodObject) return schema.def.catchall instanceof z.ZodNever;
   if (schema instanceof z.ZodPipe) return rejectsUnknown(schema.in);
@@ -18,7 +18,7 @@ function rejectsUnknown(schema: z.core.$ZodType): boolean {
   return false;
 }
 
-/** The schema that the value at a path is read by; the innermost one known, where the path leads on. */
+/** The schema of the value at a path; the innermost one known where the path goes deeper. */
 export function schemaAt(schema: z.core.$ZodType, [key, ...rest]: readonly PropertyKey[]): z.core.$ZodType {
   if (key === undefined) return schema;
   if (schema instanceof z.ZodObject) {
@@ -31,16 +31,16 @@ export function schemaAt(schema: z.core.$ZodType, [key, ...rest]: readonly Prope
   return isWrapper(schema) ? schemaAt(schema.unwrap(), [key, ...rest]) : schema;
 }
 
-function requireLimits(schema: z.core.$ZodType, what: string): void {
+function ensureLimits(schema: z.core.$ZodType, what: string): void {
   if (schema instanceof z.ZodString || schema instanceof z.ZodStringFormat) {
     if (!isLimitedText(schema)) throw new Error(`${what} must have a length limit before its other rules`);
   } else if (schema instanceof z.ZodArray) {
     if (!checksOf(schema).some(isLengthLimit)) throw new Error(`${what} must have a limit of its length`);
   }
-  for (const [name, inner] of partsOf(schema)) requireLimits(inner, `${what}${name}`);
+  for (const [name, inner] of partsOf(schema)) ensureLimits(inner, `${what}${name}`);
 }
 
-/** The schemas that a value's parts are read by, each with its name. What follows a transform reads no input. */
+/** The schemas of a value's parts, each with its name. Those after a transform read no input. */
 function partsOf(schema: z.core.$ZodType): [string, z.core.$ZodType][] {
   if (schema instanceof z.ZodObject) return Object.entries(schema.shape).map(([key, inner]) => [`.${key}`, inner]);
   if (schema instanceof z.ZodRecord) {
@@ -56,16 +56,16 @@ function partsOf(schema: z.core.$ZodType): [string, z.core.$ZodType][] {
   return [];
 }
 
-/** The schema inside what only says that a value may be left out, or be null. */
+/** Whether a schema only makes another one optional or nullable. */
 function isWrapper(schema: z.core.$ZodType): schema is z.ZodOptional | z.ZodDefault | z.ZodNullable {
   return schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable;
 }
 
 type Check = { check: string; abort?: boolean | undefined };
 
-/** A limit after which nothing else is tried, before all that is not about the length. */
+/** Whether a limit aborts before any check that is not about the length. */
 function isLimitedText(schema: z.core.$ZodType): boolean {
-  // A format of zod's own, such as z.email(), is tried before all else.
+  // zod checks its own formats, such as z.email(), first.
   if (schema instanceof z.ZodStringFormat) return false;
   const checks = checksOf(schema);
   const others = checks.findIndex(({ check }) => !LENGTHS.has(check));

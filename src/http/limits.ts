@@ -1,7 +1,9 @@
+import { isIP } from 'node:net';
+
+import ipaddr from 'ipaddr.js';
 import type { Context } from 'koa';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 
-import { canonicalAddress } from '../lib/address-policy.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Caller } from './route.ts';
 
@@ -10,15 +12,15 @@ export type LimitSettings = {
   sandboxPerSecond: number;
   livePerSecond: number;
   listsPerSecond: number;
-  /** The hosted pages' requests per address: one may be that of many customers, behind a mobile operator. */
+  /** The hosted pages' requests per address: many customers of a mobile operator share one. */
   pagesPerSecond: number;
   /** Wrong keys and tokens per address and minute, and as many callbacks of providers to unknown addresses. */
   failedAuthPerMinute: number;
 };
 
-/** Two seconds' requests may come at once: the rate on average, twice of it in a burst. */
+/** Two seconds' requests may come at once: the average is the rate, a burst twice as much. */
 const WINDOW_SECONDS = 2;
-/** Of what comes in bursts, ten seconds' may: a month's salaries are asked for at once. */
+/** For routes with bursts: a month's salaries are requested at once. */
 const BURST_WINDOW_SECONDS = 10;
 
 export type Limits = {
@@ -26,17 +28,17 @@ export type Limits = {
   countRequest: (ctx: Context, caller: Caller | null, rateLimit: 'default' | 'list' | 'burst') => Promise<void>;
   /** The same for a hosted page, by address. */
   countPage: (ctx: Context) => Promise<void>;
-  /** Wrong keys and tokens. */
+  /** Of wrong keys and tokens. */
   failedAuth: GuessLimit;
-  /** Callbacks of providers to addresses that are not theirs. */
+  /** Of providers' callbacks to unknown addresses. */
   unknownCallbacks: GuessLimit;
 };
 
-/** How many guesses an address has: what is past them costs no query. */
+/** A limit of wrong guesses per address. Guesses beyond it cost no query. */
 export type GuessLimit = {
   /** Counts a wrong guess. */
   count: (ctx: Context) => Promise<void>;
-  /** Throws RATE_LIMITED where the address had its guesses, unless this one is known to be right: call it before any query. */
+  /** Throws RATE_LIMITED for an address without guesses left, unless `isKnown`. Call it before any query. */
   reject: (ctx: Context, isKnown?: () => boolean) => void;
 };
 
@@ -56,7 +58,7 @@ export function createLimits(settings: LimitSettings): Limits {
     countRequest: async (ctx, caller, rateLimit) => {
       const limiter = rateLimit === 'list' ? lists : (isSandbox(caller) ? sandbox : live)[rateLimit];
       const what = `${WHAT[rateLimit]} ${WHOSE[caller?.kind ?? 'nobody']}`;
-      await consume(limiter, ctx, { who: whoIs(ctx, caller), what });
+      await consume(limiter, ctx, { who: callerKey(ctx, caller), what });
     },
     countPage: async (ctx) =>
       void (await consume(pages, ctx, { who: networkOf(ctx.ip), what: `requests for payment pages ${WHOSE.nobody}` })),
@@ -66,27 +68,27 @@ export function createLimits(settings: LimitSettings): Limits {
 }
 
 const GUESS_SECONDS = 60;
-const NETWORKS_KEPT_MAX = 10_000;
+const NETWORKS_MAX = 10_000;
 
 function createGuessLimit(points: number, guesses: string): GuessLimit {
   if (points === 0) return { count: async () => {}, reject: () => {} };
   const limiter = new RateLimiterMemory({ keyPrefix: guesses, points, duration: GUESS_SECONDS });
   const what = `${guesses} ${WHOSE.nobody}`;
-  /** Until when an address has no guesses left, by performance.now(). */
-  const spentUntilMs = new Map<string, number>();
+  /** Until when an address is blocked, by performance.now(). */
+  const blockedUntilMs = new Map<string, number>();
   return {
     count: async (ctx) => {
       const who = networkOf(ctx.ip);
       const state = await consume(limiter, ctx, { who, what });
       if (!state || state.remainingPoints > 0) return;
-      if (spentUntilMs.size >= NETWORKS_KEPT_MAX) spentUntilMs.clear();
-      spentUntilMs.set(who, performance.now() + state.msBeforeNext);
+      if (blockedUntilMs.size >= NETWORKS_MAX) blockedUntilMs.clear();
+      blockedUntilMs.set(who, performance.now() + state.msBeforeNext);
     },
     reject: (ctx, isKnown = () => false) => {
-      if (spentUntilMs.size === 0) return;
+      if (blockedUntilMs.size === 0) return;
       const who = networkOf(ctx.ip);
-      const leftMs = (spentUntilMs.get(who) ?? 0) - performance.now();
-      if (leftMs <= 0) spentUntilMs.delete(who);
+      const leftMs = (blockedUntilMs.get(who) ?? 0) - performance.now();
+      if (leftMs <= 0) blockedUntilMs.delete(who);
       else if (!isKnown()) throw tooMany(ctx, limiter, { what, leftMs });
     },
   };
@@ -101,7 +103,7 @@ function isSandbox(caller: Caller | null): boolean {
   return caller === null || (caller.kind !== 'operator' && caller.environment === 'sandbox');
 }
 
-function whoIs(ctx: Context, caller: Caller | null): string {
+function callerKey(ctx: Context, caller: Caller | null): string {
   if (!caller) return networkOf(ctx.ip);
   return caller.kind === 'client' ? caller.sessionId : caller.keyId;
 }
@@ -115,7 +117,7 @@ const WHOSE = {
   nobody: 'from one address',
 } as const;
 
-/** Whose requests are counted, and which, in the words of the refusal. */
+/** The key of a count, and the counted requests as the error names them. */
 type Counted = { who: string; what: string };
 
 async function consume(
@@ -128,13 +130,13 @@ async function consume(
     const state = await limiter.consume(who);
     setHeaders(ctx, limiter.points, state);
     return state;
-  } catch (refused) {
-    if (!(refused instanceof RateLimiterRes)) throw refused;
-    throw tooMany(ctx, limiter, { what, leftMs: refused.msBeforeNext });
+  } catch (rejected) {
+    if (!(rejected instanceof RateLimiterRes)) throw rejected;
+    throw tooMany(ctx, limiter, { what, leftMs: rejected.msBeforeNext });
   }
 }
 
-/** The refusal of a request past a limit; sets RateLimit-*. */
+/** The error of a request beyond a limit; sets RateLimit-*. */
 function tooMany(ctx: Context, limiter: RateLimiterMemory, past: { what: string; leftMs: number }): AppError {
   const { points, duration } = limiter;
   setHeaders(ctx, points, { remainingPoints: 0, msBeforeNext: past.leftMs });
@@ -154,14 +156,12 @@ function setHeaders(
 }
 
 const ADDRESS_CHARACTERS_MAX = 64;
-const IPV6_GROUPS = 8;
 
-/** Whom requests of an address are counted to: of IPv6 its /64, which one machine has for itself. */
+/** The network that requests of an address count for: of IPv6 the /64, which belongs to one machine. */
 export function networkOf(ip: string): string {
-  const address = ip.length > ADDRESS_CHARACTERS_MAX ? null : canonicalAddress(ip);
+  const address = isIP(ip) === 0 ? null : ipaddr.process(ip);
   if (address === null) return ip.slice(0, ADDRESS_CHARACTERS_MAX);
-  if (!address.includes(':')) return address;
-  const [head = [], tail = []] = address.split('::').map((part) => (part === '' ? [] : part.split(':')));
-  const zeros = Array.from({ length: IPV6_GROUPS - head.length - tail.length }, () => '0');
-  return `${[...head, ...zeros, ...tail].slice(0, IPV6_GROUPS / 2).join(':')}::/64`;
+  if (address.kind() === 'ipv4') return address.toString();
+  const groups = address.toNormalizedString().split(':');
+  return `${groups.slice(0, 4).join(':')}::/64`;
 }

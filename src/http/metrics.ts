@@ -9,7 +9,7 @@ import type { Logger } from '../lib/log.ts';
 
 export { Registry };
 
-/** A process's registry, with Node's own metrics (event loop delay, memory, handles). Other parts add theirs to it. */
+/** The registry of a process, with Node's own metrics (event loop delay, memory, handles). */
 export function createRegistry(role: string): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ role });
@@ -19,22 +19,22 @@ export function createRegistry(role: string): Registry {
 
 export type HttpMetrics = { record: (route: string, status: number, seconds: number) => void };
 
-/** Requests by route and status. `route` is the pattern, never the path that was asked: no ids in labels. */
+/** Requests by route and status. `route` is the pattern, never the requested path: no ids in labels. */
 export function createHttpMetrics(registry: Registry): HttpMetrics {
   const requests = new Counter({
     name: 'meskot_http_requests_total',
-    help: 'Requests answered, by route and status',
+    help: 'Requests by route and status',
     labelNames: ['route', 'status'],
     registers: [registry],
   });
   const duration = new Histogram({
     name: 'meskot_http_request_duration_seconds',
-    help: 'Time from the request to the end of its answer being made',
+    help: 'Time from the request until its response is ready',
     labelNames: ['route'],
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10],
     registers: [registry],
   });
-  // Looking a label set up costs more than counting: both are looked up once.
+  // The look-up of a label set costs more than counting, so each is made once.
   const counters = new Map<string, Counter.Internal>();
   const timers = new Map<string, Histogram.Internal<'route'>>();
   return {
@@ -50,7 +50,7 @@ export function createHttpMetrics(registry: Registry): HttpMetrics {
   };
 }
 
-/** The parts of tarn, knex's pool, that are looked at. */
+/** The part of tarn, knex's pool, that is measured. */
 type Pool = {
   numUsed: () => number;
   numFree: () => number;
@@ -58,7 +58,7 @@ type Pool = {
   on: (event: 'acquireRequest' | 'acquireSuccess' | 'acquireFail', listener: (id: number) => void) => void;
 };
 
-/** How long work waits for a database connection, and how many are in use. A process may have several pools. */
+/** Measures waits for a database connection, and connections by state. A process may have several pools. */
 export function measurePool(registry: Registry, db: Knex, name: 'api' | 'worker'): void {
   const pool = (db.client as { pool: Pool }).pool;
   const { waits, pools } = poolMetrics(registry);
@@ -78,7 +78,7 @@ export function measurePool(registry: Registry, db: Knex, name: 'api' | 'worker'
 type PoolMetrics = { waits: Histogram<'pool'>; pools: Map<string, Pool> };
 const poolMetricsOf = new WeakMap<Registry, PoolMetrics>();
 
-/** Made once for each registry. */
+/** Created once for each registry. */
 function poolMetrics(registry: Registry): PoolMetrics {
   const known = poolMetricsOf.get(registry);
   if (known) return known;
@@ -108,13 +108,13 @@ function poolMetrics(registry: Registry): PoolMetrics {
   return made;
 }
 
-/** How far this process's clock is from the database's, which due times go by. Once for each registry. */
+/** Measures this process's clock against the database's, which all due times use. Created once for each registry. */
 export function measureClockSkew(registry: Registry, skewSeconds: () => number | null): void {
   const name = 'meskot_clock_skew_seconds';
   if (registry.getSingleMetric(name)) return;
   new Gauge({
     name,
-    help: "The process's clock minus the database's; NaN while the database has not told the time",
+    help: "The process's clock minus the database's; NaN while the database's time is unknown",
     registers: [registry],
     collect() {
       this.set(skewSeconds() ?? NaN);
@@ -122,7 +122,7 @@ export function measureClockSkew(registry: Registry, skewSeconds: () => number |
   });
 }
 
-/** Counts by one label, of which all values are known: what has not happened is 0, not absent. */
+/** A counter with one label of known values: a value that has not occurred is 0, not absent. */
 export function countBy<Value extends string>(
   registry: Registry,
   counted: { name: string; help: string; label: string; values: readonly Value[] },
@@ -133,16 +133,16 @@ export function countBy<Value extends string>(
   return (value) => counter.inc({ [label]: value });
 }
 
-/** Counts without labels, several at a time. */
+/** A counter without labels. */
 export function countUp(registry: Registry, counted: { name: string; help: string }): (by: number) => void {
   const counter = new Counter({ ...counted, registers: [registry] });
   return (by) => counter.inc(by);
 }
 
-/** What shows a figure. Those of one name differ in their labels. */
+/** The gauge of a figure. Gauges of one name differ in their labels. */
 export type FigureGauge = { name: string; help: string; labels?: Readonly<Record<string, string>> };
 
-/** Gauges by figure, all set by one question that is asked when somebody looks. Made once for each registry. */
+/** Gauges by figure, all set by one measurement per scrape. Created once for each registry. */
 export function measureFigures<Figure extends string>(
   registry: Registry,
   gauges: Readonly<Record<Figure, FigureGauge>>,
@@ -150,7 +150,7 @@ export function measureFigures<Figure extends string>(
 ): void {
   let pending: Promise<Readonly<Record<Figure, number>> | null> | null = null;
   const figures = (): NonNullable<typeof pending> => {
-    // All gauges are collected in the same turn. One that rejects would take all other metrics along.
+    // All gauges are collected in the same turn. One that rejects would fail the whole scrape.
     pending ??= measure()
       .catch(() => null)
       .finally(() => {
@@ -161,23 +161,23 @@ export function measureFigures<Figure extends string>(
   const all = Object.keys(gauges) as Figure[];
   for (const name of new Set(all.map((figure) => gauges[figure].name))) {
     if (registry.getSingleMetric(name)) continue;
-    const shown = all.filter((figure) => gauges[figure].name === name);
+    const ofName = all.filter((figure) => gauges[figure].name === name);
     new Gauge({
       name,
-      help: shown.map((figure) => gauges[figure].help)[0] ?? name,
-      labelNames: shown.flatMap((figure) => Object.keys(gauges[figure].labels ?? {})),
+      help: ofName.map((figure) => gauges[figure].help)[0] ?? name,
+      labelNames: ofName.flatMap((figure) => Object.keys(gauges[figure].labels ?? {})),
       registers: [registry],
       async collect() {
         const known = await figures();
-        // Uncounted is not zero.
-        for (const figure of shown) this.set(gauges[figure].labels ?? {}, known?.[figure] ?? NaN);
+        // Unknown is not zero.
+        for (const figure of ofName) this.set(gauges[figure].labels ?? {}, known?.[figure] ?? NaN);
       },
     });
   }
 }
 
-/** Asks at most once in this time, for figures that several look at, or that cost something. */
-export function keepFor<Value>(ms: number, measure: () => Promise<Value>): () => Promise<Value> {
+/** Measures at most once in this time, for figures that several scrapers read, or that are expensive. */
+export function cachedFor<Value>(ms: number, measure: () => Promise<Value>): () => Promise<Value> {
   let cached: { value: Promise<Value>; atMs: number } | null = null;
   return async () => {
     if (cached === null || performance.now() - cached.atMs >= ms)
@@ -186,7 +186,7 @@ export function keepFor<Value>(ms: number, measure: () => Promise<Value>): () =>
   };
 }
 
-/** The same, by one statement that answers one row with a column for each figure. */
+/** The same as {@link measureFigures}, by one statement whose one row has a column for each figure. */
 export function measureRow<Figure extends string>(
   registry: Registry,
   gauges: Readonly<Record<Figure, FigureGauge>>,
@@ -194,14 +194,14 @@ export function measureRow<Figure extends string>(
 ): void {
   const measure = async (): Promise<Record<Figure, number>> => {
     const [figures] = await rows<Record<Figure, number>>(db, sql);
-    if (!figures) throw new Error('counting answered nothing');
+    if (!figures) throw new Error('the statement of figures returned no row');
     return figures;
   };
-  measureFigures(registry, gauges, keepFor(cachedMs, measure));
+  measureFigures(registry, gauges, cachedFor(cachedMs, measure));
 }
 
 export type MetricsListener = {
-  /** null: another process has the port, and this one goes on without. */
+  /** null when the port is in use by another process; this one then serves no metrics. */
   url: string | null;
   close: () => Promise<void>;
 };
@@ -210,11 +210,11 @@ export type MetricsAddress = {
   host: string;
   port: number;
   log: Pick<Logger, 'warn'>;
-  /** More metrics in Prometheus' text format, of what does not use the registry. */
+  /** More metrics in Prometheus' text format, of sources without the registry. */
   readMore?: () => Promise<string>;
 };
 
-/** Serves the registry at /metrics on a port of its own, which is not for the public. */
+/** Serves the registry at /metrics on a separate port, which is not public. */
 export async function listenForMetrics(registry: Registry, at: MetricsAddress): Promise<MetricsListener> {
   const server = createServer((request, response) => {
     if (request.url !== '/metrics') {
@@ -234,7 +234,7 @@ export async function listenForMetrics(registry: Registry, at: MetricsAddress): 
     const { host, port } = at;
     at.log.warn(
       { host, port },
-      'the port for metrics is taken: none are shown; give this process a METRICS_PORT of its own',
+      'the port for metrics is in use: this process serves none; give it a METRICS_PORT of its own',
     );
     return { url: null, close: async () => {} };
   }

@@ -8,11 +8,11 @@ import {
 
 import { ERROR_STATUS, type AppError, type ErrorCode } from '../lib/errors.ts';
 import { withoutSafeIntegerBounds } from '../lib/json-schema.ts';
-import { BODY_EXAMPLES } from './body-examples.ts';
-import { errorText } from './envelope.ts';
 import { ERROR_MEANINGS } from './error-docs.ts';
-import { exampleOf, exampleOfRoute } from './error-examples.ts';
-import { isIdempotent, errorCodes, errorStatuses } from './error-responses.ts';
+import { isIdempotent } from './idempotency.ts';
+import { BODY_EXAMPLES } from './operation-examples.ts';
+import { errorText } from './response.ts';
+import { errorCodes, errorStatuses, exampleOf, exampleOfRoute } from './route-errors.ts';
 import type { Route } from './route.ts';
 
 const Timestamp = z.string().meta({ format: 'date-time', example: '2026-01-31T15:04:05.678+03:00' });
@@ -23,20 +23,20 @@ const Pagination = z
     page: z.int(),
     limit: z.int(),
     totalPages: z.int(),
-    nextCursor: z.string().nullable().meta({ description: 'Send it as cursor to go on; null at the end' }),
+    nextCursor: z.string().nullable().meta({ description: 'Send it as cursor to get the next page; null at the end' }),
   })
   .meta({ id: 'Pagination' });
 
 const ErrorBody = z
   .object({
     statusCode: z.int(),
-    message: z.string().meta({ description: 'Which value was wrong, what is allowed, what to do' }),
+    message: z.string().meta({ description: 'The wrong value, what is allowed, and what to do' }),
     data: z.null(),
     error: z.object({
       code: z.enum(Object.keys(ERROR_STATUS)),
       details: z.array(z.object({ field: z.string(), issue: z.string() })),
       docUrl: z.string(),
-      existing: z.record(z.string(), z.string()).optional().meta({ description: 'Ids of what is already there' }),
+      existing: z.record(z.string(), z.string()).optional().meta({ description: 'Ids of the existing resources' }),
     }),
     requestId: z.string(),
     timestamp: Timestamp,
@@ -45,7 +45,7 @@ const ErrorBody = z
 
 const IdempotencyHeader = z.object({
   'Idempotency-Key': z.string().min(1).max(255).optional().meta({
-    description: 'Makes the request safe to repeat for 24 hours: the first answer is sent again, nothing happens twice',
+    description: 'Makes the request safe to repeat for 24 hours: a repeat gets the first response and changes nothing',
   }),
 });
 
@@ -56,13 +56,13 @@ const SECURITY: Record<Route['auth']['by'], Record<string, string[]>[]> = {
   nobody: [],
 };
 
-/** Answers of the product itself, by operation and status: what the docs show as examples (test/docs/choose-answers.ts). */
+/** Recorded responses by operation and status: the examples of the docs (test/docs/choose-answers.ts). */
 export type RecordedResponses = Readonly<Record<string, Readonly<Record<string, object>>>>;
 
-/** What is told beside the routes; `baseUrl` without a slash at its end. */
+/** The parts of the document beside the routes; `baseUrl` without a slash at its end. */
 export type About = { version: string; baseUrl: string; responses: RecordedResponses };
 
-/** The OpenAPI 3.1 document of the route table: the same schemas the guard checks with. */
+/** The OpenAPI 3.1 document of the route table, from the schemas that the pipeline validates with. */
 export function createOpenApiDocument(routes: readonly Route[], about: About): ReturnType<typeof createDocument> {
   const paths: ZodOpenApiPathsObject = {};
   for (const route of routes) {
@@ -76,7 +76,7 @@ export function createOpenApiDocument(routes: readonly Route[], about: About): R
         title: 'Meskot merchant checkout',
         version: about.version,
         description:
-          'Payments in ETB. Every answer is one envelope; every error has a code and says what to do. Amounts are JSON numbers of birr with at most two decimals. Days are those of Addis Ababa (UTC+3).\n\nGuide: [Receiving and verifying webhooks](/docs/guides/verifying-webhooks). [What each error code means](/docs/errors).',
+          'Payments in ETB. Every response is one envelope; every error has a code and a message with the next step. Amounts are JSON numbers of birr with at most two decimals. Days are those of Addis Ababa (UTC+3).\n\nGuide: [Receiving and verifying webhooks](/docs/guides/verifying-webhooks). [What each error code means](/docs/errors).',
       },
       servers: [{ url: '/' }],
       tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({ name })),
@@ -92,7 +92,7 @@ export function createOpenApiDocument(routes: readonly Route[], about: About): R
             in: 'header',
             name: 'x-client-token',
             description:
-              'The token of one checkout session. The hosted page of the session has it as a cookie too, which browsers send with the calls below /api/checkout/sessions/{sessionId} and not to the hooks.',
+              'The token of one checkout session. The hosted page of the session also has it as a cookie, which browsers send with the calls below /api/checkout/sessions/{sessionId}, but not to the hooks.',
           },
         },
       },
@@ -102,7 +102,7 @@ export function createOpenApiDocument(routes: readonly Route[], about: About): R
   );
 }
 
-/** Answers may get more fields: clients that refuse them would break. */
+/** Responses may get more fields later, so clients must not reject unknown ones. */
 const override: NonNullable<CreateDocumentOptions['override']> = ({ jsonSchema, io }) => {
   withoutSafeIntegerBounds({ jsonSchema });
   if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
@@ -153,7 +153,7 @@ function permission(auth: Route['auth']): string {
   return `Role of operators: ${[...new Set([...auth.roles, 'admin'])].map((role) => `\`${role}\``).join(' or ')}.`;
 }
 
-/** The object schema that parameters are read off: behind pipes and transforms, what goes in. */
+/** The object schema of parameters: behind pipes and transforms, their input. */
 function objectOf(schema: z.core.$ZodType | undefined): z.ZodObject | undefined {
   if (schema === undefined || schema instanceof z.ZodObject) return schema;
   if (schema instanceof z.ZodPipe) return objectOf(schema.in);
@@ -197,7 +197,7 @@ function errors(route: Route, about: About): ZodOpenApiOperationObject['response
   );
 }
 
-/** What is the same for every route is told once. */
+/** An example that is the same for every route is a component. */
 function errorExample(route: Route, code: ErrorCode, about: About) {
   const own = exampleOfRoute(route, code);
   return own ? errorResponse(own, about) : { $ref: `#/components/examples/${code}` };

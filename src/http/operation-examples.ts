@@ -1,34 +1,34 @@
 import type { ErrorCode } from '../lib/errors.ts';
+import type { ErrorExample } from './error-docs.ts';
 
-type Rejected = { message: string; existing?: Record<string, string> };
-type ByOperation = Readonly<Record<string, Rejected>>;
+type ByOperation = Readonly<Record<string, ErrorExample>>;
 
 const SETTLEMENT = 'stl_01KG9Y5T40V6M2X8R3N7Q1W4ZC';
 const BANK_MONEY = 'bkm_01KG9Y5T40V6M2X8R3N7Q1W4ZC';
 const ATTEMPT = 'pat_01KG9Y5T40V6M2X8R3N7Q1W4ZC';
 
-const becomes = (status: string, from: string, to: string): Rejected => ({
+const becomes = (status: string, from: string, to: string): ErrorExample => ({
   message: `This settlement is ${status}: only one that is ${from} can become ${to}.`,
 });
-const application = (status: string, allowed: string): Rejected => ({
+const application = (status: string, allowed: string): ErrorExample => ({
   message: `This application is ${status}: that is possible only while it is ${allowed}.`,
 });
-const booked = (field: string): Rejected => ({
+const booked = (field: string): ErrorExample => ({
   message: `${field} "FT26031XYZ" was booked as a transfer, 120.00 ETB, on 2026-01-30 (${BANK_MONEY}). Where that is wrong, correct it first.`,
   existing: { bankMoneyId: BANK_MONEY },
 });
-const credited: Rejected = {
+const credited: ErrorExample = {
   message: `bankReference "FT26031XYZ" was booked as a settlement, 120.00 ETB, on 2026-01-30 (${SETTLEMENT}). Look at the bank's statement again.`,
   existing: { settlementId: SETTLEMENT },
 };
-const holiday: Rejected = {
+const holiday: ErrorExample = {
   message:
     'name must differ from that of another holiday on 2026-03-02, got "Adwa Victory Day": change that one (hol_01KG9Y5T40V6M2X8R3N7Q1W4ZC), or disable it',
   existing: { holidayId: 'hol_01KG9Y5T40V6M2X8R3N7Q1W4ZC' },
 };
 const APPROVED = { message: 'This application is APPROVED and can be changed no more: you are verified.' };
 
-/** What an operation says when something is in a state in which it cannot be done. */
+/** The error of an operation that the state of its resource does not allow. */
 const INVALID_STATE: ByOperation = {
   expireSession: { message: 'the session is COMPLETED and cannot be expired' },
   paySession: {
@@ -53,13 +53,13 @@ const INVALID_STATE: ByOperation = {
   resendWebhookEvents: { message: '5 resend jobs are running: wait for one to end, or cancel it.' },
   cancelWebhookResendJob: { message: 'The resend job is DONE: there is nothing to cancel.' },
   createWebhookSubscription: {
-    message: 'There are 16 subscriptions already, the most there can be: delete one first.',
+    message: 'There are 16 subscriptions, which is the maximum: delete one first.',
   },
   rotateWebhookSecret: {
     message:
-      'The secret was rotated already and the one before is served until 2026-02-01T12:00:00.000Z. Wait, or pass "force": true to cut it off now.',
+      'The secret has been rotated, and the previous one signs until 2026-02-01T12:00:00.000Z. Wait, or pass "force": true to end it now.',
   },
-  sendWebhookTestEvent: { message: 'The subscription is inactive: activate it, then send the test.' },
+  sendWebhookTestEvent: { message: 'The subscription is inactive: activate it, then send the test event.' },
   opsReviewKyc: application('APPROVED', 'SUBMITTED'),
   opsApproveKyc: application('REJECTED', 'SUBMITTED or UNDER_REVIEW'),
   opsRejectKyc: application('APPROVED', 'SUBMITTED or UNDER_REVIEW'),
@@ -98,7 +98,7 @@ const INVALID_STATE: ByOperation = {
   opsRotateOperatorKey: { message: 'The key opk_01KG9Y5T40V6M2X8R3N7Q1W4ZC has ended. Make a new key.' },
 };
 
-/** What an operation says when a reference is taken, and which ids it names. */
+/** The error of an operation whose reference is used already, with the ids it names. */
 const DUPLICATE_REFERENCE: ByOperation = {
   createSession: {
     message: 'checkoutOrderNo "ORDER-1001" is already used by another session; read that one or use a new number',
@@ -127,8 +127,55 @@ const DUPLICATE_REFERENCE: ByOperation = {
   },
 };
 
-/** Refusals whose words are the operation's own, by code. */
-export const REFUSED_BY_OPERATION: Partial<Readonly<Record<ErrorCode, ByOperation>>> = {
+/** Errors whose text is the operation's own, by code. */
+export const EXAMPLES_BY_OPERATION: Partial<Readonly<Record<ErrorCode, ByOperation>>> = {
   INVALID_STATE,
   DUPLICATE_REFERENCE,
+};
+
+/**
+ * Bodies by operation, where the examples of the fields do not make a valid one together: "Try it" of the docs sends
+ * them unless they are changed.
+ */
+export const BODY_EXAMPLES: Readonly<Record<string, object>> = {
+  createSession: {
+    checkoutOrderNo: 'ORDER-1001',
+    amount: 250.5,
+    currency: 'ETB',
+    successUrl: 'https://shop.example.et/thanks',
+    customerName: 'Abebe Bikila',
+    customerPhone: '+251911223344',
+    metadata: { basket: '42' },
+  },
+  createWithdrawal: {
+    requestId: 'PAYROLL-2026-11-7',
+    amount: 250.5,
+    channel: 'TELEBIRR',
+    destination: { phone: '0911000001', accountName: 'Abebe Bikila' },
+  },
+  createSettlement: { requestId: 'SETTLE-2026-11-21', amount: 2500.5 },
+  createReport: { kind: 'payments', period: 'month', status: 'SUCCESS', format: 'CSV' },
+  saveKyc: {
+    legalName: 'Abyssinia Coffee PLC',
+    tradeName: 'Abyssinia Coffee',
+    businessType: 'PRIVATE_LIMITED_COMPANY',
+    tin: '0012345678',
+    tradeLicenceNumber: 'AA/1234/2018',
+    address: 'Bole, Woreda 3, House 12',
+    region: 'ADDIS_ABABA',
+    contactPerson: 'Almaz Ayana',
+    email: 'almaz@coffee.example.et',
+    phone: '0911000001',
+    website: 'https://coffee.example.et',
+    expectedMonthlyVolume: 250_000,
+  },
+  opsCreateMerchant: { name: 'Abyssinia Coffee PLC' },
+  opsBookTransfer: {
+    environment: 'sandbox',
+    channel: 'TELEBIRR',
+    amount: 250.5,
+    bankReference: 'FT26031XYZ',
+    reason: 'as the statement of 31 January says',
+  },
+  opsBookUnmatchedMoney: { environment: 'sandbox', amount: 250.5, bankReference: 'FT26031XYZ' },
 };

@@ -1,64 +1,141 @@
-import { parse as parseQuery } from 'node:querystring';
-
-import type { Context, Middleware } from 'koa';
+import type { Next, ParameterizedContext } from 'koa';
 
 import type { Clock } from '../lib/clock.ts';
-import { AppError } from '../lib/errors.ts';
+import { isUniqueViolation } from '../lib/db.ts';
 import type { KeyedQueue } from '../lib/keyed-queue.ts';
 import type { Logger } from '../lib/log.ts';
-import type { UnitOfWork, RunInTransaction } from '../outbox/record.ts';
-import { authenticate, type Authenticators } from './auth.ts';
+import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
+import { identifyCaller, type Authenticators } from './auth.ts';
 import { isStorable, readJsonBody } from './body.ts';
-import { errorText, successText } from './envelope.ts';
-import { sendFile } from './file.ts';
-import { readIdempotentCall, type Idempotency, type StoredResponse } from './idempotency.ts';
-import type { RouteResult, Caller, KeyCaller, RawResponse, Route, RouteInput } from './route.ts';
+import { unknownPath } from './dispatch.ts';
+import { isCacheable, isIdempotent, readIdempotentCall, type Idempotency, type IdempotentCall } from './idempotency.ts';
+import type { RequestState } from './request-context.ts';
+import { errorText, resultText, sendFile, sendJson, type StoredResponse } from './response.ts';
+import type {
+  Caller,
+  FileResponse,
+  KeyCaller,
+  RawResponse,
+  Route,
+  RouteAuth,
+  RouteInput,
+  RouteResult,
+} from './route.ts';
 import { readUpload } from './upload.ts';
-import { createValidator } from './validate.ts';
+import { createValidator, readQuery } from './validate.ts';
 
-export type GuardDeps = Authenticators & {
+export type PipelineDeps = Authenticators & {
   runInTransaction: RunInTransaction;
   idempotency: Idempotency;
-  /** In which routes that `serialize` wait for their turn. */
+  /** The turns of routes that declare `serialize`. */
   queue: KeyedQueue;
   clock: Clock;
   log: Logger;
   baseUrl: string;
 };
 
-type Input = RouteInput<{ by: 'nobody' }, unknown, unknown, unknown> & { caller: never };
+/** What the middlewares of a route leave for those after them. */
+type RouteState = RequestState & {
+  /** By `authenticate`; null on a public route. */
+  caller: Caller | null;
+  /** By `parseBody`. */
+  body: unknown;
+  rawBody: string;
+  /** By `validate`. */
+  input: RouteInput<RouteAuth, unknown, unknown, unknown>;
+  /** By `idempotent`; null without an Idempotency-Key. */
+  call: IdempotentCall | null;
+  /** By `inTransaction`. */
+  tx: UnitOfWork;
+  /** By `replay`: the response of the first request with the same key. */
+  first: StoredResponse | null;
+  /** By `run`. */
+  result: RouteResult<unknown> | RawResponse | FileResponse;
+};
+type RouteContext = ParameterizedContext<RouteState>;
+type RouteMiddleware = (ctx: RouteContext, next: Next) => Promise<void>;
 type WriteRoute = Extract<Route, { write: true }>;
-type Made = StoredResponse & { response: RouteResult<unknown> };
+
+/** The middlewares of one route, in the order they run. Throws where the route is declared wrongly. */
+export function createRouteMiddleware(route: Route, deps: PipelineDeps): RouteMiddleware {
+  return compose([
+    rejectUnstorablePath,
+    authenticate(route, deps),
+    rateLimit(route, deps),
+    parseBody(route),
+    validate(route),
+    ...('write' in route
+      ? [serialize(route, deps), idempotent(route, deps), afterCommit(route, deps), inTransaction(deps), replay(deps)]
+      : []),
+    run(route),
+    render(route, deps),
+  ]);
+}
 
 /**
- * The middleware of one route: who calls, how often, with what; then the handler, inside a transaction if the route
- * writes; then its answer, checked against the declared schema. All that can be prepared is prepared once.
+ * As koa-compose, except that a middleware may call `next` again: a transaction is repeated after a deadlock, and
+ * `idempotent` repeats what two concurrent requests with one key collided in.
  */
-export function createRouteMiddleware(route: Route, deps: GuardDeps): Middleware {
-  const validate = createValidator(route, route.operationId);
-  const render = createRenderer(route, deps);
-  const rateLimit = route.rateLimit ?? 'default';
-  const write = 'write' in route ? inTurn(route, deps, createRunWrite(route, { ...deps, render })) : null;
-
-  return async (ctx) => {
-    const params: Record<string, string> = ctx['params'];
-    if (!Object.values(params).every(isStorable)) throw unknownPath(ctx);
-    const caller = await authenticate(ctx, route.auth, deps);
-    if (caller) noteCaller(ctx, caller);
-    if (rateLimit !== 'none') await deps.limits.countRequest(ctx, caller, rateLimit);
-    const { body, raw } = await readBodyOf(ctx, route);
-    const parts = validate({ params, query: readQuery(ctx), body });
-    const { requestId, draining } = ctx.state as { requestId: string; draining: AbortSignal };
-    // Which caller a route's handler expects follows from its `auth`: the types of the table say so (route.ts).
-    const input = { ...parts, caller, requestId, signal: () => signalOf(ctx, draining) } as Input;
-    if (write) return send(ctx, await write(ctx, input, raw));
-    const response = await route.handle(input as never);
-    return 'file' in response ? sendFile(ctx, response) : send(ctx, render(response));
+function compose(middlewares: readonly RouteMiddleware[]): RouteMiddleware {
+  return async (ctx, next) => {
+    const runFrom = async (index: number): Promise<void> => {
+      const middleware = middlewares[index];
+      return middleware ? middleware(ctx, async () => runFrom(index + 1)) : next();
+    };
+    return runFrom(0);
   };
 }
 
-/** Made for the few handlers that wait. */
-function signalOf({ res }: Context, draining: AbortSignal): AbortSignal {
+const skip: RouteMiddleware = async (_, next) => next();
+
+/** 404 for an id that PostgreSQL cannot store, so that no query meets it. */
+const rejectUnstorablePath: RouteMiddleware = async (ctx, next) => {
+  const params: Record<string, string> = ctx['params'];
+  if (!Object.values(params).every(isStorable)) throw unknownPath(ctx);
+  await next();
+};
+
+function authenticate({ auth }: Route, deps: PipelineDeps): RouteMiddleware {
+  return async (ctx, next) => {
+    const caller = await identifyCaller(ctx, auth, deps);
+    ctx.state.caller = caller;
+    // For the log.
+    if (caller?.kind === 'operator') ctx.state.operatorId = caller.operatorId;
+    else if (caller) ctx.state.merchantId = caller.merchantId;
+    await next();
+  };
+}
+
+function rateLimit({ rateLimit: rate = 'default' }: Route, { limits }: PipelineDeps): RouteMiddleware {
+  if (rate === 'none') return skip;
+  return async (ctx, next) => {
+    await limits.countRequest(ctx, ctx.state.caller, rate);
+    await next();
+  };
+}
+
+function parseBody({ method, upload }: Route): RouteMiddleware {
+  return async (ctx, next) => {
+    const { body, raw } =
+      method === 'GET' ? { body: {}, raw: '' } : upload ? await readUpload(ctx, upload) : await readJsonBody(ctx);
+    ctx.state.body = body;
+    ctx.state.rawBody = raw;
+    await next();
+  };
+}
+
+function validate(route: Route): RouteMiddleware {
+  const check = createValidator(route, route.operationId);
+  return async (ctx, next) => {
+    const { body, caller, requestId } = ctx.state;
+    const parts = check({ params: ctx['params'], query: readQuery(ctx.querystring), body });
+    ctx.state.input = { ...parts, caller, requestId, signal: () => signalOf(ctx) };
+    await next();
+  };
+}
+
+/** Created only for the few handlers that wait. */
+function signalOf({ res, state: { draining } }: RouteContext): AbortSignal {
   const waiting = new AbortController();
   const end = (): void => {
     draining.removeEventListener('abort', end);
@@ -70,132 +147,120 @@ function signalOf({ res }: Context, draining: AbortSignal): AbortSignal {
   return waiting.signal;
 }
 
-/** For the log. */
-function noteCaller(ctx: Context, caller: Caller): void {
-  if (caller.kind === 'operator') ctx.state['operatorId'] = caller.operatorId;
-  else ctx.state['merchantId'] = caller.merchantId;
-}
-
-const PARAMETERS_MAX = 50;
-
-/** Throws VALIDATION_ERROR where there are more than any route takes: the parser would leave out the last ones. */
-function readQuery({ querystring }: Context): Record<string, unknown> {
-  if (querystring === '') return {};
-  if (querystring.split('&', PARAMETERS_MAX + 1).length <= PARAMETERS_MAX) return parseQuery(querystring);
-  const issue = `must have at most ${PARAMETERS_MAX} parameters`;
-  throw new AppError('VALIDATION_ERROR', `query ${issue}`, { details: [{ field: 'query', issue }] });
-}
-
-const NO_BODY = { body: {}, raw: '' };
-
-async function readBodyOf(ctx: Context, { method, upload }: Route): Promise<{ body: unknown; raw: string }> {
-  if (method === 'GET') return NO_BODY;
-  return upload ? readUpload(ctx, upload) : readJsonBody(ctx);
-}
-
-/** The 404 of a path that no route has. */
-export function unknownPath(ctx: Context): AppError {
-  return new AppError('NOT_FOUND', `There is no ${ctx.method} ${shortPath(ctx.path)}. All paths are listed at /docs.`);
-}
-
-function shortPath(path: string): string {
-  return path.length > 200 ? `${path.slice(0, 200)}…` : path;
-}
-
-function send(ctx: Context, { status, text }: StoredResponse): void {
-  ctx.status = status;
-  ctx.res.setHeader('Content-Type', 'application/json; charset=utf-8');
-  ctx.res.setHeader('Cache-Control', 'no-store');
-  ctx.body = text;
-}
-
-type Renderer = (response: RouteResult<unknown> | RawResponse) => StoredResponse;
-
-/** Turns answers into envelopes. What the schema does not declare is left out; what contradicts it is our bug: a 500. */
-function createRenderer(route: Route, { clock }: Pick<GuardDeps, 'clock'>): Renderer {
-  return (response) => {
-    const dataJson = 'dataJson' in response ? response.dataJson : JSON.stringify(validateResponse(route, response));
-    const { status = 200, message, pagination } = response;
-    return { status, text: successText({ status, message, dataJson, pagination }, clock()) };
-  };
-}
-
-/** What a route declares of an answer's data. Throws where it contradicts that: a bug of ours. */
-export function validateResponse(route: Route, { status = 200, data }: RouteResult<unknown>): unknown {
-  const schema = route.responses[status];
-  if (!schema) throw new Error(`${route.operationId} answered ${status}, which it does not declare`);
-  const parsed = schema.safeParse(data);
-  if (parsed.success) return parsed.data;
-  const where = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'data'} (${issue.code})`).join(', ');
-  throw new Error(`${route.operationId} broke its response schema at ${where}`);
-}
-
-type Writer = (ctx: Context, input: Input, rawBody: string) => Promise<StoredResponse>;
-
-/** Lets a route that serializes wait for its turn before it takes a connection; not for a caller who hangs up. */
-function inTurn({ serialize, auth, operationId }: WriteRoute, { queue }: GuardDeps, write: Writer): Writer {
-  if (!serialize) return write;
+/**
+ * Queues requests that would lock the same rows, before they take a database connection. A request whose caller hangs up
+ * leaves the queue.
+ */
+function serialize({ serialize: locked, auth, operationId }: WriteRoute, { queue }: PipelineDeps): RouteMiddleware {
+  if (!locked) return skip;
   if (auth.by !== 'key') throw new Error(`${operationId} serializes what is a merchant's, but takes no merchant's key`);
-  return async (ctx, input, rawBody) => {
-    const { merchantId, environment }: KeyCaller = input.caller;
+  return async (ctx, next) => {
+    const { merchantId, environment } = ctx.state.caller as KeyCaller;
     const hungUp = new AbortController();
     if (ctx.res.destroyed) hungUp.abort();
     ctx.res.once('close', () => hungUp.abort());
-    return queue.run(
-      `${serialize} ${merchantId} ${environment}`,
-      async () => write(ctx, input, rawBody),
-      hungUp.signal,
-    );
+    await queue.run(`${locked} ${merchantId} ${environment}`, next, hungUp.signal);
   };
 }
 
-type WriterDeps = GuardDeps & { render: Renderer };
-
-/** Runs a writing route in one transaction, once per Idempotency-Key. */
-function createRunWrite(route: WriteRoute, deps: WriterDeps): Writer {
+/**
+ * One Idempotency-Key, one effect, one response: sends the first response again, and stores business errors after the
+ * rollback of what they rejected.
+ */
+function idempotent(route: Route, { idempotency, baseUrl, clock }: PipelineDeps): RouteMiddleware {
+  if (!isIdempotent(route)) return skip;
   const name = `${route.method} ${route.path}`;
-  return async (ctx, input, rawBody) => {
-    const work = async (tx: UnitOfWork): Promise<Made> => {
-      const response = await route.handle({ ...input, tx } as never);
-      return { ...deps.render(response), response };
-    };
-    const caller: Caller | null = input.caller;
-    const key = route.method === 'POST' ? ctx.req.headers['idempotency-key'] : undefined;
-    const call = caller && readIdempotentCall({ key: key?.toString(), caller, route: name, url: ctx.url, rawBody });
-    if (!call) return finish(route, deps, { made: await deps.runInTransaction(work), input });
-
-    const { requestId } = input;
-    const rejectionText = (rejection: AppError) =>
-      errorText(rejection, { requestId, baseUrl: deps.baseUrl, at: deps.clock() });
-    const result = await deps.idempotency.run(call, work, rejectionText);
-    if (result.outcome === 'replayed') ctx.set('Idempotent-Replayed', 'true');
-    if (result.outcome !== 'made') return result.response;
-    const finished = await finish(route, deps, { made: result.response, input });
-    if (finished !== result.response) await keepFinished(() => deps.idempotency.update(call, finished), deps, input);
-    return finished;
+  const sendReplay = (ctx: RouteContext, first: StoredResponse): void => {
+    ctx.set('Idempotent-Replayed', 'true');
+    sendJson(ctx, first);
+  };
+  const once: RouteMiddleware = async (ctx, next) => {
+    await next();
+    if (ctx.state.first) sendReplay(ctx, ctx.state.first);
+  };
+  return async (ctx, next) => {
+    const { caller, rawBody, requestId } = ctx.state;
+    const key = ctx.req.headers['idempotency-key']?.toString();
+    const call = caller && readIdempotentCall({ key, caller, route: name, url: ctx.url, rawBody });
+    if (!call) return next();
+    ctx.state.call = call;
+    try {
+      await once(ctx, next);
+    } catch (error) {
+      // The look-up may have seen the state before the first request's commit, yet got the lock after it: then the same
+      // change, or its response, collides with the first. A second look-up finds that, unless it has expired.
+      if (isUniqueViolation(error)) {
+        await idempotency.deleteExpired(call);
+        return once(ctx, next);
+      }
+      if (!isCacheable(error)) throw error;
+      const text = errorText(error, { requestId, baseUrl, at: clock() });
+      const stored = await idempotency.storeError(call, { status: error.status, text });
+      if (!stored) throw error;
+      if (stored.isReplay) sendReplay(ctx, stored.response);
+      else sendJson(ctx, stored.response);
+    }
   };
 }
 
-/** After the commit the answer stands, whatever happens to what is added to it: a failure here is only logged. */
-async function finish(
-  route: WriteRoute,
-  deps: WriterDeps,
-  { made, input }: { made: Made; input: Input },
-): Promise<StoredResponse> {
-  if (!route.finish) return made;
-  try {
-    const response = await route.finish(made.response, input as never);
-    return response === made.response ? made : deps.render(response);
-  } catch (error) {
-    deps.log.error({ requestId: input.requestId, err: error }, 'finishing after the commit failed');
-    return made;
-  }
+/** Runs the route's `finish`. The change is committed by then, so a failure here is only logged. */
+function afterCommit(route: WriteRoute, { idempotency, clock, log }: PipelineDeps): RouteMiddleware {
+  const { finish } = route;
+  if (!finish) return skip;
+  return async (ctx, next) => {
+    await next();
+    const { first, result, input, call, requestId } = ctx.state;
+    if (first) return;
+    let response: StoredResponse;
+    try {
+      const finished = await finish(result as RouteResult<unknown>, input);
+      if (finished === result) return;
+      response = resultText(route, finished, clock());
+    } catch (error) {
+      log.error({ requestId, err: error }, 'finishing after the commit failed');
+      return;
+    }
+    sendJson(ctx, response);
+    if (!call) return;
+    await idempotency.update(call, response).catch((error: unknown) => {
+      log.error({ requestId, err: error }, 'the finished response was not stored');
+    });
+  };
 }
 
-async function keepFinished(update: () => Promise<void>, deps: WriterDeps, input: Input): Promise<void> {
-  try {
-    await update();
-  } catch (error) {
-    deps.log.error({ requestId: input.requestId, err: error }, 'the finished answer was not stored');
-  }
+function inTransaction({ runInTransaction }: PipelineDeps): RouteMiddleware {
+  return async (ctx, next) =>
+    runInTransaction(async (tx) => {
+      ctx.state.tx = tx;
+      await next();
+    });
+}
+
+/** Inside the transaction: finds the response of the first request with this key, or stores this one's. */
+function replay({ idempotency }: PipelineDeps): RouteMiddleware {
+  return async (ctx, next) => {
+    const { call, tx } = ctx.state;
+    if (!call) return next();
+    ctx.state.first = await idempotency.find(call, tx);
+    if (ctx.state.first) return;
+    await next();
+    await idempotency.store(call, { status: ctx.status, text: ctx.body as string }, tx);
+  };
+}
+
+function run(route: Route): RouteMiddleware {
+  return async ({ state }, next) => {
+    state.result =
+      'write' in route ? await route.handle({ ...state.input, tx: state.tx }) : await route.handle(state.input);
+    await next();
+  };
+}
+
+/** Turns the result into the success envelope, or sends its file. */
+function render(route: Route, { clock }: PipelineDeps): RouteMiddleware {
+  return async (ctx) => {
+    const { result } = ctx.state;
+    if ('file' in result) await sendFile(ctx, result);
+    else sendJson(ctx, resultText(route, result, clock()));
+  };
 }

@@ -4,31 +4,39 @@ import type { Clock } from '../lib/clock.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';
-import { errorText } from './envelope.ts';
-import { toAppError } from './errors.ts';
 import type { HttpMetrics } from './metrics.ts';
-import { unknownPath } from './pipeline.ts';
+import { errorText, sendJson, toAppError } from './response.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 
-/** What every answer is made and recorded with. */
-export type FrameDeps = {
+/** What the whole of a request has in common. */
+export type RequestState = {
+  requestId: string;
+  /** The port closes: handlers that wait respond now. */
+  draining: AbortSignal;
+  /** For the log, once the caller is known. */
+  merchantId?: string;
+  operatorId?: string;
+};
+
+/** What every response is made and recorded with. */
+export type RequestContextDeps = {
   log: Logger;
   clock: Clock;
   baseUrl: string;
   metrics: HttpMetrics;
-  /** The process shuts down: connections end with their answers, so that clients make new ones elsewhere. */
+  /** The process shuts down: connections close after their response, so that clients open new ones elsewhere. */
   red: AbortSignal;
-  /** The port closes: handlers that wait answer now. */
+  /** The port closes: handlers that wait respond now. */
   draining: AbortSignal;
 };
 
-/** The outermost middleware: gives the request its id, turns what is thrown into an error answer, counts, logs. */
-export function createRequestContext(deps: FrameDeps): Middleware {
+/** The outermost middleware: request id, security headers, error responses, metrics and log. */
+export function createRequestContext(deps: RequestContextDeps): Middleware {
   return async (ctx, next) => {
     const startedAt = performance.now();
     const requestId = newId('req');
-    ctx.state['requestId'] = requestId;
-    ctx.state['draining'] = deps.draining;
+    const state: RequestState = { requestId, draining: deps.draining };
+    Object.assign(ctx.state, state);
     ctx.res.setHeader('X-Request-Id', requestId);
     for (const [name, value] of SECURITY_HEADERS) ctx.res.setHeader(name, value);
     let thrown: unknown;
@@ -48,17 +56,18 @@ function respondWithError(ctx: Context, error: AppError, about: Parameters<typeo
     ctx.res.destroy();
     return;
   }
-  ctx.status = error.status;
   ctx.set(error.headers);
-  ctx.set('Content-Type', 'application/json; charset=utf-8');
-  ctx.set('Cache-Control', 'no-store');
-  ctx.body = errorText(error, about);
+  sendJson(ctx, { status: error.status, text: errorText(error, about) });
 }
 
-function record(ctx: Context, deps: FrameDeps, { thrown, seconds }: { thrown: unknown; seconds: number }): void {
+function record(
+  ctx: Context,
+  deps: RequestContextDeps,
+  { thrown, seconds }: { thrown: unknown; seconds: number },
+): void {
   const pattern: unknown = ctx['_matchedRoute'];
   const route = `${METHODS.has(ctx.method) ? ctx.method : 'OTHER'} ${typeof pattern === 'string' ? pattern : '(none)'}`;
-  const { requestId, merchantId, operatorId } = ctx.state;
+  const { requestId, merchantId, operatorId }: RequestState = ctx.state;
   recordRequest(deps, { route, status: ctx.status, seconds, thrown, requestId, merchantId, operatorId });
 }
 
@@ -69,29 +78,19 @@ type Recorded = {
   seconds: number;
   thrown: unknown;
   requestId: string;
-  merchantId?: string;
-  operatorId?: string;
+  merchantId?: string | undefined;
+  operatorId?: string | undefined;
 };
 
 /** Counts and logs a request. Ids, codes and durations only: the path may hold a token, the query a phone number. */
-export function recordRequest(deps: Pick<FrameDeps, 'log' | 'metrics'>, recorded: Recorded): void {
+export function recordRequest(deps: Pick<RequestContextDeps, 'log' | 'metrics'>, recorded: Recorded): void {
   const { thrown, seconds, ...about } = recorded;
   deps.metrics.record(about.route, about.status, seconds);
   const unforeseen = thrown !== undefined && !(thrown instanceof AppError);
   if (!unforeseen && !deps.log.isLevelEnabled('debug')) return;
   const line = { ...about, ms: Math.round(seconds * 1000) };
   if (unforeseen) deps.log.error({ ...line, err: thrown }, 'request failed');
-  else deps.log.debug({ ...line, ...(thrown instanceof AppError && { code: thrown.code }) }, 'request answered');
+  else deps.log.debug({ ...line, ...(thrown instanceof AppError && { code: thrown.code }) }, 'request completed');
 }
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-
-/** The innermost middleware, reached when no route took the request: 405 with Allow if the path is one, else 404. */
-export const rejectUnknown: Middleware = async (ctx) => {
-  const matched: { methods: string[] }[] = ctx['matched'] ?? [];
-  const allowed = [...new Set(matched.flatMap((layer) => layer.methods))].toSorted().join(', ');
-  if (allowed === '') throw unknownPath(ctx);
-  throw new AppError('METHOD_NOT_ALLOWED', `This path takes ${allowed}, got ${ctx.method}.`, {
-    headers: { Allow: allowed },
-  });
-};

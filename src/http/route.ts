@@ -7,7 +7,7 @@ import type { Environment } from '../lib/scope.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import type { UploadRule } from './upload.ts';
 
-/** What a key may be allowed to do. Secret keys have all; restricted keys have those they list. */
+/** The permissions of keys. Secret keys have all; restricted keys have those they list. */
 export const SCOPES = [
   'transactions:read',
   'checkout:read',
@@ -28,42 +28,39 @@ export const SCOPES = [
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** What a live key may do before its merchant is verified: whatever verification itself takes. */
+/** What a live key may do before its merchant is verified: the steps of the verification itself. */
 export const SCOPES_BEFORE_VERIFICATION: readonly Scope[] = ['kyc:write', 'bank:write'];
 
-/**
- * What the platform's own people may do: all of them look; support and finance decide what is theirs; admins decide
- * everything.
- */
+/** Roles of operators: every role reads; support and finance decide in their areas; admins decide everything. */
 export const OPERATOR_ROLES = ['viewer', 'support', 'finance', 'admin'] as const;
 export type OperatorRole = (typeof OPERATOR_ROLES)[number];
 
-/** A merchant's key, which decides merchant and environment; or a customer's token, which opens one session. */
+/** A merchant's key, which determines merchant and environment; or a customer's token, for one session. */
 export type MerchantCaller =
   | { kind: 'key'; merchantId: string; environment: Environment; keyId: string; scopes: readonly Scope[] }
   | { kind: 'client'; merchantId: string; environment: Environment; sessionId: string };
 
 export type KeyCaller = Extract<MerchantCaller, { kind: 'key' }>;
 
-/** One of the platform's own people, by a key of theirs: of no merchant, and in both environments. */
+/** A member of the platform's staff, by key: of no merchant, and in both environments. */
 export type OperatorCaller = { kind: 'operator'; operatorId: string; keyId: string; role: OperatorRole };
 
-/** Who a request comes from. */
+/** The authenticated sender of a request. */
 export type Caller = MerchantCaller | OperatorCaller;
 
 /** `pagination` of every list. */
 export type Pagination = { total: number; page: number; limit: number; totalPages: number; nextCursor: string | null };
 
-/** What a handler answers: the guard checks `data` against the route's schema and wraps it in the envelope. */
+/** The result of a handler. The pipeline validates `data` against the route's schema and wraps it in the envelope. */
 export type RouteResult<Data> = {
-  /** One of the statuses the route declares; 200 unless said. */
+  /** One of the statuses the route declares; 200 unless given. */
   status?: number;
   message: string;
   data: Data;
   pagination?: Pagination;
 };
 
-/** `data` already as JSON text, made by PostgreSQL: passed through unparsed. Its schema is held by tests. */
+/** `data` already as JSON text from PostgreSQL, passed through unparsed. Tests hold it to its schema. */
 export type RawResponse = Omit<RouteResult<never>, 'data'> & { dataJson: string };
 
 /** A file in place of an envelope. */
@@ -79,7 +76,7 @@ export type FileResponse = {
   };
 };
 
-/** Who may call: a merchant's key with the scope; the same or the session's own token; an operator; anybody. */
+/** The permitted callers: a merchant's key with the scope; that or the session's own token; an operator; everybody. */
 export type RouteAuth =
   | { by: 'key'; scope: Scope }
   | { by: 'key-or-client-token'; scope: Scope }
@@ -88,7 +85,7 @@ export type RouteAuth =
 
 export type RequestContext = {
   requestId: string;
-  /** Fires when the answer is waited for no longer: the connection is closed, or the process drains and answers at once. */
+  /** Aborts when the caller has hung up, or when the process drains and handlers should respond at once. */
   signal: () => AbortSignal;
 };
 
@@ -111,7 +108,7 @@ type RouteBase<Auth extends RouteAuth, P extends z.ZodType, Q extends z.ZodType,
   /** Koa style: /api/checkout/sessions/:sessionId */
   path: string;
   operationId: string;
-  /** The heading it stands under in the docs. */
+  /** Its heading in the docs. */
   tag:
     | 'Checkout'
     | 'Checkout hooks'
@@ -130,25 +127,25 @@ type RouteBase<Auth extends RouteAuth, P extends z.ZodType, Q extends z.ZodType,
   summary: string;
   description?: string;
   auth: Auth;
-  /** Lists and reports have a rate limit of their own; what comes in bursts has the same rate over a longer time; health checks have none. */
+  /** `list`: the lower rate of lists and reports; `burst`: the default rate over a longer window; `none`: health checks. */
   rateLimit?: 'default' | 'list' | 'burst' | 'none';
-  /** Strict objects: an unknown field or query parameter is refused by name. */
+  /** Strict objects: an unknown field or query parameter is an error that names it. */
   params?: P;
   query?: Q;
   body?: B;
-  /** It takes a file in place of JSON: `body` is then UploadedFile. */
+  /** For a file in place of JSON: `body` is then UploadedFile. */
   upload?: UploadRule;
   /** The schema of `data` by status; z.null() where there is none. */
   responses: Readonly<Record<number, z.ZodType>>;
   /** The content types of a route that answers 200 with a file. */
   fileTypes?: readonly string[];
-  /** How its operation may refuse, where that does not follow from the rest (refusals.ts): told in the docs. */
+  /** Error codes of its operation, for the docs; those that follow from the rest are in route-errors.ts. */
   errors?: readonly ErrorCode[];
   /** Whether the success envelope carries `pagination`. */
   paginated?: boolean;
 };
 
-/** A route that changes nothing by itself, or whose operation manages its own changes (checks with a provider). */
+/** A route that changes nothing, or whose operation manages its own transactions (checks with a provider). */
 export type ReadRoute<
   Auth extends RouteAuth,
   P extends z.ZodType,
@@ -162,8 +159,8 @@ export type ReadRoute<
 };
 
 /**
- * A route that changes something: the guard opens the one transaction it happens in, honours `Idempotency-Key`
- * and stores the answer in the same transaction.
+ * A route that changes something. The pipeline opens its one transaction, honours `Idempotency-Key` and stores the
+ * response in the same transaction.
  */
 export type WriteRoute<
   Auth extends RouteAuth,
@@ -174,26 +171,26 @@ export type WriteRoute<
   method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   write: true;
   /**
-   * What its change locks until it ends, of the calling merchant in one environment: such routes are answered one after
-   * the other, and wait for their turn before they take a database connection.
+   * What its change locks, of the calling merchant in one environment: requests to such routes run one after the other,
+   * and wait for their turn before they take a database connection.
    */
   serialize?: 'merchantBalance';
   handle: (
     input: RouteInput<Auth, z.output<P>, z.output<Q>, z.output<B>> & { tx: UnitOfWork },
   ) => Promise<RouteResult<unknown>>;
-  /** After the commit, outside the transaction: may add to the answer what a provider said. A stored answer is updated with it. */
+  /** Runs after the commit, outside the transaction: may add a provider's response to the result. A stored response is updated. */
   finish?: (
     response: RouteResult<unknown>,
     input: RouteInput<Auth, z.output<P>, z.output<Q>, z.output<B>>,
   ) => Promise<RouteResult<unknown>>;
 };
 
-/** A route of the table, whatever its types inside. */
+/** A route of the table, of any types. */
 export type Route =
   | ReadRoute<RouteAuth, z.ZodType, z.ZodType, z.ZodType>
   | WriteRoute<RouteAuth, z.ZodType, z.ZodType, z.ZodType>;
 
-/** Declares a route whose handler reads, or settles its own changes. */
+/** Declares a route whose handler reads, or manages its own transactions. */
 export function readRoute<Auth extends RouteAuth, P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType>(
   route: ReadRoute<Auth, P, Q, B>,
 ): Route {

@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 
 import helmet from 'helmet';
 
-/** Answers are data: nothing may be loaded, framed or guessed from them. Pages set a policy of their own. */
+/** Responses are data: nothing may be loaded or framed from them. Pages set a policy of their own. */
 const setSecurityHeaders = helmet({
   contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
   referrerPolicy: { policy: 'no-referrer' },
@@ -14,7 +14,7 @@ const setSecurityHeaders = helmet({
   xXssProtection: false,
 });
 
-/** The headers that helmet sets. They are the same for every answer, so it is asked once. */
+/** The headers that helmet sets: computed once, because they are the same for every response. */
 export const SECURITY_HEADERS: readonly (readonly [name: string, value: string])[] = readHeaders();
 
 function readHeaders(): [string, string][] {

@@ -14,17 +14,16 @@ import type { Logger } from '../lib/log.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import { createArrivals } from './arrivals.ts';
 import type { Authenticators } from './auth.ts';
-import { createDispatch } from './dispatch.ts';
+import { createDispatch, rejectUnknown } from './dispatch.ts';
 import { createDocsRouter } from './docs.ts';
+import { createHealthResponder, healthRoutes, type Readiness } from './health.ts';
 import { createIdempotency } from './idempotency.ts';
 import { createHttpMetrics, type Registry } from './metrics.ts';
 import { createRouteMiddleware } from './pipeline.ts';
-import { createProbes } from './probes.ts';
-import { createRequestContext, rejectUnknown, type FrameDeps } from './request-context.ts';
+import { createRequestContext, type RequestContextDeps } from './request-context.ts';
 import type { Route } from './route.ts';
-import { systemRoutes, type Readiness } from './system.ts';
 
-/** Of a request's line and all its headers; more is a 431. */
+/** Limit of the request line and all headers; beyond it, 431. */
 const HEADER_BYTES_MAX = 16_384;
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -32,37 +31,37 @@ const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
 const DRAIN_DEADLINE_MS = 15_000;
 
-/** What the HTTP process is made of. */
+/** The dependencies of the HTTP process. */
 export type ApiServerDeps = Readiness &
   Authenticators & {
-    /** The route table: validation, limits, docs and tests all come from it. */
+    /** The route table: the source of validation, limits, docs and tests. */
     routes: Route[];
-    /** Pages and providers' callbacks: plain Koa, body parsing and answers theirs; errors they throw become envelopes. */
+    /** Pages and providers' callbacks: plain Koa with their own bodies and responses; thrown errors become envelopes. */
     routers: Router[];
     db: Knex;
     runInTransaction: RunInTransaction;
     keyRing: KeyRing;
-    /** In which a merchant's money operations wait for their turn. */
+    /** The queue of a merchant's money operations. */
     queue: KeyedQueue;
-    /** How many proxies stand in front, each adding to X-Forwarded-For; 0 = none, the header is ignored. */
+    /** The number of proxies in front, each adding to X-Forwarded-For; 0: none, the header is ignored. */
     trustProxy: number;
     /** Without a slash at its end. */
     baseUrl: string;
-    /** The project's `docs`: its guides are served. */
+    /** The project's `docs`, with the guides to serve. */
     docsFolder: string;
     version: string;
     log: Logger;
     clock: Clock;
     registry: Registry;
-    /** Slow clients: how long headers and whole requests may take; shorter in tests. */
+    /** Limits of slow clients, for headers and whole requests; shorter in tests. */
     timeouts?: { headersMs: number; requestMs: number };
   };
 
 export type Listening = {
   url: string;
   /**
-   * Readiness turns red at once. The port goes on serving for `delayMs` (0 unless given), so that a load balancer
-   * notices; then it takes no new connections, and requests in flight have `deadlineMs` (15 s) to finish.
+   * Readiness turns red at once. The port is served for `delayMs` (0 unless given) more, so that a load balancer
+   * notices; then new connections are rejected, and requests in flight have `deadlineMs` (15 s) to finish.
    */
   close: (times?: { delayMs?: number; deadlineMs?: number }) => Promise<void>;
 };
@@ -71,24 +70,24 @@ export type ApiServer = {
   callback: (request: IncomingMessage, response: ServerResponse) => void;
   /** Port 0 takes a free one. */
   listen: (port: number, host: string) => Promise<Listening>;
-  /** Turns readiness red; requests are still served, each on a connection that ends with its answer. */
+  /** Turns readiness red; requests are still served, each on a connection that closes after its response. */
   turnRed: () => void;
 };
 
-/** The HTTP side of Meskot, ready to listen. Throws when a route is declared wrongly. */
+/** Creates the HTTP server, ready to listen. Throws when a route is declared wrongly. */
 export function createApiServer(deps: ApiServerDeps): ApiServer {
   const red = new AbortController();
   const draining = new AbortController();
-  // One listener for each request that waits.
+  // One listener for each waiting request.
   setMaxListeners(0, draining.signal);
   const metrics = createHttpMetrics(deps.registry);
-  const frame = { ...deps, metrics, red: red.signal, draining: draining.signal };
-  const probeRoutes = systemRoutes(deps, red.signal);
-  const respondToProbe = createProbes(probeRoutes, frame);
-  const handle = createApp(deps, { routes: [...probeRoutes, ...deps.routes], frame }).callback();
+  const context = { ...deps, metrics, red: red.signal, draining: draining.signal };
+  const health = healthRoutes(deps, red.signal);
+  const respondToHealthCheck = createHealthResponder(health, context);
+  const handle = createApp(deps, { routes: [...health, ...deps.routes], context }).callback();
   const arrive = createArrivals();
   const callback = (request: IncomingMessage, response: ServerResponse): void => {
-    if (!respondToProbe(request, response)) arrive(request, () => void handle(request, response));
+    if (!respondToHealthCheck(request, response)) arrive(request, () => void handle(request, response));
   };
   const turnRed = (): void => red.abort();
   return {
@@ -117,13 +116,13 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
   };
 }
 
-function createApp(deps: ApiServerDeps, { routes, frame }: { routes: Route[]; frame: FrameDeps }): Koa {
-  const guardDeps = { ...deps, idempotency: createIdempotency(deps) };
+function createApp(deps: ApiServerDeps, { routes, context }: { routes: Route[]; context: RequestContextDeps }): Koa {
+  const pipelineDeps = { ...deps, idempotency: createIdempotency(deps) };
 
   const app = new Koa({ proxy: deps.trustProxy > 0, maxIpsCount: deps.trustProxy });
-  app.on('error', (error) => deps.log.warn({ err: error }, 'a connection broke'));
-  app.use(createRequestContext(frame));
-  app.use(createDispatch(routes, (route) => createRouteMiddleware(route, guardDeps)));
+  app.on('error', (error) => deps.log.warn({ err: error }, 'connection failed'));
+  app.use(createRequestContext(context));
+  app.use(createDispatch(routes, (route) => createRouteMiddleware(route, pipelineDeps)));
   for (const router of [createDocsRouter(routes, deps), ...deps.routers]) app.use(router.routes());
   app.use(rejectUnknown);
   return app;

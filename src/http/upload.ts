@@ -4,9 +4,9 @@ import type { Context } from 'koa';
 import { z } from 'zod';
 
 import { readBody } from '../lib/body.ts';
-import { AppError } from '../lib/errors.ts';
+import { AppError, invalid } from '../lib/errors.ts';
 
-/** A route that takes one file as it is, in place of JSON: what types it may be of, and how large. */
+/** The content types and the size of the one file that a route takes in place of JSON. */
 export type UploadRule = { types: readonly string[]; bytesMax: number };
 
 const CONTENT_TYPE_CHARACTERS_MAX = 200;
@@ -19,9 +19,8 @@ export const UploadedFile = z.strictObject({
 export type UploadedFile = z.output<typeof UploadedFile>;
 
 /**
- * The file that a request brings, and a text that stands for it where repeats are compared. Nothing but its size is
- * looked at, and no more is read than may come. Throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, VALIDATION_ERROR
- * for an empty one.
+ * The file of a request, and a digest of it to compare repeats by. Checks its size only, and reads no more than is
+ * allowed. Throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, and VALIDATION_ERROR for an empty one.
  */
 export async function readUpload(ctx: Context, rule: UploadRule): Promise<{ body: UploadedFile; raw: string }> {
   const contentType = requireType(ctx, rule);
@@ -31,9 +30,8 @@ export async function readUpload(ctx: Context, rule: UploadRule): Promise<{ body
   });
   if (bytes === null) throw tooLarge(rule);
   if (bytes.length === 0) {
-    throw new AppError('VALIDATION_ERROR', 'The body must be the file itself, got nothing.', {
-      details: [{ field: 'body', issue: 'must be the file itself, got nothing' }],
-    });
+    const issue = 'must be the file itself, got nothing';
+    throw invalid('body', issue, { message: `The body ${issue}.` });
   }
   return { body: { contentType, bytes }, raw: `${contentType} ${createHash('sha256').update(bytes).digest('hex')}` };
 }

@@ -1,28 +1,31 @@
+import { parse as parseQuery } from 'node:querystring';
+
 import { z } from 'zod';
 
-import { mayBeRepeated, shown } from '../lib/echo.ts';
-import { AppError, ERROR_STATUS, type ErrorCode, type FieldIssue } from '../lib/errors.ts';
+import { mayBeRepeated, presentValue } from '../lib/echo.ts';
+import { AppError, ERROR_STATUS, invalid, type ErrorCode, type FieldIssue } from '../lib/errors.ts';
 import { isStorable } from './body.ts';
-import { requireFitForInput, schemaAt } from './input-schema.ts';
+import { ensureSafeForInput, schemaAt } from './input-schema.ts';
 
 const FIELD_CHARACTERS_MAX = 100;
 const SENTENCES_MAX = 10;
 const DETAILS_MAX = 100;
 
-/** The parts of a request a route may describe, as they came in. */
+/** The parts of a request that a route may describe, unvalidated. */
 export type RequestParts = { params: unknown; query: Record<string, unknown>; body: unknown };
 type Schemas = { params?: z.ZodType; query?: z.ZodType; body?: z.ZodType };
 
 const NO_FIELDS = z.strictObject({});
 
 /**
- * Makes a route's check of its input. Throws, when the server is built, if a schema lets unknown fields or texts
- * without a limit pass; the check throws one VALIDATION_ERROR (or the one code all issues carry in `params.code`) with every field's issue.
+ * Creates the validator of a route's input. Throws, when the server is built, if a schema accepts unknown fields or texts
+ * without a limit. The validator throws one VALIDATION_ERROR with every field's issue, or the code in `params.code` that
+ * all issues have.
  */
 export function createValidator(schemas: Schemas, operationId: string): (parts: RequestParts) => RequestParts {
   for (const part of ['params', 'query', 'body'] as const) {
     const schema = schemas[part];
-    if (schema) requireFitForInput(schema, `${operationId}: ${part}`);
+    if (schema) ensureSafeForInput(schema, `${operationId}: ${part}`);
   }
   const { params: paramsSchema, query: querySchema = NO_FIELDS, body: bodySchema = NO_FIELDS } = schemas;
   return (parts) => {
@@ -35,9 +38,18 @@ export function createValidator(schemas: Schemas, operationId: string): (parts: 
   };
 }
 
+const PARAMETERS_MAX = 50;
+
+/** Parses a query string. Throws VALIDATION_ERROR for more parameters than the parser would read. */
+export function readQuery(text: string): Record<string, unknown> {
+  if (text === '') return {};
+  if (text.split('&', PARAMETERS_MAX + 1).length <= PARAMETERS_MAX) return parseQuery(text);
+  throw invalid('query', `must have at most ${PARAMETERS_MAX} parameters`);
+}
+
 type FoundIssue = FieldIssue & { code: ErrorCode };
 
-/** Parameters given once, as texts; one given twice is an issue, for the reader could mean either. */
+/** Parameters as single texts. One given twice is an issue, because either value could be meant. */
 function single(query: Record<string, unknown>, issues: FoundIssue[]): Record<string, unknown> {
   for (const [field, value] of Object.entries(query)) {
     if (Array.isArray(value)) {
@@ -82,7 +94,7 @@ function fieldIssue(issue: z.core.$ZodIssue, part: Part, schema: z.ZodType): Fou
   const isPublic = mayBeRepeated(schemaAt(schema, issue.path));
   return {
     field: field.slice(0, FIELD_CHARACTERS_MAX),
-    issue: named ? issue.message : `${issue.message}, got ${shown(value, { isPublic })}`,
+    issue: named ? issue.message : `${issue.message}, got ${presentValue(value, { isPublic })}`,
     code: issue.code === 'custom' && isErrorCode(issue.params?.['code']) ? issue.params['code'] : 'VALIDATION_ERROR',
   };
 }
@@ -105,7 +117,7 @@ function validationError(issues: FoundIssue[]): AppError {
   return new AppError(code, sentences.join('; '), { details });
 }
 
-/** Our sentences for what schemas do not say themselves; a message of a schema's own comes before these. */
+/** Texts of issues whose schema has no message of its own. */
 const PARSE_OPTIONS = { error: (issue: z.core.$ZodRawIssue): string => sentence(issue) };
 
 function sentence(issue: z.core.$ZodRawIssue): string {

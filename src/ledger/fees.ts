@@ -1,5 +1,6 @@
 import { type Knex, type Queryable, rows } from '../lib/db.ts';
-import { type RuleSchedule, readRuleBook, readValidFrom, unfitRule } from '../lib/effective-rules.ts';
+import { type RuleSchedule, readRuleBook, readValidFrom } from '../lib/effective-rules.ts';
+import { invalid } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { lock } from '../lib/lock.ts';
 import { type Santim, formatBirr } from '../lib/money.ts';
@@ -137,23 +138,23 @@ function rejectUnusable({
   taxBasisPoints,
 }: NewFeeRule) {
   if ((channel === null) !== (direction === 'SETTLEMENT')) {
-    throw unfitRule('channel', 'must be given for PAY_IN and PAY_OUT, and left out for SETTLEMENT');
+    throw invalid('channel', 'must be given for PAY_IN and PAY_OUT, and left out for SETTLEMENT');
   }
   requireWithin('basisPoints', basisPoints, FEE_BOUNDS.basisPointsMax);
   requireWithin('taxBasisPoints', taxBasisPoints, FEE_BOUNDS.taxBasisPointsMax);
   for (const [field, santim] of Object.entries({ fixed: fixedSantim, min: minSantim, max: maxSantim ?? 0n })) {
     if (santim >= 0n && santim <= FEE_BOUNDS.fixedSantimMax) continue;
     const most = formatBirr(FEE_BOUNDS.fixedSantimMax);
-    throw unfitRule(field, `must be from 0 to ${most} ETB, got ${formatBirr(santim)}`);
+    throw invalid(field, `must be from 0 to ${most} ETB, got ${formatBirr(santim)}`);
   }
   if (maxSantim !== null && maxSantim < minSantim) {
-    throw unfitRule('max', `must be at least min, got ${formatBirr(maxSantim)} and ${formatBirr(minSantim)}`);
+    throw invalid('max', `must be at least min, got ${formatBirr(maxSantim)} and ${formatBirr(minSantim)}`);
   }
 }
 
 function requireWithin(field: string, points: number, most: number): void {
   if (Number.isInteger(points) && points >= 0 && points <= most) return;
-  throw unfitRule(field, `must be a whole number from 0 to ${most} (hundredths of a percent), got ${points}`);
+  throw invalid(field, `must be a whole number from 0 to ${most} (hundredths of a percent), got ${points}`);
 }
 
 function isSameRule(one: FeeRule, other: NewFeeRule): boolean {

@@ -1,4 +1,4 @@
-export type Pump = {
+export type DrainLoop = {
   /** Requests a round. */
   trigger: () => void;
   /** Begins no more rounds; resolves when none runs. */
@@ -6,16 +6,16 @@ export type Pump = {
 };
 
 /**
- * Runs `round` repeatedly, never twice at once: from a trigger until a round reports that nothing is left. A trigger during
- * a round causes one more. Rounds begin at least `everyMs()` apart; the first after a pause begins at once. `round` must
- * not throw.
+ * Works in rounds, never two at once: from a trigger until a round returns false, for nothing left to do. A trigger during a
+ * round causes one more. Rounds begin at least `everyMs()` apart; the first after a pause begins at once. `round` must not
+ * throw.
  */
-export function createDrainLoop(round: () => Promise<boolean>, everyMs: () => number): Pump {
+export function createDrainLoop(round: () => Promise<boolean>, everyMs: () => number): DrainLoop {
   let stopped = false;
   let again = false;
   let startedAt = -Infinity;
-  let pumping: Promise<void> | null = null;
-  const pump = async (): Promise<void> => {
+  let running: Promise<void> | null = null;
+  const drain = async (): Promise<void> => {
     while (again && !stopped) {
       again = false;
       const waitMs = startedAt + everyMs() - performance.now();
@@ -24,16 +24,16 @@ export function createDrainLoop(round: () => Promise<boolean>, everyMs: () => nu
       startedAt = performance.now();
       if (await round()) again = true;
     }
-    pumping = null;
+    running = null;
   };
   return {
     trigger: () => {
       again = true;
-      if (!stopped) pumping ??= pump();
+      if (!stopped) running ??= drain();
     },
     stop: async () => {
       stopped = true;
-      await pumping;
+      await running;
     },
   };
 }

@@ -3,8 +3,8 @@ import { z } from 'zod';
 const ECHO_CHARACTERS_MAX = 100;
 
 /**
- * Texts of a request that errors may repeat, such as days and references. Any other text is private, and so is what
- * stands in its place: error bodies end up in merchants' logs.
+ * Schemas of texts that errors may repeat, such as days and references. All other texts are private, because error
+ * bodies end up in merchants' logs.
  */
 const publicTexts = z.registry<{ isPublic: true }>();
 
@@ -14,10 +14,7 @@ export function publicText<Schema extends z.ZodType>(schema: Schema): Schema {
   return schema;
 }
 
-/**
- * Whether errors may repeat the wrong value of a field: what is declared as public, and what is one of a few words, a
- * number, or true or false.
- */
+/** Whether errors may repeat the wrong value of a field: of public texts, enums, literals, numbers and booleans. */
 export function mayBeRepeated(schema: z.core.$ZodType): boolean {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable) {
     return mayBeRepeated(schema.unwrap());
@@ -27,14 +24,14 @@ export function mayBeRepeated(schema: z.core.$ZodType): boolean {
   return [z.ZodEnum, z.ZodLiteral, z.ZodNumber, z.ZodBoolean].some((kind) => schema instanceof kind);
 }
 
-/** A wrong value as an error may repeat it: itself if it is public, else what it is. Never what is in a list or object. */
-export function shown(value: unknown, { isPublic }: { isPublic: boolean }): string {
+/** A wrong value as an error may repeat it: a public one as it is, of others the type. Never the content of a list or object. */
+export function presentValue(value: unknown, { isPublic }: { isPublic: boolean }): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
   if (Array.isArray(value)) return `a list of ${value.length}`;
   if (typeof value === 'object') return 'an object';
   if (!isPublic) return typeof value === 'string' ? `a text of ${value.length} characters` : `a ${typeof value}`;
-  // JSON has no word for a number that is too large: 1e400.
+  // JSON cannot represent a number that is too large: 1e400.
   const text = typeof value === 'number' ? String(value) : JSON.stringify(value);
   return text.length <= ECHO_CHARACTERS_MAX ? text : `${text.slice(0, ECHO_CHARACTERS_MAX)}…`;
 }

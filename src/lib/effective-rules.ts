@@ -1,6 +1,6 @@
 import { DAY_MS } from './dates.ts';
 import { rows, type Queryable } from './db.ts';
-import { AppError } from './errors.ts';
+import { invalid } from './errors.ts';
 
 /** How far ahead a rule may be set to begin, in days. */
 const AHEAD_DAYS_MAX = 366;
@@ -8,16 +8,11 @@ const AHEAD_DAYS_MAX = 366;
 /** When a new rule begins: now by default, never in the past. Throws VALIDATION_ERROR. */
 export function readValidFrom(wanted: Date | undefined, now: Date): Date {
   if (wanted === undefined) return now;
-  if (wanted < now) throw unfitRule('validFrom', `must not be in the past, got ${wanted.toISOString()}`);
+  if (wanted < now) throw invalid('validFrom', `must not be in the past, got ${wanted.toISOString()}`);
   if (wanted.getTime() > now.getTime() + AHEAD_DAYS_MAX * DAY_MS) {
-    throw unfitRule('validFrom', `must be at most ${AHEAD_DAYS_MAX} days ahead, got ${wanted.toISOString()}`);
+    throw invalid('validFrom', `must be at most ${AHEAD_DAYS_MAX} days ahead, got ${wanted.toISOString()}`);
   }
   return wanted;
-}
-
-/** The error for an invalid rule. */
-export function unfitRule(field: string, issue: string): AppError {
-  return new AppError('VALIDATION_ERROR', `${field} ${issue}`, { details: [{ field, issue }] });
 }
 
 /** Rules of one kind: current and scheduled ones. */

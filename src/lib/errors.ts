@@ -1,4 +1,4 @@
-/** Every error code the API answers with, and its HTTP status. */
+/** Every error code of the API, and its HTTP status. */
 export const ERROR_STATUS = {
   VALIDATION_ERROR: 400,
   INVALID_JSON: 400,
@@ -36,21 +36,21 @@ export const ERROR_STATUS = {
 export type ErrorCode = keyof typeof ERROR_STATUS;
 export type FieldIssue = { field: string; issue: string };
 
-/** Something outside does not answer, as was foreseen: the log tells it in a line without a stack, now and then. */
+/** An external system is unavailable. Expected: logged without a stack, and not every time. */
 export class UnavailableError extends Error {
   override readonly name = 'UnavailableError';
 }
 
 /**
- * The one error a caller's mistake becomes. The message says which value was wrong, what is allowed and what to do;
- * it is shown to the caller as it is, so it holds nothing secret.
+ * The error of a caller's mistake. The message names the wrong value, what is allowed and what to do. The caller gets it
+ * as it is, so it holds nothing secret.
  */
 export class AppError extends Error {
   override readonly name = 'AppError';
   readonly code: ErrorCode;
   readonly status: number;
   readonly details: FieldIssue[];
-  /** Ids of what is already there, for DUPLICATE_REFERENCE. */
+  /** Ids of the existing resources, for DUPLICATE_REFERENCE. */
   readonly existing: Record<string, string> | undefined;
   readonly headers: Record<string, string>;
 
@@ -68,10 +68,25 @@ export class AppError extends Error {
   }
 }
 
-/** The one 404: the same words for what never was and what belongs to somebody else. */
-export function notFound(what: string): AppError {
-  return new AppError(
-    'NOT_FOUND',
-    `No such ${what}. Check the id, and that the key is of the environment it was made in.`,
-  );
+/** The error of one field's value. Its message is "<field> <issue>" unless another is given. */
+export function invalid(
+  field: string,
+  issue: string,
+  { code = 'VALIDATION_ERROR', message }: { code?: ErrorCode; message?: string } = {},
+): AppError {
+  return new AppError(code, message ?? `${field} ${issue}`, { details: [{ field, issue }] });
+}
+
+/** The VALIDATION_ERROR of several fields. Its message lists all issues unless another is given. */
+export function invalidFields(
+  details: FieldIssue[],
+  message = details.map(({ field, issue }) => `${field} ${issue}`.trim()).join('; '),
+): AppError {
+  return new AppError('VALIDATION_ERROR', message, { details });
+}
+
+/** The only 404 of resources: the same text for one that never existed and one of another merchant. */
+export function notFound(resource: string): AppError {
+  const name = resource.charAt(0).toUpperCase() + resource.slice(1);
+  return new AppError('NOT_FOUND', `${name} not found. Check the id, and that you use a key of the right environment.`);
 }

@@ -6,26 +6,26 @@ import { BIRR_RULE, isBirr } from './money.ts';
 const EMAIL_CHARACTERS_MAX = 254;
 const CURRENCY_CHARACTERS_MAX = 20;
 
-/** An instant in an answer: ISO 8601. */
+/** An instant in a response: ISO 8601. */
 export const instant = z.string().meta({ format: 'date-time' });
 
-/** Text of a limited length. A longer one is refused at once: no pattern and no rule of its own reads it. */
+/** Text of a limited length. A longer one is rejected before any pattern or other rule is tried. */
 export const limitedText = (charactersMax: number, error?: string) =>
   z.string().max(charactersMax, { abort: true, ...(error !== undefined && { error }) });
 
 /**
  * The pattern of one-line text in the API description. Patterns there are read by JavaScript without `u`, Python and
- * PCRE: no `\p{…}`, no code points above 7F. The control characters of 80–9F are refused as well, by the check itself.
+ * PCRE: no `\p{…}`, no code points above 7F. The check itself also rejects the control characters of 80–9F.
  */
 const ONE_LINE = String.raw`^[^\x00-\x1f\x7f]*$`;
 
-/** Text on one line: what a page, a log or a table would show as something else is refused. */
+/** Text on one line, without the control characters that would break a page, a log or a table. */
 export const plainText = (charactersMax: number) =>
   limitedText(charactersMax)
     .refine((text) => !/\p{Cc}/u.test(text), 'must not contain control characters, such as line breaks and tabs')
     .meta({ pattern: ONE_LINE });
 
-/** Text that matches a pattern, in one sentence for its length and its form. */
+/** Text that matches a pattern, with one message for its length and its form. */
 export const patternText = (charactersMax: number, pattern: RegExp, mustBe: string) =>
   limitedText(charactersMax, mustBe).regex(pattern, mustBe);
 
@@ -40,7 +40,7 @@ export const emailText = (charactersMax = EMAIL_CHARACTERS_MAX) =>
 /** Birr as a JSON number: above 0, at most two decimals. */
 export const birrAmount = z.number().refine(isBirr, { error: BIRR_RULE }).meta({ description: 'ETB', example: 250.5 });
 
-/** The one currency there is; another is refused by its own code. */
+/** The only supported currency; another is UNSUPPORTED_CURRENCY. */
 export const currencyEtb = publicText(
   limitedText(CURRENCY_CHARACTERS_MAX)
     .refine((text): text is 'ETB' => text === 'ETB', {
@@ -50,7 +50,7 @@ export const currencyEtb = publicText(
     .meta({ example: 'ETB' }),
 );
 
-/** Whether the text is an http or https address: shown as a link, so nothing else. */
+/** Whether the text is an http or https URL: safe as a link. */
 export function isWebAddress(text: string): boolean {
   return URL.canParse(text) && ['http:', 'https:'].includes(new URL(text).protocol);
 }

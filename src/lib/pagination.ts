@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 import { addisDay, DAY_MS, DAYS, daysInRange, endOfAddisDay, isCalendarDay, isDay, startOfAddisDay } from './dates.ts';
-import { shown } from './echo.ts';
-import { AppError } from './errors.ts';
+import { presentValue } from './echo.ts';
+import { AppError, invalid } from './errors.ts';
 
 const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 100;
@@ -26,7 +26,7 @@ export type Page = { page: number; limit: number; after: Position | null };
 /** Instants `from` (included) to `until` (excluded) of whole days in Addis Ababa, and the days as the caller writes them. */
 export type DayRange = { startDate: string; endDate: string; from: Date; until: Date };
 
-const got = (input: unknown): string => `got ${shown(input, { isPublic: true })}`;
+const got = (input: unknown): string => `got ${presentValue(input, { isPublic: true })}`;
 const mustBe = (what: string) => (issue: { input?: unknown }) => `must be ${what}, ${got(issue.input)}`;
 
 function wholeNumberText(max: number) {
@@ -96,16 +96,12 @@ type PageQuery = z.output<z.ZodObject<typeof pageQuery>>;
 export function readPage(query: PageQuery): Page {
   const { page, limit, pageSize, cursor } = query;
   if (limit !== undefined && pageSize !== undefined && limit !== pageSize) {
-    throw contradiction('pageSize', `is another name of limit: give one of them, got ${pageSize} and ${limit}`);
+    throw invalid('pageSize', `is another name of limit: give one of them, got ${pageSize} and ${limit}`);
   }
   if (page !== undefined && cursor !== undefined) {
-    throw contradiction('cursor', 'already says where the list goes on: give page or cursor, not both');
+    throw invalid('cursor', 'already says where the list goes on: give page or cursor, not both');
   }
   return { limit: limit ?? pageSize ?? LIMIT_DEFAULT, page: cursor?.page ?? page ?? 1, after: cursor?.after ?? null };
-}
-
-function contradiction(field: string, issue: string): AppError {
-  return new AppError('VALIDATION_ERROR', `${field} ${issue}`, { details: [{ field, issue }] });
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
  * The sandbox's RSA keys. They are public on purpose: both sides of the sandbox are in this project, and no money
- * moves through it. A live channel brings keys of its own.
+ * moves through it. A live channel has keys of its own.
  */
 export const SANDBOX_MERCHANT_PRIVATE_KEY = `-----BEGIN PRIVATE KEY-----
 MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQCQqbrTD3V3EjMS
@@ -32,7 +32,7 @@ e1m7kSG9ErcwCslRKbecl/Y=
 -----END PRIVATE KEY-----
 `;
 
-/** What the simulator checks our signatures with. */
+/** Verifies our signatures in the simulator. */
 export const SANDBOX_MERCHANT_PUBLIC_KEY = `-----BEGIN PUBLIC KEY-----
 MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAkKm60w91dxIzErXMoxt6
 BZPd1wOuXpO14d0OgqlbkZt6DT4trZ/D0EMiMt4zOTykyun5NaM3FUF8qhW/vbg2
@@ -44,7 +44,7 @@ zwIDAQAB
 -----END PUBLIC KEY-----
 `;
 
-/** What the simulator signs telebirr's callbacks and answers with. */
+/** Signs telebirr's callbacks and responses in the simulator. */
 export const SANDBOX_TELEBIRR_PRIVATE_KEY = `-----BEGIN PRIVATE KEY-----
 MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQCiHbyPm091o4xB
 kBa1QrcOU3DTUcGVngTXlsomKd8y7sph+iftSR0S2ARNYFBY/Y4tvKDcnoMtmjYl
@@ -75,7 +75,7 @@ mX7IfHnA4eAXE/w/XoZjKjs=
 -----END PRIVATE KEY-----
 `;
 
-/** What we check telebirr's callbacks with. */
+/** Verifies telebirr's callbacks. */
 export const SANDBOX_TELEBIRR_PUBLIC_KEY = `-----BEGIN PUBLIC KEY-----
 MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAoh28j5tPdaOMQZAWtUK3
 DlNw01HBlZ4E15bKJinfMu7KYfon7UkdEtgETWBQWP2OLbyg3J6DLZo2JSaYOGpB

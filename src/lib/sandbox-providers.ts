@@ -5,7 +5,7 @@ import {
   SANDBOX_TELEBIRR_PUBLIC_KEY,
 } from './sandbox-keys.ts';
 
-/** What a payment from a sandbox phone does. */
+/** The behaviour of a payment from a sandbox phone. */
 export type SandboxBehaviour =
   | 'approve'
   | 'decline'
@@ -18,7 +18,7 @@ export type SandboxBehaviour =
 
 type SandboxPhone = { phone: string; behaviour: SandboxBehaviour; outcome: string };
 
-/** The only numbers that pay in the sandbox: shown on the page, in the docs and in the refusal of any other number. */
+/** The only numbers that pay in the sandbox. The page, the docs and the error for any other number list them. */
 export const SANDBOX_PHONES: readonly SandboxPhone[] = [
   { phone: '0911000001', behaviour: 'approve', outcome: 'approved within a second' },
   { phone: '0911000002', behaviour: 'decline', outcome: 'declined' },
@@ -39,7 +39,7 @@ export function findSandboxPhone(phone: string): SandboxPhone | null {
   return SANDBOX_PHONES.find((known) => known.phone === localPhone(phone)) ?? null;
 }
 
-/** What a payout to a sandbox phone or account does. */
+/** The behaviour of a payout to a sandbox phone or account. */
 export type SandboxPayoutBehaviour =
   | 'pay'
   | 'decline'
@@ -52,7 +52,7 @@ export type SandboxPayoutBehaviour =
 
 type SandboxPayout = { phone: string; accountEndsIn: string; behaviour: SandboxPayoutBehaviour; outcome: string };
 
-/** The only numbers that take payouts in the sandbox, and the last digits of bank accounts that do the same. */
+/** The only numbers that receive payouts in the sandbox, and the last digits of bank accounts that behave alike. */
 export const SANDBOX_PAYOUTS: readonly SandboxPayout[] = [
   { phone: '0911000001', accountEndsIn: '1', behaviour: 'pay', outcome: 'paid within a second' },
   { phone: '0911000002', accountEndsIn: '2', behaviour: 'decline', outcome: 'declined at once' },
@@ -79,9 +79,10 @@ export const SANDBOX_PAYOUTS: readonly SandboxPayout[] = [
   { phone: '0911000008', accountEndsIn: '8', behaviour: 'accept-then-fail', outcome: 'accepted, then failed' },
 ];
 
-/** What a payout to here does: an account that ends otherwise does as 1; null for a phone that is not of the list. */
+/** The behaviour of this payee; other accounts behave like those ending in 1; null for a phone outside the list. */
 export function findSandboxPayout(payee: { phone: string } | { accountNumber: string }): SandboxPayout | null {
-  const find = (isIt: (known: SandboxPayout) => boolean): SandboxPayout | null => SANDBOX_PAYOUTS.find(isIt) ?? null;
+  const find = (matches: (known: SandboxPayout) => boolean): SandboxPayout | null =>
+    SANDBOX_PAYOUTS.find(matches) ?? null;
   if ('phone' in payee) return find(({ phone }) => phone === localPhone(payee.phone));
   return find(({ accountEndsIn }) => payee.accountNumber.endsWith(accountEndsIn)) ?? SANDBOX_PAYOUTS[0] ?? null;
 }
@@ -90,10 +91,10 @@ function localPhone(phone: string): string {
   return `0${phone.replace(/^(\+?251|0)/, '')}`;
 }
 
-/** Where each provider lives below the simulator's own address. */
+/** The path of each provider below the simulator's address. */
 export const SANDBOX_PATHS = { TELEBIRR: '/telebirr', CBE_BIRR: '/cbebirr', AWASH: '/awash' } as const;
 
-/** telebirr as the sandbox knows it; each side takes its own half of the keys. */
+/** The sandbox's telebirr account; each side uses its own half of the keys. */
 export const SANDBOX_TELEBIRR = {
   appKey: 'c4182ef8-9249-458a-985e-06d191f4d505',
   appSecret: 'sandbox-telebirr-app-secret',
@@ -106,7 +107,7 @@ export const SANDBOX_TELEBIRR = {
   providerPublicKey: SANDBOX_TELEBIRR_PUBLIC_KEY,
 } as const;
 
-/** CBE Birr as the sandbox knows it. */
+/** The sandbox's CBE Birr account. */
 export const SANDBOX_CBE_BIRR = {
   companyName: 'Meskot',
   tillCode: '200001',
@@ -114,5 +115,5 @@ export const SANDBOX_CBE_BIRR = {
   hashKey: 'sandbox-cbebirr-hash-key',
 } as const;
 
-/** Awash as the sandbox knows it. */
+/** The sandbox's Awash account. */
 export const SANDBOX_AWASH = { merchantId: '300001', secret: 'sandbox-awash-secret' } as const;

@@ -1,6 +1,6 @@
 import type { Santim } from './money.ts';
 
-/** In the sandbox no person is waited for: a review decides itself after this long. */
+/** Sandbox reviews are decided automatically after this time. */
 export const SANDBOX_REVIEW_MS = 5_000;
 
 /** Sandbox reviews are decided under this name. */
@@ -12,7 +12,7 @@ export const REJECTED_SANTIM = 13n;
 /** Amounts that end in this wait for an operator. */
 export const WAITING_SANTIM = 14n;
 
-/** What the sandbox decides, by the santim of the amount: .13 is rejected, .14 waits for an operator, all else approved. */
+/** The sandbox's decision by the santim of the amount: .13 is rejected, .14 waits for an operator, all else is approved. */
 export function sandboxDecision(amountSantim: Santim): 'approve' | 'reject' | 'wait' {
   const santim = amountSantim % 100n;
   if (santim === REJECTED_SANTIM) return 'reject';

@@ -5,28 +5,28 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 /**
- * A process of ours that may outlive us. `mark` is when the system says it began: a number that was given to another
- * process since has another mark, so that we never signal a stranger.
+ * A child process that may outlive this one. `mark` is its start time as the system reports it, which tells it from a later
+ * process with the same id. The name is part of the pid files that other checkouts on this machine read.
  */
 export type Child = { pid: number; mark: string };
 
-export type ChildOptions<Facts> = {
+export type ChildOptions<Details> = {
   command: string;
   args: string[];
-  /** Where its output goes. */
+  /** Receives its output. */
   logFile: string;
-  /** Where its pid and facts are kept for a later run that finds it alive. */
+  /** Stores its pid, start time and details for a later run. */
   pidFile: string;
-  facts: Facts;
-  /** The system user it runs as, when that is not us. */
+  details: Details;
+  /** The system user it runs as; this process's unless given. */
   user?: { uid: number; gid: number } | undefined;
 };
 
 /**
- * Starts a program in a session of its own, so that Ctrl-C reaches only us and we end it when our own work is done.
- * Rejects when it cannot be started.
+ * Starts a program in a session of its own, so that Ctrl-C does not reach it before our own work is done. Rejects when it
+ * cannot be started.
  */
-export async function startChild<Facts extends object>(options: ChildOptions<Facts>): Promise<Child & Facts> {
+export async function startChild<Details extends object>(options: ChildOptions<Details>): Promise<Child & Details> {
   const log = openSync(options.logFile, 'a', 0o600);
   try {
     const child = spawn(options.command, options.args, {
@@ -40,8 +40,8 @@ export async function startChild<Facts extends object>(options: ChildOptions<Fac
       child.once('error', reject);
     });
     child.unref();
-    if (child.pid === undefined) throw new Error(`${options.command} has no process id`);
-    const started = { ...options.facts, pid: child.pid, mark: (await processMark(child.pid)) ?? 'gone' };
+    if (child.pid === undefined) throw new Error(`${options.command} has no process id.`);
+    const started = { ...options.details, pid: child.pid, mark: (await processStartTime(child.pid)) ?? 'gone' };
     writePidFile(options.pidFile, started);
     return started;
   } finally {
@@ -49,22 +49,22 @@ export async function startChild<Facts extends object>(options: ChildOptions<Fac
   }
 }
 
-/** What a pid file says, if the process it names is still the one it was. */
-export async function findChild<Facts extends object>(pidFile: string): Promise<(Child & Facts) | undefined> {
+/** The content of a pid file, if its process is still alive. */
+export async function findChild<Details extends object>(pidFile: string): Promise<(Child & Details) | undefined> {
   try {
-    const found = JSON.parse(await readFile(pidFile, 'utf8')) as Child & Facts;
+    const found = JSON.parse(await readFile(pidFile, 'utf8')) as Child & Details;
     return (await isAlive(found)) ? found : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Whether the process is there and still the same one. */
+/** Whether the process lives and is still the same one. */
 export async function isAlive(child: Child): Promise<boolean> {
-  return (await processMark(child.pid)) === child.mark;
+  return (await processStartTime(child.pid)) === child.mark;
 }
 
-/** Asks a process to end, and ends it by force when it has not within `graceMs`. */
+/** Signals a process to end, and kills it after `graceMs`. */
 export async function stopChild(child: Child, signal: NodeJS.Signals, graceMs: number): Promise<void> {
   if (!(await signalChild(child, signal))) return;
   if (await hasEnded(child, graceMs)) return;
@@ -72,16 +72,16 @@ export async function stopChild(child: Child, signal: NodeJS.Signals, graceMs: n
   await hasEnded(child, 2_000);
 }
 
-/** Writes a pid file in one step: a reader sees the old one or the new one. */
+/** Writes a pid file atomically. */
 export function writePidFile(path: string, content: Child & object): void {
   const draft = `${path}.${process.pid}`;
   writeFileSync(draft, JSON.stringify(content), { mode: 0o600 });
   renameSync(draft, path);
 }
 
-/** When the process began, as its system tells it; undefined when there is none or it has ended. */
-export async function processMark(pid: number): Promise<string | undefined> {
-  if (process.platform === 'linux') return linuxProcessMark(pid);
+/** When the process began, as the system reports it; undefined when it has ended. */
+export async function processStartTime(pid: number): Promise<string | undefined> {
+  if (process.platform === 'linux') return linuxStartTime(pid);
   try {
     const { stdout } = await promisify(execFile)('ps', ['-o', 'stat=,lstart=', '-p', String(pid)]);
     const [state = 'Z', ...began] = stdout.trim().split(/\s+/);
@@ -91,7 +91,7 @@ export async function processMark(pid: number): Promise<string | undefined> {
   }
 }
 
-function linuxProcessMark(pid: number): string | undefined {
+function linuxStartTime(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The second field is the program's name in parentheses and may hold anything; the rest is split by spaces.

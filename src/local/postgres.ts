@@ -8,54 +8,52 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 
 import { APP_ROLE } from '../lib/grants.ts';
-import { isAlive, processMark, startChild, stopChild, type Child } from './child-process.ts';
-import { placePostgres, type PostgresPlace } from './postgres-location.ts';
-import { createFolderAboveDatabase } from './private-folder.ts';
+import { isAlive, processStartTime, startChild, stopChild, type Child } from './child-process.ts';
+import { createFolderAboveDatabase } from './data-folder.ts';
+import { locatePostgres, type PostgresLocation } from './postgres-location.ts';
 
-const SUPERUSER = 'postgres';
-const OWNER_ROLE = 'meskot_owner';
+const USERS = { superuser: 'postgres', owner: 'meskot_owner', app: APP_ROLE } as const;
 const READY_WITHIN_MS = 30_000;
 const STOP_WITHIN_MS = 3_000;
-// Long, since our own code is being loaded at the same time: seconds in which nobody listens to an answer.
+// Long, since loading our own code at the same time blocks this process for seconds.
 const CONNECT_WITHIN_MS = 10_000;
 const START_ATTEMPTS = 4;
 
 export type PostgresOptions = {
-  /** The wanted folder; see {@link placePostgres}. */
+  /** The wanted folder; see {@link locatePostgres}. */
   folder: string;
-  /** Asked only when none is running there already. */
+  /** Called only when no server is running there. */
   choosePort: () => Promise<number>;
-  /** False for tests: what is written may be lost when the machine stops. */
+  /** False for tests: a crash of the machine may lose data. */
   durable: boolean;
 };
 
 export type LocalPostgres = {
   port: number;
-  /** Whether it was running already, left by a process that was killed. */
+  /** Whether a killed process left it running. */
   reused: boolean;
   note: string | undefined;
   child: Child;
-  /** The connection string of a database, as its owner (migrations), as the application, or as the server's own user. */
+  /** The connection string of a database for a role: owner (migrations), app, or superuser. */
   url: (database: string, role: Role) => string;
   stop: () => Promise<void>;
 };
 
-type Role = 'superuser' | 'owner' | 'app';
+type Role = keyof typeof USERS;
 
-/** Of the roles. A cluster made before the owner was a role of its own has no superuser besides it. */
-type Passwords = { superuser?: string; holder: string; app: string };
+type Passwords = Record<Role, string>;
 
-/** Starts PostgreSQL on its folder, making the cluster first if there is none, or takes over the one running there. */
+/** Starts PostgreSQL on its folder, where it creates a cluster if there is none, or uses the server running there. */
 export async function startPostgres(options: PostgresOptions): Promise<LocalPostgres> {
-  const place = await placePostgres(options.folder);
-  await createFolderAboveDatabase(place.folder);
+  const location = await locatePostgres(options.folder);
+  await createFolderAboveDatabase(location.folder);
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await startOnce(place, options);
+      return await startOnce(location, options);
     } catch (error) {
-      // One that was just going, or what a killed one has left for a moment, is gone soon.
+      // A server that is just stopping, or shared memory of a killed one, is gone soon.
       const isLast = attempt === START_ATTEMPTS || !(error instanceof ServerEnded);
-      if (isLast) throw withLog(error, await lastLogLines(place.folder));
+      if (isLast) throw withLog(error, await lastLogLines(location.folder));
       await sleep(500);
     }
   }
@@ -63,26 +61,19 @@ export async function startPostgres(options: PostgresOptions): Promise<LocalPost
 
 class ServerEnded extends Error {}
 
-function loginOf(role: Role, { superuser, holder, app }: Passwords): { user: string; password: string } {
-  if (role === 'app') return { user: APP_ROLE, password: app };
-  if (role === 'superuser' && superuser !== undefined) return { user: SUPERUSER, password: superuser };
-  return { user: OWNER_ROLE, password: holder };
-}
-
-async function startOnce(place: PostgresPlace, options: PostgresOptions): Promise<LocalPostgres> {
-  const passwords = await readOrCreatePasswords(place.folder);
-  const cluster = join(place.folder, 'cluster');
+async function startOnce(location: PostgresLocation, options: PostgresOptions): Promise<LocalPostgres> {
+  const passwords = await readOrCreatePasswords(location.folder);
+  const cluster = join(location.folder, 'cluster');
   const running = await findRunning(cluster);
   if (!running) {
-    await ensureCluster(place, passwords);
-    // It names a process that is no PostgreSQL of ours any more; a new one would take it for one.
+    await ensureCluster(location, passwords.superuser);
+    // It names a process that has ended or is no PostgreSQL of this cluster.
     await rm(join(cluster, 'postmaster.pid'), { force: true });
   }
   const port = running?.port ?? (await options.choosePort());
-  const child = running?.child ?? (await launch(place, port, options.durable));
+  const child = running?.child ?? (await launch(location, port, options.durable));
   const url = (database: string, role: Role): string => {
-    const { user, password } = loginOf(role, passwords);
-    return `postgresql://${user}:${password}@127.0.0.1:${port}/${database}`;
+    return `postgresql://${USERS[role]}:${passwords[role]}@127.0.0.1:${port}/${database}`;
   };
   const stop = (): Promise<void> => stopChild(child, 'SIGINT', STOP_WITHIN_MS);
   try {
@@ -92,17 +83,17 @@ async function startOnce(place: PostgresPlace, options: PostgresOptions): Promis
     await stop();
     throw error;
   }
-  return { port, reused: running !== undefined, note: place.note, child, url, stop };
+  return { port, reused: running !== undefined, note: location.note, child, url, stop };
 }
 
-/** Ends a PostgreSQL that a killed process left running on this folder. True if there was one. */
-export async function stopLeftPostgres(folder: string): Promise<boolean> {
+/** Stops a PostgreSQL that a killed process left running on this folder. True if there was one. */
+export async function stopOrphanPostgres(folder: string): Promise<boolean> {
   const running = await findRunning(join(folder, 'cluster'));
   if (running) await stopChild(running.child, 'SIGINT', STOP_WITHIN_MS);
   return running !== undefined;
 }
 
-/** Makes a database of this name if there is none; the URL is the owner's, of any database. */
+/** Creates a database of this name. Idempotent. The URL is the owner's, of any database. */
 export async function ensureDatabase(ownerUrl: string, name: string): Promise<void> {
   await withClient(ownerUrl, async (client) => {
     const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
@@ -110,16 +101,16 @@ export async function ensureDatabase(ownerUrl: string, name: string): Promise<vo
   });
 }
 
-/** The server running on a cluster, by the file it keeps there: process id in line 1, port in line 4. */
+/** The server running on a cluster, by its postmaster.pid: process id in line 1, port in line 4. */
 async function findRunning(cluster: string): Promise<{ child: Child; port: number } | undefined> {
   const text = await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '');
   const [pid, folder, , port] = text.split('\n');
-  const mark = pid && folder === cluster ? await processMark(Number(pid)) : undefined;
-  if (mark === undefined || !(await runsOn(Number(pid), cluster))) return undefined;
-  return { child: { pid: Number(pid), mark }, port: Number(port) };
+  const startTime = pid && folder === cluster ? await processStartTime(Number(pid)) : undefined;
+  if (startTime === undefined || !(await runsOn(Number(pid), cluster))) return undefined;
+  return { child: { pid: Number(pid), mark: startTime }, port: Number(port) };
 }
 
-/** Whether a process was started with this folder as an argument: the number may be a stranger's by now. */
+/** Whether a process has this folder as an argument: its id may belong to another program by now. */
 async function runsOn(pid: number, cluster: string): Promise<boolean> {
   const fromProc = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => undefined);
   if (fromProc !== undefined) return fromProc.includes(cluster);
@@ -129,40 +120,42 @@ async function runsOn(pid: number, cluster: string): Promise<boolean> {
   return stdout.includes(cluster);
 }
 
-async function ensureCluster(place: PostgresPlace, passwords: Passwords): Promise<void> {
-  const cluster = join(place.folder, 'cluster');
+async function ensureCluster(location: PostgresLocation, password: string): Promise<void> {
+  const cluster = join(location.folder, 'cluster');
   if (await stat(join(cluster, 'PG_VERSION')).catch(() => undefined)) return;
-  const draft = join(place.folder, 'cluster.draft');
-  const passwordFile = join(place.folder, 'password.draft');
+  const draft = join(location.folder, 'cluster.draft');
+  const passwordFile = join(location.folder, 'password.draft');
   await Promise.all([rm(draft, { recursive: true, force: true }), rm(cluster, { recursive: true, force: true })]);
   await mkdir(draft, { mode: 0o700 });
-  const { user, password } = loginOf('superuser', passwords);
   await writeFile(passwordFile, password, { mode: 0o600 });
-  if (place.user) {
-    await chown(draft, place.user.uid, place.user.gid);
-    await chown(passwordFile, place.user.uid, place.user.gid);
+  if (location.user) {
+    await chown(draft, location.user.uid, location.user.gid);
+    await chown(passwordFile, location.user.uid, location.user.gid);
   }
-  const args = ['-D', draft, '-U', user, `--pwfile=${passwordFile}`, '--auth=password', '--encoding=UTF8'];
+  const args = ['-D', draft, '-U', USERS.superuser, `--pwfile=${passwordFile}`, '--auth=password', '--encoding=UTF8'];
   const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--no-sync'];
-  await promisify(execFile)(join(place.programs, 'bin', 'initdb'), [...args, ...locale], { ...place.user, cwd: '/' });
+  await promisify(execFile)(join(location.programs, 'bin', 'initdb'), [...args, ...locale], {
+    ...location.user,
+    cwd: '/',
+  });
   await rm(passwordFile);
-  // Last, so that a cluster that is there is a whole one.
+  // Last, so that an existing cluster is complete.
   await rename(draft, cluster);
 }
 
-async function launch(place: PostgresPlace, port: number, durable: boolean): Promise<Child> {
+async function launch(location: PostgresLocation, port: number, durable: boolean): Promise<Child> {
   const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200'];
-  const careless = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=off'];
+  const unsafeSettings = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=off'];
   // As durable as the default, one system call less for each commit.
-  const careful = ['wal_sync_method=open_datasync'];
-  const args = [...settings, ...(durable ? careful : careless)].flatMap((setting) => ['-c', setting]);
+  const durableSettings = ['wal_sync_method=open_datasync'];
+  const args = [...settings, ...(durable ? durableSettings : unsafeSettings)].flatMap((setting) => ['-c', setting]);
   return startChild({
-    command: join(place.programs, 'bin', 'postgres'),
-    args: ['-D', join(place.folder, 'cluster'), '-p', String(port), ...args],
-    logFile: join(place.folder, 'postgres.log'),
-    pidFile: join(place.folder, 'postgres.pid'),
-    facts: {},
-    user: place.user,
+    command: join(location.programs, 'bin', 'postgres'),
+    args: ['-D', join(location.folder, 'cluster'), '-p', String(port), ...args],
+    logFile: join(location.folder, 'postgres.log'),
+    pidFile: join(location.folder, 'postgres.pid'),
+    details: {},
+    user: location.user,
   });
 }
 
@@ -173,23 +166,23 @@ async function untilReady(url: string, child: Child): Promise<void> {
       return await withClient(url, async (client) => void (await client.query('SELECT 1')));
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === '28P01') {
-        throw new Error('PostgreSQL does not know the password kept beside its data; "npm run reset" starts afresh', {
+        throw new Error('PostgreSQL rejects the password stored beside its data. "npm run reset" starts afresh.', {
           cause: error,
         });
       }
-      if (!(await isAlive(child))) throw new ServerEnded('PostgreSQL ended while starting', { cause: error });
-      if (Date.now() > deadline) throw new Error('PostgreSQL did not answer within 30 s', { cause: error });
+      if (!(await isAlive(child))) throw new ServerEnded('PostgreSQL ended while starting.', { cause: error });
+      if (Date.now() > deadline) throw new Error('PostgreSQL did not respond within 30 s.', { cause: error });
     }
     await sleep(25);
   }
 }
 
-/** The owner may make databases, which are then its own, and nothing beyond. */
-async function ensureRoles(superuserUrl: string, { holder, app }: Passwords): Promise<void> {
+/** The owner's only right is to create databases of its own. */
+async function ensureRoles(superuserUrl: string, { owner, app }: Passwords): Promise<void> {
   await withClient(superuserUrl, async (client) => {
     const roles = {
-      [OWNER_ROLE]: `CREATEDB PASSWORD ${pg.escapeLiteral(holder)}`,
-      [APP_ROLE]: `PASSWORD ${pg.escapeLiteral(app)}`,
+      [USERS.owner]: `CREATEDB PASSWORD ${pg.escapeLiteral(owner)}`,
+      [USERS.app]: `PASSWORD ${pg.escapeLiteral(app)}`,
     };
     for (const [role, rights] of Object.entries(roles)) {
       const { rowCount } = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [role]);
@@ -212,12 +205,15 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
 async function readOrCreatePasswords(folder: string): Promise<Passwords> {
   const file = join(folder, 'passwords.json');
   const stored = await readFile(file, 'utf8').catch(() => undefined);
-  if (stored !== undefined) return JSON.parse(stored) as Passwords;
-  const [superuser, holder, app] = [randomPassword(), randomPassword(), randomPassword()];
-  const made = { superuser, holder, app };
-  await writeFile(`${file}.draft`, JSON.stringify(made), { mode: 0o600 });
+  if (stored !== undefined) {
+    const passwords = JSON.parse(stored) as Passwords;
+    if (passwords.owner && passwords.superuser) return passwords;
+    throw new Error('PostgreSQL is of an unreleased version of Meskot: "npm run reset" wipes it and starts afresh.');
+  }
+  const passwords = { superuser: randomPassword(), owner: randomPassword(), app: randomPassword() };
+  await writeFile(`${file}.draft`, JSON.stringify(passwords), { mode: 0o600 });
   await rename(`${file}.draft`, file);
-  return made;
+  return passwords;
 }
 
 function randomPassword(): string {
@@ -231,5 +227,5 @@ async function lastLogLines(folder: string): Promise<string> {
 
 function withLog(error: unknown, log: string): Error {
   const message = error instanceof Error ? error.message : String(error);
-  return new Error(log === '' ? message : `${message}. Its last words:\n${log}`, { cause: error });
+  return new Error(log === '' ? message : `${message} The end of its log:\n${log}`, { cause: error });
 }

@@ -1,17 +1,17 @@
 import { environment, readConfig } from '../config.ts';
 import { seedDemo } from '../demo/seed/seed.ts';
+import { readState } from './data-folder.ts';
 import { readLocalSettings, withLocalServers } from './settings.ts';
-import { readState } from './state.ts';
 
 /**
- * `meskot seed`: the demo data of `npm start`, in the database of DATABASE_URL or else of the local start. What is there
- * already is left as it is. `project` is the folder of package.json. Returns the exit code.
+ * `meskot seed`: creates the demo data of `npm start` in the database of DATABASE_URL or else of the local start.
+ * Idempotent. `project` is the folder of package.json. Returns the exit code.
  */
 export async function seed(project: string, write: (text: string) => void): Promise<number> {
   const config = readConfig(await withLocalServers(project));
-  if (config.production) throw new Error('Demo data is for local use: MESKOT_MODE=production refuses it.');
+  if (config.production) throw new Error('Demo data is for local use: MESKOT_MODE=production rejects it.');
   const settings = readLocalSettings(environment, project);
-  const previous = (await readState(settings.dataFolder))?.facts ?? {};
+  const previous = (await readState(settings.dataFolder))?.info ?? {};
   const shopUrl = previous.demoShopUrl ?? `http://localhost:${settings.ports.demoShop}`;
   const { merchantId, sandboxKey, webhookSecret, operatorKey } = await seedDemo({
     config,

@@ -1,22 +1,25 @@
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
+import { isAlive, stopChild, type Child } from './child-process.ts';
+import type { Progress } from './log.ts';
 import type { Ports } from './ports.ts';
 import { ensureDatabase, startPostgres } from './postgres.ts';
-import type { Progress } from './progress.ts';
 import type { LocalSettings } from './settings.ts';
 import type { StoppableServer } from './shutdown.ts';
 import { findTemporalBinary } from './temporal-binary.ts';
 import { startTemporal, type TemporalPorts } from './temporal.ts';
-import { watchServer } from './watch.ts';
 
 const DATABASE = 'meskot';
+const WATCH_EVERY_MS = 500;
+const STOP_TIMEOUT_MS = 1_500;
 
-/** What the rest runs on: started here, or given by the environment. */
+/** The servers below the services: started here, or given by the environment. */
 export type LocalServers = {
   ownerUrl: string;
   appUrl: string;
   temporalAddress: string;
-  /** Unknown for a server that is not ours. */
+  /** Unknown for a server from the environment. */
   temporalUiUrl: string | undefined;
 };
 
@@ -24,26 +27,26 @@ export type ServersOptions = {
   settings: LocalSettings;
   progress: Progress;
   ports: Ports;
-  /** Told of each server as soon as it is there, so that it is stopped whatever happens to the other. */
+  /** Called as soon as a server runs, so that it is stopped even if the other one fails. */
   onStarted: (server: StoppableServer) => void;
 };
 
-/** Starts PostgreSQL and Temporal at the same time, unless the environment names others. */
+/** Starts PostgreSQL and Temporal at the same time, except those that the environment names. */
 export async function startServers(options: ServersOptions): Promise<LocalServers> {
-  const starting = [startOurPostgres(options), startOurTemporal(options)] as const;
-  // Both come to an end before a failure is told, so that the one that did start can be stopped.
+  const starting = [ensurePostgres(options), ensureTemporal(options)] as const;
+  // Both finish before a failure is thrown, so that the one that did start can be stopped.
   await Promise.allSettled(starting);
   const [postgres, temporal] = await Promise.all(starting);
   return { ...postgres, ...temporal };
 }
 
-async function startOurPostgres(options: ServersOptions): Promise<Pick<LocalServers, 'ownerUrl' | 'appUrl'>> {
+async function ensurePostgres(options: ServersOptions): Promise<Pick<LocalServers, 'ownerUrl' | 'appUrl'>> {
   const { settings, progress } = options;
   if (settings.databaseUrl) return { ownerUrl: settings.databaseUrl, appUrl: settings.databaseUrl };
-  const start = (choose: () => Promise<number>) =>
-    startPostgres({ folder: join(settings.dataFolder, 'postgres'), choosePort: choose, durable: true });
+  const start = (choosePort: () => Promise<number>) =>
+    startPostgres({ folder: join(settings.dataFolder, 'postgres'), choosePort, durable: true });
   const server = await progress.step('PostgreSQL', async (describe) => {
-    const started = await start(() => freePort(options, 'PostgreSQL', settings.ports.postgres));
+    const started = await start(() => choosePort(options, 'PostgreSQL', settings.ports.postgres));
     if (started.note) progress.print(started.note);
     describe(`port ${started.port}${started.reused ? ', was still running' : ''}`);
     return started;
@@ -51,12 +54,12 @@ async function startOurPostgres(options: ServersOptions): Promise<Pick<LocalServ
   const { child, port } = server;
   const restart = async () => (await start(async () => port)).child;
   const signals = { stop: 'SIGINT', stopNow: 'SIGQUIT' } as const;
-  options.onStarted(watchServer({ name: 'PostgreSQL', child, signals, restart, progress }));
+  options.onStarted(superviseServer({ name: 'PostgreSQL', child, signals, restart, progress }));
   await ensureDatabase(server.url('postgres', 'owner'), DATABASE);
   return { ownerUrl: server.url(DATABASE, 'owner'), appUrl: server.url(DATABASE, 'app') };
 }
 
-async function startOurTemporal(
+async function ensureTemporal(
   options: ServersOptions,
 ): Promise<Pick<LocalServers, 'temporalAddress' | 'temporalUiUrl'>> {
   const { settings, progress } = options;
@@ -70,8 +73,8 @@ async function startOurTemporal(
     });
   const server = await progress.step('Temporal', async (describe) => {
     const started = await start(async () => ({
-      port: await freePort(options, 'Temporal', settings.ports.temporal),
-      uiPort: await freePort(options, "Temporal's web interface", settings.ports.temporalUi),
+      port: await choosePort(options, 'Temporal', settings.ports.temporal),
+      uiPort: await choosePort(options, "Temporal's web interface", settings.ports.temporalUi),
     }));
     describe(`port ${started.ports.port}${started.reused ? ', was still running' : ''}`);
     return started;
@@ -79,17 +82,64 @@ async function startOurTemporal(
   const { child, ports } = server;
   const restart = async () => (await start(async () => ports)).child;
   const signals = { stop: 'SIGTERM', stopNow: 'SIGKILL' } as const;
-  options.onStarted(watchServer({ name: 'Temporal', child, signals, restart, progress }));
+  options.onStarted(superviseServer({ name: 'Temporal', child, signals, restart, progress }));
   return { temporalAddress: server.address, temporalUiUrl: server.uiUrl };
 }
 
-/** The wanted port or the next free one; says so when it had to move. */
-export async function freePort(
-  options: Pick<ServersOptions, 'progress' | 'ports'>,
+/** The wanted port, or the next free one, which is printed. */
+export async function choosePort(
+  { progress, ports }: Pick<ServersOptions, 'progress' | 'ports'>,
   name: string,
   wanted: number,
 ): Promise<number> {
-  const port = await options.ports.choose(wanted);
-  if (port !== wanted) options.progress.print(`port ${wanted} is taken; ${name} uses ${port}`);
+  const port = await ports.choose(wanted);
+  if (port !== wanted) progress.print(`port ${wanted} is taken; ${name} uses ${port}`);
   return port;
+}
+
+type Supervision = {
+  name: string;
+  child: Child;
+  /** Ends the server gracefully, and at once. */
+  signals: { stop: NodeJS.Signals; stopNow: NodeJS.Signals };
+  /** Starts it again on the same ports. */
+  restart: () => Promise<Child>;
+  progress: Progress;
+};
+
+/** Restarts a server that ends or is killed, until it is stopped. */
+function superviseServer(options: Supervision): StoppableServer {
+  const { name, signals, progress } = options;
+  const stopping = new AbortController();
+  let { child } = options;
+  const supervise = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      await sleep(WATCH_EVERY_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+      if (stopping.signal.aborted || (await isAlive(child))) continue;
+      progress.print(`${name} has ended; starting it again`);
+      try {
+        child = await options.restart();
+        progress.print(`${name} runs again`);
+      } catch (error) {
+        progress.print(`${name} could not be started: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    }
+  };
+  const supervising = supervise();
+  return {
+    name,
+    stop: async () => {
+      stopping.abort();
+      await supervising;
+      await stopChild(child, signals.stop, STOP_TIMEOUT_MS);
+    },
+    stopNow: () => {
+      stopping.abort();
+      try {
+        process.kill(child.pid, signals.stopNow);
+      } catch {
+        // It has ended already.
+      }
+    },
+  };
 }

@@ -6,7 +6,7 @@ import { startApi } from '../app/api.ts';
 import { readVersion } from '../app/run-process.ts';
 import { startWorker } from '../app/worker.ts';
 import type { Config } from '../config.ts';
-import { seedDemo } from '../demo/seed/seed.ts';
+import { seedDemo, type DemoSecrets } from '../demo/seed/seed.ts';
 import { writeSimulatorHistory } from '../demo/seed/simulator-history.ts';
 import { startDemoShop } from '../demo/shop/server.ts';
 import { createRegistry } from '../http/metrics.ts';
@@ -14,119 +14,120 @@ import type { Logger } from '../lib/log.ts';
 import { startSimulator } from '../sandbox/simulator/server.ts';
 import { exposeCoreMetrics } from '../temporal/metrics.ts';
 import { installRuntime } from '../temporal/workers.ts';
-import { openCheckout } from './sample-session.ts';
-import type { LocalPorts } from './settings.ts';
-import type { Facts } from './state.ts';
+import type { ServiceInfo } from './data-folder.ts';
+import type { LocalPorts, LocalSettings } from './settings.ts';
 
-/** Something that a local start starts after the servers and the migrations, and stops before them. */
-export type Part = {
-  /** As in the line that is printed with its time. */
-  name: string;
-  start: () => Promise<RunningPart>;
-};
-
-export type RunningPart = {
-  stop: () => Promise<void>;
-  /** What people should be told about it. */
-  facts?: Facts;
-};
-
-export type PartsContext = {
+export type ServicesContext = {
   /** The folder of package.json. */
   project: string;
   config: Config;
   ports: LocalPorts;
-  dataFolder: string;
-  demoPayments: number;
-  demoCustomerSeconds: number;
+  settings: Pick<LocalSettings, 'dataFolder' | 'demoPayments' | 'demoCustomerSeconds'>;
   workflowBundle: WorkflowBundleOption;
-  /** What the last start wrote: keys that are shown only once are kept there. */
-  previous: Facts;
+  /** The last start's information, with the keys that are presented only once. */
+  previous: ServiceInfo;
   log: Logger;
-  /** Prints a line for people while everything runs. */
+  /** Prints a line at any time. */
   write: (line: string) => void;
+  /** Runs the start of a service as a step; what it returns is called at the end, in reverse order. */
+  start: <T>(name: string, service: () => Promise<Started<T>>) => Promise<T>;
 };
 
+export type Started<T> = { value: T; stop?: () => Promise<void> };
+
 const HOST = '127.0.0.1';
-const COUNT_EVERY_MS = 2_000;
+const PROGRESS_EVERY_MS = 2_000;
 
 /**
- * Everything of a local start but the servers, in the order of starting: the worker sends and asks at once, so whoever
- * it talks to listens before.
+ * Starts everything except the servers. The worker comes last, since it calls the others at once. Returns their
+ * information.
  */
-export function localParts(context: PartsContext): Part[] {
-  const { project, config, ports, previous, write, log } = context;
+export async function startServices(context: ServicesContext): Promise<ServiceInfo> {
+  const { config, ports, settings, log, write, start } = context;
   const registry = createRegistry('local');
-  const shopUrl = `http://localhost:${ports.demoShop}`;
-  let [seeded, workflowsReady]: [Facts, Promise<void>] = [{}, Promise.resolve()];
-  return [
-    {
-      name: 'Demo data',
-      start: async () => {
-        const onProgress = createCount((made, total) => write(`Demo data: ${made} of ${total} payments`));
-        const wanted = { payments: context.demoPayments, webhookUrl: `${shopUrl}/webhooks` };
-        seeded = await seedDemo({ config, previous, ...wanted, onProgress });
-        return { stop: async () => {}, facts: seeded };
-      },
-    },
-    {
-      name: 'Provider simulator',
-      start: async () => {
-        const stateFile = join(context.dataFolder, 'simulator.jsonl');
-        await writeSimulatorHistory(config.DATABASE_URL, stateFile);
-        const listen = { port: ports.simulator, host: HOST };
-        const { close } = await startSimulator({ ...config.simulator, ...listen, stateFile, log });
-        return { stop: close, facts: { simulatorUrl: config.SIMULATOR_URL } };
-      },
-    },
-    {
-      name: 'API',
-      start: async () => {
-        const temporalMetrics = await exposeCoreMetrics();
-        installRuntime(log, temporalMetrics);
-        const version = await readVersion(project);
-        const readMoreMetrics = temporalMetrics.read;
-        const api = await startApi(config, { log, registry, project, version, readMoreMetrics });
-        const facts = { apiUrl: config.PUBLIC_BASE_URL, docsUrl: `${config.PUBLIC_BASE_URL}/docs` };
-        const metrics = api.metricsUrl === null ? {} : { metricsUrl: api.metricsUrl };
-        return { stop: api.stop, facts: { ...facts, ...metrics, ...(await openCheckout(config, seeded)) } };
-      },
-    },
-    {
-      name: 'Demo shop',
-      start: async () => {
-        const { sandboxKey = '', webhookSecret = '' } = seeded;
-        const keys = { apiUrl: config.PUBLIC_BASE_URL, apiKey: sandboxKey, webhookSecret };
-        const listen = { port: ports.demoShop, host: HOST };
-        const customersEveryMs = context.demoCustomerSeconds * 1_000;
-        const shop = await startDemoShop({ ...keys, ...listen, customersEveryMs, write, log });
-        return { stop: shop.close, facts: { demoShopUrl: shopUrl } };
-      },
-    },
-    {
-      name: 'Worker',
-      start: async () => {
-        const worker = startWorker(config, { log, registry, workflowBundle: context.workflowBundle });
-        workflowsReady = worker.ready;
-        return { stop: worker.stop };
-      },
-    },
-    {
-      name: 'Workflows',
-      start: async () => {
-        await workflowsReady;
-        return { stop: async () => {} };
-      },
-    },
-  ];
+  const secrets = await start('Demo data', async () => ({ value: await seed(context) }));
+  await start('Provider simulator', async () => {
+    const stateFile = join(settings.dataFolder, 'simulator.jsonl');
+    await writeSimulatorHistory(config.DATABASE_URL, stateFile);
+    const listen = { port: ports.simulator, host: HOST };
+    const { close } = await startSimulator({ ...config.simulator, ...listen, stateFile, log });
+    return { value: undefined, stop: close };
+  });
+  const api = await start('API', async () => {
+    const temporalMetrics = await exposeCoreMetrics();
+    installRuntime(log, temporalMetrics);
+    const version = await readVersion(context.project);
+    const readMoreMetrics = temporalMetrics.read;
+    const { stop, metricsUrl } = await startApi(config, {
+      log,
+      registry,
+      project: context.project,
+      version,
+      readMoreMetrics,
+    });
+    const checkoutUrl = await createSampleSession(config, secrets.sandboxKey);
+    return { value: { ...(metricsUrl === null ? {} : { metricsUrl }), ...checkoutUrl }, stop };
+  });
+  await start('Demo shop', async () => {
+    const { close } = await startDemoShop({
+      apiUrl: config.PUBLIC_BASE_URL,
+      apiKey: secrets.sandboxKey,
+      webhookSecret: secrets.webhookSecret,
+      port: ports.demoShop,
+      host: HOST,
+      customersEveryMs: settings.demoCustomerSeconds * 1_000,
+      write,
+      log,
+    });
+    return { value: undefined, stop: close };
+  });
+  const workflowsReady = await start('Worker', async () => {
+    const { ready, stop } = startWorker(config, { log, registry, workflowBundle: context.workflowBundle });
+    return { value: { ready }, stop };
+  });
+  await start('Workflows', async () => ({ value: await workflowsReady.ready }));
+  return {
+    ...secrets,
+    ...api,
+    simulatorUrl: config.SIMULATOR_URL,
+    apiUrl: config.PUBLIC_BASE_URL,
+    docsUrl: `${config.PUBLIC_BASE_URL}/docs`,
+    demoShopUrl: shopUrl(ports),
+  };
 }
 
-/** Tells how far something is, but not more often than a person reads, and nothing of what is quick. */
-function createCount(print: (made: number, total: number) => void): (made: number, total: number) => void {
+function shopUrl({ demoShop }: LocalPorts): string {
+  return `http://localhost:${demoShop}`;
+}
+
+/** Seeds the demo data; prints its progress every 2 s. */
+async function seed({ config, ports, settings, previous, write }: ServicesContext): Promise<DemoSecrets> {
   let printedAt = performance.now();
-  return (made, total) => {
-    if (performance.now() - printedAt < COUNT_EVERY_MS) return;
-    printedAt = performance.now();
-    print(made, total);
-  };
+  return seedDemo({
+    config,
+    previous,
+    payments: settings.demoPayments,
+    webhookUrl: `${shopUrl(ports)}/webhooks`,
+    onProgress: (count, total) => {
+      if (performance.now() - printedAt < PROGRESS_EVERY_MS) return;
+      printedAt = performance.now();
+      write(`Demo data: ${count} of ${total} payments`);
+    },
+  });
+}
+
+/** Creates a session through the API, as merchants do, whose page can be paid. */
+async function createSampleSession(config: Config, sandboxKey: string): Promise<{ checkoutUrl?: string }> {
+  const response = await fetch(`${config.PUBLIC_BASE_URL}/api/checkout/sessions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': sandboxKey },
+    body: JSON.stringify({
+      checkoutOrderNo: `WELCOME-${Date.now()}`,
+      amount: 100.5,
+      currency: 'ETB',
+      expiresInMinutes: 1_440,
+    }),
+  });
+  const { data } = (await response.json()) as { data: { checkoutUrl: string } | null };
+  return data ? { checkoutUrl: data.checkoutUrl } : {};
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 
 import { environment, parseSettings, wholeNumber, type Variables } from '../config.ts';
-import { readState } from './state.ts';
+import { readState } from './data-folder.ts';
 
 const port = (wanted: number) => wholeNumber(1, 65_535).default(wanted);
 const optionalText = z
@@ -11,7 +11,7 @@ const optionalText = z
   .optional()
   .transform((text) => text || undefined);
 
-/** What a local start wants to know before it can say what the other settings are. */
+/** The settings of a local start, from which the others follow. */
 const Settings = z.object({
   MESKOT_MODE: z
     .literal('local', '"start" is for local use; in production run "migrate", "api" and "worker"')
@@ -33,25 +33,25 @@ const Settings = z.object({
 });
 
 export type LocalSettings = {
-  /** Everything that a local start keeps. */
+  /** Holds all files of a local start. */
   dataFolder: string;
-  /** Given: nothing is embedded. */
+  /** When given, no PostgreSQL is started. */
   databaseUrl: string | undefined;
   temporalAddress: string | undefined;
   temporalCliPath: string | undefined;
   cacheFolder: string | undefined;
-  /** How many payments the demo data has, once made. */
+  /** The number of payments in new demo data. */
   demoPayments: number;
-  /** From one customer who comes to the demo shop by himself to the next; 0 for none. */
+  /** From one demo customer to the next; 0 for none. */
   demoCustomerSeconds: number;
-  /** The wanted ports; the next free ones are used when they are taken. */
+  /** The wanted ports; taken ones are replaced by the next free ones. */
   ports: LocalPorts & { postgres: number; temporal: number; temporalUi: number };
 };
 
-/** The ports of our own servers. */
+/** The ports of the services. */
 export type LocalPorts = { api: number; simulator: number; demoShop: number; metrics: number };
 
-/** Reads them from the environment. `project` is the folder of package.json. */
+/** Reads the settings from the environment. `project` is the folder of package.json. */
 export function readLocalSettings(env: Variables, project: string): LocalSettings {
   const settings = parseSettings(Settings, env);
   return {
@@ -75,14 +75,14 @@ export function readLocalSettings(env: Variables, project: string): LocalSetting
 }
 
 /**
- * The environment, with the addresses of the local start's servers where it names none: so that commands work beside
- * `npm start` without any setting.
+ * The environment, completed with the addresses of the local start's servers, so that commands work beside `npm start`
+ * without any setting.
  */
 export async function withLocalServers(project: string): Promise<Variables> {
   if (environment['DATABASE_URL']) return environment;
   const { dataFolder } = readLocalSettings(environment, project);
-  const { facts } = (await readState(dataFolder)) ?? {};
-  if (!facts) throw new Error('There is no database: run "npm start" here first, or set DATABASE_URL.');
+  const { info } = (await readState(dataFolder)) ?? {};
+  if (!info) throw new Error('There is no database: run "npm start" here first, or set DATABASE_URL.');
   const folders = { KYC_DOCUMENTS_DIR: join(dataFolder, 'documents'), REPORTS_DIR: join(dataFolder, 'reports') };
-  return { ...folders, ...environment, DATABASE_URL: facts.databaseUrl, TEMPORAL_ADDRESS: facts.temporalAddress };
+  return { ...folders, ...environment, DATABASE_URL: info.databaseUrl, TEMPORAL_ADDRESS: info.temporalAddress };
 }

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Progress } from './progress.ts';
+import type { Progress } from './log.ts';
 
 const DRAIN_MS = 4_000;
-// npm passes on a Ctrl-C that the terminal has sent us already.
+// npm forwards a Ctrl-C that the terminal has already sent to us.
 const SAME_CTRL_C_MS = 500;
 
 type Stoppable = { name: string; stop: () => Promise<void> };
@@ -13,9 +13,9 @@ export type StoppableServer = Stoppable & {
 };
 
 export type Shutdown = {
-  /** What is added last is stopped first. */
-  add: (part: Stoppable) => void;
-  /** What the parts need until they have stopped: ended after them, all at once. */
+  /** The service added last is stopped first. */
+  add: (service: Stoppable) => void;
+  /** Servers are stopped after all services, at the same time. */
   addServer: (server: StoppableServer) => void;
   /** Stops everything; the same promise for every caller. */
   run: () => Promise<void>;
@@ -24,48 +24,48 @@ export type Shutdown = {
 };
 
 /**
- * Ends what was added when Ctrl-C or another signal comes: the parts in turn, with 4 s for all of them, then the
- * servers. A second Ctrl-C exits at once.
+ * Stops everything on Ctrl-C or another signal: the services in turn, within 4 s for all of them, then the servers. A
+ * second Ctrl-C exits at once.
  */
 export function createShutdown(progress: Progress): Shutdown {
-  const parts: Stoppable[] = [];
+  const services: Stoppable[] = [];
   const servers: StoppableServer[] = [];
   let stopped: Promise<void> | undefined;
   const run = (): Promise<void> => {
-    stopped ??= stopParts(parts, progress).then(() => stopServers(servers, progress));
+    stopped ??= stopServices(services, progress).then(() => stopServers(servers, progress));
     return stopped;
   };
   const afterSignal = new Promise<void>((resolve) => {
-    let cameAt: number | undefined;
+    let signalledAt: number | undefined;
     const onSignal = (): void => {
-      if (cameAt === undefined) {
-        cameAt = Date.now();
-        progress.print('\nstopping; Ctrl-C again exits at once');
+      if (signalledAt === undefined) {
+        signalledAt = Date.now();
+        progress.print('\nStopping. Ctrl-C again exits at once.');
         void run().then(resolve);
-      } else if (Date.now() - cameAt > SAME_CTRL_C_MS) {
+      } else if (Date.now() - signalledAt > SAME_CTRL_C_MS) {
         for (const server of servers) server.stopNow();
-        // Who asks twice waits for nothing more; 130 is what shells call ended by Ctrl-C.
+        // 130 is the shell's exit code for Ctrl-C.
         process.exit(130);
       }
     };
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
   });
   return {
-    add: (part) => void parts.unshift(part),
+    add: (service) => void services.unshift(service),
     addServer: (server) => void servers.push(server),
     run,
     afterSignal,
   };
 }
 
-async function stopParts(parts: Stoppable[], progress: Progress): Promise<void> {
+async function stopServices(services: Stoppable[], progress: Progress): Promise<void> {
   const late = new AbortController();
   const deadline = sleep(DRAIN_MS, undefined, { signal: late.signal }).then(
-    () => progress.print('what has not stopped within 4 s is left; it is taken up again at the next start'),
+    () => progress.print('Some services did not stop within 4 s. The next start continues their work.'),
     () => undefined,
   );
   const inTurn = async (): Promise<void> => {
-    for (const part of parts) await stopOne(part, progress);
+    for (const service of services) await stopOne(service, progress);
   };
   await Promise.race([inTurn(), deadline]);
   late.abort();
@@ -75,11 +75,11 @@ async function stopServers(servers: Stoppable[], progress: Progress): Promise<vo
   await Promise.all(servers.map((server) => stopOne(server, progress)));
 }
 
-/** A part that cannot stop must not keep the others from stopping. */
-async function stopOne(part: Stoppable, progress: Progress): Promise<void> {
+/** A failure to stop does not keep the others from stopping. */
+async function stopOne(service: Stoppable, progress: Progress): Promise<void> {
   try {
-    await part.stop();
+    await service.stop();
   } catch (error) {
-    progress.print(`${part.name} did not stop cleanly: ${error instanceof Error ? error.message : String(error)}`);
+    progress.print(`${service.name} did not stop cleanly: ${error instanceof Error ? error.message : String(error)}`);
   }
 }

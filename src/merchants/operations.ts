@@ -21,7 +21,7 @@ export type KycStatus = 'NOT_STARTED' | 'SUBMITTED' | 'UNDER_REVIEW' | 'APPROVED
 
 export type Merchant = Pick<MerchantRow, 'id' | 'name' | 'status' | 'kycStatus' | 'createdAt'>;
 
-/** Adds a merchant; `id` only for seeding, where it must be the same each time. Both environments exist at once. */
+/** Creates a merchant in both environments. `id` only for seeding, where it must be the same each time. */
 export async function createMerchant(
   trx: Knex.Transaction,
   input: { name: string; id?: string; createdAt?: Date },
@@ -29,10 +29,7 @@ export async function createMerchant(
   return MerchantRow.query(trx).insertAndFetch({ ...input, id: input.id ?? newId('mrc') });
 }
 
-/**
- * Suspends a merchant or lets it go on: while suspended its keys answer MERCHANT_SUSPENDED. Returns whether it was
- * otherwise before.
- */
+/** Suspends or resumes a merchant; the keys of a suspended one get MERCHANT_SUSPENDED. Returns whether the status changed. */
 export async function setMerchantStatus(
   trx: Knex.Transaction,
   merchantId: string,
@@ -47,7 +44,7 @@ export async function findMerchant(db: Queryable, merchantId: string): Promise<M
   return (await rows<Merchant>(db, sql, { merchantId }))[0];
 }
 
-/** All merchants, the newest first. */
+/** All merchants, newest first. */
 export async function listMerchants(db: Queryable): Promise<Merchant[]> {
   return MerchantRow.query(db).orderBy([
     { column: 'createdAt', order: 'desc' },
@@ -55,11 +52,11 @@ export async function listMerchants(db: Queryable): Promise<Merchant[]> {
   ]);
 }
 
-/** What to list; undefined and null do not narrow. */
+/** Filters of the list; undefined and null do not narrow it. */
 export type MerchantFilter = {
   statuses?: readonly Merchant['status'][] | null | undefined;
   kycStatuses?: readonly Merchant['kycStatus'][] | null | undefined;
-  /** An id, whole, or a part of the name in any case. */
+  /** A whole id, or a part of the name in any case. */
   search?: string | undefined;
 };
 
@@ -67,7 +64,7 @@ const MATCHES = `(CAST(:statuses AS text[]) IS NULL OR status = ANY (:statuses))
   AND (CAST(:kycStatuses AS text[]) IS NULL OR kyc_status = ANY (:kycStatuses))
   AND (CAST(:search AS text) IS NULL OR id = :search OR strpos(lower(name), lower(:search)) > 0)`;
 
-/** Merchants that match, the newest first. */
+/** Merchants that match the filters, newest first. */
 export async function searchMerchants(db: Queryable, filter: MerchantFilter, page: Page) {
   const values = {
     statuses: filter.statuses ? [...filter.statuses] : null,
@@ -79,9 +76,9 @@ export async function searchMerchants(db: Queryable, filter: MerchantFilter, pag
 }
 
 /**
- * No money leaves for a merchant that is suspended. Throws INVALID_STATE, saying what to do.
- * @param what is to be done, as in "this withdrawal is not approved".
- * @param instead what may be done while it is suspended.
+ * No money leaves for a suspended merchant. Throws INVALID_STATE, with what to do.
+ * @param what the result, as in "this withdrawal is not approved".
+ * @param instead what is possible while it is suspended.
  */
 export async function requireNotSuspended(
   db: Queryable,
@@ -90,6 +87,6 @@ export async function requireNotSuspended(
 ): Promise<void> {
   const merchant = await findMerchant(db, merchantId);
   if (merchant?.status !== 'SUSPENDED') return;
-  const resume = `Let it go on first (POST /api/ops/merchants/${merchantId}/resume)`;
+  const resume = `Resume it first (POST /api/ops/merchants/${merchantId}/resume)`;
   throw new AppError('INVALID_STATE', `The merchant ${merchantId} is suspended: ${what}. ${resume}, or ${instead}.`);
 }

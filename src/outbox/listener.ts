@@ -9,26 +9,26 @@ import type { Dispatch } from './record.ts';
 const CHANNEL = 'meskot_outbox';
 const RECONNECT_MS = 1_000;
 
-/** What a commit has written for the workers: messages for Temporal, or deliveries for the dispatcher. */
-type Left = 'messages' | 'deliveries';
+/** What a commit has written: messages for the relay, or deliveries for the dispatcher. */
+type Written = 'messages' | 'deliveries';
 
-/** Wakes the relay or the dispatcher; delayed messages wait for the next sweep. */
+/** Triggers the relay or the dispatcher of this process; delayed messages wait for a later sweep. */
 export const dispatchTo =
-  (wake: Record<Left, () => void>): Dispatch =>
+  (trigger: Record<Written, () => void>): Dispatch =>
   (written, triggersDispatcher) => {
-    if (written.some(({ delayMs }) => delayMs === undefined)) wake.messages();
-    if (triggersDispatcher) wake.deliveries();
+    if (written.some(({ delayMs }) => delayMs === undefined)) trigger.messages();
+    if (triggersDispatcher) trigger.deliveries();
   };
 
 /**
- * Notifies workers of the API's commits. Of each kind one notification is in flight at a
- * time, and the next one stands for all commits before it. Where one fails, the workers look by themselves within 1 s.
+ * Notifies the workers of the API's commits. One notification of each kind is in flight at a time; the next one covers all
+ * commits before it. A failed notification delays its messages by at most 1 s: the workers also poll.
  */
 export function createNotifier(db: Knex): { dispatch: Dispatch; stop: () => Promise<void> } {
-  const createOne = (left: Left) =>
+  const createOne = (written: Written) =>
     createDrainLoop(
       async () => {
-        await db.raw(`NOTIFY ${CHANNEL}, '${left}'`).catch(() => {});
+        await db.raw(`NOTIFY ${CHANNEL}, '${written}'`).catch(() => {});
         return false;
       },
       () => 0,
@@ -43,12 +43,12 @@ export function createNotifier(db: Knex): { dispatch: Dispatch; stop: () => Prom
 }
 
 /**
- * Wakes for what another process has committed. Only a hint that saves waiting for the
- * next look: a connection that is lost is opened again after a second.
+ * Triggers the relay or the dispatcher when another process commits. Only saves waiting for the next poll; a lost connection
+ * is opened again after a second.
  */
 export function listenForCommits(options: {
   databaseUrl: string;
-  wake: Record<Left, () => void>;
+  trigger: Record<Written, () => void>;
   log: Logger;
 }): PeriodicJobs {
   const stopping = new AbortController();
@@ -67,7 +67,7 @@ export function listenForCommits(options: {
     try {
       await client.connect();
       await client.query(`LISTEN ${CHANNEL}`);
-      client.on('notification', ({ payload }) => options.wake[payload === 'messages' ? 'messages' : 'deliveries']());
+      client.on('notification', ({ payload }) => options.trigger[payload === 'messages' ? 'messages' : 'deliveries']());
       await ended;
     } finally {
       over.abort();

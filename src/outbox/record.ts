@@ -4,9 +4,8 @@ import { inTransaction, rows, type Knex } from '../lib/db.ts';
 import { newId } from '../lib/ids.ts';
 
 /**
- * Something Temporal must be told because of a change: start a workflow, signal one, or signal-with-start. It is a row
- * written in the change's own transaction, so it exists exactly if the change does (docs/adr/0002).
- * `input` holds ids and numbers only.
+ * A message to Temporal: start a workflow, signal one, or signal-with-start. Written in the transaction of the change that
+ * causes it, so it exists exactly if the change does (docs/adr/0002). `input` contains ids and numbers only.
  */
 export type OutboxMessage = {
   kind: 'start' | 'signal' | 'signalWithStart';
@@ -16,27 +15,27 @@ export type OutboxMessage = {
   signal?: string;
   /** 'normal' unless given. */
   priority?: OutboxPriority;
-  /** Not to be brought to Temporal before so long after the change. */
+  /** How long after the change it is sent, at the earliest. */
   delayMs?: number;
 };
 
 export type OutboxRow = OutboxMessage & { id: string };
 
 /**
- * What goes first when much is waiting. money: withdrawals and settlements; retry: deliveries that failed and wait for
- * a retry or a resend; visibility: workflows of deliveries that were made, only shown to operators.
+ * The order of sending. money: withdrawals and settlements; retry: failed deliveries that need a retry or a resend;
+ * visibility: workflows of deliveries that succeeded, which operators only look at.
  */
 export type OutboxPriority = keyof typeof OUTBOX_PRIORITIES;
 
-/** As the table has them. */
+/** As stored in the table. */
 export const OUTBOX_PRIORITIES = { money: 0, retry: 1, normal: 2, visibility: 3 } as const;
 
-/** One change, one transaction: a command writes through `trx`, and the workers bring what it `enqueue`s to Temporal after the commit. */
+/** One change, one transaction: an operation writes through `trx`; the workers send what it enqueues after the commit. */
 export type UnitOfWork = {
   trx: Knex.Transaction;
   /**
-   * Sends a write whose answer is not needed, and does not wait for it: it travels with the COMMIT if it is the last one.
-   * If it fails, so does the change, with the error that `explain` makes of it, after the rollback.
+   * Sends a write without waiting for its result: the last one travels with the COMMIT. If it fails, the transaction
+   * fails with the error that `explain` makes of it after the rollback.
    */
   writeDeferred: (
     sql: string,
@@ -45,42 +44,42 @@ export type UnitOfWork = {
   ) => Promise<void>;
   /** Adds messages to the outbox, inside the transaction. */
   enqueue: (messages: OutboxMessage[]) => Promise<void>;
-  /** Announces rows that a larger statement of the change has already written to the outbox. */
+  /** Announces rows that another statement of the transaction has already written to the outbox. */
   enqueued: (messages: OutboxRow[]) => void;
-  /** Has the dispatchers look for new webhook deliveries after the commit. */
+  /** Triggers the dispatchers after the commit: there are new webhook deliveries. */
   triggerDispatcher: () => void;
 };
 
-/** Runs the work in one transaction and, after its commit, wakes the workers for what it wrote. */
+/** Runs the work in one transaction and triggers the workers after its commit. */
 export type RunInTransaction = <T>(work: (tx: UnitOfWork) => Promise<T>) => Promise<T>;
 
-/** Wakes the workers after a commit. Never throws and is not awaited: where it fails they look by themselves. */
+/** Triggers the workers after a commit. Never throws and is not awaited: the workers also poll. */
 export type Dispatch = (written: OutboxRow[], triggersDispatcher: boolean) => void;
 
-/** A deadlock's victim, and what a serialisation gave up on: nothing happened, and the same again usually works. */
-const TRY_AGAIN: ReadonlySet<unknown> = new Set(['40P01', '40001']);
+/** SQLSTATEs of a deadlock and of a serialisation failure: the transaction was rolled back and can be run again. */
+const RETRYABLE: ReadonlySet<unknown> = new Set(['40P01', '40001']);
 const TRIES_MAX = 3;
 const PAUSE_MAX_MS = 50;
 
-/** A change that PostgreSQL gives up on for another's sake is made again, so `work` changes nothing but the database. */
+/** Runs the work again after a deadlock or a serialisation failure, so `work` must change nothing but the database. */
 export function createTransactionRunner(db: Knex, dispatch: Dispatch): RunInTransaction {
   return async (work) => {
     for (let tries = 1; ; tries += 1) {
       try {
-        const { result, enqueued, triggersDispatcher } = await changeOnce(db, work);
+        const { result, enqueued, triggersDispatcher } = await runOnce(db, work);
         if (enqueued.length > 0 || triggersDispatcher) dispatch(enqueued, triggersDispatcher);
         return result;
       } catch (error) {
-        const isGivenUp = error instanceof Error && 'code' in error && TRY_AGAIN.has(error.code);
-        if (!isGivenUp || tries === TRIES_MAX) throw error;
-        // Not in step with the other.
+        const isRetryable = error instanceof Error && 'code' in error && RETRYABLE.has(error.code);
+        if (!isRetryable || tries === TRIES_MAX) throw error;
+        // Random, so that the two transactions do not meet again.
         await sleep(Math.random() * PAUSE_MAX_MS);
       }
     }
   };
 }
 
-async function changeOnce<T>(db: Knex, work: (tx: UnitOfWork) => Promise<T>) {
+async function runOnce<T>(db: Knex, work: (tx: UnitOfWork) => Promise<T>) {
   const written: { done: Promise<unknown>; explain: (error: unknown) => Promise<unknown> }[] = [];
   const enqueued: OutboxRow[] = [];
   let triggersDispatcher = false;
@@ -99,7 +98,7 @@ async function changeOnce<T>(db: Knex, work: (tx: UnitOfWork) => Promise<T>) {
     const enqueue = async (messages: OutboxMessage[]) => announce(await writeMessages(writeDeferred, messages));
     return work({ trx, writeDeferred, enqueue, enqueued: announce, triggerDispatcher });
   }).catch(async (error: unknown) => {
-    // The first write that failed is why all after it did.
+    // The first write that failed is the cause of all later errors.
     for (const { done, explain } of written) {
       await done.catch(async (cause: unknown) => {
         throw await explain(cause);

@@ -3,57 +3,57 @@ import type { Logger } from '../lib/log.ts';
 import type { RunInTransaction } from './record.ts';
 import type { FindRecoverable } from './recoverable.ts';
 
-export type RepairDeps = {
+export type RecoveryDeps = {
   db: Knex;
   runInTransaction: RunInTransaction;
   running: (workflowIds: string[]) => Promise<Set<string>>;
-  /** Every kind of open row that must have a running workflow. */
+  /** Of every kind of row that must have a running workflow. */
   sources: FindRecoverable[];
-  /** Whether Temporal can be asked at all. */
+  /** Whether Temporal is available. */
   reachable: () => boolean;
   log: Logger;
 };
 
-export type Repair = {
-  /** Has all open rows compared next time, for Temporal was away and may have lost any workflow. */
-  wantFull: () => void;
-  /** How many were woken; null when it is not due, or another worker is at it. */
+export type WorkflowRecovery = {
+  /** Makes the next run compare all open rows: Temporal was unavailable and may have lost any workflow. */
+  requestFull: () => void;
+  /** Returns how many workflows were signalled or started; null when no run is due, or another worker holds the lease. */
   run: () => Promise<number | null>;
 };
 
-const REPAIR_PAGE = 200;
-/** From one run to the next, whichever worker makes it. */
+const PAGE_SIZE = 200;
+/** Between two runs, on whichever worker. */
 const EVERY_SECONDS = 10;
-/** From one run over all open rows to the next, where Temporal was never away. */
+/** Between two runs over all open rows, while Temporal is always available. */
 const FULL_EVERY_SECONDS = 3_600;
-/** How long the others leave it to a worker that is at it: longer than a page takes. */
-const TURN_SECONDS = 60;
+/** Longer than a page takes. */
+const LEASE_SECONDS = 60;
 
 /**
- * Compares open rows with the running workflows and wakes what Temporal has lost: with its whole database deleted under
- * us, everything open is started again (docs/adr/0002). One worker at a time, at most every 10 s; all rows after an
- * absence and once an hour, else only what is past due. Waking what runs does no harm.
+ * Compares open rows with the running workflows and signals or starts those that Temporal has lost: after a loss of its
+ * whole database every open workflow is started again (docs/adr/0002). One worker at a time, at most every 10 s; all rows
+ * after an outage and once an hour, otherwise only those past due. Signalling a running workflow is harmless.
  */
-export function createRepair(deps: RepairDeps): Repair {
-  let isFullWanted = false;
+export function createWorkflowRecovery(deps: RecoveryDeps): WorkflowRecovery {
+  let isFullRequested = false;
   return {
-    wantFull: () => {
-      isFullWanted = true;
+    requestFull: () => {
+      isFullRequested = true;
     },
     run: async () => {
-      if (isFullWanted) await rows(deps.db, REQUEST_FULL);
-      isFullWanted = false;
-      const turn = deps.reachable() ? await acquireLock(deps.db) : undefined;
-      if (!turn) return null;
-      const restarted = await restartLostWorkflows(deps, !turn.isFull).catch(async (error: unknown) => {
-        // The next run is not kept waiting for a turn that has failed.
-        await releaseTurn(deps.db);
+      if (isFullRequested) await rows(deps.db, REQUEST_FULL);
+      isFullRequested = false;
+      const lease = deps.reachable() ? await acquireLease(deps.db) : undefined;
+      if (!lease) return null;
+      const restarted = await restartLostWorkflows(deps, !lease.isFull).catch(async (error: unknown) => {
+        // Without this the next run would wait for the lease of the failed one to end.
+        await releaseLease(deps.db);
         throw error;
       });
-      await endTurn(deps.db, turn);
-      // To be expected after an absence, and of a database that has just been filled.
-      const level = turn.isFull ? 'info' : 'warn';
-      if (restarted > 0) deps.log[level]({ restarted }, 'open rows had no workflow; they were woken');
+      await completeRun(deps.db, lease);
+      // Expected after an outage, and with a database that has just been filled.
+      const level = lease.isFull ? 'info' : 'warn';
+      if (restarted > 0) deps.log[level]({ restarted }, 'Open rows had no workflow; their workflows were restarted');
       return restarted;
     },
   };
@@ -61,12 +61,12 @@ export function createRepair(deps: RepairDeps): Repair {
 
 const REQUEST_FULL = 'UPDATE workflow_recovery SET next_full_run_at = now()';
 
-async function restartLostWorkflows(deps: RepairDeps, onlyPastDue: boolean): Promise<number> {
+async function restartLostWorkflows(deps: RecoveryDeps, onlyPastDue: boolean): Promise<number> {
   let restarted = 0;
   for (const source of deps.sources) {
     let after = '';
     for (;;) {
-      const page = await source(deps.db, { after, limit: REPAIR_PAGE, onlyPastDue });
+      const page = await source(deps.db, { after, limit: PAGE_SIZE, onlyPastDue });
       const last = page.at(-1);
       if (!last) break;
       after = last.id;
@@ -74,33 +74,33 @@ async function restartLostWorkflows(deps: RepairDeps, onlyPastDue: boolean): Pro
       const lost = page.filter((one) => one.overdue || !running.has(one.message.workflowId));
       if (lost.length > 0) await deps.runInTransaction(async (tx) => tx.enqueue(lost.map(({ message }) => message)));
       restarted += lost.length;
-      await holdTurn(deps.db);
+      await renewLease(deps.db);
     }
   }
   return restarted;
 }
 
-/** `fullRunAt`: `next_full_run_at` when the turn began; changed since then, another full run was requested. */
-type Turn = { isFull: boolean; fullRunAt: string };
+/** `fullRunAt`: `next_full_run_at` at the start of the run; a change since then is a request for another full run. */
+type Lease = { isFull: boolean; fullRunAt: string };
 
-async function acquireLock(db: Knex): Promise<Turn | undefined> {
-  const [turn] = await rows<Turn>(
+async function acquireLease(db: Knex): Promise<Lease | undefined> {
+  const [lease] = await rows<Lease>(
     db,
-    `UPDATE workflow_recovery SET next_run_at = now() + interval '${TURN_SECONDS} seconds' WHERE next_run_at <= now()
+    `UPDATE workflow_recovery SET next_run_at = now() + interval '${LEASE_SECONDS} seconds' WHERE next_run_at <= now()
      RETURNING next_full_run_at <= now() AS is_full, CAST(next_full_run_at AS text) AS full_run_at`,
   );
-  return turn;
+  return lease;
 }
 
-async function holdTurn(db: Knex): Promise<void> {
-  await rows(db, `UPDATE workflow_recovery SET next_run_at = now() + interval '${TURN_SECONDS} seconds'`);
+async function renewLease(db: Knex): Promise<void> {
+  await rows(db, `UPDATE workflow_recovery SET next_run_at = now() + interval '${LEASE_SECONDS} seconds'`);
 }
 
-async function releaseTurn(db: Knex): Promise<void> {
+async function releaseLease(db: Knex): Promise<void> {
   await rows(db, `UPDATE workflow_recovery SET next_run_at = now() + interval '${EVERY_SECONDS} seconds'`);
 }
 
-async function endTurn(db: Knex, { isFull, fullRunAt }: Turn): Promise<void> {
+async function completeRun(db: Knex, { isFull, fullRunAt }: Lease): Promise<void> {
   await rows(
     db,
     `UPDATE workflow_recovery SET next_run_at = now() + interval '${EVERY_SECONDS} seconds',

@@ -1,16 +1,16 @@
 import type { Knex } from '../lib/db.ts';
 import type { OutboxMessage } from './record.ts';
 
-/** An open row and what wakes its workflow, or starts one where Temporal has lost it. */
+/** An open row and the message that signals its workflow, or starts one where Temporal has lost it. */
 export type RecoverableWorkflow = {
   id: string;
   message: OutboxMessage;
-  /** Late although nothing but its workflow holds it up: woken even if the workflow runs. */
+  /** Late for no other reason than its workflow, which is signalled even if it runs. */
   overdue?: boolean;
 };
 
-/** `limit` rows after an id, in its order; all that are open, or only those of which something is past due. */
+/** `limit` open rows after an id, in order of ids; with `onlyPastDue` only those with something past due. */
 export type OpenPage = { after: string; limit: number; onlyPastDue: boolean };
 
-/** Rows of one kind that must have a running workflow. */
+/** Finds the rows of one kind that must have a running workflow. */
 export type FindRecoverable = (db: Knex, page: OpenPage) => Promise<RecoverableWorkflow[]>;

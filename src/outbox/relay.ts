@@ -8,49 +8,49 @@ export type RelayDeps = {
   db: Knex;
   send: (message: OutboxRow) => Promise<unknown>;
   log: Logger;
-  /** Whether it makes sense to try: false for a moment after Temporal did not answer. */
+  /** False for a moment after Temporal was unavailable: nothing is sent then. */
   reachable?: () => boolean;
-  /** True while sends need the processor: what is only shown, and retries that are not due, wait. */
+  /** True while webhooks need the processor: visibility messages and retries that are not due wait. */
   isBusy?: () => boolean;
-  /** How many messages are brought to Temporal at once. */
+  /** How many messages are sent to Temporal at once. */
   startConcurrency?: number;
-  /** The ids of those of these rows that nobody needs any more. */
+  /** The ids of those messages that are no longer needed. */
   findObsolete?: (messages: OutboxRow[]) => Promise<ReadonlySet<string>>;
 };
 
 export type Relay = {
-  /** There may be free rows: takes them all, one batch after the other, and tells Temporal. */
+  /** There may be free rows: leases them in batches and sends them to Temporal. */
   trigger: () => void;
-  /** Deletes what has waited for too long to be shown, at most 1,000 a call; how many. */
+  /** Deletes visibility messages that have waited too long, at most 1,000 a call; returns how many. */
   dropSkippedVisibility: () => Promise<number>;
-  /** Sweeps no more, and waits for what is under way. */
+  /** Starts no more sweeps, and waits for the running one. */
   stop: () => Promise<void>;
 };
 
-/** As the setting's default. */
+/** The default of the setting. */
 const START_CONCURRENCY = 8;
 const ALWAYS = (): boolean => true;
 const NEVER = (): boolean => false;
-/** Rows a sweep takes, for each that it tells at once. */
+/** Rows that a sweep leases for each that it sends at once. */
 const SWEEP_DEPTH = 4;
-/** How long a row belongs to the sweep that took it before others may take it. */
+/** How long a row stays with the sweep that leased it. */
 const LEASE_SECONDS = 5;
-/** Sweeps begin this far apart, so that each finds several. */
+/** Sweeps begin this far apart, so that each finds several rows. */
 const SWEEP_EVERY_MS = 20;
-/** What a sweep has not begun by then it gives back: others may, and its lease has not run out. */
+/** A sweep releases the rows that it has not begun to send by then, well before their lease ends. */
 const SWEEP_MS = 2_000;
 /** Between failures the pause doubles from 1 s to this. */
 const PAUSE_MAX_SECONDS = 30;
-/** A delivery that was made is shown within this, or not at all. */
-const SHOWN_WITHIN_SECONDS = 60;
+/** The workflow of a delivery that succeeded is started within this, or not at all. */
+const VISIBILITY_WITHIN_SECONDS = 60;
 const DROP_MAX = 1_000;
 
-/** The result of telling Temporal. untried: it was not asked. away: it did not answer. failed: it did not take it. */
+/** The result of sending. untried: not sent. unavailable: Temporal did not respond. failed: it rejected the message. */
 type Outcome = 'sent' | 'untried' | 'unavailable' | 'failed';
 
 /**
- * What is done with rows then. Temporal's absence puts nothing off by more than a second, so that all is free, in its
- * order, once it is back; the process as a whole asks once a second meanwhile.
+ * The statement for the rows of each result. While Temporal is unavailable rows are postponed by one second only, so that
+ * all are free, in their order, once it is back; the process as a whole tries once a second meanwhile.
  */
 const SQL_AFTER: Readonly<Record<Outcome, string>> = {
   sent: 'DELETE FROM outbox WHERE id = ANY(:ids)',
@@ -62,11 +62,11 @@ const SQL_AFTER: Readonly<Record<Outcome, string>> = {
 };
 
 /**
- * Brings the outbox to Temporal (docs/adr/0002): money that goes out first, then retries, then the rest, and last what is
- * only shown. Repeats do no harm: "already started" is success.
+ * Sends the outbox to Temporal (docs/adr/0002): outgoing money first, then retries, then the rest, and visibility last.
+ * Sending twice is harmless: "already started" is success.
  */
 export function createRelay(deps: RelayDeps): Relay {
-  const pump = createDrainLoop(
+  const loop = createDrainLoop(
     async () => {
       try {
         return await sweepOnce(deps);
@@ -77,7 +77,7 @@ export function createRelay(deps: RelayDeps): Relay {
     },
     () => SWEEP_EVERY_MS,
   );
-  return { trigger: pump.trigger, dropSkippedVisibility: async () => dropSkippedVisibility(deps.db), stop: pump.stop };
+  return { trigger: loop.trigger, dropSkippedVisibility: async () => dropSkippedVisibility(deps.db), stop: loop.stop };
 }
 
 async function sendOne({ send, log, reachable = ALWAYS }: RelayDeps, message: OutboxRow): Promise<Outcome> {
@@ -86,43 +86,43 @@ async function sendOne({ send, log, reachable = ALWAYS }: RelayDeps, message: Ou
     await send(message);
     return 'sent';
   } catch (error) {
-    log.warn({ err: error, workflowId: message.workflowId }, 'Temporal did not take a message; retrying');
+    log.warn({ err: error, workflowId: message.workflowId }, 'A message could not be sent to Temporal; retrying');
     return error instanceof UnavailableError ? 'unavailable' : 'failed';
   }
 }
 
-/** Takes and tells a batch; whether there is certainly more to do. */
+/** Leases and sends a batch; returns whether there is certainly more to do. */
 async function sweepOnce(deps: RelayDeps): Promise<boolean> {
   const { reachable = ALWAYS, isBusy = NEVER, startConcurrency = START_CONCURRENCY, findObsolete } = deps;
   if (!reachable()) return false;
   const limit = startConcurrency * SWEEP_DEPTH;
-  const taken = await takeFree(deps.db, { limit, isBusy: isBusy() });
+  const taken = await leaseFree(deps.db, { limit, isBusy: isBusy() });
   if (taken.length === 0) return false;
   const obsolete = (await findObsolete?.(taken)) ?? new Set();
   const outcomes = new Map<string, Outcome>(taken.map(({ id }) => [id, obsolete.has(id) ? 'sent' : 'untried']));
-  const left = taken.filter(({ id }) => !obsolete.has(id));
+  const remaining = taken.filter(({ id }) => !obsolete.has(id));
   const endMs = performance.now() + SWEEP_MS;
   const sendNext = async (): Promise<void> => {
-    for (let next = left.shift(); next && performance.now() < endMs; next = left.shift()) {
+    for (let next = remaining.shift(); next && performance.now() < endMs; next = remaining.shift()) {
       if (!(next.isVisibilityOnly && isBusy())) outcomes.set(next.id, await sendOne(deps, next));
     }
   };
   await Promise.all(Array.from({ length: startConcurrency }, sendNext));
-  await giveBack(deps.db, outcomes);
+  await applyOutcomes(deps.db, outcomes);
   const isMore = taken.length >= limit || [...outcomes.values()].includes('untried');
   return isMore && reachable();
 }
 
-async function giveBack(db: Knex, outcomes: ReadonlyMap<string, Outcome>): Promise<void> {
+async function applyOutcomes(db: Knex, outcomes: ReadonlyMap<string, Outcome>): Promise<void> {
   for (const outcome of Object.keys(SQL_AFTER) as Outcome[]) {
-    const ids = [...outcomes].filter(([, became]) => became === outcome).map(([id]) => id);
+    const ids = [...outcomes].filter(([, result]) => result === outcome).map(([id]) => id);
     if (ids.length > 0) await rows(db, SQL_AFTER[outcome], { ids });
   }
 }
 
 type Taken = OutboxRow & { isVisibilityOnly: boolean; rank: number; dueAt: Date };
 
-/** In SQL: free rows that fulfil the condition, in their order. */
+/** In SQL: the ids of free rows that fulfil the condition, in their order. */
 const selectFree = (condition: string): string => `ARRAY(
   SELECT id FROM outbox WHERE ${condition} AND (lease_until IS NULL OR lease_until < now())
   ORDER BY priority, available_at LIMIT :limit FOR UPDATE SKIP LOCKED)`;
@@ -133,8 +133,8 @@ const TAKE_EARLY = selectFree(
   `priority = ${retry} AND available_at > now() AND failures = 0 AND NOT CAST(:isBusy AS boolean)`,
 );
 
-/** In the order in which they are to be told: what is due, and workflows of retries before their time, when there is time. */
-async function takeFree(db: Knex, { limit, isBusy }: { limit: number; isBusy: boolean }): Promise<Taken[]> {
+/** In the order of sending: rows that are due, and the workflows of retries before their time while the process is not busy. */
+async function leaseFree(db: Knex, { limit, isBusy }: { limit: number; isBusy: boolean }): Promise<Taken[]> {
   const taken = await rows<Taken>(
     db,
     `UPDATE outbox SET lease_until = now() + interval '${LEASE_SECONDS} seconds'
@@ -152,7 +152,7 @@ async function dropSkippedVisibility(db: Knex): Promise<number> {
     `DELETE FROM outbox WHERE id = ANY (ARRAY(
        SELECT id FROM outbox
        WHERE priority = ${OUTBOX_PRIORITIES.visibility} AND available_at <= now()
-         AND created_at < now() - interval '${SHOWN_WITHIN_SECONDS} seconds'
+         AND created_at < now() - interval '${VISIBILITY_WITHIN_SECONDS} seconds'
          AND (lease_until IS NULL OR lease_until < now())
        LIMIT ${DROP_MAX} FOR UPDATE SKIP LOCKED))
      RETURNING 1`,

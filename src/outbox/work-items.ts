@@ -1,18 +1,18 @@
 import { OUTBOX_PRIORITIES } from './record.ts';
 
 /**
- * One slice's part of what operators look at: a SELECT, or several joined by UNION ALL, of kind, id, merchant_id,
- * environment, amount_santim, since, what (a sentence), detail (jsonb) and workflow_id. `:at` is the time of the
- * question. What belongs to no merchant has nulls.
+ * One slice's part of the operators' work queue: a SELECT, or several joined by UNION ALL, of kind, id, merchant_id,
+ * environment, amount_santim, since, what (a sentence), detail (jsonb) and workflow_id. `:at` is the time of the query.
+ * Items of no merchant have nulls.
  */
 export type WorkItemSource = { kinds: readonly string[]; sql: string };
 
-/** Messages to Temporal that nobody has brought there in time. */
+/** Messages to Temporal that are late. */
 export const STALLED_OUTBOX: WorkItemSource = {
   kinds: ['OUTBOX_STALLED'],
   sql: `SELECT 'OUTBOX_STALLED' AS kind, o.id, NULL AS merchant_id, NULL AS environment, NULL::bigint AS amount_santim,
                o.created_at AS since,
-               'Temporal was not told: ' || o.kind || ' of ' || o.workflow_type || ', after ' || o.failures || ' failures' AS what,
+               'Not sent to Temporal: ' || o.kind || ' of ' || o.workflow_type || ', after ' || o.failures || ' failures' AS what,
                jsonb_build_object('failures', o.failures) AS detail, o.workflow_id
         FROM outbox o
         WHERE o.priority < ${OUTBOX_PRIORITIES.visibility}

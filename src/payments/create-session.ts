@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import { isUniqueViolation, rows, type Knex } from '../lib/db.ts';
-import { AppError } from '../lib/errors.ts';
+import { AppError, invalidFields } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { toBirr, type Santim } from '../lib/money.ts';
 import type { MerchantScope } from '../lib/scope.ts';
@@ -84,7 +84,7 @@ function requireHttpsInLive(scope: MerchantScope, wanted: NewSession): void {
     .filter((field) => wanted[field] !== undefined && !wanted[field].startsWith('https://'))
     .map((field) => ({ field, issue: 'must be https in live' }));
   const [first] = details;
-  if (first) throw new AppError('VALIDATION_ERROR', `${first.field} ${first.issue}`, { details });
+  if (first) throw invalidFields(details, `${first.field} ${first.issue}`);
 }
 
 function chooseChannels(all: MerchantChannel[], wanted: Channel[] | undefined): MerchantChannel[] {

@@ -1,14 +1,12 @@
+import { z } from 'zod';
+
 import type { UnitOfWork } from '../outbox/record.ts';
+import { snapshotFields } from '../webhooks/events/catalogue.ts';
 import { recordEvents } from '../webhooks/events/record.ts';
 import { presentTransaction, type TransactionRow } from './present.ts';
 
-export type TransactionEvent =
-  | 'payment.created'
-  | 'payment.succeeded'
-  | 'checkout.completed'
-  | 'checkout.failed'
-  | 'checkout.canceled'
-  | 'checkout.expired';
+/** An alias is recorded beside the event it stands for. */
+export type TransactionEvent = Exclude<keyof typeof TRANSACTION_EVENTS, 'payment.completed'>;
 
 /** Records the same events for each transaction with its current fields, in the transaction that changed it. */
 export async function recordTransactionEvents(
@@ -36,3 +34,113 @@ export function transactionSnapshot(row: TransactionRow) {
   const { environment, ...fields } = presentTransaction(row);
   return { object: 'transaction', environment, merchantId: row.merchantId, version: row.version, ...fields };
 }
+
+const TRANSACTION_STATUSES = ['PENDING', 'SUCCESS', 'FAILED', 'CANCELLED', 'EXPIRED'] as const;
+
+/** A transaction in its events: a full snapshot, so that the order of events does not matter. */
+export const TransactionData = z.strictObject({
+  object: z.literal('transaction'),
+  ...snapshotFields,
+  checkoutOrderNo: z.string(),
+  amount: z.number().positive().meta({ description: 'Birr, at most two decimals' }),
+  currency: z.literal('ETB'),
+  transactionThrough: z.enum(['telebirr', 'cbebirr', 'awashbirr']).nullable(),
+  transactionDate: z.iso.date().meta({ description: 'The day of createdAt in Addis Ababa' }),
+  type: z.enum(['API', 'QRCODE']),
+  status: z.enum(TRANSACTION_STATUSES),
+  createdAt: z.iso.datetime(),
+  sessionId: z.string(),
+  transactionId: z.string(),
+  customerName: z.string().optional(),
+  customerEmail: z.string().optional(),
+  customerPhone: z.string().optional(),
+  receivedAmount: z.number().optional(),
+  fee: z.number().optional(),
+  feeTax: z.number().optional(),
+  netAmount: z.number().optional(),
+  providerReference: z.string().optional(),
+  completedAt: z.iso.datetime().optional(),
+  failure: z
+    .strictObject({
+      code: z.string(),
+      message: z.string(),
+      providerCode: z.string().nullable(),
+      retryable: z.boolean(),
+    })
+    .optional(),
+  lateConfirmation: z.boolean().optional().meta({ description: 'Paid after the session had ended' }),
+  held: z.enum(['WRONG_AMOUNT', 'WRONG_CURRENCY', 'REFERENCE_USED']).optional(),
+  metadata: z.record(z.string(), z.string()).optional(),
+});
+export type TransactionData = z.output<typeof TransactionData>;
+
+const paid: TransactionData = {
+  object: 'transaction',
+  environment: 'sandbox',
+  merchantId: 'mrc_01JD8Q4T5V6W7X8Y9Z0A1B2C3D',
+  version: 3,
+  checkoutOrderNo: 'ORDER-1042',
+  amount: 1250.5,
+  currency: 'ETB',
+  transactionThrough: 'telebirr',
+  transactionDate: '2025-01-15',
+  type: 'API',
+  status: 'SUCCESS',
+  createdAt: '2025-01-15T09:30:00.000Z',
+  sessionId: 'cs_01JHMW8T5V6W7X8Y9Z0A1B2C3D',
+  transactionId: 'txn_01JHMW8T5V6W7X8Y9Z0A1B2C3E',
+  customerName: 'Abebe Bikila',
+  customerPhone: '251911000000',
+  fee: 31.26,
+  feeTax: 4.69,
+  netAmount: 1214.55,
+  providerReference: 'CAF5P1QZ8L',
+  completedAt: '2025-01-15T09:31:12.000Z',
+};
+
+const { fee: _fee, feeTax: _tax, netAmount: _net, providerReference: _reference, completedAt: _at, ...unpaid } = paid;
+const failure = {
+  code: 'DECLINED',
+  message: 'The customer declined the payment.',
+  retryable: false,
+  providerCode: 'PAY_FAILED',
+};
+
+/** Every event of a transaction: its meaning, the schema of its `data` and an example. */
+export const TRANSACTION_EVENTS = {
+  'checkout.completed': {
+    description: 'A checkout was paid: its transaction became SUCCESS.',
+    data: TransactionData,
+    example: paid,
+  },
+  'checkout.failed': {
+    description: 'A checkout ended without payment: its transaction became FAILED.',
+    data: TransactionData,
+    example: { ...unpaid, status: 'FAILED', failure },
+  },
+  'checkout.canceled': {
+    description: 'The customer cancelled: the transaction became CANCELLED.',
+    data: TransactionData,
+    example: { ...unpaid, status: 'CANCELLED' },
+  },
+  'checkout.expired': {
+    description: 'The session ended before it was paid: the transaction became EXPIRED.',
+    data: TransactionData,
+    example: { ...unpaid, version: 2, status: 'EXPIRED', transactionThrough: null },
+  },
+  'payment.created': {
+    description: 'The customer chose a channel: the first payment attempt of a session was created.',
+    data: TransactionData,
+    example: { ...unpaid, version: 2, status: 'PENDING' },
+  },
+  'payment.succeeded': {
+    description: 'A payment was confirmed by its provider: the transaction became SUCCESS.',
+    data: TransactionData,
+    example: paid,
+  },
+  'payment.completed': {
+    description: 'Another name of payment.succeeded, sent only to subscriptions that name it; "*" leaves it out.',
+    data: TransactionData,
+    example: paid,
+  },
+} as const;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import type { Clock } from '../lib/clock.ts';
 import { rows } from '../lib/db.ts';
-import { AppError } from '../lib/errors.ts';
+import { AppError, invalid } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { normalisePhone } from '../lib/phone.ts';
 import { findSandboxPhone, SANDBOX_PHONES } from '../lib/sandbox-providers.ts';
@@ -91,17 +91,13 @@ export async function awaitProviderResult(checkAttempt: CheckAttempt, payment: P
 function readPhone(text: string, environment: Environment): string {
   const phone = normalisePhone(text);
   if (phone === null) {
-    throw phoneRejected('must be an Ethiopian mobile number as 09…, 07… or +251…');
+    throw invalid('phone', 'must be an Ethiopian mobile number as 09…, 07… or +251…');
   }
   if (environment === 'sandbox' && !findSandboxPhone(phone)) {
     const list = SANDBOX_PHONES.map((one) => `${one.phone} (${one.outcome})`).join(', ');
-    throw phoneRejected(`must be one of the sandbox's numbers: ${list}`);
+    throw invalid('phone', `must be one of the sandbox's numbers: ${list}`);
   }
   return phone;
-}
-
-function phoneRejected(issue: string): AppError {
-  return new AppError('VALIDATION_ERROR', `phone ${issue}`, { details: [{ field: 'phone', issue }] });
 }
 
 function paymentInFlight(session: Session, payer: Payer): Payment | null {
@@ -151,7 +147,7 @@ async function requireChannel(deps: PayDeps, session: Session, wanted: Channel):
   if (channel.reason !== null) throw channelRejected(wanted, channel.reason);
   if (!session.channels.includes(wanted)) {
     const issue = `must be one of this session's channels: ${session.channels.join(', ')}, got ${wanted}`;
-    throw new AppError('CHANNEL_DISABLED', `channel ${issue}`, { details: [{ field: 'channel', issue }] });
+    throw invalid('channel', issue, { code: 'CHANNEL_DISABLED' });
   }
   const rejection = amountLimitError(channel.channel, channel.payIn, session.amountSantim);
   if (rejection) throw rejection;

@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import { addisDay, DAY_MS, isDay } from '../lib/dates.ts';
 import { rows } from '../lib/db.ts';
-import { AppError } from '../lib/errors.ts';
+import { invalid } from '../lib/errors.ts';
 import type { Environment } from '../lib/scope.ts';
 import { CHANNELS, type Channel } from '../merchants/channels/channel.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
@@ -69,8 +69,4 @@ async function enqueueRuns(tx: UnitOfWork, days: readonly ChannelDay[], at: Date
     { requested: JSON.stringify(requested), at },
   );
   await tx.enqueue(days.map(requestMessage));
-}
-
-function invalid(field: string, issue: string): AppError {
-  return new AppError('VALIDATION_ERROR', `${field} ${issue}.`, { details: [{ field, issue }] });
 }

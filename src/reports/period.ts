@@ -1,5 +1,5 @@
 import { addDays, addisDay, daysInRange, endOfAddisDay, startOfAddisDay } from '../lib/dates.ts';
-import { AppError } from '../lib/errors.ts';
+import { invalid } from '../lib/errors.ts';
 import type { DayRange } from '../lib/pagination.ts';
 import { FIRST_DAY, LAST_DAY } from '../settlements/calendar/business-days.ts';
 
@@ -27,7 +27,7 @@ export function readPeriod(wanted: WantedPeriod, now: Date): DayRange {
   if (period === 'custom') return rangeOf(readCustom(wanted));
   if (startDate !== undefined || endDate !== undefined) {
     const field = startDate === undefined ? 'endDate' : 'startDate';
-    throw wrong(field, `is for period custom; of a ${period} give date, any day of it`);
+    throw invalid(field, `is for period custom; of a ${period} give date, any day of it`);
   }
   return rangeOf(date === undefined ? lastFull(period, addisDay(now)) : daysOf(period, withTimeout('date', date)));
 }
@@ -50,28 +50,25 @@ export function inParts(range: DayRange, daysMax: number): DayRange[] {
 type Days = Pick<DayRange, 'startDate' | 'endDate'>;
 
 function readCustom({ date, startDate, endDate }: WantedPeriod): Days {
-  if (date !== undefined) throw wrong('date', 'is for the other periods; of period custom give startDate and endDate');
-  if (startDate === undefined) throw wrong('startDate', 'is required for period custom');
-  if (endDate === undefined) throw wrong('endDate', 'is required for period custom');
+  if (date !== undefined)
+    throw invalid('date', 'is for the other periods; of period custom give startDate and endDate');
+  if (startDate === undefined) throw invalid('startDate', 'is required for period custom');
+  if (endDate === undefined) throw invalid('endDate', 'is required for period custom');
   const days = daysInRange(withTimeout('startDate', startDate), withTimeout('endDate', endDate));
   if (days < 1) {
     const issue = `must not be after endDate, got ${startDate} and ${endDate}`;
-    throw new AppError('INVALID_DATE_RANGE', `startDate ${issue}`, { details: [{ field: 'startDate', issue }] });
+    throw invalid('startDate', issue, { code: 'INVALID_DATE_RANGE' });
   }
   if (days > CUSTOM_DAYS_MAX) {
     const issue = `and endDate must cover at most ${CUSTOM_DAYS_MAX} days, got ${startDate} and ${endDate} (${days} days)`;
-    throw new AppError('DATE_RANGE_TOO_WIDE', `startDate ${issue}`, { details: [{ field: 'startDate', issue }] });
+    throw invalid('startDate', issue, { code: 'DATE_RANGE_TOO_WIDE' });
   }
   return { startDate, endDate };
 }
 
 function withTimeout(field: string, day: string): string {
   if (day >= FIRST_DAY && day <= LAST_DAY) return day;
-  throw wrong(field, `must be a day from ${FIRST_DAY} to ${LAST_DAY}, got ${day}`);
-}
-
-function wrong(field: string, issue: string): AppError {
-  return new AppError('VALIDATION_ERROR', `${field} ${issue}`, { details: [{ field, issue }] });
+  throw invalid(field, `must be a day from ${FIRST_DAY} to ${LAST_DAY}, got ${day}`);
 }
 
 /** The last period that was over before a day. */

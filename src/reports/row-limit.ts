@@ -1,4 +1,4 @@
-import { AppError } from '../lib/errors.ts';
+import { invalid } from '../lib/errors.ts';
 import { FORMATS } from './formats/formats.ts';
 import type { ReportFormat } from './states.ts';
 
@@ -7,5 +7,5 @@ export function ensureBelowLimit(format: ReportFormat, count: number): void {
   const { rowsMax } = FORMATS[format];
   if (count <= rowsMax) return;
   const issue = `${format} takes at most ${rowsMax} rows, and there are more: ask for a shorter period`;
-  throw new AppError('VALIDATION_ERROR', `format ${issue}`, { details: [{ field: 'format', issue }] });
+  throw invalid('format', issue);
 }

@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-import { likelyMistake } from './likely-mistake.ts';
+import { diagnose } from './diagnose.ts';
 import type { WebhookEvent } from './webhook-events.ts';
 
-/** The likely mistake, as a code; the error's message says what to do about it. */
+/** The likely mistake as a code; the error's message has the remedy. */
 export type VerificationErrorCode =
   | 'body_was_parsed'
   | 'body_missing'
@@ -20,7 +20,7 @@ export type VerificationErrorCode =
   | 'timestamp_missing'
   | 'timestamp_outside_tolerance';
 
-/** The delivery must not be trusted: answer 400, and read `reason` and the message in your log. */
+/** The delivery must not be trusted: respond with 400, and log `reason` and the message. */
 export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';
   readonly reason: VerificationErrorCode;
@@ -40,11 +40,11 @@ export type VerifyOptions = {
   /** One, or several while you rotate: any of them may match. */
   secret: string | readonly string[];
   /**
-   * Refuses deliveries signed longer ago, or further ahead, than this: 0 to 86,400. Every retry is signed anew, so 300 is
-   * safe. Without it replays are only told by their `event_id`.
+   * Rejects deliveries signed longer ago, or further in the future, than this: 0 to 86,400. Every retry is signed anew, so
+   * 300 is safe. Without it, detect replays by their `event_id`.
    */
   toleranceSeconds?: number;
-  /** The time to hold them against; now unless said. */
+  /** The time to compare with; the current time unless given. */
   now?: Date;
 };
 
@@ -52,10 +52,10 @@ const TOLERANCE_SECONDS_MAX = 86_400;
 
 /**
  * Checks that a webhook comes from Meskot and returns its event; throws {@link WebhookVerificationError} otherwise, and
- * a RangeError for options that make no sense, such as a tolerance of NaN.
+ * a RangeError for invalid options, such as a tolerance of NaN.
  *
- * `rawBody` is the body exactly as it came, before any JSON parsing (`express.raw`, `request.text()`). `secret` is the
- * `whsec_…` shown when the subscription was made. The header may be base64 or hex, whatever the subscription says.
+ * `rawBody` is the body exactly as received, before any JSON parsing (`express.raw`, `request.text()`). `secret` is the
+ * `whsec_…` displayed when the subscription was created. The header may be base64 or hex, whatever is configured.
  */
 export function verifyWebhook(
   rawBody: string | Uint8Array,
@@ -64,7 +64,7 @@ export function verifyWebhook(
 ): WebhookEvent {
   const options: VerifyOptions =
     typeof secret === 'object' && secret !== null && 'secret' in secret ? secret : { secret };
-  rejectUnusable(options);
+  ensureValidOptions(options);
   const body = bodyBytes(rawBody);
   const secrets = [options.secret].flat().filter((one) => typeof one === 'string' && one !== '');
   if (secrets.length === 0) {
@@ -75,13 +75,13 @@ export function verifyWebhook(
   if (signature === null) {
     throw new WebhookVerificationError(
       'header_missing',
-      'The header X-Service-Signature is missing: this is no Meskot webhook, or a proxy in front of you removes it.',
+      'The header X-Service-Signature is missing: this is not a Meskot webhook, or a proxy removes it.',
     );
   }
   const known = [signature, previous].filter((value) => value !== null);
   const matches = (key: string): boolean => known.some((value) => isSignatureOf(value, key, body));
   if (secrets.filter(matches).length === 0) {
-    const { reason, message } = likelyMistake({ body, signature, secrets, isSignatureOf });
+    const { reason, message } = diagnose({ body, signature, secrets, isSignatureOf });
     throw new WebhookVerificationError(reason, message);
   }
   if (options.toleranceSeconds !== undefined) {
@@ -90,12 +90,12 @@ export function verifyWebhook(
   return parse(body);
 }
 
-/** A comparison with NaN is never true, so it would let every replay pass. */
-function rejectUnusable({ toleranceSeconds, now }: VerifyOptions): void {
-  // Number.isFinite takes no texts, which the type alone does not keep out of JavaScript.
+/** A comparison with NaN is never true, so it would accept every replay. */
+function ensureValidOptions({ toleranceSeconds, now }: VerifyOptions): void {
+  // Number.isFinite rejects texts, which callers in JavaScript may pass in spite of the type.
   const isNumber = toleranceSeconds !== undefined && Number.isFinite(toleranceSeconds);
-  const isFit = isNumber && toleranceSeconds >= 0 && toleranceSeconds <= TOLERANCE_SECONDS_MAX;
-  if (toleranceSeconds !== undefined && !isFit) {
+  const isValid = isNumber && toleranceSeconds >= 0 && toleranceSeconds <= TOLERANCE_SECONDS_MAX;
+  if (toleranceSeconds !== undefined && !isValid) {
     const allowed = `a number from 0 to ${TOLERANCE_SECONDS_MAX}, or left out`;
     throw new RangeError(`toleranceSeconds must be ${allowed}, got ${String(toleranceSeconds)}.`);
   }
@@ -111,7 +111,7 @@ function bodyBytes(rawBody: unknown): Buffer {
   }
   throw new WebhookVerificationError(
     rawBody === undefined || rawBody === null ? 'body_missing' : 'body_was_parsed',
-    'The body given is not its raw text or bytes. Take it before JSON parsing: express.raw({ type: "application/json" }), or await request.text().',
+    'The given body is not raw text or bytes. Read it before JSON parsing: express.raw({ type: "application/json" }), or await request.text().',
   );
 }
 
@@ -134,7 +134,7 @@ function isSignatureOf(value: string, key: string, bytes: Buffer): boolean {
 
 type TimestampCheck = { secrets: readonly string[]; toleranceSeconds: number; now?: Date };
 
-/** The timestamp counts only under its own signature, the Standard Webhooks one: anybody can set a header. */
+/** The timestamp is checked with the Standard Webhooks signature, which covers it: anyone can set a header. */
 function checkTimestamp(body: Buffer, headers: WebhookHeaders, check: TimestampCheck): void {
   const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
     headerOf(headers, name),
@@ -157,7 +157,7 @@ function checkTimestamp(body: Buffer, headers: WebhookHeaders, check: TimestampC
   if (Math.abs(ageSeconds) > check.toleranceSeconds) {
     throw new WebhookVerificationError(
       'timestamp_outside_tolerance',
-      `It was signed ${Math.round(ageSeconds)} s ago, more than ${check.toleranceSeconds} s: a replay, or this machine's clock is wrong.`,
+      `It was signed ${Math.round(ageSeconds)} s ago, more than ${check.toleranceSeconds} s: a replay, or the clock of this machine is wrong.`,
     );
   }
 }

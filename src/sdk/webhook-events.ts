@@ -1,9 +1,9 @@
 export type Environment = 'sandbox' | 'live';
 
-/** What every event's `data` starts with. `version` rises with every change: keep the highest, whatever came last. */
+/** The first fields of every event's `data`. `version` rises with every change: keep the highest, in any order of arrival. */
 type Snapshot<Kind extends string> = { object: Kind; environment: Environment; merchantId: string; version: number };
 
-/** A payment as its events show it, complete each time. Unknown members may be added. */
+/** A payment, complete in each event. Unknown fields may be added. */
 export type Transaction = Snapshot<'transaction'> & {
   transactionId: string;
   sessionId: string;
@@ -22,7 +22,7 @@ export type Transaction = Snapshot<'transaction'> & {
   customerName?: string;
   customerEmail?: string;
   customerPhone?: string;
-  /** What was paid, where another amount than asked for has been accepted. */
+  /** The paid amount, where a different one was accepted. */
   receivedAmount?: number;
   /** Once the payment has succeeded; netAmount = the paid amount - fee - feeTax. */
   fee?: number;
@@ -32,12 +32,12 @@ export type Transaction = Snapshot<'transaction'> & {
   failure?: { code: string; message: string; providerCode: string | null; retryable: boolean };
   /** Paid after the session had ended. */
   lateConfirmation?: boolean;
-  /** Why the money waits for a decision. */
+  /** Why the money is held for a decision. */
   held?: 'WRONG_AMOUNT' | 'WRONG_CURRENCY' | 'REFERENCE_USED';
   metadata?: Record<string, string>;
 };
 
-/** Money out as its events show it, complete each time. Unknown members may be added. */
+/** A withdrawal, complete in each event. Unknown fields may be added. */
 export type Withdrawal = Snapshot<'withdrawal'> & {
   withdrawalRequestId: string;
   /** Your own id of the request. */
@@ -46,17 +46,17 @@ export type Withdrawal = Snapshot<'withdrawal'> & {
   amount: number;
   fee: number;
   feeTax: number;
-  /** What your balance gives: amount + fee + feeTax. */
+  /** Debited from your balance: amount + fee + feeTax. */
   totalDebit: number;
-  /** What the beneficiary got, where that is not the amount: what is missing has come back to the balance. */
+  /** The amount that the beneficiary got, where it differs; the rest is back in the balance. */
   paidAmount?: number;
   currency: 'ETB';
   channel: 'TELEBIRR' | 'CBE_BIRR' | 'AWASH';
-  /** Numbers show their last four digits only. */
+  /** Of numbers the last four digits only. */
   destination: { phone?: string; bankCode?: string; accountNumber?: string; accountName: string };
   reason?: string;
   status: 'PENDING' | 'SUCCESS' | 'FAILED' | 'REJECTED' | 'CANCELLED' | 'REVERSED';
-  /** Where it stands while PENDING. */
+  /** While PENDING. */
   stage?: 'CREATED' | 'UNDER_REVIEW' | 'SUBMITTED' | 'UNKNOWN';
   pendingReason?: string;
   reviewReasons?: string[];
@@ -68,7 +68,7 @@ export type Withdrawal = Snapshot<'withdrawal'> & {
   reversedAt?: string;
 };
 
-/** Money to your bank account as its events show it, complete each time. Unknown members may be added. */
+/** A settlement to your bank account, complete in each event. Unknown fields may be added. */
 export type Settlement = Snapshot<'settlement'> & {
   settlementId: string;
   /** Your own id of the request. */
@@ -77,17 +77,17 @@ export type Settlement = Snapshot<'settlement'> & {
   amount: number;
   fee: number;
   feeTax: number;
-  /** What your balance gives: amount + fee + feeTax. */
+  /** Debited from your balance: amount + fee + feeTax. */
   totalDebit: number;
   currency: 'ETB';
-  /** The number shows its last four digits only. */
+  /** Of the number the last four digits only. */
   bankAccount: { bankCode: string; accountNumber: string; accountName: string };
   status: 'REQUESTED' | 'APPROVED' | 'PROCESSING' | 'COMPLETED' | 'FAILED' | 'REJECTED' | 'CANCELLED';
   /** YYYY-MM-DD in Addis Ababa, as are the two below. */
   effectiveDate: string;
   earliestExpected: string;
   expectedBy: string;
-  /** The days on the way that do not count, and why. */
+  /** The days until then that are not business days, each with its reason. */
   dateReasons: { date: string; reason: string; provisional: boolean }[];
   /** The bank's trace id. */
   bankReference?: string;
@@ -97,12 +97,12 @@ export type Settlement = Snapshot<'settlement'> & {
   creditedAt?: string;
   /** The day of creditedAt, YYYY-MM-DD in Addis Ababa. */
   creditedOn?: string;
-  /** The bank had credited it and has sent it back. */
+  /** When the bank sent back what it had credited. */
   returnedAt?: string;
   completedAt?: string;
 };
 
-/** A report whose file is there. Unknown members may be added. */
+/** A report whose file is ready. Unknown fields may be added. */
 export type Report = Snapshot<'report'> & {
   reportId: string;
   kind: 'payments' | 'withdrawals' | 'settlements' | 'balance';
@@ -118,14 +118,14 @@ export type Report = Snapshot<'report'> & {
   rowsTotal: number;
   /** In birr, by column. */
   totals: Record<string, number>;
-  /** All rows are as they were at this instant. */
+  /** All rows are of this instant. */
   snapshotAt: string;
   fileName: string;
   /** Bytes. */
   fileSize: number;
   /** Of the file's bytes, in hex. */
   sha256: string;
-  /** Asks for your API key; until expiresAt. */
+  /** Needs your API key; valid until expiresAt. */
   fileUrl: string;
   expiresAt: string;
   requestedAt: string;

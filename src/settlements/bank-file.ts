@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import type { Clock } from '../lib/clock.ts';
 import { isDay, startOfAddisDay } from '../lib/dates.ts';
-import { AppError } from '../lib/errors.ts';
+import { AppError, invalid } from '../lib/errors.ts';
 import { patternText, plainText } from '../lib/fields.ts';
 import { parseBirr } from '../lib/money.ts';
 import type { UnitOfWork, RunInTransaction } from '../outbox/record.ts';
@@ -168,5 +168,5 @@ function issueText({ path, message }: z.core.$ZodIssue): string {
 }
 
 function invalidFile(issue: string): AppError {
-  return new AppError('VALIDATION_ERROR', `The file ${issue}.`, { details: [{ field: 'file', issue }] });
+  return invalid('file', issue, { message: `The file ${issue}.` });
 }

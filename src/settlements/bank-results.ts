@@ -1,6 +1,6 @@
 import { bookReference, ensureUnused } from '../ledger/external-references.ts';
 import { addisDay } from '../lib/dates.ts';
-import { AppError } from '../lib/errors.ts';
+import { invalid } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { creditReference, recordLateCredit, withinDay } from './late-credit.ts';
@@ -68,8 +68,10 @@ export async function markCredited(tx: UnitOfWork, id: string, credit: Credit): 
 function ensureAmount({ amountSantim }: SettlementRow, credit: Credit): void {
   if (credit.amountSantim === undefined || credit.amountSantim === amountSantim) return;
   const [ours, theirs] = [formatBirr(amountSantim), formatBirr(credit.amountSantim)];
-  const issue = `must be the settlement's, ${ours} ETB, got ${theirs}: clarify it with the bank; nothing was booked`;
-  throw new AppError('VALIDATION_ERROR', `amount ${issue}`, { details: [{ field: 'amount', issue }] });
+  throw invalid(
+    'amount',
+    `must be the settlement's, ${ours} ETB, got ${theirs}: clarify it with the bank; nothing was booked`,
+  );
 }
 
 /** Whether this credit is booked already, even if the bank has sent the money back since. */
@@ -170,5 +172,5 @@ function ensureDay(creditedAt: Date, { from, until }: { from: Date; until: Date 
   const day = addisDay(creditedAt);
   if (day >= addisDay(from) && day <= addisDay(until)) return;
   const issue = `must be a day from ${addisDay(from)}, when it was sent, to ${addisDay(until)}, today; got ${day}`;
-  throw new AppError('VALIDATION_ERROR', `creditedAt ${issue}`, { details: [{ field: 'creditedAt', issue }] });
+  throw invalid('creditedAt', issue);
 }

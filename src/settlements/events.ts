@@ -1,16 +1,12 @@
+import { z } from 'zod';
+
 import type { UnitOfWork } from '../outbox/record.ts';
+import { snapshotFields } from '../webhooks/events/catalogue.ts';
 import { recordEvents } from '../webhooks/events/record.ts';
 import { settlementSnapshot } from './present.ts';
 import type { SettlementRow } from './queries.ts';
 
-export type SettlementEvent =
-  | 'settlement.requested'
-  | 'settlement.processing'
-  | 'settlement.completed'
-  | 'settlement.failed'
-  | 'settlement.rejected'
-  | 'settlement.canceled'
-  | 'settlement.updated';
+export type SettlementEvent = keyof typeof SETTLEMENT_EVENTS;
 
 /** Records an event with the settlement's current state, in the transaction that changed it. */
 export async function recordSettlementEvent(
@@ -30,3 +26,135 @@ export async function recordSettlementEvent(
     },
   ]);
 }
+
+/** A settlement in its events: a full snapshot, so that the order of events does not matter. */
+export const SettlementData = z.strictObject({
+  object: z.literal('settlement'),
+  ...snapshotFields,
+  settlementId: z.string(),
+  requestId: z.string().meta({ description: "The merchant's own id of the request" }),
+  amount: z.number().positive().meta({ description: 'Birr, at most two decimals: what the bank account gets' }),
+  fee: z.number(),
+  feeTax: z.number(),
+  totalDebit: z.number().positive(),
+  currency: z.literal('ETB'),
+  bankAccount: z
+    .strictObject({ bankCode: z.string(), accountNumber: z.string(), accountName: z.string() })
+    .meta({ description: 'Of the number the last four digits only' }),
+  status: z.enum(['REQUESTED', 'APPROVED', 'PROCESSING', 'COMPLETED', 'FAILED', 'REJECTED', 'CANCELLED']),
+  effectiveDate: z.iso.date(),
+  earliestExpected: z.iso.date(),
+  expectedBy: z.iso.date(),
+  dateReasons: z
+    .array(z.strictObject({ date: z.iso.date(), reason: z.string(), provisional: z.boolean() }))
+    .meta({ description: 'The days until then that are not business days, each with its reason' }),
+  bankReference: z.string().optional().meta({ description: "The bank's trace id" }),
+  failure: z.strictObject({ code: z.string(), message: z.string() }).optional(),
+  requestedAt: z.iso.datetime(),
+  sentAt: z.iso.datetime().optional(),
+  creditedAt: z.iso.datetime().optional(),
+  creditedOn: z.iso.date().optional(),
+  returnedAt: z.iso.datetime().optional().meta({ description: 'When the bank sent back what it had credited' }),
+  completedAt: z.iso.datetime().optional(),
+});
+export type SettlementData = z.output<typeof SettlementData>;
+
+const requested: SettlementData = {
+  object: 'settlement',
+  environment: 'sandbox',
+  merchantId: 'mrc_01JD8Q4T5V6W7X8Y9Z0A1B2C3D',
+  version: 1,
+  settlementId: 'stl_01JHMW8T5V6W7X8Y9Z0A1B2C3H',
+  requestId: 'SETTLE-2025-01-17',
+  amount: 48_250.75,
+  fee: 0,
+  feeTax: 0,
+  totalDebit: 48_250.75,
+  currency: 'ETB',
+  bankAccount: { bankCode: 'CBE', accountNumber: '*********6789', accountName: 'Abyssinia Coffee PLC' },
+  status: 'REQUESTED',
+  effectiveDate: '2025-01-17',
+  earliestExpected: '2025-01-20',
+  expectedBy: '2025-01-21',
+  dateReasons: [
+    { date: '2025-01-18', reason: 'Saturday 18 January 2025', provisional: false },
+    { date: '2025-01-19', reason: 'Timkat, Sunday 19 January 2025', provisional: false },
+  ],
+  requestedAt: '2025-01-17T06:30:00.000Z',
+};
+const { requestedAt, ...fixed } = requested;
+const bankReference = 'FT25017QX9K2';
+const atBank = { bankReference, requestedAt, sentAt: '2025-01-17T11:05:00.000Z' };
+const completedAt = '2025-01-20T06:10:00.000Z';
+const rejected = (code: string, message: string) => ({ failure: { code, message }, requestedAt });
+
+/** Every event of a settlement: its meaning, the schema of its `data` and an example. */
+export const SETTLEMENT_EVENTS = {
+  'settlement.requested': {
+    description: 'A settlement was requested: its amount, fee and tax are reserved.',
+    data: SettlementData,
+    example: requested,
+  },
+  'settlement.processing': {
+    description: 'A settlement was sent to the bank.',
+    data: SettlementData,
+    example: { ...fixed, version: 3, status: 'PROCESSING', ...atBank },
+  },
+  'settlement.completed': {
+    description: 'The bank credited a settlement.',
+    data: SettlementData,
+    example: {
+      ...fixed,
+      version: 4,
+      status: 'COMPLETED',
+      ...atBank,
+      creditedAt: '2025-01-20T05:45:00.000Z',
+      creditedOn: '2025-01-20',
+      completedAt,
+    },
+  },
+  'settlement.failed': {
+    description:
+      'The bank did not credit a settlement, or sent it back afterwards (returnedAt): its money is available again.',
+    data: SettlementData,
+    example: {
+      ...fixed,
+      version: 4,
+      status: 'FAILED',
+      bankReference,
+      ...rejected('BANK_REFUSED', 'The account is closed.'),
+      sentAt: atBank.sentAt,
+      completedAt,
+    },
+  },
+  'settlement.rejected': {
+    description: 'An operator rejected a settlement: the reserved money is available again.',
+    data: SettlementData,
+    example: {
+      ...fixed,
+      version: 2,
+      status: 'REJECTED',
+      ...rejected('REJECTED', 'The account is under investigation.'),
+      completedAt: '2025-01-17T08:00:00.000Z',
+    },
+  },
+  'settlement.canceled': {
+    description: 'The merchant cancelled a settlement before it was decided.',
+    data: SettlementData,
+    example: { ...requested, version: 2, status: 'CANCELLED', completedAt: '2025-01-17T07:00:00.000Z' },
+  },
+  'settlement.updated': {
+    description: 'A settlement was approved, or its expected dates changed with the calendar.',
+    data: SettlementData,
+    example: {
+      ...requested,
+      version: 3,
+      status: 'APPROVED',
+      expectedBy: '2025-01-22',
+      dateReasons: [
+        ...requested.dateReasons,
+        { date: '2025-01-21', reason: 'National mourning, Tuesday 21 January 2025', provisional: false },
+      ],
+    },
+  },
+} as const;

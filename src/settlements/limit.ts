@@ -1,5 +1,5 @@
 import { rows, type Knex, type Queryable } from '../lib/db.ts';
-import { AppError } from '../lib/errors.ts';
+import { invalid } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 
 /** The smallest and the largest amount of one settlement. */
@@ -27,7 +27,7 @@ export async function setSettlementLimit(
 ): Promise<void> {
   if (maxSantim < minSantim) {
     const issue = `must be at least min, got ${formatBirr(maxSantim)} and ${formatBirr(minSantim)}`;
-    throw new AppError('VALIDATION_ERROR', `max ${issue}`, { details: [{ field: 'max', issue }] });
+    throw invalid('max', issue);
   }
   await rows(
     trx,

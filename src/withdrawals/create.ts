@@ -6,7 +6,7 @@ import { reservePosting, totalDebit } from '../ledger/postings.ts';
 import type { Clock } from '../lib/clock.ts';
 import { addisDay, startOfAddisDay } from '../lib/dates.ts';
 import { rows } from '../lib/db.ts';
-import { AppError } from '../lib/errors.ts';
+import { AppError, invalid } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Santim } from '../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
@@ -137,7 +137,7 @@ function channelError(
   const { payoutTo } = provider.capabilities;
   if (payoutTo.includes(destination.kind)) return;
   const issue = `${channel} pays out to a ${payoutTo.join(' or a ')}, not to a ${destination.kind}`;
-  throw new AppError('VALIDATION_ERROR', `destination: ${issue}`, { details: [{ field: 'destination', issue }] });
+  throw invalid('destination', issue, { message: `destination: ${issue}` });
 }
 
 /** What remains of the day, where it has a limit. */

@@ -5,7 +5,7 @@ import {
   type Approver,
 } from '../access/separation-of-duties.ts';
 import { rows } from '../lib/db.ts';
-import { AppError } from '../lib/errors.ts';
+import { AppError, invalid } from '../lib/errors.ts';
 import { lock } from '../lib/lock.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
@@ -75,14 +75,10 @@ function decisionOf(row: WithdrawalRow, { paidSantim, ...resolution }: Resolutio
     if (row.status !== 'SUCCESS' || paidSantim === undefined || paidSantim === paid) {
       return { ...resolution, paidSantim: paidSantim ?? paid };
     }
-    throw wrongPaid(`is booked, ${formatBirr(paid)} ETB: leave it out`);
+    throw invalid('paidAmount', `is booked, ${formatBirr(paid)} ETB: leave it out`);
   }
   if (paidSantim === undefined) return { ...resolution, paidSantim: 0n };
-  throw wrongPaid('is what was paid: leave it out where nothing was');
-}
-
-function wrongPaid(issue: string): AppError {
-  return new AppError('VALIDATION_ERROR', `paidAmount ${issue}`, { details: [{ field: 'paidAmount', issue }] });
+  throw invalid('paidAmount', 'is what was paid: leave it out where nothing was');
 }
 
 const THIS_DECISION = `withdrawal_id = :id AND outcome = :outcome AND provider_reference = :providerReference
@@ -166,7 +162,7 @@ async function requirePlausible({ tx, row, decision }: About): Promise<void> {
   const most =
     found?.reportedSantim && found.reportedSantim > row.amountSantim ? found.reportedSantim : row.amountSantim;
   if (decision.paidSantim <= most) return;
-  throw wrongPaid(`must be at most ${formatBirr(most)} ETB, which was asked for or its provider has said`);
+  throw invalid('paidAmount', `must be at most ${formatBirr(most)} ETB, which was asked for or its provider has said`);
 }
 
 /** false: this operator has said so before. Another word of the same operator takes the first one's place. */

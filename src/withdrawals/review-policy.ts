@@ -1,5 +1,5 @@
 import { rows, type Knex, type Queryable } from '../lib/db.ts';
-import { AppError } from '../lib/errors.ts';
+import { invalid } from '../lib/errors.ts';
 import { formatBirr } from '../lib/money.ts';
 import type { ReviewPolicy } from './review.ts';
 
@@ -23,9 +23,7 @@ export async function setReviewPolicy(
   const { largeAmountSantim, twoPersonSantim } = policy;
   if (twoPersonSantim < largeAmountSantim) {
     const issue = `must be at least largeAmount, got ${formatBirr(twoPersonSantim)} and ${formatBirr(largeAmountSantim)}`;
-    throw new AppError('VALIDATION_ERROR', `twoPersonAmount ${issue}`, {
-      details: [{ field: 'twoPersonAmount', issue }],
-    });
+    throw invalid('twoPersonAmount', issue);
   }
   await rows(
     trx,

@@ -40,11 +40,15 @@ const parts = async (keyRing: KeyRing): Promise<Record<string, unknown>[]> =>
 
 /** An answer stored for a key, and the same key asked again. */
 const answerOf = async (keyRing: KeyRing, key: string): Promise<string> => {
-  const idempotency = createIdempotency({ db: world.db, runInTransaction: world.runInTransaction, keyRing });
+  const idempotency = createIdempotency({ db: world.db, keyRing });
   const call = { ...scope, route: 'POST /x', key, requestHash: Buffer.from('same') };
-  const rejection = () => 'refused';
-  const { response } = await idempotency.run(call, async () => ({ status: 201, text: `answer of ${key}` }), rejection);
-  return response.text;
+  return world.runInTransaction(async (tx) => {
+    const first = await idempotency.find(call, tx);
+    if (first) return first.text;
+    const text = `answer of ${key}`;
+    await idempotency.store(call, { status: 201, text }, tx);
+    return text;
+  });
 };
 
 test('everything is brought under the current key, once, and then the old one is not needed', async () => {

@@ -119,7 +119,7 @@ test('an application is approved by the number of what was read, and not a later
     { merchantId },
   );
   const queue = await run('queue', '--live', '--merchant', merchantId);
-  expect(queue.text).toContain('waits to be decided (submission 2)');
+  expect(queue.text).toContain('KYC application to decide (submission 2)');
   expect((await run('approve', merchantId, '--live')).text).toContain('--submission is needed');
   const unread = await run('approve', merchantId, '--live', '--submission', '1');
   expect([unread.exitCode, unread.text]).toEqual([1, expect.stringContaining('submitted again meanwhile')]);
@@ -170,7 +170,7 @@ test('a settlement is approved, sent and credited, and the bank is not believed 
   expect(await json('returned', paid, '--reference', 'RT-1', ...why)).toMatchObject({ status: 'FAILED' });
   expect(await json('credited', failed, '--reference', 'FT-2')).toMatchObject({
     status: 'FAILED',
-    issue: expect.stringContaining('the credit FT-2 is not booked'),
+    issue: expect.stringContaining('FT-2 is not booked. Book or dismiss it'),
   });
   expect(await json('book-credit', failed, ...why)).toMatchObject({ status: 'COMPLETED' });
   expect((await run('dismiss-credit', failed, ...why)).exitCode).toBe(1);

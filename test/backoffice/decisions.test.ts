@@ -102,7 +102,7 @@ describe('a withdrawal under review', () => {
     expect([refused.status, refused.body.error.code]).toEqual([409, 'INVALID_STATE']);
     expect(refused.body.message).toBe(
       `The merchant ${scope.merchantId} is suspended: this withdrawal is not approved. ` +
-        `Let it go on first (POST ${merchant}/resume), or reject the withdrawal.`,
+        `Resume it first (POST ${merchant}/resume), or reject the withdrawal.`,
     );
     await desk.send('POST', `${merchant}/resume`, { body: { reason: 'All is well' } });
     expect((await decide(`${id}/approve`, desk.people.finance)).body.data.stage).toBe('CREATED');

@@ -144,7 +144,7 @@ describe('the queue', () => {
         kind: 'CHANNEL_REQUEST',
         id: `${scope.merchantId}/AWASH`,
         environment: 'live',
-        what: expect.stringMatching(/^The merchant asks for Awash/),
+        what: expect.stringMatching(/^The merchant requests Awash/),
       }),
     ]);
     const { read, approve } = items[0].links;

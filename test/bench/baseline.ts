@@ -4,9 +4,9 @@ import { text } from 'node:stream/consumers';
 import pg from 'pg';
 import { Pool } from 'undici';
 
+import { EVENT_CATALOGUE } from '../../src/app/event-catalogue.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { signedRequest } from '../../src/webhooks/delivery/signature.ts';
-import { EVENT_TYPES } from '../../src/webhooks/events/catalogue.ts';
+import { signedRequest } from '../../src/webhooks/delivery/attempt.ts';
 import { createTwinDispatcher, type Claimed } from './baseline-dispatcher.ts';
 import { createTwinList } from './baseline-list.ts';
 
@@ -31,7 +31,7 @@ async function publish(request: IncomingMessage, subscriptionId: number): Promis
   const event = asked.event ?? 'webhook.test';
   const at = new Date();
   const id = newId('evt', at.getTime());
-  const data = EVENT_TYPES['webhook.test'].example;
+  const data = EVENT_CATALOGUE['webhook.test'].example;
   const payload = JSON.stringify({ event, event_id: id, api_version: 'v1.0', created_at: at.toISOString(), data });
   const client = await database.connect();
   try {

@@ -13,16 +13,16 @@ import { migrate } from '../../src/lib/migrate.ts';
 import {
   findChild,
   isAlive,
-  processMark,
+  processStartTime,
   startChild,
   stopChild,
   writePidFile,
   type Child,
 } from '../../src/local/child-process.ts';
-import { ensureDatabase, startPostgres, stopLeftPostgres, type LocalPostgres } from '../../src/local/postgres.ts';
+import { ensureDatabase, startPostgres, stopOrphanPostgres, type LocalPostgres } from '../../src/local/postgres.ts';
 import { readLocalSettings } from '../../src/local/settings.ts';
 import { findTemporalBinary } from '../../src/local/temporal-binary.ts';
-import { startTemporal, stopLeftTemporal, type LocalTemporal } from '../../src/local/temporal.ts';
+import { startTemporal, stopOrphanTemporal, type LocalTemporal } from '../../src/local/temporal.ts';
 
 const PREFIX = 'meskot-bench-';
 const PROJECT = resolve(import.meta.dirname, '../..');
@@ -80,7 +80,7 @@ export async function prepareGround({ say, profileFolder }: GroundOptions): Prom
   const folder = await mkdtemp(join(tmpdir(), PREFIX));
   // PostgreSQL may run as another user, who has to get through.
   await chmod(folder, 0o711);
-  writePidFile(join(folder, 'owner.pid'), { pid: process.pid, mark: (await processMark(process.pid)) ?? '' });
+  writePidFile(join(folder, 'owner.pid'), { pid: process.pid, mark: (await processStartTime(process.pid)) ?? '' });
   const clear = async (): Promise<void> => clearFolder(folder);
   onSignal(clear);
   try {
@@ -194,7 +194,7 @@ async function runScript(
     ],
     logFile,
     pidFile: join(folder, `${script.name}.pid`),
-    facts: {},
+    details: {},
   });
   const output = async (): Promise<string> => readFile(logFile, 'utf8');
   const running: Running = {
@@ -245,7 +245,7 @@ async function clearFolder(folder: string): Promise<void> {
   const pidFiles = names.filter((name) => name.endsWith('.pid') && name !== 'owner.pid');
   const children = await Promise.all(pidFiles.map((name) => findChild(join(folder, name))));
   await Promise.all(children.map(async (child) => child && stopChild(child, 'SIGTERM', STOP_WITHIN_MS)));
-  await Promise.all([stopLeftPostgres(join(folder, 'postgres')), stopLeftTemporal(join(folder, 'temporal'))]);
+  await Promise.all([stopOrphanPostgres(join(folder, 'postgres')), stopOrphanTemporal(join(folder, 'temporal'))]);
   // What a server was ended in the middle of may still appear.
   await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
 }

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 
 import { routesOf } from '../../src/app/api.ts';
 import { readConfig } from '../../src/config.ts';
+import { healthRoutes } from '../../src/http/health.ts';
 import { createLimits } from '../../src/http/limits.ts';
 import { createOpenApiDocument, type RecordedResponses } from '../../src/http/openapi.ts';
 import type { Route } from '../../src/http/route.ts';
-import { systemRoutes } from '../../src/http/system.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { NO_LIMITS } from '../support/http.ts';
 
@@ -28,7 +28,7 @@ export function productRoutes(): Route[] {
     limits: createLimits(NO_LIMITS),
     log: createLogger('silent', 'test'),
   });
-  return [...systemRoutes({ countPendingMigrations: async () => 0 }, new AbortController().signal), ...routes];
+  return [...healthRoutes({ countPendingMigrations: async () => 0 }, new AbortController().signal), ...routes];
 }
 
 const responses = JSON.parse(

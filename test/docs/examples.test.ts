@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { BODY_EXAMPLES } from '../../src/http/body-examples.ts';
+import { BODY_EXAMPLES } from '../../src/http/operation-examples.ts';
 import { ERROR_STATUS, type ErrorCode } from '../../src/lib/errors.ts';
 import { productDocument, productRoutes, walk, type Node } from './document.ts';
 

@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { EVENT_CATALOGUE } from '../../src/app/event-catalogue.ts';
 import { anyFreePort } from '../../src/lib/free-port.ts';
 import {
   newSecret,
   signedRequest,
   type SignedRequest,
   type SigningInput,
-} from '../../src/webhooks/delivery/signature.ts';
-import { EVENT_TYPES } from '../../src/webhooks/events/catalogue.ts';
+} from '../../src/webhooks/delivery/attempt.ts';
 
 const GUIDE = readFileSync(new URL('../../docs/guides/verifying-webhooks.md', import.meta.url), 'utf8');
 
@@ -81,7 +81,7 @@ const OTHER = newSecret();
 
 /** What the service sends of a payment, with a name that is not ASCII. */
 function sent(eventId: string, tx: Partial<SigningInput> = {}): SignedRequest {
-  const data = { ...EVENT_TYPES['payment.succeeded'].example, customerName: 'አበበ ቢቂላ', version: 3 };
+  const data = { ...EVENT_CATALOGUE['payment.succeeded'].example, customerName: 'አበበ ቢቂላ', version: 3 };
   const envelope = { event: 'payment.succeeded', event_id: eventId, api_version: 'v1.0', data };
   return signedRequest({
     payload: Buffer.from(JSON.stringify(envelope)),

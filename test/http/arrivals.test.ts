@@ -23,7 +23,7 @@ function newArrivals() {
   return { arrive, begun, send };
 }
 
-test('a few begin at once and the rest in the next turns, in their order', async () => {
+test('requests beyond the limit of one turn of the event loop begin in the next turns, in their order', async () => {
   const { begun, send } = newArrivals();
   for (const name of ['a1', 'a2', 'a3', 'a4', 'a5']) send(name);
   expect(begun).toEqual(['a1', 'a2']);
@@ -36,7 +36,7 @@ test('a few begin at once and the rest in the next turns, in their order', async
   expect(begun.at(-1)).toBe('a6');
 });
 
-test('callers take turns, whichever header their key is in, and without one by their address', async () => {
+test('queued requests begin in turns by caller: by key in either header, without a key by address', async () => {
   const { arrive, begun, send } = newArrivals();
   for (const name of ['a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7']) send(name);
   send('b1', { authorization: 'Bearer b' });
@@ -50,7 +50,7 @@ test('callers take turns, whichever header their key is in, and without one by t
   expect(begun.slice(8)).toEqual(['a6', 'a7']);
 });
 
-test('who asks right after 200 requests of another key is answered before most of them', async () => {
+test('a request right after 200 requests with another key gets its response before most of them', async () => {
   const database = await createTestDatabase();
   const begun: string[] = [];
   const look = readRoute({
@@ -75,8 +75,8 @@ test('who asks right after 200 requests of another key is answered before most o
       `GET /api/look HTTP/1.1\r\nHost: test\r\nX-Api-Key: ${stubKey(merchantId)}\r\n\r\n`;
     sockets[0].resume().write(request('mrc_A').repeat(200));
     sockets[1].write(request('mrc_B'));
-    const [answer] = (await once(sockets[1], 'data')) as [Buffer];
-    expect(answer.toString()).toMatch(/^HTTP\/1\.1 200/);
+    const [response] = (await once(sockets[1], 'data')) as [Buffer];
+    expect(response.toString()).toMatch(/^HTTP\/1\.1 200/);
     expect(begun.indexOf('mrc_B')).toBeLessThan(100);
     while (begun.length < 201) await nextTurn();
   } finally {

@@ -38,14 +38,14 @@ describe('docs', () => {
     await http.close();
   });
 
-  test('the bare address leads to them', async () => {
+  test('the root path redirects to /docs', async () => {
     const http = await startTestServer(serverDeps());
     const page = await http.send('GET', '/');
     expect([page.status, page.headers.get('location')]).toEqual([302, '/docs']);
     await http.close();
   });
 
-  test('the docs page asks nobody but us, and its parts are served', async () => {
+  test('the docs page loads its parts from this server only, and they are served', async () => {
     const http = await startTestServer(serverDeps());
     const page = await http.send('GET', '/docs');
     expect(page.status).toBe(200);
@@ -60,7 +60,7 @@ describe('docs', () => {
     await http.close();
   });
 
-  test('begin with a link to how webhooks are verified, which is served as a page and as Markdown', async () => {
+  test('the first link of the docs page is the guide to verifying webhooks, served as a page and as Markdown', async () => {
     const http = await startTestServer(serverDeps());
     const [, address = '', title] =
       /<nav>\s*<a href="([^"]+)">([^<]+)</.exec((await http.send('GET', '/docs')).text) ?? [];
@@ -82,7 +82,7 @@ describe('docs', () => {
     await http.close();
   });
 
-  test('send the OpenAPI document compressed to whoever takes that', async () => {
+  test('the OpenAPI document is compressed for clients that accept gzip', async () => {
     const http = await startTestServer(serverDeps());
     const bytesOf = async (encoding: string) => {
       const response = await fetch(`${http.url}/openapi.json`, { headers: { 'accept-encoding': encoding } });
@@ -95,7 +95,7 @@ describe('docs', () => {
     await http.close();
   });
 
-  test('are in the image: what it copies is not ignored', () => {
+  test('the guides and recorded responses are copied into the image, and .dockerignore allows them', () => {
     const read = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
     const copied = [...read('Dockerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names = '']) =>
       names.split(' '),

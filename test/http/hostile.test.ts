@@ -27,22 +27,22 @@ const echo = (body: unknown, headers: Record<string, string>) =>
 /** The status of a request whose headers fetch would not send as they are. */
 function statusOf(path: string, headers: Record<string, string>, method = 'GET'): Promise<number> {
   return new Promise((resolve, reject) => {
-    const call = request(http.url + path, { method, headers }, (answer) => {
-      answer.resume();
-      resolve(answer.statusCode ?? 0);
+    const call = request(http.url + path, { method, headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
     });
     call.on('error', reject).end();
   });
 }
 
-test('a header of thousands of blanks holds nobody else up', async () => {
+test('a header of thousands of blanks does not delay other requests', async () => {
   const blanks = ' '.repeat(15_000);
   const startedAt = performance.now();
   const wide = [`application/json${blanks}x`, `application/json;${blanks}charset=utf-8`, `a${blanks}b`];
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 20 }, (_, i) => echo('{}', { 'content-type': wide[i % wide.length] ?? '' })),
   );
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([415]));
+  expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([415]));
   for (const name of ['authorization', 'cookie', 'x-client-token', 'idempotency-key', 'if-none-match', 'origin']) {
     for (const value of [`Bearer${blanks}x y`, `;${blanks}meskot_checkout`, '; '.repeat(7_000)]) {
       const status = await statusOf('/api/items/i1/echo', { 'x-api-key': KEY, [name]: value }, 'POST');
@@ -52,7 +52,7 @@ test('a header of thousands of blanks holds nobody else up', async () => {
   expect(performance.now() - startedAt).toBeLessThan(2_000);
 });
 
-test('JSON in UTF-8 is taken in every spelling of it', async () => {
+test('JSON in UTF-8 is accepted in every spelling of its content type', async () => {
   for (const type of ['application/json ;charset=utf-8', 'Application/JSON; charset="UTF-8";', 'application/json;']) {
     expect([type, (await echo({ name: 'Abebe' }, { 'content-type': type })).body.data.body]).toEqual([
       type,
@@ -74,7 +74,7 @@ test.each([
   ['body.name', z.array(z.enum(['a']))],
   ['body.name[]', z.array(z.string()).max(1)],
   ['body.name value', z.record(z.string().max(10), z.string())],
-])('a route is refused when the server is built, where its %s is read without a limit', (field, name) => {
+])('building the server fails for a route whose %s has no limit', (field, name) => {
   const route = readRoute({
     method: 'POST',
     path: '/wide',

@@ -10,7 +10,7 @@ import { itemRoutes, type ItemJournal } from './routes.ts';
 let database: TestDatabase;
 let http: TestServer;
 const journal: ItemJournal = { runs: 0 };
-/** A change that is asked for by its path and its query as much as by its body. */
+/** A change that its path, query and body determine together. */
 const rename = writeRoute({
   method: 'POST',
   path: '/api/items/:id/name',
@@ -57,8 +57,8 @@ const create = (body: unknown, idempotencyKey: string, key?: string) =>
   });
 const merchants = async (id: string) => Number((await database.db('merchant').where({ id })).length);
 
-describe('one key', () => {
-  test('a second request with the same key returns the first answer, byte for byte', async () => {
+describe('Idempotency-Key', () => {
+  test('a second request with the same key gets the first response, byte for byte', async () => {
     const body = item();
     const first = await create(body, 'same');
     const second = await create(body, 'same');
@@ -70,20 +70,20 @@ describe('one key', () => {
     expect(journal.runs).toBe(1);
   });
 
-  test('50 requests at once have one effect and one answer', async () => {
+  test('50 concurrent requests with one key have one effect and one response', async () => {
     const body = item();
     journal.afterEffect = () => new Promise((resolve) => setTimeout(resolve, 50));
-    const answers = await Promise.all(Array.from({ length: 50 }, () => create(body, 'fifty')));
-    const made = answers.filter((answer) => answer.status === 201);
-    const inProgress = answers.filter((answer) => answer.status === 409);
+    const responses = await Promise.all(Array.from({ length: 50 }, () => create(body, 'fifty')));
+    const made = responses.filter((response) => response.status === 201);
+    const inProgress = responses.filter((response) => response.status === 409);
     expect(made.length + inProgress.length).toBe(50);
-    expect(new Set(made.map((answer) => answer.text)).size).toBe(1);
-    for (const answer of inProgress) expect(answer.body.error.code).toBe('IDEMPOTENCY_IN_PROGRESS');
+    expect(new Set(made.map((response) => response.text)).size).toBe(1);
+    for (const response of inProgress) expect(response.body.error.code).toBe('IDEMPOTENCY_IN_PROGRESS');
     expect(journal.runs).toBe(1);
     expect(await merchants(body.id)).toBe(1);
   });
 
-  test('while the first request runs, a second one is told so at once', async () => {
+  test('a second request with the same key while the first runs is a 409 at once', async () => {
     const body = item();
     let second: Awaited<ReturnType<typeof create>> | undefined;
     journal.afterEffect = async () => {
@@ -94,25 +94,25 @@ describe('one key', () => {
     expect(second?.body.error.code).toBe('IDEMPOTENCY_IN_PROGRESS');
   });
 
-  test('quick repeats at once have one effect even when they pass the lock just after its release', async () => {
+  test('concurrent repeats have one effect, even when they get the lock right after its release', async () => {
     for (let round = 0; round < 10; round += 1) {
       const body = item();
-      const answers = await Promise.all(Array.from({ length: 20 }, () => create(body, `round ${round}`)));
-      for (const answer of answers) {
-        expect([201, 409]).toContain(answer.status);
-        if (answer.status === 409) expect(answer.body.error.code).toBe('IDEMPOTENCY_IN_PROGRESS');
+      const responses = await Promise.all(Array.from({ length: 20 }, () => create(body, `round ${round}`)));
+      for (const response of responses) {
+        expect([201, 409]).toContain(response.status);
+        if (response.status === 409) expect(response.body.error.code).toBe('IDEMPOTENCY_IN_PROGRESS');
       }
       expect(await merchants(body.id)).toBe(1);
     }
   });
 
   test.each(['beforeEffect', 'afterEffect'] as const)(
-    'a first answer that is committed after our look, %s, is replayed and the second effect undone',
+    'a first response committed after the look-up, %s, is replayed and the second effect rolled back',
     async (moment) => {
       const body = item();
       const key = `late ${moment}`;
       const first = await create(body, key);
-      // As if the look had been made before the first commit: until the moment comes, the answer cannot be seen.
+      // As if the look had been made before the first commit: until the moment comes, the response cannot be seen.
       await database
         .db('idempotency_key')
         .where({ key })
@@ -130,47 +130,47 @@ describe('one key', () => {
     },
   );
 
-  test('another body under the same key is refused', async () => {
+  test('the same key with another body is a 422', async () => {
     await create(item(), 'reused');
-    const answer = await create(item(), 'reused');
-    expect(answer.status).toBe(422);
-    expect(answer.body.error.code).toBe('IDEMPOTENCY_KEY_REUSED');
+    const response = await create(item(), 'reused');
+    expect(response.status).toBe(422);
+    expect(response.body.error.code).toBe('IDEMPOTENCY_KEY_REUSED');
   });
 
   test.each([
     ['path', '/api/items/1/name', '/api/items/2/name'],
     ['query', '/api/items/1/name?suffix=a', '/api/items/1/name?suffix=b'],
     ['query, which it had none of,', '/api/items/1/name', '/api/items/1/name?suffix=b'],
-  ])('another %s with the same body under the same key is refused', async (which, first, other) => {
+  ])('the same key and body with another %s is a 422', async (which, first, other) => {
     const request = { body: { name: 'one' }, headers: { 'idempotency-key': `other ${which}` } };
     const made = await http.send('POST', first, request);
     expect(made.status).toBe(200);
-    const answer = await http.send('POST', other, request);
-    expect(answer.status).toBe(422);
-    expect(answer.body.error.code).toBe('IDEMPOTENCY_KEY_REUSED');
+    const response = await http.send('POST', other, request);
+    expect(response.status).toBe(422);
+    expect(response.body.error.code).toBe('IDEMPOTENCY_KEY_REUSED');
     expect((await http.send('POST', first, request)).text).toBe(made.text);
   });
 
-  test('the same key of another merchant or environment is another key', async () => {
+  test('the same key of another merchant or environment is independent', async () => {
     const [a, b, live] = [item(), item(), item()];
     expect((await create(a, 'shared')).body.data['id']).toBe(a.id);
     expect((await create(b, 'shared', stubKey('mrc_B'))).body.data['id']).toBe(b.id);
     expect((await create(live, 'shared', stubKey('mrc_A', 'live'))).body.data['id']).toBe(live.id);
   });
 
-  test('without a key every request is an effect of its own', async () => {
+  test('requests without a key have an effect each', async () => {
     await http.send('POST', '/api/items', { body: item() });
     await http.send('POST', '/api/items', { body: item() });
     expect(journal.runs).toBe(2);
   });
 
-  test.each(['', 'x'.repeat(256), 'tab\there'])('the key %j is refused', async (key) => {
-    const answer = await create(item(), key);
-    expect(answer.status).toBe(400);
-    expect(answer.body.error.details[0]?.field).toBe('Idempotency-Key');
+  test.each(['', 'x'.repeat(256), 'tab\there'])('the malformed key %j is a 400', async (key) => {
+    const response = await create(item(), key);
+    expect(response.status).toBe(400);
+    expect(response.body.error.details[0]?.field).toBe('Idempotency-Key');
   });
 
-  test('after 24 hours a key is free again', async () => {
+  test('a key can be used again after 24 hours', async () => {
     const [old, fresh] = [item(), item()];
     await create(old, 'a day');
     await database
@@ -181,7 +181,7 @@ describe('one key', () => {
     expect((await create(fresh, 'a day')).headers.get('idempotent-replayed')).toBe('true');
   });
 
-  test('old answers are cleaned away, fresh ones stay', async () => {
+  test('the periodic job deletes responses older than 24 hours only', async () => {
     await create(item(), 'old');
     await create(item(), 'fresh');
     await database
@@ -193,18 +193,18 @@ describe('one key', () => {
   });
 });
 
-describe('what is remembered', () => {
-  test('a business refusal is the answer for good', async () => {
-    const body = item({ name: 'refused' });
-    const first = await create(body, 'refused');
-    const second = await create(body, 'refused');
+describe('stored responses', () => {
+  test('a business error is stored and replayed', async () => {
+    const body = item({ name: 'rejected' });
+    const first = await create(body, 'rejected');
+    const second = await create(body, 'rejected');
     expect(first.status).toBe(409);
     expect(first.body.error.code).toBe('INVALID_STATE');
     expect(second.text).toBe(first.text);
     expect(second.headers.get('idempotent-replayed')).toBe('true');
   });
 
-  test('a mistyped request and a failure of ours leave the key free', async () => {
+  test('a validation error and an internal error leave the key free', async () => {
     const body = item();
     expect((await create({ wrong: 1 }, 'free')).status).toBe(400);
     journal.afterEffect = () => Promise.reject(new Error('no disk'));
@@ -213,7 +213,7 @@ describe('what is remembered', () => {
     expect((await create(body, 'free')).status).toBe(201);
   });
 
-  test('a crash before the commit leaves neither effect nor answer, and the key free', async () => {
+  test('a crash before the commit leaves no effect and no response, and the key free', async () => {
     const body = item();
     journal.afterEffect = async () => {
       const [{ pid }] = (
@@ -230,25 +230,39 @@ describe('what is remembered', () => {
     expect((await create(body, 'crash')).status).toBe(201);
   });
 
-  test('answers are stored encrypted', async () => {
+  test('responses are stored encrypted', async () => {
     await create(item({ name: 'planted-secret' }), 'sealed');
     const [{ responseBody }] = await database.db('idempotency_key').where({ key: 'sealed' });
     expect(responseBody.toString()).not.toContain('planted-secret');
   });
 
-  test('what is added after the commit is part of the replayed answer', async () => {
+  test('a result that `finish` changes after the commit is what a repeat gets', async () => {
     const body = item({ finish: 'adds' });
     const first = await create(body, 'finished');
     expect(first.body.data['name']).toBe('finished');
     expect((await create(body, 'finished')).text).toBe(first.text);
   });
 
-  test('when adding to it fails, the committed answer is given', async () => {
+  test('when `finish` fails, the committed response is sent and stored', async () => {
     const body = item({ finish: 'fails' });
     const first = await create(body, 'unfinished');
     expect(first.status).toBe(201);
     expect((await create(body, 'unfinished')).text).toBe(first.text);
   });
+});
+
+test.each([
+  ['with a key', { 'idempotency-key': 'deadlock' }],
+  ['without a key', {}],
+])('a change that PostgreSQL aborts in a deadlock runs again, %s', async (_, headers) => {
+  const body = item();
+  journal.beforeEffect = async () => {
+    journal.beforeEffect = undefined;
+    throw Object.assign(new Error('deadlock detected'), { code: '40P01' });
+  };
+  const response = await http.send('POST', '/api/items', { body, headers });
+  expect([response.status, response.body.data]).toEqual([201, { id: body.id, name: body.name }]);
+  expect([journal.runs, await merchants(body.id)]).toEqual([1, 1]);
 });
 
 test('an idempotent change costs two statements more than without a key', async () => {

@@ -25,22 +25,22 @@ describe('rate limits', () => {
     failedAuthPerMinute: 3,
   };
 
-  test('twice the rate may come at once; then 429 with Retry-After', async () => {
+  test('a burst of twice the rate is served, and the next request is a 429 with Retry-After', async () => {
     const http = await startTestServer(serverDeps({ limits: createLimits(settings) }), KEY);
-    const answers = [];
-    for (let i = 0; i < 5; i += 1) answers.push(await http.send('POST', '/api/items/i1/echo'));
-    expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200, 200, 429]);
-    expect(answers[0]?.headers.get('ratelimit-limit')).toBe('4');
-    expect(answers[0]?.headers.get('ratelimit-remaining')).toBe('3');
-    expect(answers[4]?.body.error.code).toBe('RATE_LIMITED');
-    expect(answers[4]?.body.message).toMatch(/^At most 4 requests with one key are allowed in 2 s\. Repeat/);
-    expect(Number(answers[4]?.headers.get('retry-after'))).toBeGreaterThan(0);
+    const responses = [];
+    for (let i = 0; i < 5; i += 1) responses.push(await http.send('POST', '/api/items/i1/echo'));
+    expect(responses.map((response) => response.status)).toEqual([200, 200, 200, 200, 429]);
+    expect(responses[0]?.headers.get('ratelimit-limit')).toBe('4');
+    expect(responses[0]?.headers.get('ratelimit-remaining')).toBe('3');
+    expect(responses[4]?.body.error.code).toBe('RATE_LIMITED');
+    expect(responses[4]?.body.message).toMatch(/^At most 4 requests with one key are allowed in 2 s\. Repeat/);
+    expect(Number(responses[4]?.headers.get('retry-after'))).toBeGreaterThan(0);
     expect((await http.send('POST', '/api/items/i1/echo', { key: stubKey('mrc_B') })).status).toBe(200);
     expect((await http.send('GET', LIST)).status).toBe(200);
     await http.close();
   });
 
-  test('wrong keys are counted by address, the right one goes on working', async () => {
+  test('wrong keys are limited by address, and a valid key still works', async () => {
     const http = await startTestServer(serverDeps({ limits: createLimits(settings) }), KEY);
     const wrong = () => http.send('GET', LIST, { key: 'sk_test_wrong' });
     const statuses = [];
@@ -53,10 +53,10 @@ describe('rate limits', () => {
     await http.close();
   });
 
-  test('past the limit a wrong key or token costs no query any more', async () => {
-    let asked = 0;
+  test('beyond the limit a wrong key or token costs no query', async () => {
+    let queries = 0;
     const reject = async (): Promise<never> => {
-      asked += 1;
+      queries += 1;
       throw new AppError('INVALID_API_KEY', 'This is not a valid API key.');
     };
     const http = await startTestServer(
@@ -65,10 +65,10 @@ describe('rate limits', () => {
     const echo = '/api/items/i1/echo';
     for (let i = 0; i < 5; i += 1) await http.send('GET', LIST, { key: 'sk_test_wrong' });
     for (let i = 0; i < 5; i += 1) {
-      const answer = await http.send('POST', echo, { key: null, headers: { 'x-client-token': 'wrong' } });
-      expect([answer.status, Number(answer.headers.get('retry-after')) > 0]).toEqual([429, true]);
+      const response = await http.send('POST', echo, { key: null, headers: { 'x-client-token': 'wrong' } });
+      expect([response.status, Number(response.headers.get('retry-after')) > 0]).toEqual([429, true]);
     }
-    expect(asked).toBe(settings.failedAuthPerMinute);
+    expect(queries).toBe(settings.failedAuthPerMinute);
     await http.close();
   });
 
@@ -77,12 +77,12 @@ describe('rate limits', () => {
     ['::1', '::2', '0:0:0:0::/64'],
     ['1:2::', '1:2:0:0:5::', '1:2:0:0::/64'],
     ['::ffff:10.0.0.1', '10.0.0.1', '10.0.0.1'],
-  ])('%s and %s are counted as one', (one, other, network) => {
+  ])('%s and %s count as one network', (one, other, network) => {
     expect([networkOf(one), networkOf(other)]).toEqual([network, network]);
     expect(networkOf('2001:db8:1:3::1')).not.toBe(network);
   });
 
-  test('behind a proxy the address is the one that proxy saw', async () => {
+  test('behind a proxy requests count for the address that the proxy saw', async () => {
     const http = await startTestServer(serverDeps({ limits: createLimits(settings), trustProxy: 1 }));
     const from = (forwardedFor: string) =>
       http.send('GET', LIST, { key: 'sk_test_wrong', headers: { 'x-forwarded-for': forwardedFor } });

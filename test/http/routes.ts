@@ -35,7 +35,7 @@ const echo = readRoute({
   path: '/api/items/:sessionId/echo',
   operationId: 'echoItem',
   tag: 'Checkout',
-  summary: 'Says what came in',
+  summary: 'Returns its input',
   auth: { by: 'key-or-client-token', scope: 'checkout:write' },
   params: z.strictObject({ sessionId: z.string().max(40) }),
   body: z.strictObject({
@@ -67,7 +67,7 @@ const failing = readRoute({
   path: '/api/failing',
   operationId: 'getFailing',
   tag: 'Checkout',
-  summary: 'Throws what it should not',
+  summary: 'Throws an unexpected error',
   auth: { by: 'nobody' },
   responses: { 200: Item },
   handle: async () => {
@@ -80,14 +80,14 @@ type Hook = (() => Promise<void>) | undefined;
 /** Counts how often the handler of `createItem` ran to its end, and what else happens before its effect and after it. */
 export type ItemJournal = { runs: number; beforeEffect?: Hook; afterEffect?: Hook };
 
-/** Routes that stand for all: a list, an echo, two broken ones, and a change whose effect is a merchant's row. */
+/** Sample routes: a list, an echo, two broken ones, and a change whose effect is a merchant's row. */
 export function itemRoutes(journal: ItemJournal): Route[] {
   const create = writeRoute({
     method: 'POST',
     path: '/api/items',
     operationId: 'createItem',
     tag: 'Checkout',
-    summary: 'Makes an item',
+    summary: 'Creates an item',
     auth: { by: 'key', scope: 'checkout:write' },
     body: z.strictObject({
       id: z.string().max(64),
@@ -97,16 +97,16 @@ export function itemRoutes(journal: ItemJournal): Route[] {
     responses: { 201: Item },
     errors: ['INVALID_STATE'],
     handle: async ({ body, tx }) => {
-      if (body.name === 'refused') throw new AppError('INVALID_STATE', 'Refused.');
+      if (body.name === 'rejected') throw new AppError('INVALID_STATE', 'Rejected.');
       await journal.beforeEffect?.();
       await rows(tx.trx, 'INSERT INTO merchant (id, name) VALUES (:id, :name)', { id: body.id, name: body.name });
       await journal.afterEffect?.();
       journal.runs += 1;
       return { status: 201, message: 'Made', data: { id: body.id, name: body.name } };
     },
-    finish: async (answer, { body }) => {
-      if (body.finish === 'fails') throw new Error('the provider is away');
-      return body.finish === 'adds' ? { ...answer, data: { id: body.id, name: 'finished' } } : answer;
+    finish: async (result, { body }) => {
+      if (body.finish === 'fails') throw new Error('the provider is unavailable');
+      return body.finish === 'adds' ? { ...result, data: { id: body.id, name: 'finished' } } : result;
     },
   });
   return [list, echo, broken, failing, create];

@@ -52,7 +52,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-const ask = async (name: string, key: string, headers = {}): Promise<HttpResponse> =>
+const send = async (name: string, key: string, headers = {}): Promise<HttpResponse> =>
   http.send('POST', '/api/slow', { key, body: { name }, headers });
 
 const A = stubKey('mrc_A');
@@ -61,18 +61,18 @@ async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => void setTimeout(resolve, 5));
 }
 
-/** Asks for these one after the other, each once the one before has come to the queue. */
-async function askInOrder(key: string, names: readonly string[]): Promise<Promise<HttpResponse>[]> {
-  const asked: Promise<HttpResponse>[] = [];
+/** Sends these one after the other, each once the one before is queued. */
+async function sendInOrder(key: string, names: readonly string[]): Promise<Promise<HttpResponse>[]> {
+  const sent: Promise<HttpResponse>[] = [];
   for (const name of names) {
     const before = callers.length;
-    asked.push(ask(name, key));
+    sent.push(send(name, key));
     await until(() => callers.length > before);
   }
-  return asked;
+  return sent;
 }
 
-/** Ends them in this order, each once it has begun. */
+/** Completes them in this order, each once it has begun. */
 async function endInOrder(names: readonly string[]): Promise<void> {
   for (const name of names) {
     await until(() => ends.has(name));
@@ -80,52 +80,52 @@ async function endInOrder(names: readonly string[]): Promise<void> {
   }
 }
 
-const statusesOf = async (asked: readonly Promise<HttpResponse>[]): Promise<number[]> =>
-  (await Promise.all(asked)).map(({ status }) => status);
+const statusesOf = async (sent: readonly Promise<HttpResponse>[]): Promise<number[]> =>
+  (await Promise.all(sent)).map(({ status }) => status);
 
-test('a merchant’s second change waits for the first, without a connection; another merchant’s and environment’s do not', async () => {
+test('a second change of a merchant waits for the first without a database connection; those of other merchants and environments run', async () => {
   const { pool } = database.db.client as { pool: { numUsed: () => number } };
-  const asked = await askInOrder(A, ['a1', 'a2']);
-  asked.push(ask('b1', stubKey('mrc_B')), ask('live', stubKey('mrc_A', 'live')));
+  const sent = await sendInOrder(A, ['a1', 'a2']);
+  sent.push(send('b1', stubKey('mrc_B')), send('live', stubKey('mrc_A', 'live')));
   await until(() => begun.length === 3);
   expect(begun.toSorted()).toEqual(['a1', 'b1', 'live']);
   expect(pool.numUsed()).toBe(3);
   await endInOrder(['b1', 'live', 'a1', 'a2']);
-  expect(await statusesOf(asked)).toEqual([200, 200, 200, 200]);
+  expect(await statusesOf(sent)).toEqual([200, 200, 200, 200]);
 });
 
-test('beyond its bound a merchant’s change is refused with 429 and Retry-After, and changes nothing', async () => {
-  const asked = await askInOrder(A, ['a1', 'a2', 'a3', 'a4']);
-  const refused = await asked[3];
-  expect(refused).toMatchObject({ status: 429, body: { error: { code: 'RATE_LIMITED' } } });
-  expect(refused?.headers.get('retry-after')).toBe('1');
+test('a change beyond the queue of its merchant is a 429 with Retry-After and has no effect', async () => {
+  const sent = await sendInOrder(A, ['a1', 'a2', 'a3', 'a4']);
+  const rejected = await sent[3];
+  expect(rejected).toMatchObject({ status: 429, body: { error: { code: 'RATE_LIMITED' } } });
+  expect(rejected?.headers.get('retry-after')).toBe('1');
   await endInOrder(['a1', 'a2', 'a3']);
-  expect(await statusesOf(asked)).toEqual([200, 200, 200, 429]);
+  expect(await statusesOf(sent)).toEqual([200, 200, 200, 429]);
   expect(begun).toEqual(['a1', 'a2', 'a3']);
 });
 
-test('a caller who hangs up while waiting leaves the row, and others come up', async () => {
-  const asked = await askInOrder(A, ['a1']);
+test('a waiting request whose caller hangs up leaves the queue, and the next one runs', async () => {
+  const sent = await sendInOrder(A, ['a1']);
   const gone = new AbortController();
   const headers = { 'x-api-key': A, 'content-type': 'application/json' };
   const body = JSON.stringify({ name: 'dropped' });
   const dropped = fetch(`${http.url}/api/slow`, { method: 'POST', headers, body, signal: gone.signal });
   await until(() => callers.length === 2);
-  asked.push(...(await askInOrder(A, ['a3'])));
+  sent.push(...(await sendInOrder(A, ['a3'])));
   gone.abort();
   await expect(dropped).rejects.toThrow();
   await until(() => callers[1]?.aborted === true);
-  asked.push(...(await askInOrder(A, ['a4'])));
+  sent.push(...(await sendInOrder(A, ['a4'])));
   await endInOrder(['a1', 'a3', 'a4']);
-  expect(await statusesOf(asked)).toEqual([200, 200, 200]);
+  expect(await statusesOf(sent)).toEqual([200, 200, 200]);
   expect(begun).toEqual(['a1', 'a3', 'a4']);
 });
 
-test('a repeat under the same Idempotency-Key waits, and gets the first answer', async () => {
+test('a concurrent repeat with the same Idempotency-Key waits and gets the first response', async () => {
   const headers = { 'idempotency-key': 'same' };
-  const first = ask('a1', A, headers);
+  const first = send('a1', A, headers);
   await until(() => begun.length === 1);
-  const repeat = ask('a1', A, headers);
+  const repeat = send('a1', A, headers);
   await until(() => callers.length === 2);
   await endInOrder(['a1']);
   expect((await first).status).toBe(200);
@@ -133,7 +133,7 @@ test('a repeat under the same Idempotency-Key waits, and gets the first answer',
   expect(begun).toEqual(['a1']);
 });
 
-test('a route that takes no merchant’s key cannot serialize what is a merchant’s', () => {
+test('building the server fails for a serialized route that takes no merchant’s key', () => {
   const deps = testServerDeps(database.db, { routes: [] });
   const wrong = { ...slow, auth: { by: 'operator', roles: ['admin'] } } as typeof slow;
   expect(() => createApiServer({ ...deps, routes: [wrong] })).toThrow(/doSlowly .* takes no merchant's key/);

@@ -22,7 +22,7 @@ const routes = itemRoutes({ runs: 0 });
 const serverDeps = (changes: Partial<Parameters<typeof testServerDeps>[1]> = {}) =>
   testServerDeps(database.db, { routes, ...changes });
 
-/** A route that answers when it is told to, or when the server drains. */
+/** A route that responses when it is told to, or when the server drains. */
 function waitingRoute() {
   let release: () => void = () => {};
   let arrived: () => void = () => {};
@@ -48,14 +48,14 @@ function waitingRoute() {
 }
 
 describe('health', () => {
-  test('livez and readyz are green with a migrated database', async () => {
+  test('/livez and /readyz are 200 with a migrated database', async () => {
     const http = await startTestServer(serverDeps());
     expect((await http.send('GET', '/livez')).body.data).toEqual({ status: 'ok' });
     expect((await http.send('GET', '/readyz')).status).toBe(200);
     await http.close();
   });
 
-  test('a probe has the headers of every other answer', async () => {
+  test('a health check has the headers of every other response', async () => {
     const http = await startTestServer(serverDeps());
     for (const path of ['/livez', '/readyz']) {
       // With a question mark it takes the way of all other routes.
@@ -73,7 +73,7 @@ describe('health', () => {
     await http.close();
   });
 
-  test('readyz is red while migrations are missing, while the database is silent, and while draining', async () => {
+  test('/readyz is 503 while migrations are missing, while the database is silent, and while draining', async () => {
     const pending = await startTestServer(serverDeps({ countPendingMigrations: async () => 2 }));
     expect((await pending.send('GET', '/readyz')).status).toBe(503);
     const silent = await startTestServer(serverDeps({ countPendingMigrations: () => new Promise(() => {}) }));
@@ -86,8 +86,8 @@ describe('health', () => {
   });
 });
 
-describe('a database that is away', () => {
-  test('is a 503 with Retry-After within 2 s, whether it refuses or never answers', async () => {
+describe('an unavailable database', () => {
+  test('a request is a 503 with Retry-After within 2 s, whether the database refuses connections or is silent', async () => {
     const sockets: Socket[] = [];
     const mute = createServer((socket) => void sockets.push(socket));
     await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
@@ -97,14 +97,14 @@ describe('a database that is away', () => {
       const db = openDatabase({ url, poolMax: 2, applicationName: 'test' });
       const http = await startTestServer(testServerDeps(db, { routes }), KEY);
       const startedAt = performance.now();
-      const answer = await http.send('POST', '/api/items', {
+      const response = await http.send('POST', '/api/items', {
         body: { id: 'mrc_x', name: 'x' },
         headers: { 'idempotency-key': 'away' },
       });
       expect(performance.now() - startedAt).toBeLessThan(2_000);
-      expect(answer.status).toBe(503);
-      expect(answer.body.error.code).toBe('SERVICE_UNAVAILABLE');
-      expect(answer.headers.get('retry-after')).toBe('1');
+      expect(response.status).toBe(503);
+      expect(response.body.error.code).toBe('SERVICE_UNAVAILABLE');
+      expect(response.headers.get('retry-after')).toBe('1');
       await http.close();
       await db.destroy();
     }
@@ -114,7 +114,7 @@ describe('a database that is away', () => {
 });
 
 describe('drain', () => {
-  test('requests in flight are answered, new connections are not taken', async () => {
+  test('requests in flight complete, and new connections are rejected', async () => {
     const waiting = waitingRoute();
     const http = await startTestServer(serverDeps({ routes: [waiting.route] }));
     const inFlight = http.send('GET', '/api/waiting');
@@ -123,14 +123,14 @@ describe('drain', () => {
     await expect(http.send('GET', '/livez')).rejects.toThrow('fetch failed');
     waiting.release();
     const releasedAt = performance.now();
-    const answer = await inFlight;
+    const response = await inFlight;
     await closed;
     expect(performance.now() - releasedAt).toBeLessThan(3_000);
-    expect(answer.status).toBe(200);
-    expect(answer.body.data).toEqual({ drained: true });
+    expect(response.status).toBe(200);
+    expect(response.body.data).toEqual({ drained: true });
   });
 
-  test('what is still in flight at the deadline is cut off', async () => {
+  test('a request still in flight at the deadline is cut off', async () => {
     const waiting = waitingRoute();
     const http = await startTestServer(serverDeps({ routes: [waiting.route] }));
     const inFlight = expect(http.send('GET', '/api/waiting')).rejects.toThrow('fetch failed');
@@ -140,7 +140,7 @@ describe('drain', () => {
   });
 });
 
-test('a client that drips its headers is cut off', async () => {
+test('a client that sends its headers too slowly is cut off', async () => {
   const http = await startTestServer(serverDeps({ timeouts: { headersMs: 300, requestMs: 300 } }));
   const text = await new Promise<string>((resolve) => {
     const socket = connect(Number(new URL(http.url).port), '127.0.0.1', () => socket.write('GET / HTTP/1.1\r\nHost'));
@@ -151,7 +151,7 @@ test('a client that drips its headers is cut off', async () => {
   await http.close();
 });
 
-test('metrics count requests by pattern, never by what was asked', async () => {
+test('metrics label requests by pattern, never by the requested path', async () => {
   const registry = new Registry();
   const http = await startTestServer(serverDeps({ registry }), KEY);
   measurePool(registry, database.db, 'api');
@@ -168,7 +168,7 @@ test('metrics count requests by pattern, never by what was asked', async () => {
   await http.close();
 });
 
-test('two pools of one process are shown side by side, and what others measure beside both', async () => {
+test('metrics show two pools of one process, and those of other sources', async () => {
   const registry = new Registry();
   measurePool(registry, database.db, 'api');
   measurePool(registry, database.db, 'worker');
@@ -183,7 +183,7 @@ test('two pools of one process are shown side by side, and what others measure b
   await metrics.close();
 });
 
-test('a second process on the port for metrics says so and goes on without', async () => {
+test('a second process on the port for metrics logs a warning and runs without them', async () => {
   const warned: object[] = [];
   const log = { warn: (details: object) => void warned.push(details) };
   const first = await listenForMetrics(new Registry(), { host: '127.0.0.1', port: 0, log });
@@ -196,7 +196,7 @@ test('a second process on the port for metrics says so and goes on without', asy
   await first.close();
 });
 
-test("a router of somebody else's gets its requests, and its errors become envelopes", async () => {
+test('a plain Koa router gets its requests, and its errors become envelopes', async () => {
   const router = new Router();
   router.get('/checkout/:id', (ctx) => void (ctx.body = `page ${ctx['params']['id']}`));
   router.get('/boom', () => {

@@ -37,7 +37,7 @@ test('migrations are numbered from 1 without holes', async () => {
   expect(numbers).toEqual(numbers.map((_, index) => index + 1));
 });
 
-test('a file of functions can be applied again: it replaces everything that it creates', async () => {
+test('a function file replaces everything that it creates, so it can be applied again', async () => {
   const folder = join(MIGRATIONS, 'functions');
   const found: string[] = [];
   for (const file of await sqlFilesIn(folder)) {
@@ -80,14 +80,14 @@ describe('migrating', () => {
     await rm(directory, { recursive: true });
   });
 
-  test('is done once, however many processes do it and although one was killed meanwhile', async () => {
+  test('applies each file once when several processes migrate at once and after a killed one', async () => {
     const all = await Promise.all([1, 2, 3].map(() => migrate({ url, directory })));
     expect(all.flatMap(({ applied }) => applied)).toEqual(['0001-first.sql', '0002-second.sql']);
     await query(url, 'UPDATE knex_migrations_lock SET is_locked = 1');
     await expect(migrate({ url, directory })).resolves.toEqual({ applied: [], newer: [] });
   });
 
-  test('what needs no transaction waits as long as it must, and begins again after it failed', async () => {
+  test('a file without a transaction waits for locks, and is applied again after a failure', async () => {
     const file = join(directory, '0003-apart.sql');
     const build = 'CREATE UNIQUE INDEX CONCURRENTLY first_text ON first ((body::text))';
     await writeFile(file, `-- no transaction\nDROP INDEX CONCURRENTLY IF EXISTS first_text;\n${build};\nSELECT 1;\n`);
@@ -106,7 +106,7 @@ describe('migrating', () => {
     await expect(query(url, `INSERT INTO first VALUES ('{"id": 3}')`)).rejects.toThrow('first_text');
   });
 
-  test('what is still to come can be told', async () => {
+  test('pending files can be listed', async () => {
     await migrate({ url, directory });
     await writeFile(join(directory, '0004-third.sql'), 'SELECT 1');
     const db = openDatabase({ url, poolMax: 1, applicationName: 'test' });
@@ -114,7 +114,7 @@ describe('migrating', () => {
     await db.destroy();
   });
 
-  test('an older release starts on the schema of a newer one, brings its own, and leaves the rights as they are', async () => {
+  test('an older release on the schema of a newer one applies its own files and keeps the grants', async () => {
     await migrate({ url, directory });
     await query(url, `REVOKE ALL ON first FROM ${APP_ROLE}`);
     await Promise.all([rm(join(directory, '0002-second.sql')), rm(join(directory, '0004-third.sql'))]);
@@ -134,7 +134,7 @@ describe('migrating', () => {
     await db.destroy();
   });
 
-  describe('files of functions', () => {
+  describe('function files', () => {
     const write = async (file: string, body: string): Promise<void> => {
       const signature = `FUNCTION ${file}() RETURNS integer LANGUAGE sql`;
       await writeFile(join(directory, 'functions', `${file}.sql`), `CREATE OR REPLACE ${signature} AS $$ ${body} $$;`);
@@ -152,7 +152,7 @@ describe('migrating', () => {
     // No newer release has been here.
     beforeAll(() => query(url, "DELETE FROM knex_migrations WHERE name IN ('0002-second.sql', '0004-third.sql')"));
 
-    test('are applied in alphabetical order after the numbered files, and whenever they changed', async () => {
+    test('are applied in alphabetical order after the numbered files, and again after a change', async () => {
       await mkdir(join(directory, 'functions'));
       await write('caller', 'SELECT called()');
       await write('called', 'SELECT 1');
@@ -170,14 +170,14 @@ describe('migrating', () => {
       await expect(migrate({ url, directory })).resolves.toMatchObject({ applied: [] });
     });
 
-    test('are not applied again by an older release that has been here before', async () => {
+    test('are not applied again by an older release that was deployed before', async () => {
       await write('called', 'SELECT 1');
       await expect(pending()).resolves.toEqual([]);
       await expect(migrate({ url, directory })).resolves.toEqual({ applied: [], newer: [] });
       await expect(answer()).resolves.toEqual([{ answer: 2 }]);
     });
 
-    test('are not applied by an older release on the schema of a newer one, which has its own', async () => {
+    test('are not applied by an older release on the schema of a newer one', async () => {
       await rm(join(directory, '0005-fifth.sql'));
       await write('called', 'SELECT 0');
       await write('added', 'SELECT 0');
@@ -201,10 +201,10 @@ describe('a database of an unreleased version', () => {
   });
   afterAll(() => query(ownerUrl, `DROP DATABASE ${name} WITH (FORCE)`));
 
-  test('is refused with one sentence, before anything is applied', async () => {
-    const refused: unknown = await migrate({ url, directory: MIGRATIONS }).catch((error: unknown) => error);
-    expect(isUnreleasedSchema(refused)).toBe(true);
-    expect(String(refused)).toBe(
+  test('is rejected with one sentence before anything is applied', async () => {
+    const error: unknown = await migrate({ url, directory: MIGRATIONS }).catch((cause: unknown) => cause);
+    expect(isUnreleasedSchema(error)).toBe(true);
+    expect(String(error)).toBe(
       'Error: The database is of an unreleased version of Meskot (it has the migration 0003-idempotency.sql), which ' +
         'cannot be migrated: nothing was changed; use an empty database.',
     );

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 import { anyFreePort, isPortFree } from '../../src/lib/free-port.ts';
-import { processMark } from '../../src/local/child-process.ts';
+import { processStartTime } from '../../src/local/child-process.ts';
 import { createPorts } from '../../src/local/ports.ts';
 
 function listenOn(port: number, host: string): Promise<Server> {
@@ -27,7 +27,7 @@ describe('choosing a port', () => {
   let taken: Server | undefined;
   afterEach(() => new Promise((resolve) => (taken ? taken.close(resolve) : resolve(undefined))));
 
-  test('a free port is given as wanted, and may be had by others once released', async () => {
+  test('a free port is allocated as wanted, and again once released', async () => {
     const port = await anyFreePort();
     for (const _ of [1, 2]) {
       const ports = createPorts({ wanted: [], claimsFolder });
@@ -36,14 +36,14 @@ describe('choosing a port', () => {
     }
   });
 
-  test.each(['127.0.0.1', '0.0.0.0'])('a port taken on %s moves to the next free one', async (host) => {
+  test.each(['127.0.0.1', '0.0.0.0'])('a port taken on %s is replaced by the next free one', async (host) => {
     const port = await anyFreePort();
     taken = await listenOn(port, host);
     await expect(isPortFree(port)).resolves.toBe(false);
     await expect(createPorts({ wanted: [], claimsFolder }).choose(port)).resolves.toBeGreaterThan(port);
   });
 
-  test('a port that another part will want is passed over, and one given out is not given twice', async () => {
+  test('a port that another service wants is skipped, and no port is allocated twice', async () => {
     const port = await anyFreePort();
     taken = await listenOn(port, '127.0.0.1');
     const ports = createPorts({ wanted: [port + 1], claimsFolder });
@@ -53,13 +53,13 @@ describe('choosing a port', () => {
     expect(second).toBeGreaterThan(first);
   });
 
-  test('a port that a living process has claimed is passed over, though nothing listens yet', async () => {
+  test('a port claimed by a living process is skipped before it listens, one claimed by a dead process is not', async () => {
     const port = await anyFreePort();
     const claim = join(claimsFolder, `${port}.pid`);
     const other = spawn('sleep', ['60']);
     await once(other, 'spawn');
     const pid = other.pid ?? 0;
-    await writeFile(claim, JSON.stringify({ pid, mark: await processMark(pid) }));
+    await writeFile(claim, JSON.stringify({ pid, mark: await processStartTime(pid) }));
     await expect(createPorts({ wanted: [], claimsFolder }).choose(port)).resolves.toBeGreaterThan(port);
 
     other.kill('SIGKILL');
@@ -68,14 +68,14 @@ describe('choosing a port', () => {
   });
 });
 
-describe('a lock that a dead process left', () => {
+describe('the lock of a dead process', () => {
   const code = `
-    const { takeLock } = await import('./src/local/lock.ts');
+    const { takeLock } = await import('./src/local/data-folder.ts');
     const taken = await takeLock(process.argv[1]);
     process.stdout.write('takenBy' in taken ? 'waits' : 'has it');
     setInterval(() => {}, 1000);`;
 
-  test('is taken over by one of many who try at once', async () => {
+  test('is taken over by exactly one of several processes that try at once', async () => {
     const lock = join(claimsFolder, 'stale.pid');
     await writeFile(lock, JSON.stringify({ pid: process.pid, mark: 'another life' }));
     const tries = Array.from({ length: 6 }, () =>
@@ -85,8 +85,8 @@ describe('a lock that a dead process left', () => {
         stdio: ['ignore', 'pipe', 'inherit'],
       }),
     );
-    const said = await Promise.all(tries.map(async ({ stdout }) => String((await once(stdout, 'data'))[0])));
+    const results = await Promise.all(tries.map(async ({ stdout }) => String((await once(stdout, 'data'))[0])));
     for (const one of tries) one.kill('SIGKILL');
-    expect(said.filter((words) => words === 'has it')).toHaveLength(1);
+    expect(results.filter((result) => result === 'has it')).toHaveLength(1);
   }, 30_000);
 });

@@ -6,11 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { environment } from '../../src/config.ts';
 import { anyFreePort } from '../../src/lib/free-port.ts';
 import { isAlive } from '../../src/local/child-process.ts';
-import { startPostgres, stopLeftPostgres } from '../../src/local/postgres.ts';
+import { startPostgres, stopOrphanPostgres } from '../../src/local/postgres.ts';
 import { findTemporalBinary } from '../../src/local/temporal-binary.ts';
-import { startTemporal, stopLeftTemporal } from '../../src/local/temporal.ts';
+import { startTemporal, stopOrphanTemporal } from '../../src/local/temporal.ts';
 
-const noPort = () => Promise.reject(new Error('no port may be asked for'));
+const noPort = () => Promise.reject(new Error('No port is needed.'));
 
 describe('the servers of a local start', () => {
   let folder: string;
@@ -19,18 +19,18 @@ describe('the servers of a local start', () => {
     await chmod(folder, 0o711);
   });
   afterEach(async () => {
-    await Promise.all([stopLeftPostgres(folder), stopLeftTemporal(folder)]);
+    await Promise.all([stopOrphanPostgres(folder), stopOrphanTemporal(folder)]);
     await rm(folder, { recursive: true });
   });
 
-  test('a PostgreSQL that a killed process left is used, not started twice', async () => {
+  test('a PostgreSQL left by a killed process is used instead of a second one', async () => {
     const first = await startPostgres({ folder, choosePort: anyFreePort, durable: false });
     const second = await startPostgres({ folder, choosePort: noPort, durable: false });
     expect(first.reused).toBe(false);
     expect(second).toMatchObject({ reused: true, port: first.port, child: first.child });
   });
 
-  test('a PostgreSQL that was killed leaves a file naming a stranger, and starts nevertheless', async () => {
+  test('a killed PostgreSQL whose postmaster.pid names another program starts again', async () => {
     const first = await startPostgres({ folder, choosePort: anyFreePort, durable: false });
     process.kill(first.child.pid, 'SIGKILL');
     while (await isAlive(first.child)) await sleep(10);
@@ -41,7 +41,7 @@ describe('the servers of a local start', () => {
     expect(second.reused).toBe(false);
   });
 
-  test('a Temporal server that a killed process left is used, not started twice', async () => {
+  test('a Temporal server left by a killed process is used instead of a second one', async () => {
     const findBinary = () => findTemporalBinary({ givenPath: environment['TEMPORAL_CLI_PATH'] });
     const choosePorts = async () => ({ port: await anyFreePort() });
     const first = await startTemporal({ folder, findBinary, choosePorts });

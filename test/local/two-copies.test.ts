@@ -1,24 +1,31 @@
-import { clearHouse, createHouse, READY_WITHIN_MS, untilRunning, type House, type Run } from './house.ts';
+import {
+  removeInstallation,
+  createInstallation,
+  READY_WITHIN_MS,
+  untilRunning,
+  type Installation,
+  type Run,
+} from './installation.ts';
 
-let houses: House[] = [];
+let installations: Installation[] = [];
 let copies: Run[] = [];
 beforeAll(async () => {
-  houses = await Promise.all([createHouse(), createHouse()]);
-  const [first, second] = houses as [House, House];
-  for (const house of houses)
-    Object.assign(house.env, { MESKOT_DEMO_PAYMENTS: '0', MESKOT_DEMO_PURCHASE_INTERVAL_SECONDS: '0' });
+  installations = await Promise.all([createInstallation(), createInstallation()]);
+  const [first, second] = installations as [Installation, Installation];
+  for (const installation of installations)
+    Object.assign(installation.env, { MESKOT_DEMO_PAYMENTS: '0', MESKOT_DEMO_PURCHASE_INTERVAL_SECONDS: '0' });
   for (const [name, value] of Object.entries(first.env)) if (name.endsWith('_PORT')) second.env[name] = value;
-  copies = [first, first, second].map((house) => house.run('start'));
+  copies = [first, first, second].map((installation) => installation.run('start'));
 }, READY_WITHIN_MS);
 afterAll(async () => {
   for (const { process } of copies) process.kill('SIGTERM');
   await Promise.all(copies.map(({ ended }) => ended));
-  await Promise.all(houses.map((house) => clearHouse(house, undefined)));
+  await Promise.all(installations.map((installation) => removeInstallation(installation, undefined)));
 }, 30_000);
 
-describe('copies that start at the same moment and want the same ports', () => {
+describe('copies of npm start that start at the same time with the same ports', () => {
   test(
-    'of two in one folder one starts, and the other says so and ends with 0',
+    'in one data folder: one starts, the other prints its process and exits with 0',
     async () => {
       const [one, other] = copies as [Run, Run];
       await expect(Promise.race([one.ended, other.ended])).resolves.toBe(0);
@@ -30,7 +37,7 @@ describe('copies that start at the same moment and want the same ports', () => {
   );
 
   test(
-    'in two folders both run, each on ports of its own, and no server is started twice',
+    'in two data folders: both run on different ports, and no server is started twice',
     async () => {
       const running = await Promise.all(
         copies.filter(({ process }) => process.exitCode === null).map((copy) => untilRunning(copy)),
@@ -38,7 +45,7 @@ describe('copies that start at the same moment and want the same ports', () => {
       const ended = copies.filter(({ process }) => process.exitCode !== null).map((copy) => copy.output());
       expect(ended).toEqual([expect.stringMatching(/^Meskot is being started here already/)]);
       for (const { output } of running) expect(output()).not.toMatch(/has ended|could not be started/);
-      const facts = await Promise.all(houses.map((house) => house.status()));
+      const facts = await Promise.all(installations.map((installation) => installation.status()));
       for (const name of [
         'apiUrl',
         'simulatorUrl',

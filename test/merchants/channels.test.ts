@@ -54,7 +54,7 @@ describe('channels', () => {
     expect(channels[3]).toMatchObject({ usable: false, enabled: false, reason: 'COMING_SOON' });
   });
 
-  test('limits are what effective_limits says: own rules before the platform, and in live the tier where it is lower', async () => {
+  test('limits equal effective_limits: own rules before the platform, and in live the tier where it is lower', async () => {
     const merchants = [scope, await buildMerchant(database.db), await buildMerchant(database.db)];
     const [, withRules, verified] = merchants;
     for (const [version, ago] of [
@@ -102,7 +102,7 @@ describe('channels', () => {
     expect([answer.status, answer.body.error.code]).toEqual([403, 'CHANNEL_NOT_AVAILABLE']);
   });
 
-  test('a channel switched off takes no new attempts, and does again once it is on; what is in flight goes on', async () => {
+  test('a disabled channel rejects new attempts until it is enabled; attempts in flight continue', async () => {
     const before = await buildSession(world, scope);
     const attemptId = await buildAttempt(world, { ...scope, sessionId: before.sessionId });
     expect((await turn('TELEBIRR', false)).body.data).toMatchObject({
@@ -128,7 +128,7 @@ describe('channels', () => {
       { merchantId: scope.merchantId, environment, approval },
     );
 
-  test('what was suspended cannot be switched on, nor asked for again', async () => {
+  test('a suspended channel can be neither enabled nor requested', async () => {
     await approvalIs('SUSPENDED');
     const answer = await turn('AWASH', true);
     expect([answer.status, answer.body.error.code]).toEqual([403, 'CHANNEL_NOT_AVAILABLE']);
@@ -144,11 +144,11 @@ describe('channels', () => {
         body: { enabled },
       });
 
-    test('switching on what was never approved asks for it, once however often; switching off takes that back', async () => {
+    test('enabling an unapproved channel requests it once; disabling it cancels the request', async () => {
       const asked = await live('AWASH', true);
       expect([asked.status, asked.body.message]).toEqual([
         202,
-        'Channel AWASH is asked for: once it is APPROVED, switch it on',
+        'Channel AWASH is requested: once it is APPROVED, switch it on',
       ]);
       expect(asked.body.data).toMatchObject({ approval: 'REQUESTED', enabled: false, reason: 'NOT_APPROVED' });
       const since = 'SELECT updated_at FROM merchant_channel WHERE merchant_id = :merchantId AND environment = :place';
@@ -160,7 +160,7 @@ describe('channels', () => {
       expect((await live('MPESA', true)).status).toBe(403);
     });
 
-    test('what was asked for is taken back while the platform is not available', async () => {
+    test('a request is cancelled while the channel is unavailable on the platform', async () => {
       await live('CBE_BIRR', true);
       const platform = (state: string) =>
         rows(database.db, "UPDATE channel SET platform_state = :state WHERE id = 'CBE_BIRR'", { state });
@@ -174,7 +174,7 @@ describe('channels', () => {
       }
     });
 
-    test('what an operator has approved is switched on by the merchant', async () => {
+    test('an approved channel is enabled by the merchant', async () => {
       await rows(
         database.db,
         `INSERT INTO kyc_application (merchant_id, environment, status, tier, submissions)
@@ -188,7 +188,7 @@ describe('channels', () => {
     });
   });
 
-  test('in the sandbox nobody waits: what was never approved is approved, and on', async () => {
+  test('in the sandbox enabling an unapproved channel approves and enables it at once', async () => {
     await approvalIs('NONE');
     const { status, body } = await turn('AWASH', true);
     expect([status, body.data]).toEqual([
@@ -197,14 +197,14 @@ describe('channels', () => {
     ]);
   });
 
-  test('one environment or merchant does not switch for another', async () => {
+  test('a toggle changes one merchant and one environment', async () => {
     const other = await buildMerchant(database.db);
     await turn('CBE_BIRR', false);
     const { body } = await server.send('GET', '/api/checkout/channels', { key: stubKey(other.merchantId) });
     expect(body.data[1]).toMatchObject({ enabled: true });
   });
 
-  test('a channel is usable only when platform, provider, approval, KYC tier and toggle all say so', () => {
+  test('a channel is usable only when platform, provider, approval, KYC tier and toggle all allow it', () => {
     const facts: fc.Arbitrary<ChannelFacts> = fc.record({
       platformState: fc.constantFrom('AVAILABLE', 'COMING_SOON', 'MAINTENANCE'),
       approval: fc.constantFrom('NONE', 'REQUESTED', 'APPROVED', 'SUSPENDED'),

@@ -16,7 +16,7 @@ async function run(...args: string[]) {
   return { exitCode: await runMerchants(args, parts), text };
 }
 
-test('create makes an active merchant with every available channel in the sandbox, and none in live', async () => {
+test('merchants create creates an active merchant with every available channel in the sandbox, and none in live', async () => {
   const { exitCode, text } = await run('create', 'ሐረር Coffee', '--json');
   expect(exitCode).toBe(0);
   const made = JSON.parse(text) as { id: string };
@@ -30,7 +30,7 @@ test('create makes an active merchant with every available channel in the sandbo
   expect(channels).toEqual(granted);
 });
 
-test('list shows every merchant, the newest first, in columns or as JSON', async () => {
+test('merchants list prints all merchants, newest first, as columns or JSON', async () => {
   await run('create', 'First');
   const second = await run('create', 'Second');
   expect(second.text).toMatch(/^id +mrc_\S+\nname +Second\nstatus +ACTIVE\n/);
@@ -42,7 +42,7 @@ test('list shows every merchant, the newest first, in columns or as JSON', async
   expect(listed.slice(0, 2).map(({ name }) => name)).toEqual(['Second', 'First']);
 });
 
-test('wrong usage is 2 with the usage, and makes nothing', async () => {
+test('invalid arguments exit with 2 and the usage, and create nothing', async () => {
   const before = (await run('list', '--json')).text;
   const tooLong = 'x'.repeat(101);
   const wrong = [[], ['create'], ['create', ' '], ['create', 'Two', 'words'], ['create', tooLong], ['create', 'a\nb']];

@@ -16,7 +16,7 @@ const failureOf = async (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-test('a write that nobody waits for is there once the change is, and what it tells is dispatched then', async () => {
+test('a deferred write exists once its transaction has committed, and its outbox rows are dispatched then', async () => {
   const { db } = database;
   const dispatched: OutboxRow[] = [];
   const runInTransaction = createTransactionRunner(db, (messages) => void dispatched.push(...messages));
@@ -30,7 +30,7 @@ test('a write that nobody waits for is there once the change is, and what it tel
   expect(await db('outbox').pluck('id')).toEqual(dispatched.map(({ id }) => id));
 });
 
-test('a write that fails fails its change with its own error, whatever comes after it', async () => {
+test('a deferred write that fails makes its transaction fail with that error, whatever follows it', async () => {
   const { db } = database;
   const dispatched: OutboxRow[] = [];
   const runInTransaction = createTransactionRunner(db, (messages) => void dispatched.push(...messages));
@@ -49,7 +49,7 @@ test('a write that fails fails its change with its own error, whatever comes aft
   expect(dispatched).toEqual([]);
 });
 
-test('a write that fails may explain itself, by what it finds after the rollback', async () => {
+test('a deferred write that fails can replace its error by one that reads the database after the rollback', async () => {
   const { db } = database;
   await db('merchant').insert({ id: 'mrc_there', name: 'There' });
   const explain = async (error: unknown) => {
@@ -65,7 +65,7 @@ test('a write that fails may explain itself, by what it finds after the rollback
   expect(await db('merchant').whereIn('id', ['mrc_after', 'mrc_last'])).toEqual([]);
 });
 
-test('of two changes that wait for each other, the one that is given up is made again', async () => {
+test('of two transactions in a deadlock, the one that PostgreSQL aborts is run again', async () => {
   const { db } = database;
   const ids = ['mrc_left', 'mrc_right'];
   await db('merchant').insert(ids.map((id) => ({ id, name: 'Before' })));

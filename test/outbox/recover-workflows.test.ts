@@ -1,7 +1,7 @@
 import { rows } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createTransactionRunner } from '../../src/outbox/record.ts';
-import { createRepair, type RepairDeps } from '../../src/outbox/recover-workflows.ts';
+import { createWorkflowRecovery, type RecoveryDeps } from '../../src/outbox/recover-workflows.ts';
 import type { FindRecoverable, OpenPage } from '../../src/outbox/recoverable.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -40,8 +40,8 @@ function sourceOf(open: Open[]): { find: FindRecoverable; asked: OpenPage[] } {
   return { find, asked };
 }
 
-const repairOf = (source: FindRecoverable, more: Partial<RepairDeps> = {}) =>
-  createRepair({
+const recoveryOf = (source: FindRecoverable, more: Partial<RecoveryDeps> = {}) =>
+  createWorkflowRecovery({
     db: database.db,
     runInTransaction: createTransactionRunner(database.db, () => {}),
     running: async () => new Set(),
@@ -57,30 +57,30 @@ const restarted = async (): Promise<unknown[]> =>
   );
 const setDue = async () => rows(database.db, 'UPDATE workflow_recovery SET next_run_at = now()');
 
-test('recovery wakes what Temporal has lost, and what is overdue but running; it leaves the rest alone', async () => {
+test('recovery restarts lost workflows and signals overdue ones that run; it leaves all others alone', async () => {
   const { find } = sourceOf([{ id: 'a-lost' }, { id: 'b-running' }, { id: 'c-overdue', overdue: true }]);
-  const repair = repairOf(find, { running: async () => new Set(['b-running', 'c-overdue']) });
-  expect(await repair.run()).toBe(2);
+  const recovery = recoveryOf(find, { running: async () => new Set(['b-running', 'c-overdue']) });
+  expect(await recovery.run()).toBe(2);
   expect(await restarted()).toEqual(['a-lost', 'c-overdue']);
 });
 
-test('however many are lost, all are woken', async () => {
+test('recovery restarts all lost workflows, over many pages', async () => {
   const { find } = sourceOf(Array.from({ length: 450 }, (_, index) => ({ id: `lost-${1_000 + index}` })));
-  expect(await repairOf(find).run()).toBe(450);
+  expect(await recoveryOf(find).run()).toBe(450);
   expect(await restarted()).toHaveLength(450);
 });
 
-test('only what is past due is compared, and everything after an absence of Temporal and once an hour', async () => {
+test('recovery compares only rows that are past due, but all rows after an outage of Temporal and once an hour', async () => {
   const { find, asked } = sourceOf([]);
-  const repair = repairOf(find);
+  const recovery = recoveryOf(find);
   const runs = async (): Promise<(boolean | undefined)[]> => {
     await setDue();
     asked.length = 0;
-    await repair.run();
+    await recovery.run();
     return asked.map(({ onlyPastDue }) => onlyPastDue);
   };
   expect(await runs()).toEqual([true]);
-  repair.wantFull();
+  recovery.requestFull();
   expect(await runs()).toEqual([false]);
   expect(await runs()).toEqual([true]);
   await rows(database.db, `UPDATE workflow_recovery SET next_full_run_at = next_full_run_at - interval '59 minutes'`);
@@ -90,46 +90,46 @@ test('only what is past due is compared, and everything after an absence of Temp
   expect(await runs()).toEqual([true]);
 });
 
-test('an absence during a run over everything makes for another one', async () => {
+test('an outage of Temporal during a full recovery run causes another full run', async () => {
   const { find, asked } = sourceOf([{ id: 'open' }]);
-  const repair = repairOf(find);
-  const other = repairOf(find, { reachable: () => false });
-  repair.wantFull();
-  const interrupted = repairOf(find, {
+  const recovery = recoveryOf(find);
+  const other = recoveryOf(find, { reachable: () => false });
+  recovery.requestFull();
+  const interrupted = recoveryOf(find, {
     running: async () => {
-      other.wantFull();
+      other.requestFull();
       await other.run();
       return new Set(['open']);
     },
   });
-  interrupted.wantFull();
+  interrupted.requestFull();
   await interrupted.run();
   await setDue();
   asked.length = 0;
-  await repairOf(find).run();
+  await recoveryOf(find).run();
   expect(asked[0]?.onlyPastDue).toBe(false);
 });
 
-test('one worker compares at a time, every ten seconds; another takes over from one that died', async () => {
+test('one worker at a time recovers workflows, every ten seconds; another takes over from one that died', async () => {
   const { find, asked } = sourceOf([{ id: 'open' }]);
-  const repairs = Array.from({ length: 3 }, () => repairOf(find, { running: async () => new Set(['open']) }));
-  const made = await Promise.all(repairs.map(async ({ run }) => run()));
+  const recoveries = Array.from({ length: 3 }, () => recoveryOf(find, { running: async () => new Set(['open']) }));
+  const made = await Promise.all(recoveries.map(async ({ run }) => run()));
   expect(made.filter((restarted) => restarted !== null)).toEqual([0]);
-  expect(await repairs[1]?.run()).toBe(null);
+  expect(await recoveries[1]?.run()).toBe(null);
   await rows(database.db, `UPDATE workflow_recovery SET next_run_at = next_run_at - interval '10 seconds'`);
-  expect(await repairs[1]?.run()).toBe(0);
+  expect(await recoveries[1]?.run()).toBe(0);
 
-  const dying = repairOf(find, { running: async () => Promise.reject(new Error('killed')) });
+  const dying = recoveryOf(find, { running: async () => Promise.reject(new Error('killed')) });
   await setDue();
   await expect(dying.run()).rejects.toThrow('killed');
-  expect(await repairs[2]?.run()).toBe(null);
+  expect(await recoveries[2]?.run()).toBe(null);
   await rows(database.db, `UPDATE workflow_recovery SET next_run_at = next_run_at - interval '1 minute'`);
-  expect(await repairs[2]?.run()).toBe(0);
+  expect(await recoveries[2]?.run()).toBe(0);
   expect(asked.length).toBeGreaterThan(0);
 });
 
-test('nothing is compared while Temporal is away', async () => {
+test('recovery compares nothing while Temporal is unavailable', async () => {
   const { find, asked } = sourceOf([{ id: 'open' }]);
-  expect(await repairOf(find, { reachable: () => false }).run()).toBe(null);
+  expect(await recoveryOf(find, { reachable: () => false }).run()).toBe(null);
   expect(asked).toEqual([]);
 });

@@ -39,7 +39,7 @@ async function leave(...messages: OutboxMessage[]): Promise<void> {
 const relayOf = (send: (message: OutboxRow) => Promise<unknown>, more: Partial<RelayDeps> = {}) =>
   createRelay({ db: database.db, log: createLogger('silent', 'test'), send, ...more });
 
-/** One sweep: what it takes it tells, before it stops. */
+/** One sweep: what it leases it sends before it stops. */
 async function sweep(send: (message: OutboxRow) => Promise<unknown>, more: Partial<RelayDeps> = {}): Promise<void> {
   const relay = relayOf(send, more);
   relay.trigger();
@@ -62,8 +62,8 @@ const untilNothingIsLeft = async (): Promise<void> => {
 };
 const setDue = async () => rows(database.db, `UPDATE outbox SET available_at = now() - interval '1 second'`);
 
-describe('a sweep', () => {
-  test('takes money that goes out first, then retries, then the rest, then what is only shown; the oldest first', async () => {
+describe('a sweep of the outbox', () => {
+  test('sends outgoing money first, then retries, then the rest, then visibility, each oldest first', async () => {
     await leave(shown('shown'), start('old'), start('new'), retry('retry'), start('money', { priority: 'money' }));
     const sent: string[] = [];
     const send = async ({ workflowId }: OutboxRow) => sent.push(workflowId);
@@ -72,7 +72,7 @@ describe('a sweep', () => {
     expect(await left()).toEqual([]);
   });
 
-  test('goes on until nothing is left', async () => {
+  test('continues until no row is left', async () => {
     await leave(...Array.from({ length: 120 }, (_, index) => start(`payment-${index}`)));
     let sent = 0;
     const relay = relayOf(async () => (sent += 1));
@@ -83,7 +83,7 @@ describe('a sweep', () => {
     expect(await left()).toEqual([]);
   });
 
-  test('leaves alone what is not due yet', async () => {
+  test('leaves rows alone that are not due yet', async () => {
     const sent: string[] = [];
     const send = async ({ workflowId }: OutboxRow) => sent.push(workflowId);
     await leave(start('later', { delayMs: 2_000 }), start('now'));
@@ -95,7 +95,7 @@ describe('a sweep', () => {
     expect(sent).toEqual(['now', 'later']);
   });
 
-  test('puts off what Temporal does not take by 1, 2, 4 … 30 s', async () => {
+  test('postpones a message that Temporal rejects by 1, 2, 4 … 30 s', async () => {
     await leave(start('refused'));
     const pauses: number[] = [];
     for (let failures = 0; failures < 7; failures += 1) {
@@ -107,7 +107,7 @@ describe('a sweep', () => {
     expect(pauses).toEqual([1, 2, 4, 8, 16, 30, 30]);
   });
 
-  test('puts off nothing because Temporal is away: what was tried for a second, what was not tried not at all', async () => {
+  test('postpones a message by one second when Temporal is unavailable, and untried messages not at all', async () => {
     await leave(start('first', { priority: 'money' }), start('second'), start('third'));
     let isUnavailable = false;
     const tried: string[] = [];
@@ -129,7 +129,7 @@ describe('a sweep', () => {
     expect(Math.max(...others.map(({ pauseSeconds }) => pauseSeconds))).toBeLessThanOrEqual(0);
   });
 
-  test('starts no more than the given number of workflows at once', async () => {
+  test('starts at most the given number of workflows at once', async () => {
     await leave(...Array.from({ length: 20 }, (_, index) => retry(`retry-${index}`)));
     let now = 0;
     let most = 0;
@@ -146,7 +146,7 @@ describe('a sweep', () => {
     expect(most).toBe(3);
   });
 
-  test('drops the start of a payment whose attempt is over, and no other', async () => {
+  test('drops the start of a payment workflow whose attempt has ended, and no other', async () => {
     const { db } = database;
     const world = buildWorld(db);
     const scope = await buildMerchant(db);
@@ -163,7 +163,7 @@ describe('a sweep', () => {
   });
 });
 
-test('workflows of retries start before their time, unless there is more urgent work', async () => {
+test('workflows of retries start before their time, unless the process is busy', async () => {
   await leave(retry('early'), retry('due'), retry('refused before'));
   await rows(
     database.db,
@@ -178,7 +178,7 @@ test('workflows of retries start before their time, unless there is more urgent 
   expect(sent).toEqual(['due', 'early']);
 });
 
-test('workers are notified of each commit, by one notification for those that come together', async () => {
+test('workers are notified of each commit, and once for commits at the same moment', async () => {
   const listener = new pg.Client({ connectionString: database.url });
   await listener.connect();
   const heard: (string | undefined)[] = [];
@@ -207,8 +207,8 @@ test('workers are notified of each commit, by one notification for those that co
   expect(heard.filter((payload) => payload === 'messages')).toHaveLength(1);
 });
 
-describe('workflows that only show what was delivered', () => {
-  test('wait while there is more urgent work', async () => {
+describe('workflow starts that only make a delivery visible', () => {
+  test('wait while the process is busy', async () => {
     await leave(shown('shown'), start('payment'));
     const sent: string[] = [];
     const send = async ({ workflowId }: OutboxRow) => sent.push(workflowId);
@@ -218,14 +218,14 @@ describe('workflows that only show what was delivered', () => {
     expect(sent).toEqual(['payment', 'shown']);
   });
 
-  test('go back free when it comes up meanwhile', async () => {
+  test('are released when the process becomes busy during the sweep', async () => {
     await leave(shown('first'), shown('second'));
     let isBusy = false;
     await sweep(async () => void (isBusy = true), { startConcurrency: 1, isBusy: () => isBusy });
     expect(await left()).toMatchObject([{ workflowId: 'second', isFree: true, failures: 0 }]);
   });
 
-  test('are dropped after a minute; those of deliveries that failed never', async () => {
+  test('are dropped after a minute; starts for failed deliveries never are', async () => {
     await leave(shown('old'), retry('retry'), start('payment'));
     await rows(database.db, `UPDATE outbox SET created_at = created_at - interval '61 seconds'`);
     await leave(shown('new'));

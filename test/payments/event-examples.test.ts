@@ -1,6 +1,6 @@
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { EVENT_TYPES } from '../../src/webhooks/events/catalogue.ts';
+import { TRANSACTION_EVENTS } from '../../src/payments/events.ts';
 import { buildAttempt, buildMerchant, buildSession, buildWorld, declined, PAID, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -64,7 +64,7 @@ describe('the examples of the event catalogue', () => {
         { resourceId, event },
       );
       const data = JSON.parse(String(sent?.payload)).data;
-      const example: Facts = EVENT_TYPES[event].example;
+      const example: Facts = TRANSACTION_EVENTS[event].example;
       expect(shapeOf(example)).toEqual(shapeOf(data));
       const fixed = ({ status, version, transactionThrough }: Facts) => ({ status, version, transactionThrough });
       expect(fixed(example)).toEqual(fixed(data));

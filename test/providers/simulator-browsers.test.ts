@@ -33,13 +33,13 @@ const advance = (headers: Record<string, string>) =>
   send({ path: '/admin/clock', headers: { ...JSON_TYPE, ...headers }, body: '{"advanceMs":1000}' });
 const port = () => new URL(simulator.url).port;
 
-describe("the simulator's admin", () => {
+describe("the simulator's admin API", () => {
   test.each([
     ['a page of another site', { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }],
     ['a page of another port', { origin: 'http://localhost:3000', 'sec-fetch-site': 'same-site' }],
     ['an older browser', { origin: 'https://evil.example' }],
     ['a page that hides where it is from', { origin: 'null' }],
-  ])('takes nothing from %s', async (_what, headers) => {
+  ])('rejects requests from %s', async (_what, headers) => {
     const before = Date.parse((await simulator.journal()).now);
     expect(await advance(headers)).toBe(403);
     expect(await send({ path: '/admin/reset', headers: { ...JSON_TYPE, ...headers }, body: '{}' })).toBe(403);
@@ -50,7 +50,7 @@ describe("the simulator's admin", () => {
   });
 
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', ''])(
-    'takes no body of the type "%s", which a form can send',
+    'rejects a body of the type "%s", which a form can send',
     async (type) => {
       const headers: Record<string, string> = type === '' ? {} : { 'content-type': type };
       expect(await send({ path: '/admin/clock', headers, body: '{"advanceMs":1000}' })).toBe(415);
@@ -58,7 +58,7 @@ describe("the simulator's admin", () => {
     },
   );
 
-  test('is asked by a name of this machine only', async () => {
+  test('accepts only names of this machine as host', async () => {
     for (const host of [
       'evil.example',
       'pay.example.et',
@@ -83,7 +83,7 @@ describe("telebirr's pay page", () => {
   async function newOrder() {
     const order = anOrder('http://127.0.0.1:1/', { phone: '251911000004' });
     const made = await adapters.adapter('TELEBIRR').initiate(order);
-    if (made.kind !== 'accepted' || !made.redirectUrl) throw new Error(`the order was not made: ${made.kind}`);
+    if (made.kind !== 'accepted' || !made.redirectUrl) throw new Error(`The order was not accepted: ${made.kind}`);
     const page = new URL(made.redirectUrl);
     const path = page.pathname.replace('paygate', `${made.providerReference}/decision`);
     const decide = (headers: Record<string, string>) =>
@@ -96,7 +96,7 @@ describe("telebirr's pay page", () => {
     return { page, decide, isPaid };
   }
 
-  test('lets no other site, and no name that was taken over, approve a payment', async () => {
+  test('rejects a payment decision from another site or through a rebound name', async () => {
     const { page, decide, isPaid } = await newOrder();
     for (const headers of [
       { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' },
@@ -116,7 +116,7 @@ describe("telebirr's pay page", () => {
     ['a proxy under the public name', () => ({ host: 'pay.example.et', origin: 'https://pay.example.et' })],
     ['a proxy that keeps our name', () => ({ host: 'simulator:4002', 'sec-fetch-site': 'same-origin' })],
     ['no browser', () => ({})],
-  ])('takes the decision of its own page by %s', async (_what, headersOf) => {
+  ])('accepts a payment decision of its own page through %s', async (_what, headersOf) => {
     const { page, decide, isPaid } = await newOrder();
     const headers: Record<string, string> = headersOf();
     expect(await send({ method: 'GET', path: page.pathname + page.search, headers })).toBe(200);

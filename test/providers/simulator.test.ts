@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { systemClock } from '../../src/lib/clock.ts';
-import { createMovableClock } from '../../src/sandbox/simulator/clock.ts';
+import { createTestClock } from '../../src/sandbox/simulator/clock.ts';
 import { startTestSimulator } from '../support/simulator.ts';
 import { CHANNELS, MINUTE_MS, aPayout, anOrder, connectAdapters, openInbox, type Inbox } from './sandbox.ts';
 
@@ -37,7 +37,7 @@ async function start(stateFile: string) {
   return { simulator, adapter: adapters.adapter };
 }
 
-/** The file as it is at this moment, half-written line and all: what a killed process leaves. */
+/** The file of a process that is killed now: its last line is half written. */
 function leftByKill(stateFile: string): string {
   const copy = `${stateFile}.left`;
   copyFileSync(stateFile, copy);
@@ -45,7 +45,7 @@ function leftByKill(stateFile: string): string {
   return copy;
 }
 
-test('a killed simulator forgets no order, and goes on where its clock was', async () => {
+test('a killed simulator restarts with all orders and its clock offset', async () => {
   const stateFile = join(folder, 'orders.jsonl');
   const before = await start(stateFile);
   const paid = CHANNELS.map((channel) => ({ channel, order: anOrder(inbox.url) }));
@@ -67,7 +67,7 @@ test('a killed simulator forgets no order, and goes on where its clock was', asy
   expect(await after.adapter('AWASH').query(waiting.orderId)).toMatchObject({ kind: 'succeeded' });
 });
 
-test('a callback that was not taken before the kill is sent after it', async () => {
+test('a callback without a 2xx response before the kill is sent again after the restart', async () => {
   const stateFile = join(folder, 'callbacks.jsonl');
   const before = await start(stateFile);
   inbox.status = 500;
@@ -84,7 +84,7 @@ test('a callback that was not taken before the kill is sent after it', async () 
   expect(inbox.received).toHaveLength(seen + 1);
 });
 
-test('a killed simulator forgets no payout, none that will come back, and no transfer to the bank', async () => {
+test('a killed simulator restarts with all payouts, due reversals and bank transfers', async () => {
   const stateFile = join(folder, 'payouts.jsonl');
   const before = await start(stateFile);
   const to = (digit: number) => ({ destination: { kind: 'phone' as const, phone: `25191100000${digit}` } });
@@ -104,7 +104,7 @@ test('a killed simulator forgets no payout, none that will come back, and no tra
   expect(await adapter('TELEBIRR').queryPayout(slow!.orderId)).toMatchObject({ kind: 'succeeded' });
   expect(await adapter('TELEBIRR').queryPayout(reversed!.orderId)).toMatchObject({ kind: 'reversed' });
   expect(await adapter('TELEBIRR').queryPayout(never!.orderId)).toMatchObject({ kind: 'pending' });
-  // Two of before, and one each of the slow one and of the reversal.
+  // Two from before the kill, one of the slow payout, one of the reversal.
   expect(inbox.received).toHaveLength(4);
   expect(await after.simulator.payoutOf(paid!.orderId)).toMatchObject({ submissions: 2 });
   expect(await after.simulator.totalsOf('TELEBIRR')).toEqual({
@@ -116,7 +116,7 @@ test('a killed simulator forgets no payout, none that will come back, and no tra
   });
 });
 
-test('the journal tells every order, every callback sent and how it was answered', async () => {
+test('the journal lists every order and every callback with the status of its response', async () => {
   const { simulator, adapter } = await start(join(folder, 'journal.jsonl'));
   const order = anOrder(inbox.url);
   await adapter('CBE_BIRR').initiate(order);
@@ -133,7 +133,7 @@ test('the journal tells every order, every callback sent and how it was answered
   expect(await simulator.requests('CBE_BIRR query')).toBe(1);
 });
 
-test('a request that is not signed by the merchant is refused by every provider', async () => {
+test('every provider rejects a request that the merchant did not sign', async () => {
   const { simulator } = await start(join(folder, 'unsigned.jsonl'));
   for (const path of [
     '/telebirr/payment/v1/merchant/preOrder',
@@ -161,8 +161,8 @@ test('a request that is not signed by the merchant is refused by every provider'
   expect([orders, payouts]).toEqual([[], []]);
 });
 
-test('moving the clock waits also for what was already on its way', async () => {
-  const clock = createMovableClock({ base: systemClock, offsetMs: 0, onError() {} });
+test('advancing the clock also waits for work that is already running', async () => {
+  const clock = createTestClock({ base: systemClock, offsetMs: 0, onError() {} });
   const seen: string[] = [];
   let release = (): void => {};
   const started = new Promise<void>((start) => {
@@ -174,7 +174,7 @@ test('moving the clock waits also for what was already on its way', async () => 
   });
   await started;
   const moved = clock.advance(0).then(() => seen.push('moved'));
-  // Later than everything that an advance would do without waiting.
+  // Runs after everything that an advance does without waiting.
   await new Promise((resolve) => setImmediate(resolve));
   release();
   await moved;

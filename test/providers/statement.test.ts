@@ -56,7 +56,7 @@ describe.each(CHANNELS)('%s', (channel) => {
     return order;
   };
 
-  test('a day lists what was paid in, paid out and came back, oldest first, under our ids', async () => {
+  test('a statement lists the payments, payouts and reversals of a day, oldest first, under our ids', async () => {
     const paid = await payIn();
     await simulator.advance(1_000);
     const out = await payOut();
@@ -80,12 +80,12 @@ describe.each(CHANNELS)('%s', (channel) => {
     expect(rows[3]!.providerReference).toBe(rows[2]!.providerReference);
   });
 
-  test('a day without movements is one empty page', async () => {
+  test('the statement of a day without movements is one empty page', async () => {
     expect(await provider().statement('2026-03-01', null)).toEqual({ kind: 'page', rows: [], next: null });
   });
 
-  test('a day ends at midnight in Addis Ababa, and a reversal belongs to the day it came back', async () => {
-    // Noon there; 11 h 59 min 30 s later a reversal is due on the next day.
+  test('a statement ends at midnight in Addis Ababa, and lists a reversal on the day of the reversal', async () => {
+    // From noon in Addis Ababa, 11 h 59 min 30 s later a reversal is due on the next day.
     await simulator.advance((12 * 60 - 1) * MINUTE_MS + 30_000);
     const order = await payOut('251911000006');
     await simulator.advance(2 * MINUTE_MS);
@@ -94,9 +94,9 @@ describe.each(CHANNELS)('%s', (channel) => {
     expect(rows).toMatchObject([{ orderId: order.orderId, type: 'payoutReversal' }]);
   });
 
-  test('a long day comes in pages that neither lose nor repeat a row while money goes on moving', async () => {
+  test('the pages of a long statement neither lose nor repeat a row while money moves', async () => {
     const orders: PayoutOrder[] = [];
-    // Few at a time: a busy machine answers hundreds later than the adapters wait.
+    // In batches: a busy machine responds to hundreds only after the adapters' timeout.
     while (orders.length < 450) orders.push(...(await Promise.all(Array.from({ length: 25 }, () => payOut()))));
     await simulator.advance(1_000);
     const first = await provider().statement(TODAY, null);
@@ -116,7 +116,7 @@ describe.each(CHANNELS)('%s', (channel) => {
     expect(second.rows.filter(({ orderId }) => seen.has(orderId))).toEqual([]);
   });
 
-  test('a row may be missing from the list, or have another amount', async () => {
+  test('a fault removes a row from the statement or changes its amount, but not the order', async () => {
     await simulator.fault({ kind: 'listDropped', channel, next: 1 });
     const dropped = await payIn();
     await simulator.fault({ kind: 'listWrongAmount', channel, of: 'payout', next: 1 });
@@ -131,7 +131,7 @@ describe.each(CHANNELS)('%s', (channel) => {
     expect(await provider().queryPayout(wrong.orderId)).toMatchObject({ kind: 'succeeded', amountSantim: 25_075n });
   });
 
-  test('a list that is not given is unknown, in time', async () => {
+  test('a statement that fails or times out is unknown', async () => {
     const impatient = connectAdapters(simulator.url, { timeoutMs: 500 });
     await simulator.fault({ kind: 'serverError', on: 'statement', next: 1 });
     expect(await provider().statement(TODAY, null)).toMatchObject({ kind: 'unknown', reason: 'http' });
@@ -145,11 +145,11 @@ describe.each(CHANNELS)('%s', (channel) => {
     ['2026-02-30', null],
     ['yesterday', null],
     [TODAY, 'nonsense'],
-  ])('the day %s from %p on is refused, and so unknown', async (day, cursor) => {
+  ])('a statement of the day %s from cursor %p is rejected and so unknown', async (day, cursor) => {
     expect(await provider().statement(day, cursor)).toMatchObject({ kind: 'unknown', reason: 'unreadable' });
   });
 
-  test('what the provider owes is what it received, less what it paid out and to the bank', async () => {
+  test('a provider owes its receipts less its payouts and its transfers to the bank', async () => {
     await payIn({ amountSantim: 100_000n });
     await payOut();
     await payOut('251911000006');
@@ -167,7 +167,7 @@ describe.each(CHANNELS)('%s', (channel) => {
   });
 });
 
-test('a transfer to the bank of nothing, or through nobody, is refused and says why', async () => {
+test('a bank transfer without a positive amount or a known channel is rejected with the problems', async () => {
   for (const body of [
     { channel: 'AWASH', amount: '0.00' },
     { channel: 'AWASH', amount: '-1.00' },

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 import { verifyWebhook, WebhookVerificationError, type VerifyOptions } from '../../src/sdk/index.ts';
-import { newSecret, signedRequest, type SigningInput } from '../../src/webhooks/delivery/signature.ts';
+import { newSecret, signedRequest, type SigningInput } from '../../src/webhooks/delivery/attempt.ts';
 
 const SECRET = newSecret();
 const ENVELOPE = {
@@ -37,7 +37,7 @@ function reasonOf(...args: Parameters<typeof verifyWebhook>): string {
   return 'verified';
 }
 
-describe('a delivery of ours', () => {
+describe('a signed delivery', () => {
   test('verifies as text and as bytes, in base64 and in hex', () => {
     for (const encoding of ['base64', 'hex'] as const) {
       const { body, text, headers } = delivery({ encoding });
@@ -47,7 +47,7 @@ describe('a delivery of ours', () => {
     }
   });
 
-  test('verifies with headers of Node, of fetch and in any case, with sha256= or without', () => {
+  test('verifies with headers of Node and of fetch, in any letter case, with or without sha256=', () => {
     const { text, headers } = delivery();
     const value = headers['X-Service-Signature'] ?? '';
     expect(reasonOf(text, new Headers(headers), SECRET)).toBe('verified');
@@ -62,14 +62,14 @@ describe('a delivery of ours', () => {
     expect(reasonOf(text, headers, { secret: [SECRET] })).toBe('verified');
   });
 
-  test('verifies with the old secret while a rotation overlaps', () => {
+  test('verifies with the old secret during the overlap of a rotation', () => {
     const previousSecret = newSecret();
     const { text, headers } = delivery({ previousSecret });
     expect(reasonOf(text, headers, previousSecret)).toBe('verified');
     expect(reasonOf(text, headers, SECRET)).toBe('verified');
   });
 
-  test('never verifies once a byte of it is changed', () => {
+  test('never verifies after a byte of it is changed', () => {
     const { body, headers } = delivery();
     fc.assert(
       fc.property(fc.nat(body.length - 1), fc.integer({ min: 1, max: 255 }), (at, tx) => {
@@ -146,13 +146,13 @@ describe('the error names the likely mistake', () => {
     expect(reasonOf(text, changed, SECRET)).toBe(reason);
   });
 
-  test('a wrong secret says that the environment cannot be told', () => {
+  test('the error for a wrong secret says that a request does not tell its environment', () => {
     expect(() => verifyWebhook(text, headers, newSecret())).toThrow(
       /sandbox and live .* a request does not tell which/,
     );
   });
 
-  test('no message holds the secret or a signature that would be right', () => {
+  test('no error message contains the secret or a valid signature', () => {
     for (const secret of [`${SECRET} `, SECRET.slice(6)]) {
       expect(() => verifyWebhook(text, headers, secret)).toThrow(
         expect.objectContaining({ message: expect.not.stringContaining(SECRET.slice(6)) }),
@@ -161,7 +161,7 @@ describe('the error names the likely mistake', () => {
   });
 });
 
-describe('a tolerance', () => {
+describe('a tolerance for the age of a delivery', () => {
   const { text, headers } = delivery();
   const at = (seconds: number): VerifyOptions => ({
     secret: SECRET,
@@ -169,14 +169,14 @@ describe('a tolerance', () => {
     now: new Date(Date.parse('2025-01-01T00:00:00.000Z') + seconds * 1_000),
   });
 
-  test('accepts what was signed within it, and refuses what is older or from the future', () => {
+  test('accepts deliveries signed within it, and rejects older ones and those from the future', () => {
     expect(reasonOf(text, headers, at(299))).toBe('verified');
     expect(reasonOf(text, headers, at(-299))).toBe('verified');
     expect(reasonOf(text, headers, at(301))).toBe('timestamp_outside_tolerance');
     expect(reasonOf(text, headers, at(-301))).toBe('timestamp_outside_tolerance');
   });
 
-  test('is not met by a timestamp that somebody changed or took away', () => {
+  test('rejects a changed or missing timestamp', () => {
     const now = at(10_000);
     const later = Math.floor((now.now?.getTime() ?? 0) / 1_000).toString();
     expect(reasonOf(text, { ...headers, 'webhook-timestamp': later }, now)).toBe('timestamp_missing');
@@ -185,7 +185,7 @@ describe('a tolerance', () => {
   });
 
   test.each([NaN, Infinity, -Infinity, -1, 86_401, 1e9, '300' as never, null as never, '' as never])(
-    'of %p is refused with what it may be, whatever was signed when',
+    'of %p is rejected with the allowed values, for any delivery',
     (toleranceSeconds) => {
       const replay = { ...at(0), toleranceSeconds, now: new Date('2050-01-01T00:00:00Z') };
       expect(() => verifyWebhook(text, headers, replay)).toThrow(RangeError);
@@ -194,20 +194,20 @@ describe('a tolerance', () => {
     },
   );
 
-  test('of its limits is taken', () => {
+  test('of 0 and of 86,400 is accepted', () => {
     expect(reasonOf(text, headers, { ...at(0), toleranceSeconds: 0 })).toBe('verified');
     expect(reasonOf(text, headers, { ...at(86_400), toleranceSeconds: 86_400 })).toBe('verified');
     expect(reasonOf(text, headers, { ...at(86_401), toleranceSeconds: 86_400 })).toBe('timestamp_outside_tolerance');
   });
 
   test.each([new Date(NaN), 1_735_689_600_000 as never, '2025-01-01' as never, null as never])(
-    'held against a time of %p is refused: with it every replay would pass',
+    'is rejected with a current time of %p, which would accept every replay',
     (now) => {
       expect(() => verifyWebhook(text, headers, { ...at(0), now })).toThrow('now must be a valid Date');
     },
   );
 
-  test('works with the old secret of a rotation', () => {
+  test('works with the old secret during a rotation', () => {
     const previousSecret = newSecret();
     const rotated = delivery({ previousSecret });
     expect(reasonOf(rotated.text, rotated.headers, { ...at(0), secret: previousSecret })).toBe('verified');

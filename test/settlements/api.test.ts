@@ -60,7 +60,7 @@ describe('a settlement', () => {
     await link();
   });
 
-  test('is asked for, approved, sent and credited, each step with its journal and event', async () => {
+  test('is requested, approved, sent and credited, each step with its journal and event', async () => {
     const asked = await post('settlement', { requestId: 'S-1', amount: 250.5 });
     expect(asked.status).toBe(202);
     const { settlementId } = asked.body.data;
@@ -117,7 +117,7 @@ describe('a settlement', () => {
     });
   });
 
-  test('the same requestId and body again is the same settlement for ever; another body is refused', async () => {
+  test('a repeated requestId returns the same settlement without a time limit; with another body it is rejected', async () => {
     const first = await post('settlement', { requestId: 'S-1', amount: 100 });
     world.pass(400 * 24 * HOUR_MS);
     const again = await post('settlement', { requestId: 'S-1', amount: 100 });
@@ -132,7 +132,7 @@ describe('a settlement', () => {
     expect(await balance()).toMatchObject({ available: 900, reserved: 100 });
   });
 
-  test('all is what is available less fee and tax, and asked again it is the same settlement', async () => {
+  test('a settlement of all takes the available balance less fee and tax, and a repeat returns the same settlement', async () => {
     await rows(
       database.db,
       `INSERT INTO fee_rule (id, merchant_id, channel, direction, basis_points, fixed_santim, tax_basis_points, valid_from, version)
@@ -151,7 +151,7 @@ describe('a settlement', () => {
     expect({ status: more.status, code: more.body.error.code }).toEqual({ status: 422, code: 'INSUFFICIENT_BALANCE' });
   });
 
-  test('is taken back by its merchant, once and only before it was decided', async () => {
+  test('is cancelled by its merchant, once and only before a decision', async () => {
     const { settlementId } = (await post('settlement', { requestId: 'S-1', amount: 100 })).body.data;
     const cancelled = await post(`settlement/${settlementId}/cancel`);
     expect(cancelled.body.data).toMatchObject({ status: 'CANCELLED', completedAt: FRIDAY.toISOString() });
@@ -170,7 +170,7 @@ describe('a settlement', () => {
     });
   });
 
-  test('is rejected or fails with a reason, and the money is back', async () => {
+  test('is rejected or fails with a reason, and its money is released', async () => {
     const ask = async (requestId: string) =>
       (await post('settlement', { requestId, amount: 100 })).body.data.settlementId as string;
     const [rejected, failed] = [await ask('S-1'), await ask('S-2')];
@@ -194,7 +194,7 @@ describe('a settlement', () => {
     );
   });
 
-  test('is found by its requestId, its id and the reference of the bank', async () => {
+  test('is found by its requestId, its id and the bank reference', async () => {
     const { settlementId } = (await post('settlement', { requestId: 'S-1', amount: 100 })).body.data;
     await post('settlement', { requestId: 'S-2', amount: 100 });
     for (let step = 0; step < 2; step += 1) await post(`sandbox/settlements/${settlementId}/advance`);
@@ -228,7 +228,7 @@ describe('a settlement', () => {
     [{}, 400, 'VALIDATION_ERROR', 'amount must be given, or "all": true'],
     [{ amount: 100, all: true }, 400, 'VALIDATION_ERROR', 'amount must not be given together with all'],
     [{ amount: 100, currency: 'USD' }, 400, 'UNSUPPORTED_CURRENCY', 'currency'],
-  ])('of %j is refused with %i, and nothing is left behind', async (wanted, ...rejection) => {
+  ])('requested with %j is rejected with %i and leaves no rows', async (wanted, ...rejection) => {
     const [status, code, message] = rejection;
     const { status: got, body } = await post('settlement', { requestId: 'S-1', ...wanted });
     expect({ status: got, code: body.error.code, message: body.message }).toEqual({
@@ -240,7 +240,7 @@ describe('a settlement', () => {
     expect((await get('settlement')).body.pagination.total).toBe(0);
   });
 
-  test("a merchant's own limits stand before the platform's", async () => {
+  test("a merchant's own settlement limits override the platform's", async () => {
     await rows(
       database.db,
       'INSERT INTO settlement_limit (merchant_id, min_santim, max_santim) VALUES (:merchantId, 5000, 20000)',
@@ -255,7 +255,7 @@ describe('a settlement', () => {
     expect((await post('settlement', { requestId: 'S-1', amount: 200 })).status).toBe(202);
   });
 
-  test('of the sandbox is advanced step by step, its dates kept; a live key has no such step', async () => {
+  test('of the sandbox is advanced step by step with unchanged dates; a live key cannot advance one', async () => {
     const asked = (await post('settlement', { requestId: 'S-1', amount: 100 })).body.data;
     const path = `sandbox/settlements/${asked.settlementId}/advance`;
     for (const status of ['APPROVED', 'PROCESSING', 'COMPLETED']) {

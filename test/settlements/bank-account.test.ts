@@ -44,7 +44,7 @@ const link = async (changes: object = {}, key?: string) =>
 const operator = () => ({ operatorId: 'opr_1', at: world.clock() });
 
 describe('the linked bank account', () => {
-  test('is verified at once in the sandbox, and shows four digits', async () => {
+  test('is verified at once in the sandbox, and has only its last four digits in responses', async () => {
     expect((await get('bank-account')).status).toBe(404);
     const { status, body } = await link();
     expect({ status, data: body.data }).toEqual({
@@ -67,7 +67,7 @@ describe('the linked bank account', () => {
     expect((await link()).body.data).toEqual(body.data);
   });
 
-  test('is needed for a settlement', async () => {
+  test('is required for a settlement', async () => {
     const { status, body } = await post('settlement', { requestId: 'S-1', amount: 100 });
     expect({ status, code: body.error.code, message: body.message }).toEqual({
       status: 422,
@@ -77,7 +77,7 @@ describe('the linked bank account', () => {
     });
   });
 
-  test('once changed is used at once in the sandbox, while an open settlement keeps the account it was asked for', async () => {
+  test('is used at once after a change in the sandbox, while an open settlement keeps the account of its request', async () => {
     await link();
     const { settlementId } = (await post('settlement', { requestId: 'S-1', amount: 100 })).body.data;
     const changed = await link({ accountNumber: '01320123456', bankCode: 'AWASH' });
@@ -130,7 +130,7 @@ describe('the linked bank account', () => {
       },
     );
 
-    test('that was verified can be rejected later: no settlement goes to it any more', async () => {
+    test('that was verified can be rejected later, and is then unusable for settlements', async () => {
       const bankAccountId = await linkLive();
       await verify(bankAccountId);
       expect((await askLive()).body.error.code).toBe('INSUFFICIENT_BALANCE');
@@ -143,7 +143,7 @@ describe('the linked bank account', () => {
       expect(refused.body.message).toContain(`was rejected (${reason}); link another one`);
     });
 
-    test('is not verified by who made the key that linked it', async () => {
+    test('is not verified by the operator who created the key that linked it', async () => {
       const keyId = (
         await rows<{ id: string }>(
           database.db,
@@ -168,7 +168,7 @@ describe('the linked bank account', () => {
     });
   });
 
-  test('of live waits for an operator, who verifies or rejects it with a reason', async () => {
+  test('of live is pending until an operator verifies it or rejects it with a reason', async () => {
     const live: MerchantScope = { ...scope, environment: 'live' };
     const key = stubKey(scope.merchantId, 'live');
     const askLive = async () =>
@@ -203,7 +203,7 @@ describe('the linked bank account', () => {
     [{ accountName: '' }, 'accountName'],
     [{ accountName: 'a\nb' }, 'accountName'],
     [{ iban: '1' }, 'iban'],
-  ])('with %j is refused by name', async (changes, field) => {
+  ])('with %j is rejected, naming the field', async (changes, field) => {
     const { status, body } = await link(changes);
     expect({ status, field: body.error.details[0].field }).toEqual({ status: 400, field });
   });

@@ -39,7 +39,7 @@ async function sent(): Promise<string> {
   return id;
 }
 
-test('each line is booked, and the same file again changes nothing', async () => {
+test('a bank file books each of its lines, and importing it again changes nothing', async () => {
   const [paid, refused] = [await sent(), await sent()];
   const lines = [`${paid},credited,FT27018A,2027-01-18,`, `${refused},failed,,,"Account closed, says the bank"`];
   const about = [
@@ -61,7 +61,7 @@ test('each line is booked, and the same file again changes nothing', async () =>
   });
 });
 
-test('a file may say how much was credited: another amount than the settlement’s is not booked', async () => {
+test('a credited line with another amount than the settlement’s is not booked', async () => {
   const [exact, less] = [await sent(), await sent()];
   const heading = `amount,${HEADING}`;
   const lines = [
@@ -78,7 +78,7 @@ test('a file may say how much was credited: another amount than the settlement�
   expect([await stands(exact), await stands(less)]).toEqual(['COMPLETED', 'PROCESSING']);
 });
 
-test('a wrong line is named and holds up no other', async () => {
+test('an invalid line of a bank file is reported and holds up no other', async () => {
   const [good, unsent, next] = [await sent(), (await ask(world, scope)).id, await sent()];
   const { applied, wrong } = await load(
     `${good},credited,FT1,2027-01-18,`,
@@ -99,7 +99,7 @@ test('a wrong line is named and holds up no other', async () => {
   expect(wrong.map(({ line, issue }) => [line, issue])).toEqual([
     [3, expect.stringContaining('is REQUESTED: only one that is PROCESSING')],
     [4, expect.stringContaining('is REQUESTED: only one that is PROCESSING')],
-    [5, expect.stringContaining('No such settlement')],
+    [5, expect.stringContaining('Settlement not found')],
     [6, 'settlementId must be a settlement id, stl_…'],
     [7, 'result must be credited, failed or returned'],
     [8, 'bankReference must be given'],
@@ -119,7 +119,7 @@ test('a wrong line is named and holds up no other', async () => {
   ]);
 });
 
-test('a trace id is of one settlement: another line with it is wrong, in this file or a later one', async () => {
+test('a trace id is booked for one settlement: another line with it is invalid, in the same file or a later one', async () => {
   const [one, other, next] = [await sent(), await sent(), await sent()];
   const { applied, wrong } = await load(
     `${one},credited,FT21,2027-01-18,`,
@@ -133,7 +133,7 @@ test('a trace id is of one settlement: another line with it is wrong, in this fi
   expect(await stands(other)).toBe('PROCESSING');
 });
 
-test("what the bank sent back after crediting it is the merchant's again; the same file again changes nothing", async () => {
+test('a returned line credits the merchant again, and importing it again changes nothing', async () => {
   const id = await sent();
   const lines = [`${id},credited,FT31,2027-01-18,`, `${id},returned,RT31,,Account dormant`];
   const results = [
@@ -150,7 +150,7 @@ test("what the bank sent back after crediting it is the merchant's again; the sa
   ]);
 });
 
-test('a credit of what had failed is wrong, kept for operators, and holds up no other', async () => {
+test('a credited line of a FAILED settlement is reported, stored for operators, and holds up no other', async () => {
   const [late, good] = [await sent(), await sent()];
   await load(`${late},failed,,,Account closed`);
   const lines = [`${late},credited,FT41,2027-01-18,`, `${good},credited,FT42,2027-01-18,`];
@@ -164,7 +164,7 @@ test('a credit of what had failed is wrong, kept for operators, and holds up no 
   });
 });
 
-test('a credit that was said by hand is no repeat where the file has another amount', async () => {
+test('a credited line with another amount is no repeat of a credit that an operator recorded', async () => {
   const id = await sent();
   const creditedAt = world.clock();
   await world.runInTransaction((tx) => markCredited(tx, id, { ...operator(), bankReference: 'FT14', creditedAt }));
@@ -175,7 +175,7 @@ test('a credit that was said by hand is no repeat where the file has another amo
   expect(same).toMatchObject({ already: [{ line: 2 }], wrong: [] });
 });
 
-test('another trace id or day for what was credited is wrong, not a repeat', async () => {
+test('a credited line with another trace id or day than the booked one is invalid, not a repeat', async () => {
   const id = await sent();
   await load(`${id},credited,FT11,2027-01-18,`);
   const { already, wrong } = await load(`${id},credited,FT12,2027-01-18,`, `${id},credited,FT11,2027-01-17,`);
@@ -183,19 +183,19 @@ test('another trace id or day for what was credited is wrong, not a repeat', asy
 });
 
 test.each([
-  { what: 'an empty file', text: '', issue: 'must begin with the line' },
+  { what: 'no text', text: '', issue: 'must begin with the line' },
   { what: 'a column missing', text: 'settlementId,result\n', issue: 'must begin with the line' },
   { what: 'a column too many', text: `${HEADING},extra\n`, issue: 'must begin with the line' },
   { what: 'an open quotation mark', text: `${HEADING}\n"open`, issue: 'is not CSV' },
-  { what: 'a file too long', text: `${HEADING}\n${'x,failed,,,y\n'.repeat(2_001)}`, issue: 'at most 2000 lines' },
-])('$what is refused as a whole', async ({ text, issue }) => {
+  { what: 'too many lines', text: `${HEADING}\n${'x,failed,,,y\n'.repeat(2_001)}`, issue: 'at most 2000 lines' },
+])('a bank file is rejected as a whole: $what', async ({ text, issue }) => {
   await expect(importBankFile(world, { operatorId: 'opr_1', text })).rejects.toMatchObject({
     code: 'VALIDATION_ERROR',
     message: expect.stringContaining(issue),
   });
 });
 
-test('columns may stand in another order, and a byte order mark is no part of the first', async () => {
+test('a bank file may have its columns in any order and begin with a byte order mark', async () => {
   const id = await sent();
   const text = `\uFEFFresult,settlementId,date,reason,bankReference\ncredited, ${id} ,2027-01-18,,FT13\n`;
   expect(await importBankFile(world, { operatorId: 'opr_1', text })).toMatchObject({ applied: [{ line: 2 }] });

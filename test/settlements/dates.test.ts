@@ -24,7 +24,7 @@ afterEach(() => database.drop());
 const closed = (date: string) =>
   world.runInTransaction((tx) => addHoliday(tx, { date, name: 'National mourning', kind: 'closed' }));
 
-test('an overdue settlement whose days move later is overdue no more, until the last of those is over', async () => {
+test('an overdue settlement with later expected days is no longer overdue, until the last of them is over', async () => {
   const { id } = await ask(world, scope);
   const late = endOfAddisDay('2027-01-20');
   await markOverdue(world, id, late);
@@ -40,7 +40,7 @@ test('an overdue settlement whose days move later is overdue no more, until the 
   });
 });
 
-test('an overdue settlement whose days move later, and are over all the same, stays overdue since it was', async () => {
+test('an overdue settlement with later expected days that are over too keeps its overdue time', async () => {
   const { id } = await ask(world, scope);
   const late = endOfAddisDay('2027-01-20');
   await markOverdue(world, id, late);

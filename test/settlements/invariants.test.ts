@@ -40,14 +40,14 @@ test.each([
     "status = 'REQUESTED', failure = NULL, completed_at = NULL, credited_at = NULL, returned_at = NULL, return_reference = NULL",
     [JOURNALS, REFERENCES, RESERVED],
   ],
-])('a settlement with %s is found', async (wrong, right, found) => {
+])('the ledger check finds a settlement with %s', async (wrong, right, found) => {
   await rows(database.db, `UPDATE settlement SET ${wrong} WHERE id = :id`, { id });
   expect((await verifyLedger(database.db, ledgerChecks)).map(({ check }) => check)).toEqual(found);
   await rows(database.db, `UPDATE settlement SET ${right} WHERE id = :id`, { id });
   await expectLedgerHolds(database.db);
 });
 
-test('a settlement that is gone is found', async () => {
+test('the ledger check finds journals of a deleted settlement', async () => {
   await runSql(database.ownerUrl, 'DELETE FROM settlement_timeline; DELETE FROM settlement');
   expect((await verifyLedger(database.db, ledgerChecks)).map(({ check }) => check)).toEqual([NO_SETTLEMENT, RESERVED]);
 });

@@ -79,7 +79,7 @@ const ALLOWED: Record<string, string[]> = {
 };
 
 describe.each(STORIES)('after %j', (story, status) => {
-  test(`it is ${status}, repeats change nothing, and nothing else than the next steps is possible`, async () => {
+  test(`a settlement is ${status}, repeats change nothing, and only the next steps are possible`, async () => {
     const { id } = await ask(world, scope);
     for (const step of story) expect(await does(step, id)).toMatchObject({ changed: true });
     const before = await standing(database.db, id);
@@ -94,15 +94,15 @@ describe.each(STORIES)('after %j', (story, status) => {
   });
 });
 
-describe('who may do what', () => {
-  test('who asked for a settlement may not approve it', async () => {
+describe('separation of duties', () => {
+  test('the requester of a settlement cannot approve it', async () => {
     const { id } = await ask(world, scope, { requestedBy: 'opr_1' });
     await expect(does('approve', id)).rejects.toMatchObject({ code: 'INVALID_STATE' });
     await run((tx) => approveSettlement(tx, id, operator('opr_2')));
     expect(await readSettlement(database.db, id)).toMatchObject({ status: 'APPROVED', approvedBy: 'opr_2' });
   });
 
-  test('what was approved by one operator is not approved again by another', async () => {
+  test('a settlement approved by one operator is not approved again by another', async () => {
     const { id } = await ask(world, scope);
     await does('approve', id);
     await expect(run((tx) => approveSettlement(tx, id, operator('opr_2')))).rejects.toMatchObject({
@@ -113,7 +113,7 @@ describe('who may do what', () => {
   test.each([
     ['the day before it was sent', -DAY_MS],
     ['tomorrow', DAY_MS],
-  ])('it was not credited %s', async (_, offsetMs) => {
+  ])('a credit %s is rejected', async (_, offsetMs) => {
     const { id } = await ask(world, scope);
     await does('approve', id);
     await does('sent', id);
@@ -124,8 +124,8 @@ describe('who may do what', () => {
   });
 });
 
-describe('at once', () => {
-  test('of 50 that want all there is, exactly one gets it', async () => {
+describe('concurrent operations', () => {
+  test('of 50 concurrent settlements of all, exactly one succeeds', async () => {
     for (let round = 0; round < 4; round += 1) {
       const poor = await buildFreeMerchant(world);
       await fund(world, poor, 500_00n);
@@ -144,14 +144,14 @@ describe('at once', () => {
     }
   });
 
-  test('50 repeats of one request are one settlement', async () => {
+  test('50 concurrent repeats of one request create one settlement', async () => {
     const wanted = { requestId: 'ONCE', amount: 100_00n } as const;
     const asked = await Promise.all(Array.from({ length: 50 }, () => untilServed(() => ask(world, scope, wanted))));
     expect(new Set(asked.map(({ id }) => id)).size).toBe(1);
     expect(await readBalance(database.db, scope)).toMatchObject({ reservedSantim: 100_00n });
   });
 
-  test('all that is available is exact while payments arrive and withdrawals leave', async () => {
+  test('a settlement of all is exact while payments arrive and withdrawals leave', async () => {
     await rows(
       database.db,
       'INSERT INTO settlement_limit (merchant_id, min_santim, max_santim) VALUES (:merchantId, 1, 100000000)',
@@ -176,7 +176,7 @@ describe('at once', () => {
     expect(await readBalance(database.db, scope)).toMatchObject({ availableSantim: 0n, reservedSantim: 1_050_00n });
   });
 
-  test('who wants all there is finds it untouched until it is taken', async () => {
+  test('a settlement of all locks the available balance until it is reserved', async () => {
     const { withdrawn, row } = await run(async (tx) => {
       const wanted = { ...scope, requestId: 'ALL', at: world.clock() };
       await rows(tx.trx, 'SELECT settlement_preflight(:merchantId, :environment, :requestId, true, :at)', wanted);
@@ -189,7 +189,7 @@ describe('at once', () => {
     expect(await withdrawn).toBe('INSUFFICIENT_BALANCE');
   });
 
-  test('of ten settlements that are credited under one trace id, exactly one is', async () => {
+  test('of ten settlements credited concurrently under one trace id, exactly one is booked', async () => {
     const ids: string[] = [];
     for (let count = 0; count < 10; count += 1) {
       const { id } = await ask(world, scope, { amount: 20_00n });
@@ -220,7 +220,7 @@ describe('at once', () => {
       ['book', 'dismiss'],
       ['approve', 'sent', 'failed', 'credited'],
     ],
-  ])('of %j exactly one happens', async (racing, story) => {
+  ])('of the concurrent commands %j exactly one succeeds', async (racing, story) => {
     for (let round = 0; round < 8; round += 1) {
       const { id } = await ask(world, scope, { amount: 20_00n });
       for (const step of story) await does(step, id);
@@ -235,8 +235,8 @@ describe('at once', () => {
   });
 });
 
-describe('what a workflow asks for, however often', () => {
-  test('the sandbox decides once', async () => {
+describe('operations of the workflow, repeated', () => {
+  test('the sandbox decides a settlement once', async () => {
     const { id } = await ask(world, scope);
     const before = world.enqueued.length;
     for (let again = 0; again < 3; again += 1) await autoDecide(world, id, world.clock());
@@ -247,7 +247,7 @@ describe('what a workflow asks for, however often', () => {
     });
   });
 
-  test('an amount that ends in .14 waits for an operator, and live settlements always do', async () => {
+  test('an amount that ends in .14, and every live settlement, waits for an operator', async () => {
     const { id } = await ask(world, scope, { amount: 100_14n });
     await autoDecide(world, id, world.clock());
     expect(await readSettlement(database.db, id)).toMatchObject({ status: 'REQUESTED' });
@@ -258,7 +258,7 @@ describe('what a workflow asks for, however often', () => {
     await rows(database.db, `UPDATE settlement SET environment = 'sandbox' WHERE id = :other`, { other });
   });
 
-  test('it is overdue once, and shows in the figures while it is open', async () => {
+  test('a settlement is marked overdue once, and counted in the metrics while it is open', async () => {
     const { id } = await ask(world, scope);
     const late = new Date(FRIDAY.getTime() + 10 * DAY_MS);
     for (let again = 0; again < 3; again += 1) await markOverdue(world, id, late);
@@ -275,7 +275,7 @@ describe('what a workflow asks for, however often', () => {
     expect(after?.value).toBe((overdue?.value ?? 0) - 1);
   });
 
-  test('a calendar that has not changed changes nothing', async () => {
+  test('recomputing the dates by an unchanged calendar changes nothing', async () => {
     const { id, version } = await ask(world, scope);
     const row = await recomputeDates(world, id, world.clock());
     const { effectiveDate, expectedFrom, expectedUntil } = await readSettlementDates(database.db, FRIDAY);
@@ -284,7 +284,7 @@ describe('what a workflow asks for, however often', () => {
     expect(await standing(database.db, id)).toMatchObject({ events: ['settlement.requested'] });
   });
 
-  test('one whose workflow Temporal has lost is found', async () => {
+  test('a settlement whose workflow is lost is found as recoverable', async () => {
     const { id } = await ask(world, scope);
     const { id: ended } = await ask(world, scope);
     await does('cancel', ended);

@@ -64,7 +64,7 @@ async function approved(...steps: Step[]): Promise<string> {
   return id;
 }
 
-test("what the bank sends back after crediting it is FAILED, and the money is the merchant's again, once", async () => {
+test('a settlement that the bank sends back after its credit is FAILED, and its money is released once', async () => {
   const id = await approved('sent', 'credited');
   expect(await money()).toEqual({ availableSantim: FUNDED - ASKED, reservedSantim: 0n, settledSantim: ASKED });
   world.pass(3_600_000);
@@ -97,7 +97,7 @@ test("what the bank sends back after crediting it is FAILED, and the money is th
   });
 });
 
-test('one way back is of one settlement', async () => {
+test('the trace id of a return is booked for one settlement', async () => {
   const [one, other] = [await approved('sent', 'credited'), await approved('sent', 'credited')];
   await does('returned', one);
   const again = { ...by(), reason: 'Dormant.', bankReference: `R-${one}` };
@@ -107,12 +107,12 @@ test('one way back is of one settlement', async () => {
   });
 });
 
-test('"failed" of what was credited says what to do instead', async () => {
+test('marking a credited settlement as failed is rejected with what to do instead', async () => {
   const id = await approved('sent', 'credited');
   await expect(does('failed', id)).rejects.toMatchObject({ message: expect.stringContaining('mark it as returned') });
 });
 
-test('a credit after the failure is not booked, and waits until an operator books it', async () => {
+test('a late credit is not booked before an operator books it', async () => {
   const id = await approved('sent', 'failed');
   expect(await does('credited', id)).toMatchObject({
     changed: true,
@@ -133,7 +133,7 @@ test('a credit after the failure is not booked, and waits until an operator book
   expect(await money()).toEqual({ availableSantim: FUNDED - ASKED, reservedSantim: 0n, settledSantim: ASKED });
 });
 
-test('a late credit that is booked takes nothing while the merchant has too little, and goes on waiting', async () => {
+test('booking a late credit without sufficient balance is rejected, and the credit stays pending', async () => {
   const id = await approved('sent', 'failed', 'credited');
   await withdraw(world, scope, 900_00n);
   await expect(does('book', id)).rejects.toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
@@ -141,7 +141,7 @@ test('a late credit that is booked takes nothing while the merchant has too litt
   expect(await does('book', id)).toMatchObject({ settlement: { status: 'COMPLETED' } });
 });
 
-test('a late credit that turns out to be of another settlement is not booked', async () => {
+test('a late credit whose trace id is booked for another settlement is not booked', async () => {
   const [late, other] = [await approved('sent', 'failed', 'credited'), await approved('sent')];
   const credit = { ...by(), bankReference: `FT-${late}`, creditedAt: world.clock() };
   await world.runInTransaction((tx) => markCredited(tx, other, credit));
@@ -151,7 +151,7 @@ test('a late credit that turns out to be of another settlement is not booked', a
   });
 });
 
-test('a late credit of a day alone is not booked before it was sent', async () => {
+test('a late credit with a day only is booked no earlier than the time of sending', async () => {
   const id = await approved('sent', 'failed');
   const creditedAt = startOfAddisDay(addisDay(MONDAY));
   await world.runInTransaction((tx) => markCredited(tx, id, { ...by(), bankReference: `FT-${id}`, creditedAt }));
@@ -160,7 +160,7 @@ test('a late credit of a day alone is not booked before it was sent', async () =
   expect([settlement.creditedAt, lateCredit?.creditedAt]).toEqual([sentAt, sentAt?.toISOString()]);
 });
 
-test('a late credit that is dismissed leaves the settlement FAILED, and a report of it again is no news', async () => {
+test('dismissing a late credit leaves the settlement FAILED, and a repeated report changes nothing', async () => {
   const id = await approved('failed', 'credited', 'dismiss');
   expect(await does('credited', id)).toMatchObject({
     changed: false,
@@ -170,7 +170,7 @@ test('a late credit that is dismissed leaves the settlement FAILED, and a report
   expect(await does('creditedAgain', id)).toMatchObject({ changed: true, settlement: { lateCreditResolution: null } });
 });
 
-test("whatever is said, and however often, the money is paid once or the merchant's, and the ledger says so", async () => {
+test('any sequence of bank results leaves the money either paid once or with the merchant, and the ledger consistent', async () => {
   const anyStep = fc.constantFrom<Step>(...(Object.keys(STEPS) as Step[]));
   await fc.assert(
     fc.asyncProperty(fc.array(anyStep, { minLength: 4, maxLength: 14 }), async (steps) => {

@@ -126,7 +126,7 @@ async function complete(id: string): Promise<void> {
 
 const REFUSED = ['INSUFFICIENT_BALANCE', 'AMOUNT_BELOW_MINIMUM'];
 
-test('every statement ties out and joins the one before, whatever happened, and never changes', async () => {
+test('every statement adds up, opens with the previous closing balance, and never changes', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyStep, { minLength: 5, maxLength: 30 }), async (steps) => {
       const story: Story = { scope: await newMerchant(), settlements: [], open: [], withdrawn: [] };
@@ -177,7 +177,7 @@ async function expectAllListed({ scope, settlements }: Story, closing: number): 
   expect(rest).toBe(santim(toBirr((await readBalance(database.db, scope)).availableSantim)));
 }
 
-test("a statement shows the bank's trace id and the time once it was credited", async () => {
+test("a statement has the bank's trace id and time once its settlement is credited", async () => {
   const scope = await newMerchant();
   await fund(world, scope, 100_00n);
   const { id } = await ask(world, scope, { amount: 'all' });
@@ -193,7 +193,7 @@ test("a statement shows the bank's trace id and the time once it was credited", 
   });
 });
 
-test('what comes back from a settlement stands in the statement after it', async () => {
+test('money returned from a settlement is part of the next statement', async () => {
   const scope = await newMerchant();
   await fund(world, scope, 100_00n);
   const first = await ask(world, scope, { amount: 'all' });

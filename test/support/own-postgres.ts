@@ -6,7 +6,7 @@ import pg from 'pg';
 
 import { openDatabase } from '../../src/lib/db.ts';
 import { migrate } from '../../src/lib/migrate.ts';
-import { processMark, stopChild, writePidFile } from '../../src/local/child-process.ts';
+import { processStartTime, stopChild, writePidFile } from '../../src/local/child-process.ts';
 import { ensureDatabase, startPostgres, type LocalPostgres } from '../../src/local/postgres.ts';
 import { runSql, type TestDatabase } from './database.ts';
 import { stablePort } from './stable-port.ts';
@@ -29,7 +29,7 @@ export async function createOwnPostgres(): Promise<OwnPostgres> {
   // Named so that the next run clears it, should this one be killed.
   const folder = await mkdtemp(join(tmpdir(), 'meskot-test-'));
   await chmod(folder, 0o711);
-  writePidFile(join(folder, 'owner.pid'), { pid: process.pid, mark: (await processMark(process.pid)) ?? '' });
+  writePidFile(join(folder, 'owner.pid'), { pid: process.pid, mark: (await processStartTime(process.pid)) ?? '' });
   const port = await stablePort();
   const launch = async (): Promise<LocalPostgres> =>
     startPostgres({ folder: join(folder, 'postgres'), choosePort: async () => port, durable: true });

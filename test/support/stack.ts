@@ -8,11 +8,11 @@ import { bundleWorkflowCode } from '@temporalio/worker';
 import { environment } from '../../src/config.ts';
 import { anyFreePort } from '../../src/lib/free-port.ts';
 import { migrate } from '../../src/lib/migrate.ts';
-import { isAlive, processMark, writePidFile, type Child } from '../../src/local/child-process.ts';
-import { ensureDatabase, startPostgres, stopLeftPostgres, type LocalPostgres } from '../../src/local/postgres.ts';
+import { isAlive, processStartTime, writePidFile, type Child } from '../../src/local/child-process.ts';
+import { ensureDatabase, startPostgres, stopOrphanPostgres, type LocalPostgres } from '../../src/local/postgres.ts';
 import { readLocalSettings } from '../../src/local/settings.ts';
 import { findTemporalBinary } from '../../src/local/temporal-binary.ts';
-import { startTemporal, stopLeftTemporal, type LocalTemporal } from '../../src/local/temporal.ts';
+import { startTemporal, stopOrphanTemporal, type LocalTemporal } from '../../src/local/temporal.ts';
 import { EVENTS_OF_A_RUN, STACK_VARIABLE, TEMPLATE_DATABASE, type TestStack } from './stack-facts.ts';
 
 const PREFIX = 'meskot-test-';
@@ -31,7 +31,7 @@ export async function startTestStack(): Promise<{ stop: () => Promise<void> }> {
   const folder = await mkdtemp(join(SCRATCH, PREFIX));
   // PostgreSQL may run as another user, who has to get through.
   await chmod(folder, 0o711);
-  writePidFile(join(folder, 'owner.pid'), { pid: process.pid, mark: (await processMark(process.pid)) ?? '' });
+  writePidFile(join(folder, 'owner.pid'), { pid: process.pid, mark: (await processStartTime(process.pid)) ?? '' });
   const stop = async (): Promise<void> => clear(folder);
   try {
     const [postgres, temporal, workflowBundlePath] = await Promise.all([
@@ -124,6 +124,6 @@ async function readOwner(folder: string): Promise<Child | undefined> {
 }
 
 async function clear(folder: string): Promise<void> {
-  await Promise.all([stopLeftPostgres(join(folder, 'postgres')), stopLeftTemporal(join(folder, 'temporal'))]);
+  await Promise.all([stopOrphanPostgres(join(folder, 'postgres')), stopOrphanTemporal(join(folder, 'temporal'))]);
   await rm(folder, { recursive: true, force: true });
 }

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { EVENT_CATALOGUE } from '../../src/app/event-catalogue.ts';
 import { startWorker, type RunningWorker } from '../../src/app/worker.ts';
 import { readConfig, type Config } from '../../src/config.ts';
 import type { Knex } from '../../src/lib/db.ts';
@@ -14,10 +15,10 @@ import { createMerchant } from '../../src/merchants/operations.ts';
 import { createTransactionRunner, type OutboxRow, type RunInTransaction } from '../../src/outbox/record.ts';
 import { deliveryWorkflowId } from '../../src/webhooks/delivery/workflow-input.ts';
 import { createEgressGuard } from '../../src/webhooks/egress/egress.ts';
-import { EVENT_TYPES, type EventTypeName } from '../../src/webhooks/events/catalogue.ts';
+import type { EventTypeName } from '../../src/webhooks/events/catalogue.ts';
 import { recordEvents } from '../../src/webhooks/events/record.ts';
-import { NewSubscription } from '../../src/webhooks/schema.ts';
 import { createSubscription } from '../../src/webhooks/subscriptions/operations.ts';
+import { NewSubscription } from '../../src/webhooks/subscriptions/schema.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { testStack } from './stack-facts.ts';
 import { connectTestTemporal, type TestTemporal } from './temporal.ts';
@@ -89,7 +90,7 @@ export async function createWorkerWorld(
       return { id: made.row.id, secret: made.secret };
     },
     record: async (scope, event = 'payment.succeeded') => {
-      const data = { ...EVENT_TYPES[event].example, ...scope };
+      const data = { ...EVENT_CATALOGUE[event].example, ...scope };
       const resource = { resourceType: 'transaction', resourceId: newId('txn') };
       const [eventId = ''] = await runInTransaction((tx) =>
         recordEvents(tx, [{ event, ...scope, ...resource, data, createdAt: new Date() }]),

@@ -16,7 +16,7 @@ type Described = {
   description?: string;
   security: Record<string, unknown>[];
   parameters?: Parameter[];
-  requestBody?: { content: Record<string, { schema: Schema }> };
+  requestBody?: { content: Record<string, { schema: Schema; example?: object }> };
   /** A file has another content type. */
   responses: Record<string, { content: { 'application/json'?: { schema: Schema } } }>;
 };
@@ -39,6 +39,8 @@ export type Operation = {
   /** Every field of the body, those inside others too: `destination.phone`, `rules.0.channel`, `headers.x`. */
   bodyFields: string[];
   requiredBody: string[];
+  /** The body that the docs show, where they show a whole one. */
+  bodyExample: object | null;
   paginated: boolean;
   /** The types of the files that it takes in place of JSON. */
   fileTypes: string[];
@@ -73,6 +75,7 @@ function read(document: Document, of: { path: string; method: string; described:
     bodyNames: Object.keys(body?.properties ?? {}),
     bodyFields: fieldsOf(document, body),
     requiredBody: body?.required ?? [],
+    bodyExample: described.requestBody?.content['application/json']?.example ?? null,
     fileTypes: Object.keys(described.requestBody?.content ?? {}).filter((type) => type !== 'application/json'),
     paginated: Object.hasOwn(success?.[1].content['application/json']?.schema.properties ?? {}, 'pagination'),
   };

@@ -162,7 +162,7 @@ test('what Temporal is told holds none of it, and its histories neither', async 
 
 test('the log holds none of it', () => {
   expect(lines.join('')).toContain('callback stored');
-  expect(lines.join('')).toContain('request answered');
+  expect(lines.join('')).toContain('request completed');
   expect(found(lines, PAYERS)).toEqual([]);
 });
 

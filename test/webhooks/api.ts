@@ -1,10 +1,18 @@
-import { webhookRoutes } from '../../src/webhooks/routes.ts';
+import type { Route } from '../../src/http/route.ts';
+import { deliveryRoutes } from '../../src/webhooks/delivery/routes.ts';
+import { eventRoutes } from '../../src/webhooks/events/routes.ts';
+import { subscriptionRoutes } from '../../src/webhooks/subscriptions/routes.ts';
 import { startTestServer, testServerDeps, type TestServer } from '../support/http.ts';
 import type { World } from './world.ts';
+
+/** All routes under /api/checkout/webhooks. */
+export function webhookRoutes({ deps }: World): Route[] {
+  return [...eventRoutes(deps), ...deliveryRoutes(deps), ...subscriptionRoutes(deps)];
+}
 
 /** The webhook management API over HTTP, on the world's database and clock. Close it in afterAll. */
 export async function startWebhookApi(world: World): Promise<TestServer> {
   const { db, deps, runInTransaction } = world;
-  const routes = webhookRoutes(deps);
+  const routes = webhookRoutes(world);
   return startTestServer(testServerDeps(db, { routes, runInTransaction, keyRing: deps.keyRing, clock: deps.clock }));
 }

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(async () => world.drop());
 
-test('a webhook that cannot be signed is a failed attempt: it is retried by the schedule and ends as a dead letter', async () => {
+test('a webhook that cannot be signed is a failed attempt, is retried by the schedule and ends as a dead letter', async () => {
   const scope = await world.newMerchant();
   const { row } = await world.subscribe(scope);
   const deliveryId = await world.deliveryId(await world.record(scope));

@@ -15,7 +15,7 @@ import {
 
 useWorlds();
 
-test('a new delivery is sent once and recorded with its attempt; without need no workflow is started', async () => {
+test('a new delivery is sent once and recorded with its attempt; after a success no workflow starts', async () => {
   const shop = await receiver();
   const { record } = await buildSubscriber(shop);
   const id = await record();
@@ -28,7 +28,7 @@ test('a new delivery is sent once and recorded with its attempt; without need no
   expect(await world.db('outbox')).toEqual([]);
 });
 
-test('in mode "every" the workflow of a delivered one starts with its outcome', async () => {
+test('in mode "every" the workflow of a successful delivery starts with its outcome', async () => {
   const shop = await receiver();
   const { record, subscriptionId } = await buildSubscriber(shop);
   const id = await record();
@@ -46,7 +46,7 @@ test('in mode "every" the workflow of a delivered one starts with its outcome', 
   ]);
 });
 
-test('a failed first attempt starts its workflow, which owns the retries, in either mode', async () => {
+test('a failed first attempt starts the workflow that makes the retries, in either mode', async () => {
   const shop = await receiver();
   shop.behave({ kind: 'answer', status: 503 });
   const { record } = await buildSubscriber(shop);
@@ -66,7 +66,7 @@ test('a failed first attempt starts its workflow, which owns the retries, in eit
   ]);
 });
 
-test('a receiver that hangs holds its own share and delays nobody else', async () => {
+test('a receiver that hangs uses up its own share and delays no other', async () => {
   const [hanging, good] = [await receiver(), await receiver()];
   hanging.behave({ kind: 'hang' });
   const [slow, quick] = [await buildSubscriber(hanging), await buildSubscriber(good)];
@@ -82,7 +82,7 @@ test('a receiver that hangs holds its own share and delays nobody else', async (
   expect(inFlight.counts()).toEqual({ [slow.subscriptionId]: 20 });
 });
 
-test('a subscription that failed lately has the share of throttled ones', async () => {
+test('a subscription that failed recently has the share of throttled ones', async () => {
   const shop = await receiver();
   shop.behave({ kind: 'hang' });
   const { record, subscriptionId } = await buildSubscriber(shop);
@@ -99,7 +99,7 @@ test('a subscription that failed lately has the share of throttled ones', async 
   expect(shop.requests).toHaveLength(10);
 });
 
-test('a send that is spread out is recorded as begun when it was sent', async () => {
+test('a send that is spread out is recorded with the time when it was sent', async () => {
   const shop = await receiver();
   shop.behave({ kind: 'answer', status: 500 });
   const { record, subscriptionId } = await buildSubscriber(shop);
@@ -121,7 +121,7 @@ test('a send that is spread out is recorded as begun when it was sent', async ()
   expect(spreadMs(attempts.map(({ startedAt }) => startedAt))).toBeGreaterThan(sentMs / 2);
 });
 
-test('three failures in a row throttle a subscription, a success ends that', async () => {
+test('three consecutive failures throttle a subscription, and a success ends the throttling', async () => {
   const shop = await receiver();
   shop.behave({ kind: 'answer', status: 500 });
   const { record, subscriptionId } = await buildSubscriber(shop);
@@ -142,7 +142,7 @@ test('three failures in a row throttle a subscription, a success ends that', asy
   expect(await health()).toMatchObject({ consecutiveFailures: 0, throttledUntil: null });
 });
 
-test('subscriptions take turns: one with much to send does not keep the others waiting', async () => {
+test('claims alternate between subscriptions: one with a backlog does not delay the others', async () => {
   const [busy, quiet] = [await receiver(), await receiver()];
   const subscribers = [await buildSubscriber(busy), await buildSubscriber(busy)];
   const [first, second] = subscribers.toSorted((a, b) => (a.subscriptionId < b.subscriptionId ? -1 : 1));
@@ -156,7 +156,7 @@ test('subscriptions take turns: one with much to send does not keep the others w
   expect((await attemptsOf(id))[0].startedAt.getTime()).toBeLessThan(lastOfBusy.startedAt.getTime());
 });
 
-test('a receiver that takes long has the share of throttled ones before its failures are known', async () => {
+test('a slow receiver has the share of throttled ones before its failures are known', async () => {
   const shop = await receiver();
   shop.behave({ kind: 'hang' });
   const { record, subscriptionId } = await buildSubscriber(shop);
@@ -174,7 +174,7 @@ test('a receiver that takes long has the share of throttled ones before its fail
   expect(shop.requests).toHaveLength(12);
 });
 
-test('retries and resends of a subscription have places of their own, as many as a throttled one has', async () => {
+test('retries and resends of a subscription have a share of their own, as large as a throttled one', async () => {
   const inFlight = buildInFlight({ perSubscription: 20, perThrottled: 2 });
   for (let sends = 0; sends < 20; sends += 1) inFlight.startFirst('whs_1');
   const [first, second, third] = [1, 2, 3].map(() => inFlight.startRetry('whs_1'));
@@ -185,7 +185,7 @@ test('retries and resends of a subscription have places of their own, as many as
   expect(inFlight.startRetry('whs_2')).not.toBeNull();
 });
 
-test('all that waits for an inactive subscription is skipped, more than its share', async () => {
+test('all waiting deliveries of an inactive subscription are skipped, also beyond its share', async () => {
   const shop = await receiver();
   const { record, subscriptionId } = await buildSubscriber(shop);
   const id = await record();
@@ -201,7 +201,7 @@ test('all that waits for an inactive subscription is skipped, more than its shar
   expect(shop.requests).toHaveLength(0);
 });
 
-test('what is sent and cannot be saved keeps more from being claimed', async () => {
+test('unsaved outcomes of sent attempts limit further claims', async () => {
   const { record } = await buildSubscriber(await receiver());
   for (let made = 0; made < 1_020; made += 20) await Promise.all(Array.from({ length: 20 }, record));
   let recorded = 0;
@@ -224,7 +224,7 @@ test('what is sent and cannot be saved keeps more from being claimed', async () 
   await until(() => recorded === 1_020);
 }, 40_000);
 
-test('two workers send 300 deliveries of 30 subscriptions once each', async () => {
+test('two workers send 300 deliveries of 30 subscriptions exactly once', async () => {
   const shop = await receiver();
   const subscribers = [];
   for (let made = 0; made < 30; made += 1) subscribers.push(await buildSubscriber(shop));

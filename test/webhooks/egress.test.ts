@@ -5,7 +5,7 @@ function guard(tx: Partial<EgressOptions> = {}) {
 }
 
 describe('a URL to save', () => {
-  test('is fine as https on a public host, on 443 or 8443', () => {
+  test('is accepted as https on a public host, on port 443 or 8443', () => {
     const fine = [
       'https://hooks.example.com/meskot?shop=1',
       'https://hooks.example.com:8443',
@@ -32,31 +32,34 @@ describe('a URL to save', () => {
     ['https://hooks.exam\nple.com/', 'must be a full URL such as https://hooks.example.com/meskot, without blanks'],
     [' https://hooks.example.com/', 'must be a full URL such as https://hooks.example.com/meskot, without blanks'],
     ['', 'must be a full URL such as https://hooks.example.com/meskot, without blanks'],
-  ])('%j is refused: %s', (url, problem) => {
+  ])('%j is rejected: %s', (url, problem) => {
     expect(guard().checkUrl(url, 'sandbox')).toContain(problem);
   });
 
-  test.each(['ftp://hooks.example.com/', 'http://hooks.example.com/'])('%s is told nothing of its own port', (url) => {
-    expect(guard().checkUrl(url, 'sandbox')).toEqual([expect.stringMatching(/^must use https/)]);
-  });
+  test.each(['ftp://hooks.example.com/', 'http://hooks.example.com/'])(
+    '%s is rejected for its protocol only, not for its port',
+    (url) => {
+      expect(guard().checkUrl(url, 'sandbox')).toEqual([expect.stringMatching(/^must use https/)]);
+    },
+  );
 
-  test('is refused beyond 2,000 characters', () => {
+  test('is rejected beyond 2,000 characters', () => {
     const url = `https://hooks.example.com/${'a'.repeat(2_000)}`;
     expect(guard().checkUrl(url, 'sandbox')).toEqual([`must have at most 2,000 characters, got ${url.length}`]);
   });
 
-  test('tells all that is wrong at once', () => {
+  test('is rejected with all its problems at once', () => {
     expect(guard().checkUrl('http://a:b@intranet:81/', 'live')).toHaveLength(4);
   });
 
-  test('has a name in live, never an address', () => {
+  test('is rejected in live with an address for a host', () => {
     expect(guard().checkUrl('https://93.184.216.34/', 'live')).toEqual([
       'must have a host name in live, not an IP address',
     ]);
   });
 });
 
-describe('an address in a URL that is not public is refused in every spelling', () => {
+describe('a URL with an address that is not public is rejected in every spelling', () => {
   test.each([
     'https://127.0.0.1/',
     'https://127.1/',
@@ -101,7 +104,7 @@ describe('where loopback is allowed', () => {
   const local = guard({ allowLoopback: true });
 
   test.each(['http://127.0.0.1:4003/hooks', 'http://localhost:4003/', 'https://[::1]:9000/', 'http://a.localhost/'])(
-    '%s is fine, with any port',
+    '%s is accepted with any port',
     (url) => {
       expect(local.checkUrl(url, 'sandbox')).toEqual([]);
       expect(local.rejection(new URL(url))).toBeNull();
@@ -109,13 +112,13 @@ describe('where loopback is allowed', () => {
   );
 
   test.each(['http://10.0.0.1/', 'http://192.168.1.1:443/', 'https://169.254.169.254/', 'http://hooks.example.com/'])(
-    '%s is refused as ever',
+    '%s is still rejected',
     (url) => {
       expect(local.checkUrl(url, 'sandbox')).not.toEqual([]);
     },
   );
 
-  test('what is denied stays denied', () => {
+  test('denied loopback addresses stay rejected', () => {
     const denying = guard({ allowLoopback: true, deny: ['127.0.0.2', '::1'] });
     expect(denying.checkUrl('http://127.0.0.2/', 'sandbox')).toHaveLength(1);
     expect(denying.checkUrl('http://[::1]/', 'sandbox')).toHaveLength(1);
@@ -124,18 +127,20 @@ describe('where loopback is allowed', () => {
 });
 
 describe('resolved addresses', () => {
-  test('pass only when every one of them is public', () => {
+  test('are allowed only when every one of them is public', () => {
     expect(guard().allPublic(['93.184.216.34', '2606:2800:220:1::1'])).toBe(true);
     expect(guard().allPublic(['93.184.216.34', '10.0.0.1'])).toBe(false);
     expect(guard().allPublic(['93.184.216.34', '::ffff:10.0.0.1'])).toBe(false);
     expect(guard().allPublic(['::ffff:93.184.216.34'])).toBe(true);
+    expect(guard().allPublic(['::93.184.216.34'])).toBe(false);
     expect(guard().allPublic(['fe80::1%eth0'])).toBe(false);
+    expect(guard().allPublic(['2606:2800:220:1::1%eth0'])).toBe(false);
     expect(guard().allPublic(['nonsense'])).toBe(false);
     expect(guard().allPublic([])).toBe(false);
   });
 });
 
-test('a deny list with something unreadable stops the start and names it', () => {
+test('an unreadable entry in the deny list throws an error with the entry', () => {
   for (const entry of ['10.0.0.0/33', 'example.com', '10.0.0.0/x', '::1/129', '10.0.0.0/']) {
     expect(() => guard({ deny: [entry] })).toThrow(`"${entry}" is no IP address or CIDR block`);
   }

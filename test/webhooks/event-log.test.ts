@@ -28,7 +28,7 @@ const post = async (path: string, body: unknown = {}, key = stubKey(scope.mercha
   api.send('POST', PATH + path, { key, body });
 
 describe('the log of an event', () => {
-  test('every attempt is there, oldest first, with its numbers and what the receiver said', async () => {
+  test('contains every attempt, oldest first, with its numbers and the response of the receiver', async () => {
     const { row } = await world.subscribe(scope);
     const eventId = await world.record(scope);
     const deliveryId = await world.deliveryId(eventId);
@@ -69,7 +69,7 @@ describe('the log of an event', () => {
     expect(body.data[1]).toMatchObject({ sequence: 2, deliveryNumber: 2, retryNumber: 1, httpStatus: 500 });
   });
 
-  test('its pages go on by cursor', async () => {
+  test('continues by cursor', async () => {
     await world.subscribe(scope);
     const eventId = await world.record(scope);
     const deliveryId = await world.deliveryId(eventId);
@@ -83,14 +83,14 @@ describe('the log of an event', () => {
     expect(second.body.pagination.nextCursor).toBeNull();
   });
 
-  test('an event nobody subscribed to has an empty log', async () => {
+  test('is empty for an event without subscriptions', async () => {
     const eventId = await world.record(scope);
     expect((await get(`/events/${eventId}/logs`)).body.data).toEqual([]);
   });
 });
 
-describe('resending', () => {
-  test('it answers 202 with the deliveries it affected', async () => {
+describe('resends over the API', () => {
+  test('a resend of an event returns 202 with the affected deliveries', async () => {
     const { row } = await world.subscribe(scope);
     const { eventId, deliveryId } = await world.failedDelivery(scope);
     const { status, body } = await post(`/events/${eventId}/resend`, { subscriptionId: row.id });
@@ -100,14 +100,14 @@ describe('resending', () => {
     expect({ status: again.status, code: again.body.error.code }).toEqual({ status: 409, code: 'INVALID_STATE' });
   });
 
-  test('a request without a body is as good as an empty one', async () => {
+  test('a resend without a body is like one with an empty body', async () => {
     await world.subscribe(scope);
     const { eventId } = await world.failedDelivery(scope);
     const answer = await api.send('POST', `${PATH}/events/${eventId}/resend`, { key: stubKey(scope.merchantId) });
     expect(answer.status).toBe(202);
   });
 
-  test('a bulk resend answers with its job, which can be read and cancelled', async () => {
+  test('a bulk resend returns its job, which can be read and cancelled', async () => {
     await world.subscribe(scope);
     await world.failedDelivery(scope);
     const asked = { status: 'FAILED', startDate: '2025-06-15', endDate: '2025-06-15' };

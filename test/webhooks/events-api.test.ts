@@ -36,7 +36,7 @@ const recordAt = async (instant: string): Promise<string> => {
 };
 
 describe('listing events', () => {
-  test('an event tells all about itself and its deliveries', async () => {
+  test('returns an event with all its fields and deliveries', async () => {
     const { row } = await world.subscribe(scope);
     const { eventId, deliveryId } = await world.failedDelivery(scope);
     const { status, body } = await get('/events');
@@ -73,7 +73,7 @@ describe('listing events', () => {
     expect((await get(`/events/${eventId}`)).body.data).toEqual(body.data[0]);
   });
 
-  test('the payload comes only when it is asked for, in the list and alone', async () => {
+  test('returns the payload only with include=payload, also for a single event', async () => {
     const eventId = await world.record(scope);
     const plain = await get('/events');
     expect(plain.body.data[0]).not.toHaveProperty('payload');
@@ -83,7 +83,7 @@ describe('listing events', () => {
     expect(alone.body.data.payload).toEqual(listed.body.data[0].payload);
   });
 
-  test('each status filter finds the events with a delivery in that state', async () => {
+  test('a status filter finds the events with a delivery in that state', async () => {
     const alone = await world.record(scope);
     const [first, second] = [
       (await world.subscribe(scope)).row,
@@ -134,21 +134,24 @@ describe('listing events', () => {
     expect(await status()).toBe('FAILED');
   });
 
-  test.each(['SKIPPED', 'FAILED'])('what the list finds as %s is what a bulk resend of it takes', async (status) => {
-    const { row } = await world.subscribe(scope);
-    const { row: other } = await world.subscribe(scope, { url: 'https://second.example.com/' });
-    for (let i = 0; i < 5; i += 1) {
-      const eventId = await world.record(scope);
-      await world.attempt(await world.deliveryId(eventId, row.id), { httpStatus: 200 });
-      await world.db('webhookDelivery').where({ eventId, subscriptionId: other.id }).update({ status });
-    }
-    const listed = await get(`/events?status=${status}&startDate=2025-06-15&endDate=2025-06-15`);
-    expect(listed.body.pagination.total).toBe(5);
-    const resent = await post('/events/resend', { status, startDate: '2025-06-15', endDate: '2025-06-15' });
-    expect(resent.body.data.matched).toBe(5);
-  });
+  test.each(['SKIPPED', 'FAILED'])(
+    'the events with status %s are those that a bulk resend of it takes',
+    async (status) => {
+      const { row } = await world.subscribe(scope);
+      const { row: other } = await world.subscribe(scope, { url: 'https://second.example.com/' });
+      for (let i = 0; i < 5; i += 1) {
+        const eventId = await world.record(scope);
+        await world.attempt(await world.deliveryId(eventId, row.id), { httpStatus: 200 });
+        await world.db('webhookDelivery').where({ eventId, subscriptionId: other.id }).update({ status });
+      }
+      const listed = await get(`/events?status=${status}&startDate=2025-06-15&endDate=2025-06-15`);
+      expect(listed.body.pagination.total).toBe(5);
+      const resent = await post('/events/resend', { status, startDate: '2025-06-15', endDate: '2025-06-15' });
+      expect(resent.body.data.matched).toBe(5);
+    },
+  );
 
-  test('event type, resource and subscription narrow', async () => {
+  test('filters by event type, resource and subscription', async () => {
     const { row } = await world.subscribe(scope, { eventTypes: ['checkout.failed'] });
     const failed = await world.record(scope, 'checkout.failed');
     const paid = await world.record(scope, 'payment.succeeded');
@@ -159,7 +162,7 @@ describe('listing events', () => {
     expect(idsOf(await get(`/events?merchantId=${scope.merchantId}`))).toHaveLength(2);
   });
 
-  test('days are whole days in Addis Ababa, both ends included', async () => {
+  test('date filters are whole days in Addis Ababa, both ends included', async () => {
     const last = await recordAt('2025-06-10T20:59:59.999Z');
     const next = await recordAt('2025-06-10T21:00:00.000Z');
     const first = await recordAt('2025-06-09T21:00:00.000Z');
@@ -169,13 +172,13 @@ describe('listing events', () => {
     expect(idsOf(await get('/events?startDate=2025-06-09&endDate=2025-06-11'))).toEqual([next, last, first, before]);
   });
 
-  test('without dates it is the last 30 days', async () => {
+  test('without dates covers the last 30 days', async () => {
     const inside = await recordAt('2025-05-16T21:00:00.000Z');
     await recordAt('2025-05-16T20:59:59.999Z');
     expect(idsOf(await get('/events'))).toEqual([inside]);
   });
 
-  test('pages and cursors go through all events once, also while new ones come', async () => {
+  test('pages and cursors return all events once, also while new ones are recorded', async () => {
     const made: string[] = [];
     for (let minute = 10; minute < 17; minute += 1) made.unshift(await recordAt(`2025-06-15T11:${minute}:00.000Z`));
     const page2 = await get('/events?page=2&limit=3');
@@ -223,20 +226,20 @@ describe('listing events', () => {
     ['event=payment.exploded', 'VALIDATION_ERROR', /event/],
     ['resourceId=%00', 'VALIDATION_ERROR', /resourceId/],
     ['statuss=FAILED', 'VALIDATION_ERROR', /statuss/],
-  ])('%s is refused in words', async (query, code, words) => {
+  ])('the query %s is rejected with a reason', async (query, code, words) => {
     const { status, body } = await get(`/events?${query}`);
     expect({ status, code: body.error.code }).toEqual({ status: 400, code });
     expect(body.message).toMatch(words);
   });
 
-  test("another merchant's id is NOT_FOUND", async () => {
+  test("another merchant's id in the query is NOT_FOUND", async () => {
     const stranger = await world.newMerchant();
     expect((await get(`/events?merchantId=${stranger.merchantId}`)).status).toBe(404);
     expect((await get(`/stats?merchantId=${stranger.merchantId}`)).status).toBe(404);
   });
 });
 
-test('another merchant finds none of it', async () => {
+test('another merchant finds no events, deliveries or logs', async () => {
   await world.subscribe(scope);
   const { eventId } = await world.failedDelivery(scope);
   const job = await post('/events/resend', { status: 'FAILED', startDate: '2025-06-15', endDate: '2025-06-15' });

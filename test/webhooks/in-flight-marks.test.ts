@@ -30,7 +30,7 @@ const markInFlight = async (id: string, seconds: number, inFlightAttemptId = 'wh
       attempts: 1,
     });
 
-test('an attempt that has been in flight for 3.5 s is not claimed again; one whose mark ran out ends interrupted', async () => {
+test('an attempt in flight for 3.5 s is not claimed again; one with an expired mark is recorded as interrupted', async () => {
   const shop = await receiver();
   const { record } = await buildSubscriber(shop);
   const [alive, dead] = [await record(), await record()];
@@ -49,7 +49,7 @@ test('an attempt that has been in flight for 3.5 s is not claimed again; one who
   ]);
 });
 
-test('soon after the database was away a mark that ran out may be of a process that has yet to save: nobody claims it', async () => {
+test('soon after a database outage an expired mark is not claimed: its process may still save the outcome', async () => {
   const { record } = await buildSubscriber(await receiver());
   const id = await record();
   await markInFlight(id, 6.5);
@@ -66,7 +66,7 @@ test('soon after the database was away a mark that ran out may be of a process t
   expect(claimed).toMatchObject({ sequence: 2 });
 });
 
-test('what was sent and cannot be saved is not sent again by any worker, and saved when the database takes it', async () => {
+test('a sent attempt whose outcome cannot be saved is not sent again by any worker, and is saved after the outage', async () => {
   const shop = await receiver();
   const { record } = await buildSubscriber(shop);
   const id = await record();
@@ -103,7 +103,7 @@ test('what was sent and cannot be saved is not sent again by any worker, and sav
   expect(inFlight.held()).toEqual([]);
 }, 15_000);
 
-test('outcomes that could not be saved together are saved together later', async () => {
+test('outcomes that could not be saved in one batch are saved in one batch later', async () => {
   const { record } = await buildSubscriber(await receiver());
   const ids = await Promise.all(Array.from({ length: 20 }, record));
   const outcomes = await Promise.all(
@@ -126,7 +126,7 @@ test('outcomes that could not be saved together are saved together later', async
   expect(statements).toBeLessThan(5);
 });
 
-test('an outcome that the database refuses for its contents is saved without the words of the receiver', async () => {
+test('an outcome that the database rejects for its contents is saved without the response of the receiver', async () => {
   const shop = await receiver();
   const { record } = await buildSubscriber(shop);
   const id = await record();
@@ -137,7 +137,7 @@ test('an outcome that the database refuses for its contents is saved without the
   expect(await attemptsOf(id)).toMatchObject([{ httpStatus: 200, responseExcerpt: '' }]);
 });
 
-test('a success that comes after its mark ran out and was taken for interrupted still counts', async () => {
+test('a success that is recorded after its attempt was recorded as interrupted still counts', async () => {
   const shop = await receiver();
   const { record } = await buildSubscriber(shop);
   const id = await record();

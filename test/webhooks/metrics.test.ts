@@ -1,7 +1,7 @@
 import { createRegistry } from '../../src/http/metrics.ts';
 import { openDatabase, rows } from '../../src/lib/db.ts';
 import { OUTBOX_PRIORITIES } from '../../src/outbox/record.ts';
-import { countOutcomes, measureDeliveries } from '../../src/webhooks/metrics.ts';
+import { countOutcomes, measureDeliveries } from '../../src/webhooks/delivery/metrics.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 const GAUGES = [
@@ -12,7 +12,7 @@ const GAUGES = [
   'meskot_outbox_oldest_age_seconds',
 ];
 
-test('deliveries are counted by what an attempt made of them, and what did not happen is 0', async () => {
+test('attempts are counted by the state of the delivery after them, and other states are 0', async () => {
   const registry = createRegistry('worker');
   const count = countOutcomes(registry);
   const recorded = { retryCount: 1, nextAttemptAt: null, lastAttemptAt: null, httpStatus: null, failure: null };
@@ -25,7 +25,7 @@ test('deliveries are counted by what an attempt made of them, and what did not h
   }
 });
 
-describe('the figures of deliveries', () => {
+describe('the gauges of deliveries', () => {
   test('are 0 in an empty database', async () => {
     const database = await createTestDatabase();
     const registry = createRegistry('worker');
@@ -34,7 +34,7 @@ describe('the figures of deliveries', () => {
     for (const name of GAUGES) expect(text).toContain(`${name}{role="worker"} 0\n`);
   });
 
-  test('show the oldest message that must reach Temporal, and no delivery that would only be shown', async () => {
+  test('include the oldest message to Temporal, except those that only make a delivery visible', async () => {
     const { db, drop } = await createTestDatabase();
     const insert = `INSERT INTO outbox (id, kind, workflow_type, workflow_id, priority, created_at)
       VALUES (:id, 'start', 'payment', :id, CAST(:priority AS integer), now() - CAST(:age AS integer) * interval '1 second')`;
@@ -49,7 +49,7 @@ describe('the figures of deliveries', () => {
     expect(text).toMatch(/meskot_outbox_oldest_age_seconds\{role="worker"\} 5\d/);
   });
 
-  test('are not a number while the database is away, and the other metrics are there', async () => {
+  test('are NaN while the database is unavailable, and the other metrics are served', async () => {
     const db = openDatabase({ url: 'postgresql://127.0.0.1:1/away', poolMax: 1, applicationName: 'test' });
     const registry = createRegistry('worker');
     measureDeliveries(registry, db);

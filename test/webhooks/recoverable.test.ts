@@ -15,7 +15,7 @@ const makeRetrying = async (ids: string[], seconds: number): Promise<unknown> =>
     { ids, seconds },
   );
 
-test('a subscription with many overdue retries hides none of another', async () => {
+test('a subscription with many overdue retries hides no overdue retry of another', async () => {
   const shop = await receiver();
   const [hanging, fine] = [await buildSubscriber(shop), await buildSubscriber(shop)];
   const overdue = await Promise.all(Array.from({ length: 30 }, hanging.record));
@@ -30,7 +30,7 @@ test('a subscription with many overdue retries hides none of another', async () 
   expect(await findRecoverableDeliveries(world.db, { ...page, onlyPastDue: false })).toHaveLength(32);
 });
 
-test('a delivery that is made while its subscription is deleted stays DELIVERED', async () => {
+test('a delivery that succeeds while its subscription is deleted stays DELIVERED', async () => {
   const { db, runInTransaction, deps } = world;
   const { record, subscriptionId } = await buildSubscriber(await receiver());
   const [made, waiting, retrying] = [await record(), await record(), await record()];

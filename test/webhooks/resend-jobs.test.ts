@@ -41,7 +41,7 @@ const failMany = async (count: number): Promise<string[]> => {
   return ids;
 };
 
-test('a job hands out at its pace, counts what became of it, and is DONE when all has ended', async () => {
+test('a resend job requests resends at its rate, counts their results, and is DONE when all are complete', async () => {
   const ids = await failMany(5);
   const job = await startJob();
   expect(job.matched).toBe(5);
@@ -61,7 +61,7 @@ test('a job hands out at its pace, counts what became of it, and is DONE when al
   });
 });
 
-test('two workers that tick in the same second keep one pace and send nothing twice', async () => {
+test('two workers that tick a resend job in the same second keep its rate and send nothing twice', async () => {
   await failMany(6);
   await startJob();
   world.enqueued.length = 0;
@@ -74,7 +74,7 @@ test('two workers that tick in the same second keep one pace and send nothing tw
   expect(world.enqueued).toHaveLength(6);
 });
 
-test('what was delivered meanwhile is not sent again but counts as delivered', async () => {
+test('a resend job does not send deliveries that succeeded meanwhile, and counts them as delivered', async () => {
   const [id = ''] = await failMany(2);
   const job = await startJob();
   await world.runInTransaction(async (tx) => requestResend(world.deps, tx, { scope: null, deliveryIds: [id] }));
@@ -85,7 +85,7 @@ test('what was delivered meanwhile is not sent again but counts as delivered', a
   expect(await findResendJob(world.db, { ...scope, jobId: job.id })).toMatchObject({ sent: 2, delivered: 1 });
 });
 
-test('cancelling stops it, twice is no error, and what was sent still counts', async () => {
+test('cancelling a resend job stops it, is idempotent, and keeps counting requested resends', async () => {
   const ids = await failMany(3);
   const job = await startJob();
   await tick(1);
@@ -104,7 +104,7 @@ test('cancelling stops it, twice is no error, and what was sent still counts', a
   });
 });
 
-test('limit, other days, other merchants and inactive subscriptions bound what matches', async () => {
+test('a resend job matches within its limit, days, merchant and active subscriptions only', async () => {
   await failMany(3);
   expect((await startJob(2)).matched).toBe(2);
   const mine = scope;
@@ -120,7 +120,7 @@ test('limit, other days, other merchants and inactive subscriptions bound what m
   expect((await startJob()).matched).toBe(0);
 });
 
-test('the sixth running job is refused, however many ask at once', async () => {
+test('the sixth running resend job is rejected, also under concurrent requests', async () => {
   await failMany(1);
   const started = await Promise.allSettled(Array.from({ length: 10 }, async () => startJob()));
   expect(started.filter((result) => result.status === 'fulfilled')).toHaveLength(5);

@@ -39,7 +39,7 @@ function atOnce(count: number): () => Promise<void> {
     });
 }
 
-describe('the rules', () => {
+describe('the rules of a resend', () => {
   test('FAILED, SKIPPED and RETRYING deliveries can be resent, a DELIVERED one by force, a PENDING one never', () => {
     const allowed = (force: boolean) =>
       DELIVERY_STATUSES.filter(
@@ -49,16 +49,19 @@ describe('the rules', () => {
     expect(allowed(true)).toEqual(['RETRYING', 'DELIVERED', 'FAILED', 'SKIPPED']);
   });
 
-  test.each(DELIVERY_STATUSES)('%s is refused without an active subscription and while being sent', (status) => {
-    for (const subscription of ['inactive', 'deleted'] as const) {
-      expect(decideResend({ status, subscription, inFlight: false }, true).allowed).toBe(false);
-    }
-    expect(decideResend({ status, subscription: 'active', inFlight: true }, true).allowed).toBe(false);
-  });
+  test.each(DELIVERY_STATUSES)(
+    'a resend of a %s delivery is rejected without an active subscription and while an attempt is in flight',
+    (status) => {
+      for (const subscription of ['inactive', 'deleted'] as const) {
+        expect(decideResend({ status, subscription, inFlight: false }, true).allowed).toBe(false);
+      }
+      expect(decideResend({ status, subscription: 'active', inFlight: true }, true).allowed).toBe(false);
+    },
+  );
 });
 
-describe('one event', () => {
-  test('a FAILED delivery becomes PENDING, remembers where it came from, and its workflow is told', async () => {
+describe('a resend of one event', () => {
+  test('a FAILED delivery becomes PENDING, keeps its status before the resend, and its workflow is signalled', async () => {
     const { row: subscription } = await world.subscribe(scope);
     const { eventId, deliveryId } = await world.failedDelivery(scope);
     world.enqueued.length = 0;
@@ -92,7 +95,7 @@ describe('one event', () => {
     ]);
   });
 
-  test('a resend that succeeds closes the dead letter, one that fails goes back to FAILED with it open', async () => {
+  test('a resend that succeeds closes the dead letter; one that fails returns to FAILED and leaves it open', async () => {
     await world.subscribe(scope);
     const { eventId, deliveryId } = await world.failedDelivery(scope);
     expect(await openDeadLetters(deliveryId)).toBe(1);
@@ -106,7 +109,7 @@ describe('one event', () => {
     expect(await openDeadLetters(deliveryId)).toBe(0);
   });
 
-  test('a resend of a SKIPPED delivery that fails makes it a dead letter', async () => {
+  test('a resend of a SKIPPED delivery that fails opens a dead letter', async () => {
     const { row: subscription } = await world.subscribe(scope, { active: false });
     const deliveryId = await world.deliveryId(await world.record(scope));
     await setActive(subscription.id, true);
@@ -117,7 +120,7 @@ describe('one event', () => {
     expect(await openDeadLetters(deliveryId)).toBe(1);
   });
 
-  test('a DELIVERED delivery is sent again only by force, and stays DELIVERED when that fails', async () => {
+  test('a DELIVERED delivery is resent only with force, and stays DELIVERED when that fails', async () => {
     await world.subscribe(scope);
     const eventId = await world.record(scope);
     const deliveryId = await world.deliveryId(eventId);
@@ -132,7 +135,7 @@ describe('one event', () => {
     expect(await world.attempt(deliveryId, { httpStatus: 500 })).toBe('DELIVERED');
   });
 
-  test('a forced resend that succeeds keeps the instant of the first delivery', async () => {
+  test('a forced resend that succeeds keeps the time of the first delivery', async () => {
     await world.subscribe(scope);
     const eventId = await world.record(scope);
     const deliveryId = await world.deliveryId(eventId);
@@ -145,7 +148,7 @@ describe('one event', () => {
     expect((await delivery(deliveryId)).deliveredAt).toEqual(deliveredAt);
   });
 
-  test('a RETRYING delivery gets one attempt beside its schedule when its subscription is named', async () => {
+  test('a RETRYING delivery gets one attempt outside its schedule when its subscription is given', async () => {
     const { row: subscription } = await world.subscribe(scope);
     const eventId = await world.record(scope);
     const deliveryId = await world.deliveryId(eventId);
@@ -164,7 +167,7 @@ describe('one event', () => {
     expect(manual).toMatchObject({ source: 'manual', retryNumber: null, deliveryNumber: null });
   });
 
-  test('a RETRYING delivery whose subscription is switched off before its resend is made ends SKIPPED', async () => {
+  test('a RETRYING delivery whose subscription is deactivated before its resend ends SKIPPED', async () => {
     const { row: subscription } = await world.subscribe(scope);
     const eventId = await world.record(scope);
     const deliveryId = await world.deliveryId(eventId);
@@ -180,12 +183,12 @@ describe('one event', () => {
     });
   });
 
-  test('it is refused while an attempt is being sent, and allowed once that claim is too old to be alive', async () => {
+  test('a resend is rejected while an attempt is in flight, and allowed once its mark has expired', async () => {
     await world.subscribe(scope);
     const { eventId, deliveryId } = await world.failedDelivery(scope);
     const sending = { inFlightAttemptId: 'wha_1', inFlightSince: world.db.fn.now() };
     await world.db('webhookDelivery').where({ id: deliveryId }).update(sending);
-    await expect(resend({ eventId })).rejects.toMatchObject({ message: expect.stringContaining('being sent') });
+    await expect(resend({ eventId })).rejects.toMatchObject({ message: expect.stringContaining('in flight') });
 
     await world
       .db('webhookDelivery')
@@ -194,7 +197,7 @@ describe('one event', () => {
     await expect(resend({ eventId })).resolves.toEqual([deliveryId]);
   });
 
-  test('a SKIPPED delivery is sent once its subscription is active again, and never after it is deleted', async () => {
+  test('a SKIPPED delivery can be resent once its subscription is active again, and never after its deletion', async () => {
     const { row: subscription } = await world.subscribe(scope, { active: false });
     const eventId = await world.record(scope);
     await expect(resend({ eventId })).rejects.toMatchObject({ message: expect.stringContaining('inactive') });
@@ -207,7 +210,7 @@ describe('one event', () => {
     await expect(resend({ eventId })).rejects.toMatchObject({ message: expect.stringContaining('deleted') });
   });
 
-  test('of eight in the same moment one asks for the attempt', async () => {
+  test('of eight concurrent resends of a delivery one requests the attempt', async () => {
     await world.subscribe(scope);
     const { eventId } = await world.failedDelivery(scope);
     world.enqueued.length = 0;
@@ -225,7 +228,7 @@ describe('one event', () => {
     expect(world.enqueued).toHaveLength(1);
   });
 
-  test('several deliveries: the failed ones are taken, the delivered one is left', async () => {
+  test('of several deliveries of an event the failed ones are resent and the delivered one is not', async () => {
     await world.subscribe(scope);
     await world.subscribe(scope, { url: 'https://other.example.com/' });
     const eventId = await world.record(scope);
@@ -235,7 +238,7 @@ describe('one event', () => {
     expect(await resend({ eventId })).toEqual([ids[1]]);
   });
 
-  test('the workflow itself asks without being told back', async () => {
+  test('a resend requested by the workflow itself enqueues no signal', async () => {
     await world.subscribe(scope);
     const { deliveryId } = await world.failedDelivery(scope);
     world.enqueued.length = 0;
@@ -243,7 +246,7 @@ describe('one event', () => {
     expect(world.enqueued).toEqual([]);
   });
 
-  test('another merchant, another environment and an unknown event are NOT_FOUND alike', async () => {
+  test('a resend by another merchant, in another environment or of an unknown event is NOT_FOUND', async () => {
     await world.subscribe(scope);
     const { eventId } = await world.failedDelivery(scope);
     const stranger = await world.newMerchant();
@@ -260,12 +263,12 @@ describe('one event', () => {
         ),
       ),
     );
-    expect(new Set(messages)).toEqual(new Set([expect.stringContaining('No such event')]));
+    expect(new Set(messages)).toEqual(new Set([expect.stringContaining('Event not found')]));
     await expect(resend({ eventId, subscriptionId: 'whs_nobody' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 });
 
-test('an event tells its worst delivery', async () => {
+test('the status of an event is that of its worst delivery', async () => {
   await world.subscribe(scope);
   const { eventId } = await world.failedDelivery(scope);
   const status = async () => (await findEvent(world.db, { ...scope, eventId, withPayload: false })).status;

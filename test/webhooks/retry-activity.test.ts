@@ -1,7 +1,6 @@
 import { createWebhookActivities } from '../../activities/webhooks.ts';
-import { abandonDelivery } from '../../src/webhooks/delivery/abandon.ts';
 import { claimOne } from '../../src/webhooks/delivery/claim.ts';
-import { createRecorder, readDelivery } from '../../src/webhooks/delivery/record-attempt.ts';
+import { abandonDelivery, createRecorder, readDelivery } from '../../src/webhooks/delivery/record-attempt.ts';
 import { receiver } from '../support/sending.ts';
 import { buildAttempt, buildInFlight, buildSubscriber, delivery, log, useWorlds, world } from './dispatching.ts';
 
@@ -33,7 +32,7 @@ function build(inFlight = buildInFlight()) {
   return { attempt, inFlight };
 }
 
-test('an attempt whose result was lost is reported as it ended; where none was made, nothing was sent', async () => {
+test('an attempt whose activity result was lost is reported with its outcome; without an attempt it is unsent', async () => {
   const shop = await receiver();
   shop.behave({ kind: 'answer', status: 503 });
   const { record, subscriptionId } = await buildSubscriber(shop);
@@ -48,7 +47,7 @@ test('an attempt whose result was lost is reported as it ended; where none was m
   expect(shop.requests).toHaveLength(1);
 });
 
-test('a delivery in flight, one whose outcome is unsaved and one of too many retries are tried again later', async () => {
+test('the activity is retried for a delivery in flight, with an unsaved outcome, or beyond the share of retries', async () => {
   const shop = await receiver();
   const { record, subscriptionId } = await buildSubscriber(shop);
   const [claimed, held, third] = [await record(), await record(), await record()];

@@ -53,7 +53,7 @@ function verifies(secret: string, { body, headers }: ReceivedRequest): boolean {
 const serviceSignature = (secret: string, { body }: ReceivedRequest): string =>
   `sha256=${createHmac('sha256', secret).update(body).digest('base64')}`;
 
-test('during the overlap a delivery verifies with either secret, after it with the new one alone', async () => {
+test('during the overlap of a rotation a delivery verifies with either secret, afterwards with the new one only', async () => {
   const { subscriptionId, secret: first } = await post<Secret>('', { url: receiver.url, eventTypes: ['*'] });
   const before = await deliver(subscriptionId);
   expect(verifies(first, before)).toBe(true);
@@ -82,7 +82,7 @@ test('during the overlap a delivery verifies with either secret, after it with t
   expect(after.headers['x-service-signature']).toBe(serviceSignature(third, after));
 });
 
-test('a rotation without an overlap cuts the old secret off at once', async () => {
+test('after a rotation without an overlap a delivery does not verify with the old secret', async () => {
   const { subscriptionId, secret: leaked } = await post<Secret>('', { url: receiver.url, eventTypes: ['*'] });
   const secret = await rotate(subscriptionId, { overlapSeconds: 0 });
   const request = await deliver(subscriptionId);

@@ -8,14 +8,14 @@ import { cleanUp, failed, later, receiver, sender, until } from '../support/send
 afterEach(cleanUp);
 
 describe('a connection that fails', () => {
-  test('by a reset is told as such', async () => {
+  test('by a reset is reported as connection_reset', async () => {
     const shop = await receiver();
     shop.behave({ kind: 'reset' });
     expect(await sender().post(shop.url)).toMatchObject(failed('connection_reset', /closed before a status line came/));
     expect(shop.requests).toHaveLength(1);
   });
 
-  test('by a reset of a kept connection is tried once more on a fresh one', async () => {
+  test('by a reset of a reused connection is tried once more on a new one', async () => {
     const shop = await receiver();
     shop.behave({ kind: 'reset', reused: true });
     const { post } = sender();
@@ -26,7 +26,7 @@ describe('a connection that fails', () => {
     expect(shop.requests.map((request) => request.connection)).toEqual([1, 1, 2]);
   });
 
-  test('by a reset of the fresh one too is a failure, after one more try only', async () => {
+  test('by a reset of the new connection too is a failure, after one more try only', async () => {
     const shop = await receiver();
     const { post } = sender();
     await post(shop.url);
@@ -35,7 +35,7 @@ describe('a connection that fails', () => {
     expect(shop.requests).toHaveLength(3);
   });
 
-  test('is not tried a third time when the fresh one fails while it connects', async () => {
+  test('is not tried a third time when the new connection fails while it connects', async () => {
     const shop = await receiver({ tls: true });
     let connections = 0;
     const relay = net.createServer((socket) => {
@@ -56,7 +56,7 @@ describe('a connection that fails', () => {
     expect(connections).toBe(2);
   });
 
-  test('by the clock on a kept connection is not tried again', async () => {
+  test('by a timeout on a reused connection is not tried again', async () => {
     const shop = await receiver();
     const { post } = sender({ timeoutMs: 400 });
     await post(shop.url);
@@ -67,7 +67,7 @@ describe('a connection that fails', () => {
     expect(shop.requests).toHaveLength(2);
   });
 
-  test('shares its 3 s between both tries', async () => {
+  test('has 3 s for both tries together', async () => {
     const shop = await receiver();
     const { post } = sender({ timeoutMs: 1_000 });
     await post(shop.url);
@@ -78,7 +78,7 @@ describe('a connection that fails', () => {
   });
 
   test.each(['\u0000\u0001 hello\r\n\r\n', 'SSH-2.0-OpenSSH_9.2\r\n', 'HTTP/1.1 999999 no\r\n\r\n'])(
-    'by an answer that is not HTTP, %j, is told as such',
+    'by a response that is not HTTP, %j, is reported as connection_reset',
     async (bytes) => {
       const shop = await receiver();
       shop.behave({ kind: 'garbage', bytes });
@@ -86,25 +86,25 @@ describe('a connection that fails', () => {
     },
   );
 
-  test('by an upgrade nobody asked for does no harm', async () => {
+  test('by an unrequested upgrade is a failure with status 101', async () => {
     const shop = await receiver();
     shop.behave({ kind: 'garbage', bytes: 'HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n' });
-    expect(await sender().post(shop.url)).toMatchObject(failed('http_status', /answered 101/));
+    expect(await sender().post(shop.url)).toMatchObject(failed('http_status', /returned 101/));
   });
 
-  test('by endless headers is ended', async () => {
+  test('by endless headers is closed and reported', async () => {
     const shop = await receiver();
     shop.behave({ kind: 'garbage', bytes: `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(100_000)}\r\n\r\n` });
     expect(await sender().post(shop.url)).toMatchObject(failed('connection_reset', /more than 32 KiB of headers/));
   });
 
-  test('because nobody listens is told as such', async () => {
+  test('because the port is closed is reported as connect', async () => {
     const shop = await receiver();
     await shop.close();
     expect(await sender().post(shop.url)).toMatchObject(failed('connect', /No connection .* \(ECONNREFUSED\)/));
   });
 
-  test('because a certificate is not trusted, or TLS is not spoken, is told as such', async () => {
+  test('because the certificate is not trusted, or the port does not speak TLS, is reported as tls', async () => {
     const [secure, plain] = [await receiver({ tls: true }), await receiver()];
     const { post } = sender();
     expect(await post(secure.url)).toMatchObject(failed('tls', /the certificate is self-signed/));
@@ -114,7 +114,7 @@ describe('a connection that fails', () => {
     expect(secure.requests).toEqual([]);
   });
 
-  test('because the certificate is for another name is told as such', async () => {
+  test('because the certificate is for another name is reported as tls', async () => {
     const shop = await receiver({ tls: true });
     const { post } = sender({
       ports: [shop.port],
@@ -125,8 +125,8 @@ describe('a connection that fails', () => {
   });
 });
 
-describe('names', () => {
-  test('keep their Host and SNI while exactly the vetted address is connected to', async () => {
+describe('host names', () => {
+  test('keep their Host and SNI while the connection goes to exactly the vetted address', async () => {
     const shop = await receiver({ tls: true });
     const asked: string[] = [];
     const resolve = async (host: string) => {
@@ -142,7 +142,7 @@ describe('names', () => {
     expect(asked).toEqual(['receiver.test']);
   });
 
-  test('try their second address when the first does not answer', async () => {
+  test('use their second address when the first does not respond', async () => {
     const shop = await receiver({ tls: true });
     const { post } = sender({
       ports: [shop.port],
@@ -152,7 +152,7 @@ describe('names', () => {
     expect((await post(`https://receiver.test:${shop.port}/`)).ok).toBe(true);
   });
 
-  test('with one private address among public ones are refused, and nothing is sent', async () => {
+  test('with one private address among public ones are rejected, and nothing is sent', async () => {
     const shop = await receiver({ tls: true });
     for (const others of [['10.0.0.1'], ['::ffff:192.168.0.1'], ['169.254.169.254'], ['fd00::1']]) {
       const { post } = sender({ ports: [shop.port], resolve: async () => ['127.0.0.1', ...others] });
@@ -165,7 +165,7 @@ describe('names', () => {
     expect(shop.openConnections()).toBe(0);
   });
 
-  test('that change between save and send are judged anew for each connection', async () => {
+  test('that resolve differently after they were saved are vetted again for each connection', async () => {
     const shop = await receiver({ tls: true });
     shop.behave({ kind: 'answer', status: 200, headers: { connection: 'close' } });
     let addresses = ['127.0.0.1'];
@@ -180,7 +180,7 @@ describe('names', () => {
     expect(await post(url)).toMatchObject(failed('address_not_allowed', /public addresses only/));
   });
 
-  test('that do not exist, or have no address, are told as such', async () => {
+  test('that do not exist, or have no address, are reported as dns', async () => {
     const failing = async () => {
       throw Object.assign(new Error('queryA ENOTFOUND'), { code: 'ENOTFOUND' });
     };
@@ -192,14 +192,14 @@ describe('names', () => {
     );
   });
 
-  test('localhost means loopback without asking anybody', async () => {
+  test('localhost means loopback without a DNS query', async () => {
     const shop = await receiver();
     const resolve = () => Promise.reject(new Error('asked'));
     expect((await sender({ resolve }).post(`http://localhost:${shop.port}/`)).ok).toBe(true);
   });
 });
 
-test('an address that is not public is refused before anything is opened', async () => {
+test('a POST to an address that is not public is rejected before a connection is opened', async () => {
   const shop = await receiver();
   const result = await sender({ allowLoopback: false, ports: [shop.port] }).post(shop.url.replace('http:', 'https:'));
   expect(result).toMatchObject(
@@ -208,7 +208,7 @@ test('an address that is not public is refused before anything is opened', async
   expect(shop.openConnections()).toBe(0);
 });
 
-test('a header that cannot be sent is a defect, not an outcome', async () => {
+test('a POST with an invalid header throws instead of returning a failure', async () => {
   const shop = await receiver();
   const headers = { 'x-split': 'a\r\nx-forged: b' };
   await expect(sender().send({ url: shop.url, headers, body: Buffer.from('{}') })).rejects.toThrow(
@@ -217,7 +217,7 @@ test('a header that cannot be sent is a defect, not an outcome', async () => {
   expect(shop.requests).toEqual([]);
 });
 
-test('idle connections are few, and none is left after closing', async () => {
+test('the sender keeps a limited number of idle connections, and none after closing', async () => {
   const shop = await receiver();
   shop.behave({ kind: 'answer', status: 200, afterMs: 50 });
   const { post, close } = sender({ idleMax: 3 });
@@ -230,7 +230,7 @@ test('idle connections are few, and none is left after closing', async () => {
   await until(() => shop.openConnections() === 0);
 });
 
-test('idle connections are few over all hosts', async () => {
+test('the limit on idle connections holds over all hosts', async () => {
   const shops = [await receiver({ tls: true }), await receiver({ tls: true })];
   for (const shop of shops) shop.behave({ kind: 'answer', status: 200, afterMs: 50 });
   const { post } = sender({ idleMax: 3, trustedCa: RECEIVER_CERTIFICATE });
@@ -238,7 +238,7 @@ test('idle connections are few over all hosts', async () => {
   await until(() => shops.reduce((open, shop) => open + shop.openConnections(), 0) === 3);
 });
 
-test('a kept connection that is reset in the middle of its answer is a failure, and not tried again', async () => {
+test('a reused connection that is reset in the middle of its response is a failure, and not tried again', async () => {
   let requests = 0;
   const shop = net.createServer((socket) => {
     socket.on('error', () => {});
@@ -258,13 +258,13 @@ test('a kept connection that is reset in the middle of its answer is a failure, 
   expect(requests).toBe(2);
 });
 
-test('loopback is not asked of a proxy', async () => {
+test('requests to loopback do not go through the proxy', async () => {
   const shop = await receiver({ tls: true });
   const { post } = sender({ trustedCa: RECEIVER_CERTIFICATE, proxyUrl: 'http://127.0.0.1:1' });
   expect(await post(shop.url)).toMatchObject({ ok: true });
 });
 
-test('a proxy is asked for the vetted address, not for the name', async () => {
+test('the proxy is asked for the vetted address, not for the name', async () => {
   const shop = await receiver({ tls: true });
   const asked: string[] = [];
   const proxy = createServer();
@@ -290,7 +290,7 @@ test('a proxy is asked for the vetted address, not for the name', async () => {
   expect(asked).toEqual(['93.184.216.34:443', `Basic ${Buffer.from('user:word').toString('base64')}`]);
 });
 
-test('a proxy that refuses is a connection that failed', async () => {
+test('a proxy that rejects the tunnel makes the attempt fail as connect', async () => {
   const proxy = await receiver();
   const { post } = sender({ resolve: async () => ['93.184.216.34'], proxyUrl: `http://127.0.0.1:${proxy.port}` });
   expect(await post('https://receiver.test/')).toMatchObject(failed('connect', /No connection to receiver.test/));

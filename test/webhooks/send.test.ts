@@ -6,8 +6,8 @@ import { cleanUp, failed, later, receiver, sender, until } from '../support/send
 
 afterEach(cleanUp);
 
-describe('a delivery', () => {
-  test('arrives with exactly the bytes and headers it was given', async () => {
+describe('a POST to a receiver', () => {
+  test('arrives with exactly the given bytes and headers', async () => {
     const shop = await receiver();
     const result = await sender().post(`${shop.url}?shop=1`, '{"name":"ሰላም"}');
     expect(result).toMatchObject({ ok: true, httpStatus: 200, failure: null });
@@ -23,7 +23,7 @@ describe('a delivery', () => {
     expect(request?.headers).not.toHaveProperty('accept-encoding');
   });
 
-  test('over TLS tells what connecting took, and nothing of the kind when the connection was kept', async () => {
+  test('over TLS has connection timings, and null ones on a reused connection', async () => {
     const shop = await receiver({ tls: true });
     const { post } = sender({ trustedCa: RECEIVER_CERTIFICATE });
     const first = await post(shop.url);
@@ -38,7 +38,7 @@ describe('a delivery', () => {
     expect(shop.requests.map((request) => request.connection)).toEqual([1, 1]);
   });
 
-  test('waits for no other to the same host, not even for hundreds that hang', async () => {
+  test('does not wait for others to the same host, not even for hundreds that hang', async () => {
     const shop = await receiver();
     shop.behave((request) => (request.path === '/hang' ? { kind: 'hang' } : { kind: 'answer', status: 200 }));
     const { post } = sender();
@@ -55,7 +55,7 @@ describe('a delivery', () => {
   });
 });
 
-describe('the verdict is the status line', () => {
+describe('the status line decides on the result', () => {
   test.each([200, 201, 204, 299])('%d is a success', async (status) => {
     const shop = await receiver();
     shop.behave({ kind: 'answer', status });
@@ -66,7 +66,7 @@ describe('the verdict is the status line', () => {
     const shop = await receiver();
     shop.behave({ kind: 'answer', status });
     const result = await sender().post(shop.url);
-    expect(result).toMatchObject(failed('http_status', new RegExp(`answered ${status}`)));
+    expect(result).toMatchObject(failed('http_status', new RegExp(`returned ${status}`)));
     expect(result.httpStatus).toBe(status);
   });
 
@@ -74,32 +74,32 @@ describe('the verdict is the status line', () => {
     const [shop, elsewhere] = [await receiver(), await receiver()];
     shop.behave({ kind: 'redirect', location: elsewhere.url });
     const result = await sender().post(shop.url);
-    expect(result).toMatchObject(failed('http_status', /answered 302; redirects are not followed/));
+    expect(result).toMatchObject(failed('http_status', /returned 302; redirects are not followed/));
     expect(result.responseHeaders['location']).toBe(elsewhere.url);
     expect(elsewhere.requests).toEqual([]);
   });
 });
 
-describe('the clock', () => {
+describe('the timeout of a POST', () => {
   test('ends a receiver that hangs before the status after 3 s', async () => {
     const shop = await receiver();
     shop.behave({ kind: 'hang' });
     const result = await sender().post(shop.url);
     expect(result).toMatchObject(
-      failed('timeout', /^No answer within 3 s: the request was sent, but no status line came\.$/),
+      failed('timeout', /^No response within 3 s: the request was sent, but no status line came\.$/),
     );
     expect(result.elapsedMs).toBeGreaterThanOrEqual(2_990);
     expect(result.elapsedMs).toBeLessThan(3_900);
     expect(result.durationMs).toBeGreaterThanOrEqual(2_990);
   });
 
-  test('lets a status that comes late, but in time, count', async () => {
+  test('accepts a status that arrives late but in time', async () => {
     const shop = await receiver();
     shop.behave({ kind: 'answer', status: 200, afterMs: 2_000 });
     expect(await sender().post(shop.url)).toMatchObject({ ok: true });
   });
 
-  test('lets a status count that arrived while the process was busy', async () => {
+  test('accepts a status that arrived in time while the process was busy', async () => {
     const shop = await receiver();
     const { post } = sender({ timeoutMs: 800 });
     await post(shop.url);
@@ -136,13 +136,13 @@ describe('the clock', () => {
 
   test('ends a name that does not resolve in time', async () => {
     const result = await sender({ timeoutMs: 300, resolve: () => new Promise(() => {}) }).post('https://slow.test/');
-    expect(result).toMatchObject(failed('timeout', /the host name was still being resolved/));
+    expect(result).toMatchObject(failed('timeout', /the host name was not resolved yet/));
     expect(result.elapsedMs).toBeLessThan(2_500);
   });
 });
 
-describe('the body of an answer', () => {
-  test('of one byte a second costs 1 s and does not change the verdict', async () => {
+describe('the body of a response', () => {
+  test('of one byte a second costs 1 s and does not change the result', async () => {
     const shop = await receiver();
     shop.behave({ kind: 'drip', everyMs: 1_000 });
     const result = await sender().post(shop.url);
@@ -162,7 +162,7 @@ describe('the body of an answer', () => {
     expect(shop.bytesWritten()).toBeLessThan(20 * 1024 * 1024);
   });
 
-  test('that is compressed is not unpacked', async () => {
+  test('that is compressed is not decompressed', async () => {
     const shop = await receiver();
     shop.behave({ kind: 'gzip-bomb' });
     const result = await sender().post(shop.url);
@@ -170,7 +170,7 @@ describe('the body of an answer', () => {
     expect(result.responseExcerpt).toMatch(/^\(\d+ bytes in gzip, not decoded\)$/);
   });
 
-  test('is kept as text that PostgreSQL takes', async () => {
+  test('is stored as text that PostgreSQL accepts', async () => {
     const shop = await receiver();
     const { post } = sender();
     shop.behave({ kind: 'answer', status: 200, body: 'ሰላም\0\u001b[31m\r\n\tok' });
@@ -178,7 +178,7 @@ describe('the body of an answer', () => {
     shop.behave({ kind: 'answer', status: 200, body: `${'a'.repeat(16_383)}ሰላም` });
     expect((await post(shop.url)).responseExcerpt).toBe('a'.repeat(16_383));
     shop.behave({ kind: 'answer', status: 200, body: Buffer.from([0xff, 0xfe, 0, 1, 0x80, 0x81]) });
-    expect((await post(shop.url)).responseExcerpt).toBe('(6 bytes that are no text)');
+    expect((await post(shop.url)).responseExcerpt).toBe('(6 bytes, not text)');
     shop.behave({ kind: 'answer', status: 200, body: 'after all that' });
     expect((await post(shop.url)).responseExcerpt).toBe('after all that');
   });

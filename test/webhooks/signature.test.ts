@@ -4,7 +4,7 @@ import { verify as verifyHex } from '@octokit/webhooks-methods';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 
-import { newSecret, signedRequest, type SigningInput } from '../../src/webhooks/delivery/signature.ts';
+import { newSecret, signedRequest, type SigningInput } from '../../src/webhooks/delivery/attempt.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const PAYLOAD =
@@ -23,13 +23,13 @@ function sign(tx: Partial<SigningInput> = {}) {
   });
 }
 
-describe('the published vectors', () => {
+describe('the published signature vectors', () => {
   test('the body is the stored bytes with the signature field as the last member', () => {
     const field = 'sha256=Bh7EduDHVqcJlyNK9f4DXe2pu0uo+kCBzFeLobNUvU8=';
     expect(sign().body.toString()).toBe(`${PAYLOAD.slice(0, -1)},"signature":"${field}"}`);
   });
 
-  test('the header signs the wire body in base64 unless hex is asked for', () => {
+  test('the header signs the sent body, in base64 unless hex is configured', () => {
     expect(sign().headers['X-Service-Signature']).toBe('sha256=e9b3xNxWZZqLIKqjyVYySjs5HI0uFS73TlAx+p6Ob+k=');
     expect(sign({ encoding: 'hex' }).headers['X-Service-Signature']).toBe(
       'sha256=7bd6f7c4dc56659a8b20aaa3c956324a3b391c8d2e152ef74e5031fa9e8e6fe9',
@@ -54,7 +54,7 @@ describe('the published vectors', () => {
 });
 
 describe('verifiers from npm', () => {
-  test('standardwebhooks accepts what is sent, and refuses a changed byte', () => {
+  test('standardwebhooks accepts a signed request, and rejects a changed byte', () => {
     const { body, headers } = sign();
     expect(new Webhook(SECRET).verify(body, headers)).toMatchObject({ event_id: 'evt_1' });
     const changed = body.toString().replace('100.5', '900.5');
@@ -67,7 +67,7 @@ describe('verifiers from npm', () => {
     await expect(verifyHex('wrong', body.toString(), headers['X-Service-Signature'] ?? '')).resolves.toBe(false);
   });
 
-  test('any text of any script verifies, whatever the secret', () => {
+  test('any text in any script verifies with any secret', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const secret = newSecret();
@@ -80,10 +80,10 @@ describe('verifiers from npm', () => {
   });
 });
 
-describe('a rotation', () => {
+describe('a request signed during a rotation', () => {
   const previousSecret = newSecret();
 
-  test('both secrets verify while the old one is still served', () => {
+  test('verifies with both secrets while the old one still signs', () => {
     const { body, headers } = sign({ previousSecret });
     expect(new Webhook(SECRET).verify(body, headers)).toMatchObject({ event_id: 'evt_1' });
     expect(new Webhook(previousSecret).verify(body, headers)).toMatchObject({ event_id: 'evt_1' });
@@ -92,24 +92,24 @@ describe('a rotation', () => {
     expect(headers['webhook-signature']?.split(' ')).toHaveLength(2);
   });
 
-  test('without a previous secret nothing is said of one', () => {
+  test('has no header for a previous secret when there is none', () => {
     expect(sign().headers).not.toHaveProperty('X-Service-Signature-Previous');
     expect(sign().headers['webhook-signature']).not.toContain(' ');
   });
 });
 
-test("a merchant's own headers are sent, but never in place of ours", () => {
+test("a merchant's own headers are sent, but never replace the service's headers", () => {
   const { headers } = sign({ customHeaders: { 'X-Shop': 'abyssinia', 'x-service-SIGNATURE': 'forged', Host: 'x' } });
   expect(headers['X-Shop']).toBe('abyssinia');
   expect(Object.keys(headers).filter((name) => name.toLowerCase() === 'x-service-signature')).toHaveLength(1);
   expect(headers).not.toHaveProperty('Host');
 });
 
-test('a new secret is whsec_ and 32 bytes of base64, never the same twice', () => {
+test('a new secret is whsec_ and the base64 of 32 bytes, different each time', () => {
   expect(newSecret()).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   expect(newSecret()).not.toBe(newSecret());
 });
 
-test('a payload that is no JSON object is a defect, not something to sign', () => {
+test('signing a payload that is not a JSON object throws', () => {
   expect(() => sign({ payload: Buffer.from('[1]') })).toThrow('must be a JSON object');
 });

@@ -1,7 +1,7 @@
 import { readDayRange } from '../../src/lib/pagination.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { Stats } from '../../src/webhooks/schema.ts';
-import { readStats } from '../../src/webhooks/subscriptions/stats.ts';
+import { Stats } from '../../src/webhooks/events/schema.ts';
+import { readStats } from '../../src/webhooks/events/stats.ts';
 import { createWorld, type World } from './world.ts';
 
 let world: World;
@@ -24,7 +24,7 @@ const deliver = async (...outcomes: Parameters<World['attempt']>[1][]): Promise<
   for (const [index, outcome] of outcomes.entries()) await world.attempt(deliveryId, outcome, index === 2);
 };
 
-test('totals, groups and failures say what became of the deliveries of those days', async () => {
+test('statistics count totals, groups and failures of the deliveries of the days', async () => {
   await world.record(scope, 'checkout.expired');
   const { row } = await world.subscribe(scope, { eventTypes: ['payment.succeeded'] });
   await deliver({ httpStatus: 200, durationMs: 100 });
@@ -66,7 +66,7 @@ test('totals, groups and failures say what became of the deliveries of those day
   expect(stats.deadLetters).toEqual({ open: 1, oldestAt: '2025-06-15T12:02:00.000Z' });
 });
 
-test('deliveries that wait for their next retry count as not delivered, those that were never tried do not count', async () => {
+test('in the success rate a delivery that waits for a retry counts as not delivered, one without an attempt not at all', async () => {
   await world.subscribe(scope);
   for (const status of [200, 200, 503, 503]) await deliver({ httpStatus: status });
   await deliver();
@@ -80,7 +80,7 @@ test('deliveries that wait for their next retry count as not delivered, those th
   expect((await read('2025-06-15', '2025-06-15')).totals.successRate).toBe(3 / 4);
 });
 
-test('dead letters are those of one environment', async () => {
+test('statistics count the dead letters of one environment only', async () => {
   const live: MerchantScope = { ...scope, environment: 'live' };
   for (const one of [scope, live]) await world.subscribe(one);
   await world.failedDelivery(scope);
@@ -97,7 +97,7 @@ test('dead letters are those of one environment', async () => {
   expect(await deadLetters(live)).toEqual({ open: 2, oldestAt: '2025-06-15T13:00:00.000Z' });
 });
 
-test('days without deliveries are there with zeros, and rates without anything to divide by are null', async () => {
+test('statistics have zeros for days without deliveries, and null for rates without a denominator', async () => {
   const stats = await read('2025-06-01', '2025-06-03');
   expect(stats.byDay.map(({ date, deliveries }) => [date, deliveries])).toEqual([
     ['2025-06-01', 0],
@@ -113,7 +113,7 @@ test('days without deliveries are there with zeros, and rates without anything t
   expect(stats.deadLetters).toEqual({ open: 0, oldestAt: null });
 });
 
-test('other merchants, the other environment and other days are left out', async () => {
+test('statistics leave out other merchants, the other environment and other days', async () => {
   await world.subscribe(scope);
   await deliver({ httpStatus: 200 });
   const mine = scope;

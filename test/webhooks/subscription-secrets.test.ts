@@ -45,10 +45,10 @@ const createOne = async (fields: Record<string, unknown> = {}): Promise<Made> =>
 const stored = async (id: string): Promise<SubscriptionRow> =>
   SubscriptionRow.query(world.db).findById(id).throwIfNotFound();
 
-describe('rotating the secret', () => {
+describe('rotating the secret of a subscription', () => {
   const rotate = async (id: string, body?: unknown) => send(`POST /${id}/rotate`, body);
 
-  test('the old secret stays beside the new one for a day', async () => {
+  test('keeps the old secret valid for a day by default', async () => {
     const made = await createOne();
     const { status, body } = await rotate(made.subscriptionId);
     expect(status).toBe(200);
@@ -62,14 +62,14 @@ describe('rotating the secret', () => {
     expect(decrypt(world.deps.keyRing, row.id, row.previousSecret ?? Buffer.alloc(0))).toBe(made.secret);
   });
 
-  test('with no overlap the old secret is gone at once', async () => {
+  test('without an overlap removes the old secret at once', async () => {
     const made = await createOne();
     const { body } = await rotate(made.subscriptionId, { overlapSeconds: 0 });
     expect(body.data.previousSecretExpiresAt).toBeNull();
     expect((await stored(made.subscriptionId)).previousSecret).toBeNull();
   });
 
-  test('a second rotation inside the overlap needs force, after it none', async () => {
+  test('needs force within the overlap of an earlier rotation, and none after it', async () => {
     const made = await createOne();
     await rotate(made.subscriptionId, { overlapSeconds: 60 });
     const refused = await rotate(made.subscriptionId);
@@ -83,13 +83,13 @@ describe('rotating the secret', () => {
     world.clock.now = before;
   });
 
-  test.each([-1, 604_801, 1.5, '60'])('an overlap of %p seconds is refused', async (overlapSeconds) => {
+  test.each([-1, 604_801, 1.5, '60'])('with an overlap of %p seconds is rejected', async (overlapSeconds) => {
     const made = await createOne();
     const { body } = await rotate(made.subscriptionId, { overlapSeconds });
     expect(body.error).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'overlapSeconds' }] });
   });
 
-  test('of ten at once one wins, and its answer holds the secret that signs', async () => {
+  test('ten times at once succeeds once, and that response has the secret that signs', async () => {
     const made = await createOne();
     const answers = await Promise.all(Array.from({ length: 10 }, async () => rotate(made.subscriptionId)));
     const won = answers.filter(({ status }) => status === 200);
@@ -98,7 +98,7 @@ describe('rotating the secret', () => {
     expect(decrypt(world.deps.keyRing, row.id, row.secret)).toBe(won[0]?.body.data.secret);
   });
 
-  test('the same Idempotency-Key gives the same secret again', async () => {
+  test('with the same Idempotency-Key returns the same secret', async () => {
     const made = await createOne();
     const request = { key: stubKey(scope.merchantId), headers: { 'idempotency-key': 'rotate-1' }, body: {} };
     const path = `${PATH}/${made.subscriptionId}/rotate`;
@@ -108,8 +108,8 @@ describe('rotating the secret', () => {
   });
 });
 
-describe('test events', () => {
-  test('only the named subscription gets it, whatever it subscribes to', async () => {
+describe('a test event', () => {
+  test('goes to its subscription only, whatever event types that has', async () => {
     const made = await createOne({ eventTypes: ['checkout.failed'] });
     await createOne({ eventTypes: ['*'] });
     const { status, body } = await send(`POST /${made.subscriptionId}/test`);
@@ -125,7 +125,7 @@ describe('test events', () => {
     });
   });
 
-  test('it can be of any type in sandbox, in live only webhook.test', async () => {
+  test('may be of any type in sandbox, in live only webhook.test', async () => {
     const made = await createOne();
     const sent = await send(`POST /${made.subscriptionId}/test`, { event: 'checkout.completed' });
     const event = await world.db('webhookEvent').where({ id: sent.body.data.eventId }).first();
@@ -140,7 +140,7 @@ describe('test events', () => {
     expect((await send(`POST /${live}/test`, {}, key)).status).toBe(202);
   });
 
-  test('an inactive subscription refuses it', async () => {
+  test('is rejected for an inactive subscription', async () => {
     const made = await createOne({ active: false });
     const { body } = await send(`POST /${made.subscriptionId}/test`);
     expect(body.error.code).toBe('INVALID_STATE');

@@ -1,9 +1,8 @@
 import { decrypt } from '../../src/lib/crypto.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { webhookRoutes } from '../../src/webhooks/routes.ts';
 import { SubscriptionRow } from '../../src/webhooks/subscriptions/model.ts';
 import { stubKey, type TestServer } from '../support/http.ts';
-import { startWebhookApi } from './api.ts';
+import { startWebhookApi, webhookRoutes } from './api.ts';
 import { createWorld, type World } from './world.ts';
 
 const PATH = '/api/checkout/webhooks/subscriptions';
@@ -46,8 +45,8 @@ const createOne = async (fields: Record<string, unknown> = {}): Promise<Made> =>
 const stored = async (id: string): Promise<SubscriptionRow> =>
   SubscriptionRow.query(world.db).findById(id).throwIfNotFound();
 
-describe('creating', () => {
-  test('the secret is in the answer of create and nowhere else', async () => {
+describe('creating a subscription', () => {
+  test('returns the secret, which no other response contains', async () => {
     const made = await createOne();
     expect(made).toEqual({
       subscriptionId: expect.stringMatching(/^whs_[0-9A-Z]{26}$/),
@@ -70,7 +69,7 @@ describe('creating', () => {
     expect(one.text + all.text).not.toContain(secret);
   });
 
-  test('the secret is stored encrypted for its own row only', async () => {
+  test('stores the secret encrypted with the id of its row', async () => {
     const [one, other] = [await createOne(), await createOne()];
     const row = await stored(one.subscriptionId);
     expect(row.secret.toString('latin1')).not.toContain(one.secret);
@@ -78,7 +77,7 @@ describe('creating', () => {
     expect(() => decrypt(world.deps.keyRing, other.subscriptionId, row.secret)).toThrow('unable to authenticate');
   });
 
-  test('custom headers are stored encrypted and only their names are shown', async () => {
+  test('stores custom headers encrypted and returns only their names', async () => {
     const made = await createOne({ headers: { Authorization: 'Bearer hidden-value', 'X-Shop': '7' } });
     expect(made.headers).toEqual(['Authorization', 'X-Shop']);
     const row = await stored(made.subscriptionId);
@@ -113,7 +112,7 @@ describe('creating', () => {
     ['headers', { headers: { 'X-Shop': '1', 'x-shop': '2' } }],
     ['headers', { headers: Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`X-${index}`, 'a'])) }],
     ['secret', { secret: 'whsec_mine' }],
-  ])('a bad %s is refused by name and leaves nothing behind', async (field, fields) => {
+  ])('with an invalid %s is rejected with the field, and creates nothing', async (field, fields) => {
     const { status, body } = await create(fields);
     expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'VALIDATION_ERROR' });
     expect(body.error.details.map((detail: { field: string }) => detail.field)).toContain(field);
@@ -126,14 +125,14 @@ describe('creating', () => {
       'a',
       'must have a name of 1 to 64 letters, digits, - and _ that begins with a letter or digit, got "X Shop"',
     ],
-    ['Host', 'a', 'is a header this service sets itself: choose another name, got "Host"'],
+    ['Host', 'a', 'is a header that this service sets itself: choose another name, got "Host"'],
     ['X-Shop', '', 'must be 1 to 1,000 printable ASCII characters without line breaks, got 0'],
-  ])('a header %j: %j is told what is wrong with it', async (name, value, issue) => {
+  ])('with the header %j: %j is rejected with the problem', async (name, value, issue) => {
     const { body } = await create({ headers: { [name]: value } });
     expect(body.error.details).toEqual([{ field: `headers.${name}`, issue }]);
   });
 
-  test('of twenty at once sixteen are made, and a deleted one makes room', async () => {
+  test('twenty times at once creates sixteen; a deleted one makes room for another', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, async () => create()));
     const made = answers.filter(({ status }) => status === 201);
     expect(made).toHaveLength(16);
@@ -144,7 +143,7 @@ describe('creating', () => {
     expect((await create()).status).toBe(201);
   });
 
-  test('sandbox and live are apart: other rows, other secrets', async () => {
+  test('in sandbox and live creates separate rows with different secrets', async () => {
     const sandbox = await createOne();
     const live = await send('POST', ASKED, stubKey(scope.merchantId, 'live'));
     expect(live.body.data.secret).not.toBe(sandbox.secret);
@@ -153,8 +152,8 @@ describe('creating', () => {
   });
 });
 
-describe('changing', () => {
-  test('what is given changes and the rest stays', async () => {
+describe('changing a subscription', () => {
+  test('changes the given fields and keeps the others', async () => {
     const made = await createOne({ description: 'till 7', headers: { 'X-Shop': '7' } });
     const { status, body } = await send(`PATCH /${made.subscriptionId}`, {
       active: false,
@@ -168,7 +167,7 @@ describe('changing', () => {
     expect((await send(`PATCH /${made.subscriptionId}`, {})).body.data).toEqual(cleared.body.data);
   });
 
-  test('a new URL is judged like the first one and has to prove itself again', async () => {
+  test('to a new URL checks it like the first one and makes it UNVERIFIED', async () => {
     const { row } = await world.subscribe(scope);
     const deliveryId = await world.deliveryId(await world.record(scope));
     await world.attempt(deliveryId, { httpStatus: 200 });
@@ -180,7 +179,7 @@ describe('changing', () => {
     expect(moved.body.data).toMatchObject({ url: 'https://new.example.com/', health: { state: 'UNVERIFIED' } });
   });
 
-  test('health tells the share of tried deliveries that are delivered, and the latest failure', async () => {
+  test('its health has the success rate of attempted deliveries and the latest failure', async () => {
     const { row } = await world.subscribe(scope);
     const deliveryOf = async () => world.deliveryId(await world.record(scope));
     const [good, late, never] = [await deliveryOf(), await deliveryOf(), await deliveryOf()];
@@ -208,8 +207,8 @@ describe('changing', () => {
   });
 });
 
-describe('deleting', () => {
-  test('waiting deliveries become SKIPPED, a waiting resend goes back to where it came from', async () => {
+describe('deleting a subscription', () => {
+  test('makes waiting deliveries SKIPPED, and returns a waiting resend to the status before it', async () => {
     const { row } = await world.subscribe(scope);
     const ids = await Promise.all([1, 2, 3, 4].map(async () => world.deliveryId(await world.record(scope))));
     const [retrying = '', failed = '', delivered = '', pending = ''] = ids;
@@ -233,7 +232,7 @@ describe('deleting', () => {
     );
   });
 
-  test('an attempt that is on its way ends by itself', async () => {
+  test('lets an attempt in flight complete', async () => {
     const { row } = await world.subscribe(scope);
     const id = await world.deliveryId(await world.record(scope));
     await world.db('webhookDelivery').where({ id }).update({ inFlightSince: world.db.fn.now() });
@@ -241,7 +240,7 @@ describe('deleting', () => {
     expect(await world.db('webhookDelivery').where({ id }).first()).toMatchObject({ status: 'PENDING' });
   });
 
-  test('it is gone for everything, and new events pass it by', async () => {
+  test('makes it NOT_FOUND for every operation, and new events skip it', async () => {
     const { row } = await world.subscribe(scope);
     await send(`DELETE /${row.id}`);
     const answers = [
@@ -257,7 +256,7 @@ describe('deleting', () => {
   });
 });
 
-test('another merchant and the other environment see nothing and change nothing', async () => {
+test('subscriptions of another merchant or environment are NOT_FOUND for every operation', async () => {
   const made = await createOne();
   const stranger = await world.newMerchant();
   for (const key of [stubKey(stranger.merchantId), stubKey(scope.merchantId, 'live')]) {
@@ -281,11 +280,11 @@ test('every route of the management API is documented', async () => {
     Object.keys(methods as object).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`),
   );
   expect(documented).toEqual(
-    expect.arrayContaining(webhookRoutes(world.deps).map(({ method, path }) => `${method} ${path}`)),
+    expect.arrayContaining(webhookRoutes(world).map(({ method, path }) => `${method} ${path}`)),
   );
 });
 
-test('reading needs webhooks:read and writing webhooks:write', async () => {
+test('reading subscriptions needs the scope webhooks:read and writing webhooks:write', async () => {
   const reader = stubKey(scope.merchantId, 'sandbox', ['webhooks:read']);
   expect((await send('GET', undefined, reader)).status).toBe(200);
   const refused = await send('POST', ASKED, reader);

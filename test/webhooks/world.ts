@@ -1,3 +1,4 @@
+import { EVENT_CATALOGUE } from '../../src/app/event-catalogue.ts';
 import type { Knex } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
@@ -7,11 +8,14 @@ import type { FailureCode } from '../../src/webhooks/delivery/failure.ts';
 import { recordAttempts } from '../../src/webhooks/delivery/record-attempt.ts';
 import type { DeliveryStatus } from '../../src/webhooks/delivery/states.ts';
 import { createEgressGuard } from '../../src/webhooks/egress/egress.ts';
-import { EVENT_TYPES, type EventTypeName } from '../../src/webhooks/events/catalogue.ts';
+import type { EventTypeName } from '../../src/webhooks/events/catalogue.ts';
 import { recordEvents } from '../../src/webhooks/events/record.ts';
-import type { WebhookDeps } from '../../src/webhooks/routes.ts';
-import { NewSubscription } from '../../src/webhooks/schema.ts';
-import { createSubscription, type WithSecret } from '../../src/webhooks/subscriptions/operations.ts';
+import {
+  createSubscription,
+  type SubscriptionDeps,
+  type WithSecret,
+} from '../../src/webhooks/subscriptions/operations.ts';
+import { NewSubscription } from '../../src/webhooks/subscriptions/schema.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 export type Outcome = { httpStatus: number; durationMs?: number } | { code: string };
@@ -19,7 +23,7 @@ export type Outcome = { httpStatus: number; durationMs?: number } | { code: stri
 /** A database with the webhook operations around it, a clock of its own, and what the outbox was told. */
 export type World = {
   db: Knex;
-  deps: WebhookDeps;
+  deps: SubscriptionDeps & { db: Knex; catalogue: typeof EVENT_CATALOGUE };
   clock: { now: Date };
   enqueued: OutboxRow[];
   runInTransaction: RunInTransaction;
@@ -42,11 +46,12 @@ export async function createWorld(): Promise<World> {
   const enqueued: OutboxRow[] = [];
   const runInTransaction = createTransactionRunner(db, (messages) => void enqueued.push(...messages));
   const guard = createEgressGuard({ ports: [443, 8443], allowLoopback: false, deny: [] });
-  const deps: WebhookDeps = {
+  const deps: World['deps'] = {
     db,
     clock: () => clock.now,
     keyRing: { currentId: 'test', keys: new Map([['test', Buffer.alloc(32, 7)]]) },
     checkUrl: guard.checkUrl,
+    catalogue: EVENT_CATALOGUE,
   };
 
   const world: World = {
@@ -68,7 +73,7 @@ export async function createWorld(): Promise<World> {
       return runInTransaction(async (tx) => createSubscription(deps, tx, input));
     },
     record: async (scope, event = 'payment.succeeded') => {
-      const data = { ...EVENT_TYPES[event].example, ...scope };
+      const data = { ...EVENT_CATALOGUE[event].example, ...scope };
       const resource = { resourceType: 'transaction', resourceId: newId('txn') };
       const ids = await runInTransaction(async (tx) =>
         recordEvents(tx, [{ event, ...scope, ...resource, data, createdAt: clock.now }]),

@@ -2,7 +2,7 @@ import { createKey } from '../../src/access/api-keys.ts';
 import { readBalance } from '../../src/ledger/balance.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { rows } from '../../src/lib/db.ts';
-import { WITHDRAWAL_EVENTS } from '../../src/webhooks/events/withdrawal-data.ts';
+import { WITHDRAWAL_EVENTS } from '../../src/withdrawals/events.ts';
 import { WITHDRAWAL_CHECKS } from '../../src/withdrawals/invariants.ts';
 import { withdrawalSnapshot } from '../../src/withdrawals/present.ts';
 import { resolveWithdrawal, type Resolution } from '../../src/withdrawals/resolve.ts';

@@ -74,8 +74,8 @@ const FRIDAY = new Date('2027-01-15T09:00:00.000Z');
 const endOf = (day: string) => new Date(Date.parse(`${day}T21:00:00.000Z`));
 const MINUTE_MS = 60_000;
 
-describe('the clock of a settlement', () => {
-  test('the sandbox approves by itself after 5 s, and rejects amounts that end in .13', async () => {
+describe('the workflow of a settlement', () => {
+  test('a sandbox settlement is approved automatically after 5 s, and rejected when its amount ends in .13', async () => {
     const [yes, no] = [await asked(clock(), 100_00n), await asked(clock(), 100_13n)];
     await skipTime(world.temporal.client, yes.workflowId, 6_000);
     await stands(yes.id, 'APPROVED');
@@ -87,7 +87,7 @@ describe('the clock of a settlement', () => {
     expect(await result(no.workflowId)).toBe('REJECTED');
   });
 
-  test('it is overdue when its second business day is over, a holiday between, and not before; then it waits on', async () => {
+  test('a settlement becomes overdue exactly after its second business day, with a holiday skipped, and waits on', async () => {
     const { id, workflowId } = await asked(FRIDAY);
     await liveTo(workflowId, new Date(endOf('2027-01-20').getTime() - MINUTE_MS));
     expect(await standing(world.db, id)).toMatchObject({ overdue: false, expectedUntil: '2027-01-20' });
@@ -105,7 +105,7 @@ describe('the clock of a settlement', () => {
     expect(await result(workflowId)).toBe('COMPLETED');
   });
 
-  test('a holiday that is added while it waits moves it, and one that is removed moves it back', async () => {
+  test('a holiday added while a settlement waits delays its days, and its removal restores them', async () => {
     const { id, workflowId } = await asked(FRIDAY);
     await until('the workflow', async () => description(workflowId).catch(() => null));
     const day = '2027-01-18';
@@ -138,7 +138,7 @@ describe('the clock of a settlement', () => {
     expect(await result(workflowId)).toBe('CANCELLED');
   });
 
-  test('a holiday nobody told of is seen on the first expected day', async () => {
+  test('a holiday added without a signal is applied on the first expected day', async () => {
     const { id, workflowId } = await asked(FRIDAY);
     await liveTo(workflowId, FRIDAY);
     const day = '2027-01-20';
@@ -155,7 +155,7 @@ describe('the clock of a settlement', () => {
     expect(await result(workflowId)).toBe('CANCELLED');
   });
 
-  test('an operator may take weeks to approve it, and the bank may refuse it', async () => {
+  test('a settlement may be approved after weeks, and fail at the bank', async () => {
     const { id, workflowId } = await asked(clock());
     await liveTo(workflowId, new Date(Date.now() + 20 * DAY_MS));
     expect(await standing(world.db, id)).toMatchObject({ status: 'REQUESTED', overdue: true });
@@ -168,7 +168,7 @@ describe('the clock of a settlement', () => {
     expect(await standing(world.db, id)).toMatchObject({ journals: ['SETTLEMENT_RESERVED', 'SETTLEMENT_RELEASED'] });
   });
 
-  test('one that waits for months goes on in another run, overdue once', async () => {
+  test('a settlement that waits for months continues as new, and is marked overdue once', async () => {
     const { id, workflowId } = await asked(clock());
     const first = await until('the workflow', async () => description(workflowId).catch(() => null));
     let now = first;
@@ -189,7 +189,7 @@ describe('the clock of a settlement', () => {
     });
   }, 120_000);
 
-  test('what happens while no worker runs is seen by the next one, and a lost workflow is started again', async () => {
+  test('changes without a running worker are applied by the next one, and a lost workflow is restarted', async () => {
     const { id, workflowId } = await asked(clock());
     await until('the workflow', async () => description(workflowId).catch(() => null));
     await worker.stop();
@@ -211,7 +211,7 @@ describe('the clock of a settlement', () => {
     });
   });
 
-  test('a settlement that does not exist fails its workflow at once, instead of being tried for ever', async () => {
+  test('a settlement that does not exist fails its workflow at once, without retries', async () => {
     const settlementId = 'stl_00000000000000000000000000';
     const handle = await world.temporal.client.workflow.start('settlement', {
       workflowId: settlementWorkflowId(settlementId),

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { parse as parseQuery } from 'node:querystring';
 
 import { rejectUnsafeJson } from '../../http/body.ts';
-import { validateResponse } from '../../http/pipeline.ts';
+import { validateResponse } from '../../http/response.ts';
 import type { RouteResult, FileResponse, OperatorCaller, Route } from '../../http/route.ts';
 import { createValidator } from '../../http/validate.ts';
 import { UsageError, Verbatim } from '../../lib/command-line.ts';
@@ -34,14 +34,12 @@ export const callRoute =
       const { id, role } = await requireOperator(db, options, { demoOperatorId: deps.demoOperatorId, roles });
       return { kind: 'operator', operatorId: id, keyId: id, role };
     };
-    // What a handler expects follows from its route's schemas and `auth`, which were just applied (as in guard.ts).
-    if (!('write' in route))
-      return printed(route, await route.handle({ ...input, caller: await callerOf(deps.db) } as never));
+    if (!('write' in route)) {
+      return printed(route, await route.handle({ ...input, caller: await callerOf(deps.db) }));
+    }
     return printed(
       route,
-      await deps.runInTransaction(async (tx) =>
-        route.handle({ ...input, tx, caller: await callerOf(tx.trx) } as never),
-      ),
+      await deps.runInTransaction(async (tx) => route.handle({ ...input, tx, caller: await callerOf(tx.trx) })),
     );
   };
 

@@ -1,6 +1,6 @@
 import { countUnderOlderPeppers } from '../../access/api-keys.ts';
 import type { Config } from '../../config.ts';
-import { SEALED_ANSWERS } from '../../http/idempotency.ts';
+import { SEALED_RESPONSES } from '../../http/idempotency.ts';
 import type { Knex } from '../../lib/db.ts';
 import { AppError } from '../../lib/errors.ts';
 import { reencryptTable, type OnProgress, type Reencrypted } from '../../lib/reencrypt.ts';
@@ -27,7 +27,7 @@ export async function reencryptAll({ db, config }: Parts, print: (line: string) 
   const works: [string, (onProgress: OnProgress) => Promise<Reencrypted>][] = [
     ['webhook subscriptions', (onProgress) => reencryptTable(tables, SEALED_SUBSCRIPTIONS, onProgress)],
     ['KYC documents', (onProgress) => reencryptDocuments({ db, store }, onProgress)],
-    ['stored answers', (onProgress) => reencryptTable(tables, SEALED_ANSWERS, onProgress)],
+    ['stored answers', (onProgress) => reencryptTable(tables, SEALED_RESPONSES, onProgress)],
   ];
   const parts: ReencryptedPart[] = [];
   const unread: string[] = [];

@@ -1,22 +1,42 @@
 import type { Knex } from '../../lib/db.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
-import type { UnitOfWork, RunInTransaction } from '../../outbox/record.ts';
+import type { RunInTransaction, UnitOfWork } from '../../outbox/record.ts';
+import type { Provider } from '../../providers/provider.ts';
 
-export type PastDeps = { trx: Knex.Transaction; scope: MerchantScope; baseUrl: string; pepper: string };
+export type SeedDeps = { trx: Knex.Transaction; scope: MerchantScope; baseUrl: string; pepper: string };
 
-/** Where and when something of the past happens. */
-export type Past = Omit<PastDeps, 'trx'> & {
+/** Where and when an item of the past happens. */
+export type SeedContext = Omit<SeedDeps, 'trx'> & {
   tx: UnitOfWork;
-  /** Runs what would be a change of its own inside this one. */
+  /** Runs nested transactions inside this one. */
   runInTransaction: RunInTransaction;
-  /** The item's own clock, which it moves. */
+  /** The item's own clock, which its steps advance. */
   time: { now: Date };
 };
 
-/** What is odd about the past is no news. */
-export const SILENT = { warn: () => {}, error: () => {} };
+export function advance({ time }: SeedContext, ms: number): void {
+  time.now = new Date(time.now.getTime() + ms);
+}
 
-/** For what a provider of the past is not there for. */
-export async function notUsed(): Promise<never> {
-  throw new Error('the provider of the past is asked something that its script does not know');
+/** Operations warn about what is unusual; the past is. */
+export const silentLogger = { warn: () => {}, error: () => {} };
+
+/** A provider that responds by a script; any other call fails. */
+export function scriptedProvider(channel: Provider['channel'], script: Partial<Provider>): Provider {
+  return {
+    channel,
+    initiate: notUsed,
+    query: notUsed,
+    capabilities: { payoutTo: [] },
+    payout: notUsed,
+    queryPayout: notUsed,
+    statement: notUsed,
+    parseCallback: () => ({ verified: false, problem: 'the demo history has no callbacks' }),
+    callbackResponse: { contentType: 'text/plain', body: '' },
+    ...script,
+  };
+}
+
+async function notUsed(): Promise<never> {
+  throw new Error('The script of this provider has no such call.');
 }

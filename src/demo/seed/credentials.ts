@@ -8,32 +8,32 @@ import { listSubscriptions, rotateSecret } from '../../webhooks/subscriptions/op
 import { ABYSSINIA } from './demo.ts';
 import { followPort, SHOP_DESCRIPTION, subscriptionDeps } from './subscriptions.ts';
 
-/** What is shown only once, of "Abyssinia Coffee". */
+/** The credentials of "Abyssinia Coffee", which the API presents only once. */
 export type DemoCredentials = { merchantId: string; sandboxKey: string; webhookSecret: string };
 
 export type RecallInput = {
   config: Pick<Config, 'API_KEY_PEPPER' | 'peppers' | 'keyRing' | 'egress'>;
-  /** What an earlier start has shown, as far as it was kept. */
+  /** The stored credentials of an earlier start. */
   previous: Partial<DemoCredentials>;
   webhookUrl: string;
 };
 
 const { scope } = ABYSSINIA;
 
-/** The key of the demo merchant, which only its finished data has. */
+/** Creates the demo merchant's key, the last step of the demo data. */
 export async function createSandboxKey(trx: Knex.Transaction, pepper: string): Promise<string> {
   const deps = { trx, pepper, clock: systemClock };
   return (await createKey(deps, { ...scope, kind: 'secret', name: 'Local development' })).secret;
 }
 
-/** Whether the demo data is complete: the key is made last, and no key is ever deleted. */
+/** Whether the demo data is complete: the key is created last, and keys are never deleted. */
 export async function hasDemoData(db: Knex): Promise<boolean> {
   return (await listKeys(db, scope)).length > 0;
 }
 
 /**
- * The credentials of demo data that is there: the ones that were kept if they still hold, else new ones. The demo shop's
- * subscription follows it to another port.
+ * The credentials of existing demo data: the stored ones if they are still valid, else new ones. Updates the port of the
+ * demo shop's subscription.
  */
 export async function recallCredentials(
   deps: { db: Knex; runInTransaction: RunInTransaction },
@@ -43,7 +43,7 @@ export async function recallCredentials(
   const subscriptions = await listSubscriptions(deps.db, scope);
   const shop = subscriptions.find((one) => one.description === SHOP_DESCRIPTION);
   const storedSecret = shop && previous.webhookSecret?.endsWith(shop.secretHint) ? previous.webhookSecret : undefined;
-  const storedKey = await keyThatHolds(deps.db, { text: previous.sandboxKey, peppers: config.peppers });
+  const storedKey = await findValidKey(deps.db, { text: previous.sandboxKey, peppers: config.peppers });
   return deps.runInTransaction(async (tx) => {
     const subscriptionOps = subscriptionDeps(config, systemClock());
     await followPort(subscriptionOps, tx, { scope, subscriptions, webhookUrl });
@@ -58,8 +58,8 @@ export async function recallCredentials(
   });
 }
 
-/** The key's text, if this database knows it and it has not ended. */
-async function keyThatHolds(
+/** The key, if it is in this database and neither revoked nor expired. */
+async function findValidKey(
   db: Knex,
   { text, peppers }: { text: string | undefined; peppers: readonly string[] },
 ): Promise<string | undefined> {

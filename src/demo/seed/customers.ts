@@ -1,6 +1,6 @@
 import type { Random } from './random.ts';
 
-/** What a merchant may say of a customer; any of it may be missing. */
+/** A customer's details, as far as the merchant sends them. */
 export type Customer = { customerName?: string; customerEmail?: string; customerPhone?: string };
 
 type Name = { ethiopic: string; latin: string };
@@ -39,17 +39,17 @@ const FATHERS: readonly [Name, ...Name[]] = [
   { ethiopic: 'ዑመር', latin: 'Umer' },
 ];
 
-/** Somebody, or for one payment in seven nobody that is known. */
+/** A customer; one payment in seven has no details. */
 export function drawCustomer(random: Random): Customer {
   const given = random.pick(GIVEN);
   const father = random.pick(FATHERS);
   const phone = `251900${String(random.below(1_000_000)).padStart(6, '0')}`;
   const spelling = random.chance(0.45) ? 'ethiopic' : 'latin';
-  const known = random.fraction();
-  if (known < 0.14) return {};
+  const detail = random.fraction();
+  if (detail < 0.14) return {};
   return {
     customerName: `${given[spelling]} ${father[spelling]}`,
     customerPhone: phone,
-    ...(known < 0.6 ? {} : { customerEmail: `${given.latin}.${father.latin}@example.com`.toLowerCase() }),
+    ...(detail < 0.6 ? {} : { customerEmail: `${given.latin}.${father.latin}@example.com`.toLowerCase() }),
   };
 }

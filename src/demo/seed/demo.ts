@@ -9,19 +9,19 @@ const CHANNEL_MIX = [
 
 const HISTORY_DAYS = 90;
 
-/** A merchant of the demo data, always under the same id, so that a start knows what an earlier one has made. */
+/** A merchant of the demo data. Its id is constant, so that a later start recognises it. */
 export type DemoMerchant = {
   scope: MerchantScope;
   name: string;
   kycStatus: 'APPROVED' | 'SUBMITTED';
   /** Switched off by the merchant. */
   channelsOff: readonly ('CBE_BIRR' | 'AWASH')[];
-  /** Whether settlements have somewhere to go. */
+  /** Whether it has a bank account for settlements. */
   hasBankAccount: boolean;
   plan: Omit<Plan, 'until'>;
 };
 
-/** Sells, is approved, has all there is. */
+/** An approved merchant with every feature. */
 export const ABYSSINIA: DemoMerchant = {
   scope: { merchantId: 'mrc_01ABYSS1N1AC0FFEE000000000', environment: 'sandbox' },
   name: 'Abyssinia Coffee',
@@ -31,7 +31,7 @@ export const ABYSSINIA: DemoMerchant = {
   plan: { seed: 20_160_911, days: HISTORY_DAYS, count: 3_000, orderPrefix: 'ABY', channels: CHANNEL_MIX },
 };
 
-/** Has begun two weeks ago: papers handed in, one channel, a few payments, neither key nor subscription. */
+/** A merchant since two weeks: KYC submitted, one channel, a few payments, neither key nor subscription. */
 export const NEW_SHOP: DemoMerchant = {
   scope: { merchantId: 'mrc_01NEWSH0P00000000000000000', environment: 'sandbox' },
   name: 'New Shop',

@@ -1,23 +1,34 @@
 import { rows, type Knex } from '../../lib/db.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
-import { seedItems, type PlannedItem } from './items.ts';
+import type { UnitOfWork } from '../../outbox/record.ts';
+import type { SeedDeps } from './context.ts';
+import { endOf, seedPayment } from './payment-scenarios.ts';
+import type { PlannedPayout } from './payout-plan.ts';
+import { seedPayout } from './payouts.ts';
+import type { PlannedPayment } from './plan.ts';
 
-/** One transaction's worth of items: large enough to commit seldom, small enough to show progress. */
-const ITEMS_PER_TRANSACTION = 150;
+/** Payments seeded side by side on one connection, where each statement waits for those before it. */
+const BATCH = 25;
+
+/** A customer's payment, or money that goes out. */
+export type PlannedItem = PlannedPayment | PlannedPayout;
+
+/** When an item is complete. A successful payment is posted then, so items are seeded in this order. */
+export function completedAt(item: PlannedItem): Date {
+  return 'kind' in item ? item.createdAt : endOf(item);
+}
 
 export type HistoryDeps = {
-  /** Its connections pipeline. */
   db: Knex;
   baseUrl: string;
   pepper: string;
-  /** Called with how many more payments are made. */
-  onMade: (count: number) => void;
+  /** Called with the number of payments just seeded. */
+  onSeeded: (count: number) => void;
 };
 
 /**
- * Makes what a merchant's history lacks, in its order. Each set of items is one transaction, so that a run that was
- * killed is taken up by the next one: payments that are there are left out, and moves of money that were made stay as
- * they are. The merchant must have no subscriptions: nobody would deliver.
+ * Seeds a merchant's missing history in order, one transaction per batch. Idempotent: after a kill the next run skips
+ * existing payments and payouts. The merchant must have no subscriptions, since nothing is delivered.
  */
 export async function seedHistory(
   deps: HistoryDeps,
@@ -25,21 +36,71 @@ export async function seedHistory(
   items: readonly PlannedItem[],
 ): Promise<void> {
   const { baseUrl, pepper } = deps;
-  const made = await madeOrders(deps.db, scope);
-  const missing = items.filter((item) => !('session' in item) || !made.has(item.session.checkoutOrderNo));
-  deps.onMade(items.length - missing.length);
-  for (let from = 0; from < missing.length; from += ITEMS_PER_TRANSACTION) {
-    const set = missing.slice(from, from + ITEMS_PER_TRANSACTION);
-    await deps.db.transaction(async (trx) => seedItems({ trx, scope, baseUrl, pepper }, set));
-    deps.onMade(set.filter((item) => 'session' in item).length);
-  }
-}
-
-async function madeOrders(db: Knex, scope: MerchantScope): Promise<Set<string>> {
   const found = await rows<{ checkoutOrderNo: string }>(
-    db,
+    deps.db,
     'SELECT checkout_order_no FROM transaction WHERE merchant_id = :merchantId AND environment = :environment',
     scope,
   );
-  return new Set(found.map((row) => row.checkoutOrderNo));
+  const existing = new Set(found.map((row) => row.checkoutOrderNo));
+  const missing = items.filter((item) => 'kind' in item || !existing.has(item.session.checkoutOrderNo));
+  deps.onSeeded(items.length - missing.length);
+  for (const batch of batchesOf(missing)) {
+    await deps.db.transaction(async (trx) => seedBatch({ trx, scope, baseUrl, pepper }, batch));
+    deps.onSeeded(batch.filter((item) => !('kind' in item)).length);
+  }
+}
+
+/** Seeds items in one transaction. */
+export async function seedItems(deps: SeedDeps, items: readonly PlannedItem[]): Promise<void> {
+  for (const batch of batchesOf(items)) await seedBatch(deps, batch);
+}
+
+/** Payments in batches; a payout, which needs the balance before it, in a batch of its own. */
+function batchesOf(items: readonly PlannedItem[]): PlannedItem[][] {
+  const batches: PlannedItem[][] = [];
+  let open: PlannedItem[] = [];
+  for (const item of items) {
+    if ('kind' in item) {
+      batches.push([item]);
+      open = [];
+    } else {
+      if (open.length === 0 || open.length === BATCH) batches.push((open = []));
+      open.push(item);
+    }
+  }
+  return batches;
+}
+
+/** A deferred statement. */
+type Write = () => Promise<unknown>;
+
+/**
+ * Seeds items by today's operations, each on its own clock. Deferred writes, journals above all, follow in the order of
+ * the items' completion, so that the balance changes as it did.
+ */
+async function seedBatch(deps: SeedDeps, batch: readonly PlannedItem[]): Promise<void> {
+  const writes = await Promise.all(batch.map((item) => seedItem(deps, item)));
+  await Promise.all(writes.flat().map((write) => write()));
+}
+
+async function seedItem(deps: SeedDeps, item: PlannedItem): Promise<Write[]> {
+  const writes: Write[] = [];
+  const outboxIds: string[] = [];
+  const tx: UnitOfWork = {
+    trx: deps.trx,
+    writeDeferred: async (sql, values) => void writes.push(() => rows(deps.trx, sql, values)),
+    // The items are what the workflows did. What is still open at the end is enqueued then.
+    enqueue: async () => {},
+    enqueued: (messages) => outboxIds.push(...messages.map(({ id }) => id)),
+    triggerDispatcher: () => {},
+  };
+  const context = { ...deps, tx, runInTransaction: nested(tx), time: { now: item.createdAt } };
+  await ('kind' in item ? seedPayout(context, item) : seedPayment(context, item));
+  if (outboxIds.length > 0)
+    writes.push(() => rows(deps.trx, 'DELETE FROM outbox WHERE id = ANY(:outboxIds)', { outboxIds }));
+  return writes;
+}
+
+function nested(tx: UnitOfWork) {
+  return async <T>(work: (tx: UnitOfWork) => Promise<T>): Promise<T> => work(tx);
 }

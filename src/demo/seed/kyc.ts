@@ -14,7 +14,7 @@ const DOCUMENTS = [
   ['OWNER_ID', 'owner-id.pdf'],
 ] as const;
 
-/** Hands in a demo merchant's live application, as if on this day; one that is APPROVED is so a few hours later. */
+/** Submits a demo merchant's live application on this day; an APPROVED one is approved a few hours later. */
 export async function applyAsDemo(
   { tx, store }: { tx: UnitOfWork; store: DocumentStore },
   merchant: DemoMerchant,

@@ -6,7 +6,7 @@ import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 
-/** The operator of the demo data, always under the same id: who acts in `meskot ops` unless another one is named. */
+/** The operator of the demo data, with a constant id: the default of `meskot ops`. */
 export const DEMO_OPERATOR = {
   id: 'opr_01DEM0PERAT0R0000000000000',
   name: 'Demo operator',
@@ -14,7 +14,7 @@ export const DEMO_OPERATOR = {
   role: 'admin',
 } as const;
 
-/** Adds the demo operator, unless it is there. */
+/** Creates the demo operator. Idempotent. */
 export async function ensureDemoOperator(trx: Knex.Transaction): Promise<void> {
   await findOperator(trx, DEMO_OPERATOR.id).catch(async (error: unknown) => {
     if (!(error instanceof AppError && error.code === 'NOT_FOUND')) throw error;
@@ -22,12 +22,12 @@ export async function ensureDemoOperator(trx: Knex.Transaction): Promise<void> {
   });
 }
 
-/** What the demo operator has done in the past, by the deeds of today. */
+/** The audit context of the demo operator's past actions. */
 export function demoContext(tx: UnitOfWork, at: Date): AuditContext {
   return { tx, operatorId: DEMO_OPERATOR.id, requestId: newId('req', at.getTime()), at };
 }
 
-/** The demo operator's key: the one that was kept if it still holds, else a new one. */
+/** The demo operator's key: the stored one if it is still valid, else a new one. */
 export async function recallOperatorKey(
   db: Knex,
   { stored, peppers }: { stored: string | undefined; peppers: readonly [string, ...string[]] },

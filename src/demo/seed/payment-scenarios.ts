@@ -1,4 +1,3 @@
-import type { Clock } from '../../lib/clock.ts';
 import { rows } from '../../lib/db.ts';
 import { SANDBOX_PHONES, type SandboxBehaviour } from '../../lib/sandbox-providers.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
@@ -7,17 +6,17 @@ import { createExpireAttempt } from '../../payments/close-unpaid.ts';
 import { createSession } from '../../payments/create-session.ts';
 import { startPayment } from '../../payments/pay.ts';
 import { createSyncAttempt, type CheckAttempt } from '../../payments/sync.ts';
-import type { FindProvider, Provider, ProviderOutcome } from '../../providers/provider.ts';
-import { notUsed, SILENT, type Past } from './context.ts';
-import type { Journey, PlannedPayment } from './plan.ts';
+import type { FindProvider, ProviderOutcome } from '../../providers/provider.ts';
+import { advance, scriptedProvider, silentLogger, type SeedContext } from './context.ts';
+import type { PlannedPayment, Scenario } from './plan.ts';
 
-/** One customer's way through one session, on a clock of its own. */
-type Visit = Past & {
+/** One customer's session, on a clock of its own. */
+type Visit = SeedContext & {
   payment: PlannedPayment;
-  clock: Clock;
+  clock: () => Date;
   findProvider: FindProvider;
   checkAttempt: CheckAttempt;
-  /** What the provider says when it is asked next. */
+  /** The provider's next response. */
   result: ProviderOutcome;
   sessionId: string;
   attemptId: string;
@@ -26,128 +25,108 @@ type Visit = Past & {
 
 type Step = (visit: Visit) => Promise<unknown>;
 
-/** That a session's time is over. */
-const NOTICED_AFTER_MS = 500;
+/** From the expiry of a session to its processing. */
+const EXPIRY_NOTICED_AFTER_MS = 500;
+/** The tokens of past sessions go to no customer. */
+const UNUSED_PEPPER = 'unused';
 
-const approve = phoneOf('approve');
-const reject = phoneOf('decline');
-const tooPoor = phoneOf('insufficient-funds');
-const ignore = phoneOf('never');
+const failedTry = [pay('insufficient-funds'), receive(declined('INSUFFICIENT_FUNDS'))];
 
-const JOURNEYS: Readonly<Record<Journey, readonly Step[]>> = {
-  paid: [pays(approve), hears(paid)],
-  paidOnSecondTry: [pays(tooPoor), hears(declined('INSUFFICIENT_FUNDS')), pays(approve), hears(paid)],
-  paidLate: [pays(ignore), hears(accepted), timeRunsOut, attemptExpires, hears(paid)],
-  declined: [pays(reject), hears(declined('DECLINED'))],
-  declinedThrice: [...triesInVain(), ...triesInVain(), ...triesInVain()],
-  leftOpen: [timeRunsOut, sessionEnds('EXPIRED')],
-  expiredInFlight: [pays(ignore), hears(accepted), timeRunsOut, attemptExpires],
-  cancelled: [sessionEnds('CANCELLED')],
-  cancelledInFlight: [pays(ignore), hears(accepted), attemptCancelled],
+const SCENARIOS: Readonly<Record<Scenario, readonly Step[]>> = {
+  paid: [pay('approve'), receive(paid)],
+  paidOnSecondTry: [...failedTry, pay('approve'), receive(paid)],
+  paidLate: [pay('never'), receive(accepted), waitForExpiry, expireAttempt, receive(paid)],
+  declined: [pay('decline'), receive(declined('DECLINED'))],
+  declinedThrice: [...failedTry, ...failedTry, ...failedTry],
+  leftOpen: [waitForExpiry, endSession('EXPIRED')],
+  expiredInFlight: [pay('never'), receive(accepted), waitForExpiry, expireAttempt],
+  cancelled: [endSession('CANCELLED')],
+  cancelledInFlight: [pay('never'), receive(accepted), cancelAttempt],
   stillOpen: [],
 };
 
-/** Makes a payment of the past, with a provider that answers by the journey's script. */
-export async function seedPayment(past: Past, payment: PlannedPayment): Promise<void> {
-  const visit = await beginVisit(past, payment);
-  for (const step of JOURNEYS[payment.journey]) {
-    past.time.now = new Date(past.time.now.getTime() + payment.stepMs);
+/** Seeds a past payment, whose provider responds by the scenario. */
+export async function seedPayment(context: SeedContext, payment: PlannedPayment): Promise<void> {
+  const visit = await beginVisit(context, payment);
+  for (const step of SCENARIOS[payment.scenario]) {
+    advance(context, payment.stepMs);
     await step(visit);
   }
 }
 
-/** Nobody gets the tokens of past sessions. */
-const UNUSED = 'unused';
-
 /** When the last step of a payment happens. */
-export function endOf({ createdAt, journey, stepMs, session }: PlannedPayment): Date {
-  const steps = JOURNEYS[journey];
-  const over = steps.indexOf(timeRunsOut);
-  const overMs = over === -1 ? 0 : session.expiresInMinutes * 60_000 + NOTICED_AFTER_MS;
-  return new Date(createdAt.getTime() + overMs + (steps.length - 1 - over) * stepMs);
+export function endOf({ createdAt, scenario, stepMs, session }: PlannedPayment): Date {
+  const steps = SCENARIOS[scenario];
+  const expiry = steps.indexOf(waitForExpiry);
+  const expiryMs = expiry === -1 ? 0 : session.expiresInMinutes * 60_000 + EXPIRY_NOTICED_AFTER_MS;
+  return new Date(createdAt.getTime() + expiryMs + (steps.length - 1 - expiry) * stepMs);
 }
 
-async function beginVisit(past: Past, payment: PlannedPayment): Promise<Visit> {
+async function beginVisit(context: SeedContext, payment: PlannedPayment): Promise<Visit> {
+  const respond = async (): Promise<ProviderOutcome> => visit.result;
+  const provider = scriptedProvider(payment.channel, { initiate: respond, query: respond });
+  const { trx } = context.tx;
   const visit: Visit = {
-    ...past,
+    ...context,
     payment,
-    clock: () => past.time.now,
-    findProvider: (channel) => (channel === 'MPESA' ? null : scriptedProvider(visit)),
+    clock: () => context.time.now,
+    findProvider: () => provider,
     checkAttempt: (attemptId, options) => checkAttempt(attemptId, options),
     result: accepted(payment),
     sessionId: '',
     attemptId: '',
     expiresAt: payment.createdAt,
   };
-  const checkAttempt = createSyncAttempt({ ...visit, db: past.tx.trx, log: SILENT });
-  const { trx } = past.tx;
-  // At once: the next step reads it.
+  const checkAttempt = createSyncAttempt({ ...visit, db: trx, log: silentLogger });
+  // Not deferred: the next step reads the session.
   const writeDeferred: UnitOfWork['writeDeferred'] = async (sql, values) => void (await rows(trx, sql, values));
-  const tx = { ...past.tx, writeDeferred };
-  const session = await createSession({ ...visit, tx, db: trx, pepper: UNUSED }, past.scope, payment.session);
+  const deps = { ...visit, tx: { ...context.tx, writeDeferred }, db: trx, pepper: UNUSED_PEPPER };
+  const session = await createSession(deps, context.scope, payment.session);
   visit.sessionId = session.sessionId;
   visit.expiresAt = new Date(session.expiresAt);
   return visit;
 }
 
-function scriptedProvider(visit: Visit): Provider {
-  const result = async (): Promise<ProviderOutcome> => visit.result;
-  return {
-    channel: visit.payment.channel,
-    initiate: result,
-    query: result,
-    capabilities: { payoutTo: [] },
-    payout: notUsed,
-    queryPayout: notUsed,
-    statement: notUsed,
-    parseCallback: () => ({ verified: false, problem: 'the past sends no callbacks' }),
-    callbackResponse: { contentType: 'text/plain', body: '' },
-  };
-}
-
-function pays(phone: string): Step {
+function pay(behaviour: SandboxBehaviour): Step {
+  const phone = SANDBOX_PHONES.find((one) => one.behaviour === behaviour)?.phone ?? '';
   return async (visit) => {
-    const wanted = { channel: visit.payment.channel, phone };
-    const { attemptId } = await startPayment(visit, { ...visit.scope, sessionId: visit.sessionId }, wanted);
+    const { channel } = visit.payment;
+    const { attemptId } = await startPayment(visit, { ...visit.scope, sessionId: visit.sessionId }, { channel, phone });
     visit.attemptId = attemptId;
   };
 }
 
-function hears(outcome: (payment: PlannedPayment) => ProviderOutcome): Step {
+function receive(outcome: (payment: PlannedPayment) => ProviderOutcome): Step {
   return async (visit) => {
     visit.result = outcome(visit.payment);
     await visit.checkAttempt(visit.attemptId, { notifyWorkflow: false });
   };
 }
 
-function triesInVain(): readonly Step[] {
-  return [pays(tooPoor), hears(declined('INSUFFICIENT_FUNDS'))];
+async function waitForExpiry(visit: Visit): Promise<void> {
+  visit.time.now = new Date(visit.expiresAt.getTime() + EXPIRY_NOTICED_AFTER_MS);
 }
 
-async function timeRunsOut(visit: Visit): Promise<void> {
-  visit.time.now = new Date(visit.expiresAt.getTime() + NOTICED_AFTER_MS);
+async function expireAttempt({ tx, runInTransaction, checkAttempt, attemptId, time }: Visit): Promise<void> {
+  const expire = createExpireAttempt({ db: tx.trx, runInTransaction, checkAttempt, log: silentLogger });
+  await expire(attemptId, time.now);
 }
 
-async function attemptExpires({ tx, runInTransaction, checkAttempt, attemptId, time }: Visit): Promise<void> {
-  await createExpireAttempt({ db: tx.trx, runInTransaction, checkAttempt, log: SILENT })(attemptId, time.now);
-}
-
-async function attemptCancelled({ tx, attemptId, sessionId, time }: Visit): Promise<void> {
+async function cancelAttempt({ tx, attemptId, sessionId, time }: Visit): Promise<void> {
   const attempt = { id: attemptId, sessionId, notifyWorkflow: false };
   await closeAttempt(tx, attempt, { status: 'CANCELLED', needsReconciliation: false, at: time.now });
 }
 
-function sessionEnds(status: 'CANCELLED' | 'EXPIRED'): Step {
+function endSession(status: 'CANCELLED' | 'EXPIRED'): Step {
   return async ({ tx, sessionId, time }) =>
     closeSession(tx, sessionId, { status, needsReconciliation: false, at: time.now });
 }
 
-function accepted(payment: PlannedPayment): ProviderOutcome {
-  return { kind: 'accepted', providerReference: payment.providerReference, redirectUrl: null, providerCode: null };
+function accepted({ providerReference }: PlannedPayment): ProviderOutcome {
+  return { kind: 'accepted', providerReference, redirectUrl: null, providerCode: null };
 }
 
-function paid(payment: PlannedPayment): ProviderOutcome {
-  const { providerReference, session } = payment;
+function paid({ providerReference, session }: PlannedPayment): ProviderOutcome {
   const { amountSantim, currency } = session;
   return { kind: 'succeeded', providerReference, amountSantim, currency, providerCode: null };
 }
@@ -156,10 +135,4 @@ function declined(code: 'DECLINED' | 'INSUFFICIENT_FUNDS'): () => ProviderOutcom
   const retryable = code === 'INSUFFICIENT_FUNDS';
   const message = retryable ? 'The balance was not sufficient.' : 'The customer declined the payment.';
   return () => ({ kind: 'declined', failure: { code, message, providerCode: code, retryable } });
-}
-
-function phoneOf(behaviour: SandboxBehaviour): string {
-  const found = SANDBOX_PHONES.find((one) => one.behaviour === behaviour);
-  if (!found) throw new Error(`the sandbox has no phone that does "${behaviour}"`);
-  return found.phone;
 }

@@ -7,8 +7,8 @@ import { createRandom, type Random, type Weighted } from './random.ts';
 const OPEN_MINUTES = 24 * 60;
 const USUAL_MINUTES = 30;
 
-/** What became of a payment; `journeys.ts` knows the way there. */
-export type Journey =
+/** How a payment proceeds; its steps are in payment-scenarios.ts. */
+export type Scenario =
   | 'paid'
   | 'paidOnSecondTry'
   | 'paidLate'
@@ -20,8 +20,8 @@ export type Journey =
   | 'cancelledInFlight'
   | 'stillOpen';
 
-/** In thousandths: 86 % SUCCESS, 6 % FAILED, 4 % EXPIRED, 3 % CANCELLED, 1 % PENDING. `paid` takes what is left. */
-const SHARES: readonly (readonly [Journey, number])[] = [
+/** In thousandths: 86 % SUCCESS, 6 % FAILED, 4 % EXPIRED, 3 % CANCELLED, 1 % PENDING. The rest is `paid`. */
+const SHARES: readonly (readonly [Scenario, number])[] = [
   ['paidOnSecondTry', 35],
   ['paidLate', 3],
   ['declined', 45],
@@ -45,23 +45,23 @@ const MENU: readonly Weighted<Item>[] = [
   { weight: 2, value: { item: 'Catering for a day', priceSantim: 12_500_00, quantityMax: 2 } },
 ];
 
-/** A channel that demo merchants have. */
+/** A channel of the demo merchants. */
 export type DemoChannel = 'TELEBIRR' | 'CBE_BIRR' | 'AWASH';
 
-/** One payment to make: what the merchant asks for, when, and what becomes of it. */
+/** One payment: the merchant's request, its time, and how it proceeds. */
 export type PlannedPayment = {
   createdAt: Date;
   session: NewSession;
   channel: DemoChannel;
-  journey: Journey;
-  /** How long this customer takes for each step. */
+  scenario: Scenario;
+  /** The time between two steps. */
   stepMs: number;
   providerReference: string;
 };
 
 export type Plan = {
   seed: number;
-  /** What is over was begun at least an hour before. */
+  /** Ended payments began at least an hour before. */
   until: Date;
   days: number;
   count: number;
@@ -69,35 +69,35 @@ export type Plan = {
   channels: readonly Weighted<DemoChannel>[];
 };
 
-/** Payments as they come to a shop, the earliest first: always the same ones for the same plan. */
+/** The payments of a shop, the earliest first. Deterministic. */
 export function planPayments(plan: Plan): PlannedPayment[] {
   const random = createRandom(plan.seed);
-  const journeys = shuffled(random, journeysOf(plan.count));
+  const scenarios = shuffled(random, scenariosOf(plan.count));
   const stillOpen = Math.round((plan.count * STILL_OPEN_SHARE) / 1000);
   const from = new Date(plan.until.getTime() - plan.days * DAY_MS);
   const hourAgo = new Date(plan.until.getTime() - HOUR_MS);
-  const begun = drawInstants(random, { from, until: hourAgo, count: journeys.length });
-  const over = journeys.map((journey, index) => ({ journey, createdAt: begun[index] ?? from }));
-  // Dense towards the end: some customers are looking at the page right now.
+  const starts = drawInstants(random, { from, until: hourAgo, count: scenarios.length });
+  const over = scenarios.map((scenario, index) => ({ scenario, createdAt: starts[index] ?? from }));
+  // Dense towards the end: some customers have the page open right now.
   const open = Array.from({ length: stillOpen }, () => {
     const agoMs = random.fraction() ** 2 * 12 * HOUR_MS;
-    return { journey: 'stillOpen' as const, createdAt: new Date(plan.until.getTime() - agoMs) };
+    return { scenario: 'stillOpen' as const, createdAt: new Date(plan.until.getTime() - agoMs) };
   });
   return [...over, ...open]
     .toSorted((a, b) => a.createdAt.getTime() - b.createdAt.getTime())
-    .map((one, index) => ({ ...one, ...drawPayment(random, { plan, journey: one.journey, number: index + 1 }) }));
+    .map((one, index) => ({ ...one, ...drawPayment(random, { plan, scenario: one.scenario, number: index + 1 }) }));
 }
 
-/** Every journey but `stillOpen`, as often as its share. */
-function journeysOf(count: number): Journey[] {
-  const special = SHARES.flatMap(([journey, share]) =>
-    Array<Journey>(Math.round((count * share) / 1000)).fill(journey),
+/** Every scenario except `stillOpen`, by its share. */
+function scenariosOf(count: number): Scenario[] {
+  const special = SHARES.flatMap(([scenario, share]) =>
+    Array<Scenario>(Math.round((count * share) / 1000)).fill(scenario),
   );
   const stillOpen = Math.round((count * STILL_OPEN_SHARE) / 1000);
-  return [...special, ...Array<Journey>(count - stillOpen - special.length).fill('paid')];
+  return [...special, ...Array<Scenario>(count - stillOpen - special.length).fill('paid')];
 }
 
-function drawPayment(random: Random, wanted: { plan: Plan; journey: Journey; number: number }) {
+function drawPayment(random: Random, wanted: { plan: Plan; scenario: Scenario; number: number }) {
   const { item, priceSantim, quantityMax } = random.pickWeighted(MENU);
   const quantity = 1 + random.below(quantityMax);
   const session: NewSession = {
@@ -105,7 +105,7 @@ function drawPayment(random: Random, wanted: { plan: Plan; journey: Journey; num
     amountSantim: BigInt(priceSantim * quantity),
     currency: 'ETB',
     type: random.chance(0.2) ? 'QRCODE' : 'API',
-    expiresInMinutes: wanted.journey === 'stillOpen' ? OPEN_MINUTES : USUAL_MINUTES,
+    expiresInMinutes: wanted.scenario === 'stillOpen' ? OPEN_MINUTES : USUAL_MINUTES,
     ...drawCustomer(random),
     ...(random.chance(0.5) ? { metadata: { item, quantity: String(quantity) } } : {}),
     locale: random.chance(0.4) ? 'am' : 'en',
@@ -114,15 +114,15 @@ function drawPayment(random: Random, wanted: { plan: Plan; journey: Journey; num
     session,
     channel: random.pickWeighted(wanted.plan.channels),
     stepMs: 5_000 + random.below(55_000),
-    // By chance alone two of many would be the same.
+    // The number makes it unique.
     providerReference: `DEMO${String(random.below(1_000_000_000)).padStart(9, '0')}${wanted.number}`,
   };
 }
 
-/** The same in an order by chance. */
+/** The list in a random order. */
 function shuffled<T>(random: Random, list: readonly T[]): T[] {
   return list
-    .map((value) => ({ value, place: random.fraction() }))
-    .toSorted((a, b) => a.place - b.place)
+    .map((value) => ({ value, rank: random.fraction() }))
+    .toSorted((a, b) => a.rank - b.rank)
     .map(({ value }) => value);
 }

@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same again for the same seed, so that demo data can be made twice alike. */
+/** Pseudo-random numbers, the same for the same seed, so that the demo data is reproducible. */
 export type Random = {
   /** 0 ≤ … < 1 */
   fraction: () => number;
@@ -12,7 +12,7 @@ export type Random = {
 
 export type Weighted<T> = { weight: number; value: T };
 
-/** The generator mulberry32: 32 bits of state, which is plenty for data that nobody bets on. */
+/** The generator mulberry32: 32 bits of state suffice for demo data. */
 export function createRandom(seed: number): Random {
   let state = seed;
   const fraction = (): number => {
@@ -30,7 +30,7 @@ export function createRandom(seed: number): Random {
     pickWeighted: (list) => {
       let rest = fraction() * list.reduce((sum, { weight }) => sum + weight, 0);
       const found = list.find(({ weight }) => (rest -= weight) < 0) ?? list.at(-1);
-      if (!found) throw new Error('nothing to pick from');
+      if (!found) throw new Error('There is nothing to pick from.');
       return found.value;
     },
   };

@@ -3,7 +3,7 @@ import type { Logger } from '../../lib/log.ts';
 import { findMerchant } from '../../merchants/operations.ts';
 import { ABYSSINIA } from './demo.ts';
 
-/** Throws when the database holds demo data: a production that shows invented money beside real money must not start. */
+/** Throws when the database holds demo data: production must not mix invented money with real money. */
 export async function rejectDemoData(db: Knex): Promise<void> {
   const merchant = await findMerchant(db, ABYSSINIA.scope.merchantId);
   if (!merchant) return;
@@ -12,14 +12,14 @@ export async function rejectDemoData(db: Knex): Promise<void> {
   );
 }
 
-/** The same for a process that is starting. A database that is away, or not migrated yet, is no reason not to start. */
+/** The same for a starting process, which starts even if the database is unavailable or not migrated yet. */
 export async function rejectDemoDataAt(databaseUrl: string, log: Logger): Promise<void> {
   const db = openDatabase({ url: databaseUrl, poolMax: 1, applicationName: 'meskot-start' });
   try {
     await rejectDemoData(db);
   } catch (error) {
     if (!isDatabaseUnavailable(error) && !isMissingTable(error)) throw error;
-    log.warn('whether the database holds demo data could not be asked');
+    log.warn('The check for demo data was skipped: the database is unavailable or not migrated');
   } finally {
     await db.destroy();
   }

@@ -9,33 +9,30 @@ import { ABYSSINIA, NEW_SHOP, type DemoMerchant } from './demo.ts';
 
 export type DemoReportDeps = { db: Knex; runInTransaction: RunInTransaction; files: ReportFiles; baseUrl: string };
 
-const WANTED = [
+const REPORTS = [
   { kind: 'payments', format: 'CSV' },
   { kind: 'balance', format: 'XLSX' },
 ] as const;
 
-/**
- * Makes two reports of each merchant over the last week that was over at an instant, by the operations that make
- * today's: files of what is there as it is now. What an earlier run has begun is finished.
- */
+/** Generates two reports of each merchant over the last full week before an instant. Completes an interrupted run. */
 export async function seedReports(deps: DemoReportDeps, until: Date): Promise<void> {
   for (const merchant of [ABYSSINIA, NEW_SHOP]) await seedAllReports(deps, merchant, until);
 }
 
 async function seedAllReports(deps: DemoReportDeps, { scope }: DemoMerchant, until: Date): Promise<void> {
   const generate = createGenerateReport({ ...deps, clock: systemClock });
-  const begun = await rows<{ id: string; kind: string }>(
+  const existing = await rows<{ id: string; kind: string }>(
     deps.db,
     'SELECT id, kind FROM report WHERE merchant_id = :merchantId AND environment = :environment',
     scope,
   );
   const { startDate } = readPeriod({ period: 'week' }, until);
-  for (const wanted of WANTED) {
-    const requested = { ...wanted, period: 'week', date: startDate, statuses: null, channel: null } as const;
+  for (const wanted of REPORTS) {
+    const request = { ...wanted, period: 'week', date: startDate, statuses: null, channel: null } as const;
     const { id } =
-      begun.find(({ kind }) => kind === wanted.kind) ??
+      existing.find(({ kind }) => kind === wanted.kind) ??
       (await deps.runInTransaction((tx) =>
-        requestReport({ tx, clock: systemClock }, scope, { ...requested, requestedBy: 'key_demo' }),
+        requestReport({ tx, clock: systemClock }, scope, { ...request, requestedBy: 'key_demo' }),
       ));
     await generate(id);
   }

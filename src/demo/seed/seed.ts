@@ -12,22 +12,21 @@ import { findRecoverableDeliveries } from '../../webhooks/delivery/recoverable.t
 import { findRecoverableWithdrawals } from '../../withdrawals/recoverable.ts';
 import { hasDemoData, createSandboxKey, recallCredentials, type DemoCredentials } from './credentials.ts';
 import { ABYSSINIA, NEW_SHOP, type DemoMerchant } from './demo.ts';
-import { seedHistory } from './history.ts';
-import { completedAt, type PlannedItem } from './items.ts';
+import { completedAt, seedHistory, seedItems, type PlannedItem } from './history.ts';
 import { applyAsDemo } from './kyc.ts';
-import { seedRecentItems } from './last-days.ts';
-import { linkDemoAccount } from './money.ts';
 import { ensureDemoOperator, recallOperatorKey } from './operator.ts';
-import { planMoves } from './payout-plan.ts';
+import { planPayouts } from './payout-plan.ts';
+import { linkDemoAccount } from './payouts.ts';
 import { planPayments } from './plan.ts';
 import { seedReports } from './reports.ts';
 import { subscribe, subscriptionDeps } from './subscriptions.ts';
+import { seedDeliveries } from './webhook-history.ts';
 
-/** The subscriptions are older by less than a day: payments since then have deliveries, those before have only events. */
+/** Rounded to a day. Payments since then have deliveries; earlier ones have only events. */
 const SUBSCRIBED_FOR_MS = 2 * DAY_MS;
 const OPEN_MAX = 100;
 
-/** What is shown only once: the merchant's, and the operator's key. */
+/** The merchant's credentials and the operator's key. */
 export type DemoSecrets = DemoCredentials & { operatorKey: string };
 
 export type SeedInput = {
@@ -42,31 +41,31 @@ export type SeedInput = {
     | 'KYC_DOCUMENTS_DIR'
     | 'REPORTS_DIR'
   >;
-  /** What an earlier run has returned, as far as it was kept. */
+  /** The stored result of an earlier run. */
   previous: Partial<DemoSecrets>;
-  /** How many payments "Abyssinia Coffee" gets. */
+  /** The number of payments of "Abyssinia Coffee". */
   payments: number;
-  /** Where the demo shop takes webhooks. */
+  /** Where the demo shop receives webhooks. */
   webhookUrl: string;
-  /** Called with the payments made so far, while there are more to come. */
-  onProgress: (made: number, total: number) => void;
+  /** Called with the number of payments so far. */
+  onProgress: (count: number, total: number) => void;
 };
 
 /**
- * Makes the demo data, unless it is there already: two merchants, and 90 days of payments by the operations themselves.
- * A run that was killed is taken up by the next one; nothing is made twice. Returns what is shown only once.
+ * Creates the demo data: two merchants, and 90 days of payments by the operations themselves. Idempotent, and continues
+ * after a kill. Returns the credentials.
  */
 export async function seedDemo(input: SeedInput): Promise<DemoSecrets> {
   const url = input.config.DATABASE_URL;
   const db = openDatabase({ url, poolMax: 2, applicationName: 'meskot-seed' });
-  // Nothing of the past is dispatched: its deliveries are made here, its payments need no workflow any more.
+  // The past needs no dispatch: its deliveries are made here, and its payments need no workflow.
   const runInTransaction = createTransactionRunner(db, () => {});
   try {
-    const made = (await hasDemoData(db))
+    const credentials = (await hasDemoData(db))
       ? await recallCredentials({ db, runInTransaction }, input)
       : await createDemoData({ db, runInTransaction }, input);
     const stored = { stored: input.previous.operatorKey, peppers: input.config.peppers };
-    return { ...made, operatorKey: await recallOperatorKey(db, stored) };
+    return { ...credentials, operatorKey: await recallOperatorKey(db, stored) };
   } finally {
     await db.destroy();
   }
@@ -76,25 +75,25 @@ async function createDemoData(
   deps: { db: Knex; runInTransaction: RunInTransaction },
   input: SeedInput,
 ): Promise<DemoCredentials> {
-  const until = await runUntil(deps, createDocumentStore(input.config.KYC_DOCUMENTS_DIR, input.config.keyRing));
+  const until = await ensureMerchants(deps, createDocumentStore(input.config.KYC_DOCUMENTS_DIR, input.config.keyRing));
   const payments = planPayments({ ...ABYSSINIA.plan, count: input.payments, until });
   const others = planPayments({ ...NEW_SHOP.plan, until });
-  // At midnight, when nobody is in the middle of a payment.
+  // At midnight, when no payment is in progress.
   const subscribedAt = startOfAddisDay(addisDay(new Date(until.getTime() - SUBSCRIBED_FOR_MS)));
-  const payouts = planMoves({ ...ABYSSINIA.plan, payments: input.payments, until });
+  const payouts = planPayouts({ ...ABYSSINIA.plan, payments: input.payments, until });
   const items = inOrderOfCompletion([...payments, ...payouts]);
   const older = items.filter((item) => completedAt(item) < subscribedAt);
 
-  let made = 0;
-  const onMade = (count: number): void => {
-    made += count;
-    input.onProgress(made, payments.length + others.length);
+  let seeded = 0;
+  const onSeeded = (count: number): void => {
+    seeded += count;
+    input.onProgress(seeded, payments.length + others.length);
   };
   const { PUBLIC_BASE_URL: baseUrl, API_KEY_PEPPER: pepper } = input.config;
-  const history = { db: deps.db, baseUrl, pepper, onMade };
+  const history = { db: deps.db, baseUrl, pepper, onSeeded };
   await seedHistory(history, NEW_SHOP.scope, inOrderOfCompletion(others));
   await seedHistory(history, ABYSSINIA.scope, older);
-  // Before there are subscriptions: nobody would deliver what tells of them.
+  // Before there are subscriptions: their events would not be delivered.
   const files = createReportFiles(input.config.REPORTS_DIR);
   await seedReports({ ...deps, files, baseUrl }, subscribedAt);
   const recent = items.slice(older.length);
@@ -105,13 +104,13 @@ function inOrderOfCompletion(items: readonly PlannedItem[]): PlannedItem[] {
   return items.toSorted((a, b) => completedAt(a).getTime() - completedAt(b).getTime());
 }
 
-/** The instant the data ends at. The merchants remember it for the next run, should this one be killed. */
-async function runUntil(
+/** The end of the history. A run after a kill derives it from the merchant's creation. */
+async function ensureMerchants(
   { db, runInTransaction }: { db: Knex; runInTransaction: RunInTransaction },
   store: DocumentStore,
 ): Promise<Date> {
-  const begun = await findMerchant(db, ABYSSINIA.scope.merchantId);
-  if (begun) return new Date(begun.createdAt.getTime() + ABYSSINIA.plan.days * DAY_MS);
+  const existing = await findMerchant(db, ABYSSINIA.scope.merchantId);
+  if (existing) return new Date(existing.createdAt.getTime() + ABYSSINIA.plan.days * DAY_MS);
   const until = systemClock();
   await runInTransaction(async (tx) => {
     await ensureDemoOperator(tx.trx);
@@ -136,20 +135,20 @@ async function addMerchant({ tx, store, until }: SeedStep, merchant: DemoMerchan
 
 type Recent = { items: PlannedItem[]; until: Date; subscribedAt: Date };
 
-/** The last step, in one transaction: with it the data is complete. */
+/** The last step. One transaction completes the data. */
 async function seedRecent(tx: UnitOfWork, { config, webhookUrl }: SeedInput, recent: Recent): Promise<DemoCredentials> {
   const { scope } = ABYSSINIA;
   const deps = subscriptionDeps(config, recent.subscribedAt);
   const { shop, flaky } = await subscribe(deps, tx, { scope, webhookUrl });
-  await seedRecentItems(
-    { trx: tx.trx, keyRing: config.keyRing, baseUrl: config.PUBLIC_BASE_URL, pepper: config.API_KEY_PEPPER },
-    { scope, items: recent.items, until: recent.until, shopId: shop.row.id, flakyId: flaky.row.id },
-  );
-  // A last retry that is due, and money that is on its way: all that waits for a workflow goes through the outbox.
+  const { trx } = tx;
+  const { PUBLIC_BASE_URL: baseUrl, API_KEY_PEPPER: pepper, keyRing } = config;
+  await seedItems({ trx, scope, baseUrl, pepper }, recent.items);
+  await seedDeliveries({ trx, keyRing }, { shopId: shop.row.id, flakyId: flaky.row.id, until: recent.until });
+  // Last retries that are due and payouts in progress need their workflows.
   for (const findRecoverable of [findRecoverableDeliveries, findRecoverableWithdrawals, findRecoverableSettlements]) {
-    const open = await findRecoverable(tx.trx, { after: '', limit: OPEN_MAX, onlyPastDue: false });
+    const open = await findRecoverable(trx, { after: '', limit: OPEN_MAX, onlyPastDue: false });
     await tx.enqueue(open.map(({ message }) => message));
   }
-  const sandboxKey = await createSandboxKey(tx.trx, config.API_KEY_PEPPER);
+  const sandboxKey = await createSandboxKey(trx, pepper);
   return { merchantId: scope.merchantId, sandboxKey, webhookSecret: shop.secret };
 }

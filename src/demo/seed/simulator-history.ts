@@ -4,117 +4,97 @@ import { openDatabase, rows, type Knex } from '../../lib/db.ts';
 import { formatBirr, type Santim } from '../../lib/money.ts';
 import { toPlainOrderId } from '../../providers/order-id.ts';
 import type { SimulatedChannel } from '../../sandbox/simulator/faults.ts';
-import type { Order } from '../../sandbox/simulator/order.ts';
-import type { Payout } from '../../sandbox/simulator/payout.ts';
+import type { Order, Payout } from '../../sandbox/simulator/order.ts';
 import { openStateFile } from '../../sandbox/simulator/state-file.ts';
 
 /**
- * Lets a simulator that never ran remember the demo's past as we do: what was paid and paid out before it started.
- * Otherwise its lists would not know it, and every reconciliation of those days would differ.
+ * Gives a simulator that never ran the demo's payments and payouts. Otherwise its statements would lack them, and every
+ * reconciliation of those days would find discrepancies.
  */
 export async function writeSimulatorHistory(databaseUrl: string, stateFile: string): Promise<void> {
   if (existsSync(stateFile)) return;
   const db = openDatabase({ url: databaseUrl, poolMax: 1, applicationName: 'meskot-seed', unlimitedStatements: true });
   try {
-    const [orders, payouts] = [await paidOrders(db), await sentPayouts(db)];
+    const orders = [...(await paidOrders(db)), ...(await submittedPayouts(db))];
     const file = openStateFile(stateFile);
     for (const order of orders) file.saveOrder(order);
-    for (const payout of payouts) file.savePayout(payout);
   } finally {
     await db.destroy();
   }
 }
 
-/** Nobody is called back about the past. */
-const SETTLED = { callbackUrl: 'http://localhost', faults: [], queries: 1, callbacks: [] };
-
-type Paid = {
+type Row = {
   id: string;
   channel: SimulatedChannel;
   phone: string;
-  receivedSantim: Santim;
+  amountSantim: Santim;
   currency: string;
-  providerReference: string;
+  providerReference: string | null;
   createdAt: Date;
-  endedAt: Date;
-  expiresAt: Date;
-  checkoutOrderNo: string;
+  decidedAt: Date | null;
 };
 
 async function paidOrders(db: Knex): Promise<Order[]> {
-  const found = await rows<Paid>(
+  const found = await rows<Row & { expiresAt: Date; checkoutOrderNo: string }>(
     db,
-    `SELECT a.id, a.channel, a.phone, a.received_santim, a.currency, a.provider_reference, a.created_at, a.ended_at,
-            s.expires_at, t.checkout_order_no
+    `SELECT a.id, a.channel, a.phone, a.received_santim AS amount_santim, a.currency, a.provider_reference, a.created_at,
+            a.ended_at AS decided_at, s.expires_at, t.checkout_order_no
      FROM payment_attempt a JOIN checkout_session s ON s.id = a.session_id JOIN transaction t ON t.id = a.transaction_id
      WHERE a.environment = 'sandbox' AND a.received_santim IS NOT NULL`,
   );
-  return found.map((paid) => ({
-    ...SETTLED,
-    channel: paid.channel,
-    orderId: providersId(paid),
-    phone: paid.phone,
-    amount: formatBirr(paid.receivedSantim),
-    currency: paid.currency,
-    title: `Order ${paid.checkoutOrderNo}`,
+  return found.map((row) => ({
+    ...recorded(row),
+    phone: row.phone,
+    title: `Order ${row.checkoutOrderNo}`,
     returnUrl: null,
-    expiresAtMs: paid.expiresAt.getTime(),
-    reference: paid.providerReference,
-    transactionReference: paid.providerReference,
-    createdAtMs: paid.createdAt.getTime(),
+    expiresAtMs: row.expiresAt.getTime(),
     behaviour: 'approve',
     state: 'PAID',
-    decidedAtMs: paid.endedAt.getTime(),
-    paidAmount: formatBirr(paid.receivedSantim),
+    paidAmount: formatBirr(row.amountSantim),
     rejection: null,
   }));
 }
 
-type Sent = {
-  id: string;
-  channel: SimulatedChannel;
-  phone: string;
-  accountName: string;
-  amountSantim: Santim;
-  currency: string;
-  status: 'PENDING' | 'SUCCESS' | 'REVERSED';
-  providerReference: string | null;
-  submittedAt: Date;
-  completedAt: Date | null;
-  reversedAt: Date | null;
-};
+type PayoutRow = Row & { accountName: string; status: 'PENDING' | 'SUCCESS' | 'REVERSED'; reversedAt: Date | null };
 
-async function sentPayouts(db: Knex): Promise<Payout[]> {
-  const found = await rows<Sent>(
+async function submittedPayouts(db: Knex): Promise<Payout[]> {
+  const found = await rows<PayoutRow>(
     db,
-    `SELECT id, channel, phone, account_name, amount_santim, currency, status, provider_reference, submitted_at, completed_at,
-            reversed_at
+    `SELECT id, channel, phone, account_name, amount_santim, currency, status, provider_reference,
+            submitted_at AS created_at, completed_at AS decided_at, reversed_at
      FROM withdrawal
      WHERE environment = 'sandbox' AND submitted_at IS NOT NULL AND status IN ('PENDING', 'SUCCESS', 'REVERSED')
        AND phone IS NOT NULL`,
   );
-  return found.map((sent) => ({
-    ...SETTLED,
-    channel: sent.channel,
-    orderId: providersId(sent),
-    payee: { phone: sent.phone },
-    accountName: sent.accountName,
-    amount: formatBirr(sent.amountSantim),
-    currency: sent.currency,
-    reference: sent.providerReference ?? sent.id,
-    transactionReference: sent.providerReference ?? sent.id,
-    createdAtMs: sent.submittedAt.getTime(),
-    behaviour: sent.status === 'PENDING' ? 'never' : 'pay',
-    state: sent.status === 'PENDING' ? 'ACCEPTED' : sent.status === 'REVERSED' ? 'REVERSED' : 'PAID',
-    decidedAtMs: sent.completedAt?.getTime() ?? null,
-    paidAmount: sent.status === 'PENDING' ? null : formatBirr(sent.amountSantim),
+  const states = { PENDING: 'ACCEPTED', SUCCESS: 'PAID', REVERSED: 'REVERSED' } as const;
+  return found.map((row) => ({
+    ...recorded(row),
+    payee: { phone: row.phone },
+    accountName: row.accountName,
+    behaviour: row.status === 'PENDING' ? 'never' : 'pay',
+    state: states[row.status],
+    paidAmount: row.status === 'PENDING' ? null : formatBirr(row.amountSantim),
     failure: null,
-    reversedAtMs: sent.reversedAt?.getTime() ?? null,
-    submissions: 1,
+    reversedAtMs: row.reversedAt?.getTime() ?? null,
   }));
 }
 
-/** telebirr takes letters and digits only. */
-function providersId({ channel, id }: { channel: SimulatedChannel; id: string }): string {
-  return channel === 'TELEBIRR' ? toPlainOrderId(id) : id;
+/** What payments and payouts share. Their callbacks are done. */
+function recorded({ id, channel, amountSantim, currency, providerReference, createdAt, decidedAt }: Row) {
+  const reference = providerReference ?? id;
+  return {
+    channel,
+    orderId: channel === 'TELEBIRR' ? toPlainOrderId(id) : id,
+    amount: formatBirr(amountSantim),
+    currency,
+    callbackUrl: 'http://localhost',
+    reference,
+    transactionReference: reference,
+    createdAtMs: createdAt.getTime(),
+    decidedAtMs: decidedAt?.getTime() ?? null,
+    faults: [],
+    submissions: 1,
+    queries: 1,
+    callbacks: [],
+  };
 }

@@ -2,25 +2,22 @@ import type { KeyRing } from '../../lib/crypto.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import { createEgressGuard, type EgressOptions } from '../../webhooks/egress/egress.ts';
-import type { NewSubscription } from '../../webhooks/schema.ts';
 import {
   changeSubscription,
   createSubscription,
   type SubscriptionDeps,
   type WithSecret,
 } from '../../webhooks/subscriptions/operations.ts';
+import type { NewSubscription } from '../../webhooks/subscriptions/schema.ts';
 
-/** What the demo shop's subscription is known by. */
+/** Identifies the demo shop's subscription. */
 export const SHOP_DESCRIPTION = 'Demo shop';
 const FLAKY_DESCRIPTION = 'Accounting, overloaded now and then';
 
-/** Where the flaky receiver is, beside the demo shop's own. */
+/** The flaky receiver beside the demo shop's own. */
 const flakyUrl = (webhookUrl: string): string => new URL('/flaky', webhookUrl).href;
 
-/** How deliveries to the three go: the shop takes them, the accounting is overloaded now and then, nobody uses the last. */
-export type DemoSubscriptions = { shop: WithSecret; flaky: WithSecret };
-
-/** What the operations on subscriptions take, from the settings. */
+/** The dependencies of the subscription operations, from the settings. */
 export function subscriptionDeps(settings: { keyRing: KeyRing; egress: EgressOptions }, at: Date): SubscriptionDeps {
   return { clock: () => at, keyRing: settings.keyRing, checkUrl: createEgressGuard(settings.egress).checkUrl };
 }
@@ -30,7 +27,7 @@ export async function subscribe(
   deps: SubscriptionDeps,
   tx: UnitOfWork,
   input: { scope: MerchantScope; webhookUrl: string },
-): Promise<DemoSubscriptions> {
+): Promise<{ shop: WithSecret; flaky: WithSecret }> {
   const add = async (wanted: Pick<NewSubscription, 'url' | 'eventTypes' | 'active' | 'description'>) =>
     createSubscription(deps, tx, { ...input.scope, ...wanted, signatureEncoding: 'base64', headers: {} });
   const shop = await add({
@@ -55,8 +52,8 @@ export async function subscribe(
 }
 
 /**
- * Follows the demo shop to another port: it takes the next free one when its own is taken. Only the two rows made above
- * move, and only while they are as they were made but for the port: a subscription somebody points elsewhere is theirs.
+ * Updates the two subscriptions above when the demo shop has another port than before. A subscription that differs in
+ * more than the port was changed by the developer and stays as it is.
  */
 export async function followPort(
   deps: SubscriptionDeps,
@@ -77,7 +74,7 @@ export async function followPort(
 type SeededRow = { id: string; url: string; description: string };
 
 function differsInPortOnly(url: string, target: string): boolean {
-  const isMoved = new URL(url);
-  isMoved.port = new URL(target).port;
-  return isMoved.href === target;
+  const changed = new URL(url);
+  changed.port = new URL(target).port;
+  return changed.href === target;
 }

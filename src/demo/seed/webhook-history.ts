@@ -3,39 +3,77 @@ import { HOUR_MS } from '../../lib/dates.ts';
 import { rows, type Knex } from '../../lib/db.ts';
 import { createAttempt } from '../../webhooks/delivery/attempt.ts';
 import { claimOne } from '../../webhooks/delivery/claim.ts';
-import { recordAttempts, type DeliveryNow } from '../../webhooks/delivery/record-attempt.ts';
+import { recordAttempts } from '../../webhooks/delivery/record-attempt.ts';
 import type { Sender, SendResult } from '../../webhooks/delivery/send.ts';
 import { createRandom, type Random } from './random.ts';
 
-/** The contract's schedule, whatever this installation's setting: 14 h 36 min from the first attempt to the last. */
+/** The contract's schedule, whatever the installation's setting: 14 h 36 min from the first attempt to the last. */
 const RETRY_DELAYS_SECONDS: readonly number[] = [60, 300, 1_800, 7_200, 43_200];
-const JITTER = 0.5;
-/** From the first attempt to the last at most, jitter and answers included. */
-export const RETRY_SCHEDULE_MS = 15 * HOUR_MS;
-/** A commit to its first attempt. */
+const SCHEDULE = { retryDelaysSeconds: RETRY_DELAYS_SECONDS, jitter: 0.5 };
+/** From the first attempt to the last at most, including jitter and responses. */
+const RETRY_SCHEDULE_MS = 15 * HOUR_MS;
 const FIRST_ATTEMPT_AFTER_MS = 120;
-/** Recordings share statements of this many. */
-const WAVE = 100;
+const BATCH = 100;
 
-/** What a receiver of the past did with a delivery. */
-export type PastResponse = 'taken' | 'broken' | 'overloaded';
+const DEAD_LETTERS = 5;
+/** The worker makes the last retry of these at the first start; it fails, and their workflows park. */
+const LAST_RETRY_DUE = 2;
 
-const ANSWERS = {
-  taken: { httpStatus: 200, excerpt: 'ok' },
-  broken: { httpStatus: 500, excerpt: '{"error":"order not found"}' },
+const RESPONSES = {
+  ok: { httpStatus: 200, excerpt: 'ok' },
+  error: { httpStatus: 500, excerpt: '{"error":"order not found"}' },
   overloaded: { httpStatus: 503, excerpt: 'try again later' },
-} as const satisfies Record<PastResponse, { httpStatus: number; excerpt: string }>;
+} as const satisfies Record<string, { httpStatus: number; excerpt: string }>;
 
-/** Through the whole ladder into the dead letters. */
-export const ALWAYS_BROKEN: readonly PastResponse[] = [...RETRY_DELAYS_SECONDS, 0].map(() => 'broken');
-/** Up to the last retry, which is left to be made. */
-export const ONE_RETRY_LEFT: readonly PastResponse[] = RETRY_DELAYS_SECONDS.map(() => 'overloaded');
+type Response = keyof typeof RESPONSES;
 
-/** A delivery that something of the past has caused, and when. */
-export type DueDelivery = { deliveryId: string; subscriptionId: string; at: Date };
+const ALWAYS_FAILING: readonly Response[] = [...RETRY_DELAYS_SECONDS, 0].map(() => 'error');
+const ONE_RETRY_LEFT: readonly Response[] = RETRY_DELAYS_SECONDS.map(() => 'overloaded');
 
-/** The first attempts that wait, in the order of their events. */
-export async function findDueDeliveries(trx: Knex.Transaction): Promise<DueDelivery[]> {
+type Deps = { trx: Knex.Transaction; keyRing: KeyRing };
+type DueDelivery = { deliveryId: string; subscriptionId: string; at: Date };
+
+/**
+ * Delivers what is due: to the shop, except for five dead letters; to the flaky receiver at the first to third attempt,
+ * except for two whose last retry is due. The shop's successes come last, so that both subscriptions end healthy.
+ * `until` is the end of the demo history.
+ */
+export async function seedDeliveries(
+  deps: Deps,
+  { shopId, flakyId, until }: { shopId: string; flakyId: string; until: Date },
+): Promise<void> {
+  const due = await findDueDeliveries(deps.trx);
+  const toShop = due.filter((one) => one.subscriptionId === shopId);
+  const allToFlaky = due.filter((one) => one.subscriptionId === flakyId);
+  const dead = spread(completable(toShop, until), DEAD_LETTERS);
+  const lastRetryDue = completable(allToFlaky, until).slice(-LAST_RETRY_DUE);
+  const toFlaky = allToFlaky.filter((one) => !lastRetryDue.includes(one));
+  const third = (offset: number): DueDelivery[] => toFlaky.filter((_one, index) => index % 3 === offset);
+
+  await deliver(deps, dead, ALWAYS_FAILING);
+  await deliver(deps, lastRetryDue, ONE_RETRY_LEFT);
+  await deliver(deps, third(0), ['overloaded', 'overloaded', 'ok']);
+  await deliver(deps, third(1), ['overloaded', 'ok']);
+  await deliver(deps, third(2), ['ok']);
+  await deliver(
+    deps,
+    toShop.filter((one) => !dead.includes(one)),
+    ['ok'],
+  );
+}
+
+/** Deliveries old enough for all their attempts. */
+function completable(deliveries: readonly DueDelivery[], until: Date): DueDelivery[] {
+  return deliveries.filter((one) => one.at.getTime() + RETRY_SCHEDULE_MS <= until.getTime());
+}
+
+function spread(deliveries: readonly DueDelivery[], count: number): DueDelivery[] {
+  const step = Math.max(1, Math.floor(deliveries.length / count));
+  return deliveries.filter((_one, index) => index % step === 0).slice(0, count);
+}
+
+/** Deliveries without an attempt, in the order of their events. */
+async function findDueDeliveries(trx: Knex.Transaction): Promise<DueDelivery[]> {
   return rows<DueDelivery>(
     trx,
     `SELECT id AS delivery_id, subscription_id, created_at AS at FROM webhook_delivery
@@ -43,67 +81,48 @@ export async function findDueDeliveries(trx: Knex.Transaction): Promise<DueDeliv
   );
 }
 
-export type PastDeliveryDeps = { trx: Knex.Transaction; keyRing: KeyRing };
-
-/**
- * Delivers what was due in the past by the operations that deliver today, on the clock of that time, to a receiver that
- * gives these answers, one for each attempt. The last one must end the delivery, but for ONE_RETRY_LEFT.
- */
-export async function deliverInThePast(
-  deps: PastDeliveryDeps,
-  deliveries: readonly DueDelivery[],
-  responses: readonly PastResponse[],
-): Promise<void> {
+/** Delivers by today's operations, on the clock of that time, to a receiver with these responses, one per attempt. */
+async function deliver(deps: Deps, deliveries: readonly DueDelivery[], responses: readonly Response[]): Promise<void> {
   const random = createRandom(deliveries.length);
-  for (let from = 0; from < deliveries.length; from += WAVE) {
-    let due = deliveries
-      .slice(from, from + WAVE)
+  for (let from = 0; from < deliveries.length; from += BATCH) {
+    let due: Due[] = deliveries
+      .slice(from, from + BATCH)
       .map(({ deliveryId, at }) => ({ deliveryId, atMs: at.getTime() + FIRST_ATTEMPT_AFTER_MS }));
-    for (const response of responses) {
-      const recorded = await attemptAll(deps, due, receiver(random, response));
-      due = due.flatMap(({ deliveryId }, index) => nextAttempt(deliveryId, recorded[index]));
-    }
-    if (due.length > 0 && responses !== ONE_RETRY_LEFT) throw new Error(`${due.length} deliveries were left open`);
+    for (const response of responses) due = await attemptAll(deps, due, receiver(random, response));
+    if (due.length > 0 && responses !== ONE_RETRY_LEFT) throw new Error(`${due.length} deliveries were left open.`);
   }
 }
 
-async function attemptAll(
-  { trx, keyRing }: PastDeliveryDeps,
-  due: readonly { deliveryId: string; atMs: number }[],
-  sender: Sender,
-): Promise<DeliveryNow[]> {
-  const attempt = createAttempt({
-    sender,
-    keyRing,
-    onDefect: (_deliveryId, error) => {
-      throw error;
-    },
-  });
-  const claimed = await Promise.all(
-    due.map(async ({ deliveryId, atMs }) => claimOne(trx, { deliveryId, startedAt: new Date(atMs), reclaim: false })),
-  );
-  const schedule = { retryDelaysSeconds: RETRY_DELAYS_SECONDS, jitter: JITTER };
+type Due = { deliveryId: string; atMs: number };
+
+/** Makes one attempt of each delivery; returns the retries that follow. */
+async function attemptAll({ trx, keyRing }: Deps, due: readonly Due[], sender: Sender): Promise<Due[]> {
+  const onDefect = (_deliveryId: string, error: unknown): never => {
+    throw error;
+  };
+  const attempt = createAttempt({ sender, keyRing, onDefect });
   const outcomes = await Promise.all(
-    claimed.map(async (one) => {
-      if (!one) throw new Error('a delivery of the past could not be claimed');
-      return attempt(one, schedule);
+    due.map(async ({ deliveryId, atMs }) => {
+      const claimed = await claimOne(trx, { deliveryId, startedAt: new Date(atMs), reclaim: false });
+      if (!claimed) throw new Error(`Delivery ${deliveryId} could not be claimed.`);
+      return attempt(claimed, SCHEDULE);
     }),
   );
-  return recordAttempts(trx, outcomes);
+  const recorded = await recordAttempts(trx, outcomes);
+  return due.flatMap(({ deliveryId }, index) => {
+    const next = recorded[index]?.nextAttemptAt;
+    return next ? [{ deliveryId, atMs: next.getTime() }] : [];
+  });
 }
 
-function nextAttempt(deliveryId: string, recorded: DeliveryNow | undefined) {
-  return recorded?.nextAttemptAt ? [{ deliveryId, atMs: recorded.nextAttemptAt.getTime() }] : [];
-}
-
-function receiver(random: Random, response: PastResponse): Sender {
-  const { httpStatus, excerpt } = ANSWERS[response];
-  const ok = response === 'taken';
+function receiver(random: Random, response: Response): Sender {
+  const { httpStatus, excerpt } = RESPONSES[response];
+  const ok = response === 'ok';
   return {
     close: async () => {},
     send: async (): Promise<SendResult> => {
       const firstByteMs = 15 + random.below(140);
-      const message = `The endpoint answered ${httpStatus}; only 200 to 299 says that it was received.`;
+      const message = `The endpoint returned ${httpStatus}; only 200 to 299 confirms the receipt.`;
       return {
         ok,
         httpStatus,

@@ -1,7 +1,5 @@
 import { randomBytes } from 'node:crypto';
 
-import type { ShopApi } from './shop-api.ts';
-
 export type Drink = { id: string; name: string; birr: number };
 
 export const MENU: readonly Drink[] = [
@@ -12,7 +10,7 @@ export const MENU: readonly Drink[] = [
 
 export type StartedCheckout = { orderNo: string; sessionId: string; checkoutUrl: string };
 
-/** Asks Meskot for a session for one drink; tells where to send the customer, or what went wrong. */
+/** Creates a session for one drink. Returns the page to send the customer to, or the problem. */
 export type StartCheckout = (
   drink: Drink,
   order?: { orderPrefix: string },
@@ -20,11 +18,11 @@ export type StartCheckout = (
 
 type CheckoutOptions = {
   api: ShopApi;
-  /** Where this shop is, for the customer's way back. */
+  /** This shop's own address, for the customer's return. */
   shopUrl: () => string;
 };
 
-/** The one API call a shop needs to be paid. */
+/** The one API call that a shop needs to get paid. */
 export function createStartCheckout({ api, shopUrl }: CheckoutOptions): StartCheckout {
   return async (drink, { orderPrefix } = { orderPrefix: 'SHOP' }) => {
     const orderNo = `${orderPrefix}-${randomBytes(4).toString('hex').toUpperCase()}`;
@@ -41,6 +39,34 @@ export function createStartCheckout({ api, shopUrl }: CheckoutOptions): StartChe
     if ('problem' in response) return response;
     const { sessionId, checkoutUrl } = response.data;
     if (typeof sessionId === 'string' && typeof checkoutUrl === 'string') return { orderNo, sessionId, checkoutUrl };
-    return { problem: 'Meskot answered without an address to pay at.' };
+    return { problem: 'The response of Meskot has no checkout page.' };
+  };
+}
+
+/** Calls Meskot's API with the shop's key. Returns the response's `data`, or the problem as a sentence. */
+export type ShopApi = (call: ApiCall) => Promise<{ data: Record<string, unknown> } | { problem: string }>;
+
+export type ApiCall = { path: string; idempotencyKey: string; body: Record<string, unknown> };
+
+const API_TIMEOUT_MS = 5_000;
+
+/** The shop's API client. Its key stays on this server and never reaches the customer's browser. */
+export function createShopApi({ apiUrl, apiKey }: { apiUrl: string; apiKey: string }): ShopApi {
+  return async ({ path, idempotencyKey, body }) => {
+    const response = await fetch(`${apiUrl}/api/checkout/${path}`, {
+      method: 'POST',
+      headers: { 'x-api-key': apiKey, 'content-type': 'application/json', 'idempotency-key': idempotencyKey },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(API_TIMEOUT_MS),
+    }).catch(() => null);
+    if (response === null) return { problem: `Meskot at ${apiUrl} does not respond.` };
+    const parsed = (await response.json().catch(() => null)) as {
+      message?: string;
+      data?: Record<string, unknown>;
+    } | null;
+    if (!response.ok || !parsed?.data) {
+      return { problem: `Meskot responded ${response.status}: ${parsed?.message ?? 'no message'}` };
+    }
+    return { data: parsed.data };
   };
 }

@@ -1,11 +1,10 @@
 import { SANDBOX_PHONES, type SandboxBehaviour } from '../../lib/sandbox-providers.ts';
-import { MENU, type StartCheckout } from './checkout.ts';
-import type { ShopApi } from './shop-api.ts';
+import { MENU, type ShopApi, type StartCheckout } from './checkout.ts';
 
-/** The order numbers of those who come by themselves begin with it. */
+/** The prefix of the demo customers' order numbers. */
 export const WALK_IN_PREFIX = 'WALKIN';
 
-/** What ten customers in a row do: most pay, as in the demo data. */
+/** The behaviours of ten customers in a row: most pay, as in the demo data. */
 const BEHAVIOURS: readonly SandboxBehaviour[] = [
   'approve',
   'approve',
@@ -23,17 +22,17 @@ const CHANNELS = ['TELEBIRR', 'TELEBIRR', 'CBE_BIRR', 'TELEBIRR', 'AWASH', 'CBE_
 export type CustomersOptions = {
   api: ShopApi;
   startCheckout: StartCheckout;
-  /** From one customer to the next. */
+  /** The interval between customers. */
   everyMs: number;
 };
 
 /**
- * Customers who come by themselves, so that lists move: each orders something and pays from a sandbox phone, through the
- * API like a merchant's own page. One who fails is not mentioned: the next one tries again.
+ * Simulates customers, so that there is always new data: each orders a drink and pays it from a sandbox phone through the
+ * API, as a merchant's own page would. Failures are ignored; the next customer tries again.
  */
 export function startCustomers({ api, startCheckout, everyMs }: CustomersOptions) {
   let count = 0;
-  const come = async (): Promise<void> => {
+  const buy = async (): Promise<void> => {
     const drink = MENU[count % MENU.length];
     const behaviour = BEHAVIOURS[count % BEHAVIOURS.length];
     const channel = CHANNELS[count % CHANNELS.length];
@@ -45,16 +44,16 @@ export function startCustomers({ api, startCheckout, everyMs }: CustomersOptions
     const { sessionId, orderNo } = started;
     await api({ path: `sessions/${sessionId}/pay`, idempotencyKey: `${orderNo}-pay`, body: { channel, phone } });
   };
-  const inTheShop = new Set<Promise<void>>();
+  const active = new Set<Promise<void>>();
   const timer = setInterval(() => {
-    const customer = come().finally(() => inTheShop.delete(customer));
-    inTheShop.add(customer);
+    const customer = buy().finally(() => active.delete(customer));
+    active.add(customer);
   }, everyMs);
   return {
-    /** Lets nobody in any more, and waits for those who are there. */
+    /** Starts no further customers and waits for the active ones. */
     stop: async (): Promise<void> => {
       clearInterval(timer);
-      await Promise.all(inTheShop);
+      await Promise.all(active);
     },
   };
 }

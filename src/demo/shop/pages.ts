@@ -44,15 +44,14 @@ const BUTTONS: readonly { mode: Behaviour; label: string }[] = [
   { mode: 'hang', label: 'Hang' },
 ];
 
-/** The shop: what to buy, how to treat webhooks, and what came. */
-export function shopPage(facts: { behaviour: Behaviour; deliveries: readonly Delivery[] }): string {
-  const { behaviour, deliveries } = facts;
+/** The shop: the menu, the behaviour towards webhooks, and the last deliveries. */
+export function shopPage({ behaviour, deliveries }: { behaviour: Behaviour; deliveries: readonly Delivery[] }): string {
   return page(
     'A demo shop',
     html`<p>Buy something, pay it in the sandbox, and watch the webhooks come in.</p>
       <h2>Buy</h2>
       ${MENU.map(buyButton)}
-      <h2>What the shop does with webhooks</h2>
+      <h2>The shop's response to webhooks</h2>
       ${BUTTONS.map(
         ({ mode, label }) =>
           html`<form method="post" action="/behaviour">
@@ -66,11 +65,11 @@ export function shopPage(facts: { behaviour: Behaviour; deliveries: readonly Del
   );
 }
 
-/** Where the customer comes back to. It claims nothing that no webhook has told. */
+/** The page that the customer returns to. It displays only what webhooks have reported. */
 export function returnPage(heading: string, orderNo: string, state: OrderState | undefined): string {
   const known =
     state === undefined
-      ? html`<p>No webhook has told about this order yet, so the shop does not know whether it is paid.</p>`
+      ? html`<p>No webhook has reported this order yet, so the shop does not know whether it is paid.</p>`
       : html`<p>By the last webhook its payment is <strong>${state.status}</strong>.</p>`;
   return page(
     heading,
@@ -85,7 +84,7 @@ export function returnPage(heading: string, orderNo: string, state: OrderState |
   );
 }
 
-/** Something did not work. */
+/** A page with a problem. */
 export function problemPage(problem: string): string {
   return page(
     'That did not work',
@@ -103,7 +102,7 @@ function buyButton({ id, name, birr }: Drink): Html {
 
 function deliveryTable(deliveries: readonly Delivery[]): Html {
   if (deliveries.length === 0) return html`<p>None yet.</p>`;
-  const head = ['Received', 'Event', 'Order', 'Delivery', 'Signed', 'Verdict', 'Answer'];
+  const head = ['Received', 'Event', 'Order', 'Delivery', 'Signed', 'Verdict', 'Response'];
   return html`<table>
     <thead>
       <tr>

@@ -6,23 +6,22 @@ import Koa, { type Context } from 'koa';
 import { readBody } from '../../lib/body.ts';
 import { listen, stopListening } from '../../lib/listen.ts';
 import type { Logger } from '../../lib/log.ts';
-import { createStartCheckout, MENU, type StartCheckout } from './checkout.ts';
+import { createShopApi, createStartCheckout, MENU, type StartCheckout } from './checkout.ts';
 import { startCustomers, WALK_IN_PREFIX } from './customers.ts';
 import { createInbox, createMemory, type Behaviour, type Delivery, type Inbox } from './inbox.ts';
 import { problemPage, returnPage, shopPage } from './pages.ts';
-import { createShopApi } from './shop-api.ts';
 
 export type DemoShopOptions = {
-  /** 0 for any free one. */
+  /** 0 for any free port. */
   port: number;
   host: string;
   apiUrl: string;
   /** A sandbox key with the scope checkout:write. */
   apiKey: string;
   webhookSecret: string;
-  /** Takes one line, without its line break, for each webhook but those about customers who came by themselves. */
+  /** Receives a line for each webhook, except acknowledged ones about demo customers. */
   write: (line: string) => void;
-  /** Customers come by themselves so far apart; without it none do. */
+  /** The interval between demo customers; none unless given. */
   customersEveryMs?: number;
   log?: Pick<Logger, 'error'>;
 };
@@ -34,13 +33,13 @@ const BEHAVIOURS: readonly Behaviour[] = ['ok', 'fail', 'hang'];
 const SECURITY_HEADERS = {
   'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
   'X-Content-Type-Options': 'nosniff',
-  // Not no-referrer: browsers would then send our own forms with the origin "null".
+  // With no-referrer, browsers would send our own forms with the origin "null".
   'Referrer-Policy': 'same-origin',
 };
 
 /**
- * A merchant to watch: sells coffee through the API, receives webhooks at `/webhooks`, verifies them with the SDK and
- * can be told to fail, hang or recover. Bind it to loopback: whoever reaches it may buy and change its behaviour.
+ * A demo merchant: sells coffee through the API, receives webhooks at `/webhooks`, verifies them with the SDK and can be
+ * set to fail, hang or recover. Bind it to loopback: it has no authentication.
  */
 export async function startDemoShop(options: DemoShopOptions): Promise<DemoShop> {
   const inbox = createInbox(options.webhookSecret);
@@ -50,7 +49,7 @@ export async function startDemoShop(options: DemoShopOptions): Promise<DemoShop>
 
   const app = new Koa();
   app.on('error', (error: Error & { expose?: boolean }) => {
-    if (!error.expose) options.log?.error({ err: error }, 'the demo shop failed');
+    if (!error.expose) options.log?.error({ err: error }, 'The demo shop failed');
   });
   app.use(async (ctx, next) => {
     ctx.set(SECURITY_HEADERS);
@@ -76,10 +75,10 @@ function webhookRoutes(inbox: Inbox, write: (line: string) => void): Router {
   const routes = new Router();
   routes.post('/webhooks', async (ctx) => {
     const delivery = inbox.receive(await rawBody(ctx), ctx.headers);
-    // Those who came by themselves are on the page; on the terminal they would bury what a person does.
+    // Demo customers are on the page only; on the terminal they would bury a person's own orders.
     if (!(delivery.orderNo.startsWith(WALK_IN_PREFIX) && delivery.status === 200)) write(lineOf(delivery));
     if (delivery.status === null) {
-      // Told to hang: the connection stays as it is until the sender gives up.
+      // The connection stays open until the sender times out.
       ctx.respond = false;
       return;
     }
@@ -87,8 +86,8 @@ function webhookRoutes(inbox: Inbox, write: (line: string) => void): Router {
     ctx.body = delivery.verdict;
   });
 
-  // A second receiver that fails each event's first delivery and takes the next, so that retries and resends can be
-  // watched. It verifies nothing.
+  // A second receiver that fails each event's first delivery and accepts the next, to demonstrate retries and resends.
+  // It verifies nothing.
   const isRepeated = createMemory();
   routes.post('/flaky', (ctx) => {
     ctx.status = isRepeated(ctx.get('x-service-event-id')) ? 204 : 503;
@@ -122,8 +121,8 @@ function pageRoutes(inbox: Inbox, startCheckout: StartCheckout): Router {
     else seeOther(ctx, '/');
   });
 
-  const returns = { '/thanks': 'Thank you', '/sorry': 'The payment did not work', '/cancelled': 'You cancelled' };
-  for (const [path, heading] of Object.entries(returns)) {
+  const returnPages = { '/thanks': 'Thank you', '/sorry': 'The payment did not work', '/cancelled': 'You cancelled' };
+  for (const [path, heading] of Object.entries(returnPages)) {
     routes.get(path, (ctx) => {
       const orderNo = String(ctx.query['checkoutOrderNo'] ?? 'unknown');
       ctx.type = 'html';
@@ -133,7 +132,7 @@ function pageRoutes(inbox: Inbox, startCheckout: StartCheckout): Router {
   return routes;
 }
 
-/** The fields of a form or of a JSON object. Only pages of this shop, and callers that are no browser, may post. */
+/** The fields of a form or a JSON object. Rejects pages of other sites. */
 async function formOf(ctx: Context): Promise<Record<string, unknown>> {
   const origin = ctx.get('origin');
   if (origin !== '' && origin !== `http://${ctx.host}`) ctx.throw(403, 'Only from this shop');
@@ -158,6 +157,6 @@ function seeOther(ctx: Context, url: string): void {
 
 function lineOf({ at, event, orderNo, number, signedAt, verdict, status }: Delivery): string {
   const order = orderNo === '' ? '' : `order ${orderNo}  `;
-  const response = status === null ? 'no answer' : `answered ${status}`;
+  const response = status === null ? 'no response' : `responded ${status}`;
   return `webhook ${at.toISOString()}  ${event}  ${order}delivery ${number}, signed ${signedAt}  ${verdict}  → ${response}`;
 }

@@ -3,7 +3,7 @@ import type { Environment } from '../../lib/scope.ts';
 export const CHANNEL_NAMES = ['TELEBIRR', 'CBE_BIRR', 'AWASH', 'MPESA'] as const;
 export type Channel = (typeof CHANNEL_NAMES)[number];
 
-/** What channels need to know of providers: whether one is configured. */
+/** Finds the provider configured for a channel; null: none. */
 export type FindConfigured = (channel: Channel, environment: Environment) => object | null;
 
 /** Every channel, in the order it is listed, with the name the contract gives it in `transactionThrough`. */
@@ -21,14 +21,14 @@ export type TransactionThrough = (typeof TRANSACTION_THROUGH)[Channel];
 export type PlatformState = 'AVAILABLE' | 'COMING_SOON' | 'MAINTENANCE';
 export type Approval = 'NONE' | 'REQUESTED' | 'APPROVED' | 'SUSPENDED';
 
-/** Why a channel cannot be used now; null when it can. The first that applies, from the platform down to the toggle. */
+/** Why a channel is unusable: the first reason that applies, from the platform down to the toggle. */
 export type Unusable = 'COMING_SOON' | 'MAINTENANCE' | 'NOT_CONFIGURED' | 'NOT_APPROVED' | 'KYC_TIER' | 'DISABLED';
 
 export type ChannelFacts = {
   platformState: PlatformState;
   approval: Approval;
   enabled: boolean;
-  /** Whether the merchant's KYC tier has this channel; always in the sandbox. */
+  /** Whether the merchant's KYC tier allows this channel; always in the sandbox. */
   tierAllows: boolean;
   /** Whether a provider is configured for it in this environment. */
   configured: boolean;

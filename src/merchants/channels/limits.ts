@@ -1,6 +1,6 @@
 import { rows, type Knex, type Queryable } from '../../lib/db.ts';
-import { readRuleBook, readValidFrom, unfitRule, type RuleSchedule } from '../../lib/effective-rules.ts';
-import { AppError } from '../../lib/errors.ts';
+import { readRuleBook, readValidFrom, type RuleSchedule } from '../../lib/effective-rules.ts';
+import { invalid, type AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { formatBirr, type Santim } from '../../lib/money.ts';
 import type { Channel } from './channel.ts';
@@ -9,7 +9,7 @@ import { readLimits, type AmountLimits, type LimitsJson } from './queries.ts';
 export const LIMIT_DIRECTIONS = ['PAY_IN', 'PAY_OUT'] as const;
 export type LimitDirection = (typeof LIMIT_DIRECTIONS)[number];
 
-/** A rule as it is kept: the merchant's own, or (merchantId null) everybody's who has none. */
+/** A stored rule: the merchant's own, or (merchantId null) the platform's, for merchants without one. */
 export type StoredLimitRule = AmountLimits & {
   id: string;
   merchantId: string | null;
@@ -27,8 +27,8 @@ export type NewLimitRule = AmountLimits & {
 };
 
 /**
- * Adds a version of a merchant's own limits, within the platform's, which are the provider's; earlier ones stay. null
- * when the newest version says the same already. Throws VALIDATION_ERROR.
+ * Adds a version of a merchant's own limits, within the platform's, which are the provider's; earlier versions remain.
+ * Returns null when the newest version is the same. Throws VALIDATION_ERROR.
  */
 export async function addLimitRule(
   trx: Knex.Transaction,
@@ -74,7 +74,7 @@ export async function addLimitRule(
   return added ?? null;
 }
 
-/** What a merchant may move now, by channel and direction, and what is set to follow. */
+/** The limits of a merchant by channel and direction: current and scheduled. */
 export async function listLimitRules(
   db: Queryable,
   merchantId: string,
@@ -91,31 +91,28 @@ function rejectUnusable(
 ) {
   const bounds = `${formatBirr(platform.minSantim)} to ${formatBirr(platform.maxSantim)} ETB`;
   if (minSantim < platform.minSantim || minSantim > platform.maxSantim) {
-    throw unfitRule('min', `must be from ${bounds}, what ${channel} takes, got ${formatBirr(minSantim)}`);
+    throw invalid('min', `must be from ${bounds}, what ${channel} takes, got ${formatBirr(minSantim)}`);
   }
   if (maxSantim < minSantim) {
-    throw unfitRule('max', `must be at least min, got ${formatBirr(maxSantim)} and ${formatBirr(minSantim)}`);
+    throw invalid('max', `must be at least min, got ${formatBirr(maxSantim)} and ${formatBirr(minSantim)}`);
   }
   if (maxSantim > platform.maxSantim) {
-    throw unfitRule('max', `must be from ${bounds}, what ${channel} takes, got ${formatBirr(maxSantim)}`);
+    throw invalid('max', `must be from ${bounds}, what ${channel} takes, got ${formatBirr(maxSantim)}`);
   }
   if (dailySantim === null) return;
-  if (direction === 'PAY_IN') throw unfitRule('daily', 'must be left out for PAY_IN: only payouts have a daily limit');
+  if (direction === 'PAY_IN') throw invalid('daily', 'must be left out for PAY_IN: only payouts have a daily limit');
   if (dailySantim < maxSantim) {
-    throw unfitRule('daily', `must be at least max, got ${formatBirr(dailySantim)} and ${formatBirr(maxSantim)}`);
+    throw invalid('daily', `must be at least max, got ${formatBirr(dailySantim)} and ${formatBirr(maxSantim)}`);
   }
 }
 
-/** The limit of an Addis day on a channel, and what remains of it, 0 at least. */
+/** The daily limit of a channel, in Addis Ababa's days, and the rest of it, at least 0. */
 export type DayLimit = { dailySantim: Santim; leftSantim: Santim };
 
-/** What is judged by: the day as well where it has a limit of its own. */
+/** `day`: only for channels with a daily limit. */
 type Limits = Pick<AmountLimits, 'minSantim' | 'maxSantim'> & { day?: DayLimit | null };
 
-/**
- * The refusal of an amount that a channel does not take, naming limit and value, and what remains of the day where that
- * is limited; null when it fits.
- */
+/** The error of an amount outside the limits of a channel, with the limit, the amount and the rest of the day; null: allowed. */
 export function amountLimitError(channel: Channel, limits: Limits, amountSantim: Santim): AppError | null {
   const amount = formatBirr(amountSantim);
   const { minSantim, maxSantim, day } = limits;
@@ -123,27 +120,16 @@ export function amountLimitError(channel: Channel, limits: Limits, amountSantim:
     ? `; ${formatBirr(day.leftSantim)} ETB are left today of ${formatBirr(day.dailySantim)} ETB a day`
     : '';
   if (amountSantim < minSantim) {
-    return reject(
-      'AMOUNT_BELOW_MINIMUM',
-      `must be at least ${formatBirr(minSantim)} ETB on ${channel}, got ${amount}${left}`,
-    );
+    const issue = `must be at least ${formatBirr(minSantim)} ETB on ${channel}, got ${amount}${left}`;
+    return invalid('amount', issue, { code: 'AMOUNT_BELOW_MINIMUM' });
   }
   if (amountSantim > maxSantim) {
-    return reject(
-      'AMOUNT_ABOVE_MAXIMUM',
-      `must be at most ${formatBirr(maxSantim)} ETB on ${channel}, got ${amount}${left}`,
-    );
+    const issue = `must be at most ${formatBirr(maxSantim)} ETB on ${channel}, got ${amount}${left}`;
+    return invalid('amount', issue, { code: 'AMOUNT_ABOVE_MAXIMUM' });
   }
   if (day && amountSantim > day.leftSantim) {
     const issue = `must be at most ${formatBirr(day.leftSantim)} ETB, what is left today of ${formatBirr(day.dailySantim)} ETB a day on ${channel}, got ${amount}`;
-    return reject('DAILY_LIMIT_EXCEEDED', issue);
+    return invalid('amount', issue, { code: 'DAILY_LIMIT_EXCEEDED' });
   }
   return null;
-}
-
-function reject(
-  code: 'AMOUNT_BELOW_MINIMUM' | 'AMOUNT_ABOVE_MAXIMUM' | 'DAILY_LIMIT_EXCEEDED',
-  issue: string,
-): AppError {
-  return new AppError(code, `amount ${issue}`, { details: [{ field: 'amount', issue }] });
 }

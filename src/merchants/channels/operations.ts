@@ -1,12 +1,11 @@
 import { rows, type Knex } from '../../lib/db.ts';
-import { AppError, notFound } from '../../lib/errors.ts';
+import { AppError, invalid, notFound } from '../../lib/errors.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
-import type { FindConfigured } from './channel.ts';
-import type { Approval, Channel, Unusable } from './channel.ts';
+import type { Approval, Channel, FindConfigured, Unusable } from './channel.ts';
 import { listChannels, type MerchantChannel } from './queries.ts';
 
-/** Approves and switches on every channel that is available on the platform: what a new sandbox merchant starts with. */
+/** Approves and enables every available channel, as for a new sandbox merchant. */
 export async function grantChannels(trx: Knex.Transaction, scope: MerchantScope): Promise<void> {
   await rows(
     trx,
@@ -19,10 +18,9 @@ export async function grantChannels(trx: Knex.Transaction, scope: MerchantScope)
 }
 
 /**
- * The merchant's own toggle; new attempts only, what is in flight goes on. Switching on what was never approved asks the
- * platform for it: in live an operator decides (approval REQUESTED), the sandbox says yes by itself; switching it off
- * takes the request back. Throws CHANNEL_NOT_AVAILABLE when switching on what the platform does not offer (MPESA), or has
- * taken from this merchant.
+ * The merchant's own toggle, for new attempts only. Enabling a channel that was never approved requests it: in live an
+ * operator decides (approval REQUESTED), the sandbox approves at once; disabling it cancels the request.
+ * Throws CHANNEL_NOT_AVAILABLE when enabling a channel that the platform does not offer (MPESA) or has suspended.
  */
 export async function switchChannel(
   deps: { tx: UnitOfWork; findProvider: FindConfigured },
@@ -36,27 +34,27 @@ export async function switchChannel(
   if (!before) throw notFound('channel');
   const { approval, reason } = before;
   if (approval === 'SUSPENDED' && input.enabled) throw suspended(before.channel);
-  // A request is taken back whatever the channel's state on the platform is meanwhile.
-  const canTurn = reason === null || reason === 'DISABLED' || reason === 'NOT_APPROVED' || !input.enabled;
-  if (!canTurn) throw channelRejected(before.channel, reason);
+  // A request can be cancelled in any state of the channel.
+  const isAllowed = reason === null || reason === 'DISABLED' || reason === 'NOT_APPROVED' || !input.enabled;
+  if (!isAllowed) throw channelRejected(before.channel, reason);
   const isUnapproved = approval === 'NONE' || approval === 'REQUESTED';
-  await (isUnapproved ? requestChannel(trx, input) : turn(trx, input));
+  await (isUnapproved ? requestChannel(trx, input) : setEnabled(trx, input));
   return (await find()) ?? before;
 }
 
-type Wish = MerchantScope & { channel: Channel; enabled: boolean };
+type Toggle = MerchantScope & { channel: Channel; enabled: boolean };
 
-async function turn(trx: Knex.Transaction, wish: Wish): Promise<void> {
+async function setEnabled(trx: Knex.Transaction, change: Toggle): Promise<void> {
   await rows(
     trx,
     `UPDATE merchant_channel SET enabled = :enabled, updated_at = now()
      WHERE merchant_id = :merchantId AND environment = :environment AND channel = :channel AND enabled <> :enabled`,
-    wish,
+    change,
   );
 }
 
-/** In the sandbox nobody waits for a person. What has been suspended stays so. */
-async function requestChannel(trx: Knex.Transaction, { enabled, ...place }: Wish): Promise<void> {
+/** The sandbox approves at once. A suspended channel stays suspended. */
+async function requestChannel(trx: Knex.Transaction, { enabled, ...place }: Toggle): Promise<void> {
   const isGranted = enabled && place.environment === 'sandbox';
   const approval: Approval = isGranted ? 'APPROVED' : enabled ? 'REQUESTED' : 'NONE';
   await rows(
@@ -75,19 +73,19 @@ const WHY: Record<Unusable, string> = {
   MAINTENANCE: 'is under maintenance; try again later',
   NOT_CONFIGURED: 'is not set up in this environment yet',
   NOT_APPROVED:
-    'is not approved for this merchant; ask for it with PATCH /api/checkout/channels/{channel} {"enabled": true}',
-  KYC_TIER: 'is not open to a merchant verified as far as this one; see GET /api/checkout/kyc',
+    'is not approved for this merchant; request it with PATCH /api/checkout/channels/{channel} {"enabled": true}',
+  KYC_TIER: 'is not allowed in the KYC tier of this merchant; see GET /api/checkout/kyc',
   DISABLED: 'is switched off; switch it on with PATCH /api/checkout/channels/{channel}',
 };
 
 function suspended(channel: Channel): AppError {
   const issue = `${channel} was suspended for this merchant: only the platform's operators can approve it again`;
-  return new AppError('CHANNEL_NOT_AVAILABLE', `channel ${issue}`, { details: [{ field: 'channel', issue }] });
+  return invalid('channel', issue, { code: 'CHANNEL_NOT_AVAILABLE' });
 }
 
 /**
- * The refusal of a channel that cannot be used: CHANNEL_DISABLED for the merchant's own toggle, else
- * CHANNEL_NOT_AVAILABLE. `field`: where the caller named it.
+ * The error of an unusable channel: CHANNEL_DISABLED for the merchant's own toggle, else CHANNEL_NOT_AVAILABLE.
+ * `field`: the field of the request that has the channel.
  */
 export function channelRejected(channel: Channel, reason: Unusable, field = 'channel'): AppError {
   const code = reason === 'DISABLED' ? 'CHANNEL_DISABLED' : 'CHANNEL_NOT_AVAILABLE';
@@ -97,8 +95,8 @@ export function channelRejected(channel: Channel, reason: Unusable, field = 'cha
 }
 
 /**
- * The platform's word on a merchant's channel; the merchant's own toggle stays as it is, off where there is none yet.
- * New attempts only, what is in flight goes on. Returns what the word was before.
+ * Approves or suspends a merchant's channel, for new attempts only. Does not change the merchant's own toggle, which is off
+ * at first. Returns the approval before.
  */
 export async function setChannelApproval(
   trx: Knex.Transaction,

@@ -11,10 +11,10 @@ import {
   type Unusable,
 } from './channel.ts';
 
-/** What one payment may be, and all of an Addis day together (null: as much as comes). */
+/** The limits of one payment, and of a day in Addis Ababa (null: none). */
 export type AmountLimits = { minSantim: Santim; maxSantim: Santim; dailySantim: Santim | null };
 
-/** One channel as it stands for one merchant in one environment. */
+/** A channel of a merchant in one environment. */
 export type MerchantChannel = {
   channel: Channel;
   transactionThrough: TransactionThrough;
@@ -39,8 +39,8 @@ type ChannelRow = Omit<MerchantChannel, 'usable' | 'reason' | 'payIn' | 'payOut'
 };
 
 /**
- * Every channel in its listed order, with what the merchant may do on it. One statement, and one join: payments wait
- * for it. Limits are those of the SQL function `effective_limits`: the newest rule in force, the merchant's own before the
+ * All channels in their order, with the merchant's state and limits. One statement with one join, since every payment runs
+ * it. The limits equal the SQL function `effective_limits`: the newest effective rule, the merchant's own before the
  * platform's, and in live the KYC tier's where they are lower.
  */
 export async function listChannels(
@@ -105,10 +105,10 @@ export async function listChannels(
   });
 }
 
-/** Limits as `effective_limits` answers them in JSON, where santim are plain numbers. */
+/** The JSON of the SQL function `effective_limits`; santim as plain numbers. */
 export type LimitsJson = { minSantim: number; maxSantim: number; dailySantim: number | null };
 
-/** Reads what the SQL function `effective_limits` has answered. */
+/** Converts the JSON of `effective_limits`. */
 export function readLimits({ minSantim, maxSantim, dailySantim }: LimitsJson): AmountLimits {
   return {
     minSantim: BigInt(minSantim),

@@ -9,7 +9,7 @@ import { switchChannel } from './operations.ts';
 import { listChannels, type AmountLimits, type MerchantChannel } from './queries.ts';
 import * as schema from './schema.ts';
 
-/** GET the channels of the caller's merchant and environment; PATCH one to switch it on or off. */
+/** The channels of the caller's merchant and environment, and their toggle. */
 export function channelRoutes(deps: { db: Knex; findProvider: FindConfigured }): Route[] {
   return [
     readRoute({
@@ -30,9 +30,9 @@ export function channelRoutes(deps: { db: Knex; findProvider: FindConfigured }):
       path: '/api/checkout/channels/:channel',
       operationId: 'switchChannel',
       tag: 'Channels',
-      summary: 'Switch a channel on or off for new payments, or ask for one',
+      summary: 'Switch a channel on or off for new payments, or request one',
       description:
-        'Switching on a channel that the platform has not approved for you asks for it: 202, and approval is REQUESTED until an operator approves it (APPROVED); then switch it on. Switching it off takes the request back. In the sandbox it is approved and on at once.',
+        'Switching on a channel that the platform has not approved for you requests it: 202, and approval is REQUESTED until an operator approves it (APPROVED); then switch it on. Switching it off cancels the request. In the sandbox it is approved and on at once.',
       auth: { by: 'key', scope: 'channels:write' },
       params: schema.ChannelParams,
       body: schema.ChannelChanges,
@@ -43,7 +43,7 @@ export function channelRoutes(deps: { db: Knex; findProvider: FindConfigured }):
         const channel = await switchChannel({ tx, findProvider: deps.findProvider }, input);
         const data = presentChannel(channel);
         if (channel.approval === 'REQUESTED') {
-          const message = `Channel ${channel.channel} is asked for: once it is APPROVED, switch it on`;
+          const message = `Channel ${channel.channel} is requested: once it is APPROVED, switch it on`;
           return { status: 202, message, data };
         }
         return { message: `Channel ${channel.channel} is ${channel.enabled ? 'on' : 'off'}`, data };

@@ -16,14 +16,14 @@ export const Channel = z
     displayName: z.string(),
     platformState: z.enum(['AVAILABLE', 'COMING_SOON', 'MAINTENANCE']),
     approval: z.enum(['NONE', 'REQUESTED', 'APPROVED', 'SUSPENDED']).meta({
-      description: "The platform's word; REQUESTED: it waits for an operator",
+      description: 'Decided by the platform; REQUESTED: an operator has not decided yet',
     }),
     enabled: z.boolean().meta({ description: "The merchant's own toggle" }),
     usable: z.boolean(),
     reason: z
       .enum(['COMING_SOON', 'MAINTENANCE', 'NOT_CONFIGURED', 'NOT_APPROVED', 'KYC_TIER', 'DISABLED'])
       .nullable()
-      .meta({ description: 'Why it cannot be used; null when it can' }),
+      .meta({ description: 'Why it cannot be used; null: it can' }),
     limits: z.object({ currency: z.literal('ETB'), payIn: Limits, payOut: Limits }),
   })
   .meta({ id: 'Channel' });

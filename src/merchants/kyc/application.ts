@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import { rows } from '../../lib/db.ts';
-import { AppError } from '../../lib/errors.ts';
+import { AppError, invalidFields } from '../../lib/errors.ts';
 import { SANDBOX_REVIEW_MS } from '../../lib/sandbox-review.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
@@ -25,7 +25,7 @@ const NEEDED_FIELDS = [
 ] as const satisfies (keyof ApplicationDetails)[];
 const NEEDED_DOCUMENTS: readonly DocumentKind[] = ['TRADE_LICENCE', 'TIN_CERTIFICATE', 'OWNER_ID'];
 
-/** What an application still lacks before it can be submitted: names of fields, and kinds as `documents.KIND`. */
+/** The fields and documents (as `documents.KIND`) still missing for a submission. */
 export function missingFrom(details: ApplicationDetails, documents: readonly { kind: DocumentKind }[]): string[] {
   const kinds = new Set(documents.map(({ kind }) => kind));
   return [
@@ -34,10 +34,10 @@ export function missingFrom(details: ApplicationDetails, documents: readonly { k
   ];
 }
 
-/** Whose application, by which of its keys, and when. */
+/** The application, the merchant's key, and the time. */
 export type Step = MerchantScope & { keyId: string; at: Date };
 
-/** Replaces what the merchant says about its business. Throws INVALID_STATE once it was submitted. */
+/** Replaces the application's details. Throws INVALID_STATE once it was submitted. */
 export async function saveApplication(
   tx: UnitOfWork,
   step: Step,
@@ -58,8 +58,8 @@ export async function saveApplication(
 }
 
 /**
- * Hands it in: for operators in live, for the sandbox itself there, which decides after 5 s. What it said then stays in
- * the timeline. Throws INVALID_STATE when it was handed in already, VALIDATION_ERROR that names all that is missing.
+ * Submits it to the operators in live; the sandbox decides by itself after 5 s. The timeline retains the submitted details.
+ * Throws INVALID_STATE when it is submitted already, and VALIDATION_ERROR with everything that is missing.
  */
 export async function submitApplication(tx: UnitOfWork, step: Step): Promise<ApplicationRow> {
   const before = await lockForEdit(tx, step);
@@ -75,7 +75,7 @@ export async function submitApplication(tx: UnitOfWork, step: Step): Promise<App
       ...scopeOf(step),
       keyId,
       at,
-      autoDecideAt: decidesItself(before) ? new Date(at.getTime() + SANDBOX_REVIEW_MS) : null,
+      autoDecideAt: isDecidedBySandbox(before) ? new Date(at.getTime() + SANDBOX_REVIEW_MS) : null,
     },
   );
   const detail = {
@@ -87,7 +87,7 @@ export async function submitApplication(tx: UnitOfWork, step: Step): Promise<App
   return row ?? before;
 }
 
-function decidesItself({ environment, details }: ApplicationRow): boolean {
+function isDecidedBySandbox({ environment, details }: ApplicationRow): boolean {
   return environment === 'sandbox' && sandboxDecision(details.tin) !== 'wait';
 }
 
@@ -105,7 +105,5 @@ export async function lockForEdit(tx: UnitOfWork, step: Step): Promise<Applicati
 function ensureComplete(missing: string[]): void {
   if (missing.length === 0) return;
   const details = missing.map((field) => ({ field, issue: 'is missing' }));
-  throw new AppError('VALIDATION_ERROR', `The application is not complete. Missing: ${missing.join(', ')}.`, {
-    details,
-  });
+  throw invalidFields(details, `The application is not complete. Missing: ${missing.join(', ')}.`);
 }

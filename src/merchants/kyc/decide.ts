@@ -1,6 +1,6 @@
 import { requireIndependentApprover, type Actor } from '../../access/separation-of-duties.ts';
 import { rows, type Knex } from '../../lib/db.ts';
-import { AppError } from '../../lib/errors.ts';
+import { AppError, invalid } from '../../lib/errors.ts';
 import { SANDBOX_OPERATOR } from '../../lib/sandbox-review.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork, RunInTransaction } from '../../outbox/record.ts';
@@ -16,36 +16,36 @@ import {
 } from './queries.ts';
 import { DECIDABLE, sandboxDecision, type TimelineKind } from './states.ts';
 
-/** Whose application, who decides, and when. */
+/** The application, the operator, and the time. */
 export type Decision = MerchantScope & Actor & { at: Date };
 
-/** A decision about what was handed in: about that `submission` and no later one, which nobody has read yet. */
+/** A decision about one `submission`, not about a later one that the operator has not read. */
 export type ReviewDecision = Decision & { submission: number };
 
-/** The tier that an approval gives unless it names one. */
+/** The default tier of an approval. */
 export const APPROVED_TIER = 2;
 
-/** SUBMITTED → UNDER_REVIEW: an operator has taken it up. Throws INVALID_STATE. */
+/** SUBMITTED → UNDER_REVIEW. Throws INVALID_STATE. */
 export async function startReview(tx: UnitOfWork, decision: Decision): Promise<ApplicationRow> {
   return transition(tx, decision, { from: ['SUBMITTED'], to: 'UNDER_REVIEW', kind: 'review.started', detail: {} });
 }
 
 /**
- * An operator's yes: the merchant stands in this tier (1 or above; 2, the full one, unless said) from now on. Of two
- * decisions at once one counts, the other gets INVALID_STATE, as do one about an earlier submission and an operator who
- * may have handed it in (keys/four-eyes.ts). Throws VALIDATION_ERROR for a tier that is not there.
+ * SUBMITTED or UNDER_REVIEW → APPROVED, with a tier above 0; by default 2, the full one. Throws INVALID_STATE for the second
+ * of two concurrent decisions, for an earlier submission, and for an operator who may have submitted it
+ * (access/separation-of-duties.ts); VALIDATION_ERROR for an unknown tier.
  */
 export async function approveKyc(
   tx: UnitOfWork,
   decision: ReviewDecision & { tier?: number | undefined },
 ): Promise<ApplicationRow> {
-  const tier = await requireTier(tx, decision.tier ?? APPROVED_TIER);
+  const tier = await ensureTier(tx, decision.tier ?? APPROVED_TIER);
   const before = await readApplication(tx.trx, decision);
-  if (DECIDABLE.includes(before.status)) await requireOthers(tx, decision, before);
+  if (DECIDABLE.includes(before.status)) await ensureIndependent(tx, decision, before);
   return transition(tx, decision, { from: DECIDABLE, to: 'APPROVED', kind: 'review.approved', detail: { tier }, tier });
 }
 
-/** An operator's no, for a reason that the merchant is shown. It may apply again. Throws INVALID_STATE. */
+/** SUBMITTED or UNDER_REVIEW → REJECTED. The merchant reads the reason and may apply again. Throws INVALID_STATE. */
 export async function rejectKyc(
   tx: UnitOfWork,
   decision: ReviewDecision & { reason: string },
@@ -61,7 +61,7 @@ export async function rejectKyc(
   });
 }
 
-/** The merchant is to send more before it can be decided: `what` is shown to it. Throws INVALID_STATE. */
+/** SUBMITTED or UNDER_REVIEW → MORE_INFO_NEEDED. The merchant reads `what`. Throws INVALID_STATE. */
 export async function requestMoreInfo(
   tx: UnitOfWork,
   decision: ReviewDecision & { what: string },
@@ -73,21 +73,21 @@ export async function requestMoreInfo(
 }
 
 /**
- * Another tier for a merchant that is approved; a higher one not by an operator who may have handed it in. Throws
- * INVALID_STATE, VALIDATION_ERROR.
+ * Changes the tier of an APPROVED merchant; a higher one not by an operator who may have submitted the application.
+ * Throws INVALID_STATE, VALIDATION_ERROR.
  */
 export async function changeTier(
   tx: UnitOfWork,
   decision: Decision & { tier: number; reason: string },
 ): Promise<ApplicationRow> {
-  const tier = await requireTier(tx, decision.tier);
+  const tier = await ensureTier(tx, decision.tier);
   const before = await readApplication(tx.trx, decision);
-  if (before.status === 'APPROVED' && tier > before.tier) await requireOthers(tx, decision, before);
+  if (before.status === 'APPROVED' && tier > before.tier) await ensureIndependent(tx, decision, before);
   const detail = { tier, reason: decision.reason };
   return transition(tx, decision, { from: ['APPROVED'], to: 'APPROVED', kind: 'tier.changed', detail, tier });
 }
 
-/** A rehearsal whose time has come is decided now; whatever else it is comes back as it was. */
+/** Decides a sandbox application that is due; returns any other unchanged. */
 export async function decideIfDue(tx: UnitOfWork, row: ApplicationRow, at: Date): Promise<ApplicationRow> {
   if (row.environment !== 'sandbox' || row.autoDecideAt === null || row.autoDecideAt > at) return row;
   const { submissions: submission, autoDecideAt } = row;
@@ -97,14 +97,17 @@ export async function decideIfDue(tx: UnitOfWork, row: ApplicationRow, at: Date)
       return approveKyc(tx, decision);
     case 'reject':
       return rejectKyc(tx, { ...decision, reason: 'The sandbox rejects a TIN that ends in 13.' });
-    case 'ask':
-      return requestMoreInfo(tx, { ...decision, what: 'The sandbox asks for more when a TIN ends in 15.' });
+    case 'request_info':
+      return requestMoreInfo(tx, {
+        ...decision,
+        what: 'The sandbox requests more information for a TIN that ends in 15.',
+      });
     case 'wait':
       return row;
   }
 }
 
-/** Decides the rehearsals whose time has come, at most `most`; those that another process has locked are its own. */
+/** Decides at most `most` due sandbox applications; skips those locked by another process. */
 export async function decideDueInSandbox(runInTransaction: RunInTransaction, at: Date, most: number): Promise<number> {
   return runInTransaction(async (tx) => {
     const due = await rows<ApplicationRow>(
@@ -120,26 +123,26 @@ export async function decideDueInSandbox(runInTransaction: RunInTransaction, at:
 
 type Deps = { db: Knex; runInTransaction: RunInTransaction };
 
-/** Everything about one merchant's verification; a rehearsal whose time has come is decided first. */
+/** A merchant's KYC; decides a due sandbox application first. */
 export async function readKyc({ db, runInTransaction }: Deps, scope: MerchantScope, at: Date): Promise<Kyc> {
   const found = await readApplication(db, scope);
   if (found.autoDecideAt === null || found.autoDecideAt > at) return kycOf(db, found);
   return kycOf(db, await runInTransaction(async (tx) => decideIfDue(tx, await lockApplication(tx.trx, scope), at)));
 }
 
-async function requireOthers(
+async function ensureIndependent(
   { trx }: UnitOfWork,
   { operatorId, keyId }: Actor,
   { submittedBy }: ApplicationRow,
 ): Promise<void> {
-  const handedIn = { what: 'application', done: 'handed in', requestedBy: submittedBy } as const;
-  await requireIndependentApprover(trx, { ...handedIn, operatorId, keyId });
+  const submitted = { what: 'application', done: 'handed in', requestedBy: submittedBy } as const;
+  await requireIndependentApprover(trx, { ...submitted, operatorId, keyId });
 }
 
-async function requireTier(tx: UnitOfWork, tier: number): Promise<number> {
+async function ensureTier(tx: UnitOfWork, tier: number): Promise<number> {
   if (tier > 0 && (await findTier(tx.trx, tier))) return tier;
   const issue = `must be the number of a tier above 0, got ${tier}`;
-  throw new AppError('VALIDATION_ERROR', `tier ${issue}`, { details: [{ field: 'tier', issue }] });
+  throw invalid('tier', issue);
 }
 
 type Transition = {
@@ -148,11 +151,11 @@ type Transition = {
   kind: TimelineKind;
   detail: Record<string, unknown>;
   message?: string;
-  /** Of an approval; whatever is not approved is in tier 0. */
+  /** Only of APPROVED; all others are in tier 0. */
   tier?: number;
 };
 
-/** One conditional UPDATE, with its step in the timeline. */
+/** One conditional UPDATE, with its timeline entry. */
 async function transition(
   tx: UnitOfWork,
   decision: Decision | ReviewDecision,
@@ -180,20 +183,20 @@ async function transition(
       at,
     },
   );
-  if (!row) throw await refused(tx, { ...decision, from, submission });
+  if (!row) throw await stateError(tx, { ...decision, from, submission });
   await appendTimeline(tx.trx, decision, { occurredAt: at, kind: step.kind, by: operatorId, detail: step.detail });
   return row;
 }
 
-type Rejected = MerchantScope & { from: readonly KycStatus[]; submission: number | null };
+type FailedTransition = MerchantScope & { from: readonly KycStatus[]; submission: number | null };
 
-async function refused(tx: UnitOfWork, { from, submission, ...scope }: Rejected): Promise<AppError> {
+async function stateError(tx: UnitOfWork, { from, submission, ...scope }: FailedTransition): Promise<AppError> {
   const { status, submissions } = await readApplication(tx.trx, scope);
   if (submission !== null && submission !== submissions && from.includes(status)) {
-    const read = `you decide about submission ${submission}, and submission ${submissions} waits`;
+    const newer = `you decide about submission ${submission}, and submission ${submissions} waits`;
     return new AppError(
       'INVALID_STATE',
-      `This application was submitted again meanwhile: ${read}. Read that one first.`,
+      `This application was submitted again meanwhile: ${newer}. Read that one first.`,
     );
   }
   const allowed = from.join(' or ');

@@ -15,22 +15,21 @@ import type { DocumentStore, StoredDocument } from './store.ts';
 
 /** Largest document, in bytes. */
 export const DOCUMENT_BYTES_MAX = 5 * 1024 * 1024;
-/** Documents that may be added for one submission; and in all, when more was asked for again and again. */
+/** The limits of documents per submission, and of one application over all submissions. */
 export const DOCUMENTS_MAX = { each: 10, all: 50 } as const;
 
 export type NewDocument = { kind: DocumentKind; fileName: string; contentType: string; bytes: Buffer };
 
 /**
- * Keeps a document for the next submission. The same file as the same kind again is the same document (`isNew: false`).
- * Throws UNSUPPORTED_MEDIA_TYPE when the bytes are not what their type says, INVALID_STATE once the application was
- * submitted, or when there are as many as may be.
+ * Stores a document for the next submission. Idempotent for the same file and kind (`isNew: false`). Throws
+ * UNSUPPORTED_MEDIA_TYPE when the bytes contradict the type, and INVALID_STATE after submission or beyond the limits.
  */
 export async function addDocument(
   { tx, store }: { tx: UnitOfWork; store: DocumentStore },
   step: Step,
   wanted: NewDocument,
 ): Promise<{ row: DocumentRow; isNew: boolean }> {
-  const contentType = requireType(wanted);
+  const contentType = ensureType(wanted);
   const { submissions } = await lockForEdit(tx, step);
   const submission = submissions + 1;
   const sha256 = createHash('sha256').update(wanted.bytes).digest('hex');
@@ -51,13 +50,13 @@ export async function addDocument(
   }
 }
 
-function requireType({ contentType, bytes }: NewDocument): FileType {
+function ensureType({ contentType, bytes }: NewDocument): FileType {
   const actual = fileTypeOf(bytes);
   if (actual === contentType) return actual;
   const is = actual === null ? 'is no PDF, PNG or JPEG' : `is ${actual}`;
   throw new AppError(
     'UNSUPPORTED_MEDIA_TYPE',
-    `The Content-Type says ${contentType}, but by its first bytes the file ${is}. Send it as what it is.`,
+    `The Content-Type is ${contentType}, but by its first bytes the file ${is}. Send its real type.`,
   );
 }
 
@@ -92,8 +91,8 @@ async function insertDocument(
 }
 
 /**
- * One document of a merchant with its bytes, for operators. Show it as a download of its `contentType` (never inline, and
- * the file name is the merchant's words). Throws NOT_FOUND; a file that is gone or was altered is an error of ours.
+ * A document of a merchant with its bytes, for operators. Offer it as a download of its `contentType`, never inline: the
+ * merchant chose the file name. Throws NOT_FOUND; a missing or altered file is an internal error.
  */
 export async function readDocument(
   { db, store }: { db: Knex; store: DocumentStore },
@@ -113,38 +112,38 @@ export async function readDocument(
 
 const DOCUMENTS_AT_ONCE = 100;
 
-/** Encrypts the files of all documents by the current key, in the order of their ids; repeats change nothing. */
+/** Encrypts the files of all documents with the current key, in the order of their ids. Idempotent. */
 export async function reencryptDocuments(
   { db, store }: { db: Knex; store: DocumentStore },
   onProgress: OnProgress,
 ): Promise<Reencrypted> {
-  const so: Reencrypted = { seen: 0, reencrypted: 0, failed: [] };
+  const result: Reencrypted = { seen: 0, reencrypted: 0, failed: [] };
   for (let after = ''; ;) {
     const sql = 'SELECT id, storage_key FROM kyc_document WHERE id > :after ORDER BY id LIMIT :most';
     const batch = await rows<StoredDocument>(db, sql, { after, most: DOCUMENTS_AT_ONCE });
     for (const document of batch) {
-      so.seen += 1;
+      result.seen += 1;
       try {
-        if (await store.reencrypt(document)) so.reencrypted += 1;
+        if (await store.reencrypt(document)) result.reencrypted += 1;
       } catch {
-        so.failed.push(document.id);
+        result.failed.push(document.id);
       }
     }
-    onProgress(so);
+    onProgress(result);
     const last = batch.at(-1);
-    if (!last || batch.length < DOCUMENTS_AT_ONCE) return so;
+    if (!last || batch.length < DOCUMENTS_AT_ONCE) return result;
     after = last.id;
   }
 }
 
-/** Longer than any upload takes to be committed, and than a database lags that is restored with its folder. */
+/** Longer than an upload takes, and longer than a database that is restored with its folder lags behind it. */
 const ORPHAN_AGE_MS = DAY_MS;
 const NAMES_AT_ONCE = 1_000;
 
 /**
- * Removes files that are older than a day and of no document: of uploads that failed, or were cut off while they were
- * written. A folder of which the database knows no document at all is another database's: of that only what was cut off
- * goes. Returns how many it removed; repeats do no harm.
+ * Removes files older than a day that belong to no document: failed and interrupted uploads. When the database knows no
+ * document of the folder, the folder is another database's, and only interrupted uploads are removed. Returns their number.
+ * Idempotent.
  */
 export async function removeOrphans({ db, store }: { db: Knex; store: DocumentStore }): Promise<number> {
   const { whole, cutOff } = await store.list();

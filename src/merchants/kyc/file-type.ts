@@ -1,4 +1,4 @@
-/** What a document may be. */
+/** The allowed types of documents. */
 export const FILE_TYPES = ['application/pdf', 'image/png', 'image/jpeg'] as const;
 export type FileType = (typeof FILE_TYPES)[number];
 
@@ -8,7 +8,7 @@ const BEGINNINGS: readonly (readonly [FileType, Buffer])[] = [
   ['image/jpeg', Buffer.from([0xff, 0xd8, 0xff])],
 ];
 
-/** What a file is by its own first bytes, whatever it is called; null for anything else. */
+/** The type of a file by its first bytes; null for any other. */
 export function fileTypeOf(bytes: Buffer): FileType | null {
   return BEGINNINGS.find(([, beginning]) => bytes.subarray(0, beginning.length).equals(beginning))?.[0] ?? null;
 }

@@ -3,14 +3,14 @@ import { missingFrom } from './application.ts';
 import type { DocumentRow, Kyc, TierRow, TimelineRow } from './queries.ts';
 import { EDITABLE } from './states.ts';
 
-/** A document as the merchant and operators see it. */
+/** A document in the APIs of merchants and operators. */
 export function presentDocument(row: DocumentRow) {
   const { id, kind, fileName, contentType, bytes, sha256, submission } = row;
   const uploadedAt = row.uploadedAt.toISOString();
   return { documentId: id, kind, fileName, contentType, bytes, sha256, submission, uploadedAt };
 }
 
-/** As the merchant sees it: operators are no names to it. */
+/** The KYC as the merchant's API returns it, without operators' names. */
 export function presentKyc({ row, documents, timeline, tier, live }: Kyc) {
   return {
     environment: row.environment,
@@ -35,14 +35,14 @@ function presentTier({ tier, name, channels, paymentMaxSantim, payoutDailySantim
   return { tier, name, channels, paymentMax: birr(paymentMaxSantim), payoutDailyMax: birr(payoutDailySantim) };
 }
 
-/** Who did it, in kind, and what the merchant is told of it: the words of a decision, and the document. */
+/** A timeline entry: the kind of actor, the message of a decision, and the document. */
 function presentStep({ occurredAt: at, kind, by, detail }: TimelineRow) {
-  const words = detail['reason'] ?? detail['what'];
+  const message = detail['reason'] ?? detail['what'];
   return {
     at: at.toISOString(),
     kind,
     by: by.startsWith('key_') ? 'merchant' : by.startsWith('opr_') ? 'operator' : 'sandbox',
-    ...(typeof words === 'string' && { message: words }),
+    ...(typeof message === 'string' && { message }),
     ...(typeof detail['documentId'] === 'string' && { documentId: detail['documentId'] }),
   };
 }

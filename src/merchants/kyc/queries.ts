@@ -12,12 +12,12 @@ export type ApplicationRow = MerchantScope & {
   details: ApplicationDetails;
   tier: number;
   submissions: number;
-  /** The operator's words: why it was rejected, or what is missing. */
+  /** The operator's message: why it was rejected, or what is missing. */
   reviewMessage: string | null;
   submittedBy: string | null;
   decidedBy: string | null;
   submittedAt: Date | null;
-  /** Sandbox: when it decides itself. */
+  /** When the sandbox decides by itself. */
   autoDecideAt: Date | null;
   decidedAt: Date | null;
 };
@@ -27,7 +27,7 @@ export type DocumentRow = MerchantScope & {
   id: string;
   submission: number;
   kind: DocumentKind;
-  /** As the merchant called it: shown, never a path. */
+  /** The merchant's name of it: only displayed, never a path. */
   fileName: string;
   contentType: FileType;
   bytes: number;
@@ -45,7 +45,7 @@ export type TierRow = {
   payoutDailySantim: Santim | null;
 };
 
-/** A merchant that never began has no row: it is NOT_STARTED. */
+/** The application of a merchant; NOT_STARTED without a row. */
 export async function readApplication(db: Queryable, scope: MerchantScope): Promise<ApplicationRow> {
   const [row] = await rows<ApplicationRow>(
     db,
@@ -68,7 +68,7 @@ const NOT_STARTED: Omit<ApplicationRow, keyof MerchantScope> = {
   decidedAt: null,
 };
 
-/** The same, begun if it was not, and locked until the transaction ends: changes come one after the other. */
+/** The same, inserted if missing, and locked until the transaction ends. */
 export async function lockApplication(trx: Queryable, scope: MerchantScope): Promise<ApplicationRow> {
   const [row] = await rows<ApplicationRow>(
     trx,
@@ -77,11 +77,11 @@ export async function lockApplication(trx: Queryable, scope: MerchantScope): Pro
      RETURNING *`,
     scopeOf(scope),
   );
-  if (!row) throw new Error('the application was neither made nor found');
+  if (!row) throw new Error('the application was neither inserted nor found');
   return row;
 }
 
-/** The documents of one application, by the submission they were added for. */
+/** The documents of an application, ordered by submission. */
 export async function listDocuments(db: Queryable, scope: MerchantScope): Promise<DocumentRow[]> {
   return rows<DocumentRow>(
     db,
@@ -91,29 +91,29 @@ export async function listDocuments(db: Queryable, scope: MerchantScope): Promis
   );
 }
 
-/** One tier, undefined when there is none of that number. */
+/** One tier, or undefined. */
 export async function findTier(db: Queryable, tier: number): Promise<TierRow | undefined> {
   const sql = 'SELECT tier, name, channels, payment_max_santim, payout_daily_santim FROM kyc_tier WHERE tier = :tier';
   return (await rows<TierRow>(db, sql, { tier }))[0];
 }
 
-/** One step. `by`: key_…, opr_…, or "sandbox". */
+/** An entry of the timeline. `by`: key_…, opr_…, or "sandbox". */
 export type TimelineRow = { occurredAt: Date; kind: TimelineKind; by: string; detail: Record<string, unknown> };
 
-const SHOWN_MAX = 200;
+const TIMELINE_MAX = 200;
 
-/** The newest 200 steps of one application, oldest first. */
+/** The newest 200 entries of an application's timeline, oldest first. */
 export async function readTimeline(db: Queryable, scope: MerchantScope): Promise<TimelineRow[]> {
   const newest = await rows<TimelineRow>(
     db,
     `SELECT occurred_at, kind, by, detail FROM kyc_timeline
-     WHERE merchant_id = :merchantId AND environment = :environment ORDER BY id DESC LIMIT ${SHOWN_MAX}`,
+     WHERE merchant_id = :merchantId AND environment = :environment ORDER BY id DESC LIMIT ${TIMELINE_MAX}`,
     scopeOf(scope),
   );
   return newest.toReversed();
 }
 
-/** Notes a step, in the transaction of what it tells of. */
+/** Appends an entry, in the transaction of the change. */
 export async function appendTimeline(trx: Queryable, scope: MerchantScope, step: TimelineRow): Promise<void> {
   await rows(
     trx,
@@ -123,17 +123,17 @@ export async function appendTimeline(trx: Queryable, scope: MerchantScope, step:
   );
 }
 
-/** All of one merchant's verification in one environment. */
+/** A merchant's KYC in one environment. */
 export type Kyc = {
   row: ApplicationRow;
   documents: DocumentRow[];
   timeline: TimelineRow[];
   tier: TierRow;
-  /** Whether live keys work, and what they wait for. */
+  /** The two conditions of live keys. */
   live: { isApproved: boolean; hasSandboxPayment: boolean };
 };
 
-/** What belongs to an application as it stands now. */
+/** An application with its documents, timeline and tier. */
 export async function kycOf(db: Queryable, row: ApplicationRow): Promise<Kyc> {
   const [documents, timeline, tier, live] = await Promise.all([
     listDocuments(db, row),

@@ -16,7 +16,7 @@ export type KycRouteDeps = { db: Knex; runInTransaction: RunInTransaction; clock
 
 const AUTH = { by: 'key', scope: 'kyc:write' } as const;
 
-/** A merchant's way to be verified. A live key may call these before it may call anything else. */
+/** The merchant's KYC. A live key may call these before all others. */
 export function kycRoutes(deps: KycRouteDeps): Route[] {
   return [...applicationRoutes(deps), documentRoute(deps)];
 }
@@ -31,9 +31,9 @@ function applicationRoutes(deps: KycRouteDeps): Route[] {
       path: '/api/checkout/kyc',
       operationId: 'getKyc',
       tag: 'KYC',
-      summary: 'Your verification: how far it is, what is missing, what was decided',
+      summary: 'Your verification: its status, what is missing, and the decision',
       description:
-        "A live key's application is decided by people and opens live payments. A sandbox key's is a rehearsal: it decides itself 5 seconds after it was submitted, and opens nothing.",
+        "A live key's application is decided by operators and enables live payments. A sandbox key's is a test: it is decided automatically 5 seconds after its submission, and enables nothing.",
       auth: AUTH,
       responses: { 200: schema.Kyc },
       handle: async ({ caller }) => {
@@ -46,8 +46,8 @@ function applicationRoutes(deps: KycRouteDeps): Route[] {
       path: '/api/checkout/kyc',
       operationId: 'saveKyc',
       tag: 'KYC',
-      summary: 'Say who you are, in place of what you have said before',
-      description: 'It may be saved before it is complete. Not while it waits for a decision, nor once approved.',
+      summary: 'Save the application, replacing what was saved before',
+      description: 'It may be incomplete. It cannot be saved while it waits for a decision, nor once it is approved.',
       auth: AUTH,
       body: schema.Application,
       responses: { 200: schema.Kyc },
@@ -62,8 +62,9 @@ function applicationRoutes(deps: KycRouteDeps): Route[] {
       path: '/api/checkout/kyc/submit',
       operationId: 'submitKyc',
       tag: 'KYC',
-      summary: 'Hand the application in',
-      description: 'What it lacks is named all at once. After REJECTED or MORE_INFO_NEEDED it may be handed in again.',
+      summary: 'Submit the application',
+      description:
+        'The error of an incomplete application lists everything that is missing. After REJECTED or MORE_INFO_NEEDED it may be submitted again.',
       auth: AUTH,
       responses: { 200: schema.Kyc },
       errors: ['INVALID_STATE'],
@@ -82,7 +83,7 @@ function documentRoute({ clock, store }: KycRouteDeps): Route {
     operationId: 'uploadKycDocument',
     tag: 'KYC',
     summary: 'Add a document: the body is the file itself',
-    description: `A PDF, PNG or JPEG of at most ${DOCUMENT_BYTES_MAX} bytes, at most ${DOCUMENTS_MAX.each} for one submission. The same file as the same kind again is answered with 200 and kept once.`,
+    description: `A PDF, PNG or JPEG of at most ${DOCUMENT_BYTES_MAX} bytes, at most ${DOCUMENTS_MAX.each} for one submission. The same file and kind again returns the stored document with 200.`,
     auth: AUTH,
     query: schema.UploadQuery,
     body: schema.Upload,

@@ -49,11 +49,12 @@ const phone = limitedText(30).transform((text, ctx) => {
 });
 
 const fields = {
-  legalName: line(200).meta({ description: 'As the trade licence has it' }),
-  tradeName: line(100).meta({ description: 'As customers know it' }),
+  legalName: line(200).meta({ description: 'As in the trade licence' }),
+  tradeName: line(100).meta({ description: 'The name that customers know' }),
   businessType: z.enum(BUSINESS_TYPES),
   tin: patternText(10, /^\d{10}$/, 'must be the 10 digits of a taxpayer identification number').meta({
-    description: 'In the sandbox its end decides: 13 is rejected, 14 waits for an operator, 15 is asked for more.',
+    description:
+      'In the sandbox its last two digits decide: 13 is rejected, 14 waits for an operator, 15 needs more information.',
   }),
   tradeLicenceNumber: patternText(
     50,
@@ -70,7 +71,7 @@ const fields = {
   expectedMonthlyVolume: birrAmount,
 };
 
-/** What is left out is not known yet, or no more. */
+/** Omitted fields are cleared. */
 export const Application = z.strictObject({ ...fields, phone }).partial();
 /** What a merchant declares about its business. Until it is submitted, any of it may be missing. */
 export type ApplicationDetails = z.output<typeof Application>;
@@ -81,9 +82,7 @@ const PresentedApplication = z
 
 export const UploadQuery = z.strictObject({
   kind: z.enum(DOCUMENT_KINDS),
-  fileName: line(FILE_NAME_CHARACTERS_MAX)
-    .optional()
-    .meta({ description: 'What you call it: kept to be shown, and nothing else' }),
+  fileName: line(FILE_NAME_CHARACTERS_MAX).optional().meta({ description: 'Your name of the file, for display only' }),
 });
 export const Upload = UploadedFile;
 
@@ -95,7 +94,7 @@ export const KycDocument = z
     contentType: z.enum(FILE_TYPES),
     bytes: z.int(),
     sha256: z.string(),
-    submission: z.int().meta({ description: 'Which submission it was added for, from 1' }),
+    submission: z.int().meta({ description: 'The submission it belongs to, from 1' }),
     uploadedAt: instant,
   })
   .meta({ id: 'KycDocument' });
@@ -105,10 +104,13 @@ const Tier = z
     tier: z.int().meta({ description: '0: not verified' }),
     name: z.string(),
     channels: z.array(z.string()).nullable().meta({ description: 'null: all' }),
-    paymentMax: z.number().nullable().meta({ description: 'ETB per payment; null: what the channel takes' }),
-    payoutDailyMax: z.number().nullable().meta({ description: 'ETB per channel and day; null: what the channel pays' }),
+    paymentMax: z.number().nullable().meta({ description: 'ETB per payment; null: the limit of the channel' }),
+    payoutDailyMax: z
+      .number()
+      .nullable()
+      .meta({ description: 'ETB per channel and day; null: the limit of the channel' }),
   })
-  .meta({ id: 'KycTier', description: 'Limits channels and amounts in live; the sandbox knows none' });
+  .meta({ id: 'KycTier', description: 'Limits channels and amounts in live; not applied in the sandbox' });
 
 export const Kyc = z
   .object({
@@ -116,14 +118,16 @@ export const Kyc = z
     status: z.enum(['NOT_STARTED', 'SUBMITTED', 'UNDER_REVIEW', 'APPROVED', 'REJECTED', 'MORE_INFO_NEEDED']),
     message: z.string().nullable().meta({ description: 'Why it was rejected, or what else is needed' }),
     application: PresentedApplication,
-    missing: z.array(z.string()).meta({ description: 'What it lacks before it can be submitted' }),
+    missing: z.array(z.string()).meta({ description: 'What is missing for a submission' }),
     documents: z.array(KycDocument),
     tier: Tier,
     submittedAt: instant.nullable(),
     decidedAt: instant.nullable(),
     liveKeys: z.object({
       work: z.boolean(),
-      verificationApproved: z.boolean().meta({ description: 'The live application, whichever key asks' }),
+      verificationApproved: z
+        .boolean()
+        .meta({ description: 'Of the live application, for keys of either environment' }),
       sandboxPaymentMade: z.boolean(),
     }),
     timeline: z.array(

@@ -1,27 +1,27 @@
 import type { KycStatus } from '../operations.ts';
 
-/** The merchant may change and submit it: at first, when more is asked of it, and again after a no. */
+/** The merchant may change and submit it. */
 export const EDITABLE: readonly KycStatus[] = ['NOT_STARTED', 'MORE_INFO_NEEDED', 'REJECTED'];
 
-/** Waits for a decision. */
+/** An operator may decide it. */
 export const DECIDABLE: readonly KycStatus[] = ['SUBMITTED', 'UNDER_REVIEW'];
 
-/** What the sandbox decides by itself, by the last two digits of the TIN: all that is not listed is approved. */
+/** The sandbox's own decisions by the last two digits of the TIN; all others are approved. */
 export const SANDBOX_DECISIONS = {
   13: 'reject',
   14: 'wait',
-  15: 'ask',
+  15: 'request_info',
 } as const;
 
-export type SandboxDecision = 'approve' | 'reject' | 'wait' | 'ask';
+export type SandboxDecision = 'approve' | 'reject' | 'wait' | 'request_info';
 
-/** The sandbox's decision about an application; 14 leaves it to an operator. */
+/** The sandbox's decision about an application; `wait` leaves it to an operator. */
 export function sandboxDecision(tin: string | undefined): SandboxDecision {
   const ending = Number((tin ?? '').slice(-2));
   return Object.hasOwn(SANDBOX_DECISIONS, ending) ? SANDBOX_DECISIONS[ending as 13] : 'approve';
 }
 
-/** What can stand in an application's timeline. */
+/** The kinds of timeline entries. */
 export const TIMELINE_KINDS = [
   'application.saved',
   'document.uploaded',

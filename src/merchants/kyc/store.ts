@@ -4,21 +4,21 @@ import { join } from 'node:path';
 
 import { reseal, seal, unseal, type KeyRing } from '../../lib/crypto.ts';
 
-/** A document's file: its name in the folder, and whose it is. */
+/** A document's file: the document's id, and its name in the folder. */
 export type StoredDocument = { id: string; storageKey: string };
 
-/** Where documents' bytes are kept, encrypted. */
+/** The encrypted files of documents. */
 export type DocumentStore = {
-  /** Keeps a document's bytes under a new random name, which is returned once they are on the disk. */
+  /** Stores the bytes under a new random name, returned once they are on the disk. */
   save: (documentId: string, bytes: Buffer) => Promise<string>;
   read: (document: StoredDocument) => Promise<Buffer>;
-  /** Encrypts by the current key what an older one has encrypted, or none. false: it was so already. */
+  /** Encrypts a file with the current key. Returns false when it is already. */
   reencrypt: (document: StoredDocument) => Promise<boolean>;
-  /** No error when it is not there. */
+  /** Also succeeds without the file. */
   remove: (storageKey: string) => Promise<void>;
-  /** The names of all files: those that were kept, and those that were cut off or are being written. */
+  /** The names of all files: complete ones, and those interrupted or still being written. */
   list: () => Promise<{ whole: string[]; cutOff: string[] }>;
-  /** Removes a file of that list, unless somebody has written to it since. Returns whether it did. */
+  /** Removes a file of that list, unless it was written to since. Returns whether it was removed. */
   removeIfUnchanged: (name: string, since: Date) => Promise<boolean>;
 };
 
@@ -28,9 +28,8 @@ const UNFINISHED = '.part';
 const KEY_ID_BYTES_MAX = 32;
 
 /**
- * A folder that nothing serves, readable by this process's user only. Its files are encrypted, each for its document's id.
- * Names are made here and are no part of what a merchant sends. A file whose row was never committed stays behind, of no
- * name that anybody knows, until it is swept (sweep.ts).
+ * A folder that is not served, readable by this process's user only. Each file is encrypted for its document's id. Names
+ * are random and independent of a merchant's input. A file without a committed row is removed later (documents.ts).
  */
 export function createDocumentStore(folder: string, keyRing: KeyRing): DocumentStore {
   const pathOf = (storageKey: string): string => {
@@ -87,14 +86,14 @@ function randomName(): string {
 }
 
 /**
- * Whether a file is encrypted: files from before documents were begin as PDF, PNG and JPEG do, and an encrypted one with
- * the length of its key's id. Whichever it is, its content is held against the document's own SHA-256 (documents.ts).
+ * Whether a file is encrypted: it then begins with the length of its key's id, an older plain one as PDF, PNG or JPEG. The
+ * content is compared with the document's SHA-256 in either case (documents.ts).
  */
 function isSealed(bytes: Buffer): boolean {
   return (bytes[0] ?? 0) <= KEY_ID_BYTES_MAX;
 }
 
-/** Before the first document there is none. */
+/** There is no folder before the first document. */
 function noFolder(error: unknown): string[] {
   if (typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT') return [];
   throw error;

@@ -51,7 +51,7 @@ const FAILURES = new Map<string, Failure<PayoutFailure['code']>>(
 
 /**
  * CBE Birr's money out, and its list: nothing of them is published, so both are assumed to be signed POSTs in the shape
- * of its push (src/sandbox/simulator/cbe-birr-payout.ts has the fields).
+ * of its push (src/sandbox/simulator/cbe-birr.ts has the fields).
  */
 export function cbeBirrPayouts(
   call: CbeBirrCall,

@@ -69,7 +69,7 @@ const FAILURES = new Map<string, Failure<PayoutFailure['code']>>(
  * is a transfer from an organisation to a customer named by phone, told of later by a result call. So the fabric's
  * manners are assumed (token, signed message, notify), with the platform's codes that its preOrder shows as well: a payee
  * that is an organisation is 5000 and a short code 04 there, so a customer is 1000 and a phone 01 here. Method names,
- * paths, statuses and the list are assumed; src/sandbox/simulator/telebirr-payout.ts has them all.
+ * paths, statuses and the list are assumed; src/sandbox/simulator/telebirr.ts has them all.
  */
 export function telebirrPayouts(
   call: TelebirrCall,

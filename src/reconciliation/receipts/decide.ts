@@ -2,11 +2,11 @@ import { bookReference, releaseReferences } from '../../ledger/external-referenc
 import { post, reverse } from '../../ledger/post.ts';
 import { allocationKey, allocationPosting, receiptKey } from '../../ledger/receipt-postings.ts';
 import { rows } from '../../lib/db.ts';
-import { AppError, notFound } from '../../lib/errors.ts';
+import { AppError, invalid, notFound } from '../../lib/errors.ts';
 import { CHANNELS, type Channel } from '../../merchants/channels/channel.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import { RECEIPT_COLUMNS, type BankReceiptRow } from './queries.ts';
-import { ensureReferenceFormat, invalid, toReceipt } from './record.ts';
+import { ensureReferenceFormat, toReceipt } from './record.ts';
 
 export const RECEIPT_DECISIONS = ['ALLOCATED', 'RETURNED', 'CORRECTED'] as const;
 

@@ -2,7 +2,7 @@ import { bookReference, claimReference, referenceConflict } from '../../ledger/e
 import { post } from '../../ledger/post.ts';
 import { receiptPosting, type BankReceipt } from '../../ledger/receipt-postings.ts';
 import { rows } from '../../lib/db.ts';
-import { AppError, notFound } from '../../lib/errors.ts';
+import { AppError, invalid, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { formatBirr, type Santim } from '../../lib/money.ts';
 import type { Environment } from '../../lib/scope.ts';
@@ -137,8 +137,4 @@ const REFERENCE = /^[A-Za-z0-9][A-Za-z0-9_./-]{0,63}$/;
 export function ensureReferenceFormat(field: string, reference: string): void {
   if (REFERENCE.test(reference)) return;
   throw invalid(field, 'must be 1 to 64 letters, digits and any of _ . / -, beginning with a letter or digit');
-}
-
-export function invalid(field: string, issue: string): AppError {
-  return new AppError('VALIDATION_ERROR', `${field} ${issue}.`, { details: [{ field, issue }] });
 }

@@ -1,4 +1,4 @@
-import { AppError } from '../../lib/errors.ts';
+import { invalid } from '../../lib/errors.ts';
 import { ethiopianDate } from '../../settlements/calendar/ethiopian-date.ts';
 import { clockText, ZONE } from '../sources/columns.ts';
 import type { Statement } from '../sources/statement.ts';
@@ -50,7 +50,7 @@ function countOn(before: number, { account }: Statement): number {
   const count = account?.totals.reduce((sum, one) => sum + one.count, before) ?? before;
   if (count <= PDF_MOVEMENTS_MAX) return count;
   const issue = `PDF lists at most ${PDF_MOVEMENTS_MAX} movements, and these settlements have more: ask for fewer days, or for kind balance as CSV or XLSX, which lists the same movements`;
-  throw new AppError('VALIDATION_ERROR', `format ${issue}`, { details: [{ field: 'format', issue }] });
+  throw invalid('format', issue);
 }
 
 type Frame = { subject: string; page: number };

@@ -4,10 +4,10 @@ import { z } from 'zod';
 import { parseBirr } from '../../lib/money.ts';
 import { SANDBOX_PAYOUTS, SANDBOX_PHONES } from '../../lib/sandbox-providers.ts';
 import { fromThisMachineOnly } from './browsers.ts';
+import type { CallbackSender } from './callbacks.ts';
 import { ORDER_FAULTS, PAYOUT_FAULTS, REQUEST_FAULTS, REQUEST_KINDS, type SimulatedChannel } from './faults.ts';
-import type { Order } from './order.ts';
-import type { Payout } from './payout.ts';
-import { respond, type WireContext, type WireDeps } from './protocol.ts';
+import type { Order, Payout } from './order.ts';
+import { respond, type Context, type ProtocolDeps } from './protocol.ts';
 import type { StateFile } from './state-file.ts';
 import { totalsOf, type BankTransfer, type ChannelTotals } from './totals.ts';
 
@@ -30,9 +30,14 @@ const TransferRequest = z.strictObject({
   amount: z.string().refine((text) => (parseBirr(text) ?? 0n) > 0n, 'must be birr above 0, written "100.50"'),
 });
 
-type AdminDeps = WireDeps & { counts: Map<string, number>; file: StateFile; transfers: BankTransfer[] };
+type AdminDeps = ProtocolDeps & {
+  counts: Map<string, number>;
+  file: StateFile;
+  sender: CallbackSender;
+  transfers: BankTransfer[];
+};
 
-/** One order of the journal, times as ISO 8601 by the simulator's clock. */
+/** An order in the journal. Times are ISO 8601 by the simulator's clock. */
 export type JournalOrder = Omit<Order, 'createdAtMs' | 'decidedAtMs' | 'expiresAtMs'> & {
   paid: boolean;
   createdAt: string;
@@ -40,7 +45,7 @@ export type JournalOrder = Omit<Order, 'createdAtMs' | 'decidedAtMs' | 'expiresA
   expiresAt: string;
 };
 
-/** One payout of the journal. `paid`: the money left, whether or not it came back (`reversed`). */
+/** A payout in the journal. `paid`: the money left, whether or not it was returned (`reversed`). */
 export type JournalPayout = Omit<Payout, 'createdAtMs' | 'decidedAtMs' | 'reversedAtMs'> & {
   paid: boolean;
   reversed: boolean;
@@ -49,7 +54,7 @@ export type JournalPayout = Omit<Payout, 'createdAtMs' | 'decidedAtMs' | 'revers
   reversedAt: string | null;
 };
 
-/** What really happened. `requests` counts calls as "TELEBIRR query", those that met a fault included. */
+/** The simulator's state. `requests` counts calls as "TELEBIRR query", including those that met a fault. */
 export type Journal = {
   now: string;
   orders: JournalOrder[];
@@ -58,9 +63,9 @@ export type Journal = {
   requests: Record<string, number>;
 };
 
-/** What tests and the curious may ask of the simulator. Nobody is asked who they are, so only this machine may ask. */
+/** The admin API of the simulator. It takes no key, so it serves this machine only. */
 export function adminRoutes(deps: AdminDeps): Router {
-  const { book, clock, counts, faults, file, payouts, transfers } = deps;
+  const { payments, clock, counts, faults, file, payouts, sender, transfers } = deps;
   const routes = new Router();
   routes.use(fromThisMachineOnly);
 
@@ -78,26 +83,26 @@ export function adminRoutes(deps: AdminDeps): Router {
   routes.get('/admin/journal', (ctx) => {
     respond(ctx, 200, {
       now: iso(clock.nowMs()),
-      orders: book.all().map(journalOrder),
+      orders: payments.all().map(journalOrder),
       payouts: payouts.all().map(journalPayout),
       totals: totals(deps),
       requests: Object.fromEntries(counts),
     } satisfies Journal);
   });
   routes.post('/admin/bank-transfer', (ctx) => {
-    const query = readBody(ctx, TransferRequest);
-    if (!query) return;
-    const transfer = { ...query, atMs: clock.nowMs() };
+    const request = readBody(ctx, TransferRequest);
+    if (!request) return;
+    const transfer = { ...request, atMs: clock.nowMs() };
     transfers.push(transfer);
-    file.saveTransfer(transfer);
+    file.append({ transfer });
     respond(ctx, 201, { totals: totals(deps) });
   });
 
   routes.get('/admin/faults', (ctx) => respond(ctx, 200, { faults: faults.list() }));
   routes.post('/admin/faults', (ctx) => {
-    const query = readBody(ctx, FaultRequest);
-    if (!query) return;
-    faults.add(query);
+    const request = readBody(ctx, FaultRequest);
+    if (!request) return;
+    faults.add(request);
     respond(ctx, 201, { faults: faults.list() });
   });
   routes.delete('/admin/faults', (ctx) => {
@@ -106,18 +111,19 @@ export function adminRoutes(deps: AdminDeps): Router {
   });
 
   routes.post('/admin/clock', async (ctx) => {
-    const query = readBody(ctx, ClockRequest);
-    if (!query) return;
-    file.saveOffset(clock.offsetMs() + query.advanceMs);
-    await clock.advance(query.advanceMs);
+    const request = readBody(ctx, ClockRequest);
+    if (!request) return;
+    file.append({ offsetMs: clock.offsetMs() + request.advanceMs });
+    await clock.advance(request.advanceMs);
     respond(ctx, 200, { now: iso(clock.nowMs()) });
   });
 
   routes.post('/admin/reset', (ctx) => {
     faults.clear();
     counts.clear();
-    book.reset();
+    payments.reset();
     payouts.reset();
+    sender.forget();
     transfers.length = 0;
     clock.reset();
     file.clear();
@@ -126,8 +132,8 @@ export function adminRoutes(deps: AdminDeps): Router {
   return routes;
 }
 
-function totals({ book, payouts, transfers }: AdminDeps): Journal['totals'] {
-  const movements = { orders: book.all(), payouts: payouts.all(), transfers };
+function totals({ payments, payouts, transfers }: AdminDeps): Journal['totals'] {
+  const movements = { orders: payments.all(), payouts: payouts.all(), transfers };
   return {
     TELEBIRR: totalsOf('TELEBIRR', movements),
     CBE_BIRR: totalsOf('CBE_BIRR', movements),
@@ -135,7 +141,7 @@ function totals({ book, payouts, transfers }: AdminDeps): Journal['totals'] {
   };
 }
 
-function readBody<T>(ctx: WireContext, schema: z.ZodType<T>): T | null {
+function readBody<T>(ctx: Context, schema: z.ZodType<T>): T | null {
   const parsed = schema.safeParse(ctx.request.body);
   if (parsed.success) return parsed.data;
   respond(ctx, 400, { problems: parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) });

@@ -1,101 +1,132 @@
-import Router from '@koa/router';
-
 import { parseBirr } from '../../lib/money.ts';
-import type { Callback } from './callback.ts';
-import { respondSigned, isAllowed, signed } from './cbe-birr-message.ts';
-import { cbeBirrPayoutRoutes, payoutCallback } from './cbe-birr-payout.ts';
-import { visibleState, type Order, type OrderState } from './order.ts';
-import { bodyOf, text, withFaults, type Rendered, type Wire, type WireContext, type WireDeps } from './protocol.ts';
+import { signCbeBirr, verifyCbeBirr } from '../../lib/provider-signing.ts';
+import { SANDBOX_CBE_BIRR } from '../../lib/sandbox-providers.ts';
+import type { OrderStatus } from './order.ts';
+import { bodyOf, text, type Fields, type Protocol, type Reply } from './protocol.ts';
 
-const CHANNEL = 'CBE_BIRR';
+const { hashKey, ...till } = SANDBOX_CBE_BIRR;
 
-const STATE: Readonly<Record<OrderState, string>> = {
+const STATES: Readonly<Record<OrderStatus['state'], string>> = {
   WAITING: 'PENDING',
   PAID: 'COMPLETED',
   DECLINED: 'FAILED',
   EXPIRED: 'EXPIRED',
+  ACCEPTED: 'ACCEPTED',
+  FAILED: 'FAILED',
+  REVERSED: 'REVERSED',
 };
 
 const RESULT_CODES = {
   REFUSED_BY_PROVIDER: 'DECLINED',
   INSUFFICIENT_FUNDS: 'INSUFFICIENT_BALANCE',
   CANCELLED_BY_CUSTOMER: 'CANCELLED',
+  INSUFFICIENT_FLOAT: 'INSUFFICIENT_FLOAT',
+  FAILED_AFTERWARDS: 'PAYOUT_FAILED',
 } as const;
 
+const REJECTIONS = { UNKNOWN_PARTY: 'INVALID_MSISDN', ANOTHER_ORDER: 'DUPLICATE_TRANSACTION' } as const;
+
+const ROW_TYPES = { payment: 'PUSH', payout: 'PAYOUT', payoutReversal: 'PAYOUT_REVERSAL' } as const;
+
 /**
- * CBE Birr. All messages are signed alike, both ways. Beside the fields known of the real push (companyName, tillCode,
- * amount, transactionId, transactionTime, callBackURL, token, signature) the sandbox wants phoneNumber, currency and
- * expiryTime (ISO 8601), and answers state, resultCode, resultDesc and reference. Payouts and the list:
- * src/sandbox/simulator/cbe-birr-payout.ts.
+ * CBE Birr. All messages are signed alike, both ways. Beside the known fields of the real push (companyName, tillCode,
+ * amount, transactionId, transactionTime, callBackURL, token, signature) the sandbox requires phoneNumber, currency and
+ * expiryTime (ISO 8601), and returns state, resultCode, resultDesc and reference. CBE Birr publishes nothing about
+ * payouts, so the sandbox takes them in the shape of its push, to wallets only:
+ * - POST /payout { companyName, tillCode, token, transactionId, transactionTime, amount, currency, phoneNumber,
+ *   accountName, callBackURL, signature }: { transactionId, state: ACCEPTED | COMPLETED | FAILED | REVERSED, resultCode,
+ *   reference, amount, currency }, or { state: REJECTED, resultCode } when no payout was made. The same transactionId
+ *   again pays nothing and returns the first one's status; with another amount or phone it is REJECTED with
+ *   DUPLICATE_TRANSACTION.
+ * - POST /payout-status { …, transactionId }: the same, or { state: NOT_FOUND }.
+ * - The callback has the fields of the push's, for COMPLETED, FAILED and REVERSED.
+ * - POST /statement { …, statementDate YYYY-MM-DD, cursor }: { resultCode: "0", statementDate, rows: [{ transactionId,
+ *   type: PUSH | PAYOUT | PAYOUT_REVERSAL, amount, currency, reference, time (ISO 8601) }], nextCursor ("" on the last
+ *   page) }: movements of that day in Addis Ababa, oldest first, at most 200 rows a page.
  */
-export function createCbeBirrWire(deps: WireDeps): Wire {
-  const routes = new Router({ prefix: '/cbebirr' });
-  routes.post(
-    '/push',
-    withFaults(deps, { channel: CHANNEL, kind: 'initiate' }, async (ctx) => {
-      if (isAllowed(ctx)) await placeOrder(deps, ctx);
-    }),
-  );
-  routes.post(
-    '/status',
-    withFaults(deps, { channel: CHANNEL, kind: 'query' }, async (ctx) => {
-      if (isAllowed(ctx)) respondStatus(deps, ctx);
-    }),
-  );
-  routes.use(cbeBirrPayoutRoutes(deps).routes());
-  return { routes, callback, payoutCallback };
+export const cbeBirr: Protocol = {
+  channel: 'CBE_BIRR',
+  prefix: '/cbebirr',
+  endpoints: {
+    initiate: { method: 'post', path: '/push' },
+    query: { method: 'post', path: '/status' },
+    payout: { method: 'post', path: '/payout' },
+    queryPayout: { method: 'post', path: '/payout-status' },
+    statement: { method: 'post', path: '/statement' },
+  },
+  orderIdField: 'transactionId',
+
+  authenticate(ctx) {
+    const fields = bodyOf(ctx);
+    const isMerchant = text(fields, 'token') === till.token && text(fields, 'tillCode') === till.tillCode;
+    if (isMerchant && verifyCbeBirr(fields, hashKey)) return null;
+    return rejection('INVALID_SIGNATURE', 'token or signature is wrong');
+  },
+
+  readPayment(fields) {
+    const order = requestOf(fields);
+    const expiresAtMs = Date.parse(text(fields, 'expiryTime'));
+    if (!order || Number.isNaN(expiresAtMs)) return { problem: 'a field is wrong' };
+    const phone = text(fields, 'phoneNumber');
+    return { ...order, phone, title: text(fields, 'companyName'), returnUrl: null, expiresAtMs };
+  },
+
+  readPayout(fields) {
+    const order = requestOf(fields);
+    const phone = text(fields, 'phoneNumber');
+    return order && phone
+      ? { ...order, payee: { phone }, accountName: text(fields, 'accountName') }
+      : { problem: 'a field is wrong' };
+  },
+
+  readStatement: (fields) => ({ day: text(fields, 'statementDate'), cursor: text(fields, 'cursor') }),
+  invalid: (_fields, problem) => rejection('INVALID_PARAMETER', problem),
+  rejected: ({ reason }) => rejection(REJECTIONS[reason], REJECTIONS[reason]),
+  notFound: (transactionId) => signed({ transactionId, state: 'NOT_FOUND', resultCode: 'NOT_FOUND' }),
+  pushed: ({ orderId: transactionId, reference }) =>
+    signed({ transactionId, state: 'PUSHED', resultCode: '0', resultDesc: 'sent', reference }),
+  status: (status) => signed(statusBody(status)),
+
+  statement(statementDate, page) {
+    const rows = page.rows.map(({ orderId, type, atMs, ...row }) => ({
+      transactionId: orderId,
+      type: ROW_TYPES[type],
+      ...row,
+      time: new Date(atMs).toISOString(),
+    }));
+    return signed({ resultCode: '0', statementDate, rows, nextCursor: page.next ?? '' });
+  },
+
+  callback(status, { signature, dueAtMs }) {
+    const message = { ...till, ...statusBody(status), transactionTime: new Date(dueAtMs).toISOString() };
+    const key = signature === 'wrong' ? 'another-key' : hashKey;
+    const body = signature === 'missing' ? message : { ...message, signature: signCbeBirr(message, key) };
+    return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+  },
+};
+
+function requestOf(fields: Fields) {
+  const [orderId, amount] = [text(fields, 'transactionId'), text(fields, 'amount')];
+  const callbackUrl = text(fields, 'callBackURL');
+  if (!parseBirr(amount) || !orderId || !callbackUrl) return null;
+  return { orderId, amount, callbackUrl, currency: text(fields, 'currency') };
 }
 
-async function placeOrder(deps: WireDeps, ctx: WireContext): Promise<void> {
-  const fields = bodyOf(ctx);
-  const expiresAtMs = Date.parse(text(fields, 'expiryTime'));
-  const amount = text(fields, 'amount');
-  if (
-    !parseBirr(amount) ||
-    Number.isNaN(expiresAtMs) ||
-    !text(fields, 'callBackURL') ||
-    !text(fields, 'transactionId')
-  ) {
-    return respondSigned(ctx, { state: 'REJECTED', resultCode: 'INVALID_PARAMETER', resultDesc: 'a field is wrong' });
-  }
-  const placed = await deps.book.place({
-    channel: CHANNEL,
-    orderId: text(fields, 'transactionId'),
-    phone: text(fields, 'phoneNumber'),
-    amount,
-    currency: text(fields, 'currency'),
-    title: text(fields, 'companyName'),
-    callbackUrl: text(fields, 'callBackURL'),
-    returnUrl: null,
-    expiresAtMs,
-  });
-  if (placed.kind === 'refused') {
-    const resultCode = placed.why === 'UNKNOWN_PHONE' ? 'INVALID_MSISDN' : 'DUPLICATE_TRANSACTION';
-    return respondSigned(ctx, { state: 'REJECTED', resultCode, resultDesc: resultCode });
-  }
-  const { orderId: transactionId, reference } = placed.order;
-  respondSigned(ctx, { transactionId, state: 'PUSHED', resultCode: '0', resultDesc: 'sent', reference });
+function rejection(resultCode: string, resultDesc: string): Reply {
+  return signed({ state: 'REJECTED', resultCode, resultDesc });
 }
 
-function respondStatus(deps: WireDeps, ctx: WireContext): void {
-  const transactionId = text(bodyOf(ctx), 'transactionId');
-  const order = deps.book.find(CHANNEL, transactionId);
-  if (!order) return respondSigned(ctx, { transactionId, state: 'NOT_FOUND', resultCode: 'NOT_FOUND' });
-  order.queries += 1;
-  const state = visibleState(order, deps.clock.nowMs());
-  respondSigned(ctx, { ...statusBody(order, state), amount: (state === 'PAID' && order.paidAmount) || order.amount });
+function signed(fields: Fields): Reply {
+  return { body: { ...fields, signature: signCbeBirr(fields, hashKey) } };
 }
 
-function statusBody(order: Order, state: OrderState): Record<string, string> {
+function statusBody({ order, state, amount, reference, failure }: OrderStatus): Record<string, string> {
   return {
     transactionId: order.orderId,
+    amount,
     currency: order.currency,
-    state: STATE[state],
-    resultCode: state === 'DECLINED' && order.rejection ? RESULT_CODES[order.rejection] : '0',
-    reference: state === 'PAID' ? order.transactionReference : order.reference,
+    state: STATES[state],
+    resultCode: failure ? RESULT_CODES[failure] : '0',
+    reference,
   };
-}
-
-function callback(order: Order, callback: Callback<OrderState>): Rendered {
-  return signed({ ...statusBody(order, callback.state), amount: callback.amount }, callback);
 }

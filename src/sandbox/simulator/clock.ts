@@ -1,17 +1,17 @@
 import type { Clock } from '../../lib/clock.ts';
 import { HOUR_MS } from '../../lib/dates.ts';
 
-/** The simulator's own time: the machine's, plus what admin calls have moved it by. Milliseconds since 1970. */
-export type MovableClock = {
+/** The simulator's time: the system clock plus the offset set by admin calls. Milliseconds since 1970. */
+export type TestClock = {
   nowMs: () => number;
   offsetMs: () => number;
-  /** Runs the work once its time has come. */
+  /** Runs the work when it is due. */
   at: (atMs: number, work: () => Promise<void>) => void;
-  /** Moves time forward and waits for the end of all that is due by then. */
+  /** Moves time forward and waits until everything due by then has finished. */
   advance: (byMs: number) => Promise<void>;
-  /** Forgets all that was to come, and goes back to the machine's time. */
+  /** Forgets all scheduled work and returns to the system clock. */
   reset: () => void;
-  /** Runs nothing any more. */
+  /** Runs no further work. */
   stop: () => void;
 };
 
@@ -19,12 +19,12 @@ type Due = { atMs: number; work: () => Promise<void> };
 
 const SLEEP_MAX_MS = HOUR_MS;
 
-/** Work that fails is reported to `onError`; the clock goes on. */
-export function createMovableClock(options: {
+/** Failed work is reported to `onError`; the clock continues. */
+export function createTestClock(options: {
   base: Clock;
   offsetMs: number;
   onError: (error: unknown) => void;
-}): MovableClock {
+}): TestClock {
   const { base, onError } = options;
   let { offsetMs } = options;
   let stopped = false;
@@ -62,7 +62,7 @@ export function createMovableClock(options: {
     },
     async advance(byMs) {
       offsetMs += byMs;
-      // What runs may make more due, and what fell due by itself a moment ago may still be running.
+      // Running work may schedule more, and work that fell due a moment ago may still be running.
       for (runDue(); running.size > 0; runDue()) await Promise.all(running);
     },
     reset() {

@@ -1,6 +1,6 @@
 export type SimulatedChannel = 'TELEBIRR' | 'CBE_BIRR' | 'AWASH';
 
-/** What may go wrong with an order or a payout once it is made. */
+/** Faults of an order or a payout once it exists. */
 export const ORDER_FAULTS = [
   'callbackLost',
   'callbackLate',
@@ -16,10 +16,10 @@ export const ORDER_FAULTS = [
   'listWrongAmount',
 ] as const;
 
-/** What may go wrong with payouts only. Those that are unknown or silent are made, and nobody is told for `delayMs`. */
+/** Faults of payouts only. Unknown and silent ones are made, but every call about them fails for `delayMs`. */
 export const PAYOUT_FAULTS = ['payoutAcceptedThenFailed', 'payoutReversed', 'payoutUnknown', 'payoutSilent'] as const;
 
-/** What may go wrong with a request; the `After` kinds do what was asked and then do not say so. */
+/** Faults of a request; the `After` kinds execute it and then withhold the response. */
 export const REQUEST_FAULTS = ['serverError', 'serverErrorAfter', 'hang', 'hangAfter', 'tokenExpired'] as const;
 
 export type OrderFaultKind = (typeof ORDER_FAULTS)[number] | (typeof PAYOUT_FAULTS)[number];
@@ -31,27 +31,26 @@ export type RequestKind = (typeof REQUEST_KINDS)[number];
 /** Money in or out. */
 export type Direction = 'payment' | 'payout';
 
-/** A fault as an admin call asks for it. */
+/** A fault as an admin call requests it. */
 export type Fault = {
   kind: OrderFaultKind | RequestFaultKind;
   /** All channels unless named. */
   channel?: SimulatedChannel;
-  /** For the next so many orders (or requests, for faults of requests); until cleared unless said. */
+  /** How many orders (or requests, for faults of requests) it applies to; until cleared unless given. */
   next?: number;
-  /** Of requests only: all of them unless said. */
+  /** Faults of requests only: all kinds unless given. */
   on?: RequestKind;
-  /** Of requests only: so many are spared first. */
+  /** Faults of requests only: how many requests are spared first. */
   after?: number;
-  /** Of what is made only: payments and payouts unless said. */
+  /** Faults of orders only: payments and payouts unless given. */
   of?: Direction;
-  /**
-   * How late a late callback comes, how far a query lags behind, how long a payout is unknown, when it comes back after
-   * it was paid; a minute unless said.
-   */
+  /** The delay of a late callback, a query lag, an outage of a payout, or a reversal; a minute unless given. */
   delayMs?: number;
 };
 
 export type OrderFault = { kind: OrderFaultKind; delayMs: number };
+
+export type Faulty = { faults: readonly OrderFault[] };
 
 const DELAY_MS = 60_000;
 
@@ -59,9 +58,9 @@ export type Faults = {
   add: (fault: Fault) => void;
   clear: () => void;
   list: () => readonly Fault[];
-  /** The faults a new order or payout will have. */
+  /** The faults of a new order or payout. */
   takeForOrder: (channel: SimulatedChannel, of: Direction) => OrderFault[];
-  /** The fault this request has, if any. */
+  /** The fault of this request, if any. */
   takeForRequest: (channel: SimulatedChannel, on: RequestKind) => RequestFaultKind | null;
 };
 
@@ -99,6 +98,14 @@ export function createFaults(): Faults {
       return kind && isOneOf(REQUEST_FAULTS, kind) ? kind : null;
     },
   };
+}
+
+export function hasFault(order: Faulty, fault: OrderFaultKind): boolean {
+  return faultOf(order, fault) !== undefined;
+}
+
+export function faultOf(order: Faulty, fault: OrderFaultKind): OrderFault | undefined {
+  return order.faults.find(({ kind }) => kind === fault);
 }
 
 function concerns(fault: Fault, channel: SimulatedChannel): boolean {

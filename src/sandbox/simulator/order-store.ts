@@ -1,120 +1,138 @@
 import { randomBytes } from 'node:crypto';
 
-import { findSandboxPhone } from '../../lib/sandbox-providers.ts';
-import type { CallbackSender } from './callback-sender.ts';
-import { hasFault } from './callback.ts';
-import type { MovableClock } from './clock.ts';
-import type { Faults, SimulatedChannel } from './faults.ts';
-import { callbacksOf, plannedDecision, type Decision, type Order, type OrderRequest } from './order.ts';
-import type { StateFile } from './state-file.ts';
+import type { Callback, CallbackSender } from './callbacks.ts';
+import type { TestClock } from './clock.ts';
+import { hasFault, type Direction, type Faults, type SimulatedChannel } from './faults.ts';
+import type { Order, OrderRequest, Payout, PayoutRequest, Recorded } from './order.ts';
 
 const ORDERS_MAX = 100_000;
 
-type OrderBookDeps = { clock: MovableClock; faults: Faults; file: StateFile; sender: CallbackSender<Order> };
+/** A change of an order, and when it is due. */
+export type Transition<Item> = { atMs: number; changes: Partial<Item> };
 
-type Placed = { kind: 'placed'; order: Order } | { kind: 'refused'; why: 'UNKNOWN_PHONE' | 'ANOTHER_ORDER' };
+/** How orders of one kind begin, change and are reported. */
+export type Lifecycle<Request, Item> = {
+  direction: Direction;
+  /** Null when the sandbox knows no such payer or payee. */
+  create: (request: Request, recorded: Omit<Recorded<never>, 'state'>) => Item | null;
+  /** What happens next unless somebody decides otherwise; null when nothing does. */
+  next: (item: Item) => Transition<Item> | null;
+  /** The callbacks that report the state entered at this time. */
+  callbacks: (item: Item, atMs: number) => Callback[];
+  /** What must be equal for a repeated order id to be the same order. */
+  terms: (request: Request) => unknown[];
+};
 
-/** All orders of all channels. The same order id of a channel is one order, however often it is placed. */
-export type OrderBook = {
-  place: (request: OrderRequest) => Promise<Placed>;
-  find: (channel: SimulatedChannel, orderId: string) => Order | null;
-  findByReference: (reference: string) => Order | null;
-  /** Ends an order that waits; one that does not, stays as it is. */
-  decide: (order: Order, decision: Decision) => void;
-  all: () => Order[];
+export type Placed<Item> =
+  | { kind: 'placed'; order: Item }
+  /** ANOTHER_ORDER: this id was used before, on other terms. */
+  | { kind: 'rejected'; reason: 'UNKNOWN_PARTY' | 'ANOTHER_ORDER' };
+
+/** All orders of one kind. The same order id of a channel is one order, however often it is placed. */
+export type OrderStore<Request, Item> = {
+  place: (request: Request) => Promise<Placed<Item>>;
+  find: (channel: SimulatedChannel, orderId: string) => Item | null;
+  decide: (item: Item, transition: Transition<Item>) => void;
+  all: () => Item[];
   reset: () => void;
 };
 
-/** Starts with the orders of the state file: what they wait for is scheduled again. */
-export function createOrderBook({ clock, faults, file, sender }: OrderBookDeps, saved: Order[]): OrderBook {
-  const orders = new Map(saved.map((order) => [keyOf(order), order]));
-  for (const order of saved) {
-    if (order.state === 'WAITING') scheduleDecision(order);
-    else sender.schedule(order);
+export type Payments = OrderStore<OrderRequest, Order>;
+export type Payouts = OrderStore<PayoutRequest, Payout>;
+
+type StoreDeps = { clock: TestClock; faults: Faults; save: (order: Order | Payout) => void; sender: CallbackSender };
+
+/** Starts with the saved orders: their transitions and callbacks that are still due are scheduled again. */
+export function createOrderStore<Request extends OrderRequest | PayoutRequest, Item extends Request & (Order | Payout)>(
+  lifecycle: Lifecycle<Request, Item>,
+  { clock, faults, save, sender }: StoreDeps,
+  saved: Item[],
+): OrderStore<Request, Item> {
+  const orders = new Map(saved.map((item) => [keyOf(item), item]));
+  for (const item of saved) {
+    sender.schedule(item);
+    scheduleNext(item);
   }
 
-  function scheduleDecision(order: Order): void {
-    const decision = plannedDecision(order);
-    clock.at(decision.atMs, async () => decide(order, decision));
+  function scheduleNext(item: Item): void {
+    const next = lifecycle.next(item);
+    const { state } = item;
+    if (next) {
+      clock.at(next.atMs, async () => {
+        if (item.state === state) decide(item, next);
+      });
+    }
   }
 
-  function decide(order: Order, decision: Decision): void {
-    if (order.state !== 'WAITING') return;
-    settle(order, decision);
-    sender.schedule(order);
+  function decide(item: Item, transition: Transition<Item>): void {
+    const reported = item.callbacks.length;
+    enter(item, transition);
+    sender.schedule(item, reported);
+    scheduleNext(item);
   }
 
-  function settle(order: Order, decision: Decision): void {
-    order.state = decision.state;
-    order.decidedAtMs = decision.atMs;
-    order.paidAmount = decision.paidAmount;
-    order.rejection = decision.rejection;
-    order.callbacks = callbacksOf(order, decision);
-    file.saveOrder(order);
+  function enter(item: Item, { atMs, changes }: Transition<Item>): void {
+    Object.assign(item, { decidedAtMs: item.decidedAtMs ?? atMs }, changes);
+    item.callbacks.push(...lifecycle.callbacks(item, atMs));
+    save(item);
+  }
+
+  async function begin(item: Item): Promise<void> {
+    const next = lifecycle.next(item);
+    if (next && hasFault(item, 'callbackBeforeAnswer')) {
+      enter(item, { ...next, atMs: clock.nowMs() });
+      scheduleNext(item);
+      await sender.sendNow(item);
+    } else if (next && next.atMs <= item.createdAtMs) decide(item, next);
+    else scheduleNext(item);
   }
 
   return {
     decide,
     all: () => [...orders.values()],
     find: (channel, orderId) => orders.get(keyOf({ channel, orderId })) ?? null,
-    findByReference: (reference) => [...orders.values()].find((order) => order.reference === reference) ?? null,
 
     async place(request) {
       const existing = orders.get(keyOf(request));
-      if (existing) return isSame(existing, request) ? { kind: 'placed', order: existing } : refused('ANOTHER_ORDER');
-      const order = newOrder(request, clock.nowMs());
-      if (!order) return refused('UNKNOWN_PHONE');
-      order.faults = faults.takeForOrder(order.channel, 'payment');
+      if (existing) {
+        existing.submissions += 1;
+        save(existing);
+        const isSame = JSON.stringify(lifecycle.terms(existing)) === JSON.stringify(lifecycle.terms(request));
+        return isSame ? { kind: 'placed', order: existing } : { kind: 'rejected', reason: 'ANOTHER_ORDER' };
+      }
+      const order = lifecycle.create(request, newRecord(clock.nowMs()));
+      if (!order) return { kind: 'rejected', reason: 'UNKNOWN_PARTY' };
+      order.faults = faults.takeForOrder(order.channel, lifecycle.direction);
       forgetOldest(orders);
       orders.set(keyOf(order), order);
-      file.saveOrder(order);
-      if (hasFault(order, 'callbackBeforeAnswer')) {
-        settle(order, { ...plannedDecision(order), atMs: clock.nowMs() });
-        await sender.sendNow(order);
-      } else scheduleDecision(order);
+      save(order);
+      await begin(order);
       return { kind: 'placed', order };
     },
 
-    reset() {
-      orders.clear();
-      sender.forget();
-    },
+    reset: () => orders.clear(),
   };
 }
 
-/** Null when no sandbox phone pays it. */
-function newOrder(request: OrderRequest, nowMs: number): Order | null {
-  const behaviour = findSandboxPhone(request.phone)?.behaviour;
-  if (!behaviour) return null;
+function newRecord(createdAtMs: number): Omit<Recorded<never>, 'state'> {
   return {
-    ...request,
-    behaviour,
     reference: randomBytes(12).toString('hex').toUpperCase(),
     transactionReference: randomBytes(6).toString('hex').toUpperCase(),
-    createdAtMs: nowMs,
+    createdAtMs,
     faults: [],
-    state: 'WAITING',
     decidedAtMs: null,
     paidAmount: null,
-    rejection: null,
+    submissions: 1,
     queries: 0,
     callbacks: [],
   };
-}
-
-function refused(why: 'UNKNOWN_PHONE' | 'ANOTHER_ORDER'): Placed {
-  return { kind: 'refused', why };
-}
-
-function isSame(order: Order, request: OrderRequest): boolean {
-  return order.amount === request.amount && order.currency === request.currency;
 }
 
 function keyOf({ channel, orderId }: { channel: SimulatedChannel; orderId: string }): string {
   return `${channel} ${orderId}`;
 }
 
-function forgetOldest(orders: Map<string, Order>): void {
+function forgetOldest(orders: Map<string, unknown>): void {
   const oldest = orders.size >= ORDERS_MAX ? orders.keys().next().value : undefined;
   if (oldest !== undefined) orders.delete(oldest);
 }

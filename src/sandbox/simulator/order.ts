@@ -1,98 +1,106 @@
-import type { SandboxBehaviour } from '../../lib/sandbox-providers.ts';
-import { callbacksFor, faultOf, hasFault, wrongAmount, type Callback } from './callback.ts';
-import type { OrderFault, SimulatedChannel } from './faults.ts';
+import type { SandboxBehaviour, SandboxPayoutBehaviour } from '../../lib/sandbox-providers.ts';
+import type { Callback } from './callbacks.ts';
+import { faultOf, type OrderFault, type SimulatedChannel } from './faults.ts';
 
 export type OrderState = 'WAITING' | 'PAID' | 'DECLINED' | 'EXPIRED';
 
+export type PayoutState = 'ACCEPTED' | 'PAID' | 'FAILED' | 'REVERSED';
+
 export type Rejection = 'REFUSED_BY_PROVIDER' | 'INSUFFICIENT_FUNDS' | 'CANCELLED_BY_CUSTOMER';
 
-/** An order as a merchant asks for it. Amounts are text as providers write them: "100.50". */
-export type OrderRequest = {
-  channel: SimulatedChannel;
-  orderId: string;
+/** `INSUFFICIENT_FLOAT`: the operator's own account at the provider is empty. */
+export type PayoutFailure = 'REFUSED_BY_PROVIDER' | 'INSUFFICIENT_FLOAT' | 'FAILED_AFTERWARDS';
+
+export type Payee = { phone: string } | { bankCode: string; accountNumber: string };
+
+/** What a merchant requests of either kind. Amounts are text as providers write them: "100.50". */
+type Requested = { channel: SimulatedChannel; orderId: string; amount: string; currency: string; callbackUrl: string };
+
+export type OrderRequest = Requested & {
   phone: string;
-  amount: string;
-  currency: string;
   title: string;
-  callbackUrl: string;
   /** Where the customer's browser goes afterwards, if there is one. */
   returnUrl: string | null;
   expiresAtMs: number;
 };
 
-/** The truth about an order. Times are milliseconds by the simulator's clock. */
-export type Order = OrderRequest & {
-  /** Names the order before it is paid: prepay id, push reference. */
+export type PayoutRequest = Requested & { payee: Payee; accountName: string };
+
+/** What the simulator records of either kind. Times are milliseconds by its clock. */
+export type Recorded<State> = {
+  /** Names the order before money moves: prepay id, push reference. */
   reference: string;
-  /** Names the payment. */
+  /** Names the movement of money, and its reversal. */
   transactionReference: string;
   createdAtMs: number;
-  behaviour: SandboxBehaviour;
   faults: OrderFault[];
-  state: OrderState;
+  state: State;
   decidedAtMs: number | null;
+  /** What moved; unchanged by a reversal. */
   paidAmount: string | null;
-  rejection: Rejection | null;
-  /** How often the merchant asked. */
+  /** How often the merchant submitted it: one order all the same. */
+  submissions: number;
+  /** How often the merchant queried it. */
   queries: number;
-  callbacks: Callback<OrderState>[];
+  callbacks: Callback[];
 };
 
-/** What an order becomes, and when. */
-export type Decision = {
-  atMs: number;
-  state: Exclude<OrderState, 'WAITING'>;
-  paidAmount: string | null;
-  rejection: Rejection | null;
+/** A customer's payment. */
+export type Order = OrderRequest & Recorded<OrderState> & { behaviour: SandboxBehaviour; rejection: Rejection | null };
+
+/** Money paid out. */
+export type Payout = PayoutRequest &
+  Recorded<PayoutState> & {
+    behaviour: SandboxPayoutBehaviour;
+    failure: PayoutFailure | null;
+    reversedAtMs: number | null;
+  };
+
+/** An order as a query or a callback reports it. */
+export type OrderStatus = {
+  order: Order | Payout;
+  state: OrderState | PayoutState;
+  amount: string;
+  /** Whether money has moved, back again or not. */
+  isPaid: boolean;
+  /** The transaction's reference once paid, the order's before. */
+  reference: string;
+  failure: Rejection | PayoutFailure | null;
 };
 
-const QUICKLY_MS = 300;
-const SLOWLY_MS = 120_000;
-const AFTER_EXPIRY_MS = 5_000;
-/** A customer may be typing the PIN when the order's time runs out. */
-const CLOSED_AFTER_EXPIRY_MS = 30_000;
-
-/** What the phone's behaviour makes of an order if nobody decides otherwise on the pay page. */
-export function plannedDecision(order: Order): Decision {
-  const soonMs = order.createdAtMs + QUICKLY_MS;
-  switch (order.behaviour) {
-    case 'approve':
-    case 'approve-without-callback':
-    case 'approve-wrong-amount':
-      return paid(order, soonMs);
-    case 'approve-slowly':
-      return paid(order, order.createdAtMs + SLOWLY_MS);
-    case 'approve-after-expiry':
-      return paid(order, order.expiresAtMs + AFTER_EXPIRY_MS);
-    case 'decline':
-      return declined(soonMs, 'REFUSED_BY_PROVIDER');
-    case 'insufficient-funds':
-      return declined(soonMs, 'INSUFFICIENT_FUNDS');
-    case 'never':
-      return { atMs: order.expiresAtMs + CLOSED_AFTER_EXPIRY_MS, state: 'EXPIRED', paidAmount: null, rejection: null };
-  }
+export function isPayout(order: Order | Payout): order is Payout {
+  return 'payee' in order;
 }
 
-/** The order paid at this time: the amount asked for, or a birr more where the wrong amount is wanted. */
-export function paid(order: Order, atMs: number): Decision {
-  const wrong = order.behaviour === 'approve-wrong-amount' || hasFault(order, 'paidWrongAmount');
-  return { atMs, state: 'PAID', paidAmount: wrong ? wrongAmount(order.amount) : order.amount, rejection: null };
+/** The status that a callback reports. */
+export function statusAt(order: Order | Payout, reported: Pick<OrderStatus, 'state' | 'amount'>): OrderStatus {
+  const { state } = reported;
+  const isPaid = state === 'PAID' || state === 'REVERSED';
+  const failure = isPayout(order) ? order.failure : order.rejection;
+  return {
+    ...reported,
+    order,
+    isPaid,
+    reference: isPaid ? order.transactionReference : order.reference,
+    failure: state === 'DECLINED' || state === 'FAILED' ? failure : null,
+  };
 }
 
-export function declined(atMs: number, rejection: Rejection): Decision {
-  return { atMs, state: 'DECLINED', paidAmount: null, rejection };
+/** The status that a query reports: the current one, or with the fault `queryLag` an earlier one. */
+export function visibleStatus(order: Order | Payout, nowMs: number): OrderStatus {
+  const seenMs = nowMs - (faultOf(order, 'queryLag')?.delayMs ?? 0);
+  const status = (state: OrderStatus['state'], amount = order.amount) => statusAt(order, { state, amount });
+  if (order.decidedAtMs === null || order.decidedAtMs > seenMs) return status(isPayout(order) ? 'ACCEPTED' : 'WAITING');
+  const isReversalUnseen = isPayout(order) && order.reversedAtMs !== null && order.reversedAtMs > seenMs;
+  return status(isReversalUnseen ? 'PAID' : order.state, order.paidAmount ?? order.amount);
 }
 
-/** The callbacks that tell of a decision, as the order's faults will have them. */
-export function callbacksOf(order: Order, decision: Decision): Callback<OrderState>[] {
-  if (order.behaviour === 'approve-without-callback') return [];
-  const amount = decision.paidAmount ?? order.amount;
-  return callbacksFor<OrderState>(order, { state: decision.state, before: 'WAITING', amount, atMs: decision.atMs });
-}
-
-/** What a query is told: the truth, or what was true a while ago. */
-export function visibleState(order: Order, nowMs: number): OrderState {
-  const lag = faultOf(order, 'queryLag');
-  if (lag && order.decidedAtMs !== null && order.decidedAtMs > nowMs - lag.delayMs) return 'WAITING';
-  return order.state;
+/** How every call about this payout fails at this time, although the payout is made. */
+export function outageOf(order: Order | Payout, nowMs: number): 'serverError' | 'hang' | null {
+  const lasts = (kind: 'payoutUnknown' | 'payoutSilent'): boolean => {
+    const fault = faultOf(order, kind);
+    return fault !== undefined && nowMs < order.createdAtMs + fault.delayMs;
+  };
+  if (lasts('payoutUnknown')) return 'serverError';
+  return lasts('payoutSilent') ? 'hang' : null;
 }

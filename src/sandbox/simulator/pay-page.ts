@@ -6,23 +6,26 @@ import { html, type Html } from '../../lib/html.ts';
 import { verifyTelebirr } from '../../lib/provider-signing.ts';
 import { SANDBOX_PHONES, SANDBOX_TELEBIRR } from '../../lib/sandbox-providers.ts';
 import { fromOwnPagesOnly } from './browsers.ts';
-import { declined, paid, type Order } from './order.ts';
-import { bodyOf, text, type WireContext, type WireDeps } from './protocol.ts';
+import type { Order } from './order.ts';
+import { declined, paid } from './payment-lifecycle.ts';
+import { bodyOf, text, type Context, type ProtocolDeps } from './protocol.ts';
 
 const merchantKey = {
   key: createPublicKey(SANDBOX_TELEBIRR.merchantPublicKey),
   scheme: SANDBOX_TELEBIRR.signatureScheme,
 };
 
-/** What a customer sees who follows telebirr's pay link: what this phone will do, and two buttons that do it now. */
-export function payPageRoutes({ book, clock, publicUrl }: WireDeps): Router {
+/** The page behind telebirr's pay link: what this phone will do, and two buttons that decide now. */
+export function payPageRoutes({ payments, clock, publicUrl }: ProtocolDeps): Router {
   const routes = new Router();
+  const findByReference = (reference = ''): Order | null =>
+    payments.all().find((order) => order.reference === reference) ?? null;
   routes.use(fromOwnPagesOnly(publicUrl));
 
   routes.get('/payment/web/paygate', (ctx) => {
     const query = Object.fromEntries(new URLSearchParams(ctx.querystring));
     const { version: _version, trade_type: _tradeType, ...signed } = query;
-    const order = verifyTelebirr(signed, merchantKey) ? book.findByReference(query['prepay_id'] ?? '') : null;
+    const order = verifyTelebirr(signed, merchantKey) ? findByReference(query['prepay_id']) : null;
     if (!order)
       return showPage(ctx, {
         status: 400,
@@ -33,11 +36,12 @@ export function payPageRoutes({ book, clock, publicUrl }: WireDeps): Router {
   });
 
   routes.post('/payment/web/:reference/decision', (ctx) => {
-    const order = book.findByReference(ctx.params['reference'] ?? '');
+    const order = findByReference(ctx.params['reference']);
     if (!order) return showPage(ctx, { status: 404, title: 'No such order' });
     const now = clock.nowMs();
-    const pays = text(bodyOf(ctx), 'decision') === 'pay';
-    book.decide(order, pays ? paid(order, now) : declined(now, 'CANCELLED_BY_CUSTOMER'));
+    const isPaid = text(bodyOf(ctx), 'decision') === 'pay';
+    if (order.state === 'WAITING')
+      payments.decide(order, isPaid ? paid(order, now) : declined(now, 'CANCELLED_BY_CUSTOMER'));
     if (order.returnUrl) {
       ctx.status = 303;
       ctx.set('Location', order.returnUrl);
@@ -64,7 +68,7 @@ function orderHtml(order: Order): Html {
 
 type Page = { status?: number; title?: string; content?: Html | null };
 
-function showPage(ctx: WireContext, { status = 200, title = 'telebirr sandbox', content = null }: Page): void {
+function showPage(ctx: Context, { status = 200, title = 'telebirr sandbox', content = null }: Page): void {
   ctx.status = status;
   ctx.type = 'text/html';
   ctx.set('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");

@@ -1,66 +1,57 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-import type { Order } from './order.ts';
-import type { Payout } from './payout.ts';
+import { isPayout, type Order, type Payout } from './order.ts';
 import type { BankTransfer } from './totals.ts';
 
-/** What a provider must not forget: what it did, and how far its clock was moved. */
+/** What must survive a restart: orders, payouts, transfers, and the offset of the clock. */
 type SavedState = { orders: Order[]; payouts: Payout[]; transfers: BankTransfer[]; offsetMs: number };
-
-export type StateFile = {
-  load: () => SavedState;
-  saveOrder: (order: Order) => void;
-  savePayout: (payout: Payout) => void;
-  saveTransfer: (transfer: BankTransfer) => void;
-  saveOffset: (offsetMs: number) => void;
-  clear: () => void;
-};
-
-/** Phones and accounts are in it. */
-const OURS_ONLY = { mode: 0o600 };
 
 type Line = { order: Order } | { payout: Payout } | { transfer: BankTransfer } | { offsetMs: number };
 
-const nothing = (): SavedState => ({ orders: [], payouts: [], transfers: [], offsetMs: 0 });
+export type StateFile = {
+  load: () => SavedState;
+  saveOrder: (order: Order | Payout) => void;
+  append: (line: Line) => void;
+  clear: () => void;
+};
+
+/** It contains phones and accounts. */
+const PRIVATE = { mode: 0o600 };
 
 /**
- * A file that only grows: a line per change, the last one of an order or a payout counts. Written before anybody is told, so a
- * killed process forgets nothing it said. Without a path nothing is kept.
+ * An append-only file: a line per change, the last line of an order counts. Each line is written before the change is
+ * reported, so a killed process loses nothing it has reported. Without a path nothing is saved.
  */
 export function openStateFile(path: string | null): StateFile {
-  if (path === null) {
-    const forget = (): void => {};
-    return {
-      load: nothing,
-      saveOrder: forget,
-      savePayout: forget,
-      saveTransfer: forget,
-      saveOffset: forget,
-      clear: forget,
-    };
-  }
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const append = (line: Line): void => appendFileSync(path, `${JSON.stringify(line)}\n`, OURS_ONLY);
+  const append = (line: Line): void => {
+    if (path !== null) appendFileSync(path, toText(line), PRIVATE);
+  };
+  if (path !== null) mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   return {
+    append,
+    saveOrder: (order) => append(isPayout(order) ? { payout: order } : { order }),
     load() {
-      const state = existsSync(path) ? readLines(readFileSync(path, 'utf8')) : nothing();
+      if (path === null) return readLines('');
+      const state = readLines(existsSync(path) ? readFileSync(path, 'utf8') : '');
       const lines: Line[] = [
         { offsetMs: state.offsetMs },
         ...state.orders.map((order) => ({ order })),
         ...state.payouts.map((payout) => ({ payout })),
         ...state.transfers.map((transfer) => ({ transfer })),
       ];
-      writeFileSync(`${path}.new`, lines.map((line) => `${JSON.stringify(line)}\n`).join(''), OURS_ONLY);
+      writeFileSync(`${path}.new`, lines.map(toText).join(''), PRIVATE);
       renameSync(`${path}.new`, path);
       return state;
     },
-    saveOrder: (order) => append({ order }),
-    savePayout: (payout) => append({ payout }),
-    saveTransfer: (transfer) => append({ transfer }),
-    saveOffset: (offsetMs) => append({ offsetMs }),
-    clear: () => writeFileSync(path, '', OURS_ONLY),
+    clear: () => {
+      if (path !== null) writeFileSync(path, '', PRIVATE);
+    },
   };
+}
+
+function toText(line: Line): string {
+  return `${JSON.stringify(line)}\n`;
 }
 
 function readLines(text: string): SavedState {
@@ -68,9 +59,7 @@ function readLines(text: string): SavedState {
   const payouts = new Map<string, Payout>();
   const transfers: BankTransfer[] = [];
   let offsetMs = 0;
-  for (const written of text.split('\n')) {
-    const line = parseLine(written);
-    if (line === null) continue;
+  for (const line of text.split('\n').flatMap(parseLine)) {
     if ('offsetMs' in line) offsetMs = line.offsetMs;
     else if ('transfer' in line) transfers.push(line.transfer);
     else if ('payout' in line) payouts.set(`${line.payout.channel} ${line.payout.orderId}`, line.payout);
@@ -79,11 +68,11 @@ function readLines(text: string): SavedState {
   return { orders: [...orders.values()], payouts: [...payouts.values()], transfers, offsetMs };
 }
 
-/** Null for the half line of a process killed while writing it, and for the empty one at the end. */
-function parseLine(text: string): Line | null {
+/** Skips the half line of a process killed while writing it, and the empty one at the end. */
+function parseLine(text: string): Line[] {
   try {
-    return JSON.parse(text) as Line;
+    return [JSON.parse(text) as Line];
   } catch {
-    return null;
+    return [];
   }
 }

@@ -1,10 +1,9 @@
 import { endOfAddisDay, isDay, startOfAddisDay } from '../../lib/dates.ts';
-import { hasFault, wrongAmount } from './callback.ts';
-import type { SimulatedChannel } from './faults.ts';
-import type { OrderBook } from './order-store.ts';
-import type { PayoutBook } from './payout-store.ts';
+import { wrongAmount } from './callbacks.ts';
+import { hasFault, type SimulatedChannel } from './faults.ts';
+import { isPayout, type Order, type Payout } from './order.ts';
 
-/** One line of a channel's list. */
+/** One row of a channel's statement. */
 export type Movement = {
   type: 'payment' | 'payout' | 'payoutReversal';
   orderId: string;
@@ -14,54 +13,47 @@ export type Movement = {
   atMs: number;
 };
 
-type Page = { rows: Movement[]; next: string | null };
+/** A page of a statement; `next` is the next page's cursor, null on the last page. */
+export type Statement = { rows: Movement[]; next: string | null };
 
-/** A page of so many rows stays below the 64 KiB that a careful reader takes. */
+/** Keeps a page below the 64 KiB that the adapters accept. */
 const PAGE_ROWS = 200;
 
 /**
- * What moved on a channel on an Addis day, oldest first; the cursor is where the page before ended, so that money moving
- * meanwhile shifts nothing. Null when the day or the cursor is none.
+ * The movements of a channel on an Addis day, oldest first. The cursor is the position of the previous page's last row,
+ * so new movements shift nothing. Null when the day or the cursor is malformed.
  */
 export function statementPage(
-  books: { book: OrderBook; payouts: PayoutBook },
+  { orders, payouts }: { orders: readonly Order[]; payouts: readonly Payout[] },
   query: { channel: SimulatedChannel; day: string; cursor: string },
-): Page | null {
+): Statement | null {
   const isCursor = query.cursor === '' || /^\d{16}-[A-Z0-9]+-[a-zA-Z]+$/.test(query.cursor);
   if (!isDay(query.day) || !isCursor) return null;
   const [fromMs, toMs] = [startOfAddisDay(query.day).getTime(), endOfAddisDay(query.day).getTime()];
-  const rest = movementsOf(books, query.channel)
+  const rest = [...orders, ...payouts]
+    .filter(({ channel }) => channel === query.channel)
+    .flatMap(movementsOf)
     .filter(({ atMs }) => atMs >= fromMs && atMs < toMs)
-    .map((row) => ({ row, place: placeOf(row) }))
-    .filter(({ place }) => place > query.cursor)
-    .toSorted((a, b) => (a.place < b.place ? -1 : 1));
+    .map((row) => ({ row, position: positionOf(row) }))
+    .filter(({ position }) => position > query.cursor)
+    .toSorted((a, b) => (a.position < b.position ? -1 : 1));
   const page = rest.slice(0, PAGE_ROWS);
-  return { rows: page.map(({ row }) => row), next: rest.length > page.length ? (page.at(-1)?.place ?? null) : null };
+  return { rows: page.map(({ row }) => row), next: rest.length > page.length ? (page.at(-1)?.position ?? null) : null };
 }
 
-function movementsOf({ book, payouts }: { book: OrderBook; payouts: PayoutBook }, channel: SimulatedChannel) {
-  const movements: Movement[] = [];
-  const list = (item: Parameters<typeof hasFault>[0], movement: Movement): void => {
-    if (hasFault(item, 'listDropped')) return;
-    const wrong = hasFault(item, 'listWrongAmount');
-    movements.push(wrong ? { ...movement, amount: wrongAmount(movement.amount) } : movement);
-  };
-  for (const order of book.all()) {
-    if (order.channel !== channel || order.decidedAtMs === null || order.paidAmount === null) continue;
-    const { orderId, currency, transactionReference: reference, paidAmount: amount, decidedAtMs: atMs } = order;
-    list(order, { type: 'payment', orderId, amount, currency, reference, atMs });
-  }
-  for (const payout of payouts.all()) {
-    if (payout.channel !== channel || payout.decidedAtMs === null || payout.paidAmount === null) continue;
-    const { orderId, currency, transactionReference: reference, paidAmount: amount, decidedAtMs: atMs } = payout;
-    const movement: Movement = { type: 'payout', orderId, amount, currency, reference, atMs };
-    list(payout, movement);
-    if (payout.reversedAtMs !== null) list(payout, { ...movement, type: 'payoutReversal', atMs: payout.reversedAtMs });
-  }
-  return movements;
+function movementsOf(order: Order | Payout): Movement[] {
+  const { orderId, currency, transactionReference: reference, paidAmount, decidedAtMs } = order;
+  if (decidedAtMs === null || paidAmount === null || hasFault(order, 'listDropped')) return [];
+  const amount = hasFault(order, 'listWrongAmount') ? wrongAmount(paidAmount) : paidAmount;
+  const movement = { orderId, amount, currency, reference, atMs: decidedAtMs };
+  if (!isPayout(order)) return [{ ...movement, type: 'payment' }];
+  const payout = { ...movement, type: 'payout' } as const;
+  return order.reversedAtMs === null
+    ? [payout]
+    : [payout, { ...movement, type: 'payoutReversal', atMs: order.reversedAtMs }];
 }
 
 /** Sorts as text by time. */
-function placeOf({ atMs, reference, type }: Movement): string {
+function positionOf({ atMs, reference, type }: Movement): string {
   return `${String(Math.floor(atMs)).padStart(16, '0')}-${reference}-${type}`;
 }

@@ -1,161 +1,250 @@
-import { randomBytes } from 'node:crypto';
-
-import Router from '@koa/router';
+import { createPrivateKey, createPublicKey, randomBytes } from 'node:crypto';
 
 import { HOUR_MS, inAddis } from '../../lib/dates.ts';
 import { parseBirr } from '../../lib/money.ts';
+import { signTelebirr, verifyTelebirr } from '../../lib/provider-signing.ts';
 import { SANDBOX_TELEBIRR } from '../../lib/sandbox-providers.ts';
-import type { Callback } from './callback.ts';
-import { visibleState, type Order, type OrderState } from './order.ts';
+import { isPayout, type OrderStatus } from './order.ts';
 import { payPageRoutes } from './pay-page.ts';
 import {
-  respond,
   bodyOf,
+  objectOf,
+  respond,
   text,
-  withFaults,
-  type Rendered,
-  type Wire,
-  type WireContext,
-  type WireDeps,
+  type Fields,
+  type Protocol,
+  type ProtocolDeps,
+  type Reply,
 } from './protocol.ts';
-import { respondSigned, contentOf, isSigned, notification } from './telebirr-message.ts';
-import { payoutCallback, telebirrPayoutRoutes } from './telebirr-payout.ts';
 
-const TOKEN_LIFE_MS = HOUR_MS;
-const CHANNEL = 'TELEBIRR';
-const ORDER_STATUS: Readonly<Record<OrderState, string>> = {
+const TOKEN_LIFETIME_MS = HOUR_MS;
+const { signatureScheme: scheme } = SANDBOX_TELEBIRR;
+const merchantKey = { key: createPublicKey(SANDBOX_TELEBIRR.merchantPublicKey), scheme };
+const ownKey = { key: createPrivateKey(SANDBOX_TELEBIRR.providerPrivateKey), scheme };
+
+type ByState = Readonly<Record<OrderStatus['state'], string>>;
+
+const ORDER_STATUS: ByState = {
   WAITING: 'WAIT_PAY',
   PAID: 'PAY_SUCCESS',
   DECLINED: 'PAY_FAILED',
   EXPIRED: 'ORDER_CLOSED',
+  ACCEPTED: 'TRANSFER_PROCESSING',
+  FAILED: 'TRANSFER_FAILED',
+  REVERSED: 'TRANSFER_REVERSED',
 };
 
-const TRADE_STATUS: Readonly<Record<OrderState, string>> = {
+const TRADE_STATUS: ByState = {
   WAITING: 'Paying',
   PAID: 'Completed',
   DECLINED: 'Failure',
   EXPIRED: 'Expired',
+  ACCEPTED: 'Pending',
+  FAILED: 'Failure',
+  REVERSED: 'Reversed',
 };
 
-/** telebirr publishes no words for why a payment failed; these are the sandbox's own. */
+/** telebirr publishes no failure codes; these are the sandbox's own. */
 const FAIL_CODES = {
   REFUSED_BY_PROVIDER: { fail_code: 'PAY_REFUSED', fail_reason: 'telebirr declined the payment' },
   INSUFFICIENT_FUNDS: { fail_code: 'INSUFFICIENT_BALANCE', fail_reason: 'the balance is too low' },
   CANCELLED_BY_CUSTOMER: { fail_code: 'USER_CANCELLED', fail_reason: 'the customer refused' },
+  INSUFFICIENT_FLOAT: { fail_code: 'INSUFFICIENT_FLOAT', fail_reason: 'the organisation account is too low' },
+  FAILED_AFTERWARDS: { fail_code: 'TRANSFER_NOT_MADE', fail_reason: 'the transfer could not be made' },
 } as const;
+const TRANSFER_REFUSED = { fail_code: 'TRANSFER_REFUSED', fail_reason: 'telebirr declined the transfer' };
+
+const TRANS_TYPES = { payment: 'C2B', payout: 'B2C', payoutReversal: 'B2C_REVERSAL' } as const;
+
+/** The messages, which need no state. */
+const messages: Omit<Protocol, 'authenticate'> = {
+  channel: 'TELEBIRR',
+  prefix: '/telebirr',
+  endpoints: {
+    initiate: { method: 'post', path: '/payment/v1/merchant/preOrder' },
+    query: { method: 'post', path: '/payment/v1/merchant/queryOrder' },
+    payout: { method: 'post', path: '/payment/v1/merchant/transfer' },
+    queryPayout: { method: 'post', path: '/payment/v1/merchant/queryTransfer' },
+    statement: { method: 'post', path: '/payment/v1/merchant/queryStatement' },
+  },
+  orderIdField: 'merch_order_id',
+  fieldsOf: (body) => objectOf(body['biz_content']),
+
+  readPayment(fields, nowMs) {
+    const minutes = /^(\d{1,4})m$/.exec(text(fields, 'timeout_express'));
+    const problem = problemOf(fields, minutes ? null : 'timeout_express must be minutes, as 30m');
+    if (problem) return { problem };
+    return {
+      ...requestOf(fields),
+      phone: text(fields, 'callback_info'),
+      title: text(fields, 'title'),
+      returnUrl: text(fields, 'redirect_url') || null,
+      expiresAtMs: nowMs + Number(minutes?.[1]) * 60_000,
+    };
+  },
+
+  readPayout(fields) {
+    const isPhone = text(fields, 'payee_identifier_type') === '01';
+    const problem = problemOf(fields, isPhone ? null : 'payee_identifier_type must be 01, a phone');
+    if (problem) return { problem };
+    const payee = { phone: text(fields, 'payee_identifier') };
+    return { ...requestOf(fields), payee, accountName: text(fields, 'payee_name') };
+  },
+
+  readStatement: (fields) => ({
+    day: text(fields, 'bill_date').replace(/^(\d{4})(\d\d)(\d\d)$/, '$1-$2-$3'),
+    cursor: text(fields, 'page_token'),
+  }),
+
+  invalid: (_fields, problem) => failure('INVALID_PARAMETER', problem),
+  rejected({ kind, orderId, reason }) {
+    const unknownParty = kind === 'payout' ? 'INVALID_PAYEE' : 'INVALID_PAYER';
+    const code = reason === 'ANOTHER_ORDER' ? 'ORDER_EXIST' : unknownParty;
+    return failure(code, `${code}: ${orderId}`);
+  },
+  notFound: (orderId) => failure('ORDER_NOT_EXIST', `no order ${orderId}`),
+  pushed: ({ orderId, reference }) => success({ merch_order_id: orderId, prepay_id: reference }),
+  status: (status) => success(statusContent(status)),
+
+  statement(day, page) {
+    const records = page.rows.map((row) => ({
+      merch_order_id: row.orderId,
+      trans_type: TRANS_TYPES[row.type],
+      trans_amount: row.amount,
+      trans_currency: row.currency,
+      trans_id: row.reference,
+      trans_time: String(row.atMs),
+    }));
+    return success({ bill_date: day.replaceAll('-', ''), records, next_page_token: page.next ?? '' });
+  },
+
+  callback(status, { signature, dueAtMs }) {
+    const message = { ...notification(status), notify_time: String(dueAtMs) };
+    // A wrong signature is a real one, of another message.
+    const signed = signature === 'wrong' ? { ...message, merch_order_id: `${message.merch_order_id}X` } : message;
+    const sign = { sign: signTelebirr(signed, ownKey), sign_type: 'SHA256WithRSA' };
+    const body = JSON.stringify(signature === 'missing' ? message : { ...message, ...sign });
+    return { headers: { 'content-type': 'application/json' }, body };
+  },
+};
 
 /**
- * telebirr's H5/C2B fabric: token, preOrder, queryOrder, notify, and the customer's pay page. Payouts and the list:
- * src/sandbox/simulator/telebirr-payout.ts.
+ * telebirr's H5/C2B fabric: token, preOrder, queryOrder, notify, and the customer's pay page. telebirr publishes its B2C
+ * transfer only to its contract partners, so the same conventions (token, signed message, biz_content, notify) are
+ * assumed for payouts; see src/providers/telebirr/payouts.ts for the evidence:
+ * - POST /payment/v1/merchant/transfer, method payment.transfer, biz_content { appid, merch_code, merch_order_id,
+ *   notify_url, trade_type B2C, total_amount "0.00", trans_currency, business_type, payee_identifier (phone),
+ *   payee_identifier_type 01, payee_type 1000, payee_name }: { merch_order_id, order_status: TRANSFER_PROCESSING |
+ *   TRANSFER_SUCCESS | TRANSFER_FAILED | TRANSFER_REVERSED, payment_order_id, trans_id?, total_amount, trans_currency,
+ *   fail_code?, fail_reason? }. The same order again pays nothing and returns the first one's status; with another
+ *   amount or payee it is FAIL with ORDER_EXIST.
+ * - POST /payment/v1/merchant/queryTransfer, method payment.querytransfer, { …, merch_order_id }: the same, or FAIL with
+ *   ORDER_NOT_EXIST.
+ * - The notify message of payments, trade_status Completed, Failure or Reversed.
+ * - POST /payment/v1/merchant/queryStatement, method payment.querystatement, { …, bill_date YYYYMMDD, page_token }:
+ *   { bill_date, records: [{ merch_order_id, trans_type: C2B | B2C | B2C_REVERSAL, trans_amount, trans_currency, trans_id,
+ *   trans_time (milliseconds) }], next_page_token ("" on the last page) }: movements of that day in Addis Ababa, oldest
+ *   first, at most 200 records a page.
  */
-export function createTelebirrWire(deps: WireDeps): Wire {
-  const tokens = new Map<string, number>();
-  const routes = new Router({ prefix: '/telebirr' });
-  const faulty = { ...deps, forgetTokens: () => tokens.clear() };
+export function createTelebirr(deps: ProtocolDeps): Protocol {
+  const tokens = createTokens(deps);
+  return {
+    ...messages,
+    forgetTokens: tokens.forget,
+    extraRoutes(routes) {
+      routes.post('/payment/v1/token', (ctx) => {
+        deps.count('TELEBIRR token');
+        const isApp = ctx.get('x-app-key') === SANDBOX_TELEBIRR.appKey;
+        if (isApp && text(bodyOf(ctx), 'appSecret') === SANDBOX_TELEBIRR.appSecret) respond(ctx, 200, tokens.issue());
+        else respond(ctx, 401, { errorCode: 'INVALID_APP', errorMsg: 'app key or secret is wrong' });
+      });
+      routes.use(payPageRoutes(deps).routes());
+    },
 
-  routes.post('/payment/v1/token', (ctx) => {
-    deps.count(`${CHANNEL} token`);
-    const right = ctx.get('x-app-key') === SANDBOX_TELEBIRR.appKey;
-    if (!right || text(bodyOf(ctx), 'appSecret') !== SANDBOX_TELEBIRR.appSecret) {
-      return respond(ctx, 401, { errorCode: 'INVALID_APP', errorMsg: 'app key or secret is wrong' });
-    }
-    const token = `Bearer ${randomBytes(16).toString('hex')}`;
-    const now = deps.clock.nowMs();
-    tokens.set(token, now + TOKEN_LIFE_MS);
-    respond(ctx, 200, { token, effectiveDate: compactTime(now), expirationDate: compactTime(now + TOKEN_LIFE_MS) });
-  });
-
-  routes.post(
-    '/payment/v1/merchant/preOrder',
-    withFaults(faulty, { channel: CHANNEL, kind: 'initiate' }, async (ctx) => {
-      if (isAllowed(ctx)) await placeOrder(deps, ctx);
-    }),
-  );
-  routes.post(
-    '/payment/v1/merchant/queryOrder',
-    withFaults(faulty, { channel: CHANNEL, kind: 'query' }, async (ctx) => {
-      if (isAllowed(ctx)) respondQuery(deps, ctx);
-    }),
-  );
-  routes.use(payPageRoutes(deps).routes());
-  routes.use(telebirrPayoutRoutes(faulty, isAllowed).routes());
-
-  function isAllowed(ctx: WireContext): boolean {
-    const expiresAtMs = tokens.get(ctx.get('authorization')) ?? 0;
-    if (expiresAtMs <= deps.clock.nowMs()) {
-      respond(ctx, 401, { errorCode: 'INVALID_TOKEN', errorMsg: 'the token is unknown or has expired' });
-      return false;
-    }
-    return isSigned(ctx);
-  }
-
-  return { routes, callback, payoutCallback };
+    authenticate(ctx) {
+      if (!tokens.isValid(ctx.get('authorization'))) {
+        const errorMsg = 'the token is unknown or has expired';
+        return { status: 401, body: { errorCode: 'INVALID_TOKEN', errorMsg } };
+      }
+      return verifyTelebirr(bodyOf(ctx), merchantKey) ? null : failure('INVALID_SIGN', 'sign is not of this message');
+    },
+  };
 }
 
-async function placeOrder(deps: WireDeps, ctx: WireContext): Promise<void> {
-  const content = contentOf(ctx);
-  const orderId = text(content, 'merch_order_id');
-  const minutes = /^(\d{1,4})m$/.exec(text(content, 'timeout_express'));
-  const problem = preOrderProblem(content, minutes !== null);
-  if (problem) return respond(ctx, 200, { result: 'FAIL', code: 'INVALID_PARAMETER', msg: problem });
-  const placed = await deps.book.place({
-    channel: CHANNEL,
-    orderId,
-    phone: text(content, 'callback_info'),
-    amount: text(content, 'total_amount'),
-    currency: text(content, 'trans_currency'),
-    title: text(content, 'title'),
-    callbackUrl: text(content, 'notify_url'),
-    returnUrl: text(content, 'redirect_url') || null,
-    expiresAtMs: deps.clock.nowMs() + Number(minutes?.[1]) * 60_000,
-  });
-  if (placed.kind === 'refused') {
-    const code = placed.why === 'UNKNOWN_PHONE' ? 'INVALID_PAYER' : 'ORDER_EXIST';
-    return respond(ctx, 200, { result: 'FAIL', code, msg: `${code}: ${orderId}` });
-  }
-  respondSigned(ctx, { merch_order_id: orderId, prepay_id: placed.order.reference });
+function createTokens({ clock }: ProtocolDeps) {
+  const expiresAtMs = new Map<string, number>();
+  return {
+    issue() {
+      const token = `Bearer ${randomBytes(16).toString('hex')}`;
+      const now = clock.nowMs();
+      expiresAtMs.set(token, now + TOKEN_LIFETIME_MS);
+      return { token, effectiveDate: compactTime(now), expirationDate: compactTime(now + TOKEN_LIFETIME_MS) };
+    },
+    isValid: (token: string): boolean => (expiresAtMs.get(token) ?? 0) > clock.nowMs(),
+    forget: (): void => expiresAtMs.clear(),
+  };
 }
 
-function preOrderProblem(content: Record<string, unknown>, hasTimeout: boolean): string | null {
-  if (text(content, 'appid') !== SANDBOX_TELEBIRR.appId) return 'appid is not known';
-  if (text(content, 'merch_code') !== SANDBOX_TELEBIRR.merchantCode) return 'merch_code is not known';
-  if (!/^[A-Za-z0-9]{1,64}$/.test(text(content, 'merch_order_id'))) return 'merch_order_id must be alphanumeric, ≤ 64';
-  if (!/^\d+\.\d\d$/.test(text(content, 'total_amount'))) return 'total_amount must be written 0.00';
-  if (!parseBirr(text(content, 'total_amount'))) return 'total_amount must be more than 0';
-  if (!hasTimeout) return 'timeout_express must be minutes, as 30m';
-  return text(content, 'notify_url') === '' ? 'notify_url is missing' : null;
+/** What is wrong with the fields that payments and payouts share, or else `otherProblem`. */
+function problemOf(fields: Fields, otherProblem: string | null): string | null {
+  if (text(fields, 'appid') !== SANDBOX_TELEBIRR.appId) return 'appid is not known';
+  if (text(fields, 'merch_code') !== SANDBOX_TELEBIRR.merchantCode) return 'merch_code is not known';
+  if (!/^[A-Za-z0-9]{1,64}$/.test(text(fields, 'merch_order_id'))) return 'merch_order_id must be alphanumeric, ≤ 64';
+  if (!/^\d+\.\d\d$/.test(text(fields, 'total_amount'))) return 'total_amount must be written 0.00';
+  if (!parseBirr(text(fields, 'total_amount'))) return 'total_amount must be more than 0';
+  if (otherProblem) return otherProblem;
+  return text(fields, 'notify_url') === '' ? 'notify_url is missing' : null;
 }
 
-function respondQuery(deps: WireDeps, ctx: WireContext): void {
-  const orderId = text(contentOf(ctx), 'merch_order_id');
-  const order = deps.book.find(CHANNEL, orderId);
-  if (!order) return respond(ctx, 200, { result: 'FAIL', code: 'ORDER_NOT_EXIST', msg: `no order ${orderId}` });
-  order.queries += 1;
-  const state = visibleState(order, deps.clock.nowMs());
-  respondSigned(ctx, {
-    merch_order_id: orderId,
-    order_status: ORDER_STATUS[state],
+function requestOf(fields: Fields) {
+  return {
+    orderId: text(fields, 'merch_order_id'),
+    amount: text(fields, 'total_amount'),
+    currency: text(fields, 'trans_currency'),
+    callbackUrl: text(fields, 'notify_url'),
+  };
+}
+
+function failure(code: string, msg: string): Reply {
+  return { body: { result: 'FAIL', code, msg } };
+}
+
+function success(content: Record<string, unknown>): Reply {
+  const nonce = randomBytes(16).toString('hex');
+  const message = { result: 'SUCCESS', code: '0', msg: 'success', nonce_str: nonce, biz_content: content };
+  return { body: { ...message, sign: signTelebirr(message, ownKey), sign_type: 'SHA256WithRSA' } };
+}
+
+function statusContent({ order, state, amount, isPaid, failure: reason }: OrderStatus): Record<string, unknown> {
+  const isTransfer = isPayout(order);
+  const failCodes = reason && (isTransfer && reason === 'REFUSED_BY_PROVIDER' ? TRANSFER_REFUSED : FAIL_CODES[reason]);
+  return {
+    merch_order_id: order.orderId,
+    order_status: isTransfer && state === 'PAID' ? 'TRANSFER_SUCCESS' : ORDER_STATUS[state],
     payment_order_id: order.reference,
+    total_amount: amount,
     trans_currency: order.currency,
-    total_amount: (state === 'PAID' && order.paidAmount) || order.amount,
-    ...(state === 'PAID' ? { trans_id: order.transactionReference, trans_time: String(order.decidedAtMs) } : {}),
-    ...(state === 'DECLINED' && order.rejection ? FAIL_CODES[order.rejection] : {}),
-  });
+    ...(isPaid ? { trans_id: order.transactionReference, trans_time: String(order.decidedAtMs) } : {}),
+    ...failCodes,
+  };
 }
 
-function callback(order: Order, callback: Callback<OrderState>): Rendered {
-  const content = {
+/** The notify message. Its times are milliseconds, as telebirr's often are. */
+function notification({ order, state, amount, isPaid }: OrderStatus) {
+  const endedAtMs = (isPayout(order) ? order.reversedAtMs : null) ?? order.decidedAtMs;
+  return {
+    appid: SANDBOX_TELEBIRR.appId,
+    merch_code: SANDBOX_TELEBIRR.merchantCode,
     merch_order_id: order.orderId,
     payment_order_id: order.reference,
-    trade_status: TRADE_STATUS[callback.state],
-    total_amount: callback.amount,
+    trade_status: TRADE_STATUS[state],
+    total_amount: amount,
     trans_currency: order.currency,
-    trans_id: callback.state === 'PAID' ? order.transactionReference : '',
-    trans_end_time: String(order.decidedAtMs ?? ''),
+    trans_id: isPaid ? order.transactionReference : '',
+    trans_end_time: String(endedAtMs ?? ''),
     notify_url: order.callbackUrl,
-    callback_info: order.phone,
+    ...(isPayout(order) ? {} : { callback_info: order.phone }),
   };
-  return notification(content, callback);
 }
 
 /** yyyyMMddHHmmss in Addis Ababa. */

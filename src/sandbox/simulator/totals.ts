@@ -1,14 +1,13 @@
 import { formatBirr, parseBirr, type Santim } from '../../lib/money.ts';
 import type { SimulatedChannel } from './faults.ts';
-import type { Order } from './order.ts';
-import type { Payout } from './payout.ts';
+import type { Order, Payout } from './order.ts';
 
-/** What a provider has paid to the operator's bank account. */
+/** A transfer from a provider to the operator's bank account. */
 export type BankTransfer = { channel: SimulatedChannel; amount: string; atMs: number };
 
 /**
- * What went through a provider, in birr ("100.50"). `unpaid` is what it still owes the operator: received − paid out +
- * reversed − transferred, below zero when it has paid out more than it took.
+ * A provider's totals in birr ("100.50"). `unpaid` is what it still owes the operator: received − paid out + reversed −
+ * transferred, negative when it has paid out more than it received.
  */
 export type ChannelTotals = {
   received: string;
@@ -20,7 +19,7 @@ export type ChannelTotals = {
 
 type SimulatedMoney = { orders: readonly Order[]; payouts: readonly Payout[]; transfers: readonly BankTransfer[] };
 
-/** Of everything the simulator remembers. */
+/** The totals of all saved movements. */
 export function totalsOf(channel: SimulatedChannel, movements: SimulatedMoney): ChannelTotals {
   const payouts = movements.payouts.filter((payout) => payout.channel === channel);
   const received = sum(movements.orders.filter((order) => order.channel === channel).map((order) => order.paidAmount));

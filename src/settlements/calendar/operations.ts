@@ -2,8 +2,8 @@ import { z } from 'zod';
 
 import { isDay } from '../../lib/dates.ts';
 import { rows, type Knex } from '../../lib/db.ts';
-import { shown } from '../../lib/echo.ts';
-import { AppError, notFound } from '../../lib/errors.ts';
+import { presentValue } from '../../lib/echo.ts';
+import { AppError, invalidFields, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { dateParam } from '../../lib/pagination.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
@@ -63,9 +63,7 @@ export async function removeHoliday(tx: UnitOfWork, id: string): Promise<Holiday
 function checked<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
-  const details = parsed.error.issues.map(({ path, message }) => ({ field: path.join('.'), issue: message }));
-  const message = details.map(({ field, issue }) => `${field} ${issue}`.trim()).join('; ');
-  throw new AppError('VALIDATION_ERROR', message, { details });
+  throw invalidFields(parsed.error.issues.map(({ path, message }) => ({ field: path.join('.'), issue: message })));
 }
 
 /** Edits are rare and run one after the other, so each writes what it has read; readers do not wait. */
@@ -110,7 +108,7 @@ async function ensureNameUnused(trx: Knex.Transaction, { id, date, name }: Edite
 const NAME_CHARACTERS_MAX = 100;
 
 const mustBe = (what: string) => (issue: { input?: unknown }) =>
-  issue.input === undefined ? 'is required' : `must be ${what}, got ${shown(issue.input, { isPublic: true })}`;
+  issue.input === undefined ? 'is required' : `must be ${what}, got ${presentValue(issue.input, { isPublic: true })}`;
 
 /** A day within the calendar. */
 export const calendarDate = dateParam.refine((text) => !isDay(text) || (text >= FIRST_DAY && text <= LAST_DAY), {

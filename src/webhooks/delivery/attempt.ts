@@ -1,11 +1,12 @@
+import { createHmac, randomBytes } from 'node:crypto';
+
 import { decrypt, type KeyRing } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
 import type { ClaimedAttempt } from './claim.ts';
 import type { Failure } from './failure.ts';
 import { unsentResult, type Sender, type SendResult } from './send.ts';
-import { signedRequest } from './signature.ts';
 
-/** The retry schedule as it is applied after a failure. */
+/** The retry schedule, applied after each failure. */
 export type RetrySchedule = {
   retryDelaysSeconds: readonly number[];
   /** 0 … 1: spreads the next retry by up to 5 %, at most 60 s, never earlier. */
@@ -26,28 +27,28 @@ export type AttemptOutcome = Pick<
   timings: Record<string, number | null>;
   responseHeaders: Record<string, string>;
   responseExcerpt: string;
-  /** When the schedule's next retry is due after a failure; null when this was the last one, or a resend. */
+  /** When the next scheduled retry is due after a failure; null after the last one, and after a resend. */
   nextAttemptAt: string | null;
-  /** Why an operator asked for it. */
+  /** Of the operator who requested it; null when no operator did. */
   reason: string | null;
-  /** For the dead letter that a last failure opens. */
+  /** Of the dead letter that a last failure opens. */
   deadLetterId: string;
 };
 
 export type AttemptDeps = {
   sender: Sender;
   keyRing: KeyRing;
-  /** A request that could not be made is a defect of ours. */
+  /** Called when the request could not be built, which is a defect of this service. */
   onDefect: (deliveryId: string, error: unknown) => void;
 };
 
-/** Makes the POST of a claimed attempt. Never rejects: expected failures and defects are both outcomes. */
+/** Signs and sends the POST of a claimed attempt. Never rejects: expected failures and defects are both outcomes. */
 export function createAttempt(deps: AttemptDeps) {
   return async (attempt: ClaimedAttempt, schedule: RetrySchedule): Promise<AttemptOutcome> => {
     const sent = await signAndSend(deps, attempt).catch((error: unknown) => {
-      // A secret that cannot be decrypted, for one: a failed attempt like others, or it would be claimed for ever.
+      // For example a secret that cannot be decrypted. Without an outcome the delivery would be claimed again and again.
       deps.onDefect(attempt.deliveryId, error);
-      return unsentResult({ code: 'internal_error', message: 'Nothing was sent: the request could not be made here.' });
+      return unsentResult({ code: 'internal_error', message: 'Nothing was sent: the request could not be built.' });
     });
     const durationMs = Math.round(sent.durationMs);
     const endedAtMs = attempt.startedAt.getTime() + durationMs;
@@ -98,4 +99,104 @@ function nextAttemptAt(endedAtMs: number, retriesUsed: number, schedule: RetrySc
   const delayMs = delaySeconds * 1_000;
   const jitterMs = Math.min(delayMs * 0.05, 60_000) * schedule.jitter;
   return new Date(endedAtMs + delayMs + Math.round(jitterMs)).toISOString();
+}
+
+/** The encoding of the digest in `X-Service-Signature`: the contract's text has base64, its sample compares hex. */
+export type SignatureEncoding = 'base64' | 'hex';
+
+export type SigningInput = {
+  /** The stored bytes of the event: the envelope without its signature, a JSON object. Never serialised again. */
+  payload: Buffer;
+  eventId: string;
+  /** The time of this attempt: receivers compare it with their clock to reject replays. */
+  attemptAt: Date;
+  secret: string;
+  /** The secret before a rotation, while both sign; null otherwise. */
+  previousSecret: string | null;
+  encoding: SignatureEncoding;
+  /** The merchant's own headers; the service's headers take precedence. */
+  customHeaders: Readonly<Record<string, string>>;
+};
+
+export type SignedRequest = { body: Buffer; headers: Record<string, string> };
+
+const SECRET_PREFIX = 'whsec_';
+const SECRET_BYTES = 32;
+const CLOSING_BRACE = 0x7d;
+
+/** Header names, in lower case, that a subscription may not set: those of the service and of the connection. */
+export const RESERVED_HEADERS: ReadonlySet<string> = new Set([
+  'accept-encoding',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'user-agent',
+  'webhook-id',
+  'webhook-signature',
+  'webhook-timestamp',
+  'x-service-event-id',
+  'x-service-signature',
+  'x-service-signature-previous',
+]);
+
+/** A new signing secret: `whsec_` and the base64 of 32 random bytes. */
+export function newSecret(): string {
+  return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
+}
+
+/**
+ * The exact body and headers of one attempt. The key of `X-Service-Signature` is the displayed secret as text; that of the
+ * Standard Webhooks header the bytes that its base64 encodes. Signed at send time, so that a retry after a rotation still
+ * verifies.
+ */
+export function signedRequest(input: SigningInput): SignedRequest {
+  const body = withSignatureField(input.payload, input.secret);
+  const timestamp = Math.floor(input.attemptAt.getTime() / 1000).toString();
+  const standardText = `${input.eventId}.${timestamp}.`;
+  const previous = input.previousSecret;
+  const standard = standardSignature(input.secret, standardText, body);
+
+  const headers: Record<string, string> = {
+    'Content-Type': 'application/json',
+    'User-Agent': 'Meskot-Webhooks/1.0',
+    'X-Service-Event-Id': input.eventId,
+    'X-Service-Signature': serviceSignature(input.secret, body, input.encoding),
+    'webhook-id': input.eventId,
+    'webhook-timestamp': timestamp,
+    'webhook-signature':
+      previous === null ? standard : `${standard} ${standardSignature(previous, standardText, body)}`,
+  };
+  if (previous !== null) headers['X-Service-Signature-Previous'] = serviceSignature(previous, body, input.encoding);
+  for (const name in input.customHeaders) {
+    const value = input.customHeaders[name];
+    if (value !== undefined && !RESERVED_HEADERS.has(name.toLowerCase())) headers[name] = value;
+  }
+  return { body, headers };
+}
+
+/** Inserts the field before the last brace, so that it is always the last one and the stored bytes stay unchanged. */
+function withSignatureField(payload: Buffer, secret: string): Buffer {
+  if (payload.at(-1) !== CLOSING_BRACE) throw new Error('an event payload must be a JSON object');
+  const field = Buffer.from(`,"signature":"${serviceSignature(secret, payload, 'base64')}"}`, 'latin1');
+  return Buffer.concat([payload.subarray(0, -1), field], payload.length - 1 + field.length);
+}
+
+function serviceSignature(secret: string, bytes: Buffer, encoding: SignatureEncoding): string {
+  return 'sha256=' + createHmac('sha256', secret).update(bytes).digest(encoding);
+}
+
+function standardSignature(secret: string, prefix: string, body: Buffer): string {
+  const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
+  return 'v1,' + createHmac('sha256', key).update(prefix).update(body).digest('base64');
 }

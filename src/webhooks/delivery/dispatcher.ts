@@ -16,71 +16,71 @@ export type DispatcherDeps = {
   attempt: (attempt: ClaimedAttempt, schedule: RetrySchedule) => Promise<AttemptOutcome>;
   record: Recorder;
   inFlight: InFlight;
-  /** Which deliveries get a workflow: every one, for operators to look at, or those that failed and will be retried. */
+  /** Which deliveries get a workflow: every one, for operators to look at, or only failed ones that will be retried. */
   workflows: 'every' | 'failed';
   retryDelaysSeconds: readonly number[];
   onRecorded: (now: DeliveryNow, outcome: AttemptOutcome) => void;
-  /** The outbox holds a workflow to be started. */
+  /** Called when the outbox contains a workflow to start. */
   onWorkflow: () => void;
 };
 
 export type Dispatcher = {
   /** There may be new deliveries. */
   trigger: () => void;
-  /** Whether receivers would wait for what else this process does now: many deliveries, slow claims, many that hang. */
+  /** Whether other work would delay receivers: there are many deliveries, slow claims, or many that hang. */
   isBusy: () => boolean;
-  /** Claims no more, and waits until what is in flight is recorded. */
+  /** Claims no more, and waits until everything in flight is recorded. */
   stop: () => Promise<void>;
 };
 
-/** Claimed and not recorded yet, of all subscriptions: sockets, and outcomes that wait for the database. */
+/** Claimed and not recorded yet, over all subscriptions: open sockets and unsaved outcomes. */
 const IN_FLIGHT_MAX = 1_000;
-/** From then on subscriptions that hung or failed lately wait for the others. */
+/** From this number on throttled subscriptions wait for the others. */
 const IN_FLIGHT_HALF = IN_FLIGHT_MAX / 2;
-/** From then on many hang: what is not urgent would hold up those that do not. */
+/** From this number on many hang, and work that is not urgent would delay the others. */
 const IN_FLIGHT_BUSY = IN_FLIGHT_MAX / 4;
 const CLAIM_MAX = 100;
-/** Claims begin this far apart, and further the more the last one found: many in one statement cost a fraction. */
+/** Claims begin this far apart, and further the more the last one found: one statement for many costs a fraction. */
 const CLAIM_EVERY_MS = 3;
 const CLAIM_EVERY_MS_MAX = 20;
 const CLAIM_EVERY_MS_PER_DELIVERY = 2;
-/** Sends that time out together would begin together again, and hold up all others each time: they are spread out. */
+/** Sends that time out together would start together again and delay all others each time: they are spread out. */
 const THROTTLED_SPREAD_MS = 200;
-/** A claim that takes longer, or finds more, is a sign of load, which is taken to last for a while. */
+/** A claim that takes longer, or finds more, is a sign of load, which is assumed to last for a while. */
 const BUSY_CLAIM_MS = 10;
 const BUSY_CLAIM_SIZE = 10;
 const BUSY_FOR_MS = 250;
-/** So rarely that no such claim is under way when the database stands still. */
+/** Rare enough that hardly any such claim is running when the database hangs. */
 const RECLAIM_EVERY_MS = 1_000;
 
 /**
- * Makes the first attempt of every delivery: claims those that wait, sends, and records the outcomes in batches. What
- * happens afterwards, retries and resends, is the delivery's workflow's (workflows/webhook-delivery.ts), which the
- * recording starts. Nothing of Temporal is on this way.
+ * Makes the first attempt of every delivery: claims queued deliveries, sends them, and records the outcomes in batches.
+ * Recording a failure starts the delivery's workflow (workflows/webhook-delivery.ts), which makes retries and resends.
+ * Temporal is not involved in first attempts.
  */
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const { inFlight, log, retryDelaysSeconds } = deps;
-  const underWay = new Set<Promise<void>>();
-  /** Round robin over subscriptions: where the next claim begins. */
+  const running = new Set<Promise<void>>();
+  /** Round robin over subscriptions: the next claim starts after this id. */
   let cursor = '';
-  const pace = createPace(() => underWay.size);
+  const pace = createPace(() => running.size);
 
   const deliver = async (claimed: ClaimedAttempt, sinceMs: number): Promise<void> => {
-    const letGo = inFlight.hold(claimed, sinceMs);
+    const release = inFlight.hold(claimed, sinceMs);
     const endSend = inFlight.startFirst(claimed.subscriptionId);
     try {
       const outcome = await deps.attempt(await afterSpread(claimed), { retryDelaysSeconds, jitter: Math.random() });
-      const wasShort = inFlight.isShort(claimed.subscriptionId);
+      const wasAtShare = inFlight.isAtShare(claimed.subscriptionId);
       endSend();
-      if (wasShort) pump.trigger();
+      if (wasAtShare) claiming.trigger();
       await recordOutcome(deps, claimed, outcome);
     } finally {
       endSend();
-      letGo();
+      release();
     }
   };
   const claimSome = async (): Promise<boolean> => {
-    const limit = Math.min(CLAIM_MAX, IN_FLIGHT_MAX - underWay.size);
+    const limit = Math.min(CLAIM_MAX, IN_FLIGHT_MAX - running.size);
     if (limit <= 0) return false;
     const startedAtMs = performance.now();
     const reclaim = inFlight.mayReclaim() && pace.isReclaimDue();
@@ -91,54 +91,54 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         after: cursor,
         inFlight: inFlight.counts(),
         slow: inFlight.slow(),
-        throttledToo: underWay.size < IN_FLIGHT_HALF,
+        throttledToo: running.size < IN_FLIGHT_HALF,
         reclaim,
         held: reclaim ? inFlight.held() : [],
       });
-      const taken = attempts.length + skipped;
-      pace.note({ taken, tookMs: performance.now() - startedAtMs });
+      const found = attempts.length + skipped;
+      pace.note({ found, tookMs: performance.now() - startedAtMs });
       for (const claimed of attempts) track(deliver(claimed, startedAtMs));
       const wasWhole = cursor === '' && skipped === 0;
-      cursor = taken < limit ? '' : last;
-      return !wasWhole || taken === limit;
+      cursor = found < limit ? '' : last;
+      return !wasWhole || found === limit;
     } catch (error) {
       inFlight.noteFailure();
       log.warn({ err: error }, 'Deliveries could not be claimed; retrying');
       return false;
     }
   };
-  const pump = createDrainLoop(claimSome, pace.everyMs);
+  const claiming = createDrainLoop(claimSome, pace.everyMs);
   const track = (work: Promise<void>): void => {
     const done = work
-      .catch((error: unknown) => log.error({ err: error }, 'A first attempt broke off; its mark will run out'))
+      .catch((error: unknown) => log.error({ err: error }, 'A first attempt was aborted; its mark will expire'))
       .finally(() => {
-        underWay.delete(done);
-        // What waits for room in the process may be claimed now.
-        if (underWay.size >= IN_FLIGHT_HALF - 1) pump.trigger();
+        running.delete(done);
+        // Deliveries that waited for room in the process may be claimed now.
+        if (running.size >= IN_FLIGHT_HALF - 1) claiming.trigger();
       });
-    underWay.add(done);
+    running.add(done);
   };
 
   return {
-    trigger: pump.trigger,
+    trigger: claiming.trigger,
     isBusy: pace.isBusy,
     stop: async () => {
-      await pump.stop();
-      while (underWay.size > 0) await Promise.all(underWay);
+      await claiming.stop();
+      while (running.size > 0) await Promise.all(running);
     },
   };
 }
 
-/** The attempt when it begins: at once, or spread out where its subscription hung or failed lately. */
+/** Resolves when the attempt starts: at once, or after a random delay where its subscription hung or failed recently. */
 async function afterSpread(claimed: ClaimedAttempt): Promise<ClaimedAttempt> {
   if (!claimed.throttled) return claimed;
   const waitMs = Math.round(Math.random() * THROTTLED_SPREAD_MS);
   await sleep(waitMs);
-  // Its retry is due so long after its end, not after its claim's.
+  // The next retry is counted from the end of the send, so its start is corrected too.
   return { ...claimed, startedAt: new Date(claimed.startedAt.getTime() + waitMs) };
 }
 
-/** How far apart claims begin, when run-out marks are looked at, and whether this process is busy, by what the last claims found. */
+/** The interval of claims and of looking for expired marks, and whether this process is busy, from the results of the last claims. */
 function createPace(inFlight: () => number) {
   let everyMs = CLAIM_EVERY_MS;
   let reclaimedAtMs = -Infinity;
@@ -151,9 +151,9 @@ function createPace(inFlight: () => number) {
       reclaimedAtMs = performance.now();
       return true;
     },
-    note: ({ taken, tookMs }: { taken: number; tookMs: number }): void => {
-      everyMs = Math.min(Math.max(CLAIM_EVERY_MS, taken * CLAIM_EVERY_MS_PER_DELIVERY), CLAIM_EVERY_MS_MAX);
-      const isLoaded = taken >= BUSY_CLAIM_SIZE || tookMs > BUSY_CLAIM_MS || inFlight() >= IN_FLIGHT_BUSY;
+    note: ({ found, tookMs }: { found: number; tookMs: number }): void => {
+      everyMs = Math.min(Math.max(CLAIM_EVERY_MS, found * CLAIM_EVERY_MS_PER_DELIVERY), CLAIM_EVERY_MS_MAX);
+      const isLoaded = found >= BUSY_CLAIM_SIZE || tookMs > BUSY_CLAIM_MS || inFlight() >= IN_FLIGHT_BUSY;
       if (isLoaded) busyUntilMs = performance.now() + BUSY_FOR_MS;
     },
   };
@@ -165,7 +165,7 @@ async function recordOutcome(deps: DispatcherDeps, claimed: ClaimedAttempt, outc
   if (recording.start) deps.onWorkflow();
 }
 
-/** The workflow that takes over after the first attempt, as the row that starts it. */
+/** Adds the outbox row that starts the workflow for what follows the first attempt. */
 function withWorkflow(
   { workflows, log }: Pick<DispatcherDeps, 'workflows' | 'log'>,
   claimed: ClaimedAttempt,
@@ -175,8 +175,8 @@ function withWorkflow(
   try {
     return { ...outcome, start: startOf(claimed, outcome) };
   } catch (error) {
-    // What was sent is recorded in any case; recovery starts the workflow.
-    log.error({ err: error, deliveryId: claimed.deliveryId }, 'A delivery got no workflow');
+    // The attempt is recorded in any case; recovery starts the workflow.
+    log.error({ err: error, deliveryId: claimed.deliveryId }, 'The workflow of a delivery could not be prepared');
     return outcome;
   }
 }

@@ -1,4 +1,4 @@
-/** Why an attempt failed. Ours are `interrupted`: the process that was sending died; and `internal_error`: a defect. */
+/** Why an attempt failed. Causes in this service: `interrupted`, the sending process died; `internal_error`, a defect. */
 export type FailureCode =
   | 'http_status'
   | 'timeout'
@@ -10,14 +10,14 @@ export type FailureCode =
   | 'interrupted'
   | 'internal_error';
 
-/** What the merchant reads in the log: no addresses that names resolved to, nothing of our network. */
+/** For the merchant, in the log of an event: no addresses that names resolved to, nothing about our network. */
 export type Failure = { code: FailureCode; message: string };
 
-/** How far a request has come. */
+/** The phase that a request is in. */
 export type Phase = 'dns' | 'connect' | 'tls' | 'open';
 
-const WAITED_FOR: Readonly<Record<Phase, string>> = {
-  dns: 'the host name was still being resolved',
+const UNFINISHED: Readonly<Record<Phase, string>> = {
+  dns: 'the host name was not resolved yet',
   connect: 'the connection was not open yet',
   tls: 'the TLS handshake was not finished',
   open: 'the request was sent, but no status line came',
@@ -33,23 +33,22 @@ const TLS_REASONS: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another host name',
 };
 
-/** In a message of OpenSSL's, which has no other words: "…:SSL routines:ssl3_get_record:wrong version number:…". */
+/** The reason in an OpenSSL message such as "…:SSL routines:ssl3_get_record:wrong version number:…". */
 const OPENSSL_REASON = /SSL routines:\w*:([\w ]+)/;
 const MESSAGE_CHARACTERS_MAX = 300;
 
-/** The clock ran out, and what it was waiting for. */
+/** The timeout ended the given phase. */
 export function timeoutFailure(phase: Phase, timeoutMs: number): Failure {
-  return { code: 'timeout', message: `No answer within ${timeoutMs / 1000} s: ${WAITED_FOR[phase]}.` };
+  return { code: 'timeout', message: `No response within ${timeoutMs / 1000} s: ${UNFINISHED[phase]}.` };
 }
 
 /** A status outside 200–299. */
 export function unexpectedStatus(status: number): Failure {
-  const why =
-    status >= 300 && status < 400 ? 'redirects are not followed' : 'only 200 to 299 says that it was received';
-  return { code: 'http_status', message: `The endpoint answered ${status}; ${why}.` };
+  const why = status >= 300 && status < 400 ? 'redirects are not followed' : 'only 200 to 299 confirms the receipt';
+  return { code: 'http_status', message: `The endpoint returned ${status}; ${why}.` };
 }
 
-/** What an error of the network means, by how far the connection had come. Only its code or OpenSSL's reason is quoted, never its text. */
+/** The failure for a network error in the given phase. Quotes only the error's code or OpenSSL's reason, never its text. */
 export function failureOf(error: NodeJS.ErrnoException, at: { phase: Phase; host: string }): Failure {
   const code = error.code ?? error.name;
   if (error.name === 'EgressRejected') {
@@ -67,7 +66,7 @@ export function failureOf(error: NodeJS.ErrnoException, at: { phase: Phase; host
     return { code: 'tls', message: `No secure connection to ${at.host}: ${reason} (${detail ?? code}).` };
   }
   if (code === 'HPE_HEADER_OVERFLOW')
-    return { code: 'connection_reset', message: 'The answer has more than 32 KiB of headers.' };
-  if (code.startsWith('HPE_')) return { code: 'connection_reset', message: 'The answer is not valid HTTP/1.1.' };
+    return { code: 'connection_reset', message: 'The response has more than 32 KiB of headers.' };
+  if (code.startsWith('HPE_')) return { code: 'connection_reset', message: 'The response is not valid HTTP/1.1.' };
   return { code: 'connection_reset', message: `The connection was closed before a status line came (${code}).` };
 }

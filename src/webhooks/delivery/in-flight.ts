@@ -1,52 +1,52 @@
 import { rows, type Knex } from '../../lib/db.ts';
 
-/** A send takes at most 4.2 s, with its spread and its response: the process behind an older mark has died, or cannot reach the database. */
+/** A send takes at most 4.2 s with its spread and response: the process of an older mark is dead, or without its database. */
 const LEASE_MS = 6_000;
-/** Marks of older claims are renewed: their outcomes wait to be saved. */
+/** Marks older than this are renewed: their outcomes are not saved yet. */
 const RENEW_AFTER_MS = 4_500;
 const RENEW_EVERY_MS = 500;
 const SLOW_AFTER_MS = 1_000;
 
-/** In SQL: an attempt of this delivery is on its way to the receiver. */
+/** In SQL: an attempt of this delivery is in flight. */
 export const isInFlight = (delivery: string): string =>
   `coalesce(${delivery}.in_flight_since > clock_timestamp() - interval '${LEASE_MS} milliseconds', false)`;
 
-/** In SQL: a first attempt waits for the dispatcher. The predicate of the index webhook_delivery_queue. */
+/** In SQL: the dispatcher has to make the first attempt. The predicate of the index webhook_delivery_queue. */
 export const isQueued = (delivery: string): string =>
   `${delivery}.status = 'PENDING' AND ${delivery}.status_before_resend IS NULL`;
 
-/** In SQL: a retry or a resend waits for its workflow. The predicate of the index webhook_delivery_workflows. */
+/** In SQL: the workflow has to make a retry or a resend. The predicate of the index webhook_delivery_workflows. */
 export const isScheduled = (delivery: string): string =>
   `(${delivery}.status = 'RETRYING' OR ${delivery}.status_before_resend IS NOT NULL)`;
 
 export type InFlightLimits = {
-  /** First attempts of one subscription that are being sent by this process. */
+  /** The maximum of first attempts of one subscription that this process sends at once. */
   perSubscription: number;
-  /** The same of one that hung or failed lately; and, beside them, retries and resends of any. */
+  /** The same of one that hung or failed recently; also the maximum of retries and resends of any, counted apart. */
   perThrottled: number;
 };
 
 type Mark = { attemptId: string; deliveryId: string };
-/** By subscription, when each send began. */
+/** By subscription, with the start of each send. */
 type Sends = Map<string, Set<{ atMs: number }>>;
 
 export type InFlight = ReturnType<typeof createInFlight>;
 
 /**
- * What this process has in flight: sends, by subscription, so that a receiver that hangs uses up its own share and
- * nobody else's; and the marks of claimed deliveries, until their outcomes are saved. Marks that grow old are renewed
- * until `stop`, so that no other worker takes an attempt for interrupted whose outcome is still to be saved.
+ * What this process has in flight: sends by subscription, so that a hanging receiver uses up only its own share; and the
+ * marks of claimed deliveries until their outcomes are saved. Old marks are renewed until `stop`, so that no other worker
+ * treats an attempt as interrupted whose outcome is not saved yet.
  */
 export function createInFlight(db: Knex, limits: InFlightLimits) {
   const firsts: Sends = new Map();
   const retries: Sends = new Map();
-  /** By delivery, since when. */
+  /** By delivery. */
   const marks = new Map<string, Mark & { sinceMs: number }>();
   let databaseFailedAtMs = -Infinity;
   const noteFailure = (): void => {
     databaseFailedAtMs = performance.now();
   };
-  // Not one after the other: one that hangs must not hold up the next.
+  // Not awaited: one that hangs must not delay the next.
   const renewing = setInterval(() => {
     const before = performance.now() - RENEW_AFTER_MS;
     const old = [...marks.values()].filter(({ sinceMs }) => sinceMs < before);
@@ -56,23 +56,23 @@ export function createInFlight(db: Knex, limits: InFlightLimits) {
     limits,
     /** First attempts being sent, by subscription. */
     counts: (): Record<string, number> => Object.fromEntries([...firsts].map(([id, sends]) => [id, sends.size])),
-    /** Subscriptions with a send that takes long: held at the share of throttled ones before its failure is known. */
+    /** Subscriptions with a slow send: limited to the share of throttled ones before its failure is known. */
     slow: (): string[] => {
       const before = performance.now() - SLOW_AFTER_MS;
       return [...firsts].filter(([, [oldest]]) => oldest && oldest.atMs < before).map(([id]) => id);
     },
-    /** Whether first attempts of this subscription may wait for want of room. */
-    isShort: (subscriptionId: string): boolean => sizeOf(firsts, subscriptionId) >= limits.perThrottled,
-    /** @returns what ends it. */
+    /** Whether first attempts of this subscription may be waiting for its share. */
+    isAtShare: (subscriptionId: string): boolean => sizeOf(firsts, subscriptionId) >= limits.perThrottled,
+    /** @returns a function that ends the send. */
     startFirst: (subscriptionId: string): (() => void) => start(firsts, subscriptionId),
-    /** @returns what ends it; null when the subscription has its share of retries in flight. */
+    /** @returns a function that ends the send; null when the subscription's share of retries is in flight. */
     startRetry: (subscriptionId: string): (() => void) | null =>
       sizeOf(retries, subscriptionId) < limits.perThrottled ? start(retries, subscriptionId) : null,
 
     /**
-     * Holds the mark of a claimed delivery.
+     * Keeps the mark of a claimed delivery alive.
      * @param sinceMs before the claim, by performance.now().
-     * @returns what lets go of it, once the outcome is saved.
+     * @returns a function that releases it once the outcome is saved.
      */
     hold: ({ attemptId, deliveryId }: Mark, sinceMs: number): (() => void) => {
       marks.set(deliveryId, { attemptId, deliveryId, sinceMs });
@@ -80,7 +80,7 @@ export function createInFlight(db: Knex, limits: InFlightLimits) {
     },
     held: (): string[] => [...marks.keys()],
     holds: (deliveryId: string): boolean => marks.has(deliveryId),
-    /** Marks that ran out may belong to a process that could not save or renew: not soon after a statement failed here. */
+    /** False soon after a failed statement: expired marks may belong to a process that can neither save nor renew them. */
     mayReclaim: (): boolean => performance.now() - databaseFailedAtMs >= LEASE_MS,
     noteFailure,
     stop: (): void => clearInterval(renewing),

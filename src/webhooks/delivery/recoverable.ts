@@ -1,13 +1,14 @@
 import { rows, type Knex } from '../../lib/db.ts';
 import type { OpenPage, RecoverableWorkflow } from '../../outbox/recoverable.ts';
+import type { WorkItemSource } from '../../outbox/work-items.ts';
 import { isScheduled } from './in-flight.ts';
 import { CHECKOUT_ORDER_NO, deliveryWorkflow, type DeliveryToStart } from './workflow-input.ts';
 
-/** Of each subscription: however many of one wait for their receiver, the others' are looked at. */
+/** Of each subscription, so that many late deliveries of one hide none of another. */
 const PAST_DUE_OF_EACH = 5;
 const PAST_DUE_MAX = 1_000;
 
-/** The longest first. A loose scan: however many wait for a later attempt, none of them is looked at. */
+/** The latest first. A loose scan: deliveries whose attempt is due later are not read. */
 const PAST_DUE = `
   WITH RECURSIVE waiting (subscription_id) AS (
     SELECT min(d.subscription_id) FROM webhook_delivery d WHERE ${isScheduled('d')}
@@ -22,9 +23,9 @@ const PAST_DUE = `
   ORDER BY late.next_attempt_at LIMIT ${PAST_DUE_MAX}`;
 
 /**
- * Deliveries that wait for a retry or a resend and have no outbox row, so must have a running workflow; first attempts
- * are the dispatcher's. Past due are those whose next attempt should have been made a minute ago. What was
- * recorded or attempted in the last half minute is left out: Temporal's list of workflows lags a little.
+ * Deliveries that wait for a retry or a resend and have no outbox row, so must have a running workflow. First attempts are
+ * left to the dispatcher. Past due: the next attempt is a minute late. Deliveries recorded or attempted in the last half
+ * minute are left out, because Temporal's list of workflows lags.
  */
 export async function findRecoverableDeliveries(
   db: Knex,
@@ -56,3 +57,17 @@ export async function findRecoverableDeliveries(
     },
   }));
 }
+
+/** Deliveries whose next attempt is more than a minute late. */
+export const STALLED_DELIVERIES: WorkItemSource = {
+  kinds: ['DELIVERY_PAST_DUE'],
+  sql: `SELECT 'DELIVERY_PAST_DUE' AS kind, d.id, d.merchant_id, d.environment, NULL::bigint AS amount_santim,
+               d.next_attempt_at AS since,
+               'The next attempt is late; attempts so far: ' || d.attempts AS what,
+               jsonb_build_object('event', d.event, 'eventId', d.event_id, 'subscriptionId', d.subscription_id,
+                                  'attempts', d.attempts) AS detail,
+               'delivery-' || d.event_id || '-' || d.subscription_id AS workflow_id
+        FROM webhook_delivery d
+        WHERE d.next_attempt_at < CAST(:at AS timestamptz) - interval '1 minute'
+          AND (d.status = 'PENDING' AND d.status_before_resend IS NULL OR d.status = 'RETRYING' OR d.status_before_resend IS NOT NULL)`,
+};

@@ -7,17 +7,17 @@ import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork, RunInTransaction } from '../../outbox/record.ts';
 import { resendEligible, type ResendResult } from './resend.ts';
 
-/** So many bulk resends of a merchant may run at once in an environment; each keeps its own pace. */
+/** Bulk resends that a merchant may run at once in an environment; each has its own rate. */
 const RUNNING_JOBS_MAX = 5;
 const JOBS_PER_TICK_MAX = 100;
-/** A little less than the second between two ticks of a worker, so that one that comes early is not lost. */
+/** A little less than the second between two ticks of a worker, so that an early tick is not lost. */
 const BATCH_EVERY_MS = 900;
 
 export type ResendJobRow = {
   id: string;
   status: 'RUNNING' | 'DONE' | 'CANCELLED';
   matched: number;
-  /** Handed out so far; delivered and failed are those of them that have ended. */
+  /** Resends requested so far; `delivered` and `failed` are those of them that are complete. */
   sent: number;
   delivered: number;
   failed: number;
@@ -33,8 +33,8 @@ export type NewResendJob = MerchantScope & {
 };
 
 /**
- * Starts a bulk resend of the deliveries made in the range that are in this state now, oldest first, at most `limit`.
- * Those of inactive or deleted subscriptions do not match. Throws INVALID_STATE when five are running already.
+ * Starts a bulk resend of the deliveries created in the range that are in this state now, oldest first, at most `limit`.
+ * Those of inactive or deleted subscriptions do not match. Throws INVALID_STATE when five jobs are running.
  */
 export async function createResendJob(
   deps: { clock: Clock },
@@ -53,7 +53,7 @@ export async function createResendJob(
          AND (CAST(:subscriptionId AS text) IS NULL OR d.subscription_id = :subscriptionId)
          AND s.active AND s.deleted_at IS NULL
        ORDER BY d.created_at, d.id LIMIT :limit
-     ), item AS (
+     ), inserted_items AS (
        INSERT INTO webhook_resend_item (job_id, delivery_id) SELECT :id, id FROM matching
      )
      INSERT INTO webhook_resend_job (id, merchant_id, environment, status, matched, next_batch_at, created_at)
@@ -87,7 +87,7 @@ async function ensureJobsBelowLimit(trx: Knex.Transaction, scope: MerchantScope)
   }
 }
 
-/** A bulk resend and how far it is. Throws NOT_FOUND, also for another merchant's. */
+/** A bulk resend and its progress. Throws NOT_FOUND, also for another merchant's. */
 export async function findResendJob(db: Queryable, target: MerchantScope & { jobId: string }): Promise<ResendJobRow> {
   const [job] = await rows<ResendJobRow>(
     db,
@@ -104,7 +104,7 @@ export async function findResendJob(db: Queryable, target: MerchantScope & { job
   return job;
 }
 
-/** Stops handing out; what was sent goes on to its end. Cancelling twice is no error; INVALID_STATE once it is done. */
+/** Requests no more resends; those requested still complete. Idempotent; throws INVALID_STATE once the job is DONE. */
 export async function cancelResendJob(
   tx: UnitOfWork,
   target: MerchantScope & { jobId: string },
@@ -123,10 +123,10 @@ export async function cancelResendJob(
 export type ResendJobDeps = { db: Knex; runInTransaction: RunInTransaction; clock: Clock };
 
 /**
- * One tick of all open bulk resends, to be called each second: settles what has been sent from the deliveries' own
- * state, hands out the next `ratePerSecond` of each job, closes jobs with nothing left. Any number of workers may tick.
- * One job's trouble does not hold up the others; it is thrown at the end.
- * @returns how many resends it asked for.
+ * One tick of all open bulk resends, to be called each second: updates their items from the deliveries, requests the next
+ * `ratePerSecond` resends of each job, and closes complete jobs. Any number of workers may tick. An error in one job does not
+ * delay the others; it is thrown at the end.
+ * @returns the number of requested resends.
  */
 export async function runResendJobs(deps: ResendJobDeps, ratePerSecond: number): Promise<number> {
   const open = await rows<{ id: string }>(
@@ -143,7 +143,7 @@ export async function runResendJobs(deps: ResendJobDeps, ratePerSecond: number):
       errors.push(error);
     }
   }
-  if (errors.length > 0) throw new AggregateError(errors, `${errors.length} of ${open.length} resend jobs had trouble`);
+  if (errors.length > 0) throw new AggregateError(errors, `${errors.length} of ${open.length} resend jobs failed`);
   return requested;
 }
 
@@ -161,12 +161,12 @@ async function runOneJob(deps: ResendJobDeps, tx: UnitOfWork, tick: Tick): Promi
   );
   if (!job) return 0;
   await updateItems(tx.trx, tick.id);
-  const requested = job.status === 'RUNNING' ? await handOut(deps, tx, tick) : 0;
+  const requested = job.status === 'RUNNING' ? await requestNext(deps, tx, tick) : 0;
   await closeIfDone(tx.trx, tick.id, now);
   return requested;
 }
 
-/** A resend has ended when nothing is asked of its delivery any more. */
+/** A resend is complete when its delivery has left the resend state. */
 async function updateItems(trx: Knex.Transaction, jobId: string): Promise<void> {
   await rows(
     trx,
@@ -177,7 +177,7 @@ async function updateItems(trx: Knex.Transaction, jobId: string): Promise<void> 
   );
 }
 
-async function handOut(deps: ResendJobDeps, tx: UnitOfWork, tick: Tick): Promise<number> {
+async function requestNext(deps: ResendJobDeps, tx: UnitOfWork, tick: Tick): Promise<number> {
   const items = await rows<{ deliveryId: string }>(
     tx.trx,
     `SELECT delivery_id FROM webhook_resend_item WHERE job_id = :jobId AND state = 'WAITING'
@@ -191,11 +191,11 @@ async function handOut(deps: ResendJobDeps, tx: UnitOfWork, tick: Tick): Promise
   return result.requested.length;
 }
 
-/** What could not be sent is settled now; one that is just being sent, or asked for by somebody else, by its outcome. */
+/** A rejected delivery completes its item now; one that is in flight or already requested, by its outcome. */
 async function markItems(trx: Knex.Transaction, jobId: string, result: ResendResult): Promise<void> {
   const states = [
     ...result.requested.map((deliveryId) => ({ deliveryId, state: 'SENT' })),
-    ...result.refused.map(({ deliveryId, status }) => ({ deliveryId, state: stateOfRejected(status) })),
+    ...result.rejected.map(({ deliveryId, status }) => ({ deliveryId, state: stateOfRejected(status) })),
   ];
   await rows(
     trx,
@@ -206,7 +206,7 @@ async function markItems(trx: Knex.Transaction, jobId: string, result: ResendRes
   );
 }
 
-function stateOfRejected(status: ResendResult['refused'][number]['status']): 'SENT' | 'DELIVERED' | 'FAILED' {
+function stateOfRejected(status: ResendResult['rejected'][number]['status']): 'SENT' | 'DELIVERED' | 'FAILED' {
   if (status === 'DELIVERED') return 'DELIVERED';
   return status === 'PENDING' ? 'SENT' : 'FAILED';
 }

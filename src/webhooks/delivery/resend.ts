@@ -7,13 +7,13 @@ import { isInFlight } from './in-flight.ts';
 import { decideResend, type DeliveryStatus, type ResendDecision, type ResendFacts } from './states.ts';
 import { CHECKOUT_ORDER_NO, deliveryWorkflow } from './workflow-input.ts';
 
-/** Which deliveries: these, or an event's: to one subscription, or all its FAILED and SKIPPED ones. */
+/** Either these deliveries, or those of an event: to one subscription, or all FAILED and SKIPPED ones. */
 export type ResendTarget = { deliveryIds: string[] } | { eventId: string; subscriptionId?: string | undefined };
 
 export type ResendRequest = ResendTarget & {
-  /** Whose they must be; without it the caller already knows (the delivery's own workflow). */
+  /** The tenant they must belong to; null where the caller is the delivery's own workflow, or an authorised job. */
   scope: MerchantScope | null;
-  /** Sends again what was delivered, too. */
+  /** Includes delivered ones. */
   force?: boolean | undefined;
   /** false when the requester is the delivery's workflow itself, which needs no signal. */
   signal?: boolean;
@@ -33,25 +33,25 @@ type LockedDelivery = ResendFacts & {
   retryCount: number;
 };
 
-/** The deliveries that will be resent, and why not the others. */
+/** The deliveries that will be resent, and the others with the reason. */
 export type ResendResult = {
   requested: string[];
-  refused: { deliveryId: string; status: DeliveryStatus; because: string }[];
+  rejected: { deliveryId: string; status: DeliveryStatus; because: string }[];
 };
 
 /**
- * Requests one more attempt of deliveries, at once and beside the retry schedule, by the rules of states.ts; same event
- * id and bytes. Each one's workflow is signalled through the outbox.
+ * Requests one more attempt of deliveries, now and outside the retry schedule, by the rules of states.ts; event id and bytes
+ * stay the same. Signals the workflow of each through the outbox.
  * Throws NOT_FOUND, and INVALID_STATE when none of them may be resent now.
  * @returns the ids of the deliveries that will be resent.
  */
 export async function requestResend(deps: ResendDeps, tx: UnitOfWork, request: ResendRequest): Promise<string[]> {
-  const { requested, refused } = await resendEligible(deps, tx, request);
-  if (requested.length === 0) throw nothingToResend(request, refused);
+  const { requested, rejected } = await resendEligible(deps, tx, request);
+  if (requested.length === 0) throw nothingToResend(request, rejected);
   return requested;
 }
 
-/** The same for a batch in which some may not be eligible: throws for none of them. */
+/** The same for a batch; does not throw for deliveries that are not eligible. */
 export async function resendEligible(deps: ResendDeps, tx: UnitOfWork, request: ResendRequest): Promise<ResendResult> {
   const found = await lockDeliveries(tx.trx, request);
   const wholeEvent = 'eventId' in request && request.subscriptionId === undefined;
@@ -63,17 +63,17 @@ export async function resendEligible(deps: ResendDeps, tx: UnitOfWork, request: 
   if (eligible.length > 0) await markForResend(deps, tx, { request, deliveries: eligible });
   return {
     requested: eligible.map(({ id }) => id),
-    refused: decided.flatMap(({ delivery, decision }) =>
+    rejected: decided.flatMap(({ delivery, decision }) =>
       decision.allowed ? [] : { deliveryId: delivery.id, status: delivery.status, because: decision.because },
     ),
   };
 }
 
-/** A whole event takes what has failed or was skipped and leaves what will be retried alone. */
+/** A resend of a whole event includes failed and skipped deliveries, but none that will be retried. */
 function decideInEvent(delivery: LockedDelivery, request: ResendRequest): ResendDecision {
   const decision = decideResend(delivery, request.force === true);
   if (!decision.allowed || delivery.status !== 'RETRYING') return decision;
-  return { allowed: false, because: 'it will be retried by itself: name its subscriptionId to retry it now' };
+  return { allowed: false, because: 'it will be retried by the schedule: pass its subscriptionId to retry it now' };
 }
 
 async function lockDeliveries(trx: Knex.Transaction, request: ResendRequest): Promise<LockedDelivery[]> {
@@ -102,7 +102,7 @@ async function lockDeliveries(trx: Knex.Transaction, request: ResendRequest): Pr
   return found;
 }
 
-/** Nothing was found: an event without deliveries is there all the same. */
+/** No delivery was found. Throws NOT_FOUND unless the event exists without deliveries. */
 async function rejectUnknown(trx: Knex.Transaction, request: ResendRequest): Promise<void> {
   if (!('eventId' in request)) return;
   const { eventId, scope } = request;
@@ -110,12 +110,12 @@ async function rejectUnknown(trx: Knex.Transaction, request: ResendRequest): Pro
     .where({ id: eventId, ...(scope && scopeOf(scope)) })
     .first('id');
   if (!known) throw notFound('event');
-  if (request.subscriptionId !== undefined) throw notFound('subscription among those this event went to');
+  if (request.subscriptionId !== undefined) throw notFound('subscription of this event');
 }
 
 type Eligible = { request: ResendRequest; deliveries: LockedDelivery[] };
 
-/** What waits for a retry goes on waiting for it; everything else becomes PENDING. */
+/** A delivery that waits for a retry keeps its status and due time; all others become PENDING. */
 async function markForResend(deps: ResendDeps, tx: UnitOfWork, { request, deliveries }: Eligible): Promise<void> {
   await rows(
     tx.trx,
@@ -142,15 +142,15 @@ async function markForResend(deps: ResendDeps, tx: UnitOfWork, { request, delive
   );
 }
 
-function nothingToResend(request: ResendRequest, refused: ResendResult['refused']): AppError {
-  const [first] = refused;
+function nothingToResend(request: ResendRequest, rejected: ResendResult['rejected']): AppError {
+  const [first] = rejected;
   if (!first) return new AppError('INVALID_STATE', 'There is nothing to resend: no subscription matched this event.');
-  if (refused.length === 1) {
+  if (rejected.length === 1) {
     return new AppError('INVALID_STATE', `The delivery is ${first.status} and cannot be resent: ${first.because}.`);
   }
-  const details = refused.map((one) => ({ field: one.deliveryId, issue: `is ${one.status}: ${one.because}` }));
+  const details = rejected.map((one) => ({ field: one.deliveryId, issue: `is ${one.status}: ${one.because}` }));
   const what = 'eventId' in request ? 'of this event ' : '';
-  return new AppError('INVALID_STATE', `None of the ${refused.length} deliveries ${what}can be resent now.`, {
+  return new AppError('INVALID_STATE', `None of the ${rejected.length} deliveries ${what}can be resent now.`, {
     details,
   });
 }

@@ -1,13 +1,13 @@
-/** Headers as they came, names in lower case. */
+/** Received headers, names in lower case. */
 export type RawHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 const HEADERS_MAX = 64;
 const HEADER_NAME_CHARACTERS_MAX = 128;
 const HEADER_VALUE_CHARACTERS_MAX = 512;
-/** Above this share of unreadable characters an answer is not text. */
+/** With a larger share of unreadable characters a body is not stored as text. */
 const UNREADABLE_SHARE_MAX = 0.1;
 
-/** A receiver's headers for the log: at most 64, each cut to 512 characters, without control characters. */
+/** The response headers to store: at most 64, each cut to 512 characters, without control characters. */
 export function headersToStore(headers: RawHeaders): Record<string, string> {
   const stored: Record<string, string> = {};
   let count = 0;
@@ -21,7 +21,7 @@ export function headersToStore(headers: RawHeaders): Record<string, string> {
   return stored;
 }
 
-/** The beginning of an answer as text that PostgreSQL takes; of what is compressed or binary, only its size. */
+/** The beginning of a body as text that PostgreSQL accepts; of a compressed or binary one only its size. */
 export function excerptOf(chunks: readonly Buffer[], headers: RawHeaders): string {
   const [first] = chunks;
   if (first === undefined) return '';
@@ -31,7 +31,7 @@ export function excerptOf(chunks: readonly Buffer[], headers: RawHeaders): strin
   // As a stream, so that a character cut in two at the end is left out rather than replaced.
   const text = new TextDecoder().decode(bytes, { stream: true });
   const unreadable = text.match(/[\0\uFFFD]/g)?.length ?? 0;
-  if (unreadable > text.length * UNREADABLE_SHARE_MAX) return `(${bytes.length} bytes that are no text)`;
+  if (unreadable > text.length * UNREADABLE_SHARE_MAX) return `(${bytes.length} bytes, not text)`;
   return clean(text);
 }
 

@@ -4,46 +4,52 @@ import https from 'node:https';
 import type { Socket } from 'node:net';
 import { callbackify } from 'node:util';
 
-import { createEgressAgents, createResolve, vettedAddresses, type Resolve } from '../egress/agents.ts';
-import { targetOf, type EgressGuard } from '../egress/egress.ts';
+import {
+  createEgressAgents,
+  createResolve,
+  targetOf,
+  vettedAddresses,
+  type EgressGuard,
+  type Resolve,
+} from '../egress/egress.ts';
 import { failureOf, timeoutFailure, unexpectedStatus, type Failure, type Phase } from './failure.ts';
 import { excerptOf, headersToStore } from './response-capture.ts';
 
 export type SendRequest = { url: string; headers: Record<string, string>; body: Buffer };
 
-/** What became of one POST. Times are in milliseconds; a part that did not happen (a reused connection) is null. */
+/** The result of one POST. Times are in milliseconds; those of skipped phases (a reused connection) are null. */
 export type SendResult = {
-  /** A status line of 200–299 came in time. */
+  /** A status line of 200–299 arrived in time. */
   ok: boolean;
   httpStatus: number | null;
-  /** Words for the merchant; never an address that a name resolved to. */
+  /** For the merchant; never contains an address that a name resolved to. */
   failure: Failure | null;
-  /** Until the verdict: the status line, or the failure. */
+  /** Until the status line or the failure. */
   durationMs: number;
   timings: { dnsMs: number | null; connectMs: number | null; tlsMs: number | null; firstByteMs: number | null };
   /** At most 64, in lower case. */
   responseHeaders: Record<string, string>;
-  /** At most 16 KiB of the answer as clean text. */
+  /** At most 16 KiB of the body as clean text. */
   responseExcerpt: string;
 };
 
 export type SenderOptions = {
   guard: EgressGuard;
   proxyUrl?: string | undefined;
-  /** One clock over DNS, connect, TLS, sending and the status line; 3,000 unless said. */
+  /** One timeout over DNS, connect, TLS, sending and the status line; 3,000 unless given. */
   timeoutMs?: number;
-  /** Connections kept open between sends, over all receivers; 256 unless said. */
+  /** Connections kept open between sends, over all receivers; 256 unless given. */
   idleMax?: number;
-  /** Name resolution other than the machine's name servers. */
+  /** Resolves names in place of the machine's name servers. */
   resolve?: Resolve;
   /** Certificate authorities trusted in place of the machine's, as PEM. */
   trustedCa?: string;
 };
 
 export type Sender = {
-  /** Makes one POST. Never rejects for what a receiver or the network does; throws when asked for the impossible. */
+  /** Makes one POST. Errors of the receiver or the network are results; throws for an invalid URL or header. */
   send: (request: SendRequest) => Promise<SendResult>;
-  /** Lets what is being sent end (at most 4 s), then closes the connections. */
+  /** Waits for running sends (at most 4 s), then closes the connections. */
   close: () => Promise<void>;
 };
 
@@ -52,8 +58,8 @@ const EXCERPT_BYTES_MAX = 16_384;
 const EXCERPT_MS_MAX = 1_000;
 
 /**
- * Sends webhooks over connections that are kept alive. Follows no redirects, decompresses nothing, and reads at most
- * 16 KiB for at most 1 s after the status, which never changes the verdict.
+ * Sends webhooks over connections that are kept alive. Follows no redirects, decompresses nothing, and reads at most 16 KiB
+ * of the body for at most 1 s; the body never changes the result.
  */
 export function createSender({ guard, timeoutMs = 3_000, ...options }: SenderOptions): Sender {
   const resolve = options.resolve ?? createResolve();
@@ -65,7 +71,7 @@ export function createSender({ guard, timeoutMs = 3_000, ...options }: SenderOpt
     const startedAt = performance.now();
     const addresses = async () => vettedAddresses(url, { guard, resolve });
     let exchange = new Exchange({ request, url, addresses, agent: agents.agentFor(url) });
-    // A status that waits to be read when a busy process comes round to the timer came in time: it is read first.
+    // In a busy process a status may have arrived in time and not be read yet when the timer fires: it is read first.
     const timer = setTimeout(() => setImmediate(() => exchange.timeOut(timeoutMs)), timeoutMs);
     let response = await exchange.response;
     if (exchange.wasClosedWhileIdle(response)) {
@@ -108,7 +114,7 @@ export function createSender({ guard, timeoutMs = 3_000, ...options }: SenderOpt
   };
 }
 
-/** The result where no status came. */
+/** The result without a status line. */
 export function unsentResult(failure: Failure): SendResult {
   return {
     ok: false,
@@ -125,24 +131,24 @@ type Job = { request: SendRequest; url: URL; addresses: () => Promise<LookupAddr
 
 /** One request over one connection, until its status line. */
 class Exchange {
-  /** The answer with its body unread, or why there is none. */
+  /** The response with its body unread, or the failure. */
   readonly response: Promise<IncomingMessage | { failure: Failure; error?: NodeJS.ErrnoException }>;
   readonly timings: SendResult['timings'] = { dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: null };
   readonly #request: ClientRequest;
-  #settle: (response: Awaited<Exchange['response']>) => void = () => {};
-  #isSettled = false;
+  #complete: (response: Awaited<Exchange['response']>) => void = () => {};
+  #isComplete = false;
   #phase: Phase;
   #phaseSince = performance.now();
   #bytesReadBefore = 0;
 
-  /** Throws for a header that cannot be sent. */
+  /** Throws for an invalid header. */
   constructor({ request, url, addresses, agent }: Job) {
     const isSecure = url.protocol === 'https:';
     const target = targetOf(url);
-    this.#phase = target.address === null ? 'dns' : 'connect';
+    this.#phase = target.isAddress ? 'connect' : 'dns';
     this.response = new Promise((resolve) => {
-      this.#settle = (response) => {
-        this.#isSettled = true;
+      this.#complete = (response) => {
+        this.#isComplete = true;
         resolve(response);
       };
     });
@@ -151,8 +157,8 @@ class Exchange {
       agent,
       headers: request.headers,
       maxHeaderSize: HEADER_BYTES_MAX,
-      // Without the full stop that a name may end in.
-      ...(isSecure && target.address === null && { servername: target.host }),
+      // SNI is the name without a full stop at its end.
+      ...(isSecure && !target.isAddress && { servername: target.host }),
       lookup: callbackify(async (_host: string, _options: object) => {
         const found = await addresses();
         this.#enter('connect', 'dnsMs');
@@ -162,25 +168,25 @@ class Exchange {
     this.#request.on('socket', (socket) => this.#watch(socket, isSecure));
     this.#request.on('response', (response) => {
       this.#enter('open', 'firstByteMs');
-      this.#settle(response);
+      this.#complete(response);
     });
     this.#request.on('error', (error: NodeJS.ErrnoException) => {
-      this.#settle({ failure: failureOf(error, { phase: this.#phase, host: url.hostname }), error });
+      this.#complete({ failure: failureOf(error, { phase: this.#phase, host: url.hostname }), error });
     });
     this.#request.on('upgrade', (_response, socket) => {
       socket.destroy();
-      this.#settle({ failure: unexpectedStatus(101) });
+      this.#complete({ failure: unexpectedStatus(101) });
     });
     this.#request.end(request.body);
   }
 
   timeOut(timeoutMs: number): void {
-    if (this.#isSettled) return;
-    this.#settle({ failure: timeoutFailure(this.#phase, timeoutMs) });
+    if (this.#isComplete) return;
+    this.#complete({ failure: timeoutFailure(this.#phase, timeoutMs) });
     this.#request.destroy();
   }
 
-  /** Receivers close connections that were idle, often just as the next request is written. */
+  /** Receivers close idle connections, often just as the next request is written. */
   wasClosedWhileIdle(response: Awaited<Exchange['response']>): boolean {
     const { reusedSocket, socket } = this.#request;
     const isReset = 'failure' in response && /^(ECONNRESET|EPIPE)$/.test(response.error?.code ?? '');
@@ -196,7 +202,7 @@ class Exchange {
     if (isSecure) socket.once('secureConnect', () => this.#enter('open', 'tlsMs'));
   }
 
-  /** @param timing what the phase before took. */
+  /** @param timing of the phase that ends. */
   #enter(phase: Phase, timing?: keyof SendResult['timings']): void {
     const now = performance.now();
     if (timing) this.timings[timing] = Math.round((now - this.#phaseSince) * 10) / 10;
@@ -205,7 +211,7 @@ class Exchange {
   }
 }
 
-/** The first 16 KiB of the body that come within 1 s. What is more is not read: the connection ends. */
+/** The first 16 KiB of the body that arrive within 1 s. The rest is not read: the connection is closed. */
 async function readBeginning(response: IncomingMessage): Promise<Buffer[]> {
   const chunks: Buffer[] = [];
   let bytesLeft = EXCERPT_BYTES_MAX;

@@ -1,10 +1,10 @@
 import type { Environment } from '../../lib/scope.ts';
 import type { OutboxMessage } from '../../outbox/record.ts';
 
-/** How the attempt before the workflow's start ended. */
+/** The outcome of the attempt before the workflow's start. */
 export type LastOutcome = { ok: boolean; httpStatus: number | null; code: string | null };
 
-/** What `workflows/webhook-delivery.ts` is started with: ids and numbers, nothing secret, no URL, no body. */
+/** The input of `workflows/webhook-delivery.ts`: ids and numbers, no secret, no URL, no body. */
 export type DeliveryInput = {
   deliveryId: string;
   merchantId: string;
@@ -15,19 +15,19 @@ export type DeliveryInput = {
   checkoutOrderNo: string | null;
   /** The host name of the subscription's URL. */
   receiverHost: string;
-  /** The contract's schedule, frozen at the start. Added by whoever starts the workflow. */
+  /** The contract's schedule at the time of the start. Added by the Temporal gateway. */
   retryDelaysSeconds: number[];
   /** Scheduled attempts that failed so far: 0 … 6. */
   attemptsMade: number;
   /** Null when the workflow is started to make an attempt: a resend, or a recovery. */
   lastOutcome: LastOutcome | null;
-  /** When the next attempt is due, in ms since 1970; null = at once, or never where the last outcome was final. */
+  /** When the next attempt is due, in ms since 1970; null: at once, or never after a final outcome. */
   nextAttemptAtMs: number | null;
-  /** Since when it has been waiting for a resend, in ms since 1970, where an earlier run was. */
+  /** Since when it has been parked for a resend, in ms since 1970, where an earlier run was parked. */
   parkedSinceMs?: number;
 };
 
-/** What a delivery's workflow is started from. */
+/** The delivery's fields that its workflow's input is made of. */
 export type DeliveryToStart = Omit<
   DeliveryInput,
   'receiverHost' | 'retryDelaysSeconds' | 'nextAttemptAtMs' | 'parkedSinceMs'
@@ -37,15 +37,15 @@ export type DeliveryToStart = Omit<
   nextAttemptAt: Date | null;
 };
 
-/** In SQL: the order number that an event's payload names, if any; `e` is a webhook_event. */
+/** In SQL: the order number in an event's payload, if any; `e` is a webhook_event. */
 export const CHECKOUT_ORDER_NO = `CAST(convert_from(e.payload, 'UTF8') AS json) #>> '{data,checkoutOrderNo}'`;
 
-/** One id for life: retries, parking and every resend of a delivery happen under this workflow id. */
+/** Retries, parking and all resends of a delivery happen under this one workflow id. */
 export function deliveryWorkflowId(eventId: string, subscriptionId: string): string {
   return `delivery-${eventId}-${subscriptionId}`;
 }
 
-/** Workflow type, id and input of a delivery, as every outbox message about it needs them. */
+/** Workflow type, id and input for outbox messages about a delivery. */
 export function deliveryWorkflow(
   delivery: DeliveryToStart,
 ): Pick<OutboxMessage, 'workflowType' | 'workflowId'> & { input: Omit<DeliveryInput, 'retryDelaysSeconds'> } {

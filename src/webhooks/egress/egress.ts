@@ -1,30 +1,46 @@
-import { isIP } from 'node:net';
+/**
+ * Where requests to merchants' addresses may go, and the connections that carry them. The agents are Node's, not undici's:
+ * undici tells neither whether a connection was reused, which decides whether a reset may be sent again, nor which phase a
+ * timeout ended. Its pools are per host; here one limit on idle connections and one cache of TLS sessions serve all hosts.
+ */
+import type { LookupAddress } from 'node:dns';
+import { Resolver } from 'node:dns/promises';
+import http from 'node:http';
+import https from 'node:https';
+import net, { isIP, type LookupFunction } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { promisify } from 'node:util';
 
-import { canonicalAddress, createAddressPolicy, isLoopback, type AddressRules } from '../../lib/address-policy.ts';
+import ipaddr from 'ipaddr.js';
+
 import type { Environment } from '../../lib/scope.ts';
 
-export type EgressOptions = AddressRules & {
+export type EgressOptions = {
+  /** Whether loopback counts as reachable: for local use only. */
+  allowLoopback: boolean;
   /** Ports a webhook may use; on loopback any. */
   ports: readonly number[];
+  /** Addresses or CIDR blocks rejected besides the special ones, such as our own. They win over everything. */
+  deny: readonly string[];
 };
 
-/** Where requests to merchants' addresses may go. */
+/** Which URLs and addresses requests may go to. */
 export type EgressGuard = {
   /**
-   * What is wrong with a URL that a merchant wants to save, each as words that follow the field's name
-   * ("must use https, got http"); empty when it is fine. In live no IP address may stand in it.
+   * The problems of a URL that a merchant wants to save, each as words that follow the field's name ("must use https, got
+   * http"); empty when there are none. In live the host must be a name.
    */
   checkUrl: (text: string, environment: Environment) => string[];
-  /** The same at send time, for what can be judged before the name is resolved; null when it may go on. */
+  /** The first problem at send time that shows before the name is resolved; null when there is none. */
   rejection: (url: URL) => string | null;
-  /** Whether every one of these resolved addresses may be connected to; false for none at all. */
+  /** Whether every one of these resolved addresses may be connected to; false for an empty list. */
   allPublic: (addresses: readonly string[]) => boolean;
 };
 
 const URL_CHARACTERS_MAX = 2_000;
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'https:': 443, 'http:': 80 };
 
-/** Throws when `deny` holds something that is no address or block. */
+/** Throws when `deny` contains something that is neither an address nor a block. */
 export function createEgressGuard(options: EgressOptions): EgressGuard {
   const isAllowed = createAddressPolicy(options);
 
@@ -36,13 +52,13 @@ export function createEgressGuard(options: EgressOptions): EgressGuard {
       problems.push(`must use https, got ${url.protocol.slice(0, -1)}`);
     }
     if (url.username !== '' || url.password !== '') problems.push('must not contain a user name or password');
-    // Another protocol's own port says nothing: that one is refused already.
+    // The default port of another protocol is no problem of its own: the protocol is rejected already.
     const portCounts = url.protocol === 'https:' || url.port !== '';
     if (!loopback && portCounts && !options.ports.includes(target.port)) {
       problems.push(`must use port ${options.ports.join(' or ')}, got ${target.port}`);
     }
-    if (target.address !== null) {
-      if (!isAllowed(target.address)) problems.push(`must be reachable from the internet, but ${target.host} is not`);
+    if (target.isAddress) {
+      if (!isAllowed(target.host)) problems.push(`must be reachable from the internet, but ${target.host} is not`);
     } else if (target.loopback ? !loopback : !target.host.includes('.')) {
       problems.push(`must name a host on the internet, such as hooks.example.com, got "${target.host}"`);
     }
@@ -52,13 +68,13 @@ export function createEgressGuard(options: EgressOptions): EgressGuard {
   return {
     checkUrl: (text, environment) => {
       if (text.length > URL_CHARACTERS_MAX) return [`must have at most 2,000 characters, got ${text.length}`];
-      // URL parsing drops blanks and line breaks silently: what is saved would not be what was judged.
+      // URL parsing drops blanks and line breaks silently: the saved text would differ from the checked URL.
       if (/[\s\p{Cc}]/u.test(text) || !URL.canParse(text)) {
         return ['must be a full URL such as https://hooks.example.com/meskot, without blanks'];
       }
       const url = new URL(text);
       const problems = problemsOf(url);
-      if (environment === 'live' && targetOf(url).address !== null) {
+      if (environment === 'live' && targetOf(url).isAddress) {
         problems.push('must have a host name in live, not an IP address');
       }
       return problems;
@@ -68,25 +84,188 @@ export function createEgressGuard(options: EgressOptions): EgressGuard {
   };
 }
 
+/** Of IPv6 only this block is public, less the special ranges inside it. */
+const IPV6_GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
+
+/** Decides on single addresses: true when a request may be sent there. An unreadable address is rejected. */
+function createAddressPolicy({ allowLoopback, deny }: EgressOptions): (address: string) => boolean {
+  const denied = deny.map(parseBlock);
+  return (text) => {
+    const address = parseAddress(text);
+    if (address === null || ipaddr.subnetMatch(address, { denied }, 'other') === 'denied') return false;
+    const range = address.range();
+    if (range === 'loopback') return allowLoopback;
+    return range === 'unicast' && (address.kind() === 'ipv4' || address.match(IPV6_GLOBAL_UNICAST));
+  };
+}
+
+/** IPv4-mapped IPv6 becomes the IPv4 address it means. Null for a name, and for an address with a zone. */
+function parseAddress(text: string) {
+  // By itself ipaddr.js also reads 127.1 and 0x7f.0.0.1, and takes ::1.2.3.4 for ::ffff:1.2.3.4.
+  return isIP(text) === 0 || /%|^::\d+[.]/.test(text) ? null : ipaddr.process(text);
+}
+
+function parseBlock(entry: string) {
+  const [network = '', bits] = entry.trim().split('/');
+  const prefix = bits ?? (isIP(network) === 4 ? '32' : '128');
+  if (isIP(network) === 0 || !ipaddr.isValidCIDR(`${network}/${prefix}`)) {
+    throw new Error(`"${entry}" is no IP address or CIDR block, such as 168.63.129.16/32`);
+  }
+  return ipaddr.parseCIDR(`${network}/${prefix}`);
+}
+
 export type EgressTarget = {
   /** The host without brackets and without the full stop at its end. */
   host: string;
   port: number;
-  /** The address when the host is an IP literal; nothing is resolved then. */
-  address: string | null;
-  /** Whether the host says this machine: a loopback address, `localhost` or a name under it. */
+  /** Whether the host is an IP literal; nothing is resolved then. */
+  isAddress: boolean;
+  /** Whether the host is this machine: a loopback address, `localhost` or a name under it. */
   loopback: boolean;
 };
 
-/** Whom a URL means, judged on what the parser made of it: `http://0x7f.1` has become 127.0.0.1 by then. */
+/** The target of a URL as the parser has read it: `http://0x7f.1` has become 127.0.0.1 by then. */
 export function targetOf(url: URL): EgressTarget {
   const bare = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
   const host = bare.endsWith('.') ? bare.slice(0, -1) : bare;
-  const address = isIP(host) === 0 ? null : canonicalAddress(host);
+  const address = parseAddress(host);
   return {
     host,
     port: url.port === '' ? (DEFAULT_PORTS[url.protocol] ?? 0) : Number(url.port),
-    address,
-    loopback: address === null ? /^(.+\.)?localhost$/.test(host) : isLoopback(address),
+    isAddress: address !== null,
+    loopback: address === null ? /^(.+\.)?localhost$/.test(host) : address.range() === 'loopback',
   };
+}
+
+/** Finds a name's addresses. Rejects with the resolver's code (ENOTFOUND, ESERVFAIL …) when there are none. */
+export type Resolve = (host: string) => Promise<string[]>;
+
+/** IPv4 first. Queries without the thread pool, so that one hanging name server delays no other name. */
+export function createResolve(): Resolve {
+  const resolver = new Resolver({ timeout: 1_000, tries: 3 });
+  return async (host) => {
+    const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+    if (v4.status === 'rejected' && v6.status === 'rejected') throw v4.reason;
+    return [v4, v6].flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
+  };
+}
+
+/** A name that resolves to an address which is not public. The message does not contain the address. */
+export class EgressRejected extends Error {
+  override readonly name = 'EgressRejected';
+}
+
+/**
+ * The addresses that a request to this URL may connect to, resolved once. Node calls this where the host is a name;
+ * `EgressGuard.rejection` decides on IP literals. Throws EgressRejected if any of the addresses is not public.
+ */
+export async function vettedAddresses(
+  url: URL,
+  { guard, resolve }: { guard: EgressGuard; resolve: Resolve },
+): Promise<LookupAddress[]> {
+  const target = targetOf(url);
+  const found = target.loopback ? ['127.0.0.1', '::1'] : await resolve(target.host);
+  if (found.length === 0) throw Object.assign(new Error('the name has no address'), { code: 'ENODATA' });
+  if (!guard.allPublic(found)) throw new EgressRejected('an address is not public');
+  return found.map((address) => ({ address, family: isIP(address) }));
+}
+
+export type EgressAgentOptions = {
+  /** All requests except to loopback go through this HTTP proxy, to the vetted address and never to a name. */
+  proxyUrl?: string | undefined;
+  /** Certificate authorities trusted in place of the machine's, as PEM. */
+  trustedCa?: string | undefined;
+  /** Connections kept open between requests, over all hosts. */
+  idleMax: number;
+};
+
+export type EgressAgents = { agentFor: (url: URL) => http.Agent; close: () => void };
+
+/** Receivers close idle connections, many after 5 s. */
+const IDLE_MS = 4_000;
+/** Long enough for a handshake across continents, short enough to try a second address within a send. */
+const ADDRESS_ATTEMPT_MS = 600;
+const TUNNEL_MS = 3_000;
+const TLS_SESSIONS_MAX = 500;
+
+/** @param keepAlive false for connections that carry one request. */
+export function createEgressAgents(
+  { idleMax, trustedCa, proxyUrl }: EgressAgentOptions,
+  keepAlive: boolean,
+): EgressAgents {
+  const options = {
+    keepAlive,
+    timeout: IDLE_MS,
+    maxFreeSockets: idleMax,
+    maxCachedSessions: TLS_SESSIONS_MAX,
+    ALPNProtocols: ['http/1.1'],
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: ADDRESS_ATTEMPT_MS,
+    ...(trustedCa !== undefined && { ca: trustedCa }),
+  };
+  // Plain HTTP goes to loopback only.
+  const plain = new http.Agent(options);
+  const direct = new SecureAgent(options);
+  const proxied = proxyUrl === undefined ? direct : new ProxiedAgent(options, new URL(proxyUrl));
+  return {
+    agentFor: (url) => (url.protocol === 'http:' ? plain : targetOf(url).loopback ? direct : proxied),
+    close: () => {
+      for (const agent of [plain, direct, proxied]) agent.destroy();
+    },
+  };
+}
+
+/** Keeps `maxFreeSockets` connections in all, closing an old one for a new one; Node keeps as many for each host. */
+class SecureAgent extends https.Agent {
+  override keepSocketAlive(socket: Duplex): boolean {
+    const idle = Object.values(this.freeSockets).flatMap((sockets) => sockets?.filter((one) => !one.destroyed) ?? []);
+    if (idle.length >= this.maxFreeSockets) idle[0]?.destroy();
+    return Boolean(super.keepSocketAlive(socket));
+  }
+}
+
+type Created = (error: Error | null, socket: Duplex) => void;
+type ConnectionOptions = { host: string; port: number; lookup: LookupFunction };
+
+class ProxiedAgent extends SecureAgent {
+  readonly #proxy: URL;
+
+  constructor(options: https.AgentOptions, proxy: URL) {
+    super(options);
+    this.#proxy = proxy;
+  }
+
+  override createConnection(options: ConnectionOptions, created: Created): undefined {
+    void openTunnel(this.#proxy, options)
+      .then((socket) => created(null, super.createConnection({ ...options, socket } as ConnectionOptions) as Duplex))
+      .catch((error: Error) => created(error, undefined as unknown as Duplex));
+  }
+}
+
+/** Opens a connection through the proxy to the vetted address of the options' host. */
+async function openTunnel(proxy: URL, { host, port, lookup }: ConnectionOptions): Promise<Duplex> {
+  const [vetted] = isIP(host) === 0 ? ((await promisify(lookup)(host, {})) as LookupAddress[]) : [{ address: host }];
+  const authority = `${net.isIPv6(vetted?.address ?? '') ? `[${vetted?.address}]` : vetted?.address}:${port}`;
+  const credentials = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
+  return new Promise((resolve, reject) => {
+    const request = (proxy.protocol === 'https:' ? https : http).request(proxy, {
+      method: 'CONNECT',
+      path: authority,
+      agent: false,
+      auth: null,
+      timeout: TUNNEL_MS,
+      headers: {
+        host: authority,
+        ...(proxy.username !== '' && { 'proxy-authorization': `Basic ${Buffer.from(credentials).toString('base64')}` }),
+      },
+    });
+    request.on('error', reject);
+    request.on('timeout', () => request.destroy(new Error('the proxy did not respond in time')));
+    request.on('connect', (response, socket) => {
+      if (response.statusCode === 200) return resolve(socket.setTimeout(0));
+      socket.destroy();
+      return reject(new Error('the proxy did not open the connection'));
+    });
+    request.end();
+  });
 }

@@ -1,150 +1,67 @@
 import { z } from 'zod';
 
 import { withoutSafeIntegerBounds } from '../../lib/json-schema.ts';
-import { scope } from './event-scope.ts';
-import { REPORT_EVENTS } from './report-data.ts';
-import { SETTLEMENT_EVENTS } from './settlement-data.ts';
-import { WITHDRAWAL_EVENTS } from './withdrawal-data.ts';
+import { EVENT_ALIASES } from './record.ts';
 
-const TRANSACTION_STATUSES = ['PENDING', 'SUCCESS', 'FAILED', 'CANCELLED', 'EXPIRED'] as const;
+/** Every event type there is, in the order of the API and the docs. */
+export const EVENT_TYPE_NAMES = [
+  'checkout.completed',
+  'checkout.failed',
+  'checkout.canceled',
+  'checkout.expired',
+  'payment.created',
+  'payment.succeeded',
+  'payment.completed',
+  'withdrawal.created',
+  'withdrawal.under_review',
+  'withdrawal.succeeded',
+  'withdrawal.failed',
+  'withdrawal.rejected',
+  'withdrawal.canceled',
+  'withdrawal.reversed',
+  'settlement.requested',
+  'settlement.processing',
+  'settlement.completed',
+  'settlement.failed',
+  'settlement.rejected',
+  'settlement.canceled',
+  'settlement.updated',
+  'report.ready',
+  'webhook.test',
+] as const;
+export type EventTypeName = (typeof EVENT_TYPE_NAMES)[number];
 
-/** A transaction as its events show it: a full snapshot, so that the order of events does not matter. */
-export const TransactionData = z.strictObject({
-  object: z.literal('transaction'),
-  ...scope,
-  checkoutOrderNo: z.string(),
-  amount: z.number().positive().meta({ description: 'Birr, at most two decimals' }),
-  currency: z.literal('ETB'),
-  transactionThrough: z.enum(['telebirr', 'cbebirr', 'awashbirr']).nullable(),
-  transactionDate: z.iso.date().meta({ description: 'The day of createdAt in Addis Ababa' }),
-  type: z.enum(['API', 'QRCODE']),
-  status: z.enum(TRANSACTION_STATUSES),
-  createdAt: z.iso.datetime(),
-  sessionId: z.string(),
-  transactionId: z.string(),
-  customerName: z.string().optional(),
-  customerEmail: z.string().optional(),
-  customerPhone: z.string().optional(),
-  receivedAmount: z.number().optional(),
-  fee: z.number().optional(),
-  feeTax: z.number().optional(),
-  netAmount: z.number().optional(),
-  providerReference: z.string().optional(),
-  completedAt: z.iso.datetime().optional(),
-  failure: z
-    .strictObject({
-      code: z.string(),
-      message: z.string(),
-      providerCode: z.string().nullable(),
-      retryable: z.boolean(),
-    })
-    .optional(),
-  lateConfirmation: z.boolean().optional().meta({ description: 'Paid after the session had ended' }),
-  held: z.enum(['WRONG_AMOUNT', 'WRONG_CURRENCY', 'REFERENCE_USED']).optional(),
-  metadata: z.record(z.string(), z.string()).optional(),
-});
-export type TransactionData = z.output<typeof TransactionData>;
-
-const SubscriptionTestData = z.strictObject({
-  object: z.literal('subscription'),
-  ...scope,
-  subscriptionId: z.string(),
-  message: z.string(),
-});
-
-type EventType = { description: string; data: z.ZodObject; example: Record<string, unknown>; alias?: true };
-
-const paid: TransactionData = {
-  object: 'transaction',
-  environment: 'sandbox',
-  merchantId: 'mrc_01JD8Q4T5V6W7X8Y9Z0A1B2C3D',
-  version: 3,
-  checkoutOrderNo: 'ORDER-1042',
-  amount: 1250.5,
-  currency: 'ETB',
-  transactionThrough: 'telebirr',
-  transactionDate: '2025-01-15',
-  type: 'API',
-  status: 'SUCCESS',
-  createdAt: '2025-01-15T09:30:00.000Z',
-  sessionId: 'cs_01JHMW8T5V6W7X8Y9Z0A1B2C3D',
-  transactionId: 'txn_01JHMW8T5V6W7X8Y9Z0A1B2C3E',
-  customerName: 'Abebe Bikila',
-  customerPhone: '251911000000',
-  fee: 31.26,
-  feeTax: 4.69,
-  netAmount: 1214.55,
-  providerReference: 'CAF5P1QZ8L',
-  completedAt: '2025-01-15T09:31:12.000Z',
+/** The fields that `data` of every event starts with, after `object`. */
+export const snapshotFields = {
+  environment: z.enum(['sandbox', 'live']),
+  merchantId: z.string(),
+  version: z.int().min(1).meta({ description: 'Rises with every change of the object: the highest is the newest' }),
 };
 
-const { fee: _fee, feeTax: _tax, netAmount: _net, providerReference: _reference, completedAt: _at, ...unpaid } = paid;
-const failure = {
-  code: 'DECLINED',
-  message: 'The customer declined the payment.',
-  retryable: false,
-  providerCode: 'PAY_FAILED',
-};
+/** The meaning of an event type, the schema of its `data` and an example. A slice's `events.ts` has those it records. */
+type EventType = { description: string; data: z.ZodObject; example: Readonly<Record<string, unknown>> };
+export type EventCatalogue = Readonly<Record<EventTypeName, EventType>>;
 
-/** Every event type there is: what it tells, the shape of its `data` and an example of it. Docs and API are made from it. */
-export const EVENT_TYPES = {
-  'checkout.completed': {
-    description: 'A checkout was paid: its transaction became SUCCESS.',
-    data: TransactionData,
-    example: paid,
-  },
-  'checkout.failed': {
-    description: 'A checkout ended without payment: its transaction became FAILED.',
-    data: TransactionData,
-    example: { ...unpaid, status: 'FAILED', failure },
-  },
-  'checkout.canceled': {
-    description: 'The customer cancelled: the transaction became CANCELLED.',
-    data: TransactionData,
-    example: { ...unpaid, status: 'CANCELLED' },
-  },
-  'checkout.expired': {
-    description: 'The session ended before it was paid: the transaction became EXPIRED.',
-    data: TransactionData,
-    example: { ...unpaid, version: 2, status: 'EXPIRED', transactionThrough: null },
-  },
-  'payment.created': {
-    description: 'The customer chose a channel: the first payment attempt of a session was made.',
-    data: TransactionData,
-    example: { ...unpaid, version: 2, status: 'PENDING' },
-  },
-  'payment.succeeded': {
-    description: 'A payment was confirmed by its provider: the transaction became SUCCESS.',
-    data: TransactionData,
-    example: paid,
-  },
-  'payment.completed': {
-    description: 'Another name of payment.succeeded, sent only to subscriptions that name it; "*" leaves it out.',
-    data: TransactionData,
-    example: paid,
-    alias: true,
-  },
-  ...WITHDRAWAL_EVENTS,
-  ...SETTLEMENT_EVENTS,
-  ...REPORT_EVENTS,
+/** The event type that this slice records itself. */
+export const SUBSCRIPTION_EVENTS = {
   'webhook.test': {
-    description: 'Sent when a test event is asked for, to that subscription only.',
-    data: SubscriptionTestData,
+    description: 'Sent when a test event is requested, to that subscription only.',
+    data: z.strictObject({
+      object: z.literal('subscription'),
+      ...snapshotFields,
+      subscriptionId: z.string(),
+      message: z.string(),
+    }),
     example: {
       object: 'subscription',
       environment: 'sandbox',
-      merchantId: paid.merchantId,
+      merchantId: 'mrc_01JD8Q4T5V6W7X8Y9Z0A1B2C3D',
       version: 1,
       subscriptionId: 'whs_01JHMW8T5V6W7X8Y9Z0A1B2C3F',
       message: 'This is a test event.',
     },
   },
-} as const satisfies Record<string, EventType>;
-
-export type EventTypeName = keyof typeof EVENT_TYPES;
-
-/** The names alone, in the catalogue's order. */
-export const EVENT_TYPE_NAMES = Object.keys(EVENT_TYPES) as [EventTypeName, ...EventTypeName[]];
+} as const;
 
 /** One entry of `GET /api/checkout/webhooks/event-types`; `schema` is JSON Schema of the event's `data`. */
 export type CatalogueEntry = {
@@ -155,11 +72,12 @@ export type CatalogueEntry = {
   example: Record<string, unknown>;
 };
 
-/** The catalogue as the API, the docs and the portal show it. */
-export function listEventTypes(): CatalogueEntry[] {
+/** The catalogue as the API, the docs and the portal present it. */
+export function listEventTypes(catalogue: EventCatalogue): CatalogueEntry[] {
   return EVENT_TYPE_NAMES.map((event) => {
-    const type: EventType = EVENT_TYPES[event];
-    const { $schema: _dialect, ...schema } = z.toJSONSchema(type.data, { override: withoutSafeIntegerBounds });
-    return { event, description: type.description, alias: type.alias ?? false, schema, example: { ...type.example } };
+    const { description, data, example } = catalogue[event];
+    const { $schema: _dialect, ...schema } = z.toJSONSchema(data, { override: withoutSafeIntegerBounds });
+    const alias = Object.values(EVENT_ALIASES).includes(event);
+    return { event, description, alias, schema, example: { ...example } };
   });
 }

@@ -5,7 +5,7 @@ import type { UnitOfWork } from '../../outbox/record.ts';
 /** The version of every payload's shape (seed, Versioning). */
 const API_VERSION = 'v1.0';
 
-/** Something that happened, sent to every subscription that matches. `data` is a full snapshot, so order does not matter. */
+/** An event for every matching subscription. `data` is a full snapshot, so that the order of events does not matter. */
 export type NewEvent = MerchantScope & {
   event: string;
   resourceType: string;
@@ -14,10 +14,10 @@ export type NewEvent = MerchantScope & {
   createdAt: Date;
 };
 
-/** Events that exist only where a subscription names them: another name for the same fact. */
+/** Other names of events, by event: recorded only where a subscription names them. */
 export const EVENT_ALIASES: Readonly<Record<string, string>> = { 'payment.succeeded': 'payment.completed' };
 
-/** More are recorded by several statements: one for each number of events, prepared once. */
+/** Events of one statement; each number of events has its own, prepared once. */
 const EVENTS_MAX = 8;
 
 const RECORD = Array.from({ length: EVENTS_MAX }, (_, last) => recordSql(last + 1));
@@ -28,14 +28,14 @@ function recordSql(events: number): string {
       CAST(:merchantId${n} AS text), CAST(:environment${n} AS text), CAST(:payload${n} AS text),
       CAST(:createdAt${n} AS timestamptz), CAST(:isAlias${n} AS boolean))`;
   return `
-  WITH e (id, event, resource_type, resource_id, merchant_id, environment, payload, created_at, is_alias) AS (
+  WITH event (id, event, resource_type, resource_id, merchant_id, environment, payload, created_at, is_alias) AS (
     VALUES ${Array.from({ length: events }, (_, n) => row(n)).join(', ')}
-  ), delivery AS (
+  ), delivery_row AS (
     INSERT INTO webhook_delivery (id, event_id, subscription_id, merchant_id, environment, event, status, next_attempt_at, created_at)
     SELECT 'whd_' || substr(e.id, 5, 24) || two_digits(row_number() OVER (PARTITION BY e.id ORDER BY s.id) - 1), e.id, s.id,
            e.merchant_id, e.environment, e.event, CASE WHEN s.active THEN 'PENDING' ELSE 'SKIPPED' END,
            CASE WHEN s.active THEN e.created_at END, e.created_at
-    FROM e
+    FROM event e
     -- OFFSET 0: looked up for each event, not read as a whole.
     CROSS JOIN LATERAL (
       SELECT s.id, s.active, s.event_types FROM webhook_subscription s
@@ -48,14 +48,14 @@ function recordSql(events: number): string {
   )
   INSERT INTO webhook_event (id, merchant_id, environment, event, api_version, resource_type, resource_id, payload, created_at)
   SELECT id, merchant_id, environment, event, '${API_VERSION}', resource_type, resource_id, convert_to(payload, 'UTF8'), created_at
-  FROM e WHERE NOT is_alias OR id IN (SELECT event_id FROM delivery)`;
+  FROM event WHERE NOT is_alias OR id IN (SELECT event_id FROM delivery_row)`;
 }
 
 /**
- * Records events in the transaction of the change they tell of: the exact bytes to be signed, and one delivery per
- * matching subscription, which is its place in the dispatcher's queue. One statement for up to eight events.
- * @param only the subscription that gets it, whatever its event types (test events); all that match unless given.
- * @returns the new event ids, in the order of `events`, aliases left out.
+ * Records events in the transaction of the change they are about: the exact bytes to sign, and one delivery per matching
+ * subscription, which is its entry in the dispatcher's queue. One statement for up to eight events.
+ * @param only the one subscription to deliver to, whatever its event types (test events); all that match unless given.
+ * @returns the new event ids in the order of `events`, without aliases.
  */
 export async function recordEvents(tx: UnitOfWork, events: NewEvent[], only: string | null = null): Promise<string[]> {
   if (events.length === 0) return [];
@@ -66,8 +66,8 @@ export async function recordEvents(tx: UnitOfWork, events: NewEvent[], only: str
     return [own, { ...own, event: alias, id: newId('evt', event.createdAt.getTime()), isAlias: true }];
   });
   for (let from = 0; from < recorded.length; from += EVENTS_MAX) {
-    const some = recorded.slice(from, from + EVENTS_MAX);
-    await tx.writeDeferred(RECORD[some.length - 1] as string, Object.assign({ only }, ...some.map(valuesOf)));
+    const batch = recorded.slice(from, from + EVENTS_MAX);
+    await tx.writeDeferred(RECORD[batch.length - 1] as string, Object.assign({ only }, ...batch.map(valuesOf)));
   }
   tx.triggerDispatcher();
   return recorded.filter((event) => !event.isAlias).map((event) => event.id);

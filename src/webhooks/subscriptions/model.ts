@@ -1,6 +1,9 @@
 import { Model } from 'objection';
 
+import { DAY_MS } from '../../lib/dates.ts';
+import { rows, type Queryable } from '../../lib/db.ts';
 import type { Environment } from '../../lib/scope.ts';
+import type { Failure } from '../delivery/failure.ts';
 
 /** A row of webhook_subscription. `secret`, `previousSecret` and `headers` are encrypted with the row's id. */
 export class SubscriptionRow extends Model {
@@ -25,4 +28,36 @@ export class SubscriptionRow extends Model {
   declare throttledUntil: Date | null;
   declare deletedAt: Date | null;
   declare createdAt: Date;
+}
+
+/** The health of a subscription over the last 24 hours. */
+export type HealthRow = {
+  subscriptionId: string;
+  /** The share of DELIVERED among its deliveries with an attempt, 0 … 1; null without any. */
+  successRate: number | null;
+  lastFailure: (Failure & { httpStatus: number | null; at: string }) | null;
+};
+
+/** The health of these subscriptions, from the newest 1,000 deliveries of each, so that the cost is bounded. */
+export async function findHealth(db: Queryable, subscriptionIds: string[], now: Date): Promise<Map<string, HealthRow>> {
+  const found = await rows<HealthRow>(
+    db,
+    `SELECT s.id AS subscription_id, h.success_rate, f.last_failure
+     FROM unnest(CAST(:subscriptionIds AS text[])) AS s (id)
+     CROSS JOIN LATERAL (
+       SELECT array_agg(d.id) AS delivery_ids,
+              CAST(avg(CASE WHEN d.status = 'DELIVERED' THEN 1 ELSE 0 END) AS double precision) AS success_rate
+       FROM (SELECT id, status, attempts FROM webhook_delivery
+             WHERE subscription_id = s.id AND status <> 'PENDING' AND created_at >= :since ORDER BY created_at DESC LIMIT 1000) d
+       WHERE d.attempts > 0
+     ) h
+     LEFT JOIN LATERAL (
+       SELECT a.failure || jsonb_build_object('httpStatus', a.http_status,
+                'at', to_char(a.started_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) AS last_failure
+       FROM webhook_attempt a WHERE a.delivery_id = ANY(h.delivery_ids) AND a.failure IS NOT NULL
+       ORDER BY a.started_at DESC LIMIT 1
+     ) f ON true`,
+    { subscriptionIds, since: new Date(now.getTime() - DAY_MS) },
+  );
+  return new Map(found.map((row) => [row.subscriptionId, row]));
 }

@@ -1,18 +1,18 @@
 import type { Clock } from '../../lib/clock.ts';
 import { encrypt, type KeyRing } from '../../lib/crypto.ts';
 import { rows, type Knex, type Queryable } from '../../lib/db.ts';
-import { AppError, notFound } from '../../lib/errors.ts';
+import { AppError, invalidFields, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { SealedTable } from '../../lib/reencrypt.ts';
 import { scopeOf, type Environment, type MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
+import { newSecret } from '../delivery/attempt.ts';
 import { statusWhenSkipped } from '../delivery/claim.ts';
 import { isInFlight, isQueued, isScheduled } from '../delivery/in-flight.ts';
-import { newSecret } from '../delivery/signature.ts';
-import { EVENT_TYPES, type EventTypeName } from '../events/catalogue.ts';
+import type { EventCatalogue, EventTypeName } from '../events/catalogue.ts';
 import { recordEvents } from '../events/record.ts';
-import type { NewSubscription, SubscriptionChanges } from '../schema.ts';
 import { SubscriptionRow } from './model.ts';
+import type { NewSubscription, SubscriptionChanges } from './schema.ts';
 
 /** At most this many subscriptions per merchant and environment, inactive ones included. */
 const SUBSCRIPTIONS_MAX = 16;
@@ -21,16 +21,16 @@ const HINT_CHARACTERS = 4;
 export type SubscriptionDeps = {
   clock: Clock;
   keyRing: KeyRing;
-  /** What is wrong with a URL, each as words that follow the field's name; `checkUrl` of the egress guard. */
+  /** The problems of a URL, each as words that follow the field's name; `checkUrl` of the egress guard. */
   checkUrl: (url: string, environment: Environment) => string[];
 };
 
-/** A row and its secret in the clear, for the one answer that shows it. */
+/** A row and its plain secret, for the only response that contains it. */
 export type WithSecret = { row: SubscriptionRow; secret: string };
 
 type Target = MerchantScope & { subscriptionId: string };
 
-/** Creates a subscription. Throws VALIDATION_ERROR (url) and INVALID_STATE when there are 16 already, whoever else creates at the same time. */
+/** Creates a subscription. Throws VALIDATION_ERROR (url), and INVALID_STATE when there are 16, also under concurrent requests. */
 export async function createSubscription(
   deps: SubscriptionDeps,
   tx: UnitOfWork,
@@ -61,7 +61,7 @@ export async function findSubscription(db: Queryable, target: Target): Promise<S
   return onlyOne(await matching(db, target));
 }
 
-/** Changes what is given and leaves the rest. A new URL has to prove itself again: its health starts anew. */
+/** Changes the given fields only. A new URL is UNVERIFIED again, and its health starts anew. */
 export async function changeSubscription(
   deps: SubscriptionDeps,
   tx: UnitOfWork,
@@ -69,28 +69,28 @@ export async function changeSubscription(
 ): Promise<SubscriptionRow> {
   const before = await lockSubscription(tx.trx, target);
   const { headers, url, ...fields } = withoutUndefined(target.changes);
-  const updated = url !== undefined && url !== before.url;
-  if (updated) ensureUrlAllowed(deps, url, target.environment);
+  const isNewUrl = url !== undefined && url !== before.url;
+  if (isNewUrl) ensureUrlAllowed(deps, url, target.environment);
   const patch: Partial<SubscriptionRow> = {
     ...fields,
     ...(headers && sealedHeaders(deps.keyRing, before.id, headers)),
-    ...(updated && { url, verifiedAt: null, consecutiveFailures: 0, throttledUntil: null }),
+    ...(isNewUrl && { url, verifiedAt: null, consecutiveFailures: 0, throttledUntil: null }),
   };
   if (Object.keys(patch).length === 0) return before;
   return before.$query(tx.trx).patchAndFetch(patch);
 }
 
-/** What a deleted subscription leaves waiting beyond that is skipped when its turn comes. */
+/** Further waiting deliveries of a deleted subscription are skipped when they are claimed. */
 const SKIPPED_AT_ONCE_MAX = 5_000;
 
-/** In SQL: deliveries of the subscription in this state that no attempt is being made of. */
+/** In SQL: deliveries of the subscription in this state without an attempt in flight. */
 const waiting = (state: string): string => `ARRAY(
   SELECT d.id FROM webhook_delivery d WHERE d.subscription_id = :id AND ${state} AND NOT ${isInFlight('d')}
   LIMIT ${SKIPPED_AT_ONCE_MAX} FOR UPDATE SKIP LOCKED)`;
 
 /**
- * Deletes a subscription. What was waiting to be sent to it never is: SKIPPED, and a resend that was waiting goes back
- * to where it came from. An attempt that is on its way ends by itself.
+ * Deletes a subscription. Its waiting deliveries become SKIPPED, and a waiting resend returns to the status before it. An
+ * attempt in flight still completes.
  */
 export async function deleteSubscription(deps: SubscriptionDeps, tx: UnitOfWork, target: Target): Promise<void> {
   const row = await lockSubscription(tx.trx, target);
@@ -107,8 +107,8 @@ export async function deleteSubscription(deps: SubscriptionDeps, tx: UnitOfWork,
 }
 
 /**
- * Gives a subscription a new secret, which signs at once; for `overlapSeconds` the old one signs beside it (0 = cut
- * off now). Throws INVALID_STATE inside the overlap of an earlier rotation unless forced: the oldest would be cut off.
+ * Replaces the secret of a subscription. The new one signs at once; for `overlapSeconds` the old one signs as well (0: not at
+ * all). Throws INVALID_STATE within the overlap of an earlier rotation unless forced: the oldest secret would stop signing.
  */
 export async function rotateSecret(
   deps: SubscriptionDeps,
@@ -121,7 +121,7 @@ export async function rotateSecret(
   if (previousUntil && previousUntil > now && !target.force) {
     throw new AppError(
       'INVALID_STATE',
-      `The secret was rotated already and the one before is served until ${previousUntil.toISOString()}. Wait, or pass "force": true to cut it off now.`,
+      `The secret has been rotated, and the previous one signs until ${previousUntil.toISOString()}. Wait, or pass "force": true to end it now.`,
     );
   }
   const secret = newSecret();
@@ -136,12 +136,12 @@ export async function rotateSecret(
 
 /**
  * Sends an event of this type to this subscription only, with the catalogue's example as its data.
- * Throws INVALID_STATE when the subscription is inactive, and in live for anything but `webhook.test`: an invented
- * payment could be taken for money.
+ * Throws INVALID_STATE when the subscription is inactive, and in live for any type but `webhook.test`: an example payment
+ * could be mistaken for a real one.
  * @returns the event's id
  */
 export async function sendTestEvent(
-  deps: SubscriptionDeps,
+  deps: { clock: Clock; catalogue: EventCatalogue },
   tx: UnitOfWork,
   target: Target & { event: EventTypeName },
 ): Promise<string> {
@@ -153,9 +153,9 @@ export async function sendTestEvent(
   );
   if (!row) throw notFound('subscription');
   if (!row.active)
-    throw new AppError('INVALID_STATE', 'The subscription is inactive: activate it, then send the test.');
+    throw new AppError('INVALID_STATE', 'The subscription is inactive: activate it, then send the test event.');
   if (row.environment === 'live' && target.event !== 'webhook.test') {
-    throw new AppError('INVALID_STATE', `In live only webhook.test can be sent as a test, got "${target.event}".`);
+    throw new AppError('INVALID_STATE', `In live the test event must be webhook.test, got "${target.event}".`);
   }
   const scope = { environment: row.environment, merchantId: row.merchantId };
   const own = target.event === 'webhook.test' ? { subscriptionId: row.id } : {};
@@ -164,11 +164,11 @@ export async function sendTestEvent(
     ...scope,
     resourceType: 'subscription',
     resourceId: row.id,
-    data: { ...EVENT_TYPES[target.event].example, ...scope, ...own },
+    data: { ...deps.catalogue[target.event].example, ...scope, ...own },
     createdAt: deps.clock(),
   };
   const [eventId] = await recordEvents(tx, [event], row.id);
-  if (eventId === undefined) throw new Error('recording a test event made no event');
+  if (eventId === undefined) throw new Error('recording a test event created no event');
   return eventId;
 }
 
@@ -189,24 +189,19 @@ function onlyOne([row]: SubscriptionRow[]): SubscriptionRow {
 function ensureUrlAllowed(deps: SubscriptionDeps, url: string, environment: Environment): void {
   const problems = deps.checkUrl(url, environment);
   if (problems.length === 0) return;
-  throw new AppError('VALIDATION_ERROR', problems.map((issue) => `url ${issue}`).join('; '), {
-    details: problems.map((issue) => ({ field: 'url', issue })),
-  });
+  throw invalidFields(problems.map((issue) => ({ field: 'url', issue })));
 }
 
 async function ensureSubscriptionsBelowLimit(trx: Knex.Transaction, scope: MerchantScope): Promise<void> {
-  // Creations of one merchant wait for each other, so that the count holds; other work on the merchant does not wait.
+  // Serialises the creations of one merchant, so that the count is exact, and no other work on the merchant.
   await rows(trx, 'SELECT 1 FROM merchant WHERE id = :merchantId FOR NO KEY UPDATE', { merchantId: scope.merchantId });
   const count = await SubscriptionRow.query(trx).where(scopeOf(scope)).whereNull('deletedAt').resultSize();
   if (count >= SUBSCRIPTIONS_MAX) {
-    throw new AppError(
-      'INVALID_STATE',
-      `There are ${count} subscriptions already, the most there can be: delete one first.`,
-    );
+    throw new AppError('INVALID_STATE', `There are ${count} subscriptions, which is the maximum: delete one first.`);
   }
 }
 
-/** Where secrets and custom headers are encrypted. */
+/** The table and columns of encrypted secrets and headers. */
 export const SEALED_SUBSCRIPTIONS: SealedTable = {
   table: 'webhook_subscription',
   key: ['id'],

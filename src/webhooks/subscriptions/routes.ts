@@ -1,13 +1,10 @@
 import { z } from 'zod';
 
 import { readRoute, writeRoute, type KeyCaller, type Route } from '../../http/route.ts';
-import type { Queryable } from '../../lib/db.ts';
+import type { Knex, Queryable } from '../../lib/db.ts';
 import { scopeOf } from '../../lib/scope.ts';
-import { findHealth } from '../events/queries.ts';
-import { presentSubscription, presentWithSecret } from '../present.ts';
-import type { WebhookDeps } from '../routes.ts';
-import * as schema from '../schema.ts';
-import type { SubscriptionRow } from './model.ts';
+import type { EventCatalogue } from '../events/catalogue.ts';
+import { findHealth, type SubscriptionRow } from './model.ts';
 import {
   changeSubscription,
   createSubscription,
@@ -16,7 +13,10 @@ import {
   listSubscriptions,
   rotateSecret,
   sendTestEvent,
+  type SubscriptionDeps,
 } from './operations.ts';
+import { presentSubscription, presentWithSecret } from './present.ts';
+import * as schema from './schema.ts';
 
 const PATH = '/api/checkout/webhooks/subscriptions';
 const ONE = `${PATH}/:subscriptionId`;
@@ -24,8 +24,10 @@ const ONE = `${PATH}/:subscriptionId`;
 const reading = { tag: 'Webhook subscriptions', auth: { by: 'key', scope: 'webhooks:read' } } as const;
 const writing = { tag: 'Webhook subscriptions', auth: { by: 'key', scope: 'webhooks:write' } } as const;
 
-/** Where events are sent, which ones, and signed with what. */
-export function subscriptionRoutes(deps: WebhookDeps): Route[] {
+type RouteDeps = SubscriptionDeps & { db: Knex; catalogue: EventCatalogue };
+
+/** Subscriptions: URL, event types, secret, test events. */
+export function subscriptionRoutes(deps: RouteDeps): Route[] {
   return [...collectionRoutes(deps), ...oneRoutes(deps), rotateRoute(deps), testRoute(deps)];
 }
 
@@ -35,7 +37,7 @@ function targetOf({ caller, params }: Request) {
   return { ...scopeOf(caller), subscriptionId: params.subscriptionId };
 }
 
-async function present(deps: WebhookDeps, db: Queryable, subscriptions: SubscriptionRow[]) {
+async function present(deps: RouteDeps, db: Queryable, subscriptions: SubscriptionRow[]) {
   const now = deps.clock();
   const health = await findHealth(
     db,
@@ -45,7 +47,7 @@ async function present(deps: WebhookDeps, db: Queryable, subscriptions: Subscrip
   return subscriptions.map((row) => presentSubscription(row, health.get(row.id), now));
 }
 
-function collectionRoutes(deps: WebhookDeps): Route[] {
+function collectionRoutes(deps: RouteDeps): Route[] {
   return [
     writeRoute({
       ...writing,
@@ -53,7 +55,7 @@ function collectionRoutes(deps: WebhookDeps): Route[] {
       path: PATH,
       operationId: 'createWebhookSubscription',
       summary: 'Subscribe a URL to events',
-      description: 'The secret is in this answer only. At most 16 per merchant and environment.',
+      description: 'Only this response contains the secret. At most 16 per merchant and environment.',
       body: schema.NewSubscription,
       responses: { 201: schema.SubscriptionWithSecret },
       errors: ['INVALID_STATE'],
@@ -69,7 +71,7 @@ function collectionRoutes(deps: WebhookDeps): Route[] {
       path: PATH,
       operationId: 'listWebhookSubscriptions',
       summary: 'List all subscriptions',
-      description: 'All in one answer, oldest first: there are never more than 16.',
+      description: 'All in one response, oldest first: there are at most 16.',
       rateLimit: 'list',
       responses: { 200: z.array(schema.Subscription) },
       handle: async ({ caller }) => {
@@ -80,7 +82,7 @@ function collectionRoutes(deps: WebhookDeps): Route[] {
   ];
 }
 
-function oneRoutes(deps: WebhookDeps): Route[] {
+function oneRoutes(deps: RouteDeps): Route[] {
   return [
     readRoute({
       ...reading,
@@ -102,7 +104,8 @@ function oneRoutes(deps: WebhookDeps): Route[] {
       path: ONE,
       operationId: 'changeWebhookSubscription',
       summary: 'Change a subscription',
-      description: 'Retries that wait use the new URL. Reactivating sends nothing by itself: resend what was skipped.',
+      description:
+        'Waiting retries use the new URL. Reactivating sends nothing by itself: resend the skipped deliveries.',
       params: schema.SubscriptionParams,
       body: schema.SubscriptionChanges,
       responses: { 200: schema.Subscription },
@@ -118,7 +121,7 @@ function oneRoutes(deps: WebhookDeps): Route[] {
       path: ONE,
       operationId: 'deleteWebhookSubscription',
       summary: 'Delete a subscription',
-      description: 'What was waiting to be sent to it is skipped for good.',
+      description: 'Its waiting deliveries are skipped permanently.',
       params: schema.SubscriptionParams,
       responses: { 200: z.null() },
       handle: async ({ tx, ...request }) => {
@@ -129,15 +132,15 @@ function oneRoutes(deps: WebhookDeps): Route[] {
   ];
 }
 
-function rotateRoute(deps: WebhookDeps): Route {
+function rotateRoute(deps: RouteDeps): Route {
   return writeRoute({
     ...writing,
     method: 'POST',
     path: `${ONE}/rotate`,
     operationId: 'rotateWebhookSecret',
-    summary: 'Give a subscription a new secret',
+    summary: 'Replace the secret of a subscription',
     description:
-      'The new secret signs at once and is in this answer only. For overlapSeconds the old one signs beside it; 0 cuts it off now.',
+      'The new secret signs at once; only this response contains it. For overlapSeconds the old one signs as well; with 0 it stops now.',
     params: schema.SubscriptionParams,
     body: schema.RotateBody,
     responses: { 200: schema.SubscriptionWithSecret },
@@ -149,14 +152,14 @@ function rotateRoute(deps: WebhookDeps): Route {
   });
 }
 
-function testRoute(deps: WebhookDeps): Route {
+function testRoute(deps: RouteDeps): Route {
   return writeRoute({
     ...writing,
     method: 'POST',
     path: `${ONE}/test`,
     operationId: 'sendWebhookTestEvent',
     summary: 'Send a test event to this subscription only',
-    description: 'webhook.test unless another type is named; in live only webhook.test.',
+    description: 'webhook.test unless another type is given; in live only webhook.test.',
     params: schema.SubscriptionParams,
     body: schema.SubscriptionTestBody,
     responses: { 202: schema.SubscriptionTestSent },

@@ -16,9 +16,9 @@ const CHOSEN = 12;
 const LIMIT = 1_000;
 
 /**
- * On days by chance, the balance's history and its report show the same rows, which lead from the opening balance to the
- * closing one; with that the next day opens, whatever day it is. Each entry is of its fact's time, but for those that
- * a payout's last seconds have kept waiting.
+ * On random days, the balance's history and its report have the same rows, which lead from the opening balance to the
+ * closing one, with which the next day opens. Each entry has its posting's effective time, except for those delayed by
+ * the last seconds of a payout.
  */
 export async function expectDaysLeadOn(db: Knex, scope: MerchantScope): Promise<void> {
   const random = createRandom(Date.now());
@@ -57,7 +57,7 @@ async function readDay(db: Knex, scope: MerchantScope, { account, day }: { accou
 
 type Amounts = Pick<Movement, 'amountSantim' | 'balanceAfterSantim'>;
 
-/** What the rows of a day make of its opening balance, each next to the balance after it. */
+/** The totals of a day by its rows, each of which must have the running balance. */
 function leadingOn(openingSantim: bigint, movements: readonly Amounts[]) {
   let closingSantim = openingSantim;
   for (const { amountSantim, balanceAfterSantim } of movements) {

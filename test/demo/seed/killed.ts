@@ -4,10 +4,10 @@ import { resolve } from 'node:path';
 
 const PROJECT = resolve(import.meta.dirname, '../../..');
 
-/** Half of what `npm start` makes: all kinds are among them. */
+/** Half of what `npm start` seeds: every scenario occurs. */
 export const PAYMENTS = 1_500;
 
-/** Begins in a process of its own, and kills that in the middle. */
+/** Seeds in a child process and kills it in the middle. */
 export async function seedAndKill(
   databaseUrl: string,
   folders: { KYC_DOCUMENTS_DIR: string; REPORTS_DIR: string },
@@ -26,5 +26,5 @@ export async function seedAndKill(
   });
   child.stdout.once('data', () => child.kill('SIGKILL'));
   const [exitCode] = await once(child, 'exit');
-  if (exitCode !== null) throw new Error(`it ended by itself, with ${String(exitCode)}`);
+  if (exitCode !== null) throw new Error(`The seed was not killed but exited with ${String(exitCode)}.`);
 }

@@ -28,15 +28,15 @@ import { expectLedgerHolds } from '../../support/ledger.ts';
 import { startTestSimulator } from '../../support/simulator.ts';
 import { expectDaysLeadOn } from './days.ts';
 import { PAYMENTS, seedAndKill } from './killed.ts';
-import { LEGAL } from './legal-moves.ts';
+import { LEGAL } from './legal-timelines.ts';
 
 const WEBHOOK_URL = 'http://localhost:4003/webhooks';
 const SEEDED_WITHIN_MS = 120_000;
 
-describe('the demo data, of which the first run was killed', () => {
+describe('the demo data after a killed first run', () => {
   let database: TestDatabase;
   let credentials: DemoCredentials;
-  let madeByTheKilled: number;
+  let seededBeforeKill: number;
   let folder: string;
 
   const folders = () => ({ KYC_DOCUMENTS_DIR: folder, REPORTS_DIR: `${folder}-reports` });
@@ -51,7 +51,7 @@ describe('the demo data, of which the first run was killed', () => {
     database = await createTestDatabase();
     folder = await mkdtemp(join(tmpdir(), 'meskot-seed-'));
     await seedAndKill(database.url, folders());
-    madeByTheKilled = await count('transaction');
+    seededBeforeKill = await count('transaction');
     credentials = await seed({});
   }, SEEDED_WITHIN_MS);
   afterAll(async () => {
@@ -59,14 +59,14 @@ describe('the demo data, of which the first run was killed', () => {
     for (const one of Object.values(folders())) await rm(one, { recursive: true });
   });
 
-  test('is completed by the next run, with nothing twice', async () => {
-    expect(madeByTheKilled).toBeGreaterThan(0);
-    expect(madeByTheKilled).toBeLessThan(PAYMENTS);
+  test('is completed by the next run, without duplicates', async () => {
+    expect(seededBeforeKill).toBeGreaterThan(0);
+    expect(seededBeforeKill).toBeLessThan(PAYMENTS);
     expect(await count('transaction', ofAbyssinia)).toBe(PAYMENTS);
     expect(await count('merchant')).toBe(2);
   });
 
-  test('has one merchant that is verified, whose live key would work, and one that waits to be', async () => {
+  test('has one merchant approved for live, and one whose application is submitted', async () => {
     const found = await rows(
       database.db,
       `SELECT m.name, m.kyc_status, a.status, a.tier, has_sandbox_payment(m.id) AS has_paid
@@ -89,7 +89,7 @@ describe('the demo data, of which the first run was killed', () => {
     expect(await count('checkout_session', "attempts_count = 3 AND status = 'FAILED'")).toBeGreaterThan(0);
   });
 
-  test('has moved as the operations allow, on clocks that only go forward', async () => {
+  test('has only legal timelines, whose times never go back', async () => {
     const found = await rows<{ session: SessionStatus; transaction: string; kinds: string; forward: boolean }>(
       database.db,
       `SELECT s.status AS session, t.status AS transaction, string_agg(l.kind, ' ' ORDER BY l.id) AS kinds,
@@ -106,7 +106,7 @@ describe('the demo data, of which the first run was killed', () => {
     expect(await count('transaction', `created_at > now() OR created_at < now() - interval '91 days'`)).toBe(0);
   });
 
-  test('has withdrawals and settlements in every state, and books that add up', async () => {
+  test('has withdrawals and settlements in every status, and a consistent ledger', async () => {
     const each = async (column: string, table: string) =>
       (await database.db.distinct({ one: column }).from(table)).map(({ one }: { one: string }) => one).toSorted();
     expect(await each('status', 'withdrawal')).toEqual([...WITHDRAWAL_STATUSES].toSorted());
@@ -116,18 +116,18 @@ describe('the demo data, of which the first run was killed', () => {
     await expectLedgerHolds(database.db);
   });
 
-  test('has days of which each opens with what the one before has closed with, by its rows alone', async () => {
+  test('has a closing balance of each day that its movements add up to and the next day opens with', async () => {
     for (const { scope } of [ABYSSINIA, NEW_SHOP]) await expectDaysLeadOn(database.db, scope);
   });
 
-  test('has two finished reports of each merchant, whose files are there', async () => {
+  test('has two finished reports of each merchant with their files', async () => {
     const where = "status = 'READY' AND total_rows > 5";
     expect(await count('report')).toBe(await count('report', where));
     expect(await count('report', ofAbyssinia)).toBe(2);
     expect(await readdir(folders().REPORTS_DIR)).toHaveLength(4);
   });
 
-  test('is what the simulator remembers: what it owes is what the ledger says', async () => {
+  test('is in the simulator, whose debts equal the ledger', async () => {
     const stateFile = join(folder, 'simulator.jsonl');
     await writeSimulatorHistory(database.url, stateFile);
     const simulator = await startTestSimulator({ stateFile });
@@ -146,7 +146,7 @@ describe('the demo data, of which the first run was killed', () => {
     }
   });
 
-  test('tells of every end by exactly one event', async () => {
+  test('has exactly one event for every ended transaction', async () => {
     const ends = {
       SUCCESS: 'checkout.completed',
       FAILED: 'checkout.failed',
@@ -161,7 +161,7 @@ describe('the demo data, of which the first run was killed', () => {
     );
   });
 
-  test('leaves Temporal nothing to do but the last retry of two deliveries, which is due, and the money that is on its way', async () => {
+  test('leaves only two due last retries and the open payouts to Temporal', async () => {
     const waiting = await rows<{ type: string; attemptsMade: string | null }>(
       database.db,
       `SELECT workflow_type AS type, input ->> 'attemptsMade' AS attempts_made FROM outbox ORDER BY 1`,
@@ -175,12 +175,12 @@ describe('the demo data, of which the first run was killed', () => {
     const due = `status = 'RETRYING' AND attempts = 5 AND next_attempt_at < now()`;
     expect(await count('webhook_delivery', `${due} AND ${flaky}`)).toBe(2);
     expect(await count('webhook_delivery', 'in_flight_since IS NOT NULL')).toBe(0);
-    // What is open waits for customers, for hours yet: the sweeper finds nothing to expire at once.
+    // Open sessions are valid for hours, so that the sweeper expires none at once.
     const stale = `status = 'OPEN' AND expires_at < now() + interval '10 hours'`;
     expect(await count('checkout_session', stale)).toBe(0);
   });
 
-  test('has five dead letters, each after six attempts over 14 h 36 min, which can be resent', async () => {
+  test('has five dead letters, each after six attempts over 14 h 36 min, that can be resent', async () => {
     const dead = await rows<{ eventId: string; url: string; attempts: number; hours: string }>(
       database.db,
       `SELECT d.event_id, s.url, d.attempts, extract(epoch FROM max(w.started_at) - min(w.started_at)) / 3600 AS hours
@@ -224,7 +224,7 @@ describe('the demo data, of which the first run was killed', () => {
     expect(facts.filter((one) => one.skipped > 0)).toHaveLength(1);
   });
 
-  test('leaves the new shop half done', async () => {
+  test('has a new shop with a submitted application, one channel, 40 payments and no key', async () => {
     const id = `merchant_id = '${NEW_SHOP.scope.merchantId}'`;
     expect(await count('merchant', `id = '${NEW_SHOP.scope.merchantId}' AND kyc_status = 'SUBMITTED'`)).toBe(1);
     expect(await count('merchant_channel', `${id} AND enabled`)).toBe(1);
@@ -234,14 +234,14 @@ describe('the demo data, of which the first run was killed', () => {
     expect(await count('api_key', id)).toBe(0);
   });
 
-  test('is left alone by a second run, which returns what was kept', async () => {
+  test('is unchanged by another run, which returns the stored credentials', async () => {
     const tables = ['transaction', 'webhook_event', 'api_key', 'webhook_subscription', 'transaction_timeline'];
     const before = await Promise.all(tables.map((table) => count(table)));
     expect(await seed(credentials)).toEqual(credentials);
     expect(await Promise.all(tables.map((table) => count(table)))).toEqual(before);
   });
 
-  test('follows the demo shop to another port', async () => {
+  test('gets new subscription URLs when the demo shop changes its port', async () => {
     const moved = 'http://localhost:4711/webhooks';
     expect(await seed(credentials, moved)).toEqual(credentials);
     const urls = (await listSubscriptions(database.db, ABYSSINIA.scope)).map((one) => one.url).toSorted();
@@ -249,7 +249,7 @@ describe('the demo data, of which the first run was killed', () => {
     await seed(credentials);
   });
 
-  test('moves no subscription of the developer, wherever the demo shop goes', async () => {
+  test('keeps the URL of a subscription of the developer when the demo shop changes its port', async () => {
     const { keyRing, egress } = config();
     const runInTransaction = createTransactionRunner(database.db, () => {});
     const own = await runInTransaction(async (tx) =>
@@ -270,7 +270,7 @@ describe('the demo data, of which the first run was killed', () => {
     await runSql(database.ownerUrl, `DELETE FROM webhook_subscription WHERE id = '${own.row.id}'`);
   });
 
-  test('gives new credentials when the old ones were lost or have ended', async () => {
+  test('gets new credentials when the old ones were lost or revoked', async () => {
     const renewed = await seed({});
     expect(renewed.sandboxKey).not.toBe(credentials.sandboxKey);
     expect(renewed.webhookSecret).not.toBe(credentials.webhookSecret);

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { startDemoShop, type DemoShop } from '../../../src/demo/shop/server.ts';
-import { newSecret, signedRequest } from '../../../src/webhooks/delivery/signature.ts';
+import { newSecret, signedRequest } from '../../../src/webhooks/delivery/attempt.ts';
 
 const SECRET = newSecret();
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -53,43 +53,43 @@ function post(shop: DemoShop, path: string, { origin, ...fields }: Record<string
 
 const pageOf = async (shop: DemoShop, path = '/') => (await fetch(`${shop.url}${path}`)).text();
 
-describe('a webhook', () => {
-  test('is verified, taken once, and told in one line', async () => {
+describe('a webhook to the demo shop', () => {
+  test('is verified, processed once, and printed as one line', async () => {
     const shop = await demoShop();
     expect((await deliver(shop)).status).toBe(200);
     expect((await deliver(shop)).status).toBe(200);
     expect(shop.lines).toEqual([
       expect.stringMatching(
-        /^webhook \S+Z {2}payment.succeeded {2}order SHOP-1 {2}delivery 1, signed 2025-01-01T00:00:00.000Z {2}verified, new {2}→ answered 200$/,
+        /^webhook \S+Z {2}payment.succeeded {2}order SHOP-1 {2}delivery 1, signed 2025-01-01T00:00:00.000Z {2}verified, new {2}→ responded 200$/,
       ),
-      expect.stringMatching(/delivery 2, .* verified, had it already {2}→ answered 200$/),
+      expect.stringMatching(/delivery 2, .* verified, a duplicate {2}→ responded 200$/),
     ]);
-    expect(await pageOf(shop)).toContain('verified, had it already');
+    expect(await pageOf(shop)).toContain('verified, a duplicate');
   });
 
-  test('that does not verify is refused, and the line says why', async () => {
+  test('with a wrong signature is rejected, and the line has the reason', async () => {
     const shop = await demoShop();
     expect((await deliver(shop, { secret: newSecret() })).status).toBe(400);
-    expect(shop.lines).toEqual([expect.stringMatching(/REFUSED \(wrong_secret\): .* answered 400$/)]);
+    expect(shop.lines).toEqual([expect.stringMatching(/REJECTED \(wrong_secret\): .* responded 400$/)]);
     expect(await pageOf(shop, '/thanks?checkoutOrderNo=SHOP-1')).toContain('does not know whether it is paid');
   });
 
-  test('that comes late does not undo what a newer one told', async () => {
+  test('with an older version does not overwrite a newer one', async () => {
     const shop = await demoShop();
     await deliver(shop, { eventId: 'evt_2', status: 'SUCCESS', version: 3 });
     await deliver(shop, { eventId: 'evt_1', status: 'PENDING', version: 2 });
     expect(await pageOf(shop, '/thanks?checkoutOrderNo=SHOP-1')).toContain('<strong>SUCCESS</strong>');
-    expect(shop.lines[1]).toContain('older than what is known');
+    expect(shop.lines[1]).toContain('older than the stored version');
   });
 
-  test('of the version that is known already is not called older', async () => {
+  test('with the stored version is not reported as older', async () => {
     const shop = await demoShop();
     await deliver(shop, { eventId: 'evt_1', version: 3 });
     await deliver(shop, { eventId: 'evt_2', version: 3 });
-    expect(shop.lines[1]).toMatch(/verified, new {2}→ answered 200$/);
+    expect(shop.lines[1]).toMatch(/verified, new {2}→ responded 200$/);
   });
 
-  test('to the flaky address fails the first time, is taken the second, and is not told', async () => {
+  test('to the flaky address fails the first time, succeeds the second, and prints no line', async () => {
     const shop = await demoShop();
     const statuses: number[] = [];
     for (const eventId of ['evt_1', 'evt_2', 'evt_2', 'evt_1']) {
@@ -100,38 +100,38 @@ describe('a webhook', () => {
     expect(shop.lines).toEqual([]);
   });
 
-  test('of more than 256 KiB is refused', async () => {
+  test('of more than 256 KiB is rejected with 413', async () => {
     const shop = await demoShop();
-    const answer = await fetch(`${shop.url}/webhooks`, { method: 'POST', body: 'x'.repeat(300_000) });
-    expect(answer.status).toBe(413);
+    const response = await fetch(`${shop.url}/webhooks`, { method: 'POST', body: 'x'.repeat(300_000) });
+    expect(response.status).toBe(413);
   });
 });
 
-describe('the shop can be told', () => {
-  test('to fail and to recover, so that a retry of the same event is taken', async () => {
+describe('the behaviour of the demo shop', () => {
+  test('can be set to fail and back, so that a retry of the same event succeeds', async () => {
     const shop = await demoShop();
     await post(shop, '/behaviour', { mode: 'fail' });
     expect((await deliver(shop)).status).toBe(500);
     expect(await pageOf(shop, '/thanks?checkoutOrderNo=SHOP-1')).toContain('does not know whether it is paid');
     await post(shop, '/behaviour', { mode: 'ok' });
     expect((await deliver(shop)).status).toBe(200);
-    expect(shop.lines[1]).toMatch(/delivery 2, .* verified, new {2}→ answered 200/);
+    expect(shop.lines[1]).toMatch(/delivery 2, .* verified, new {2}→ responded 200/);
   });
 
-  test('to hang, and still closes at once', async () => {
+  test('can be set to hang, and the shop still closes at once', async () => {
     const shop = await demoShop();
     await post(shop, '/behaviour', { mode: 'hang' });
     const waiting = deliver(shop);
     waiting.catch(() => {});
     while (shop.lines.length < 1) await new Promise((resolve) => setTimeout(resolve, 10));
-    expect(shop.lines[0]).toMatch(/told to hang {2}→ no answer/);
+    expect(shop.lines[0]).toMatch(/set to hang {2}→ no response/);
     const since = performance.now();
     await shop.close();
     expect(performance.now() - since).toBeLessThan(1_000);
     await expect(waiting).rejects.toThrow('fetch failed');
   });
 
-  test('as JSON too, but nothing it does not know, and not by another site', async () => {
+  test('can be set as JSON, but not to an unknown mode and not by another site', async () => {
     const shop = await demoShop();
     const asJson = (body: string) =>
       fetch(`${shop.url}/behaviour`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
@@ -143,73 +143,73 @@ describe('the shop can be told', () => {
   });
 });
 
-describe('buying', () => {
-  async function api(status: number, answer: unknown) {
-    const asked: { url: string; headers: IncomingHttpHeaders; body: Record<string, unknown> }[] = [];
+describe('buying in the demo shop', () => {
+  async function api(status: number, body: unknown) {
+    const requests: { url: string; headers: IncomingHttpHeaders; body: Record<string, unknown> }[] = [];
     const server = createServer(async (request, response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
-      asked.push({
+      requests.push({
         url: request.url ?? '',
         headers: request.headers,
         body: JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>,
       });
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     cleanups.push(async () => server.close());
-    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
   }
 
-  test('makes a session with the key and sends the customer to its checkout', async () => {
+  test('creates a session with the API key and redirects the customer to its checkout page', async () => {
     const checkoutUrl = 'http://127.0.0.1:4000/checkout/cs_1?t=x';
-    const { url, asked } = await api(201, { data: { sessionId: 'cs_1', checkoutUrl } });
+    const { url, requests } = await api(201, { data: { sessionId: 'cs_1', checkoutUrl } });
     const shop = await demoShop(url);
-    const answer = await post(shop, '/buy', { item: 'buna' });
-    expect([answer.status, answer.headers.get('location')]).toEqual([303, checkoutUrl]);
-    expect(asked[0]).toMatchObject({
+    const response = await post(shop, '/buy', { item: 'buna' });
+    expect([response.status, response.headers.get('location')]).toEqual([303, checkoutUrl]);
+    expect(requests[0]).toMatchObject({
       url: '/api/checkout/sessions',
       headers: { 'x-api-key': 'sk_test_demo', 'idempotency-key': expect.stringMatching(/^SHOP-/) },
       body: { amount: 45.5, currency: 'ETB', successUrl: `${shop.url}/thanks`, checkoutOrderNo: expect.any(String) },
     });
   });
 
-  test('is done by customers who come by themselves, from sandbox phones, when asked for and until it closes', async () => {
+  test('is done by demo customers from sandbox phones until the shop closes', async () => {
     const data = { sessionId: 'cs_1', checkoutUrl: 'http://127.0.0.1:4000/checkout/cs_1?t=x' };
-    const { url, asked } = await api(201, { data });
+    const { url, requests } = await api(201, { data });
     const shop = await demoShop(url, { customersEveryMs: 20 });
-    while (asked.length < 6) await new Promise((resolve) => setTimeout(resolve, 10));
-    const paid = asked.filter((one) => one.url === '/api/checkout/sessions/cs_1/pay');
-    const ordered = asked.filter((one) => one.url === '/api/checkout/sessions');
+    while (requests.length < 6) await new Promise((resolve) => setTimeout(resolve, 10));
+    const paid = requests.filter((one) => one.url === '/api/checkout/sessions/cs_1/pay');
+    const ordered = requests.filter((one) => one.url === '/api/checkout/sessions');
     expect(paid[0]?.body).toEqual({ channel: 'TELEBIRR', phone: '0911000001' });
     expect(ordered[0]?.body).toMatchObject({ checkoutOrderNo: expect.stringMatching(/^WALKIN-/), amount: 60 });
     await deliver(shop, { orderNo: 'WALKIN-1' });
     expect(shop.lines).toEqual([]);
     expect(await pageOf(shop)).toContain('WALKIN-1');
     await shop.close();
-    const made = asked.length;
+    const count = requests.length;
     await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(asked.length).toBe(made);
+    expect(requests.length).toBe(count);
   });
 
-  test('says what went wrong, escaped', async () => {
+  test('shows the message of a failed API call, escaped', async () => {
     const { url } = await api(403, { message: '<script>alert(1)</script>' });
-    const answer = await post(await demoShop(url), '/buy', { item: 'buna' });
-    expect(answer.status).toBe(502);
-    const text = await answer.text();
-    expect(text).toContain('Meskot answered 403: &#60;script&#62;');
+    const response = await post(await demoShop(url), '/buy', { item: 'buna' });
+    expect(response.status).toBe(502);
+    const text = await response.text();
+    expect(text).toContain('Meskot responded 403: &#60;script&#62;');
     expect(text).not.toContain('<script>');
   });
 
-  test('says so when the API is away, and when there is no such drink', async () => {
+  test('shows a problem when the API is unavailable or the drink unknown', async () => {
     const shop = await demoShop();
-    expect(await (await post(shop, '/buy', { item: 'buna' })).text()).toContain('does not answer');
+    expect(await (await post(shop, '/buy', { item: 'buna' })).text()).toContain('does not respond');
     expect((await post(shop, '/buy', { item: 'tea' })).status).toBe(400);
   });
 });
 
-test('a page of return shows what it is given escaped, and says that redirects are not the truth', async () => {
+test('a return page of the demo shop shows the order number escaped, and that redirects are not the truth', async () => {
   const shop = await demoShop();
   for (const path of ['/thanks', '/sorry', '/cancelled']) {
     const text = await pageOf(shop, `${path}?checkoutOrderNo=${encodeURIComponent('"><img src=x onerror=alert(1)>')}`);

@@ -61,7 +61,7 @@ async function plant(status: KycStatus): Promise<void> {
   );
 }
 
-test.each(STATUSES)('from %s only its own decisions lead on', async (status) => {
+test.each(STATUSES)('an application that is %s accepts only the decisions of that status', async (status) => {
   for (const name of Object.keys(DECISIONS)) {
     await plant(status);
     const before = await kyc();
@@ -80,7 +80,7 @@ test.each(STATUSES)('from %s only its own decisions lead on', async (status) => 
   }
 });
 
-test('a merchant sees why, by kind of person and not by name, and may apply again after a no and after a question', async () => {
+test('a merchant reads the reason and the kind of actor, not the name, and may apply again after REJECTED and MORE_INFO_NEEDED', async () => {
   await applicant.apply('live');
   await decide('startReview', 'opr_planted');
   await decide('reject', 'opr_planted');
@@ -108,7 +108,7 @@ test('a merchant sees why, by kind of person and not by name, and may apply agai
   ]);
 });
 
-test('what was handed in stays as it was then, whatever is saved later', async () => {
+test('the timeline retains a submission unchanged by later saves', async () => {
   await applicant.apply('live', { tradeName: 'First' });
   await decide('reject');
   await applicant.put({ tradeName: 'Second' });
@@ -121,7 +121,7 @@ test('what was handed in stays as it was then, whatever is saved later', async (
   expect(handedIn?.detail.documents).toHaveLength(3);
 });
 
-test('of two operators who decide at once one does, every time', async () => {
+test('of two concurrent decisions exactly one succeeds', async () => {
   for (let round = 0; round < 20; round += 1) {
     await plant('SUBMITTED');
     const results = await Promise.allSettled([decide('approve', 'opr_1'), decide('reject', 'opr_2')]);
@@ -135,7 +135,7 @@ test('of two operators who decide at once one does, every time', async () => {
   }
 });
 
-test('what was handed in again while an operator read is not decided unread', async () => {
+test('a decision about a submission that was replaced meanwhile is rejected', async () => {
   await applicant.apply('live', { tradeName: 'Read' });
   await decide('reject', 'opr_2');
   await applicant.put({ tradeName: 'Unread' });
@@ -151,7 +151,7 @@ test('what was handed in again while an operator read is not decided unread', as
   expect(await decide('approve', 'opr_1', 2)).toMatchObject({ status: 'APPROVED', submissions: 2 });
 });
 
-test('a tier must be one that there is, above 0', async () => {
+test('an approval with an unknown tier or tier 0 is rejected', async () => {
   await applicant.apply('live');
   for (const tier of [0, -1, 3]) {
     const approval = world.runInTransaction((tx) =>
@@ -162,13 +162,13 @@ test('a tier must be one that there is, above 0', async () => {
   expect((await kyc()).status).toBe('SUBMITTED');
 });
 
-describe('a rehearsal', () => {
+describe('a sandbox application', () => {
   test.each([
     ['0000000013', 'REJECTED', 'The sandbox rejects a TIN that ends in 13.'],
-    ['0000000015', 'MORE_INFO_NEEDED', 'The sandbox asks for more when a TIN ends in 15.'],
+    ['0000000015', 'MORE_INFO_NEEDED', 'The sandbox requests more information for a TIN that ends in 15.'],
     ['0000000014', 'SUBMITTED', null],
     ['0000000012', 'APPROVED', null],
-  ])('with the TIN %s ends as %s, by the worker or by who looks first', async (tin, status, message) => {
+  ])('with the TIN %s becomes %s, by the worker or by the first read', async (tin, status, message) => {
     await applicant.apply('sandbox', { tin });
     const other = await world.newApplicant();
     await other.apply('sandbox', { tin });
@@ -185,7 +185,7 @@ describe('a rehearsal', () => {
     expect(await copiedStatus()).toBe('NOT_STARTED');
   });
 
-  test('that is looked at by many at once is decided once, and may be changed the moment it was', async () => {
+  test('read concurrently is decided once, and may be changed immediately after', async () => {
     await applicant.apply('sandbox', { tin: '0000000013' });
     world.wait(5_000);
     const looks = Array.from({ length: 10 }, () => applicant.read('sandbox'));
@@ -203,7 +203,7 @@ describe('a rehearsal', () => {
   });
 });
 
-test("a merchant's status is a copy of its live application's, whoever wrote that", async () => {
+test("a merchant's KYC status always equals its live application's", async () => {
   await applicant.apply('live');
   expect(await copiedStatus()).toBe('SUBMITTED');
   await rows(

@@ -72,7 +72,7 @@ test.each([
   'CON',
   'x"; filename="y.exe',
   '<script>alert(1)</script>',
-])('a file name such as %s is a text to show and no path', async (fileName) => {
+])('the file name %s is stored as text and not used as a path', async (fileName) => {
   const before = await files();
   const answer = await applicant.upload('OTHER', { bytes: pdf(), fileName });
   expect([answer.status, answer.body.data.fileName]).toEqual([201, fileName]);
@@ -88,7 +88,7 @@ test.each([
   ['a PDF', 'image/jpeg', pdf()],
   ['a PDF that begins later', 'application/pdf', Buffer.from(`\n${pdf().toString()}`)],
   ['four bytes', 'application/pdf', Buffer.from('%PDF')],
-])('%s sent as %s is refused by its first bytes', async (_, type, bytes) => {
+])('%s uploaded as %s is rejected by its first bytes', async (_, type, bytes) => {
   const before = await files();
   const { status, body } = await applicant.upload('OTHER', { bytes, type });
   expect([status, body.error.code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
@@ -106,7 +106,7 @@ test.each(['text/html', 'application/json', 'multipart/form-data; boundary=x', '
   },
 );
 
-test('a compressed file and an empty one are refused', async () => {
+test('a compressed and an empty upload are rejected', async () => {
   const path = '/api/checkout/kyc/documents?kind=OTHER';
   const headers = { 'content-type': 'application/pdf', 'content-encoding': 'gzip' };
   expect((await applicant.send('POST', path, { body: pdf(), headers })).status).toBe(415);
@@ -123,7 +123,7 @@ test.each([
   ['kind=OTHER&fileName=a%00b', 'fileName'],
   ['kind=OTHER&fileName=a%0d%0aSet-Cookie', 'fileName'],
   ['kind=OTHER&storageKey=x', 'storageKey'],
-])('the query "%s" is refused by the name of %s, and nothing is kept', async (query, field) => {
+])('an upload with the query "%s" is rejected, naming %s, and stores nothing', async (query, field) => {
   const before = await files();
   const headers = { 'content-type': 'application/pdf' };
   const { status, body } = await applicant.send('POST', `/api/checkout/kyc/documents?${query}`, {
@@ -135,7 +135,7 @@ test.each([
   expect(await files()).toEqual(before);
 });
 
-test('5 MiB are taken; one byte more is refused whether or not the size was told', async () => {
+test('an upload of 5 MiB is accepted; one byte more is rejected with or without a Content-Length', async () => {
   expect((await applicant.upload('OTHER', { bytes: pdf(DOCUMENT_BYTES_MAX) })).status).toBe(201);
   const tooMuch = pdf(DOCUMENT_BYTES_MAX + 1);
   expect(await sendRaw(tooMuch, { 'content-length': String(tooMuch.length) })).toBe(413);
@@ -161,7 +161,7 @@ function sendRaw(body: Buffer, headers: Record<string, string>): Promise<number>
   });
 }
 
-test('the eleventh document is refused, also when all come at once', async () => {
+test('the eleventh document of a submission is rejected, also when all are uploaded concurrently', async () => {
   const answers = await Promise.all(Array.from({ length: 14 }, () => applicant.upload('OTHER', { bytes: pdf() })));
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(10);
   for (const { status, body } of answers.filter((answer) => answer.status !== 201)) {
@@ -171,7 +171,7 @@ test('the eleventh document is refused, also when all come at once', async () =>
   expect(await documents()).toHaveLength(10);
 });
 
-test('the same file as the same kind is kept once, and as another kind once more', async () => {
+test('the same file is stored once per kind', async () => {
   const bytes = pdf();
   const first = await applicant.upload('OTHER', { bytes, fileName: 'a.pdf' });
   const again = await applicant.upload('OTHER', { bytes, fileName: 'b.pdf' });
@@ -180,7 +180,7 @@ test('the same file as the same kind is kept once, and as another kind once more
   expect(await documents()).toHaveLength(2);
 });
 
-test('an Idempotency-Key stands for one file: the same answer again, and 422 for another one', async () => {
+test('an upload repeated with its Idempotency-Key gets the same response, and another file gets 422', async () => {
   const path = '/api/checkout/kyc/documents?kind=OTHER';
   const headers = { 'content-type': 'application/pdf', 'idempotency-key': 'upload-1' };
   const bytes = pdf();
@@ -191,7 +191,7 @@ test('an Idempotency-Key stands for one file: the same answer again, and 422 for
   expect(await documents()).toHaveLength(1);
 });
 
-test('after more was asked for, or a no, ten more may be added, and all that was sent before stays', async () => {
+test('after MORE_INFO_NEEDED or REJECTED ten more documents may be added, and earlier ones remain', async () => {
   await applicant.apply('live');
   const decision = { ...applicant.scope('live'), operatorId: 'opr_1', at: world.now() };
   await world.runInTransaction((tx) => requestMoreInfo(tx, { ...decision, submission: 1, what: 'A newer licence' }));
@@ -210,7 +210,7 @@ test('after more was asked for, or a no, ten more may be added, and all that was
   expect((await applicant.upload('TRADE_LICENCE', { bytes: pdf() })).body.data.submission).toBe(3);
 });
 
-test('files of failed uploads are removed once they are a day old, and nothing else is', async () => {
+test('files of failed uploads are removed after a day, and no others', async () => {
   const { documentId } = (await applicant.upload('OTHER', { bytes: pdf() })).body.data;
   const kept = (await read(documentId)).row.storageKey;
   const name = (letter: string): string => letter.repeat(32);
@@ -232,7 +232,7 @@ test('files of failed uploads are removed once they are a day old, and nothing e
   expect(await removeOrphans({ db: world.db, store: empty })).toBe(0);
 });
 
-test("another merchant's document, or one of the other environment, is no document", async () => {
+test("another merchant's document, or one of the other environment, is not found", async () => {
   const stranger = await world.newApplicant('Stranger');
   const { documentId } = (await applicant.upload('OTHER', { bytes: pdf() })).body.data;
   await expect(read(documentId, stranger.scope('live'))).rejects.toMatchObject({ code: 'NOT_FOUND' });
@@ -241,14 +241,14 @@ test("another merchant's document, or one of the other environment, is no docume
   expect((await read(documentId)).row.id).toBe(documentId);
 });
 
-test('a file that was altered on the disk is not shown', async () => {
+test('a document whose file was altered on the disk is not returned', async () => {
   const { documentId } = (await applicant.upload('OTHER', { bytes: pdf() })).body.data;
   const { row } = await read(documentId);
   await writeFile(join(world.folder, row.storageKey), '%PDF-another');
   await expect(read(documentId)).rejects.toThrow('is not the one that was uploaded');
 });
 
-test('a file is encrypted for its document: under another one, or a bit changed, it is not read', async () => {
+test('an encrypted file cannot be read for another document or with a changed bit', async () => {
   const [one, two] = [pdf(), png()];
   const first = (await applicant.upload('OTHER', { bytes: one })).body.data.documentId;
   const second = (await applicant.upload('OTHER', { bytes: two, type: 'image/png' })).body.data.documentId;
@@ -266,7 +266,7 @@ test('a file is encrypted for its document: under another one, or a bit changed,
   expect((await read(first)).bytes).toEqual(one);
 });
 
-test('a file from before documents were encrypted is read, and encrypted when keys are rotated', async () => {
+test('an unencrypted file is read, and encrypted when keys are rotated', async () => {
   const bytes = pdf();
   const { documentId } = (await applicant.upload('OTHER', { bytes })).body.data;
   const { row } = await read(documentId);

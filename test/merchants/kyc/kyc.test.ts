@@ -51,14 +51,14 @@ test('a merchant applies, is approved by an operator, and its live key works onc
   });
 });
 
-test('a sandbox payment alone opens no live key, and the refusal names what is missing', async () => {
+test('a sandbox payment alone enables no live key, and the error names what is missing', async () => {
   await world.addSandboxPayment(applicant.merchantId, 'SUCCESS');
   const { status, body } = await channels();
   expect([status, body.error.code]).toEqual([403, 'KYC_REQUIRED']);
   expect(body.error.details).toEqual([{ field: 'kyc', issue: expect.stringContaining('it is NOT_STARTED') }]);
 });
 
-test('a rehearsal in the sandbox decides itself 5 s after it was handed in, and opens no live key', async () => {
+test('a sandbox application is decided automatically after 5 s, and enables no live key', async () => {
   await world.addSandboxPayment(applicant.merchantId, 'SUCCESS');
   await applicant.apply('sandbox');
   world.wait(4_999);
@@ -81,7 +81,7 @@ test('a rehearsal in the sandbox decides itself 5 s after it was handed in, and 
 });
 
 describe('the application', () => {
-  test('is shown as it was saved, its phone in the one form, and each save replaces the one before', async () => {
+  test('is returned as saved, with a normalised phone, and each save replaces the one before', async () => {
     const saved = await applicant.put();
     expect(saved.status).toBe(200);
     expect(saved.body.data.application).toEqual({ ...APPLICATION, phone: '251911223344' });
@@ -90,7 +90,7 @@ describe('the application', () => {
     expect((await applicant.read()).body.data.application).toEqual({ tin: '0000000001' });
   });
 
-  test('says all that it lacks, at once, in the answer and in the refusal of what is not complete', async () => {
+  test('lists everything that is missing, in the response and in the error of an incomplete submission', async () => {
     const documents = ['documents.TRADE_LICENCE', 'documents.TIN_CERTIFICATE', 'documents.OWNER_ID'];
     const { website: _, ...needed } = APPLICATION;
     expect((await applicant.read()).body.data.missing.toSorted()).toEqual(
@@ -128,14 +128,14 @@ describe('the application', () => {
     [{ expectedMonthlyVolume: 0 }, 'expectedMonthlyVolume', 'more than 0'],
     [{ status: 'APPROVED' }, 'status', 'is not a field'],
     [{ tier: 2 }, 'tier', 'is not a field'],
-  ])('with %j is refused by name', async (changes, field, says) => {
+  ])('with %j is rejected, naming the field', async (changes, field, says) => {
     const { status, body } = await applicant.put(changes);
     expect([status, body.error.code]).toEqual([400, 'VALIDATION_ERROR']);
     expect(body.error.details).toEqual([{ field, issue: expect.stringContaining(says) }]);
     expect((await applicant.read()).body.data.application).toEqual({});
   });
 
-  test('is not repeated in refusals', async () => {
+  test('is not echoed in errors', async () => {
     const { text } = await applicant.put({
       tin: '99887766',
       tradeLicenceNumber: '**planted**',
@@ -147,7 +147,7 @@ describe('the application', () => {
     expect(text).not.toMatch(/planted|99887766/);
   });
 
-  test('cannot be changed, added to or handed in again while it waits, nor once it is approved', async () => {
+  test('cannot be changed, extended or submitted while it is decided, nor once it is approved', async () => {
     await applicant.apply('live');
     const attempts = async () => [
       await applicant.put({ tradeName: 'Other' }),
@@ -167,7 +167,7 @@ describe('the application', () => {
     expect([data.application.tradeName, data.documents.length]).toEqual([APPLICATION.tradeName, 3]);
   });
 
-  test('handed in by twenty requests at once is handed in once', async () => {
+  test('submitted by twenty concurrent requests is submitted once', async () => {
     await applicant.put();
     for (const kind of ['TRADE_LICENCE', 'TIN_CERTIFICATE', 'OWNER_ID']) await applicant.upload(kind, { bytes: pdf() });
     const answers = await Promise.all(Array.from({ length: 20 }, () => applicant.submit()));
@@ -177,7 +177,7 @@ describe('the application', () => {
     expect(steps.filter((kind: string) => kind === 'application.submitted')).toHaveLength(1);
   });
 
-  test('tells nobody of another merchant, and takes no key without its scope', async () => {
+  test('is isolated between merchants, and requires the scope kyc:write', async () => {
     const stranger = await world.newApplicant('Stranger');
     await applicant.apply('live');
     const seen = await stranger.read();

@@ -60,7 +60,7 @@ const ask = (amountSantim: bigint, channel: 'TELEBIRR' | 'AWASH' = 'TELEBIRR') =
     }),
   );
 
-test('the tier says which channels a merchant may use in live, and nothing in the sandbox', async () => {
+test('the tier limits the channels of a merchant in live, and not in the sandbox', async () => {
   const all = [
     ['TELEBIRR', null],
     ['CBE_BIRR', null],
@@ -76,9 +76,9 @@ test('the tier says which channels a merchant may use in live, and nothing in th
   expect(await reasons()).toEqual(all);
 });
 
-test('a channel beyond the tier can be neither paid with, withdrawn from, nor switched on', async () => {
+test('a channel outside of the tier can be neither paid with, withdrawn to, nor enabled', async () => {
   await newMerchant(1);
-  const says = expect.stringContaining('AWASH is not open to a merchant verified as far as this one');
+  const says = expect.stringContaining('AWASH is not allowed in the KYC tier of this merchant');
   const refused = { code: 'CHANNEL_NOT_AVAILABLE', message: says };
   await expect(buildSession(world, scope, { channels: ['AWASH'] })).rejects.toMatchObject(refused);
   await expect(ask(100n, 'AWASH')).rejects.toMatchObject(refused);
@@ -92,7 +92,7 @@ test('a channel beyond the tier can be neither paid with, withdrawn from, nor sw
   expect(session).toEqual({ channels: ['TELEBIRR', 'CBE_BIRR'] });
 });
 
-test('the lower of the tier and the rule is what a payment may be, to the santim', async () => {
+test('the lower of tier and rule limits a payment, to the santim', async () => {
   await newMerchant(1);
   expect((await channels())[0]?.limits).toMatchObject({ payIn: { min: 1, max: 10_000, daily: null } });
   await buildSession(world, scope, { amountSantim: 1_000_000n });
@@ -108,7 +108,7 @@ test('the lower of the tier and the rule is what a payment may be, to the santim
   });
 });
 
-test('the lower of the tier and the rule is what may be paid out', async () => {
+test('the lower of tier and rule limits a payout', async () => {
   await newMerchant(1);
   const [telebirr] = await get('limits');
   expect(telebirr.payOut).toEqual({ min: 1, max: 50_000, daily: 50_000, remainingToday: 50_000 });
@@ -121,7 +121,7 @@ test('the lower of the tier and the rule is what may be paid out', async () => {
   expect(free.payOut).toMatchObject({ max: 75_000, daily: 750_000 });
 });
 
-test('a tier is data: a changed row counts at once', async () => {
+test('a changed tier row is effective at once', async () => {
   await newMerchant(1);
   await rows(database.db, `UPDATE kyc_tier SET channels = '{AWASH}', payment_max_santim = NULL WHERE tier = 1`, {});
   expect((await reasons()).slice(0, 3)).toEqual([
@@ -132,7 +132,7 @@ test('a tier is data: a changed row counts at once', async () => {
   expect((await channels())[2]?.limits['payIn']).toMatchObject({ max: 600_000 });
 });
 
-test('a live channel whose provider is not set up is not available, however far the merchant is verified', async () => {
+test('a live channel without a configured provider is unavailable in every tier', async () => {
   await newMerchant(2);
   const http = createHttpClient();
   const findProvider = createFindProvider({ http, clock: world.clock, simulatorUrl: 'http://127.0.0.1:9' });

@@ -21,7 +21,7 @@ const ethiopia = calendarOf(RANGE, closed);
 const withClosure = (date: string, name: string): Calendar =>
   calendarOf(RANGE, [...closed, { date, name, provisional: false }]);
 
-describe('a day', () => {
+describe('a day of the calendar', () => {
   test.each([
     ['2026-11-20', null],
     ['2026-11-21', 'Saturday 21 November 2026'],
@@ -29,7 +29,7 @@ describe('a day', () => {
     ['2027-01-19', 'Timkat, Tuesday 19 January 2027'],
     ['2024-05-05', "Fasika and Patriots' Day, Sunday 5 May 2024"],
     ['2026-12-08', null],
-  ])('%s says why it is no business day, or that it is one', (day, reason) => {
+  ])('%s is a business day, or has the reason why not', (day, reason) => {
     expect(calendarDay(ethiopia, day)).toEqual({
       date: day,
       businessDay: reason === null,
@@ -39,7 +39,7 @@ describe('a day', () => {
     expect(isBusinessDay(ethiopia, day)).toBe(reason === null);
   });
 
-  test('that a feast of the moon closes is provisional until it is confirmed', () => {
+  test('closed by an Islamic holiday is provisional until it is confirmed', () => {
     const feast = { date: '2027-03-09', name: 'Eid al-Fitr' };
     expect(calendarDay(ethiopia, '2027-03-09')).toMatchObject({ businessDay: false, provisional: true });
     const confirmed = calendarOf(RANGE, [{ ...feast, provisional: false }]);
@@ -53,20 +53,23 @@ describe('a day', () => {
     }
   });
 
-  test.each(['2022-12-31', '2034-01-01'])('%s, which was not loaded, is not taken for open', (day) => {
-    expect(() => calendarDay(ethiopia, day)).toThrow(
-      `${day} is outside of the calendar, which goes from 2023-01-01 to 2033-12-31`,
-    );
-  });
+  test.each(['2022-12-31', '2034-01-01'])(
+    '%s outside of the loaded range throws instead of counting as open',
+    (day) => {
+      expect(() => calendarDay(ethiopia, day)).toThrow(
+        `${day} is outside of the calendar, which goes from 2023-01-01 to 2033-12-31`,
+      );
+    },
+  );
 });
 
-describe('business days counted', () => {
+describe('counting business days', () => {
   const day = fc.integer({ min: 0, max: 3_600 }).map((offset) => addDays('2023-01-01', offset));
   const count = fc.integer({ min: 1, max: 60 });
   const businessDaysAfter = (from: string, until: string): number =>
     daysFrom(addDays(from, 1), until).filter((one) => isBusinessDay(ethiopia, one)).length;
 
-  test('over Timkat and a weekend name both', () => {
+  test('over Timkat and a weekend skips both with their reasons', () => {
     expect(addBusinessDays(ethiopia, '2027-01-15', 2)).toEqual({
       date: '2027-01-20',
       skipped: [
@@ -77,7 +80,7 @@ describe('business days counted', () => {
     });
   });
 
-  test('end on a business day, with as many of them passed as were asked for', () => {
+  test('ends on a business day after exactly that many business days', () => {
     fc.assert(
       fc.property(day, count, (from, n) => {
         const { date } = addBusinessDays(ethiopia, from, n);
@@ -87,7 +90,7 @@ describe('business days counted', () => {
     );
   });
 
-  test('skip exactly the days that are none, each with a reason that ends in its date', () => {
+  test('skips exactly the other days, each with a reason that ends in its date', () => {
     fc.assert(
       fc.property(day, count, (from, n) => {
         const { date, skipped } = addBusinessDays(ethiopia, from, n);
@@ -100,7 +103,7 @@ describe('business days counted', () => {
     );
   });
 
-  test('come later for a later day and for more of them, and add up', () => {
+  test('from a later day or for more days ends later, and counts add up', () => {
     fc.assert(
       fc.property(day, count, count, (from, n, more) => {
         const { date } = addBusinessDays(ethiopia, from, n);
@@ -113,7 +116,7 @@ describe('business days counted', () => {
     );
   });
 
-  test('come no earlier when one more day is closed', () => {
+  test('with one more closed day ends no earlier', () => {
     fc.assert(
       fc.property(day, count, fc.integer({ min: 0, max: 90 }), (from, n, offset) => {
         const mourning = withClosure(addDays(from, offset), 'Day of mourning');
@@ -122,7 +125,7 @@ describe('business days counted', () => {
     );
   });
 
-  test('begin with the next one', () => {
+  test('by one ends on the next business day', () => {
     fc.assert(
       fc.property(day, (from) => {
         const next = nextBusinessDay(ethiopia, from);
@@ -133,11 +136,11 @@ describe('business days counted', () => {
     expect(nextBusinessDay(ethiopia, '2026-11-20').date).toBe('2026-11-23');
   });
 
-  test.each([0, -1, 1.5, Number.NaN])('are not counted %d times', (n) => {
+  test.each([0, -1, 1.5, Number.NaN])('by %d throws', (n) => {
     expect(() => addBusinessDays(ethiopia, '2026-11-20', n)).toThrow('count must be a whole number from 1');
   });
 
-  test('do not run past the end of the calendar', () => {
+  test('throws beyond the end of the calendar', () => {
     expect(() => addBusinessDays(ethiopia, '2033-12-30', 1)).toThrow(RangeError);
   });
 });
@@ -146,7 +149,7 @@ describe('the dates of a settlement', () => {
   const inAddis = (text: string): Date => new Date(`${text}+03:00`);
   const dates = (text: string) => settlementDates(ethiopia, inAddis(text));
 
-  test('asked for on a business day before 15:00 are that day, the next and the second', () => {
+  test('requested on a business day before 15:00 are that day, the next and the second', () => {
     expect(dates('2026-11-16T09:00:00')).toEqual({
       effectiveDate: '2026-11-16',
       expectedFrom: '2026-11-17',
@@ -160,11 +163,11 @@ describe('the dates of a settlement', () => {
     ['2026-11-16T15:00:00.000', '2026-11-17'],
     ['2026-11-16T23:59:59.999', '2026-11-17'],
     ['2026-11-17T00:00:00.000', '2026-11-17'],
-  ])('asked for at %s take effect on %s', (at, effectiveDate) => {
+  ])('requested at %s take effect on %s', (at, effectiveDate) => {
     expect(dates(at).effectiveDate).toBe(effectiveDate);
   });
 
-  test('asked for after the cut-off before a weekend say all of it', () => {
+  test('requested after the cut-off before a weekend have the reasons of all skipped days', () => {
     expect(dates('2026-11-20T15:00:00')).toEqual({
       effectiveDate: '2026-11-23',
       expectedFrom: '2026-11-24',
@@ -177,7 +180,7 @@ describe('the dates of a settlement', () => {
     });
   });
 
-  test('asked for on a holiday take effect on the next business day, whatever the hour', () => {
+  test('requested on a holiday take effect on the next business day at any hour', () => {
     for (const at of ['2027-01-19T08:00:00', '2027-01-19T20:00:00']) {
       expect(dates(at)).toEqual({
         effectiveDate: '2027-01-20',
@@ -188,7 +191,7 @@ describe('the dates of a settlement', () => {
     }
   });
 
-  test('over Siklet, Labour Day, Fasika and the weekend pass all of them', () => {
+  test('over Siklet, Labour Day, Fasika and the weekend skip all of them', () => {
     expect(dates('2027-04-29T10:00:00')).toEqual({
       effectiveDate: '2027-04-29',
       expectedFrom: '2027-05-03',
@@ -201,13 +204,13 @@ describe('the dates of a settlement', () => {
     });
   });
 
-  test('that pass a feast of the moon say that it is provisional', () => {
+  test('that skip an Islamic holiday mark it as provisional', () => {
     expect(dates('2027-03-08T10:00:00').skippedDays).toEqual([
       { date: '2027-03-09', reason: 'Eid al-Fitr, Tuesday 9 March 2027', provisional: true },
     ]);
   });
 
-  test('move when a day of mourning is added, and back when it is gone', () => {
+  test('are later when a day of mourning is added, and earlier again when it is removed', () => {
     const at = inAddis('2026-11-16T09:00:00');
     const mourning = settlementDates(withClosure('2026-11-17', 'National mourning'), at);
     expect(mourning).toMatchObject({ expectedFrom: '2026-11-18', expectedUntil: '2026-11-19' });
@@ -217,7 +220,7 @@ describe('the dates of a settlement', () => {
     expect(settlementDates(ethiopia, at).expectedUntil).toBe('2026-11-18');
   });
 
-  test('are business days in order, never before the request, and each gap is explained', () => {
+  test('are business days in order, never before the request, with a reason for each skipped day', () => {
     const instant = fc
       .integer({ min: 0, max: 3_600 * 86_400 })
       .map((seconds) => new Date(Date.parse('2023-01-02T00:00:00+03:00') + seconds * 1_000));

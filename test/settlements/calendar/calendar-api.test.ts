@@ -28,7 +28,7 @@ const ask = (query: Record<string, string> = {}, key?: string | null) =>
   server.send('GET', `/api/checkout/calendar?${new URLSearchParams(query)}`, key === undefined ? {} : { key });
 const days = async (query: Record<string, string> = {}): Promise<Shown[]> => (await ask(query)).body.data;
 
-test('the calendar says of each day whether it counts, why not, and what it is called in Ethiopia', async () => {
+test('the calendar has for each day whether it is a business day, the reason, and its Ethiopian date', async () => {
   const answer = await ask({ startDate: '2027-01-15', endDate: '2027-01-19' });
   expect(answer.status).toBe(200);
   const open = { businessDay: true, reason: null, provisional: false };
@@ -42,18 +42,18 @@ test('the calendar says of each day whether it counts, why not, and what it is c
   ]);
 });
 
-test('without dates it is the 30 days from today in Addis Ababa on', async () => {
+test('the calendar without dates has the 30 days from today in Addis Ababa', async () => {
   expect((await days()).map(({ date }) => date)).toEqual(daysFrom('2026-11-21', '2026-12-20'));
 });
 
-test('with one date it is 30 days from it or up to it', async () => {
+test('the calendar with one date has 30 days from it or up to it', async () => {
   const from = await days({ startDate: '2026-03-01' });
   expect([from.length, from[0]?.date]).toEqual([30, '2026-03-01']);
   const until = await days({ endDate: '2026-03-30' });
   expect(until).toEqual(from);
 });
 
-test('a closure that an operator adds shows at once, and one of the moon is provisional', async () => {
+test('the calendar has a closure as soon as an operator adds it, and Islamic holidays as provisional', async () => {
   const closure = { date: '2026-11-24', name: 'National mourning', kind: 'closed' } as const;
   await createTransactionRunner(database.db, () => {})((tx) => addHoliday(tx, closure));
   expect(await days({ startDate: '2026-11-24', endDate: '2026-11-24' })).toMatchObject([
@@ -64,7 +64,7 @@ test('a closure that an operator adds shows at once, and one of the moon is prov
   ]);
 });
 
-test('years without rows are there too, up to the last day of the calendar', async () => {
+test('the calendar covers years without rows, up to its last day', async () => {
   const [genna] = await days({ startDate: '2050-01-07', endDate: '2050-01-07' });
   expect(genna).toMatchObject({ reason: 'Genna, Friday 7 January 2050', provisional: true });
   const last = await days({ startDate: '2100-12-20' });
@@ -73,7 +73,7 @@ test('years without rows are there too, up to the last day of the calendar', asy
   expect(first.map(({ date }) => date)).toEqual(daysFrom('2020-01-01', '2020-01-03'));
 });
 
-test('93 days apart are shown, 94 are refused', async () => {
+test('the calendar returns a range of 93 days and rejects one of 94', async () => {
   const startDate = '2026-12-01';
   expect(await days({ startDate, endDate: addDays(startDate, 93) })).toHaveLength(94);
   const wide = await ask({ startDate, endDate: addDays(startDate, 94) });
@@ -96,13 +96,13 @@ test.each([
     'startDate must not be after endDate, got 2026-12-02 and 2026-12-01',
   ],
   [{ from: '2026-12-02' }, 'VALIDATION_ERROR', 'from is not a query parameter of this route'],
-])('%j is refused', async (query, code, sentence) => {
+])('the calendar query %j is rejected', async (query, code, sentence) => {
   const answer = await ask(query as Record<string, string>);
   expect([answer.status, answer.body.error.code]).toEqual([400, code]);
   expect(answer.body.message).toContain(sentence);
 });
 
-test('whoever has no key, or one that may not read transactions, sees no calendar', async () => {
+test('the calendar is rejected without a key that may read transactions', async () => {
   expect((await ask({}, null)).status).toBe(401);
   const restricted = await ask({}, stubKey('mrc_1', 'sandbox', ['webhooks:read']));
   expect([restricted.status, restricted.body.error.code]).toEqual([403, 'INSUFFICIENT_SCOPE']);

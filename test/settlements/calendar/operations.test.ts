@@ -24,7 +24,7 @@ const list = (from: string, until = from) => listHolidays(tx().trx, { from, unti
 const open = async (day: string): Promise<boolean> => isBusinessDay(await loadCalendar(tx().trx, day, day), day);
 
 describe('a closure of one day', () => {
-  test('closes its day, says so, and opens it again when it is removed', async () => {
+  test('closes its day with its name as the reason, until it is removed', async () => {
     expect(await open('2026-11-24')).toBe(true);
     const added = await add({ nameAm: 'ብሔራዊ የሐዘን ቀን' });
     expect(added).toEqual({
@@ -45,19 +45,19 @@ describe('a closure of one day', () => {
     await expect(removeHoliday(tx(), added.id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  test('that only remembers closes nothing', async () => {
+  test('of kind memorial leaves its day a business day', async () => {
     await add({ kind: 'memorial' });
     expect(await open('2026-11-24')).toBe(true);
   });
 
-  test('may be of an earlier year than any row, and the first and the last day are allowed', async () => {
+  test('may be in a year before any row, and on the first and the last day of the calendar', async () => {
     await add({ date: '2020-01-01' });
     await add({ date: '2100-12-31' });
     expect((await list('2020-01-01')).map(({ name }) => name)).toEqual(['National mourning']);
     expect((await list('2100-12-31')).map(({ name }) => name)).toEqual(['National mourning']);
   });
 
-  test('moves the dates of a settlement that is asked for before it', async () => {
+  test('delays the dates of a settlement requested before it', async () => {
     const at = new Date('2026-11-23T09:00:00+03:00');
     expect(await readSettlementDates(tx().trx, at)).toMatchObject({ expectedUntil: '2026-11-25', skippedDays: [] });
     await add();
@@ -72,7 +72,7 @@ describe('a closure of one day', () => {
   });
 });
 
-describe('a provisional feast', () => {
+describe('a provisional holiday', () => {
   test('is confirmed on its day', async () => {
     expect((await loadCalendar(tx().trx, '2027-03-09', '2027-03-09')).closed.get('2027-03-09')).toEqual({
       name: 'Eid al-Fitr',
@@ -87,20 +87,20 @@ describe('a provisional feast', () => {
     });
   });
 
-  test('that the moon moved by a day is confirmed by the move, and its old day is open', async () => {
+  test('rescheduled by a day is confirmed thereby, and its old day is a business day', async () => {
     const moved = await changeHoliday(tx(), 'hol_EIDALFITR1448', { date: '2027-03-10' });
     expect(moved).toMatchObject({ date: '2027-03-10', confirmed: true, source: 'computed' });
     expect([await open('2027-03-09'), await open('2027-03-10')]).toEqual([true, false]);
   });
 
-  test('moved on a guess stays provisional when that is said', async () => {
+  test('rescheduled with confirmed: false stays provisional', async () => {
     const moved = await changeHoliday(tx(), 'hol_EIDALFITR1448', { date: '2027-03-10', confirmed: false });
     expect(moved).toMatchObject({ date: '2027-03-10', confirmed: false });
   });
 });
 
-describe('a holiday switched off', () => {
-  test('opens its day, stays in the list, and closes it again when switched on', async () => {
+describe('a disabled holiday', () => {
+  test('leaves its day a business day and itself in the list, and closes the day when enabled again', async () => {
     await changeHoliday(tx(), 'hol_PATRIOTS2027', { active: false });
     expect(await open('2027-05-05')).toBe(true);
     expect(await list('2027-05-05')).toMatchObject([{ id: 'hol_PATRIOTS2027', active: false }]);
@@ -108,7 +108,7 @@ describe('a holiday switched off', () => {
     expect(await open('2027-05-05')).toBe(false);
   });
 
-  test('makes room for another of its name, and cannot come back beside it', async () => {
+  test('allows another of its name, and cannot be enabled beside it', async () => {
     await changeHoliday(tx(), 'hol_PATRIOTS2027', { active: false });
     const other = await add({ date: '2027-05-05', name: "Patriots' Day" });
     await expect(changeHoliday(tx(), 'hol_PATRIOTS2027', { active: true })).rejects.toMatchObject({
@@ -122,7 +122,7 @@ describe('a holiday switched off', () => {
     ]);
   });
 
-  test('is how a computed one goes: it is not removed', async () => {
+  test('is computed: it cannot be removed', async () => {
     await expect(removeHoliday(tx(), 'hol_TIMKAT2027')).rejects.toMatchObject({
       code: 'INVALID_STATE',
       message: 'Timkat of 2027-01-19 is computed and cannot be removed: disable it with "active": false.',
@@ -130,7 +130,7 @@ describe('a holiday switched off', () => {
   });
 });
 
-describe('bad input is refused by a sentence and leaves nothing', () => {
+describe('invalid input is rejected with a sentence and changes nothing', () => {
   const before = () => rows(tx().trx, 'SELECT * FROM holiday ORDER BY id');
 
   test.each<[string, Record<string, unknown>]>([
@@ -156,7 +156,7 @@ describe('bad input is refused by a sentence and leaves nothing', () => {
     expect(await before()).toEqual(rowsBefore);
   });
 
-  test('a second active holiday of a name on a day is refused by the id of the first, in any letters', async () => {
+  test('a second active holiday of a name on a day is rejected with the id of the first, in any letter case', async () => {
     const first = await add();
     await expect(add({ name: ' national  MOURNING ' })).rejects.toMatchObject({
       code: 'DUPLICATE_REFERENCE',
@@ -174,7 +174,7 @@ describe('bad input is refused by a sentence and leaves nothing', () => {
     expect(await add({ active: false })).toMatchObject({ active: false });
   });
 
-  test('a change of nothing changes nothing', async () => {
+  test('an empty change of a holiday changes nothing', async () => {
     const timkat = await findHoliday(tx().trx, 'hol_TIMKAT2027');
     expect(await changeHoliday(tx(), 'hol_TIMKAT2027', {})).toMatchObject({
       ...timkat,
@@ -183,7 +183,7 @@ describe('bad input is refused by a sentence and leaves nothing', () => {
   });
 });
 
-test('of ten who add the same closure at once, one does', async () => {
+test('of ten concurrent additions of the same closure, one succeeds', async () => {
   const closure = { date: '2026-12-01', name: 'Census', kind: 'closed' } as const;
   const outcomes = await Promise.allSettled(
     Array.from({ length: 10 }, () => runInTransaction((own) => addHoliday(own, closure))),

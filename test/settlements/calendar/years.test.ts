@@ -11,7 +11,7 @@ const list = (from: string, until = from) => listHolidays(tx().trx, { from, unti
 const open = async (day: string): Promise<boolean> => isBusinessDay(await loadCalendar(tx().trx, day, day), day);
 
 describe('the rows of the migration', () => {
-  test('are what the rules compute for 2023 to 2032', async () => {
+  test('equal the computed holidays of 2023 to 2032', async () => {
     const { first, last } = SEEDED_YEARS;
     const years = Array.from({ length: last - first + 1 }, (_, index) => first + index);
     const stored = await rows(
@@ -25,7 +25,7 @@ describe('the rows of the migration', () => {
     expect(stored.length).toBe(150);
   });
 
-  test('are all active, computed, and listed with the days that only remember', async () => {
+  test('are all active, computed, and listed with memorial days', async () => {
     const listed = await list('2026-01-01', '2026-12-31');
     expect(listed.map(({ id }) => id)).toEqual(computeHolidays(2026).map(({ id }) => id));
     expect(listed.every(({ active, source }) => active && source === 'computed')).toBe(true);
@@ -46,7 +46,7 @@ describe('the rows of the migration', () => {
 });
 
 describe('a year beyond the rows', () => {
-  test('is computed when asked, all of it provisional', async () => {
+  test('is computed on request, with all holidays provisional', async () => {
     const listed = await list('2033-01-01', '2034-12-31');
     expect(listed.map(({ id }) => id).toSorted()).toEqual(
       [2033, 2034]
@@ -66,7 +66,7 @@ describe('a year beyond the rows', () => {
     ]);
   });
 
-  test('takes an edit of one of two feasts of a name, and computes the rest as before', async () => {
+  test('stores an edit of one of two holidays of a name, and computes the rest as before', async () => {
     const [stays, moved] = ['hol_EIDALFITR1454', 'hol_EIDALFITR1455'] as const;
     const edited = await changeHoliday(tx(), moved, { date: '2033-12-22' });
     expect(edited).toMatchObject({ id: moved, date: '2033-12-22', confirmed: true, createdAt: expect.any(Date) });
@@ -79,7 +79,7 @@ describe('a year beyond the rows', () => {
     expect(await findHoliday(tx().trx, moved)).toEqual(edited);
   });
 
-  test('forgets no edit that took a feast out of the days asked for', async () => {
+  test('retains an edit that rescheduled a holiday out of the requested days', async () => {
     await changeHoliday(tx(), 'hol_EIDALFITR1454', { date: '2032-12-31' });
     expect(await list('2033-01-03')).toEqual([]);
     expect(await list('2032-12-31')).toMatchObject([{ id: 'hol_EIDALFITR1454' }]);
@@ -88,7 +88,7 @@ describe('a year beyond the rows', () => {
     expect((await loadCalendar(tx().trx, '2035-01-07', '2035-01-07')).closed.size).toBe(0);
   });
 
-  test('refuses a name that is computed for the day', async () => {
+  test('rejects a name that is computed for the day', async () => {
     const again = { date: '2033-01-07', name: 'genna', kind: 'closed' } as const;
     await expect(addHoliday(tx(), again)).rejects.toMatchObject({
       code: 'DUPLICATE_REFERENCE',

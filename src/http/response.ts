@@ -1,0 +1,120 @@
+import { isNativeError } from 'node:util/types';
+
+import type { Context } from 'koa';
+
+import { inAddis } from '../lib/dates.ts';
+import { isDatabaseUnavailable } from '../lib/db.ts';
+import { AppError, type ErrorCode, type FieldIssue } from '../lib/errors.ts';
+import type { FileResponse, Pagination, RawResponse, Route, RouteResult } from './route.ts';
+
+/** A response as it is sent and stored: its status and its body, byte for byte. */
+export type StoredResponse = { status: number; text: string };
+
+/** An instant as ISO 8601 with Addis Ababa's UTC offset, as the envelope's `timestamp` is written. */
+export function offsetTimestamp(instant: Date): string {
+  return `${inAddis(instant).toISOString().slice(0, -1)}+03:00`;
+}
+
+/** The content of a success envelope; `dataJson` is the JSON text of `data`. */
+export type Success = { status: number; message: string; dataJson: string; pagination?: Pagination | undefined };
+
+/** The success envelope as JSON text. */
+export function successText(success: Success, at: Date): string {
+  const pagination = success.pagination ? `,"pagination":${JSON.stringify(success.pagination)}` : '';
+  return `{"statusCode":${success.status},"message":${JSON.stringify(success.message)},"data":${success.dataJson}${pagination},"timestamp":"${offsetTimestamp(at)}"}`;
+}
+
+/** A route's result in the success envelope. Throws where it contradicts the declared schema. */
+export function resultText(route: Route, result: RouteResult<unknown> | RawResponse, at: Date): StoredResponse {
+  const dataJson = 'dataJson' in result ? result.dataJson : JSON.stringify(validateResponse(route, result));
+  const { status = 200, message, pagination } = result;
+  return { status, text: successText({ status, message, dataJson, pagination }, at) };
+}
+
+/** The declared fields of a result's data; others are left out. Throws where the data contradicts its schema. */
+export function validateResponse(route: Route, { status = 200, data }: RouteResult<unknown>): unknown {
+  const schema = route.responses[status];
+  if (!schema) throw new Error(`${route.operationId} returned ${status}, which it does not declare`);
+  const parsed = schema.safeParse(data);
+  if (parsed.success) return parsed.data;
+  const where = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'data'} (${issue.code})`).join(', ');
+  throw new Error(`${route.operationId} broke its response schema at ${where}`);
+}
+
+/** The error envelope. */
+export type ErrorEnvelope = {
+  statusCode: number;
+  message: string;
+  data: null;
+  error: { code: ErrorCode; details: FieldIssue[]; docUrl: string; existing?: Record<string, string> };
+  requestId: string;
+  timestamp: string;
+};
+
+/** The error envelope as JSON text. */
+export function errorText(error: AppError, about: { requestId: string; baseUrl: string; at: Date }): string {
+  const envelope: ErrorEnvelope = {
+    statusCode: error.status,
+    message: error.message,
+    data: null,
+    error: {
+      code: error.code,
+      details: error.details,
+      docUrl: `${about.baseUrl}/docs/errors#${error.code}`,
+      ...(error.existing && { existing: error.existing }),
+    },
+    requestId: about.requestId,
+    timestamp: offsetTimestamp(about.at),
+  };
+  return JSON.stringify(envelope);
+}
+
+/** Transient SQLSTATEs: lock and statement timeouts, deadlocks, serialization failures. */
+const TRANSIENT_SQLSTATE = new Set(['55P03', '57014', '40P01', '40001', '25P03', '25P02']);
+
+/**
+ * The error a caller gets for whatever was thrown. A database that is unavailable or too busy becomes
+ * SERVICE_UNAVAILABLE with Retry-After; everything else but an AppError becomes INTERNAL_ERROR without its text.
+ */
+export function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  if (isDatabaseUnavailable(error) || TRANSIENT_SQLSTATE.has(codeOf(error))) {
+    return new AppError('SERVICE_UNAVAILABLE', 'The service cannot answer right now. Repeat the request in a moment.', {
+      headers: { 'Retry-After': '1' },
+    });
+  }
+  return new AppError('INTERNAL_ERROR', 'Internal error. If it persists, contact support with the requestId.');
+}
+
+function codeOf(error: unknown): string {
+  return isNativeError(error) && 'code' in error ? String(error.code) : '';
+}
+
+/** Sends JSON that no cache stores. */
+export function sendJson(ctx: Context, { status, text }: StoredResponse): void {
+  ctx.status = status;
+  ctx.res.setHeader('Content-Type', 'application/json; charset=utf-8');
+  ctx.res.setHeader('Cache-Control', 'no-store');
+  ctx.body = text;
+}
+
+/** Sends a file to be saved under its name; 304 to a client that has it. Names hold letters, digits, dots and dashes. */
+export async function sendFile(ctx: Context, { file }: FileResponse): Promise<void> {
+  ctx.status = 200;
+  ctx.set({
+    'Content-Type': file.contentType,
+    'Content-Disposition': `attachment; filename="${file.name}"`,
+    ETag: `"${file.sha256}"`,
+    // RFC 9530
+    'Repr-Digest': `sha-256=:${Buffer.from(file.sha256, 'hex').toString('base64')}:`,
+    'Cache-Control': 'private, no-cache',
+  });
+  if (ctx.fresh) {
+    ctx.status = 304;
+    return;
+  }
+  if (ctx.method === 'HEAD') ctx.body = '';
+  else ctx.body = await file.open();
+  ctx.type = file.contentType;
+  ctx.length = file.bytes;
+}

@@ -1,0 +1,87 @@
+import { countBy, countUp, measureRow, type Registry } from '../../http/metrics.ts';
+import type { Knex } from '../../lib/db.ts';
+import { OUTBOX_PRIORITIES } from '../../outbox/record.ts';
+import type { AttemptOutcome } from './attempt.ts';
+import { isQueued, isScheduled } from './in-flight.ts';
+import type { DeliveryNow } from './record-attempt.ts';
+
+/** Exposed by the API and the workers: the alert on them must work without the workers. */
+const LATE_GAUGES = {
+  pastDueSeconds: {
+    name: 'meskot_webhook_oldest_overdue_seconds',
+    help: 'Seconds past due of the oldest delivery that is not final; 0 when none is late',
+  },
+  outboxSeconds: {
+    name: 'meskot_outbox_oldest_age_seconds',
+    help: 'Age of the oldest message that waits for Temporal, without those that only make a delivery visible',
+  },
+} as const;
+
+const GAUGES = {
+  open: { name: 'meskot_webhook_deliveries_pending', help: 'Deliveries that are not final' },
+  deadLetters: { name: 'meskot_webhook_dead_letters_pending', help: 'Failed deliveries without a successful resend' },
+  outboxRows: { name: 'meskot_outbox_pending', help: 'Messages that wait to be sent to Temporal' },
+} as const;
+
+const OUTCOMES = ['delivered', 'retrying', 'failed'] as const;
+
+/** Counts recorded attempts by the state of the delivery after them: delivered, retrying, or failed without a retry. */
+export function countOutcomes(registry: Registry): (now: DeliveryNow, outcome: Pick<AttemptOutcome, 'ok'>) => void {
+  const count = countBy(registry, {
+    name: 'meskot_webhook_deliveries_total',
+    help: 'Recorded attempts by the state of the delivery after them',
+    label: 'outcome',
+    values: OUTCOMES,
+  });
+  return ({ status }, { ok }) => count(ok ? 'delivered' : status === 'RETRYING' ? 'retrying' : 'failed');
+}
+
+/** Counts delivered events whose workflow was never started, because it would only have made them visible. */
+export function countSkippedWorkflows(registry: Registry): (skipped: number) => void {
+  return countUp(registry, {
+    name: 'meskot_webhook_workflows_skipped_total',
+    help: 'Delivered events whose workflow was not started because of more urgent work',
+  });
+}
+
+const COUNT = `
+  SELECT (SELECT CAST(count(*) AS integer) FROM webhook_delivery d WHERE ${isQueued('d')})
+         + (SELECT CAST(count(*) AS integer) FROM webhook_delivery d WHERE ${isScheduled('d')}) AS open,
+         (SELECT CAST(count(*) AS integer) FROM webhook_dead_letter WHERE closed_at IS NULL) AS dead_letters,
+         (SELECT CAST(count(*) AS integer) FROM outbox) AS outbox_rows`;
+
+/** In SQL: when the first delivery of each subscription is due, in the order of an index that begins with the subscription. */
+function oldestOfEach(name: string, condition: string, order: string): string {
+  const first = (from: string): string => `
+    SELECT d.subscription_id, d.next_attempt_at FROM webhook_delivery d
+    WHERE ${condition} ${from} ORDER BY d.subscription_id, ${order} LIMIT 1`;
+  return `${name} (subscription_id, due_at) AS (
+    (${first('')})
+    UNION ALL
+    SELECT next.* FROM ${name} w CROSS JOIN LATERAL (${first('AND d.subscription_id > w.subscription_id')}) next
+  )`;
+}
+
+/**
+ * Reads a bounded number of rows at the beginning of each index, however many are late: the oldest of each subscription's
+ * queue, and of messages the first ids, which sort by time of creation.
+ */
+const LATE = `
+  WITH RECURSIVE ${oldestOfEach('queued', isQueued('d'), 'd.id')},
+  ${oldestOfEach('scheduled', isScheduled('d'), 'd.next_attempt_at')},
+  oldest (due_at) AS (SELECT due_at FROM queued UNION ALL SELECT due_at FROM scheduled)
+  SELECT CAST(greatest(0, coalesce(extract(epoch FROM now() - (SELECT min(due_at) FROM oldest)), 0)) AS float8) AS past_due_seconds,
+         CAST(coalesce(extract(epoch FROM now() - (
+           SELECT min(created_at) FROM (SELECT created_at FROM outbox WHERE priority < ${OUTBOX_PRIORITIES.visibility} ORDER BY id LIMIT 100) first)), 0) AS float8) AS outbox_seconds`;
+const LATE_CACHED_MS = 3_000;
+
+/** The most important figure: the seconds past due of the oldest delivery that is not final, none excluded. */
+export function measureLateDeliveries(registry: Registry, db: Knex): void {
+  measureRow(registry, LATE_GAUGES, { db, sql: LATE, cachedMs: LATE_CACHED_MS });
+}
+
+/** Deliveries, dead letters and messages that are open. Counted on request, in one statement over their indexes. */
+export function measureDeliveries(registry: Registry, db: Knex): void {
+  measureLateDeliveries(registry, db);
+  measureRow(registry, GAUGES, { db, sql: COUNT });
+}

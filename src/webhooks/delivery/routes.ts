@@ -1,0 +1,126 @@
+import { z } from 'zod';
+
+import { readRoute, writeRoute, type Route } from '../../http/route.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Knex } from '../../lib/db.ts';
+import { readDayRange, readPage } from '../../lib/pagination.ts';
+import { scopeOf } from '../../lib/scope.ts';
+import { presentAttempt, presentDelivery, presentResendJob } from './present.ts';
+import { findDeliveries, listAttempts } from './queries.ts';
+import { cancelResendJob, createResendJob, findResendJob } from './resend-jobs.ts';
+import { requestResend } from './resend.ts';
+import * as schema from './schema.ts';
+
+const PATH = '/api/checkout/webhooks';
+/** The contract's log has no parameters: the default limit returns almost every log as a whole. */
+const LOG_LIMIT_DEFAULT = 100;
+
+const reading = { tag: 'Webhooks', auth: { by: 'key', scope: 'webhooks:read' } } as const;
+const writing = { tag: 'Webhooks', auth: { by: 'key', scope: 'webhooks:write' } } as const;
+
+type DeliveryDeps = { db: Knex; clock: Clock };
+
+/** The log of attempts, and resends: of one event, and in bulk. */
+export function deliveryRoutes(deps: DeliveryDeps): Route[] {
+  return [logRoute(deps), ...resendRoutes(deps), ...resendJobRoutes(deps)];
+}
+
+function logRoute({ db }: DeliveryDeps): Route {
+  return readRoute({
+    ...reading,
+    method: 'GET',
+    path: `${PATH}/events/:eventId/logs`,
+    operationId: 'listWebhookEventLogs',
+    summary: 'Every attempt to deliver an event, oldest first',
+    description: `Unlike other lists it has ${LOG_LIMIT_DEFAULT} entries a page unless a limit is given.`,
+    params: schema.EventParams,
+    query: schema.LogQuery,
+    responses: { 200: z.array(schema.Attempt) },
+    paginated: true,
+    handle: async ({ caller, params, query }) => {
+      const wanted = { ...scopeOf(caller), eventId: params.eventId };
+      const limit = query.limit ?? query.pageSize ?? LOG_LIMIT_DEFAULT;
+      const { attempts, pagination } = await listAttempts(db, wanted, { ...readPage(query), limit });
+      return { message: 'Delivery attempts', data: attempts.map(presentAttempt), pagination };
+    },
+  });
+}
+
+function resendRoutes(deps: DeliveryDeps): Route[] {
+  return [
+    writeRoute({
+      ...writing,
+      method: 'POST',
+      path: `${PATH}/events/:eventId/resend`,
+      operationId: 'resendWebhookEvent',
+      summary: 'Send an event once more, now',
+      description:
+        'Without subscriptionId all FAILED and SKIPPED deliveries of the event; with it that one, also a RETRYING one. ' +
+        'force includes DELIVERED ones. Event id and bytes stay the same.',
+      params: schema.EventParams,
+      body: schema.ResendBody,
+      responses: { 202: schema.Resent },
+      errors: ['INVALID_STATE'],
+      handle: async ({ caller, params, body, tx }) => {
+        const request = { scope: scopeOf(caller), eventId: params.eventId, ...body };
+        const requested = await requestResend(deps, tx, request);
+        const deliveries = await findDeliveries(tx.trx, requested);
+        const data = { eventId: params.eventId, deliveries: deliveries.map(presentDelivery) };
+        return { status: 202, message: 'Resend accepted', data };
+      },
+    }),
+    writeRoute({
+      ...writing,
+      method: 'POST',
+      path: `${PATH}/events/resend`,
+      operationId: 'resendWebhookEvents',
+      summary: 'Send many failed or skipped deliveries once more',
+      description: 'Oldest first, at a constant rate. Deliveries of inactive subscriptions do not match.',
+      body: schema.ResendJobBody,
+      responses: { 202: schema.CreatedResendJob },
+      errors: ['INVALID_STATE'],
+      handle: async ({ caller, body, tx }) => {
+        const { startDate, endDate, ...rest } = body;
+        const range = readDayRange({ startDate, endDate }, deps.clock());
+        const job = await createResendJob(deps, tx, { ...scopeOf(caller), ...rest, range });
+        const nothing =
+          'No delivery matches. Deliveries of inactive subscriptions never match: activate the subscription first.';
+        const message = job.matched > 0 ? 'Resend job started' : nothing;
+        return { status: 202, message, data: { jobId: job.id, matched: job.matched } };
+      },
+    }),
+  ];
+}
+
+function resendJobRoutes({ db }: DeliveryDeps): Route[] {
+  return [
+    readRoute({
+      ...reading,
+      method: 'GET',
+      path: `${PATH}/resend-jobs/:jobId`,
+      operationId: 'getWebhookResendJob',
+      summary: 'The progress of a bulk resend',
+      params: schema.JobParams,
+      responses: { 200: schema.ResendJob },
+      handle: async ({ caller, params }) => {
+        const job = await findResendJob(db, { ...scopeOf(caller), jobId: params.jobId });
+        return { message: 'Resend job', data: presentResendJob(job) };
+      },
+    }),
+    writeRoute({
+      ...writing,
+      method: 'POST',
+      path: `${PATH}/resend-jobs/:jobId/cancel`,
+      operationId: 'cancelWebhookResendJob',
+      summary: 'Stop a bulk resend',
+      description: 'Resends that were requested already still complete.',
+      params: schema.JobParams,
+      responses: { 200: schema.ResendJob },
+      errors: ['INVALID_STATE'],
+      handle: async ({ caller, params, tx }) => {
+        const job = await cancelResendJob(tx, { ...scopeOf(caller), jobId: params.jobId });
+        return { message: 'Resend job cancelled', data: presentResendJob(job) };
+      },
+    }),
+  ];
+}

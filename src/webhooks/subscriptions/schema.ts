@@ -1,0 +1,110 @@
+import { z } from 'zod';
+
+import { limitedText, plainText } from '../../lib/fields.ts';
+import { RESERVED_HEADERS } from '../delivery/attempt.ts';
+import { id } from '../delivery/schema.ts';
+import { EVENT_TYPE_NAMES } from '../events/catalogue.ts';
+
+const HEADERS_MAX = 20;
+/** A loose bound: names and values of headers have rules of their own with clearer errors. */
+const HEADER_CHARACTERS_MAX = 10_000;
+const HEADER_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
+const HEADER_VALUE = /^[\x20-\x7e]{1,1000}$/;
+const OVERLAP_SECONDS_MAX = 604_800;
+const OVERLAP_SECONDS_DEFAULT = 86_400;
+
+const instant = z.iso.datetime();
+
+export const SubscriptionParams = z.strictObject({ subscriptionId: id });
+
+const customHeaders = z
+  .record(limitedText(HEADER_CHARACTERS_MAX), limitedText(HEADER_CHARACTERS_MAX))
+  .superRefine((headers, context) => {
+    const names = Object.keys(headers);
+    const reject = (issue: string): void => context.addIssue({ code: 'custom', message: issue });
+    if (names.length > HEADERS_MAX) reject(`must be at most ${HEADERS_MAX}, got ${names.length}`);
+    if (new Set(names.map((name) => name.toLowerCase())).size < names.length) reject('must not name a header twice');
+    for (const [name, value] of Object.entries(headers)) {
+      const problem = headerProblem(name, value);
+      if (problem) context.addIssue({ code: 'custom', message: problem, path: [name.slice(0, 64)] });
+    }
+  })
+  .meta({ description: 'Sent with every delivery; stored encrypted, only the names are returned later' });
+
+function headerProblem(name: string, value: string): string | null {
+  const quoted = JSON.stringify(name.slice(0, 64));
+  if (!HEADER_NAME.test(name)) {
+    return `must have a name of 1 to 64 letters, digits, - and _ that begins with a letter or digit, got ${quoted}`;
+  }
+  const lower = name.toLowerCase();
+  if (RESERVED_HEADERS.has(lower) || lower.startsWith('webhook-') || lower.startsWith('x-service-')) {
+    return `is a header that this service sets itself: choose another name, got ${quoted}`;
+  }
+  if (!HEADER_VALUE.test(value)) {
+    const found = /[^\x20-\x7e]/.test(value) ? 'others' : value.length;
+    return `must be 1 to 1,000 printable ASCII characters without line breaks, got ${found}`;
+  }
+  return null;
+}
+
+const subscriptionFields = {
+  url: z.string().min(1).max(2_000).meta({ example: 'https://shop.example.et/webhooks' }),
+  eventTypes: z
+    .array(z.enum([...EVENT_TYPE_NAMES, '*']))
+    .min(1)
+    .max(50)
+    .transform((types) => [...new Set(types)])
+    .meta({ description: '"*" = all but aliases' }),
+  active: z.boolean(),
+  description: plainText(500),
+  signatureEncoding: z.enum(['base64', 'hex']).meta({ description: 'Of the header X-Service-Signature' }),
+  headers: customHeaders,
+};
+
+export const NewSubscription = z.strictObject({
+  url: subscriptionFields.url,
+  eventTypes: subscriptionFields.eventTypes,
+  active: subscriptionFields.active.default(true),
+  description: subscriptionFields.description.default(''),
+  signatureEncoding: subscriptionFields.signatureEncoding.default('base64'),
+  headers: subscriptionFields.headers.default({}),
+});
+export type NewSubscription = z.output<typeof NewSubscription>;
+
+export const SubscriptionChanges = z.strictObject(subscriptionFields).partial();
+export type SubscriptionChanges = z.output<typeof SubscriptionChanges>;
+
+export const RotateBody = z.strictObject({
+  overlapSeconds: z.int().min(0).max(OVERLAP_SECONDS_MAX).default(OVERLAP_SECONDS_DEFAULT),
+  force: z.boolean().default(false),
+});
+export const SubscriptionTestBody = z.strictObject({ event: z.enum(EVENT_TYPE_NAMES).default('webhook.test') });
+export const SubscriptionTestSent = z.object({ eventId: z.string() });
+
+export const Subscription = z.object({
+  subscriptionId: z.string(),
+  url: z.string(),
+  eventTypes: z.array(z.string()),
+  active: z.boolean(),
+  description: z.string(),
+  signatureEncoding: z.enum(['base64', 'hex']),
+  headers: z.array(z.string()).meta({ description: 'The names only; values are never returned' }),
+  secretHint: z.string().meta({ description: 'The last four characters of the secret' }),
+  previousSecretExpiresAt: instant.nullable(),
+  createdAt: instant,
+  health: z.object({
+    state: z
+      .enum(['UNVERIFIED', 'HEALTHY', 'FAILING'])
+      .meta({ description: 'UNVERIFIED until the first 2xx; FAILING after a failed attempt until the next 2xx' }),
+    successRate24h: z.number().min(0).max(1).nullable().meta({
+      description:
+        'The share of DELIVERED among the deliveries with at least one attempt, of the newest 1,000 in the last 24 hours; null when there is none',
+    }),
+    lastFailure: z
+      .object({ code: z.string(), message: z.string(), httpStatus: z.int().nullable(), at: instant })
+      .nullable(),
+  }),
+});
+export const SubscriptionWithSecret = Subscription.extend({
+  secret: z.string().meta({ description: 'Returned only this once: store it' }),
+});
