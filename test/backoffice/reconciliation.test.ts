@@ -106,10 +106,10 @@ describe('money outside', () => {
       [{ as: 'ALLOCATED', channel: 'AWASH' }, 'reason is required'],
       [
         { as: 'ALLOCATED', reason: 'Mail' },
-        'channel is needed with ALLOCATED: one of TELEBIRR, CBE_BIRR, AWASH, MPESA.',
+        'channel is needed with ALLOCATED: one of TELEBIRR, CBE_BIRR, AWASH, MPESA',
       ],
-      [{ as: 'RETURNED', reason: 'Mail' }, "returnReference is needed with RETURNED: the bank's trace id."],
-      [{ as: 'CORRECTED', channel: 'AWASH', reason: 'Mail' }, 'channel belongs to ALLOCATED only.'],
+      [{ as: 'RETURNED', reason: 'Mail' }, "returnReference is needed with RETURNED: the bank's trace id"],
+      [{ as: 'CORRECTED', channel: 'AWASH', reason: 'Mail' }, 'channel belongs to ALLOCATED only'],
     ] as const) {
       const answer = await settle(said);
       expect([answer.status, answer.body.message]).toEqual([400, rejection]);
