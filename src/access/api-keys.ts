@@ -2,13 +2,13 @@ import { isIP } from 'node:net';
 
 import { SCOPES, type Scope } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
-import { DAY_MS, HOUR_MS } from '../lib/dates.ts';
+import { DAY_MS, HOUR_MS, isoOrNull } from '../lib/dates.ts';
 import { rows, type Knex, type Queryable } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { MerchantScope } from '../lib/scope.ts';
 import { ApiKey } from './api-key.ts';
-import { hashKey, lastFourOf, generateKey, pepperId, prefixOf, type KeyKind } from './key-format.ts';
+import { hashKey, lastFourOf, generateKey, maskKey, pepperId, prefixOf, type KeyKind } from './key-format.ts';
 
 export type { ApiKey };
 
@@ -166,6 +166,27 @@ function ensureNotRevoked(key: ApiKey, now: Date): void {
         ? 'has expired'
         : null;
   if (state) throw new AppError('INVALID_STATE', `The key ${key.id} ${state}. Make a new key.`);
+}
+
+/** A merchant's key as operators see it. */
+export function presentKey(key: ApiKey) {
+  const { id, environment, kind, name, scopes, ipRanges, rotatedTo, createdBy, secretHolders } = key;
+  return {
+    keyId: id,
+    environment,
+    kind,
+    key: maskKey(key),
+    name,
+    scopes,
+    ipRanges,
+    expiresAt: isoOrNull(key.expiresAt),
+    revokedAt: isoOrNull(key.revokedAt),
+    rotatedTo,
+    createdBy,
+    secretHolders,
+    lastUsedAt: isoOrNull(key.lastUsedAt),
+    createdAt: key.createdAt.toISOString(),
+  };
 }
 
 /**

@@ -4,7 +4,6 @@ import type Router from '@koa/router';
 import { Connection } from '@temporalio/client';
 
 import { createKeyAuthenticator } from '../access/authenticate.ts';
-import { opsRoutes } from '../backoffice/routes.ts';
 import { workflowUrl, type Config } from '../config.ts';
 import { createLimits, type Limits, type LimitSettings } from '../http/limits.ts';
 import {
@@ -50,7 +49,6 @@ import { createReportFiles } from '../reports/files.ts';
 import { reportRoutes } from '../reports/routes.ts';
 import { bankAccountRoutes } from '../settlements/bank-account/routes.ts';
 import { calendarRoutes } from '../settlements/calendar/routes.ts';
-import { enqueueCalendarChanged } from '../settlements/expected-dates.ts';
 import { settlementRoutes } from '../settlements/routes.ts';
 import { createTemporalGateway, temporalOptions } from '../temporal/client.ts';
 import { temporalConnection } from '../temporal/connection.ts';
@@ -62,6 +60,7 @@ import { measureUnsentWithdrawals } from '../withdrawals/metrics.ts';
 import { findWithdrawalBySecret } from '../withdrawals/model.ts';
 import { withdrawalRoutes } from '../withdrawals/routes.ts';
 import { createCheckPayout, isPayoutConclusive } from '../withdrawals/sync.ts';
+import { operatorRoutesOf } from './operator-routes.ts';
 
 export type RunningApi = { url: string; metricsUrl: string | null; stop: () => Promise<void> };
 
@@ -190,14 +189,13 @@ export function routesOf(config: Config, parts: RouteParts): { routes: Route[]; 
       ...reportRoutes({ db, runInTransaction, clock, baseUrl, log, files: createReportFiles(config.REPORTS_DIR) }),
       ...kycRoutes({ db, runInTransaction, clock, store }),
       ...webhookRoutes({ db, clock, keyRing: config.keyRing, checkUrl }),
-      ...opsRoutes({
+      ...operatorRoutesOf({
         db,
         runInTransaction,
         clock,
         findProvider,
         store,
         pepper,
-        calendarChanged: enqueueCalendarChanged,
         workflowUrl: (workflowId) => workflowUrl(config, workflowId),
       }),
     ],

@@ -46,3 +46,8 @@ export function isCalendarDay(text: string): boolean {
 export function daysInRange(startDay: string, endDay: string): number {
   return Math.round((Date.parse(endDay) - Date.parse(startDay)) / DAY_MS) + 1;
 }
+
+/** ISO 8601, as responses have instants; null stays null. */
+export function isoOrNull(instant: Date | null): string | null {
+  return instant?.toISOString() ?? null;
+}

@@ -1,10 +1,8 @@
 import { requireIndependentApprover } from '../access/separation-of-duties.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
-import { lockSettlement, readSettlement, type SettlementRow } from './model.ts';
+import { lockSettlement, type SettlementRow } from './model.ts';
 import { requireSendable } from './sendable.ts';
 import { transitionSettlement, type SettlementActor, type TransitionResult } from './transition.ts';
-
-export { readSettlement };
 
 /**
  * An operator's yes: it may be sent. Said again by the same operator it changes nothing. Throws NOT_FOUND, and

@@ -190,8 +190,8 @@ describe('a withdrawal that its provider leaves open', () => {
     const decision = { ...paid, providerReference: 'OUT-10' };
     const first = await decide(`${id}/resolve`, desk.people.finance, decision);
     expect(first.body).toMatchObject({
-      message: 'Noted; another operator must say the same',
-      data: { stage: 'UNKNOWN' },
+      message: 'Recorded; another operator must resolve it in the same way',
+      data: { stage: 'UNKNOWN', othersNeeded: 1 },
     });
     const { body } = await desk.send('GET', `/api/ops/queue?merchantId=${scope.merchantId}`);
     const { operatorId } = desk.people.finance;

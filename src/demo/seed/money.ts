@@ -1,11 +1,13 @@
-import { decideSettlement, type SettlementCommand } from '../../backoffice/settlements.ts';
+import { runAudited } from '../../access/operator-route.ts';
 import { HOUR_MS } from '../../lib/dates.ts';
 import { rows } from '../../lib/db.ts';
 import { SANDBOX_REVIEW_MS } from '../../lib/sandbox-review.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import type { PayoutOutcome, Provider } from '../../providers/provider.ts';
+import { settlementAudit } from '../../settlements/audit.ts';
 import { linkBankAccount } from '../../settlements/bank-account/link.ts';
+import { markCredited, markFailed, markSent } from '../../settlements/bank-results.ts';
 import { createSettlement } from '../../settlements/create.ts';
 import { cancelSettlement } from '../../settlements/decide.ts';
 import { autoDecide as reviewSettlement } from '../../settlements/sandbox.ts';
@@ -125,7 +127,10 @@ async function requestSettlement(past: Past, move: Extract<PlannedMove, { move: 
   await reviewSettlement({ db: tx.trx, runInTransaction }, row.id, clock());
   if (end !== 'credited' && end !== 'failed' && end !== 'processing') return;
   pass(past, HOUR_MS);
-  await decideSettlement(demoContext(tx, clock()), row.id, { type: 'sent', bankReference: bankReference(requestId) });
+  const reference = bankReference(requestId);
+  await runAudited(demoContext(tx, clock()), { action: 'settlement.sent' }, async (context) => ({
+    audit: settlementAudit(await markSent(tx, row.id, { ...context, bankReference: reference })),
+  }));
 }
 
 async function bankResults(past: Past, move: Extract<PlannedMove, { move: 'bankResults' }>): Promise<void> {
@@ -138,12 +143,17 @@ async function bankResults(past: Past, move: Extract<PlannedMove, { move: 'bankR
   );
   if (!found) return;
   const context = demoContext(tx, time.now);
-  const reference = bankReference(move.requestId);
-  const decision: SettlementCommand =
-    move.end === 'failed'
-      ? { type: 'failed', bankReference: reference, reason: 'The bank sent it back: the account is dormant.' }
-      : { type: 'credited', bankReference: reference, creditedAt: time.now };
-  await decideSettlement(context, found.id, decision);
+  const result = { ...context, bankReference: bankReference(move.requestId) };
+  if (move.end === 'failed') {
+    const reason = 'The bank sent it back: the account is dormant.';
+    await runAudited(context, { action: 'settlement.failed', reason }, async () => ({
+      audit: settlementAudit(await markFailed(tx, found.id, { ...result, reason })),
+    }));
+    return;
+  }
+  await runAudited(context, { action: 'settlement.credited' }, async () => ({
+    audit: settlementAudit(await markCredited(tx, found.id, { ...result, creditedAt: time.now })),
+  }));
 }
 
 function bankReference(requestId: string): string {

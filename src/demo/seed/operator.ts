@@ -22,7 +22,7 @@ export async function ensureDemoOperator(trx: Knex.Transaction): Promise<void> {
   });
 }
 
-/** What the demo operator has done in the past, by the deeds of today. */
+/** A change that the demo operator made in the past. */
 export function demoContext(tx: UnitOfWork, at: Date): AuditContext {
   return { tx, operatorId: DEMO_OPERATOR.id, requestId: newId('req', at.getTime()), at };
 }

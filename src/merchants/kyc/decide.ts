@@ -4,11 +4,9 @@ import { AppError } from '../../lib/errors.ts';
 import { SANDBOX_OPERATOR } from '../../lib/sandbox-review.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork, RunInTransaction } from '../../outbox/record.ts';
-import { findTier, lockApplication, readApplication, type ApplicationRow } from './model.ts';
+import { findTier, readApplication, type ApplicationRow } from './model.ts';
 import { DECIDABLE, sandboxDecision, type KycStatus } from './states.ts';
 import { appendTimeline, type TimelineKind } from './timeline.ts';
-
-export { lockApplication, readApplication };
 
 /** Whose application, who decides, and when. */
 export type Decision = MerchantScope & Actor & { at: Date };

@@ -1,4 +1,5 @@
 import { BANKS } from '../../lib/banks.ts';
+import { isoOrNull } from '../../lib/dates.ts';
 import { maskDigits } from '../../lib/mask.ts';
 import type { BankAccountRow } from './model.ts';
 
@@ -17,4 +18,10 @@ export function presentBankAccount(row: BankAccountRow) {
     usableFrom: row.usableFrom.toISOString(),
     ...(row.status === 'VERIFIED' && row.decidedAt ? { verifiedAt: row.decidedAt.toISOString() } : {}),
   };
+}
+
+/** A bank account as operators see it, with the unmasked number: whoever verifies it needs it. */
+export function presentForOperators(row: BankAccountRow) {
+  const { merchantId, accountNumber, decidedBy } = row;
+  return { ...presentBankAccount(row), merchantId, accountNumber, decidedBy, decidedAt: isoOrNull(row.decidedAt) };
 }

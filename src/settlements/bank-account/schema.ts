@@ -1,7 +1,9 @@
 import { z } from 'zod';
 
+import { environment, id, links, reason } from '../../access/operator-schema.ts';
 import { ACCOUNT_NUMBER, BANK_CODES } from '../../lib/banks.ts';
 import { instant, patternText, plainText } from '../../lib/fields.ts';
+import { requestedByFields } from '../../merchants/requested-by.ts';
 
 const ACCOUNT_NAME_CHARACTERS_MAX = 100;
 
@@ -29,3 +31,20 @@ export const BankAccount = z
     verifiedAt: instant.optional(),
   })
   .meta({ id: 'BankAccount' });
+
+const bankAccountId = id.meta({ description: 'Rejected if the merchant has linked another account since' });
+export const AccountVerification = z.strictObject({ environment, bankAccountId, reason: reason.optional() });
+export const AccountRejection = z.strictObject({ environment, bankAccountId, reason });
+
+/** A bank account as operators see it. */
+export const OperatorBankAccount = BankAccount.extend({
+  merchantId: z.string(),
+  accountNumber: z.string(),
+  decidedBy: z.string().nullable().meta({ description: 'opr_…, or "sandbox"' }),
+  decidedAt: instant.nullable(),
+}).meta({ id: 'OpsBankAccount' });
+
+/** The bank account that is linked now, with everything that its verification needs. */
+export const OperatorBankAccountDetail = OperatorBankAccount.extend({ ...requestedByFields, links }).meta({
+  id: 'OpsBankAccountDetail',
+});

@@ -3,9 +3,7 @@ import { rows, type Queryable } from '../../lib/db.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
-import { findBankAccount, lockBankAccount, type BankAccountRow, type BankAccountStatus } from './model.ts';
-
-export { findBankAccount };
+import { lockBankAccount, type BankAccountRow, type BankAccountStatus } from './model.ts';
 
 /** Who decides about a linked account. `bankAccountId`: the one they looked at, should another be linked meanwhile. */
 export type AccountDecision = Actor & { at: Date; bankAccountId: string };

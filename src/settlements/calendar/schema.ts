@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-import { calendarDate } from './holiday-input.ts';
+import { id, reason } from '../../access/operator-schema.ts';
+import { instant } from '../../lib/fields.ts';
+import { calendarDate, HolidayChanges, NewHoliday } from './holiday-input.ts';
+import { HOLIDAY_KINDS } from './holidays.ts';
 
 export const CalendarQuery = z.strictObject({ startDate: calendarDate.optional(), endDate: calendarDate.optional() });
 
@@ -16,3 +19,22 @@ export const CalendarDay = z
     ethiopianDate: z.string().meta({ description: 'In the Ethiopian calendar', example: '11 Tir 2019' }),
   })
   .meta({ id: 'CalendarDay' });
+
+export const HolidayParams = z.strictObject({ holidayId: id });
+export const AddedHoliday = NewHoliday.extend({ reason: reason.optional() });
+export const ChangedHoliday = HolidayChanges.extend({ reason: reason.optional() });
+
+/** A holiday as operators see it. */
+export const Holiday = z
+  .object({
+    holidayId: z.string(),
+    date: z.string().meta({ format: 'date' }),
+    name: z.string(),
+    nameAm: z.string().nullable(),
+    kind: z.enum(HOLIDAY_KINDS).meta({ description: 'Whether banks are closed' }),
+    confirmed: z.boolean().meta({ description: 'false: provisional, the date may change by a day' }),
+    active: z.boolean(),
+    source: z.enum(['computed', 'operator']),
+    updatedAt: instant.nullable(),
+  })
+  .meta({ id: 'OpsHoliday' });
