@@ -7,7 +7,7 @@ import {
   revokeKey,
   rotateKey,
   type ApiKey,
-  type MadeKey,
+  type CreatedKey,
   type NewKey,
   type Rotation,
 } from './api-keys.ts';
@@ -18,15 +18,19 @@ type Deps = { pepper: string; clock: Clock };
 type Audited = { audit: AuditedChange | null };
 
 /** An operator creates a key for a merchant. Throws VALIDATION_ERROR. */
-export async function issueKey(context: AuditContext, deps: Deps, input: NewKey): Promise<MadeKey & Audited> {
+export async function issueKey(context: AuditContext, deps: Deps, input: NewKey): Promise<CreatedKey & Audited> {
   const { trx } = context.tx;
-  const made = await createKey({ trx, ...deps }, { ...input, ...(await issuerOf(context)) });
-  const { kind, name, scopes, ipRanges, expiresAt } = made.key;
-  return { ...made, audit: auditKey(made.key, { kind, name, scopes, ipRanges, expiresAt }) };
+  const created = await createKey({ trx, ...deps }, { ...input, ...(await issuerOf(context)) });
+  const { kind, name, scopes, ipRanges, expiresAt } = created.key;
+  return { ...created, audit: auditKey(created.key, { kind, name, scopes, ipRanges, expiresAt }) };
 }
 
 /** An operator rotates a merchant's key. Throws NOT_FOUND, INVALID_STATE, VALIDATION_ERROR. */
-export async function rotateIssuedKey(context: AuditContext, deps: Deps, input: Rotation): Promise<MadeKey & Audited> {
+export async function rotateIssuedKey(
+  context: AuditContext,
+  deps: Deps,
+  input: Rotation,
+): Promise<CreatedKey & Audited> {
   const { trx } = context.tx;
   const { key, secret, old } = await rotateKey({ trx, ...deps }, { ...input, ...(await issuerOf(context)) });
   return { key, secret, audit: auditKey(old, { rotatedTo: key.id, expiresAt: old.expiresAt }) };

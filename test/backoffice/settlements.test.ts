@@ -113,7 +113,7 @@ describe('a settlement', () => {
     const { id } = await ask(desk.world, scope, { requestedBy: keyId });
     const refused = await desk.send('POST', `/api/ops/settlements/${id}/approve`, { body: {} });
     expect([refused.status, refused.body.error.code]).toEqual([409, 'INVALID_STATE']);
-    expect(refused.body.message).toContain(`asked for with the key ${keyId}, whose secret you may know`);
+    expect(refused.body.message).toContain(`requested with the key ${keyId}, whose secret you may know`);
     expect((await say(id, 'approve')).status).toBe(200);
   });
 

@@ -3,7 +3,7 @@ import {
   revokeKey,
   rotateKey,
   type ApiKey,
-  type MadeKey,
+  type CreatedKey,
   type NewKey,
   type Rotation,
 } from '../../access/api-keys.ts';
@@ -64,8 +64,8 @@ export function createTerminalCommands({ db, runInTransaction, clock, pepper, de
         },
         ({ trx }) => onboardMerchant(trx, input),
       ),
-    generateKey: (input: NewKey, by: By): Promise<MadeKey> =>
-      perform<MadeKey>(
+    generateKey: (input: NewKey, by: By): Promise<CreatedKey> =>
+      perform<CreatedKey>(
         { ...by, action: 'key.create' },
         async (context) => {
           await readMerchant(context.tx.trx, input.merchantId);
@@ -73,8 +73,8 @@ export function createTerminalCommands({ db, runInTransaction, clock, pepper, de
         },
         ({ trx }) => createKey({ trx, ...keyDeps }, input),
       ),
-    rotateKey: (input: Rotation, by: By): Promise<MadeKey> =>
-      perform<MadeKey>(
+    rotateKey: (input: Rotation, by: By): Promise<CreatedKey> =>
+      perform<CreatedKey>(
         { ...by, action: 'key.rotate' },
         (context) => rotateIssuedKey(context, keyDeps, input),
         ({ trx }) => rotateKey({ trx, ...keyDeps }, input),

@@ -115,7 +115,7 @@ async function requireOthers(
   { operatorId, keyId }: Actor,
   { submittedBy }: ApplicationRow,
 ): Promise<void> {
-  const handedIn = { what: 'application', done: 'handed in', requestedBy: submittedBy } as const;
+  const handedIn = { what: 'application', done: 'submitted', requestedBy: submittedBy } as const;
   await requireIndependentApprover(trx, { ...handedIn, operatorId, keyId });
 }
 
