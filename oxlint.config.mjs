@@ -39,7 +39,7 @@ const rooms = (names, message, more = {}) => ({
 });
 /** A slice's own affairs: its rows, routes and shapes. */
 const insides = {
-  regex: `^(?:[.]{2}/)+(?:src/)?(?:${SLICES.join('|')})/(?:[a-z-]+/)*(?:model|routes|schema|present)[.]ts$`,
+  regex: `^(?:[.]{2}/)+(?:src/)?(?:${SLICES.join('|')})/(?:[a-z-]+/)*(?:model|routes|operator-routes|schema|present)[.]ts$`,
   message: "another slice's rows, routes and schemas are its own",
   allowTypeImports: true,
 };
@@ -66,7 +66,8 @@ const roomRules = ORDER.flat().map((room) =>
   imports(
     [`src/${room}/**`],
     ...(above(room).length > 0 ? [rooms(above(room), 'a room imports those below it (CONTRIBUTING.md)')] : []),
-    ...(SLICES.includes(room) ? [insides] : []),
+    // The back office presents other slices' resources together.
+    ...(SLICES.includes(room) && room !== 'backoffice' ? [insides] : []),
     ...(['temporal', 'app', 'local', 'demo'].includes(room) ? [] : [NO_TEMPORAL, NO_ROOTS]),
   ),
 );

@@ -4,7 +4,7 @@ import type { Scope } from '../http/route.ts';
 import type { Environment } from '../lib/scope.ts';
 import type { KeyKind } from './key-format.ts';
 
-/** A row of `api_key` (migrations/0002, 0012, 0023, 0028, 0040). */
+/** A row of `api_key`. */
 export class ApiKey extends Model {
   static override readonly tableName = 'api_key';
 
@@ -16,14 +16,14 @@ export class ApiKey extends Model {
   declare prefix: string;
   declare lastFour: string | null;
   declare secretHash: Buffer;
-  /** Of the pepper it is hashed under; null: made before this was noted, and not used since. */
+  /** Of the pepper it is hashed under; null: unknown. */
   declare pepperId: string | null;
   declare scopes: Scope[];
   declare ipRanges: string[];
   declare expiresAt: Date | null;
   declare revokedAt: Date | null;
   declare rotatedTo: string | null;
-  /** opr_…; null: it was made on a terminal, when there was no operator yet. */
+  /** opr_…; null: created on a terminal before there was an operator. */
   declare createdBy: string | null;
   /** opr_…: who may know its secret besides the merchant. */
   declare secretHolders: string[];

@@ -2,44 +2,44 @@ import { isIP } from 'node:net';
 
 import { SCOPES, type Scope } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
-import { DAY_MS, HOUR_MS } from '../lib/dates.ts';
+import { DAY_MS, HOUR_MS, isoOrNull } from '../lib/dates.ts';
 import { rows, type Knex, type Queryable } from '../lib/db.ts';
 import { AppError, invalid, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { MerchantScope } from '../lib/scope.ts';
 import { ApiKey } from './api-key.ts';
-import { hashKey, lastFourOf, generateKey, pepperId, prefixOf, type KeyKind } from './key-format.ts';
+import { hashKey, lastFourOf, generateKey, maskKey, pepperId, prefixOf, type KeyKind } from './key-format.ts';
 
 export type { ApiKey };
 
-/** How long a rotated key goes on working beside the new one, in hours. */
+/** How long a rotated key stays valid beside its successor, in hours. */
 export const ROTATION_OVERLAP_HOURS = { default: 24, max: 168 } as const;
 
-/** How long a key with an end may live, in days; and how long its name may be. */
+/** The longest lifetime of a key that expires, in days. */
 export const KEY_DAYS_MAX = 3_650;
 const NAME_CHARACTERS_MAX = 100;
 
 export type KeyDeps = { trx: Knex.Transaction; pepper: string; clock: Clock };
 
-/** What a new key may do. Scopes belong to restricted keys only: a secret key has all. */
+/** A key to create. Scopes belong to restricted keys only: a secret key has all. */
 export type NewKey = MerchantScope & {
   kind: KeyKind;
   name?: string;
   scopes?: readonly Scope[];
-  /** Addresses in CIDR notation it may be used from; none = any. */
+  /** Addresses in CIDR notation it may be used from; none: any. */
   ipRanges?: readonly string[];
   expiresAt?: Date | null;
-  /** The operator who makes it (opr_…). */
+  /** The operator who creates it (opr_…). */
   createdBy?: string | null;
-  /** The operators who may know its secret, and so may not approve what it asks for (four-eyes.ts). */
+  /** The operators who may know its secret, and so cannot approve what it requests (separation-of-duties.ts). */
   secretHolders?: readonly string[];
 };
 
-/** A key just made: `secret` is its text, which nobody can show again. */
-export type MadeKey = { key: ApiKey; secret: string };
+/** A new key; `secret` is its text, which is stored nowhere. */
+export type CreatedKey = { key: ApiKey; secret: string };
 
-/** Makes a key. Throws VALIDATION_ERROR for a name, scopes, ranges or an end that make no sense. */
-export async function createKey({ trx, pepper, clock }: KeyDeps, input: NewKey): Promise<MadeKey> {
+/** Creates a key. Throws VALIDATION_ERROR for an unusable name, scope, range or expiry. */
+export async function createKey({ trx, pepper, clock }: KeyDeps, input: NewKey): Promise<CreatedKey> {
   rejectUnusable(input, clock());
   const id = newId('key', clock().getTime());
   const secret = generateKey({ ...input, id });
@@ -69,7 +69,7 @@ function rejectUnusable(input: NewKey, now: Date): void {
     throw invalid('name', `must have at most ${NAME_CHARACTERS_MAX} characters, none of them for control`);
   }
   if (kind === 'secret' && scopes.length > 0) {
-    throw invalid('scopes', 'must be left out for a secret key: it has all. Make a restricted key instead');
+    throw invalid('scopes', 'must be omitted for a secret key, which has all. Create a restricted key instead');
   }
   if (kind === 'restricted' && scopes.length === 0) {
     throw invalid('scopes', `must list at least one of ${SCOPES.join(', ')} for a restricted key`);
@@ -88,7 +88,7 @@ function rejectUnusable(input: NewKey, now: Date): void {
   }
 }
 
-/** A range as net.BlockList takes it; an address alone is a range of one. null when it is neither. */
+/** A range as net.BlockList takes it; a single address is a range of one. null: neither. */
 export function parseRange(range: string): { address: string; bits: number; family: 'ipv4' | 'ipv6' } | null {
   const [, address = '', bitsText] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(range) ?? [];
   const version = isIP(address);
@@ -98,7 +98,7 @@ export function parseRange(range: string): { address: string; bits: number; fami
   return bits > bitsMax ? null : { address, bits, family: version === 4 ? 'ipv4' : 'ipv6' };
 }
 
-/** The keys that match, the newest first; ended ones too. */
+/** The keys that match, expired and revoked ones too, newest first. */
 export async function listKeys(db: Queryable, filter: { id?: string } & Partial<MerchantScope>): Promise<ApiKey[]> {
   return ApiKey.query(db)
     .where(filter)
@@ -108,7 +108,7 @@ export async function listKeys(db: Queryable, filter: { id?: string } & Partial<
     ]);
 }
 
-/** Ends a key; within 5 s no process takes it any more. `ended`: whether it was this call. Throws NOT_FOUND. */
+/** Revokes a key; all processes reject it within 5 s. `ended`: this call has revoked it. Throws NOT_FOUND. */
 export async function revokeKey(
   { trx, clock }: Pick<KeyDeps, 'trx' | 'clock'>,
   keyId: string,
@@ -119,15 +119,15 @@ export async function revokeKey(
   return { key, ended: ended > 0 };
 }
 
-/** Which key is to be followed by another one; who makes that, as of a new key. */
+/** The rotation of a key; creator and secret holders as of a new key. */
 export type Rotation = Pick<NewKey, 'createdBy' | 'secretHolders'> & { keyId: string; overlapHours?: number };
 
 /**
- * Makes a key that may do the same, and lets the old one live for `overlapHours` (0–168, 24 unless said).
- * A key with an end gets a successor with as long a life. Who may know the old one counts as knowing the new one too.
+ * Creates a key with the same permissions; the old one stays valid for `overlapHours` (0–168, 24 unless given). A key
+ * that expires gets a successor with the same lifetime. The secret holders of the old key are holders of the new one too.
  * Throws NOT_FOUND, INVALID_STATE, VALIDATION_ERROR.
  */
-export async function rotateKey(deps: KeyDeps, input: Rotation): Promise<MadeKey & { old: ApiKey }> {
+export async function rotateKey(deps: KeyDeps, input: Rotation): Promise<CreatedKey & { old: ApiKey }> {
   const { trx, clock } = deps;
   const overlapHours = input.overlapHours ?? ROTATION_OVERLAP_HOURS.default;
   if (!Number.isInteger(overlapHours) || overlapHours < 0 || overlapHours > ROTATION_OVERLAP_HOURS.max) {
@@ -147,13 +147,13 @@ export async function rotateKey(deps: KeyDeps, input: Rotation): Promise<MadeKey
   const same = { merchantId, environment, kind, name, scopes, ipRanges };
   const createdBy = input.createdBy ?? old.createdBy;
   const secretHolders = [...new Set([...(input.secretHolders ?? []), ...old.secretHolders])];
-  const made = await createKey(deps, { ...same, createdBy, secretHolders, expiresAt });
+  const created = await createKey(deps, { ...same, createdBy, secretHolders, expiresAt });
   const overlapEnd = now.getTime() + overlapHours * HOUR_MS;
-  const ended = await ApiKey.query(trx).patchAndFetchById(old.id, {
-    rotatedTo: made.key.id,
+  const expiring = await ApiKey.query(trx).patchAndFetchById(old.id, {
+    rotatedTo: created.key.id,
     expiresAt: new Date(Math.min(overlapEnd, old.expiresAt?.getTime() ?? overlapEnd)),
   });
-  return { ...made, old: ended };
+  return { ...created, old: expiring };
 }
 
 function ensureNotRevoked(key: ApiKey, now: Date): void {
@@ -164,12 +164,33 @@ function ensureNotRevoked(key: ApiKey, now: Date): void {
       : key.expiresAt && key.expiresAt <= now
         ? 'has expired'
         : null;
-  if (state) throw new AppError('INVALID_STATE', `The key ${key.id} ${state}. Make a new key.`);
+  if (state) throw new AppError('INVALID_STATE', `The key ${key.id} ${state}. Create a new key.`);
+}
+
+/** A merchant's key as operators see it. */
+export function presentKey(key: ApiKey) {
+  const { id, environment, kind, name, scopes, ipRanges, rotatedTo, createdBy, secretHolders } = key;
+  return {
+    keyId: id,
+    environment,
+    kind,
+    key: maskKey(key),
+    name,
+    scopes,
+    ipRanges,
+    expiresAt: isoOrNull(key.expiresAt),
+    revokedAt: isoOrNull(key.revokedAt),
+    rotatedTo,
+    createdBy,
+    secretHolders,
+    lastUsedAt: isoOrNull(key.lastUsedAt),
+    createdAt: key.createdAt.toISOString(),
+  };
 }
 
 /**
- * How many keys, operators' too, can still be used, and how many of those are not known to be under this pepper: they
- * are when they are used next.
+ * How many keys, operators' too, are valid, and how many of those may be hashed under an older pepper: they are hashed
+ * again when they are used next.
  */
 export async function countUnderOlderPeppers(db: Queryable, pepper: string): Promise<{ all: number; older: number }> {
   const usable = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())';

@@ -1,6 +1,4 @@
-import type { OperatorCaller } from '../http/route.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Queryable } from '../lib/db.ts';
+import { rows, type Queryable } from '../lib/db.ts';
 import { newId } from '../lib/ids.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';
 import type { DayRange, Page } from '../lib/pagination.ts';
@@ -9,10 +7,10 @@ import type { UnitOfWork } from '../outbox/record.ts';
 import type { Action } from './permissions.ts';
 import type { Actor } from './separation-of-duties.ts';
 
-/** A change that an operator is making: in which transaction, who, with which key if any, by which request, when. */
+/** A change that an operator makes: the transaction, the operator, the key if there is one, the request, the time. */
 export type AuditContext = Actor & { tx: UnitOfWork; requestId: string; at: Date };
 
-/** What an operator can change. */
+/** The kinds of resources that operators change. */
 export const RESOURCE_TYPES = [
   'merchant',
   'key',
@@ -35,16 +33,19 @@ export type AuditEntry = {
   action: Action;
   resourceType: ResourceType;
   resourceId: string;
-  /** Whom it concerns, if a merchant. */
+  /** The merchant that it is about, if there is one. */
   merchantId?: string;
   environment?: Environment;
-  /** What differs, before and after, as the API shows it: never a secret. */
+  /** The fields that differ, as the API presents them. Never a secret. */
   before?: Readonly<Record<string, unknown>>;
   after?: Readonly<Record<string, unknown>>;
   reason?: string | undefined;
 };
 
-/** Writes a change into the audit log, in the change's own transaction; nothing alters or removes it afterwards. */
+/** What an operator's change was about; its route adds action and reason. */
+export type AuditedChange = Omit<AuditEntry, 'action' | 'reason'>;
+
+/** Writes a row of the audit log in the transaction of the change. The table is append-only. */
 export async function recordAudit({ tx, operatorId, requestId, at }: AuditContext, entry: AuditEntry): Promise<void> {
   await tx.writeDeferred(
     `INSERT INTO operator_audit (id, operator_id, action, resource_type, resource_id, merchant_id, environment, before,
@@ -85,7 +86,7 @@ export type AuditRow = {
   occurredAt: Date;
 };
 
-/** What to list; undefined does not narrow. */
+/** Filters of the list; undefined matches everything. */
 export type AuditFilter = {
   range: DayRange;
   operatorId?: string | undefined;
@@ -122,12 +123,13 @@ export async function listAudit(db: Queryable, filter: AuditFilter, page: Page) 
   );
 }
 
-/** The change that an operator's request makes. */
-export function auditContextOf(
-  request: { tx: UnitOfWork; caller: OperatorCaller; requestId: string },
-  { clock }: { clock: Clock },
-): AuditContext {
-  const { tx, caller, requestId } = request;
-  const { operatorId, keyId } = caller;
-  return { tx, operatorId, keyId, requestId, at: clock() };
+/** What operators have decided about one resource, the oldest first. */
+export async function auditOf(db: Queryable, resourceId: string): Promise<AuditRow[]> {
+  const sql = `SELECT * FROM ${WITH_NAMES} WHERE resource_id = :resourceId ORDER BY occurred_at, id`;
+  return rows<AuditRow>(db, sql, { resourceId });
+}
+
+/** A row of the audit log as operators see it. */
+export function presentAudit({ id, occurredAt: at, ...row }: AuditRow) {
+  return { auditId: id, ...row, at: at.toISOString() };
 }

@@ -10,15 +10,15 @@ import type { MerchantScope } from '../lib/scope.ts';
 import { parseRange } from './api-keys.ts';
 import { hashKey, pepperId, readKey, type KeyKind, type NamedKey } from './key-format.ts';
 
-/** How long a key is believed without asking again: less than the 5 s in which a revocation must take effect. */
+/** How long a key is cached: less than the 5 s in which a revocation must take effect. */
 const CACHE_MS = 4_000;
 const CACHE_ENTRIES_MAX = 10_000;
 const LAST_USED_WRITE_MS = 60_000;
 
-/** `peppers`: the current one first; keys hashed under another are hashed anew when they are used. */
+/** `peppers`: the current one first; keys hashed under another are hashed again when they are used. */
 type Deps = { db: Knex; peppers: readonly [string, ...string[]]; clock: Clock; log: Logger };
 
-/** What is stored of any key. */
+/** The stored columns that keys of both kinds have. */
 type StoredKey = {
   id: string;
   secretHash: Buffer;
@@ -26,41 +26,41 @@ type StoredKey = {
   expiresAt: Date | null;
   revokedAt: Date | null;
   lastUsedAt: Date | null;
-  /** Of the merchant or operator it is a key of. */
+  /** The status of its merchant or operator. */
   scopeStatus: string;
 };
 
-/** A key as it is kept in memory. */
+/** A key in the cache. */
 type CachedKey = {
   row: StoredKey;
   caller: KeyCaller | OperatorCaller;
   allowed: BlockList | null;
-  /** What a live key still waits for, in words that follow "Live keys work once"; none of any other key. */
+  /** What a live key still requires, as clauses that follow "Live keys work once"; none for other keys. */
   unmetRequirements: FieldIssue[];
 };
 type CacheEntry = { known: Promise<CachedKey | null>; untilMs: number };
 
 export type KeyAuthenticator = {
   /**
-   * The caller a key stands for. Throws INVALID_API_KEY, and only to who knows the secret: API_KEY_REVOKED,
-   * API_KEY_EXPIRED, IP_NOT_ALLOWED, MERCHANT_SUSPENDED, KYC_REQUIRED. `scope`: what the caller is about to do.
+   * The caller that a key identifies. Throws INVALID_API_KEY, and with the right secret API_KEY_REVOKED,
+   * API_KEY_EXPIRED, IP_NOT_ALLOWED, MERCHANT_SUSPENDED, KYC_REQUIRED. `scope`: what the route needs.
    */
   authenticateKey: (key: string, ip: string, scope?: Scope | null) => Promise<KeyCaller | OperatorCaller>;
-  /** Whether the key was right before, since this process began. */
+  /** Whether the key was valid before, since this process started. */
   isKnownKey: (key: string) => boolean;
-  /** Resolves when nothing about a key is being written: before the pool is closed. */
+  /** Resolves when no write about a key is in flight; call it before the pool is closed. */
   flush: () => Promise<void>;
 };
 
-/** Checks keys with at most one query per key and 4 s; notes their use without making anybody wait. */
+/** Checks keys with at most one query per key and 4 s, and records their use beside the requests. */
 export function createKeyAuthenticator(deps: Deps): KeyAuthenticator {
   const cache = new Map<string, CacheEntry>();
   const lastUsed = createLastUsed(deps);
-  /** Hashes of keys that were right, under the current pepper, by their ids. */
+  /** Hashes of valid keys under the current pepper, by id. */
   const right = new Map<string, Buffer>();
   const verify = createVerifier(deps, lastUsed.beside);
 
-  function lookUp(named: NamedKey, nowMs: number): Promise<CachedKey | null> {
+  function load(named: NamedKey, nowMs: number): Promise<CachedKey | null> {
     const { id } = named;
     const cached = cache.get(id);
     if (cached && cached.untilMs > nowMs) return cached.known;
@@ -68,7 +68,7 @@ export function createKeyAuthenticator(deps: Deps): KeyAuthenticator {
     cache.delete(id);
     cache.set(id, { known, untilMs: nowMs + CACHE_MS });
     if (cache.size > CACHE_ENTRIES_MAX) cache.delete(cache.keys().next().value ?? '');
-    // Neither a failure nor an unknown id is worth remembering.
+    // Failures and unknown ids are not cached.
     const forget = (): void => {
       if (cache.get(id)?.known === known) cache.delete(id);
     };
@@ -84,9 +84,9 @@ export function createKeyAuthenticator(deps: Deps): KeyAuthenticator {
     },
     authenticateKey: async (text, ip, scope = null) => {
       const named = readKey(text);
-      if (!named) throw invalidKey('It is not complete, or has a typo.');
+      if (!named) throw invalidKey('It is incomplete or has a typo.');
       const now = deps.clock();
-      const known = await lookUp(named, now.getTime());
+      const known = await load(named, now.getTime());
       if (!known || !verify(known, text)) throw invalidKey();
       if (right.size >= CACHE_ENTRIES_MAX && !right.has(named.id)) right.clear();
       if (!right.has(named.id)) right.set(named.id, hashKey(deps.peppers[0], text));
@@ -115,17 +115,17 @@ function rejectUnusableKey({ row, allowed, caller }: CachedKey, ip: string, now:
 
 function scopeRejected({ kind }: CachedKey['caller']): AppError {
   if (kind === 'key') return new AppError('MERCHANT_SUSPENDED', 'This merchant is suspended. Contact support.');
-  return new AppError('API_KEY_REVOKED', 'This operator was switched off. Ask an admin.');
+  return new AppError('API_KEY_REVOKED', 'This operator is inactive. Ask an admin.');
 }
 
-/** Until both things are done, a live key may do what verification itself takes, and nothing else. */
+/** Until both requirements are met, a live key has only the scopes that verification itself needs. */
 function ensureVerifiedForLive({ unmetRequirements }: CachedKey, scope: Scope | null): void {
   if (unmetRequirements.length === 0 || (scope !== null && SCOPES_BEFORE_VERIFICATION.includes(scope))) return;
   const what = unmetRequirements.map(({ issue }) => issue).join(', and ');
   throw new AppError('KYC_REQUIRED', `Live keys work once ${what}.`, { details: unmetRequirements });
 }
 
-function waitsForOf({ environment, kycStatus, isVerified, hasSandboxPayment }: MerchantKey): FieldIssue[] {
+function unmetRequirementsOf({ environment, kycStatus, isVerified, hasSandboxPayment }: MerchantKey): FieldIssue[] {
   if (environment === 'sandbox') return [];
   const kyc = `your verification is APPROVED; it is ${kycStatus}: see GET /api/checkout/kyc, which this key may call`;
   const payment = 'one payment has succeeded in the sandbox; none has yet: make one with a sandbox key';
@@ -169,7 +169,7 @@ async function loadKey(db: Knex, id: string): Promise<CachedKey | null> {
     row,
     caller: { kind: 'key', merchantId, environment, keyId: id, scopes },
     allowed: allowedOf(row.ipRanges),
-    unmetRequirements: waitsForOf(row),
+    unmetRequirements: unmetRequirementsOf(row),
   };
 }
 
@@ -201,7 +201,7 @@ function allowedOf(ipRanges: string[]): BlockList | null {
 
 type Beside = (written: Promise<void>) => void;
 
-/** Whether a text is the key's, under any of the peppers. One that is under an older pepper gets the current one's hash. */
+/** Whether a text is the key's under any of the peppers. A hash under an older pepper is replaced. */
 function createVerifier({ db, peppers, log }: Deps, beside: Beside) {
   const all = peppers.map((pepper) => ({ pepper, id: pepperId(pepper) }));
   const [current] = peppers;
@@ -216,7 +216,7 @@ function createVerifier({ db, peppers, log }: Deps, beside: Beside) {
         { id, secretHash, renewed, currentId },
       );
     } catch {
-      log.warn({ keyId: id }, 'a key was not hashed anew; it will be when it is used again');
+      log.warn({ keyId: id }, 'a key was not hashed again; it will be when it is used next');
     }
   }
 

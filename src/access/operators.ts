@@ -8,7 +8,7 @@ import { lock } from '../lib/lock.ts';
 import { ROTATION_OVERLAP_HOURS } from './api-keys.ts';
 import { hashKey, lastFourOf, generateKey, pepperId, prefixOf, maskKey } from './key-format.ts';
 
-/** One of the platform's own people: a row of `operator`. */
+/** A row of `operator`: one of the platform's own staff. */
 export type Operator = {
   id: string;
   name: string;
@@ -18,7 +18,7 @@ export type Operator = {
   createdAt: Date;
 };
 
-/** A row of `operator_key` without its hash; `key` is what to recognise it by. */
+/** A row of `operator_key` without its hash; `key` is its masked text. */
 export type OperatorKey = {
   id: string;
   operatorId: string;
@@ -28,16 +28,16 @@ export type OperatorKey = {
   revokedAt: Date | null;
   lastUsedAt: Date | null;
   createdAt: Date;
-  /** opr_…: who may know its secret: whose it is, who made it, and who may know the key it was made with. */
+  /** opr_…: its holder, its creator, and the secret holders of the key it was created with. */
   secretHolders: string[];
 };
 
-/** How long an operator's key lives unless said otherwise, and at most. */
+/** The lifetime of an operator's key. */
 export const OPERATOR_KEY_DAYS = { default: 90, max: 365 } as const;
 
 const OPERATOR_COLUMNS = 'id, name, email, role, active, created_at';
 
-/** Adds an operator. Throws DUPLICATE_REFERENCE when somebody has the e-mail address already. */
+/** Creates an operator. Throws DUPLICATE_REFERENCE if another operator has the e-mail address. */
 export async function createOperator(
   trx: Knex.Transaction,
   input: Pick<Operator, 'name' | 'email' | 'role'> & { id?: string },
@@ -49,9 +49,9 @@ export async function createOperator(
   if (there) throw emailTaken(there.id);
   const sql = `INSERT INTO operator (id, name, email, role) VALUES (:id, :name, :email, :role) RETURNING ${OPERATOR_COLUMNS}`;
   try {
-    const [made] = await rows<Operator>(trx, sql, { id, name, email, role });
-    if (!made) throw new Error('adding an operator returned no row');
-    return made;
+    const [created] = await rows<Operator>(trx, sql, { id, name, email, role });
+    if (!created) throw new Error('creating an operator returned no row');
+    return created;
   } catch (error) {
     throw isUniqueViolation(error) ? emailTaken() : error;
   }
@@ -72,18 +72,19 @@ export async function findOperator(db: Queryable, operatorId: string): Promise<O
   return operator;
 }
 
-/** Whether there is any operator yet. */
+/** Whether there is an operator. */
 export async function hasOperators(db: Queryable): Promise<boolean> {
   return (await rows(db, 'SELECT 1 FROM operator LIMIT 1')).length > 0;
 }
 
-/** Every operator, the newest first: they are few. */
+/** All operators, newest first. */
 export async function listOperators(db: Queryable): Promise<Operator[]> {
   return rows<Operator>(db, `SELECT ${OPERATOR_COLUMNS} FROM operator ORDER BY created_at DESC, id DESC`);
 }
 
 /**
- * Changes a role, or switches an operator off and on: within 5 s their keys know it. The last active admin stays one.
+ * Changes a role, or deactivates and reactivates an operator; applies to their keys within 5 s. The last active admin
+ * cannot be changed.
  * Throws NOT_FOUND, INVALID_STATE.
  */
 export async function changeOperator(
@@ -91,7 +92,7 @@ export async function changeOperator(
   operatorId: string,
   changes: { role?: OperatorRole | undefined; active?: boolean | undefined },
 ): Promise<{ before: Operator; after: Operator }> {
-  // One change after the other: of two admins who switch each other off, one stays.
+  // Changes are serialized: of two admins who deactivate each other, one stays.
   await lock(trx, 'operators', 'all');
   const before = await findOperator(trx, operatorId);
   const [after] = await rows<Operator>(
@@ -104,13 +105,14 @@ export async function changeOperator(
     trx,
     `SELECT count(*)::int AS left FROM operator WHERE role = 'admin' AND active`,
   );
-  if (admins?.left === 0) throw new AppError('INVALID_STATE', 'This is the last active admin: make another one first.');
+  if (admins?.left === 0)
+    throw new AppError('INVALID_STATE', 'This is the last active admin: create another one first.');
   return { before, after: after ?? before };
 }
 
 export type OperatorKeyDeps = { trx: Knex.Transaction; pepper: string; clock: Clock };
 
-/** Whose key, and how it is to be. `secretHolders`: everybody who sees its secret as it is made (secretHoldersOf). */
+/** A key to create. `secretHolders`: everybody who sees its secret at its creation (secretHoldersOf). */
 export type NewOperatorKey = {
   operatorId: string;
   secretHolders?: readonly string[];
@@ -118,13 +120,13 @@ export type NewOperatorKey = {
   days?: number | undefined;
 };
 
-/** Makes an operator's key; `secret` is its text, which nobody can show again. Throws NOT_FOUND, INVALID_STATE. */
+/** Creates an operator's key; `secret` is its text, which is stored nowhere. Throws NOT_FOUND, INVALID_STATE. */
 export async function createOperatorKey(
   { trx, pepper, clock }: OperatorKeyDeps,
   input: NewOperatorKey,
 ): Promise<{ key: OperatorKey; secret: string }> {
   const operator = await findOperator(trx, input.operatorId);
-  if (!operator.active) throw new AppError('INVALID_STATE', 'This operator is switched off: no key is made.');
+  if (!operator.active) throw new AppError('INVALID_STATE', 'This operator is inactive: no key is created.');
   const now = clock();
   const id = newId('opk', now.getTime());
   const secret = generateKey({ id, kind: 'operator' });
@@ -148,14 +150,14 @@ export async function createOperatorKey(
       now,
     },
   );
-  if (!row) throw new Error('making a key returned no row');
-  return { key: shown(row), secret };
+  if (!row) throw new Error('creating a key returned no row');
+  return { key: present(row), secret };
 }
 
 /**
- * Makes another key for the same operator, and lets the old one live for `overlapHours` (0–168, 24 unless said), or to
- * its own end if that is sooner. Throws NOT_FOUND, and INVALID_STATE for one that has ended or an operator who is
- * switched off.
+ * Creates another key for the same operator; the old one stays valid for `overlapHours` (0–168, 24 unless given), or
+ * until its own expiry if that is sooner. Throws NOT_FOUND, and INVALID_STATE for a key that has ended or an inactive
+ * operator.
  */
 export async function rotateOperatorKey(
   deps: OperatorKeyDeps,
@@ -171,18 +173,18 @@ export async function rotateOperatorKey(
      RETURNING ${KEY_COLUMNS}`,
     { keyId, operatorId, now, overlapEnd: new Date(now.getTime() + overlapHours * HOUR_MS) },
   );
-  if (old) return { ...(await createOperatorKey(deps, { ...next, operatorId, name: old.name })), old: shown(old) };
+  if (old) return { ...(await createOperatorKey(deps, { ...next, operatorId, name: old.name })), old: present(old) };
   if (!(await listOperatorKeys(trx, operatorId)).some(({ id }) => id === keyId)) throw notFound('key');
-  throw new AppError('INVALID_STATE', `The key ${keyId} has ended. Make a new key.`);
+  throw new AppError('INVALID_STATE', `The key ${keyId} has ended. Create a new key.`);
 }
 
-/** An operator's keys, the newest first; ended ones too. */
+/** An operator's keys, expired and revoked ones too, newest first. */
 export async function listOperatorKeys(db: Queryable, operatorId: string): Promise<OperatorKey[]> {
   const sql = `SELECT ${KEY_COLUMNS} FROM operator_key WHERE operator_id = :operatorId ORDER BY created_at DESC, id DESC`;
-  return (await rows<KeyRow>(db, sql, { operatorId })).map(shown);
+  return (await rows<KeyRow>(db, sql, { operatorId })).map(present);
 }
 
-/** Ends a key; within 5 s no process takes it any more. `ended`: whether it was this call. Throws NOT_FOUND. */
+/** Revokes a key; all processes reject it within 5 s. `ended`: this call has revoked it. Throws NOT_FOUND. */
 export async function revokeOperatorKey(
   trx: Knex.Transaction,
   input: { operatorId: string; keyId: string; at: Date },
@@ -198,7 +200,7 @@ export async function revokeOperatorKey(
   return { key, ended: ended.length > 0 };
 }
 
-/** The operator whose key a kept text is, if it still holds: for a start that has shown it before. */
+/** Whether a text is a valid operator's key. */
 export async function operatorKeyHolds(
   db: Queryable,
   { text, peppers, at }: { text: string; peppers: readonly string[]; at: Date },
@@ -213,6 +215,6 @@ const KEY_COLUMNS =
 
 type KeyRow = Omit<OperatorKey, 'key'> & { prefix: string; lastFour: string };
 
-function shown({ prefix, lastFour, ...row }: KeyRow): OperatorKey {
+function present({ prefix, lastFour, ...row }: KeyRow): OperatorKey {
   return { ...row, key: maskKey({ prefix, lastFour }) };
 }

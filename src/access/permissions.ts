@@ -1,6 +1,6 @@
 import type { OperatorRole } from '../http/route.ts';
 
-/** Everything an operator can change, and who may besides admins. The audit log names changes by these words. */
+/** Every change that operators make, under its name in the audit log, and the roles that may make it besides admins. */
 export const PERMISSIONS = {
   'merchant.create': ['admin'],
   'merchant.suspend': ['admin'],
@@ -54,10 +54,7 @@ export type Action = keyof typeof PERMISSIONS;
 
 export const ACTIONS = Object.keys(PERMISSIONS) as [Action, ...Action[]];
 
-/** What a route that makes this change asks of its caller. */
+/** The `auth` of a route that needs this permission. */
 export function requirePermission(action: Action): { by: 'operator'; roles: readonly OperatorRole[] } {
   return { by: 'operator', roles: PERMISSIONS[action] };
 }
-
-/** What a route that only reads asks of its caller: any role. */
-export const ANY_OPERATOR = { by: 'operator', roles: ['viewer'] } as const;

@@ -1,15 +1,15 @@
 import { rows, type Queryable } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 
-/** Who says something: an operator (opr_…) or the sandbox, and with which key; on a terminal with none. */
+/** Who acts: an operator (opr_…) or the sandbox, and with which key; none on a terminal. */
 export type Actor = { operatorId: string; keyId?: string | undefined };
 
-/** Who has said something, and whose word it may be. */
+/** An operator who has approved, and everybody who may know the secret of the key it was done with. */
 export type Approver = { operatorId: string; secretHolders: readonly string[] };
 
 /**
- * Whose word it may be: who speaks, and everybody who may know the secret of the key it is said with. Two words are two
- * people's only where nobody is among the eyes of both.
+ * The operator who acts, and everybody who may know the secret of the key in use. Two approvals are those of two people
+ * only if no person is among the secret holders of both.
  */
 export async function secretHoldersOf(db: Queryable, { operatorId, keyId = '' }: Actor): Promise<string[]> {
   const sql = 'SELECT secret_holders FROM operator_key WHERE id = :keyId';
@@ -17,29 +17,29 @@ export async function secretHoldersOf(db: Queryable, { operatorId, keyId = '' }:
   return [...new Set([operatorId, ...(key?.secretHolders ?? [])])];
 }
 
-/** What is to be allowed: who has asked for it (key_… or opr_…; null: nobody knows), and who says yes. */
+/** An approval: who requested it (key_… or opr_…; null: unknown), and who approves. */
 export type Approval = Actor & {
   what: string;
-  done?: 'asked for' | 'linked' | 'handed in';
+  done?: 'requested' | 'linked' | 'submitted';
   requestedBy: string | null;
-  /** What the speaker is about to do. */
+  /** The command of the approver. */
   verb?: 'approve' | 'verify' | 'resolve';
 };
 
 /**
- * Who asks may not approve: neither an operator who has asked, nor one who may know the key that did; nor anybody whose
- * own key such a one may know. Returns whose word the yes may be. Throws INVALID_STATE.
+ * Rejects the approval of the requester, of everybody who may know the requesting key, and of everybody whose own key
+ * one of these may know. Returns the secret holders of the approval. Throws INVALID_STATE.
  */
 export async function requireIndependentApprover(db: Queryable, approval: Approval): Promise<string[]> {
-  const { what, done = 'asked for', verb = 'approve', requestedBy, ...speaker } = approval;
-  const secretHolders = await secretHoldersOf(db, speaker);
+  const { what, done = 'requested', verb = 'approve', requestedBy, ...approver } = approval;
+  const secretHolders = await secretHoldersOf(db, approver);
   if (requestedBy === null) return secretHolders;
   const sql = 'SELECT secret_holders FROM api_key WHERE id = :requestedBy';
   const [key] = await rows<{ secretHolders: string[] }>(db, sql, { requestedBy });
   const both = sharedHolder(secretHolders, key?.secretHolders ?? [requestedBy]);
   if (both === undefined) return secretHolders;
-  const not = `you may not ${verb} it`;
-  if (both !== speaker.operatorId) {
+  const not = `you cannot ${verb} it`;
+  if (both !== approver.operatorId) {
     const by = key ? `with the key ${requestedBy}, whose secret ${both} may know` : `by ${both}`;
     const why = `This ${what} was ${done} ${by}, and ${both} may know the secret of your key too`;
     throw new AppError('INVALID_STATE', `${why}: ${not}. ${otherApproverHint(verb, both)}`);
@@ -49,22 +49,22 @@ export async function requireIndependentApprover(db: Queryable, approval: Approv
   throw new AppError('INVALID_STATE', `This ${what} was ${done} ${by}: ${not}. ${another}.`);
 }
 
-/** Two words must be two people's. Throws INVALID_STATE where one person may have said one of these, and says this one. */
+/** Two approvals must be of two people. Throws INVALID_STATE if one person may be behind an earlier one and this one. */
 export function requireDistinctApprovers(
   approvals: readonly Approver[],
-  voice: Approver,
+  approver: Approver,
   verb: 'approve' | 'resolve',
 ): void {
   for (const { operatorId, secretHolders } of approvals) {
-    const both = sharedHolder(voice.secretHolders, [operatorId, ...secretHolders]);
+    const both = sharedHolder(approver.secretHolders, [operatorId, ...secretHolders]);
     if (both === undefined) continue;
     const why =
       both === operatorId
-        ? `${operatorId} has said so already, and may know the secret of your key`
-        : both === voice.operatorId
-          ? `${operatorId} has said so already, with a key whose secret you may know`
-          : `${operatorId} has said so already, and ${both} may know the secret of that key and of yours`;
-    throw new AppError('INVALID_STATE', `${why}: that is one person's word. ${otherApproverHint(verb, both)}`);
+        ? `${operatorId} has done so already, and may know the secret of your key`
+        : both === approver.operatorId
+          ? `${operatorId} has done so already, with a key whose secret you may know`
+          : `${operatorId} has done so already, and ${both} may know the secret of that key and of yours`;
+    throw new AppError('INVALID_STATE', `${why}: both count as one person. ${otherApproverHint(verb, both)}`);
   }
 }
 
@@ -73,5 +73,5 @@ function sharedHolder(some: readonly string[], others: readonly string[]): strin
 }
 
 function otherApproverHint(verb: string, person: string): string {
-  return `Let an operator ${verb} it whose key ${person} cannot know: one that another admin has made.`;
+  return `Let an operator ${verb} it whose key ${person} cannot know: one that another admin has created.`;
 }

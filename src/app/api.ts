@@ -4,7 +4,6 @@ import type Router from '@koa/router';
 import { Connection } from '@temporalio/client';
 
 import { createKeyAuthenticator } from '../access/authenticate.ts';
-import { opsRoutes } from '../backoffice/routes.ts';
 import { workflowUrl, type Config } from '../config.ts';
 import { createLimits, type Limits, type LimitSettings } from '../http/limits.ts';
 import {
@@ -49,7 +48,6 @@ import { createReportFiles } from '../reports/files.ts';
 import { reportRoutes } from '../reports/routes.ts';
 import { bankAccountRoutes } from '../settlements/bank-account/routes.ts';
 import { calendarRoutes } from '../settlements/calendar/routes.ts';
-import { enqueueCalendarChanged } from '../settlements/expected-dates.ts';
 import { settlementRoutes } from '../settlements/routes.ts';
 import { createTemporalGateway, temporalOptions } from '../temporal/client.ts';
 import { temporalConnection } from '../temporal/connection.ts';
@@ -64,6 +62,7 @@ import { findWithdrawalBySecret } from '../withdrawals/queries.ts';
 import { withdrawalRoutes } from '../withdrawals/routes.ts';
 import { createCheckPayout, isPayoutConclusive } from '../withdrawals/sync.ts';
 import { EVENT_CATALOGUE } from './event-catalogue.ts';
+import { operatorRoutesOf } from './operator-routes.ts';
 
 export type RunningApi = { url: string; metricsUrl: string | null; stop: () => Promise<void> };
 
@@ -194,14 +193,13 @@ export function routesOf(config: Config, parts: RouteParts): { routes: Route[]; 
       ...eventRoutes({ db, clock, catalogue: EVENT_CATALOGUE }),
       ...deliveryRoutes({ db, clock }),
       ...subscriptionRoutes({ db, clock, keyRing: config.keyRing, checkUrl, catalogue: EVENT_CATALOGUE }),
-      ...opsRoutes({
+      ...operatorRoutesOf({
         db,
         runInTransaction,
         clock,
         findProvider,
         store,
         pepper,
-        calendarChanged: enqueueCalendarChanged,
         workflowUrl: (workflowId) => workflowUrl(config, workflowId),
       }),
     ],

@@ -1,5 +1,5 @@
-import { ANY_OPERATOR } from '../access/permissions.ts';
-import { readRoute, type Route } from '../http/route.ts';
+import { operatorReadRoute } from '../access/operator-route.ts';
+import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
@@ -8,38 +8,35 @@ import type { WorkItemSource } from '../outbox/work-items.ts';
 import { workQueueQuery, WorkItemList } from './work-queue-schema.ts';
 import { linksOf, listWorkItems, REVIEW_ITEMS, STALLED_ITEMS, type WorkItemRow } from './work-queue.ts';
 
-export type WorkQueueRouteDeps = {
+type Deps = {
   db: Knex;
   clock: Clock;
-  /** Where a workflow is seen in the Temporal UI; null where no UI is known. */
+  /** The page of a workflow in the Temporal UI; null if no UI is configured. */
   workflowUrl: (workflowId: string) => string | null;
 };
 
-/** What waits for a person, and what is stuck. */
-export function workQueueRoutes(deps: WorkQueueRouteDeps): Route[] {
+/** The work queue: what operators must review, and what is stalled. */
+export function workQueueRoutes(deps: Deps): Route[] {
   const queue = workQueueRoute(deps, {
     path: '/api/ops/queue',
     operationId: 'opsListQueue',
-    summary: 'Everything that waits for a person, what waits longest first',
+    summary: 'List everything that needs an operator, longest waiting first',
     source: REVIEW_ITEMS,
   });
   const stalled = workQueueRoute(deps, {
     path: '/api/ops/stuck',
     operationId: 'opsListStuck',
-    summary: 'Everything that should have gone on by itself and has not, the latest first to have been due',
+    summary: 'List everything that is stalled, most overdue first',
     source: STALLED_ITEMS,
   });
   return [queue, stalled];
 }
 
-type Described = { path: string; operationId: string; summary: string; source: WorkItemSource };
+type WorkQueueRoute = { path: string; operationId: string; summary: string; source: WorkItemSource };
 
-function workQueueRoute({ db, clock, workflowUrl }: WorkQueueRouteDeps, { source, ...described }: Described): Route {
-  return readRoute({
-    ...described,
-    method: 'GET',
-    tag: 'Operators',
-    auth: ANY_OPERATOR,
+function workQueueRoute({ db, clock, workflowUrl }: Deps, { source, ...declared }: WorkQueueRoute): Route {
+  return operatorReadRoute({
+    ...declared,
     rateLimit: 'list',
     query: workQueueQuery(source.kinds),
     responses: { 200: WorkItemList },
@@ -55,10 +52,7 @@ function workQueueRoute({ db, clock, workflowUrl }: WorkQueueRouteDeps, { source
   });
 }
 
-function presentWorkItem(
-  row: WorkItemRow,
-  { at, workflowUrl }: { at: Date; workflowUrl: WorkQueueRouteDeps['workflowUrl'] },
-) {
+function presentWorkItem(row: WorkItemRow, { at, workflowUrl }: { at: Date; workflowUrl: Deps['workflowUrl'] }) {
   const { kind, id, merchantId, environment, amountSantim, since, what, detail } = row;
   return {
     kind,

@@ -1,3 +1,4 @@
+import { actionLinks, type ActionLinks } from '../access/operator-route.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
 import { toPage, pageOffset, type Page } from '../lib/pagination.ts';
@@ -14,9 +15,8 @@ import {
 } from '../settlements/review-items.ts';
 import { STALLED_DELIVERIES } from '../webhooks/delivery/recoverable.ts';
 import { STALLED_WITHDRAWALS, WITHDRAWAL_REVIEW_ITEMS } from '../withdrawals/monitoring.ts';
-import { verbs, type Links } from './links.ts';
 
-/** Everything that waits for a person, slice by slice. */
+/** Everything that needs an operator, by slice. */
 export const REVIEW_ITEMS = joined([
   WITHDRAWAL_REVIEW_ITEMS,
   PAYMENT_REVIEW_ITEMS,
@@ -28,7 +28,7 @@ export const REVIEW_ITEMS = joined([
   RECEIPT_REVIEW_ITEMS,
 ]);
 
-/** Everything that should have gone on by itself and has not. */
+/** Everything that is stalled: overdue without an operator having to act. */
 export const STALLED_ITEMS = joined([
   STALLED_OUTBOX,
   STALLED_DELIVERIES,
@@ -39,28 +39,28 @@ export const STALLED_ITEMS = joined([
   STALLED_REPORTS,
 ]);
 
-/** One thing to look at. */
+/** An item of the work queue. */
 export type WorkItemRow = {
   kind: string;
   id: string;
   merchantId: string | null;
   environment: Environment | null;
   amountSantim: Santim | null;
-  /** Since when it waits, or is late. */
+  /** Since when it needs an operator, or is overdue. */
   since: Date;
   what: string;
   detail: Record<string, unknown>;
   workflowId: string | null;
 };
 
-/** What to list; undefined and null do not narrow. What is of no environment is of both. */
+/** Filters of the list; undefined and null match everything. An item without an environment matches both. */
 export type WorkItemFilter = {
   kinds?: readonly string[] | null | undefined;
   merchantId?: string | undefined;
   environment?: Environment | undefined;
 };
 
-/** One page, what waits longest first, and how many there are of each kind, whatever kinds are listed. */
+/** One page, longest waiting first, and the number of items of each kind, whichever kinds are listed. */
 export async function listWorkItems(
   db: Queryable,
   { sql, kinds }: WorkItemSource,
@@ -102,15 +102,15 @@ function joined(sources: readonly WorkItemSource[]): WorkItemSource {
   return { kinds: sources.flatMap(({ kinds }) => kinds), sql: sources.map(({ sql }) => sql).join('\nUNION ALL\n') };
 }
 
-/** Where to look at it and act on it, by what is done there: calls of this API, and the workflow in the Temporal UI. */
-export function linksOf(row: WorkItemRow, workflowUrl: (workflowId: string) => string | null): Links {
+/** The links of an item: its resource and commands in this API, and its workflow in the Temporal UI. */
+export function linksOf(row: WorkItemRow, workflowUrl: (workflowId: string) => string | null): ActionLinks {
   const url = row.workflowId === null ? null : workflowUrl(row.workflowId);
-  const read = readingOf(row);
+  const read = resourcePathOf(row);
   return { ...(read === null ? {} : { read }), ...actionsOf(row), ...(url === null ? {} : { workflow: url }) };
 }
 
-/** Where all of it can be read, for whoever decides about it. */
-function readingOf({ kind, id, merchantId, environment, detail }: WorkItemRow): string | null {
+/** The path of the resource that an item is about. */
+function resourcePathOf({ kind, id, merchantId, environment, detail }: WorkItemRow): string | null {
   switch (kind.replace(/_.*/, '')) {
     case 'WITHDRAWAL':
       return `/api/ops/withdrawals/${id}`;
@@ -131,40 +131,40 @@ function readingOf({ kind, id, merchantId, environment, detail }: WorkItemRow): 
   }
 }
 
-function actionsOf({ kind, id, merchantId, detail }: WorkItemRow): Links {
+function actionsOf({ kind, id, merchantId, detail }: WorkItemRow): ActionLinks {
   switch (kind) {
     case 'WITHDRAWAL_REVIEW':
-      return verbs(`withdrawals/${id}`, 'approve', 'reject');
+      return actionLinks(`withdrawals/${id}`, 'approve', 'reject');
     case 'WITHDRAWAL_UNKNOWN':
     case 'WITHDRAWAL_CONFLICT':
-      return verbs(`withdrawals/${id}`, 'resolve');
+      return actionLinks(`withdrawals/${id}`, 'resolve');
     case 'PAYMENT_HELD':
     case 'PAYMENT_DUPLICATE':
-      return verbs(`transactions/${String(detail['transactionId'])}`, 'accept', 'reject');
+      return actionLinks(`transactions/${String(detail['transactionId'])}`, 'accept', 'reject');
     case 'SETTLEMENT_APPROVAL':
-      return verbs(`settlements/${id}`, 'approve', 'reject');
+      return actionLinks(`settlements/${id}`, 'approve', 'reject');
     case 'SETTLEMENT_READY_TO_SEND':
-      return verbs(`settlements/${id}`, 'sent', 'failed');
+      return actionLinks(`settlements/${id}`, 'sent', 'failed');
     case 'SETTLEMENT_OVERDUE':
-      return verbs(`settlements/${id}`, 'credited', 'failed');
+      return actionLinks(`settlements/${id}`, 'credited', 'failed');
     case 'SETTLEMENT_CREDITED_LATE':
-      return verbs(`settlements/${id}`, 'book-credit', 'dismiss-credit');
+      return actionLinks(`settlements/${id}`, 'book-credit', 'dismiss-credit');
     case 'BANK_ACCOUNT':
-      return verbs(`merchants/${merchantId}/bank-account`, 'verify', 'reject');
+      return actionLinks(`merchants/${merchantId}/bank-account`, 'verify', 'reject');
     case 'RECONCILIATION':
-      return verbs(`reconciliation/differences/${id}`, 'close');
+      return actionLinks(`reconciliation/differences/${id}`, 'close');
     case 'RECONCILIATION_FAILED':
     case 'RECONCILIATION_MISSING':
     case 'RECONCILIATION_PENDING':
-      return verbs('reconciliation', 'run');
+      return actionLinks('reconciliation', 'run');
     case 'RECEIPT_UNALLOCATED':
-      return verbs(`bank-money/${id}`, 'settle');
+      return actionLinks(`bank-money/${id}`, 'settle');
     case 'PAYOUT_OVERPAID':
-      return id.startsWith('bkm_') ? verbs(`bank-money/${id}`, 'settle') : verbs('bank-money', 'excess');
+      return id.startsWith('bkm_') ? actionLinks(`bank-money/${id}`, 'settle') : actionLinks('bank-money', 'excess');
     case 'CHANNEL_REQUEST':
-      return verbs(`merchants/${merchantId}/channels/${String(detail['channel'])}`, 'approve', 'suspend');
+      return actionLinks(`merchants/${merchantId}/channels/${String(detail['channel'])}`, 'approve', 'suspend');
     case 'KYC':
-      return verbs(`merchants/${merchantId}/kyc`, 'approve', 'reject', 'request-info');
+      return actionLinks(`merchants/${merchantId}/kyc`, 'approve', 'reject', 'request-info');
     default:
       return {};
   }

@@ -1,6 +1,10 @@
+import { z } from 'zod';
+
 import { DAY_MS } from './dates.ts';
 import { rows, type Queryable } from './db.ts';
+import { publicText } from './echo.ts';
 import { invalid } from './errors.ts';
+import { patternText } from './fields.ts';
 
 /** How far ahead a rule may be set to begin, in days. */
 const AHEAD_DAYS_MAX = 366;
@@ -41,3 +45,42 @@ export async function readRuleBook<Rule>(
   ]);
   return { current, scheduled };
 }
+
+/** A schedule with each rule as the API presents it. */
+export function presentSchedule<Rule, Presented>(
+  { current, scheduled }: RuleSchedule<Rule>,
+  present: (rule: Rule) => Presented,
+): RuleSchedule<Presented> {
+  return { current: current.map(present), scheduled: scheduled.map(present) };
+}
+
+type Place = { direction: string; channel: string | null };
+
+/** Adds new versions one by one; `added` and the current ones that they replace are without those that changed nothing. */
+export async function addRules<New, Rule extends Place>(
+  wanted: readonly New[],
+  { list, add }: { list: () => Promise<RuleSchedule<Rule>>; add: (rule: New) => Promise<Rule | null> },
+): Promise<{ added: Rule[]; replaced: Rule[]; schedule: RuleSchedule<Rule> }> {
+  const before = await list();
+  const added: Rule[] = [];
+  for (const rule of wanted) {
+    const stored = await add(rule);
+    if (stored) added.push(stored);
+  }
+  const isReplaced = (old: Rule): boolean =>
+    added.some((rule) => rule.direction === old.direction && rule.channel === old.channel);
+  return { added, replaced: before.current.filter(isReplaced), schedule: await list() };
+}
+
+const INSTANT_CHARACTERS_MAX = 40;
+
+/** How many rules one request may add. */
+export const RULES_MAX = 20;
+
+/** When a new rule begins, in a request. */
+export const validFromParam = publicText(
+  patternText(INSTANT_CHARACTERS_MAX, z.regexes.datetime({ offset: true }), 'must be a valid datetime'),
+)
+  .transform((text) => new Date(text))
+  .optional()
+  .meta({ description: 'Not in the past; now unless given', override: { type: 'string', format: 'date-time' } });

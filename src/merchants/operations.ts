@@ -1,10 +1,11 @@
 import { Model } from 'objection';
 
 import { rows, type Knex, type Queryable } from '../lib/db.ts';
-import { AppError } from '../lib/errors.ts';
+import { AppError, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';
 import type { Page } from '../lib/pagination.ts';
+import { grantChannels } from './channels/operations.ts';
 
 /** A row of `merchant` (migrations/0001). */
 class MerchantRow extends Model {
@@ -42,6 +43,20 @@ export async function setMerchantStatus(
 export async function findMerchant(db: Queryable, merchantId: string): Promise<Merchant | undefined> {
   const sql = 'SELECT id, name, status, kyc_status, created_at FROM merchant WHERE id = :merchantId';
   return (await rows<Merchant>(db, sql, { merchantId }))[0];
+}
+
+/** One merchant. Throws NOT_FOUND. */
+export async function readMerchant(db: Queryable, merchantId: string): Promise<Merchant> {
+  const merchant = await findMerchant(db, merchantId);
+  if (!merchant) throw notFound('merchant');
+  return merchant;
+}
+
+/** Creates a merchant with what each starts with: every available channel in the sandbox. */
+export async function onboardMerchant(trx: Knex.Transaction, { name }: { name: string }): Promise<Merchant> {
+  const merchant = await createMerchant(trx, { name });
+  await grantChannels(trx, { merchantId: merchant.id, environment: 'sandbox' });
+  return merchant;
 }
 
 /** All merchants, newest first. */
@@ -89,4 +104,9 @@ export async function requireNotSuspended(
   if (merchant?.status !== 'SUSPENDED') return;
   const resume = `Resume it first (POST /api/ops/merchants/${merchantId}/resume)`;
   throw new AppError('INVALID_STATE', `The merchant ${merchantId} is suspended: ${what}. ${resume}, or ${instead}.`);
+}
+
+/** A merchant as operators see it. */
+export function presentMerchant({ id, name, status, kycStatus, createdAt }: Merchant) {
+  return { merchantId: id, name, status, kycStatus, createdAt: createdAt.toISOString() };
 }

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 
-import { currencyEtb, limitedText } from '../lib/fields.ts';
+import { AuditEntry, environment, id, links, reason, timeline } from '../access/operator-schema.ts';
+import { currencyEtb, limitedText, plainText } from '../lib/fields.ts';
 import { BIRR_RULE, formatBirr, isBirr, toSantim } from '../lib/money.ts';
 import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
-import { TRANSACTION_THROUGH } from '../merchants/channels/channel.ts';
+import { CHANNELS, TRANSACTION_THROUGH } from '../merchants/channels/channel.ts';
 import { ResourceDelivery } from '../webhooks/delivery/resource-deliveries.ts';
-import { TRANSACTION_STATUSES } from './states.ts';
+import { ATTEMPT_STATUSES, TRANSACTION_STATUSES } from './states.ts';
 import { TIMELINE } from './timeline.ts';
 
 const SEARCH_CHARACTERS_MAX = 100;
@@ -101,3 +102,69 @@ export const TransactionDetail = Transaction.extend({
   timeline: z.array(TimelineEntry),
   deliveries: z.array(ResourceDelivery).meta({ description: 'Of the webhooks about it, oldest event first' }),
 }).meta({ id: 'TransactionDetail' });
+
+export const OperatorParams = z.strictObject({ transactionId: id });
+
+const RETURN_REFERENCE_CHARACTERS_MAX = 100;
+const attemptId = id.meta({ description: 'The held payment: a transaction may have several' });
+export const PaymentAcceptance = z.strictObject({ attemptId, reason: reason.optional() });
+export const PaymentReturn = z.strictObject({
+  attemptId,
+  reason,
+  reference: plainText(RETURN_REFERENCE_CHARACTERS_MAX)
+    .trim()
+    .min(1)
+    .meta({ description: "The provider's or the bank's reference of the return" }),
+});
+
+const holdResolution = z.enum(['ACCEPTED', 'RETURNED']).nullable();
+
+/** The result of a decision about held money. */
+export const HeldDecision = z
+  .object({
+    transactionId: z.string(),
+    merchantId: z.string(),
+    environment,
+    status: transactionStatus,
+    amount: z.number().meta({ description: 'The requested amount' }),
+    attemptId: z.string(),
+    decision: holdResolution,
+    received: z.number().nullable(),
+    receivedCurrency: z.string().nullable(),
+    fee: z.number().optional().meta({ description: 'Charged by this decision' }),
+    feeTax: z.number().optional(),
+    reference: z.string().nullable().meta({ description: 'Of the return' }),
+  })
+  .meta({ id: 'OpsHeldDecision' });
+
+const Attempt = z.object({
+  attemptId: z.string(),
+  channel: z.enum(CHANNELS),
+  phone: z.string().meta({ description: 'The payer' }),
+  status: z.enum(ATTEMPT_STATUSES),
+  expected: z.number(),
+  currency: z.string(),
+  received: z.number().nullable(),
+  receivedCurrency: z.string().nullable(),
+  lastOutcome: z.string().nullable().meta({ description: "The provider's latest response" }),
+  lastCheckedAt: instant.nullable(),
+  providerReference: z.string().nullable(),
+  providerCode: z.string().nullable(),
+  failure: PaymentFailure.nullable(),
+  decision: holdResolution,
+  decidedAt: instant.nullable(),
+  returnReference: z.string().nullable(),
+  startedAt: instant,
+  endedAt: instant.nullable(),
+  links,
+});
+
+/** A transaction as operators see it, with every attempt to pay it. */
+export const OperatorTransactionDetail = Transaction.extend({
+  merchantId: z.string(),
+  merchantName: z.string(),
+  uncertain: z.boolean().meta({ description: 'It ended while the provider did not know whether it was paid' }),
+  payments: z.array(Attempt).meta({ description: 'Every attempt to pay it, oldest first' }),
+  timeline,
+  decisions: z.array(AuditEntry).meta({ description: 'The decisions of operators about it, oldest first' }),
+}).meta({ id: 'OpsTransactionDetail' });

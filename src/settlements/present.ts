@@ -1,6 +1,6 @@
 import { totalDebit } from '../ledger/postings.ts';
 import { listPeriod, readPeriod, sumPeriod } from '../ledger/statement.ts';
-import { addisDay } from '../lib/dates.ts';
+import { addisDay, isoOrNull } from '../lib/dates.ts';
 import type { Queryable } from '../lib/db.ts';
 import { maskDigits } from '../lib/mask.ts';
 import { toBirr } from '../lib/money.ts';
@@ -44,6 +44,21 @@ export function presentSettlement(row: SettlementRow) {
 export function settlementSnapshot(row: SettlementRow) {
   const { environment, ...fields } = presentSettlement(row);
   return { object: 'settlement', environment, merchantId: row.merchantId, version: row.version, ...fields };
+}
+
+/** A settlement as operators see it, with the unmasked account number: whoever orders the transfer needs it. */
+export function presentForOperators(row: SettlementRow) {
+  const { merchantId, bankCode, accountNumber, accountName, approvedBy, sentBy, returnReference, lateCredit } = row;
+  return {
+    ...presentSettlement(row),
+    merchantId,
+    bankAccount: { bankCode, accountNumber, accountName },
+    approvedAt: isoOrNull(row.approvedAt),
+    approvedBy,
+    sentBy,
+    returnReference,
+    lateCredit: lateCredit && { ...lateCredit, ended: row.lateCreditResolution },
+  };
 }
 
 /**

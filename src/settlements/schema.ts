@@ -1,10 +1,12 @@
 import { z } from 'zod';
 
+import { id, links, reason, requestListQuery, timeline } from '../access/operator-schema.ts';
 import { JOURNAL_KINDS } from '../ledger/postings.ts';
 import { BANK_CODES } from '../lib/banks.ts';
-import { birrAmount, currencyEtb, instant, reference } from '../lib/fields.ts';
+import { birrAmount, currencyEtb, instant, plainText, reference } from '../lib/fields.ts';
 import { toSantim } from '../lib/money.ts';
 import { dateParam, pageQuery, sequencePageQuery, statusParam } from '../lib/pagination.ts';
+import { requestedByFields } from '../merchants/requested-by.ts';
 import { SETTLEMENT_STATUSES } from './states.ts';
 
 const SEARCH_CHARACTERS_MAX = 100;
@@ -175,3 +177,78 @@ export const SettlementStatement = z
       .meta({ description: 'The oldest first' }),
   })
   .meta({ id: 'SettlementStatement' });
+
+export const OperatorListQuery = z.strictObject({
+  ...requestListQuery,
+  status: statusParam(SETTLEMENT_STATUSES).optional(),
+  search: plainText(SEARCH_CHARACTERS_MAX)
+    .min(1)
+    .optional()
+    .meta({ description: "An id, the merchant's requestId or the bank's reference, whole" }),
+});
+export const OperatorParams = z.strictObject({ settlementId: id });
+
+const BANK_REFERENCE_CHARACTERS_MAX = 64;
+const bankReference = plainText(BANK_REFERENCE_CHARACTERS_MAX)
+  .trim()
+  .min(1)
+  .meta({ description: "The bank's trace id" });
+
+export const SettlementSent = z.strictObject({ bankReference: bankReference.optional(), reason: reason.optional() });
+export const SettlementCredited = z.strictObject({
+  bankReference,
+  creditedOn: dateParam.meta({ description: 'The day of the credit, as the bank reports it' }),
+  amount: birrAmount
+    .optional()
+    .meta({ description: "What the bank has credited, ETB; rejected if it is not the settlement's amount" }),
+  reason: reason.optional(),
+});
+export const SettlementFailed = z.strictObject({ bankReference: bankReference.optional(), reason });
+export const SettlementReturned = z.strictObject({ bankReference, reason });
+
+/** A settlement as operators see it. */
+export const OperatorSettlement = Settlement.extend({
+  merchantId: z.string(),
+  bankAccount: Settlement.shape.bankAccount.meta({ description: 'Unmasked, but in lists' }),
+  approvedAt: instant.nullable(),
+  approvedBy: z.string().nullable(),
+  sentBy: z.string().nullable().meta({ description: 'The operator who orders the transfer' }),
+  returnReference: z.string().nullable().meta({ description: "The bank's trace id of the return" }),
+  lateCredit: z
+    .object({
+      bankReference: z.string(),
+      creditedAt: instant,
+      operatorId: z.string(),
+      at: instant,
+      ended: z.enum(['BOOKED', 'DISMISSED']).nullable(),
+    })
+    .nullable()
+    .meta({ description: 'A credit that the bank reported after it had failed, and its resolution' }),
+}).meta({ id: 'OpsSettlement' });
+
+/** A settlement with everything that its approval and its transfer need. */
+export const OperatorSettlementDetail = OperatorSettlement.extend({
+  ...requestedByFields,
+  bankName: z.string(),
+  settledBefore: z
+    .object({ count: z.int(), amount: z.number(), lastAt: instant.nullable() })
+    .meta({ description: 'Earlier settlements to the same account' }),
+  overdueAt: instant.nullable().meta({ description: 'Since when it is open past its last expected day' }),
+  timeline,
+  links,
+}).meta({ id: 'OpsSettlementDetail' });
+
+const fileLine = { line: z.int().meta({ description: '1 is the heading' }), settlementId: z.string() };
+const FileLine = z.object({ ...fileLine, result: z.enum(['credited', 'failed', 'returned']) });
+export const BankFileReport = z
+  .object({
+    applied: z.array(FileLine),
+    already: z.array(FileLine).meta({ description: 'Applied before' }),
+    wrong: z.array(z.object({ ...fileLine, settlementId: z.string().nullable(), issue: z.string() })),
+  })
+  .meta({ id: 'OpsBankFileReport' });
+
+export const SettlementLimitChange = z.strictObject({ min: birrAmount, max: birrAmount, reason });
+export const OperatorSettlementLimit = SettlementLimits.extend({
+  own: z.boolean().meta({ description: 'false: the default of the platform' }),
+}).meta({ id: 'OpsSettlementLimit' });

@@ -50,3 +50,10 @@ export function withdrawalSnapshot(row: WithdrawalRow) {
   const { environment, ...fields } = presentWithdrawal(row);
   return { object: 'withdrawal', environment, merchantId: row.merchantId, version: row.version, ...fields };
 }
+
+/** A withdrawal as operators see it. */
+export function presentForOperators(row: WithdrawalRow) {
+  const { withdrawalRequestId: withdrawalId, ...fields } = presentWithdrawal(row);
+  const { merchantId, stage, reviewReasons, approvalsNeeded } = row;
+  return { withdrawalId, merchantId, ...fields, stage, reviewReasons, approvalsNeeded };
+}

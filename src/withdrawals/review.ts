@@ -85,8 +85,6 @@ export async function setReviewPolicy(
   );
 }
 
-export { readWithdrawal };
-
 /** Who decides: an operator or the sandbox. */
 export type Decider = Actor & {
   at: Date;

@@ -1,11 +1,14 @@
 import { z } from 'zod';
 
+import { id, links, reason, requestListQuery, timeline } from '../access/operator-schema.ts';
 import { ACCOUNT_NUMBER, BANK_CODES } from '../lib/banks.ts';
 import { birrAmount, currencyEtb, instant, limitedText, patternText, plainText, reference } from '../lib/fields.ts';
 import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
 import { normalisePhone } from '../lib/phone.ts';
 import { CHANNELS } from '../merchants/channels/channel.ts';
+import { requestedByFields } from '../merchants/requested-by.ts';
 import type { Destination } from './queries.ts';
+import { RESOLUTIONS } from './resolve.ts';
 import { REVIEW_REASONS, WITHDRAWAL_STAGES, WITHDRAWAL_STATUSES } from './states.ts';
 import { TIMELINE } from './timeline.ts';
 
@@ -140,3 +143,81 @@ const direction = z
 export const ChannelLimits = z
   .object({ channel, currency: z.literal('ETB'), payIn: direction, payOut: direction })
   .meta({ id: 'ChannelLimits' });
+
+export const OperatorListQuery = z.strictObject({
+  ...requestListQuery,
+  status: statusParam(WITHDRAWAL_STATUSES).optional(),
+  search: plainText(SEARCH_CHARACTERS_MAX)
+    .min(1)
+    .optional()
+    .meta({ description: "An id, the merchant's requestId or the provider's reference, whole" }),
+});
+export const OperatorParams = z.strictObject({ withdrawalId: id });
+
+const PROVIDER_REFERENCE_CHARACTERS_MAX = 100;
+
+export const WithdrawalResolution = z.strictObject({
+  outcome: z
+    .enum(RESOLUTIONS)
+    .meta({ description: 'COMPLETED: the beneficiary has the money. FAILED: the beneficiary has none of it' }),
+  providerReference: plainText(PROVIDER_REFERENCE_CHARACTERS_MAX)
+    .trim()
+    .min(1)
+    .meta({ description: "The provider's reference of the payout, or of its statement that there was none" }),
+  paidAmount: birrAmount
+    .optional()
+    .meta({ description: 'With COMPLETED: what the beneficiary got, if that is not the amount' }),
+  reason,
+});
+
+/** A withdrawal as operators see it. */
+export const OperatorWithdrawal = Withdrawal.omit({ withdrawalRequestId: true })
+  .extend({
+    withdrawalId: z.string(),
+    merchantId: z.string(),
+    stage: z.enum(WITHDRAWAL_STAGES),
+    reviewReasons: z.array(z.enum(REVIEW_REASONS)),
+    approvalsNeeded: z.int(),
+  })
+  .meta({ id: 'OpsWithdrawal' });
+
+export const ResolvedWithdrawal = OperatorWithdrawal.extend({
+  othersNeeded: z.int().meta({ description: 'How many other operators must resolve it in the same way' }),
+}).meta({ id: 'OpsResolvedWithdrawal' });
+
+/** A withdrawal with everything that its review needs. */
+export const OperatorWithdrawalDetail = OperatorWithdrawal.extend({
+  ...requestedByFields,
+  destination: OperatorWithdrawal.shape.destination
+    .extend({ bankName: z.string().optional() })
+    .meta({ description: 'Unmasked' }),
+  approvals: z.array(
+    z.object({
+      operatorId: z.string(),
+      operatorName: z.string().nullable(),
+      at: instant,
+      reason: z.string().nullable(),
+    }),
+  ),
+  approvalsMissing: z.int(),
+  paidBefore: z
+    .object({ count: z.int(), amount: z.number(), lastAt: instant.nullable(), accountNames: z.array(z.string()) })
+    .meta({ description: 'Earlier payouts of this merchant to the same phone or account, and their account names' }),
+  providerCode: z.string().nullable(),
+  lastOutcome: z.string().nullable().meta({ description: "The provider's latest response" }),
+  submittedAt: instant.nullable(),
+  timeline,
+  links,
+}).meta({ id: 'OpsWithdrawalDetail' });
+
+const PER_HOUR_MAX = 10_000;
+
+export const ReviewPolicyChange = z.strictObject({
+  largeAmount: birrAmount.meta({ description: 'Withdrawals of this amount and above are reviewed' }),
+  twoPersonAmount: birrAmount.meta({ description: 'Withdrawals of this amount and above need two approvals' }),
+  perHourMax: z.int().min(1).max(PER_HOUR_MAX),
+  reason,
+});
+export const ReviewPolicy = z
+  .object({ own: z.boolean(), largeAmount: z.number(), twoPersonAmount: z.number(), perHourMax: z.int() })
+  .meta({ id: 'OpsReviewPolicy' });

@@ -105,8 +105,8 @@ describe.each(WAYS)('an operator and another one, %s,', (_, hire) => {
       await done(first, `withdrawals/${id}/approve`);
       const refused = await call(second, `withdrawals/${id}/approve`);
       expect([refused.status, refused.body.error.code]).toEqual([409, 'INVALID_STATE']);
-      expect(refused.body.message).toContain(`${first.operatorId} has said so already`);
-      expect(refused.body.message).toContain("that is one person's word. Let an operator approve it whose key");
+      expect(refused.body.message).toContain(`${first.operatorId} has done so already`);
+      expect(refused.body.message).toContain('both count as one person. Let an operator approve it whose key');
       expect((await done(third, `withdrawals/${id}/approve`)).stage).toBe('CREATED');
       expect(await desk.audited(id)).toEqual(['withdrawal.approve', 'withdrawal.approve']);
     }
@@ -133,7 +133,7 @@ test('two whose keys one admin has made are one person; with keys of two admins 
   await done(abebe, `withdrawals/${id}/approve`);
   const refused = await call(sara, `withdrawals/${id}/approve`);
   expect(refused.body.message).toContain(
-    `${boss.operatorId} may know the secret of that key and of yours: that is one person's word`,
+    `${boss.operatorId} may know the secret of that key and of yours: both count as one person`,
   );
   const anew = await keyOf(await desk.hire('admin'), sara.operatorId);
   expect((await done(anew, `withdrawals/${id}/approve`)).stage).toBe('CREATED');
@@ -215,7 +215,7 @@ describe.each(ASKED)('nobody %s', (_, asked) => {
     const yes = await asked(keyId);
     expect(await refusedTo(boss, yes)).toMatch(
       new RegExp(
-        `with the key ${keyId}, whose secret you may know: you may not \\w+ it. Let another operator \\w+ it, with a key of their own`,
+        `with the key ${keyId}, whose secret you may know: you cannot \\w+ it. Let another operator \\w+ it, with a key of their own`,
       ),
     );
     const colleague = await hiredBy(boss, 'admin');

@@ -1,9 +1,9 @@
+import { accessOperatorRoutes } from '../../src/access/operator-routes.ts';
 import { runOpsCommand } from '../../src/app/commands/ops-commands.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { createTransactionRunner } from '../../src/outbox/record.ts';
-import { enqueueCalendarChanged } from '../../src/settlements/expected-dates.ts';
 import { buildPendingPayment, PAID } from '../support/build.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { ask, linkAccount, withdraw } from '../support/settlements.ts';
@@ -213,10 +213,8 @@ test('the first operator of a new installation must be an admin, who then hires 
         db: empty.db,
         runInTransaction: createTransactionRunner(empty.db, () => {}),
         clock: desk.clock,
-        pepper: PEPPER,
-        calendarChanged: enqueueCalendarChanged,
         demoOperatorId: newId('opr'),
-        routes: [],
+        routes: accessOperatorRoutes({ db: empty.db, clock: desk.clock, pepper: PEPPER }),
         write: (part) => void (text += part.toString()),
       });
     };

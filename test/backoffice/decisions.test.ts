@@ -87,7 +87,7 @@ describe('a withdrawal under review', () => {
       const id = await withdrawal(300_000, asked);
       const refused = await decide(`${id}/approve`, desk.people.admin);
       expect([refused.status, refused.body.error.code]).toEqual([409, 'INVALID_STATE']);
-      expect(refused.body.message).toContain(`asked for with the key ${asked}, whose secret you may know`);
+      expect(refused.body.message).toContain(`requested with the key ${asked}, whose secret you may know`);
       expect((await decide(`${id}/approve`, desk.people.finance)).body.data.stage).toBe('UNDER_REVIEW');
       expect((await decide(`${id}/approve`, desk.people.admin)).status).toBe(409);
       expect((await decide(`${id}/approve`, otherFinance)).body.data.stage).toBe('CREATED');
@@ -190,8 +190,8 @@ describe('a withdrawal that its provider leaves open', () => {
     const decision = { ...paid, providerReference: 'OUT-10' };
     const first = await decide(`${id}/resolve`, desk.people.finance, decision);
     expect(first.body).toMatchObject({
-      message: 'Noted; another operator must say the same',
-      data: { stage: 'UNKNOWN' },
+      message: 'Recorded; another operator must resolve it in the same way',
+      data: { stage: 'UNKNOWN', othersNeeded: 1 },
     });
     const { body } = await desk.send('GET', `/api/ops/queue?merchantId=${scope.merchantId}`);
     const { operatorId } = desk.people.finance;

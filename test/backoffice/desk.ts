@@ -6,14 +6,13 @@ import { createKey } from '../../src/access/api-keys.ts';
 import { createKeyAuthenticator } from '../../src/access/authenticate.ts';
 import { createOperator, createOperatorKey } from '../../src/access/operators.ts';
 import { runOpsCommand } from '../../src/app/commands/ops-commands.ts';
-import { opsRoutes } from '../../src/backoffice/routes.ts';
+import { operatorRoutesOf } from '../../src/app/operator-routes.ts';
 import type { OperatorRole, Route } from '../../src/http/route.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { rows } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import type { Environment } from '../../src/lib/scope.ts';
 import { createDocumentStore, type DocumentStore } from '../../src/merchants/kyc/store.ts';
-import { enqueueCalendarChanged } from '../../src/settlements/expected-dates.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, testServerDeps, type HttpResponse, type TestServer } from '../support/http.ts';
@@ -69,12 +68,11 @@ export async function startDesk(): Promise<Desk> {
   };
   const folder = await mkdtemp(join(tmpdir(), 'meskot-documents-'));
   const store = createDocumentStore(folder, KEY_RING);
-  const routes = opsRoutes({
+  const routes = operatorRoutesOf({
     ...world,
     clock,
     store,
     pepper: PEPPER,
-    calendarChanged: enqueueCalendarChanged,
     workflowUrl: (workflowId) => `https://temporal.example/${workflowId}`,
   });
   const server = await startTestServer(testServerDeps(db, { routes, authenticateKey: keys.authenticateKey }));
@@ -111,8 +109,6 @@ export async function runOps(desk: Desk, args: readonly string[]): Promise<{ exi
   const deps = {
     ...desk.world,
     clock: desk.clock,
-    pepper: PEPPER,
-    calendarChanged: enqueueCalendarChanged,
     demoOperatorId: desk.people.admin.operatorId,
     routes: desk.routes,
     write: (part: string | Uint8Array) => void (text += part.toString()),

@@ -56,5 +56,9 @@ describe.each(['settlements', 'withdrawals'])('the list of %s', (what) => {
 
 test('of account numbers it shows four digits to who may not see them', async () => {
   const { body } = await list('settlements');
-  expect(body.data[0]).toMatchObject({ accountNumber: '*********6789', status: 'REQUESTED', amount: 150 });
+  expect(body.data[0]).toMatchObject({
+    bankAccount: { accountNumber: '*********6789' },
+    status: 'REQUESTED',
+    amount: 150,
+  });
 });

@@ -113,7 +113,7 @@ describe('a settlement', () => {
     const { id } = await ask(desk.world, scope, { requestedBy: keyId });
     const refused = await desk.send('POST', `/api/ops/settlements/${id}/approve`, { body: {} });
     expect([refused.status, refused.body.error.code]).toEqual([409, 'INVALID_STATE']);
-    expect(refused.body.message).toContain(`asked for with the key ${keyId}, whose secret you may know`);
+    expect(refused.body.message).toContain(`requested with the key ${keyId}, whose secret you may know`);
     expect((await say(id, 'approve')).status).toBe(200);
   });
 
@@ -195,7 +195,7 @@ describe('a settlement', () => {
   test('shows its whole account number to finance, and to no viewer', async () => {
     const path = `/api/ops/settlements/${await settlement()}`;
     const seen = await desk.send('GET', path, { key: desk.people.finance.key });
-    expect(seen.body.data.accountNumber).toBe('1000123456789');
+    expect(seen.body.data.bankAccount.accountNumber).toBe('1000123456789');
     expect((await desk.send('GET', path, { key: desk.people.viewer.key })).status).toBe(403);
   });
 });
@@ -257,7 +257,7 @@ describe('a linked bank account', () => {
     const reason = 'The owner has changed';
     expect((await decide('reject', { ...decision, reason })).body.data).toMatchObject({
       status: 'REJECTED',
-      rejection: reason,
+      rejectionReason: reason,
     });
     for (const [id, verb] of [
       [asked, 'approve'],

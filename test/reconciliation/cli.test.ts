@@ -1,10 +1,10 @@
 import { createOperator } from '../../src/access/operators.ts';
-import { act } from '../../src/app/commands/ops-decisions.ts';
+import { callRoute } from '../../src/app/commands/call-route.ts';
 import { runReconcile } from '../../src/app/commands/reconcile.ts';
 import { runReconcileCommand } from '../../src/app/commands/reconciliation.ts';
-import { requestReconciliation } from '../../src/backoffice/reconciliation.ts';
 import { addisDay } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
+import { reconciliationOperatorRoutes } from '../../src/reconciliation/operator-routes.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { createReconciliationWorld, TODAY, type ReconciliationWorld } from './world.ts';
 
@@ -26,12 +26,15 @@ afterAll(async () => {
 async function run(...args: string[]): Promise<{ code: number; said: string }> {
   let said = '';
   const findProvider: typeof world.findProvider = (channel) => world.findProvider(channel, 'sandbox');
+  const routes = reconciliationOperatorRoutes({ ...world, findProvider });
   const code = await runReconcileCommand(args, {
     ...world,
-    requestReconciliation: (wanted, options) =>
-      act({ ...world, demoOperatorId: finance }, { options, action: 'reconciliation.run' }, (context) =>
-        requestReconciliation(context, wanted, { ...world, findProvider }),
-      ),
+    requestReconciliation: (body, by) =>
+      callRoute({ ...world, routes, demoOperatorId: finance }, by, {
+        method: 'POST',
+        path: '/api/ops/reconciliation/run',
+        body,
+      }),
     write: (text) => void (said += text.toString()),
   });
   return { code, said };
@@ -107,7 +110,7 @@ test('meskot reconcile without an operator or demo data fails', async () => {
 });
 
 test.each([
-  [['--day', 'yesterday'], 'day must be a day until today (2026-03-02) as YYYY-MM-DD, got "yesterday"'],
+  [['--day', 'yesterday'], 'day must be a date as YYYY-MM-DD, got "yesterday"'],
   [['--channel', 'VISA'], '--channel must be one of TELEBIRR, CBE_BIRR, AWASH, MPESA, got "VISA"'],
   [['--day', TODAY, '--channel', 'MPESA'], 'channel must be one that has a provider in this environment'],
   [['now'], 'There is no "reconcile now"'],

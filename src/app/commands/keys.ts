@@ -3,7 +3,7 @@ import {
   listKeys,
   ROTATION_OVERLAP_HOURS,
   type ApiKey,
-  type MadeKey,
+  type CreatedKey,
   type NewKey,
   type Rotation,
 } from '../../access/api-keys.ts';
@@ -50,8 +50,8 @@ export type ReencryptedPart = { what: string; seen: number; reencrypted: number;
 
 export type KeysCommandDeps = {
   db: Knex;
-  generateKey: (input: NewKey, by: By) => Promise<MadeKey>;
-  rotateKey: (input: Rotation, by: By) => Promise<MadeKey>;
+  generateKey: (input: NewKey, by: By) => Promise<CreatedKey>;
+  rotateKey: (input: Rotation, by: By) => Promise<CreatedKey>;
   /** Takes lines that tell how far it is. */
   reencrypt: (print: (line: string) => void) => Promise<ReencryptedPart[]>;
   revokeKey: (input: { merchantId: string; keyId: string; reason?: string | undefined }, by: By) => Promise<ApiKey>;
@@ -164,7 +164,7 @@ function wholeNumber(option: string, text: string, { min, max }: { min: number; 
   throw new UsageError(`${option} must be a whole number from ${min} to ${max}, got "${text}".`);
 }
 
-function presentSecretOnce({ key, secret }: MadeKey): Row {
+function presentSecretOnce({ key, secret }: CreatedKey): Row {
   return { secret, ...present(key) };
 }
 

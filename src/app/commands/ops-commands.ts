@@ -1,14 +1,21 @@
 import { listAudit } from '../../access/audit.ts';
-import { presentMerchant } from '../../backoffice/present.ts';
 import { listWorkItems, REVIEW_ITEMS, STALLED_ITEMS } from '../../backoffice/work-queue.ts';
 import { runNoun, UsageError, type Row } from '../../lib/command-line.ts';
 import { DAY_MS } from '../../lib/dates.ts';
 import { toBirr } from '../../lib/money.ts';
 import type { Page } from '../../lib/pagination.ts';
 import type { Environment } from '../../lib/scope.ts';
-import { listMerchants } from '../../merchants/operations.ts';
-import { callRoute, channelOr, show } from './ops-api.ts';
-import { accept, approve, nothingMore, reject, resolve, resume, suspend, recordBankResult } from './ops-decisions.ts';
+import { listMerchants, presentMerchant } from '../../merchants/operations.ts';
+import { callApi, channelOr, show } from './ops-api.ts';
+import {
+  accept,
+  approve,
+  changeMerchantStatus,
+  nothingMore,
+  recordBankResult,
+  reject,
+  resolve,
+} from './ops-decisions.ts';
 import { holidays } from './ops-holidays.ts';
 import { createKey, hire, staff } from './ops-operators.ts';
 import { OPTIONS, type OpsCommandDeps, type OpsVerb } from './ops-options.ts';
@@ -76,14 +83,14 @@ export async function runOpsCommand(args: readonly string[], deps: OpsCommandDep
     ['book-credit', recordBankResult(deps, 'book-credit')],
     ['dismiss-credit', recordBankResult(deps, 'dismiss-credit')],
     ['merchants', merchants(deps)],
-    ['suspend', channelOr(deps, 'suspend', suspend(deps))],
-    ['resume', resume(deps)],
+    ['suspend', channelOr(deps, 'suspend', changeMerchantStatus(deps, 'suspend'))],
+    ['resume', changeMerchantStatus(deps, 'resume')],
     ['holidays', holidays(deps)],
     ['audit', audit(deps)],
     ['staff', staff(deps)],
     ['hire', hire(deps)],
     ['key', createKey(deps)],
-    ['api', callRoute(deps)],
+    ['api', callApi(deps)],
   ]);
   return runNoun({ name: 'ops', usage: OPS_USAGE, options: OPTIONS, verbs, columns: COLUMNS, write: deps.write }, args);
 }

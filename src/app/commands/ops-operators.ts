@@ -1,5 +1,5 @@
 import { recordAudit } from '../../access/audit.ts';
-import { addOperator, createOperatorKeyFor } from '../../access/manage-operators.ts';
+import { presentOperator } from '../../access/operator-routes.ts';
 import {
   createOperator,
   hasOperators,
@@ -7,21 +7,21 @@ import {
   OPERATOR_KEY_DAYS,
   type Operator,
 } from '../../access/operators.ts';
-import { presentOperator, presentOperatorKey } from '../../backoffice/present.ts';
 import { OPERATOR_ROLES, type OperatorRole } from '../../http/route.ts';
 import { UsageError, type Row } from '../../lib/command-line.ts';
 import { newId } from '../../lib/ids.ts';
-import { act, nothingMore } from './ops-decisions.ts';
+import { callCommand } from './call-route.ts';
+import { nothingMore } from './ops-decisions.ts';
 import type { OpsCommandDeps, OpsVerb } from './ops-options.ts';
 
 export const staff =
   ({ db }: OpsCommandDeps): OpsVerb =>
   async ({ args }) => {
     nothingMore(args);
-    return (await listOperators(db)).map(printed);
+    return (await listOperators(db)).map((operator) => operatorRow(presentOperator(operator)));
   };
 
-/** Adds an operator. The first of all nobody can allow: an admin, who is noted as having added itself. */
+/** Creates an operator. The first one is an admin, and audited as its own creator. */
 export const hire =
   (deps: OpsCommandDeps): OpsVerb =>
   async ({ options, args: [name = '', email = '', role = '', ...more] }) => {
@@ -29,27 +29,26 @@ export const hire =
     if (name.trim() === '' || !/^[^\s@]+@[^\s@]+$/.test(email))
       throw new UsageError('hire needs a name and an e-mail.');
     const input = { name: name.trim(), email, role: readRole(role) };
-    if (!(await hasOperators(deps.db))) return printed(await hireFirst(deps, input));
-    return act(deps, { options, action: 'operator.create' }, async (context) =>
-      printed(await addOperator(context, input)),
-    );
+    if (!(await hasOperators(deps.db))) return hireFirst(deps, input);
+    const call = { method: 'POST', path: '/api/ops/operators', body: input };
+    return operatorRow((await callCommand(deps, { by: options }, call)).data);
   };
 
 async function hireFirst(
   { runInTransaction, clock }: OpsCommandDeps,
   input: Pick<Operator, 'name' | 'email' | 'role'>,
-): Promise<Operator> {
+): Promise<Row> {
   if (input.role !== 'admin') throw new UsageError('There is no operator yet: the first one must be an admin.');
   return runInTransaction(async (tx) => {
     const operator = await createOperator(tx.trx, input);
     const context = { tx, operatorId: operator.id, requestId: newId('req'), at: clock() };
     const about = { resourceType: 'operator', resourceId: operator.id, after: input } as const;
     await recordAudit(context, { action: 'operator.create', ...about, reason: 'The first one' });
-    return operator;
+    return operatorRow(presentOperator(operator));
   });
 }
 
-/** Makes a key for an operator; an operator without any may be given one by itself, on the machine. */
+/** Creates a key for an operator. */
 export const createKey =
   (deps: OpsCommandDeps): OpsVerb =>
   async ({ options, args: [operatorId = '', ...more] }) => {
@@ -58,10 +57,9 @@ export const createKey =
     if (!Number.isInteger(days) || days < 1 || days > OPERATOR_KEY_DAYS.max) {
       throw new UsageError(`--days must be a whole number from 1 to ${OPERATOR_KEY_DAYS.max}, got "${options.days}".`);
     }
-    return act(deps, { options, action: 'operator-key.create' }, async (context) => {
-      const made = await createOperatorKeyFor(context, { operatorId, days }, deps);
-      return { secret: made.secret, ...presentOperatorKey(made.key), secretHolders: made.key.secretHolders.join(', ') };
-    });
+    const call = { method: 'POST', path: `/api/ops/operators/${operatorId}/keys`, body: { days } };
+    const { secret = null, secretHolders, ...key } = (await callCommand(deps, { by: options }, call)).data;
+    return { secret, ...key, secretHolders: [secretHolders].flat().join(', ') };
   };
 
 function readRole(text: string): OperatorRole {
@@ -70,7 +68,7 @@ function readRole(text: string): OperatorRole {
   throw new UsageError(`The role must be ${OPERATOR_ROLES.join(', ')}, got "${text}".`);
 }
 
-function printed(operator: Operator): Row {
-  const { active, ...row } = presentOperator(operator);
-  return { ...row, active: String(active) };
+function operatorRow(data: Readonly<Record<string, string | number | boolean | null>>): Row {
+  const { active, ...row } = data;
+  return { ...(row as Row), active: String(active) };
 }

@@ -1,11 +1,10 @@
-import type { CalendarChanged } from '../../backoffice/holidays.ts';
 import type { Route } from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { COMMON_OPTIONS, type Verb, type Write } from '../../lib/command-line.ts';
 import type { Knex } from '../../lib/db.ts';
 import type { RunInTransaction } from '../../outbox/record.ts';
 
-/** What may be said to any verb of `meskot ops`. */
+/** The options of all verbs of `meskot ops`. */
 export const OPTIONS = {
   operator: { type: 'string' },
   kind: { type: 'string' },
@@ -30,9 +29,7 @@ export type OpsCommandDeps = {
   db: Knex;
   runInTransaction: RunInTransaction;
   clock: Clock;
-  pepper: string;
-  calendarChanged: CalendarChanged;
-  /** Who acts where --operator is not given: the demo data's operator. */
+  /** The acting operator without --operator: that of the demo data. */
   demoOperatorId: string;
   /** The table of /api/ops, as the API serves it. */
   routes: readonly Route[];

@@ -1,4 +1,3 @@
-import { opsRoutes } from '../../backoffice/routes.ts';
 import { workflowUrl, type Config } from '../../config.ts';
 import { DEMO_OPERATOR } from '../../demo/seed/operator.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -8,7 +7,7 @@ import { createHttpClient } from '../../lib/http-client.ts';
 import { createDocumentStore } from '../../merchants/kyc/store.ts';
 import { createTransactionRunner } from '../../outbox/record.ts';
 import { createFindProvider } from '../../providers/find-provider.ts';
-import { enqueueCalendarChanged } from '../../settlements/expected-dates.ts';
+import { operatorRoutesOf } from '../operator-routes.ts';
 import { runOpsCommand } from './ops-commands.ts';
 
 type OpsParts = { db: Knex; config: Config; write: Write };
@@ -21,11 +20,10 @@ export async function runOps(args: readonly string[], { db, config, write }: Ops
     // What it tells Temporal the worker takes from the outbox.
     runInTransaction: createTransactionRunner(db, () => {}),
     clock: systemClock,
-    pepper: config.API_KEY_PEPPER,
-    calendarChanged: enqueueCalendarChanged,
   };
-  const routes = opsRoutes({
+  const routes = operatorRoutesOf({
     ...parts,
+    pepper: config.API_KEY_PEPPER,
     findProvider: createFindProvider({ http, clock: systemClock, ...config.simulator }),
     store: createDocumentStore(config.KYC_DOCUMENTS_DIR, config.keyRing),
     workflowUrl: (workflowId) => workflowUrl(config, workflowId),

@@ -1,4 +1,3 @@
-import { requestReconciliation } from '../../backoffice/reconciliation.ts';
 import type { Config } from '../../config.ts';
 import { DEMO_OPERATOR } from '../../demo/seed/operator.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -7,7 +6,8 @@ import type { Knex } from '../../lib/db.ts';
 import { createHttpClient } from '../../lib/http-client.ts';
 import { createTransactionRunner } from '../../outbox/record.ts';
 import { createFindProvider } from '../../providers/find-provider.ts';
-import { act } from './ops-decisions.ts';
+import { reconciliationOperatorRoutes } from '../../reconciliation/operator-routes.ts';
+import { callRoute } from './call-route.ts';
 import { runReconcileCommand } from './reconciliation.ts';
 
 type Parts = { db: Knex; config: Pick<Config, 'simulator'>; write: Write };
@@ -16,14 +16,16 @@ type Parts = { db: Knex; config: Pick<Config, 'simulator'>; write: Write };
 export async function runReconcile(args: readonly string[], { db, config, write }: Parts): Promise<number> {
   const http = createHttpClient();
   const clock = systemClock;
-  const deps = { findProvider: createFindProvider({ http, clock, ...config.simulator }), clock };
-  // What it tells Temporal the worker takes from the outbox.
-  const parts = { runInTransaction: createTransactionRunner(db, () => {}), clock, demoOperatorId: DEMO_OPERATOR.id };
+  const findProvider = createFindProvider({ http, clock, ...config.simulator });
+  // The worker forwards the outbox to Temporal.
+  const runInTransaction = createTransactionRunner(db, () => {});
+  const routes = reconciliationOperatorRoutes({ db, clock, findProvider });
+  const parts = { db, runInTransaction, routes, demoOperatorId: DEMO_OPERATOR.id };
   return runReconcileCommand(args, {
     db,
     clock,
-    requestReconciliation: (wanted, options) =>
-      act(parts, { options, action: 'reconciliation.run' }, (context) => requestReconciliation(context, wanted, deps)),
+    requestReconciliation: (body, by) =>
+      callRoute(parts, by, { method: 'POST', path: '/api/ops/reconciliation/run', body }),
     write,
   }).finally(http.close);
 }

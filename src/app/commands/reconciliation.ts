@@ -29,7 +29,7 @@ const SHOWN_DAYS = 7;
 export type ReconcileCommandDeps = {
   db: Knex;
   clock: Clock;
-  /** Asks for a day as the operator who was named, or the demo data's. Throws unless there is one who may. */
+  /** Requests a day as the operator who was named, or that of the demo data. Throws unless they have the permission. */
   requestReconciliation: (
     wanted: RunRequest & { reason?: string | undefined },
     by: { operator?: string },

@@ -3,25 +3,21 @@ import {
   revokeKey,
   rotateKey,
   type ApiKey,
-  type MadeKey,
+  type CreatedKey,
   type NewKey,
   type Rotation,
 } from '../../access/api-keys.ts';
-import type { AuditContext } from '../../access/audit.ts';
+import type { AuditContext, AuditedChange } from '../../access/audit.ts';
+import { issueKey, revokeIssuedKey, rotateIssuedKey } from '../../access/issued-keys.ts';
+import { runAudited } from '../../access/operator-route.ts';
 import { hasOperators } from '../../access/operators.ts';
-import type { Action } from '../../access/permissions.ts';
-import {
-  addMerchant,
-  createMerchantKey,
-  revokeKeyOf,
-  rotateKeyOf,
-  onboardMerchant,
-} from '../../backoffice/merchants.ts';
+import { PERMISSIONS, type Action } from '../../access/permissions.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Knex } from '../../lib/db.ts';
-import type { Merchant } from '../../merchants/operations.ts';
+import { newId } from '../../lib/ids.ts';
+import { onboardMerchant, readMerchant, type Merchant } from '../../merchants/operations.ts';
 import type { UnitOfWork, RunInTransaction } from '../../outbox/record.ts';
-import { act } from './ops-decisions.ts';
+import { requireOperator } from './call-route.ts';
 
 export type TerminalDeps = {
   db: Knex;
@@ -31,50 +27,68 @@ export type TerminalDeps = {
   demoOperatorId: string;
 };
 
-/** Who acts: the operator that was named (opr_…), or else the demo data's. */
+/** The operator that was named (opr_…), or else that of the demo data. */
 type By = { operator: string | undefined };
+type Audited = { audit: AuditedChange | null };
 
 /**
- * What `meskot merchants` and `meskot keys` change, as an operator who may, and noted. While an installation has no
- * operator at all nobody can be asked, and nothing is noted.
+ * The changes of `meskot merchants` and `meskot keys`, made and audited as an operator with the permission. Without any
+ * operator in the installation they are made without permission and audit.
  */
-export function createTerminalCommands(deps: TerminalDeps) {
-  const { db, runInTransaction, clock, pepper } = deps;
+export function createTerminalCommands({ db, runInTransaction, clock, pepper, demoOperatorId }: TerminalDeps) {
   const keyDeps = { pepper, clock };
 
   async function perform<T>(
-    { action, operator }: By & { action: Action },
-    asOperator: (context: AuditContext) => Promise<T>,
-    byNobody: (tx: UnitOfWork) => Promise<T>,
+    { action, operator, reason }: By & { action: Action; reason?: string | undefined },
+    asOperator: (context: AuditContext) => Promise<T & Audited>,
+    withoutOperator: (tx: UnitOfWork) => Promise<T>,
   ): Promise<T> {
-    if (operator === undefined && !(await hasOperators(db))) return runInTransaction(byNobody);
-    return act(deps, { options: operator === undefined ? {} : { operator }, action }, asOperator);
+    if (operator === undefined && !(await hasOperators(db))) return runInTransaction(withoutOperator);
+    return runInTransaction(async (tx) => {
+      const roles = PERMISSIONS[action];
+      const { id: operatorId } = await requireOperator(tx.trx, { operator }, { demoOperatorId, roles });
+      const context = { tx, operatorId, requestId: newId('req'), at: clock() };
+      return runAudited(context, { action, reason }, asOperator);
+    });
   }
 
   return {
     addMerchant: (input: { name: string }, by: By): Promise<Merchant> =>
-      perform(
+      perform<Merchant>(
         { ...by, action: 'merchant.create' },
-        (context) => addMerchant(context, input),
+        async ({ tx }) => {
+          const merchant = await onboardMerchant(tx.trx, input);
+          const { id } = merchant;
+          const audit = { resourceType: 'merchant', resourceId: id, merchantId: id, after: input } as const;
+          return { ...merchant, audit };
+        },
         ({ trx }) => onboardMerchant(trx, input),
       ),
-    generateKey: (input: NewKey, by: By): Promise<MadeKey> =>
-      perform(
+    generateKey: (input: NewKey, by: By): Promise<CreatedKey> =>
+      perform<CreatedKey>(
         { ...by, action: 'key.create' },
-        (context) => createMerchantKey(context, input, keyDeps),
+        async (context) => {
+          await readMerchant(context.tx.trx, input.merchantId);
+          return issueKey(context, keyDeps, input);
+        },
         ({ trx }) => createKey({ trx, ...keyDeps }, input),
       ),
-    rotateKey: (input: Rotation, by: By): Promise<MadeKey> =>
-      perform<MadeKey>(
+    rotateKey: (input: Rotation, by: By): Promise<CreatedKey> =>
+      perform<CreatedKey>(
         { ...by, action: 'key.rotate' },
-        (context) => rotateKeyOf(context, input, keyDeps),
+        (context) => rotateIssuedKey(context, keyDeps, input),
         ({ trx }) => rotateKey({ trx, ...keyDeps }, input),
       ),
-    revokeKey: (input: Parameters<typeof revokeKeyOf>[1], by: By): Promise<ApiKey> =>
-      perform(
-        { ...by, action: 'key.revoke' },
-        (context) => revokeKeyOf(context, input, clock),
-        async ({ trx }) => (await revokeKey({ trx, clock }, input.keyId)).key,
-      ),
+    revokeKey: async (
+      { reason, ...input }: { merchantId: string; keyId: string; reason?: string | undefined },
+      by: By,
+    ): Promise<ApiKey> => {
+      const { key } = await perform<{ key: ApiKey }>(
+        { ...by, action: 'key.revoke', reason },
+        (context) => revokeIssuedKey(context, input),
+        ({ trx }) => revokeKey({ trx, clock }, input.keyId),
+      );
+      return key;
+    },
   };
 }

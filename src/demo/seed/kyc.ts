@@ -1,7 +1,10 @@
-import { decideKyc } from '../../backoffice/kyc.ts';
+import { runAudited } from '../../access/operator-route.ts';
 import { HOUR_MS } from '../../lib/dates.ts';
 import { saveApplication, submitApplication, type Step } from '../../merchants/kyc/application.ts';
+import { approveKyc, startReview } from '../../merchants/kyc/decide.ts';
 import { addDocument } from '../../merchants/kyc/documents.ts';
+import { kycAudit } from '../../merchants/kyc/operator-routes.ts';
+import { lockApplication } from '../../merchants/kyc/queries.ts';
 import type { ApplicationDetails } from '../../merchants/kyc/schema.ts';
 import type { DocumentStore } from '../../merchants/kyc/store.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
@@ -31,8 +34,14 @@ export async function applyAsDemo(
   }
   const { submissions: submission } = await submitApplication(tx, step(2));
   if (kycStatus !== 'APPROVED') return;
-  await decideKyc(demoContext(tx, at(4)), live, { type: 'review' });
-  await decideKyc(demoContext(tx, at(5)), live, { type: 'approve', submission });
+  await runAudited(demoContext(tx, at(4)), { action: 'kyc.review' }, async (context) => {
+    const before = await lockApplication(tx.trx, live);
+    return { audit: kycAudit(before, await startReview(tx, { ...live, ...context })) };
+  });
+  await runAudited(demoContext(tx, at(5)), { action: 'kyc.approve' }, async (context) => {
+    const before = await lockApplication(tx.trx, live);
+    return { audit: kycAudit(before, await approveKyc(tx, { ...live, ...context, submission })) };
+  });
 }
 
 function applicationOf({ name, plan }: DemoMerchant): ApplicationDetails {

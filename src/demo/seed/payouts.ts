@@ -1,11 +1,13 @@
-import { decideSettlement, type SettlementCommand } from '../../backoffice/settlements.ts';
+import { runAudited } from '../../access/operator-route.ts';
 import { HOUR_MS } from '../../lib/dates.ts';
 import { rows } from '../../lib/db.ts';
 import { SANDBOX_REVIEW_MS } from '../../lib/sandbox-review.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import type { PayoutOutcome } from '../../providers/provider.ts';
+import { settlementAudit } from '../../settlements/audit.ts';
 import { linkBankAccount } from '../../settlements/bank-account/link.ts';
+import { markCredited, markFailed, markSent } from '../../settlements/bank-results.ts';
 import { createSettlement } from '../../settlements/create.ts';
 import { autoDecide as reviewSettlement, cancelSettlement } from '../../settlements/decide.ts';
 import { createWithdrawal } from '../../withdrawals/create.ts';
@@ -103,7 +105,10 @@ async function requestSettlement(context: SeedContext, planned: PlannedSettlemen
   await reviewSettlement({ db: tx.trx, runInTransaction }, row.id, clock());
   if (end !== 'credited' && end !== 'failed' && end !== 'processing') return;
   advance(context, HOUR_MS);
-  await decideSettlement(demoContext(tx, clock()), row.id, { type: 'sent', bankReference: bankReference(requestId) });
+  const reference = bankReference(requestId);
+  await runAudited(demoContext(tx, clock()), { action: 'settlement.sent' }, async (audited) => ({
+    audit: settlementAudit(await markSent(tx, row.id, { ...audited, bankReference: reference })),
+  }));
 }
 
 async function recordBankResult(context: SeedContext, { requestId, end }: PlannedBankResult): Promise<void> {
@@ -115,12 +120,18 @@ async function recordBankResult(context: SeedContext, { requestId, end }: Planne
     { ...scope, requestId },
   );
   if (!found) return;
-  const reference = bankReference(requestId);
-  const decision: SettlementCommand =
-    end === 'failed'
-      ? { type: 'failed', bankReference: reference, reason: 'The bank sent it back: the account is dormant.' }
-      : { type: 'credited', bankReference: reference, creditedAt: time.now };
-  await decideSettlement(demoContext(tx, time.now), found.id, decision);
+  const audited = demoContext(tx, time.now);
+  const result = { ...audited, bankReference: bankReference(requestId) };
+  if (end === 'failed') {
+    const reason = 'The bank sent it back: the account is dormant.';
+    await runAudited(audited, { action: 'settlement.failed', reason }, async () => ({
+      audit: settlementAudit(await markFailed(tx, found.id, { ...result, reason })),
+    }));
+    return;
+  }
+  await runAudited(audited, { action: 'settlement.credited' }, async () => ({
+    audit: settlementAudit(await markCredited(tx, found.id, { ...result, creditedAt: time.now })),
+  }));
 }
 
 function bankReference(requestId: string): string {

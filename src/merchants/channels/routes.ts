@@ -2,11 +2,11 @@ import { z } from 'zod';
 
 import { readRoute, writeRoute, type Route } from '../../http/route.ts';
 import type { Knex } from '../../lib/db.ts';
-import { toBirr } from '../../lib/money.ts';
 import { scopeOf } from '../../lib/scope.ts';
 import type { FindConfigured } from './channel.ts';
 import { switchChannel } from './operations.ts';
-import { listChannels, type AmountLimits, type MerchantChannel } from './queries.ts';
+import { presentChannel } from './present.ts';
+import { listChannels } from './queries.ts';
 import * as schema from './schema.ts';
 
 /** The channels of the caller's merchant and environment, and their toggle. */
@@ -50,13 +50,4 @@ export function channelRoutes(deps: { db: Knex; findProvider: FindConfigured }):
       },
     }),
   ];
-}
-
-function presentChannel({ payIn, payOut, ...channel }: MerchantChannel) {
-  return { ...channel, limits: { currency: 'ETB', payIn: presentLimits(payIn), payOut: presentLimits(payOut) } };
-}
-
-function presentLimits(limits: AmountLimits) {
-  const { minSantim, maxSantim, dailySantim } = limits;
-  return { min: toBirr(minSantim), max: toBirr(maxSantim), daily: dailySantim === null ? null : toBirr(dailySantim) };
 }

@@ -135,7 +135,7 @@ async function ensureIndependent(
   { operatorId, keyId }: Actor,
   { submittedBy }: ApplicationRow,
 ): Promise<void> {
-  const submitted = { what: 'application', done: 'handed in', requestedBy: submittedBy } as const;
+  const submitted = { what: 'application', done: 'submitted', requestedBy: submittedBy } as const;
   await requireIndependentApprover(trx, { ...submitted, operatorId, keyId });
 }
 

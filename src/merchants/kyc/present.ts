@@ -1,6 +1,7 @@
+import { isoOrNull } from '../../lib/dates.ts';
 import { toBirr, type Santim } from '../../lib/money.ts';
 import { missingFrom } from './application.ts';
-import type { DocumentRow, Kyc, TierRow, TimelineRow } from './queries.ts';
+import type { ApplicationRow, DocumentRow, Kyc, TierRow, TimelineRow } from './queries.ts';
 import { EDITABLE } from './states.ts';
 
 /** A document in the APIs of merchants and operators. */
@@ -20,8 +21,8 @@ export function presentKyc({ row, documents, timeline, tier, live }: Kyc) {
     missing: EDITABLE.includes(row.status) ? missingFrom(row.details, documents) : [],
     documents: documents.map(presentDocument),
     tier: presentTier(tier),
-    submittedAt: iso(row.submittedAt),
-    decidedAt: iso(row.decidedAt),
+    submittedAt: isoOrNull(row.submittedAt),
+    decidedAt: isoOrNull(row.decidedAt),
     liveKeys: {
       work: live.isApproved && live.hasSandboxPayment,
       verificationApproved: live.isApproved,
@@ -48,4 +49,30 @@ function presentStep({ occurredAt: at, kind, by, detail }: TimelineRow) {
 }
 
 const birr = (santim: Santim | null): number | null => (santim === null ? null : toBirr(santim));
-const iso = (at: Date | null): string | null => at?.toISOString() ?? null;
+
+/** An application as operators see it. */
+export function presentApplication(row: ApplicationRow) {
+  const { merchantId, environment, status, submissions, tier, reviewMessage, decidedBy } = row;
+  return {
+    merchantId,
+    environment,
+    status,
+    submission: submissions,
+    tier,
+    message: reviewMessage,
+    submittedAt: isoOrNull(row.submittedAt),
+    decidedBy,
+    decidedAt: isoOrNull(row.decidedAt),
+  };
+}
+
+/** A merchant's verification as operators see it, with who did each step. */
+export function presentForOperators({ row, documents, timeline, live }: Kyc) {
+  return {
+    ...presentApplication(row),
+    details: row.details,
+    documents: documents.map(presentDocument),
+    liveKeysWork: live.isApproved && live.hasSandboxPayment,
+    timeline: timeline.map(({ occurredAt: at, kind, by, detail }) => ({ at: at.toISOString(), kind, by, detail })),
+  };
+}

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { environment, id, reason } from '../../access/operator-schema.ts';
 import { UploadedFile } from '../../http/upload.ts';
 import { birrAmount, emailText, instant, isWebAddress, limitedText, patternText, plainText } from '../../lib/fields.ts';
 import { normalisePhone } from '../../lib/phone.ts';
@@ -141,3 +142,43 @@ export const Kyc = z
     ),
   })
   .meta({ id: 'Kyc' });
+
+export const DocumentParams = z.strictObject({ merchantId: id, documentId: id });
+export const KycReview = z.strictObject({ environment, reason: reason.optional() });
+const submission = z.int().min(0).meta({
+  description: 'The `submission` of the application that was read; rejected if the merchant has submitted again since',
+});
+const TIER_MAX = 99;
+const tier = z.int().min(1).max(TIER_MAX).meta({ description: 'Its number; tiers limit live channels and amounts' });
+export const KycApproval = z.strictObject({
+  environment,
+  submission,
+  tier: tier.optional().meta({ description: 'The full tier unless given' }),
+  reason: reason.optional(),
+});
+export const KycRejection = z.strictObject({ environment, submission, reason });
+export const TierChange = z.strictObject({ environment, tier, reason });
+
+/** An application as operators see it. */
+export const OperatorApplication = z
+  .object({
+    merchantId: z.string(),
+    environment,
+    status: z.string(),
+    submission: z.int().meta({ description: 'The latest, from 1; decisions refer to it' }),
+    tier: z.int(),
+    message: z.string().nullable().meta({ description: 'The message to the merchant' }),
+    submittedAt: instant.nullable(),
+    decidedBy: z.string().nullable(),
+    decidedAt: instant.nullable(),
+  })
+  .meta({ id: 'OpsKycApplication' });
+
+export const OperatorKyc = OperatorApplication.extend({
+  details: z.record(z.string(), z.unknown()).meta({ description: "The merchant's details of its business" }),
+  documents: z.array(KycDocument),
+  liveKeysWork: z.boolean(),
+  timeline: z.array(
+    z.object({ at: instant, kind: z.string(), by: z.string(), detail: z.record(z.string(), z.unknown()) }),
+  ),
+}).meta({ id: 'OpsKyc' });

@@ -1,8 +1,11 @@
 import { z } from 'zod';
 
+import { environment, id, links, reason } from '../../access/operator-schema.ts';
 import { ACCOUNT_NUMBER, BANK_CODES, BANKS } from '../../lib/banks.ts';
+import { isoOrNull } from '../../lib/dates.ts';
 import { instant, patternText, plainText } from '../../lib/fields.ts';
 import { maskDigits } from '../../lib/mask.ts';
+import { requestedByFields } from '../../merchants/requested-by.ts';
 import type { BankAccountRow } from './queries.ts';
 
 const ACCOUNT_NAME_CHARACTERS_MAX = 100;
@@ -32,6 +35,23 @@ export const BankAccount = z
   })
   .meta({ id: 'BankAccount' });
 
+const bankAccountId = id.meta({ description: 'Rejected if the merchant has linked another account since' });
+export const AccountVerification = z.strictObject({ environment, bankAccountId, reason: reason.optional() });
+export const AccountRejection = z.strictObject({ environment, bankAccountId, reason });
+
+/** A bank account as operators see it. */
+export const OperatorBankAccount = BankAccount.extend({
+  merchantId: z.string(),
+  accountNumber: z.string(),
+  decidedBy: z.string().nullable().meta({ description: 'opr_…, or "sandbox"' }),
+  decidedAt: instant.nullable(),
+}).meta({ id: 'OpsBankAccount' });
+
+/** The bank account that is linked now, with everything that its verification needs. */
+export const OperatorBankAccountDetail = OperatorBankAccount.extend({ ...requestedByFields, links }).meta({
+  id: 'OpsBankAccountDetail',
+});
+
 /** The bank account as the API returns it; its number has the last four digits only. */
 export function presentBankAccount(row: BankAccountRow) {
   return {
@@ -47,4 +67,10 @@ export function presentBankAccount(row: BankAccountRow) {
     usableFrom: row.usableFrom.toISOString(),
     ...(row.status === 'VERIFIED' && row.decidedAt ? { verifiedAt: row.decidedAt.toISOString() } : {}),
   };
+}
+
+/** A bank account as operators see it, with the unmasked number: whoever verifies it needs it. */
+export function presentForOperators(row: BankAccountRow) {
+  const { merchantId, accountNumber, decidedBy } = row;
+  return { ...presentBankAccount(row), merchantId, accountNumber, decidedBy, decidedAt: isoOrNull(row.decidedAt) };
 }

@@ -10,7 +10,7 @@ import { ethiopianDate } from './ethiopian-date.ts';
 import { calendarDate } from './operations.ts';
 import { loadCalendar } from './queries.ts';
 
-const CalendarQuery = z.strictObject({ startDate: calendarDate.optional(), endDate: calendarDate.optional() });
+export const CalendarQuery = z.strictObject({ startDate: calendarDate.optional(), endDate: calendarDate.optional() });
 
 const CalendarDay = z
   .object({

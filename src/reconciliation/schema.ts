@@ -1,13 +1,13 @@
 import { z } from 'zod';
 
+import { environment, id, reason } from '../access/operator-schema.ts';
 import { instant } from '../lib/fields.ts';
 import { dateParam, pageQuery } from '../lib/pagination.ts';
 import { CHANNELS } from '../merchants/channels/channel.ts';
-import { DISCREPANCY_KINDS, RECONCILIATION_STATUSES } from '../reconciliation/states.ts';
-import { environment, id, reason } from './schema.ts';
+import { DISCREPANCY_KINDS, RECONCILIATION_STATUSES } from './states.ts';
 
 const channel = z.enum(CHANNELS);
-const day = dateParam.meta({ description: 'In Addis Ababa' });
+const day = dateParam.meta({ description: 'A day in Addis Ababa' });
 
 export const DayQuery = z.strictObject({
   startDate: dateParam.optional(),
@@ -19,19 +19,19 @@ export const DayQuery = z.strictObject({
 const Sum = z.object({ count: z.int(), amount: z.number() });
 const Sums = z.object({ payments: Sum, payouts: Sum, reversals: Sum }).nullable();
 
-/** How a channel's day stands. */
+/** A channel's day compared with the provider's statement. */
 export const ReconciledDay = z
   .object({
     environment,
     channel,
     day: z.string(),
     status: z.enum(RECONCILIATION_STATUSES),
-    isRunning: z.boolean().meta({ description: 'It is being compared now, or waits for its provider' }),
+    isRunning: z.boolean().meta({ description: 'It is being compared, or the provider has no statement yet' }),
     differences: z.int(),
-    error: z.string().nullable().meta({ description: 'Why it does not go on, or was given up' }),
-    theirs: Sums.meta({ description: 'What the provider lists; null before the first comparison' }),
-    ours: Sums.meta({ description: 'What is booked of that, or was booked that day' }),
-    owed: z.number().nullable().meta({ description: "What the provider owed by the ledger at the day's end" }),
+    error: z.string().nullable().meta({ description: 'Why the comparison is delayed or was abandoned' }),
+    theirs: Sums.meta({ description: 'By the statement of the provider; null before the first comparison' }),
+    ours: Sums.meta({ description: 'Our bookings of these orders and of that day' }),
+    owed: z.number().nullable().meta({ description: 'What the provider owed at the end of the day, by the ledger' }),
     comparedAt: instant.nullable(),
   })
   .meta({ id: 'OpsReconciledDay' });
@@ -45,9 +45,8 @@ export const DifferenceQuery = z.strictObject({
   ...pageQuery,
 });
 export const DifferenceParams = z.strictObject({ differenceId: id });
-export const Closing = z.strictObject({ reason });
 
-/** Something that a provider's list and our books do not agree on. */
+/** A difference between a provider's statement and our ledger. */
 export const Difference = z
   .object({
     differenceId: z.string(),
@@ -56,7 +55,7 @@ export const Difference = z
     day: z.string(),
     kind: z.enum(DISCREPANCY_KINDS),
     type: z.string().meta({ description: 'payment, payout or payoutReversal' }),
-    orderId: z.string().meta({ description: 'pat_… or wd_…, or what the provider calls an order that is not ours' }),
+    orderId: z.string().meta({ description: "pat_… or wd_…, or the provider's id of an order that is not ours" }),
     ourStatus: z.string().nullable(),
     ours: z.number().nullable(),
     theirs: z.number().nullable(),
@@ -64,7 +63,7 @@ export const Difference = z
     providerReference: z.string().nullable(),
     detectedAt: instant,
     closedAt: instant.nullable(),
-    closedBy: z.string().nullable().meta({ description: 'An operator; null when it vanished by itself' }),
+    closedBy: z.string().nullable().meta({ description: 'An operator; null if a later comparison no longer found it' }),
     resolutionNote: z.string().nullable(),
   })
   .meta({ id: 'OpsDifference' });

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-import { birrAmount, instant, plainText } from '../lib/fields.ts';
-import { pageQuery } from '../lib/pagination.ts';
-import { CHANNELS } from '../merchants/channels/channel.ts';
-import { RECEIPT_DECISIONS } from '../reconciliation/receipts/decide.ts';
-import { environment, id, reason } from './schema.ts';
+import { environment, id, reason } from '../../access/operator-schema.ts';
+import { birrAmount, instant, plainText } from '../../lib/fields.ts';
+import { pageQuery } from '../../lib/pagination.ts';
+import { CHANNELS } from '../../merchants/channels/channel.ts';
+import { RECEIPT_DECISIONS } from './decide.ts';
 
 const REFERENCE_CHARACTERS_MAX = 64;
 const channel = z.enum(CHANNELS);
@@ -21,15 +21,15 @@ export const Transfer = UnmatchedMoney.extend({ channel });
 
 export const ExcessTakenBack = z.strictObject({
   withdrawalId: id,
-  reference: reference.meta({ description: "The provider's own, of having taken it back" }),
+  reference: reference.meta({ description: "The provider's reference of the recovery" }),
   reason,
 });
 
 export const BankMoneyParams = z.strictObject({ bankMoneyId: id });
 export const ReceiptDecision = z.strictObject({
   as: z.enum(RECEIPT_DECISIONS),
-  channel: channel.optional().meta({ description: 'With ALLOCATED: whose transfer it was' }),
-  returnReference: reference.optional().meta({ description: "With RETURNED: the bank's trace id of its way back" }),
+  channel: channel.optional().meta({ description: 'With ALLOCATED: the provider that sent it' }),
+  returnReference: reference.optional().meta({ description: "With RETURNED: the bank's trace id of the return" }),
   reason,
 });
 
@@ -37,12 +37,12 @@ export const BankMoneyQuery = z.strictObject({
   environment: environment.optional(),
   reference: reference
     .optional()
-    .meta({ description: "The bank's trace id, of either way, or the provider's reference" }),
-  waiting: z.enum(['true', 'false']).optional().meta({ description: 'Whether it waits in suspense' }),
+    .meta({ description: "The bank's trace id, incoming or outgoing, or the provider's reference" }),
+  waiting: z.enum(['true', 'false']).optional().meta({ description: 'Whether it is in suspense' }),
   ...pageQuery,
 });
 
-/** Money outside that an operator has booked. */
+/** A receipt that an operator has booked. */
 export const BankMoney = z
   .object({
     bankMoneyId: z.string(),
@@ -50,16 +50,16 @@ export const BankMoney = z
     kind: z.enum(['REMITTANCE', 'UNALLOCATED', 'RECOVERY']),
     amount: z.number(),
     bankReference: z.string().nullable().meta({ description: "The bank's trace id; null of RECOVERY" }),
-    providerReference: z.string().nullable().meta({ description: "The provider's own, of RECOVERY" }),
+    providerReference: z.string().nullable().meta({ description: "The provider's reference, of RECOVERY" }),
     channel: channel.nullable(),
-    withdrawalId: z.string().nullable().meta({ description: 'RECOVERY: of which it was paid too much' }),
+    withdrawalId: z.string().nullable().meta({ description: 'RECOVERY: the withdrawal that was overpaid' }),
     bookedAt: instant,
     outcome: z
       .enum(['ALLOCATED', 'RETURNED'])
       .nullable()
-      .meta({ description: 'Of UNALLOCATED; null: it waits in suspense' }),
+      .meta({ description: 'Of UNALLOCATED; null while it is in suspense' }),
     outcomeAt: instant.nullable(),
     returnReference: z.string().nullable(),
-    reversedAt: instant.nullable().meta({ description: 'It was booked wrongly, and counts no more' }),
+    reversedAt: instant.nullable().meta({ description: 'When a wrong booking was reversed' }),
   })
   .meta({ id: 'OpsBankMoney' });

@@ -1,0 +1,148 @@
+import { z } from 'zod';
+
+import { OPERATOR_ROLES, SCOPES } from '../http/route.ts';
+import { emailText, instant, plainText } from '../lib/fields.ts';
+import { dateParam, pageQuery } from '../lib/pagination.ts';
+import { ROTATION_OVERLAP_HOURS } from './api-keys.ts';
+import { RESOURCE_TYPES } from './audit.ts';
+import { OPERATOR_KEY_DAYS } from './operators.ts';
+import { ACTIONS } from './permissions.ts';
+
+const ID_CHARACTERS_MAX = 64;
+const NAME_CHARACTERS_MAX = 100;
+const REASON_CHARACTERS_MAX = 500;
+
+export const id = plainText(ID_CHARACTERS_MAX).min(1);
+export const name = plainText(NAME_CHARACTERS_MAX).trim().min(1).meta({ description: 'On one line' });
+export const environment = z.enum(['sandbox', 'live']);
+export const reason = plainText(REASON_CHARACTERS_MAX).trim().min(1).meta({ description: 'Recorded in the audit log' });
+
+export const Reason = z.strictObject({ reason });
+export const OptionalReason = z.strictObject({ reason: reason.optional() });
+export const MerchantParams = z.strictObject({ merchantId: id });
+export const InEnvironment = z.strictObject({ environment });
+
+/** The query of a list of what all merchants have requested. */
+export const requestListQuery = {
+  merchantId: id.optional(),
+  environment: environment.optional(),
+  startDate: dateParam.optional(),
+  endDate: dateParam.optional(),
+  ...pageQuery,
+};
+
+/** The links of `actionLinks`. */
+export const links = z
+  .record(z.string(), z.string())
+  .meta({ description: 'The commands that its state allows: paths of this API by verb' });
+
+/** The timeline of a resource with all its details. */
+export const timeline = z.array(z.object({ at: instant, kind: z.string(), detail: z.record(z.string(), z.unknown()) }));
+
+/** A merchant's key as operators see it. */
+export const MerchantKey = z
+  .object({
+    keyId: z.string(),
+    environment,
+    kind: z.enum(['secret', 'restricted']),
+    key: z.string().meta({ description: 'Its first and last characters', example: 'sk_test_…aB3x' }),
+    name: z.string(),
+    scopes: z.array(z.enum(SCOPES)),
+    ipRanges: z.array(z.string()),
+    expiresAt: instant.nullable(),
+    revokedAt: instant.nullable(),
+    rotatedTo: z.string().nullable(),
+    createdBy: z.string().nullable().meta({
+      description: 'The operator who created it; null: created on a terminal before there was an operator',
+    }),
+    secretHolders: z.array(z.string()).meta({
+      description: 'The operators who may know its secret, and so cannot approve what it requests',
+    }),
+    lastUsedAt: instant.nullable(),
+    createdAt: instant,
+  })
+  .meta({ id: 'OpsMerchantKey' });
+
+const changed = z.record(z.string(), z.unknown()).nullable();
+
+/** A row of the audit log. */
+export const AuditEntry = z
+  .object({
+    auditId: z.string(),
+    operatorId: z.string(),
+    operatorName: z.string(),
+    action: z.enum(ACTIONS),
+    resourceType: z.enum(RESOURCE_TYPES),
+    resourceId: z.string(),
+    merchantId: z.string().nullable(),
+    environment: environment.nullable(),
+    before: changed.meta({ description: 'The fields that differ, before the change' }),
+    after: changed.meta({ description: 'The fields that differ, after the change' }),
+    reason: z.string().nullable(),
+    requestId: z.string(),
+    at: instant,
+  })
+  .meta({ id: 'OpsAuditEntry' });
+
+export const AuditQuery = z.strictObject({
+  ...requestListQuery,
+  operatorId: id.optional(),
+  action: z.enum(ACTIONS).optional(),
+  resourceId: id.optional(),
+});
+
+export const NewOperator = z.strictObject({ name, email: emailText(), role: z.enum(OPERATOR_ROLES) });
+export const OperatorChanges = z.strictObject({
+  role: z.enum(OPERATOR_ROLES).optional(),
+  active: z.boolean().optional(),
+  reason: reason.optional(),
+});
+export const OperatorParams = z.strictObject({ operatorId: id });
+export const Operator = z
+  .object({
+    operatorId: z.string(),
+    name: z.string(),
+    email: z.string(),
+    role: z.enum(OPERATOR_ROLES),
+    active: z.boolean(),
+    createdAt: instant,
+  })
+  .meta({ id: 'Operator' });
+
+export const OperatorKeyParams = z.strictObject({ operatorId: id, keyId: id });
+const days = z
+  .int()
+  .min(1)
+  .max(OPERATOR_KEY_DAYS.max)
+  .optional()
+  .meta({ description: `Its lifetime in days; ${OPERATOR_KEY_DAYS.default} unless given` });
+export const NewOperatorKey = z.strictObject({ name: plainText(NAME_CHARACTERS_MAX).optional(), days });
+export const OperatorKeyRotation = z.strictObject({
+  overlapHours: z
+    .int()
+    .min(0)
+    .max(ROTATION_OVERLAP_HOURS.max)
+    .optional()
+    .meta({ description: `How long the old key stays valid; ${ROTATION_OVERLAP_HOURS.default} hours unless given` }),
+  days,
+});
+export const OperatorKey = z
+  .object({
+    keyId: z.string(),
+    operatorId: z.string(),
+    name: z.string(),
+    key: z.string().meta({ example: 'ok_…aB3x' }),
+    expiresAt: instant.nullable(),
+    revokedAt: instant.nullable(),
+    lastUsedAt: instant.nullable(),
+    createdAt: instant,
+    secretHolders: z.array(z.string()).meta({
+      description:
+        'Every operator who may know its secret: its holder, its creator, and the secret holders of the key it was created with. An approval with it counts as the approval of each of them',
+    }),
+  })
+  .meta({ id: 'OperatorKey' });
+
+/** The secret of a new key. */
+export const secret = z.string().meta({ description: 'The key itself. Returned once' });
+export const CreatedOperatorKey = OperatorKey.extend({ secret }).meta({ id: 'OpsMadeOperatorKey' });

@@ -1,0 +1,12 @@
+import { toBirr } from '../../lib/money.ts';
+import type { AmountLimits, MerchantChannel } from './queries.ts';
+
+/** A merchant's channel as the merchant and operators see it. */
+export function presentChannel({ payIn, payOut, ...channel }: MerchantChannel) {
+  return { ...channel, limits: { currency: 'ETB', payIn: presentLimits(payIn), payOut: presentLimits(payOut) } };
+}
+
+function presentLimits(limits: AmountLimits) {
+  const { minSantim, maxSantim, dailySantim } = limits;
+  return { min: toBirr(minSantim), max: toBirr(maxSantim), daily: dailySantim === null ? null : toBirr(dailySantim) };
+}

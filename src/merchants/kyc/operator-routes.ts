@@ -1,0 +1,167 @@
+import { Readable } from 'node:stream';
+
+import { z } from 'zod';
+
+import type { AuditedChange } from '../../access/audit.ts';
+import { operatorReadRoute, operatorRoute } from '../../access/operator-route.ts';
+import { InEnvironment, MerchantParams } from '../../access/operator-schema.ts';
+import type { Route } from '../../http/route.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Knex } from '../../lib/db.ts';
+import { scopeOf, type Environment } from '../../lib/scope.ts';
+import type { RunInTransaction, UnitOfWork } from '../../outbox/record.ts';
+import { readMerchant } from '../operations.ts';
+import { approveKyc, changeTier, readKyc, rejectKyc, requestMoreInfo, startReview, type Decision } from './decide.ts';
+import { readDocument } from './documents.ts';
+import { FILE_TYPES } from './file-type.ts';
+import { presentApplication, presentForOperators } from './present.ts';
+import { lockApplication, readApplication, type ApplicationRow } from './queries.ts';
+import * as schema from './schema.ts';
+import type { DocumentStore } from './store.ts';
+
+type Deps = { db: Knex; runInTransaction: RunInTransaction; clock: Clock; store: DocumentStore };
+
+/** The verification of merchants: applications with their documents, decisions, and tiers. */
+export function kycOperatorRoutes(deps: Deps): Route[] {
+  return [detailRoute(deps), documentRoute(deps), ...decisionRoutes(deps), tierRoute(deps)];
+}
+
+function detailRoute(deps: Deps): Route {
+  return operatorReadRoute({
+    path: '/api/ops/merchants/:merchantId/kyc',
+    operationId: 'opsGetKyc',
+    summary: "Get a merchant's application with its documents and timeline",
+    permission: 'kyc.review',
+    params: MerchantParams,
+    query: InEnvironment,
+    responses: { 200: schema.OperatorKyc },
+    handle: async ({ params: { merchantId }, query: { environment } }) => {
+      await readMerchant(deps.db, merchantId);
+      const kyc = await readKyc(deps, { merchantId, environment }, deps.clock());
+      return { message: `Verification is ${kyc.row.status}`, data: presentForOperators(kyc) };
+    },
+  });
+}
+
+const FILE_EXTENSION: Record<string, string> = { 'application/pdf': 'pdf', 'image/png': 'png', 'image/jpeg': 'jpg' };
+
+function documentRoute({ db, store }: Deps): Route {
+  return operatorReadRoute({
+    path: '/api/ops/merchants/:merchantId/kyc/documents/:documentId',
+    operationId: 'opsGetKycDocument',
+    summary: 'Download a document as the merchant uploaded it; its id is the file name',
+    permission: 'kyc.review',
+    params: schema.DocumentParams,
+    query: InEnvironment,
+    responses: { 200: z.string() },
+    fileTypes: FILE_TYPES,
+    handle: async ({ params, query: { environment } }) => {
+      const { row, bytes } = await readDocument({ db, store }, { ...params, environment });
+      const { id, contentType, sha256 } = row;
+      const name = `${id}.${FILE_EXTENSION[contentType] ?? 'bin'}`;
+      return { file: { name, contentType, bytes: bytes.length, sha256, open: async () => Readable.from([bytes]) } };
+    },
+  });
+}
+
+type DecisionBody = { environment: Environment };
+type DecisionRoute<Body extends z.ZodType<DecisionBody>> = {
+  type: 'review' | 'approve' | 'reject' | 'request-info';
+  operationId: string;
+  summary: string;
+  body: Body;
+  run: (tx: UnitOfWork, decision: Decision, body: z.output<Body>) => Promise<ApplicationRow>;
+};
+
+function decisionRoute<Body extends z.ZodType<DecisionBody>>(
+  { clock }: Deps,
+  { type, run, ...declared }: DecisionRoute<Body>,
+): Route {
+  return operatorRoute({
+    ...declared,
+    method: 'POST',
+    path: `/api/ops/merchants/:merchantId/kyc/${type}`,
+    action: `kyc.${type}`,
+    clock,
+    params: MerchantParams,
+    responses: { 200: schema.OperatorApplication },
+    errors: ['INVALID_STATE'],
+    run: async ({ tx, operatorId, keyId, at }, { params: { merchantId }, body }) => {
+      const scope = { merchantId, environment: body.environment };
+      await readMerchant(tx.trx, merchantId);
+      const before = await lockApplication(tx.trx, scope);
+      const row = await run(tx, { ...scope, operatorId, keyId, at }, body);
+      const data = presentApplication(row);
+      return { message: `Verification is ${row.status}`, data, audit: kycAudit(before, row) };
+    },
+  });
+}
+
+function decisionRoutes(deps: Deps): Route[] {
+  return [
+    decisionRoute(deps, {
+      type: 'review',
+      operationId: 'opsReviewKyc',
+      summary: 'Start the review of an application; the merchant sees that it is under review',
+      body: schema.KycReview,
+      run: (tx, decision) => startReview(tx, decision),
+    }),
+    decisionRoute(deps, {
+      type: 'approve',
+      operationId: 'opsApproveKyc',
+      summary: 'Verify the merchant: live keys work once a sandbox payment has succeeded',
+      body: schema.KycApproval,
+      run: (tx, decision, { submission, tier }) => approveKyc(tx, { ...decision, submission, tier }),
+    }),
+    decisionRoute(deps, {
+      type: 'reject',
+      operationId: 'opsRejectKyc',
+      summary: 'Reject an application; the merchant sees the reason and may apply again',
+      body: schema.KycRejection,
+      run: (tx, decision, { submission, reason }) => rejectKyc(tx, { ...decision, submission, reason }),
+    }),
+    decisionRoute(deps, {
+      type: 'request-info',
+      operationId: 'opsRequestKycInfo',
+      summary: 'Request more information from the merchant, who sees the reason',
+      body: schema.KycRejection,
+      run: (tx, decision, { submission, reason: what }) => requestMoreInfo(tx, { ...decision, submission, what }),
+    }),
+  ];
+}
+
+function tierRoute({ clock }: Deps): Route {
+  return operatorRoute({
+    method: 'PUT',
+    path: '/api/ops/merchants/:merchantId/kyc/tier',
+    operationId: 'opsChangeTier',
+    summary: "Change a verified merchant's tier, which limits its live channels and amounts",
+    action: 'kyc.change-tier',
+    clock,
+    params: MerchantParams,
+    body: schema.TierChange,
+    responses: { 200: schema.OperatorApplication },
+    errors: ['INVALID_STATE'],
+    run: async ({ tx, operatorId, keyId, at }, { params: { merchantId }, body }) => {
+      await readMerchant(tx.trx, merchantId);
+      const decision = { ...body, merchantId, operatorId, keyId, at };
+      const before = await readApplication(tx.trx, decision);
+      const isSame = before.status === 'APPROVED' && before.tier === body.tier;
+      const after = isSame ? before : await changeTier(tx, decision);
+      const message = `The merchant is in tier ${after.tier}`;
+      const change = { before: { tier: before.tier }, after: { tier: after.tier } };
+      const audit = isSame ? null : { ...aboutKyc(after), ...change };
+      return { message, data: presentApplication(after), audit };
+    },
+  });
+}
+
+/** A decision about an application in the audit log. */
+export function kycAudit(before: ApplicationRow, after: ApplicationRow): AuditedChange {
+  const audited = ({ status, tier, submissions }: ApplicationRow) => ({ status, tier, submission: submissions });
+  return { ...aboutKyc(after), before: audited(before), after: audited(after) };
+}
+
+function aboutKyc(row: ApplicationRow) {
+  return { resourceType: 'kyc', resourceId: row.merchantId, ...scopeOf(row) } as const;
+}

@@ -1,0 +1,118 @@
+import { z } from 'zod';
+
+import { listKeys, presentKey } from '../access/api-keys.ts';
+import { issueKey, revokeIssuedKey } from '../access/issued-keys.ts';
+import { operatorReadRoute, operatorRoute } from '../access/operator-route.ts';
+import { MerchantKey, MerchantParams, Reason } from '../access/operator-schema.ts';
+import type { Route } from '../http/route.ts';
+import type { Clock } from '../lib/clock.ts';
+import { DAY_MS } from '../lib/dates.ts';
+import type { Knex } from '../lib/db.ts';
+import { readPage } from '../lib/pagination.ts';
+import { onboardMerchant, presentMerchant, readMerchant, searchMerchants } from './operations.ts';
+import * as schema from './schema.ts';
+
+type Deps = { db: Knex; clock: Clock; pepper: string };
+
+/** The merchants and their keys. */
+export function merchantOperatorRoutes(deps: Deps): Route[] {
+  return [...merchantRoutes(deps), ...keyRoutes(deps)];
+}
+
+function merchantRoutes({ db, clock }: Deps): Route[] {
+  return [
+    operatorReadRoute({
+      path: '/api/ops/merchants',
+      operationId: 'opsListMerchants',
+      summary: 'List merchants, newest first',
+      rateLimit: 'list',
+      query: schema.MerchantListQuery,
+      responses: { 200: z.array(schema.Merchant) },
+      paginated: true,
+      handle: async ({ query }) => {
+        const filter = { statuses: query.status, kycStatuses: query.kycStatus, search: query.search };
+        const { rows, pagination } = await searchMerchants(db, filter, readPage(query));
+        return { message: 'Merchants retrieved', data: rows.map(presentMerchant), pagination };
+      },
+    }),
+    operatorRoute({
+      method: 'POST',
+      path: '/api/ops/merchants',
+      operationId: 'opsCreateMerchant',
+      summary: 'Create a merchant with every available channel in the sandbox',
+      action: 'merchant.create',
+      clock,
+      body: schema.NewMerchant,
+      responses: { 201: schema.Merchant },
+      run: async ({ tx }, { body }) => {
+        const merchant = await onboardMerchant(tx.trx, body);
+        const { id } = merchant;
+        const audit = { resourceType: 'merchant', resourceId: id, merchantId: id, after: body } as const;
+        return { status: 201, message: 'Merchant created', data: presentMerchant(merchant), audit };
+      },
+    }),
+  ];
+}
+
+function keyRoutes({ db, clock, pepper }: Deps): Route[] {
+  const path = '/api/ops/merchants/:merchantId/keys';
+  return [
+    operatorReadRoute({
+      path,
+      operationId: 'opsListMerchantKeys',
+      summary: "List a merchant's keys, expired and revoked ones too, newest first",
+      params: MerchantParams,
+      query: schema.KeyListQuery,
+      responses: { 200: z.array(MerchantKey) },
+      handle: async ({ params: { merchantId }, query: { environment } }) => {
+        await readMerchant(db, merchantId);
+        const keys = await listKeys(db, { merchantId, ...(environment && { environment }) });
+        return { message: 'Keys retrieved', data: keys.map(presentKey) };
+      },
+    }),
+    operatorRoute({
+      method: 'POST',
+      path,
+      operationId: 'opsCreateMerchantKey',
+      summary: 'Create a key for a merchant; its secret is returned once',
+      action: 'key.create',
+      clock,
+      params: MerchantParams,
+      body: schema.NewMerchantKey,
+      responses: { 201: schema.CreatedMerchantKey },
+      run: async (context, { params, body }) => {
+        await readMerchant(context.tx.trx, params.merchantId);
+        const { days, scopes, environment, name = '', ipRanges = [] } = body;
+        const { key, secret, audit } = await issueKey(
+          context,
+          { pepper, clock },
+          {
+            ...params,
+            environment,
+            name,
+            ipRanges,
+            kind: scopes ? 'restricted' : 'secret',
+            scopes: scopes ?? [],
+            expiresAt: days === undefined ? null : new Date(context.at.getTime() + days * DAY_MS),
+          },
+        );
+        return { status: 201, message: 'Key created', data: { ...presentKey(key), secret }, audit };
+      },
+    }),
+    operatorRoute({
+      method: 'POST',
+      path: `${path}/:keyId/revoke`,
+      operationId: 'opsRevokeMerchantKey',
+      summary: "Revoke a merchant's key; it is rejected within 5 s",
+      action: 'key.revoke',
+      clock,
+      params: schema.KeyParams,
+      body: Reason,
+      responses: { 200: MerchantKey },
+      run: async (context, { params }) => {
+        const { key, audit } = await revokeIssuedKey(context, params);
+        return { message: 'Key revoked', data: presentKey(key), audit };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+
+import { KEY_DAYS_MAX } from '../access/api-keys.ts';
+import { environment, id, MerchantKey, name, secret } from '../access/operator-schema.ts';
+import { SCOPES } from '../http/route.ts';
+import { instant, plainText } from '../lib/fields.ts';
+import { pageQuery, statusParam } from '../lib/pagination.ts';
+import { Channel } from './channels/schema.ts';
+
+const NAME_CHARACTERS_MAX = 100;
+const IP_RANGE_CHARACTERS_MAX = 64;
+const IP_RANGES_MAX = 100;
+const MERCHANT_STATUSES = ['ACTIVE', 'SUSPENDED'] as const;
+const KYC_STATUSES = ['NOT_STARTED', 'SUBMITTED', 'UNDER_REVIEW', 'APPROVED', 'REJECTED', 'MORE_INFO_NEEDED'] as const;
+
+export const MerchantListQuery = z.strictObject({
+  status: statusParam(MERCHANT_STATUSES).optional(),
+  kycStatus: statusParam(KYC_STATUSES).optional(),
+  search: plainText(NAME_CHARACTERS_MAX).min(1).optional().meta({ description: 'An id, or a part of the name' }),
+  ...pageQuery,
+});
+export const NewMerchant = z.strictObject({ name });
+
+/** A merchant as operators see it. */
+export const Merchant = z
+  .object({
+    merchantId: z.string(),
+    name: z.string(),
+    status: z.enum(MERCHANT_STATUSES),
+    kycStatus: z.enum(KYC_STATUSES),
+    createdAt: instant,
+  })
+  .meta({ id: 'OpsMerchant' });
+
+const EnvironmentSummary = z.object({
+  available: z.number(),
+  reserved: z.number(),
+  feesToDate: z.number(),
+  netSettled: z.number(),
+  channels: z.array(Channel),
+});
+
+/** A merchant with its balance and channels in both environments. */
+export const MerchantDetail = Merchant.extend({
+  currency: z.literal('ETB'),
+  sandbox: EnvironmentSummary,
+  live: EnvironmentSummary,
+}).meta({ id: 'OpsMerchantDetail' });
+
+export const KeyListQuery = z.strictObject({ environment: environment.optional() });
+export const KeyParams = z.strictObject({ merchantId: id, keyId: id });
+export const NewMerchantKey = z.strictObject({
+  environment,
+  name: plainText(NAME_CHARACTERS_MAX).optional(),
+  scopes: z
+    .array(z.enum(SCOPES))
+    .min(1)
+    .max(SCOPES.length)
+    .optional()
+    .meta({ description: 'Restricts the key to these scopes; without them it is a secret key, which has all' }),
+  ipRanges: z.array(plainText(IP_RANGE_CHARACTERS_MAX)).max(IP_RANGES_MAX).optional(),
+  days: z.int().min(1).max(KEY_DAYS_MAX).optional().meta({ description: 'Its lifetime; unlimited unless given' }),
+});
+export const CreatedMerchantKey = MerchantKey.extend({ secret }).meta({ id: 'OpsMadeMerchantKey' });

@@ -1,0 +1,104 @@
+import type { z } from 'zod';
+
+import type { AuditContext } from '../../access/audit.ts';
+import { actionLinks, operatorReadRoute, operatorRoute, type ActionLinks } from '../../access/operator-route.ts';
+import { InEnvironment, MerchantParams } from '../../access/operator-schema.ts';
+import type { Route } from '../../http/route.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Knex } from '../../lib/db.ts';
+import { notFound } from '../../lib/errors.ts';
+import { scopeOf, type Environment, type MerchantScope } from '../../lib/scope.ts';
+import { readRequestedBy } from '../../merchants/requested-by.ts';
+import { findBankAccount, type BankAccountRow } from './queries.ts';
+import * as schema from './schema.ts';
+import { rejectBankAccount, verifyBankAccount, type DecidedAccount } from './verify.ts';
+
+type Deps = { db: Knex; clock: Clock };
+
+/** The bank accounts that merchants have linked. */
+export function bankAccountOperatorRoutes(deps: Deps): Route[] {
+  return [
+    detailRoute(deps),
+    decisionRoute(deps, {
+      type: 'verify',
+      operationId: 'opsVerifyBankAccount',
+      summary: "Verify that a bank account is the merchant's, so that settlements can go to it",
+      body: schema.AccountVerification,
+      run: (context, scope, body) => verifyBankAccount(context.tx, scope, { ...context, ...body }),
+    }),
+    decisionRoute(deps, {
+      type: 'reject',
+      operationId: 'opsRejectBankAccount',
+      summary: 'Reject a bank account, a verified one too: no settlement goes to it, and the merchant sees the reason',
+      description: 'Settlements to it that were requested before can neither be approved nor sent.',
+      body: schema.AccountRejection,
+      run: (context, scope, body) => rejectBankAccount(context.tx, scope, { ...context, ...body }),
+    }),
+  ];
+}
+
+function detailRoute({ db }: Deps): Route {
+  return operatorReadRoute({
+    path: '/api/ops/merchants/:merchantId/bank-account',
+    operationId: 'opsGetBankAccount',
+    summary: "Get the merchant's linked bank account with its unmasked number",
+    permission: 'bank-account.verify',
+    params: MerchantParams,
+    query: InEnvironment,
+    responses: { 200: schema.OperatorBankAccountDetail },
+    handle: async ({ params, query }) => {
+      const row = await findBankAccount(db, { ...params, ...query });
+      if (!row) throw notFound('bank account');
+      const data = { ...schema.presentForOperators(row), ...(await readRequestedBy(db, row)), links: linksOf(row) };
+      return { message: 'Bank account retrieved', data };
+    },
+  });
+}
+
+type Decision<Body extends z.ZodType<{ environment: Environment }>> = {
+  type: 'verify' | 'reject';
+  operationId: string;
+  summary: string;
+  description?: string;
+  body: Body;
+  run: (context: AuditContext, scope: MerchantScope, body: z.output<Body>) => Promise<DecidedAccount>;
+};
+
+function decisionRoute<Body extends z.ZodType<{ environment: Environment }>>(
+  { clock }: Deps,
+  { type, run, ...declared }: Decision<Body>,
+): Route {
+  return operatorRoute({
+    ...declared,
+    method: 'POST',
+    path: `/api/ops/merchants/:merchantId/bank-account/${type}`,
+    action: `bank-account.${type}`,
+    clock,
+    params: MerchantParams,
+    responses: { 200: schema.OperatorBankAccount },
+    errors: ['INVALID_STATE'],
+    run: async (context, { params: { merchantId }, body }) => {
+      const scope = { merchantId, environment: body.environment };
+      const { account, changed, before } = await run(context, scope, body);
+      const { id, status, bankCode } = account;
+      const audit = {
+        resourceType: 'bankAccount',
+        resourceId: id,
+        ...scopeOf(account),
+        before: { status: before },
+        after: { status, bankCode },
+      } as const;
+      return {
+        message: `Bank account is ${status}`,
+        data: schema.presentForOperators(account),
+        audit: changed ? audit : null,
+      };
+    },
+  });
+}
+
+function linksOf({ merchantId, status }: BankAccountRow): ActionLinks {
+  const path = `merchants/${merchantId}/bank-account`;
+  if (status === 'PENDING') return actionLinks(path, 'verify', 'reject');
+  return status === 'VERIFIED' ? actionLinks(path, 'reject') : {};
+}

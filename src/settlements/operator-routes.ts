@@ -1,0 +1,280 @@
+import { z } from 'zod';
+
+import { recordAudit, type AuditContext } from '../access/audit.ts';
+import { operatorReadRoute, operatorRoute } from '../access/operator-route.ts';
+import { MerchantParams, OptionalReason, Reason } from '../access/operator-schema.ts';
+import { requirePermission } from '../access/permissions.ts';
+import { readRoute, type Route } from '../http/route.ts';
+import { UploadedFile } from '../http/upload.ts';
+import type { Clock } from '../lib/clock.ts';
+import { startOfAddisDay } from '../lib/dates.ts';
+import type { Knex } from '../lib/db.ts';
+import type { ErrorCode } from '../lib/errors.ts';
+import { maskDigits } from '../lib/mask.ts';
+import { toBirr, toSantim } from '../lib/money.ts';
+import { readDayRange, readPage } from '../lib/pagination.ts';
+import { readMerchant } from '../merchants/operations.ts';
+import type { RunInTransaction } from '../outbox/record.ts';
+import { settlementAudit } from './audit.ts';
+import { importBankFile, type BankFileDeps } from './bank-file.ts';
+import { markCredited, markFailed, markReturned, markSent } from './bank-results.ts';
+import { approveSettlement, rejectSettlement } from './decide.ts';
+import { bookLateCredit, dismissLateCredit, lateCreditIssue } from './late-credit.ts';
+import { readSettlementLimit, setSettlementLimit, type SettlementLimit } from './limit.ts';
+import { readOperatorDetail } from './operator-detail.ts';
+import { presentForOperators } from './present.ts';
+import { listAllSettlements } from './queries.ts';
+import * as schema from './schema.ts';
+import type { TransitionResult } from './transition.ts';
+
+type Deps = { db: Knex; clock: Clock; runInTransaction: RunInTransaction };
+
+/** The settlements of all merchants, their way to the bank, and their limits. */
+export function settlementOperatorRoutes(deps: Deps): Route[] {
+  return [
+    ...queryRoutes(deps),
+    ...reviewRoutes(deps),
+    ...bankRoutes(deps),
+    ...lateCreditRoutes(deps),
+    bankFileRoute(deps),
+    ...limitRoutes(deps),
+  ];
+}
+
+function queryRoutes({ db, clock }: Deps): Route[] {
+  return [
+    operatorReadRoute({
+      path: '/api/ops/settlements',
+      operationId: 'opsListSettlements',
+      summary: 'List settlements of all merchants, newest first; account numbers are masked but for four digits',
+      description: 'The days default to the last 30, at most 93 apart.',
+      rateLimit: 'list',
+      query: schema.OperatorListQuery,
+      responses: { 200: z.array(schema.OperatorSettlement) },
+      paginated: true,
+      handle: async ({ query }) => {
+        const { merchantId, environment, status, search } = query;
+        const range = readDayRange(query, clock());
+        const filter = { merchantId, environment, range, statuses: status ?? null, search };
+        const { rows, pagination } = await listAllSettlements(db, filter, readPage(query));
+        const masked = rows.map((row) => ({ ...row, accountNumber: maskDigits(row.accountNumber) }));
+        return { message: 'Settlements retrieved', data: masked.map(presentForOperators), pagination };
+      },
+    }),
+    operatorReadRoute({
+      path: '/api/ops/settlements/:settlementId',
+      operationId: 'opsGetSettlement',
+      summary: 'Get a settlement for its approval and its transfer, with the unmasked account number',
+      permission: 'settlement.sent',
+      params: schema.OperatorParams,
+      responses: { 200: schema.OperatorSettlementDetail },
+      handle: async ({ params }) => ({
+        message: 'Settlement retrieved',
+        data: await readOperatorDetail(db, params.settlementId),
+      }),
+    }),
+  ];
+}
+
+type Command<Body extends z.ZodType> = {
+  type: 'approve' | 'reject' | 'sent' | 'failed' | 'returned' | 'book-credit' | 'dismiss-credit';
+  operationId: string;
+  summary: string;
+  description?: string;
+  body: Body;
+  /** Besides INVALID_STATE. */
+  errors?: ErrorCode[];
+  run: (context: AuditContext, settlementId: string, body: z.output<Body>) => Promise<TransitionResult>;
+};
+
+function commandRoute<Body extends z.ZodType>({ clock }: Deps, { type, run, ...declared }: Command<Body>): Route {
+  return operatorRoute({
+    ...declared,
+    method: 'POST',
+    path: `/api/ops/settlements/:settlementId/${type}`,
+    action: `settlement.${type}`,
+    clock,
+    params: schema.OperatorParams,
+    responses: { 200: schema.OperatorSettlement },
+    errors: ['INVALID_STATE', ...(declared.errors ?? [])],
+    run: async (context, { params, body }) => {
+      const result = await run(context, params.settlementId, body);
+      const { settlement } = result;
+      const message = `Settlement is ${settlement.status}`;
+      return { message, data: presentForOperators(settlement), audit: settlementAudit(result) };
+    },
+  });
+}
+
+function reviewRoutes(deps: Deps): Route[] {
+  return [
+    commandRoute(deps, {
+      type: 'approve',
+      operationId: 'opsApproveSettlement',
+      summary: 'Approve a settlement; the requester cannot',
+      body: OptionalReason,
+      run: (context, id) => approveSettlement(context.tx, id, context),
+    }),
+    commandRoute(deps, {
+      type: 'reject',
+      operationId: 'opsRejectSettlement',
+      summary: 'Reject a settlement; its money is available again, and the merchant sees the reason',
+      body: Reason,
+      run: (context, id, body) => rejectSettlement(context.tx, id, { ...context, ...body }),
+    }),
+  ];
+}
+
+function bankRoutes(deps: Deps): Route[] {
+  return [
+    commandRoute(deps, {
+      type: 'sent',
+      operationId: 'opsSettlementSent',
+      summary: 'Claim a settlement for sending: the operator who gets 200 orders the transfer, all others get 409',
+      body: schema.SettlementSent,
+      run: (context, id, body) => markSent(context.tx, id, { ...context, ...body }),
+    }),
+    creditedRoute(deps),
+    commandRoute(deps, {
+      type: 'failed',
+      operationId: 'opsSettlementFailed',
+      summary: 'Record that the bank has not credited a settlement: its money is available again',
+      body: schema.SettlementFailed,
+      run: (context, id, body) => markFailed(context.tx, id, { ...context, ...body }),
+    }),
+    commandRoute(deps, {
+      type: 'returned',
+      operationId: 'opsSettlementReturned',
+      summary: 'Record that the bank has sent back a credited settlement: its money and fee are available again',
+      description: 'The settlement is FAILED with returnedAt. bankReference is the trace id of the return.',
+      body: schema.SettlementReturned,
+      errors: ['DUPLICATE_REFERENCE'],
+      run: (context, id, body) => markReturned(context.tx, id, { ...context, ...body }),
+    }),
+  ];
+}
+
+function creditedRoute({ clock }: Deps): Route {
+  return operatorRoute({
+    method: 'POST',
+    path: '/api/ops/settlements/:settlementId/credited',
+    operationId: 'opsSettlementCredited',
+    summary: 'Record that the bank has credited a settlement, under its trace id: the settlement is complete',
+    description:
+      'One that has FAILED remains FAILED: 202, nothing is booked, and it is in the queue (SETTLEMENT_CREDITED_LATE). A trace id is booked once.',
+    action: 'settlement.credited',
+    clock,
+    params: schema.OperatorParams,
+    body: schema.SettlementCredited,
+    responses: { 200: schema.OperatorSettlement, 202: schema.OperatorSettlement },
+    errors: ['INVALID_STATE', 'DUPLICATE_REFERENCE'],
+    run: async (context, { params, body: { creditedOn, amount, ...body } }) => {
+      const creditedAt = startOfAddisDay(creditedOn);
+      const amountSantim = amount === undefined ? undefined : toSantim(amount);
+      const credit = { ...context, ...body, creditedAt, amountSantim };
+      const result = await markCredited(context.tx, params.settlementId, credit);
+      const { settlement } = result;
+      const issue = lateCreditIssue(settlement, body.bankReference);
+      return {
+        status: issue === null ? 200 : 202,
+        message: issue ?? `Settlement is ${settlement.status}`,
+        data: presentForOperators(settlement),
+        audit: settlementAudit(result),
+      };
+    },
+  });
+}
+
+function lateCreditRoutes(deps: Deps): Route[] {
+  return [
+    commandRoute(deps, {
+      type: 'book-credit',
+      operationId: 'opsBookLateCredit',
+      summary: 'Book the credit of a settlement that had failed: completes it and debits its money again',
+      body: Reason,
+      errors: ['DUPLICATE_REFERENCE', 'INSUFFICIENT_BALANCE'],
+      run: (context, id) => bookLateCredit(context.tx, id, context),
+    }),
+    commandRoute(deps, {
+      type: 'dismiss-credit',
+      operationId: 'opsDismissLateCredit',
+      summary:
+        'Dismiss the reported credit of a settlement that had failed, because there was none or it was taken back',
+      body: Reason,
+      run: (context, id, body) => dismissLateCredit(context.tx, id, { ...context, ...body }),
+    }),
+  ];
+}
+
+const FILE_BYTES_MAX = 1024 * 1024;
+
+function bankFileRoute({ runInTransaction, clock }: Deps): Route {
+  return readRoute({
+    method: 'POST',
+    path: '/api/ops/settlements/bank-file',
+    operationId: 'opsImportBankFile',
+    tag: 'Operators',
+    summary: "Import the bank's results from a CSV file: settlementId,result,bankReference,date,reason",
+    description:
+      "result is credited (with bankReference and date; an amount, if there is the column, must be the settlement's), failed (with reason), or returned: credited and sent back later (with the bankReference of the return, and reason). Each line is booked by itself: an error in one does not affect the others. Importing the same file again changes nothing.",
+    auth: requirePermission('settlement.credited'),
+    body: UploadedFile,
+    upload: { types: ['text/csv'], bytesMax: FILE_BYTES_MAX },
+    responses: { 200: schema.BankFileReport },
+    handle: async ({ caller: { operatorId, keyId }, requestId, body }) => {
+      const onApplied: BankFileDeps['onApplied'] = async (tx, result, type) => {
+        const audit = settlementAudit(result);
+        if (!audit) return;
+        const failure = type === 'credited' ? null : result.settlement.failure;
+        const context = { tx, operatorId, keyId, requestId, at: clock() };
+        const reason = failure?.message ?? 'By the file of the bank';
+        await recordAudit(context, { ...audit, action: `settlement.${type}`, reason });
+      };
+      const text = body.bytes.toString('utf8');
+      const report = await importBankFile({ runInTransaction, clock, onApplied }, { operatorId, text });
+      const { applied, already, wrong } = report;
+      const message = `${applied.length} booked, ${already.length} were so before, ${wrong.length} are wrong`;
+      return { message, data: report };
+    },
+  });
+}
+
+function limitRoutes({ db, clock }: Deps): Route[] {
+  const shared = { path: '/api/ops/merchants/:merchantId/settlement-limit', params: MerchantParams } as const;
+  return [
+    operatorReadRoute({
+      ...shared,
+      operationId: 'opsGetSettlementLimit',
+      summary: 'Get the lowest and highest amount of a settlement',
+      responses: { 200: schema.OperatorSettlementLimit },
+      handle: async ({ params: { merchantId } }) => {
+        await readMerchant(db, merchantId);
+        const limit = presentLimit(await readSettlementLimit(db, merchantId));
+        return { message: 'Settlement limit retrieved', data: limit };
+      },
+    }),
+    operatorRoute({
+      ...shared,
+      method: 'PUT',
+      operationId: 'opsChangeSettlementLimit',
+      summary: 'Change the lowest and highest amount of a future settlement',
+      action: 'merchant.change-settlement-limit',
+      clock,
+      body: schema.SettlementLimitChange,
+      responses: { 200: schema.OperatorSettlementLimit },
+      run: async ({ tx: { trx } }, { params: { merchantId }, body: { min, max } }) => {
+        await readMerchant(trx, merchantId);
+        const before = presentLimit(await readSettlementLimit(trx, merchantId));
+        await setSettlementLimit(trx, { merchantId, minSantim: toSantim(min), maxSantim: toSantim(max) });
+        const after = presentLimit(await readSettlementLimit(trx, merchantId));
+        const audit = { resourceType: 'merchant', resourceId: merchantId, merchantId, before, after } as const;
+        const isSame = JSON.stringify(before) === JSON.stringify(after);
+        return { message: 'Settlement limit changed', data: after, audit: isSame ? null : audit };
+      },
+    }),
+  ];
+}
+
+function presentLimit({ own, minSantim, maxSantim }: SettlementLimit & { own: boolean }) {
+  return { own, currency: 'ETB' as const, min: toBirr(minSantim), max: toBirr(maxSantim) };
+}
