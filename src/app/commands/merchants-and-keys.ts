@@ -12,7 +12,7 @@ import { createTerminalCommands } from './terminal.ts';
 type Parts = { db: Knex; config: Pick<Config, 'API_KEY_PEPPER'>; write: Write };
 type KeyParts = Parts & { config: Pick<Config, 'keyRing' | 'KYC_DOCUMENTS_DIR'> };
 
-/** Runs `meskot merchants …`; `args` without the two words. Returns the exit code (merchants/cli.ts). */
+/** Runs `meskot merchants …`; `args` without the two words. Returns the exit code. */
 export async function runMerchants(args: readonly string[], parts: Parts): Promise<number> {
   return runMerchantsCommand(args, { ...parts, ...terminalCommandsOf(parts) });
 }

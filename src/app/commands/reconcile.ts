@@ -12,7 +12,7 @@ import { runReconcileCommand } from './reconciliation.ts';
 
 type Parts = { db: Knex; config: Pick<Config, 'simulator'>; write: Write };
 
-/** Runs `meskot reconcile …`; `args` without the two words. Returns the exit code (reconciliation/cli.ts). */
+/** Runs `meskot reconcile …`; `args` without the two words. Returns the exit code. */
 export async function runReconcile(args: readonly string[], { db, config, write }: Parts): Promise<number> {
   const http = createHttpClient();
   const clock = systemClock;
