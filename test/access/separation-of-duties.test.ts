@@ -144,7 +144,7 @@ test('an operator who rotates their own key stays who they were: no more, and no
   const next = await rotated(first, first);
   const id = await largeWithdrawal();
   await done(first, `withdrawals/${id}/approve`);
-  expect((await call(next, `withdrawals/${id}/approve`)).body.message).toContain('You have approved');
+  expect((await call(next, `withdrawals/${id}/approve`)).body.message).toContain('You have already approved');
   expect((await done(second, `withdrawals/${id}/approve`)).stage).toBe('CREATED');
   const another = await largeWithdrawal();
   await done(second, `withdrawals/${another}/approve`);

@@ -158,7 +158,7 @@ describe('a withdrawal that its provider leaves open', () => {
     expect(queue.body.data.items).toEqual([
       expect.objectContaining({
         kind: 'WITHDRAWAL_UNKNOWN',
-        what: 'The provider says that it has paid another amount',
+        what: 'The provider reports a payment of another amount',
         detail: expect.objectContaining({ providerSays: 99, providerReference: 'OUT-1' }),
       }),
     ]);
