@@ -7,6 +7,7 @@ import {
 } from './bench/counts.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { startReceiver } from './support/receiver.ts';
+import { resultOf } from './support/temporal.ts';
 import { createWorkerWorld, readDelivery, until } from './support/worker.ts';
 
 describe('the statements of an operation, BEGIN and COMMIT aside', () => {
@@ -54,7 +55,7 @@ test(`a delivery that succeeds at once leaves at most ${budget.historyEvents} ev
     const { workflowId } = await readDelivery(world.db, await world.record(scope));
     const handle = world.temporal.client.workflow.getHandle(workflowId);
     await until('the workflow to be there', () => handle.describe().catch(() => null));
-    expect(await handle.result()).toBe('DELIVERED');
+    expect(await resultOf(handle)).toBe('DELIVERED');
     const { events = [] } = await handle.fetchHistory();
     expect(events?.length).toBeGreaterThan(0);
     expect(events?.length).toBeLessThanOrEqual(budget.historyEvents);

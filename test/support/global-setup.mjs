@@ -1,7 +1,21 @@
 import { tsImport } from 'tsx/esm/api';
 
-/** Jest loads this outside its own modules, where TypeScript needs tsx. The servers live in this process's children. */
-export default async function globalSetup() {
+import { neededServers, testFiles } from './needs.mjs';
+
+/**
+ * Starts the servers that the chosen test files need: a file of pure functions waits for none. Jest loads this outside
+ * its own modules, where TypeScript needs tsx. The servers are this process's children.
+ */
+export default async function globalSetup({ testPathPatterns, rootDir, watch, watchAll, runTestsByPath }) {
+  const chosen = testPathPatterns.toExecutor({ rootDir });
+  const all = watch || watchAll || runTestsByPath;
+  const needed = neededServers(testFiles().filter((file) => all || chosen.isMatch(file)));
+  if (!needed.postgres) return;
   const { startTestStack } = await tsImport('./stack.ts', import.meta.url);
-  globalThis.meskotTestStack = await startTestStack();
+  const stack = await startTestStack(needed);
+  globalThis.meskotTestStack = stack;
+  // An interrupted run has no teardown. What a killed one leaves is cleared by the next.
+  for (const signal of ['SIGINT', 'SIGTERM']) {
+    process.once(signal, () => void stack.stop().finally(() => process.exit(1)));
+  }
 }

@@ -12,8 +12,9 @@ export type TestStack = {
   ownerUrl: string;
   /** PostgreSQL as the application's role. */
   appUrl: string;
+  /** Empty where no chosen test file mentions it. */
   temporalAddress: string;
-  /** Undefined while there is no workflows/index.ts. */
+  /** Undefined where no chosen test file mentions it. */
   workflowBundlePath: string | undefined;
 };
 

@@ -1,4 +1,4 @@
-import { existsSync, statfsSync } from 'node:fs';
+import { statfsSync } from 'node:fs';
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
@@ -22,11 +22,14 @@ const ROOM_NEEDED_BYTES = 4_000_000_000;
 /** In memory where that has room: a database for each test file is a thousand small files that come and go. */
 const SCRATCH = hasRoom(MEMORY) ? MEMORY : tmpdir();
 
+/** Which servers the chosen test files use besides PostgreSQL (needs.mjs). */
+export type NeededServers = { temporal: boolean; workflows: boolean };
+
 /**
- * Starts what every test file shares: PostgreSQL with the migrated template database, a Temporal server that can skip
- * time, the bundled workflows. Tells the test files through one environment variable where they are.
+ * Starts what test files share: PostgreSQL with the migrated template database, and where they are needed a Temporal
+ * server that can skip time and the bundled workflows. The test files find the addresses in one environment variable.
  */
-export async function startTestStack(): Promise<{ stop: () => Promise<void> }> {
+export async function startTestStack(needed: NeededServers): Promise<{ stop: () => Promise<void> }> {
   await clearAbortedRuns();
   const folder = await mkdtemp(join(SCRATCH, PREFIX));
   // PostgreSQL may run as another user, who has to get through.
@@ -36,14 +39,14 @@ export async function startTestStack(): Promise<{ stop: () => Promise<void> }> {
   try {
     const [postgres, temporal, workflowBundlePath] = await Promise.all([
       preparePostgres(folder),
-      prepareTemporal(folder),
-      bundleWorkflows(folder),
+      needed.temporal ? prepareTemporal(folder) : undefined,
+      needed.workflows ? bundleWorkflows(folder) : undefined,
     ]);
     const stack: TestStack = {
       superuserUrl: postgres.url('postgres', 'superuser'),
       ownerUrl: postgres.url('postgres', 'owner'),
       appUrl: postgres.url('postgres', 'app'),
-      temporalAddress: temporal.address,
+      temporalAddress: temporal?.address ?? '',
       workflowBundlePath,
     };
     process.env[STACK_VARIABLE] = JSON.stringify(stack);
@@ -81,9 +84,8 @@ async function prepareTemporal(folder: string): Promise<LocalTemporal> {
   return temporal;
 }
 
-async function bundleWorkflows(folder: string): Promise<string | undefined> {
+async function bundleWorkflows(folder: string): Promise<string> {
   const workflowsPath = join(PROJECT, 'workflows/index.ts');
-  if (!existsSync(workflowsPath)) return undefined;
   const logger = { log() {}, trace() {}, debug() {}, info() {}, warn: console.warn, error: console.error };
   const { code } = await bundleWorkflowCode({ workflowsPath, logger });
   const path = join(folder, 'workflows.js');

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { DefaultLogger, NativeConnection, Runtime, makeTelemetryFilterString } from '@temporalio/worker';
@@ -40,13 +40,44 @@ export async function connectTestTemporal(): Promise<TestTemporal> {
   return { client: new Client({ connection: clientConnection }), connection, close };
 }
 
-const STARTED_WITHIN_MS = 20_000;
+/** How long a test waits for a workflow, or for anything else that takes its time, before it fails and names it. */
+export const WAIT_MS = 20_000;
 
-async function untilStarted(client: Client, workflowId: string): Promise<void> {
-  const deadlineMs = Date.now() + STARTED_WITHIN_MS;
+/** The result of a workflow, which may be about to start. Throws its failure; or, after `WAIT_MS`, what it waits for. */
+export async function resultOf(handle: WorkflowHandle): Promise<unknown> {
+  await untilStarted(handle);
+  return withinWait(handle, handle.result());
+}
+
+async function withinWait<T>(handle: WorkflowHandle, work: Promise<T>): Promise<T> {
+  const abort = new AbortController();
+  const timeOut = sleep(WAIT_MS, undefined, { signal: abort.signal }).then(async () => {
+    throw new Error(`waited ${WAIT_MS / 1_000} s for workflow ${handle.workflowId}: ${await stateOf(handle)}`);
+  });
+  timeOut.catch(() => {});
+  try {
+    return await Promise.race([work, timeOut]);
+  } finally {
+    abort.abort();
+  }
+}
+
+/** The status of a workflow, its last event, and the activities under way with their latest failures. */
+async function stateOf(handle: WorkflowHandle): Promise<string> {
+  const [{ status, raw }, { events = [] }] = await Promise.all([handle.describe(), handle.fetchHistory()]);
+  const activities = (raw.pendingActivities ?? []).map(({ activityType, attempt, lastFailure }) => {
+    const failure = lastFailure?.message ? `, failed with "${lastFailure.message}"` : '';
+    return `${activityType?.name} (attempt ${attempt}${failure})`;
+  });
+  const last = Object.keys(events?.at(-1) ?? {}).find((name) => name.endsWith('EventAttributes'));
+  return `${status.name} after ${events?.length} events, the last with ${last}; activities: ${activities.join(', ') || 'none'}`;
+}
+
+async function untilStarted(handle: WorkflowHandle): Promise<void> {
+  const deadlineMs = Date.now() + WAIT_MS;
   for (;;) {
     try {
-      await client.workflow.getHandle(workflowId).describe();
+      await handle.describe();
       return;
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError) || Date.now() > deadlineMs) throw error;
@@ -66,7 +97,7 @@ async function untilStarted(client: Client, workflowId: string): Promise<void> {
  * instance because the workflow has ended already.
  */
 export async function skipTime(client: Client, workflowId: string, ms: number): Promise<void> {
-  await untilStarted(client, workflowId);
+  await untilStarted(client.workflow.getHandle(workflowId));
   await skipTimeOfStarted(client, workflowId, ms);
 }
 
@@ -84,11 +115,8 @@ export async function skipTimeOfStarted(client: Client, workflowId: string, ms: 
     updateMask: { paths: ['time_skipping_config'] },
   });
   for (;;) {
-    const poll = await workflowService.pollWorkflowExecutionTimeSkipping({
-      namespace,
-      workflowExecution,
-      fastForwardId,
-    });
+    const polling = workflowService.pollWorkflowExecutionTimeSkipping({ namespace, workflowExecution, fastForwardId });
+    const poll = await withinWait(client.workflow.getHandle(workflowId), polling);
     if (poll.fastForwardPollingResult === COMPLETED) return;
     if (poll.fastForwardPollingResult !== FAILED) continue;
     if (poll.failedReason.includes('execution ended')) return;

@@ -21,7 +21,7 @@ import { createSubscription } from '../../src/webhooks/subscriptions/operations.
 import { NewSubscription } from '../../src/webhooks/subscriptions/schema.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { testStack } from './stack-facts.ts';
-import { connectTestTemporal, type TestTemporal } from './temporal.ts';
+import { connectTestTemporal, WAIT_MS, type TestTemporal } from './temporal.ts';
 
 /** A whole worker on a database of its own, a task queue of its own, and what sets it going. */
 export type WorkerWorld = {
@@ -128,13 +128,17 @@ export async function readDelivery(db: Knex, eventId: string) {
   return { ...row, workflowId: deliveryWorkflowId(eventId, row.subscriptionId) };
 }
 
-/** Waits until the question is answered with something, at most 15 s. */
-export async function until<T>(what: string, ask: () => Promise<T | false | null | undefined>): Promise<T> {
-  const deadlineMs = Date.now() + 40_000;
+/** Polls until there is a result other than false, null or undefined. Throws after `withinMs`, naming `what`. */
+export async function until<T>(
+  what: string,
+  poll: () => Promise<T | false | null | undefined>,
+  withinMs = WAIT_MS,
+): Promise<T> {
+  const deadlineMs = Date.now() + withinMs;
   for (;;) {
-    const answer = await ask();
-    if (answer) return answer;
-    if (Date.now() > deadlineMs) throw new Error(`waited 40 s for: ${what}`);
+    const result = await poll();
+    if (result) return result;
+    if (Date.now() > deadlineMs) throw new Error(`waited ${withinMs / 1_000} s for: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
 }

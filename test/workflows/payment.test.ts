@@ -14,7 +14,7 @@ import { storeCallback } from '../../src/providers/callbacks.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { standing } from '../support/build.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
-import { skipTime } from '../support/temporal.ts';
+import { skipTime, resultOf } from '../support/temporal.ts';
 import { createWorkerWorld, until, type WorkerWorld } from '../support/worker.ts';
 
 const MINUTE_MS = 60_000;
@@ -101,7 +101,7 @@ const stands = async (sessionId: string, status: string) =>
   });
 const asked = async (attemptId: string) =>
   until('the provider has the order', async () => simulator.orderOf(attemptId));
-const result = async (workflowId: string) => world.temporal.client.workflow.getHandle(workflowId).result();
+const result = async (workflowId: string) => resultOf(world.temporal.client.workflow.getHandle(workflowId));
 
 describe('the clock of a payment attempt', () => {
   test('a payment whose callback is lost is found by polling', async () => {
@@ -273,7 +273,7 @@ describe('the clock of a payment attempt', () => {
       taskQueue: `${world.config.TASK_QUEUE_PREFIX}payments`,
       args: [input],
     });
-    const failed: unknown = await handle.result().catch((error: unknown) => error);
+    const failed: unknown = await resultOf(handle).catch((error: unknown) => error);
     expect(failed).toMatchObject({ cause: { cause: { type: 'NOT_FOUND', nonRetryable: true } } });
   });
 });

@@ -11,7 +11,7 @@ import { reconciliationWorkflowId } from '../../src/reconciliation/workflow-inpu
 import { createTemporalGateway, temporalOptions, type TemporalGateway } from '../../src/temporal/client.ts';
 import { createReconciliationWorld, NOON, TODAY, type ReconciliationWorld } from '../reconciliation/world.ts';
 import { testStack } from '../support/stack-facts.ts';
-import { connectTestTemporal, skipTime, type TestTemporal } from '../support/temporal.ts';
+import { connectTestTemporal, skipTime, type TestTemporal, resultOf } from '../support/temporal.ts';
 import { until } from '../support/worker.ts';
 
 /** Enough that Temporal suggests a new run on the way. */
@@ -116,7 +116,7 @@ test('a long statement is imported in several runs, and a rerun requested in the
   };
   await askFor('TELEBIRR');
   const first = (await handleOf('TELEBIRR').describe()).runId;
-  expect(await handleOf('TELEBIRR').result()).toBe('DIFFERENCES');
+  expect(await resultOf(handleOf('TELEBIRR'))).toBe('DIFFERENCES');
   expect((await handleOf('TELEBIRR').describe()).runId).not.toBe(first);
   // Each page was read once, and then the list again, for it was asked for.
   expect(pages).toBe(PAGES + 1);
@@ -132,7 +132,7 @@ test('a long statement is imported in several runs, and a rerun requested in the
 test('a statement whose pages form a circle leaves the day INCOMPLETE with the error', async () => {
   world.alterLists((_page, { cursor }) => ({ kind: 'page', rows: [], next: cursor === '1' ? '2' : '1' }));
   await askFor('AWASH');
-  expect(await handleOf('AWASH').result()).toBe('INCOMPLETE');
+  expect(await resultOf(handleOf('AWASH'))).toBe('INCOMPLETE');
   expect(await rowOf('AWASH')).toMatchObject({
     status: 'INCOMPLETE',
     isRunning: false,
@@ -140,7 +140,7 @@ test('a statement whose pages form a circle leaves the day INCOMPLETE with the e
   });
   world.alterLists((page) => page);
   await askFor('AWASH');
-  expect(await handleOf('AWASH').result()).toBe('CLEAN');
+  expect(await resultOf(handleOf('AWASH'))).toBe('CLEAN');
   expect(await rowOf('AWASH')).toMatchObject({ status: 'CLEAN', error: null });
 });
 
@@ -153,7 +153,7 @@ test.each(['importNextPage', 'recheckOrders'] as const)(
       throw new RangeError('Invalid time value');
     };
     await askFor('AWASH');
-    expect(await handleOf('AWASH').result()).toBe('INCOMPLETE');
+    expect(await resultOf(handleOf('AWASH'))).toBe('INCOMPLETE');
     expect(tries).toBe(3);
     expect(await rowOf('AWASH')).toMatchObject({
       isRunning: false,
@@ -170,7 +170,7 @@ test('a transient error of PostgreSQL is retried', async () => {
   };
   await askFor('AWASH');
   await skipTime(temporal.client, reconciliationWorkflowId(idOf('AWASH')), HOUR_MS);
-  expect(await handleOf('AWASH').result()).toBe('CLEAN');
+  expect(await resultOf(handleOf('AWASH'))).toBe('CLEAN');
   expect(tries).toBe(5);
 });
 
@@ -185,7 +185,7 @@ test('a request during the pause of a recheck imports the statement again', asyn
   });
   await world.simulator.clearFaults();
   await askFor('CBE_BIRR');
-  expect(await handleOf('CBE_BIRR').result()).toBe('CLEAN');
+  expect(await resultOf(handleOf('CBE_BIRR'))).toBe('CLEAN');
   expect(await rowOf('CBE_BIRR')).toMatchObject({ importNo: 2, completedImportNo: 2, isRunning: false });
 });
 

@@ -9,7 +9,7 @@ import { createTemporalGateway, temporalOptions } from '../../src/temporal/clien
 import { buildAttempt, buildSession, buildWorld, standing, type World } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
-import { skipTime } from '../support/temporal.ts';
+import { skipTime, resultOf } from '../support/temporal.ts';
 import { buildFreeMerchant } from '../support/withdrawals.ts';
 import { createWorkerWorld, until, type WorkerWorld } from '../support/worker.ts';
 
@@ -75,7 +75,7 @@ const shows = async (channel: Channel, status: string) =>
 async function compared(channel: Channel): Promise<string> {
   await askFor(channel);
   await ended(channel);
-  return (await handleOf(channel).result()) as string;
+  return (await resultOf(handleOf(channel))) as string;
 }
 
 /** Sent to the provider and left there, as if nothing of ours lived on; its session is over. */
@@ -135,7 +135,7 @@ test('an unavailable provider is retried with growing pauses, and the day is com
   // Somebody asks for the day: nobody waits for the half hour to pass.
   await askFor('AWASH');
   expect(await ended('AWASH')).toBe('CLEAN');
-  expect(await handleOf('AWASH').result()).toBe('CLEAN');
+  expect(await resultOf(handleOf('AWASH'))).toBe('CLEAN');
 });
 
 test('a provider that is unavailable for a whole day leaves the day INCOMPLETE, for the next night', async () => {

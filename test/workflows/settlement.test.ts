@@ -11,7 +11,7 @@ import { settlementWorkflowId } from '../../src/settlements/workflow-input.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { ask, linkAccount, standing } from '../support/settlements.ts';
-import { skipTime } from '../support/temporal.ts';
+import { resultOf, skipTime, WAIT_MS } from '../support/temporal.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 import { createWorkerWorld, until, type WorkerWorld } from '../support/worker.ts';
 
@@ -42,7 +42,7 @@ async function asked(at: Date, amount: NewSettlement['amount'] = 100_14n) {
 }
 
 const operator = () => ({ operatorId: 'opr_1', at: clock() });
-const result = async (workflowId: string) => world.temporal.client.workflow.getHandle(workflowId).result();
+const result = async (workflowId: string) => resultOf(world.temporal.client.workflow.getHandle(workflowId));
 const description = async (workflowId: string) => world.temporal.client.workflow.getHandle(workflowId).describe();
 /** Where the workflow says it is, for people who look at it. */
 async function details(workflowId: string): Promise<string> {
@@ -200,7 +200,8 @@ describe('the workflow of a settlement', () => {
     // It has until its days are over: nothing of it is past due, and it is found by the hourly run over everything.
     await rows(world.db, 'UPDATE workflow_recovery SET next_full_run_at = now()');
     worker = world.startWorker();
-    await until('it runs again', async () => (await description(workflowId)).status.name === 'RUNNING');
+    const runs = async () => (await description(workflowId)).status.name === 'RUNNING';
+    await until('the workflow to run again', runs, 2 * WAIT_MS);
     await until('it waits for the bank', async () => (await details(workflowId)).startsWith('wait for the bank'));
     const credit = { ...operator(), bankReference: 'FT2', creditedAt: clock() };
     await world.runInTransaction((tx) => markCredited(tx, id, credit));
@@ -218,7 +219,7 @@ describe('the workflow of a settlement', () => {
       taskQueue: `${world.config.TASK_QUEUE_PREFIX}money`,
       args: [{ ...scope, settlementId }],
     });
-    const failed: unknown = await handle.result().catch((error: unknown) => error);
+    const failed: unknown = await resultOf(handle).catch((error: unknown) => error);
     expect(failed).toMatchObject({ cause: { cause: { type: 'NOT_FOUND', nonRetryable: true } } });
   });
 });

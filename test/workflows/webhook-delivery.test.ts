@@ -2,7 +2,7 @@ import { DAY_MS } from '../../src/lib/dates.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { requestResend } from '../../src/webhooks/delivery/resend.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
-import { skipTime } from '../support/temporal.ts';
+import { skipTime, resultOf } from '../support/temporal.ts';
 import { createWorkerWorld, readDelivery, until, type WorkerWorld } from '../support/worker.ts';
 
 const RETRY_SECONDS = [60, 300, 1_800, 7_200, 43_200];
@@ -90,7 +90,7 @@ describe('the workflow of a delivery', () => {
 
     receiver.behave({ kind: 'answer', status: 204 });
     expect(await handle.executeUpdate('resend', { args: [null] })).toBe('DELIVERED: the receiver returned 204');
-    expect(await handle.result()).toBe('DELIVERED');
+    expect(await resultOf(handle)).toBe('DELIVERED');
     expect(await readDelivery(world.db, eventId)).toMatchObject({ status: 'DELIVERED', attempts: 8 });
     const resent = (await attemptsOf(id)).slice(6).map((one) => [one['source'], one['reason'], one['retryNumber']]);
     expect(resent).toEqual([
@@ -111,7 +111,7 @@ describe('the workflow of a delivery', () => {
     expect(events?.filter((event) => event.activityTaskFailedEventAttributes)).toEqual([]);
 
     await skipTime(world.temporal.client, workflowId, 30 * DAY_MS + 60_000);
-    await expect(world.temporal.client.workflow.getHandle(workflowId).result()).rejects.toMatchObject({
+    await expect(resultOf(world.temporal.client.workflow.getHandle(workflowId))).rejects.toMatchObject({
       cause: { type: 'DeliveryExhausted' },
     });
     receiver.behave({ kind: 'answer', status: 200 });
@@ -195,7 +195,7 @@ describe('the workflow of a delivery', () => {
     await until('the resend', async () => receiver.requests.length > before);
     const handle = world.temporal.client.workflow.getHandle(workflowId);
     await handle.cancel();
-    await expect(handle.result()).rejects.toMatchObject({ name: 'WorkflowFailedError' });
+    await expect(resultOf(handle)).rejects.toMatchObject({ name: 'WorkflowFailedError' });
     expect(await readDelivery(world.db, eventId)).toMatchObject({ status: 'DELIVERED', deadLetteredAt: null });
     const { typedSearchAttributes } = await handle.describe();
     expect(typedSearchAttributes.getAll()).toContainEqual(
@@ -208,8 +208,7 @@ describe('the workflow of a delivery', () => {
     const eventId = await world.record(scope);
     const { workflowId } = await settled(eventId, 1, 'DELIVERED');
     const handle = world.temporal.client.workflow.getHandle(workflowId);
-    await until('the workflow', async () => handle.describe().catch(() => null));
-    await handle.result();
+    await resultOf(handle);
     const { events } = await handle.fetchHistory();
     expect(events?.length).toBeLessThanOrEqual(6);
     const history = JSON.stringify(events, (_key, value: unknown) =>

@@ -10,7 +10,7 @@ import { buildWorld } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
 import { EVENTS_OF_A_RUN } from '../support/stack-facts.ts';
-import { skipTime } from '../support/temporal.ts';
+import { skipTime, resultOf } from '../support/temporal.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 import { createWorkerWorld, until, type WorkerWorld } from '../support/worker.ts';
 
@@ -84,6 +84,6 @@ test('a withdrawal pending for days continues as new runs, and the last one comp
     await tx.trx('withdrawal').where({ id }).update({ stage: 'UNKNOWN', leaseUntil: null });
     return resolveWithdrawal(tx, id, { ...resolution, at: new Date(Date.now() + 2 * HOUR_MS) });
   });
-  expect(await handle.result()).toBe('FAILED');
+  expect(await resultOf(handle)).toBe('FAILED');
   await expectLedgerHolds(world.db);
 });

@@ -9,7 +9,7 @@ import { findRecoverableWithdrawals, withdrawalWorkflowId } from '../../src/with
 import { buildWorld, type World } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
-import { skipTime } from '../support/temporal.ts';
+import { resultOf, skipTime, WAIT_MS } from '../support/temporal.ts';
 import { buildFreeMerchant, expectPaidOutOnce, fund } from '../support/withdrawals.ts';
 import { createWorkerWorld, until, type WorkerWorld } from '../support/worker.ts';
 
@@ -69,8 +69,7 @@ const untilStatus = async (id: string, wanted: string) =>
   });
 const result = async (workflowId: string) => {
   const handle = world.temporal.client.workflow.getHandle(workflowId);
-  await until('the workflow to be there', async () => handle.describe().catch(() => null));
-  return handle.result();
+  return resultOf(handle);
 };
 
 /** Lets the sandbox's own review decide. */
@@ -184,10 +183,12 @@ test('a withdrawal whose workflow Temporal has lost is restarted by the recovery
   expect(await isOpen()).toBe(true);
   // After an absence all open rows are compared; else this one within the hour.
   await rows(world.db, 'UPDATE workflow_recovery SET next_full_run_at = now()');
-  const after = await until('it to run again', async () => {
+  const runs = async () => {
     const now = await handle.describe();
     return now.status.name === 'RUNNING' && now;
-  });
+  };
+  // The recovery looks every 10 s.
+  const after = await until('the workflow to run again', runs, 2 * WAIT_MS);
   expect(after.runId).not.toBe(before.runId);
   await world.runInTransaction((tx) => approveWithdrawal(tx, id, { operatorId: 'opr_1', at: clock() }));
   await untilStatus(id, 'SUCCESS');

@@ -1,0 +1,44 @@
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+
+const PROJECT = resolve(import.meta.dirname, '../..');
+const TESTS = join(PROJECT, 'test');
+/** They start the servers or declare their addresses, and so mention all of them. */
+const DECLARES = new Set(['stack.ts', 'stack-facts.ts'].map((name) => join(TESTS, 'support', name)));
+
+const texts = new Map();
+
+/** The text of a test file and of all test code that it imports. */
+function textOf(file) {
+  const known = texts.get(file);
+  if (known !== undefined) return known;
+  texts.set(file, '');
+  const own = DECLARES.has(file) ? '' : readFileSync(file, 'utf8');
+  const imported = [...own.matchAll(/from '(\.[^']+)'/g)].map(([, path]) => resolve(dirname(file), path));
+  const inTests = imported.filter((path) => path.startsWith(TESTS) && existsSync(path));
+  const text = [own, ...inTests.map(textOf)].join('\n');
+  texts.set(file, text);
+  return text;
+}
+
+/** All test files, as absolute paths. */
+export function testFiles() {
+  return readdirSync(TESTS, { recursive: true })
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => join(TESTS, name));
+}
+
+/** Which of the servers that all files share these files use, found by what their code mentions. */
+export function neededServers(files) {
+  const mention = (word) => files.some((file) => textOf(file).includes(word));
+  return {
+    postgres: mention('testStack('),
+    temporal: mention('temporalAddress'),
+    workflows: mention('workflowBundlePath'),
+  };
+}
+
+/** Whether a file starts whole processes of the program, which bring servers of their own. */
+export function startsProcesses(file) {
+  return /from 'node:child_process'|own-temporal|own-postgres/.test(textOf(file));
+}
