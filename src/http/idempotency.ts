@@ -11,7 +11,7 @@ export const IDEMPOTENCY_HOURS = 24;
 
 /** Whether a route honours `Idempotency-Key`. */
 export function isIdempotent(route: Route): boolean {
-  return 'write' in route && route.method === 'POST' && route.auth.by !== 'nobody';
+  return 'write' in route && route.method === 'POST' && route.auth.by !== 'public';
 }
 
 /**

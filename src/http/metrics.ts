@@ -34,18 +34,10 @@ export function createHttpMetrics(registry: Registry): HttpMetrics {
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10],
     registers: [registry],
   });
-  // The look-up of a label set costs more than counting, so each is made once.
-  const counters = new Map<string, Counter.Internal>();
-  const timers = new Map<string, Histogram.Internal<'route'>>();
   return {
     record: (route, status, seconds) => {
-      const key = `${status} ${route}`;
-      let counter = counters.get(key);
-      if (!counter) counters.set(key, (counter = requests.labels(route, String(status))));
-      let timer = timers.get(route);
-      if (!timer) timers.set(route, (timer = duration.labels(route)));
-      counter.inc();
-      timer.observe(seconds);
+      requests.inc({ route, status });
+      duration.observe({ route }, seconds);
     },
   };
 }

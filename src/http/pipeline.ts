@@ -203,27 +203,27 @@ function idempotent(route: Route, { idempotency, baseUrl, clock }: PipelineDeps)
   };
 }
 
-/** Runs the route's `finish`. The change is committed by then, so a failure here is only logged. */
+/** Runs the route's `afterCommit`. The change is committed by then, so a failure here is only logged. */
 function afterCommit(route: WriteRoute, { idempotency, clock, log }: PipelineDeps): RouteMiddleware {
-  const { finish } = route;
-  if (!finish) return skip;
+  const complete = route.afterCommit;
+  if (!complete) return skip;
   return async (ctx, next) => {
     await next();
     const { first, result, input, call, requestId } = ctx.state;
     if (first) return;
     let response: StoredResponse;
     try {
-      const finished = await finish(result as RouteResult<unknown>, input);
-      if (finished === result) return;
-      response = resultText(route, finished, clock());
+      const completed = await complete(result as RouteResult<unknown>, input);
+      if (completed === result) return;
+      response = resultText(route, completed, clock());
     } catch (error) {
-      log.error({ requestId, err: error }, 'finishing after the commit failed');
+      log.error({ requestId, err: error }, 'afterCommit of the route failed');
       return;
     }
     sendJson(ctx, response);
     if (!call) return;
     await idempotency.update(call, response).catch((error: unknown) => {
-      log.error({ requestId, err: error }, 'the finished response was not stored');
+      log.error({ requestId, err: error }, 'the response after the commit was not stored');
     });
   };
 }

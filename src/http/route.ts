@@ -81,7 +81,7 @@ export type RouteAuth =
   | { by: 'key'; scope: Scope }
   | { by: 'key-or-client-token'; scope: Scope }
   | { by: 'operator'; roles: readonly OperatorRole[] }
-  | { by: 'nobody' };
+  | { by: 'public' };
 
 export type RequestContext = {
   requestId: string;
@@ -93,7 +93,7 @@ type CallerOf<Auth extends RouteAuth> = Auth extends { by: 'key' }
   ? KeyCaller
   : Auth extends { by: 'operator' }
     ? OperatorCaller
-    : Auth extends { by: 'nobody' }
+    : Auth extends { by: 'public' }
       ? null
       : MerchantCaller;
 
@@ -139,7 +139,7 @@ type RouteBase<Auth extends RouteAuth, P extends z.ZodType, Q extends z.ZodType,
   responses: Readonly<Record<number, z.ZodType>>;
   /** The content types of a route that answers 200 with a file. */
   fileTypes?: readonly string[];
-  /** Error codes of its operation, for the docs; those that follow from the rest are in route-errors.ts. */
+  /** Error codes of its operation, for the docs; error-docs.ts adds those that follow from the rest. */
   errors?: readonly ErrorCode[];
   /** Whether the success envelope carries `pagination`. */
   paginated?: boolean;
@@ -178,8 +178,8 @@ export type WriteRoute<
   handle: (
     input: RouteInput<Auth, z.output<P>, z.output<Q>, z.output<B>> & { tx: UnitOfWork },
   ) => Promise<RouteResult<unknown>>;
-  /** Runs after the commit, outside the transaction: may add a provider's response to the result. A stored response is updated. */
-  finish?: (
+  /** Runs outside the transaction; may add a provider's response to the result. A stored response is updated. */
+  afterCommit?: (
     response: RouteResult<unknown>,
     input: RouteInput<Auth, z.output<P>, z.output<Q>, z.output<B>>,
   ) => Promise<RouteResult<unknown>>;

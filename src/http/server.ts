@@ -16,7 +16,7 @@ import { createArrivals } from './arrivals.ts';
 import type { Authenticators } from './auth.ts';
 import { createDispatch, rejectUnknown } from './dispatch.ts';
 import { createDocsRouter } from './docs.ts';
-import { createHealthResponder, healthRoutes, type Readiness } from './health.ts';
+import { healthRoutes, type Readiness } from './health.ts';
 import { createIdempotency } from './idempotency.ts';
 import { createHttpMetrics, type Registry } from './metrics.ts';
 import { createRouteMiddleware } from './pipeline.ts';
@@ -82,13 +82,11 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
   setMaxListeners(0, draining.signal);
   const metrics = createHttpMetrics(deps.registry);
   const context = { ...deps, metrics, red: red.signal, draining: draining.signal };
-  const health = healthRoutes(deps, red.signal);
-  const respondToHealthCheck = createHealthResponder(health, context);
-  const handle = createApp(deps, { routes: [...health, ...deps.routes], context }).callback();
+  const routes = [...healthRoutes(deps, red.signal), ...deps.routes];
+  const handle = createApp(deps, { routes, context }).callback();
   const arrive = createArrivals();
-  const callback = (request: IncomingMessage, response: ServerResponse): void => {
-    if (!respondToHealthCheck(request, response)) arrive(request, () => void handle(request, response));
-  };
+  const callback = (request: IncomingMessage, response: ServerResponse): void =>
+    arrive(request, () => void handle(request, response));
   const turnRed = (): void => red.abort();
   return {
     callback,

@@ -41,7 +41,7 @@ function requestRoute(deps: ReportRouteDeps): Route {
       const row = await requestReport({ ...deps, tx }, scopeOf(caller), { ...body, requestedBy: caller.keyId });
       return { status: 202, message: 'Report requested', data: presentReport(row, deps.baseUrl) };
     },
-    finish: async (response) => {
+    afterCommit: async (response) => {
       const { data, ...rest } = response as RouteResult<ReturnType<typeof presentReport>>;
       if (!isSmall(data)) return response;
       const row = await generateNow(data.reportId);
