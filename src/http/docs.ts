@@ -8,9 +8,9 @@ import { marked } from 'marked';
 import swaggerUiFolder from 'swagger-ui-dist/absolute-path.js';
 
 import { ERROR_STATUS, type ErrorCode } from '../lib/errors.ts';
-import { unknownPath } from './dispatch.ts';
 import { ERROR_MEANINGS } from './error-docs.ts';
 import { createOpenApiDocument, readExamples, type About } from './openapi.ts';
+import { unknownPath } from './response.ts';
 import type { Route } from './route.ts';
 
 /** Same origin only; Swagger UI's stylesheet holds its icons as data URLs. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { AppError } from '../lib/errors.ts';
+import { serviceUnavailable } from '../lib/errors.ts';
 import { withTimeout } from '../lib/timeout.ts';
 import { readRoute, type Route } from './route.ts';
 
@@ -37,21 +37,17 @@ export function healthRoutes({ countPendingMigrations, findFullDisk }: Readiness
       summary: 'Whether the process can take requests: database, migrations, room on the disks',
       responses: { 200: Status },
       handle: async () => {
-        if (red.aborted) throw notReady('The process is shutting down.');
+        if (red.aborted) throw serviceUnavailable('The process is shutting down.');
         const pending = await withTimeout(countPendingMigrations(), READY_WITHIN_MS);
-        if (pending === null) throw notReady('The database does not respond.');
-        if (pending > 0) throw notReady(`${pending} migrations are not applied yet.`);
+        if (pending === null) throw serviceUnavailable('The database does not respond.');
+        if (pending > 0) throw serviceUnavailable(`${pending} migrations are not applied yet.`);
         const disk = await withTimeout(
           findFullDisk().then((full) => full ?? ''),
           READY_WITHIN_MS,
         );
-        if (disk !== '') throw notReady(disk ?? 'A disk does not respond.');
+        if (disk !== '') throw serviceUnavailable(disk ?? 'A disk does not respond.');
         return { message: 'The process is ready', data: { status: 'ok' } };
       },
     }),
   ];
-}
-
-function notReady(why: string): AppError {
-  return new AppError('SERVICE_UNAVAILABLE', why, { headers: { 'Retry-After': '1' } });
 }

@@ -7,10 +7,9 @@ import type { Logger } from '../lib/log.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import { identifyCaller, type Authenticators } from './auth.ts';
 import { isStorable, readJsonBody } from './body.ts';
-import { unknownPath } from './dispatch.ts';
 import { isCacheable, isIdempotent, readIdempotentCall, type Idempotency, type IdempotentCall } from './idempotency.ts';
 import type { RequestState } from './request-context.ts';
-import { errorText, resultText, sendFile, sendJson, type StoredResponse } from './response.ts';
+import { errorText, resultText, sendFile, sendJson, unknownPath, type StoredResponse } from './response.ts';
 import type {
   Caller,
   FileResponse,

@@ -1,10 +1,10 @@
 import { isNativeError } from 'node:util/types';
 
-import type { Context } from 'koa';
+import type { Context, Middleware } from 'koa';
 
 import { inAddis } from '../lib/dates.ts';
 import { isDatabaseUnavailable } from '../lib/db.ts';
-import { AppError, type ErrorCode, type FieldIssue } from '../lib/errors.ts';
+import { AppError, serviceUnavailable, type ErrorCode, type FieldIssue } from '../lib/errors.ts';
 import type { FileResponse, Pagination, RawResponse, Route, RouteResult } from './route.ts';
 
 /** A response as it is sent and stored: its status and its body, byte for byte. */
@@ -79,9 +79,7 @@ const TRANSIENT_SQLSTATE = new Set(['55P03', '57014', '40P01', '40001', '25P03',
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (isDatabaseUnavailable(error) || TRANSIENT_SQLSTATE.has(codeOf(error))) {
-    return new AppError('SERVICE_UNAVAILABLE', 'The service cannot answer right now. Repeat the request in a moment.', {
-      headers: { 'Retry-After': '1' },
-    });
+    return serviceUnavailable();
   }
   return new AppError('INTERNAL_ERROR', 'Internal error. If it persists, contact support with the requestId.');
 }
@@ -118,3 +116,21 @@ export async function sendFile(ctx: Context, { file }: FileResponse): Promise<vo
   ctx.type = file.contentType;
   ctx.length = file.bytes;
 }
+
+const PATH_CHARACTERS_MAX = 200;
+
+/** The 404 of a path that no route has. */
+export function unknownPath({ method, path }: Context): AppError {
+  const shown = path.length > PATH_CHARACTERS_MAX ? `${path.slice(0, PATH_CHARACTERS_MAX)}…` : path;
+  return new AppError('NOT_FOUND', `There is no ${method} ${shown}. All paths are listed at /docs.`);
+}
+
+/** The innermost middleware, reached without a matching route: 405 with Allow if the path exists, else 404. */
+export const rejectUnknown: Middleware = async (ctx) => {
+  const matched: { methods: string[] }[] = ctx['matched'] ?? [];
+  const allowed = [...new Set(matched.flatMap((layer) => layer.methods))].toSorted().join(', ');
+  if (allowed === '') throw unknownPath(ctx);
+  throw new AppError('METHOD_NOT_ALLOWED', `This path takes ${allowed}, got ${ctx.method}.`, {
+    headers: { Allow: allowed },
+  });
+};
