@@ -24,7 +24,7 @@ import { measureReconciliation } from '../reconciliation/metrics.ts';
 import { findRecoverableRuns } from '../reconciliation/runs.ts';
 import { createReportFiles } from '../reports/files.ts';
 import { createGenerateReport, giveUpReport } from '../reports/generate.ts';
-import { measureReports } from '../reports/metrics.ts';
+import { measureReports } from '../reports/monitoring.ts';
 import { findRecoverableReports } from '../reports/workflow.ts';
 import { measureSettlements } from '../settlements/metrics.ts';
 import { findRecoverableSettlements } from '../settlements/workflow-input.ts';

@@ -63,24 +63,18 @@ function isJsonInUtf8(contentType: string): boolean {
   return type.trim() === 'application/json' && (charset === undefined || UTF_8.has(charset)) && others.length === 0;
 }
 
+const CLOSE = { headers: { Connection: 'close' } };
+
 function bodyError(error: Error): AppError {
   const status = 'status' in error ? error.status : undefined;
-  if (status === 413) {
-    return new AppError('PAYLOAD_TOO_LARGE', `The body must be at most ${BODY_BYTES_MAX} bytes.`, {
-      headers: { Connection: 'close' },
-    });
-  }
+  if (status === 413)
+    return new AppError('PAYLOAD_TOO_LARGE', `The body must be at most ${BODY_BYTES_MAX} bytes.`, CLOSE);
   if (status === 415) {
     return new AppError('UNSUPPORTED_MEDIA_TYPE', 'Content-Encoding must be identity, gzip, deflate or br.');
   }
   if (error.name !== 'SyntaxError') {
-    return new AppError(
-      'INVALID_JSON',
-      'The body did not arrive whole, or is not compressed as Content-Encoding says.',
-      {
-        headers: { Connection: 'close' },
-      },
-    );
+    const message = 'The body did not arrive whole, or is not compressed as Content-Encoding says.';
+    return new AppError('INVALID_JSON', message, CLOSE);
   }
   // The parser's own message quotes the body, which may hold a secret: only the position is passed on.
   const position = /position (\d+)/.exec(error.message)?.[1];

@@ -126,24 +126,20 @@ function parseBody({ method, upload }: Route): RouteMiddleware {
 function validate(route: Route): RouteMiddleware {
   const check = createValidator(route, route.operationId);
   return async (ctx, next) => {
-    const { body, caller, requestId } = ctx.state;
+    const { body, caller, requestId, draining } = ctx.state;
     const parts = check({ params: ctx['params'], query: readQuery(ctx.querystring), body });
-    ctx.state.input = { ...parts, caller, requestId, signal: () => signalOf(ctx) };
+    // Only the few handlers that wait create a signal.
+    ctx.state.input = { ...parts, caller, requestId, signal: () => AbortSignal.any([draining, hungUp(ctx)]) };
     await next();
   };
 }
 
-/** Created only for the few handlers that wait. */
-function signalOf({ res, state: { draining } }: RouteContext): AbortSignal {
-  const waiting = new AbortController();
-  const end = (): void => {
-    draining.removeEventListener('abort', end);
-    waiting.abort();
-  };
-  if (draining.aborted || res.closed) end();
-  else draining.addEventListener('abort', end, { once: true });
-  res.once('close', end);
-  return waiting.signal;
+/** Aborts when the caller hangs up. */
+function hungUp({ res }: RouteContext): AbortSignal {
+  const controller = new AbortController();
+  if (res.closed || res.destroyed) controller.abort();
+  else res.once('close', () => controller.abort());
+  return controller.signal;
 }
 
 /**
@@ -155,10 +151,7 @@ function serialize({ serialize: locked, auth, operationId }: WriteRoute, { queue
   if (auth.by !== 'key') throw new Error(`${operationId} serializes what is a merchant's, but takes no merchant's key`);
   return async (ctx, next) => {
     const { merchantId, environment } = ctx.state.caller as KeyCaller;
-    const hungUp = new AbortController();
-    if (ctx.res.destroyed) hungUp.abort();
-    ctx.res.once('close', () => hungUp.abort());
-    await queue.run(`${locked} ${merchantId} ${environment}`, next, hungUp.signal);
+    await queue.run(`${locked} ${merchantId} ${environment}`, next, hungUp(ctx));
   };
 }
 

@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -78,8 +77,6 @@ export type ApiServer = {
 export function createApiServer(deps: ApiServerDeps): ApiServer {
   const red = new AbortController();
   const draining = new AbortController();
-  // One listener for each waiting request.
-  setMaxListeners(0, draining.signal);
   const metrics = createHttpMetrics(deps.registry);
   const context = { ...deps, metrics, red: red.signal, draining: draining.signal };
   const routes = [...healthRoutes(deps, red.signal), ...deps.routes];
