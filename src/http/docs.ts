@@ -8,8 +8,7 @@ import { marked } from 'marked';
 import swaggerUiFolder from 'swagger-ui-dist/absolute-path.js';
 
 import { ERROR_STATUS, type ErrorCode } from '../lib/errors.ts';
-import { ERROR_MEANINGS } from './error-docs.ts';
-import { createOpenApiDocument, readExamples, type About } from './openapi.ts';
+import { createOpenApiDocument, readExamples, type About, type Examples } from './openapi.ts';
 import { unknownPath } from './response.ts';
 import type { Route } from './route.ts';
 
@@ -49,10 +48,11 @@ export type DocsParts = Omit<About, 'examples'> & { docsFolder: string };
 export function createDocsRouter(routes: readonly Route[], parts: DocsParts): Router {
   let read: Guide[] | undefined;
   const guides = (): Guide[] => (read ??= readGuides(join(parts.docsFolder, 'guides')));
+  const examples = (): Examples => readExamples(parts.docsFolder);
   let document: { plain: string; zipped: Buffer } | undefined;
   const router = new Router({ sensitive: true });
   router.get('/openapi.json', (ctx) => {
-    document ??= readDocument(routes, parts);
+    document ??= readDocument(routes, { ...parts, examples: examples() });
     ctx.vary('Accept-Encoding');
     const isZipped = ctx.acceptsEncodings('gzip', 'identity') === 'gzip';
     if (isZipped) ctx.set('Content-Encoding', 'gzip');
@@ -61,7 +61,7 @@ export function createDocsRouter(routes: readonly Route[], parts: DocsParts): Ro
   router.get('/', (ctx) => ctx.redirect('/docs'));
   router.get('/docs', (ctx) => send(ctx, 'html', swaggerPage(guides())));
   router.get('/docs/start.js', (ctx) => send(ctx, 'js', START));
-  router.get('/docs/errors', (ctx) => send(ctx, 'html', textPage({ title: 'Errors', main: errorList() })));
+  router.get('/docs/errors', (ctx) => send(ctx, 'html', textPage({ title: 'Errors', main: errorList(examples()) })));
   router.get('/docs/guide.css', (ctx) => send(ctx, 'css', GUIDE_STYLE));
   router.get('/docs/guides/:name', (ctx) => {
     const guide = guides().find(({ path }) => path === ctx.path.replace(/\.md$/, ''));
@@ -85,8 +85,8 @@ function send(ctx: RouterContext, type: string, body: string | Buffer): void {
   ctx.body = body;
 }
 
-function readDocument(routes: readonly Route[], parts: DocsParts): { plain: string; zipped: Buffer } {
-  const plain = JSON.stringify(createOpenApiDocument(routes, { ...parts, examples: readExamples(parts.docsFolder) }));
+function readDocument(routes: readonly Route[], about: About): { plain: string; zipped: Buffer } {
+  const plain = JSON.stringify(createOpenApiDocument(routes, about));
   return { plain, zipped: gzipSync(plain) };
 }
 
@@ -137,9 +137,10 @@ ${more}
 <link rel="icon" type="image/png" href="/docs/favicon-32x32.png">`;
 }
 
-function errorList(): string {
-  const items = Object.entries(ERROR_MEANINGS).map(
-    ([code, meaning]) => `<dt id="${code}"><b>${code}</b> (${ERROR_STATUS[code as ErrorCode]})</dt><dd>${meaning}</dd>`,
+function errorList({ errors }: Examples): string {
+  const items = Object.entries(errors).map(
+    ([code, { meaning }]) =>
+      `<dt id="${code}"><b>${code}</b> (${ERROR_STATUS[code as ErrorCode]})</dt><dd>${meaning}</dd>`,
   );
   return `<h1>Errors</h1>\n<dl>\n${items.join('\n')}\n</dl>`;
 }

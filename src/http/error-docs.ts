@@ -7,47 +7,6 @@ import { SCOPES_BEFORE_VERIFICATION, type Route } from './route.ts';
 import { fileTooLarge, wrongFileType } from './upload.ts';
 import { createValidator } from './validate.ts';
 
-/** What each code means and what to do about it: the text behind every error's docUrl. */
-export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
-  VALIDATION_ERROR: 'A value is missing, unknown or not allowed. details lists every wrong field.',
-  INVALID_JSON: 'The body is not JSON, or contains characters that cannot be stored. Correct the body.',
-  INVALID_DATE_RANGE: 'startDate is after endDate.',
-  DATE_RANGE_TOO_WIDE: 'startDate and endDate are more than 93 days apart. Request the range in parts.',
-  UNSUPPORTED_CURRENCY: 'Only ETB is supported.',
-  AUTHENTICATION_REQUIRED: 'The request carries no key, or a client token that is not valid for this session.',
-  INVALID_API_KEY: 'The key does not exist, or the two headers carry different keys. Copy it again.',
-  API_KEY_EXPIRED: 'The key is right but has expired. Use the key it was rotated to, or create a new one.',
-  API_KEY_REVOKED: 'The key is right but was revoked. Create a new one.',
-  INSUFFICIENT_SCOPE:
-    'The key lacks the required scope, its operator lacks the required role, or it is of the wrong kind; the message says which.',
-  IP_NOT_ALLOWED: 'The key may only be used from certain addresses, and this is not one of them.',
-  KYC_REQUIRED:
-    'Live keys work once the merchant is verified and one sandbox payment has succeeded; details name what is missing.',
-  CHANNEL_DISABLED: 'The merchant has not enabled this payment channel.',
-  CHANNEL_NOT_AVAILABLE: 'This payment channel cannot be used now, whatever the merchant enables.',
-  MERCHANT_SUSPENDED: 'The merchant is suspended. Contact support.',
-  NOT_FOUND: 'The resource does not exist, or belongs to another merchant or environment. Check the id and the key.',
-  METHOD_NOT_ALLOWED: 'The path exists, but not with this method. Allow lists the right ones.',
-  DUPLICATE_REFERENCE: 'Your reference was used before. existing names what it belongs to.',
-  IDEMPOTENCY_IN_PROGRESS: 'The first request with this Idempotency-Key is still running. Repeat in a moment.',
-  INVALID_STATE: 'The resource is in a state that does not allow this; the message names the state.',
-  PAYLOAD_TOO_LARGE: 'The body is larger than 256 KiB.',
-  UNSUPPORTED_MEDIA_TYPE: 'Send the body as application/json in UTF-8.',
-  IDEMPOTENCY_KEY_REUSED: 'This Idempotency-Key belongs to another request. Use a new key for a new request.',
-  INSUFFICIENT_BALANCE:
-    'The available balance does not cover the amount with its fee and tax; the message contains both.',
-  AMOUNT_BELOW_MINIMUM: 'The amount is below what the channel takes; the message names the limit.',
-  AMOUNT_ABOVE_MAXIMUM: 'The amount is above what the channel takes; the message names the limit.',
-  DAILY_LIMIT_EXCEEDED:
-    'The amount exceeds what is left of the daily limit of this channel; the message contains the rest.',
-  BANK_ACCOUNT_NOT_VERIFIED:
-    'Settlements go to a linked and verified bank account; the message says what is missing, or from when on the account can be used.',
-  RATE_LIMITED: 'Too many requests. Wait for the seconds in Retry-After.',
-  INTERNAL_ERROR:
-    'Internal error. Safe to repeat with the same Idempotency-Key; if it persists, contact support with the requestId.',
-  SERVICE_UNAVAILABLE: 'The service is temporarily unavailable. Repeat after the seconds in Retry-After.',
-};
-
 /** Every error code of a route: those that follow from its declaration, and those it declares for its operation. */
 export function errorCodes(route: Route): ErrorCode[] {
   const codes = new Set<ErrorCode>(['VALIDATION_ERROR', 'INTERNAL_ERROR', 'SERVICE_UNAVAILABLE']);
@@ -92,20 +51,20 @@ function fieldsOf(schema: z.core.$ZodType | undefined): Record<string, z.core.$Z
 /** The part of an error that differs from one to the next of the same code. */
 type ErrorExample = { message: string; details?: FieldIssue[]; existing?: Record<string, string> };
 
-/** Examples of errors: by code; and by code and operation, where the operation determines the text. */
-export type ErrorExamples = {
-  errors: Readonly<Record<ErrorCode, ErrorExample>>;
+/** The documentation of errors: of each code, the text behind its docUrl too; and examples by code and operation. */
+export type ErrorDocs = {
+  errors: Readonly<Record<ErrorCode, ErrorExample & { meaning: string }>>;
   operationErrors: Partial<Readonly<Record<ErrorCode, Readonly<Record<string, ErrorExample>>>>>;
 };
 
 /** An error with this code as callers of the route get it; null where it is the same for every route. */
-export function exampleOfRoute(route: Route, code: ErrorCode, { operationErrors }: ErrorExamples): AppError | null {
+export function exampleOfRoute(route: Route, code: ErrorCode, { operationErrors }: ErrorDocs): AppError | null {
   const recorded = operationErrors[code]?.[route.operationId];
   return EXAMPLES_BY_ROUTE[code]?.(route) ?? (recorded ? new AppError(code, recorded.message, recorded) : null);
 }
 
 /** An error with this code, independent of the route. */
-export function exampleOf(code: ErrorCode, { errors }: ErrorExamples): AppError {
+export function exampleOf(code: ErrorCode, { errors }: ErrorDocs): AppError {
   return new AppError(code, errors[code].message, errors[code]);
 }
 

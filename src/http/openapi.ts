@@ -12,7 +12,7 @@ import {
 
 import { ERROR_STATUS, type AppError, type ErrorCode } from '../lib/errors.ts';
 import { withoutSafeIntegerBounds } from '../lib/json-schema.ts';
-import { ERROR_MEANINGS, errorCodes, exampleOf, exampleOfRoute, type ErrorExamples } from './error-docs.ts';
+import { errorCodes, exampleOf, exampleOfRoute, type ErrorDocs } from './error-docs.ts';
 import { isIdempotent } from './idempotency.ts';
 import { errorText } from './response.ts';
 import type { Route } from './route.ts';
@@ -62,7 +62,7 @@ const SECURITY: Record<Route['auth']['by'], Record<string, string[]>[]> = {
 export type RecordedResponses = Readonly<Record<string, Readonly<Record<string, object>>>>;
 
 /** The examples of the docs; `bodies` by operation, where the examples of the fields make no valid one together. */
-export type Examples = ErrorExamples & { responses: RecordedResponses; bodies: Readonly<Record<string, object>> };
+export type Examples = ErrorDocs & { responses: RecordedResponses; bodies: Readonly<Record<string, object>> };
 
 /** Reads the examples of the docs from their folder. */
 export function readExamples(folder: string): Examples {
@@ -188,7 +188,7 @@ function errors(route: Route, about: About): ZodOpenApiOperationObject['response
   return Object.fromEntries(
     [...new Set(all.map((code) => ERROR_STATUS[code]))].map((status) => {
       const codes = all.filter((code) => ERROR_STATUS[code] === status);
-      const description = codes.map((code) => `- \`${code}\`: ${ERROR_MEANINGS[code]}`).join('\n');
+      const description = codes.map((code) => `- \`${code}\`: ${about.examples.errors[code].meaning}`).join('\n');
       const examples = Object.fromEntries(codes.map((code) => [code, errorExample(route, code, about)]));
       return [status, { description, content: { 'application/json': { schema: ErrorBody, examples } } }];
     }),

@@ -55,20 +55,18 @@ export function createRequestContext(deps: RequestContextDeps): Middleware {
       await next();
     } catch (error) {
       thrown = error;
-      respondWithError(ctx, toAppError(error), { requestId, baseUrl: deps.baseUrl, at: deps.clock() });
+      if (ctx.headerSent) ctx.res.destroy();
+      else sendError(ctx, deps, toAppError(error));
     }
     if (deps.red.aborted && !ctx.headerSent) ctx.res.setHeader('Connection', 'close');
     record(ctx, deps, { thrown, seconds: (performance.now() - startedAt) / 1000 });
   };
 }
 
-function respondWithError(ctx: Context, error: AppError, about: Parameters<typeof errorText>[1]): void {
-  if (ctx.headerSent) {
-    ctx.res.destroy();
-    return;
-  }
+function sendError(ctx: Context, { baseUrl, clock }: RequestContextDeps, error: AppError): void {
+  const { requestId }: RequestState = ctx.state;
   ctx.set(error.headers);
-  sendJson(ctx, { status: error.status, text: errorText(error, about) });
+  sendJson(ctx, { status: error.status, text: errorText(error, { requestId, baseUrl, at: clock() }) });
 }
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);

@@ -83,12 +83,6 @@ export type RouteAuth =
   | { by: 'operator'; roles: readonly OperatorRole[] }
   | { by: 'public' };
 
-export type RequestContext = {
-  requestId: string;
-  /** Aborts when the caller has hung up, or when the process drains and handlers should respond at once. */
-  signal: () => AbortSignal;
-};
-
 type CallerOf<Auth extends RouteAuth> = Auth extends { by: 'key' }
   ? KeyCaller
   : Auth extends { by: 'operator' }
@@ -97,7 +91,10 @@ type CallerOf<Auth extends RouteAuth> = Auth extends { by: 'key' }
       ? null
       : MerchantCaller;
 
-export type RouteInput<Auth extends RouteAuth, Params, Query, Body> = RequestContext & {
+export type RouteInput<Auth extends RouteAuth, Params, Query, Body> = {
+  requestId: string;
+  /** Aborts when the caller has hung up, or when the process drains and handlers should respond at once. */
+  signal: () => AbortSignal;
   caller: CallerOf<Auth>;
   params: Params;
   query: Query;
