@@ -13,8 +13,8 @@ export type KeyedQueueOptions = {
 
 export type KeyedQueue = {
   /**
-   * Runs the work in its turn, unless its caller is gone by then. Throws RATE_LIMITED when the key's queue is full or its
-   * caller is gone; SERVICE_UNAVAILABLE when the whole queue is full or the work has waited too long.
+   * Runs the work in its turn, unless its caller has left by then. Throws RATE_LIMITED when the key's queue is full or its
+   * caller has left; SERVICE_UNAVAILABLE when the whole queue is full or the work has waited too long.
    */
   run: <T>(key: string, work: () => Promise<T>, gone: AbortSignal) => Promise<T>;
 };
@@ -77,7 +77,7 @@ export function createKeyedQueue(options: KeyedQueueOptions): KeyedQueue {
   };
   const end = (key: string): void => {
     running -= 1;
-    // To the end of the row, behind the other keys.
+    // Behind the other keys.
     if (lines.get(key)?.length) ready.add(key);
     else lines.delete(key);
     beginReady();
