@@ -231,8 +231,7 @@ function rejectLocalDefaults(env: Variables, allowLoopbackWebhooks: boolean): vo
   for (const name of Object.keys(env).filter((one) => one.startsWith('MESKOT_DEMO_') && env[one])) {
     problems.push(`  ${name} must not be set: demo data is for local use`);
   }
-  if (problems.length > 0)
-    throw new Error(`MESKOT_MODE=production refuses to start:\n${problems.join('\n')}`);
+  if (problems.length > 0) throw new Error(`MESKOT_MODE=production refuses to start:\n${problems.join('\n')}`);
 }
 
 /** A workflow's page in the Temporal UI; null where none is configured. */
