@@ -117,7 +117,7 @@ function required(what: string) {
 /** Values of settings with such names are not printed: they hold passwords. */
 const PRIVATE_SETTING = /URL|KEY|PEPPER/;
 
-/** Reads settings by a schema. Throws one error that lists every wrong one, what is allowed and what it was. */
+/** Reads settings by a schema. Throws one error that lists every wrong one, the allowed values and the given one. */
 export function parseSettings<Schema extends z.ZodType>(schema: Schema, env: Variables): z.output<Schema> {
   const parsed = schema.safeParse(env, { error: oneOfThese });
   if (parsed.success) return parsed.data;

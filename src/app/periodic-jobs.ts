@@ -83,7 +83,7 @@ export function timedJobs(config: Config, deps: TimedDeps): PeriodicJob[] {
 
 type TemporalDeps = { relay: Relay; dispatcher: Dispatcher; recovery: WorkflowRecovery; registry?: Registry };
 
-/** The jobs of the outbox and the deliveries. Commits trigger both at once: these find what is due, and what a dead process took. */
+/** The jobs of the outbox and the deliveries. Commits trigger both at once: these find due rows and those of a dead process. */
 export function temporalJobs({ relay, dispatcher, recovery, registry }: TemporalDeps): PeriodicJob[] {
   const countSkipped = registry ? countSkippedWorkflows(registry) : () => {};
   return [

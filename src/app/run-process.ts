@@ -9,7 +9,7 @@ import { createLogger, type Logger } from '../lib/log.ts';
 /** The time from closing the port to the forced end. */
 const DRAIN_MS = 15_000;
 
-/** The simulator's address when it runs alone. Its admin calls need no key: never expose it. */
+/** The simulator's address as a process of its own. Its admin calls need no key: never expose it. */
 const SimulatorSettings = z.object({
   MESKOT_MODE: z.enum(['local', 'production']).default('local'),
   SIMULATOR_HOST: z.string().min(1).default('127.0.0.1'),
@@ -17,7 +17,7 @@ const SimulatorSettings = z.object({
   SIMULATOR_PUBLIC_URL: z.url('must be a full address such as https://pay.example.et').optional(),
 });
 
-/** A started process; `stop` completes what is under way, then closes everything. */
+/** A started process; `stop` completes requests in flight, then closes everything. */
 type Running = { stop: () => Promise<void> };
 
 /** `meskot api`: the HTTP process, until a signal. `project` is the folder of package.json. */

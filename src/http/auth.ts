@@ -27,7 +27,7 @@ export type Authenticators = {
 
 /**
  * The caller by key or client token, once it has the permission that the route needs; null on a public route.
- * Throws AUTHENTICATION_REQUIRED, INVALID_API_KEY, INSUFFICIENT_SCOPE and what the authenticators throw.
+ * Throws AUTHENTICATION_REQUIRED, INVALID_API_KEY, INSUFFICIENT_SCOPE and the errors of the authenticators.
  */
 export async function identifyCaller(
   ctx: Context,

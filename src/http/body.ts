@@ -7,7 +7,7 @@ import { AppError } from '../lib/errors.ts';
 export const BODY_BYTES_MAX = 256 * 1024;
 const JSON_DEPTH_MAX = 20;
 
-// No strict mode: the route's schema rejects what is not an object, with a better message.
+// No strict mode: the route's schema rejects values other than objects, with a better message.
 const parseJson = bodyParser({
   enableTypes: ['json'],
   parsedMethods: ['POST', 'PUT', 'PATCH', 'DELETE'],
@@ -73,7 +73,7 @@ function bodyError(error: Error): AppError {
     return new AppError('UNSUPPORTED_MEDIA_TYPE', 'Content-Encoding must be identity, gzip, deflate or br.');
   }
   if (error.name !== 'SyntaxError') {
-    const message = 'The body did not arrive whole, or is not compressed as Content-Encoding says.';
+    const message = 'The body is incomplete, or is not compressed as Content-Encoding declares.';
     return new AppError('INVALID_JSON', message, CLOSE);
   }
   // The parser's own message quotes the body, which may hold a secret: only the position is passed on.

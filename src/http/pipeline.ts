@@ -33,7 +33,7 @@ export type PipelineDeps = Authenticators & {
   baseUrl: string;
 };
 
-/** What the middlewares of a route leave for those after them. */
+/** The results of a route's middlewares, for those after them. */
 type RouteState = RequestState & {
   /** By `authenticate`; null on a public route. */
   caller: Caller | null;
@@ -148,7 +148,7 @@ function hungUp({ res }: RouteContext): AbortSignal {
  */
 function serialize({ serialize: locked, auth, operationId }: WriteRoute, { queue }: PipelineDeps): RouteMiddleware {
   if (!locked) return skip;
-  if (auth.by !== 'key') throw new Error(`${operationId} serializes what is a merchant's, but takes no merchant's key`);
+  if (auth.by !== 'key') throw new Error(`${operationId} is serialized by merchant, but takes no merchant's key`);
   return async (ctx, next) => {
     const { merchantId, environment } = ctx.state.caller as KeyCaller;
     await queue.run(`${locked} ${merchantId} ${environment}`, next, hungUp(ctx));
@@ -157,7 +157,7 @@ function serialize({ serialize: locked, auth, operationId }: WriteRoute, { queue
 
 /**
  * One Idempotency-Key, one effect, one response: sends the first response again, and stores business errors after the
- * rollback of what they rejected.
+ * rollback of the rejected change.
  */
 function idempotent(route: Route, { idempotency, baseUrl, clock }: PipelineDeps): RouteMiddleware {
   if (!isIdempotent(route)) return skip;

@@ -99,8 +99,8 @@ const PATH_CHARACTERS_MAX = 200;
 
 /** The 404 of a path that no route has. */
 export function unknownPath({ method, path }: Context): AppError {
-  const shown = path.length > PATH_CHARACTERS_MAX ? `${path.slice(0, PATH_CHARACTERS_MAX)}…` : path;
-  return new AppError('NOT_FOUND', `There is no ${method} ${shown}. All paths are listed at /docs.`);
+  const shortened = path.length > PATH_CHARACTERS_MAX ? `${path.slice(0, PATH_CHARACTERS_MAX)}…` : path;
+  return new AppError('NOT_FOUND', `There is no ${method} ${shortened}. All paths are listed at /docs.`);
 }
 
 /** The innermost middleware, reached without a matching route: 405 with Allow if the path exists, else 404. */

@@ -28,7 +28,7 @@ export const SCOPES = [
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** What a live key may do before its merchant is verified: the steps of the verification itself. */
+/** The scopes of a live key before its merchant is verified: those of the verification itself. */
 export const SCOPES_BEFORE_VERIFICATION: readonly Scope[] = ['kyc:write', 'bank:write'];
 
 /** Roles of operators: every role reads; support and finance decide in their areas; admins decide everything. */
@@ -134,7 +134,7 @@ type RouteBase<Auth extends RouteAuth, P extends z.ZodType, Q extends z.ZodType,
   upload?: UploadRule;
   /** The schema of `data` by status; z.null() where there is none. */
   responses: Readonly<Record<number, z.ZodType>>;
-  /** The content types of a route that answers 200 with a file. */
+  /** The content types of a route whose 200 is a file. */
   fileTypes?: readonly string[];
   /** Error codes of its operation, for the docs; error-docs.ts adds those that follow from the rest. */
   errors?: readonly ErrorCode[];

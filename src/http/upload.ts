@@ -26,7 +26,7 @@ export async function readUpload(ctx: Context, rule: UploadRule): Promise<{ body
   const contentType = requireType(ctx, rule);
   if (Number(ctx.req.headers['content-length'] ?? 0) > rule.bytesMax) throw fileTooLarge(rule);
   const bytes = await readBody(ctx.req, rule.bytesMax).catch(() => {
-    throw new AppError('VALIDATION_ERROR', 'The file did not arrive completely. Send it again.', CLOSE);
+    throw new AppError('VALIDATION_ERROR', 'The file is incomplete. Send it again.', CLOSE);
   });
   if (bytes === null) throw fileTooLarge(rule);
   if (bytes.length === 0) {

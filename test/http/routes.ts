@@ -92,7 +92,7 @@ export function itemRoutes(journal: ItemJournal): Route[] {
     body: z.strictObject({
       id: z.string().max(64),
       name: z.string().max(64),
-      finish: z.enum(['adds', 'fails']).optional(),
+      afterCommit: z.enum(['adds', 'fails']).optional(),
     }),
     responses: { 201: Item },
     errors: ['INVALID_STATE'],
@@ -105,8 +105,8 @@ export function itemRoutes(journal: ItemJournal): Route[] {
       return { status: 201, message: 'Made', data: { id: body.id, name: body.name } };
     },
     afterCommit: async (result, { body }) => {
-      if (body.finish === 'fails') throw new Error('the provider is unavailable');
-      return body.finish === 'adds' ? { ...result, data: { id: body.id, name: 'finished' } } : result;
+      if (body.afterCommit === 'fails') throw new Error('the provider is unavailable');
+      return body.afterCommit === 'adds' ? { ...result, data: { id: body.id, name: 'finished' } } : result;
     },
   });
   return [list, echo, broken, failing, create];
