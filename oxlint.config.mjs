@@ -1,5 +1,5 @@
 /** The rooms of `src`, from low to high: each may import those before its own line. */
-const ORDER = [
+export const ORDER = [
   ['lib'],
   ['outbox'],
   ['http'],

@@ -117,7 +117,7 @@ function required(what: string) {
 /** Values of settings with such names are not printed: they hold passwords. */
 const PRIVATE_SETTING = /URL|KEY|PEPPER/;
 
-/** Reads settings by a schema. Throws one error that lists every wrong one, what is allowed and what it was. */
+/** Reads settings by a schema. Throws one error that lists every wrong one, the allowed values and the given one. */
 export function parseSettings<Schema extends z.ZodType>(schema: Schema, env: Variables): z.output<Schema> {
   const parsed = schema.safeParse(env, { error: oneOfThese });
   if (parsed.success) return parsed.data;
@@ -165,13 +165,13 @@ export function readConfig(env: Variables = environment, { usesSecrets = true }:
     folders: { KYC_DOCUMENTS_DIR: settings.KYC_DOCUMENTS_DIR, REPORTS_DIR: settings.REPORTS_DIR },
     freeMegabytesMin: settings.DISK_FREE_MEGABYTES_MIN,
   };
-  /** Locally no load balancer is involved, and Ctrl-C is to be quick. */
+  /** No load balancer is in front of a local process, and Ctrl-C is quick. */
   const shutdownDelayMs = (settings.SHUTDOWN_DELAY_SECONDS ?? (production ? 5 : 0)) * 1_000;
-  /** The current one hashes new keys; the previous ones still verify. */
-  const pepper = { API_KEY_PEPPER: peppers[0], peppers };
   return {
     ...others,
-    ...pepper,
+    /** The current pepper, which hashes new keys; `peppers` also has the previous ones, which still verify. */
+    API_KEY_PEPPER: peppers[0],
+    peppers,
     production,
     egress,
     simulator,
@@ -182,10 +182,10 @@ export function readConfig(env: Variables = environment, { usesSecrets = true }:
   };
 }
 
-/** This machine alone: an address of 127.0.0.0/8, ::1, or localhost. */
+/** Addresses of this machine only: 127.0.0.0/8, ::1 and localhost. */
 const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/;
 
-/** Of local mode: its secrets are published, so it must not be reachable from other machines. */
+/** Throws unless the host is a loopback address: the secrets of local mode are published. */
 export function requireLoopback(name: string, host: string): void {
   if (LOOPBACK.test(host)) return;
   throw new Error(
@@ -194,7 +194,7 @@ export function requireLoopback(name: string, host: string): void {
   );
 }
 
-/** Null without TLS. Implied where a value is set that needs it: no secret travels in the clear. */
+/** Null without TLS. A setting that needs TLS implies it: no secret is sent in the clear. */
 function readTemporalTls(settings: z.output<typeof Settings>) {
   const tls = {
     serverCaFile: settings.TEMPORAL_TLS_SERVER_CA_CERT_PATH,

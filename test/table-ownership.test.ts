@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
+import { ORDER } from '../oxlint.config.mjs';
+
 const PROJECT = resolve(import.meta.dirname, '..');
 
 /** Which room owns which tables and views: it alone writes them, and those above it may read them. */
@@ -52,24 +54,6 @@ const OWNER_OF = new Map(
   Object.entries(OWNERS).flatMap(([room, tables]) => tables.map((table) => [table, room] as const)),
 );
 
-const ORDER = [
-  ['lib'],
-  ['outbox'],
-  ['http'],
-  ['access'],
-  ['merchants'],
-  ['providers'],
-  ['ledger', 'webhooks'],
-  ['payments'],
-  ['withdrawals', 'settlements'],
-  ['reconciliation', 'reports'],
-  ['backoffice'],
-  ['temporal'],
-  ['sandbox'],
-  ['demo'],
-  ['app'],
-  ['local'],
-];
 const heightOf = (room: string): number => ORDER.findIndex((rooms) => rooms.includes(room));
 
 /** Words of SQL that a table's name follows, in the case that statements are written in. */

@@ -71,15 +71,15 @@ export type ApiOptions = {
   /** The folder of package.json. */
   project: string;
   version: string;
-  /** The registry of this process, if it shows more than the API's own metrics. */
+  /** The registry of this process, if it exposes more than the API's metrics. */
   registry?: Registry;
   /** Temporal's metrics, where a worker runs in this process. */
   readMoreMetrics?: () => Promise<string>;
 };
 
-const TEMPORAL_KEPT_MS = 3_000;
+const REACHABLE_CACHED_MS = 3_000;
 const CLOCK_WITHIN_MS = 2_000;
-/** Limits of money operations: some seconds' worth per merchant. Together they use half of the connections at most. */
+/** Limits of money operations: a few seconds of work per merchant. Together they use half of the connections at most. */
 const QUEUE_LIMITS = { pendingMax: { ofOne: 300, ofAll: 3_000 }, waitMsMax: 20_000 };
 
 /** The HTTP process: the API, the checkout page and the providers' callbacks. It never sends to merchants. */
@@ -148,13 +148,13 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
   };
 }
 
-/** Metrics about missing workers or a missing Temporal, shown by the process that runs. */
+/** Metrics about missing workers or an unreachable Temporal: the process that runs exposes them. */
 function measureForWorkers(registry: Registry, db: Knex, isTemporalReachable: () => Promise<boolean>): void {
   measureLateDeliveries(registry, db);
   measureUnsentWithdrawals(registry, db);
-  const reachable = { name: 'meskot_temporal_reachable', help: 'Whether Temporal answers within a second: 1 or 0' };
-  const ask = async () => ({ reachable: (await isTemporalReachable()) ? 1 : 0 });
-  measureFigures(registry, { reachable }, cachedFor(TEMPORAL_KEPT_MS, ask));
+  const reachable = { name: 'meskot_temporal_reachable', help: 'Whether Temporal responds within a second: 1 or 0' };
+  const measure = async () => ({ reachable: (await isTemporalReachable()) ? 1 : 0 });
+  measureFigures(registry, { reachable }, cachedFor(REACHABLE_CACHED_MS, measure));
 }
 
 type RouteParts = {
@@ -171,8 +171,8 @@ type RouteParts = {
 export function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers: Router[] } {
   const { db, runInTransaction, findProvider, clock, log, limits, tokens } = parts;
   const baseUrl = config.PUBLIC_BASE_URL;
-  const checkAttempt = createSyncAttempt({ db, runInTransaction, findProvider, clock, baseUrl, log });
-  const checkPayout = createCheckPayout({ db, runInTransaction, findProvider, clock, baseUrl, log });
+  const sync = { db, runInTransaction, findProvider, clock, baseUrl, log };
+  const [checkAttempt, checkPayout] = [createSyncAttempt(sync), createCheckPayout(sync)];
   const endUnpaid = createCloseUnpaid({ db, runInTransaction, clock, checkAttempt });
   const pepper = config.API_KEY_PEPPER;
   const checkout = { db, runInTransaction, clock, checkAttempt, endUnpaid, findProvider, baseUrl, pepper };
@@ -209,18 +209,12 @@ export function routesOf(config: Config, parts: RouteParts): { routes: Route[]; 
         findAttemptBySecret: (secret) => findAttemptBySecret(db, secret),
         findProvider,
         storeCallback: (row) => storeCallback(db, row),
-        onCallback: async (attemptId, { verified }) => {
-          const minIntervalMs = verified ? 0 : MIN_QUERY_INTERVAL_MS;
-          return isConclusive(await checkAttempt(attemptId, { minIntervalMs, notifyWorkflow: true }));
-        },
+        onCallback: async (attemptId, { verified }) =>
+          isConclusive(await checkAttempt(attemptId, afterCallback(verified))),
         payouts: {
           findWithdrawalBySecret: (secret) => findWithdrawalBySecret(db, secret),
-          onPayoutCallback: async (withdrawalId, { verified }) => {
-            const minIntervalMs = verified ? 0 : MIN_QUERY_INTERVAL_MS;
-            return isPayoutConclusive(
-              await checkPayout(withdrawalId, { minIntervalMs, proof: verified, notifyWorkflow: true }),
-            );
-          },
+          onPayoutCallback: async (withdrawalId, { verified }) =>
+            isPayoutConclusive(await checkPayout(withdrawalId, { ...afterCallback(verified), proof: verified })),
         },
         unknown: limits.unknownCallbacks,
         log,
@@ -228,6 +222,12 @@ export function routesOf(config: Config, parts: RouteParts): { routes: Route[]; 
     ],
   };
 }
+
+/** A verified callback is checked with the provider at once. */
+const afterCallback = (isVerified: boolean) => ({
+  minIntervalMs: isVerified ? 0 : MIN_QUERY_INTERVAL_MS,
+  notifyWorkflow: true,
+});
 
 function limitsOf(config: Config): LimitSettings {
   return {

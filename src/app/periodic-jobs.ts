@@ -4,7 +4,7 @@ import type { Registry } from '../http/metrics.ts';
 import { createIntegrityMonitor } from '../ledger/integrity-monitor.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { DatabaseClock } from '../lib/database-clock.ts';
-import { DAY_MS } from '../lib/dates.ts';
+import { DAY_MS, HOUR_MS } from '../lib/dates.ts';
 import type { Knex } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import type { PeriodicJob } from '../lib/periodic-jobs.ts';
@@ -12,11 +12,15 @@ import { decideDueInSandbox } from '../merchants/kyc/decide.ts';
 import { removeOrphans } from '../merchants/kyc/documents.ts';
 import { createDocumentStore } from '../merchants/kyc/store.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
+import type { WorkflowRecovery } from '../outbox/recover-workflows.ts';
+import type { Relay } from '../outbox/relay.ts';
 import { expireDueSessions } from '../payments/close-session.ts';
 import { recheckProven } from '../payments/recheck-callbacks.ts';
 import type { CheckAttempt } from '../payments/sync.ts';
 import { expireReports, removeAbandoned } from '../reports/expire.ts';
 import { createReportFiles } from '../reports/files.ts';
+import type { Dispatcher } from '../webhooks/delivery/dispatcher.ts';
+import { countSkippedWorkflows } from '../webhooks/delivery/metrics.ts';
 import { runResendJobs } from '../webhooks/delivery/resend-jobs.ts';
 import { recheckProvenPayouts, type CheckPayout } from '../withdrawals/sync.ts';
 import { ledgerChecks } from './ledger-invariants.ts';
@@ -25,20 +29,19 @@ const EXPIRE_BATCH = 500;
 const RECHECK_BATCH = 20;
 const KYC_BATCH = 100;
 const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 /** It reads the whole ledger, which may take minutes. */
 const VERIFY_LEDGER_EVERY_MS = 6 * HOUR_MS;
 
-/** Jobs that go by the clock do not begin before the database's time is known. */
+/** Delays jobs until the database's time is known. */
 export const afterClock = ({ known }: DatabaseClock, periodicJobs: PeriodicJob[]): PeriodicJob[] =>
   periodicJobs.map(({ run, ...one }) => ({
     ...one,
     run: async (stopping) => known.then(async () => !stopping.aborted && run(stopping)),
   }));
 
-export const job = (name: string, everyMs: number, run: PeriodicJob['run']): PeriodicJob => ({ name, everyMs, run });
+const job = (name: string, everyMs: number, run: PeriodicJob['run']): PeriodicJob => ({ name, everyMs, run });
 
-export type JobDeps = {
+type TimedDeps = {
   db: Knex;
   runInTransaction: RunInTransaction;
   clock: Clock;
@@ -48,24 +51,45 @@ export type JobDeps = {
   checkPayout: CheckPayout;
 };
 
-/** The worker's jobs that go by the clock and need no Temporal. */
-export function periodicJobsOf(config: Config, deps: JobDeps): PeriodicJob[] {
-  const { db, runInTransaction, clock, checkAttempt, checkPayout, ...watching } = deps;
-  const jobs = { db, runInTransaction, clock };
+/** The worker's jobs that depend on the time and need no Temporal. */
+export function timedJobs(config: Config, deps: TimedDeps): PeriodicJob[] {
+  const { db, runInTransaction, clock, log, registry, checkAttempt, checkPayout } = deps;
   const files = createReportFiles(config.REPORTS_DIR);
-  const ledger = { db, databaseUrl: config.DATABASE_URL, checks: ledgerChecks, clock, ...watching };
+  const store = createDocumentStore(config.KYC_DOCUMENTS_DIR, config.keyRing);
+  const ledger = {
+    db,
+    databaseUrl: config.DATABASE_URL,
+    checks: ledgerChecks,
+    clock,
+    log,
+    ...(registry && { registry }),
+  };
+  const resends = { db, runInTransaction, clock };
   return [
     job('expire sessions', 1_000, () => expireDueSessions(runInTransaction, clock(), EXPIRE_BATCH)),
-    job('recheck called payments', 30_000, () => recheckProven({ db, clock, checkAttempt }, RECHECK_BATCH)),
-    job('recheck called payouts', 30_000, () => recheckProvenPayouts({ db, clock, checkPayout }, RECHECK_BATCH)),
-    job('decide rehearsed verifications', 1_000, () => decideDueInSandbox(runInTransaction, clock(), KYC_BATCH)),
-    job('remove the files of failed uploads', HOUR_MS, () =>
-      removeOrphans({ db, store: createDocumentStore(config.KYC_DOCUMENTS_DIR, config.keyRing) }),
+    job('recheck payments with callbacks', 30_000, () => recheckProven({ db, clock, checkAttempt }, RECHECK_BATCH)),
+    job('recheck payouts with callbacks', 30_000, () =>
+      recheckProvenPayouts({ db, clock, checkPayout }, RECHECK_BATCH),
     ),
-    job('run bulk resends', 1_000, () => runResendJobs(jobs, config.WEBHOOK_RESENDS_PER_SECOND)),
-    job('remove the files of old reports', MINUTE_MS, () => expireReports({ db, clock, files })),
-    job('remove what reports have left behind', DAY_MS, () => removeAbandoned({ db, files })),
-    job('forget old idempotency keys', MINUTE_MS, () => deleteOldIdempotencyKeys(db)),
+    job('decide sandbox verifications', 1_000, () => decideDueInSandbox(runInTransaction, clock(), KYC_BATCH)),
+    job('remove files of failed uploads', HOUR_MS, () => removeOrphans({ db, store })),
+    job('run bulk resends', 1_000, () => runResendJobs(resends, config.WEBHOOK_RESENDS_PER_SECOND)),
+    job('remove files of expired reports', MINUTE_MS, () => expireReports({ db, clock, files })),
+    job('remove files of abandoned reports', DAY_MS, () => removeAbandoned({ db, files })),
+    job('delete old idempotency keys', MINUTE_MS, () => deleteOldIdempotencyKeys(db)),
     job('verify the ledger', MINUTE_MS, createIntegrityMonitor(ledger, VERIFY_LEDGER_EVERY_MS)),
+  ];
+}
+
+type TemporalDeps = { relay: Relay; dispatcher: Dispatcher; recovery: WorkflowRecovery; registry?: Registry };
+
+/** The jobs of the outbox and the deliveries. Commits trigger both at once: these find due rows and those of a dead process. */
+export function temporalJobs({ relay, dispatcher, recovery, registry }: TemporalDeps): PeriodicJob[] {
+  const countSkipped = registry ? countSkippedWorkflows(registry) : () => {};
+  return [
+    job('sweep the outbox', 500, async () => relay.trigger()),
+    job('find due deliveries', 1_000, async () => dispatcher.trigger()),
+    job('skip visibility workflows', 1_000, async () => countSkipped(await relay.dropSkippedVisibility())),
+    job('recover lost workflows', 5_000, recovery.run),
   ];
 }

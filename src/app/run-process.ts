@@ -9,7 +9,7 @@ import { createLogger, type Logger } from '../lib/log.ts';
 /** The time from closing the port to the forced end. */
 const DRAIN_MS = 15_000;
 
-/** The simulator's address when it runs alone. Its admin calls need no key: never expose it. */
+/** The simulator's address as a process of its own. Its admin calls need no key: never expose it. */
 const SimulatorSettings = z.object({
   MESKOT_MODE: z.enum(['local', 'production']).default('local'),
   SIMULATOR_HOST: z.string().min(1).default('127.0.0.1'),
@@ -17,7 +17,7 @@ const SimulatorSettings = z.object({
   SIMULATOR_PUBLIC_URL: z.url('must be a full address such as https://pay.example.et').optional(),
 });
 
-/** A started process; `stop` completes what is under way, then closes everything. */
+/** A started process; `stop` completes requests in flight, then closes everything. */
 type Running = { stop: () => Promise<void> };
 
 /** `meskot api`: the HTTP process, until a signal. `project` is the folder of package.json. */
@@ -25,12 +25,12 @@ export async function serveApi(project: string): Promise<number> {
   const config = readConfig();
   const log = createLogger(config.LOG_LEVEL, 'api');
   await rejectLocalData(config, log);
-  return serve(
+  return runUntilSignal(
     log,
     async () => {
       const { startApi } = await import('./api.ts');
       const api = await startApi(config, { log, project, version: await readVersion(project) });
-      log.info({ url: api.url, metricsUrl: api.metricsUrl }, 'the API listens');
+      log.info({ url: api.url, metricsUrl: api.metricsUrl }, 'API started');
       return api;
     },
     config.shutdownDelayMs,
@@ -42,7 +42,7 @@ export async function serveWorker(): Promise<number> {
   const config = readConfig();
   const log = createLogger(config.LOG_LEVEL, 'worker');
   await rejectLocalData(config, log);
-  return serve(log, async () => {
+  return runUntilSignal(log, async () => {
     const [{ startWorker }, { installRuntime }, { exposeCoreMetrics }, { createRegistry, listenForMetrics }] =
       await Promise.all([
         import('./worker.ts'),
@@ -60,8 +60,8 @@ export async function serveWorker(): Promise<number> {
       readMore: temporalMetrics.read,
     });
     const worker = startWorker(config, { log, registry });
-    log.info({ metricsUrl: metrics.url }, 'the worker sends and sweeps');
-    void worker.ready.then(() => log.info('the workflows are served'));
+    log.info({ metricsUrl: metrics.url }, 'worker started');
+    void worker.ready.then(() => log.info('workflow workers started'));
     return { stop: () => worker.stop().finally(metrics.close) };
   });
 }
@@ -71,11 +71,11 @@ export async function serveSimulator(): Promise<number> {
   const settings = parseSettings(SimulatorSettings, environment);
   if (settings.MESKOT_MODE === 'local') requireLoopback('SIMULATOR_HOST', settings.SIMULATOR_HOST);
   const log = createLogger('info', 'simulator');
-  return serve(log, async () => {
+  return runUntilSignal(log, async () => {
     const { startSimulator } = await import('../sandbox/simulator/server.ts');
     const { SIMULATOR_PORT: port, SIMULATOR_HOST: host, SIMULATOR_PUBLIC_URL: simulatorPublicUrl = null } = settings;
     const { url, close } = await startSimulator({ port, host, simulatorPublicUrl, log });
-    log.info({ url }, 'the simulator listens');
+    log.info({ url }, 'simulator started');
     return { stop: close };
   });
 }
@@ -91,20 +91,21 @@ async function rejectLocalData({ production, DATABASE_URL }: Config, log: Logger
  * Runs until the first signal, then has 15 s to stop, after the delay in which the port still serves; a second signal
  * exits at once. Returns the exit code.
  */
-async function serve(log: Logger, start: () => Promise<Running>, delayMs = 0): Promise<number> {
+async function runUntilSignal(log: Logger, start: () => Promise<Running>, delayMs = 0): Promise<number> {
   const stopSignal = waitForSignal();
   const running = await start();
   log.info({ signal: await stopSignal }, 'stopping');
   const stopped = running.stop().then(
     () => true,
     (error: unknown) => {
-      log.error({ err: error }, 'it did not stop cleanly');
+      log.error({ err: error }, 'did not stop cleanly');
       return false;
     },
   );
   const late = new Promise<'late'>((resolve) => void setTimeout(resolve, delayMs + DRAIN_MS, 'late').unref());
   const outcome = await Promise.race([stopped, late]);
-  if (outcome === 'late') log.warn(`what has not ended within ${DRAIN_MS / 1000} s is left; others take it up`);
+  if (outcome === 'late')
+    log.warn(`stopped with work in progress after ${DRAIN_MS / 1000} s; other processes take it over`);
   return outcome === true ? 0 : 1;
 }
 

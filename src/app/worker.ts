@@ -9,11 +9,11 @@ import { closeFrozenConnections } from '../lib/db-liveness.ts';
 import { openDatabase, type Knex } from '../lib/db.ts';
 import { createHttpClient } from '../lib/http-client.ts';
 import type { Logger } from '../lib/log.ts';
-import { startPeriodicJobs, type PeriodicJob } from '../lib/periodic-jobs.ts';
+import { startPeriodicJobs } from '../lib/periodic-jobs.ts';
 import { dispatchTo, listenForCommits } from '../outbox/listener.ts';
 import { createTransactionRunner, type RunInTransaction } from '../outbox/record.ts';
-import { createWorkflowRecovery, type WorkflowRecovery } from '../outbox/recover-workflows.ts';
-import { createRelay, type Relay } from '../outbox/relay.ts';
+import { createWorkflowRecovery } from '../outbox/recover-workflows.ts';
+import { createRelay } from '../outbox/relay.ts';
 import { createExpireAttempt } from '../payments/close-unpaid.ts';
 import { measurePayments } from '../payments/metrics.ts';
 import { findObsolete, findRecoverableAttempts } from '../payments/recoverable.ts';
@@ -24,7 +24,7 @@ import { measureReconciliation } from '../reconciliation/metrics.ts';
 import { findRecoverableRuns } from '../reconciliation/runs.ts';
 import { createReportFiles } from '../reports/files.ts';
 import { createGenerateReport, giveUpReport } from '../reports/generate.ts';
-import { measureReports } from '../reports/metrics.ts';
+import { measureReports } from '../reports/monitoring.ts';
 import { findRecoverableReports } from '../reports/workflow.ts';
 import { measureSettlements } from '../settlements/metrics.ts';
 import { findRecoverableSettlements } from '../settlements/workflow-input.ts';
@@ -33,9 +33,9 @@ import { temporalConnection } from '../temporal/connection.ts';
 import { startTemporalWorkers } from '../temporal/workers.ts';
 import { createAttempt } from '../webhooks/delivery/attempt.ts';
 import { createClaim } from '../webhooks/delivery/claim.ts';
-import { createDispatcher, type Dispatcher } from '../webhooks/delivery/dispatcher.ts';
+import { createDispatcher } from '../webhooks/delivery/dispatcher.ts';
 import { createInFlight } from '../webhooks/delivery/in-flight.ts';
-import { countOutcomes, countSkippedWorkflows, measureDeliveries } from '../webhooks/delivery/metrics.ts';
+import { countOutcomes, measureDeliveries } from '../webhooks/delivery/metrics.ts';
 import { abandonDelivery, createRecorder, readDelivery } from '../webhooks/delivery/record-attempt.ts';
 import { findRecoverableDeliveries } from '../webhooks/delivery/recoverable.ts';
 import { requestResend } from '../webhooks/delivery/resend.ts';
@@ -46,18 +46,18 @@ import { readWithdrawal } from '../withdrawals/queries.ts';
 import { autoDecide } from '../withdrawals/review.ts';
 import { createCheckPayout } from '../withdrawals/sync.ts';
 import { findRecoverableWithdrawals } from '../withdrawals/workflow.ts';
-import { afterClock, job, periodicJobsOf } from './periodic-jobs.ts';
+import { afterClock, temporalJobs, timedJobs } from './periodic-jobs.ts';
 
 export type RunningWorker = {
-  /** Resolves when Temporal's workers poll; deliveries are sent and sessions expire before that. */
+  /** Resolves when Temporal's workers poll. Deliveries are sent and sessions expire without them. */
   ready: Promise<void>;
-  /** Completes what is being sent, then closes everything. */
+  /** Completes requests in flight, then closes everything. */
   stop: () => Promise<void>;
 };
 
 export type WorkerOptions = {
   log: Logger;
-  /** The registry of the worker's metrics, if shown. */
+  /** The registry of the worker's metrics, if they are exposed. */
   registry?: Registry;
   /** A bundle that exists already (tests). */
   workflowBundle?: WorkflowBundleOption;
@@ -122,14 +122,9 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
   const relay = createRelay({ ...delivery, findObsolete: async (messages) => findObsolete(db, messages) });
   const recovery = createWorkflowRecovery({ db, runInTransaction, running, reachable, sources: OPEN_SOURCES, log });
   const listening = listenForCommits({ databaseUrl: config.DATABASE_URL, trigger, log });
+  const jobDeps = { db, runInTransaction, clock, relay, dispatcher, recovery, ...payments.checks, ...options };
   const periodicJobs = startPeriodicJobs(
-    [
-      ...afterClock(
-        databaseClock,
-        periodicJobsOf(config, { db, runInTransaction, clock, ...payments.checks, ...options }),
-      ),
-      ...temporalJobs({ relay, dispatcher, recovery, ...options }),
-    ],
+    [...afterClock(databaseClock, timedJobs(config, jobDeps)), ...temporalJobs(jobDeps)],
     log,
   );
 
@@ -159,30 +154,13 @@ function workersOptions(config: Config) {
   };
 }
 
-type TemporalParts = Pick<WorkerOptions, 'registry'> & {
-  relay: Relay;
-  dispatcher: Dispatcher;
-  recovery: WorkflowRecovery;
-};
-
-function temporalJobs({ relay, dispatcher, recovery, registry }: TemporalParts): PeriodicJob[] {
-  const countSkipped = registry ? countSkippedWorkflows(registry) : () => {};
-  return [
-    // Commits trigger both at once: these jobs find what has come due, and what a dead process took.
-    job('sweep the outbox', 500, async () => relay.trigger()),
-    job('look for deliveries', 1_000, async () => dispatcher.trigger()),
-    job('drop workflows that would only show', 1_000, async () => countSkipped(await relay.dropSkippedVisibility())),
-    job('recover lost workflows', 5_000, recovery.run),
-  ];
-}
-
 function openWatchedDatabase({ DATABASE_URL: url, DATABASE_POOL_MAX: poolMax }: Config): Knex {
   const db = openDatabase({ url, poolMax, applicationName: 'meskot-worker' });
   closeFrozenConnections(db, url);
   return db;
 }
 
-/** Metrics of what is under way, late or waiting. */
+/** Metrics of pending and late work. */
 function measure(registry: Registry, db: Knex, { skewSeconds }: DatabaseClock): void {
   measureClockSkew(registry, skewSeconds);
   measurePool(registry, db, 'worker');

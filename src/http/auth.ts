@@ -27,20 +27,22 @@ export type Authenticators = {
 
 /**
  * The caller by key or client token, once it has the permission that the route needs; null on a public route.
- * Throws AUTHENTICATION_REQUIRED, INVALID_API_KEY, INSUFFICIENT_SCOPE and what the authenticators throw.
+ * Throws AUTHENTICATION_REQUIRED, INVALID_API_KEY, INSUFFICIENT_SCOPE and the errors of the authenticators.
  */
 export async function identifyCaller(
   ctx: Context,
   auth: RouteAuth,
   authenticators: Authenticators,
 ): Promise<Caller | null> {
-  if (auth.by === 'nobody') return null;
+  if (auth.by === 'public') return null;
   try {
     const key = presentedKey(ctx);
     const scope = auth.by === 'operator' ? null : auth.scope;
     if (key !== null) {
-      authenticators.limits.failedAuth.reject(ctx, () => authenticators.isKnownKey(key));
-      return requirePermission(await authenticators.authenticateKey(key, ctx.ip, scope), auth);
+      await authenticators.limits.failedAuth.reject(ctx, () => authenticators.isKnownKey(key));
+      const caller = await authenticators.authenticateKey(key, ctx.ip, scope);
+      ensurePermission(caller, auth);
+      return caller;
     }
     if (auth.by === 'key-or-client-token') {
       const caller = await callerOfToken(ctx, authenticators);
@@ -55,7 +57,12 @@ export async function identifyCaller(
     throw error;
   }
   ctx.set('WWW-Authenticate', 'Bearer');
-  throw new AppError('AUTHENTICATION_REQUIRED', HOW_TO[auth.by]);
+  throw authenticationRequired(auth.by);
+}
+
+/** The error of a request without a key, by the callers that its route permits. */
+export function authenticationRequired(by: keyof typeof HOW_TO): AppError {
+  return new AppError('AUTHENTICATION_REQUIRED', HOW_TO[by]);
 }
 
 const BY_KEY = 'Send your API key in the header x-api-key, or as Authorization: Bearer <key>';
@@ -81,17 +88,21 @@ function presentedKey(ctx: Context): string | null {
   return apiKey;
 }
 
-/** A merchant's key is for merchants' routes only, an operator's key for operators' routes only. */
-function requirePermission(
-  caller: KeyCaller | OperatorCaller,
-  auth: Exclude<RouteAuth, { by: 'nobody' }>,
-): KeyCaller | OperatorCaller {
+type Permissions = Pick<KeyCaller, 'kind' | 'scopes'> | Pick<OperatorCaller, 'kind' | 'role'>;
+
+/** Throws INSUFFICIENT_SCOPE. A merchant's key is for merchants' routes only, an operator's key for operators' only. */
+export function ensurePermission(caller: Permissions, auth: Exclude<RouteAuth, { by: 'public' }>): void {
   if (auth.by === 'operator') {
-    if (caller.kind === 'operator') return requireRole(caller, auth.roles);
-    throw operatorKeyRequired();
+    if (caller.kind !== 'operator') throw operatorKeyRequired();
+    requireRole(caller, auth.roles);
+    return;
   }
-  if (caller.kind === 'key') return requireScope(caller, auth.scope);
-  throw new AppError('INSUFFICIENT_SCOPE', "This needs a merchant's key; this key is an operator's.");
+  if (caller.kind === 'operator') {
+    throw new AppError('INSUFFICIENT_SCOPE', "This needs a merchant's key; this key is an operator's.");
+  }
+  if (caller.scopes.includes(auth.scope)) return;
+  const has = caller.scopes.length === 0 ? 'none' : caller.scopes.join(', ');
+  throw new AppError('INSUFFICIENT_SCOPE', `This needs a key with the scope ${auth.scope}; this key has ${has}.`);
 }
 
 /** Errors that only a merchant's key can cause. */
@@ -108,17 +119,11 @@ export function requireRole<Who extends { role: OperatorRole }>(who: Who, roles:
   throw new AppError('INSUFFICIENT_SCOPE', `This needs an operator with the role ${needed}; this one is ${who.role}.`);
 }
 
-function requireScope(caller: KeyCaller, scope: Scope): KeyCaller {
-  if (caller.scopes.includes(scope)) return caller;
-  const has = caller.scopes.length === 0 ? 'none' : caller.scopes.join(', ');
-  throw new AppError('INSUFFICIENT_SCOPE', `This needs a key with the scope ${scope}; this key has ${has}.`);
-}
-
 async function callerOfToken(ctx: Context, authenticators: Authenticators): Promise<MerchantCaller | null> {
   const token = ctx.get('x-client-token') || cookieToken(ctx);
   const sessionId: unknown = ctx['params']?.sessionId;
   if (!token || typeof sessionId !== 'string') return null;
-  authenticators.limits.failedAuth.reject(ctx, () => authenticators.isOurToken(sessionId, token));
+  await authenticators.limits.failedAuth.reject(ctx, () => authenticators.isOurToken(sessionId, token));
   const caller = await authenticators.authenticateClientToken(sessionId, token);
   if (caller) return caller;
   throw new AppError('AUTHENTICATION_REQUIRED', 'The client token is not valid for this session, or no longer.');
@@ -128,10 +133,7 @@ async function callerOfToken(ctx: Context, authenticators: Authenticators): Prom
 function cookieToken(ctx: Context): string | undefined {
   const site = ctx.get('sec-fetch-site');
   const origin = ctx.get('origin');
-  const sameSite = (site === '' || site === 'same-origin' || site === 'none') && (origin === '' || isOwn(origin, ctx));
-  return sameSite ? ctx.cookies.get(CLIENT_TOKEN_COOKIE) : undefined;
-}
-
-function isOwn(origin: string, ctx: Context): boolean {
-  return URL.canParse(origin) && new URL(origin).host === ctx.host;
+  const isOwnOrigin = origin === '' || (URL.canParse(origin) && new URL(origin).host === ctx.host);
+  const isOwnPage = ['', 'same-origin', 'none'].includes(site) && isOwnOrigin;
+  return isOwnPage ? ctx.cookies.get(CLIENT_TOKEN_COOKIE) : undefined;
 }

@@ -7,7 +7,7 @@ import { AppError } from '../lib/errors.ts';
 export const BODY_BYTES_MAX = 256 * 1024;
 const JSON_DEPTH_MAX = 20;
 
-// No strict mode: the route's schema rejects what is not an object, with a better message.
+// No strict mode: the route's schema rejects values other than objects, with a better message.
 const parseJson = bodyParser({
   enableTypes: ['json'],
   parsedMethods: ['POST', 'PUT', 'PATCH', 'DELETE'],
@@ -63,24 +63,18 @@ function isJsonInUtf8(contentType: string): boolean {
   return type.trim() === 'application/json' && (charset === undefined || UTF_8.has(charset)) && others.length === 0;
 }
 
+const CLOSE = { headers: { Connection: 'close' } };
+
 function bodyError(error: Error): AppError {
   const status = 'status' in error ? error.status : undefined;
-  if (status === 413) {
-    return new AppError('PAYLOAD_TOO_LARGE', `The body must be at most ${BODY_BYTES_MAX} bytes.`, {
-      headers: { Connection: 'close' },
-    });
-  }
+  if (status === 413)
+    return new AppError('PAYLOAD_TOO_LARGE', `The body must be at most ${BODY_BYTES_MAX} bytes.`, CLOSE);
   if (status === 415) {
     return new AppError('UNSUPPORTED_MEDIA_TYPE', 'Content-Encoding must be identity, gzip, deflate or br.');
   }
   if (error.name !== 'SyntaxError') {
-    return new AppError(
-      'INVALID_JSON',
-      'The body did not arrive whole, or is not compressed as Content-Encoding says.',
-      {
-        headers: { Connection: 'close' },
-      },
-    );
+    const message = 'The body is incomplete, or is not compressed as Content-Encoding declares.';
+    return new AppError('INVALID_JSON', message, CLOSE);
   }
   // The parser's own message quotes the body, which may hold a secret: only the position is passed on.
   const position = /position (\d+)/.exec(error.message)?.[1];

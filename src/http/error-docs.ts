@@ -1,103 +1,115 @@
-import { invalid, notFound, type AppError, type ErrorCode, type FieldIssue } from '../lib/errors.ts';
-import { BODY_BYTES_MAX } from './body.ts';
-import { toAppError } from './response.ts';
+import type { z } from 'zod';
+
+import { AppError, ERROR_STATUS, notFound, type ErrorCode, type FieldIssue } from '../lib/errors.ts';
+import { authenticationRequired, ensurePermission } from './auth.ts';
+import { isIdempotent } from './idempotency.ts';
+import { SCOPES_BEFORE_VERIFICATION, type Route } from './route.ts';
+import { fileTooLarge, wrongFileType } from './upload.ts';
+import { createValidator } from './validate.ts';
+
+/** Every error code of a route: those that follow from its declaration, and those it declares for its operation. */
+export function errorCodes(route: Route): ErrorCode[] {
+  const codes = new Set<ErrorCode>(['VALIDATION_ERROR', 'INTERNAL_ERROR', 'SERVICE_UNAVAILABLE']);
+  const add = (...more: ErrorCode[]): void => more.forEach((code) => codes.add(code));
+  if (route.rateLimit !== 'none') add('RATE_LIMITED');
+  for (const code of callerCodes(route.auth)) add(code);
+  if (route.params) add('NOT_FOUND');
+  if (route.method !== 'GET') add('PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE');
+  if (route.method !== 'GET' && !route.upload) add('INVALID_JSON');
+  const fields = { ...fieldsOf(route.query), ...fieldsOf(route.body) };
+  if ('startDate' in fields && 'endDate' in fields) add('INVALID_DATE_RANGE', 'DATE_RANGE_TOO_WIDE');
+  if ('currency' in fields) add('UNSUPPORTED_CURRENCY');
+  if (isIdempotent(route)) add('IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED');
+  add(...(route.errors ?? []));
+  return Object.keys(ERROR_STATUS).filter((code): code is ErrorCode => codes.has(code as ErrorCode));
+}
+
+const ANY_KEY: ErrorCode[] = [
+  'AUTHENTICATION_REQUIRED',
+  'INVALID_API_KEY',
+  'API_KEY_EXPIRED',
+  'API_KEY_REVOKED',
+  'INSUFFICIENT_SCOPE',
+  'IP_NOT_ALLOWED',
+];
+
+function callerCodes(auth: Route['auth']): ErrorCode[] {
+  if (auth.by === 'public') return [];
+  if (auth.by === 'operator') return ANY_KEY;
+  const worksUnverified = SCOPES_BEFORE_VERIFICATION.includes(auth.scope);
+  return [...ANY_KEY, 'MERCHANT_SUSPENDED', ...(worksUnverified ? [] : (['KYC_REQUIRED'] as const))];
+}
+
+type Described = { shape?: Record<string, z.core.$ZodType>; in?: z.core.$ZodType; innerType?: z.core.$ZodType };
+
+/** The fields of an input, behind pipes and wrappers; none where there is no input. */
+function fieldsOf(schema: z.core.$ZodType | undefined): Record<string, z.core.$ZodType> {
+  const { shape, in: piped, innerType } = (schema?._zod.def ?? {}) as Described;
+  return shape ?? (schema ? fieldsOf(piped ?? innerType) : {});
+}
 
 /** The part of an error that differs from one to the next of the same code. */
-export type ErrorExample = { message: string; details?: FieldIssue[]; existing?: AppError['existing'] };
+type ErrorExample = { message: string; details?: FieldIssue[]; existing?: Record<string, string> };
 
-const LIVE = 'your verification is APPROVED; it is SUBMITTED: see GET /api/checkout/kyc, which this key may call';
-const UNLINKED = 'none is linked yet; link one with PUT /api/checkout/bank-account.';
-const SHORT = 'this withdrawal takes 505.75 ETB with its fee and tax, and 120.00 ETB are available';
-
-/** What each code means and what to do about it: the text behind every error's docUrl. */
-export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
-  VALIDATION_ERROR: 'A value is missing, unknown or not allowed. details names every field; correct them all.',
-  INVALID_JSON: 'The body is not JSON, or holds what cannot be stored. Correct the body.',
-  INVALID_DATE_RANGE: 'startDate is after endDate.',
-  DATE_RANGE_TOO_WIDE: 'startDate and endDate are more than 93 days apart. Ask for the range in parts.',
-  UNSUPPORTED_CURRENCY: 'Only ETB is supported.',
-  AUTHENTICATION_REQUIRED: 'The request carries no key, or a client token that is not valid for this session.',
-  INVALID_API_KEY: 'The key is not one of ours, or the two headers carry different keys. Copy it again.',
-  API_KEY_EXPIRED: 'The key is right but its time is over. Use the key it was rotated to, or make a new one.',
-  API_KEY_REVOKED: 'The key is right but was revoked. Make a new one.',
-  INSUFFICIENT_SCOPE:
-    'The key lacks the scope this needs, or its operator the role, or it is of the wrong kind; the message says which.',
-  IP_NOT_ALLOWED: 'The key may only be used from certain addresses, and this is not one of them.',
-  KYC_REQUIRED:
-    'Live keys work once the merchant is verified and one sandbox payment has succeeded; details name what is missing.',
-  CHANNEL_DISABLED: 'The merchant has not enabled this payment channel.',
-  CHANNEL_NOT_AVAILABLE: 'This payment channel cannot be used now, whatever the merchant enables.',
-  MERCHANT_SUSPENDED: 'The merchant is suspended. Contact support.',
-  NOT_FOUND: 'It does not exist, or belongs to another merchant or environment. Check the id and the key.',
-  METHOD_NOT_ALLOWED: 'The path exists, but not with this method. Allow lists the right ones.',
-  DUPLICATE_REFERENCE: 'Your reference was used before. existing names what it belongs to.',
-  IDEMPOTENCY_IN_PROGRESS: 'The first request with this Idempotency-Key is still being worked on. Repeat in a moment.',
-  INVALID_STATE: 'The resource is in a state that does not allow this; the message names the state.',
-  PAYLOAD_TOO_LARGE: 'The body is larger than 256 KiB.',
-  UNSUPPORTED_MEDIA_TYPE: 'Send the body as application/json in UTF-8.',
-  IDEMPOTENCY_KEY_REUSED: 'This Idempotency-Key belongs to another request. Use a new key for a new request.',
-  INSUFFICIENT_BALANCE:
-    'The available balance does not cover the amount with its fee and tax; the message says how much is there.',
-  AMOUNT_BELOW_MINIMUM: 'The amount is below what the channel takes; the message names the limit.',
-  AMOUNT_ABOVE_MAXIMUM: 'The amount is above what the channel takes; the message names the limit.',
-  DAILY_LIMIT_EXCEEDED:
-    'The amount is more than what is left of the day on this channel; the message says how much is left.',
-  BANK_ACCOUNT_NOT_VERIFIED:
-    'Settlements go to a linked and verified bank account; the message says what is missing, or from when on it works.',
-  RATE_LIMITED: 'Too many requests. Wait as many seconds as Retry-After says.',
-  INTERNAL_ERROR:
-    'Internal error. Safe to repeat with the same Idempotency-Key; if it persists, contact support with the requestId.',
-  SERVICE_UNAVAILABLE: 'The service is unavailable for a moment. Repeat after as many seconds as Retry-After says.',
+/** The documentation of errors: of each code, the text behind its docUrl too; and examples by code and operation. */
+export type ErrorDocs = {
+  errors: Readonly<Record<ErrorCode, ErrorExample & { meaning: string }>>;
+  operationErrors: Partial<Readonly<Record<ErrorCode, Readonly<Record<string, ErrorExample>>>>>;
 };
 
-/** An error with each code, where its text does not depend on the route. */
-export const ERROR_EXAMPLES: Readonly<Record<ErrorCode, ErrorExample>> = {
-  VALIDATION_ERROR: { message: 'sort is not a query parameter of this route' },
-  INVALID_JSON: {
-    message: 'The body must be valid JSON, without __proto__ keys. It stops being JSON at character 17.',
-  },
-  INVALID_DATE_RANGE: invalid('startDate', 'must not be after endDate, got 2026-02-01 and 2026-01-31'),
-  DATE_RANGE_TOO_WIDE: invalid(
-    'startDate',
-    'and endDate are too far apart, got 2025-01-01 and 2026-01-31; ask for the range in parts',
-  ),
-  UNSUPPORTED_CURRENCY: invalid('currency', 'must be ETB, got "USD"'),
-  AUTHENTICATION_REQUIRED: { message: 'Send your API key in the header x-api-key, or as Authorization: Bearer <key>.' },
-  INVALID_API_KEY: { message: 'This is not a valid API key. It is not complete, or has a typo.' },
-  API_KEY_EXPIRED: { message: 'This API key expired at 2026-01-31T12:00:00.000Z. Use another one.' },
-  API_KEY_REVOKED: { message: 'This API key was revoked. Use another one.' },
-  INSUFFICIENT_SCOPE: { message: "This needs a merchant's key; this key is an operator's." },
-  IP_NOT_ALLOWED: { message: 'This API key may not be used from 203.0.113.7.' },
-  KYC_REQUIRED: invalid('kyc', LIVE, { message: `Live keys work once ${LIVE}.` }),
-  CHANNEL_DISABLED: invalid(
-    'channel',
-    'TELEBIRR is switched off; switch it on with PATCH /api/checkout/channels/{channel}',
-  ),
-  CHANNEL_NOT_AVAILABLE: invalid('channel', 'MPESA is announced as coming soon and cannot be used yet'),
-  MERCHANT_SUSPENDED: { message: 'This merchant is suspended. Contact support.' },
-  NOT_FOUND: notFound('resource'),
-  METHOD_NOT_ALLOWED: { message: 'This path takes GET, POST, got PUT.' },
-  DUPLICATE_REFERENCE: { message: 'The reference is already used; read what it belongs to, or use a new one' },
-  IDEMPOTENCY_IN_PROGRESS: {
-    message: 'A request with this Idempotency-Key is still being worked on. Repeat it in a moment for its answer.',
-  },
-  INVALID_STATE: { message: 'It cannot be done in the state it is in.' },
-  PAYLOAD_TOO_LARGE: { message: `The body must be at most ${BODY_BYTES_MAX} bytes.` },
-  UNSUPPORTED_MEDIA_TYPE: { message: 'Content-Type must be application/json in UTF-8, got "text/plain".' },
-  IDEMPOTENCY_KEY_REUSED: {
-    message: 'This Idempotency-Key was used for another request in the last 24 hours. Use a new key for a new request.',
-  },
-  INSUFFICIENT_BALANCE: invalid('amount', SHORT, { message: `The balance is not sufficient: ${SHORT}.` }),
-  AMOUNT_BELOW_MINIMUM: invalid('amount', 'must be at least 1.00 ETB on TELEBIRR, got 0.50'),
-  AMOUNT_ABOVE_MAXIMUM: invalid('amount', 'must be at most 75000.00 ETB on TELEBIRR, got 100000.00'),
-  DAILY_LIMIT_EXCEEDED: invalid(
-    'amount',
-    'must be at most 4000.00 ETB, what is left today of 50000.00 ETB a day on TELEBIRR, got 5000.00',
-  ),
-  BANK_ACCOUNT_NOT_VERIFIED: invalid('bankAccount', UNLINKED, {
-    message: `Settlements go to the linked bank account: ${UNLINKED}`,
-  }),
-  RATE_LIMITED: { message: 'At most 50 requests with one key are allowed in 2 s. Repeat the request in 1 s.' },
-  INTERNAL_ERROR: toAppError(new Error()),
-  SERVICE_UNAVAILABLE: { message: 'The service cannot answer right now. Repeat the request in a moment.' },
+/** An error with this code as callers of the route get it; null where it is the same for every route. */
+export function exampleOfRoute(route: Route, code: ErrorCode, { operationErrors }: ErrorDocs): AppError | null {
+  const recorded = operationErrors[code]?.[route.operationId];
+  return EXAMPLES_BY_ROUTE[code]?.(route) ?? (recorded ? new AppError(code, recorded.message, recorded) : null);
+}
+
+/** An error with this code, independent of the route. */
+export function exampleOf(code: ErrorCode, { errors }: ErrorDocs): AppError {
+  return new AppError(code, errors[code].message, errors[code]);
+}
+
+/** Errors whose text follows from the route's declaration; null where it is the common one. */
+const EXAMPLES_BY_ROUTE: Partial<Readonly<Record<ErrorCode, (route: Route) => AppError | null>>> = {
+  VALIDATION_ERROR: validationExample,
+  NOT_FOUND: (route) => notFound(nounOf(route)),
+  INSUFFICIENT_SCOPE: ({ auth }) => missingPermission(auth),
+  AUTHENTICATION_REQUIRED: ({ auth }) => (auth.by === 'operator' ? authenticationRequired(auth.by) : null),
+  PAYLOAD_TOO_LARGE: ({ upload }) => (upload ? fileTooLarge(upload) : null),
+  UNSUPPORTED_MEDIA_TYPE: ({ upload }) => (upload ? wrongFileType(upload, 'text/plain') : null),
 };
+
+/** The error of the route's own validator for an empty request, or for one with an unknown parameter. */
+function validationExample(route: Route): AppError | null {
+  const check = createValidator(route, route.operationId);
+  const params = Object.fromEntries([...route.path.matchAll(/:(\w+)/g)].map(([, name = '']) => [name, 'x']));
+  const errors = [{}, { sort: 'newest' }].map((query) => errorOf(() => check({ params, query, body: {} })));
+  return errors.find((error) => error?.code === 'VALIDATION_ERROR') ?? null;
+}
+
+/** The error of a key with another scope, or of an operator without the role. */
+function missingPermission(auth: Route['auth']): AppError | null {
+  if (auth.by === 'public') return null;
+  if (auth.by === 'operator' && !auth.roles.includes('viewer')) {
+    return errorOf(() => ensurePermission({ kind: 'operator', role: 'viewer' }, auth));
+  }
+  const isRead = auth.by !== 'operator' && auth.scope === 'transactions:read';
+  const scopes = [isRead ? 'checkout:read' : 'transactions:read'] as const;
+  return errorOf(() => ensurePermission({ kind: 'key', scopes }, auth));
+}
+
+function errorOf(work: () => unknown): AppError | null {
+  try {
+    work();
+    return null;
+  } catch (error) {
+    if (error instanceof AppError) return error;
+    throw error;
+  }
+}
+
+/** The resource that the last id in the path names: `withdrawal_requestID` a withdrawal, `keyId` a key. */
+function nounOf({ path }: Route): string {
+  const name = [...path.matchAll(/:(\w+)/g)].at(-1)?.[1] ?? 'merchant';
+  const words = name.replace(/_?(?:request)?i[dD]$/i, '').replaceAll(/([A-Z])/g, ' $1');
+  return words.toLowerCase();
+}

@@ -11,7 +11,7 @@ export const IDEMPOTENCY_HOURS = 24;
 
 /** Whether a route honours `Idempotency-Key`. */
 export function isIdempotent(route: Route): boolean {
-  return 'write' in route && route.method === 'POST' && route.auth.by !== 'nobody';
+  return 'write' in route && route.method === 'POST' && route.auth.by !== 'public';
 }
 
 /**
@@ -53,42 +53,47 @@ export function readIdempotentCall(request: {
 }
 
 export type Idempotency = ReturnType<typeof createIdempotency>;
+type Store = { db: Queryable; keyRing: KeyRing };
 
 /**
  * The stored responses. The look-up takes the key's advisory lock in the same statement; the response is inserted in the
  * change's own transaction and travels with its commit, so a crash leaves nothing behind.
  */
 export function createIdempotency({ db, keyRing }: { db: Knex; keyRing: KeyRing }) {
-  const store = { db, keyRing };
+  const valuesOf = (call: IdempotentCall, { status, text }: StoredResponse) => ({
+    ...call,
+    status,
+    response: encrypt(keyRing, scopeOf(call), text),
+  });
   return {
     /** Inside the change's transaction; see {@link lockAndFind}. */
     find: async (call: IdempotentCall, { trx }: UnitOfWork) => lockAndFind({ db: trx, keyRing }, call),
     /** Stores the response together with the change. */
     store: async (call: IdempotentCall, response: StoredResponse, tx: UnitOfWork) =>
-      tx.writeDeferred(STORE, valuesOf(keyRing, call, response)),
+      tx.writeDeferred(STORE, valuesOf(call, response)),
     /** Stores an error after the rollback of its change. Returns the response that counts; null when there is none. */
-    storeError: async (call: IdempotentCall, response: StoredResponse): Promise<StoredOrFirst | null> => {
-      if (await insert(store, call, response)) return { response, isReplay: false };
-      const first = await lockAndFind(store, call);
+    storeError: async (call: IdempotentCall, response: StoredResponse) => {
+      await deleteExpired(db, call);
+      const stored = await rows(db, `${STORE} ON CONFLICT DO NOTHING RETURNING 1`, valuesOf(call, response));
+      if (stored.length > 0) return { response, isReplay: false };
+      const first = await lockAndFind({ db, keyRing }, call);
       return first && { response: first, isReplay: true };
     },
     /** Replaces the stored response after the commit. */
-    update: async (call: IdempotentCall, { status, text }: StoredResponse): Promise<void> => {
-      await rows(
-        db,
-        `UPDATE idempotency_key SET status_code = :status, response_body = :response
-         WHERE merchant_id = :merchantId AND environment = :environment AND route = :route AND key = :key
-           AND request_hash = :requestHash`,
-        { ...call, status, response: encrypt(keyRing, scopeOf(call), text) },
-      );
+    update: async (call: IdempotentCall, response: StoredResponse): Promise<void> => {
+      const sql = `UPDATE idempotency_key SET status_code = :status, response_body = :response
+                   WHERE ${OF_CALL} AND request_hash = :requestHash`;
+      await rows(db, sql, valuesOf(call, response));
     },
     /** Deletes an expired response before the periodic job does. */
     deleteExpired: async (call: IdempotentCall) => deleteExpired(db, call),
   };
 }
 
-type StoredOrFirst = { response: StoredResponse; isReplay: boolean };
-type Store = { db: Queryable; keyRing: KeyRing };
+const OF_CALL = 'merchant_id = :merchantId AND environment = :environment AND route = :route AND key = :key';
+const STORE = `
+  INSERT INTO idempotency_key (merchant_id, environment, route, key, request_hash, status_code, response_body)
+  VALUES (:merchantId, :environment, :route, :key, :requestHash, :status, :response)`;
 
 /** Business errors are responses like any other; validation errors and errors about the key itself are not stored. */
 export function isCacheable(error: unknown): error is AppError {
@@ -107,8 +112,8 @@ function scopeOf(call: IdempotentCall): string {
 /** The table of encrypted responses. */
 export const SEALED_RESPONSES: SealedTable = {
   table: 'idempotency_key',
-  key: ['merchant_id', 'environment', 'route', 'key'],
-  columns: ['response_body'],
+  key: ['merchantId', 'environment', 'route', 'key'],
+  columns: ['responseBody'],
   // As scopeOf writes it.
   scopeOf: (key) => key.join('/'),
 };
@@ -138,34 +143,14 @@ async function lockAndFind({ db, keyRing }: Store, call: IdempotentCall): Promis
   if (found?.locked) return null;
   throw new AppError(
     'IDEMPOTENCY_IN_PROGRESS',
-    'A request with this Idempotency-Key is still being worked on. Repeat it in a moment for its answer.',
+    'A request with this Idempotency-Key is still running. Repeat it in a moment for its response.',
     { headers: { 'Retry-After': '1' } },
   );
 }
 
-const STORE = `
-  INSERT INTO idempotency_key (merchant_id, environment, route, key, request_hash, status_code, response_body)
-  VALUES (:merchantId, :environment, :route, :key, :requestHash, :status, :response)`;
-
-function valuesOf(keyRing: KeyRing, call: IdempotentCall, { status, text }: StoredResponse): Record<string, unknown> {
-  return { ...call, status, response: encrypt(keyRing, scopeOf(call), text) };
-}
-
-/** False when another response is stored already. */
-async function insert({ db, keyRing }: Store, call: IdempotentCall, response: StoredResponse): Promise<boolean> {
-  await deleteExpired(db, call);
-  const stored = await rows(db, `${STORE} ON CONFLICT DO NOTHING RETURNING 1`, valuesOf(keyRing, call, response));
-  return stored.length > 0;
-}
-
 async function deleteExpired(db: Queryable, { merchantId, environment, route, key }: IdempotentCall): Promise<void> {
-  await rows(
-    db,
-    `DELETE FROM idempotency_key
-     WHERE merchant_id = :merchantId AND environment = :environment AND route = :route AND key = :key
-       AND created_at <= now() - make_interval(hours => :hours)`,
-    { merchantId, environment, route, key, hours: IDEMPOTENCY_HOURS },
-  );
+  const sql = `DELETE FROM idempotency_key WHERE ${OF_CALL} AND created_at <= now() - make_interval(hours => :hours)`;
+  await rows(db, sql, { merchantId, environment, route, key, hours: IDEMPOTENCY_HOURS });
 }
 
 const DELETED_AT_ONCE_MAX = 10_000;

@@ -39,7 +39,7 @@ export type GuessLimit = {
   /** Counts a wrong guess. */
   count: (ctx: Context) => Promise<void>;
   /** Throws RATE_LIMITED for an address without guesses left, unless `isKnown`. Call it before any query. */
-  reject: (ctx: Context, isKnown?: () => boolean) => void;
+  reject: (ctx: Context, isKnown?: () => boolean) => Promise<void>;
 };
 
 /** The limits of this process. */
@@ -57,39 +57,29 @@ export function createLimits(settings: LimitSettings): Limits {
   return {
     countRequest: async (ctx, caller, rateLimit) => {
       const limiter = rateLimit === 'list' ? lists : (isSandbox(caller) ? sandbox : live)[rateLimit];
-      const what = `${WHAT[rateLimit]} ${WHOSE[caller?.kind ?? 'nobody']}`;
+      const what = `${WHAT[rateLimit]} ${WHOSE[caller?.kind ?? 'public']}`;
       await consume(limiter, ctx, { who: callerKey(ctx, caller), what });
     },
     countPage: async (ctx) =>
-      void (await consume(pages, ctx, { who: networkOf(ctx.ip), what: `requests for payment pages ${WHOSE.nobody}` })),
+      consume(pages, ctx, { who: networkOf(ctx.ip), what: `requests for payment pages ${WHOSE.public}` }),
     failedAuth: createGuessLimit(settings.failedAuthPerMinute, 'requests with a wrong key or token'),
     unknownCallbacks: createGuessLimit(settings.failedAuthPerMinute, 'callbacks to unknown addresses'),
   };
 }
 
 const GUESS_SECONDS = 60;
-const NETWORKS_MAX = 10_000;
 
 function createGuessLimit(points: number, guesses: string): GuessLimit {
-  if (points === 0) return { count: async () => {}, reject: () => {} };
+  if (points === 0) return { count: async () => {}, reject: async () => {} };
   const limiter = new RateLimiterMemory({ keyPrefix: guesses, points, duration: GUESS_SECONDS });
-  const what = `${guesses} ${WHOSE.nobody}`;
-  /** Until when an address is blocked, by performance.now(). */
-  const blockedUntilMs = new Map<string, number>();
+  const what = `${guesses} ${WHOSE.public}`;
   return {
-    count: async (ctx) => {
-      const who = networkOf(ctx.ip);
-      const state = await consume(limiter, ctx, { who, what });
-      if (!state || state.remainingPoints > 0) return;
-      if (blockedUntilMs.size >= NETWORKS_MAX) blockedUntilMs.clear();
-      blockedUntilMs.set(who, performance.now() + state.msBeforeNext);
-    },
-    reject: (ctx, isKnown = () => false) => {
-      if (blockedUntilMs.size === 0) return;
-      const who = networkOf(ctx.ip);
-      const leftMs = (blockedUntilMs.get(who) ?? 0) - performance.now();
-      if (leftMs <= 0) blockedUntilMs.delete(who);
-      else if (!isKnown()) throw tooMany(ctx, limiter, { what, leftMs });
+    count: async (ctx) => consume(limiter, ctx, { who: networkOf(ctx.ip), what }),
+    reject: async (ctx, isKnown = () => false) => {
+      if (isKnown()) return;
+      const state = await limiter.get(networkOf(ctx.ip));
+      if (state === null || state.remainingPoints > 0) return;
+      throw tooMany(ctx, limiter, { what, leftMs: state.msBeforeNext });
     },
   };
 }
@@ -114,22 +104,16 @@ const WHOSE = {
   key: 'with one key',
   operator: 'with one key',
   client: 'for one session',
-  nobody: 'from one address',
+  public: 'from one address',
 } as const;
 
 /** The key of a count, and the counted requests as the error names them. */
 type Counted = { who: string; what: string };
 
-async function consume(
-  limiter: RateLimiterMemory | null,
-  ctx: Context,
-  { who, what }: Counted,
-): Promise<RateLimiterRes | null> {
-  if (!limiter) return null;
+async function consume(limiter: RateLimiterMemory | null, ctx: Context, { who, what }: Counted): Promise<void> {
+  if (!limiter) return;
   try {
-    const state = await limiter.consume(who);
-    setHeaders(ctx, limiter.points, state);
-    return state;
+    setHeaders(ctx, limiter.points, await limiter.consume(who));
   } catch (rejected) {
     if (!(rejected instanceof RateLimiterRes)) throw rejected;
     throw tooMany(ctx, limiter, { what, leftMs: rejected.msBeforeNext });

@@ -34,18 +34,10 @@ export function createHttpMetrics(registry: Registry): HttpMetrics {
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10],
     registers: [registry],
   });
-  // The look-up of a label set costs more than counting, so each is made once.
-  const counters = new Map<string, Counter.Internal>();
-  const timers = new Map<string, Histogram.Internal<'route'>>();
   return {
     record: (route, status, seconds) => {
-      const key = `${status} ${route}`;
-      let counter = counters.get(key);
-      if (!counter) counters.set(key, (counter = requests.labels(route, String(status))));
-      let timer = timers.get(route);
-      if (!timer) timers.set(route, (timer = duration.labels(route)));
-      counter.inc();
-      timer.observe(seconds);
+      requests.inc({ route, status });
+      duration.observe({ route }, seconds);
     },
   };
 }
@@ -58,12 +50,13 @@ type Pool = {
   on: (event: 'acquireRequest' | 'acquireSuccess' | 'acquireFail', listener: (id: number) => void) => void;
 };
 
+const POOL_WAIT = 'meskot_database_pool_wait_seconds';
+
 /** Measures waits for a database connection, and connections by state. A process may have several pools. */
 export function measurePool(registry: Registry, db: Knex, name: 'api' | 'worker'): void {
   const pool = (db.client as { pool: Pool }).pool;
-  const { waits, pools } = poolMetrics(registry);
-  pools.set(name, pool);
-  const wait = waits.labels(name);
+  measuredPools(registry).set(name, pool);
+  const wait = (registry.getSingleMetric(POOL_WAIT) as Histogram<'pool'>).labels(name);
   const takenAt = new Map<number, number>();
   pool.on('acquireRequest', (id) => void takenAt.set(id, performance.now()));
   const acquired = (id: number): void => {
@@ -75,16 +68,16 @@ export function measurePool(registry: Registry, db: Knex, name: 'api' | 'worker'
   pool.on('acquireFail', acquired);
 }
 
-type PoolMetrics = { waits: Histogram<'pool'>; pools: Map<string, Pool> };
-const poolMetricsOf = new WeakMap<Registry, PoolMetrics>();
+const poolsOf = new WeakMap<Registry, Map<string, Pool>>();
 
-/** Created once for each registry. */
-function poolMetrics(registry: Registry): PoolMetrics {
-  const known = poolMetricsOf.get(registry);
+/** The pools of a process by name, and the gauge of their connections: created once for each registry. */
+function measuredPools(registry: Registry): Map<string, Pool> {
+  const known = poolsOf.get(registry);
   if (known) return known;
   const pools = new Map<string, Pool>();
-  const waits = new Histogram({
-    name: 'meskot_database_pool_wait_seconds',
+  poolsOf.set(registry, pools);
+  new Histogram({
+    name: POOL_WAIT,
     help: 'Time waited for a database connection',
     labelNames: ['pool'],
     buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1],
@@ -103,23 +96,14 @@ function poolMetrics(registry: Registry): PoolMetrics {
       }
     },
   });
-  const made = { waits, pools };
-  poolMetricsOf.set(registry, made);
-  return made;
+  return pools;
 }
 
-/** Measures this process's clock against the database's, which all due times use. Created once for each registry. */
+/** Measures this process's clock against the database's, which all due times use. */
 export function measureClockSkew(registry: Registry, skewSeconds: () => number | null): void {
-  const name = 'meskot_clock_skew_seconds';
-  if (registry.getSingleMetric(name)) return;
-  new Gauge({
-    name,
-    help: "The process's clock minus the database's; NaN while the database's time is unknown",
-    registers: [registry],
-    collect() {
-      this.set(skewSeconds() ?? NaN);
-    },
-  });
+  const help = "The process's clock minus the database's; NaN while the database's time is unknown";
+  const seconds = { name: 'meskot_clock_skew_seconds', help };
+  measureFigures(registry, { seconds }, async () => ({ seconds: skewSeconds() ?? NaN }));
 }
 
 /** A counter with one label of known values: a value that has not occurred is 0, not absent. */
@@ -200,13 +184,7 @@ export function measureRow<Figure extends string>(
   measureFigures(registry, gauges, cachedFor(cachedMs, measure));
 }
 
-export type MetricsListener = {
-  /** null when the port is in use by another process; this one then serves no metrics. */
-  url: string | null;
-  close: () => Promise<void>;
-};
-
-export type MetricsAddress = {
+type MetricsAddress = {
   host: string;
   port: number;
   log: Pick<Logger, 'warn'>;
@@ -214,8 +192,11 @@ export type MetricsAddress = {
   readMore?: () => Promise<string>;
 };
 
-/** Serves the registry at /metrics on a separate port, which is not public. */
-export async function listenForMetrics(registry: Registry, at: MetricsAddress): Promise<MetricsListener> {
+/**
+ * Serves the registry at /metrics on a separate port, which is not public. `url` is null when another process uses the
+ * port; this one then serves no metrics.
+ */
+export async function listenForMetrics(registry: Registry, at: MetricsAddress) {
   const server = createServer((request, response) => {
     if (request.url !== '/metrics') {
       response.writeHead(404).end();
@@ -232,10 +213,7 @@ export async function listenForMetrics(registry: Registry, at: MetricsAddress): 
   } catch (error) {
     if (!(isNativeError(error) && 'code' in error && error.code === 'EADDRINUSE')) throw error;
     const { host, port } = at;
-    at.log.warn(
-      { host, port },
-      'the port for metrics is in use: this process serves none; give it a METRICS_PORT of its own',
-    );
+    at.log.warn({ host, port }, 'port for metrics in use: this process serves none; set another METRICS_PORT');
     return { url: null, close: async () => {} };
   }
 }

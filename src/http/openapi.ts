@@ -1,18 +1,20 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
 import { z } from 'zod';
 import {
   createDocument,
   type CreateDocumentOptions,
+  type ZodObjectInput,
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
 } from 'zod-openapi';
 
 import { ERROR_STATUS, type AppError, type ErrorCode } from '../lib/errors.ts';
 import { withoutSafeIntegerBounds } from '../lib/json-schema.ts';
-import { ERROR_MEANINGS } from './error-docs.ts';
+import { errorCodes, exampleOf, exampleOfRoute, type ErrorDocs } from './error-docs.ts';
 import { isIdempotent } from './idempotency.ts';
-import { BODY_EXAMPLES } from './operation-examples.ts';
 import { errorText } from './response.ts';
-import { errorCodes, errorStatuses, exampleOf, exampleOfRoute } from './route-errors.ts';
 import type { Route } from './route.ts';
 
 const Timestamp = z.string().meta({ format: 'date-time', example: '2026-01-31T15:04:05.678+03:00' });
@@ -53,14 +55,23 @@ const SECURITY: Record<Route['auth']['by'], Record<string, string[]>[]> = {
   key: [{ apiKey: [] }, { bearer: [] }],
   'key-or-client-token': [{ apiKey: [] }, { bearer: [] }, { clientToken: [] }],
   operator: [{ operatorKey: [] }, { operatorBearer: [] }],
-  nobody: [],
+  public: [],
 };
 
-/** Recorded responses by operation and status: the examples of the docs (test/docs/choose-answers.ts). */
+/** Recorded responses by operation and status (test/docs/choose-answers.ts). */
 export type RecordedResponses = Readonly<Record<string, Readonly<Record<string, object>>>>;
 
+/** The examples of the docs; `bodies` by operation, where the examples of the fields make no valid one together. */
+export type Examples = ErrorDocs & { responses: RecordedResponses; bodies: Readonly<Record<string, object>> };
+
+/** Reads the examples of the docs from their folder. */
+export function readExamples(folder: string): Examples {
+  const read = (name: string): object => JSON.parse(readFileSync(join(folder, name), 'utf8')) as object;
+  return { ...read('examples.json'), responses: read('answers.json') } as Examples;
+}
+
 /** The parts of the document beside the routes; `baseUrl` without a slash at its end. */
-export type About = { version: string; baseUrl: string; responses: RecordedResponses };
+export type About = { version: string; baseUrl: string; examples: Examples };
 
 /** The OpenAPI 3.1 document of the route table, from the schemas that the pipeline validates with. */
 export function createOpenApiDocument(routes: readonly Route[], about: About): ReturnType<typeof createDocument> {
@@ -114,59 +125,46 @@ export function openApiPath(path: string): string {
 }
 
 function operation(route: Route, about: About): ZodOpenApiOperationObject {
-  const query = objectOf(route.query);
-  const path = objectOf(route.params);
+  // The pipeline's validator ensures that both are objects.
+  const [path, query] = [route.params, route.query] as (ZodObjectInput | undefined)[];
   return {
     operationId: route.operationId,
     tags: [route.tag],
     summary: route.summary,
-    description: describe(route),
+    description: [route.description, permission(route.auth)].filter(Boolean).join('\n\n'),
     security: SECURITY[route.auth.by],
     requestParams: {
       ...(path && { path }),
       ...(query && { query }),
       ...(isIdempotent(route) && { header: IdempotencyHeader }),
     },
-    ...requestBody(route),
+    ...requestBody(route, about),
     responses: { ...successes(route, about), ...errors(route, about) },
   };
 }
 
-function requestBody({ operationId, body, upload }: Route): Pick<ZodOpenApiOperationObject, 'requestBody'> {
-  if (upload) return { requestBody: { required: true, content: Object.fromEntries(upload.types.map(fileOf)) } };
+function requestBody({ operationId, body, upload }: Route, { examples }: About) {
+  if (upload) return { requestBody: { required: true, content: filesOf(upload.types) } };
   if (!body) return {};
-  const example = BODY_EXAMPLES[operationId];
+  const example = examples.bodies[operationId];
   const content = { 'application/json': { schema: body, ...(example && { example }) } };
   return { requestBody: { required: !body.safeParse({}).success, content } };
 }
 
-const fileOf = (type: string) => [type, { schema: { type: 'string' as const, format: 'binary' } }] as const;
-
-function describe(route: Route): string {
-  return [route.description, permission(route.auth)].filter(Boolean).join('\n\n');
+function filesOf(types: readonly string[]) {
+  const file = { schema: { type: 'string', format: 'binary' } } as const;
+  return Object.fromEntries(types.map((type) => [type, file]));
 }
 
 function permission(auth: Route['auth']): string {
-  if (auth.by === 'nobody') return '';
+  if (auth.by === 'public') return '';
   if (auth.by !== 'operator') return `Scope of restricted keys: \`${auth.scope}\`.`;
   if (auth.roles.includes('viewer')) return 'Any operator.';
   return `Role of operators: ${[...new Set([...auth.roles, 'admin'])].map((role) => `\`${role}\``).join(' or ')}.`;
 }
 
-/** The object schema of parameters: behind pipes and transforms, their input. */
-function objectOf(schema: z.core.$ZodType | undefined): z.ZodObject | undefined {
-  if (schema === undefined || schema instanceof z.ZodObject) return schema;
-  if (schema instanceof z.ZodPipe) return objectOf(schema.in);
-  throw new Error('Parameters must be described by an object schema');
-}
-
-function successes(route: Route, { responses }: About): ZodOpenApiOperationObject['responses'] {
-  if (route.fileTypes) {
-    const bytes = { schema: { type: 'string', format: 'binary' } } as const;
-    return {
-      200: { description: 'The file', content: Object.fromEntries(route.fileTypes.map((type) => [type, bytes])) },
-    };
-  }
+function successes(route: Route, { examples }: About): ZodOpenApiOperationObject['responses'] {
+  if (route.fileTypes) return { 200: { description: 'The file', content: filesOf(route.fileTypes) } };
   return Object.fromEntries(
     Object.entries(route.responses).map(([status, data]) => {
       const schema = z.object({
@@ -176,7 +174,7 @@ function successes(route: Route, { responses }: About): ZodOpenApiOperationObjec
         ...(route.paginated && { pagination: Pagination }),
         timestamp: Timestamp,
       });
-      const example = responses[route.operationId]?.[status];
+      const example = examples.responses[route.operationId]?.[status];
       return [
         status,
         { description: 'Success', content: { 'application/json': { schema, ...(example && { example }) } } },
@@ -186,12 +184,12 @@ function successes(route: Route, { responses }: About): ZodOpenApiOperationObjec
 }
 
 function errors(route: Route, about: About): ZodOpenApiOperationObject['responses'] {
-  const codes = errorCodes(route);
+  const all = errorCodes(route);
   return Object.fromEntries(
-    errorStatuses(route).map((status) => {
-      const ofStatus = codes.filter((code) => ERROR_STATUS[code] === status);
-      const description = ofStatus.map((code) => `- \`${code}\`: ${ERROR_MEANINGS[code]}`).join('\n');
-      const examples = Object.fromEntries(ofStatus.map((code) => [code, errorExample(route, code, about)]));
+    [...new Set(all.map((code) => ERROR_STATUS[code]))].map((status) => {
+      const codes = all.filter((code) => ERROR_STATUS[code] === status);
+      const description = codes.map((code) => `- \`${code}\`: ${about.examples.errors[code].meaning}`).join('\n');
+      const examples = Object.fromEntries(codes.map((code) => [code, errorExample(route, code, about)]));
       return [status, { description, content: { 'application/json': { schema: ErrorBody, examples } } }];
     }),
   );
@@ -199,19 +197,17 @@ function errors(route: Route, about: About): ZodOpenApiOperationObject['response
 
 /** An example that is the same for every route is a component. */
 function errorExample(route: Route, code: ErrorCode, about: About) {
-  const own = exampleOfRoute(route, code);
+  const own = exampleOfRoute(route, code, about.examples);
   return own ? errorResponse(own, about) : { $ref: `#/components/examples/${code}` };
 }
 
 function commonErrors(about: About) {
   const codes = Object.keys(ERROR_STATUS) as ErrorCode[];
-  return Object.fromEntries(codes.map((code) => [code, errorResponse(exampleOf(code), about)]));
+  return Object.fromEntries(codes.map((code) => [code, errorResponse(exampleOf(code, about.examples), about)]));
 }
 
 function errorResponse(error: AppError, { baseUrl }: About): { summary: string; value: unknown } {
-  const text = errorText(error, { requestId: EXAMPLE_REQUEST, baseUrl, at: EXAMPLE_TIME });
+  const at = new Date('2026-01-31T12:04:05.678Z');
+  const text = errorText(error, { requestId: 'req_01KG9Y5T40V6M2X8R3N7Q1W4ZC', baseUrl, at });
   return { summary: error.code, value: JSON.parse(text) };
 }
-
-const EXAMPLE_REQUEST = 'req_01KG9Y5T40V6M2X8R3N7Q1W4ZC';
-const EXAMPLE_TIME = new Date('2026-01-31T12:04:05.678Z');

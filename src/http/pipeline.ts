@@ -7,10 +7,9 @@ import type { Logger } from '../lib/log.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import { identifyCaller, type Authenticators } from './auth.ts';
 import { isStorable, readJsonBody } from './body.ts';
-import { unknownPath } from './dispatch.ts';
 import { isCacheable, isIdempotent, readIdempotentCall, type Idempotency, type IdempotentCall } from './idempotency.ts';
 import type { RequestState } from './request-context.ts';
-import { errorText, resultText, sendFile, sendJson, type StoredResponse } from './response.ts';
+import { errorText, resultText, sendFile, sendJson, unknownPath, type StoredResponse } from './response.ts';
 import type {
   Caller,
   FileResponse,
@@ -34,7 +33,7 @@ export type PipelineDeps = Authenticators & {
   baseUrl: string;
 };
 
-/** What the middlewares of a route leave for those after them. */
+/** The results of a route's middlewares, for those after them. */
 type RouteState = RequestState & {
   /** By `authenticate`; null on a public route. */
   caller: Caller | null;
@@ -127,24 +126,20 @@ function parseBody({ method, upload }: Route): RouteMiddleware {
 function validate(route: Route): RouteMiddleware {
   const check = createValidator(route, route.operationId);
   return async (ctx, next) => {
-    const { body, caller, requestId } = ctx.state;
+    const { body, caller, requestId, draining } = ctx.state;
     const parts = check({ params: ctx['params'], query: readQuery(ctx.querystring), body });
-    ctx.state.input = { ...parts, caller, requestId, signal: () => signalOf(ctx) };
+    // Only the few handlers that wait create a signal.
+    ctx.state.input = { ...parts, caller, requestId, signal: () => AbortSignal.any([draining, hungUp(ctx)]) };
     await next();
   };
 }
 
-/** Created only for the few handlers that wait. */
-function signalOf({ res, state: { draining } }: RouteContext): AbortSignal {
-  const waiting = new AbortController();
-  const end = (): void => {
-    draining.removeEventListener('abort', end);
-    waiting.abort();
-  };
-  if (draining.aborted || res.closed) end();
-  else draining.addEventListener('abort', end, { once: true });
-  res.once('close', end);
-  return waiting.signal;
+/** Aborts when the caller hangs up. */
+function hungUp({ res }: RouteContext): AbortSignal {
+  const controller = new AbortController();
+  if (res.closed || res.destroyed) controller.abort();
+  else res.once('close', () => controller.abort());
+  return controller.signal;
 }
 
 /**
@@ -153,19 +148,16 @@ function signalOf({ res, state: { draining } }: RouteContext): AbortSignal {
  */
 function serialize({ serialize: locked, auth, operationId }: WriteRoute, { queue }: PipelineDeps): RouteMiddleware {
   if (!locked) return skip;
-  if (auth.by !== 'key') throw new Error(`${operationId} serializes what is a merchant's, but takes no merchant's key`);
+  if (auth.by !== 'key') throw new Error(`${operationId} is serialized by merchant, but takes no merchant's key`);
   return async (ctx, next) => {
     const { merchantId, environment } = ctx.state.caller as KeyCaller;
-    const hungUp = new AbortController();
-    if (ctx.res.destroyed) hungUp.abort();
-    ctx.res.once('close', () => hungUp.abort());
-    await queue.run(`${locked} ${merchantId} ${environment}`, next, hungUp.signal);
+    await queue.run(`${locked} ${merchantId} ${environment}`, next, hungUp(ctx));
   };
 }
 
 /**
  * One Idempotency-Key, one effect, one response: sends the first response again, and stores business errors after the
- * rollback of what they rejected.
+ * rollback of the rejected change.
  */
 function idempotent(route: Route, { idempotency, baseUrl, clock }: PipelineDeps): RouteMiddleware {
   if (!isIdempotent(route)) return skip;
@@ -203,27 +195,27 @@ function idempotent(route: Route, { idempotency, baseUrl, clock }: PipelineDeps)
   };
 }
 
-/** Runs the route's `finish`. The change is committed by then, so a failure here is only logged. */
+/** Runs the route's `afterCommit`. The change is committed by then, so a failure here is only logged. */
 function afterCommit(route: WriteRoute, { idempotency, clock, log }: PipelineDeps): RouteMiddleware {
-  const { finish } = route;
-  if (!finish) return skip;
+  const complete = route.afterCommit;
+  if (!complete) return skip;
   return async (ctx, next) => {
     await next();
     const { first, result, input, call, requestId } = ctx.state;
     if (first) return;
     let response: StoredResponse;
     try {
-      const finished = await finish(result as RouteResult<unknown>, input);
-      if (finished === result) return;
-      response = resultText(route, finished, clock());
+      const completed = await complete(result as RouteResult<unknown>, input);
+      if (completed === result) return;
+      response = resultText(route, completed, clock());
     } catch (error) {
-      log.error({ requestId, err: error }, 'finishing after the commit failed');
+      log.error({ requestId, err: error }, 'afterCommit of the route failed');
       return;
     }
     sendJson(ctx, response);
     if (!call) return;
     await idempotency.update(call, response).catch((error: unknown) => {
-      log.error({ requestId, err: error }, 'the finished response was not stored');
+      log.error({ requestId, err: error }, 'the response after the commit was not stored');
     });
   };
 }

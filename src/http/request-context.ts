@@ -1,3 +1,4 @@
+import helmet from 'helmet';
 import type { Context, Middleware } from 'koa';
 
 import type { Clock } from '../lib/clock.ts';
@@ -6,9 +7,8 @@ import { newId } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { errorText, sendJson, toAppError } from './response.ts';
-import { SECURITY_HEADERS } from './security-headers.ts';
 
-/** What the whole of a request has in common. */
+/** The state of a request that all middlewares share. */
 export type RequestState = {
   requestId: string;
   /** The port closes: handlers that wait respond now. */
@@ -18,7 +18,7 @@ export type RequestState = {
   operatorId?: string;
 };
 
-/** What every response is made and recorded with. */
+/** The dependencies of every response. */
 export type RequestContextDeps = {
   log: Logger;
   clock: Clock;
@@ -30,6 +30,17 @@ export type RequestContextDeps = {
   draining: AbortSignal;
 };
 
+/** Responses are data: nothing may be loaded or framed from them. Pages set a policy of their own. */
+const setSecurityHeaders = helmet({
+  contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+  referrerPolicy: { policy: 'no-referrer' },
+  frameguard: { action: 'deny' },
+  xDnsPrefetchControl: false,
+  xDownloadOptions: false,
+  xPermittedCrossDomainPolicies: false,
+  xXssProtection: false,
+});
+
 /** The outermost middleware: request id, security headers, error responses, metrics and log. */
 export function createRequestContext(deps: RequestContextDeps): Middleware {
   return async (ctx, next) => {
@@ -38,59 +49,41 @@ export function createRequestContext(deps: RequestContextDeps): Middleware {
     const state: RequestState = { requestId, draining: deps.draining };
     Object.assign(ctx.state, state);
     ctx.res.setHeader('X-Request-Id', requestId);
-    for (const [name, value] of SECURITY_HEADERS) ctx.res.setHeader(name, value);
+    setSecurityHeaders(ctx.req, ctx.res, () => {});
     let thrown: unknown;
     try {
       await next();
     } catch (error) {
       thrown = error;
-      respondWithError(ctx, toAppError(error), { requestId, baseUrl: deps.baseUrl, at: deps.clock() });
+      if (ctx.headerSent) ctx.res.destroy();
+      else sendError(ctx, deps, toAppError(error));
     }
     if (deps.red.aborted && !ctx.headerSent) ctx.res.setHeader('Connection', 'close');
     record(ctx, deps, { thrown, seconds: (performance.now() - startedAt) / 1000 });
   };
 }
 
-function respondWithError(ctx: Context, error: AppError, about: Parameters<typeof errorText>[1]): void {
-  if (ctx.headerSent) {
-    ctx.res.destroy();
-    return;
-  }
+function sendError(ctx: Context, { baseUrl, clock }: RequestContextDeps, error: AppError): void {
+  const { requestId }: RequestState = ctx.state;
   ctx.set(error.headers);
-  sendJson(ctx, { status: error.status, text: errorText(error, about) });
+  sendJson(ctx, { status: error.status, text: errorText(error, { requestId, baseUrl, at: clock() }) });
 }
 
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** Counts and logs a request. Ids, codes and durations only: the path may hold a token, the query a phone number. */
 function record(
   ctx: Context,
-  deps: RequestContextDeps,
+  { log, metrics }: RequestContextDeps,
   { thrown, seconds }: { thrown: unknown; seconds: number },
 ): void {
   const pattern: unknown = ctx['_matchedRoute'];
   const route = `${METHODS.has(ctx.method) ? ctx.method : 'OTHER'} ${typeof pattern === 'string' ? pattern : '(none)'}`;
+  const { status } = ctx;
+  metrics.record(route, status, seconds);
   const { requestId, merchantId, operatorId }: RequestState = ctx.state;
-  recordRequest(deps, { route, status: ctx.status, seconds, thrown, requestId, merchantId, operatorId });
+  const line = { route, status, requestId, merchantId, operatorId, ms: Math.round(seconds * 1000) };
+  if (thrown === undefined) log.debug(line, 'request completed');
+  else if (thrown instanceof AppError) log.debug({ ...line, code: thrown.code }, 'request completed');
+  else log.error({ ...line, err: thrown }, 'request failed');
 }
-
-type Recorded = {
-  /** Method and pattern. */
-  route: string;
-  status: number;
-  seconds: number;
-  thrown: unknown;
-  requestId: string;
-  merchantId?: string | undefined;
-  operatorId?: string | undefined;
-};
-
-/** Counts and logs a request. Ids, codes and durations only: the path may hold a token, the query a phone number. */
-export function recordRequest(deps: Pick<RequestContextDeps, 'log' | 'metrics'>, recorded: Recorded): void {
-  const { thrown, seconds, ...about } = recorded;
-  deps.metrics.record(about.route, about.status, seconds);
-  const unforeseen = thrown !== undefined && !(thrown instanceof AppError);
-  if (!unforeseen && !deps.log.isLevelEnabled('debug')) return;
-  const line = { ...about, ms: Math.round(seconds * 1000) };
-  if (unforeseen) deps.log.error({ ...line, err: thrown }, 'request failed');
-  else deps.log.debug({ ...line, ...(thrown instanceof AppError && { code: thrown.code }) }, 'request completed');
-}
-
-const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);

@@ -1,34 +1,27 @@
 import { isNativeError } from 'node:util/types';
 
-import type { Context } from 'koa';
+import type { Context, Middleware } from 'koa';
 
 import { inAddis } from '../lib/dates.ts';
 import { isDatabaseUnavailable } from '../lib/db.ts';
-import { AppError, type ErrorCode, type FieldIssue } from '../lib/errors.ts';
-import type { FileResponse, Pagination, RawResponse, Route, RouteResult } from './route.ts';
+import { AppError, serviceUnavailable } from '../lib/errors.ts';
+import type { FileResponse, RawResponse, Route, RouteResult } from './route.ts';
 
 /** A response as it is sent and stored: its status and its body, byte for byte. */
 export type StoredResponse = { status: number; text: string };
 
 /** An instant as ISO 8601 with Addis Ababa's UTC offset, as the envelope's `timestamp` is written. */
-export function offsetTimestamp(instant: Date): string {
+function offsetTimestamp(instant: Date): string {
   return `${inAddis(instant).toISOString().slice(0, -1)}+03:00`;
-}
-
-/** The content of a success envelope; `dataJson` is the JSON text of `data`. */
-export type Success = { status: number; message: string; dataJson: string; pagination?: Pagination | undefined };
-
-/** The success envelope as JSON text. */
-export function successText(success: Success, at: Date): string {
-  const pagination = success.pagination ? `,"pagination":${JSON.stringify(success.pagination)}` : '';
-  return `{"statusCode":${success.status},"message":${JSON.stringify(success.message)},"data":${success.dataJson}${pagination},"timestamp":"${offsetTimestamp(at)}"}`;
 }
 
 /** A route's result in the success envelope. Throws where it contradicts the declared schema. */
 export function resultText(route: Route, result: RouteResult<unknown> | RawResponse, at: Date): StoredResponse {
   const dataJson = 'dataJson' in result ? result.dataJson : JSON.stringify(validateResponse(route, result));
   const { status = 200, message, pagination } = result;
-  return { status, text: successText({ status, message, dataJson, pagination }, at) };
+  const more = pagination ? `,"pagination":${JSON.stringify(pagination)}` : '';
+  const head = `{"statusCode":${status},"message":${JSON.stringify(message)}`;
+  return { status, text: `${head},"data":${dataJson}${more},"timestamp":"${offsetTimestamp(at)}"}` };
 }
 
 /** The declared fields of a result's data; others are left out. Throws where the data contradicts its schema. */
@@ -41,32 +34,17 @@ export function validateResponse(route: Route, { status = 200, data }: RouteResu
   throw new Error(`${route.operationId} broke its response schema at ${where}`);
 }
 
-/** The error envelope. */
-export type ErrorEnvelope = {
-  statusCode: number;
-  message: string;
-  data: null;
-  error: { code: ErrorCode; details: FieldIssue[]; docUrl: string; existing?: Record<string, string> };
-  requestId: string;
-  timestamp: string;
-};
-
 /** The error envelope as JSON text. */
 export function errorText(error: AppError, about: { requestId: string; baseUrl: string; at: Date }): string {
-  const envelope: ErrorEnvelope = {
+  const { code, details, existing } = error;
+  return JSON.stringify({
     statusCode: error.status,
     message: error.message,
     data: null,
-    error: {
-      code: error.code,
-      details: error.details,
-      docUrl: `${about.baseUrl}/docs/errors#${error.code}`,
-      ...(error.existing && { existing: error.existing }),
-    },
+    error: { code, details, docUrl: `${about.baseUrl}/docs/errors#${code}`, ...(existing && { existing }) },
     requestId: about.requestId,
     timestamp: offsetTimestamp(about.at),
-  };
-  return JSON.stringify(envelope);
+  });
 }
 
 /** Transient SQLSTATEs: lock and statement timeouts, deadlocks, serialization failures. */
@@ -79,9 +57,7 @@ const TRANSIENT_SQLSTATE = new Set(['55P03', '57014', '40P01', '40001', '25P03',
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (isDatabaseUnavailable(error) || TRANSIENT_SQLSTATE.has(codeOf(error))) {
-    return new AppError('SERVICE_UNAVAILABLE', 'The service cannot answer right now. Repeat the request in a moment.', {
-      headers: { 'Retry-After': '1' },
-    });
+    return serviceUnavailable();
   }
   return new AppError('INTERNAL_ERROR', 'Internal error. If it persists, contact support with the requestId.');
 }
@@ -98,7 +74,7 @@ export function sendJson(ctx: Context, { status, text }: StoredResponse): void {
   ctx.body = text;
 }
 
-/** Sends a file to be saved under its name; 304 to a client that has it. Names hold letters, digits, dots and dashes. */
+/** Sends a file to be saved under its name; 304 to a client that has it. Names consist of letters, digits, dots and dashes. */
 export async function sendFile(ctx: Context, { file }: FileResponse): Promise<void> {
   ctx.status = 200;
   ctx.set({
@@ -118,3 +94,21 @@ export async function sendFile(ctx: Context, { file }: FileResponse): Promise<vo
   ctx.type = file.contentType;
   ctx.length = file.bytes;
 }
+
+const PATH_CHARACTERS_MAX = 200;
+
+/** The 404 of a path that no route has. */
+export function unknownPath({ method, path }: Context): AppError {
+  const shortened = path.length > PATH_CHARACTERS_MAX ? `${path.slice(0, PATH_CHARACTERS_MAX)}…` : path;
+  return new AppError('NOT_FOUND', `There is no ${method} ${shortened}. All paths are listed at /docs.`);
+}
+
+/** The innermost middleware, reached without a matching route: 405 with Allow if the path exists, else 404. */
+export const rejectUnknown: Middleware = async (ctx) => {
+  const matched: { methods: string[] }[] = ctx['matched'] ?? [];
+  const allowed = [...new Set(matched.flatMap((layer) => layer.methods))].toSorted().join(', ');
+  if (allowed === '') throw unknownPath(ctx);
+  throw new AppError('METHOD_NOT_ALLOWED', `This path takes ${allowed}, got ${ctx.method}.`, {
+    headers: { Allow: allowed },
+  });
+};

@@ -28,7 +28,7 @@ export const SCOPES = [
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** What a live key may do before its merchant is verified: the steps of the verification itself. */
+/** The scopes of a live key before its merchant is verified: those of the verification itself. */
 export const SCOPES_BEFORE_VERIFICATION: readonly Scope[] = ['kyc:write', 'bank:write'];
 
 /** Roles of operators: every role reads; support and finance decide in their areas; admins decide everything. */
@@ -81,23 +81,20 @@ export type RouteAuth =
   | { by: 'key'; scope: Scope }
   | { by: 'key-or-client-token'; scope: Scope }
   | { by: 'operator'; roles: readonly OperatorRole[] }
-  | { by: 'nobody' };
-
-export type RequestContext = {
-  requestId: string;
-  /** Aborts when the caller has hung up, or when the process drains and handlers should respond at once. */
-  signal: () => AbortSignal;
-};
+  | { by: 'public' };
 
 type CallerOf<Auth extends RouteAuth> = Auth extends { by: 'key' }
   ? KeyCaller
   : Auth extends { by: 'operator' }
     ? OperatorCaller
-    : Auth extends { by: 'nobody' }
+    : Auth extends { by: 'public' }
       ? null
       : MerchantCaller;
 
-export type RouteInput<Auth extends RouteAuth, Params, Query, Body> = RequestContext & {
+export type RouteInput<Auth extends RouteAuth, Params, Query, Body> = {
+  requestId: string;
+  /** Aborts when the caller has hung up, or when the process drains and handlers should respond at once. */
+  signal: () => AbortSignal;
   caller: CallerOf<Auth>;
   params: Params;
   query: Query;
@@ -137,9 +134,9 @@ type RouteBase<Auth extends RouteAuth, P extends z.ZodType, Q extends z.ZodType,
   upload?: UploadRule;
   /** The schema of `data` by status; z.null() where there is none. */
   responses: Readonly<Record<number, z.ZodType>>;
-  /** The content types of a route that answers 200 with a file. */
+  /** The content types of a route whose 200 is a file. */
   fileTypes?: readonly string[];
-  /** Error codes of its operation, for the docs; those that follow from the rest are in route-errors.ts. */
+  /** Error codes of its operation, for the docs; error-docs.ts adds those that follow from the rest. */
   errors?: readonly ErrorCode[];
   /** Whether the success envelope carries `pagination`. */
   paginated?: boolean;
@@ -178,8 +175,8 @@ export type WriteRoute<
   handle: (
     input: RouteInput<Auth, z.output<P>, z.output<Q>, z.output<B>> & { tx: UnitOfWork },
   ) => Promise<RouteResult<unknown>>;
-  /** Runs after the commit, outside the transaction: may add a provider's response to the result. A stored response is updated. */
-  finish?: (
+  /** Runs outside the transaction; may add a provider's response to the result. A stored response is updated. */
+  afterCommit?: (
     response: RouteResult<unknown>,
     input: RouteInput<Auth, z.output<P>, z.output<Q>, z.output<B>>,
   ) => Promise<RouteResult<unknown>>;

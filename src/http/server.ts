@@ -1,8 +1,7 @@
-import { setMaxListeners } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type Router from '@koa/router';
+import Router from '@koa/router';
 import Koa from 'koa';
 
 import type { Clock } from '../lib/clock.ts';
@@ -14,13 +13,13 @@ import type { Logger } from '../lib/log.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import { createArrivals } from './arrivals.ts';
 import type { Authenticators } from './auth.ts';
-import { createDispatch, rejectUnknown } from './dispatch.ts';
 import { createDocsRouter } from './docs.ts';
-import { createHealthResponder, healthRoutes, type Readiness } from './health.ts';
+import { healthRoutes, type Readiness } from './health.ts';
 import { createIdempotency } from './idempotency.ts';
 import { createHttpMetrics, type Registry } from './metrics.ts';
 import { createRouteMiddleware } from './pipeline.ts';
 import { createRequestContext, type RequestContextDeps } from './request-context.ts';
+import { rejectUnknown } from './response.ts';
 import type { Route } from './route.ts';
 
 /** Limit of the request line and all headers; beyond it, 431. */
@@ -78,17 +77,13 @@ export type ApiServer = {
 export function createApiServer(deps: ApiServerDeps): ApiServer {
   const red = new AbortController();
   const draining = new AbortController();
-  // One listener for each waiting request.
-  setMaxListeners(0, draining.signal);
   const metrics = createHttpMetrics(deps.registry);
   const context = { ...deps, metrics, red: red.signal, draining: draining.signal };
-  const health = healthRoutes(deps, red.signal);
-  const respondToHealthCheck = createHealthResponder(health, context);
-  const handle = createApp(deps, { routes: [...health, ...deps.routes], context }).callback();
+  const routes = [...healthRoutes(deps, red.signal), ...deps.routes];
+  const handle = createApp(deps, { routes, context }).callback();
   const arrive = createArrivals();
-  const callback = (request: IncomingMessage, response: ServerResponse): void => {
-    if (!respondToHealthCheck(request, response)) arrive(request, () => void handle(request, response));
-  };
+  const callback = (request: IncomingMessage, response: ServerResponse): void =>
+    arrive(request, () => void handle(request, response));
   const turnRed = (): void => red.abort();
   return {
     callback,
@@ -118,12 +113,14 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
 
 function createApp(deps: ApiServerDeps, { routes, context }: { routes: Route[]; context: RequestContextDeps }): Koa {
   const pipelineDeps = { ...deps, idempotency: createIdempotency(deps) };
+  // Literal paths come first: /txns/get_all_txns is not a /txns/:transactionId.
+  const router = new Router({ sensitive: true, strict: true, exclusive: 'specificity' });
+  for (const route of routes) router.register(route.path, [route.method], createRouteMiddleware(route, pipelineDeps));
 
   const app = new Koa({ proxy: deps.trustProxy > 0, maxIpsCount: deps.trustProxy });
   app.on('error', (error) => deps.log.warn({ err: error }, 'connection failed'));
   app.use(createRequestContext(context));
-  app.use(createDispatch(routes, (route) => createRouteMiddleware(route, pipelineDeps)));
-  for (const router of [createDocsRouter(routes, deps), ...deps.routers]) app.use(router.routes());
+  for (const one of [router, createDocsRouter(routes, deps), ...deps.routers]) app.use(one.routes());
   app.use(rejectUnknown);
   return app;
 }

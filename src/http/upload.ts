@@ -24,11 +24,11 @@ export type UploadedFile = z.output<typeof UploadedFile>;
  */
 export async function readUpload(ctx: Context, rule: UploadRule): Promise<{ body: UploadedFile; raw: string }> {
   const contentType = requireType(ctx, rule);
-  if (Number(ctx.req.headers['content-length'] ?? 0) > rule.bytesMax) throw tooLarge(rule);
+  if (Number(ctx.req.headers['content-length'] ?? 0) > rule.bytesMax) throw fileTooLarge(rule);
   const bytes = await readBody(ctx.req, rule.bytesMax).catch(() => {
-    throw new AppError('VALIDATION_ERROR', 'The file did not arrive whole. Send it again.', CLOSE);
+    throw new AppError('VALIDATION_ERROR', 'The file is incomplete. Send it again.', CLOSE);
   });
-  if (bytes === null) throw tooLarge(rule);
+  if (bytes === null) throw fileTooLarge(rule);
   if (bytes.length === 0) {
     const issue = 'must be the file itself, got nothing';
     throw invalid('body', issue, { message: `The body ${issue}.` });
@@ -38,18 +38,24 @@ export async function readUpload(ctx: Context, rule: UploadRule): Promise<{ body
 
 const CLOSE = { headers: { Connection: 'close' } };
 
-function requireType(ctx: Context, { types }: UploadRule): string {
+function requireType(ctx: Context, rule: UploadRule): string {
   const given = ctx.get('content-type');
   const type = given.split(';')[0]?.trim().toLowerCase() ?? '';
   const encoding = ctx.get('content-encoding');
   if (encoding !== '' && encoding !== 'identity') {
     throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Send the file without Content-Encoding.', CLOSE);
   }
-  if (types.includes(type)) return type;
-  const got = given === '' ? 'none' : `"${given.slice(0, 100)}"`;
-  throw new AppError('UNSUPPORTED_MEDIA_TYPE', `Content-Type must be one of ${types.join(', ')}, got ${got}.`, CLOSE);
+  if (!rule.types.includes(type)) throw wrongFileType(rule, given);
+  return type;
 }
 
-function tooLarge({ bytesMax }: UploadRule): AppError {
+/** The error of a file with another content type. */
+export function wrongFileType({ types }: UploadRule, given: string): AppError {
+  const got = given === '' ? 'none' : `"${given.slice(0, 100)}"`;
+  return new AppError('UNSUPPORTED_MEDIA_TYPE', `Content-Type must be one of ${types.join(', ')}, got ${got}.`, CLOSE);
+}
+
+/** The error of a file beyond the limit. */
+export function fileTooLarge({ bytesMax }: UploadRule): AppError {
   return new AppError('PAYLOAD_TOO_LARGE', `The file must be at most ${bytesMax} bytes.`, CLOSE);
 }

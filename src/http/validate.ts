@@ -137,9 +137,7 @@ function sentence(issue: z.core.$ZodRawIssue): string {
     case 'invalid_union':
       return issue.input === undefined ? 'is required' : 'has none of the allowed forms';
     case 'invalid_key':
-      return 'has a key that is not allowed';
     case 'invalid_element':
-      return 'has an element that is not allowed';
     case 'unrecognized_keys':
     case 'custom':
     default:

@@ -7,7 +7,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * AES-256-GCM. Layout: key id's length, key id, nonce, tag, ciphertext. `owner` (the row's id) is authenticated, so that a
+ * AES-256-GCM. Layout: key id's length, key id, nonce, tag, ciphertext. `scope` (the row's id) is authenticated, so that a
  * value copied into another row does not decrypt.
  */
 export function seal(ring: KeyRing, scope: string, bytes: Buffer): Buffer {
@@ -21,7 +21,7 @@ export function seal(ring: KeyRing, scope: string, bytes: Buffer): Buffer {
   return Buffer.concat([Buffer.from([keyId.length]), keyId, nonce, cipher.getAuthTag(), body]);
 }
 
-/** The reverse of {@link seal}. Throws when the key is unknown, or the bytes or the owner differ. */
+/** The reverse of {@link seal}. Throws when the key is unknown, or the bytes or the scope differ. */
 export function unseal(ring: KeyRing, scope: string, sealed: Buffer): Buffer {
   const keyId = keyIdOf(sealed);
   const key = ring.keys.get(keyId);

@@ -25,7 +25,7 @@ export function endOfAddisDay(day: string): Date {
 }
 
 /**
- * The first and the last day that queries accept. Before year 1 PostgreSQL has no timestamps in our form, and a day in
+ * The first and the last day that queries accept. Before year 1 PostgreSQL writes timestamps in another form, and a day in
  * Addis Ababa begins on the day before in UTC.
  */
 export const DAYS = { first: '1900-01-01', last: '2199-12-31' } as const;

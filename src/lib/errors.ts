@@ -85,6 +85,13 @@ export function invalidFields(
   return new AppError('VALIDATION_ERROR', message, { details });
 }
 
+/** The error of a request that can be repeated in a second. */
+export function serviceUnavailable(
+  message = 'The service is temporarily unavailable. Repeat the request in a moment.',
+): AppError {
+  return new AppError('SERVICE_UNAVAILABLE', message, { headers: { 'Retry-After': '1' } });
+}
+
 /** The only 404 of resources: the same text for one that never existed and one of another merchant. */
 export function notFound(resource: string): AppError {
   const name = resource.charAt(0).toUpperCase() + resource.slice(1);

@@ -13,7 +13,7 @@ export type HttpRequest = {
 
 /** The result of a call: a response of any status, or none. */
 type HttpResult =
-  | { kind: 'answered'; status: number; text: string }
+  | { kind: 'response'; status: number; text: string }
   | { kind: 'failed'; reason: 'timeout' | 'network' | 'too-large'; message: string };
 
 export type HttpClient = {
@@ -37,7 +37,7 @@ export function createHttpClient({ bodyBytesMax = 65_536, connectionsMax = 64 } 
         });
         const bytes = await readBody(response.body, bodyBytesMax);
         if (bytes === null) return { kind: 'failed', reason: 'too-large', message: `more than ${bodyBytesMax} bytes` };
-        return { kind: 'answered', status: response.statusCode, text: bytes.toString() };
+        return { kind: 'response', status: response.statusCode, text: bytes.toString() };
       } catch (error) {
         return failure(error, signal);
       }
@@ -49,6 +49,6 @@ export function createHttpClient({ bodyBytesMax = 65_536, connectionsMax = 64 } 
 function failure(error: unknown, signal: AbortSignal): HttpResult {
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : String(error);
   if (signal.aborted || /TIMEOUT/.test(code))
-    return { kind: 'failed', reason: 'timeout', message: 'no answer in time' };
+    return { kind: 'failed', reason: 'timeout', message: 'no response in time' };
   return { kind: 'failed', reason: 'network', message: code };
 }

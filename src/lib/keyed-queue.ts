@@ -1,4 +1,4 @@
-import { AppError } from './errors.ts';
+import { AppError, serviceUnavailable } from './errors.ts';
 
 export type KeyedQueueOptions = {
   /** Concurrency over all keys; one key never runs twice at once. */
@@ -13,8 +13,8 @@ export type KeyedQueueOptions = {
 
 export type KeyedQueue = {
   /**
-   * Runs the work in its turn, unless its caller is gone by then. Throws RATE_LIMITED when the key's queue is full or its
-   * caller is gone; SERVICE_UNAVAILABLE when the whole queue is full or the work has waited too long.
+   * Runs the work in its turn, unless its caller has left by then. Throws RATE_LIMITED when the key's queue is full or its
+   * caller has left; SERVICE_UNAVAILABLE when the whole queue is full or the work has waited too long.
    */
   run: <T>(key: string, work: () => Promise<T>, gone: AbortSignal) => Promise<T>;
 };
@@ -38,7 +38,7 @@ export function createKeyedQueue(options: KeyedQueueOptions): KeyedQueue {
     for (let turn = line.shift(); turn; turn = line.shift()) {
       pending -= 1;
       if (nowMs() - turn.sinceMs <= waitMsMax) return turn;
-      turn.reject(unavailable());
+      turn.reject(serviceUnavailable());
     }
     return undefined;
   };
@@ -56,7 +56,7 @@ export function createKeyedQueue(options: KeyedQueueOptions): KeyedQueue {
     if (gone.aborted) throw left();
     const line = lines.get(key) ?? [];
     if (line.length >= pendingMax.ofOne) throw tooMany(line.length);
-    if (pending >= pendingMax.ofAll) throw unavailable();
+    if (pending >= pendingMax.ofAll) throw serviceUnavailable();
     const begun = new Promise<void>((begin, reject) => {
       const turn: Turn = { sinceMs: nowMs(), begin, reject };
       line.push(turn);
@@ -77,7 +77,7 @@ export function createKeyedQueue(options: KeyedQueueOptions): KeyedQueue {
   };
   const end = (key: string): void => {
     running -= 1;
-    // To the end of the row, behind the other keys.
+    // Behind the other keys.
     if (lines.get(key)?.length) ready.add(key);
     else lines.delete(key);
     beginReady();
@@ -94,20 +94,11 @@ export function createKeyedQueue(options: KeyedQueueOptions): KeyedQueue {
   };
 }
 
-/** A second is longer than most work takes. */
-const REPEAT = { headers: { 'Retry-After': '1' } };
-
-function tooMany(pending: number): AppError {
-  const message = `${pending} requests of yours are waiting for each other already. Repeat this one in 1 s.`;
-  return new AppError('RATE_LIMITED', message, REPEAT);
-}
-
 /** The connection is closed: this error is not sent. */
-function left(): AppError {
-  return new AppError('RATE_LIMITED', 'The caller has gone before it was its turn.');
-}
+const left = (): AppError => new AppError('RATE_LIMITED', 'The caller has left before its turn.');
 
-function unavailable(): AppError {
-  const message = 'The service cannot answer right now. Repeat the request in a moment.';
-  return new AppError('SERVICE_UNAVAILABLE', message, REPEAT);
+/** A second is longer than most work takes. */
+function tooMany(pending: number): AppError {
+  const message = `${pending} of your requests are queued already. Repeat this one in 1 s.`;
+  return new AppError('RATE_LIMITED', message, { headers: { 'Retry-After': '1' } });
 }

@@ -17,7 +17,7 @@ const IDLE_LOOK_MS = 100;
 /** Stops accepting connections and waits for running requests for `graceMs`, then closes them. At once by default. */
 export async function stopListening(server: Server, graceMs = 0): Promise<void> {
   const deadline = setTimeout(() => server.closeAllConnections(), graceMs);
-  // Closing ends connections that are idle now. One with a response under way would be kept alive after it.
+  // close() ends connections that are idle now. One with a response in progress would be kept alive after it.
   const look = setInterval(() => server.closeIdleConnections(), IDLE_LOOK_MS);
   await new Promise<void>((resolve) => void server.close(() => resolve()));
   clearInterval(look);

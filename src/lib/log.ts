@@ -8,17 +8,16 @@ import { UnavailableError } from './errors.ts';
 export type { Logger };
 
 export type LogOptions = {
-  /** Where lines go; stdout unless given. */
+  /** The destination of lines; stdout unless given. */
   destination?: DestinationStream;
   /** Milliseconds that only go forward; another clock in tests. */
   nowMs?: () => number;
 };
 
 /**
- * JSON lines on stdout, or where else they are asked for. Log ids, codes and durations; never headers, bodies, names,
- * phones or secrets, so there is nothing to redact. Errors go under `err`: of those that quote values the values are
- * left out. Errors of the database and of what is away are sampled: the same one once in 10 s, with how many were left
- * out since.
+ * JSON lines. Log ids, codes and durations; never headers, bodies, names, phones or secrets, so nothing is redacted.
+ * Errors go under `err`, without the values they quote. Errors of the database and of unavailable systems are sampled:
+ * the same one once in 10 s, with the number of suppressed ones.
  */
 export function createLogger(level: string, role: string, { destination, nowMs }: LogOptions = {}): Logger {
   const serializers = { err: (error: unknown) => (isNativeError(error) ? describeError(error) : error) };
@@ -29,7 +28,7 @@ export function createLogger(level: string, role: string, { destination, nowMs }
 
 const SAMPLE_EVERY_MS = 10_000;
 
-/** Under overload, or while the database or Temporal is away, every request and delivery would log the same. */
+/** Under overload, or without the database or Temporal, every request and delivery would log the same line. */
 function createSampler(nowMs: () => number) {
   const logged = new Map<string, { atMs: number; suppressed: number }>();
   return function sample(this: Logger, args: Parameters<LogFn>, write: LogFn): void {
@@ -45,7 +44,7 @@ function createSampler(nowMs: () => number) {
   };
 }
 
-/** Lines of one message and kind are of one error: null for what is logged each time. No ids, which never repeat. */
+/** The kind of a sampled error, without ids, which never repeat; null for an error that is logged each time. */
 function sampledKind(details: unknown): string | null {
   if (typeof details !== 'object' || details === null || !('err' in details)) return null;
   const { err } = details;
@@ -57,15 +56,15 @@ function sampledKind(details: unknown): string | null {
 }
 
 /**
- * An error as it may stand in the log: messages and details of the database and messages of parsers quote the values
- * they failed on (names, phones), so of those only the code and the place are kept. What caused it comes with it.
+ * An error as it is logged, with its cause. Messages of the database and of parsers quote the values they failed on
+ * (names, phones): of those only the code and the place are logged.
  */
 export function describeError(error: unknown): Record<string, unknown> {
   if (!isNativeError(error)) return { name: typeof error };
   if (error instanceof UnavailableError) return { name: error.name, message: error.message };
-  // Objection throws an error of its own around the database's.
+  // Objection wraps the database's error.
   if ('nativeError' in error) return describeError(error.nativeError);
-  // The stack begins with the message, of which a line may look like a frame.
+  // The stack begins with the message, whose lines may look like frames.
   const trace = (error.stack ?? '').replace(error.message, '');
   const frames = trace.split('\n').filter((line) => line.startsWith('    at '));
   const quotesValues = 'severity' in error || 'body' in error || error.name === 'SyntaxError';

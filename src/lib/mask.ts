@@ -1,4 +1,4 @@
-/** A phone or an account's number as it is shown: its last four digits say enough to tell it by. */
+/** Masks a phone or account number but for its last four digits. */
 export function maskDigits(digits: string): string {
   return `${'*'.repeat(Math.max(digits.length - 4, 0))}${digits.slice(-4)}`;
 }

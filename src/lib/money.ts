@@ -1,7 +1,7 @@
-/** Money inside is whole santim (1 ETB = 100 santim) as bigint; JSON numbers of birr exist only at the door. */
+/** Money inside is whole santim (1 ETB = 100 santim) as bigint; JSON numbers of birr exist in requests and responses only. */
 export type Santim = bigint;
 
-/** The largest amount that a JSON number carries exactly with two decimals: 90 trillion birr, far beyond any limit. */
+/** The largest amount that a JSON number holds exactly with two decimals: 90 trillion birr. */
 const BIRR_MAX = 90_000_000_000_000;
 
 /** Whether a JSON number is an exact amount of birr: finite, greater than 0, at most two decimals. */
@@ -9,15 +9,15 @@ export function isBirr(birr: number): boolean {
   return Number.isFinite(birr) && birr > 0 && birr <= BIRR_MAX && Math.round(birr * 100) / 100 === birr;
 }
 
-/** What {@link isBirr} asks for, in words that follow a field's name. */
+/** The rule of {@link isBirr}, as a text that follows a field's name. */
 export const BIRR_RULE = `must be more than 0 and at most ${BIRR_MAX}, with at most two decimals`;
 
-/** Birr from the door, already checked by {@link isBirr}, as santim. */
+/** Birr of a request, validated by {@link isBirr}, as santim. */
 export function toSantim(birr: number): Santim {
   return BigInt(Math.round(birr * 100));
 }
 
-/** Santim as the JSON number of birr that the API shows: 10050n → 100.5. */
+/** Santim as the JSON number of birr in responses: 10050n → 100.5. */
 export function toBirr(santim: Santim): number {
   return Number(santim) / 100;
 }

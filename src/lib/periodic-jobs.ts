@@ -3,27 +3,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Logger } from './log.ts';
 
-/**
- * Something done again and again while the process lives. A run that fails is logged; the next one tries again. What may
- * take long is told when the process stops, and ends then.
- */
+/** Work that is repeated while the process lives. A failed run is logged and repeated. Long runs end at `stopping`. */
 export type PeriodicJob = { name: string; everyMs: number; run: (stopping: AbortSignal) => Promise<unknown> };
 
 export type PeriodicJobs = { stop: () => Promise<void> };
 
-/** Runs each chore at its own pace, never twice at once. Stopping waits for the runs under way. */
+/** Runs each job at its own interval, never twice at once. Stopping waits for current runs. */
 export function startPeriodicJobs(periodicJobs: PeriodicJob[], log: Logger): PeriodicJobs {
   const stopping = new AbortController();
-  // Each chore's pause listens to it.
-  setMaxListeners(periodicJobs.length, stopping.signal);
-  const running = periodicJobs.map(async (job) => {
-    while (!stopping.signal.aborted) {
+  const { signal } = stopping;
+  // The pause of each job listens to it.
+  setMaxListeners(periodicJobs.length, signal);
+  const running = periodicJobs.map(async ({ name, everyMs, run }) => {
+    while (!signal.aborted) {
       try {
-        await job.run(stopping.signal);
+        await run(signal);
       } catch (error) {
-        log.warn({ err: error, job: job.name }, 'a chore failed; it is tried again');
+        log.warn({ err: error, job: name }, 'periodic job failed');
       }
-      await pause(job.everyMs, stopping.signal);
+      // Rejects at once when stopping.
+      await sleep(everyMs, undefined, { signal }).catch(() => {});
     }
   });
   return {
@@ -32,9 +31,4 @@ export function startPeriodicJobs(periodicJobs: PeriodicJob[], log: Logger): Per
       await Promise.all(running);
     },
   };
-}
-
-/** Ends early, without an error, when stopping. */
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal }).catch(() => {});
 }

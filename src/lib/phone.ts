@@ -1,8 +1,8 @@
 const PHONE_CHARACTERS_MAX = 30;
 
 /**
- * An Ethiopian mobile number as providers want it, 2519… or 2517… without plus; null for anything else.
- * Taken: 09…, 9…, 2519…, +2519… and the same with 7, with spaces or hyphens between.
+ * An Ethiopian mobile number as providers require it, 2519… or 2517… without plus; null for anything else.
+ * Accepts 09…, 9…, 2519…, +2519… and the same with 7, with spaces or hyphens.
  */
 export function normalisePhone(text: string): string | null {
   if (text.length > PHONE_CHARACTERS_MAX) return null;
@@ -10,15 +10,15 @@ export function normalisePhone(text: string): string | null {
   return match ? `251${match[1]}` : null;
 }
 
-/** A customer's phone as it is stored and shown: digits from the country's code on. One of abroad must come with it. */
+/** A customer's phone as it is stored: digits from the country code on, which a foreign number must include. */
 export function storedPhone(text: string): string {
   return normalisePhone(text) ?? withoutGaps(text).replace(/^\+/, '');
 }
 
-/** What is looked for among stored phones: a whole number, or a part of one; null for what is neither. */
+/** A search among stored phones: a whole number, or a part of one; null for a text that is neither. */
 export type PhoneSearch = { whole: string } | { part: string } | null;
 
-/** Reads what somebody typed to find a phone, in any form. */
+/** Reads the text of a search, in any form of a phone number. */
 export function readPhoneSearch(text: string): PhoneSearch {
   const whole = normalisePhone(text);
   if (whole !== null) return { whole };

@@ -52,7 +52,7 @@ const TEXT_CHARACTERS_MIN = 24;
 const TEXT_DISTINCT_MIN = 8;
 const KEY_DISTINCT_MIN = 16;
 
-/** What is wrong with a secret written as text, as words that follow its name; null when nothing obvious is. */
+/** The weakness of a secret written as text, as words that follow its name; null without an obvious one. */
 function textWeakness(text: string): string | null {
   if (text.length < TEXT_CHARACTERS_MIN) return `must be at least ${TEXT_CHARACTERS_MIN} characters long`;
   return patternOf(Buffer.from(text), { distinctMin: TEXT_DISTINCT_MIN, what: 'characters' });

@@ -117,7 +117,7 @@ function payRoute(deps: CheckoutDeps): Route {
       const data = await startPayment({ ...deps, tx }, sessionKey(caller, params.sessionId), body);
       return { status: 202, message: 'Payment started', data };
     },
-    finish: async (response) => {
+    afterCommit: async (response) => {
       const { data, ...rest } = response as RouteResult<Payment>;
       return { ...rest, data: await awaitProviderResult(deps.checkAttempt, data) };
     },

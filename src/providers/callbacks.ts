@@ -65,7 +65,7 @@ export function createCallbackRouter(deps: CallbackDeps): Router {
     const channel = CHANNEL_NAMES.find((one) => one === ctx.params['channel']);
     // What cannot be an address of ours is neither looked up nor logged.
     if (channel === undefined || !SECRET.test(secret)) return respondPlain(ctx, 404, 'Not found');
-    deps.unknown.reject(ctx);
+    await deps.unknown.reject(ctx);
     try {
       if (await receive(deps, ctx, { channel, secret })) return;
     } catch (error) {

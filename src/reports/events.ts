@@ -6,6 +6,7 @@ import { snapshotFields } from '../webhooks/events/catalogue.ts';
 import { recordEvents } from '../webhooks/events/record.ts';
 import { presentReport } from './present.ts';
 import type { ReportRow } from './queries.ts';
+import { readyReport } from './schema.ts';
 
 /** Records `report.ready` in the transaction that completes the report. */
 export async function recordReady(tx: UnitOfWork, row: ReportRow, baseUrl: string): Promise<void> {
@@ -23,33 +24,9 @@ export async function recordReady(tx: UnitOfWork, row: ReportRow, baseUrl: strin
 }
 
 /** A report in its event. */
-export const ReportData = z.strictObject({
-  object: z.literal('report'),
-  ...snapshotFields,
-  reportId: z.string(),
-  kind: z.enum(['payments', 'withdrawals', 'settlements', 'balance']),
-  format: z.enum(['CSV', 'XLSX', 'JSON', 'PDF']),
-  period: z.enum(['day', 'week', 'month', 'quarter', 'custom']),
-  startDate: z.iso.date(),
-  endDate: z.iso.date(),
-  timeZone: z.string().meta({ description: 'Of the days and local times' }),
-  filters: z.strictObject({ status: z.string(), channel: z.string() }),
-  status: z.literal('READY'),
-  rowsDone: z.int(),
-  rowsTotal: z.int(),
-  totals: z.record(z.string(), z.number()).meta({ description: 'ETB by column: the sum of its cells' }),
-  snapshotAt: z.iso.datetime().meta({ description: 'All rows are of this instant' }),
-  fileName: z.string(),
-  fileSize: z.int().meta({ description: 'Bytes' }),
-  sha256: z.string().meta({ description: "Of the file's bytes, in hex" }),
-  fileUrl: z.string().meta({ description: 'Needs an API key with reports:read' }),
-  expiresAt: z.iso.datetime().meta({ description: 'When the file is removed' }),
-  requestedAt: z.iso.datetime(),
-  completedAt: z.iso.datetime(),
-});
-export type ReportData = z.output<typeof ReportData>;
+const ReportData = z.strictObject({ object: z.literal('report'), ...snapshotFields, ...readyReport });
 
-const ready: ReportData = {
+const ready: z.output<typeof ReportData> = {
   object: 'report',
   environment: 'sandbox',
   merchantId: 'mrc_01JD8Q4T5V6W7X8Y9Z0A1B2C3D',

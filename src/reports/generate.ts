@@ -77,62 +77,48 @@ async function writeFile(
   return inSnapshot(deps.db, async (trx, snapshotAt) => {
     const sums = await sum(trx, filterOf(row));
     ensureRowsBelowMax(row.format, sums.count);
+    const report = { ...row, snapshotAt, totalRows: sums.count };
     const merchantName = (await findMerchant(trx, row.merchantId))?.name ?? row.merchantId;
-    const reading = {
-      trx,
-      row,
-      totalRows: sums.count,
-      pageRows: deps.pageRows ?? PAGE_ROWS,
-      onRead: progressReporter(deps, { ...row, totalRows: sums.count }, onProgress),
-    };
-    const report = { ...row, snapshotAt };
+    const onRead = progressReporter(deps, report, onProgress);
+    const reading = { trx, report, pageRows: deps.pageRows ?? PAGE_ROWS, onRead };
     const [pages, statementOf] = [readPages(reading), statementReader(reading)];
-    const file = await deps.files.write(
-      FORMATS[row.format].render({ report, merchantName, sums, columns, pages, statementOf }),
-    );
-    return { file, sums, snapshotAt };
+    const chunks = FORMATS[row.format].render({ report, merchantName, sums, columns, pages, statementOf });
+    return { file: await deps.files.write(chunks), sums, snapshotAt };
   });
 }
 
 type Reading = {
   trx: Knex.Transaction;
-  row: ReportRow;
-  totalRows: number;
+  report: ReportRow;
   pageRows: number;
   /** Called after each page of rows, or of a statement's movements. */
   onRead: (rowsDone: number) => Promise<void>;
 };
 
 /** All rows; no statement is sent after the last one is read. */
-async function* readPages({ trx, row, totalRows, pageRows, onRead }: Reading): AsyncGenerator<Cell[][]> {
-  const { page } = SOURCES[row.kind];
-  const filter = filterOf(row);
+async function* readPages({ trx, report, pageRows, onRead }: Reading): AsyncGenerator<Cell[][]> {
+  const { page } = SOURCES[report.kind];
   let after: Position | null = null;
   let rowsDone = 0;
   do {
-    const read: Awaited<ReturnType<typeof page>> = await page(trx, filter, {
-      after,
-      limit: Math.min(pageRows, totalRows - rowsDone),
-    });
+    const limit = Math.min(pageRows, report.totalRows - rowsDone);
+    const read: Awaited<ReturnType<typeof page>> = await page(trx, filterOf(report), { after, limit });
     yield read.rows;
     after = read.next;
     rowsDone += read.rows.length;
     await onRead(rowsDone);
-  } while (after && rowsDone < totalRows);
+  } while (after && rowsDone < report.totalRows);
 }
 
 /** Reads the statement of each row, in the order of the rows. */
-function statementReader({ trx, row, pageRows, onRead }: Reading): Rendering['statementOf'] {
+function statementReader({ trx, report, onRead, ...more }: Reading): Rendering['statementOf'] {
+  const { columns } = SOURCES[report.kind];
+  const pageRows = Math.min(more.pageRows, STATEMENT_PAGE_ROWS);
   let started = 0;
   return async (cells) => {
     const rowsDone = started;
     started += 1;
-    return readStatement(trx, row, {
-      columns: SOURCES[row.kind].columns,
-      cells,
-      pageRows: Math.min(pageRows, STATEMENT_PAGE_ROWS),
-      onRead: () => onRead(rowsDone),
-    });
+    return readStatement(trx, report, { columns, cells, pageRows, onRead: () => onRead(rowsDone) });
   };
 }
 
@@ -162,23 +148,20 @@ async function complete(
 ): Promise<void> {
   const completedAt = deps.clock();
   const totals = Object.fromEntries(Object.entries(sums.totals).map(([name, santim]) => [name, String(santim)]));
+  const changes = {
+    status: 'READY',
+    processedRows: sums.count,
+    totalRows: sums.count,
+    totals,
+    snapshotAt,
+    storageKey,
+    fileBytes: BigInt(bytes),
+    sha256,
+    completedAt,
+    expiresAt: new Date(completedAt.getTime() + RETENTION_MS),
+  } as const;
   const row = await deps.runInTransaction(async (tx) => {
-    const ready = await updatePending(
-      tx.trx,
-      { id, runId },
-      {
-        status: 'READY',
-        processedRows: sums.count,
-        totalRows: sums.count,
-        totals,
-        snapshotAt,
-        storageKey,
-        fileBytes: BigInt(bytes),
-        sha256,
-        completedAt,
-        expiresAt: new Date(completedAt.getTime() + RETENTION_MS),
-      },
-    );
+    const ready = await updatePending(tx.trx, { id, runId }, changes);
     if (ready) await recordReady(tx, ready, deps.baseUrl);
     return ready;
   });

@@ -41,7 +41,7 @@ function requestRoute(deps: ReportRouteDeps): Route {
       const row = await requestReport({ ...deps, tx }, scopeOf(caller), { ...body, requestedBy: caller.keyId });
       return { status: 202, message: 'Report requested', data: presentReport(row, deps.baseUrl) };
     },
-    finish: async (response) => {
+    afterCommit: async (response) => {
       const { data, ...rest } = response as RouteResult<ReturnType<typeof presentReport>>;
       if (!isSmall(data)) return response;
       const row = await generateNow(data.reportId);
@@ -62,20 +62,15 @@ function createImmediateGenerator(deps: ReportRouteDeps): (id: string) => Promis
     await deps.runInTransaction((tx) => tx.enqueue([reportMessage({ reportId: id, ...scopeOf(row) })]));
   };
   return async (id) => {
-    if (running >= IMMEDIATE_MAX) await enqueueWorkflow(id);
-    else {
-      running += 1;
-      try {
-        await generate(id);
-      } catch (error) {
-        deps.log.warn(
-          { err: error, reportId: id },
-          'report was not generated within its request; its workflow generates it',
-        );
-        await enqueueWorkflow(id);
-      } finally {
-        running -= 1;
-      }
+    running += 1;
+    try {
+      if (running > IMMEDIATE_MAX) await enqueueWorkflow(id);
+      else await generate(id);
+    } catch (error) {
+      deps.log.warn({ err: error, reportId: id }, 'report not generated within its request; its workflow generates it');
+      await enqueueWorkflow(id);
+    } finally {
+      running -= 1;
     }
     return readReport(deps.db, id);
   };
@@ -152,7 +147,10 @@ function fileRoute({ db, files, clock }: ReportRouteDeps): Route {
     handle: async ({ caller, params }) => {
       const row = await findReport(db, scopeOf(caller), params.reportId);
       const { storageKey, sha256, fileBytes, expiresAt } = row;
-      if (row.status === 'EXPIRED' || (expiresAt && expiresAt <= clock())) throw fileRemoved(expiresAt);
+      if (row.status === 'EXPIRED' || (expiresAt && expiresAt <= clock())) {
+        const until = `The file was available until ${expiresAt?.toISOString()}.`;
+        throw new AppError('NOT_FOUND', `${until} Request the report again.`);
+      }
       if (storageKey === null || sha256 === null || fileBytes === null) {
         throw new AppError('INVALID_STATE', `The report is ${row.status}: it has no file.`);
       }
@@ -161,13 +159,6 @@ function fileRoute({ db, files, clock }: ReportRouteDeps): Route {
       return { file: { name, contentType, bytes: Number(fileBytes), sha256, open: () => files.read(storageKey) } };
     },
   });
-}
-
-function fileRemoved(expiresAt: Date | null): AppError {
-  return new AppError(
-    'NOT_FOUND',
-    `The file was available until ${expiresAt?.toISOString()}. Request the report again.`,
-  );
 }
 
 function summaryRoute({ db, clock }: ReportRouteDeps): Route {

@@ -59,33 +59,49 @@ export const ReportListQuery = z.strictObject({ status: statusParam(REPORT_STATU
 const TOTALS =
   'ETB by column: the sum of its cells. receivedAmount, fee, feeTax and netAmount of payments, and paidAmount, fee, feeTax and totalDebit of withdrawals and settlements, are as posted to the ledger: 0 for those that were not paid, failed or were returned. amount is the requested amount, whatever the status; reserved is reserved for pending withdrawals and settlements. A balance has its opening and closing balance';
 
-/** A report's public fields. */
+const state = {
+  reportId: z.string(),
+  kind: z.enum(REPORT_KINDS),
+  format: z.enum(REPORT_FORMATS),
+  period: z.enum(PERIODS),
+  startDate: day,
+  endDate: day,
+  timeZone: z.string().meta({ description: 'Of the days and local times' }),
+  filters: z.object({ status: z.string(), channel: z.string() }),
+  rowsDone: z.int(),
+  rowsTotal: z.int(),
+  environment: z.enum(['sandbox', 'live']),
+  requestedAt: instant,
+};
+const file = {
+  totals: z.record(z.string(), z.number()).meta({ description: TOTALS }),
+  snapshotAt: instant.meta({ description: 'All rows are as of this instant' }),
+  fileName: z.string(),
+  fileSize: z.int().meta({ description: 'Bytes' }),
+  sha256: z.string().meta({ description: "Of the file's bytes, in hex" }),
+  fileUrl: z.string().meta({ description: 'Requires an API key with reports:read' }),
+  expiresAt: instant.meta({ description: 'When the file is removed' }),
+};
+
+/** A report's public fields. Those of its file are null until it is READY. */
 export const Report = z
   .object({
-    reportId: z.string(),
-    kind: z.enum(REPORT_KINDS),
-    format: z.enum(REPORT_FORMATS),
-    period: z.enum(PERIODS),
-    startDate: day,
-    endDate: day,
-    timeZone: z.string(),
-    filters: z.object({ status: z.string(), channel: z.string() }),
+    ...state,
+    totals: file.totals.nullable(),
+    snapshotAt: file.snapshotAt.nullable(),
+    fileName: file.fileName.nullable(),
+    fileSize: file.fileSize.nullable(),
+    sha256: file.sha256.nullable(),
+    fileUrl: file.fileUrl.nullable(),
+    expiresAt: file.expiresAt.nullable(),
     status: z.enum(REPORT_STATUSES),
-    rowsDone: z.int(),
-    rowsTotal: z.int(),
-    totals: z.record(z.string(), z.number()).nullable().meta({ description: TOTALS }),
-    snapshotAt: instant.nullable().meta({ description: 'All rows are as of this instant' }),
-    fileName: z.string().nullable(),
-    fileSize: z.int().nullable().meta({ description: 'Bytes' }),
-    sha256: z.string().nullable().meta({ description: "Of the file's bytes, in hex" }),
-    fileUrl: z.string().nullable().meta({ description: 'Requires the same API key; null unless the report is READY' }),
-    expiresAt: instant.nullable().meta({ description: 'When the file is removed' }),
     failure: z.object({ code: z.string(), message: z.string() }).optional(),
-    environment: z.enum(['sandbox', 'live']),
-    requestedAt: instant,
     completedAt: instant.optional(),
   })
   .meta({ id: 'Report' });
+
+/** The fields of a report that is READY. */
+export const readyReport = { ...state, ...file, status: z.literal('READY'), completedAt: instant };
 
 export const SummaryQuery = z.strictObject({
   period: period.optional().meta({ description: 'Default: day' }),

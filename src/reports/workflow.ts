@@ -2,7 +2,6 @@ import { rows, type Knex } from '../lib/db.ts';
 import type { Environment } from '../lib/scope.ts';
 import type { OutboxMessage } from '../outbox/record.ts';
 import type { OpenPage, RecoverableWorkflow } from '../outbox/recoverable.ts';
-import type { WorkItemSource } from '../outbox/work-items.ts';
 
 /** The input of `workflows/report.ts`: ids only. */
 export type ReportInput = { reportId: string; merchantId: string; environment: Environment };
@@ -39,18 +38,3 @@ export async function findRecoverableReports(db: Knex, { after, limit }: OpenPag
   );
   return pending.map((input) => ({ id: input.reportId, message: reportMessage(input) }));
 }
-
-/** Pending reports of which no row was read for 15 minutes. */
-export const STALLED_REPORTS: WorkItemSource = {
-  kinds: ['REPORT_PENDING'],
-  sql: `SELECT 'REPORT_PENDING' AS kind, r.id, r.merchant_id, r.environment, NULL::bigint AS amount_santim,
-               coalesce(r.progressed_at, r.requested_at) AS since,
-               CASE r.status WHEN 'QUEUED' THEN 'Generation has not started'
-                             ELSE 'Generation has started and makes no progress' END AS what,
-               jsonb_build_object('kind', r.kind, 'format', r.format, 'status', r.status, 'rowsDone', r.processed_rows,
-                                  'rowsTotal', r.total_rows) AS detail,
-               '${reportWorkflowId('')}' || r.id AS workflow_id
-        FROM report r
-        WHERE r.status IN ('QUEUED', 'RUNNING')
-          AND coalesce(r.progressed_at, r.requested_at) < CAST(:at AS timestamptz) - interval '15 minutes'`,
-};

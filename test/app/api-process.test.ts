@@ -38,7 +38,7 @@ async function startApiProcess(settings: Record<string, string> = {}): Promise<{
   });
   children.push(child);
   for await (const line of createInterface({ input: child.stdout })) {
-    if (line.includes('the API listens')) break;
+    if (line.includes('API started')) break;
   }
   child.stdout.resume();
   return { child, port };

@@ -117,11 +117,11 @@ async function starters({ ground, url, name, started }: Starting) {
     },
     startWorker: (more: Record<string, string> = {}) =>
       command('worker', { WEBHOOK_WORKFLOWS: 'failed', ...more }, async (running) =>
-        (await running.output()).includes('the workflows are served'),
+        (await running.output()).includes('workflow workers started'),
       ),
     startSimulator: () =>
       command('simulator', { SIMULATOR_PORT: String(simulatorPort) }, async (running) =>
-        (await running.output()).includes('the simulator listens'),
+        (await running.output()).includes('simulator started'),
       ),
     startTwin: async () => {
       const port = await anyFreePort();

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 
 import { routesOf } from '../../src/app/api.ts';
 import { readConfig } from '../../src/config.ts';
 import { healthRoutes } from '../../src/http/health.ts';
 import { createLimits } from '../../src/http/limits.ts';
-import { createOpenApiDocument, type RecordedResponses } from '../../src/http/openapi.ts';
+import { createOpenApiDocument, readExamples } from '../../src/http/openapi.ts';
 import type { Route } from '../../src/http/route.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { NO_LIMITS } from '../support/http.ts';
@@ -28,17 +28,29 @@ export function productRoutes(): Route[] {
     limits: createLimits(NO_LIMITS),
     log: createLogger('silent', 'test'),
   });
-  return [...healthRoutes({ countPendingMigrations: async () => 0 }, new AbortController().signal), ...routes];
+  const readiness = { countPendingMigrations: async () => 0, findFullDisk: async () => null };
+  return [...healthRoutes(readiness, new AbortController().signal), ...routes];
 }
 
-const responses = JSON.parse(
-  readFileSync(new URL('../../docs/answers.json', import.meta.url), 'utf8'),
-) as RecordedResponses;
-const ABOUT = { version: 'test', baseUrl: 'http://meskot.test', responses };
+const DOCS = resolve(import.meta.dirname, '../../docs');
 
-/** What `/openapi.json` serves. */
+/** The examples of the API description. */
+export const EXAMPLES = readExamples(DOCS);
+
+/** The document that `/openapi.json` serves. */
 export function productDocument(routes = productRoutes()): Node {
-  return JSON.parse(JSON.stringify(createOpenApiDocument(routes, ABOUT))) as Node;
+  const about = { version: 'test', baseUrl: 'http://meskot.test', examples: EXAMPLES };
+  return JSON.parse(JSON.stringify(createOpenApiDocument(routes, about))) as Node;
+}
+
+/** The committed API description: without examples of responses, so that a change of the contract is easy to review. */
+export const CONTRACT_FILE = resolve(DOCS, 'openapi.json');
+
+/** The text of {@link CONTRACT_FILE} as the routes determine it now. */
+export function contractText(): string {
+  const about = { version: '0', baseUrl: '', examples: { ...EXAMPLES, responses: {} } };
+  const document = createOpenApiDocument(productRoutes(), about);
+  return `${JSON.stringify(document, (name, value: unknown) => (name === 'examples' ? undefined : value), 2)}\n`;
 }
 
 /** Every object in the document with the path that leads to it. */

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 
-import { BODY_EXAMPLES } from '../../src/http/operation-examples.ts';
 import { ERROR_STATUS, type ErrorCode } from '../../src/lib/errors.ts';
-import { productDocument, productRoutes, walk, type Node } from './document.ts';
+import { EXAMPLES, productDocument, productRoutes, walk, type Node } from './document.ts';
 
 type Media = { example?: unknown; examples?: Record<string, { $ref?: string; value: Refusal }> };
 type Refusal = {
@@ -71,7 +70,7 @@ describe('every refusal in the API description', () => {
       examplesOf(answer)
         .filter(([code]) => code === 'INVALID_STATE' || code === 'DUPLICATE_REFERENCE')
         .filter(([, { value }]) => /^It cannot be done|^The reference is already used/.test(value.message))
-        .map(([code]) => `${operationId} ${code}: add its words to src/http/operation-examples.ts`),
+        .map(([code]) => `${operationId} ${code}: add its text to docs/examples.json`),
     );
     expect(general).toEqual([]);
   });
@@ -184,7 +183,7 @@ function fits({ type, example, minimum, maximum }: Node): boolean {
 
 test('the example of a body is one that its route takes', () => {
   const routes = productRoutes();
-  for (const [operationId, example] of Object.entries(BODY_EXAMPLES)) {
+  for (const [operationId, example] of Object.entries(EXAMPLES.bodies)) {
     const route = routes.find((one) => one.operationId === operationId);
     expect({ operationId, issues: route?.body?.safeParse(example).error?.issues }).toEqual({ operationId });
     expect(route?.body).toBeDefined();

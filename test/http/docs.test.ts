@@ -95,12 +95,14 @@ describe('docs', () => {
     await http.close();
   });
 
-  test('the guides and recorded responses are copied into the image, and .dockerignore allows them', () => {
+  test('the guides, examples and recorded responses are copied into the image, and .dockerignore allows them', () => {
     const read = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
     const copied = [...read('Dockerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names = '']) =>
       names.split(' '),
     );
-    expect(copied).toEqual(expect.arrayContaining(['docs/guides', 'docs/answers.json', 'migrations']));
+    expect(copied).toEqual(
+      expect.arrayContaining(['docs/guides', 'docs/answers.json', 'docs/examples.json', 'migrations']),
+    );
     const kept = read('.dockerignore')
       .split('\n')
       .map((line) => line.replace(/^!/, ''));

@@ -81,7 +81,7 @@ test.each([
     operationId: 'wide',
     tag: 'System',
     summary: '',
-    auth: { by: 'nobody' },
+    auth: { by: 'public' },
     body: z.strictObject({ name }),
     responses: {},
     handle: async () => ({ message: '', data: null }),

@@ -236,15 +236,15 @@ describe('stored responses', () => {
     expect(responseBody.toString()).not.toContain('planted-secret');
   });
 
-  test('a result that `finish` changes after the commit is what a repeat gets', async () => {
-    const body = item({ finish: 'adds' });
+  test('a repeat gets the result that `afterCommit` has changed', async () => {
+    const body = item({ afterCommit: 'adds' });
     const first = await create(body, 'finished');
     expect(first.body.data['name']).toBe('finished');
     expect((await create(body, 'finished')).text).toBe(first.text);
   });
 
-  test('when `finish` fails, the committed response is sent and stored', async () => {
-    const body = item({ finish: 'fails' });
+  test('when `afterCommit` fails, the committed response is sent and stored', async () => {
+    const body = item({ afterCommit: 'fails' });
     const first = await create(body, 'unfinished');
     expect(first.status).toBe(201);
     expect((await create(body, 'unfinished')).text).toBe(first.text);

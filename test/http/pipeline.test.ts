@@ -176,7 +176,7 @@ describe('input', () => {
       operationId: 'loose',
       tag: 'System',
       summary: '',
-      auth: { by: 'nobody' },
+      auth: { by: 'public' },
       body: z.object({}),
       responses: {},
       handle: async () => ({ message: '', data: null }),

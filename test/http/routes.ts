@@ -57,7 +57,7 @@ const broken = readRoute({
   operationId: 'getBroken',
   tag: 'Checkout',
   summary: 'Answers what it does not declare',
-  auth: { by: 'nobody' },
+  auth: { by: 'public' },
   responses: { 200: Item },
   handle: async () => ({ message: 'Broken', data: { id: 1, name: 'planted-secret' } }),
 });
@@ -68,7 +68,7 @@ const failing = readRoute({
   operationId: 'getFailing',
   tag: 'Checkout',
   summary: 'Throws an unexpected error',
-  auth: { by: 'nobody' },
+  auth: { by: 'public' },
   responses: { 200: Item },
   handle: async () => {
     throw new Error('planted-secret');
@@ -92,7 +92,7 @@ export function itemRoutes(journal: ItemJournal): Route[] {
     body: z.strictObject({
       id: z.string().max(64),
       name: z.string().max(64),
-      finish: z.enum(['adds', 'fails']).optional(),
+      afterCommit: z.enum(['adds', 'fails']).optional(),
     }),
     responses: { 201: Item },
     errors: ['INVALID_STATE'],
@@ -104,9 +104,9 @@ export function itemRoutes(journal: ItemJournal): Route[] {
       journal.runs += 1;
       return { status: 201, message: 'Made', data: { id: body.id, name: body.name } };
     },
-    finish: async (result, { body }) => {
-      if (body.finish === 'fails') throw new Error('the provider is unavailable');
-      return body.finish === 'adds' ? { ...result, data: { id: body.id, name: 'finished' } } : result;
+    afterCommit: async (result, { body }) => {
+      if (body.afterCommit === 'fails') throw new Error('the provider is unavailable');
+      return body.afterCommit === 'adds' ? { ...result, data: { id: body.id, name: 'finished' } } : result;
     },
   });
   return [list, echo, broken, failing, create];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { findFullDisk } from '../../src/lib/disk.ts';
 
-test('a disk is full by what others than root may still write, also where the folder is not made yet', async () => {
+test('a disk is full by the space left for users other than root, also before the folder exists', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'meskot-disk-'));
   const folders = { REPORTS_DIR: folder, KYC_DOCUMENTS_DIR: join(folder, 'not', 'made', 'yet') };
   await expect(findFullDisk({ folders, freeMegabytesMin: 0 })).resolves.toBeNull();

@@ -1,7 +1,7 @@
 import { UnavailableError } from '../../src/lib/errors.ts';
 import { createLogger } from '../../src/lib/log.ts';
 
-test('what is away is told in one line without a stack, and the next ones within 10 s are left out', () => {
+test('an error of an unavailable system is one line without a stack, and is suppressed for 10 s after it', () => {
   const lines: Record<string, unknown>[] = [];
   const log = createLogger('info', 'test', { destination: { write: (line) => void lines.push(JSON.parse(line)) } });
   for (const workflowId of ['a', 'b', 'c'])
@@ -17,7 +17,7 @@ test('what is away is told in one line without a stack, and the next ones within
   expect(lines[2]?.['err']).toMatchObject({ stack: expect.any(Array) });
 });
 
-test('an error of the database is logged once in 10 s for each place and code, with how many were left out', () => {
+test('an error of the database is logged once in 10 s for each place and code, with the number suppressed', () => {
   const lines: Record<string, unknown>[] = [];
   let nowMs = 0;
   const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };

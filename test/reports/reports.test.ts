@@ -6,7 +6,7 @@ import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { FORMATS } from '../../src/reports/formats/formats.ts';
-import { measureReports } from '../../src/reports/metrics.ts';
+import { measureReports } from '../../src/reports/monitoring.ts';
 import { rangeOf } from '../../src/reports/period.ts';
 import { SOURCES } from '../../src/reports/sources/sources.ts';
 import { findRecoverableReports } from '../../src/reports/workflow.ts';

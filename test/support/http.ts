@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 
+import { errorCodes } from '../../src/http/error-docs.ts';
 import { createLimits } from '../../src/http/limits.ts';
 import { Registry } from '../../src/http/metrics.ts';
-import { errorCodes } from '../../src/http/route-errors.ts';
 import type { KeyCaller, Route } from '../../src/http/route.ts';
 import { SCOPES } from '../../src/http/route.ts';
 import { createApiServer, type ApiServer, type ApiServerDeps, type Listening } from '../../src/http/server.ts';
@@ -81,6 +81,7 @@ export function testServerDeps(db: Knex, changes: Partial<ApiServerDeps> & { rou
     db,
     runInTransaction: createTransactionRunner(db, () => {}),
     countPendingMigrations: async () => 0,
+    findFullDisk: async () => null,
     keyRing: { currentId: 'test', keys: new Map([['test', Buffer.alloc(32, 7)]]) },
     limits: createLimits(NO_LIMITS),
     queue: createKeyedQueue({ runningMax: 5, pendingMax: { ofOne: 300, ofAll: 300 }, waitMsMax: 60_000 }),

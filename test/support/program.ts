@@ -15,7 +15,7 @@ export type Program = {
   terminate: () => Promise<number | null>;
 };
 
-const READY_WORDS = { api: 'the API listens', worker: 'the workflows are served' } as const;
+const READY_WORDS = { api: 'API started', worker: 'workflow workers started' } as const;
 
 /** `meskot api` or `meskot worker` in a process of its own; resolves when it serves. */
 export async function startProgram(

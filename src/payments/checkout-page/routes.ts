@@ -51,7 +51,7 @@ export function createCheckoutPages(deps: PageDeps): Router {
   const visitorOf = async (ctx: Context, token: string | undefined): Promise<Visitor | null> => {
     const sessionId: unknown = ctx['params']?.sessionId;
     if (typeof sessionId !== 'string' || !token) return null;
-    deps.limits.failedAuth.reject(ctx, () => deps.tokens.isOurToken(sessionId, token));
+    await deps.limits.failedAuth.reject(ctx, () => deps.tokens.isOurToken(sessionId, token));
     const caller = await deps.tokens.readToken(sessionId, token);
     // A link that was valid once is not a guess: customers open it again.
     if (caller === 'ended') return null;

@@ -49,7 +49,7 @@ const AT = { time: LEFT, type: LEFT + 92, resource: LEFT + 200, amount: RIGHT - 
 export async function* writeStatement(page: PdfPage, { facts, account }: Statement): AsyncGenerator<void> {
   writeFacts(page, facts);
   page.y += 8;
-  if (account === null) return page.write('It was never booked: it moved no money.', LEFT);
+  if (account === null) return page.write('Not booked: no money was moved.', LEFT);
   writeBalances(page, account);
   writeTotals(page, account);
   yield* writeMovements(page, account);
@@ -109,7 +109,7 @@ function writeBalances(page: PdfPage, account: StatementAccount): void {
   }
   page.y += 47;
   const { from, until, previousSettlementId } = account;
-  const since = from ? `after ${addisText(from)}, when ${previousSettlementId} was asked for` : 'from the first';
+  const since = from ? `after ${addisText(from)}, when ${previousSettlementId} was requested` : 'from the beginning';
   const about = `Movements of the available balance ${since}, to ${addisText(until)}`;
   page.write(about, LEFT, { size: 7, color: INK.quiet });
   page.y += 18;

@@ -17,7 +17,7 @@ export type Rendering = {
   statementOf: (cells: Cell[]) => Promise<Statement>;
 };
 
-/** What a file contains: the merchant, period, filters and snapshot of its rows. */
+/** The description of a file: the merchant, period, filters and snapshot of its rows. */
 export function aboutOf({ report, merchantName, sums }: Rendering): Record<string, string | number> {
   return {
     reportId: report.id,

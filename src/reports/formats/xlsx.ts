@@ -12,7 +12,7 @@ const FROZEN_HEADING =
 
 /**
  * A workbook of two sheets: the rows, in which amounts are numbers, days and times are dates in the zone of their
- * column, and all else is text; and what the file contains, with its totals. Sheets are written row by row, because
+ * column, and all else is text; and the description of the file, with its totals. Sheets are written row by row, because
  * libraries keep all cells: write-excel-file 4.1 takes 680 MB for 100,000 rows, a tenth of the maximum.
  */
 export async function* renderXlsx(rendering: Rendering): AsyncGenerator<Uint8Array> {

@@ -11,7 +11,7 @@ export type ColumnHead = { key: string; heading: string; as?: 'day' | 'time' };
 /** Names of a row's amounts. */
 export type AmountField<Row> = { [Name in keyof Row]: Row[Name] extends Santim | null ? Name : never }[keyof Row];
 
-/** One column of a report. `amount` names the field that rows show in it and that groups of rows sum up for it. */
+/** One column of a report. `amount` names the field of rows that it contains, and that groups of rows sum up for it. */
 export type Column<Row> = ColumnHead & ({ cell: (row: Row) => Cell } | { amount: AmountField<Row> });
 
 /** The cell of a row in a column. */
@@ -20,7 +20,7 @@ export function cellOf<Row>(column: Column<Row>, row: Row): Cell {
 }
 
 /**
- * The requested amount of withdrawals and settlements, and what the ledger has booked of it. Nothing is booked of those
+ * The requested amount of withdrawals and settlements, and the part of it that the ledger has booked. Nothing is booked of those
  * that failed or were returned, so each column adds up to the ledger.
  */
 export const PAYOUT_AMOUNTS = [

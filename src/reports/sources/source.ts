@@ -38,15 +38,13 @@ type SourceDefinition<Row> = Omit<Source, 'columns' | 'page'> & {
 
 /** A source of rows of one type. */
 export function createSource<Row>({ read, positionOf, ...source }: SourceDefinition<Row>): Source {
-  return {
-    ...source,
-    page: async (db, filter, part) => {
-      const found = await read(db, filter, part);
-      const last = found.length === part.limit ? found.at(-1) : undefined;
-      const rows = found.map((row) => source.columns.map((column) => cellOf(column, row)));
-      return { rows, next: last ? positionOf(last) : null };
-    },
+  const page: Source['page'] = async (db, filter, part) => {
+    const found = await read(db, filter, part);
+    const last = found.length === part.limit ? found.at(-1) : undefined;
+    const rows = found.map((row) => source.columns.map((column) => cellOf(column, row)));
+    return { rows, next: last ? positionOf(last) : null };
   };
+  return { ...source, page };
 }
 
 /** A source whose rows can be summed up by status and channel. */
@@ -68,6 +66,7 @@ export function createListSource<Row extends { id: string; position: string }, F
 ): ListSource {
   const { statuses, takesChannel, columns, listFilter } = list;
   const amounts = columns.flatMap((column) => ('amount' in column ? [column] : []));
+  const keys = amounts.map(({ key }) => key);
   const group = async (db: Queryable, filter: ReportFilter): Promise<Group[]> => {
     const groups = await list.group(db, listFilter(filter));
     return groups.map((sums) => ({
@@ -82,11 +81,7 @@ export function createListSource<Row extends { id: string; position: string }, F
     takesChannel,
     columns,
     count: (db, filter, most) => list.count(db, listFilter(filter), most),
-    sum: async (db, filter) =>
-      sumGroups(
-        await group(db, filter),
-        amounts.map(({ key }) => key),
-      ),
+    sum: async (db, filter) => sumGroups(await group(db, filter), keys),
     read: (db, filter, part) => list.read(db, listFilter(before(filter, part.after)), part),
     positionOf: ({ position, id }) => ({ at: position, id }),
   });

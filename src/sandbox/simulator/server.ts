@@ -96,5 +96,5 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
 async function post(http: HttpClient, url: string, rendered: Rendered): Promise<number | null> {
   const signal = AbortSignal.timeout(CALLBACK_TIMEOUT_MS);
   const result = await http.send({ method: 'POST', url, ...rendered, signal });
-  return result.kind === 'answered' ? result.status : null;
+  return result.kind === 'response' ? result.status : null;
 }

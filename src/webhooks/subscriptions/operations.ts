@@ -205,7 +205,7 @@ async function ensureSubscriptionsBelowLimit(trx: Knex.Transaction, scope: Merch
 export const SEALED_SUBSCRIPTIONS: SealedTable = {
   table: 'webhook_subscription',
   key: ['id'],
-  columns: ['secret', 'previous_secret', 'headers'],
+  columns: ['secret', 'previousSecret', 'headers'],
   scopeOf: ([id = '']) => id,
 };
 

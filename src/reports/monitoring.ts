@@ -1,5 +1,7 @@
 import { measureRow, type Registry } from '../http/metrics.ts';
 import type { Knex } from '../lib/db.ts';
+import type { WorkItemSource } from '../outbox/work-items.ts';
+import { reportWorkflowId } from './workflow.ts';
 
 const pending = { name: 'meskot_reports_pending', help: 'Reports that are QUEUED or RUNNING, by status' };
 
@@ -23,3 +25,18 @@ const COUNT = `
 export function measureReports(registry: Registry, db: Knex): void {
   measureRow(registry, GAUGES, { db, sql: COUNT });
 }
+
+/** Pending reports of which no row was read for 15 minutes. */
+export const STALLED_REPORTS: WorkItemSource = {
+  kinds: ['REPORT_PENDING'],
+  sql: `SELECT 'REPORT_PENDING' AS kind, r.id, r.merchant_id, r.environment, NULL::bigint AS amount_santim,
+               coalesce(r.progressed_at, r.requested_at) AS since,
+               CASE r.status WHEN 'QUEUED' THEN 'Generation has not started'
+                             ELSE 'Generation has started and makes no progress' END AS what,
+               jsonb_build_object('kind', r.kind, 'format', r.format, 'status', r.status, 'rowsDone', r.processed_rows,
+                                  'rowsTotal', r.total_rows) AS detail,
+               '${reportWorkflowId('')}' || r.id AS workflow_id
+        FROM report r
+        WHERE r.status IN ('QUEUED', 'RUNNING')
+          AND coalesce(r.progressed_at, r.requested_at) < CAST(:at AS timestamptz) - interval '15 minutes'`,
+};

@@ -1,0 +1,2 @@
+/** The rooms of `src`, from low to high. */
+export const ORDER: readonly (readonly string[])[];
