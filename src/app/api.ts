@@ -54,7 +54,7 @@ import { settlementRoutes } from '../settlements/routes.ts';
 import { createTemporalGateway, temporalOptions } from '../temporal/client.ts';
 import { temporalConnection } from '../temporal/connection.ts';
 import { measureLateDeliveries } from '../webhooks/delivery/metrics.ts';
-import { findResourceDeliveries } from '../webhooks/delivery/resource-deliveries.ts';
+import { findResourceDeliveries } from '../webhooks/delivery/queries.ts';
 import { deliveryRoutes } from '../webhooks/delivery/routes.ts';
 import { createEgressGuard } from '../webhooks/egress/egress.ts';
 import { eventRoutes } from '../webhooks/events/routes.ts';

@@ -7,7 +7,7 @@ import type { Logger } from '../../lib/log.ts';
 import type { AttemptOutcome, RetrySchedule } from './attempt.ts';
 import { claimDue, type ClaimedAttempt } from './claim.ts';
 import type { InFlight } from './in-flight.ts';
-import type { DeliveryNow, Recorder, Recording } from './record-attempt.ts';
+import type { DeliveryNow, Recorder } from './record-attempt.ts';
 import { deliveryWorkflow } from './workflow-input.ts';
 
 export type DispatcherDeps = {
@@ -160,27 +160,13 @@ function createPace(inFlight: () => number) {
 }
 
 async function recordOutcome(deps: DispatcherDeps, claimed: ClaimedAttempt, outcome: AttemptOutcome): Promise<void> {
-  const recording = withWorkflow(deps, claimed, outcome);
+  const hasWorkflow = !outcome.ok || deps.workflows === 'every';
+  const recording = hasWorkflow ? { ...outcome, start: startOf(claimed, outcome) } : outcome;
   deps.onRecorded(await deps.record(recording), outcome);
-  if (recording.start) deps.onWorkflow();
+  if (hasWorkflow) deps.onWorkflow();
 }
 
-/** Adds the outbox row that starts the workflow for what follows the first attempt. */
-function withWorkflow(
-  { workflows, log }: Pick<DispatcherDeps, 'workflows' | 'log'>,
-  claimed: ClaimedAttempt,
-  outcome: AttemptOutcome,
-): Recording {
-  if (outcome.ok && workflows === 'failed') return outcome;
-  try {
-    return { ...outcome, start: startOf(claimed, outcome) };
-  } catch (error) {
-    // The attempt is recorded in any case; recovery starts the workflow.
-    log.error({ err: error, deliveryId: claimed.deliveryId }, 'The workflow of a delivery could not be prepared');
-    return outcome;
-  }
-}
-
+/** The outbox row that starts the workflow for what follows the first attempt. */
 function startOf(claimed: ClaimedAttempt, { ok, httpStatus, failure, nextAttemptAt }: AttemptOutcome) {
   const { data } = JSON.parse(claimed.payload.toString()) as { data: { checkoutOrderNo?: string } };
   const start = deliveryWorkflow({

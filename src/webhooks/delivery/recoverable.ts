@@ -2,7 +2,7 @@ import { rows, type Knex } from '../../lib/db.ts';
 import type { OpenPage, RecoverableWorkflow } from '../../outbox/recoverable.ts';
 import type { WorkItemSource } from '../../outbox/work-items.ts';
 import { isScheduled } from './in-flight.ts';
-import { CHECKOUT_ORDER_NO, deliveryWorkflow, type DeliveryToStart } from './workflow-input.ts';
+import { COLUMNS_TO_START, signalDelivery, type DeliveryToStart } from './workflow-input.ts';
 
 /** Of each subscription, so that many late deliveries of one hide none of another. */
 const PAST_DUE_OF_EACH = 5;
@@ -33,9 +33,7 @@ export async function findRecoverableDeliveries(
 ): Promise<RecoverableWorkflow[]> {
   const open = await rows<DeliveryToStart & { overdue: boolean }>(
     db,
-    `SELECT d.id AS delivery_id, d.event_id, d.event AS event_type, d.subscription_id, d.merchant_id, d.environment,
-            d.retry_count AS attempts_made, d.next_attempt_at, s.url, ${CHECKOUT_ORDER_NO} AS checkout_order_no,
-            d.next_attempt_at < now() - interval '60 seconds' AS overdue
+    `SELECT ${COLUMNS_TO_START}, d.next_attempt_at, d.next_attempt_at < now() - interval '60 seconds' AS overdue
      FROM webhook_delivery d
      JOIN webhook_subscription s ON s.id = d.subscription_id
      JOIN webhook_event e ON e.id = d.event_id
@@ -49,12 +47,7 @@ export async function findRecoverableDeliveries(
   return open.map((delivery) => ({
     id: delivery.deliveryId,
     overdue: delivery.overdue,
-    message: {
-      kind: 'signalWithStart',
-      signal: 'deliveryChanged',
-      priority: 'normal',
-      ...deliveryWorkflow({ ...delivery, lastOutcome: null }),
-    },
+    message: signalDelivery(delivery, 'normal'),
   }));
 }
 
