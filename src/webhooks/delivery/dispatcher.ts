@@ -129,7 +129,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   };
 }
 
-/** Resolves when the attempt starts: at once, or after a random delay where its subscription hung or failed recently. */
+/** Delays an attempt at random where its subscription hung or failed recently. */
 async function afterSpread(claimed: ClaimedAttempt): Promise<ClaimedAttempt> {
   if (!claimed.throttled) return claimed;
   const waitMs = Math.round(Math.random() * THROTTLED_SPREAD_MS);

@@ -140,17 +140,9 @@ export async function readDelivery(db: Knex, id: string): Promise<DeliveryNow & 
     `SELECT ${NOW}, d.in_flight_since IS NOT NULL AS in_flight FROM webhook_delivery d WHERE d.id = :id`,
     { id },
   );
-  return found ?? { ...GONE, inFlight: false };
+  const gone = { retryCount: 0, nextAttemptAt: null, lastAttemptAt: null, httpStatus: null, failure: null };
+  return found ?? { ...gone, status: 'SKIPPED', inFlight: false };
 }
-
-const GONE: DeliveryNow = {
-  status: 'SKIPPED',
-  retryCount: 0,
-  nextAttemptAt: null,
-  lastAttemptAt: null,
-  httpStatus: null,
-  failure: null,
-};
 
 /**
  * Ends a delivery that is not final as FAILED with a dead letter, because its workflow was cancelled. It can be resent.
