@@ -98,8 +98,8 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
   const clock = databaseClock.now;
   measureClockSkew(registry, databaseClock.skewSeconds);
   const connection = Connection.lazy(temporalConnection(config));
-  const { answers } = createTemporalGateway({ ...temporalOptions(config), connection });
-  measureForWorkers(registry, db, answers);
+  const { ping } = createTemporalGateway({ ...temporalOptions(config), connection });
+  measureForWorkers(registry, db, ping);
   const notifier = createNotifier(db);
   const runInTransaction = createTransactionRunner(db, notifier.dispatch);
   const http = createHttpClient();

@@ -106,21 +106,21 @@ export function startTemporalWorkers(
       if (bundle)
         await runOnce(bundle).catch((error: unknown) => {
           wasUnavailable = true;
-          options.log.warn({ err: error }, 'Temporal is away; trying again');
+          options.log.warn({ err: error }, 'Temporal is unavailable; retrying');
         });
       if (!stopping) await sleep(RECONNECT_MS);
     }
   })();
 
-  const need = (): TemporalGateway => {
-    if (!current) throw new UnavailableError('there is no connection to Temporal yet');
+  const connected = (): TemporalGateway => {
+    if (!current) throw new UnavailableError('There is no connection to Temporal yet');
     return current;
   };
   return {
     ready,
     gateway: {
-      send: async (message) => need().send(message),
-      running: async (workflowIds) => need().running(workflowIds),
+      send: async (message) => connected().send(message),
+      running: async (workflowIds) => connected().running(workflowIds),
       reachable: () => current?.reachable() ?? false,
     },
     stop: async () => {
@@ -131,12 +131,12 @@ export function startTemporalWorkers(
   };
 }
 
-/** Null when it fails: a fault of the workflows or their folder may be mended before the next try. */
+/** Null when it fails; a fault of the workflows or their folder may be corrected before the next try. */
 async function bundleOrNull(log: Logger): Promise<WorkflowBundleOption | null> {
   try {
     return await bundleWorkflows(log);
   } catch (error) {
-    log.error({ err: error }, 'the workflows could not be bundled; trying again');
+    log.error({ err: error }, 'The workflows could not be bundled; retrying');
     return null;
   }
 }
@@ -145,7 +145,7 @@ async function connect(connection: TemporalConnection): Promise<NativeConnection
   try {
     return await NativeConnection.connect(connection);
   } catch (error) {
-    throw new UnavailableError(`no connection to Temporal at ${connection.address}: ${String(error)}`);
+    throw new UnavailableError(`No connection to Temporal at ${connection.address}: ${String(error)}`);
   }
 }
 
@@ -214,8 +214,8 @@ function deploymentOf(version: WorkerDeploymentVersion): WorkerDeploymentOptions
 
 /**
  * Routes Temporal's log into ours, and its metrics to an address; once per process, before anything of Temporal's is used.
- * Its warnings are kept when they come with a failure, such as a bug in a workflow; the others are information. Its core
- * repeats each failed poll many times a second, so of the core only errors are kept, and warnings of its workflow machinery.
+ * Its warnings stay warnings only with a failure, such as a bug in a workflow. Its core repeats each failed poll many times
+ * a second, so of the core only errors are logged, and warnings of its workflow machinery.
  */
 export function installRuntime(log: Logger, metrics: { bindAddress: string } | null): void {
   const write = (level: string, message: string, meta?: Record<string, unknown>): void => {

@@ -80,14 +80,14 @@ describe('a copy of the project', () => {
       const note = (details, message) => void (message && lines.at(-1) !== message && lines.push(message));
       renameSync('workflows', 'elsewhere');
       const workers = startTemporalWorkers({ address: '127.0.0.1:1', log: { error: note, warn: note } }, {});
-      await until('the workflows could not be bundled; trying again');
+      await until('The workflows could not be bundled; retrying');
       renameSync('elsewhere', 'workflows');
-      await until('Temporal is away; trying again');
+      await until('Temporal is unavailable; retrying');
       await workers.stop();
       console.log(JSON.stringify(lines));`;
     expect(await enqueued(script)).toEqual([
-      'the workflows could not be bundled; trying again',
-      'Temporal is away; trying again',
+      'The workflows could not be bundled; retrying',
+      'Temporal is unavailable; retrying',
     ]);
   });
 });
