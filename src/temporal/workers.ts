@@ -24,7 +24,7 @@ export type TemporalWorkersOptions = Omit<TemporalGatewayOptions, 'connection'> 
   connectWith: () => TemporalConnection;
   /** The database pool, which bounds activities. */
   poolMax: number;
-  /** The workers' build, where Temporal tells builds apart; null: any worker gets any work. */
+  /** The workers' build, where Temporal routes work by build; null: any worker gets any work. */
   build: WorkerDeploymentVersion | null;
   /** The queues this process serves: each with workflows costs a thread. */
   taskQueues: readonly TaskQueue[];

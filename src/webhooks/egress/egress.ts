@@ -1,6 +1,6 @@
 /**
  * Where requests to merchants' addresses may go, and the connections that carry them. The agents are Node's, not undici's:
- * undici tells neither whether a connection was reused, which decides whether a reset may be sent again, nor which phase a
+ * undici shows neither whether a connection was reused, which decides whether a reset may be sent again, nor which phase a
  * timeout ended. Its pools are per host; here one limit on idle connections and one cache of TLS sessions serve all hosts.
  */
 import type { LookupAddress } from 'node:dns';

@@ -61,7 +61,7 @@ export async function findSubscription(db: Queryable, target: Target): Promise<S
   return found(await matching(db, target));
 }
 
-/** Changes the given fields only. A new URL is UNVERIFIED again, and its health starts anew. */
+/** Changes the given fields only. A new URL is UNVERIFIED, without failures. */
 export async function changeSubscription(
   deps: SubscriptionDeps,
   tx: UnitOfWork,
