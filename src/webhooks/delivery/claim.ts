@@ -6,7 +6,7 @@ import { isInFlight, isQueued, type InFlight, type InFlightLimits } from './in-f
 export const statusWhenSkipped = (delivery: string): string =>
   `CASE WHEN ${delivery}.status_before_resend IN ('FAILED', 'DELIVERED') THEN ${delivery}.status_before_resend ELSE 'SKIPPED' END`;
 
-/** Clocks of several machines differ: a retry that is this early is on time. */
+/** A retry may be this early, because clocks of machines differ. */
 const EARLY_MS = 500;
 
 /** A claimed attempt with everything needed to send and record it. */
@@ -120,7 +120,7 @@ export type DueRequest = InFlightLimits & {
   slow: string[];
   /** Whether subscriptions that hung or failed recently are claimed at all. */
   throttledToo: boolean;
-  /** Whether expired marks count as those of dead processes, and which marks are this process's own. */
+  /** Whether to claim deliveries whose mark has expired, and the deliveries whose mark is this process's own. */
   reclaim: boolean;
   held: string[];
 };

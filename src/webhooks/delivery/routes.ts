@@ -52,7 +52,7 @@ function resendRoutes(deps: DeliveryDeps): Route[] {
       method: 'POST',
       path: `${PATH}/events/:eventId/resend`,
       operationId: 'resendWebhookEvent',
-      summary: 'Send an event once more, now',
+      summary: 'Resend an event now',
       description:
         'Without subscriptionId all FAILED and SKIPPED deliveries of the event; with it that one, also a RETRYING one. ' +
         'force includes DELIVERED ones. Event id and bytes stay the same.',
@@ -72,7 +72,7 @@ function resendRoutes(deps: DeliveryDeps): Route[] {
       method: 'POST',
       path: `${PATH}/events/resend`,
       operationId: 'resendWebhookEvents',
-      summary: 'Send many failed or skipped deliveries once more',
+      summary: 'Resend failed or skipped deliveries in bulk',
       description: 'Oldest first, at a constant rate. Deliveries of inactive subscriptions do not match.',
       body: schema.ResendJobBody,
       responses: { 202: schema.CreatedResendJob },

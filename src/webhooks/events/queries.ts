@@ -7,19 +7,17 @@ import type { DayRange, Page } from '../../lib/pagination.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
 import { findDeliveriesOf } from '../delivery/queries.ts';
 import { DELIVERY_STATUSES, type EventStatus } from '../delivery/states.ts';
-import type { Event } from './schema.ts';
+import type { Event, EventListQuery } from './schema.ts';
 
 export type EventRow = z.input<typeof Event>;
 
-export type EventFilter = MerchantScope & {
-  range: DayRange;
-  /** null = any */
-  statuses: EventStatus[] | null;
-  event?: string | undefined;
-  subscriptionId?: string | undefined;
-  resourceId?: string | undefined;
-  withPayload: boolean;
-};
+export type EventFilter = MerchantScope &
+  Pick<z.output<typeof EventListQuery>, 'event' | 'subscriptionId' | 'resourceId'> & {
+    range: DayRange;
+    /** null = any */
+    statuses: EventStatus[] | null;
+    withPayload: boolean;
+  };
 
 /** In SQL: an event's own status is that of its worst delivery. */
 const EVENT_STATUS = `(
