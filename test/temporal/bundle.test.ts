@@ -45,7 +45,7 @@ describe('a copy of the project', () => {
     return JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
   }
 
-  test('a cached bundle is created again when any file of the workflows changes', async () => {
+  test('a cached bundle is created again when a workflow changes, or a file of src that one imports', async () => {
     const script = `
       import { appendFileSync, statSync } from 'node:fs';
       import { bundleWorkflowsCached } from './src/temporal/bundle.ts';
@@ -53,8 +53,13 @@ describe('a copy of the project', () => {
       const first = await made();
       const second = await made();
       appendFileSync('workflows/visibility.ts', '\\nexport const more = 1;\\n');
-      console.log(JSON.stringify([first === second, first === (await made())]));`;
-    expect(await resultOf(script)).toEqual([true, false]);
+      const third = await made();
+      appendFileSync('src/reconciliation/states.ts', '\\nexport const more = 1;\\n');
+      const fourth = await made();
+      appendFileSync('src/lib/sandbox-review.ts', '\\nexport const more = 1;\\n');
+      const ids = [first, second, third, fourth, await made()];
+      console.log(JSON.stringify(ids.map((id, index) => id === ids[index - 1])));`;
+    expect(await resultOf(script)).toEqual([false, true, false, false, false]);
   });
 
   test('a bundle that cannot be cached leaves no draft behind, and drafts of others stay', async () => {
