@@ -6,7 +6,7 @@ import { asNonRetryable } from './non-retryable.ts';
 export type { PaymentInput } from '../src/payments/workflow-input.ts';
 
 /** Whether the attempt has ended, and its outcome. */
-export type PaymentReport = { final: boolean; attemptStatus: string };
+type PaymentReport = { final: boolean; attemptStatus: string };
 
 type Operation = (attemptId: string, at: Date) => Promise<PaymentReport>;
 

@@ -25,7 +25,7 @@ export type OutboxRow = OutboxMessage & { id: string };
  * The order of sending. money: withdrawals and settlements; retry: failed deliveries that need a retry or a resend;
  * visibility: workflows of deliveries that succeeded, which operators only look at.
  */
-export type OutboxPriority = keyof typeof OUTBOX_PRIORITIES;
+type OutboxPriority = keyof typeof OUTBOX_PRIORITIES;
 
 /** As stored in the table. */
 export const OUTBOX_PRIORITIES = { money: 0, retry: 1, normal: 2, visibility: 3 } as const;

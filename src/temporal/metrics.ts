@@ -1,6 +1,6 @@
 import { anyFreePort } from '../lib/free-port.ts';
 
-export type TemporalMetrics = {
+type TemporalMetrics = {
   /** Where Temporal's core serves its metrics: on loopback only. Our own metrics endpoint includes them. */
   bindAddress: string;
   /** Prometheus' text format; empty while there are none. */

@@ -19,7 +19,7 @@ import { bundleWorkflows } from './bundle.ts';
 import { createTemporalGateway, type TemporalGateway, type TemporalGatewayOptions } from './client.ts';
 import type { TemporalConnection } from './connection.ts';
 
-export type TemporalWorkersOptions = Omit<TemporalGatewayOptions, 'connection'> & {
+type TemporalWorkersOptions = Omit<TemporalGatewayOptions, 'connection'> & {
   /** Read for each connection. */
   connectWith: () => TemporalConnection;
   /** The database pool, which bounds activities. */
@@ -33,7 +33,7 @@ export type TemporalWorkersOptions = Omit<TemporalGatewayOptions, 'connection'> 
   log: Logger;
 };
 
-export type TemporalWorkers = {
+type TemporalWorkers = {
   /** The gateway; while no connection exists, every call fails at once. */
   gateway: Pick<TemporalGateway, 'send' | 'running' | 'reachable'>;
   /** Resolves at the first poll. */

@@ -29,7 +29,7 @@ export type AttemptOutcome = Pick<
     deadLetterId: string;
   };
 
-export type AttemptDeps = {
+type AttemptDeps = {
   sender: Sender;
   keyRing: KeyRing;
   /** Called when the request could not be built, which is a defect of this service. */
@@ -89,9 +89,6 @@ function nextAttemptAt(endedAtMs: number, retriesUsed: number, schedule: RetrySc
   return new Date(endedAtMs + delayMs + Math.round(jitterMs)).toISOString();
 }
 
-/** The encoding of the digest in `X-Service-Signature`: the contract's text has base64, its sample compares hex. */
-export type SignatureEncoding = 'base64' | 'hex';
-
 export type SigningInput = {
   /** The stored bytes of the event: the envelope without its signature, a JSON object. Never serialised again. */
   payload: Buffer;
@@ -101,7 +98,8 @@ export type SigningInput = {
   secret: string;
   /** The secret before a rotation, while both sign; null otherwise. */
   previousSecret: string | null;
-  encoding: SignatureEncoding;
+  /** Of the digest in `X-Service-Signature`: the contract's text has base64, its sample compares hex. */
+  encoding: 'base64' | 'hex';
   /** The merchant's own headers; the service's headers take precedence. */
   customHeaders: Readonly<Record<string, string>>;
 };
@@ -158,7 +156,7 @@ function withSignatureField(payload: Buffer, secret: string): Buffer {
   return Buffer.concat([payload.subarray(0, -1), field], payload.length - 1 + field.length);
 }
 
-function serviceSignature(secret: string, bytes: Buffer, encoding: SignatureEncoding): string {
+function serviceSignature(secret: string, bytes: Buffer, encoding: 'base64' | 'hex'): string {
   return 'sha256=' + createHmac('sha256', secret).update(bytes).digest(encoding);
 }
 

@@ -110,7 +110,7 @@ const CLAIM_DUE = claimLocked(`
 /** `active`: false when its subscription is inactive, and the delivery was skipped. */
 type ClaimedRow = ClaimedAttempt & { active: boolean };
 
-export type DueRequest = InFlightLimits & {
+type DueRequest = InFlightLimits & {
   limit: number;
   /** Starts after the subscription with this id. */
   after: string;

@@ -16,7 +16,7 @@ import {
 import { failureOf, timeoutFailure, unexpectedStatus, type Failure, type Phase } from './failure.ts';
 import { excerptOf, headersToStore } from './response-capture.ts';
 
-export type SendRequest = { url: string; headers: Record<string, string>; body: Buffer };
+type SendRequest = { url: string; headers: Record<string, string>; body: Buffer };
 
 /** Milliseconds; null for a skipped phase (a reused connection), and for one that was not reached. */
 type Timings = Record<'dnsMs' | 'connectMs' | 'tlsMs' | 'firstByteMs', number | null>;

@@ -11,7 +11,7 @@ import type { Event, EventListQuery } from './schema.ts';
 
 export type EventRow = z.input<typeof Event>;
 
-export type EventFilter = MerchantScope &
+type EventFilter = MerchantScope &
   Pick<z.output<typeof EventListQuery>, 'event' | 'subscriptionId' | 'resourceId'> & {
     range: DayRange;
     /** null = any */
