@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 
 import { AppError } from '../src/lib/errors.ts';
 
-/** What is wrong with the input stays wrong, so it is not retried; all else is. */
+/** Does not retry an AppError, which the input causes; all other errors are retried. */
 export async function asNonRetryable<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

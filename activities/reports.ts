@@ -21,7 +21,7 @@ export function createReportActivities(deps: ReportDeps) {
       return asNonRetryable(() =>
         deps.generate(reportId, (rowsDone) => {
           heartbeat(rowsDone);
-          // A worker that shuts down does not finish a million rows: another one starts anew.
+          // A worker that shuts down does not finish a million rows: another one starts from the beginning.
           cancellationSignal.throwIfAborted();
         }),
       );

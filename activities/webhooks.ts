@@ -21,7 +21,7 @@ export type AttemptReport = {
   code: string | null;
 };
 
-export type AttemptRequest = RetrySchedule & {
+type AttemptRequest = RetrySchedule & {
   deliveryId: string;
   subscriptionId: string;
   /** The workflow's time. */

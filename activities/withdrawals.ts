@@ -5,7 +5,7 @@ import { asNonRetryable } from './non-retryable.ts';
 export type { WithdrawalInput } from '../src/withdrawals/workflow.ts';
 
 /** Status and stage: all that histories contain of a withdrawal. */
-export type WithdrawalReport = { status: WithdrawalStatus; stage: WithdrawalStage };
+type WithdrawalReport = { status: WithdrawalStatus; stage: WithdrawalStage };
 
 export type WithdrawalDeps = {
   read: (withdrawalId: string) => Promise<WithdrawalReport>;

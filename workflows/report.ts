@@ -9,7 +9,7 @@ export const ensureRunning = defineSignal('ensureRunning');
 
 const { generateReport } = proxyActivities<ReportActivities>({
   startToCloseTimeout: '2 hours',
-  // A killed worker stops sending heartbeats; another one then starts anew.
+  // A killed worker stops sending heartbeats; another one then starts from the beginning.
   heartbeatTimeout: '30 s',
   retry: { initialInterval: '2 s', maximumInterval: '5 min', maximumAttempts: 10 },
 });

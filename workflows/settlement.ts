@@ -26,7 +26,7 @@ const WAITS_FOR = {
 };
 
 /**
- * The clock of one settlement: waits through its business days, counted anew whenever the calendar changes, and marks it
+ * The clock of one settlement: waits through its business days, counted again whenever the calendar changes, and marks it
  * overdue when the last of them is over without a result from the bank; then waits on. Decisions and results of the
  * bank are booked by the API, which signals them.
  */

@@ -170,7 +170,7 @@ function registerHandlers(input: DeliveryInput, state: State): void {
   };
   setHandler(resend, resendNow, {
     description:
-      'Send the event once more now and return the receiver\'s response. Input: { "reason"?: "…", "force"?: true }, or the reason alone',
+      'Resend the event now and return the receiver\'s response. Input: { "reason"?: "…", "force"?: true }, or the reason alone',
     validator: (resendRequest: ResendRequest) => {
       if (state.inFlight || state.requested !== null)
         throw new Error('An attempt is in flight; wait for its outcome, then resend.');
@@ -184,7 +184,7 @@ function registerHandlers(input: DeliveryInput, state: State): void {
   const requestBySignal = (resendRequest: ResendRequest): void =>
     request({ rowChanged: false, reason: cleanReason(reasonOf(resendRequest)) });
   setHandler(resendRequested, requestBySignal, {
-    description: 'Send the event once more now; the update of this name also returns the response',
+    description: 'Resend the event now; the update of this name also returns the response',
   });
   setHandler(deliveryChanged, () => request({ rowChanged: true, reason: null }), {
     description: 'Read the delivery again and send it if an attempt is due; changes nothing else',

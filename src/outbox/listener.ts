@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+
 import pg from 'pg';
 
 import type { Knex } from '../lib/db.ts';
@@ -51,37 +53,19 @@ export function listenForCommits(options: {
   trigger: Record<Written, () => void>;
   log: Logger;
 }): PeriodicJobs {
-  const stopping = new AbortController();
-  const listenOnce = async (): Promise<void> => {
-    const client = new pg.Client({
-      connectionString: options.databaseUrl,
-      connectionTimeoutMillis: 2_000,
-      keepAlive: true,
-    });
-    const over = new AbortController();
-    const ended = new Promise<void>((resolve) => {
-      client.on('end', resolve);
-      client.on('error', () => resolve());
-      stopping.signal.addEventListener('abort', () => resolve(), { once: true, signal: over.signal });
-    });
+  const { databaseUrl: connectionString, trigger, log } = options;
+  const listenOnce = async (stopping: AbortSignal): Promise<void> => {
+    const client = new pg.Client({ connectionString, connectionTimeoutMillis: 2_000, keepAlive: true });
+    client.on('error', () => {});
     try {
       await client.connect();
       await client.query(`LISTEN ${CHANNEL}`);
-      client.on('notification', ({ payload }) => options.trigger[payload === 'messages' ? 'messages' : 'deliveries']());
-      await ended;
+      client.on('notification', ({ payload }) => trigger[payload === 'messages' ? 'messages' : 'deliveries']());
+      // Until the connection is lost or this process stops.
+      await once(client, 'end', { signal: stopping }).catch(() => {});
     } finally {
-      over.abort();
       await client.end().catch(() => {});
     }
   };
-  const listening = startPeriodicJobs(
-    [{ name: 'listen for commits', everyMs: RECONNECT_MS, run: listenOnce }],
-    options.log,
-  );
-  return {
-    stop: async () => {
-      stopping.abort();
-      await listening.stop();
-    },
-  };
+  return startPeriodicJobs([{ name: 'listen for commits', everyMs: RECONNECT_MS, run: listenOnce }], log);
 }

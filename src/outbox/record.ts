@@ -25,7 +25,7 @@ export type OutboxRow = OutboxMessage & { id: string };
  * The order of sending. money: withdrawals and settlements; retry: failed deliveries that need a retry or a resend;
  * visibility: workflows of deliveries that succeeded, which operators only look at.
  */
-export type OutboxPriority = keyof typeof OUTBOX_PRIORITIES;
+type OutboxPriority = keyof typeof OUTBOX_PRIORITIES;
 
 /** As stored in the table. */
 export const OUTBOX_PRIORITIES = { money: 0, retry: 1, normal: 2, visibility: 3 } as const;
@@ -95,7 +95,12 @@ async function runOnce<T>(db: Knex, work: (tx: UnitOfWork) => Promise<T>) {
       done.catch(() => {});
       written.push({ done, explain });
     };
-    const enqueue = async (messages: OutboxMessage[]) => announce(await writeMessages(writeDeferred, messages));
+    const enqueue = async (messages: OutboxMessage[]): Promise<void> => {
+      if (messages.length === 0) return;
+      const added = messages.map((message) => ({ ...message, id: newId('obx') }));
+      await writeDeferred(OUTBOX_INSERT, { messages: JSON.stringify(added) });
+      announce(added);
+    };
     return work({ trx, writeDeferred, enqueue, enqueued: announce, triggerDispatcher });
   }).catch(async (error: unknown) => {
     // The first write that failed is the cause of all later errors.
@@ -119,13 +124,3 @@ export const OUTBOX_INSERT = `
          now() + coalesce(m."delayMs", 0) * interval '1 millisecond'
   FROM jsonb_to_recordset(CAST(:messages AS jsonb))
     AS m (id text, kind text, "workflowType" text, "workflowId" text, input jsonb, signal text, priority text, "delayMs" integer)`;
-
-async function writeMessages(
-  writeDeferred: UnitOfWork['writeDeferred'],
-  messages: OutboxMessage[],
-): Promise<OutboxRow[]> {
-  if (messages.length === 0) return [];
-  const added = messages.map((message) => ({ ...message, id: newId('obx') }));
-  await writeDeferred(OUTBOX_INSERT, { messages: JSON.stringify(added) });
-  return added;
-}

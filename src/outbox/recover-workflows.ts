@@ -41,16 +41,15 @@ export function createWorkflowRecovery(deps: RecoveryDeps): WorkflowRecovery {
       isFullRequested = true;
     },
     run: async () => {
-      if (isFullRequested) await rows(deps.db, REQUEST_FULL);
+      if (isFullRequested) await rows(deps.db, 'UPDATE workflow_recovery SET next_full_run_at = now()');
       isFullRequested = false;
       const lease = deps.reachable() ? await acquireLease(deps.db) : undefined;
       if (!lease) return null;
-      const restarted = await restartLostWorkflows(deps, !lease.isFull).catch(async (error: unknown) => {
-        // Without this the next run would wait for the lease of the failed one to end.
-        await releaseLease(deps.db);
-        throw error;
-      });
-      await completeRun(deps.db, lease);
+      // Also after an error: the next run would otherwise wait for the lease of the failed one to end.
+      const restarted = await restartLostWorkflows(deps, !lease.isFull).finally(async () =>
+        scheduleNext(deps.db, EVERY_SECONDS),
+      );
+      if (lease.isFull) await scheduleNextFull(deps.db, lease.fullRunAt);
       // Expected after an outage, and with a database that has just been filled.
       const level = lease.isFull ? 'info' : 'warn';
       if (restarted > 0) deps.log[level]({ restarted }, 'Open rows had no workflow; their workflows were restarted');
@@ -58,8 +57,6 @@ export function createWorkflowRecovery(deps: RecoveryDeps): WorkflowRecovery {
     },
   };
 }
-
-const REQUEST_FULL = 'UPDATE workflow_recovery SET next_full_run_at = now()';
 
 async function restartLostWorkflows(deps: RecoveryDeps, onlyPastDue: boolean): Promise<number> {
   let restarted = 0;
@@ -74,13 +71,13 @@ async function restartLostWorkflows(deps: RecoveryDeps, onlyPastDue: boolean): P
       const lost = page.filter((one) => one.overdue || !running.has(one.message.workflowId));
       if (lost.length > 0) await deps.runInTransaction(async (tx) => tx.enqueue(lost.map(({ message }) => message)));
       restarted += lost.length;
-      await renewLease(deps.db);
+      await scheduleNext(deps.db, LEASE_SECONDS);
     }
   }
   return restarted;
 }
 
-/** `fullRunAt`: `next_full_run_at` at the start of the run; a change since then is a request for another full run. */
+/** `fullRunAt`: `next_full_run_at` at the start of the run. */
 type Lease = { isFull: boolean; fullRunAt: string };
 
 async function acquireLease(db: Knex): Promise<Lease | undefined> {
@@ -92,20 +89,18 @@ async function acquireLease(db: Knex): Promise<Lease | undefined> {
   return lease;
 }
 
-async function renewLease(db: Knex): Promise<void> {
-  await rows(db, `UPDATE workflow_recovery SET next_run_at = now() + interval '${LEASE_SECONDS} seconds'`);
+/** While a run lasts this is its lease. */
+async function scheduleNext(db: Knex, seconds: number): Promise<void> {
+  const sql = `UPDATE workflow_recovery SET next_run_at = now() + CAST(:seconds AS integer) * interval '1 second'`;
+  await rows(db, sql, { seconds });
 }
 
-async function releaseLease(db: Knex): Promise<void> {
-  await rows(db, `UPDATE workflow_recovery SET next_run_at = now() + interval '${EVERY_SECONDS} seconds'`);
-}
-
-async function completeRun(db: Knex, { isFull, fullRunAt }: Lease): Promise<void> {
+/** Unless another full run was requested meanwhile. */
+async function scheduleNextFull(db: Knex, fullRunAt: string): Promise<void> {
   await rows(
     db,
-    `UPDATE workflow_recovery SET next_run_at = now() + interval '${EVERY_SECONDS} seconds',
-       next_full_run_at = CASE WHEN CAST(:isFull AS boolean) AND next_full_run_at = CAST(:fullRunAt AS timestamptz)
-         THEN now() + interval '${FULL_EVERY_SECONDS} seconds' ELSE next_full_run_at END`,
-    { isFull, fullRunAt },
+    `UPDATE workflow_recovery SET next_full_run_at = now() + interval '${FULL_EVERY_SECONDS} seconds'
+     WHERE next_full_run_at = CAST(:fullRunAt AS timestamptz)`,
+    { fullRunAt },
   );
 }

@@ -19,7 +19,7 @@ export type RelayDeps = {
 };
 
 export type Relay = {
-  /** There may be free rows: leases them in batches and sends them to Temporal. */
+  /** Leases free rows in batches and sends them to Temporal. */
   trigger: () => void;
   /** Deletes visibility messages that have waited too long, at most 1,000 a call; returns how many. */
   dropSkippedVisibility: () => Promise<number>;
@@ -27,10 +27,7 @@ export type Relay = {
   stop: () => Promise<void>;
 };
 
-/** The default of the setting. */
-const START_CONCURRENCY = 8;
-const ALWAYS = (): boolean => true;
-const NEVER = (): boolean => false;
+const DEFAULTS = { reachable: () => true, isBusy: () => false, startConcurrency: 8 };
 /** Rows that a sweep leases for each that it sends at once. */
 const SWEEP_DEPTH = 4;
 /** How long a row stays with the sweep that leased it. */
@@ -65,7 +62,8 @@ const SQL_AFTER: Readonly<Record<Outcome, string>> = {
  * Sends the outbox to Temporal (docs/adr/0002): outgoing money first, then retries, then the rest, and visibility last.
  * Sending twice is harmless: "already started" is success.
  */
-export function createRelay(deps: RelayDeps): Relay {
+export function createRelay(options: RelayDeps): Relay {
+  const deps = { ...DEFAULTS, ...options };
   const loop = createDrainLoop(
     async () => {
       try {
@@ -80,7 +78,9 @@ export function createRelay(deps: RelayDeps): Relay {
   return { trigger: loop.trigger, dropSkippedVisibility: async () => dropSkippedVisibility(deps.db), stop: loop.stop };
 }
 
-async function sendOne({ send, log, reachable = ALWAYS }: RelayDeps, message: OutboxRow): Promise<Outcome> {
+type Deps = RelayDeps & typeof DEFAULTS;
+
+async function sendOne({ send, log, reachable }: Deps, message: OutboxRow): Promise<Outcome> {
   if (!reachable()) return 'untried';
   try {
     await send(message);
@@ -92,8 +92,8 @@ async function sendOne({ send, log, reachable = ALWAYS }: RelayDeps, message: Ou
 }
 
 /** Leases and sends a batch; returns whether there is certainly more to do. */
-async function sweepOnce(deps: RelayDeps): Promise<boolean> {
-  const { reachable = ALWAYS, isBusy = NEVER, startConcurrency = START_CONCURRENCY, findObsolete } = deps;
+async function sweepOnce(deps: Deps): Promise<boolean> {
+  const { reachable, isBusy, startConcurrency, findObsolete } = deps;
   if (!reachable()) return false;
   const limit = startConcurrency * SWEEP_DEPTH;
   const taken = await leaseFree(deps.db, { limit, isBusy: isBusy() });

@@ -5,7 +5,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
 import { pagination, readDayRange, readPage } from '../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
-import type { ResourceDelivery } from '../webhooks/delivery/resource-deliveries.ts';
+import type { ResourceDelivery } from '../webhooks/delivery/queries.ts';
 import { presentTransaction } from './present.ts';
 import { findTransaction, listTransactions, readTimeline } from './queries.ts';
 import * as schema from './transaction-schema.ts';

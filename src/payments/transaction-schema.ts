@@ -5,7 +5,7 @@ import { currencyEtb, limitedText, plainText } from '../lib/fields.ts';
 import { BIRR_RULE, formatBirr, isBirr, toSantim } from '../lib/money.ts';
 import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
 import { CHANNELS, TRANSACTION_THROUGH } from '../merchants/channels/channel.ts';
-import { ResourceDelivery } from '../webhooks/delivery/resource-deliveries.ts';
+import { ResourceDelivery } from '../webhooks/delivery/queries.ts';
 import { ATTEMPT_STATUSES, TRANSACTION_STATUSES } from './states.ts';
 import { TIMELINE } from './timeline.ts';
 

@@ -23,7 +23,7 @@ export function diagnose(evidence: Evidence): Diagnosis {
     bodyProblem(evidence) ?? {
       reason: 'wrong_secret',
       message:
-        'The signature does not match. Most likely the secret is of another subscription, of the other environment (sandbox and live have different ones; a request does not tell which), or has been rotated. If the secret is right, the body was changed in transit.',
+        'The signature does not match. Most likely the secret is of another subscription, of the other environment (sandbox and live have different ones; a request does not show which), or has been rotated. If the secret is right, the body was changed in transit.',
     }
   );
 }

@@ -40,7 +40,7 @@ export type VerifyOptions = {
   /** One, or several while you rotate: any of them may match. */
   secret: string | readonly string[];
   /**
-   * Rejects deliveries signed longer ago, or further in the future, than this: 0 to 86,400. Every retry is signed anew, so
+   * Rejects deliveries signed longer ago, or further in the future, than this: 0 to 86,400. Every retry is signed when it is sent, so
    * 300 is safe. Without it, detect replays by their `event_id`.
    */
   toleranceSeconds?: number;

@@ -38,16 +38,19 @@ export async function bundleWorkflowsCached(
 }
 
 const EXTENSION = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
-const WORKFLOWS = fileURLToPath(new URL('../../workflows', import.meta.url));
+const SOURCES = fileURLToPath(new URL('..', import.meta.url));
+const WORKFLOWS = join(SOURCES, '../workflows');
 
 /** The inputs of a bundle: the workflows, what they import from src (CONTRIBUTING.md), and Temporal's SDK. */
 async function hashOfSources(): Promise<string> {
   const hash = createHash('sha256');
   const sdk = createRequire(import.meta.url)('@temporalio/workflow/package.json') as { version: string };
   hash.update(sdk.version);
-  for (const folder of [WORKFLOWS, import.meta.dirname]) {
+  for (const folder of [WORKFLOWS, SOURCES]) {
     const names = await readdir(folder, { recursive: true });
-    const bundled = names.filter((name) => folder === WORKFLOWS || /(^|\/)(states|money)\.[jt]s$/.test(name));
+    const bundled = names.filter(
+      (name) => folder === WORKFLOWS || /(^|\/)(states|money|sandbox-review)\.[jt]s$/.test(name),
+    );
     for (const name of bundled.filter((one) => one.endsWith(EXTENSION)).toSorted()) {
       hash.update(name).update(await readFile(join(folder, name)));
     }

@@ -32,7 +32,7 @@ export const TASK_QUEUES = {
 } as const satisfies Record<string, TaskQueue>;
 
 const CALL_TIMEOUT_MS = 3_000;
-const ANSWER_TIMEOUT_MS = 1_000;
+const PING_TIMEOUT_MS = 1_000;
 const LIST_TIMEOUT_MS = 10_000;
 const ENSURE_TIMEOUT_MS = 10_000;
 /** After a call that did not reach Temporal, further calls fail at once for this long; one caller probes. */
@@ -40,25 +40,17 @@ const UNAVAILABLE_BACKOFF_MS = 1_000;
 /** A slow call alone does not mean that Temporal is unavailable. */
 const ABSENCE_MIN_MS = 5_000;
 
+const { INT, KEYWORD } = SearchAttributeType;
 /** Shared by all workflow types, for operators' filters. 10 Keyword columns exist. */
 const SEARCH_ATTRIBUTES = {
-  BusinessStatus: SearchAttributeType.KEYWORD,
-  MerchantId: SearchAttributeType.KEYWORD,
-  Environment: SearchAttributeType.KEYWORD,
-  EventType: SearchAttributeType.KEYWORD,
-  SubscriptionId: SearchAttributeType.KEYWORD,
-  Channel: SearchAttributeType.KEYWORD,
-  LastHttpStatus: SearchAttributeType.INT,
+  BusinessStatus: KEYWORD,
+  MerchantId: KEYWORD,
+  Environment: KEYWORD,
+  EventType: KEYWORD,
+  SubscriptionId: KEYWORD,
+  Channel: KEYWORD,
+  LastHttpStatus: INT,
 } as const;
-
-/** The members of a workflow's input that are search attributes, and their names. */
-const ATTRIBUTE_OF_INPUT: Readonly<Record<string, keyof typeof SEARCH_ATTRIBUTES>> = {
-  merchantId: 'MerchantId',
-  environment: 'Environment',
-  eventType: 'EventType',
-  subscriptionId: 'SubscriptionId',
-  channel: 'Channel',
-};
 
 export type TemporalGatewayOptions = {
   connection: Connection | NativeConnection;
@@ -89,8 +81,8 @@ export type TemporalGateway = {
    * unavailable.
    */
   send: (message: OutboxMessage) => Promise<'sent' | 'already'>;
-  /** A call without effect, to see whether Temporal answers. */
-  answers: () => Promise<boolean>;
+  /** Whether Temporal responds within a second. */
+  ping: () => Promise<boolean>;
   /** Of these workflow ids, those with a running workflow. At most 200 at a time. */
   running: (workflowIds: string[]) => Promise<Set<string>>;
   /** Creates namespace, retention, search attributes and schedules; idempotent. Returns what it created. Throws when unavailable. */
@@ -98,54 +90,48 @@ export type TemporalGateway = {
 };
 
 export function createTemporalGateway(options: TemporalGatewayOptions): TemporalGateway {
-  const client = new Client({ connection: options.connection, namespace: options.namespace });
+  const { connection, namespace } = options;
+  const client = new Client({ connection, namespace });
   const ensure = async (): Promise<string[]> => {
-    const made = await ensureTemporal(options);
-    if (made.length > 0) options.onReturn?.();
-    return made;
+    const created = await ensureTemporal(options);
+    if (created.length > 0) options.onReturn?.();
+    return created;
   };
   let unavailableUntilMs = 0;
   /** The first failed call since the last successful one; null after a success. */
   let unavailableSinceMs: number | null = null;
   const reachable = (): boolean => Date.now() >= unavailableUntilMs;
-  const call = async <Answer>(timeoutMs: number, ask: () => Promise<Answer>): Promise<Answer> => {
-    if (!reachable()) throw new UnavailableError('Temporal did not answer a moment ago');
+  const call = async <Result>(timeoutMs: number, work: () => Promise<Result>): Promise<Result> => {
+    if (!reachable()) throw new UnavailableError('Temporal was unavailable a moment ago');
     // The first caller after an outage probes; until its result, the others fail.
     if (unavailableUntilMs > 0) unavailableUntilMs = Date.now() + timeoutMs + UNAVAILABLE_BACKOFF_MS;
     try {
-      const answer = await client.withDeadline(Date.now() + timeoutMs, ask);
+      const result = await client.withDeadline(Date.now() + timeoutMs, work);
       unavailableUntilMs = 0;
       if (unavailableSinceMs !== null && Date.now() - unavailableSinceMs >= ABSENCE_MIN_MS) options.onReturn?.();
       unavailableSinceMs = null;
-      return answer;
+      return result;
     } catch (error) {
       const isGone = isUnavailable(error) || isUnprepared(error);
       unavailableUntilMs = isGone ? Date.now() + UNAVAILABLE_BACKOFF_MS : 0;
       if (isGone) unavailableSinceMs ??= Date.now();
       if (isUnprepared(error)) await ensure();
-      throw isUnavailable(error) ? new UnavailableError(`Temporal does not answer: ${String(error)}`) : error;
+      throw asUnavailable(error);
     }
   };
+  const ping = async () =>
+    connection.withDeadline(Date.now() + PING_TIMEOUT_MS, async () => connection.workflowService.getSystemInfo({}));
   return {
-    ensureTemporal: async () => {
-      try {
-        return await ensure();
-      } catch (error) {
-        throw isUnavailable(error) ? new UnavailableError(`Temporal cannot be prepared: ${String(error)}`) : error;
-      }
-    },
+    ensureTemporal: async () =>
+      ensure().catch((error: unknown) => {
+        throw asUnavailable(error);
+      }),
     reachable,
-    answers: async () => {
-      try {
-        const { connection } = options;
-        await connection.withDeadline(Date.now() + ANSWER_TIMEOUT_MS, async () =>
-          connection.workflowService.getSystemInfo({}),
-        );
-        return true;
-      } catch {
-        return false;
-      }
-    },
+    ping: async () =>
+      ping().then(
+        () => true,
+        () => false,
+      ),
     send: async (message) => call(CALL_TIMEOUT_MS, async () => send(client, options, message)),
     running: async (workflowIds) => call(LIST_TIMEOUT_MS, async () => listRunning(client, workflowIds)),
   };
@@ -164,91 +150,82 @@ async function send(
   options: TemporalGatewayOptions,
   message: OutboxMessage,
 ): Promise<'sent' | 'already'> {
+  const { kind, workflowType, workflowId, signal = '' } = message;
   try {
-    if (message.kind === 'signal') {
-      await client.workflow.getHandle(message.workflowId).signal(message.signal ?? '');
-    } else if (message.kind === 'start') {
+    if (kind === 'signal') {
+      await client.workflow.getHandle(workflowId).signal(signal);
+    } else if (kind === 'start') {
       const start = { ...startOptions(options, message), requestEagerStart: true };
-      await client.workflow.start(message.workflowType, { ...start, workflowIdReusePolicy: 'REJECT_DUPLICATE' });
+      await client.workflow.start(workflowType, { ...start, workflowIdReusePolicy: 'REJECT_DUPLICATE' });
     } else {
-      const start = { ...startOptions(options, message), signal: message.signal ?? '', signalArgs: [] };
-      await client.workflow.signalWithStart(message.workflowType, {
-        ...start,
-        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-      });
+      const start = { ...startOptions(options, message), signal, signalArgs: [] };
+      await client.workflow.signalWithStart(workflowType, { ...start, workflowIdReusePolicy: 'ALLOW_DUPLICATE' });
     }
     return 'sent';
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return 'already';
-    if (error instanceof WorkflowNotFoundError && message.kind === 'signal' && !isUnprepared(error)) return 'already';
+    if (error instanceof WorkflowNotFoundError && kind === 'signal' && !isUnprepared(error)) return 'already';
     throw error;
   }
 }
 
-function startOptions(options: TemporalGatewayOptions, message: OutboxMessage) {
-  const queue = TASK_QUEUES[message.workflowType as keyof typeof TASK_QUEUES];
+function startOptions(options: TemporalGatewayOptions, { workflowType, workflowId, ...message }: OutboxMessage) {
+  const queue = TASK_QUEUES[workflowType as keyof typeof TASK_QUEUES];
   const input = { ...message.input, ...(queue === 'webhooks' && { retryDelaysSeconds: options.retryDelaysSeconds }) };
+  const { eventType, channel, environment }: Record<string, unknown> = input;
+  const parts = [eventType, channel, environment].filter((part) => typeof part === 'string');
   return {
-    workflowId: message.workflowId,
+    workflowId,
     taskQueue: `${options.taskQueuePrefix}${queue}`,
     args: [input],
     typedSearchAttributes: searchAttributes(input),
-    staticSummary: summary(message),
+    staticSummary: `${workflowType}: ${parts.join(', ')}`,
   };
 }
 
-function summary(message: OutboxMessage): string {
-  const input = message.input ?? {};
-  const what = [input['eventType'], input['channel'], input['environment']].filter((part) => typeof part === 'string');
-  return `${message.workflowType}: ${what.join(', ')}`;
-}
-
+/** The search attributes that the input has a value of. Of a delivery, its first attempt may precede the workflow. */
 function searchAttributes(input: Record<string, unknown>): TypedSearchAttributes {
-  const pairs: SearchAttributePair[] = Object.entries(ATTRIBUTE_OF_INPUT).flatMap(([member, name]) => {
-    const value = input[member];
-    return typeof value === 'string'
-      ? [{ key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD), value }]
-      : [];
-  });
-  const status = defineSearchAttributeKey('BusinessStatus', SearchAttributeType.KEYWORD);
-  return new TypedSearchAttributes([...pairs, ...outcomeAttributes(input), { key: status, value: statusOf(input) }]);
-}
-
-/** Where a delivery's first attempt precedes its workflow, the search attribute is that attempt's outcome. */
-function statusOf({ lastOutcome, nextAttemptAtMs }: Record<string, unknown>): string {
-  if (!lastOutcome) return 'PENDING';
-  if ((lastOutcome as LastOutcome).ok) return 'DELIVERED';
-  return nextAttemptAtMs === null ? 'FAILED' : 'RETRYING';
-}
-
-function outcomeAttributes({ lastOutcome }: Record<string, unknown>): SearchAttributePair[] {
-  const httpStatus = (lastOutcome as LastOutcome | null | undefined)?.httpStatus;
-  if (typeof httpStatus !== 'number') return [];
-  return [{ key: defineSearchAttributeKey('LastHttpStatus', SearchAttributeType.INT), value: httpStatus }];
+  const { merchantId, environment, eventType, subscriptionId, channel, nextAttemptAtMs } = input;
+  const last = input['lastOutcome'] as LastOutcome | null | undefined;
+  const failed = nextAttemptAtMs === null ? 'FAILED' : 'RETRYING';
+  const values: Record<keyof typeof SEARCH_ATTRIBUTES, unknown> = {
+    BusinessStatus: !last ? 'PENDING' : last.ok ? 'DELIVERED' : failed,
+    MerchantId: merchantId,
+    Environment: environment,
+    EventType: eventType,
+    SubscriptionId: subscriptionId,
+    Channel: channel,
+    LastHttpStatus: last?.httpStatus,
+  };
+  const pairs = (Object.keys(values) as (keyof typeof values)[])
+    .filter((name) => ['string', 'number'].includes(typeof values[name]))
+    .map((name) => ({ key: defineSearchAttributeKey(name, SEARCH_ATTRIBUTES[name]), value: values[name] }));
+  return new TypedSearchAttributes(pairs as SearchAttributePair[]);
 }
 
 /** gRPC: DEADLINE_EXCEEDED, UNAVAILABLE; and CANCELLED, as which the worker's connection reports our own deadline. */
 const UNAVAILABLE_CODES: readonly number[] = [1, 4, 14];
+const UNPREPARED = /[Nn]amespace .*not found|search attribute|no mapping defined/i;
+
+/** An error, and the gRPC error that Temporal's client has wrapped in it. */
+const causesOf = (error: unknown): unknown[] => (error instanceof Error ? [error, error.cause] : [error]);
 
 function isUnavailable(error: unknown): boolean {
-  const cause = error instanceof Error && error.cause ? error.cause : error;
-  return [error, cause].some((one) => isGrpcServiceError(one) && UNAVAILABLE_CODES.includes(one.code));
+  return causesOf(error).some((one) => isGrpcServiceError(one) && UNAVAILABLE_CODES.includes(one.code));
 }
 
-const NAMESPACE_NOT_FOUND = /[Nn]amespace .*not found|search attribute|no mapping defined/i;
-
-/** Whether Temporal answers without our namespace or search attributes: its database is new. */
+/** Whether Temporal responds without our namespace or search attributes: its database is new. */
 function isUnprepared(error: unknown): boolean {
-  const cause = error instanceof Error && error.cause ? error.cause : error;
-  return [error, cause].some((one) => one instanceof Error && NAMESPACE_NOT_FOUND.test(grpcText(one)));
+  const textOf = (one: Error): string => (isGrpcServiceError(one) ? `${one.message} ${one.details}` : one.message);
+  return causesOf(error).some((one) => one instanceof Error && UNPREPARED.test(textOf(one)));
 }
 
-function grpcText(error: Error): string {
-  return isGrpcServiceError(error) ? `${error.message} ${error.details}` : error.message;
+function asUnavailable(error: unknown): unknown {
+  return isUnavailable(error) ? new UnavailableError(`Temporal is unavailable: ${String(error)}`) : error;
 }
 
 /** temporal.api.enums.v1.IndexedValueType */
-const INDEXED_AS = { [SearchAttributeType.KEYWORD]: 2, [SearchAttributeType.INT]: 3 };
+const INDEXED_AS = { [KEYWORD]: 2, [INT]: 3 };
 
 /** gRPC: ALREADY_EXISTS. */
 const ALREADY_EXISTS = 6;
@@ -257,14 +234,16 @@ async function ensureTemporal(options: TemporalGatewayOptions): Promise<string[]
   const { connection, namespace } = options;
   return connection.withDeadline(Date.now() + ENSURE_TIMEOUT_MS, async () => {
     const retention = msToTs(options.retentionDays * DAY_MS);
-    const isNew = await unlessThere(async () =>
+    const isNew = await createUnlessExists(async () =>
       connection.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: retention }),
     );
     const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
     const missing = Object.entries(SEARCH_ATTRIBUTES).filter(([name]) => !(name in customAttributes));
     const searchAttributes = Object.fromEntries(missing.map(([name, type]) => [name, INDEXED_AS[type]]));
     if (missing.length > 0) {
-      await unlessThere(async () => connection.operatorService.addSearchAttributes({ namespace, searchAttributes }));
+      await createUnlessExists(async () =>
+        connection.operatorService.addSearchAttributes({ namespace, searchAttributes }),
+      );
     }
     const schedules = await ensureSchedules(options);
     return [
@@ -276,12 +255,12 @@ async function ensureTemporal(options: TemporalGatewayOptions): Promise<string[]
 }
 
 /** False when it existed. */
-async function unlessThere(register: () => Promise<unknown>): Promise<boolean> {
+async function createUnlessExists(create: () => Promise<unknown>): Promise<boolean> {
   try {
-    await register();
+    await create();
     return true;
   } catch (error) {
-    if (!(isGrpcServiceError(error) && error.code === ALREADY_EXISTS)) throw error;
-    return false;
+    if (isGrpcServiceError(error) && error.code === ALREADY_EXISTS) return false;
+    throw error;
   }
 }

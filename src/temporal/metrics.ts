@@ -1,7 +1,7 @@
 import { anyFreePort } from '../lib/free-port.ts';
 
-export type TemporalMetrics = {
-  /** Where Temporal's core serves its metrics: on loopback only; they are shown beside our own. */
+type TemporalMetrics = {
+  /** Where Temporal's core serves its metrics: on loopback only. Our own metrics endpoint includes them. */
   bindAddress: string;
   /** Prometheus' text format; empty while there are none. */
   read: () => Promise<string>;

@@ -21,7 +21,7 @@ const SCHEDULES: readonly Schedule[] = [
     workflowType: 'nightlyReconciliation',
     queue: 'money',
     hour: 2,
-    summary: "asks for the last days to be compared with the providers' lists",
+    summary: "Requests reconciliation of the last days with the providers' statements",
   },
 ];
 
@@ -29,7 +29,7 @@ const SCHEDULES: readonly Schedule[] = [
 const CATCH_UP_MS = DAY_MS;
 const TIME_ZONE = 'Africa/Addis_Ababa';
 
-type Wanted = ScheduleOptions & { spec: { timezone: string }; action: { workflowType: string; taskQueue: string } };
+type Definition = ScheduleOptions & { spec: { timezone: string }; action: { workflowType: string; taskQueue: string } };
 
 /** Creates missing schedules and updates those that differ; idempotent. Returns what it changed. */
 export async function ensureSchedules(options: {
@@ -41,42 +41,35 @@ export async function ensureSchedules(options: {
 }): Promise<string[]> {
   const { connection, namespace, taskQueuePrefix, schedules = SCHEDULES } = options;
   const client = new ScheduleClient({ connection, namespace });
-  const did: string[] = [];
+  const changes: string[] = [];
   for (const schedule of schedules) {
-    const wanted = scheduleOptions(schedule, taskQueuePrefix);
-    if (await createUnlessThere(client, wanted)) did.push(`schedule ${schedule.workflowType}`);
-    else if (await changeUnlessSo(client, { schedule, wanted })) did.push(`changed schedule ${schedule.workflowType}`);
+    const definition = definitionOf(schedule, taskQueuePrefix);
+    const { workflowType } = schedule;
+    if (await createUnlessExists(client, definition)) {
+      changes.push(`schedule ${workflowType}`);
+      continue;
+    }
+    const handle = client.getHandle(definition.scheduleId);
+    if (isCurrent(await handle.describe(), schedule, definition)) continue;
+    // An operator's pause and its note stay.
+    await handle.update(({ state }) => ({ ...definition, state }));
+    changes.push(`changed schedule ${workflowType}`);
   }
-  return did;
+  return changes;
 }
 
-function scheduleOptions({ workflowType, queue, hour, summary }: Schedule, taskQueuePrefix: string): Wanted {
+function definitionOf({ workflowType, queue, hour, summary }: Schedule, taskQueuePrefix: string): Definition {
+  const id = `${taskQueuePrefix}${workflowType}`;
+  const taskQueue = `${taskQueuePrefix}${queue}`;
   return {
-    scheduleId: `${taskQueuePrefix}${workflowType}`,
+    scheduleId: id,
     spec: { calendars: [{ hour, comment: summary }], timezone: TIME_ZONE },
-    action: {
-      type: 'startWorkflow',
-      workflowId: `${taskQueuePrefix}${workflowType}`,
-      workflowType,
-      taskQueue: `${taskQueuePrefix}${queue}`,
-      staticSummary: summary,
-    },
+    action: { type: 'startWorkflow', workflowId: id, workflowType, taskQueue, staticSummary: summary },
     policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: CATCH_UP_MS },
   };
 }
 
-/** An operator's pause and its note stay. */
-async function changeUnlessSo(
-  client: ScheduleClient,
-  { schedule, wanted }: { schedule: Schedule; wanted: Wanted },
-): Promise<boolean> {
-  const handle = client.getHandle(wanted.scheduleId);
-  if (isSo(await handle.describe(), schedule, wanted)) return false;
-  await handle.update(({ state }) => ({ ...wanted, state }));
-  return true;
-}
-
-function isSo(found: ScheduleDescription, { hour, summary }: Schedule, { action }: Wanted): boolean {
+function isCurrent(found: ScheduleDescription, { hour, summary }: Schedule, { action }: Definition): boolean {
   const [calendar, ...others] = found.spec.calendars ?? [];
   return (
     others.length === 0 &&
@@ -89,14 +82,14 @@ function isSo(found: ScheduleDescription, { hour, summary }: Schedule, { action 
   );
 }
 
-/** Not all parts of a server know a new namespace at once. */
+/** A new namespace is not known to all parts of a server at once. */
 const NAMESPACE_WAIT_MS = 5_000;
 const NAMESPACE_POLL_MS = 250;
 
-async function createUnlessThere(client: ScheduleClient, options: ScheduleOptions): Promise<boolean> {
+async function createUnlessExists(client: ScheduleClient, definition: Definition): Promise<boolean> {
   for (let waitedMs = 0; ; waitedMs += NAMESPACE_POLL_MS) {
     try {
-      await client.create(options);
+      await client.create(definition);
       return true;
     } catch (error) {
       if (error instanceof ScheduleAlreadyRunning) return false;

@@ -19,12 +19,12 @@ import { bundleWorkflows } from './bundle.ts';
 import { createTemporalGateway, type TemporalGateway, type TemporalGatewayOptions } from './client.ts';
 import type { TemporalConnection } from './connection.ts';
 
-export type TemporalWorkersOptions = Omit<TemporalGatewayOptions, 'connection'> & {
+type TemporalWorkersOptions = Omit<TemporalGatewayOptions, 'connection'> & {
   /** Read for each connection. */
   connectWith: () => TemporalConnection;
   /** The database pool, which bounds activities. */
   poolMax: number;
-  /** The workers' build, where Temporal tells builds apart; null: any worker gets any work. */
+  /** The workers' build, where Temporal routes work by build; null: any worker gets any work. */
   build: WorkerDeploymentVersion | null;
   /** The queues this process serves: each with workflows costs a thread. */
   taskQueues: readonly TaskQueue[];
@@ -33,7 +33,7 @@ export type TemporalWorkersOptions = Omit<TemporalGatewayOptions, 'connection'> 
   log: Logger;
 };
 
-export type TemporalWorkers = {
+type TemporalWorkers = {
   /** The gateway; while no connection exists, every call fails at once. */
   gateway: Pick<TemporalGateway, 'send' | 'running' | 'reachable'>;
   /** Resolves at the first poll. */
@@ -106,21 +106,21 @@ export function startTemporalWorkers(
       if (bundle)
         await runOnce(bundle).catch((error: unknown) => {
           wasUnavailable = true;
-          options.log.warn({ err: error }, 'Temporal is away; trying again');
+          options.log.warn({ err: error }, 'Temporal is unavailable; retrying');
         });
       if (!stopping) await sleep(RECONNECT_MS);
     }
   })();
 
-  const need = (): TemporalGateway => {
-    if (!current) throw new UnavailableError('there is no connection to Temporal yet');
+  const connected = (): TemporalGateway => {
+    if (!current) throw new UnavailableError('There is no connection to Temporal yet');
     return current;
   };
   return {
     ready,
     gateway: {
-      send: async (message) => need().send(message),
-      running: async (workflowIds) => need().running(workflowIds),
+      send: async (message) => connected().send(message),
+      running: async (workflowIds) => connected().running(workflowIds),
       reachable: () => current?.reachable() ?? false,
     },
     stop: async () => {
@@ -131,12 +131,12 @@ export function startTemporalWorkers(
   };
 }
 
-/** Null when it fails: a fault of the workflows or their folder may be mended before the next try. */
+/** Null when it fails; a fault of the workflows or their folder may be corrected before the next try. */
 async function bundleOrNull(log: Logger): Promise<WorkflowBundleOption | null> {
   try {
     return await bundleWorkflows(log);
   } catch (error) {
-    log.error({ err: error }, 'the workflows could not be bundled; trying again');
+    log.error({ err: error }, 'The workflows could not be bundled; retrying');
     return null;
   }
 }
@@ -145,7 +145,7 @@ async function connect(connection: TemporalConnection): Promise<NativeConnection
   try {
     return await NativeConnection.connect(connection);
   } catch (error) {
-    throw new UnavailableError(`no connection to Temporal at ${connection.address}: ${String(error)}`);
+    throw new UnavailableError(`No connection to Temporal at ${connection.address}: ${String(error)}`);
   }
 }
 
@@ -214,8 +214,8 @@ function deploymentOf(version: WorkerDeploymentVersion): WorkerDeploymentOptions
 
 /**
  * Routes Temporal's log into ours, and its metrics to an address; once per process, before anything of Temporal's is used.
- * Its warnings are kept when they come with a failure, such as a bug in a workflow; the others are information. Its core
- * repeats each failed poll many times a second, so of the core only errors are kept, and warnings of its workflow machinery.
+ * Its warnings stay warnings only with a failure, such as a bug in a workflow. Its core repeats each failed poll many times
+ * a second, so of the core only errors are logged, and warnings of its workflow machinery.
  */
 export function installRuntime(log: Logger, metrics: { bindAddress: string } | null): void {
   const write = (level: string, message: string, meta?: Record<string, unknown>): void => {

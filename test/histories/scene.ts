@@ -16,9 +16,12 @@ export function moneyOf({ ground: { world } }: Scene): World {
   return { ...buildWorld(world.db, { clock: () => new Date() }), runInTransaction: world.runInTransaction };
 }
 
-/** Waits until nothing is left to be told to the workflow. */
+/** Waits until the outbox contains no message for the workflow. */
 export async function untilSent({ ground: { world } }: Scene, workflowId: string): Promise<void> {
-  await until('it to be told', async () => (await world.db('outbox').where({ workflowId })).length === 0);
+  await until(
+    'the outbox of the workflow to be empty',
+    async () => (await world.db('outbox').where({ workflowId })).length === 0,
+  );
 }
 
 /** Waits until the workflow says, to those who look at it in Temporal, that it waits for this. */

@@ -31,7 +31,7 @@ export const WITHDRAWAL_SCENES: Scenes = {
     await live(scene, id, DAY_MS);
     return approve(scene, id);
   },
-  // Told by its provider's callback, too.
+  // Its provider calls back, too.
   'withdrawal-approved-by-sandbox': async (scene) => withdrawalWorkflowId(await ask(scene, { amount: 'approved' })),
   'withdrawal-cancelled': async (scene) => {
     const id = await ask(scene);

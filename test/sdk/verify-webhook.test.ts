@@ -146,9 +146,9 @@ describe('the error names the likely mistake', () => {
     expect(reasonOf(text, changed, SECRET)).toBe(reason);
   });
 
-  test('the error for a wrong secret says that a request does not tell its environment', () => {
+  test('the error for a wrong secret says that a request does not show its environment', () => {
     expect(() => verifyWebhook(text, headers, newSecret())).toThrow(
-      /sandbox and live .* a request does not tell which/,
+      /sandbox and live .* a request does not show which/,
     );
   });
 

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(async () => rm(folder, { recursive: true }));
 
-test('"meskot bundle" writes all workflows into one file, and asks for its name', async () => {
+test('"meskot bundle" writes all workflows into one file, and exits with 2 without a file name', async () => {
   const file = join(folder, 'workflows.js');
   const meskot = ['--import', 'tsx/esm', 'src/cli.ts', 'bundle'];
   await run(process.execPath, [...meskot, file], { cwd: PROJECT });
@@ -38,14 +38,14 @@ describe('a copy of the project', () => {
     ]);
   });
 
-  /** What a script in the copy writes, as JSON, in its last line. */
-  async function enqueued(script: string): Promise<unknown> {
+  /** The JSON in the last line that a script in the copy writes. */
+  async function resultOf(script: string): Promise<unknown> {
     const args = ['--import', 'tsx/esm', '--input-type=module', '--eval', script];
     const { stdout } = await run(process.execPath, args, { cwd: folder, timeout: 50_000 });
     return JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
   }
 
-  test('a kept bundle is made anew when a workflow changes, wherever in their folder', async () => {
+  test('a cached bundle is created again when a workflow changes, or a file of src that one imports', async () => {
     const script = `
       import { appendFileSync, statSync } from 'node:fs';
       import { bundleWorkflowsCached } from './src/temporal/bundle.ts';
@@ -53,11 +53,16 @@ describe('a copy of the project', () => {
       const first = await made();
       const second = await made();
       appendFileSync('workflows/visibility.ts', '\\nexport const more = 1;\\n');
-      console.log(JSON.stringify([first === second, first === (await made())]));`;
-    expect(await enqueued(script)).toEqual([true, false]);
+      const third = await made();
+      appendFileSync('src/reconciliation/states.ts', '\\nexport const more = 1;\\n');
+      const fourth = await made();
+      appendFileSync('src/lib/sandbox-review.ts', '\\nexport const more = 1;\\n');
+      const ids = [first, second, third, fourth, await made()];
+      console.log(JSON.stringify(ids.map((id, index) => id === ids[index - 1])));`;
+    expect(await resultOf(script)).toEqual([false, true, false, false, false]);
   });
 
-  test('a bundle that cannot be kept leaves no draft behind, and drafts of others are not touched', async () => {
+  test('a bundle that cannot be cached leaves no draft behind, and drafts of others stay', async () => {
     const script = `
       import { mkdirSync, readdirSync } from 'node:fs';
       import { bundleWorkflowsCached } from './src/temporal/bundle.ts';
@@ -66,10 +71,10 @@ describe('a copy of the project', () => {
       mkdirSync('taken/workflows.js', { recursive: true });
       const failure = await bundleWorkflowsCached('taken', console).catch((error) => error.code);
       console.log(JSON.stringify([readdirSync('kept').sort(), readdirSync('taken'), failure]));`;
-    expect(await enqueued(script)).toEqual([['workflows.js', 'workflows.js.draft'], ['workflows.js'], 'EISDIR']);
+    expect(await resultOf(script)).toEqual([['workflows.js', 'workflows.js.draft'], ['workflows.js'], 'EISDIR']);
   });
 
-  test('a worker whose workflows cannot be bundled says so, and tries again until they can', async () => {
+  test('a worker whose workflows cannot be bundled logs an error and retries until they can', async () => {
     const script = `
       import { renameSync } from 'node:fs';
       import { startTemporalWorkers } from './src/temporal/workers.ts';
@@ -80,14 +85,14 @@ describe('a copy of the project', () => {
       const note = (details, message) => void (message && lines.at(-1) !== message && lines.push(message));
       renameSync('workflows', 'elsewhere');
       const workers = startTemporalWorkers({ address: '127.0.0.1:1', log: { error: note, warn: note } }, {});
-      await until('the workflows could not be bundled; trying again');
+      await until('The workflows could not be bundled; retrying');
       renameSync('elsewhere', 'workflows');
-      await until('Temporal is away; trying again');
+      await until('Temporal is unavailable; retrying');
       await workers.stop();
       console.log(JSON.stringify(lines));`;
-    expect(await enqueued(script)).toEqual([
-      'the workflows could not be bundled; trying again',
-      'Temporal is away; trying again',
+    expect(await resultOf(script)).toEqual([
+      'The workflows could not be bundled; retrying',
+      'Temporal is unavailable; retrying',
     ]);
   });
 });

@@ -80,7 +80,7 @@ async function reach(settings: Record<string, string>): Promise<void> {
   }
 }
 
-test('Temporal is reached over TLS by whom it trusts', async () => {
+test('a connection over TLS succeeds with a trusted certificate authority and fails without it', async () => {
   const TEMPORAL_ADDRESS = await behindTls(false);
   await reach({ TEMPORAL_ADDRESS, TEMPORAL_TLS_SERVER_CA_CERT_PATH: authority });
   const named = { TEMPORAL_TLS_SERVER_CA_CERT_PATH: authority, TEMPORAL_TLS_SERVER_NAME: 'temporal.test' };
@@ -88,14 +88,14 @@ test('Temporal is reached over TLS by whom it trusts', async () => {
   await expect(reach({ TEMPORAL_ADDRESS, TEMPORAL_TLS: 'true' })).rejects.toThrow();
 }, 30_000);
 
-test('Temporal is reached with a certificate where it asks for one', async () => {
+test('a connection to a Temporal that requires a client certificate succeeds with one and fails without', async () => {
   const TEMPORAL_ADDRESS = await behindTls(true);
   const trusted = { TEMPORAL_ADDRESS, TEMPORAL_TLS_SERVER_CA_CERT_PATH: authority };
   await reach({ ...trusted, TEMPORAL_TLS_CLIENT_CERT_PATH: certificate, TEMPORAL_TLS_CLIENT_KEY_PATH: key });
   await expect(reach(trusted)).rejects.toThrow();
 }, 30_000);
 
-test('an API key goes with every call', async () => {
+test('a connection with an API key sends it with every call', async () => {
   const keys: unknown[] = [];
   const server = createSecureServer({ cert: TEMPORAL_CERTIFICATE, key: TEMPORAL_KEY });
   server.on('stream', (stream, headers) => {
@@ -109,6 +109,6 @@ test('an API key goes with every call', async () => {
   expect(new Set(keys)).toEqual(new Set(['Bearer planted-key']));
 }, 30_000);
 
-test('without any of this the connection is a plain one', () => {
+test('a connection without TLS settings and API key has the address only', () => {
   expect(optionsOf({ TEMPORAL_ADDRESS: 'localhost:7233' })).toEqual({ address: 'localhost:7233' });
 });

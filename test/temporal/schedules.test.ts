@@ -10,9 +10,9 @@ beforeAll(async () => {
 });
 afterAll(() => temporal.close());
 
-test('a schedule is made once, changed when it is to be otherwise, and stays paused where an operator has paused it', async () => {
+test('a schedule is created once and changed when its definition differs, and stays paused where an operator has paused it', async () => {
   const taskQueuePrefix = `${randomBytes(4).toString('hex')}-`;
-  const nightly: Schedule = { workflowType: 'nightlyReconciliation', queue: 'money', hour: 2, summary: 'asks' };
+  const nightly: Schedule = { workflowType: 'nightlyReconciliation', queue: 'money', hour: 2, summary: 'at two' };
   const ensure = async (schedule: Schedule) =>
     ensureSchedules({
       connection: temporal.client.connection,
@@ -25,11 +25,11 @@ test('a schedule is made once, changed when it is to be otherwise, and stays pau
 
   const handle = temporal.client.schedule.getHandle(`${taskQueuePrefix}nightlyReconciliation`);
   await handle.pause('the provider is being repaired');
-  const later = { ...nightly, hour: 3, summary: 'asks an hour later' };
+  const later = { ...nightly, hour: 3, summary: 'an hour later' };
   expect(await ensure(later)).toEqual(['changed schedule nightlyReconciliation']);
   expect(await ensure(later)).toEqual([]);
   const { spec, action, state } = await handle.describe();
-  expect(spec.calendars?.map(({ hour, comment }) => [hour[0]?.start, comment])).toEqual([[3, 'asks an hour later']]);
+  expect(spec.calendars?.map(({ hour, comment }) => [hour[0]?.start, comment])).toEqual([[3, 'an hour later']]);
   expect(action.taskQueue).toBe(`${taskQueuePrefix}money`);
   expect(state).toMatchObject({ paused: true, note: 'the provider is being repaired' });
   await handle.delete();

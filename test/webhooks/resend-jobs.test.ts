@@ -47,11 +47,11 @@ test('a resend job requests resends at its rate, counts their results, and is DO
   expect(job.matched).toBe(5);
 
   expect([await tick(2), await tick(2), await tick(2), await tick(2)]).toEqual([2, 2, 1, 0]);
-  expect(await findResendJob(world.db, { ...scope, jobId: job.id })).toMatchObject({ status: 'RUNNING', sent: 5 });
+  expect(await findResendJob(world.db, { ...scope, jobId: job.jobId })).toMatchObject({ status: 'RUNNING', sent: 5 });
 
   for (const [index, id] of ids.entries()) await world.attempt(id, { httpStatus: index === 0 ? 500 : 200 });
   await tick(2);
-  expect(await findResendJob(world.db, { ...scope, jobId: job.id })).toMatchObject({
+  expect(await findResendJob(world.db, { ...scope, jobId: job.jobId })).toMatchObject({
     status: 'DONE',
     matched: 5,
     sent: 5,
@@ -82,21 +82,21 @@ test('a resend job does not send deliveries that succeeded meanwhile, and counts
   world.enqueued.length = 0;
   await tick(10);
   expect(world.enqueued).toHaveLength(1);
-  expect(await findResendJob(world.db, { ...scope, jobId: job.id })).toMatchObject({ sent: 2, delivered: 1 });
+  expect(await findResendJob(world.db, { ...scope, jobId: job.jobId })).toMatchObject({ sent: 2, delivered: 1 });
 });
 
 test('cancelling a resend job stops it, is idempotent, and keeps counting requested resends', async () => {
   const ids = await failMany(3);
   const job = await startJob();
   await tick(1);
-  const cancel = async () => world.runInTransaction(async (tx) => cancelResendJob(tx, { ...scope, jobId: job.id }));
+  const cancel = async () => world.runInTransaction(async (tx) => cancelResendJob(tx, { ...scope, jobId: job.jobId }));
   await cancel();
   expect(await cancel()).toMatchObject({ status: 'CANCELLED', sent: 1 });
   expect(await tick(10)).toBe(0);
   const sent = await world.db('webhookDelivery').whereIn('id', ids).where({ status: 'PENDING' });
   await world.attempt(String(sent[0].id), { httpStatus: 200 });
   await tick(10);
-  expect(await findResendJob(world.db, { ...scope, jobId: job.id })).toMatchObject({
+  expect(await findResendJob(world.db, { ...scope, jobId: job.jobId })).toMatchObject({
     status: 'CANCELLED',
     sent: 1,
     delivered: 1,
@@ -112,8 +112,8 @@ test('a resend job matches within its limit, days, merchant and active subscript
   const none = await startJob();
   expect(none.matched).toBe(0);
   await tick(1);
-  expect(await findResendJob(world.db, { ...scope, jobId: none.id })).toMatchObject({ status: 'DONE', sent: 0 });
-  await expect(findResendJob(world.db, { ...mine, jobId: none.id })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  expect(await findResendJob(world.db, { ...scope, jobId: none.jobId })).toMatchObject({ status: 'DONE', sent: 0 });
+  await expect(findResendJob(world.db, { ...mine, jobId: none.jobId })).rejects.toMatchObject({ code: 'NOT_FOUND' });
 
   scope = mine;
   await SubscriptionRow.query(world.db).where({ merchantId: scope.merchantId }).patch({ active: false });

@@ -1,6 +1,6 @@
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { requestResend, type ResendRequest, type ResendTarget } from '../../src/webhooks/delivery/resend.ts';
-import { DELIVERY_STATUSES, decideResend } from '../../src/webhooks/delivery/states.ts';
+import { DELIVERY_STATUSES, resendProblem } from '../../src/webhooks/delivery/states.ts';
 import { findEvent } from '../../src/webhooks/events/queries.ts';
 import { SubscriptionRow } from '../../src/webhooks/subscriptions/model.ts';
 import { deleteSubscription } from '../../src/webhooks/subscriptions/operations.ts';
@@ -43,7 +43,7 @@ describe('the rules of a resend', () => {
   test('FAILED, SKIPPED and RETRYING deliveries can be resent, a DELIVERED one by force, a PENDING one never', () => {
     const allowed = (force: boolean) =>
       DELIVERY_STATUSES.filter(
-        (status) => decideResend({ status, subscription: 'active', inFlight: false }, force).allowed,
+        (status) => resendProblem({ status, subscription: 'active', inFlight: false }, force) === null,
       );
     expect(allowed(false)).toEqual(['RETRYING', 'FAILED', 'SKIPPED']);
     expect(allowed(true)).toEqual(['RETRYING', 'DELIVERED', 'FAILED', 'SKIPPED']);
@@ -53,9 +53,9 @@ describe('the rules of a resend', () => {
     'a resend of a %s delivery is rejected without an active subscription and while an attempt is in flight',
     (status) => {
       for (const subscription of ['inactive', 'deleted'] as const) {
-        expect(decideResend({ status, subscription, inFlight: false }, true).allowed).toBe(false);
+        expect(resendProblem({ status, subscription, inFlight: false }, true)).toContain(subscription);
       }
-      expect(decideResend({ status, subscription: 'active', inFlight: true }, true).allowed).toBe(false);
+      expect(resendProblem({ status, subscription: 'active', inFlight: true }, true)).toContain('in flight');
     },
   );
 });

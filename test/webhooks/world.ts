@@ -20,7 +20,7 @@ import { createTestDatabase } from '../support/database.ts';
 
 export type Outcome = { httpStatus: number; durationMs?: number } | { code: string };
 
-/** A database with the webhook operations around it, a clock of its own, and what the outbox was told. */
+/** A database with the webhook operations around it, a clock of its own, and the messages in the outbox. */
 export type World = {
   db: Knex;
   deps: SubscriptionDeps & { db: Knex; catalogue: typeof EVENT_CATALOGUE };
@@ -35,7 +35,7 @@ export type World = {
   attempt: (deliveryId: string, outcome: Outcome, last?: boolean) => Promise<DeliveryStatus>;
   /** An event of which the only delivery ended FAILED. */
   failedDelivery: (scope: MerchantScope, event?: EventTypeName) => Promise<{ eventId: string; deliveryId: string }>;
-  /** Faults that only the database's owner can make. */
+  /** SQL that only the database's administrator may run. */
   asOwner: (sql: string) => Promise<void>;
   drop: () => Promise<void>;
 };
@@ -87,7 +87,7 @@ export async function createWorld(): Promise<World> {
       return String(row.id);
     },
     attempt: async (deliveryId, outcome, last = false) => {
-      // Nothing is sent before its time: a retry of the ladder happens when it is due.
+      // A retry is made when it is due.
       const { nextAttemptAt: due } = await db('webhookDelivery').where({ id: deliveryId }).first('nextAttemptAt');
       const startedAt = new Date(Math.max(clock.now.getTime(), due.getTime()));
       const claimed = await claimOne(db, { deliveryId, startedAt, reclaim: true });

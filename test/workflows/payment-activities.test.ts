@@ -10,11 +10,11 @@ describe.each(['checkAttempt', 'expireAttempt'] as const)('%s', (name) => {
   const run = async (operation: () => Promise<typeof report>, request: object = { attemptId, atMs: 1 }) =>
     createPaymentActivities({ check: operation, expire: operation }, () => 0)[name](request as never);
 
-  test('reports the end only: nothing else of the attempt gets into a history', async () => {
+  test('returns status and end only: histories contain nothing else of the attempt', async () => {
     expect(await run(async () => report)).toEqual({ final: true, attemptStatus: 'SUCCEEDED' });
   });
 
-  test('is told the time as it is when it runs: what it waited for a worker, and earlier attempts, count', async () => {
+  test('passes the time at which it runs, including its wait for a worker and earlier attempts', async () => {
     const times: Date[] = [];
     const operation = async (_: string, at: Date) => {
       times.push(at);
@@ -25,7 +25,7 @@ describe.each(['checkAttempt', 'expireAttempt'] as const)('%s', (name) => {
     expect(times).toEqual([new Date(3_601_000)]);
   });
 
-  test('is not tried again for an attempt that does not exist', async () => {
+  test('is not retried for an attempt that does not exist', async () => {
     const missing = async () => Promise.reject(new AppError('NOT_FOUND', 'No such payment attempt.'));
     await expect(run(missing)).rejects.toMatchObject({ type: 'NOT_FOUND', nonRetryable: true });
   });
@@ -35,14 +35,14 @@ describe.each(['checkAttempt', 'expireAttempt'] as const)('%s', (name) => {
     ['an id of something else', { attemptId: newId('txn'), atMs: 1 }],
     ['no time', { attemptId }],
     ['a time beyond all times', { attemptId, atMs: 1e18 }],
-  ])('is not tried again for %s', async (_what, request) => {
+  ])('is not retried for %s', async (_what, request) => {
     const call = run(async () => report, request);
     await expect(call).rejects.toMatchObject({ type: 'VALIDATION_ERROR', nonRetryable: true });
   });
 
-  test('is tried again when the database was away', async () => {
-    const away = async () => Promise.reject(new Error('the database is away'));
-    await expect(run(away)).rejects.not.toHaveProperty('nonRetryable');
+  test('is retried after an error of the database', async () => {
+    const unavailable = async () => Promise.reject(new Error('the database is unavailable'));
+    await expect(run(unavailable)).rejects.not.toHaveProperty('nonRetryable');
   });
 });
 
@@ -51,7 +51,7 @@ test.each([
   ['was tried before, by the clock', { scheduled: 1_000, attempt: 50_000, now: 61_000 }, 60_000],
   ['was tried before, with time skipped', { scheduled: 900_000, attempt: 910_000, now: 61_000 }, 10_000],
   ['begins at once, with time skipped', { scheduled: 900_000, attempt: 900_000, now: 61_000 }, 0],
-])('an activity that %s', (_what, { scheduled, attempt, now }, elapsed) => {
+])('the elapsed time of an activity that %s', (_what, { scheduled, attempt, now }, elapsed) => {
   const info = { scheduledTimestampMs: scheduled, currentAttemptScheduledTimestampMs: attempt };
   expect(elapsedBetween(info, now)).toBe(elapsed);
 });

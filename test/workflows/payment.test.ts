@@ -112,7 +112,7 @@ describe('the clock of a payment attempt', () => {
     expect((await asked(attemptId)).state).toBe('PAID');
   });
 
-  test('a payment approved after two minutes is found without anybody calling', async () => {
+  test('a payment approved after two minutes without a callback is found by polling', async () => {
     const { sessionId, attemptId, workflowId } = await pay('0911000005');
     await asked(attemptId);
     await simulator.advance(2 * MINUTE_MS + 1_000);
@@ -121,7 +121,7 @@ describe('the clock of a payment attempt', () => {
     expect(await result(workflowId)).toBe('SUCCEEDED');
   });
 
-  test('one that is never answered is polled ever more rarely, asked a last time at the end, and expires', async () => {
+  test('a payment without a definite outcome is polled at growing intervals, a last time at the end, and expires', async () => {
     const { sessionId, attemptId, workflowId } = await pay('0911000004');
     await asked(attemptId);
     await simulator.advance(EXPIRES_IN_MINUTES * MINUTE_MS);
@@ -138,7 +138,7 @@ describe('the clock of a payment attempt', () => {
     expect(Math.max(...timers)).toBe(60);
   });
 
-  test('while the provider does not know, the session stays PENDING past its end, for up to 24 h, then expires for reconciliation', async () => {
+  test('a payment whose outcome the provider does not know stays PENDING for up to 24 h after the session has ended, then expires for reconciliation', async () => {
     const { sessionId, attemptId, workflowId } = await pay('0911000004');
     await asked(attemptId);
     await simulator.fault({ kind: 'serverError', on: 'query' });
@@ -150,7 +150,7 @@ describe('the clock of a payment attempt', () => {
     expect(await result(workflowId)).toBe('ABANDONED');
   }, 60_000);
 
-  test('money that arrives in the hours of doubt is booked, not expired', async () => {
+  test('a payment that is confirmed while its outcome is unknown is posted, not expired', async () => {
     const { sessionId, attemptId, workflowId } = await pay('0911000005');
     await asked(attemptId);
     await simulator.fault({ kind: 'serverError', on: 'query' });
@@ -162,7 +162,7 @@ describe('the clock of a payment attempt', () => {
     expect(now).toMatchObject({ session: 'COMPLETED', confirmedLate: false });
   });
 
-  test('an attempt settled in the API process ends its workflow at once', async () => {
+  test('an attempt that ends in the API process ends its workflow at once', async () => {
     const { sessionId, attemptId, workflowId } = await pay('0911000005');
     await asked(attemptId);
     await simulator.advance(2 * MINUTE_MS + 1_000);
@@ -178,7 +178,7 @@ describe('the clock of a payment attempt', () => {
     });
   });
 
-  test('what the API has asked is asked again 2 s later, then ever more rarely', async () => {
+  test('an attempt that the API has queried is polled again 2 s later, then at growing intervals', async () => {
     const questions = async () =>
       (await simulator.requests('TELEBIRR initiate')) + (await simulator.requests('TELEBIRR query'));
     const before = await questions();
@@ -208,7 +208,7 @@ describe('the clock of a payment attempt', () => {
     expect(await world.db('outbox').where({ workflowId })).toEqual([]);
   });
 
-  test('a history that grows long goes on in another run, as rarely as before', async () => {
+  test('a long history continues as new, with the same polling interval', async () => {
     const { attemptId, workflowId } = await pay('0911000004', 120);
     await asked(attemptId);
     await simulator.advance(120 * MINUTE_MS);
@@ -232,7 +232,7 @@ describe('the clock of a payment attempt', () => {
     expect(Number(timer.timerStartedEventAttributes?.startToFireTimeout?.seconds)).toBe(60);
   }, 60_000);
 
-  test('the workflow says where it is', async () => {
+  test('the workflow publishes its progress', async () => {
     const { attemptId, workflowId } = await pay('0911000004');
     await asked(attemptId);
     await until('it waits for the customer', async () =>
@@ -247,7 +247,7 @@ describe('the clock of a payment attempt', () => {
     expect(await details(workflowId)).toBe('ABANDONED: complete');
   });
 
-  test('what its provider genuinely called about is asked again by the worker, though the payment is over', async () => {
+  test('a verified callback of a completed payment makes the worker query the provider', async () => {
     const { sessionId, attemptId, workflowId } = await pay('0911000005');
     await asked(attemptId);
     const end = { status: 'EXPIRED' as const, needsReconciliation: false, at: clock() };
@@ -265,7 +265,7 @@ describe('the clock of a payment attempt', () => {
     expect(await stands(sessionId, 'SUCCESS')).toMatchObject({ session: 'COMPLETED', confirmedLate: true });
   });
 
-  test('an attempt that does not exist fails its workflow at once, instead of being tried for ever', async () => {
+  test('an attempt that does not exist fails its workflow at once, without retries', async () => {
     const attemptId = newId('pat');
     const input: PaymentInput = { ...scope, attemptId, channel: 'TELEBIRR', expiresAtMs: Date.now() + MINUTE_MS };
     const handle = await world.temporal.client.workflow.start('payment', {

@@ -86,7 +86,7 @@ async function askFor(channel: Channel): Promise<void> {
   const enqueued = world.enqueued
     .filter(({ workflowId }) => workflowId === reconciliationWorkflowId(idOf(channel)))
     .at(-1);
-  if (!enqueued) throw new Error('nobody was told');
+  if (!enqueued) throw new Error('no message was enqueued');
   await gateway.send(enqueued);
 }
 

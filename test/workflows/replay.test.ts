@@ -34,7 +34,7 @@ async function replay(histories: Iterable<Saved>): Promise<(string | null)[]> {
   return outcomes;
 }
 
-test("today's workflows follow every saved history", async () => {
+test('the current workflows replay every saved history', async () => {
   expect([...saved].map(([name, { result }]) => `${name}: ${result}`)).toEqual([
     'delivery-cancelled.json: CANCELLED',
     'delivery-first-try.json: DELIVERED',
@@ -64,7 +64,7 @@ test("today's workflows follow every saved history", async () => {
   expect(await replay(saved.values())).toEqual([...saved].map(() => null));
 });
 
-test('a history that the code does not follow is found out', async () => {
+test('a history that the code cannot replay fails the test', async () => {
   const other: Readonly<Record<string, string>> = {
     payment: 'webhookDelivery',
     reconciliation: 'payment',

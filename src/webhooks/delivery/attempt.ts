@@ -3,7 +3,6 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { decrypt, type KeyRing } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
 import type { ClaimedAttempt } from './claim.ts';
-import type { Failure } from './failure.ts';
 import { unsentResult, type Sender, type SendResult } from './send.ts';
 
 /** The retry schedule, applied after each failure. */
@@ -17,25 +16,20 @@ export type RetrySchedule = {
 export type AttemptOutcome = Pick<
   ClaimedAttempt,
   'attemptId' | 'deliveryId' | 'sequence' | 'retryCount' | 'manual' | 'url' | 'secretHint'
-> & {
-  ok: boolean;
-  httpStatus: number | null;
-  failure: Failure | null;
-  startedAt: string;
-  endedAt: string;
-  durationMs: number;
-  timings: Record<string, number | null>;
-  responseHeaders: Record<string, string>;
-  responseExcerpt: string;
-  /** When the next scheduled retry is due after a failure; null after the last one, and after a resend. */
-  nextAttemptAt: string | null;
-  /** Of the operator who requested it; null when no operator did. */
-  reason: string | null;
-  /** Of the dead letter that a last failure opens. */
-  deadLetterId: string;
-};
+> &
+  Omit<SendResult, 'timings'> & {
+    timings: Record<string, number | null>;
+    startedAt: string;
+    endedAt: string;
+    /** When the next scheduled retry is due after a failure; null after the last one, and after a resend. */
+    nextAttemptAt: string | null;
+    /** Of the operator who requested it; null when no operator did. */
+    reason: string | null;
+    /** Of the dead letter that a last failure opens. */
+    deadLetterId: string;
+  };
 
-export type AttemptDeps = {
+type AttemptDeps = {
   sender: Sender;
   keyRing: KeyRing;
   /** Called when the request could not be built, which is a defect of this service. */
@@ -50,26 +44,20 @@ export function createAttempt(deps: AttemptDeps) {
       deps.onDefect(attempt.deliveryId, error);
       return unsentResult({ code: 'internal_error', message: 'Nothing was sent: the request could not be built.' });
     });
-    const durationMs = Math.round(sent.durationMs);
-    const endedAtMs = attempt.startedAt.getTime() + durationMs;
+    const { attemptId, deliveryId, sequence, retryCount, manual, url, secretHint } = attempt;
+    const endedAtMs = attempt.startedAt.getTime() + sent.durationMs;
     return {
-      attemptId: attempt.attemptId,
-      deliveryId: attempt.deliveryId,
-      sequence: attempt.sequence,
-      retryCount: attempt.retryCount,
-      manual: attempt.manual,
-      url: attempt.url,
-      secretHint: attempt.secretHint,
-      ok: sent.ok,
-      httpStatus: sent.httpStatus,
-      failure: sent.failure,
+      attemptId,
+      deliveryId,
+      sequence,
+      retryCount,
+      manual,
+      url,
+      secretHint,
+      ...sent,
       startedAt: attempt.startedAt.toISOString(),
       endedAt: new Date(endedAtMs).toISOString(),
-      durationMs,
-      timings: sent.timings,
-      responseHeaders: sent.responseHeaders,
-      responseExcerpt: sent.responseExcerpt,
-      nextAttemptAt: sent.ok || attempt.manual ? null : nextAttemptAt(endedAtMs, attempt.retryCount, schedule),
+      nextAttemptAt: sent.ok || manual ? null : nextAttemptAt(endedAtMs, retryCount, schedule),
       reason: null,
       deadLetterId: newId('whl'),
     };
@@ -101,9 +89,6 @@ function nextAttemptAt(endedAtMs: number, retriesUsed: number, schedule: RetrySc
   return new Date(endedAtMs + delayMs + Math.round(jitterMs)).toISOString();
 }
 
-/** The encoding of the digest in `X-Service-Signature`: the contract's text has base64, its sample compares hex. */
-export type SignatureEncoding = 'base64' | 'hex';
-
 export type SigningInput = {
   /** The stored bytes of the event: the envelope without its signature, a JSON object. Never serialised again. */
   payload: Buffer;
@@ -113,7 +98,8 @@ export type SigningInput = {
   secret: string;
   /** The secret before a rotation, while both sign; null otherwise. */
   previousSecret: string | null;
-  encoding: SignatureEncoding;
+  /** Of the digest in `X-Service-Signature`: the contract's text has base64, its sample compares hex. */
+  encoding: 'base64' | 'hex';
   /** The merchant's own headers; the service's headers take precedence. */
   customHeaders: Readonly<Record<string, string>>;
 };
@@ -124,31 +110,9 @@ const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 const CLOSING_BRACE = 0x7d;
 
-/** Header names, in lower case, that a subscription may not set: those of the service and of the connection. */
-export const RESERVED_HEADERS: ReadonlySet<string> = new Set([
-  'accept-encoding',
-  'connection',
-  'content-encoding',
-  'content-length',
-  'content-type',
-  'expect',
-  'host',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'user-agent',
-  'webhook-id',
-  'webhook-signature',
-  'webhook-timestamp',
-  'x-service-event-id',
-  'x-service-signature',
-  'x-service-signature-previous',
-]);
+/** The headers, in lower case, that a subscription may not set: those of the service and of the connection. */
+export const RESERVED_HEADER =
+  /^(accept-encoding|connection|content-encoding|content-length|content-type|expect|host|keep-alive|proxy-authenticate|proxy-authorization|proxy-connection|te|trailer|transfer-encoding|upgrade|user-agent|(webhook|x-service)-.*)$/;
 
 /** A new signing secret: `whsec_` and the base64 of 32 random bytes. */
 export function newSecret(): string {
@@ -180,7 +144,7 @@ export function signedRequest(input: SigningInput): SignedRequest {
   if (previous !== null) headers['X-Service-Signature-Previous'] = serviceSignature(previous, body, input.encoding);
   for (const name in input.customHeaders) {
     const value = input.customHeaders[name];
-    if (value !== undefined && !RESERVED_HEADERS.has(name.toLowerCase())) headers[name] = value;
+    if (value !== undefined && !RESERVED_HEADER.test(name.toLowerCase())) headers[name] = value;
   }
   return { body, headers };
 }
@@ -192,7 +156,7 @@ function withSignatureField(payload: Buffer, secret: string): Buffer {
   return Buffer.concat([payload.subarray(0, -1), field], payload.length - 1 + field.length);
 }
 
-function serviceSignature(secret: string, bytes: Buffer, encoding: SignatureEncoding): string {
+function serviceSignature(secret: string, bytes: Buffer, encoding: 'base64' | 'hex'): string {
   return 'sha256=' + createHmac('sha256', secret).update(bytes).digest(encoding);
 }
 

@@ -1,12 +1,12 @@
 import { rows, type Knex, type Queryable } from '../../lib/db.ts';
 import type { Environment } from '../../lib/scope.ts';
-import { isInFlight, isQueued, type InFlight } from './in-flight.ts';
+import { isInFlight, isQueued, type InFlight, type InFlightLimits } from './in-flight.ts';
 
 /** In SQL: the status of a delivery whose subscription is inactive or deleted; a resend returns to the final status before it. */
 export const statusWhenSkipped = (delivery: string): string =>
   `CASE WHEN ${delivery}.status_before_resend IN ('FAILED', 'DELIVERED') THEN ${delivery}.status_before_resend ELSE 'SKIPPED' END`;
 
-/** Clocks of several machines differ: a retry that is this early is on time. */
+/** A retry may be this early, because clocks of machines differ. */
 const EARLY_MS = 500;
 
 /** A claimed attempt with everything needed to send and record it. */
@@ -110,7 +110,7 @@ const CLAIM_DUE = claimLocked(`
 /** `active`: false when its subscription is inactive, and the delivery was skipped. */
 type ClaimedRow = ClaimedAttempt & { active: boolean };
 
-export type DueRequest = {
+type DueRequest = InFlightLimits & {
   limit: number;
   /** Starts after the subscription with this id. */
   after: string;
@@ -118,12 +118,9 @@ export type DueRequest = {
   inFlight: Record<string, number>;
   /** Subscriptions to treat as throttled. */
   slow: string[];
-  /** The maximum in flight of one subscription, and of one that hung or failed recently. */
-  perSubscription: number;
-  perThrottled: number;
   /** Whether subscriptions that hung or failed recently are claimed at all. */
   throttledToo: boolean;
-  /** Whether expired marks count as those of dead processes, and which marks are this process's own. */
+  /** Whether to claim deliveries whose mark has expired, and the deliveries whose mark is this process's own. */
   reclaim: boolean;
   held: string[];
 };

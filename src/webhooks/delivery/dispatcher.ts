@@ -7,7 +7,7 @@ import type { Logger } from '../../lib/log.ts';
 import type { AttemptOutcome, RetrySchedule } from './attempt.ts';
 import { claimDue, type ClaimedAttempt } from './claim.ts';
 import type { InFlight } from './in-flight.ts';
-import type { DeliveryNow, Recorder, Recording } from './record-attempt.ts';
+import type { DeliveryNow, Recorder } from './record-attempt.ts';
 import { deliveryWorkflow } from './workflow-input.ts';
 
 export type DispatcherDeps = {
@@ -25,7 +25,7 @@ export type DispatcherDeps = {
 };
 
 export type Dispatcher = {
-  /** There may be new deliveries. */
+  /** Starts a round: new deliveries may be queued. */
   trigger: () => void;
   /** Whether other work would delay receivers: there are many deliveries, slow claims, or many that hang. */
   isBusy: () => boolean;
@@ -40,17 +40,17 @@ const IN_FLIGHT_HALF = IN_FLIGHT_MAX / 2;
 /** From this number on many hang, and work that is not urgent would delay the others. */
 const IN_FLIGHT_BUSY = IN_FLIGHT_MAX / 4;
 const CLAIM_MAX = 100;
-/** Claims begin this far apart, and further the more the last one found: one statement for many costs a fraction. */
+/** The interval of claims, which grows with the size of the last one: one statement for many costs a fraction. */
 const CLAIM_EVERY_MS = 3;
 const CLAIM_EVERY_MS_MAX = 20;
 const CLAIM_EVERY_MS_PER_DELIVERY = 2;
-/** Sends that time out together would start together again and delay all others each time: they are spread out. */
+/** Spreads out sends to throttled subscriptions: those that time out together would all start together again. */
 const THROTTLED_SPREAD_MS = 200;
-/** A claim that takes longer, or finds more, is a sign of load, which is assumed to last for a while. */
+/** A claim that takes longer, or finds more, indicates load, which is assumed to last for BUSY_FOR_MS. */
 const BUSY_CLAIM_MS = 10;
 const BUSY_CLAIM_SIZE = 10;
 const BUSY_FOR_MS = 250;
-/** Rare enough that hardly any such claim is running when the database hangs. */
+/** Rare, so that hardly any such claim is running when the database hangs. */
 const RECLAIM_EVERY_MS = 1_000;
 
 /**
@@ -129,7 +129,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   };
 }
 
-/** Resolves when the attempt starts: at once, or after a random delay where its subscription hung or failed recently. */
+/** Delays an attempt at random where its subscription hung or failed recently. */
 async function afterSpread(claimed: ClaimedAttempt): Promise<ClaimedAttempt> {
   if (!claimed.throttled) return claimed;
   const waitMs = Math.round(Math.random() * THROTTLED_SPREAD_MS);
@@ -160,27 +160,13 @@ function createPace(inFlight: () => number) {
 }
 
 async function recordOutcome(deps: DispatcherDeps, claimed: ClaimedAttempt, outcome: AttemptOutcome): Promise<void> {
-  const recording = withWorkflow(deps, claimed, outcome);
+  const hasWorkflow = !outcome.ok || deps.workflows === 'every';
+  const recording = hasWorkflow ? { ...outcome, start: startOf(claimed, outcome) } : outcome;
   deps.onRecorded(await deps.record(recording), outcome);
-  if (recording.start) deps.onWorkflow();
+  if (hasWorkflow) deps.onWorkflow();
 }
 
-/** Adds the outbox row that starts the workflow for what follows the first attempt. */
-function withWorkflow(
-  { workflows, log }: Pick<DispatcherDeps, 'workflows' | 'log'>,
-  claimed: ClaimedAttempt,
-  outcome: AttemptOutcome,
-): Recording {
-  if (outcome.ok && workflows === 'failed') return outcome;
-  try {
-    return { ...outcome, start: startOf(claimed, outcome) };
-  } catch (error) {
-    // The attempt is recorded in any case; recovery starts the workflow.
-    log.error({ err: error, deliveryId: claimed.deliveryId }, 'The workflow of a delivery could not be prepared');
-    return outcome;
-  }
-}
-
+/** The outbox row that starts the workflow for what follows the first attempt. */
 function startOf(claimed: ClaimedAttempt, { ok, httpStatus, failure, nextAttemptAt }: AttemptOutcome) {
   const { data } = JSON.parse(claimed.payload.toString()) as { data: { checkoutOrderNo?: string } };
   const start = deliveryWorkflow({

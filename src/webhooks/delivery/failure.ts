@@ -10,7 +10,7 @@ export type FailureCode =
   | 'interrupted'
   | 'internal_error';
 
-/** For the merchant, in the log of an event: no addresses that names resolved to, nothing about our network. */
+/** For the merchant, in the log of an event. Contains no resolved address and nothing about our network. */
 export type Failure = { code: FailureCode; message: string };
 
 /** The phase that a request is in. */
@@ -37,12 +37,12 @@ const TLS_REASONS: Readonly<Record<string, string>> = {
 const OPENSSL_REASON = /SSL routines:\w*:([\w ]+)/;
 const MESSAGE_CHARACTERS_MAX = 300;
 
-/** The timeout ended the given phase. */
+/** The failure when the timeout ends this phase. */
 export function timeoutFailure(phase: Phase, timeoutMs: number): Failure {
   return { code: 'timeout', message: `No response within ${timeoutMs / 1000} s: ${UNFINISHED[phase]}.` };
 }
 
-/** A status outside 200–299. */
+/** The failure for a status outside 200–299. */
 export function unexpectedStatus(status: number): Failure {
   const why = status >= 300 && status < 400 ? 'redirects are not followed' : 'only 200 to 299 confirms the receipt';
   return { code: 'http_status', message: `The endpoint returned ${status}; ${why}.` };

@@ -1,6 +1,6 @@
 import { rows, type Knex } from '../../lib/db.ts';
 
-/** A send takes at most 4.2 s with its spread and response: the process of an older mark is dead, or without its database. */
+/** A send takes at most 4.2 s with its spread and response: the process of an older mark has ended, or lost its database. */
 const LEASE_MS = 6_000;
 /** Marks older than this are renewed: their outcomes are not saved yet. */
 const RENEW_AFTER_MS = 4_500;
@@ -11,18 +11,18 @@ const SLOW_AFTER_MS = 1_000;
 export const isInFlight = (delivery: string): string =>
   `coalesce(${delivery}.in_flight_since > clock_timestamp() - interval '${LEASE_MS} milliseconds', false)`;
 
-/** In SQL: the dispatcher has to make the first attempt. The predicate of the index webhook_delivery_queue. */
+/** In SQL: the delivery waits for its first attempt. The predicate of the index webhook_delivery_queue. */
 export const isQueued = (delivery: string): string =>
   `${delivery}.status = 'PENDING' AND ${delivery}.status_before_resend IS NULL`;
 
-/** In SQL: the workflow has to make a retry or a resend. The predicate of the index webhook_delivery_workflows. */
+/** In SQL: the delivery waits for a retry or a resend. The predicate of the index webhook_delivery_workflows. */
 export const isScheduled = (delivery: string): string =>
   `(${delivery}.status = 'RETRYING' OR ${delivery}.status_before_resend IS NOT NULL)`;
 
 export type InFlightLimits = {
   /** The maximum of first attempts of one subscription that this process sends at once. */
   perSubscription: number;
-  /** The same of one that hung or failed recently; also the maximum of retries and resends of any, counted apart. */
+  /** The maximum for one that hung or failed recently. Also the maximum of retries and resends of any, counted separately. */
   perThrottled: number;
 };
 
@@ -61,7 +61,7 @@ export function createInFlight(db: Knex, limits: InFlightLimits) {
       const before = performance.now() - SLOW_AFTER_MS;
       return [...firsts].filter(([, [oldest]]) => oldest && oldest.atMs < before).map(([id]) => id);
     },
-    /** Whether first attempts of this subscription may be waiting for its share. */
+    /** Whether its share may delay first attempts of this subscription. */
     isAtShare: (subscriptionId: string): boolean => sizeOf(firsts, subscriptionId) >= limits.perThrottled,
     /** @returns a function that ends the send. */
     startFirst: (subscriptionId: string): (() => void) => start(firsts, subscriptionId),

@@ -5,7 +5,7 @@ import type { AttemptOutcome } from './attempt.ts';
 import { isQueued, isScheduled } from './in-flight.ts';
 import type { DeliveryNow } from './record-attempt.ts';
 
-/** Exposed by the API and the workers: the alert on them must work without the workers. */
+/** Exposed by the API too: the alert on them must work when no worker runs. */
 const LATE_GAUGES = {
   pastDueSeconds: {
     name: 'meskot_webhook_oldest_overdue_seconds',
@@ -75,7 +75,7 @@ const LATE = `
            SELECT min(created_at) FROM (SELECT created_at FROM outbox WHERE priority < ${OUTBOX_PRIORITIES.visibility} ORDER BY id LIMIT 100) first)), 0) AS float8) AS outbox_seconds`;
 const LATE_CACHED_MS = 3_000;
 
-/** The most important figure: the seconds past due of the oldest delivery that is not final, none excluded. */
+/** The age of the oldest overdue delivery and message. */
 export function measureLateDeliveries(registry: Registry, db: Knex): void {
   measureRow(registry, LATE_GAUGES, { db, sql: LATE, cachedMs: LATE_CACHED_MS });
 }

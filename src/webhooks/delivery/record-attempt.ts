@@ -25,7 +25,7 @@ export type Recording = AttemptOutcome & { start?: Start };
 
 type Start = Pick<OutboxRow, 'id' | 'workflowType' | 'workflowId' | 'input'>;
 
-/** Under load outcomes are collected this long. Those that a dying process has not saved are sent again. */
+/** Under load outcomes are collected this long. A process that ends without saving them causes their attempts again. */
 const RECORD_EVERY_MS = 40;
 /** After this many consecutive failures a subscription is throttled, for as long as it fails. */
 const THROTTLED_AFTER_FAILURES = 3;
@@ -140,17 +140,9 @@ export async function readDelivery(db: Knex, id: string): Promise<DeliveryNow & 
     `SELECT ${NOW}, d.in_flight_since IS NOT NULL AS in_flight FROM webhook_delivery d WHERE d.id = :id`,
     { id },
   );
-  return found ?? { ...GONE, inFlight: false };
+  const gone = { retryCount: 0, nextAttemptAt: null, lastAttemptAt: null, httpStatus: null, failure: null };
+  return found ?? { ...gone, status: 'SKIPPED', inFlight: false };
 }
-
-const GONE: DeliveryNow = {
-  status: 'SKIPPED',
-  retryCount: 0,
-  nextAttemptAt: null,
-  lastAttemptAt: null,
-  httpStatus: null,
-  failure: null,
-};
 
 /**
  * Ends a delivery that is not final as FAILED with a dead letter, because its workflow was cancelled. It can be resent.
@@ -201,9 +193,9 @@ export function createRecorder(deps: { db: Knex; log: Logger; inFlight: Pick<InF
         const { deliveryId, reason } = outcome;
         log.warn({ err: error, deliveryId }, 'The outcome of an attempt could not be saved; retrying');
         if (!isRejected(error)) inFlight.noteFailure();
-        // Rejected alone, so for a text of the receiver or an operator: saved without it.
+        // Rejected alone, so because of a text of the receiver or an operator: saved without it.
         else if (isAlone) next = { ...outcome, responseHeaders: {}, responseExcerpt: '', reason: reason && '' };
-        // Next time alone, so that it cannot fail the others; except while the database is unavailable.
+        // The next try is alone, so that it cannot fail others; except while the database is unavailable.
         isAlone ||= !isDatabaseUnavailable(error);
         await sleep(pauseMs);
       }

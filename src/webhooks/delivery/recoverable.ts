@@ -1,14 +1,14 @@
 import { rows, type Knex } from '../../lib/db.ts';
 import type { OpenPage, RecoverableWorkflow } from '../../outbox/recoverable.ts';
 import type { WorkItemSource } from '../../outbox/work-items.ts';
-import { isScheduled } from './in-flight.ts';
-import { CHECKOUT_ORDER_NO, deliveryWorkflow, type DeliveryToStart } from './workflow-input.ts';
+import { isQueued, isScheduled } from './in-flight.ts';
+import { COLUMNS_TO_START, signalDelivery, type DeliveryToStart } from './workflow-input.ts';
 
-/** Of each subscription, so that many late deliveries of one hide none of another. */
+/** For each subscription, so that many late deliveries of one hide none of another. */
 const PAST_DUE_OF_EACH = 5;
 const PAST_DUE_MAX = 1_000;
 
-/** The latest first. A loose scan: deliveries whose attempt is due later are not read. */
+/** The longest overdue first. A loose scan over subscriptions, which does not read deliveries that are due later. */
 const PAST_DUE = `
   WITH RECURSIVE waiting (subscription_id) AS (
     SELECT min(d.subscription_id) FROM webhook_delivery d WHERE ${isScheduled('d')}
@@ -23,9 +23,9 @@ const PAST_DUE = `
   ORDER BY late.next_attempt_at LIMIT ${PAST_DUE_MAX}`;
 
 /**
- * Deliveries that wait for a retry or a resend and have no outbox row, so must have a running workflow. First attempts are
- * left to the dispatcher. Past due: the next attempt is a minute late. Deliveries recorded or attempted in the last half
- * minute are left out, because Temporal's list of workflows lags.
+ * Deliveries that wait for a retry or a resend and have no outbox row, so must have a running workflow; the dispatcher makes
+ * the first attempts. Overdue: the next attempt is a minute late. Excludes deliveries recorded or attempted in the last half
+ * minute, because Temporal's list of workflows lags.
  */
 export async function findRecoverableDeliveries(
   db: Knex,
@@ -33,9 +33,7 @@ export async function findRecoverableDeliveries(
 ): Promise<RecoverableWorkflow[]> {
   const open = await rows<DeliveryToStart & { overdue: boolean }>(
     db,
-    `SELECT d.id AS delivery_id, d.event_id, d.event AS event_type, d.subscription_id, d.merchant_id, d.environment,
-            d.retry_count AS attempts_made, d.next_attempt_at, s.url, ${CHECKOUT_ORDER_NO} AS checkout_order_no,
-            d.next_attempt_at < now() - interval '60 seconds' AS overdue
+    `SELECT ${COLUMNS_TO_START}, d.next_attempt_at, d.next_attempt_at < now() - interval '60 seconds' AS overdue
      FROM webhook_delivery d
      JOIN webhook_subscription s ON s.id = d.subscription_id
      JOIN webhook_event e ON e.id = d.event_id
@@ -49,12 +47,7 @@ export async function findRecoverableDeliveries(
   return open.map((delivery) => ({
     id: delivery.deliveryId,
     overdue: delivery.overdue,
-    message: {
-      kind: 'signalWithStart',
-      signal: 'deliveryChanged',
-      priority: 'normal',
-      ...deliveryWorkflow({ ...delivery, lastOutcome: null }),
-    },
+    message: signalDelivery(delivery, 'normal'),
   }));
 }
 
@@ -69,5 +62,5 @@ export const STALLED_DELIVERIES: WorkItemSource = {
                'delivery-' || d.event_id || '-' || d.subscription_id AS workflow_id
         FROM webhook_delivery d
         WHERE d.next_attempt_at < CAST(:at AS timestamptz) - interval '1 minute'
-          AND (d.status = 'PENDING' AND d.status_before_resend IS NULL OR d.status = 'RETRYING' OR d.status_before_resend IS NOT NULL)`,
+          AND (${isQueued('d')} OR ${isScheduled('d')})`,
 };

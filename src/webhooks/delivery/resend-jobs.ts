@@ -1,3 +1,5 @@
+import type { z } from 'zod';
+
 import type { Clock } from '../../lib/clock.ts';
 import { rows, type Knex, type Queryable } from '../../lib/db.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
@@ -5,7 +7,8 @@ import { newId } from '../../lib/ids.ts';
 import type { DayRange } from '../../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork, RunInTransaction } from '../../outbox/record.ts';
-import { resendEligible, type ResendResult } from './resend.ts';
+import { resendEligible } from './resend.ts';
+import type { CreatedResendJob, ResendJob, ResendJobBody } from './schema.ts';
 
 /** Bulk resends that a merchant may run at once in an environment; each has its own rate. */
 const RUNNING_JOBS_MAX = 5;
@@ -13,24 +16,9 @@ const JOBS_PER_TICK_MAX = 100;
 /** A little less than the second between two ticks of a worker, so that an early tick is not lost. */
 const BATCH_EVERY_MS = 900;
 
-export type ResendJobRow = {
-  id: string;
-  status: 'RUNNING' | 'DONE' | 'CANCELLED';
-  matched: number;
-  /** Resends requested so far; `delivered` and `failed` are those of them that are complete. */
-  sent: number;
-  delivered: number;
-  failed: number;
-  createdAt: Date;
-  endedAt: Date | null;
-};
+type ResendJobRow = z.input<typeof ResendJob>;
 
-export type NewResendJob = MerchantScope & {
-  status: 'FAILED' | 'SKIPPED';
-  range: DayRange;
-  subscriptionId?: string | undefined;
-  limit: number;
-};
+type NewResendJob = MerchantScope & Omit<z.output<typeof ResendJobBody>, 'startDate' | 'endDate'> & { range: DayRange };
 
 /**
  * Starts a bulk resend of the deliveries created in the range that are in this state now, oldest first, at most `limit`.
@@ -40,10 +28,11 @@ export async function createResendJob(
   deps: { clock: Clock },
   tx: UnitOfWork,
   input: NewResendJob,
-): Promise<{ id: string; matched: number }> {
+): Promise<z.input<typeof CreatedResendJob>> {
   await ensureJobsBelowLimit(tx.trx, input);
+  const { range, subscriptionId = null, ...fields } = input;
   const now = deps.clock();
-  const id = newId('whj', now.getTime());
+  const jobId = newId('whj', now.getTime());
   const [job] = await rows<{ matched: number }>(
     tx.trx,
     `WITH matching AS (
@@ -54,24 +43,14 @@ export async function createResendJob(
          AND s.active AND s.deleted_at IS NULL
        ORDER BY d.created_at, d.id LIMIT :limit
      ), inserted_items AS (
-       INSERT INTO webhook_resend_item (job_id, delivery_id) SELECT :id, id FROM matching
+       INSERT INTO webhook_resend_item (job_id, delivery_id) SELECT :jobId, id FROM matching
      )
      INSERT INTO webhook_resend_job (id, merchant_id, environment, status, matched, next_batch_at, created_at)
-     SELECT :id, :merchantId, :environment, 'RUNNING', count(*), :now, :now FROM matching
+     SELECT :jobId, :merchantId, :environment, 'RUNNING', count(*), :now, :now FROM matching
      RETURNING matched`,
-    {
-      id,
-      merchantId: input.merchantId,
-      environment: input.environment,
-      status: input.status,
-      from: input.range.from,
-      until: input.range.until,
-      subscriptionId: input.subscriptionId ?? null,
-      limit: input.limit,
-      now,
-    },
+    { ...fields, jobId, from: range.from, until: range.until, subscriptionId, now },
   );
-  return { id, matched: job?.matched ?? 0 };
+  return { jobId, matched: job?.matched ?? 0 };
 }
 
 async function ensureJobsBelowLimit(trx: Knex.Transaction, scope: MerchantScope): Promise<void> {
@@ -87,45 +66,47 @@ async function ensureJobsBelowLimit(trx: Knex.Transaction, scope: MerchantScope)
   }
 }
 
-/** A bulk resend and its progress. Throws NOT_FOUND, also for another merchant's. */
-export async function findResendJob(db: Queryable, target: MerchantScope & { jobId: string }): Promise<ResendJobRow> {
+type Target = MerchantScope & { jobId: string };
+
+/**
+ * A bulk resend. `sent` are the resends requested so far; `delivered` and `failed` those of them that are complete.
+ * Throws NOT_FOUND, also for another merchant's.
+ */
+export async function findResendJob(db: Queryable, { jobId, ...scope }: Target): Promise<ResendJobRow> {
   const [job] = await rows<ResendJobRow>(
     db,
-    `SELECT j.id, j.status, j.matched, j.created_at, j.ended_at,
+    `SELECT j.id AS job_id, j.status, j.matched, j.created_at, j.ended_at,
             CAST(count(i.job_id) FILTER (WHERE i.state <> 'WAITING') AS integer) AS sent,
             CAST(count(i.job_id) FILTER (WHERE i.state = 'DELIVERED') AS integer) AS delivered,
             CAST(count(i.job_id) FILTER (WHERE i.state = 'FAILED') AS integer) AS failed
      FROM webhook_resend_job j LEFT JOIN webhook_resend_item i ON i.job_id = j.id
      WHERE j.id = :jobId AND j.merchant_id = :merchantId AND j.environment = :environment
      GROUP BY j.id`,
-    { jobId: target.jobId, merchantId: target.merchantId, environment: target.environment },
+    { jobId, ...scope },
   );
   if (!job) throw notFound('resend job');
   return job;
 }
 
 /** Requests no more resends; those requested still complete. Idempotent; throws INVALID_STATE once the job is DONE. */
-export async function cancelResendJob(
-  tx: UnitOfWork,
-  target: MerchantScope & { jobId: string },
-): Promise<ResendJobRow> {
+export async function cancelResendJob(tx: UnitOfWork, target: Target): Promise<ResendJobRow> {
   await rows(
     tx.trx,
     `UPDATE webhook_resend_job SET status = 'CANCELLED'
      WHERE id = :jobId AND merchant_id = :merchantId AND environment = :environment AND status = 'RUNNING'`,
-    { jobId: target.jobId, merchantId: target.merchantId, environment: target.environment },
+    target,
   );
   const job = await findResendJob(tx.trx, target);
   if (job.status === 'DONE') throw new AppError('INVALID_STATE', 'The resend job is DONE: there is nothing to cancel.');
   return job;
 }
 
-export type ResendJobDeps = { db: Knex; runInTransaction: RunInTransaction; clock: Clock };
+type ResendJobDeps = { db: Knex; runInTransaction: RunInTransaction; clock: Clock };
 
 /**
- * One tick of all open bulk resends, to be called each second: updates their items from the deliveries, requests the next
- * `ratePerSecond` resends of each job, and closes complete jobs. Any number of workers may tick. An error in one job does not
- * delay the others; it is thrown at the end.
+ * One tick of all open bulk resends, to be called each second: requests the next `ratePerSecond` resends of each job, counts
+ * the complete ones, and closes complete jobs. Any number of workers may tick. An error in one job does not delay the others;
+ * it is thrown at the end.
  * @returns the number of requested resends.
  */
 export async function runResendJobs(deps: ResendJobDeps, ratePerSecond: number): Promise<number> {
@@ -136,9 +117,9 @@ export async function runResendJobs(deps: ResendJobDeps, ratePerSecond: number):
   );
   let requested = 0;
   const errors: unknown[] = [];
-  for (const { id } of open) {
+  for (const { id: jobId } of open) {
     try {
-      requested += await deps.runInTransaction(async (tx) => runOneJob(deps, tx, { id, ratePerSecond }));
+      requested += await deps.runInTransaction(async (tx) => runOneJob(deps, tx, { jobId, ratePerSecond }));
     } catch (error) {
       errors.push(error);
     }
@@ -147,27 +128,42 @@ export async function runResendJobs(deps: ResendJobDeps, ratePerSecond: number):
   return requested;
 }
 
-type Tick = { id: string; ratePerSecond: number };
+type Tick = { jobId: string; ratePerSecond: number };
 
-async function runOneJob(deps: ResendJobDeps, tx: UnitOfWork, tick: Tick): Promise<number> {
+async function runOneJob(deps: ResendJobDeps, tx: UnitOfWork, { jobId, ratePerSecond }: Tick): Promise<number> {
   const now = deps.clock();
   const [job] = await rows<{ status: ResendJobRow['status'] }>(
     tx.trx,
     `UPDATE webhook_resend_job SET next_batch_at = :next
      WHERE id = (SELECT id FROM webhook_resend_job
-                 WHERE id = :id AND ended_at IS NULL AND next_batch_at <= :now FOR UPDATE SKIP LOCKED)
+                 WHERE id = :jobId AND ended_at IS NULL AND next_batch_at <= :now FOR UPDATE SKIP LOCKED)
      RETURNING status`,
-    { id: tick.id, now, next: new Date(now.getTime() + BATCH_EVERY_MS) },
+    { jobId, now, next: new Date(now.getTime() + BATCH_EVERY_MS) },
   );
   if (!job) return 0;
-  await updateItems(tx.trx, tick.id);
-  const requested = job.status === 'RUNNING' ? await requestNext(deps, tx, tick) : 0;
-  await closeIfDone(tx.trx, tick.id, now);
+  const requested = job.status === 'RUNNING' ? await requestNext(deps, tx, { jobId, ratePerSecond }) : 0;
+  await completeItems(tx.trx, jobId);
+  await closeIfDone(tx.trx, jobId, now);
   return requested;
 }
 
-/** A resend is complete when its delivery has left the resend state. */
-async function updateItems(trx: Knex.Transaction, jobId: string): Promise<void> {
+async function requestNext(deps: ResendJobDeps, tx: UnitOfWork, { jobId, ratePerSecond }: Tick): Promise<number> {
+  const items = await rows<{ deliveryId: string }>(
+    tx.trx,
+    `UPDATE webhook_resend_item SET state = 'SENT'
+     WHERE job_id = :jobId AND delivery_id = ANY (ARRAY(
+       SELECT delivery_id FROM webhook_resend_item WHERE job_id = :jobId AND state = 'WAITING'
+       ORDER BY delivery_id LIMIT :ratePerSecond FOR UPDATE SKIP LOCKED))
+     RETURNING delivery_id`,
+    { jobId, ratePerSecond },
+  );
+  if (items.length === 0) return 0;
+  const deliveryIds = items.map((item) => item.deliveryId);
+  return (await resendEligible(deps, tx, { scope: null, deliveryIds })).requested.length;
+}
+
+/** A resend is complete when its delivery has left the resend state. One that was rejected never entered it. */
+async function completeItems(trx: Knex.Transaction, jobId: string): Promise<void> {
   await rows(
     trx,
     `UPDATE webhook_resend_item i SET state = CASE WHEN d.status = 'DELIVERED' THEN 'DELIVERED' ELSE 'FAILED' END
@@ -175,40 +171,6 @@ async function updateItems(trx: Knex.Transaction, jobId: string): Promise<void> 
      WHERE i.job_id = :jobId AND i.state = 'SENT' AND d.id = i.delivery_id AND d.status_before_resend IS NULL`,
     { jobId },
   );
-}
-
-async function requestNext(deps: ResendJobDeps, tx: UnitOfWork, tick: Tick): Promise<number> {
-  const items = await rows<{ deliveryId: string }>(
-    tx.trx,
-    `SELECT delivery_id FROM webhook_resend_item WHERE job_id = :jobId AND state = 'WAITING'
-     ORDER BY delivery_id LIMIT :max FOR UPDATE SKIP LOCKED`,
-    { jobId: tick.id, max: tick.ratePerSecond },
-  );
-  if (items.length === 0) return 0;
-  const deliveryIds = items.map((item) => item.deliveryId);
-  const result = await resendEligible(deps, tx, { scope: null, deliveryIds });
-  await markItems(tx.trx, tick.id, result);
-  return result.requested.length;
-}
-
-/** A rejected delivery completes its item now; one that is in flight or already requested, by its outcome. */
-async function markItems(trx: Knex.Transaction, jobId: string, result: ResendResult): Promise<void> {
-  const states = [
-    ...result.requested.map((deliveryId) => ({ deliveryId, state: 'SENT' })),
-    ...result.rejected.map(({ deliveryId, status }) => ({ deliveryId, state: stateOfRejected(status) })),
-  ];
-  await rows(
-    trx,
-    `UPDATE webhook_resend_item i SET state = s.state
-     FROM unnest(CAST(:deliveryIds AS text[]), CAST(:states AS text[])) AS s (delivery_id, state)
-     WHERE i.job_id = :jobId AND i.delivery_id = s.delivery_id`,
-    { jobId, deliveryIds: states.map((one) => one.deliveryId), states: states.map((one) => one.state) },
-  );
-}
-
-function stateOfRejected(status: ResendResult['rejected'][number]['status']): 'SENT' | 'DELIVERED' | 'FAILED' {
-  if (status === 'DELIVERED') return 'DELIVERED';
-  return status === 'PENDING' ? 'SENT' : 'FAILED';
 }
 
 async function closeIfDone(trx: Knex.Transaction, jobId: string, now: Date): Promise<void> {

@@ -1,5 +1,5 @@
 /** Received headers, names in lower case. */
-export type RawHeaders = Readonly<Record<string, string | string[] | undefined>>;
+type RawHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 const HEADERS_MAX = 64;
 const HEADER_NAME_CHARACTERS_MAX = 128;

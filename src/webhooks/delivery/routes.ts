@@ -5,7 +5,6 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Knex } from '../../lib/db.ts';
 import { readDayRange, readPage } from '../../lib/pagination.ts';
 import { scopeOf } from '../../lib/scope.ts';
-import { presentAttempt, presentDelivery, presentResendJob } from './present.ts';
 import { findDeliveries, listAttempts } from './queries.ts';
 import { cancelResendJob, createResendJob, findResendJob } from './resend-jobs.ts';
 import { requestResend } from './resend.ts';
@@ -40,8 +39,8 @@ function logRoute({ db }: DeliveryDeps): Route {
     handle: async ({ caller, params, query }) => {
       const wanted = { ...scopeOf(caller), eventId: params.eventId };
       const limit = query.limit ?? query.pageSize ?? LOG_LIMIT_DEFAULT;
-      const { attempts, pagination } = await listAttempts(db, wanted, { ...readPage(query), limit });
-      return { message: 'Delivery attempts', data: attempts.map(presentAttempt), pagination };
+      const { rows: data, pagination } = await listAttempts(db, wanted, { ...readPage(query), limit });
+      return { message: 'Delivery attempts', data, pagination };
     },
   });
 }
@@ -53,7 +52,7 @@ function resendRoutes(deps: DeliveryDeps): Route[] {
       method: 'POST',
       path: `${PATH}/events/:eventId/resend`,
       operationId: 'resendWebhookEvent',
-      summary: 'Send an event once more, now',
+      summary: 'Resend an event now',
       description:
         'Without subscriptionId all FAILED and SKIPPED deliveries of the event; with it that one, also a RETRYING one. ' +
         'force includes DELIVERED ones. Event id and bytes stay the same.',
@@ -65,8 +64,7 @@ function resendRoutes(deps: DeliveryDeps): Route[] {
         const request = { scope: scopeOf(caller), eventId: params.eventId, ...body };
         const requested = await requestResend(deps, tx, request);
         const deliveries = await findDeliveries(tx.trx, requested);
-        const data = { eventId: params.eventId, deliveries: deliveries.map(presentDelivery) };
-        return { status: 202, message: 'Resend accepted', data };
+        return { status: 202, message: 'Resend accepted', data: { eventId: params.eventId, deliveries } };
       },
     }),
     writeRoute({
@@ -74,7 +72,7 @@ function resendRoutes(deps: DeliveryDeps): Route[] {
       method: 'POST',
       path: `${PATH}/events/resend`,
       operationId: 'resendWebhookEvents',
-      summary: 'Send many failed or skipped deliveries once more',
+      summary: 'Resend failed or skipped deliveries in bulk',
       description: 'Oldest first, at a constant rate. Deliveries of inactive subscriptions do not match.',
       body: schema.ResendJobBody,
       responses: { 202: schema.CreatedResendJob },
@@ -85,8 +83,7 @@ function resendRoutes(deps: DeliveryDeps): Route[] {
         const job = await createResendJob(deps, tx, { ...scopeOf(caller), ...rest, range });
         const nothing =
           'No delivery matches. Deliveries of inactive subscriptions never match: activate the subscription first.';
-        const message = job.matched > 0 ? 'Resend job started' : nothing;
-        return { status: 202, message, data: { jobId: job.id, matched: job.matched } };
+        return { status: 202, message: job.matched > 0 ? 'Resend job started' : nothing, data: job };
       },
     }),
   ];
@@ -103,8 +100,8 @@ function resendJobRoutes({ db }: DeliveryDeps): Route[] {
       params: schema.JobParams,
       responses: { 200: schema.ResendJob },
       handle: async ({ caller, params }) => {
-        const job = await findResendJob(db, { ...scopeOf(caller), jobId: params.jobId });
-        return { message: 'Resend job', data: presentResendJob(job) };
+        const data = await findResendJob(db, { ...scopeOf(caller), jobId: params.jobId });
+        return { message: 'Resend job', data };
       },
     }),
     writeRoute({
@@ -118,8 +115,8 @@ function resendJobRoutes({ db }: DeliveryDeps): Route[] {
       responses: { 200: schema.ResendJob },
       errors: ['INVALID_STATE'],
       handle: async ({ caller, params, tx }) => {
-        const job = await cancelResendJob(tx, { ...scopeOf(caller), jobId: params.jobId });
-        return { message: 'Resend job cancelled', data: presentResendJob(job) };
+        const data = await cancelResendJob(tx, { ...scopeOf(caller), jobId: params.jobId });
+        return { message: 'Resend job cancelled', data };
       },
     }),
   ];

@@ -9,14 +9,18 @@ const RESEND_JOB_ITEMS_MAX = 10_000;
 
 /** Any text like an id: an unknown one gets 404, not 400. */
 export const id = publicText(patternText(64, /^[\w-]{1,64}$/, 'must be an id: letters, digits, - and _'));
-const instant = z.iso.datetime();
+/** A row's time as ISO 8601. */
+export const instant = z.preprocess(
+  (at: Date | string) => (at instanceof Date ? at.toISOString() : at),
+  z.iso.datetime(),
+);
 const Failure = z.object({ code: z.string(), message: z.string() });
 
 export const EventParams = z.strictObject({ eventId: id });
 export const JobParams = z.strictObject({ jobId: id });
 export const LogQuery = z.strictObject(pageQuery);
 
-/** One event to one subscription. */
+/** One event to one subscription: its row as `queries.ts` reads it, and its JSON. */
 export const Delivery = z.object({
   deliveryId: z.string(),
   subscriptionId: z.string(),
@@ -31,7 +35,7 @@ export const Delivery = z.object({
   deliveredAt: instant.nullable(),
 });
 
-/** One POST to a receiver. The numbers are null for a resend; the outcome is null while the attempt is in flight. */
+/** One POST to a receiver. The numbers are null for a resend. */
 export const Attempt = z.object({
   attemptId: z.string(),
   deliveryId: z.string(),

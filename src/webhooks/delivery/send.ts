@@ -9,15 +9,20 @@ import {
   createResolve,
   targetOf,
   vettedAddresses,
+  type EgressAgentOptions,
   type EgressGuard,
   type Resolve,
 } from '../egress/egress.ts';
 import { failureOf, timeoutFailure, unexpectedStatus, type Failure, type Phase } from './failure.ts';
 import { excerptOf, headersToStore } from './response-capture.ts';
 
-export type SendRequest = { url: string; headers: Record<string, string>; body: Buffer };
+type SendRequest = { url: string; headers: Record<string, string>; body: Buffer };
 
-/** The result of one POST. Times are in milliseconds; those of skipped phases (a reused connection) are null. */
+/** Milliseconds; null for a skipped phase (a reused connection), and for one that was not reached. */
+type Timings = Record<'dnsMs' | 'connectMs' | 'tlsMs' | 'firstByteMs', number | null>;
+const NO_TIMINGS: Timings = { dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: null };
+
+/** The result of one POST. */
 export type SendResult = {
   /** A status line of 200–299 arrived in time. */
   ok: boolean;
@@ -26,24 +31,19 @@ export type SendResult = {
   failure: Failure | null;
   /** Until the status line or the failure. */
   durationMs: number;
-  timings: { dnsMs: number | null; connectMs: number | null; tlsMs: number | null; firstByteMs: number | null };
+  timings: Timings;
   /** At most 64, in lower case. */
   responseHeaders: Record<string, string>;
   /** At most 16 KiB of the body as clean text. */
   responseExcerpt: string;
 };
 
-export type SenderOptions = {
+export type SenderOptions = EgressAgentOptions & {
   guard: EgressGuard;
-  proxyUrl?: string | undefined;
   /** One timeout over DNS, connect, TLS, sending and the status line; 3,000 unless given. */
   timeoutMs?: number;
-  /** Connections kept open between sends, over all receivers; 256 unless given. */
-  idleMax?: number;
   /** Resolves names in place of the machine's name servers. */
   resolve?: Resolve;
-  /** Certificate authorities trusted in place of the machine's, as PEM. */
-  trustedCa?: string;
 };
 
 export type Sender = {
@@ -61,10 +61,10 @@ const EXCERPT_MS_MAX = 1_000;
  * Sends webhooks over connections that are kept alive. Follows no redirects, decompresses nothing, and reads at most 16 KiB
  * of the body for at most 1 s; the body never changes the result.
  */
-export function createSender({ guard, timeoutMs = 3_000, ...options }: SenderOptions): Sender {
-  const resolve = options.resolve ?? createResolve();
-  const agents = createEgressAgents({ idleMax: 256, ...options }, true);
-  const fresh = createEgressAgents({ idleMax: 256, ...options }, false);
+export function createSender(options: SenderOptions): Sender {
+  const { guard, timeoutMs = 3_000, resolve = createResolve() } = options;
+  const agents = createEgressAgents(options, true);
+  const fresh = createEgressAgents(options, false);
   const sending = new Set<Promise<SendResult>>();
 
   const post = async (request: SendRequest, url: URL): Promise<SendResult> => {
@@ -121,7 +121,7 @@ export function unsentResult(failure: Failure): SendResult {
     httpStatus: null,
     failure,
     durationMs: 0,
-    timings: { dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: null },
+    timings: NO_TIMINGS,
     responseHeaders: {},
     responseExcerpt: '',
   };
@@ -133,7 +133,7 @@ type Job = { request: SendRequest; url: URL; addresses: () => Promise<LookupAddr
 class Exchange {
   /** The response with its body unread, or the failure. */
   readonly response: Promise<IncomingMessage | { failure: Failure; error?: NodeJS.ErrnoException }>;
-  readonly timings: SendResult['timings'] = { dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: null };
+  readonly timings: Timings = { ...NO_TIMINGS };
   readonly #request: ClientRequest;
   #complete: (response: Awaited<Exchange['response']>) => void = () => {};
   #isComplete = false;
@@ -203,7 +203,7 @@ class Exchange {
   }
 
   /** @param timing of the phase that ends. */
-  #enter(phase: Phase, timing?: keyof SendResult['timings']): void {
+  #enter(phase: Phase, timing?: keyof Timings): void {
     const now = performance.now();
     if (timing) this.timings[timing] = Math.round((now - this.#phaseSince) * 10) / 10;
     this.#phase = phase;

@@ -14,26 +14,12 @@ export type ResendFacts = {
   inFlight: boolean;
 };
 
-/** Whether a resend makes one attempt outside the schedule; if not, the reason for the merchant. */
-export type ResendDecision = { allowed: true } | { allowed: false; because: string };
-
-/** The rules of a resend. `force` allows a delivered one. */
-export function decideResend(facts: ResendFacts, force: boolean): ResendDecision {
-  if (facts.subscription === 'deleted') return reject('its subscription is deleted');
-  if (facts.subscription === 'inactive') return reject('its subscription is inactive: activate it first');
-  if (facts.inFlight) return reject('an attempt is in flight: wait for its outcome');
-  switch (facts.status) {
-    case 'FAILED':
-    case 'SKIPPED':
-    case 'RETRYING':
-      return { allowed: true };
-    case 'DELIVERED':
-      return force ? { allowed: true } : reject('it was delivered: pass "force": true to send it again');
-    case 'PENDING':
-      return reject('it is already waiting to be sent');
-  }
-}
-
-function reject(because: string): ResendDecision {
-  return { allowed: false, because };
+/** The reason, for the merchant, why a delivery cannot be resent now; null when it can. `force` allows a delivered one. */
+export function resendProblem({ status, subscription, inFlight }: ResendFacts, force: boolean): string | null {
+  if (subscription === 'deleted') return 'its subscription is deleted';
+  if (subscription === 'inactive') return 'its subscription is inactive: activate it first';
+  if (inFlight) return 'an attempt is in flight: wait for its outcome';
+  if (status === 'PENDING') return 'it is already waiting to be sent';
+  if (status === 'DELIVERED' && !force) return 'it was delivered: pass "force": true to send it again';
+  return null;
 }

@@ -37,8 +37,10 @@ export type DeliveryToStart = Omit<
   nextAttemptAt: Date | null;
 };
 
-/** In SQL: the order number in an event's payload, if any; `e` is a webhook_event. */
-export const CHECKOUT_ORDER_NO = `CAST(convert_from(e.payload, 'UTF8') AS json) #>> '{data,checkoutOrderNo}'`;
+/** In SQL: those fields, without the times; `d` is a webhook_delivery, `s` its subscription, `e` its event. */
+export const COLUMNS_TO_START = `
+  d.id AS delivery_id, d.event_id, d.event AS event_type, d.subscription_id, d.merchant_id, d.environment,
+  d.retry_count AS attempts_made, s.url, CAST(convert_from(e.payload, 'UTF8') AS json) #>> '{data,checkoutOrderNo}' AS checkout_order_no`;
 
 /** Retries, parking and all resends of a delivery happen under this one workflow id. */
 export function deliveryWorkflowId(eventId: string, subscriptionId: string): string {
@@ -65,4 +67,13 @@ export function deliveryWorkflow(
       nextAttemptAtMs: delivery.nextAttemptAt?.getTime() ?? null,
     },
   };
+}
+
+/** The message that makes a delivery's workflow read its row again, and starts it where none runs. */
+export function signalDelivery(
+  delivery: Omit<DeliveryToStart, 'lastOutcome' | 'nextAttemptAt'> & { nextAttemptAt?: Date | null },
+  priority: 'retry' | 'normal',
+): OutboxMessage {
+  const start = deliveryWorkflow({ nextAttemptAt: null, ...delivery, lastOutcome: null });
+  return { kind: 'signalWithStart', signal: 'deliveryChanged', priority, ...start };
 }

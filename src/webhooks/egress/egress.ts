@@ -1,6 +1,6 @@
 /**
  * Where requests to merchants' addresses may go, and the connections that carry them. The agents are Node's, not undici's:
- * undici tells neither whether a connection was reused, which decides whether a reset may be sent again, nor which phase a
+ * undici shows neither whether a connection was reused, which decides whether a reset may be sent again, nor which phase a
  * timeout ended. Its pools are per host; here one limit on idle connections and one cache of TLS sessions serve all hosts.
  */
 import type { LookupAddress } from 'node:dns';
@@ -114,20 +114,12 @@ function parseBlock(entry: string) {
   return ipaddr.parseCIDR(`${network}/${prefix}`);
 }
 
-export type EgressTarget = {
-  /** The host without brackets and without the full stop at its end. */
-  host: string;
-  port: number;
-  /** Whether the host is an IP literal; nothing is resolved then. */
-  isAddress: boolean;
-  /** Whether the host is this machine: a loopback address, `localhost` or a name under it. */
-  loopback: boolean;
-};
-
-/** The target of a URL as the parser has read it: `http://0x7f.1` has become 127.0.0.1 by then. */
-export function targetOf(url: URL): EgressTarget {
-  const bare = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
-  const host = bare.endsWith('.') ? bare.slice(0, -1) : bare;
+/**
+ * The target of a URL as the parser has read it: `http://0x7f.1` has become 127.0.0.1 by then. `host` is without brackets
+ * and the full stop at its end; `isAddress`: an IP literal; `loopback`: a loopback address, `localhost` or a name under it.
+ */
+export function targetOf(url: URL) {
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/[.]$/, '');
   const address = parseAddress(host);
   return {
     host,
@@ -174,13 +166,12 @@ export type EgressAgentOptions = {
   /** All requests except to loopback go through this HTTP proxy, to the vetted address and never to a name. */
   proxyUrl?: string | undefined;
   /** Certificate authorities trusted in place of the machine's, as PEM. */
-  trustedCa?: string | undefined;
-  /** Connections kept open between requests, over all hosts. */
-  idleMax: number;
+  trustedCa?: string;
+  /** Connections kept open between requests, over all hosts; 256 unless given. */
+  idleMax?: number;
 };
 
-export type EgressAgents = { agentFor: (url: URL) => http.Agent; close: () => void };
-
+const IDLE_MAX = 256;
 /** Receivers close idle connections, many after 5 s. */
 const IDLE_MS = 4_000;
 /** Long enough for a handshake across continents, short enough to try a second address within a send. */
@@ -190,9 +181,9 @@ const TLS_SESSIONS_MAX = 500;
 
 /** @param keepAlive false for connections that carry one request. */
 export function createEgressAgents(
-  { idleMax, trustedCa, proxyUrl }: EgressAgentOptions,
+  { idleMax = IDLE_MAX, trustedCa, proxyUrl }: EgressAgentOptions,
   keepAlive: boolean,
-): EgressAgents {
+) {
   const options = {
     keepAlive,
     timeout: IDLE_MS,
@@ -208,7 +199,7 @@ export function createEgressAgents(
   const direct = new SecureAgent(options);
   const proxied = proxyUrl === undefined ? direct : new ProxiedAgent(options, new URL(proxyUrl));
   return {
-    agentFor: (url) => (url.protocol === 'http:' ? plain : targetOf(url).loopback ? direct : proxied),
+    agentFor: (url: URL): http.Agent => (url.protocol === 'http:' ? plain : targetOf(url).loopback ? direct : proxied),
     close: () => {
       for (const agent of [plain, direct, proxied]) agent.destroy();
     },

@@ -63,17 +63,8 @@ export const SUBSCRIPTION_EVENTS = {
   },
 } as const;
 
-/** One entry of `GET /api/checkout/webhooks/event-types`; `schema` is JSON Schema of the event's `data`. */
-export type CatalogueEntry = {
-  event: EventTypeName;
-  description: string;
-  alias: boolean;
-  schema: Record<string, unknown>;
-  example: Record<string, unknown>;
-};
-
-/** The catalogue as the API, the docs and the portal present it. */
-export function listEventTypes(catalogue: EventCatalogue): CatalogueEntry[] {
+/** The catalogue as the API, the docs and the portal present it; `schema` is JSON Schema of the event's `data`. */
+export function listEventTypes(catalogue: EventCatalogue) {
   return EVENT_TYPE_NAMES.map((event) => {
     const { description, data, example } = catalogue[event];
     const { $schema: _dialect, ...schema } = z.toJSONSchema(data, { override: withoutSafeIntegerBounds });

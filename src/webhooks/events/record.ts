@@ -6,7 +6,7 @@ import type { UnitOfWork } from '../../outbox/record.ts';
 const API_VERSION = 'v1.0';
 
 /** An event for every matching subscription. `data` is a full snapshot, so that the order of events does not matter. */
-export type NewEvent = MerchantScope & {
+type NewEvent = MerchantScope & {
   event: string;
   resourceType: string;
   resourceId: string;

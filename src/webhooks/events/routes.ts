@@ -6,10 +6,9 @@ import type { Knex } from '../../lib/db.ts';
 import { notFound } from '../../lib/errors.ts';
 import { readDayRange, readPage } from '../../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
-import { presentDelivery } from '../delivery/present.ts';
 import { EventParams } from '../delivery/schema.ts';
 import { listEventTypes, type EventCatalogue } from './catalogue.ts';
-import { findEvent, listEvents, type EventRow } from './queries.ts';
+import { findEvent, listEvents } from './queries.ts';
 import * as schema from './schema.ts';
 import { readStats } from './stats.ts';
 
@@ -45,17 +44,15 @@ function readRoutes({ db, clock }: EventDeps): Route[] {
       errors: ['NOT_FOUND'],
       paginated: true,
       handle: async ({ caller, query }) => {
+        const { event, subscriptionId, resourceId } = query;
         const filter = {
           ...narrowedScope(caller, query.merchantId),
           range: readDayRange(query, clock()),
           statuses: query.status ?? null,
-          event: query.event,
-          subscriptionId: query.subscriptionId,
-          resourceId: query.resourceId,
           withPayload: query.include === 'payload',
         };
-        const { events, pagination } = await listEvents(db, filter, readPage(query));
-        return { message: 'Events', data: events.map(presentEvent), pagination };
+        const found = await listEvents(db, { ...filter, event, subscriptionId, resourceId }, readPage(query));
+        return { message: 'Events', data: found.events, pagination: found.pagination };
       },
     }),
     readRoute({
@@ -69,28 +66,11 @@ function readRoutes({ db, clock }: EventDeps): Route[] {
       responses: { 200: schema.Event },
       handle: async ({ caller, params, query }) => {
         const withPayload = query.include === 'payload';
-        const event = await findEvent(db, { ...scopeOf(caller), eventId: params.eventId, withPayload });
-        return { message: 'Event', data: presentEvent(event) };
+        const data = await findEvent(db, { ...scopeOf(caller), eventId: params.eventId, withPayload });
+        return { message: 'Event', data };
       },
     }),
   ];
-}
-
-/** An event with its deliveries, and its payload if it was read. */
-function presentEvent(row: EventRow): z.input<typeof schema.Event> {
-  return {
-    eventId: row.id,
-    event: row.event,
-    apiVersion: row.apiVersion,
-    merchantId: row.merchantId,
-    environment: row.environment,
-    resourceType: row.resourceType,
-    resourceId: row.resourceId,
-    status: row.status,
-    createdAt: row.createdAt.toISOString(),
-    deliveries: row.deliveries.map(presentDelivery),
-    ...(row.payload && { payload: JSON.parse(row.payload.toString()) as Record<string, unknown> }),
-  };
 }
 
 function statsRoute({ db, clock }: EventDeps): Route {

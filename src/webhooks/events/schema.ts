@@ -1,11 +1,10 @@
 import { z } from 'zod';
 
 import { dateParam, pageQuery, statusParam } from '../../lib/pagination.ts';
-import { Delivery, id } from '../delivery/schema.ts';
+import { Delivery, id, instant } from '../delivery/schema.ts';
 import { EVENT_STATUSES } from '../delivery/states.ts';
 import { EVENT_TYPE_NAMES } from './catalogue.ts';
 
-const instant = z.iso.datetime();
 const narrowing = { merchantId: id.optional().meta({ description: 'Your own merchant id; any other is NOT_FOUND' }) };
 const days = { startDate: dateParam.optional(), endDate: dateParam.optional() };
 const include = {
@@ -48,7 +47,7 @@ export const Event = z.object({
 });
 
 const rate = z.number().min(0).max(1).nullable();
-const counts = {
+export const Counts = z.object({
   deliveries: z.int().meta({ description: 'delivered + failed + retrying + pending + skipped' }),
   attempted: z.int().meta({ description: 'Deliveries with at least one completed attempt' }),
   delivered: z.int(),
@@ -61,22 +60,22 @@ const counts = {
     description:
       'delivered / attempted: the share of DELIVERED among the deliveries with at least one completed attempt, so one that waits for its next retry counts as not delivered; null when there is none',
   }),
-};
+});
 const milliseconds = z.int().nullable();
 
 export const Stats = z.object({
   range: z.object({ startDate: z.iso.date(), endDate: z.iso.date() }),
   totals: z.object({
     events: z.int(),
-    ...counts,
+    ...Counts.shape,
     firstAttemptSuccessRate: rate.meta({ description: 'The share of first attempts with a 2xx response in time' }),
     latencyMs: z
       .object({ p50: milliseconds, p95: milliseconds, p99: milliseconds })
       .meta({ description: 'The response times of receivers, whatever the status' }),
   }),
-  byEvent: z.array(z.object({ event: z.string(), ...counts })),
-  bySubscription: z.array(z.object({ subscriptionId: z.string(), url: z.string(), ...counts })),
-  byDay: z.array(z.object({ date: z.iso.date(), ...counts })),
+  byEvent: z.array(z.object({ event: z.string(), ...Counts.shape })),
+  bySubscription: z.array(z.object({ subscriptionId: z.string(), url: z.string(), ...Counts.shape })),
+  byDay: z.array(z.object({ date: z.iso.date(), ...Counts.shape })),
   failures: z.array(z.object({ code: z.string(), count: z.int() })),
   deadLetters: z.object({ open: z.int(), oldestAt: instant.nullable() }),
 });

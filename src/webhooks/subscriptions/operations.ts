@@ -58,10 +58,10 @@ export async function listSubscriptions(db: Queryable, scope: MerchantScope): Pr
 
 /** One subscription. Throws NOT_FOUND, also for another merchant's and for a deleted one. */
 export async function findSubscription(db: Queryable, target: Target): Promise<SubscriptionRow> {
-  return onlyOne(await matching(db, target));
+  return found(await matching(db, target));
 }
 
-/** Changes the given fields only. A new URL is UNVERIFIED again, and its health starts anew. */
+/** Changes the given fields only. A new URL is UNVERIFIED, without failures. */
 export async function changeSubscription(
   deps: SubscriptionDeps,
   tx: UnitOfWork,
@@ -145,19 +145,14 @@ export async function sendTestEvent(
   tx: UnitOfWork,
   target: Target & { event: EventTypeName },
 ): Promise<string> {
-  const [row] = await rows<Pick<SubscriptionRow, 'id' | 'merchantId' | 'environment' | 'active'>>(
-    tx.trx,
-    `SELECT id, merchant_id, environment, active FROM webhook_subscription
-     WHERE id = :subscriptionId AND merchant_id = :merchantId AND environment = :environment AND deleted_at IS NULL`,
-    target,
-  );
-  if (!row) throw notFound('subscription');
-  if (!row.active)
+  const row = await findSubscription(tx.trx, target);
+  if (!row.active) {
     throw new AppError('INVALID_STATE', 'The subscription is inactive: activate it, then send the test event.');
+  }
   if (row.environment === 'live' && target.event !== 'webhook.test') {
     throw new AppError('INVALID_STATE', `In live the test event must be webhook.test, got "${target.event}".`);
   }
-  const scope = { environment: row.environment, merchantId: row.merchantId };
+  const scope = scopeOf(row);
   const own = target.event === 'webhook.test' ? { subscriptionId: row.id } : {};
   const event = {
     event: target.event,
@@ -168,28 +163,28 @@ export async function sendTestEvent(
     createdAt: deps.clock(),
   };
   const [eventId] = await recordEvents(tx, [event], row.id);
-  if (eventId === undefined) throw new Error('recording a test event created no event');
-  return eventId;
+  return eventId as string;
 }
 
-function matching(db: Queryable, target: Target) {
-  const { subscriptionId: id, merchantId, environment } = target;
-  return SubscriptionRow.query(db).where({ id, merchantId, environment }).whereNull('deletedAt');
+function matching(db: Queryable, { subscriptionId: id, ...scope }: Target) {
+  return SubscriptionRow.query(db)
+    .where({ id, ...scopeOf(scope) })
+    .whereNull('deletedAt')
+    .first();
 }
 
 async function lockSubscription(trx: Knex.Transaction, target: Target): Promise<SubscriptionRow> {
-  return onlyOne(await matching(trx, target).forNoKeyUpdate());
+  return found(await matching(trx, target).forNoKeyUpdate());
 }
 
-function onlyOne([row]: SubscriptionRow[]): SubscriptionRow {
+function found(row: SubscriptionRow | undefined): SubscriptionRow {
   if (!row) throw notFound('subscription');
   return row;
 }
 
 function ensureUrlAllowed(deps: SubscriptionDeps, url: string, environment: Environment): void {
-  const problems = deps.checkUrl(url, environment);
-  if (problems.length === 0) return;
-  throw invalidFields(problems.map((issue) => ({ field: 'url', issue })));
+  const issues = deps.checkUrl(url, environment).map((issue) => ({ field: 'url', issue }));
+  if (issues.length > 0) throw invalidFields(issues);
 }
 
 async function ensureSubscriptionsBelowLimit(trx: Knex.Transaction, scope: MerchantScope): Promise<void> {

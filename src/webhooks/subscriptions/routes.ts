@@ -4,7 +4,7 @@ import { readRoute, writeRoute, type KeyCaller, type Route } from '../../http/ro
 import type { Knex, Queryable } from '../../lib/db.ts';
 import { scopeOf } from '../../lib/scope.ts';
 import type { EventCatalogue } from '../events/catalogue.ts';
-import { findHealth, type SubscriptionRow } from './model.ts';
+import { findHealth, type HealthRow, type SubscriptionRow } from './model.ts';
 import {
   changeSubscription,
   createSubscription,
@@ -15,7 +15,6 @@ import {
   sendTestEvent,
   type SubscriptionDeps,
 } from './operations.ts';
-import { presentSubscription, presentWithSecret } from './present.ts';
 import * as schema from './schema.ts';
 
 const PATH = '/api/checkout/webhooks/subscriptions';
@@ -37,14 +36,33 @@ function targetOf({ caller, params }: Request) {
   return { ...scopeOf(caller), subscriptionId: params.subscriptionId };
 }
 
+/** Subscriptions without their secrets, with their health. */
 async function present(deps: RouteDeps, db: Queryable, subscriptions: SubscriptionRow[]) {
   const now = deps.clock();
-  const health = await findHealth(
-    db,
-    subscriptions.map((row) => row.id),
-    now,
-  );
-  return subscriptions.map((row) => presentSubscription(row, health.get(row.id), now));
+  const ids = subscriptions.map((row) => row.id);
+  const health = await findHealth(db, ids, now);
+  return subscriptions.map((row) => presentOne(row, now, health.get(row.id)));
+}
+
+function presentOne(row: SubscriptionRow, now: Date, health?: HealthRow): z.input<typeof schema.Subscription> {
+  const previousUntil = row.previousSecretExpiresAt;
+  return {
+    subscriptionId: row.id,
+    url: row.url,
+    eventTypes: row.eventTypes,
+    active: row.active,
+    description: row.description,
+    signatureEncoding: row.signatureEncoding,
+    headers: row.headerNames,
+    secretHint: row.secretHint,
+    previousSecretExpiresAt: previousUntil && previousUntil > now ? previousUntil : null,
+    createdAt: row.createdAt,
+    health: {
+      state: row.verifiedAt === null ? 'UNVERIFIED' : row.consecutiveFailures > 0 ? 'FAILING' : 'HEALTHY',
+      successRate24h: health?.successRate ?? null,
+      lastFailure: health?.lastFailure ?? null,
+    },
+  };
 }
 
 function collectionRoutes(deps: RouteDeps): Route[] {
@@ -62,7 +80,7 @@ function collectionRoutes(deps: RouteDeps): Route[] {
       handle: async ({ caller, body, tx }) => {
         const input = { ...body, ...scopeOf(caller) };
         const { row, secret } = await createSubscription(deps, tx, input);
-        return { status: 201, message: 'Subscription created', data: presentWithSecret(row, secret, deps.clock()) };
+        return { status: 201, message: 'Subscription created', data: { ...presentOne(row, deps.clock()), secret } };
       },
     }),
     readRoute({
@@ -147,7 +165,7 @@ function rotateRoute(deps: RouteDeps): Route {
     errors: ['INVALID_STATE'],
     handle: async ({ tx, body, ...request }) => {
       const { row, secret } = await rotateSecret(deps, tx, { ...targetOf(request), ...body });
-      return { message: 'Secret rotated', data: presentWithSecret(row, secret, deps.clock()) };
+      return { message: 'Secret rotated', data: { ...presentOne(row, deps.clock()), secret } };
     },
   });
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 import { limitedText, plainText } from '../../lib/fields.ts';
-import { RESERVED_HEADERS } from '../delivery/attempt.ts';
-import { id } from '../delivery/schema.ts';
+import { RESERVED_HEADER } from '../delivery/attempt.ts';
+import { id, instant } from '../delivery/schema.ts';
 import { EVENT_TYPE_NAMES } from '../events/catalogue.ts';
 
 const HEADERS_MAX = 20;
@@ -12,8 +12,6 @@ const HEADER_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const HEADER_VALUE = /^[\x20-\x7e]{1,1000}$/;
 const OVERLAP_SECONDS_MAX = 604_800;
 const OVERLAP_SECONDS_DEFAULT = 86_400;
-
-const instant = z.iso.datetime();
 
 export const SubscriptionParams = z.strictObject({ subscriptionId: id });
 
@@ -36,8 +34,7 @@ function headerProblem(name: string, value: string): string | null {
   if (!HEADER_NAME.test(name)) {
     return `must have a name of 1 to 64 letters, digits, - and _ that begins with a letter or digit, got ${quoted}`;
   }
-  const lower = name.toLowerCase();
-  if (RESERVED_HEADERS.has(lower) || lower.startsWith('webhook-') || lower.startsWith('x-service-')) {
+  if (RESERVED_HEADER.test(name.toLowerCase())) {
     return `is a header that this service sets itself: choose another name, got ${quoted}`;
   }
   if (!HEADER_VALUE.test(value)) {
