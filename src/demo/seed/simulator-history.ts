@@ -4,7 +4,7 @@ import { openDatabase, rows, type Knex } from '../../lib/db.ts';
 import { formatBirr, type Santim } from '../../lib/money.ts';
 import { toPlainOrderId } from '../../providers/exchange.ts';
 import type { SimulatedChannel } from '../../sandbox/simulator/faults.ts';
-import type { Order, Payout } from '../../sandbox/simulator/order.ts';
+import type { Payment, Payout } from '../../sandbox/simulator/order.ts';
 import { openStateFile } from '../../sandbox/simulator/state-file.ts';
 
 /**
@@ -16,8 +16,7 @@ export async function writeSimulatorHistory(databaseUrl: string, stateFile: stri
   const db = openDatabase({ url: databaseUrl, poolMax: 1, applicationName: 'meskot-seed', unlimitedStatements: true });
   try {
     const orders = [...(await paidOrders(db)), ...(await submittedPayouts(db))];
-    const file = openStateFile(stateFile);
-    for (const order of orders) file.saveOrder(order);
+    openStateFile(stateFile).append(...orders.map((order) => ({ order })));
   } finally {
     await db.destroy();
   }
@@ -34,7 +33,7 @@ type Row = {
   decidedAt: Date | null;
 };
 
-async function paidOrders(db: Knex): Promise<Order[]> {
+async function paidOrders(db: Knex): Promise<Payment[]> {
   const found = await rows<Row & { expiresAt: Date; checkoutOrderNo: string }>(
     db,
     `SELECT a.id, a.channel, a.phone, a.received_santim AS amount_santim, a.currency, a.provider_reference, a.created_at,
@@ -51,7 +50,6 @@ async function paidOrders(db: Knex): Promise<Order[]> {
     behaviour: 'approve',
     state: 'PAID',
     paidAmount: formatBirr(row.amountSantim),
-    rejection: null,
   }));
 }
 
@@ -74,7 +72,6 @@ async function submittedPayouts(db: Knex): Promise<Payout[]> {
     behaviour: row.status === 'PENDING' ? 'never' : 'pay',
     state: states[row.status],
     paidAmount: row.status === 'PENDING' ? null : formatBirr(row.amountSantim),
-    failure: null,
     reversedAtMs: row.reversedAt?.getTime() ?? null,
   }));
 }
@@ -92,6 +89,8 @@ function recorded({ id, channel, amountSantim, currency, providerReference, crea
     transactionReference: reference,
     createdAtMs: createdAt.getTime(),
     decidedAtMs: decidedAt?.getTime() ?? null,
+    reversedAtMs: null,
+    failure: null,
     faults: [],
     submissions: 1,
     queries: 1,

@@ -4,7 +4,7 @@ import { SANDBOX_AWASH } from '../../lib/sandbox-providers.ts';
 import type { OrderStatus, Payee } from './order.ts';
 import { text, type Fields, type Protocol } from './protocol.ts';
 
-const STATES: Readonly<Record<OrderStatus['state'], string>> = {
+const STATES = {
   WAITING: 'PUSHED',
   PAID: 'PAID',
   DECLINED: 'REFUSED',
@@ -12,7 +12,7 @@ const STATES: Readonly<Record<OrderStatus['state'], string>> = {
   ACCEPTED: 'ACCEPTED',
   FAILED: 'FAILED',
   REVERSED: 'REVERSED',
-};
+} as const;
 
 const REASON_CODES = {
   REFUSED_BY_PROVIDER: 'DECLINED',

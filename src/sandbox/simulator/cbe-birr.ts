@@ -6,7 +6,7 @@ import { bodyOf, text, type Fields, type Protocol, type Reply } from './protocol
 
 const { hashKey, ...till } = SANDBOX_CBE_BIRR;
 
-const STATES: Readonly<Record<OrderStatus['state'], string>> = {
+const STATES = {
   WAITING: 'PENDING',
   PAID: 'COMPLETED',
   DECLINED: 'FAILED',
@@ -14,7 +14,7 @@ const STATES: Readonly<Record<OrderStatus['state'], string>> = {
   ACCEPTED: 'ACCEPTED',
   FAILED: 'FAILED',
   REVERSED: 'REVERSED',
-};
+} as const;
 
 const RESULT_CODES = {
   REFUSED_BY_PROVIDER: 'DECLINED',

@@ -11,7 +11,7 @@ export type TestClock = {
   advance: (byMs: number) => Promise<void>;
   /** Forgets all scheduled work and returns to the system clock. */
   reset: () => void;
-  /** Runs no further work. */
+  /** Forgets all scheduled work and accepts no more. */
   stop: () => void;
 };
 

@@ -3,22 +3,13 @@ import type { Middleware, ParameterizedContext } from 'koa';
 
 import type { Callback } from './callbacks.ts';
 import type { TestClock } from './clock.ts';
-import type { Faults, RequestKind, SimulatedChannel } from './faults.ts';
-import type { Payments, Payouts, Placed } from './order-store.ts';
-import {
-  outageOf,
-  visibleStatus,
-  type Order,
-  type OrderRequest,
-  type OrderStatus,
-  type Payout,
-  type PayoutRequest,
-} from './order.ts';
+import { outageOf, type Direction, type Faults, type RequestKind, type SimulatedChannel } from './faults.ts';
+import type { OrderStore } from './order-store.ts';
+import { visibleStatus, type Order, type OrderStatus, type PaymentRequest, type PayoutRequest } from './order.ts';
 import { statementPage, type Statement } from './statement.ts';
 
 export type ProtocolDeps = {
-  payments: Payments;
-  payouts: Payouts;
+  orders: OrderStore;
   clock: TestClock;
   faults: Faults;
   count: (request: string) => void;
@@ -53,7 +44,7 @@ export type Protocol = {
   /** Where a message has its fields: in the body, the path or the query unless given. */
   fieldsOf?: (body: Fields) => Fields;
   orderIdField: string;
-  readPayment: (fields: Fields, nowMs: number) => Parsed<OrderRequest>;
+  readPayment: (fields: Fields, nowMs: number) => Parsed<PaymentRequest>;
   readPayout: (fields: Fields) => Parsed<PayoutRequest>;
   readStatement: (fields: Fields) => { day: string; cursor: string };
   invalid: (fields: Fields, problem: string) => Reply;
@@ -68,7 +59,7 @@ export type Protocol = {
 
 /** The endpoints of a provider: payments, payouts and the statement of a day. */
 export function protocolRoutes(deps: ProtocolDeps, protocol: Protocol): Router {
-  const { payments, payouts, clock } = deps;
+  const { orders, clock } = deps;
   const { channel, orderIdField } = protocol;
   const routes = new Router({ prefix: protocol.prefix });
   protocol.extraRoutes?.(routes);
@@ -82,35 +73,39 @@ export function protocolRoutes(deps: ProtocolDeps, protocol: Protocol): Router {
     });
     routes[method](path, middleware);
   };
-  const reject = (placed: Extract<Placed<unknown>, { kind: 'rejected' }>, kind: RequestKind, fields: Fields): Reply =>
-    protocol.rejected({ kind, orderId: text(fields, orderIdField), reason: placed.reason });
-  const report = (order: Order | Payout, kind: RequestKind, ctx: Context): Reply | null =>
-    suffersOutage(order, ctx, clock.nowMs()) ? null : protocol.status(visibleStatus(order, clock.nowMs()), kind);
-  const query = (store: Payments | Payouts, kind: RequestKind): void =>
+  const report = (order: Order, kind: RequestKind, ctx: Context): Reply | null => {
+    const outage = outageOf(order, clock.nowMs());
+    if (!outage) return protocol.status(visibleStatus(order, clock.nowMs()), kind);
+    fail(ctx, outage);
+    return null;
+  };
+  const place = (
+    kind: RequestKind,
+    read: (fields: Fields) => Parsed<PaymentRequest> | Parsed<PayoutRequest>,
+    reply: (order: Order, ctx: Context) => Reply | null,
+  ): void =>
     serve(kind, async (fields, ctx) => {
-      const order = store.find(channel, text(fields, orderIdField));
+      const request = read(fields);
+      if ('problem' in request) return protocol.invalid(fields, request.problem);
+      const placed = await orders.place({ ...request, channel });
+      if (placed.kind === 'placed') return reply(placed.order, ctx);
+      return protocol.rejected({ kind, orderId: text(fields, orderIdField), reason: placed.reason });
+    });
+  const query = (kind: RequestKind, direction: Direction): void =>
+    serve(kind, async (fields, ctx) => {
+      const order = orders.find(direction, channel, text(fields, orderIdField));
       if (!order) return protocol.notFound(text(fields, orderIdField));
       order.queries += 1;
       return report(order, kind, ctx);
     });
 
-  serve('initiate', async (fields) => {
-    const request = protocol.readPayment(fields, clock.nowMs());
-    if ('problem' in request) return protocol.invalid(fields, request.problem);
-    const placed = await payments.place({ ...request, channel });
-    return placed.kind === 'placed' ? protocol.pushed(placed.order) : reject(placed, 'initiate', fields);
-  });
-  serve('payout', async (fields, ctx) => {
-    const request = protocol.readPayout(fields);
-    if ('problem' in request) return protocol.invalid(fields, request.problem);
-    const placed = await payouts.place({ ...request, channel });
-    return placed.kind === 'placed' ? report(placed.order, 'payout', ctx) : reject(placed, 'payout', fields);
-  });
-  query(payments, 'query');
-  query(payouts, 'queryPayout');
+  place('initiate', (fields) => protocol.readPayment(fields, clock.nowMs()), protocol.pushed);
+  place('payout', protocol.readPayout, (order, ctx) => report(order, 'payout', ctx));
+  query('query', 'payment');
+  query('queryPayout', 'payout');
   serve('statement', async (fields) => {
     const request = protocol.readStatement(fields);
-    const page = statementPage({ orders: payments.all(), payouts: payouts.all() }, { channel, ...request });
+    const page = statementPage(orders.all(), { channel, ...request });
     return page ? protocol.statement(request.day, page) : protocol.invalid(fields, 'day or cursor is wrong');
   });
   return routes;
@@ -130,12 +125,6 @@ function withFaults({ faults, count, protocol, kind }: Faulted, handle: (ctx: Co
     if (fault === 'serverError' || fault === 'serverErrorAfter') fail(ctx, 'serverError');
     if (fault === 'hang' || fault === 'hangAfter') fail(ctx, 'hang');
   };
-}
-
-function suffersOutage(order: Order | Payout, ctx: Context, nowMs: number): boolean {
-  const outage = outageOf(order, nowMs);
-  if (outage) fail(ctx, outage);
-  return outage !== null;
 }
 
 function fail(ctx: Context, how: 'serverError' | 'hang'): void {

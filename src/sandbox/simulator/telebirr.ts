@@ -22,9 +22,7 @@ const { signatureScheme: scheme } = SANDBOX_TELEBIRR;
 const merchantKey = { key: createPublicKey(SANDBOX_TELEBIRR.merchantPublicKey), scheme };
 const ownKey = { key: createPrivateKey(SANDBOX_TELEBIRR.providerPrivateKey), scheme };
 
-type ByState = Readonly<Record<OrderStatus['state'], string>>;
-
-const ORDER_STATUS: ByState = {
+const ORDER_STATUS = {
   WAITING: 'WAIT_PAY',
   PAID: 'PAY_SUCCESS',
   DECLINED: 'PAY_FAILED',
@@ -32,9 +30,9 @@ const ORDER_STATUS: ByState = {
   ACCEPTED: 'TRANSFER_PROCESSING',
   FAILED: 'TRANSFER_FAILED',
   REVERSED: 'TRANSFER_REVERSED',
-};
+} as const;
 
-const TRADE_STATUS: ByState = {
+const TRADE_STATUS = {
   WAITING: 'Paying',
   PAID: 'Completed',
   DECLINED: 'Failure',
@@ -42,7 +40,7 @@ const TRADE_STATUS: ByState = {
   ACCEPTED: 'Pending',
   FAILED: 'Failure',
   REVERSED: 'Reversed',
-};
+} as const;
 
 /** telebirr publishes no failure codes; these are the sandbox's own. */
 const FAIL_CODES = {
@@ -147,41 +145,33 @@ const messages: Omit<Protocol, 'authenticate'> = {
  *   first, at most 200 records a page.
  */
 export function createTelebirr(deps: ProtocolDeps): Protocol {
-  const tokens = createTokens(deps);
+  const { clock, count } = deps;
+  const tokenExpiresAtMs = new Map<string, number>();
   return {
     ...messages,
-    forgetTokens: tokens.forget,
+    forgetTokens: () => tokenExpiresAtMs.clear(),
     extraRoutes(routes) {
       routes.post('/payment/v1/token', (ctx) => {
-        deps.count('TELEBIRR token');
+        count('TELEBIRR token');
         const isApp = ctx.get('x-app-key') === SANDBOX_TELEBIRR.appKey;
-        if (isApp && text(bodyOf(ctx), 'appSecret') === SANDBOX_TELEBIRR.appSecret) respond(ctx, 200, tokens.issue());
-        else respond(ctx, 401, { errorCode: 'INVALID_APP', errorMsg: 'app key or secret is wrong' });
+        if (!isApp || text(bodyOf(ctx), 'appSecret') !== SANDBOX_TELEBIRR.appSecret) {
+          return respond(ctx, 401, { errorCode: 'INVALID_APP', errorMsg: 'app key or secret is wrong' });
+        }
+        const token = `Bearer ${randomBytes(16).toString('hex')}`;
+        const [nowMs, expiresAtMs] = [clock.nowMs(), clock.nowMs() + TOKEN_LIFETIME_MS];
+        tokenExpiresAtMs.set(token, expiresAtMs);
+        respond(ctx, 200, { token, effectiveDate: compactTime(nowMs), expirationDate: compactTime(expiresAtMs) });
       });
       routes.use(payPageRoutes(deps).routes());
     },
 
     authenticate(ctx) {
-      if (!tokens.isValid(ctx.get('authorization'))) {
+      if ((tokenExpiresAtMs.get(ctx.get('authorization')) ?? 0) <= clock.nowMs()) {
         const errorMsg = 'the token is unknown or has expired';
         return { status: 401, body: { errorCode: 'INVALID_TOKEN', errorMsg } };
       }
       return verifyTelebirr(bodyOf(ctx), merchantKey) ? null : failure('INVALID_SIGN', 'sign is not of this message');
     },
-  };
-}
-
-function createTokens({ clock }: ProtocolDeps) {
-  const expiresAtMs = new Map<string, number>();
-  return {
-    issue() {
-      const token = `Bearer ${randomBytes(16).toString('hex')}`;
-      const now = clock.nowMs();
-      expiresAtMs.set(token, now + TOKEN_LIFETIME_MS);
-      return { token, effectiveDate: compactTime(now), expirationDate: compactTime(now + TOKEN_LIFETIME_MS) };
-    },
-    isValid: (token: string): boolean => (expiresAtMs.get(token) ?? 0) > clock.nowMs(),
-    forget: (): void => expiresAtMs.clear(),
   };
 }
 
@@ -231,7 +221,7 @@ function statusContent({ order, state, amount, isPaid, failure: reason }: OrderS
 
 /** The notify message. Its times are milliseconds, as telebirr's often are. */
 function notification({ order, state, amount, isPaid }: OrderStatus) {
-  const endedAtMs = (isPayout(order) ? order.reversedAtMs : null) ?? order.decidedAtMs;
+  const endedAtMs = order.reversedAtMs ?? order.decidedAtMs;
   return {
     appid: SANDBOX_TELEBIRR.appId,
     merch_code: SANDBOX_TELEBIRR.merchantCode,
