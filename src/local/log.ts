@@ -33,13 +33,11 @@ export function openLocalLog(file: string, options: { level: string; write: (lin
     if (isOpen) writeSync(descriptor, line);
     print(line);
   };
-  return {
-    log: createLogger(options.level, 'local', { destination: { write } }),
-    close: () => {
-      isOpen = false;
-      closeSync(descriptor);
-    },
+  const close = (): void => {
+    isOpen = false;
+    closeSync(descriptor);
   };
+  return { log: createLogger(options.level, 'local', { destination: { write } }), close };
 }
 
 function createPrinter(write: (line: string) => void): (line: string) => void {
@@ -67,12 +65,12 @@ export function createProgress(write: (text: string) => void): Progress {
     print,
     step: async (name, work) => {
       const startedAt = performance.now();
-      let result = 'failed';
+      let result = '';
       try {
-        let description = '';
-        const value = await work((text) => (description = text));
-        result = description;
-        return value;
+        return await work((text) => (result = text));
+      } catch (error) {
+        result = 'failed';
+        throw error;
       } finally {
         const seconds = ((performance.now() - startedAt) / 1000).toFixed(1).padStart(5);
         print(`${name.padEnd(14)} ${seconds} s  ${result}`.trimEnd());

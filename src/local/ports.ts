@@ -12,18 +12,13 @@ export type Ports = {
   release: () => void;
 };
 
-export type PortsOptions = {
-  /** The wanted ports of all services of this start. */
-  wanted: Iterable<number>;
-  /**
-   * Holds a lock file per port, shared by all starts on this machine: a port is chosen long before anything listens on it,
-   * so two copies could both find it free.
-   */
-  claimsFolder: string;
-};
-
-export function createPorts({ wanted: allWanted, claimsFolder }: PortsOptions): Ports {
-  const reserved = new Set(allWanted);
+/**
+ * `wanted`: the wanted ports of all services of this start. The claims folder holds a lock file per port, shared by all
+ * starts on this machine: a port is chosen long before anything listens on it, so two copies could both find it free.
+ */
+export function createPorts(options: { wanted: Iterable<number>; claimsFolder: string }): Ports {
+  const { claimsFolder } = options;
+  const reserved = new Set(options.wanted);
   const claims: { release: () => void }[] = [];
   const take = async (port: number): Promise<boolean> => {
     const claim = await takeLock(join(claimsFolder, `${port}.pid`));

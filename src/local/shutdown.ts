@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
+import { withTimeout } from '../lib/timeout.ts';
 import type { Progress } from './log.ts';
 
 const DRAIN_MS = 4_000;
@@ -32,7 +31,9 @@ export function createShutdown(progress: Progress): Shutdown {
   const servers: StoppableServer[] = [];
   let stopped: Promise<void> | undefined;
   const run = (): Promise<void> => {
-    stopped ??= stopServices(services, progress).then(() => stopServers(servers, progress));
+    stopped ??= stopServices(services, progress).then(async () => {
+      await Promise.all(servers.map((server) => stopOne(server, progress)));
+    });
     return stopped;
   };
   const afterSignal = new Promise<void>((resolve) => {
@@ -59,20 +60,12 @@ export function createShutdown(progress: Progress): Shutdown {
 }
 
 async function stopServices(services: Stoppable[], progress: Progress): Promise<void> {
-  const late = new AbortController();
-  const deadline = sleep(DRAIN_MS, undefined, { signal: late.signal }).then(
-    () => progress.print('Some services did not stop within 4 s. The next start continues their work.'),
-    () => undefined,
-  );
-  const inTurn = async (): Promise<void> => {
+  const inTurn = async (): Promise<true> => {
     for (const service of services) await stopOne(service, progress);
+    return true;
   };
-  await Promise.race([inTurn(), deadline]);
-  late.abort();
-}
-
-async function stopServers(servers: Stoppable[], progress: Progress): Promise<void> {
-  await Promise.all(servers.map((server) => stopOne(server, progress)));
+  if (await withTimeout(inTurn(), DRAIN_MS)) return;
+  progress.print('Some services did not stop within 4 s. The next start continues their work.');
 }
 
 /** A failure to stop does not keep the others from stopping. */

@@ -29,7 +29,10 @@ export async function start(project: string): Promise<number> {
   process.umask(0o077);
   if (settings.temporalCliPath) await findTemporalBinary({ givenPath: settings.temporalCliPath });
   const lock = await lockDataFolder(settings.dataFolder);
-  if ('takenBy' in lock) return describeFirstCopy(settings, lock.takenBy);
+  if ('takenBy' in lock) {
+    await describeFirstCopy(settings, lock.takenBy);
+    return 0;
+  }
   const ports = createPorts({
     wanted: [...Object.values(settings.ports), PORTAL_PORT],
     claimsFolder: join(await ownTemporaryFolder(), 'ports'),
@@ -76,11 +79,7 @@ async function startEverything(run: Run): Promise<ServiceInfo> {
     previous,
     log,
     write: print,
-    start: async (name, service) => {
-      const { value, stop } = await progress.step(name, service);
-      if (stop) shutdown.add({ name, stop });
-      return value;
-    },
+    start: (name, service) => progress.step(name, () => service((stop) => shutdown.add({ name, stop }))),
   });
   const info: ServiceInfo = {
     ...services,
@@ -98,18 +97,16 @@ async function startMigrated(run: Run): Promise<LocalServers> {
   await progress.step('Migrations', async (describe) => {
     const migrating = migrate({ url: servers.ownerUrl, directory: join(project, 'migrations') });
     const { applied, newer } = await migrating.catch((error: unknown) => {
-      throw isUnreleasedSchema(error) && settings.databaseUrl === undefined ? ofUnreleasedVersion(settings) : error;
+      if (!isUnreleasedSchema(error) || settings.databaseUrl !== undefined) throw error;
+      throw new Error(
+        `The data folder ${settings.dataFolder} is of an unreleased version of Meskot: ` +
+          '"npm run reset" wipes it and starts afresh.',
+      );
     });
     if (newer.length > 0) progress.print(ofNewerRelease(newer));
     describe(applied.length === 0 ? 'up to date' : `${applied.length} applied`);
   });
   return servers;
-}
-
-function ofUnreleasedVersion({ dataFolder }: LocalSettings): Error {
-  return new Error(
-    `The data folder ${dataFolder} is of an unreleased version of Meskot: "npm run reset" wipes it and starts afresh.`,
-  );
 }
 
 /** Loads our own code and the bundled workflows, which takes seconds, while the servers start. */
@@ -151,12 +148,8 @@ function localConfig(servers: LocalServers, ports: LocalPorts, dataFolder: strin
   });
 }
 
-async function describeFirstCopy(settings: LocalSettings, pid: number): Promise<number> {
-  const state = await readState(settings.dataFolder);
-  if (state?.pid !== pid) {
-    write(`Meskot is being started here already, by process ${pid}.\n`);
-    return 0;
-  }
-  write(`Meskot runs here already, as process ${pid}.\n\n${formatBanner(state.info, settings.dataFolder)}\n`);
-  return 0;
+async function describeFirstCopy({ dataFolder }: LocalSettings, pid: number): Promise<void> {
+  const state = await readState(dataFolder);
+  if (state?.pid !== pid) return write(`Meskot is being started here already, by process ${pid}.\n`);
+  write(`Meskot runs here already, as process ${pid}.\n\n${formatBanner(state.info, dataFolder)}\n`);
 }
