@@ -1,6 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import { formatBirr, parseBirr } from '../../lib/money.ts';
+import { withTimeout } from '../../lib/timeout.ts';
 import type { TestClock } from './clock.ts';
 import { faultOf, hasFault } from './faults.ts';
 import { isPayout, type Order, type OrderState } from './order.ts';
@@ -54,14 +53,7 @@ export function wrongAmount(amount: string): string {
   return formatBirr((parseBirr(amount) ?? 0n) + WRONG_BY_SANTIM);
 }
 
-export type CallbackSender = {
-  /** Sends the order's pending callbacks from this index on, each when it is due. Call it once for each callback. */
-  schedule: (order: Order, from?: number) => void;
-  /** Sends all callbacks at once and waits for the responses, a second at most. */
-  sendNow: (order: Order) => Promise<void>;
-  /** Callbacks in flight are neither saved nor repeated. */
-  forget: () => void;
-};
+export type CallbackSender = ReturnType<typeof createCallbackSender>;
 
 /** Sends callbacks until they get a 2xx response, a few times at most. */
 export function createCallbackSender(deps: {
@@ -69,7 +61,7 @@ export function createCallbackSender(deps: {
   save: (order: Order) => void;
   /** Posts a callback; the response's status, or null without a response. Never throws. */
   post: (order: Order, callback: Callback) => Promise<number | null>;
-}): CallbackSender {
+}) {
   const { clock, save, post } = deps;
   let generation = 0;
 
@@ -85,15 +77,17 @@ export function createCallbackSender(deps: {
   }
 
   return {
-    schedule(order, from = 0) {
+    /** Sends the order's pending callbacks from this index on, each when it is due. Call it once for each callback. */
+    schedule(order: Order, from = 0): void {
       for (const callback of order.callbacks.slice(from).filter(({ done }) => !done)) {
         clock.at(callback.dueAtMs, () => send(order, callback));
       }
     },
-    async sendNow(order) {
-      const sent = Promise.all(order.callbacks.map((callback) => send(order, callback)));
-      await Promise.race([sent, sleep(SEND_NOW_WAIT_MS, undefined, { ref: false })]);
+    /** Sends all callbacks at once and waits for the responses, a second at most. */
+    async sendNow(order: Order): Promise<void> {
+      await withTimeout(Promise.all(order.callbacks.map((callback) => send(order, callback))), SEND_NOW_WAIT_MS);
     },
-    forget: () => void (generation += 1),
+    /** Callbacks in flight are neither saved nor repeated. */
+    forget: (): void => void (generation += 1),
   };
 }

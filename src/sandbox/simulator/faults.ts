@@ -8,19 +8,10 @@ export const CHANNELS = ['TELEBIRR', 'CBE_BIRR', 'AWASH'] as const;
 export type SimulatedChannel = (typeof CHANNELS)[number];
 
 /** Faults of an order or a payout once it exists. */
+// oxfmt-ignore
 const ORDER_FAULTS = [
-  'callbackLost',
-  'callbackLate',
-  'callbackDoubled',
-  'callbackBeforeAnswer',
-  'callbackOutOfOrder',
-  'callbackUnsigned',
-  'callbackWronglySigned',
-  'callbackWrongAmount',
-  'paidWrongAmount',
-  'queryLag',
-  'listDropped',
-  'listWrongAmount',
+  'callbackLost', 'callbackLate', 'callbackDoubled', 'callbackBeforeAnswer', 'callbackOutOfOrder', 'callbackUnsigned',
+  'callbackWronglySigned', 'callbackWrongAmount', 'paidWrongAmount', 'queryLag', 'listDropped', 'listWrongAmount',
 ] as const;
 
 /** Faults of payouts only. Unknown and silent ones are made, but every call about them fails for `delayMs`. */
@@ -64,17 +55,10 @@ export type OrderFault = { kind: OrderFaultKind; delayMs: number };
 
 const DELAY_MS = 60_000;
 
-export type Faults = {
-  add: (fault: Fault) => void;
-  clear: () => void;
-  list: () => readonly Fault[];
-  /** The faults of a new order or payout. */
-  takeForOrder: (channel: SimulatedChannel, of: Direction) => OrderFault[];
-  /** The fault of this request, if any. */
-  takeForRequest: (channel: SimulatedChannel, on: RequestKind) => RequestFaultKind | null;
-};
+export type Faults = ReturnType<typeof createFaults>;
 
-export function createFaults(): Faults {
+/** The faults that admin calls have added. */
+export function createFaults() {
   let faults: Fault[] = [];
 
   function use(fault: Fault): void {
@@ -83,10 +67,12 @@ export function createFaults(): Faults {
   }
 
   return {
-    add: (fault) => void faults.push({ ...fault }),
-    clear: () => void (faults = []),
-    list: () => faults,
-    takeForOrder: (channel, of) => {
+    add: (fault: Fault): void => void faults.push({ ...fault }),
+    clear: (): void => void (faults = []),
+    list: (): readonly Fault[] => faults,
+
+    /** The faults of a new order or payout. */
+    takeForOrder(channel: SimulatedChannel, of: Direction): OrderFault[] {
       const kinds: readonly OrderFaultKind[] = of === 'payout' ? [...ORDER_FAULTS, ...PAYOUT_FAULTS] : ORDER_FAULTS;
       return faults.flatMap((fault) => {
         const { kind, delayMs = DELAY_MS } = fault;
@@ -95,7 +81,9 @@ export function createFaults(): Faults {
         return [{ kind, delayMs }];
       });
     },
-    takeForRequest(channel, on) {
+
+    /** The fault of this request, if any. */
+    takeForRequest(channel: SimulatedChannel, on: RequestKind): RequestFaultKind | null {
       for (const fault of faults) {
         const { kind } = fault;
         const concerns = (fault.channel ?? channel) === channel && (fault.on ?? on) === on;

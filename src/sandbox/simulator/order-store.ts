@@ -9,24 +9,20 @@ import { applyTransition, nextTransition, type Transition } from './transitions.
 
 const ORDERS_MAX = 100_000;
 
-export type Placed =
+type Placed =
   | { kind: 'placed'; order: Order }
   /** ANOTHER_ORDER: this id was used before, on other terms. */
   | { kind: 'rejected'; reason: 'UNKNOWN_PARTY' | 'ANOTHER_ORDER' };
 
-/** Payments and payouts. The same order id of a channel is one order, however often it is placed. */
-export type OrderStore = {
-  place: (request: PaymentRequest | PayoutRequest) => Promise<Placed>;
-  find: (direction: Direction, channel: SimulatedChannel, orderId: string) => Order | null;
-  decide: (order: Order, transition: Transition) => void;
-  all: () => Order[];
-  reset: () => void;
-};
+export type OrderStore = ReturnType<typeof createOrderStore>;
 
 type StoreDeps = { clock: TestClock; faults: Faults; save: (order: Order) => void; sender: CallbackSender };
 
-/** Starts with the saved orders: their transitions and callbacks that are still due are scheduled again. */
-export function createOrderStore({ clock, faults, save, sender }: StoreDeps, saved: readonly Order[]): OrderStore {
+/**
+ * Payments and payouts. The same order id of a channel is one order, however often it is placed. Starts with the saved
+ * orders: their transitions and callbacks that are still due are scheduled again.
+ */
+export function createOrderStore({ clock, faults, save, sender }: StoreDeps, saved: readonly Order[]) {
   const orders = new Map(saved.map((order) => [keyOf(order), order]));
   for (const order of saved) {
     sender.schedule(order);
@@ -64,11 +60,12 @@ export function createOrderStore({ clock, faults, save, sender }: StoreDeps, sav
 
   return {
     decide,
-    all: () => [...orders.values()],
-    find: (direction, channel, orderId) => orders.get(`${direction} ${channel} ${orderId}`) ?? null,
-    reset: () => orders.clear(),
+    all: (): Order[] => [...orders.values()],
+    find: (direction: Direction, channel: SimulatedChannel, orderId: string): Order | null =>
+      orders.get(`${direction} ${channel} ${orderId}`) ?? null,
+    reset: (): void => orders.clear(),
 
-    async place(request) {
+    async place(request: PaymentRequest | PayoutRequest): Promise<Placed> {
       const existing = orders.get(keyOf(request));
       if (existing) {
         existing.submissions += 1;
