@@ -1,11 +1,19 @@
 import Router from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
 
+import { parseBirr } from '../../lib/money.ts';
 import type { Callback } from './callbacks.ts';
 import type { TestClock } from './clock.ts';
 import { outageOf, type Direction, type Faults, type RequestKind, type SimulatedChannel } from './faults.ts';
 import type { OrderStore } from './order-store.ts';
-import { visibleStatus, type Order, type OrderStatus, type PaymentRequest, type PayoutRequest } from './order.ts';
+import {
+  visibleStatus,
+  type Order,
+  type OrderStatus,
+  type Payee,
+  type PaymentRequest,
+  type PayoutRequest,
+} from './order.ts';
 import { statementPage, type Statement } from './statement.ts';
 
 export type ProtocolDeps = {
@@ -24,11 +32,12 @@ export type Reply = { status?: number; body: Record<string, unknown> };
 /** A callback as it is sent. */
 export type Rendered = { headers: Record<string, string>; body: string };
 
-/** What a request contains, or why the provider rejects it. */
-export type Parsed<Request> = Omit<Request, 'channel'> | { problem: string };
-
 /** A rejected or missing order. */
-export type Rejected = { kind: RequestKind; orderId: string; reason: 'UNKNOWN_PARTY' | 'ANOTHER_ORDER' };
+type Rejected = { kind: RequestKind; orderId: string; reason: 'UNKNOWN_PARTY' | 'ANOTHER_ORDER' };
+
+type FieldName =
+  | ('orderId' | 'amount' | 'currency' | 'callbackUrl' | 'phone' | 'title' | 'expiry' | 'payee' | 'accountName')
+  | ('day' | 'cursor');
 
 /** One provider's messages; what happens behind them is the same for all. */
 export type Protocol = {
@@ -43,10 +52,16 @@ export type Protocol = {
   authenticate: (ctx: Context) => Reply | null;
   /** Where a message has its fields: in the body, the path or the query unless given. */
   fieldsOf?: (body: Fields) => Fields;
-  orderIdField: string;
-  readPayment: (fields: Fields, nowMs: number) => Parsed<PaymentRequest>;
-  readPayout: (fields: Fields) => Parsed<PayoutRequest>;
-  readStatement: (fields: Fields) => { day: string; cursor: string };
+  /** How a provider names the fields of its messages; its payments may have a return address. */
+  names: Readonly<Record<FieldName, string> & { returnUrl?: string }>;
+  /** Why the provider rejects these fields of a payment or payout, beyond what all of them require. */
+  problemOf?: (fields: Fields, kind: RequestKind) => string | null;
+  /** Milliseconds, NaN for a malformed expiry; an ISO 8601 instant unless given. */
+  expiresAtMs?: (expiry: string, nowMs: number) => number;
+  /** A phone unless given; null for an incomplete payee. */
+  payeeOf?: (fields: Fields) => Payee | null;
+  /** YYYY-MM-DD; as it is unless given. */
+  dayOf?: (day: string) => string;
   invalid: (fields: Fields, problem: string) => Reply;
   rejected: (rejected: Rejected) => Reply;
   notFound: (orderId: string) => Reply;
@@ -60,7 +75,7 @@ export type Protocol = {
 /** The endpoints of a provider: payments, payouts and the statement of a day. */
 export function protocolRoutes(deps: ProtocolDeps, protocol: Protocol): Router {
   const { orders, clock } = deps;
-  const { channel, orderIdField } = protocol;
+  const { channel, names } = protocol;
   const routes = new Router({ prefix: protocol.prefix });
   protocol.extraRoutes?.(routes);
 
@@ -79,39 +94,59 @@ export function protocolRoutes(deps: ProtocolDeps, protocol: Protocol): Router {
     fail(ctx, outage);
     return null;
   };
-  const place = (
-    kind: RequestKind,
-    read: (fields: Fields) => Parsed<PaymentRequest> | Parsed<PayoutRequest>,
-    reply: (order: Order, ctx: Context) => Reply | null,
-  ): void =>
+  const place = (kind: 'initiate' | 'payout', reply: (order: Order, ctx: Context) => Reply | null): void =>
     serve(kind, async (fields, ctx) => {
-      const request = read(fields);
-      if ('problem' in request) return protocol.invalid(fields, request.problem);
-      const placed = await orders.place({ ...request, channel });
+      const problem = protocol.problemOf?.(fields, kind) ?? null;
+      const request = problem === null ? readRequest(protocol, { kind, fields, nowMs: clock.nowMs() }) : null;
+      if (!request) return protocol.invalid(fields, problem ?? 'a field is wrong');
+      const placed = await orders.place(request);
       if (placed.kind === 'placed') return reply(placed.order, ctx);
-      return protocol.rejected({ kind, orderId: text(fields, orderIdField), reason: placed.reason });
+      return protocol.rejected({ kind, orderId: text(fields, names.orderId), reason: placed.reason });
     });
   const query = (kind: RequestKind, direction: Direction): void =>
     serve(kind, async (fields, ctx) => {
-      const order = orders.find(direction, channel, text(fields, orderIdField));
-      if (!order) return protocol.notFound(text(fields, orderIdField));
+      const order = orders.find(direction, channel, text(fields, names.orderId));
+      if (!order) return protocol.notFound(text(fields, names.orderId));
       order.queries += 1;
       return report(order, kind, ctx);
     });
 
-  place('initiate', (fields) => protocol.readPayment(fields, clock.nowMs()), protocol.pushed);
-  place('payout', protocol.readPayout, (order, ctx) => report(order, 'payout', ctx));
+  place('initiate', protocol.pushed);
+  place('payout', (order, ctx) => report(order, 'payout', ctx));
   query('query', 'payment');
   query('queryPayout', 'payout');
   serve('statement', async (fields) => {
-    const request = protocol.readStatement(fields);
-    const page = statementPage(orders.all(), { channel, ...request });
-    return page ? protocol.statement(request.day, page) : protocol.invalid(fields, 'day or cursor is wrong');
+    const given = text(fields, names.day);
+    const day = protocol.dayOf?.(given) ?? given;
+    const page = statementPage(orders.all(), { channel, day, cursor: text(fields, names.cursor) });
+    return page ? protocol.statement(day, page) : protocol.invalid(fields, 'day or cursor is wrong');
   });
   return routes;
 }
 
 const same = (body: Fields): Fields => body;
+
+/** Null when a required field is missing or malformed. */
+function readRequest(
+  protocol: Protocol,
+  { kind, fields, nowMs }: { kind: 'initiate' | 'payout'; fields: Fields; nowMs: number },
+): PaymentRequest | PayoutRequest | null {
+  const { channel, names, expiresAtMs: parseExpiry = Date.parse } = protocol;
+  const read = (name: FieldName): string => text(fields, names[name]);
+  const [orderId, amount, callbackUrl] = [read('orderId'), read('amount'), read('callbackUrl')];
+  if (!orderId || !callbackUrl || !parseBirr(amount)) return null;
+  const requested = { channel, orderId, amount, callbackUrl, currency: read('currency') };
+  if (kind === 'payout') {
+    const payee = protocol.payeeOf ? protocol.payeeOf(fields) : { phone: read('payee') };
+    const isComplete = payee !== null && !('phone' in payee && payee.phone === '');
+    return isComplete ? { ...requested, payee, accountName: read('accountName') } : null;
+  }
+  const expiresAtMs = parseExpiry(read('expiry'), nowMs);
+  const returnUrl = names.returnUrl === undefined ? null : text(fields, names.returnUrl) || null;
+  return Number.isNaN(expiresAtMs)
+    ? null
+    : { ...requested, phone: read('phone'), title: read('title'), returnUrl, expiresAtMs };
+}
 
 type Faulted = ProtocolDeps & { protocol: Protocol; kind: RequestKind };
 

@@ -1,9 +1,9 @@
 import { createPrivateKey, createPublicKey, randomBytes } from 'node:crypto';
 
 import { HOUR_MS, inAddis } from '../../lib/dates.ts';
-import { parseBirr } from '../../lib/money.ts';
 import { signTelebirr, verifyTelebirr } from '../../lib/provider-signing.ts';
 import { SANDBOX_TELEBIRR } from '../../lib/sandbox-providers.ts';
+import type { RequestKind } from './faults.ts';
 import { isPayout, type OrderStatus } from './order.ts';
 import { payPageRoutes } from './pay-page.ts';
 import {
@@ -65,34 +65,17 @@ const messages: Omit<Protocol, 'authenticate'> = {
     queryPayout: { method: 'post', path: '/payment/v1/merchant/queryTransfer' },
     statement: { method: 'post', path: '/payment/v1/merchant/queryStatement' },
   },
-  orderIdField: 'merch_order_id',
+  // oxfmt-ignore
+  names: {
+    orderId: 'merch_order_id', amount: 'total_amount', currency: 'trans_currency', callbackUrl: 'notify_url',
+    phone: 'callback_info', title: 'title', expiry: 'timeout_express', returnUrl: 'redirect_url',
+    payee: 'payee_identifier', accountName: 'payee_name', day: 'bill_date', cursor: 'page_token',
+  },
   fieldsOf: (body) => objectOf(body['biz_content']),
 
-  readPayment(fields, nowMs) {
-    const minutes = /^(\d{1,4})m$/.exec(text(fields, 'timeout_express'));
-    const problem = problemOf(fields, minutes ? null : 'timeout_express must be minutes, as 30m');
-    if (problem) return { problem };
-    return {
-      ...requestOf(fields),
-      phone: text(fields, 'callback_info'),
-      title: text(fields, 'title'),
-      returnUrl: text(fields, 'redirect_url') || null,
-      expiresAtMs: nowMs + Number(minutes?.[1]) * 60_000,
-    };
-  },
-
-  readPayout(fields) {
-    const isPhone = text(fields, 'payee_identifier_type') === '01';
-    const problem = problemOf(fields, isPhone ? null : 'payee_identifier_type must be 01, a phone');
-    if (problem) return { problem };
-    const payee = { phone: text(fields, 'payee_identifier') };
-    return { ...requestOf(fields), payee, accountName: text(fields, 'payee_name') };
-  },
-
-  readStatement: (fields) => ({
-    day: text(fields, 'bill_date').replace(/^(\d{4})(\d\d)(\d\d)$/, '$1-$2-$3'),
-    cursor: text(fields, 'page_token'),
-  }),
+  problemOf,
+  expiresAtMs: (timeout, nowMs) => nowMs + Number.parseInt(timeout, 10) * 60_000,
+  dayOf: (day) => day.replace(/^(\d{4})(\d\d)(\d\d)$/, '$1-$2-$3'),
 
   invalid: (_fields, problem) => failure('INVALID_PARAMETER', problem),
   rejected({ kind, orderId, reason }) {
@@ -175,24 +158,18 @@ export function createTelebirr(deps: ProtocolDeps): Protocol {
   };
 }
 
-/** What is wrong with the fields that payments and payouts share, or else `otherProblem`. */
-function problemOf(fields: Fields, otherProblem: string | null): string | null {
+function problemOf(fields: Fields, kind: RequestKind): string | null {
+  const matches = (name: string, pattern: RegExp): boolean => pattern.test(text(fields, name));
   if (text(fields, 'appid') !== SANDBOX_TELEBIRR.appId) return 'appid is not known';
   if (text(fields, 'merch_code') !== SANDBOX_TELEBIRR.merchantCode) return 'merch_code is not known';
-  if (!/^[A-Za-z0-9]{1,64}$/.test(text(fields, 'merch_order_id'))) return 'merch_order_id must be alphanumeric, ≤ 64';
-  if (!/^\d+\.\d\d$/.test(text(fields, 'total_amount'))) return 'total_amount must be written 0.00';
-  if (!parseBirr(text(fields, 'total_amount'))) return 'total_amount must be more than 0';
-  if (otherProblem) return otherProblem;
+  if (!matches('merch_order_id', /^[A-Za-z0-9]{1,64}$/)) return 'merch_order_id must be alphanumeric, ≤ 64';
+  if (!matches('total_amount', /^\d+\.\d\d$/)) return 'total_amount must be written 0.00';
+  if (!matches('total_amount', /[1-9]/)) return 'total_amount must be more than 0';
+  if (kind === 'initiate' && !matches('timeout_express', /^\d{1,4}m$/))
+    return 'timeout_express must be minutes, as 30m';
+  if (kind === 'payout' && !matches('payee_identifier_type', /^01$/))
+    return 'payee_identifier_type must be 01, a phone';
   return text(fields, 'notify_url') === '' ? 'notify_url is missing' : null;
-}
-
-function requestOf(fields: Fields) {
-  return {
-    orderId: text(fields, 'merch_order_id'),
-    amount: text(fields, 'total_amount'),
-    currency: text(fields, 'trans_currency'),
-    callbackUrl: text(fields, 'notify_url'),
-  };
 }
 
 function failure(code: string, msg: string): Reply {
