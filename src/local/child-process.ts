@@ -1,4 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -35,10 +36,7 @@ export async function startChild<Details extends object>(options: ChildOptions<D
       detached: true,
       stdio: ['ignore', log, log],
     });
-    await new Promise<void>((resolve, reject) => {
-      child.once('spawn', resolve);
-      child.once('error', reject);
-    });
+    await once(child, 'spawn');
     child.unref();
     if (child.pid === undefined) throw new Error(`${options.command} has no process id.`);
     const started = { ...options.details, pid: child.pid, mark: (await processStartTime(child.pid)) ?? 'gone' };

@@ -27,7 +27,9 @@ export const ADDRESSES = [
 export const CREDENTIALS = ['sandboxKey', 'merchantId', 'webhookSecret', 'operatorKey'] as const;
 
 /** What a person or a script needs to know about a local start. What does not exist has no entry. */
-export type ServiceInfo = { [Name in (typeof ADDRESSES | typeof CREDENTIALS)[number]]?: string };
+export type ServiceInfo = { [Name in (typeof ADDRESSES)[number]]?: string | undefined } & {
+  [Name in (typeof CREDENTIALS)[number]]?: string;
+};
 
 /** The information of a start that became ready, and its process. */
 export type LocalState = { pid: number; info: ServiceInfo };

@@ -4,19 +4,14 @@ import { join } from 'node:path';
 import { isPortFree } from '../lib/free-port.ts';
 import { takeLock } from './data-folder.ts';
 
-/** Allocates ports, none twice, also not to another copy that starts at the same time. */
-export type Ports = {
-  /** The wanted port, or else the next free one that no other service wants. */
-  choose: (wanted: number) => Promise<number>;
-  /** Frees the ports for others. */
-  release: () => void;
-};
+export type Ports = ReturnType<typeof createPorts>;
 
 /**
- * `wanted`: the wanted ports of all services of this start. The claims folder holds a lock file per port, shared by all
- * starts on this machine: a port is chosen long before anything listens on it, so two copies could both find it free.
+ * Allocates ports, none twice. `wanted`: the wanted ports of all services of this start. The claims folder holds a lock
+ * file per port, shared by all starts on this machine: a port is chosen long before anything listens on it, so two copies
+ * could both find it free.
  */
-export function createPorts(options: { wanted: Iterable<number>; claimsFolder: string }): Ports {
+export function createPorts(options: { wanted: Iterable<number>; claimsFolder: string }) {
   const { claimsFolder } = options;
   const reserved = new Set(options.wanted);
   const claims: { release: () => void }[] = [];
@@ -32,7 +27,8 @@ export function createPorts(options: { wanted: Iterable<number>; claimsFolder: s
     return false;
   };
   return {
-    choose: async (wanted) => {
+    /** The wanted port, or else the next free one that no other service wants. */
+    choose: async (wanted: number): Promise<number> => {
       await mkdir(claimsFolder, { recursive: true, mode: 0o700 });
       if (await take(wanted)) return wanted;
       for (let port = wanted + 1; port <= 65_535; port += 1) {
@@ -40,7 +36,7 @@ export function createPorts(options: { wanted: Iterable<number>; claimsFolder: s
       }
       throw new Error(`There is no free port from ${wanted} up.`);
     },
-    release: () => {
+    release: (): void => {
       for (const claim of claims.splice(0)) claim.release();
     },
   };

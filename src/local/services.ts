@@ -67,8 +67,7 @@ export async function startServices(context: ServicesContext): Promise<ServiceIn
       readMoreMetrics: temporalMetrics.read,
     });
     onStop(stop);
-    const checkoutUrl = await createSampleSession(config, secrets.sandboxKey);
-    return { ...(metricsUrl === null ? {} : { metricsUrl }), ...checkoutUrl };
+    return { metricsUrl: metricsUrl ?? undefined, checkoutUrl: await createSampleSession(config, secrets.sandboxKey) };
   });
   await start('Demo shop', async (onStop) => {
     const shop = await startDemoShop({
@@ -110,7 +109,7 @@ function createSeedProgress(write: (line: string) => void): (count: number, tota
 }
 
 /** Creates a session through the API, as merchants do, whose page can be paid. */
-async function createSampleSession(config: Config, sandboxKey: string): Promise<{ checkoutUrl?: string }> {
+async function createSampleSession(config: Config, sandboxKey: string): Promise<string | undefined> {
   const response = await fetch(`${config.PUBLIC_BASE_URL}/api/checkout/sessions`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-api-key': sandboxKey },
@@ -122,5 +121,5 @@ async function createSampleSession(config: Config, sandboxKey: string): Promise<
     }),
   });
   const { data } = (await response.json()) as { data: { checkoutUrl: string } | null };
-  return data ? { checkoutUrl: data.checkoutUrl } : {};
+  return data?.checkoutUrl;
 }

@@ -6,27 +6,16 @@ const DRAIN_MS = 4_000;
 const SAME_CTRL_C_MS = 500;
 
 type Stoppable = { name: string; stop: () => Promise<void> };
-export type StoppableServer = Stoppable & {
-  /** Ends it without waiting. */
-  stopNow: () => void;
-};
+/** `stopNow` ends it without waiting. */
+export type StoppableServer = Stoppable & { stopNow: () => void };
 
-export type Shutdown = {
-  /** The service added last is stopped first. */
-  add: (service: Stoppable) => void;
-  /** Servers are stopped after all services, at the same time. */
-  addServer: (server: StoppableServer) => void;
-  /** Stops everything; the same promise for every caller. */
-  run: () => Promise<void>;
-  /** Resolves once a signal has come and everything has stopped. */
-  afterSignal: Promise<void>;
-};
+export type Shutdown = ReturnType<typeof createShutdown>;
 
 /**
  * Stops everything on Ctrl-C or another signal: the services in turn, within 4 s for all of them, then the servers. A
  * second Ctrl-C exits at once.
  */
-export function createShutdown(progress: Progress): Shutdown {
+export function createShutdown(progress: Progress) {
   const services: Stoppable[] = [];
   const servers: StoppableServer[] = [];
   let stopped: Promise<void> | undefined;
@@ -52,9 +41,13 @@ export function createShutdown(progress: Progress): Shutdown {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
   });
   return {
-    add: (service) => void services.unshift(service),
-    addServer: (server) => void servers.push(server),
+    /** The service added last is stopped first. */
+    add: (service: Stoppable): void => void services.unshift(service),
+    /** Servers are stopped after all services, at the same time. */
+    addServer: (server: StoppableServer): void => void servers.push(server),
+    /** Stops everything; the same promise for every caller. */
     run,
+    /** Resolves once a signal has come and everything has stopped. */
     afterSignal,
   };
 }

@@ -81,12 +81,8 @@ async function startEverything(run: Run): Promise<ServiceInfo> {
     write: print,
     start: (name, service) => progress.step(name, () => service((stop) => shutdown.add({ name, stop }))),
   });
-  const info: ServiceInfo = {
-    ...services,
-    temporalAddress: servers.temporalAddress,
-    databaseUrl: servers.appUrl,
-    ...(servers.temporalUiUrl === undefined ? {} : { temporalUiUrl: servers.temporalUiUrl }),
-  };
+  const { temporalAddress, temporalUiUrl, appUrl: databaseUrl } = servers;
+  const info: ServiceInfo = { ...services, temporalAddress, temporalUiUrl, databaseUrl };
   writeState(settings.dataFolder, { pid: process.pid, info });
   return info;
 }
@@ -138,7 +134,7 @@ function localConfig(servers: LocalServers, ports: LocalPorts, dataFolder: strin
     PUBLIC_BASE_URL: `http://localhost:${ports.api}`,
     SIMULATOR_URL: `http://localhost:${ports.simulator}`,
     KYC_DOCUMENTS_DIR: join(dataFolder, 'documents'),
-    ...(servers.temporalUiUrl === undefined ? {} : { TEMPORAL_UI_URL: servers.temporalUiUrl }),
+    TEMPORAL_UI_URL: servers.temporalUiUrl,
     REPORTS_DIR: join(dataFolder, 'reports'),
     ...environment,
     DATABASE_URL: servers.appUrl,
