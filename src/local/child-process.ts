@@ -14,7 +14,6 @@ export type Child = { pid: number; mark: string };
 export type ChildOptions<Details> = {
   command: string;
   args: string[];
-  /** Receives its output. */
   logFile: string;
   /** Stores its pid, start time and details for a later run. */
   pidFile: string;

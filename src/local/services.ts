@@ -27,7 +27,6 @@ export type ServicesContext = {
   /** The last start's information, with the keys that are presented only once. */
   previous: ServiceInfo;
   log: Logger;
-  /** Prints a line at any time. */
   write: (line: string) => void;
   /** Runs the start of a service as a step. What it gives to `onStop` is called at the end, in reverse order. */
   start: <T>(name: string, service: (onStop: (stop: () => Promise<void>) => void) => Promise<T>) => Promise<T>;

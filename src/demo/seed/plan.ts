@@ -45,7 +45,6 @@ const MENU: readonly Weighted<Item>[] = [
   { weight: 2, value: { item: 'Catering for a day', priceSantim: 12_500_00, quantityMax: 2 } },
 ];
 
-/** A channel of the demo merchants. */
 export type DemoChannel = 'TELEBIRR' | 'CBE_BIRR' | 'AWASH';
 
 /** One payment: the merchant's request, its time, and how it proceeds. */
@@ -114,12 +113,11 @@ function drawPayment(random: Random, wanted: { plan: Plan; scenario: Scenario; n
     session,
     channel: random.pickWeighted(wanted.plan.channels),
     stepMs: 5_000 + random.below(55_000),
-    // The number makes it unique.
+    // The number keeps it unique.
     providerReference: `DEMO${String(random.below(1_000_000_000)).padStart(9, '0')}${wanted.number}`,
   };
 }
 
-/** The list in a random order. */
 function shuffled<T>(random: Random, list: readonly T[]): T[] {
   return list
     .map((value) => ({ value, rank: random.fraction() }))

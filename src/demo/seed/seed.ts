@@ -48,7 +48,7 @@ export type SeedInput = {
 export async function seedDemo(input: SeedInput): Promise<DemoSecrets> {
   const { config, previous } = input;
   const db = openDatabase({ url: config.DATABASE_URL, poolMax: 2, applicationName: 'meskot-seed' });
-  // The past needs no dispatch: its deliveries are made here, and its payments need no workflow.
+  // The past needs no dispatch: its deliveries are recorded here, and its payments need no workflow.
   const deps = { db, runInTransaction: createTransactionRunner(db, () => {}) };
   try {
     const credentials = (await hasDemoData(db))

@@ -1,7 +1,6 @@
 import { SANDBOX_PHONES, type SandboxBehaviour } from '../../lib/sandbox-providers.ts';
 import { MENU, type ShopApi, type StartCheckout } from './checkout.ts';
 
-/** The prefix of the demo customers' order numbers. */
 export const WALK_IN_PREFIX = 'WALKIN';
 
 /** The behaviours of ten customers in a row: most pay, as in the demo data. */

@@ -57,7 +57,6 @@ export function returnPage(heading: string, orderNo: string, state: OrderState |
   );
 }
 
-/** A page with a problem. */
 export function problemPage(problem: string): string {
   return page(
     'That did not work',

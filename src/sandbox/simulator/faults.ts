@@ -26,7 +26,6 @@ type RequestFaultKind = (typeof REQUEST_FAULTS)[number];
 const REQUEST_KINDS = ['initiate', 'query', 'payout', 'queryPayout', 'statement'] as const;
 export type RequestKind = (typeof REQUEST_KINDS)[number];
 
-/** Money in or out. */
 export type Direction = 'payment' | 'payout';
 
 /** A fault as an admin call requests it. */

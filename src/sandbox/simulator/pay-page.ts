@@ -73,7 +73,6 @@ function pageOf(order: Payment): Page {
 
 function respondPage(ctx: Context, { status = 200, title = 'telebirr sandbox', content = null }: Page): void {
   ctx.status = status;
-  ctx.type = 'text/html';
   ctx.set('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
   ctx.body = html`<!doctype html>
     <html lang="en">

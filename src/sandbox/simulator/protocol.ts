@@ -46,7 +46,7 @@ export type Protocol = {
   endpoints: Record<RequestKind, { method: 'get' | 'post'; path: string }>;
   /** Routes of this provider alone. */
   extraRoutes?: (routes: Router) => void;
-  /** Makes the merchant's access tokens expire. */
+  /** Expires the merchant's access tokens. */
   forgetTokens?: () => void;
   /** The error response to a request that the merchant did not sign; null when it did. */
   authenticate: (ctx: Context) => Reply | null;
@@ -186,7 +186,6 @@ export function text(fields: Fields, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Responds with JSON. */
 export function respond(ctx: Context, status: number, body: Record<string, unknown>): void {
   ctx.status = status;
   ctx.body = body;
