@@ -6,14 +6,20 @@ import { takeLock } from './data-folder.ts';
 
 export type Ports = ReturnType<typeof createPorts>;
 
-/**
- * Allocates ports, none twice. `wanted`: the wanted ports of all services of this start. The claims folder holds a lock
- * file per port, shared by all starts on this machine: a port is chosen long before anything listens on it, so two copies
- * could both find it free.
- */
-export function createPorts(options: { wanted: Iterable<number>; claimsFolder: string }) {
-  const { claimsFolder } = options;
-  const reserved = new Set(options.wanted);
+type PortsOptions = {
+  /** The wanted ports of all services of this start. */
+  wanted: Iterable<number>;
+  /**
+   * Holds a lock file per port, shared by all starts on this machine: a port is chosen long before anything listens on it,
+   * so two copies could both find it free.
+   */
+  claimsFolder: string;
+  print: (line: string) => void;
+};
+
+/** Allocates ports, none twice. */
+export function createPorts({ wanted: allWanted, claimsFolder, print }: PortsOptions) {
+  const reserved = new Set(allWanted);
   const claims: { release: () => void }[] = [];
   const take = async (port: number): Promise<boolean> => {
     const claim = await takeLock(join(claimsFolder, `${port}.pid`));
@@ -27,12 +33,14 @@ export function createPorts(options: { wanted: Iterable<number>; claimsFolder: s
     return false;
   };
   return {
-    /** The wanted port, or else the next free one that no other service wants. */
-    choose: async (wanted: number): Promise<number> => {
+    /** The wanted port, or else the next free one that no other service wants, which is printed. */
+    choose: async (name: string, wanted: number): Promise<number> => {
       await mkdir(claimsFolder, { recursive: true, mode: 0o700 });
       if (await take(wanted)) return wanted;
       for (let port = wanted + 1; port <= 65_535; port += 1) {
-        if (!reserved.has(port) && (await take(port))) return port;
+        if (reserved.has(port) || !(await take(port))) continue;
+        print(`port ${wanted} is taken; ${name} uses ${port}`);
+        return port;
       }
       throw new Error(`There is no free port from ${wanted} up.`);
     },

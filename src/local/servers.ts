@@ -46,7 +46,7 @@ async function ensurePostgres(options: ServersOptions): Promise<Pick<LocalServer
   const folder = join(settings.dataFolder, 'postgres');
   const start = (choosePort: () => Promise<number>) => startPostgres({ folder, choosePort, durable: true });
   const server = await startAsStep(progress, 'PostgreSQL', () =>
-    start(() => choosePort(options, 'PostgreSQL', settings.ports.postgres)),
+    start(() => options.ports.choose('PostgreSQL', settings.ports.postgres)),
   );
   if (server.note) progress.print(server.note);
   const restart = async () => (await start(async () => server.port)).child;
@@ -67,8 +67,8 @@ async function ensureTemporal(
   const start = (choosePorts: () => Promise<TemporalPorts>) => startTemporal({ folder, findBinary, choosePorts });
   const server = await startAsStep(progress, 'Temporal', () =>
     start(async () => ({
-      port: await choosePort(options, 'Temporal', settings.ports.temporal),
-      uiPort: await choosePort(options, "Temporal's web interface", settings.ports.temporalUi),
+      port: await options.ports.choose('Temporal', settings.ports.temporal),
+      uiPort: await options.ports.choose("Temporal's web interface", settings.ports.temporalUi),
     })),
   );
   const restart = async () => (await start(async () => ({ port: server.port, uiPort: server.uiPort }))).child;
@@ -87,17 +87,6 @@ function startAsStep<Server extends { port: number; reused: boolean }>(
     describe(`port ${server.port}${server.reused ? ', was still running' : ''}`);
     return server;
   });
-}
-
-/** The wanted port, or the next free one, which is printed. */
-export async function choosePort(
-  { progress, ports }: Pick<ServersOptions, 'progress' | 'ports'>,
-  name: string,
-  wanted: number,
-): Promise<number> {
-  const port = await ports.choose(wanted);
-  if (port !== wanted) progress.print(`port ${wanted} is taken; ${name} uses ${port}`);
-  return port;
 }
 
 type Supervision = {

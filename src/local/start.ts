@@ -6,7 +6,7 @@ import { lockDataFolder, readState, writeState, type ServiceInfo } from './data-
 import { createProgress, LOG_FILE, openLocalLog, type Progress } from './log.ts';
 import { createPorts, type Ports } from './ports.ts';
 import { ownTemporaryFolder } from './postgres-location.ts';
-import { choosePort, startServers, type LocalServers } from './servers.ts';
+import { startServers, type LocalServers } from './servers.ts';
 import { readLocalSettings, type LocalPorts, type LocalSettings } from './settings.ts';
 import { createShutdown, type Shutdown } from './shutdown.ts';
 import { formatBanner } from './status.ts';
@@ -33,11 +33,12 @@ export async function start(project: string): Promise<number> {
     await describeFirstCopy(settings, lock.takenBy);
     return 0;
   }
+  const progress = createProgress(write);
   const ports = createPorts({
     wanted: [...Object.values(settings.ports), PORTAL_PORT],
     claimsFolder: join(await ownTemporaryFolder(), 'ports'),
+    print: progress.print,
   });
-  const progress = createProgress(write);
   const shutdown = createShutdown(progress);
   try {
     const startedAt = performance.now();
@@ -117,13 +118,12 @@ async function loadCode({ settings, progress }: Run) {
   });
 }
 
-async function choosePorts({ settings, progress, ports }: Run): Promise<LocalPorts> {
-  const choose = (name: string, wanted: number) => choosePort({ progress, ports }, name, wanted);
+async function choosePorts({ settings, ports }: Run): Promise<LocalPorts> {
   return {
-    api: await choose('the API', settings.ports.api),
-    simulator: await choose('the simulator', settings.ports.simulator),
-    demoShop: await choose('the demo shop', settings.ports.demoShop),
-    metrics: await choose('metrics', settings.ports.metrics),
+    api: await ports.choose('the API', settings.ports.api),
+    simulator: await ports.choose('the simulator', settings.ports.simulator),
+    demoShop: await ports.choose('the demo shop', settings.ports.demoShop),
+    metrics: await ports.choose('metrics', settings.ports.metrics),
   };
 }
 

@@ -30,8 +30,8 @@ const SHARES: readonly (readonly [Scenario, number])[] = [
   ['expiredInFlight', 15],
   ['cancelled', 20],
   ['cancelledInFlight', 10],
+  ['stillOpen', 10],
 ];
-const STILL_OPEN_SHARE = 10;
 
 type Item = { item: string; priceSantim: number; quantityMax: number };
 
@@ -71,14 +71,14 @@ export type Plan = {
 /** The payments of a shop, the earliest first. Deterministic. */
 export function planPayments(plan: Plan): PlannedPayment[] {
   const random = createRandom(plan.seed);
-  const scenarios = shuffled(random, scenariosOf(plan.count));
-  const stillOpen = Math.round((plan.count * STILL_OPEN_SHARE) / 1000);
+  const all = scenariosOf(plan.count);
+  const scenarios = shuffled(random, all).filter((scenario) => scenario !== 'stillOpen');
   const from = new Date(plan.until.getTime() - plan.days * DAY_MS);
   const hourAgo = new Date(plan.until.getTime() - HOUR_MS);
   const starts = drawInstants(random, { from, until: hourAgo, count: scenarios.length });
   const over = scenarios.map((scenario, index) => ({ scenario, createdAt: starts[index] ?? from }));
   // Dense towards the end: some customers have the page open right now.
-  const open = Array.from({ length: stillOpen }, () => {
+  const open = Array.from({ length: all.length - scenarios.length }, () => {
     const agoMs = random.fraction() ** 2 * 12 * HOUR_MS;
     return { scenario: 'stillOpen' as const, createdAt: new Date(plan.until.getTime() - agoMs) };
   });
@@ -87,13 +87,12 @@ export function planPayments(plan: Plan): PlannedPayment[] {
     .map((one, index) => ({ ...one, ...drawPayment(random, { plan, scenario: one.scenario, number: index + 1 }) }));
 }
 
-/** Every scenario except `stillOpen`, by its share. */
+/** Every scenario by its share. */
 function scenariosOf(count: number): Scenario[] {
   const special = SHARES.flatMap(([scenario, share]) =>
     Array<Scenario>(Math.round((count * share) / 1000)).fill(scenario),
   );
-  const stillOpen = Math.round((count * STILL_OPEN_SHARE) / 1000);
-  return [...special, ...Array<Scenario>(count - stillOpen - special.length).fill('paid')];
+  return [...special, ...Array<Scenario>(count - special.length).fill('paid')];
 }
 
 function drawPayment(random: Random, wanted: { plan: Plan; scenario: Scenario; number: number }) {

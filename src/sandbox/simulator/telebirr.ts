@@ -22,24 +22,15 @@ const { signatureScheme: scheme } = SANDBOX_TELEBIRR;
 const merchantKey = { key: createPublicKey(SANDBOX_TELEBIRR.merchantPublicKey), scheme };
 const ownKey = { key: createPrivateKey(SANDBOX_TELEBIRR.providerPrivateKey), scheme };
 
-const ORDER_STATUS = {
-  WAITING: 'WAIT_PAY',
-  PAID: 'PAY_SUCCESS',
-  DECLINED: 'PAY_FAILED',
-  EXPIRED: 'ORDER_CLOSED',
-  ACCEPTED: 'TRANSFER_PROCESSING',
-  FAILED: 'TRANSFER_FAILED',
-  REVERSED: 'TRANSFER_REVERSED',
-} as const;
-
-const TRADE_STATUS = {
-  WAITING: 'Paying',
-  PAID: 'Completed',
-  DECLINED: 'Failure',
-  EXPIRED: 'Expired',
-  ACCEPTED: 'Pending',
-  FAILED: 'Failure',
-  REVERSED: 'Reversed',
+/** A state as responses and as notify messages name it. */
+const STATUSES = {
+  WAITING: { order: 'WAIT_PAY', trade: 'Paying' },
+  PAID: { order: 'PAY_SUCCESS', trade: 'Completed' },
+  DECLINED: { order: 'PAY_FAILED', trade: 'Failure' },
+  EXPIRED: { order: 'ORDER_CLOSED', trade: 'Expired' },
+  ACCEPTED: { order: 'TRANSFER_PROCESSING', trade: 'Pending' },
+  FAILED: { order: 'TRANSFER_FAILED', trade: 'Failure' },
+  REVERSED: { order: 'TRANSFER_REVERSED', trade: 'Reversed' },
 } as const;
 
 /** telebirr publishes no failure codes; these are the sandbox's own. */
@@ -187,7 +178,7 @@ function statusContent({ order, state, amount, isPaid, failure: reason }: OrderS
   const failCodes = reason && (isTransfer && reason === 'REFUSED_BY_PROVIDER' ? TRANSFER_REFUSED : FAIL_CODES[reason]);
   return {
     merch_order_id: order.orderId,
-    order_status: isTransfer && state === 'PAID' ? 'TRANSFER_SUCCESS' : ORDER_STATUS[state],
+    order_status: isTransfer && state === 'PAID' ? 'TRANSFER_SUCCESS' : STATUSES[state].order,
     payment_order_id: order.reference,
     total_amount: amount,
     trans_currency: order.currency,
@@ -204,7 +195,7 @@ function notification({ order, state, amount, isPaid }: OrderStatus) {
     merch_code: SANDBOX_TELEBIRR.merchantCode,
     merch_order_id: order.orderId,
     payment_order_id: order.reference,
-    trade_status: TRADE_STATUS[state],
+    trade_status: STATUSES[state].trade,
     total_amount: amount,
     trans_currency: order.currency,
     trans_id: isPaid ? order.transactionReference : '',
