@@ -17,16 +17,16 @@ export async function anyFreePort(): Promise<number> {
   });
   const address = server.address();
   await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('the system gave no port');
+  if (address === null || typeof address === 'string') throw new Error('The system returned no port.');
   return address.port;
 }
 
 function isListening(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: HOST, timeout: 300 });
-    const end = (answered: boolean): void => {
+    const end = (isListening: boolean): void => {
       socket.destroy();
-      resolve(answered);
+      resolve(isListening);
     };
     socket.once('connect', () => end(true));
     socket.once('timeout', () => end(false));

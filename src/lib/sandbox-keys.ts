@@ -1,5 +1,5 @@
 /**
- * The sandbox's RSA keys. They are public on purpose: both sides of the sandbox are in this project, and no money
+ * The sandbox's RSA keys, ours and telebirr's. They are published on purpose: both sides of the sandbox are in this project, and no money
  * moves through it. A live channel has keys of its own.
  */
 export const SANDBOX_MERCHANT_PRIVATE_KEY = `-----BEGIN PRIVATE KEY-----
@@ -32,18 +32,6 @@ e1m7kSG9ErcwCslRKbecl/Y=
 -----END PRIVATE KEY-----
 `;
 
-/** Verifies our signatures in the simulator. */
-export const SANDBOX_MERCHANT_PUBLIC_KEY = `-----BEGIN PUBLIC KEY-----
-MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAkKm60w91dxIzErXMoxt6
-BZPd1wOuXpO14d0OgqlbkZt6DT4trZ/D0EMiMt4zOTykyun5NaM3FUF8qhW/vbg2
-33+Gyqy3F6Hhb7YlX0gSGj05iANzkG86LIiDfVTswBOX9VzD520L+KKHo/rUk3Mn
-4pHixGhoSDtKcqn8/QWl3QZm0WwZHmgWRmT61qiAztokFg8Po2iHRFNIJEaDFwO6
-kknT6Dond0TaiKmdiwk6laAs/7NzlOfGcnx9RWoCGrvkHa1Rh/+Yf2lf2zYUN8vJ
-jAXe6emHHGpgdEDR2+jTtozbP+uUv3CJp0JOSlFBWYP2x9f0SEMlfOWd4gNd3z4+
-zwIDAQAB
------END PUBLIC KEY-----
-`;
-
 /** Signs telebirr's callbacks and responses in the simulator. */
 export const SANDBOX_TELEBIRR_PRIVATE_KEY = `-----BEGIN PRIVATE KEY-----
 MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQCiHbyPm091o4xB
@@ -73,16 +61,4 @@ j5i2I2hTeXL0J3XplFS2AxjOV3PH3ljcIGUHSkBB2nQktHYBnCr0OZbBkLNyCL/w
 aLCq/6wUDkKJ/2PEFP3tC1ZIjqpGYefRRpAcYf0LFttoMHCjqHxV7+qGePisLJCx
 mX7IfHnA4eAXE/w/XoZjKjs=
 -----END PRIVATE KEY-----
-`;
-
-/** Verifies telebirr's callbacks. */
-export const SANDBOX_TELEBIRR_PUBLIC_KEY = `-----BEGIN PUBLIC KEY-----
-MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAoh28j5tPdaOMQZAWtUK3
-DlNw01HBlZ4E15bKJinfMu7KYfon7UkdEtgETWBQWP2OLbyg3J6DLZo2JSaYOGpB
-o/ZpfGUFD5snyuXGcNHAHzkgKrC4M9JBSgQ8i1ybwRr/X3LkjoQyxZodvwCQP/jw
-loPvZ0SA5EcWQ222uOyTroLQaPhv73BSS6A0uQoMam71bQLK6inEIKz2gCal419B
-ASpAGpMO2DNkNpfLaq2hYTlcEIgNxIJanI0ZyRzbUaGcUnmrQnIaFG9CFxuv59gu
-sOmE/5YPXYsjBahs2aDDVOBeDJO0Dtw6+dz5cdCirf/UZmk1wzWShaEfZ67zvAvY
-/QIDAQAB
------END PUBLIC KEY-----
 `;

@@ -1,9 +1,6 @@
-import {
-  SANDBOX_MERCHANT_PRIVATE_KEY,
-  SANDBOX_MERCHANT_PUBLIC_KEY,
-  SANDBOX_TELEBIRR_PRIVATE_KEY,
-  SANDBOX_TELEBIRR_PUBLIC_KEY,
-} from './sandbox-keys.ts';
+import { createPublicKey } from 'node:crypto';
+
+import { SANDBOX_MERCHANT_PRIVATE_KEY, SANDBOX_TELEBIRR_PRIVATE_KEY } from './sandbox-keys.ts';
 
 /** The behaviour of a payment from a sandbox phone. */
 export type SandboxBehaviour =
@@ -102,10 +99,14 @@ export const SANDBOX_TELEBIRR = {
   merchantCode: '100001',
   signatureScheme: 'PSS',
   merchantPrivateKey: SANDBOX_MERCHANT_PRIVATE_KEY,
-  merchantPublicKey: SANDBOX_MERCHANT_PUBLIC_KEY,
+  merchantPublicKey: publicKeyOf(SANDBOX_MERCHANT_PRIVATE_KEY),
   providerPrivateKey: SANDBOX_TELEBIRR_PRIVATE_KEY,
-  providerPublicKey: SANDBOX_TELEBIRR_PUBLIC_KEY,
+  providerPublicKey: publicKeyOf(SANDBOX_TELEBIRR_PRIVATE_KEY),
 } as const;
+
+function publicKeyOf(privateKey: string): string {
+  return createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString();
+}
 
 /** The sandbox's CBE Birr account. */
 export const SANDBOX_CBE_BIRR = {

@@ -1,4 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,7 +14,6 @@ export type Child = { pid: number; mark: string };
 export type ChildOptions<Details> = {
   command: string;
   args: string[];
-  /** Receives its output. */
   logFile: string;
   /** Stores its pid, start time and details for a later run. */
   pidFile: string;
@@ -35,10 +35,7 @@ export async function startChild<Details extends object>(options: ChildOptions<D
       detached: true,
       stdio: ['ignore', log, log],
     });
-    await new Promise<void>((resolve, reject) => {
-      child.once('spawn', resolve);
-      child.once('error', reject);
-    });
+    await once(child, 'spawn');
     child.unref();
     if (child.pid === undefined) throw new Error(`${options.command} has no process id.`);
     const started = { ...options.details, pid: child.pid, mark: (await processStartTime(child.pid)) ?? 'gone' };
@@ -66,10 +63,20 @@ export async function isAlive(child: Child): Promise<boolean> {
 
 /** Signals a process to end, and kills it after `graceMs`. */
 export async function stopChild(child: Child, signal: NodeJS.Signals, graceMs: number): Promise<void> {
-  if (!(await signalChild(child, signal))) return;
-  if (await hasEnded(child, graceMs)) return;
-  await signalChild(child, 'SIGKILL');
-  await hasEnded(child, 2_000);
+  if (!(await endWith(child, signal, graceMs))) await endWith(child, 'SIGKILL', 2_000);
+}
+
+/** Signals a process and waits for its end. True once it has ended. */
+async function endWith(child: Child, signal: NodeJS.Signals, withinMs: number): Promise<boolean> {
+  try {
+    if (await isAlive(child)) process.kill(child.pid, signal);
+  } catch {
+    // It has ended meanwhile.
+  }
+  for (const deadline = Date.now() + withinMs; Date.now() < deadline; await sleep(20)) {
+    if (!(await isAlive(child))) return true;
+  }
+  return !(await isAlive(child));
 }
 
 /** Writes a pid file atomically. */
@@ -104,20 +111,8 @@ function linuxStartTime(pid: number): string | undefined {
   }
 }
 
-async function signalChild(child: Child, signal: NodeJS.Signals): Promise<boolean> {
-  if (!(await isAlive(child))) return false;
-  try {
-    return process.kill(child.pid, signal);
-  } catch {
-    return false;
-  }
-}
-
-async function hasEnded(child: Child, withinMs: number): Promise<boolean> {
-  const deadline = Date.now() + withinMs;
-  while (Date.now() < deadline) {
-    if (!(await isAlive(child))) return true;
-    await sleep(20);
-  }
-  return !(await isAlive(child));
+/** The end of a program's log, for an error about it. */
+export async function lastLines(logFile: string): Promise<string> {
+  const log = await readFile(logFile, 'utf8').catch(() => '');
+  return log.trimEnd().split('\n').slice(-5).join('\n');
 }

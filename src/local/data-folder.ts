@@ -10,24 +10,25 @@ const PRIVATE = 0o700;
 /** Others cannot list it, but can pass through to their own files. */
 const PASSABLE = 0o711;
 
-/** What a person or a script needs to know about a local start. A service that does not exist has no entry. */
-export type ServiceInfo = {
-  apiUrl?: string;
-  docsUrl?: string;
-  demoShopUrl?: string;
-  simulatorUrl?: string;
-  temporalUiUrl?: string;
-  temporalAddress?: string;
-  /** As the application's role. */
-  databaseUrl?: string;
-  metricsUrl?: string;
-  sandboxKey?: string;
-  merchantId?: string;
-  webhookSecret?: string;
-  /** Of the demo data's operator, an admin. */
-  operatorKey?: string;
-  /** A page whose payment is still open. */
-  checkoutUrl?: string;
+/** Addresses of a local start, valid while it runs. `databaseUrl` is the application role's; `checkoutUrl` can be paid. */
+export const ADDRESSES = [
+  'apiUrl',
+  'docsUrl',
+  'demoShopUrl',
+  'simulatorUrl',
+  'temporalUiUrl',
+  'temporalAddress',
+  'databaseUrl',
+  'metricsUrl',
+  'checkoutUrl',
+] as const;
+
+/** Of the demo data, valid also while nothing runs. `operatorKey` is an admin's. */
+export const CREDENTIALS = ['sandboxKey', 'merchantId', 'webhookSecret', 'operatorKey'] as const;
+
+/** What a person or a script needs to know about a local start. What does not exist has no entry. */
+export type ServiceInfo = { [Name in (typeof ADDRESSES)[number]]?: string | undefined } & {
+  [Name in (typeof CREDENTIALS)[number]]?: string;
 };
 
 /** The information of a start that became ready, and its process. */

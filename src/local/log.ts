@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-import { createLogger, type Logger } from '../lib/log.ts';
+import { createLogger } from '../lib/log.ts';
 
 /** The log of a local start, in the data folder. */
 export const LOG_FILE = join('logs', 'meskot.log');
@@ -12,13 +12,11 @@ const SAME_LINE_EVERY_MS = 10_000;
 
 type Line = { level: number; msg?: string; err?: { message?: string; name?: string } };
 
-export type LocalLog = { log: Logger; close: () => void };
-
 /**
  * The log of a local start: JSON lines in a file; each warning and error also as one line on the terminal, the same line
  * at most every 10 s. The previous start's file is renamed to `.1`.
  */
-export function openLocalLog(file: string, options: { level: string; write: (line: string) => void }): LocalLog {
+export function openLocalLog(file: string, options: { level: string; write: (line: string) => void }) {
   mkdirSync(dirname(file), { recursive: true });
   chmodSync(dirname(file), 0o700);
   try {
@@ -33,13 +31,11 @@ export function openLocalLog(file: string, options: { level: string; write: (lin
     if (isOpen) writeSync(descriptor, line);
     print(line);
   };
-  return {
-    log: createLogger(options.level, 'local', { destination: { write } }),
-    close: () => {
-      isOpen = false;
-      closeSync(descriptor);
-    },
+  const close = (): void => {
+    isOpen = false;
+    closeSync(descriptor);
   };
+  return { log: createLogger(options.level, 'local', { destination: { write } }), close };
 }
 
 function createPrinter(write: (line: string) => void): (line: string) => void {
@@ -54,25 +50,22 @@ function createPrinter(write: (line: string) => void): (line: string) => void {
   };
 }
 
-/** The progress of a start on the terminal. */
-export type Progress = {
-  print: (line: string) => void;
-  /** Runs a step, then prints one line with its duration and the result that it has described. */
-  step: <T>(name: string, work: (describe: (result: string) => void) => Promise<T>) => Promise<T>;
-};
+export type Progress = ReturnType<typeof createProgress>;
 
-export function createProgress(write: (text: string) => void): Progress {
+/** The progress of a start on the terminal. */
+export function createProgress(write: (text: string) => void) {
   const print = (line: string): void => write(`${line}\n`);
   return {
     print,
-    step: async (name, work) => {
+    /** Runs a step, then prints one line with its duration and the result that it has described. */
+    step: async <T>(name: string, work: (describe: (result: string) => void) => Promise<T>): Promise<T> => {
       const startedAt = performance.now();
-      let result = 'failed';
+      let result = '';
       try {
-        let description = '';
-        const value = await work((text) => (description = text));
-        result = description;
-        return value;
+        return await work((text) => (result = text));
+      } catch (error) {
+        result = 'failed';
+        throw error;
       } finally {
         const seconds = ((performance.now() - startedAt) / 1000).toFixed(1).padStart(5);
         print(`${name.padEnd(14)} ${seconds} s  ${result}`.trimEnd());

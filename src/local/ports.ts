@@ -4,15 +4,9 @@ import { join } from 'node:path';
 import { isPortFree } from '../lib/free-port.ts';
 import { takeLock } from './data-folder.ts';
 
-/** Allocates ports, none twice, also not to another copy that starts at the same time. */
-export type Ports = {
-  /** The wanted port, or else the next free one that no other service wants. */
-  choose: (wanted: number) => Promise<number>;
-  /** Frees the ports for others. */
-  release: () => void;
-};
+export type Ports = ReturnType<typeof createPorts>;
 
-export type PortsOptions = {
+type PortsOptions = {
   /** The wanted ports of all services of this start. */
   wanted: Iterable<number>;
   /**
@@ -20,9 +14,11 @@ export type PortsOptions = {
    * so two copies could both find it free.
    */
   claimsFolder: string;
+  print: (line: string) => void;
 };
 
-export function createPorts({ wanted: allWanted, claimsFolder }: PortsOptions): Ports {
+/** Allocates ports, none twice. */
+export function createPorts({ wanted: allWanted, claimsFolder, print }: PortsOptions) {
   const reserved = new Set(allWanted);
   const claims: { release: () => void }[] = [];
   const take = async (port: number): Promise<boolean> => {
@@ -37,15 +33,18 @@ export function createPorts({ wanted: allWanted, claimsFolder }: PortsOptions): 
     return false;
   };
   return {
-    choose: async (wanted) => {
+    /** The wanted port, or else the next free one that no other service wants, which is printed. */
+    choose: async (name: string, wanted: number): Promise<number> => {
       await mkdir(claimsFolder, { recursive: true, mode: 0o700 });
       if (await take(wanted)) return wanted;
       for (let port = wanted + 1; port <= 65_535; port += 1) {
-        if (!reserved.has(port) && (await take(port))) return port;
+        if (reserved.has(port) || !(await take(port))) continue;
+        print(`port ${wanted} is taken; ${name} uses ${port}`);
+        return port;
       }
       throw new Error(`There is no free port from ${wanted} up.`);
     },
-    release: () => {
+    release: (): void => {
       for (const claim of claims.splice(0)) claim.release();
     },
   };

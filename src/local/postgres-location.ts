@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { cp, lstat, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir, userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
-/** The system user, folder and programs of PostgreSQL. */
 export type PostgresLocation = {
-  /** Undefined: the current user. */
+  /** The system user that runs it; undefined for the current one. */
   user: SystemUser | undefined;
   /** Holds the cluster, passwords and log. */
   folder: string;
@@ -33,8 +33,8 @@ const run = promisify(execFile);
  */
 export async function locatePostgres(wantedFolder: string): Promise<PostgresLocation> {
   const shipped = shippedPrograms();
-  if (!isRoot()) return { user: undefined, folder: wantedFolder, programs: shipped, note: undefined };
-  const user = await postgresUser();
+  if (userInfo().uid !== 0) return { user: undefined, folder: wantedFolder, programs: shipped, note: undefined };
+  const user = (await readUser()) ?? (await createUser());
   const programs = (await isReachable(shipped, user)) ? shipped : await copyPrograms(shipped);
   const folder = await findPostgresFolder(wantedFolder);
   const note = `The user postgres cannot reach ${wantedFolder}; its data is in ${folder}.`;
@@ -43,13 +43,9 @@ export async function locatePostgres(wantedFolder: string): Promise<PostgresLoca
 
 /** The folder that PostgreSQL uses when this one is wanted. */
 export async function findPostgresFolder(wantedFolder: string): Promise<string> {
-  const user = isRoot() ? await readUser() : undefined;
+  const user = userInfo().uid === 0 ? await readUser() : undefined;
   if (!user || (await isReachable(dirname(wantedFolder), user))) return wantedFolder;
   return join(await ownTemporaryFolder(), createHash('sha256').update(wantedFolder).digest('hex').slice(0, 12));
-}
-
-function isRoot(): boolean {
-  return userInfo().uid === 0;
 }
 
 /** The programs that npm has installed for this system. */
@@ -66,14 +62,9 @@ function shippedPrograms(): string {
   }
 }
 
-async function postgresUser(): Promise<SystemUser> {
-  const found = await readUser();
-  if (found) return found;
-  try {
-    await run('useradd', ['--system', '--user-group', '--no-create-home', '--shell', '/bin/false', 'postgres']);
-  } catch {
-    // The error below covers it.
-  }
+async function createUser(): Promise<SystemUser> {
+  const options = ['--system', '--user-group', '--no-create-home', '--shell', '/bin/false'];
+  await run('useradd', [...options, 'postgres']).catch(() => undefined);
   const created = await readUser();
   if (created) return created;
   throw new Error(
@@ -90,31 +81,25 @@ async function readUser(): Promise<SystemUser | undefined> {
   }
 }
 
-/** Whether the user can pass through every folder from the root down to this one. */
+/** Whether the user can enter the folder, or its nearest existing parent: a missing folder will be created passable. */
 async function isReachable(folder: string, user: SystemUser): Promise<boolean> {
-  for (let current = resolve(folder); ; current = dirname(current)) {
-    const found = await stat(current).catch(() => undefined);
-    // A missing folder will be created passable.
-    if (found && !canPass(found, user)) return false;
-    if (current === dirname(current)) return true;
-  }
-}
-
-function canPass(folder: { mode: number; uid: number; gid: number }, user: SystemUser): boolean {
-  if (folder.uid === user.uid) return (folder.mode & 0o100) !== 0;
-  if (folder.gid === user.gid) return (folder.mode & 0o010) !== 0;
-  return (folder.mode & 0o001) !== 0;
+  let existing = resolve(folder);
+  while (!existsSync(existing)) existing = dirname(existing);
+  return run('test', ['-x', existing], { ...user, cwd: '/' }).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function copyPrograms(shipped: string): Promise<string> {
   const { size, mtimeMs } = await stat(join(shipped, 'bin', 'postgres'));
   const target = join(await ownTemporaryFolder(), `programs-${size}-${Math.round(mtimeMs)}`);
-  if (await stat(target).catch(() => undefined)) return target;
+  if (existsSync(target)) return target;
   const draft = `${target}.${process.pid}`;
   await cp(shipped, draft, { recursive: true, verbatimSymlinks: true });
   await rename(draft, target).catch(async (error: unknown) => {
     await rm(draft, { recursive: true, force: true });
-    if (!(await stat(target).catch(() => undefined))) throw error;
+    if (!existsSync(target)) throw error;
   });
   return target;
 }

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 
 import { APP_ROLE } from '../lib/grants.ts';
-import { isAlive, processStartTime, startChild, stopChild, type Child } from './child-process.ts';
+import { isAlive, lastLines, processStartTime, startChild, stopChild, type Child } from './child-process.ts';
 import { createFolderAboveDatabase } from './data-folder.ts';
 import { locatePostgres, type PostgresLocation } from './postgres-location.ts';
 
@@ -52,8 +52,11 @@ export async function startPostgres(options: PostgresOptions): Promise<LocalPost
       return await startOnce(location, options);
     } catch (error) {
       // A server that is just stopping, or shared memory of a killed one, is gone soon.
-      const isLast = attempt === START_ATTEMPTS || !(error instanceof ServerEnded);
-      if (isLast) throw withLog(error, await lastLogLines(location.folder));
+      if (!(error instanceof ServerEnded)) throw error;
+      if (attempt === START_ATTEMPTS) {
+        const log = await lastLines(join(location.folder, 'postgres.log'));
+        throw new Error(`${error.message} The end of its log:\n${log}`, { cause: error });
+      }
       await sleep(500);
     }
   }
@@ -86,11 +89,10 @@ async function startOnce(location: PostgresLocation, options: PostgresOptions): 
   return { port, reused: running !== undefined, note: location.note, child, url, stop };
 }
 
-/** Stops a PostgreSQL that a killed process left running on this folder. True if there was one. */
-export async function stopOrphanPostgres(folder: string): Promise<boolean> {
+/** Stops a PostgreSQL that a killed process left running on this folder. */
+export async function stopOrphanPostgres(folder: string): Promise<void> {
   const running = await findRunning(join(folder, 'cluster'));
   if (running) await stopChild(running.child, 'SIGINT', STOP_WITHIN_MS);
-  return running !== undefined;
 }
 
 /** Creates a database of this name. Idempotent. The URL is the owner's, of any database. */
@@ -112,32 +114,24 @@ async function findRunning(cluster: string): Promise<{ child: Child; port: numbe
 
 /** Whether a process has this folder as an argument: its id may belong to another program by now. */
 async function runsOn(pid: number, cluster: string): Promise<boolean> {
-  const fromProc = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => undefined);
-  if (fromProc !== undefined) return fromProc.includes(cluster);
-  const { stdout } = await promisify(execFile)('ps', ['-o', 'command=', '-p', String(pid)]).catch(() => ({
-    stdout: '',
-  }));
-  return stdout.includes(cluster);
+  const fromPs = (): Promise<string> =>
+    promisify(execFile)('ps', ['-o', 'command=', '-p', String(pid)]).then(({ stdout }) => stdout);
+  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(fromPs);
+  return command.includes(cluster);
 }
 
 async function ensureCluster(location: PostgresLocation, password: string): Promise<void> {
   const cluster = join(location.folder, 'cluster');
   if (await stat(join(cluster, 'PG_VERSION')).catch(() => undefined)) return;
-  const draft = join(location.folder, 'cluster.draft');
-  const passwordFile = join(location.folder, 'password.draft');
-  await Promise.all([rm(draft, { recursive: true, force: true }), rm(cluster, { recursive: true, force: true })]);
+  const [draft, passwordFile] = [join(location.folder, 'cluster.draft'), join(location.folder, 'password.draft')];
+  await Promise.all([draft, cluster].map((folder) => rm(folder, { recursive: true, force: true })));
   await mkdir(draft, { mode: 0o700 });
   await writeFile(passwordFile, password, { mode: 0o600 });
-  if (location.user) {
-    await chown(draft, location.user.uid, location.user.gid);
-    await chown(passwordFile, location.user.uid, location.user.gid);
-  }
+  const { user } = location;
+  if (user) await Promise.all([draft, passwordFile].map((path) => chown(path, user.uid, user.gid)));
   const args = ['-D', draft, '-U', USERS.superuser, `--pwfile=${passwordFile}`, '--auth=password', '--encoding=UTF8'];
   const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--no-sync'];
-  await promisify(execFile)(join(location.programs, 'bin', 'initdb'), [...args, ...locale], {
-    ...location.user,
-    cwd: '/',
-  });
+  await promisify(execFile)(join(location.programs, 'bin', 'initdb'), [...args, ...locale], { ...user, cwd: '/' });
   await rm(passwordFile);
   // Last, so that an existing cluster is complete.
   await rename(draft, cluster);
@@ -210,22 +204,9 @@ async function readOrCreatePasswords(folder: string): Promise<Passwords> {
     if (passwords.owner && passwords.superuser) return passwords;
     throw new Error('PostgreSQL is of an unreleased version of Meskot: "npm run reset" wipes it and starts afresh.');
   }
+  const randomPassword = (): string => randomBytes(16).toString('hex');
   const passwords = { superuser: randomPassword(), owner: randomPassword(), app: randomPassword() };
   await writeFile(`${file}.draft`, JSON.stringify(passwords), { mode: 0o600 });
   await rename(`${file}.draft`, file);
   return passwords;
-}
-
-function randomPassword(): string {
-  return randomBytes(16).toString('hex');
-}
-
-async function lastLogLines(folder: string): Promise<string> {
-  const log = await readFile(join(folder, 'postgres.log'), 'utf8').catch(() => '');
-  return log.trimEnd().split('\n').slice(-5).join('\n');
-}
-
-function withLog(error: unknown, log: string): Error {
-  const message = error instanceof Error ? error.message : String(error);
-  return new Error(log === '' ? message : `${message} The end of its log:\n${log}`, { cause: error });
 }

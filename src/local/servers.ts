@@ -43,18 +43,15 @@ export async function startServers(options: ServersOptions): Promise<LocalServer
 async function ensurePostgres(options: ServersOptions): Promise<Pick<LocalServers, 'ownerUrl' | 'appUrl'>> {
   const { settings, progress } = options;
   if (settings.databaseUrl) return { ownerUrl: settings.databaseUrl, appUrl: settings.databaseUrl };
-  const start = (choosePort: () => Promise<number>) =>
-    startPostgres({ folder: join(settings.dataFolder, 'postgres'), choosePort, durable: true });
-  const server = await progress.step('PostgreSQL', async (describe) => {
-    const started = await start(() => choosePort(options, 'PostgreSQL', settings.ports.postgres));
-    if (started.note) progress.print(started.note);
-    describe(`port ${started.port}${started.reused ? ', was still running' : ''}`);
-    return started;
-  });
-  const { child, port } = server;
-  const restart = async () => (await start(async () => port)).child;
+  const folder = join(settings.dataFolder, 'postgres');
+  const start = (choosePort: () => Promise<number>) => startPostgres({ folder, choosePort, durable: true });
+  const server = await startAsStep(progress, 'PostgreSQL', () =>
+    start(() => options.ports.choose('PostgreSQL', settings.ports.postgres)),
+  );
+  if (server.note) progress.print(server.note);
+  const restart = async () => (await start(async () => server.port)).child;
   const signals = { stop: 'SIGINT', stopNow: 'SIGQUIT' } as const;
-  options.onStarted(superviseServer({ name: 'PostgreSQL', child, signals, restart, progress }));
+  options.onStarted(superviseServer({ name: 'PostgreSQL', child: server.child, signals, restart, progress }));
   await ensureDatabase(server.url('postgres', 'owner'), DATABASE);
   return { ownerUrl: server.url(DATABASE, 'owner'), appUrl: server.url(DATABASE, 'app') };
 }
@@ -65,36 +62,31 @@ async function ensureTemporal(
   const { settings, progress } = options;
   if (settings.temporalAddress) return { temporalAddress: settings.temporalAddress, temporalUiUrl: undefined };
   const { temporalCliPath: givenPath, cacheFolder } = settings;
-  const start = (choosePorts: () => Promise<TemporalPorts>) =>
-    startTemporal({
-      folder: join(settings.dataFolder, 'temporal'),
-      findBinary: () => findTemporalBinary({ givenPath, cacheFolder, print: progress.print }),
-      choosePorts,
-    });
-  const server = await progress.step('Temporal', async (describe) => {
-    const started = await start(async () => ({
-      port: await choosePort(options, 'Temporal', settings.ports.temporal),
-      uiPort: await choosePort(options, "Temporal's web interface", settings.ports.temporalUi),
-    }));
-    describe(`port ${started.ports.port}${started.reused ? ', was still running' : ''}`);
-    return started;
-  });
-  const { child, ports } = server;
-  const restart = async () => (await start(async () => ports)).child;
+  const folder = join(settings.dataFolder, 'temporal');
+  const findBinary = () => findTemporalBinary({ givenPath, cacheFolder, print: progress.print });
+  const start = (choosePorts: () => Promise<TemporalPorts>) => startTemporal({ folder, findBinary, choosePorts });
+  const server = await startAsStep(progress, 'Temporal', () =>
+    start(async () => ({
+      port: await options.ports.choose('Temporal', settings.ports.temporal),
+      uiPort: await options.ports.choose("Temporal's web interface", settings.ports.temporalUi),
+    })),
+  );
+  const restart = async () => (await start(async () => ({ port: server.port, uiPort: server.uiPort }))).child;
   const signals = { stop: 'SIGTERM', stopNow: 'SIGKILL' } as const;
-  options.onStarted(superviseServer({ name: 'Temporal', child, signals, restart, progress }));
+  options.onStarted(superviseServer({ name: 'Temporal', child: server.child, signals, restart, progress }));
   return { temporalAddress: server.address, temporalUiUrl: server.uiUrl };
 }
 
-/** The wanted port, or the next free one, which is printed. */
-export async function choosePort(
-  { progress, ports }: Pick<ServersOptions, 'progress' | 'ports'>,
+function startAsStep<Server extends { port: number; reused: boolean }>(
+  progress: Progress,
   name: string,
-  wanted: number,
-): Promise<number> {
-  const port = await ports.choose(wanted);
-  if (port !== wanted) progress.print(`port ${wanted} is taken; ${name} uses ${port}`);
-  return port;
+  start: () => Promise<Server>,
+): Promise<Server> {
+  return progress.step(name, async (describe) => {
+    const server = await start();
+    describe(`port ${server.port}${server.reused ? ', was still running' : ''}`);
+    return server;
+  });
 }
 
 type Supervision = {

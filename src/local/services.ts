@@ -6,7 +6,7 @@ import { startApi } from '../app/api.ts';
 import { readVersion } from '../app/run-process.ts';
 import { startWorker } from '../app/worker.ts';
 import type { Config } from '../config.ts';
-import { seedDemo, type DemoSecrets } from '../demo/seed/seed.ts';
+import { seedDemo } from '../demo/seed/seed.ts';
 import { writeSimulatorHistory } from '../demo/seed/simulator-history.ts';
 import { startDemoShop } from '../demo/shop/server.ts';
 import { createRegistry } from '../http/metrics.ts';
@@ -27,13 +27,10 @@ export type ServicesContext = {
   /** The last start's information, with the keys that are presented only once. */
   previous: ServiceInfo;
   log: Logger;
-  /** Prints a line at any time. */
   write: (line: string) => void;
-  /** Runs the start of a service as a step; what it returns is called at the end, in reverse order. */
-  start: <T>(name: string, service: () => Promise<Started<T>>) => Promise<T>;
+  /** Runs the start of a service as a step. What it gives to `onStop` is called at the end, in reverse order. */
+  start: <T>(name: string, service: (onStop: (stop: () => Promise<void>) => void) => Promise<T>) => Promise<T>;
 };
-
-export type Started<T> = { value: T; stop?: () => Promise<void> };
 
 const HOST = '127.0.0.1';
 const PROGRESS_EVERY_MS = 2_000;
@@ -43,33 +40,36 @@ const PROGRESS_EVERY_MS = 2_000;
  * information.
  */
 export async function startServices(context: ServicesContext): Promise<ServiceInfo> {
-  const { config, ports, settings, log, write, start } = context;
+  const { config, ports, settings, project, log, write, start } = context;
   const registry = createRegistry('local');
-  const secrets = await start('Demo data', async () => ({ value: await seed(context) }));
-  await start('Provider simulator', async () => {
+  const shopUrl = `http://localhost:${ports.demoShop}`;
+  const secrets = await start('Demo data', () => {
+    const onProgress = createSeedProgress(write);
+    const webhookUrl = `${shopUrl}/webhooks`;
+    return seedDemo({ config, previous: context.previous, payments: settings.demoPayments, webhookUrl, onProgress });
+  });
+  await start('Provider simulator', async (onStop) => {
     const stateFile = join(settings.dataFolder, 'simulator.jsonl');
     await writeSimulatorHistory(config.DATABASE_URL, stateFile);
     const listen = { port: ports.simulator, host: HOST };
-    const { close } = await startSimulator({ ...config.simulator, ...listen, stateFile, log });
-    return { value: undefined, stop: close };
+    onStop((await startSimulator({ ...config.simulator, ...listen, stateFile, log })).close);
   });
-  const api = await start('API', async () => {
+  const api = await start('API', async (onStop) => {
     const temporalMetrics = await exposeCoreMetrics();
     installRuntime(log, temporalMetrics);
-    const version = await readVersion(context.project);
-    const readMoreMetrics = temporalMetrics.read;
+    const version = await readVersion(project);
     const { stop, metricsUrl } = await startApi(config, {
       log,
       registry,
-      project: context.project,
+      project,
       version,
-      readMoreMetrics,
+      readMoreMetrics: temporalMetrics.read,
     });
-    const checkoutUrl = await createSampleSession(config, secrets.sandboxKey);
-    return { value: { ...(metricsUrl === null ? {} : { metricsUrl }), ...checkoutUrl }, stop };
+    onStop(stop);
+    return { metricsUrl: metricsUrl ?? undefined, checkoutUrl: await createSampleSession(config, secrets.sandboxKey) };
   });
-  await start('Demo shop', async () => {
-    const { close } = await startDemoShop({
+  await start('Demo shop', async (onStop) => {
+    const shop = await startDemoShop({
       apiUrl: config.PUBLIC_BASE_URL,
       apiKey: secrets.sandboxKey,
       webhookSecret: secrets.webhookSecret,
@@ -79,45 +79,36 @@ export async function startServices(context: ServicesContext): Promise<ServiceIn
       write,
       log,
     });
-    return { value: undefined, stop: close };
+    onStop(shop.close);
   });
-  const workflowsReady = await start('Worker', async () => {
-    const { ready, stop } = startWorker(config, { log, registry, workflowBundle: context.workflowBundle });
-    return { value: { ready }, stop };
+  const worker = await start('Worker', async (onStop) => {
+    const started = startWorker(config, { log, registry, workflowBundle: context.workflowBundle });
+    onStop(started.stop);
+    return started;
   });
-  await start('Workflows', async () => ({ value: await workflowsReady.ready }));
+  await start('Workflows', () => worker.ready);
   return {
     ...secrets,
     ...api,
     simulatorUrl: config.SIMULATOR_URL,
     apiUrl: config.PUBLIC_BASE_URL,
     docsUrl: `${config.PUBLIC_BASE_URL}/docs`,
-    demoShopUrl: shopUrl(ports),
+    demoShopUrl: shopUrl,
   };
 }
 
-function shopUrl({ demoShop }: LocalPorts): string {
-  return `http://localhost:${demoShop}`;
-}
-
-/** Seeds the demo data; prints its progress every 2 s. */
-async function seed({ config, ports, settings, previous, write }: ServicesContext): Promise<DemoSecrets> {
+/** Prints the progress every 2 s. */
+function createSeedProgress(write: (line: string) => void): (count: number, total: number) => void {
   let printedAt = performance.now();
-  return seedDemo({
-    config,
-    previous,
-    payments: settings.demoPayments,
-    webhookUrl: `${shopUrl(ports)}/webhooks`,
-    onProgress: (count, total) => {
-      if (performance.now() - printedAt < PROGRESS_EVERY_MS) return;
-      printedAt = performance.now();
-      write(`Demo data: ${count} of ${total} payments`);
-    },
-  });
+  return (count, total) => {
+    if (performance.now() - printedAt < PROGRESS_EVERY_MS) return;
+    printedAt = performance.now();
+    write(`Demo data: ${count} of ${total} payments`);
+  };
 }
 
 /** Creates a session through the API, as merchants do, whose page can be paid. */
-async function createSampleSession(config: Config, sandboxKey: string): Promise<{ checkoutUrl?: string }> {
+async function createSampleSession(config: Config, sandboxKey: string): Promise<string | undefined> {
   const response = await fetch(`${config.PUBLIC_BASE_URL}/api/checkout/sessions`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-api-key': sandboxKey },
@@ -129,5 +120,5 @@ async function createSampleSession(config: Config, sandboxKey: string): Promise<
     }),
   });
   const { data } = (await response.json()) as { data: { checkoutUrl: string } | null };
-  return data ? { checkoutUrl: data.checkoutUrl } : {};
+  return data?.checkoutUrl;
 }

@@ -32,36 +32,28 @@ const Settings = z.object({
   TEMPORAL_UI_PORT: port(8233),
 });
 
-export type LocalSettings = {
-  /** Holds all files of a local start. */
-  dataFolder: string;
-  /** When given, no PostgreSQL is started. */
-  databaseUrl: string | undefined;
-  temporalAddress: string | undefined;
-  temporalCliPath: string | undefined;
-  cacheFolder: string | undefined;
-  /** The number of payments in new demo data. */
-  demoPayments: number;
-  /** From one demo customer to the next; 0 for none. */
-  demoCustomerSeconds: number;
-  /** The wanted ports; taken ones are replaced by the next free ones. */
-  ports: LocalPorts & { postgres: number; temporal: number; temporalUi: number };
-};
+export type LocalSettings = ReturnType<typeof readLocalSettings>;
 
 /** The ports of the services. */
-export type LocalPorts = { api: number; simulator: number; demoShop: number; metrics: number };
+export type LocalPorts = Pick<LocalSettings['ports'], 'api' | 'simulator' | 'demoShop' | 'metrics'>;
 
 /** Reads the settings from the environment. `project` is the folder of package.json. */
-export function readLocalSettings(env: Variables, project: string): LocalSettings {
+export function readLocalSettings(env: Variables, project: string) {
   const settings = parseSettings(Settings, env);
   return {
+    /** Holds all files of a local start. */
     dataFolder: settings.MESKOT_DATA_DIR ?? join(project, '.data'),
+    /** When given, no PostgreSQL is started. */
     databaseUrl: settings.DATABASE_URL,
+    /** When given, no Temporal server is started. */
     temporalAddress: settings.TEMPORAL_ADDRESS,
     temporalCliPath: settings.TEMPORAL_CLI_PATH,
     cacheFolder: settings.XDG_CACHE_HOME,
+    /** The number of payments in new demo data. */
     demoPayments: settings.MESKOT_DEMO_PAYMENTS,
+    /** From one demo customer to the next; 0 for none. */
     demoCustomerSeconds: settings.MESKOT_DEMO_PURCHASE_INTERVAL_SECONDS,
+    /** The wanted ports; taken ones are replaced by the next free ones. */
     ports: {
       api: settings.API_PORT,
       simulator: settings.SIMULATOR_PORT,

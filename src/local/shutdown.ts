@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
+import { withTimeout } from '../lib/timeout.ts';
 import type { Progress } from './log.ts';
 
 const DRAIN_MS = 4_000;
@@ -7,32 +6,23 @@ const DRAIN_MS = 4_000;
 const SAME_CTRL_C_MS = 500;
 
 type Stoppable = { name: string; stop: () => Promise<void> };
-export type StoppableServer = Stoppable & {
-  /** Ends it without waiting. */
-  stopNow: () => void;
-};
+/** `stopNow` ends it without waiting. */
+export type StoppableServer = Stoppable & { stopNow: () => void };
 
-export type Shutdown = {
-  /** The service added last is stopped first. */
-  add: (service: Stoppable) => void;
-  /** Servers are stopped after all services, at the same time. */
-  addServer: (server: StoppableServer) => void;
-  /** Stops everything; the same promise for every caller. */
-  run: () => Promise<void>;
-  /** Resolves once a signal has come and everything has stopped. */
-  afterSignal: Promise<void>;
-};
+export type Shutdown = ReturnType<typeof createShutdown>;
 
 /**
  * Stops everything on Ctrl-C or another signal: the services in turn, within 4 s for all of them, then the servers. A
  * second Ctrl-C exits at once.
  */
-export function createShutdown(progress: Progress): Shutdown {
+export function createShutdown(progress: Progress) {
   const services: Stoppable[] = [];
   const servers: StoppableServer[] = [];
   let stopped: Promise<void> | undefined;
   const run = (): Promise<void> => {
-    stopped ??= stopServices(services, progress).then(() => stopServers(servers, progress));
+    stopped ??= stopServices(services, progress).then(async () => {
+      await Promise.all(servers.map((server) => stopOne(server, progress)));
+    });
     return stopped;
   };
   const afterSignal = new Promise<void>((resolve) => {
@@ -51,28 +41,24 @@ export function createShutdown(progress: Progress): Shutdown {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
   });
   return {
-    add: (service) => void services.unshift(service),
-    addServer: (server) => void servers.push(server),
+    /** The service added last is stopped first. */
+    add: (service: Stoppable): void => void services.unshift(service),
+    /** Servers are stopped after all services, at the same time. */
+    addServer: (server: StoppableServer): void => void servers.push(server),
+    /** Stops everything; the same promise for every caller. */
     run,
+    /** Resolves once a signal has come and everything has stopped. */
     afterSignal,
   };
 }
 
 async function stopServices(services: Stoppable[], progress: Progress): Promise<void> {
-  const late = new AbortController();
-  const deadline = sleep(DRAIN_MS, undefined, { signal: late.signal }).then(
-    () => progress.print('Some services did not stop within 4 s. The next start continues their work.'),
-    () => undefined,
-  );
-  const inTurn = async (): Promise<void> => {
+  const inTurn = async (): Promise<true> => {
     for (const service of services) await stopOne(service, progress);
+    return true;
   };
-  await Promise.race([inTurn(), deadline]);
-  late.abort();
-}
-
-async function stopServers(servers: Stoppable[], progress: Progress): Promise<void> {
-  await Promise.all(servers.map((server) => stopOne(server, progress)));
+  if (await withTimeout(inTurn(), DRAIN_MS)) return;
+  progress.print('Some services did not stop within 4 s. The next start continues their work.');
 }
 
 /** A failure to stop does not keep the others from stopping. */

@@ -6,7 +6,7 @@ import { lockDataFolder, readState, writeState, type ServiceInfo } from './data-
 import { createProgress, LOG_FILE, openLocalLog, type Progress } from './log.ts';
 import { createPorts, type Ports } from './ports.ts';
 import { ownTemporaryFolder } from './postgres-location.ts';
-import { choosePort, startServers, type LocalServers } from './servers.ts';
+import { startServers, type LocalServers } from './servers.ts';
 import { readLocalSettings, type LocalPorts, type LocalSettings } from './settings.ts';
 import { createShutdown, type Shutdown } from './shutdown.ts';
 import { formatBanner } from './status.ts';
@@ -29,12 +29,16 @@ export async function start(project: string): Promise<number> {
   process.umask(0o077);
   if (settings.temporalCliPath) await findTemporalBinary({ givenPath: settings.temporalCliPath });
   const lock = await lockDataFolder(settings.dataFolder);
-  if ('takenBy' in lock) return describeFirstCopy(settings, lock.takenBy);
+  if ('takenBy' in lock) {
+    await describeFirstCopy(settings, lock.takenBy);
+    return 0;
+  }
+  const progress = createProgress(write);
   const ports = createPorts({
     wanted: [...Object.values(settings.ports), PORTAL_PORT],
     claimsFolder: join(await ownTemporaryFolder(), 'ports'),
+    print: progress.print,
   });
-  const progress = createProgress(write);
   const shutdown = createShutdown(progress);
   try {
     const startedAt = performance.now();
@@ -76,18 +80,10 @@ async function startEverything(run: Run): Promise<ServiceInfo> {
     previous,
     log,
     write: print,
-    start: async (name, service) => {
-      const { value, stop } = await progress.step(name, service);
-      if (stop) shutdown.add({ name, stop });
-      return value;
-    },
+    start: (name, service) => progress.step(name, () => service((stop) => shutdown.add({ name, stop }))),
   });
-  const info: ServiceInfo = {
-    ...services,
-    temporalAddress: servers.temporalAddress,
-    databaseUrl: servers.appUrl,
-    ...(servers.temporalUiUrl === undefined ? {} : { temporalUiUrl: servers.temporalUiUrl }),
-  };
+  const { temporalAddress, temporalUiUrl, appUrl: databaseUrl } = servers;
+  const info: ServiceInfo = { ...services, temporalAddress, temporalUiUrl, databaseUrl };
   writeState(settings.dataFolder, { pid: process.pid, info });
   return info;
 }
@@ -98,18 +94,16 @@ async function startMigrated(run: Run): Promise<LocalServers> {
   await progress.step('Migrations', async (describe) => {
     const migrating = migrate({ url: servers.ownerUrl, directory: join(project, 'migrations') });
     const { applied, newer } = await migrating.catch((error: unknown) => {
-      throw isUnreleasedSchema(error) && settings.databaseUrl === undefined ? ofUnreleasedVersion(settings) : error;
+      if (!isUnreleasedSchema(error) || settings.databaseUrl !== undefined) throw error;
+      throw new Error(
+        `The data folder ${settings.dataFolder} is of an unreleased version of Meskot: ` +
+          '"npm run reset" wipes it and starts afresh.',
+      );
     });
     if (newer.length > 0) progress.print(ofNewerRelease(newer));
     describe(applied.length === 0 ? 'up to date' : `${applied.length} applied`);
   });
   return servers;
-}
-
-function ofUnreleasedVersion({ dataFolder }: LocalSettings): Error {
-  return new Error(
-    `The data folder ${dataFolder} is of an unreleased version of Meskot: "npm run reset" wipes it and starts afresh.`,
-  );
 }
 
 /** Loads our own code and the bundled workflows, which takes seconds, while the servers start. */
@@ -124,13 +118,12 @@ async function loadCode({ settings, progress }: Run) {
   });
 }
 
-async function choosePorts({ settings, progress, ports }: Run): Promise<LocalPorts> {
-  const choose = (name: string, wanted: number) => choosePort({ progress, ports }, name, wanted);
+async function choosePorts({ settings, ports }: Run): Promise<LocalPorts> {
   return {
-    api: await choose('the API', settings.ports.api),
-    simulator: await choose('the simulator', settings.ports.simulator),
-    demoShop: await choose('the demo shop', settings.ports.demoShop),
-    metrics: await choose('metrics', settings.ports.metrics),
+    api: await ports.choose('the API', settings.ports.api),
+    simulator: await ports.choose('the simulator', settings.ports.simulator),
+    demoShop: await ports.choose('the demo shop', settings.ports.demoShop),
+    metrics: await ports.choose('metrics', settings.ports.metrics),
   };
 }
 
@@ -141,7 +134,7 @@ function localConfig(servers: LocalServers, ports: LocalPorts, dataFolder: strin
     PUBLIC_BASE_URL: `http://localhost:${ports.api}`,
     SIMULATOR_URL: `http://localhost:${ports.simulator}`,
     KYC_DOCUMENTS_DIR: join(dataFolder, 'documents'),
-    ...(servers.temporalUiUrl === undefined ? {} : { TEMPORAL_UI_URL: servers.temporalUiUrl }),
+    TEMPORAL_UI_URL: servers.temporalUiUrl,
     REPORTS_DIR: join(dataFolder, 'reports'),
     ...environment,
     DATABASE_URL: servers.appUrl,
@@ -151,12 +144,8 @@ function localConfig(servers: LocalServers, ports: LocalPorts, dataFolder: strin
   });
 }
 
-async function describeFirstCopy(settings: LocalSettings, pid: number): Promise<number> {
-  const state = await readState(settings.dataFolder);
-  if (state?.pid !== pid) {
-    write(`Meskot is being started here already, by process ${pid}.\n`);
-    return 0;
-  }
-  write(`Meskot runs here already, as process ${pid}.\n\n${formatBanner(state.info, settings.dataFolder)}\n`);
-  return 0;
+async function describeFirstCopy({ dataFolder }: LocalSettings, pid: number): Promise<void> {
+  const state = await readState(dataFolder);
+  if (state?.pid !== pid) return write(`Meskot is being started here already, by process ${pid}.\n`);
+  write(`Meskot runs here already, as process ${pid}.\n\n${formatBanner(state.info, dataFolder)}\n`);
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { environment } from '../config.ts';
 import { NEW_SHOP } from '../demo/seed/demo.ts';
 import { addisDay, DAY_MS } from '../lib/dates.ts';
-import { findLockHolder, readState, type ServiceInfo } from './data-folder.ts';
+import { ADDRESSES, CREDENTIALS, findLockHolder, readState, type ServiceInfo } from './data-folder.ts';
 import { LOG_FILE } from './log.ts';
 import { readLocalSettings } from './settings.ts';
 
@@ -20,36 +20,14 @@ export async function status(project: string, args: readonly string[]): Promise<
   const isReady = holder !== undefined && state?.pid === holder;
   const write = (text: string): void => void process.stdout.write(`${text}\n`);
   if (args.includes('--json')) {
-    write(JSON.stringify(describeStatus({ info, pid: isReady ? holder : undefined, dataFolder }), null, 2));
+    const known = isReady ? info : { ...info, ...Object.fromEntries(ADDRESSES.map((name) => [name, null])) };
+    const entries = [...ADDRESSES, ...CREDENTIALS].map((name) => [name, known[name] ?? null]);
+    const pid = isReady ? holder : null;
+    write(JSON.stringify({ running: isReady, pid, ...Object.fromEntries(entries), dataDir: dataFolder }, null, 2));
   } else if (isReady) write(`Meskot runs as process ${holder}.\n\n${formatBanner(info, dataFolder)}`);
   else if (holder !== undefined) write(`Meskot is being started by process ${holder}.`);
   else write('Meskot is not running here. "npm start" starts it.');
   return 0;
-}
-
-type Known = { info: ServiceInfo; pid: number | undefined; dataFolder: string };
-
-function describeStatus({ info, pid, dataFolder }: Known): Status {
-  // Addresses are valid only while it runs; keys and ids stay valid.
-  const address = (url: string | undefined): string | null => (pid === undefined ? null : (url ?? null));
-  return {
-    running: pid !== undefined,
-    pid: pid ?? null,
-    apiUrl: address(info.apiUrl),
-    docsUrl: address(info.docsUrl),
-    demoShopUrl: address(info.demoShopUrl),
-    simulatorUrl: address(info.simulatorUrl),
-    temporalUiUrl: address(info.temporalUiUrl),
-    temporalAddress: address(info.temporalAddress),
-    databaseUrl: address(info.databaseUrl),
-    metricsUrl: address(info.metricsUrl),
-    checkoutUrl: address(info.checkoutUrl),
-    sandboxKey: info.sandboxKey ?? null,
-    merchantId: info.merchantId ?? null,
-    webhookSecret: info.webhookSecret ?? null,
-    operatorKey: info.operatorKey ?? null,
-    dataDir: dataFolder,
-  };
 }
 
 /** The banner: addresses, keys and first commands, as far as they exist. */
@@ -84,7 +62,7 @@ function firstCommands({ apiUrl, sandboxKey }: ServiceInfo): string[] {
     '  Try it:',
     `  curl -H 'Authorization: Bearer ${sandboxKey}' '${apiUrl}/api/checkout/txns/get_all_txns?${query}'`,
     '',
-    `  The demo merchant "${NEW_SHOP.name}" has no key yet; this makes one:`,
+    `  The demo merchant "${NEW_SHOP.name}" has no key yet; this creates one:`,
     `  npm run -s cli -- keys create --merchant ${NEW_SHOP.scope.merchantId}`,
   ];
 }

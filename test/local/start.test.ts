@@ -126,8 +126,8 @@ describe('npm start', () => {
     const eventId = workflowId.split('-')[1] ?? '';
     const headers = { 'x-api-key': sandboxKey ?? '', 'content-type': 'application/json' };
     const eventUrl = `${apiUrl}/api/checkout/webhooks/events/${eventId}`;
-    const asked = await fetch(`${eventUrl}/resend`, { method: 'POST', headers, body: '{}' });
-    expect(asked.ok).toBe(true);
+    const resent = await fetch(`${eventUrl}/resend`, { method: 'POST', headers, body: '{}' });
+    expect(resent.ok).toBe(true);
     await expect(workflows.getHandle(workflowId).result()).resolves.toBe('DELIVERED');
     await connection.close();
   }, 60_000);
@@ -200,9 +200,9 @@ describe('the command line', () => {
     ['frobnicate', '--help'],
   ])('an unknown command "%s" prints a hint and exits with 2', async (name, hint) => {
     const { run, folder } = await createInstallation();
-    const asked = run(name);
-    await expect(asked.ended).resolves.toBe(2);
-    expect(asked.output()).toContain(hint);
+    const command = run(name);
+    await expect(command.ended).resolves.toBe(2);
+    expect(command.output()).toContain(hint);
     await rm(folder, { recursive: true });
   });
 
@@ -212,9 +212,9 @@ describe('the command line', () => {
       const { run, folder, env } = await createInstallation();
       env['DATABASE_URL'] = 'postgresql://meskot@127.0.0.1:1/meskot';
       env['TEMPORAL_ADDRESS'] = '127.0.0.1:1';
-      const asked = run(...words);
-      await expect(asked.ended).resolves.toBe(5);
-      expect(asked.output()).toBe(
+      const command = run(...words);
+      await expect(command.ended).resolves.toBe(5);
+      expect(command.output()).toBe(
         'The database does not answer (connect ECONNREFUSED 127.0.0.1:1). ' +
           'Run "npm start", which brings its own, or set DATABASE_URL to one that runs.\n',
       );
@@ -225,9 +225,9 @@ describe('the command line', () => {
   test('start rejects a LISTEN_HOST that other machines can reach before it creates anything', async () => {
     const { run, folder, dataFolder, env } = await createInstallation();
     env['LISTEN_HOST'] = '0.0.0.0';
-    const asked = run('start');
-    await expect(asked.ended).resolves.toBe(1);
-    expect(asked.output()).toMatch(/^LISTEN_HOST is "0\.0\.0\.0", but local mode listens on this machine only .*\n$/);
+    const command = run('start');
+    await expect(command.ended).resolves.toBe(1);
+    expect(command.output()).toMatch(/^LISTEN_HOST is "0\.0\.0\.0", but local mode listens on this machine only .*\n$/);
     expect(existsSync(dataFolder)).toBe(false);
     await rm(folder, { recursive: true });
   });
@@ -235,9 +235,9 @@ describe('the command line', () => {
   test('start rejects a TEMPORAL_CLI_PATH that is no program before it creates anything', async () => {
     const { run, folder, dataFolder, env } = await createInstallation();
     env['TEMPORAL_CLI_PATH'] = '/nope';
-    const asked = run('start');
-    await expect(asked.ended).resolves.toBe(1);
-    expect(asked.output()).toBe('TEMPORAL_CLI_PATH is "/nope", which is not a Temporal CLI that runs here\n');
+    const command = run('start');
+    await expect(command.ended).resolves.toBe(1);
+    expect(command.output()).toBe('TEMPORAL_CLI_PATH is "/nope", which is not a Temporal CLI that runs here\n');
     expect(existsSync(dataFolder)).toBe(false);
     await rm(folder, { recursive: true });
   });

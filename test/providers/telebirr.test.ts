@@ -97,7 +97,7 @@ describe('the pay page', () => {
     expect(page.status).toBe(200);
     const html = await page.text();
     expect(html).toContain('100.50 ETB');
-    expect(html).toContain('What becomes of a payment from 251911000004 left alone: never answers.');
+    expect(html).toContain('Without a decision here, the payment from 251911000004: never answers.');
   });
 
   test('is linked at the address that customers reach, or not at all without one', async () => {

@@ -1,5 +1,5 @@
 import { createKey, listKeys } from '../../access/api-keys.ts';
-import { hashKey, readKey } from '../../access/key-format.ts';
+import { hashKey } from '../../access/key-format.ts';
 import type { Config } from '../../config.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Knex } from '../../lib/db.ts';
@@ -11,8 +11,8 @@ import { followPort, SHOP_DESCRIPTION, subscriptionDeps } from './subscriptions.
 /** The credentials of "Abyssinia Coffee", which the API presents only once. */
 export type DemoCredentials = { merchantId: string; sandboxKey: string; webhookSecret: string };
 
-export type RecallInput = {
-  config: Pick<Config, 'API_KEY_PEPPER' | 'peppers' | 'keyRing' | 'egress'>;
+type RecallInput = {
+  config: Config;
   /** The stored credentials of an earlier start. */
   previous: Partial<DemoCredentials>;
   webhookUrl: string;
@@ -63,9 +63,9 @@ async function findValidKey(
   db: Knex,
   { text, peppers }: { text: string | undefined; peppers: readonly string[] },
 ): Promise<string | undefined> {
-  const id = text === undefined ? undefined : readKey(text)?.id;
-  if (text === undefined || id === undefined) return undefined;
-  const [row] = await listKeys(db, { ...scope, id });
-  const ended = !row || row.revokedAt !== null || (row.expiresAt !== null && row.expiresAt <= systemClock());
-  return !ended && peppers.some((pepper) => row.secretHash.equals(hashKey(pepper, text))) ? text : undefined;
+  if (text === undefined) return undefined;
+  const hashes = peppers.map((pepper) => hashKey(pepper, text));
+  const found = (await listKeys(db, scope)).find(({ secretHash }) => hashes.some((hash) => hash.equals(secretHash)));
+  if (!found || found.revokedAt !== null) return undefined;
+  return found.expiresAt === null || found.expiresAt > systemClock() ? text : undefined;
 }

@@ -3,41 +3,22 @@ import type { Random } from './random.ts';
 /** A customer's details, as far as the merchant sends them. */
 export type Customer = { customerName?: string; customerEmail?: string; customerPhone?: string };
 
-type Name = { ethiopic: string; latin: string };
+/** Names in Ethiopic and Latin letters. */
+const GIVEN = readNames(
+  'አበበ Abebe, ሰላም Selam, ዳዊት Dawit, ሄለን Helen, ዮሐንስ Yohannes, ትዕግስት Tigist, ሳሙኤል Samuel, ማርታ Marta, ' +
+    'ብርሃኑ Birhanu, ሐና Hanna, ከበደ Kebede, ራሔል Rahel, ቤተልሔም Bethlehem, መሐመድ Mohammed, ፋጡማ Fatuma, ጫልቱ Chaltu',
+);
+const FATHERS = readNames(
+  'ተፈሪ Teferi, ገብረመድህን Gebremedhin, አለሙ Alemu, በቀለ Bekele, ታደሰ Tadesse, ኃይሉ Hailu, መንግስቱ Mengistu, ግርማ Girma, ' +
+    'አሰፋ Assefa, ደሳለኝ Desalegn, ሙሉጌታ Mulugeta, ዑመር Umer',
+);
 
-const GIVEN: readonly [Name, ...Name[]] = [
-  { ethiopic: 'አበበ', latin: 'Abebe' },
-  { ethiopic: 'ሰላም', latin: 'Selam' },
-  { ethiopic: 'ዳዊት', latin: 'Dawit' },
-  { ethiopic: 'ሄለን', latin: 'Helen' },
-  { ethiopic: 'ዮሐንስ', latin: 'Yohannes' },
-  { ethiopic: 'ትዕግስት', latin: 'Tigist' },
-  { ethiopic: 'ሳሙኤል', latin: 'Samuel' },
-  { ethiopic: 'ማርታ', latin: 'Marta' },
-  { ethiopic: 'ብርሃኑ', latin: 'Birhanu' },
-  { ethiopic: 'ሐና', latin: 'Hanna' },
-  { ethiopic: 'ከበደ', latin: 'Kebede' },
-  { ethiopic: 'ራሔል', latin: 'Rahel' },
-  { ethiopic: 'ቤተልሔም', latin: 'Bethlehem' },
-  { ethiopic: 'መሐመድ', latin: 'Mohammed' },
-  { ethiopic: 'ፋጡማ', latin: 'Fatuma' },
-  { ethiopic: 'ጫልቱ', latin: 'Chaltu' },
-];
-
-const FATHERS: readonly [Name, ...Name[]] = [
-  { ethiopic: 'ተፈሪ', latin: 'Teferi' },
-  { ethiopic: 'ገብረመድህን', latin: 'Gebremedhin' },
-  { ethiopic: 'አለሙ', latin: 'Alemu' },
-  { ethiopic: 'በቀለ', latin: 'Bekele' },
-  { ethiopic: 'ታደሰ', latin: 'Tadesse' },
-  { ethiopic: 'ኃይሉ', latin: 'Hailu' },
-  { ethiopic: 'መንግስቱ', latin: 'Mengistu' },
-  { ethiopic: 'ግርማ', latin: 'Girma' },
-  { ethiopic: 'አሰፋ', latin: 'Assefa' },
-  { ethiopic: 'ደሳለኝ', latin: 'Desalegn' },
-  { ethiopic: 'ሙሉጌታ', latin: 'Mulugeta' },
-  { ethiopic: 'ዑመር', latin: 'Umer' },
-];
+function readNames(text: string): { ethiopic: string; latin: string }[] {
+  return text.split(', ').map((name) => {
+    const [ethiopic = '', latin = ''] = name.split(' ');
+    return { ethiopic, latin };
+  });
+}
 
 /** A customer; one payment in seven has no details. */
 export function drawCustomer(random: Random): Customer {

@@ -16,7 +16,6 @@ export type DemoMerchant = {
   kycStatus: 'APPROVED' | 'SUBMITTED';
   /** Switched off by the merchant. */
   channelsOff: readonly ('CBE_BIRR' | 'AWASH')[];
-  /** Whether it has a bank account for settlements. */
   hasBankAccount: boolean;
   plan: Omit<Plan, 'until'>;
 };

@@ -1,6 +1,6 @@
 import { rows, type Knex } from '../../lib/db.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
-import type { UnitOfWork } from '../../outbox/record.ts';
+import type { RunInTransaction, UnitOfWork } from '../../outbox/record.ts';
 import type { SeedDeps } from './context.ts';
 import { endOf, seedPayment } from './payment-scenarios.ts';
 import type { PlannedPayout } from './payout-plan.ts';
@@ -18,10 +18,8 @@ export function completedAt(item: PlannedItem): Date {
   return 'kind' in item ? item.createdAt : endOf(item);
 }
 
-export type HistoryDeps = {
+type HistoryDeps = Omit<SeedDeps, 'trx' | 'scope'> & {
   db: Knex;
-  baseUrl: string;
-  pepper: string;
   /** Called with the number of payments just seeded. */
   onSeeded: (count: number) => void;
 };
@@ -58,49 +56,38 @@ export async function seedItems(deps: SeedDeps, items: readonly PlannedItem[]): 
 /** Payments in batches; a payout, which needs the balance before it, in a batch of its own. */
 function batchesOf(items: readonly PlannedItem[]): PlannedItem[][] {
   const batches: PlannedItem[][] = [];
-  let open: PlannedItem[] = [];
   for (const item of items) {
-    if ('kind' in item) {
-      batches.push([item]);
-      open = [];
-    } else {
-      if (open.length === 0 || open.length === BATCH) batches.push((open = []));
-      open.push(item);
-    }
+    const last = batches.at(-1);
+    const isFull = !last || last.length === BATCH || last.some((one) => 'kind' in one);
+    if (isFull || 'kind' in item) batches.push([item]);
+    else last.push(item);
   }
   return batches;
 }
-
-/** A deferred statement. */
-type Write = () => Promise<unknown>;
 
 /**
  * Seeds items by today's operations, each on its own clock. Deferred writes, journals above all, follow in the order of
  * the items' completion, so that the balance changes as it did.
  */
 async function seedBatch(deps: SeedDeps, batch: readonly PlannedItem[]): Promise<void> {
-  const writes = await Promise.all(batch.map((item) => seedItem(deps, item)));
-  await Promise.all(writes.flat().map((write) => write()));
-}
-
-async function seedItem(deps: SeedDeps, item: PlannedItem): Promise<Write[]> {
-  const writes: Write[] = [];
+  const { trx } = deps;
   const outboxIds: string[] = [];
-  const tx: UnitOfWork = {
-    trx: deps.trx,
-    writeDeferred: async (sql, values) => void writes.push(() => rows(deps.trx, sql, values)),
-    // The items are what the workflows did. What is still open at the end is enqueued then.
-    enqueue: async () => {},
-    enqueued: (messages) => outboxIds.push(...messages.map(({ id }) => id)),
-    triggerDispatcher: () => {},
+  const seedItem = async (item: PlannedItem): Promise<(() => Promise<unknown>)[]> => {
+    const writes: (() => Promise<unknown>)[] = [];
+    const tx: UnitOfWork = {
+      trx,
+      writeDeferred: async (sql, values) => void writes.push(() => rows(trx, sql, values)),
+      // The items are what the workflows did. What is still open at the end is enqueued then.
+      enqueue: async () => {},
+      enqueued: (messages) => outboxIds.push(...messages.map(({ id }) => id)),
+      triggerDispatcher: () => {},
+    };
+    const runInTransaction: RunInTransaction = async (work) => work(tx);
+    const context = { ...deps, tx, runInTransaction, time: { now: item.createdAt } };
+    await ('kind' in item ? seedPayout(context, item) : seedPayment(context, item));
+    return writes;
   };
-  const context = { ...deps, tx, runInTransaction: nested(tx), time: { now: item.createdAt } };
-  await ('kind' in item ? seedPayout(context, item) : seedPayment(context, item));
-  if (outboxIds.length > 0)
-    writes.push(() => rows(deps.trx, 'DELETE FROM outbox WHERE id = ANY(:outboxIds)', { outboxIds }));
-  return writes;
-}
-
-function nested(tx: UnitOfWork) {
-  return async <T>(work: (tx: UnitOfWork) => Promise<T>): Promise<T> => work(tx);
+  const writes = await Promise.all(batch.map(seedItem));
+  await Promise.all(writes.flat().map((write) => write()));
+  await rows(trx, 'DELETE FROM outbox WHERE id = ANY(:outboxIds)', { outboxIds });
 }

@@ -11,11 +11,7 @@ import type { UnitOfWork } from '../../outbox/record.ts';
 import type { DemoMerchant } from './demo.ts';
 import { demoContext } from './operator.ts';
 
-const DOCUMENTS = [
-  ['TRADE_LICENCE', 'trade-licence.pdf'],
-  ['TIN_CERTIFICATE', 'tin-certificate.pdf'],
-  ['OWNER_ID', 'owner-id.pdf'],
-] as const;
+const DOCUMENTS = ['TRADE_LICENCE', 'TIN_CERTIFICATE', 'OWNER_ID'] as const;
 
 /** Submits a demo merchant's live application on this day; an APPROVED one is approved a few hours later. */
 export async function applyAsDemo(
@@ -28,7 +24,8 @@ export async function applyAsDemo(
   const live = { merchantId: scope.merchantId, environment: 'live' } as const;
   const step = (hours: number): Step => ({ ...live, keyId: 'key_demo', at: at(hours) });
   await saveApplication(tx, step(1), applicationOf(merchant));
-  for (const [kind, fileName] of DOCUMENTS) {
+  for (const kind of DOCUMENTS) {
+    const fileName = `${kind.toLowerCase().replaceAll('_', '-')}.pdf`;
     const bytes = demoPdf(`${name} ${kind}`);
     await addDocument({ tx, store }, step(1), { kind, fileName, contentType: 'application/pdf', bytes });
   }
@@ -63,16 +60,12 @@ function applicationOf({ name, plan }: DemoMerchant): ApplicationDetails {
 
 /** One empty page. */
 function demoPdf(title: string): Buffer {
-  return Buffer.from(
-    [
-      '%PDF-1.4',
-      '1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj',
-      '2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj',
-      '3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 420 595]>>endobj',
-      `4 0 obj<</Title(${title})>>endobj`,
-      'trailer<</Root 1 0 R/Info 4 0 R>>',
-      '%%EOF',
-      '',
-    ].join('\n'),
-  );
+  return Buffer.from(`%PDF-1.4
+1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
+2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 420 595]>>endobj
+4 0 obj<</Title(${title})>>endobj
+trailer<</Root 1 0 R/Info 4 0 R>>
+%%EOF
+`);
 }

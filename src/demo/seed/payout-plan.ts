@@ -10,21 +10,18 @@ export type WithdrawalEnd = 'paid' | 'failed' | 'rejected' | 'cancelled' | 'reve
 export type SettlementEnd = 'credited' | 'failed' | 'rejected' | 'cancelled' | 'requested' | 'approved' | 'processing';
 
 /** Paid by telebirr; the sandbox's phones decide the outcome (src/lib/sandbox-providers.ts). */
-export type Beneficiary = { phone: string; accountName: string };
+type Beneficiary = { phone: string; accountName: string };
 
-type Planned = { createdAt: Date; requestId: string };
-export type PlannedWithdrawal = Planned & {
-  kind: 'withdrawal';
-  amountSantim: Santim;
-  end: WithdrawalEnd;
-  to: Beneficiary;
-};
-export type PlannedSettlement = Planned & { kind: 'settlement'; amountSantim: Santim; end: SettlementEnd };
-/** Days after the settlement was requested. */
-export type PlannedBankResult = Planned & { kind: 'bankResult'; end: 'credited' | 'failed' };
-export type PlannedPayout = PlannedWithdrawal | PlannedSettlement | PlannedBankResult;
+/** Money that goes out, or the bank's result of a settlement, days after it was requested. */
+export type PlannedPayout = { createdAt: Date; requestId: string } & (
+  | { kind: 'withdrawal'; amountSantim: Santim; end: WithdrawalEnd; to: Beneficiary }
+  | { kind: 'settlement'; amountSantim: Santim; end: SettlementEnd }
+  | { kind: 'bankResult'; end: 'credited' | 'failed' }
+);
 
-const SUPPLIERS: readonly [Beneficiary, ...Beneficiary[]] = [
+export type Planned<Kind extends PlannedPayout['kind']> = Extract<PlannedPayout, { kind: Kind }>;
+
+const SUPPLIERS: readonly Beneficiary[] = [
   { phone: '251911000001', accountName: 'Sidama Growers Union' },
   { phone: '251911000005', accountName: 'Harar Roasters' },
   { phone: '251911000007', accountName: 'Tigist Alemu' },
@@ -36,31 +33,16 @@ const BENEFICIARIES: Partial<Record<WithdrawalEnd, Beneficiary>> = {
 };
 
 /** From the oldest to the newest; the newest two are still open. */
+// oxfmt-ignore
 const WITHDRAWALS: readonly WithdrawalEnd[] = [
-  ...Array<WithdrawalEnd>(4).fill('paid'),
-  'failed',
-  ...Array<WithdrawalEnd>(4).fill('paid'),
-  'cancelled',
-  'paid',
-  'rejected',
-  ...Array<WithdrawalEnd>(3).fill('paid'),
-  'reversed',
-  'paid',
-  'paid',
-  'silent',
-  'underReview',
+  'paid', 'paid', 'paid', 'paid', 'failed', 'paid', 'paid', 'paid', 'paid', 'cancelled',
+  'paid', 'rejected', 'paid', 'paid', 'paid', 'reversed', 'paid', 'paid', 'silent', 'underReview',
 ];
 
 /** One a week, from the oldest to the newest. */
+// oxfmt-ignore
 const SETTLEMENTS: readonly SettlementEnd[] = [
-  ...Array<SettlementEnd>(3).fill('credited'),
-  'failed',
-  'credited',
-  'credited',
-  'rejected',
-  'credited',
-  'cancelled',
-  'credited',
+  'credited', 'credited', 'credited', 'failed', 'credited', 'credited', 'rejected', 'credited', 'cancelled', 'credited',
 ];
 /** Of the last days. */
 const OPEN_SETTLEMENTS: readonly SettlementEnd[] = ['processing', 'approved', 'requested'];
@@ -99,7 +81,7 @@ function planWithdrawals(random: Random, { until, days, payments }: Sales): Plan
 /** Requested on a Monday at ten; the bank's result follows on Wednesday. */
 function planSettlements(random: Random, { until, days, payments }: Sales): PlannedPayout[] {
   const first = nextMonday(new Date(until.getTime() - (days - 4) * DAY_MS));
-  const settlement = (end: SettlementEnd, index: number, createdAt: Date): PlannedSettlement => ({
+  const settlement = (end: SettlementEnd, index: number, createdAt: Date): PlannedPayout => ({
     kind: 'settlement',
     createdAt,
     requestId: `BANK-${numbered(index)}`,

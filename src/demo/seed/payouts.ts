@@ -15,7 +15,7 @@ import { autoDecide as reviewWithdrawal, cancelWithdrawal } from '../../withdraw
 import { createCheckPayout } from '../../withdrawals/sync.ts';
 import { advance, scriptedProvider, silentLogger, type SeedContext } from './context.ts';
 import { demoContext } from './operator.ts';
-import type { PlannedBankResult, PlannedPayout, PlannedSettlement, PlannedWithdrawal } from './payout-plan.ts';
+import type { Planned, PlannedPayout } from './payout-plan.ts';
 
 /** The requester of demo payouts: the id of a key that does not exist. */
 const REQUESTED_BY = 'key_demo';
@@ -39,11 +39,12 @@ export async function seedPayout(context: SeedContext, payout: PlannedPayout): P
   await recordBankResult(context, payout);
 }
 
-async function withdraw(context: SeedContext, { requestId, amountSantim, end, to }: PlannedWithdrawal): Promise<void> {
+async function withdraw(context: SeedContext, planned: Planned<'withdrawal'>): Promise<void> {
+  const { requestId, amountSantim, end, to } = planned;
   const { scope, tx, runInTransaction, time } = context;
   const db = tx.trx;
   const clock = (): Date => time.now;
-  const responses = payoutResults({ requestId, amountSantim, end });
+  const responses = payoutResults(planned);
   const respond = async (): Promise<PayoutOutcome> => responses.shift() ?? PENDING;
   const script = { capabilities: { payoutTo: ['phone'] }, payout: respond, queryPayout: respond } as const;
   const findProvider = () => scriptedProvider('TELEBIRR', script);
@@ -80,11 +81,7 @@ const NO_SUCH_PAYEE: PayoutOutcome = {
 };
 
 /** The provider's responses, call by call. */
-function payoutResults({
-  requestId,
-  amountSantim,
-  end,
-}: Pick<PlannedWithdrawal, 'requestId' | 'amountSantim' | 'end'>): PayoutOutcome[] {
+function payoutResults({ requestId, amountSantim, end }: Planned<'withdrawal'>): PayoutOutcome[] {
   const details = { providerReference: `DEMO${requestId}`, providerCode: 'COMPLETED' };
   const paid: PayoutOutcome = { kind: 'succeeded', amountSantim, currency: 'ETB', ...details };
   if (end === 'paid') return [ACCEPTED, paid];
@@ -93,7 +90,7 @@ function payoutResults({
   return end === 'silent' ? [ACCEPTED, PENDING] : [];
 }
 
-async function requestSettlement(context: SeedContext, planned: PlannedSettlement): Promise<void> {
+async function requestSettlement(context: SeedContext, planned: Planned<'settlement'>): Promise<void> {
   const { scope, tx, runInTransaction, time } = context;
   const { requestId, amountSantim, end } = planned;
   const clock = (): Date => time.now;
@@ -111,7 +108,7 @@ async function requestSettlement(context: SeedContext, planned: PlannedSettlemen
   }));
 }
 
-async function recordBankResult(context: SeedContext, { requestId, end }: PlannedBankResult): Promise<void> {
+async function recordBankResult(context: SeedContext, { requestId, end }: Planned<'bankResult'>): Promise<void> {
   const { scope, tx, time } = context;
   const [found] = await rows<{ id: string }>(
     tx.trx,

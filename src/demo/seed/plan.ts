@@ -30,8 +30,8 @@ const SHARES: readonly (readonly [Scenario, number])[] = [
   ['expiredInFlight', 15],
   ['cancelled', 20],
   ['cancelledInFlight', 10],
+  ['stillOpen', 10],
 ];
-const STILL_OPEN_SHARE = 10;
 
 type Item = { item: string; priceSantim: number; quantityMax: number };
 
@@ -45,7 +45,6 @@ const MENU: readonly Weighted<Item>[] = [
   { weight: 2, value: { item: 'Catering for a day', priceSantim: 12_500_00, quantityMax: 2 } },
 ];
 
-/** A channel of the demo merchants. */
 export type DemoChannel = 'TELEBIRR' | 'CBE_BIRR' | 'AWASH';
 
 /** One payment: the merchant's request, its time, and how it proceeds. */
@@ -72,14 +71,14 @@ export type Plan = {
 /** The payments of a shop, the earliest first. Deterministic. */
 export function planPayments(plan: Plan): PlannedPayment[] {
   const random = createRandom(plan.seed);
-  const scenarios = shuffled(random, scenariosOf(plan.count));
-  const stillOpen = Math.round((plan.count * STILL_OPEN_SHARE) / 1000);
+  const all = scenariosOf(plan.count);
+  const scenarios = shuffled(random, all).filter((scenario) => scenario !== 'stillOpen');
   const from = new Date(plan.until.getTime() - plan.days * DAY_MS);
   const hourAgo = new Date(plan.until.getTime() - HOUR_MS);
   const starts = drawInstants(random, { from, until: hourAgo, count: scenarios.length });
   const over = scenarios.map((scenario, index) => ({ scenario, createdAt: starts[index] ?? from }));
   // Dense towards the end: some customers have the page open right now.
-  const open = Array.from({ length: stillOpen }, () => {
+  const open = Array.from({ length: all.length - scenarios.length }, () => {
     const agoMs = random.fraction() ** 2 * 12 * HOUR_MS;
     return { scenario: 'stillOpen' as const, createdAt: new Date(plan.until.getTime() - agoMs) };
   });
@@ -88,13 +87,12 @@ export function planPayments(plan: Plan): PlannedPayment[] {
     .map((one, index) => ({ ...one, ...drawPayment(random, { plan, scenario: one.scenario, number: index + 1 }) }));
 }
 
-/** Every scenario except `stillOpen`, by its share. */
+/** Every scenario by its share. */
 function scenariosOf(count: number): Scenario[] {
   const special = SHARES.flatMap(([scenario, share]) =>
     Array<Scenario>(Math.round((count * share) / 1000)).fill(scenario),
   );
-  const stillOpen = Math.round((count * STILL_OPEN_SHARE) / 1000);
-  return [...special, ...Array<Scenario>(count - stillOpen - special.length).fill('paid')];
+  return [...special, ...Array<Scenario>(count - special.length).fill('paid')];
 }
 
 function drawPayment(random: Random, wanted: { plan: Plan; scenario: Scenario; number: number }) {
@@ -114,12 +112,11 @@ function drawPayment(random: Random, wanted: { plan: Plan; scenario: Scenario; n
     session,
     channel: random.pickWeighted(wanted.plan.channels),
     stepMs: 5_000 + random.below(55_000),
-    // The number makes it unique.
+    // The number keeps it unique.
     providerReference: `DEMO${String(random.below(1_000_000_000)).padStart(9, '0')}${wanted.number}`,
   };
 }
 
-/** The list in a random order. */
 function shuffled<T>(random: Random, list: readonly T[]): T[] {
   return list
     .map((value) => ({ value, rank: random.fraction() }))

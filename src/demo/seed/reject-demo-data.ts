@@ -1,30 +1,27 @@
-import { isDatabaseUnavailable, openDatabase, type Knex } from '../../lib/db.ts';
+import { isDatabaseUnavailable, openDatabase } from '../../lib/db.ts';
 import type { Logger } from '../../lib/log.ts';
 import { findMerchant } from '../../merchants/operations.ts';
 import { ABYSSINIA } from './demo.ts';
 
-/** Throws when the database holds demo data: production must not mix invented money with real money. */
-export async function rejectDemoData(db: Knex): Promise<void> {
-  const merchant = await findMerchant(db, ABYSSINIA.scope.merchantId);
-  if (!merchant) return;
-  throw new Error(
-    `MESKOT_MODE=production refuses to start: the database holds demo data (${merchant.id}). Use another database.`,
-  );
-}
+const UNDEFINED_TABLE = '42P01';
 
-/** The same for a starting process, which starts even if the database is unavailable or not migrated yet. */
+/**
+ * Throws when the database holds demo data: production must not mix invented money with real money. A starting process
+ * goes on when the database is unavailable or not migrated yet.
+ */
 export async function rejectDemoDataAt(databaseUrl: string, log: Logger): Promise<void> {
   const db = openDatabase({ url: databaseUrl, poolMax: 1, applicationName: 'meskot-start' });
   try {
-    await rejectDemoData(db);
+    const merchant = await findMerchant(db, ABYSSINIA.scope.merchantId);
+    if (!merchant) return;
+    throw new Error(
+      `MESKOT_MODE=production refuses to start: the database holds demo data (${merchant.id}). Use another database.`,
+    );
   } catch (error) {
-    if (!isDatabaseUnavailable(error) && !isMissingTable(error)) throw error;
+    const isMissingTable = error instanceof Error && 'code' in error && error.code === UNDEFINED_TABLE;
+    if (!isDatabaseUnavailable(error) && !isMissingTable) throw error;
     log.warn('The check for demo data was skipped: the database is unavailable or not migrated');
   } finally {
     await db.destroy();
   }
 }
-
-const UNDEFINED_TABLE = '42P01';
-const isMissingTable = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === UNDEFINED_TABLE;

@@ -30,17 +30,7 @@ const OPEN_MAX = 100;
 export type DemoSecrets = DemoCredentials & { operatorKey: string };
 
 export type SeedInput = {
-  config: Pick<
-    Config,
-    | 'DATABASE_URL'
-    | 'PUBLIC_BASE_URL'
-    | 'API_KEY_PEPPER'
-    | 'peppers'
-    | 'keyRing'
-    | 'egress'
-    | 'KYC_DOCUMENTS_DIR'
-    | 'REPORTS_DIR'
-  >;
+  config: Config;
   /** The stored result of an earlier run. */
   previous: Partial<DemoSecrets>;
   /** The number of payments of "Abyssinia Coffee". */
@@ -56,32 +46,32 @@ export type SeedInput = {
  * after a kill. Returns the credentials.
  */
 export async function seedDemo(input: SeedInput): Promise<DemoSecrets> {
-  const url = input.config.DATABASE_URL;
-  const db = openDatabase({ url, poolMax: 2, applicationName: 'meskot-seed' });
-  // The past needs no dispatch: its deliveries are made here, and its payments need no workflow.
-  const runInTransaction = createTransactionRunner(db, () => {});
+  const { config, previous } = input;
+  const db = openDatabase({ url: config.DATABASE_URL, poolMax: 2, applicationName: 'meskot-seed' });
+  // The past needs no dispatch: its deliveries are recorded here, and its payments need no workflow.
+  const deps = { db, runInTransaction: createTransactionRunner(db, () => {}) };
   try {
     const credentials = (await hasDemoData(db))
-      ? await recallCredentials({ db, runInTransaction }, input)
-      : await createDemoData({ db, runInTransaction }, input);
-    const stored = { stored: input.previous.operatorKey, peppers: input.config.peppers };
+      ? await recallCredentials(deps, input)
+      : await createDemoData(deps, input);
+    const stored = { stored: previous.operatorKey, peppers: config.peppers };
     return { ...credentials, operatorKey: await recallOperatorKey(db, stored) };
   } finally {
     await db.destroy();
   }
 }
 
-async function createDemoData(
-  deps: { db: Knex; runInTransaction: RunInTransaction },
-  input: SeedInput,
-): Promise<DemoCredentials> {
-  const until = await ensureMerchants(deps, createDocumentStore(input.config.KYC_DOCUMENTS_DIR, input.config.keyRing));
+type Deps = { db: Knex; runInTransaction: RunInTransaction };
+
+async function createDemoData(deps: Deps, input: SeedInput): Promise<DemoCredentials> {
+  const { PUBLIC_BASE_URL: baseUrl, API_KEY_PEPPER: pepper, KYC_DOCUMENTS_DIR, REPORTS_DIR, keyRing } = input.config;
+  const until = await ensureMerchants(deps, createDocumentStore(KYC_DOCUMENTS_DIR, keyRing));
   const payments = planPayments({ ...ABYSSINIA.plan, count: input.payments, until });
   const others = planPayments({ ...NEW_SHOP.plan, until });
-  // At midnight, when no payment is in progress.
-  const subscribedAt = startOfAddisDay(addisDay(new Date(until.getTime() - SUBSCRIBED_FOR_MS)));
   const payouts = planPayouts({ ...ABYSSINIA.plan, payments: input.payments, until });
   const items = inOrderOfCompletion([...payments, ...payouts]);
+  // At midnight, when no payment is in progress.
+  const subscribedAt = startOfAddisDay(addisDay(new Date(until.getTime() - SUBSCRIBED_FOR_MS)));
   const older = items.filter((item) => completedAt(item) < subscribedAt);
 
   let seeded = 0;
@@ -89,15 +79,13 @@ async function createDemoData(
     seeded += count;
     input.onProgress(seeded, payments.length + others.length);
   };
-  const { PUBLIC_BASE_URL: baseUrl, API_KEY_PEPPER: pepper } = input.config;
   const history = { db: deps.db, baseUrl, pepper, onSeeded };
   await seedHistory(history, NEW_SHOP.scope, inOrderOfCompletion(others));
   await seedHistory(history, ABYSSINIA.scope, older);
   // Before there are subscriptions: their events would not be delivered.
-  const files = createReportFiles(input.config.REPORTS_DIR);
-  await seedReports({ ...deps, files, baseUrl }, subscribedAt);
-  const recent = items.slice(older.length);
-  return deps.runInTransaction(async (tx) => seedRecent(tx, input, { items: recent, until, subscribedAt }));
+  await seedReports({ ...deps, files: createReportFiles(REPORTS_DIR), baseUrl }, subscribedAt);
+  const recent = { items: items.slice(older.length), until, subscribedAt };
+  return deps.runInTransaction(async (tx) => seedRecent(tx, input, recent));
 }
 
 function inOrderOfCompletion(items: readonly PlannedItem[]): PlannedItem[] {
@@ -105,10 +93,7 @@ function inOrderOfCompletion(items: readonly PlannedItem[]): PlannedItem[] {
 }
 
 /** The end of the history. A run after a kill derives it from the merchant's creation. */
-async function ensureMerchants(
-  { db, runInTransaction }: { db: Knex; runInTransaction: RunInTransaction },
-  store: DocumentStore,
-): Promise<Date> {
+async function ensureMerchants({ db, runInTransaction }: Deps, store: DocumentStore): Promise<Date> {
   const existing = await findMerchant(db, ABYSSINIA.scope.merchantId);
   if (existing) return new Date(existing.createdAt.getTime() + ABYSSINIA.plan.days * DAY_MS);
   const until = systemClock();
@@ -119,9 +104,10 @@ async function ensureMerchants(
   return until;
 }
 
-type SeedStep = { tx: UnitOfWork; store: DocumentStore; until: Date };
-
-async function addMerchant({ tx, store, until }: SeedStep, merchant: DemoMerchant): Promise<void> {
+async function addMerchant(
+  { tx, store, until }: { tx: UnitOfWork; store: DocumentStore; until: Date },
+  merchant: DemoMerchant,
+): Promise<void> {
   const { scope, name, plan } = merchant;
   const createdAt = new Date(until.getTime() - plan.days * DAY_MS);
   await createMerchant(tx.trx, { id: scope.merchantId, name, createdAt });

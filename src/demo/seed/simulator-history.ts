@@ -4,7 +4,7 @@ import { openDatabase, rows, type Knex } from '../../lib/db.ts';
 import { formatBirr, type Santim } from '../../lib/money.ts';
 import { toPlainOrderId } from '../../providers/exchange.ts';
 import type { SimulatedChannel } from '../../sandbox/simulator/faults.ts';
-import type { Order, Payout } from '../../sandbox/simulator/order.ts';
+import type { Payment, Payout } from '../../sandbox/simulator/order.ts';
 import { openStateFile } from '../../sandbox/simulator/state-file.ts';
 
 /**
@@ -16,8 +16,7 @@ export async function writeSimulatorHistory(databaseUrl: string, stateFile: stri
   const db = openDatabase({ url: databaseUrl, poolMax: 1, applicationName: 'meskot-seed', unlimitedStatements: true });
   try {
     const orders = [...(await paidOrders(db)), ...(await submittedPayouts(db))];
-    const file = openStateFile(stateFile);
-    for (const order of orders) file.saveOrder(order);
+    openStateFile(stateFile).append(...orders.map((order) => ({ order })));
   } finally {
     await db.destroy();
   }
@@ -34,47 +33,44 @@ type Row = {
   decidedAt: Date | null;
 };
 
-async function paidOrders(db: Knex): Promise<Order[]> {
-  const found = await rows<Row & { expiresAt: Date; checkoutOrderNo: string }>(
+async function paidOrders(db: Knex): Promise<Payment[]> {
+  const found = await rows<Row & { expiresAt: Date; title: string }>(
     db,
     `SELECT a.id, a.channel, a.phone, a.received_santim AS amount_santim, a.currency, a.provider_reference, a.created_at,
-            a.ended_at AS decided_at, s.expires_at, t.checkout_order_no
+            a.ended_at AS decided_at, s.expires_at, 'Order ' || t.checkout_order_no AS title
      FROM payment_attempt a JOIN checkout_session s ON s.id = a.session_id JOIN transaction t ON t.id = a.transaction_id
      WHERE a.environment = 'sandbox' AND a.received_santim IS NOT NULL`,
   );
   return found.map((row) => ({
     ...recorded(row),
     phone: row.phone,
-    title: `Order ${row.checkoutOrderNo}`,
+    title: row.title,
     returnUrl: null,
     expiresAtMs: row.expiresAt.getTime(),
     behaviour: 'approve',
     state: 'PAID',
     paidAmount: formatBirr(row.amountSantim),
-    rejection: null,
+    reversedAtMs: null,
   }));
 }
 
-type PayoutRow = Row & { accountName: string; status: 'PENDING' | 'SUCCESS' | 'REVERSED'; reversedAt: Date | null };
-
 async function submittedPayouts(db: Knex): Promise<Payout[]> {
-  const found = await rows<PayoutRow>(
+  const found = await rows<Row & { accountName: string; state: Payout['state']; reversedAt: Date | null }>(
     db,
-    `SELECT id, channel, phone, account_name, amount_santim, currency, status, provider_reference,
+    `SELECT id, channel, phone, account_name, amount_santim, currency, provider_reference,
+            CASE status WHEN 'PENDING' THEN 'ACCEPTED' WHEN 'SUCCESS' THEN 'PAID' ELSE status END AS state,
             submitted_at AS created_at, completed_at AS decided_at, reversed_at
      FROM withdrawal
      WHERE environment = 'sandbox' AND submitted_at IS NOT NULL AND status IN ('PENDING', 'SUCCESS', 'REVERSED')
        AND phone IS NOT NULL`,
   );
-  const states = { PENDING: 'ACCEPTED', SUCCESS: 'PAID', REVERSED: 'REVERSED' } as const;
-  return found.map((row) => ({
+  return found.map(({ state, accountName, ...row }) => ({
     ...recorded(row),
     payee: { phone: row.phone },
-    accountName: row.accountName,
-    behaviour: row.status === 'PENDING' ? 'never' : 'pay',
-    state: states[row.status],
-    paidAmount: row.status === 'PENDING' ? null : formatBirr(row.amountSantim),
-    failure: null,
+    accountName,
+    behaviour: state === 'ACCEPTED' ? 'never' : 'pay',
+    state,
+    paidAmount: state === 'ACCEPTED' ? null : formatBirr(row.amountSantim),
     reversedAtMs: row.reversedAt?.getTime() ?? null,
   }));
 }
@@ -92,6 +88,7 @@ function recorded({ id, channel, amountSantim, currency, providerReference, crea
     transactionReference: reference,
     createdAtMs: createdAt.getTime(),
     decidedAtMs: decidedAt?.getTime() ?? null,
+    failure: null,
     faults: [],
     submissions: 1,
     queries: 1,

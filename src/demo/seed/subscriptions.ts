@@ -12,60 +12,57 @@ import type { NewSubscription } from '../../webhooks/subscriptions/schema.ts';
 
 /** Identifies the demo shop's subscription. */
 export const SHOP_DESCRIPTION = 'Demo shop';
-const FLAKY_DESCRIPTION = 'Accounting, overloaded now and then';
 
-/** The flaky receiver beside the demo shop's own. */
-const flakyUrl = (webhookUrl: string): string => new URL('/flaky', webhookUrl).href;
+type Wanted = Pick<NewSubscription, 'url' | 'eventTypes' | 'active' | 'description'>;
+
+/** A healthy, a flaky and an inactive subscription. `webhookUrl` is the demo shop's. */
+const demoSubscriptions = (webhookUrl: string): Record<'shop' | 'flaky' | 'old', Wanted> => ({
+  shop: { description: SHOP_DESCRIPTION, url: webhookUrl, eventTypes: ['*'], active: true },
+  flaky: {
+    description: 'Accounting, overloaded now and then',
+    url: new URL('/flaky', webhookUrl).href,
+    eventTypes: ['checkout.completed', 'checkout.failed', 'checkout.canceled'],
+    active: true,
+  },
+  old: {
+    description: 'Old shop, switched off',
+    url: 'https://old-shop.example.com/webhooks',
+    eventTypes: ['payment.succeeded'],
+    active: false,
+  },
+});
 
 /** The dependencies of the subscription operations, from the settings. */
 export function subscriptionDeps(settings: { keyRing: KeyRing; egress: EgressOptions }, at: Date): SubscriptionDeps {
   return { clock: () => at, keyRing: settings.keyRing, checkUrl: createEgressGuard(settings.egress).checkUrl };
 }
 
-/** Three subscriptions: healthy, flaky and inactive. `webhookUrl` is the demo shop's. */
+/** Creates the three subscriptions. */
 export async function subscribe(
   deps: SubscriptionDeps,
   tx: UnitOfWork,
   input: { scope: MerchantScope; webhookUrl: string },
 ): Promise<{ shop: WithSecret; flaky: WithSecret }> {
-  const add = async (wanted: Pick<NewSubscription, 'url' | 'eventTypes' | 'active' | 'description'>) =>
+  const add = async (wanted: Wanted) =>
     createSubscription(deps, tx, { ...input.scope, ...wanted, signatureEncoding: 'base64', headers: {} });
-  const shop = await add({
-    url: input.webhookUrl,
-    eventTypes: ['*'],
-    active: true,
-    description: SHOP_DESCRIPTION,
-  });
-  const flaky = await add({
-    url: flakyUrl(input.webhookUrl),
-    eventTypes: ['checkout.completed', 'checkout.failed', 'checkout.canceled'],
-    active: true,
-    description: FLAKY_DESCRIPTION,
-  });
-  await add({
-    url: 'https://old-shop.example.com/webhooks',
-    eventTypes: ['payment.succeeded'],
-    active: false,
-    description: 'Old shop, switched off',
-  });
+  const wanted = demoSubscriptions(input.webhookUrl);
+  const [shop, flaky] = [await add(wanted.shop), await add(wanted.flaky)];
+  await add(wanted.old);
   return { shop, flaky };
 }
 
 /**
- * Updates the two subscriptions above when the demo shop has another port than before. A subscription that differs in
- * more than the port was changed by the developer and stays as it is.
+ * Updates the subscriptions when the demo shop has another port than before. One that differs in more than the port was
+ * changed by the developer and stays as it is.
  */
 export async function followPort(
   deps: SubscriptionDeps,
   tx: UnitOfWork,
   input: { scope: MerchantScope; subscriptions: readonly SeededRow[]; webhookUrl: string },
 ): Promise<void> {
-  const wanted = new Map([
-    [SHOP_DESCRIPTION, input.webhookUrl],
-    [FLAKY_DESCRIPTION, flakyUrl(input.webhookUrl)],
-  ]);
+  const wanted = Object.values(demoSubscriptions(input.webhookUrl));
   for (const { id, url, description } of input.subscriptions) {
-    const target = wanted.get(description);
+    const target = wanted.find((one) => one.description === description)?.url;
     if (target === undefined || url === target || !differsInPortOnly(url, target)) continue;
     await changeSubscription(deps, tx, { ...input.scope, subscriptionId: id, changes: { url: target } });
   }

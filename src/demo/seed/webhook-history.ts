@@ -23,7 +23,7 @@ const RESPONSES = {
   ok: { httpStatus: 200, excerpt: 'ok' },
   error: { httpStatus: 500, excerpt: '{"error":"order not found"}' },
   overloaded: { httpStatus: 503, excerpt: 'try again later' },
-} as const satisfies Record<string, { httpStatus: number; excerpt: string }>;
+} as const;
 
 type Response = keyof typeof RESPONSES;
 
@@ -50,16 +50,15 @@ export async function seedDeliveries(
   const toFlaky = allToFlaky.filter((one) => !lastRetryDue.includes(one));
   const third = (offset: number): DueDelivery[] => toFlaky.filter((_one, index) => index % 3 === offset);
 
-  await deliver(deps, dead, ALWAYS_FAILING);
-  await deliver(deps, lastRetryDue, ONE_RETRY_LEFT);
-  await deliver(deps, third(0), ['overloaded', 'overloaded', 'ok']);
-  await deliver(deps, third(1), ['overloaded', 'ok']);
-  await deliver(deps, third(2), ['ok']);
-  await deliver(
-    deps,
-    toShop.filter((one) => !dead.includes(one)),
-    ['ok'],
-  );
+  const series: [DueDelivery[], readonly Response[]][] = [
+    [dead, ALWAYS_FAILING],
+    [lastRetryDue, ONE_RETRY_LEFT],
+    [third(0), ['overloaded', 'overloaded', 'ok']],
+    [third(1), ['overloaded', 'ok']],
+    [third(2), ['ok']],
+    [toShop.filter((one) => !dead.includes(one)), ['ok']],
+  ];
+  for (const [deliveries, responses] of series) await deliver(deps, deliveries, responses);
 }
 
 /** Deliveries old enough for all their attempts. */
@@ -117,16 +116,15 @@ async function attemptAll({ trx, keyRing }: Deps, due: readonly Due[], sender: S
 
 function receiver(random: Random, response: Response): Sender {
   const { httpStatus, excerpt } = RESPONSES[response];
-  const ok = response === 'ok';
+  const message = `The endpoint returned ${httpStatus}; only 200 to 299 confirms the receipt.`;
   return {
     close: async () => {},
     send: async (): Promise<SendResult> => {
       const firstByteMs = 15 + random.below(140);
-      const message = `The endpoint returned ${httpStatus}; only 200 to 299 confirms the receipt.`;
       return {
-        ok,
+        ok: response === 'ok',
         httpStatus,
-        failure: ok ? null : { code: 'http_status', message },
+        failure: response === 'ok' ? null : { code: 'http_status', message },
         durationMs: firstByteMs + 2,
         timings: { dnsMs: 1, connectMs: 1, tlsMs: null, firstByteMs },
         responseHeaders: { 'content-type': 'text/plain; charset=utf-8' },

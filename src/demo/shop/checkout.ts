@@ -8,23 +8,15 @@ export const MENU: readonly Drink[] = [
   { id: 'beans', name: 'Yirgacheffe beans, 500 g', birr: 850 },
 ];
 
-export type StartedCheckout = { orderNo: string; sessionId: string; checkoutUrl: string };
-
 /** Creates a session for one drink. Returns the page to send the customer to, or the problem. */
 export type StartCheckout = (
   drink: Drink,
-  order?: { orderPrefix: string },
-) => Promise<StartedCheckout | { problem: string }>;
+  orderPrefix?: string,
+) => Promise<{ orderNo: string; sessionId: string; checkoutUrl: string } | { problem: string }>;
 
-type CheckoutOptions = {
-  api: ShopApi;
-  /** This shop's own address, for the customer's return. */
-  shopUrl: () => string;
-};
-
-/** The one API call that a shop needs to get paid. */
-export function createStartCheckout({ api, shopUrl }: CheckoutOptions): StartCheckout {
-  return async (drink, { orderPrefix } = { orderPrefix: 'SHOP' }) => {
+/** The one API call that a shop needs to get paid. `shopUrl` is the shop's own address, for the customer's return. */
+export function createStartCheckout({ api, shopUrl }: { api: ShopApi; shopUrl: () => string }): StartCheckout {
+  return async (drink, orderPrefix = 'SHOP') => {
     const orderNo = `${orderPrefix}-${randomBytes(4).toString('hex').toUpperCase()}`;
     const body = {
       checkoutOrderNo: orderNo,
@@ -44,9 +36,11 @@ export function createStartCheckout({ api, shopUrl }: CheckoutOptions): StartChe
 }
 
 /** Calls Meskot's API with the shop's key. Returns the response's `data`, or the problem as a sentence. */
-export type ShopApi = (call: ApiCall) => Promise<{ data: Record<string, unknown> } | { problem: string }>;
-
-export type ApiCall = { path: string; idempotencyKey: string; body: Record<string, unknown> };
+export type ShopApi = (call: {
+  path: string;
+  idempotencyKey: string;
+  body: Record<string, unknown>;
+}) => Promise<{ data: Record<string, unknown> } | { problem: string }>;
 
 const API_TIMEOUT_MS = 5_000;
 
@@ -60,13 +54,8 @@ export function createShopApi({ apiUrl, apiKey }: { apiUrl: string; apiKey: stri
       signal: AbortSignal.timeout(API_TIMEOUT_MS),
     }).catch(() => null);
     if (response === null) return { problem: `Meskot at ${apiUrl} does not respond.` };
-    const parsed = (await response.json().catch(() => null)) as {
-      message?: string;
-      data?: Record<string, unknown>;
-    } | null;
-    if (!response.ok || !parsed?.data) {
-      return { problem: `Meskot responded ${response.status}: ${parsed?.message ?? 'no message'}` };
-    }
-    return { data: parsed.data };
+    type Body = { message?: string; data?: Record<string, unknown> };
+    const { data, message = 'no message' } = ((await response.json().catch(() => null)) ?? {}) as Body;
+    return response.ok && data ? { data } : { problem: `Meskot responded ${response.status}: ${message}` };
   };
 }

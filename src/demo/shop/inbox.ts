@@ -22,15 +22,7 @@ export type Delivery = {
 
 export type OrderState = { status: string; version: number };
 
-export type Inbox = {
-  receive: (rawBody: Buffer, headers: IncomingHttpHeaders) => Delivery;
-  behave: (behaviour: Behaviour) => void;
-  behaviour: () => Behaviour;
-  /** The last ones, newest first. */
-  deliveries: () => readonly Delivery[];
-  /** The order's state by the webhooks so far; undefined without any. */
-  orderState: (orderNo: string) => OrderState | undefined;
-};
+export type Inbox = ReturnType<typeof createInbox>;
 
 const DELIVERIES_MAX = 30;
 const REMEMBERED_MAX = 10_000;
@@ -39,7 +31,7 @@ const REMEMBERED_MAX = 10_000;
  * What every merchant's integration needs: verify the raw bytes, process each event once, store the newest snapshot,
  * respond quickly.
  */
-export function createInbox(webhookSecret: string): Inbox {
+export function createInbox(webhookSecret: string) {
   let behaviour: Behaviour = 'ok';
   const deliveries: Delivery[] = [];
   const timesSeen = new Map<string, number>();
@@ -77,7 +69,7 @@ export function createInbox(webhookSecret: string): Inbox {
   };
 
   return {
-    receive: (rawBody, headers) => {
+    receive: (rawBody: Buffer, headers: IncomingHttpHeaders): Delivery => {
       const seconds = headers['webhook-timestamp'];
       const isTime = typeof seconds === 'string' && /^\d{1,12}$/.test(seconds);
       const signedAt = isTime ? new Date(Number(seconds) * 1_000).toISOString() : 'unknown';
@@ -86,10 +78,12 @@ export function createInbox(webhookSecret: string): Inbox {
       deliveries.length = Math.min(deliveries.length, DELIVERIES_MAX);
       return delivery;
     },
-    behave: (next) => void (behaviour = next),
-    behaviour: () => behaviour,
-    deliveries: () => deliveries,
-    orderState: (orderNo) => orders.get(orderNo),
+    behave: (next: Behaviour): void => void (behaviour = next),
+    behaviour: (): Behaviour => behaviour,
+    /** The last ones, newest first. */
+    deliveries: (): readonly Delivery[] => deliveries,
+    /** The order's state by the webhooks so far; undefined without any. */
+    orderState: (orderNo: string): OrderState | undefined => orders.get(orderNo),
   };
 }
 

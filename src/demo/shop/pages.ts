@@ -1,42 +1,15 @@
-import { html, type Html } from '../../lib/html.ts';
+import { html, markup, type Html } from '../../lib/html.ts';
 import { MENU, type Drink } from './checkout.ts';
 import type { Behaviour, Delivery, OrderState } from './inbox.ts';
 
-const STYLE = html`<style>
-  body {
-    font:
-      16px/1.5 system-ui,
-      sans-serif;
-    max-width: 60rem;
-    margin: 2rem auto;
-    padding: 0 1rem;
-    color: #222;
-  }
-  form {
-    display: inline;
-  }
-  button {
-    font: inherit;
-    padding: 0.3rem 0.8rem;
-    margin: 0.2rem 0.2rem 0.2rem 0;
-  }
-  button[aria-pressed='true'] {
-    background: #222;
-    color: #fff;
-  }
-  table {
-    border-collapse: collapse;
-    width: 100%;
-    font-size: 0.9rem;
-  }
-  th,
-  td {
-    text-align: left;
-    padding: 0.2rem 0.6rem 0.2rem 0;
-    border-bottom: 1px solid #ddd;
-    vertical-align: top;
-  }
-</style>`;
+const STYLE = markup(`<style>
+  body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
+  form { display: inline; }
+  button { font: inherit; padding: 0.3rem 0.8rem; margin: 0.2rem 0.2rem 0.2rem 0; }
+  button[aria-pressed='true'] { background: #222; color: #fff; }
+  table { border-collapse: collapse; width: 100%; font-size: 0.9rem; }
+  th, td { text-align: left; padding: 0.2rem 0.6rem 0.2rem 0; border-bottom: 1px solid #ddd; vertical-align: top; }
+</style>`);
 
 const BUTTONS: readonly { mode: Behaviour; label: string }[] = [
   { mode: 'ok', label: 'Acknowledge' },
@@ -84,7 +57,6 @@ export function returnPage(heading: string, orderNo: string, state: OrderState |
   );
 }
 
-/** A page with a problem. */
 export function problemPage(problem: string): string {
   return page(
     'That did not work',
@@ -102,6 +74,12 @@ function buyButton({ id, name, birr }: Drink): Html {
 
 function deliveryTable(deliveries: readonly Delivery[]): Html {
   if (deliveries.length === 0) return html`<p>None yet.</p>`;
+  const rows = deliveries.map((one) => {
+    const cells = [one.at.toISOString(), one.event, one.orderNo, one.number, one.signedAt, one.verdict];
+    return html`<tr>
+      ${[...cells, one.status ?? 'none'].map((cell) => html`<td>${cell}</td>`)}
+    </tr>`;
+  });
   const head = ['Received', 'Event', 'Order', 'Delivery', 'Signed', 'Verdict', 'Response'];
   return html`<table>
     <thead>
@@ -110,18 +88,7 @@ function deliveryTable(deliveries: readonly Delivery[]): Html {
       </tr>
     </thead>
     <tbody>
-      ${deliveries.map(
-        (delivery) =>
-          html`<tr>
-            <td>${delivery.at.toISOString()}</td>
-            <td>${delivery.event}</td>
-            <td>${delivery.orderNo}</td>
-            <td>${delivery.number}</td>
-            <td>${delivery.signedAt}</td>
-            <td>${delivery.verdict}</td>
-            <td>${delivery.status ?? 'none'}</td>
-          </tr>`,
-      )}
+      ${rows}
     </tbody>
   </table>`;
 }

@@ -1,7 +1,8 @@
 import { createServer } from 'node:http';
 
+import { bodyParser } from '@koa/bodyparser';
 import Router from '@koa/router';
-import Koa, { type Context } from 'koa';
+import Koa, { type Context, type Middleware } from 'koa';
 
 import { readBody } from '../../lib/body.ts';
 import { listen, stopListening } from '../../lib/listen.ts';
@@ -74,7 +75,9 @@ export async function startDemoShop(options: DemoShopOptions): Promise<DemoShop>
 function webhookRoutes(inbox: Inbox, write: (line: string) => void): Router {
   const routes = new Router();
   routes.post('/webhooks', async (ctx) => {
-    const delivery = inbox.receive(await rawBody(ctx), ctx.headers);
+    const body = await readBody(ctx.req, BODY_BYTES_MAX);
+    if (body === null) return ctx.throw(413, 'The body is too large');
+    const delivery = inbox.receive(body, ctx.headers);
     // Demo customers are on the page only; on the terminal they would bury a person's own orders.
     if (!(delivery.orderNo.startsWith(WALK_IN_PREFIX) && delivery.status === 200)) write(lineOf(delivery));
     if (delivery.status === null) {
@@ -97,24 +100,22 @@ function webhookRoutes(inbox: Inbox, write: (line: string) => void): Router {
 
 function pageRoutes(inbox: Inbox, startCheckout: StartCheckout): Router {
   const routes = new Router();
+  routes.use(fromThisShopOnly, bodyParser({ enableTypes: ['json', 'form'] }));
+
   routes.get('/', (ctx) => {
-    ctx.type = 'html';
     ctx.body = shopPage({ behaviour: inbox.behaviour(), deliveries: inbox.deliveries() });
   });
 
   routes.post('/buy', async (ctx) => {
-    const { item } = await formOf(ctx);
-    const drink = MENU.find(({ id }) => id === item);
+    const drink = MENU.find(({ id }) => id === fieldOf(ctx, 'item'));
     const started = drink === undefined ? { problem: 'There is no such drink.' } : await startCheckout(drink);
     if ('checkoutUrl' in started) return seeOther(ctx, started.checkoutUrl);
     ctx.status = drink === undefined ? 400 : 502;
-    ctx.type = 'html';
     ctx.body = problemPage(started.problem);
   });
 
-  routes.post('/behaviour', async (ctx) => {
-    const { mode } = await formOf(ctx);
-    const behaviour = BEHAVIOURS.find((known) => known === mode);
+  routes.post('/behaviour', (ctx) => {
+    const behaviour = BEHAVIOURS.find((known) => known === fieldOf(ctx, 'mode'));
     if (behaviour === undefined) return ctx.throw(400, `mode must be ${BEHAVIOURS.join(', ')}`);
     inbox.behave(behaviour);
     if (ctx.is('json')) ctx.body = { mode: behaviour };
@@ -125,29 +126,22 @@ function pageRoutes(inbox: Inbox, startCheckout: StartCheckout): Router {
   for (const [path, heading] of Object.entries(returnPages)) {
     routes.get(path, (ctx) => {
       const orderNo = String(ctx.query['checkoutOrderNo'] ?? 'unknown');
-      ctx.type = 'html';
       ctx.body = returnPage(heading, orderNo, inbox.orderState(orderNo));
     });
   }
   return routes;
 }
 
-/** The fields of a form or a JSON object. Rejects pages of other sites. */
-async function formOf(ctx: Context): Promise<Record<string, unknown>> {
+/** Rejects requests that pages of other sites make a browser send. */
+const fromThisShopOnly: Middleware = async (ctx, next) => {
   const origin = ctx.get('origin');
   if (origin !== '' && origin !== `http://${ctx.host}`) ctx.throw(403, 'Only from this shop');
-  const text = (await rawBody(ctx)).toString();
-  if (!ctx.is('json')) return Object.fromEntries(new URLSearchParams(text));
-  try {
-    return Object(JSON.parse(text)) as Record<string, unknown>;
-  } catch {
-    return ctx.throw(400, 'The body must be JSON');
-  }
-}
+  await next();
+};
 
-async function rawBody(ctx: Context): Promise<Buffer> {
-  const body = await readBody(ctx.req, BODY_BYTES_MAX);
-  return body ?? ctx.throw(413, 'The body is too large');
+/** A field of a form or a JSON object. */
+function fieldOf(ctx: Context, name: string): unknown {
+  return (ctx.request.body as Record<string, unknown> | undefined)?.[name];
 }
 
 function seeOther(ctx: Context, url: string): void {

@@ -1,29 +1,23 @@
 import Router from '@koa/router';
 import { z } from 'zod';
 
+import { DAY_MS } from '../../lib/dates.ts';
 import { parseBirr } from '../../lib/money.ts';
 import { SANDBOX_PAYOUTS, SANDBOX_PHONES } from '../../lib/sandbox-providers.ts';
 import { fromThisMachineOnly } from './browsers.ts';
 import type { CallbackSender } from './callbacks.ts';
-import { ORDER_FAULTS, PAYOUT_FAULTS, REQUEST_FAULTS, REQUEST_KINDS, type SimulatedChannel } from './faults.ts';
-import type { Order, Payout } from './order.ts';
+import { CHANNELS, Fault, type SimulatedChannel } from './faults.ts';
+import { isPayout, type Order, type Payment, type Payout } from './order.ts';
 import { respond, type Context, type ProtocolDeps } from './protocol.ts';
 import type { StateFile } from './state-file.ts';
 import { totalsOf, type BankTransfer, type ChannelTotals } from './totals.ts';
 
-const CHANNELS = ['TELEBIRR', 'CBE_BIRR', 'AWASH'] as const satisfies SimulatedChannel[];
-
-const FaultRequest = z.strictObject({
-  kind: z.enum([...ORDER_FAULTS, ...PAYOUT_FAULTS, ...REQUEST_FAULTS]),
-  channel: z.enum(CHANNELS).exactOptional(),
-  next: z.int().min(1).max(1_000_000).exactOptional(),
-  after: z.int().min(1).max(1_000_000).exactOptional(),
-  on: z.enum(REQUEST_KINDS).exactOptional(),
-  of: z.enum(['payment', 'payout']).exactOptional(),
-  delayMs: z.int().min(0).max(31_536_000_000).exactOptional(),
+const ClockRequest = z.strictObject({
+  advanceMs: z
+    .int()
+    .min(0)
+    .max(365 * DAY_MS),
 });
-
-const ClockRequest = z.strictObject({ advanceMs: z.int().min(0).max(31_536_000_000) });
 
 const TransferRequest = z.strictObject({
   channel: z.enum(CHANNELS),
@@ -37,22 +31,18 @@ type AdminDeps = ProtocolDeps & {
   transfers: BankTransfer[];
 };
 
-/** An order in the journal. Times are ISO 8601 by the simulator's clock. */
-export type JournalOrder = Omit<Order, 'createdAtMs' | 'decidedAtMs' | 'expiresAtMs'> & {
-  paid: boolean;
-  createdAt: string;
-  decidedAt: string | null;
-  expiresAt: string;
-};
+/**
+ * An order in the journal. Times are ISO 8601 by the simulator's clock. `paid`: money has moved, whether or not it was
+ * returned (`reversed`).
+ */
+type Journaled<Item> = {
+  [Name in keyof Item as Name extends `${infer Time}AtMs` ? `${Time}At` : Name]: Name extends `${string}AtMs`
+    ? string | (Item[Name] & null)
+    : Item[Name];
+} & { paid: boolean; reversed: boolean };
 
-/** A payout in the journal. `paid`: the money left, whether or not it was returned (`reversed`). */
-export type JournalPayout = Omit<Payout, 'createdAtMs' | 'decidedAtMs' | 'reversedAtMs'> & {
-  paid: boolean;
-  reversed: boolean;
-  createdAt: string;
-  decidedAt: string | null;
-  reversedAt: string | null;
-};
+export type JournalOrder = Journaled<Payment>;
+export type JournalPayout = Journaled<Payout>;
 
 /** The simulator's state. `requests` counts calls as "TELEBIRR query", including those that met a fault. */
 export type Journal = {
@@ -65,7 +55,7 @@ export type Journal = {
 
 /** The admin API of the simulator. It takes no key, so it serves this machine only. */
 export function adminRoutes(deps: AdminDeps): Router {
-  const { payments, clock, counts, faults, file, payouts, sender, transfers } = deps;
+  const { orders, clock, counts, faults, file, sender, transfers } = deps;
   const routes = new Router();
   routes.use(fromThisMachineOnly);
 
@@ -80,27 +70,19 @@ export function adminRoutes(deps: AdminDeps): Router {
       bankTransfer: '/admin/bank-transfer',
     }),
   );
-  routes.get('/admin/journal', (ctx) => {
-    respond(ctx, 200, {
-      now: iso(clock.nowMs()),
-      orders: payments.all().map(journalOrder),
-      payouts: payouts.all().map(journalPayout),
-      totals: totals(deps),
-      requests: Object.fromEntries(counts),
-    } satisfies Journal);
-  });
+  routes.get('/admin/journal', (ctx) => respond(ctx, 200, journalOf(deps)));
   routes.post('/admin/bank-transfer', (ctx) => {
     const request = readBody(ctx, TransferRequest);
     if (!request) return;
     const transfer = { ...request, atMs: clock.nowMs() };
     transfers.push(transfer);
     file.append({ transfer });
-    respond(ctx, 201, { totals: totals(deps) });
+    respond(ctx, 201, { totals: journalOf(deps).totals });
   });
 
   routes.get('/admin/faults', (ctx) => respond(ctx, 200, { faults: faults.list() }));
   routes.post('/admin/faults', (ctx) => {
-    const request = readBody(ctx, FaultRequest);
+    const request = readBody(ctx, Fault);
     if (!request) return;
     faults.add(request);
     respond(ctx, 201, { faults: faults.list() });
@@ -119,25 +101,37 @@ export function adminRoutes(deps: AdminDeps): Router {
   });
 
   routes.post('/admin/reset', (ctx) => {
-    faults.clear();
-    counts.clear();
-    payments.reset();
-    payouts.reset();
+    for (const part of [faults, counts, file]) part.clear();
+    orders.reset();
     sender.forget();
     transfers.length = 0;
     clock.reset();
-    file.clear();
     respond(ctx, 200, { now: iso(clock.nowMs()) });
   });
   return routes;
 }
 
-function totals({ payments, payouts, transfers }: AdminDeps): Journal['totals'] {
-  const movements = { orders: payments.all(), payouts: payouts.all(), transfers };
+function journalOf({ orders, transfers, clock, counts }: AdminDeps): Journal {
+  const all = orders.all();
+  const totals = (channel: SimulatedChannel): ChannelTotals => totalsOf(channel, { orders: all, transfers });
   return {
-    TELEBIRR: totalsOf('TELEBIRR', movements),
-    CBE_BIRR: totalsOf('CBE_BIRR', movements),
-    AWASH: totalsOf('AWASH', movements),
+    now: iso(clock.nowMs()),
+    orders: all.filter((order) => !isPayout(order)).map(journaled) as JournalOrder[],
+    payouts: all.filter(isPayout).map(journaled) as JournalPayout[],
+    totals: { TELEBIRR: totals('TELEBIRR'), CBE_BIRR: totals('CBE_BIRR'), AWASH: totals('AWASH') },
+    requests: Object.fromEntries(counts),
+  };
+}
+
+/** The order with each time `…AtMs` as an ISO 8601 `…At`. */
+function journaled(order: Order): object {
+  const fields = Object.entries(order).map(([name, value]: [string, unknown]) =>
+    name.endsWith('AtMs') ? [name.slice(0, -2), typeof value === 'number' ? iso(value) : value] : [name, value],
+  );
+  return {
+    ...(Object.fromEntries(fields) as object),
+    paid: order.paidAmount !== null,
+    reversed: order.reversedAtMs !== null,
   };
 }
 
@@ -146,27 +140,6 @@ function readBody<T>(ctx: Context, schema: z.ZodType<T>): T | null {
   if (parsed.success) return parsed.data;
   respond(ctx, 400, { problems: parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) });
   return null;
-}
-
-function journalOrder({ createdAtMs, decidedAtMs, expiresAtMs, ...order }: Order): JournalOrder {
-  return {
-    ...order,
-    paid: order.state === 'PAID',
-    createdAt: iso(createdAtMs),
-    decidedAt: decidedAtMs === null ? null : iso(decidedAtMs),
-    expiresAt: iso(expiresAtMs),
-  };
-}
-
-function journalPayout({ createdAtMs, decidedAtMs, reversedAtMs, ...payout }: Payout): JournalPayout {
-  return {
-    ...payout,
-    paid: payout.paidAmount !== null,
-    reversed: reversedAtMs !== null,
-    createdAt: iso(createdAtMs),
-    decidedAt: decidedAtMs === null ? null : iso(decidedAtMs),
-    reversedAt: reversedAtMs === null ? null : iso(reversedAtMs),
-  };
 }
 
 function iso(atMs: number): string {

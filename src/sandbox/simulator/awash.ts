@@ -1,10 +1,9 @@
-import { parseBirr } from '../../lib/money.ts';
 import { signAwash, verifyAwash } from '../../lib/provider-signing.ts';
 import { SANDBOX_AWASH } from '../../lib/sandbox-providers.ts';
-import type { OrderStatus, Payee } from './order.ts';
-import { text, type Fields, type Protocol } from './protocol.ts';
+import type { OrderStatus } from './order.ts';
+import { text, type Protocol } from './protocol.ts';
 
-const STATES: Readonly<Record<OrderStatus['state'], string>> = {
+const STATES = {
   WAITING: 'PUSHED',
   PAID: 'PAID',
   DECLINED: 'REFUSED',
@@ -12,7 +11,7 @@ const STATES: Readonly<Record<OrderStatus['state'], string>> = {
   ACCEPTED: 'ACCEPTED',
   FAILED: 'FAILED',
   REVERSED: 'REVERSED',
-};
+} as const;
 
 const REASON_CODES = {
   REFUSED_BY_PROVIDER: 'DECLINED',
@@ -58,7 +57,11 @@ export const awash: Protocol = {
     queryPayout: { method: 'get', path: '/payouts/:orderId' },
     statement: { method: 'get', path: '/statement' },
   },
-  orderIdField: 'orderId',
+  // oxfmt-ignore
+  names: {
+    orderId: 'orderId', amount: 'amount', currency: 'currency', callbackUrl: 'callbackUrl', phone: 'phone',
+    title: 'title', expiry: 'expiresAt', payee: 'phone', accountName: 'accountName', day: 'day', cursor: 'cursor',
+  },
 
   authenticate(ctx) {
     const signed = ctx.method === 'GET' ? ctx.url.replace(/^\/awash/, '') : (ctx.request.rawBody ?? '');
@@ -68,22 +71,12 @@ export const awash: Protocol = {
     return { status: 401, body: { state: 'REFUSED', reasonCode: 'INVALID_SIGNATURE', reason } };
   },
 
-  readPayment(fields) {
-    const order = requestOf(fields);
-    const expiresAtMs = Date.parse(text(fields, 'expiresAt'));
-    if (!order || Number.isNaN(expiresAtMs)) return { problem: 'a field is wrong' };
-    return { ...order, phone: text(fields, 'phone'), title: text(fields, 'title'), returnUrl: null, expiresAtMs };
+  payeeOf(fields) {
+    const [phone, bankCode] = [text(fields, 'phone'), text(fields, 'bankCode')];
+    if (phone) return { phone };
+    const accountNumber = text(fields, 'accountNumber');
+    return bankCode && accountNumber ? { bankCode, accountNumber } : null;
   },
-
-  readPayout(fields) {
-    const order = requestOf(fields);
-    const payee = payeeOf(fields);
-    return order && payee
-      ? { ...order, payee, accountName: text(fields, 'accountName') }
-      : { problem: 'a field is wrong' };
-  },
-
-  readStatement: (fields) => ({ day: text(fields, 'day'), cursor: text(fields, 'cursor') }),
 
   invalid: (fields, reason) => ({
     status: 422,
@@ -117,19 +110,6 @@ export const awash: Protocol = {
     return { headers: { 'content-type': 'application/json', ...(signature === 'missing' ? {} : signed) }, body };
   },
 };
-
-function requestOf(fields: Fields) {
-  const [orderId, amount, callbackUrl] = [text(fields, 'orderId'), text(fields, 'amount'), text(fields, 'callbackUrl')];
-  if (!parseBirr(amount) || !orderId || !callbackUrl) return null;
-  return { orderId, amount, callbackUrl, currency: text(fields, 'currency') };
-}
-
-function payeeOf(fields: Fields): Payee | null {
-  const [phone, bankCode] = [text(fields, 'phone'), text(fields, 'bankCode')];
-  if (phone) return { phone };
-  const accountNumber = text(fields, 'accountNumber');
-  return bankCode && accountNumber ? { bankCode, accountNumber } : null;
-}
 
 function statusBody({ order, state, amount, reference, failure }: OrderStatus) {
   return {

@@ -1,13 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import { formatBirr, parseBirr } from '../../lib/money.ts';
+import { withTimeout } from '../../lib/timeout.ts';
 import type { TestClock } from './clock.ts';
-import { faultOf, hasFault, type Faulty } from './faults.ts';
-import type { Order, OrderStatus, Payout } from './order.ts';
+import { faultOf, hasFault } from './faults.ts';
+import { isPayout, type Order, type OrderState } from './order.ts';
 
 /** One callback about an order, with its sends so far. */
 export type Callback = {
-  state: OrderStatus['state'];
+  state: OrderState;
   amount: string;
   signature: 'valid' | 'missing' | 'wrong';
   dueAtMs: number;
@@ -15,30 +14,38 @@ export type Callback = {
   done: boolean;
 };
 
-/** A state to report; `before` is the previous one, for a callback that arrives out of order. */
-type Report = { state: Callback['state']; before: Callback['state']; amount: string; atMs: number };
-
 const WRONG_BY_SANTIM = 100n;
 const INTERMEDIATE_AFTER_MS = 200;
 /** The delays before a callback without a 2xx response is repeated; it is abandoned after the last one. */
 const REPEAT_AFTER_MS = [1_000, 5_000, 15_000, 60_000];
 const SEND_NOW_WAIT_MS = 1_000;
 
-/** The callbacks that report a state, as the order's faults change them. */
-export function callbacksFor(order: Faulty, report: Report): Callback[] {
+/** The callbacks that report the order's state since `atMs`, as its faults change them. */
+export function callbacksFor(order: Order, atMs: number): Callback[] {
   if (hasFault(order, 'callbackLost')) return [];
-  const callback: Callback = {
-    state: report.state,
-    amount: hasFault(order, 'callbackWrongAmount') ? wrongAmount(report.amount) : report.amount,
+  const amount = order.paidAmount ?? order.amount;
+  const create = (state: OrderState, afterMs = 0): Callback => ({
+    state,
+    amount: hasFault(order, 'callbackWrongAmount') ? wrongAmount(amount) : amount,
     signature: signatureOf(order),
-    dueAtMs: report.atMs + (faultOf(order, 'callbackLate')?.delayMs ?? 0),
+    dueAtMs: atMs + (faultOf(order, 'callbackLate')?.delayMs ?? 0) + afterMs,
     sends: [],
     done: false,
-  };
-  const again = hasFault(order, 'callbackDoubled') ? [{ ...callback, sends: [] }] : [];
-  const dueAtMs = callback.dueAtMs + INTERMEDIATE_AFTER_MS;
-  const before = { ...callback, state: report.before, dueAtMs, sends: [] };
-  return [callback, ...again, ...(hasFault(order, 'callbackOutOfOrder') ? [before] : [])];
+  });
+  const callbacks = [create(order.state)];
+  if (hasFault(order, 'callbackDoubled')) callbacks.push(create(order.state));
+  if (hasFault(order, 'callbackOutOfOrder')) callbacks.push(create(stateBefore(order), INTERMEDIATE_AFTER_MS));
+  return callbacks;
+}
+
+function stateBefore(order: Order): OrderState {
+  if (order.state === 'REVERSED') return 'PAID';
+  return isPayout(order) ? 'ACCEPTED' : 'WAITING';
+}
+
+function signatureOf(order: Order): Callback['signature'] {
+  if (hasFault(order, 'callbackUnsigned')) return 'missing';
+  return hasFault(order, 'callbackWronglySigned') ? 'wrong' : 'valid';
 }
 
 /** A birr more. */
@@ -46,31 +53,19 @@ export function wrongAmount(amount: string): string {
   return formatBirr((parseBirr(amount) ?? 0n) + WRONG_BY_SANTIM);
 }
 
-function signatureOf(order: Faulty): Callback['signature'] {
-  if (hasFault(order, 'callbackUnsigned')) return 'missing';
-  return hasFault(order, 'callbackWronglySigned') ? 'wrong' : 'valid';
-}
-
-export type CallbackSender = {
-  /** Sends the order's pending callbacks from this index on, each when it is due. Call it once for each callback. */
-  schedule: (order: Order | Payout, from?: number) => void;
-  /** Sends all callbacks at once and waits for the responses, a second at most. */
-  sendNow: (order: Order | Payout) => Promise<void>;
-  /** Callbacks in flight are neither saved nor repeated. */
-  forget: () => void;
-};
+export type CallbackSender = ReturnType<typeof createCallbackSender>;
 
 /** Sends callbacks until they get a 2xx response, a few times at most. */
 export function createCallbackSender(deps: {
   clock: TestClock;
-  save: (order: Order | Payout) => void;
+  save: (order: Order) => void;
   /** Posts a callback; the response's status, or null without a response. Never throws. */
-  post: (order: Order | Payout, callback: Callback) => Promise<number | null>;
-}): CallbackSender {
+  post: (order: Order, callback: Callback) => Promise<number | null>;
+}) {
   const { clock, save, post } = deps;
   let generation = 0;
 
-  async function send(order: Order | Payout, callback: Callback): Promise<void> {
+  async function send(order: Order, callback: Callback): Promise<void> {
     const startedIn = generation;
     const status = await post(order, callback);
     if (startedIn !== generation) return;
@@ -82,15 +77,17 @@ export function createCallbackSender(deps: {
   }
 
   return {
-    schedule(order, from = 0) {
+    /** Sends the order's pending callbacks from this index on, each when it is due. Call it once for each callback. */
+    schedule(order: Order, from = 0): void {
       for (const callback of order.callbacks.slice(from).filter(({ done }) => !done)) {
         clock.at(callback.dueAtMs, () => send(order, callback));
       }
     },
-    async sendNow(order) {
-      const sent = Promise.all(order.callbacks.map((callback) => send(order, callback)));
-      await Promise.race([sent, sleep(SEND_NOW_WAIT_MS, undefined, { ref: false })]);
+    /** Sends all callbacks at once and waits for the responses, a second at most. */
+    async sendNow(order: Order): Promise<void> {
+      await withTimeout(Promise.all(order.callbacks.map((callback) => send(order, callback))), SEND_NOW_WAIT_MS);
     },
-    forget: () => void (generation += 1),
+    /** Callbacks in flight are neither saved nor repeated. */
+    forget: (): void => void (generation += 1),
   };
 }

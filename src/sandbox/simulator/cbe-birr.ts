@@ -1,4 +1,3 @@
-import { parseBirr } from '../../lib/money.ts';
 import { signCbeBirr, verifyCbeBirr } from '../../lib/provider-signing.ts';
 import { SANDBOX_CBE_BIRR } from '../../lib/sandbox-providers.ts';
 import type { OrderStatus } from './order.ts';
@@ -6,7 +5,7 @@ import { bodyOf, text, type Fields, type Protocol, type Reply } from './protocol
 
 const { hashKey, ...till } = SANDBOX_CBE_BIRR;
 
-const STATES: Readonly<Record<OrderStatus['state'], string>> = {
+const STATES = {
   WAITING: 'PENDING',
   PAID: 'COMPLETED',
   DECLINED: 'FAILED',
@@ -14,7 +13,7 @@ const STATES: Readonly<Record<OrderStatus['state'], string>> = {
   ACCEPTED: 'ACCEPTED',
   FAILED: 'FAILED',
   REVERSED: 'REVERSED',
-};
+} as const;
 
 const RESULT_CODES = {
   REFUSED_BY_PROVIDER: 'DECLINED',
@@ -54,7 +53,12 @@ export const cbeBirr: Protocol = {
     queryPayout: { method: 'post', path: '/payout-status' },
     statement: { method: 'post', path: '/statement' },
   },
-  orderIdField: 'transactionId',
+  // oxfmt-ignore
+  names: {
+    orderId: 'transactionId', amount: 'amount', currency: 'currency', callbackUrl: 'callBackURL', phone: 'phoneNumber',
+    title: 'companyName', expiry: 'expiryTime', payee: 'phoneNumber', accountName: 'accountName',
+    day: 'statementDate', cursor: 'cursor',
+  },
 
   authenticate(ctx) {
     const fields = bodyOf(ctx);
@@ -63,23 +67,6 @@ export const cbeBirr: Protocol = {
     return rejection('INVALID_SIGNATURE', 'token or signature is wrong');
   },
 
-  readPayment(fields) {
-    const order = requestOf(fields);
-    const expiresAtMs = Date.parse(text(fields, 'expiryTime'));
-    if (!order || Number.isNaN(expiresAtMs)) return { problem: 'a field is wrong' };
-    const phone = text(fields, 'phoneNumber');
-    return { ...order, phone, title: text(fields, 'companyName'), returnUrl: null, expiresAtMs };
-  },
-
-  readPayout(fields) {
-    const order = requestOf(fields);
-    const phone = text(fields, 'phoneNumber');
-    return order && phone
-      ? { ...order, payee: { phone }, accountName: text(fields, 'accountName') }
-      : { problem: 'a field is wrong' };
-  },
-
-  readStatement: (fields) => ({ day: text(fields, 'statementDate'), cursor: text(fields, 'cursor') }),
   invalid: (_fields, problem) => rejection('INVALID_PARAMETER', problem),
   rejected: ({ reason }) => rejection(REJECTIONS[reason], REJECTIONS[reason]),
   notFound: (transactionId) => signed({ transactionId, state: 'NOT_FOUND', resultCode: 'NOT_FOUND' }),
@@ -104,13 +91,6 @@ export const cbeBirr: Protocol = {
     return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
   },
 };
-
-function requestOf(fields: Fields) {
-  const [orderId, amount] = [text(fields, 'transactionId'), text(fields, 'amount')];
-  const callbackUrl = text(fields, 'callBackURL');
-  if (!parseBirr(amount) || !orderId || !callbackUrl) return null;
-  return { orderId, amount, callbackUrl, currency: text(fields, 'currency') };
-}
 
 function rejection(resultCode: string, resultDesc: string): Reply {
   return signed({ state: 'REJECTED', resultCode, resultDesc });

@@ -1,30 +1,17 @@
 import type { Clock } from '../../lib/clock.ts';
 import { HOUR_MS } from '../../lib/dates.ts';
 
-/** The simulator's time: the system clock plus the offset set by admin calls. Milliseconds since 1970. */
-export type TestClock = {
-  nowMs: () => number;
-  offsetMs: () => number;
-  /** Runs the work when it is due. */
-  at: (atMs: number, work: () => Promise<void>) => void;
-  /** Moves time forward and waits until everything due by then has finished. */
-  advance: (byMs: number) => Promise<void>;
-  /** Forgets all scheduled work and returns to the system clock. */
-  reset: () => void;
-  /** Runs no further work. */
-  stop: () => void;
-};
-
 type Due = { atMs: number; work: () => Promise<void> };
+
+export type TestClock = ReturnType<typeof createTestClock>;
 
 const SLEEP_MAX_MS = HOUR_MS;
 
-/** Failed work is reported to `onError`; the clock continues. */
-export function createTestClock(options: {
-  base: Clock;
-  offsetMs: number;
-  onError: (error: unknown) => void;
-}): TestClock {
+/**
+ * The simulator's time: the base clock plus the offset set by admin calls, in milliseconds since 1970. Failed work is
+ * reported to `onError`; the clock continues.
+ */
+export function createTestClock(options: { base: Clock; offsetMs: number; onError: (error: unknown) => void }) {
   const { base, onError } = options;
   let { offsetMs } = options;
   let stopped = false;
@@ -52,28 +39,35 @@ export function createTestClock(options: {
     timer = setTimeout(runDue, Math.min(Math.max(next - nowMs(), 0), SLEEP_MAX_MS));
   }
 
+  function forget(): void {
+    clearTimeout(timer);
+    waiting = [];
+  }
+
   return {
     nowMs,
-    offsetMs: () => offsetMs,
-    at(atMs, work) {
+    offsetMs: (): number => offsetMs,
+    /** Runs the work when it is due. */
+    at(atMs: number, work: () => Promise<void>): void {
       if (stopped) return;
       waiting.push({ atMs, work });
       sleep();
     },
-    async advance(byMs) {
+    /** Moves time forward and waits until everything due by then has finished. */
+    async advance(byMs: number): Promise<void> {
       offsetMs += byMs;
       // Running work may schedule more, and work that fell due a moment ago may still be running.
       for (runDue(); running.size > 0; runDue()) await Promise.all(running);
     },
-    reset() {
-      clearTimeout(timer);
-      waiting = [];
+    /** Forgets all scheduled work and returns to the base clock. */
+    reset(): void {
+      forget();
       offsetMs = 0;
     },
-    stop() {
+    /** Forgets all scheduled work and accepts no more. */
+    stop(): void {
       stopped = true;
-      clearTimeout(timer);
-      waiting = [];
+      forget();
     },
   };
 }

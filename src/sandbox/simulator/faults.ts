@@ -1,115 +1,117 @@
-export type SimulatedChannel = 'TELEBIRR' | 'CBE_BIRR' | 'AWASH';
+import { z } from 'zod';
+
+import { DAY_MS } from '../../lib/dates.ts';
+import type { Order } from './order.ts';
+
+export const CHANNELS = ['TELEBIRR', 'CBE_BIRR', 'AWASH'] as const;
+
+export type SimulatedChannel = (typeof CHANNELS)[number];
 
 /** Faults of an order or a payout once it exists. */
-export const ORDER_FAULTS = [
-  'callbackLost',
-  'callbackLate',
-  'callbackDoubled',
-  'callbackBeforeAnswer',
-  'callbackOutOfOrder',
-  'callbackUnsigned',
-  'callbackWronglySigned',
-  'callbackWrongAmount',
-  'paidWrongAmount',
-  'queryLag',
-  'listDropped',
-  'listWrongAmount',
+// oxfmt-ignore
+const ORDER_FAULTS = [
+  'callbackLost', 'callbackLate', 'callbackDoubled', 'callbackBeforeAnswer', 'callbackOutOfOrder', 'callbackUnsigned',
+  'callbackWronglySigned', 'callbackWrongAmount', 'paidWrongAmount', 'queryLag', 'listDropped', 'listWrongAmount',
 ] as const;
 
 /** Faults of payouts only. Unknown and silent ones are made, but every call about them fails for `delayMs`. */
-export const PAYOUT_FAULTS = ['payoutAcceptedThenFailed', 'payoutReversed', 'payoutUnknown', 'payoutSilent'] as const;
+const PAYOUT_FAULTS = ['payoutAcceptedThenFailed', 'payoutReversed', 'payoutUnknown', 'payoutSilent'] as const;
 
 /** Faults of a request; the `After` kinds execute it and then withhold the response. */
-export const REQUEST_FAULTS = ['serverError', 'serverErrorAfter', 'hang', 'hangAfter', 'tokenExpired'] as const;
+const REQUEST_FAULTS = ['serverError', 'serverErrorAfter', 'hang', 'hangAfter', 'tokenExpired'] as const;
 
-export type OrderFaultKind = (typeof ORDER_FAULTS)[number] | (typeof PAYOUT_FAULTS)[number];
+type OrderFaultKind = (typeof ORDER_FAULTS)[number] | (typeof PAYOUT_FAULTS)[number];
 type RequestFaultKind = (typeof REQUEST_FAULTS)[number];
-export const REQUEST_KINDS = ['initiate', 'query', 'payout', 'queryPayout', 'statement'] as const;
 
+const REQUEST_KINDS = ['initiate', 'query', 'payout', 'queryPayout', 'statement'] as const;
 export type RequestKind = (typeof REQUEST_KINDS)[number];
 
-/** Money in or out. */
 export type Direction = 'payment' | 'payout';
 
 /** A fault as an admin call requests it. */
-export type Fault = {
-  kind: OrderFaultKind | RequestFaultKind;
+export const Fault = z.strictObject({
+  kind: z.enum([...ORDER_FAULTS, ...PAYOUT_FAULTS, ...REQUEST_FAULTS]),
   /** All channels unless named. */
-  channel?: SimulatedChannel;
+  channel: z.enum(CHANNELS).exactOptional(),
   /** How many orders (or requests, for faults of requests) it applies to; until cleared unless given. */
-  next?: number;
-  /** Faults of requests only: all kinds unless given. */
-  on?: RequestKind;
+  next: z.int().min(1).max(1_000_000).exactOptional(),
   /** Faults of requests only: how many requests are spared first. */
-  after?: number;
+  after: z.int().min(1).max(1_000_000).exactOptional(),
+  /** Faults of requests only: all kinds unless given. */
+  on: z.enum(REQUEST_KINDS).exactOptional(),
   /** Faults of orders only: payments and payouts unless given. */
-  of?: Direction;
+  of: z.enum(['payment', 'payout']).exactOptional(),
   /** The delay of a late callback, a query lag, an outage of a payout, or a reversal; a minute unless given. */
-  delayMs?: number;
-};
+  delayMs: z
+    .int()
+    .min(0)
+    .max(365 * DAY_MS)
+    .exactOptional(),
+});
+export type Fault = z.output<typeof Fault>;
 
 export type OrderFault = { kind: OrderFaultKind; delayMs: number };
 
-export type Faulty = { faults: readonly OrderFault[] };
-
 const DELAY_MS = 60_000;
 
-export type Faults = {
-  add: (fault: Fault) => void;
-  clear: () => void;
-  list: () => readonly Fault[];
-  /** The faults of a new order or payout. */
-  takeForOrder: (channel: SimulatedChannel, of: Direction) => OrderFault[];
-  /** The fault of this request, if any. */
-  takeForRequest: (channel: SimulatedChannel, on: RequestKind) => RequestFaultKind | null;
-};
+export type Faults = ReturnType<typeof createFaults>;
 
-export function createFaults(): Faults {
+/** The faults that admin calls have added. */
+export function createFaults() {
   let faults: Fault[] = [];
 
-  function take(fault: Fault): Fault {
+  function use(fault: Fault): void {
     if (fault.next !== undefined) fault.next -= 1;
     faults = faults.filter(({ next }) => next !== 0);
-    return fault;
   }
 
   return {
-    add: (fault) => void faults.push({ ...fault }),
-    clear: () => void (faults = []),
-    list: () => faults,
-    takeForOrder: (channel, of) => {
+    add: (fault: Fault): void => void faults.push({ ...fault }),
+    clear: (): void => void (faults = []),
+    list: (): readonly Fault[] => faults,
+
+    /** The faults of a new order or payout. */
+    takeForOrder(channel: SimulatedChannel, of: Direction): OrderFault[] {
       const kinds: readonly OrderFaultKind[] = of === 'payout' ? [...ORDER_FAULTS, ...PAYOUT_FAULTS] : ORDER_FAULTS;
-      return faults
-        .filter((fault) => isOneOf(kinds, fault.kind) && concerns(fault, channel) && (fault.of ?? of) === of)
-        .flatMap((fault) => {
-          const { kind, delayMs = DELAY_MS } = take(fault);
-          return isOneOf(kinds, kind) ? [{ kind, delayMs }] : [];
-        });
+      return faults.flatMap((fault) => {
+        const { kind, delayMs = DELAY_MS } = fault;
+        if (!isOneOf(kinds, kind) || (fault.channel ?? channel) !== channel || (fault.of ?? of) !== of) return [];
+        use(fault);
+        return [{ kind, delayMs }];
+      });
     },
-    takeForRequest(channel, on) {
-      const fault = faults.find(
-        (item) => isOneOf(REQUEST_FAULTS, item.kind) && concerns(item, channel) && (item.on ?? on) === on,
-      );
-      if (fault?.after) {
-        fault.after -= 1;
-        return null;
+
+    /** The fault of this request, if any. */
+    takeForRequest(channel: SimulatedChannel, on: RequestKind): RequestFaultKind | null {
+      for (const fault of faults) {
+        const { kind } = fault;
+        const concerns = (fault.channel ?? channel) === channel && (fault.on ?? on) === on;
+        if (!isOneOf(REQUEST_FAULTS, kind) || !concerns) continue;
+        if (fault.after) {
+          fault.after -= 1;
+          return null;
+        }
+        use(fault);
+        return kind;
       }
-      const kind = fault && take(fault).kind;
-      return kind && isOneOf(REQUEST_FAULTS, kind) ? kind : null;
+      return null;
     },
   };
 }
 
-export function hasFault(order: Faulty, fault: OrderFaultKind): boolean {
+export function hasFault(order: Order, fault: OrderFaultKind): boolean {
   return faultOf(order, fault) !== undefined;
 }
 
-export function faultOf(order: Faulty, fault: OrderFaultKind): OrderFault | undefined {
+export function faultOf(order: Order, fault: OrderFaultKind): OrderFault | undefined {
   return order.faults.find(({ kind }) => kind === fault);
 }
 
-function concerns(fault: Fault, channel: SimulatedChannel): boolean {
-  return fault.channel === undefined || fault.channel === channel;
+/** How every call about this payout fails at this time, although the payout is made. */
+export function outageOf(order: Order, nowMs: number): 'serverError' | 'hang' | null {
+  const fault = faultOf(order, 'payoutUnknown') ?? faultOf(order, 'payoutSilent');
+  if (!fault || nowMs >= order.createdAtMs + fault.delayMs) return null;
+  return fault.kind === 'payoutUnknown' ? 'serverError' : 'hang';
 }
 
 function isOneOf<Kind extends string>(kinds: readonly Kind[], kind: string): kind is Kind {

@@ -2,21 +2,29 @@ import type { SandboxBehaviour, SandboxPayoutBehaviour } from '../../lib/sandbox
 import type { Callback } from './callbacks.ts';
 import { faultOf, type OrderFault, type SimulatedChannel } from './faults.ts';
 
-export type OrderState = 'WAITING' | 'PAID' | 'DECLINED' | 'EXPIRED';
-
-export type PayoutState = 'ACCEPTED' | 'PAID' | 'FAILED' | 'REVERSED';
-
-export type Rejection = 'REFUSED_BY_PROVIDER' | 'INSUFFICIENT_FUNDS' | 'CANCELLED_BY_CUSTOMER';
+/** A payment begins as WAITING, a payout as ACCEPTED. */
+export type OrderState = 'WAITING' | 'ACCEPTED' | 'PAID' | 'DECLINED' | 'FAILED' | 'EXPIRED' | 'REVERSED';
 
 /** `INSUFFICIENT_FLOAT`: the operator's own account at the provider is empty. */
-export type PayoutFailure = 'REFUSED_BY_PROVIDER' | 'INSUFFICIENT_FLOAT' | 'FAILED_AFTERWARDS';
+export type Failure =
+  | 'REFUSED_BY_PROVIDER'
+  | 'INSUFFICIENT_FUNDS'
+  | 'CANCELLED_BY_CUSTOMER'
+  | 'INSUFFICIENT_FLOAT'
+  | 'FAILED_AFTERWARDS';
 
 export type Payee = { phone: string } | { bankCode: string; accountNumber: string };
 
 /** What a merchant requests of either kind. Amounts are text as providers write them: "100.50". */
-type Requested = { channel: SimulatedChannel; orderId: string; amount: string; currency: string; callbackUrl: string };
+export type Requested = {
+  channel: SimulatedChannel;
+  orderId: string;
+  amount: string;
+  currency: string;
+  callbackUrl: string;
+};
 
-export type OrderRequest = Requested & {
+export type PaymentRequest = Requested & {
   phone: string;
   title: string;
   /** Where the customer's browser goes afterwards, if there is one. */
@@ -27,15 +35,18 @@ export type OrderRequest = Requested & {
 export type PayoutRequest = Requested & { payee: Payee; accountName: string };
 
 /** What the simulator records of either kind. Times are milliseconds by its clock. */
-export type Recorded<State> = {
+export type Recorded = {
   /** Names the order before money moves: prepay id, push reference. */
   reference: string;
   /** Names the movement of money, and its reversal. */
   transactionReference: string;
   createdAtMs: number;
   faults: OrderFault[];
-  state: State;
+  state: OrderState;
+  failure: Failure | null;
   decidedAtMs: number | null;
+  /** Payouts only. */
+  reversedAtMs: number | null;
   /** What moved; unchanged by a reversal. */
   paidAmount: string | null;
   /** How often the merchant submitted it: one order all the same. */
@@ -45,62 +56,44 @@ export type Recorded<State> = {
   callbacks: Callback[];
 };
 
-/** A customer's payment. */
-export type Order = OrderRequest & Recorded<OrderState> & { behaviour: SandboxBehaviour; rejection: Rejection | null };
+/** Money from a customer. */
+export type Payment = PaymentRequest & Recorded & { behaviour: SandboxBehaviour };
 
 /** Money paid out. */
-export type Payout = PayoutRequest &
-  Recorded<PayoutState> & {
-    behaviour: SandboxPayoutBehaviour;
-    failure: PayoutFailure | null;
-    reversedAtMs: number | null;
-  };
+export type Payout = PayoutRequest & Recorded & { behaviour: SandboxPayoutBehaviour };
+
+export type Order = Payment | Payout;
 
 /** An order as a query or a callback reports it. */
 export type OrderStatus = {
-  order: Order | Payout;
-  state: OrderState | PayoutState;
+  order: Order;
+  state: OrderState;
   amount: string;
   /** Whether money has moved, back again or not. */
   isPaid: boolean;
   /** The transaction's reference once paid, the order's before. */
   reference: string;
-  failure: Rejection | PayoutFailure | null;
+  failure: Failure | null;
 };
 
-export function isPayout(order: Order | Payout): order is Payout {
+export function isPayout<Both extends object>(order: Both): order is Extract<Both, { payee: Payee }> {
   return 'payee' in order;
 }
 
 /** The status that a callback reports. */
-export function statusAt(order: Order | Payout, reported: Pick<OrderStatus, 'state' | 'amount'>): OrderStatus {
-  const { state } = reported;
+export function statusAt(order: Order, { state, amount }: Pick<OrderStatus, 'state' | 'amount'>): OrderStatus {
   const isPaid = state === 'PAID' || state === 'REVERSED';
-  const failure = isPayout(order) ? order.failure : order.rejection;
-  return {
-    ...reported,
-    order,
-    isPaid,
-    reference: isPaid ? order.transactionReference : order.reference,
-    failure: state === 'DECLINED' || state === 'FAILED' ? failure : null,
-  };
+  const reference = isPaid ? order.transactionReference : order.reference;
+  const failure = state === 'DECLINED' || state === 'FAILED' ? order.failure : null;
+  return { order, state, amount, isPaid, reference, failure };
 }
 
 /** The status that a query reports: the current one, or with the fault `queryLag` an earlier one. */
-export function visibleStatus(order: Order | Payout, nowMs: number): OrderStatus {
+export function visibleStatus(order: Order, nowMs: number): OrderStatus {
   const seenMs = nowMs - (faultOf(order, 'queryLag')?.delayMs ?? 0);
-  const status = (state: OrderStatus['state'], amount = order.amount) => statusAt(order, { state, amount });
-  if (order.decidedAtMs === null || order.decidedAtMs > seenMs) return status(isPayout(order) ? 'ACCEPTED' : 'WAITING');
-  const isReversalUnseen = isPayout(order) && order.reversedAtMs !== null && order.reversedAtMs > seenMs;
-  return status(isReversalUnseen ? 'PAID' : order.state, order.paidAmount ?? order.amount);
-}
-
-/** How every call about this payout fails at this time, although the payout is made. */
-export function outageOf(order: Order | Payout, nowMs: number): 'serverError' | 'hang' | null {
-  const lasts = (kind: 'payoutUnknown' | 'payoutSilent'): boolean => {
-    const fault = faultOf(order, kind);
-    return fault !== undefined && nowMs < order.createdAtMs + fault.delayMs;
-  };
-  if (lasts('payoutUnknown')) return 'serverError';
-  return lasts('payoutSilent') ? 'hang' : null;
+  if (order.decidedAtMs === null || order.decidedAtMs > seenMs) {
+    return statusAt(order, { state: isPayout(order) ? 'ACCEPTED' : 'WAITING', amount: order.amount });
+  }
+  const state = order.reversedAtMs !== null && order.reversedAtMs > seenMs ? 'PAID' : order.state;
+  return statusAt(order, { state, amount: order.paidAmount ?? order.amount });
 }

@@ -1,24 +1,23 @@
 import Router from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
 
+import { parseBirr } from '../../lib/money.ts';
 import type { Callback } from './callbacks.ts';
 import type { TestClock } from './clock.ts';
-import type { Faults, RequestKind, SimulatedChannel } from './faults.ts';
-import type { Payments, Payouts, Placed } from './order-store.ts';
+import { outageOf, type Direction, type Faults, type RequestKind, type SimulatedChannel } from './faults.ts';
+import type { OrderStore } from './order-store.ts';
 import {
-  outageOf,
   visibleStatus,
   type Order,
-  type OrderRequest,
   type OrderStatus,
-  type Payout,
+  type Payee,
+  type PaymentRequest,
   type PayoutRequest,
 } from './order.ts';
 import { statementPage, type Statement } from './statement.ts';
 
 export type ProtocolDeps = {
-  payments: Payments;
-  payouts: Payouts;
+  orders: OrderStore;
   clock: TestClock;
   faults: Faults;
   count: (request: string) => void;
@@ -33,11 +32,12 @@ export type Reply = { status?: number; body: Record<string, unknown> };
 /** A callback as it is sent. */
 export type Rendered = { headers: Record<string, string>; body: string };
 
-/** What a request contains, or why the provider rejects it. */
-export type Parsed<Request> = Omit<Request, 'channel'> | { problem: string };
-
 /** A rejected or missing order. */
-export type Rejected = { kind: RequestKind; orderId: string; reason: 'UNKNOWN_PARTY' | 'ANOTHER_ORDER' };
+type Rejected = { kind: RequestKind; orderId: string; reason: 'UNKNOWN_PARTY' | 'ANOTHER_ORDER' };
+
+type FieldName =
+  | ('orderId' | 'amount' | 'currency' | 'callbackUrl' | 'phone' | 'title' | 'expiry' | 'payee' | 'accountName')
+  | ('day' | 'cursor');
 
 /** One provider's messages; what happens behind them is the same for all. */
 export type Protocol = {
@@ -46,16 +46,22 @@ export type Protocol = {
   endpoints: Record<RequestKind, { method: 'get' | 'post'; path: string }>;
   /** Routes of this provider alone. */
   extraRoutes?: (routes: Router) => void;
-  /** Makes the merchant's access tokens expire. */
+  /** Expires the merchant's access tokens. */
   forgetTokens?: () => void;
   /** The error response to a request that the merchant did not sign; null when it did. */
   authenticate: (ctx: Context) => Reply | null;
   /** Where a message has its fields: in the body, the path or the query unless given. */
   fieldsOf?: (body: Fields) => Fields;
-  orderIdField: string;
-  readPayment: (fields: Fields, nowMs: number) => Parsed<OrderRequest>;
-  readPayout: (fields: Fields) => Parsed<PayoutRequest>;
-  readStatement: (fields: Fields) => { day: string; cursor: string };
+  /** How a provider names the fields of its messages; its payments may have a return address. */
+  names: Readonly<Record<FieldName, string> & { returnUrl?: string }>;
+  /** Why the provider rejects these fields of a payment or payout, beyond what all of them require. */
+  problemOf?: (fields: Fields, kind: RequestKind) => string | null;
+  /** Milliseconds, NaN for a malformed expiry; an ISO 8601 instant unless given. */
+  expiresAtMs?: (expiry: string, nowMs: number) => number;
+  /** A phone unless given; null for an incomplete payee. */
+  payeeOf?: (fields: Fields) => Payee | null;
+  /** YYYY-MM-DD; as it is unless given. */
+  dayOf?: (day: string) => string;
   invalid: (fields: Fields, problem: string) => Reply;
   rejected: (rejected: Rejected) => Reply;
   notFound: (orderId: string) => Reply;
@@ -68,8 +74,8 @@ export type Protocol = {
 
 /** The endpoints of a provider: payments, payouts and the statement of a day. */
 export function protocolRoutes(deps: ProtocolDeps, protocol: Protocol): Router {
-  const { payments, payouts, clock } = deps;
-  const { channel, orderIdField } = protocol;
+  const { orders, clock } = deps;
+  const { channel, names } = protocol;
   const routes = new Router({ prefix: protocol.prefix });
   protocol.extraRoutes?.(routes);
 
@@ -82,41 +88,65 @@ export function protocolRoutes(deps: ProtocolDeps, protocol: Protocol): Router {
     });
     routes[method](path, middleware);
   };
-  const reject = (placed: Extract<Placed<unknown>, { kind: 'rejected' }>, kind: RequestKind, fields: Fields): Reply =>
-    protocol.rejected({ kind, orderId: text(fields, orderIdField), reason: placed.reason });
-  const report = (order: Order | Payout, kind: RequestKind, ctx: Context): Reply | null =>
-    suffersOutage(order, ctx, clock.nowMs()) ? null : protocol.status(visibleStatus(order, clock.nowMs()), kind);
-  const query = (store: Payments | Payouts, kind: RequestKind): void =>
+  const report = (order: Order, kind: RequestKind, ctx: Context): Reply | null => {
+    const outage = outageOf(order, clock.nowMs());
+    if (!outage) return protocol.status(visibleStatus(order, clock.nowMs()), kind);
+    fail(ctx, outage);
+    return null;
+  };
+  const place = (kind: 'initiate' | 'payout', reply: (order: Order, ctx: Context) => Reply | null): void =>
     serve(kind, async (fields, ctx) => {
-      const order = store.find(channel, text(fields, orderIdField));
-      if (!order) return protocol.notFound(text(fields, orderIdField));
+      const problem = protocol.problemOf?.(fields, kind) ?? null;
+      const request = problem === null ? readRequest(protocol, { kind, fields, nowMs: clock.nowMs() }) : null;
+      if (!request) return protocol.invalid(fields, problem ?? 'a field is wrong');
+      const placed = await orders.place(request);
+      if (placed.kind === 'placed') return reply(placed.order, ctx);
+      return protocol.rejected({ kind, orderId: text(fields, names.orderId), reason: placed.reason });
+    });
+  const query = (kind: RequestKind, direction: Direction): void =>
+    serve(kind, async (fields, ctx) => {
+      const order = orders.find(direction, channel, text(fields, names.orderId));
+      if (!order) return protocol.notFound(text(fields, names.orderId));
       order.queries += 1;
       return report(order, kind, ctx);
     });
 
-  serve('initiate', async (fields) => {
-    const request = protocol.readPayment(fields, clock.nowMs());
-    if ('problem' in request) return protocol.invalid(fields, request.problem);
-    const placed = await payments.place({ ...request, channel });
-    return placed.kind === 'placed' ? protocol.pushed(placed.order) : reject(placed, 'initiate', fields);
-  });
-  serve('payout', async (fields, ctx) => {
-    const request = protocol.readPayout(fields);
-    if ('problem' in request) return protocol.invalid(fields, request.problem);
-    const placed = await payouts.place({ ...request, channel });
-    return placed.kind === 'placed' ? report(placed.order, 'payout', ctx) : reject(placed, 'payout', fields);
-  });
-  query(payments, 'query');
-  query(payouts, 'queryPayout');
+  place('initiate', protocol.pushed);
+  place('payout', (order, ctx) => report(order, 'payout', ctx));
+  query('query', 'payment');
+  query('queryPayout', 'payout');
   serve('statement', async (fields) => {
-    const request = protocol.readStatement(fields);
-    const page = statementPage({ orders: payments.all(), payouts: payouts.all() }, { channel, ...request });
-    return page ? protocol.statement(request.day, page) : protocol.invalid(fields, 'day or cursor is wrong');
+    const given = text(fields, names.day);
+    const day = protocol.dayOf?.(given) ?? given;
+    const page = statementPage(orders.all(), { channel, day, cursor: text(fields, names.cursor) });
+    return page ? protocol.statement(day, page) : protocol.invalid(fields, 'day or cursor is wrong');
   });
   return routes;
 }
 
 const same = (body: Fields): Fields => body;
+
+/** Null when a required field is missing or malformed. */
+function readRequest(
+  protocol: Protocol,
+  { kind, fields, nowMs }: { kind: 'initiate' | 'payout'; fields: Fields; nowMs: number },
+): PaymentRequest | PayoutRequest | null {
+  const { channel, names, expiresAtMs: parseExpiry = Date.parse } = protocol;
+  const read = (name: FieldName): string => text(fields, names[name]);
+  const [orderId, amount, callbackUrl] = [read('orderId'), read('amount'), read('callbackUrl')];
+  if (!orderId || !callbackUrl || !parseBirr(amount)) return null;
+  const requested = { channel, orderId, amount, callbackUrl, currency: read('currency') };
+  if (kind === 'payout') {
+    const payee = protocol.payeeOf ? protocol.payeeOf(fields) : { phone: read('payee') };
+    const isComplete = payee !== null && !('phone' in payee && payee.phone === '');
+    return isComplete ? { ...requested, payee, accountName: read('accountName') } : null;
+  }
+  const expiresAtMs = parseExpiry(read('expiry'), nowMs);
+  const returnUrl = names.returnUrl === undefined ? null : text(fields, names.returnUrl) || null;
+  return Number.isNaN(expiresAtMs)
+    ? null
+    : { ...requested, phone: read('phone'), title: read('title'), returnUrl, expiresAtMs };
+}
 
 type Faulted = ProtocolDeps & { protocol: Protocol; kind: RequestKind };
 
@@ -130,12 +160,6 @@ function withFaults({ faults, count, protocol, kind }: Faulted, handle: (ctx: Co
     if (fault === 'serverError' || fault === 'serverErrorAfter') fail(ctx, 'serverError');
     if (fault === 'hang' || fault === 'hangAfter') fail(ctx, 'hang');
   };
-}
-
-function suffersOutage(order: Order | Payout, ctx: Context, nowMs: number): boolean {
-  const outage = outageOf(order, nowMs);
-  if (outage) fail(ctx, outage);
-  return outage !== null;
 }
 
 function fail(ctx: Context, how: 'serverError' | 'hang'): void {
@@ -162,7 +186,6 @@ export function text(fields: Fields, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Responds with JSON. */
 export function respond(ctx: Context, status: number, body: Record<string, unknown>): void {
   ctx.status = status;
   ctx.body = body;

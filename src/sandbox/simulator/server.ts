@@ -14,9 +14,7 @@ import { cbeBirr } from './cbe-birr.ts';
 import { createTestClock } from './clock.ts';
 import { createFaults, type SimulatedChannel } from './faults.ts';
 import { createOrderStore } from './order-store.ts';
-import { statusAt } from './order.ts';
-import { paymentLifecycle } from './payment-lifecycle.ts';
-import { payoutLifecycle } from './payout-lifecycle.ts';
+import { statusAt, type Order } from './order.ts';
 import { protocolRoutes, type Protocol, type ProtocolDeps, type Rendered } from './protocol.ts';
 import { openStateFile } from './state-file.ts';
 import { createTelebirr } from './telebirr.ts';
@@ -51,19 +49,18 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const http = createHttpClient();
   const counts = new Map<string, number>();
 
+  const save = (order: Order): void => file.append({ order });
   const protocols = new Map<SimulatedChannel, Protocol>();
   const sender = createCallbackSender({
     clock,
-    save: file.saveOrder,
+    save,
     post: async (order, callback) => {
       const rendered = protocols.get(order.channel)?.callback(statusAt(order, callback), callback);
       return rendered ? post(http, order.callbackUrl, rendered) : null;
     },
   });
-  const storeDeps = { clock, faults, save: file.saveOrder, sender };
   const deps: ProtocolDeps = {
-    payments: createOrderStore(paymentLifecycle, storeDeps, saved.orders),
-    payouts: createOrderStore(payoutLifecycle, storeDeps, saved.payouts),
+    orders: createOrderStore({ clock, faults, save, sender }, saved.orders),
     clock,
     faults,
     count: (request) => void counts.set(request, (counts.get(request) ?? 0) + 1),

@@ -1,7 +1,7 @@
 import { endOfAddisDay, isDay, startOfAddisDay } from '../../lib/dates.ts';
 import { wrongAmount } from './callbacks.ts';
 import { hasFault, type SimulatedChannel } from './faults.ts';
-import { isPayout, type Order, type Payout } from './order.ts';
+import { isPayout, type Order } from './order.ts';
 
 /** One row of a channel's statement. */
 export type Movement = {
@@ -24,13 +24,13 @@ const PAGE_ROWS = 200;
  * so new movements shift nothing. Null when the day or the cursor is malformed.
  */
 export function statementPage(
-  { orders, payouts }: { orders: readonly Order[]; payouts: readonly Payout[] },
+  orders: readonly Order[],
   query: { channel: SimulatedChannel; day: string; cursor: string },
 ): Statement | null {
   const isCursor = query.cursor === '' || /^\d{16}-[A-Z0-9]+-[a-zA-Z]+$/.test(query.cursor);
   if (!isDay(query.day) || !isCursor) return null;
   const [fromMs, toMs] = [startOfAddisDay(query.day).getTime(), endOfAddisDay(query.day).getTime()];
-  const rest = [...orders, ...payouts]
+  const rest = orders
     .filter(({ channel }) => channel === query.channel)
     .flatMap(movementsOf)
     .filter(({ atMs }) => atMs >= fromMs && atMs < toMs)
@@ -41,16 +41,13 @@ export function statementPage(
   return { rows: page.map(({ row }) => row), next: rest.length > page.length ? (page.at(-1)?.position ?? null) : null };
 }
 
-function movementsOf(order: Order | Payout): Movement[] {
-  const { orderId, currency, transactionReference: reference, paidAmount, decidedAtMs } = order;
+function movementsOf(order: Order): Movement[] {
+  const { orderId, currency, transactionReference: reference, paidAmount, decidedAtMs, reversedAtMs } = order;
   if (decidedAtMs === null || paidAmount === null || hasFault(order, 'listDropped')) return [];
   const amount = hasFault(order, 'listWrongAmount') ? wrongAmount(paidAmount) : paidAmount;
   const movement = { orderId, amount, currency, reference, atMs: decidedAtMs };
-  if (!isPayout(order)) return [{ ...movement, type: 'payment' }];
-  const payout = { ...movement, type: 'payout' } as const;
-  return order.reversedAtMs === null
-    ? [payout]
-    : [payout, { ...movement, type: 'payoutReversal', atMs: order.reversedAtMs }];
+  const paid: Movement = { ...movement, type: isPayout(order) ? 'payout' : 'payment' };
+  return reversedAtMs === null ? [paid] : [paid, { ...movement, type: 'payoutReversal', atMs: reversedAtMs }];
 }
 
 /** Sorts as text by time. */

@@ -1,9 +1,9 @@
 import { createPrivateKey, createPublicKey, randomBytes } from 'node:crypto';
 
 import { HOUR_MS, inAddis } from '../../lib/dates.ts';
-import { parseBirr } from '../../lib/money.ts';
 import { signTelebirr, verifyTelebirr } from '../../lib/provider-signing.ts';
 import { SANDBOX_TELEBIRR } from '../../lib/sandbox-providers.ts';
+import type { RequestKind } from './faults.ts';
 import { isPayout, type OrderStatus } from './order.ts';
 import { payPageRoutes } from './pay-page.ts';
 import {
@@ -22,27 +22,16 @@ const { signatureScheme: scheme } = SANDBOX_TELEBIRR;
 const merchantKey = { key: createPublicKey(SANDBOX_TELEBIRR.merchantPublicKey), scheme };
 const ownKey = { key: createPrivateKey(SANDBOX_TELEBIRR.providerPrivateKey), scheme };
 
-type ByState = Readonly<Record<OrderStatus['state'], string>>;
-
-const ORDER_STATUS: ByState = {
-  WAITING: 'WAIT_PAY',
-  PAID: 'PAY_SUCCESS',
-  DECLINED: 'PAY_FAILED',
-  EXPIRED: 'ORDER_CLOSED',
-  ACCEPTED: 'TRANSFER_PROCESSING',
-  FAILED: 'TRANSFER_FAILED',
-  REVERSED: 'TRANSFER_REVERSED',
-};
-
-const TRADE_STATUS: ByState = {
-  WAITING: 'Paying',
-  PAID: 'Completed',
-  DECLINED: 'Failure',
-  EXPIRED: 'Expired',
-  ACCEPTED: 'Pending',
-  FAILED: 'Failure',
-  REVERSED: 'Reversed',
-};
+/** A state as responses and as notify messages name it. */
+const STATUSES = {
+  WAITING: { order: 'WAIT_PAY', trade: 'Paying' },
+  PAID: { order: 'PAY_SUCCESS', trade: 'Completed' },
+  DECLINED: { order: 'PAY_FAILED', trade: 'Failure' },
+  EXPIRED: { order: 'ORDER_CLOSED', trade: 'Expired' },
+  ACCEPTED: { order: 'TRANSFER_PROCESSING', trade: 'Pending' },
+  FAILED: { order: 'TRANSFER_FAILED', trade: 'Failure' },
+  REVERSED: { order: 'TRANSFER_REVERSED', trade: 'Reversed' },
+} as const;
 
 /** telebirr publishes no failure codes; these are the sandbox's own. */
 const FAIL_CODES = {
@@ -67,34 +56,17 @@ const messages: Omit<Protocol, 'authenticate'> = {
     queryPayout: { method: 'post', path: '/payment/v1/merchant/queryTransfer' },
     statement: { method: 'post', path: '/payment/v1/merchant/queryStatement' },
   },
-  orderIdField: 'merch_order_id',
+  // oxfmt-ignore
+  names: {
+    orderId: 'merch_order_id', amount: 'total_amount', currency: 'trans_currency', callbackUrl: 'notify_url',
+    phone: 'callback_info', title: 'title', expiry: 'timeout_express', returnUrl: 'redirect_url',
+    payee: 'payee_identifier', accountName: 'payee_name', day: 'bill_date', cursor: 'page_token',
+  },
   fieldsOf: (body) => objectOf(body['biz_content']),
 
-  readPayment(fields, nowMs) {
-    const minutes = /^(\d{1,4})m$/.exec(text(fields, 'timeout_express'));
-    const problem = problemOf(fields, minutes ? null : 'timeout_express must be minutes, as 30m');
-    if (problem) return { problem };
-    return {
-      ...requestOf(fields),
-      phone: text(fields, 'callback_info'),
-      title: text(fields, 'title'),
-      returnUrl: text(fields, 'redirect_url') || null,
-      expiresAtMs: nowMs + Number(minutes?.[1]) * 60_000,
-    };
-  },
-
-  readPayout(fields) {
-    const isPhone = text(fields, 'payee_identifier_type') === '01';
-    const problem = problemOf(fields, isPhone ? null : 'payee_identifier_type must be 01, a phone');
-    if (problem) return { problem };
-    const payee = { phone: text(fields, 'payee_identifier') };
-    return { ...requestOf(fields), payee, accountName: text(fields, 'payee_name') };
-  },
-
-  readStatement: (fields) => ({
-    day: text(fields, 'bill_date').replace(/^(\d{4})(\d\d)(\d\d)$/, '$1-$2-$3'),
-    cursor: text(fields, 'page_token'),
-  }),
+  problemOf,
+  expiresAtMs: (timeout, nowMs) => nowMs + Number.parseInt(timeout, 10) * 60_000,
+  dayOf: (day) => day.replace(/^(\d{4})(\d\d)(\d\d)$/, '$1-$2-$3'),
 
   invalid: (_fields, problem) => failure('INVALID_PARAMETER', problem),
   rejected({ kind, orderId, reason }) {
@@ -147,22 +119,28 @@ const messages: Omit<Protocol, 'authenticate'> = {
  *   first, at most 200 records a page.
  */
 export function createTelebirr(deps: ProtocolDeps): Protocol {
-  const tokens = createTokens(deps);
+  const { clock, count } = deps;
+  const tokenExpiresAtMs = new Map<string, number>();
   return {
     ...messages,
-    forgetTokens: tokens.forget,
+    forgetTokens: () => tokenExpiresAtMs.clear(),
     extraRoutes(routes) {
       routes.post('/payment/v1/token', (ctx) => {
-        deps.count('TELEBIRR token');
+        count('TELEBIRR token');
         const isApp = ctx.get('x-app-key') === SANDBOX_TELEBIRR.appKey;
-        if (isApp && text(bodyOf(ctx), 'appSecret') === SANDBOX_TELEBIRR.appSecret) respond(ctx, 200, tokens.issue());
-        else respond(ctx, 401, { errorCode: 'INVALID_APP', errorMsg: 'app key or secret is wrong' });
+        if (!isApp || text(bodyOf(ctx), 'appSecret') !== SANDBOX_TELEBIRR.appSecret) {
+          return respond(ctx, 401, { errorCode: 'INVALID_APP', errorMsg: 'app key or secret is wrong' });
+        }
+        const token = `Bearer ${randomBytes(16).toString('hex')}`;
+        const [nowMs, expiresAtMs] = [clock.nowMs(), clock.nowMs() + TOKEN_LIFETIME_MS];
+        tokenExpiresAtMs.set(token, expiresAtMs);
+        respond(ctx, 200, { token, effectiveDate: compactTime(nowMs), expirationDate: compactTime(expiresAtMs) });
       });
       routes.use(payPageRoutes(deps).routes());
     },
 
     authenticate(ctx) {
-      if (!tokens.isValid(ctx.get('authorization'))) {
+      if ((tokenExpiresAtMs.get(ctx.get('authorization')) ?? 0) <= clock.nowMs()) {
         const errorMsg = 'the token is unknown or has expired';
         return { status: 401, body: { errorCode: 'INVALID_TOKEN', errorMsg } };
       }
@@ -171,38 +149,18 @@ export function createTelebirr(deps: ProtocolDeps): Protocol {
   };
 }
 
-function createTokens({ clock }: ProtocolDeps) {
-  const expiresAtMs = new Map<string, number>();
-  return {
-    issue() {
-      const token = `Bearer ${randomBytes(16).toString('hex')}`;
-      const now = clock.nowMs();
-      expiresAtMs.set(token, now + TOKEN_LIFETIME_MS);
-      return { token, effectiveDate: compactTime(now), expirationDate: compactTime(now + TOKEN_LIFETIME_MS) };
-    },
-    isValid: (token: string): boolean => (expiresAtMs.get(token) ?? 0) > clock.nowMs(),
-    forget: (): void => expiresAtMs.clear(),
-  };
-}
-
-/** What is wrong with the fields that payments and payouts share, or else `otherProblem`. */
-function problemOf(fields: Fields, otherProblem: string | null): string | null {
+function problemOf(fields: Fields, kind: RequestKind): string | null {
+  const matches = (name: string, pattern: RegExp): boolean => pattern.test(text(fields, name));
   if (text(fields, 'appid') !== SANDBOX_TELEBIRR.appId) return 'appid is not known';
   if (text(fields, 'merch_code') !== SANDBOX_TELEBIRR.merchantCode) return 'merch_code is not known';
-  if (!/^[A-Za-z0-9]{1,64}$/.test(text(fields, 'merch_order_id'))) return 'merch_order_id must be alphanumeric, ≤ 64';
-  if (!/^\d+\.\d\d$/.test(text(fields, 'total_amount'))) return 'total_amount must be written 0.00';
-  if (!parseBirr(text(fields, 'total_amount'))) return 'total_amount must be more than 0';
-  if (otherProblem) return otherProblem;
+  if (!matches('merch_order_id', /^[A-Za-z0-9]{1,64}$/)) return 'merch_order_id must be alphanumeric, ≤ 64';
+  if (!matches('total_amount', /^\d+\.\d\d$/)) return 'total_amount must be written 0.00';
+  if (!matches('total_amount', /[1-9]/)) return 'total_amount must be more than 0';
+  if (kind === 'initiate' && !matches('timeout_express', /^\d{1,4}m$/))
+    return 'timeout_express must be minutes, as 30m';
+  if (kind === 'payout' && !matches('payee_identifier_type', /^01$/))
+    return 'payee_identifier_type must be 01, a phone';
   return text(fields, 'notify_url') === '' ? 'notify_url is missing' : null;
-}
-
-function requestOf(fields: Fields) {
-  return {
-    orderId: text(fields, 'merch_order_id'),
-    amount: text(fields, 'total_amount'),
-    currency: text(fields, 'trans_currency'),
-    callbackUrl: text(fields, 'notify_url'),
-  };
 }
 
 function failure(code: string, msg: string): Reply {
@@ -220,7 +178,7 @@ function statusContent({ order, state, amount, isPaid, failure: reason }: OrderS
   const failCodes = reason && (isTransfer && reason === 'REFUSED_BY_PROVIDER' ? TRANSFER_REFUSED : FAIL_CODES[reason]);
   return {
     merch_order_id: order.orderId,
-    order_status: isTransfer && state === 'PAID' ? 'TRANSFER_SUCCESS' : ORDER_STATUS[state],
+    order_status: isTransfer && state === 'PAID' ? 'TRANSFER_SUCCESS' : STATUSES[state].order,
     payment_order_id: order.reference,
     total_amount: amount,
     trans_currency: order.currency,
@@ -231,13 +189,13 @@ function statusContent({ order, state, amount, isPaid, failure: reason }: OrderS
 
 /** The notify message. Its times are milliseconds, as telebirr's often are. */
 function notification({ order, state, amount, isPaid }: OrderStatus) {
-  const endedAtMs = (isPayout(order) ? order.reversedAtMs : null) ?? order.decidedAtMs;
+  const endedAtMs = order.reversedAtMs ?? order.decidedAtMs;
   return {
     appid: SANDBOX_TELEBIRR.appId,
     merch_code: SANDBOX_TELEBIRR.merchantCode,
     merch_order_id: order.orderId,
     payment_order_id: order.reference,
-    trade_status: TRADE_STATUS[state],
+    trade_status: STATUSES[state].trade,
     total_amount: amount,
     trans_currency: order.currency,
     trans_id: isPaid ? order.transactionReference : '',

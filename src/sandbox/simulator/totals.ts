@@ -1,6 +1,6 @@
 import { formatBirr, parseBirr, type Santim } from '../../lib/money.ts';
 import type { SimulatedChannel } from './faults.ts';
-import type { Order, Payout } from './order.ts';
+import { isPayout, type Order } from './order.ts';
 
 /** A transfer from a provider to the operator's bank account. */
 export type BankTransfer = { channel: SimulatedChannel; amount: string; atMs: number };
@@ -17,28 +17,28 @@ export type ChannelTotals = {
   unpaid: string;
 };
 
-type SimulatedMoney = { orders: readonly Order[]; payouts: readonly Payout[]; transfers: readonly BankTransfer[] };
-
 /** The totals of all saved movements. */
-export function totalsOf(channel: SimulatedChannel, movements: SimulatedMoney): ChannelTotals {
-  const payouts = movements.payouts.filter((payout) => payout.channel === channel);
-  const received = sum(movements.orders.filter((order) => order.channel === channel).map((order) => order.paidAmount));
-  const paidOut = sum(payouts.map((payout) => payout.paidAmount));
-  const reversed = sum(payouts.filter(({ state }) => state === 'REVERSED').map((payout) => payout.paidAmount));
+export function totalsOf(
+  channel: SimulatedChannel,
+  movements: { orders: readonly Order[]; transfers: readonly BankTransfer[] },
+): ChannelTotals {
+  const orders = movements.orders.filter((order) => order.channel === channel);
+  const paid = (isCounted: (order: Order) => boolean): Santim =>
+    sum(orders.filter(isCounted).map(({ paidAmount }) => paidAmount));
+  const received = paid((order) => !isPayout(order));
+  const paidOut = paid(isPayout);
+  const reversed = paid(({ state }) => state === 'REVERSED');
   const transferred = sum(movements.transfers.filter((item) => item.channel === channel).map(({ amount }) => amount));
+  const unpaid = received - paidOut + reversed - transferred;
   return {
     received: formatBirr(received),
     paidOut: formatBirr(paidOut),
     reversed: formatBirr(reversed),
     transferred: formatBirr(transferred),
-    unpaid: formatSigned(received - paidOut + reversed - transferred),
+    unpaid: unpaid < 0n ? `-${formatBirr(-unpaid)}` : formatBirr(unpaid),
   };
 }
 
 function sum(amounts: (string | null)[]): Santim {
   return amounts.reduce((total, amount) => total + (parseBirr(amount ?? '0') ?? 0n), 0n);
-}
-
-function formatSigned(santim: Santim): string {
-  return santim < 0n ? `-${formatBirr(-santim)}` : formatBirr(santim);
 }
