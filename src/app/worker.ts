@@ -26,7 +26,7 @@ import { createReportFiles } from '../reports/files.ts';
 import { createGenerateReport, giveUpReport } from '../reports/generate.ts';
 import { measureReports } from '../reports/metrics.ts';
 import { findRecoverableReports } from '../reports/workflow.ts';
-import { measureSettlements } from '../settlements/metrics.ts';
+import { measureSettlements } from '../settlements/monitoring.ts';
 import { findRecoverableSettlements } from '../settlements/workflow-input.ts';
 import { temporalOptions } from '../temporal/client.ts';
 import { temporalConnection } from '../temporal/connection.ts';

@@ -1,8 +1,11 @@
-import { rows, type Queryable } from '../lib/db.ts';
-import type { Santim } from '../lib/money.ts';
+import { z } from 'zod';
+
+import { rows, type Knex, type Queryable } from '../lib/db.ts';
+import { instant } from '../lib/fields.ts';
+import { toBirr, type Santim } from '../lib/money.ts';
 import { toPage, pageOffset, type DayRange, type Page, type Position } from '../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
-import type { JournalKind, Posting } from './postings.ts';
+import { JOURNAL_KINDS, type JournalKind, type Posting } from './postings.ts';
 
 /** The balance of a merchant in one environment. */
 export type Balance = {
@@ -27,12 +30,22 @@ export async function readBalance(db: Queryable, scope: MerchantScope): Promise<
   return balance ?? NOTHING;
 }
 
+/** The available balance, locked until the transaction ends. */
+export async function lockAvailable(trx: Knex.Transaction, scope: MerchantScope): Promise<Santim> {
+  const sql = `SELECT ledger_lock_available(:merchantId, :environment, 'ETB') AS santim`;
+  const [available] = await rows<{ santim: Santim }>(trx, sql, scopeOf(scope));
+  return available?.santim ?? 0n;
+}
+
 /** The two accounts of a merchant, by their names in the API. */
 export const MERCHANT_ACCOUNTS = { available: 'AVAILABLE', reserved: 'RESERVED' } as const;
 export type MerchantAccount = keyof typeof MERCHANT_ACCOUNTS;
+export const ACCOUNTS = Object.keys(MERCHANT_ACCOUNTS) as [MerchantAccount, ...MerchantAccount[]];
 
-/** One movement of a merchant's account. */
-export type Movement = {
+/** One movement of a merchant's account as a row: `id` is its journal's, `sequence` its position in its account. */
+export type ReadMovement = {
+  id: string;
+  sequence: bigint;
   journalId: string;
   position: number;
   type: JournalKind;
@@ -42,9 +55,6 @@ export type Movement = {
   resourceId: string;
   effectiveAt: Date;
 };
-
-/** A movement as a row: `id` is its journal's, `sequence` its position in its account. */
-export type ReadMovement = Movement & { id: string; sequence: bigint };
 
 /** The columns of a {@link ReadMovement}, of an entry e of a journal j. */
 export const MOVEMENT_COLUMNS = `j.id, e.journal_id, CAST(e.position AS int) AS position, j.kind AS type, e.amount_santim,
@@ -81,6 +91,35 @@ export async function listMovements(db: Queryable, filter: MovementFilter, page:
 /** Pages of movements are cut by their sequence. */
 export function positioned(row: ReadMovement) {
   return { ...row, position: String(row.sequence), entry: row.position };
+}
+
+/** One entry of `GET /api/checkout/balance/history`. */
+export const Movement = z
+  .object({
+    entryId: z.string(),
+    journalId: z.string().meta({ description: 'The same for all entries of one posting' }),
+    account: z.enum(ACCOUNTS),
+    type: z.enum(JOURNAL_KINDS),
+    amount: z.number().meta({ description: 'Positive when the balance rose, negative when it fell' }),
+    balanceAfter: z.number(),
+    resourceType: z.enum(['transaction', 'withdrawal', 'settlement', 'providerTransfer']),
+    resourceId: z.string(),
+    createdAt: instant.meta({ description: 'When it was posted; never before the previous movement' }),
+  })
+  .meta({ id: 'BalanceMovement' });
+
+/** A movement of a page as the API returns it; `account` is known to the caller. */
+export function presentMovement(row: ReturnType<typeof positioned>) {
+  return {
+    entryId: `${row.journalId}-${row.entry}`,
+    journalId: row.journalId,
+    type: row.type,
+    amount: toBirr(row.amountSantim),
+    balanceAfter: toBirr(row.balanceAfterSantim),
+    resourceType: row.resourceType,
+    resourceId: row.resourceId,
+    createdAt: row.effectiveAt.toISOString(),
+  };
 }
 
 /**

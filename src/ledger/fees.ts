@@ -62,6 +62,17 @@ export function readFeeRule(json: FeeRuleJson): FeeRule {
   };
 }
 
+/** The rule that applies to a merchant: its own, or the platform's. */
+export async function readEffectiveRule(
+  db: Queryable,
+  about: { merchantId: string; channel: Channel | null; direction: FeeDirection; at: Date },
+): Promise<FeeRule> {
+  const sql = 'SELECT effective_fee_rule(:merchantId, :channel, :direction, :at) AS rule';
+  const [found] = await rows<{ rule: FeeRuleJson }>(db, sql, about);
+  if (!found) throw new Error('effective_fee_rule returned no row');
+  return readFeeRule(found.rule);
+}
+
 export const FEE_DIRECTIONS = ['PAY_IN', 'PAY_OUT', 'SETTLEMENT'] as const;
 export type FeeDirection = (typeof FEE_DIRECTIONS)[number];
 

@@ -5,6 +5,7 @@ import { snapshotFields } from '../webhooks/events/catalogue.ts';
 import { recordEvents } from '../webhooks/events/record.ts';
 import { settlementSnapshot } from './present.ts';
 import type { SettlementRow } from './queries.ts';
+import { Settlement } from './schema.ts';
 
 export type SettlementEvent = keyof typeof SETTLEMENT_EVENTS;
 
@@ -27,36 +28,10 @@ export async function recordSettlementEvent(
   ]);
 }
 
+const { environment: _environment, ...fields } = Settlement.shape;
+
 /** A settlement in its events: a full snapshot, so that the order of events does not matter. */
-export const SettlementData = z.strictObject({
-  object: z.literal('settlement'),
-  ...snapshotFields,
-  settlementId: z.string(),
-  requestId: z.string().meta({ description: "The merchant's own id of the request" }),
-  amount: z.number().positive().meta({ description: 'Birr, at most two decimals: what the bank account gets' }),
-  fee: z.number(),
-  feeTax: z.number(),
-  totalDebit: z.number().positive(),
-  currency: z.literal('ETB'),
-  bankAccount: z
-    .strictObject({ bankCode: z.string(), accountNumber: z.string(), accountName: z.string() })
-    .meta({ description: 'Of the number the last four digits only' }),
-  status: z.enum(['REQUESTED', 'APPROVED', 'PROCESSING', 'COMPLETED', 'FAILED', 'REJECTED', 'CANCELLED']),
-  effectiveDate: z.iso.date(),
-  earliestExpected: z.iso.date(),
-  expectedBy: z.iso.date(),
-  dateReasons: z
-    .array(z.strictObject({ date: z.iso.date(), reason: z.string(), provisional: z.boolean() }))
-    .meta({ description: 'The days until then that are not business days, each with its reason' }),
-  bankReference: z.string().optional().meta({ description: "The bank's trace id" }),
-  failure: z.strictObject({ code: z.string(), message: z.string() }).optional(),
-  requestedAt: z.iso.datetime(),
-  sentAt: z.iso.datetime().optional(),
-  creditedAt: z.iso.datetime().optional(),
-  creditedOn: z.iso.date().optional(),
-  returnedAt: z.iso.datetime().optional().meta({ description: 'When the bank sent back what it had credited' }),
-  completedAt: z.iso.datetime().optional(),
-});
+export const SettlementData = z.strictObject({ object: z.literal('settlement'), ...snapshotFields, ...fields });
 export type SettlementData = z.output<typeof SettlementData>;
 
 const requested: SettlementData = {
