@@ -9,6 +9,7 @@ import type { Channel } from '../merchants/channels/channel.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import type { StatementRow } from '../providers/provider.ts';
 import type { FoundDiscrepancy } from './match.ts';
+import { OPEN_DISCREPANCIES } from './runs.ts';
 import type { DiscrepancyKind } from './states.ts';
 
 /** A disagreement between a provider's statement and the ledger about one order. */
@@ -35,9 +36,6 @@ export type Discrepancy = {
   resolutionNote: string | null;
 };
 
-const COLUMNS = `d.id, d.environment, d.channel, CAST(d.day AS text) AS day, d.kind, d.type, d.order_id, d.order_status, d.booked_santim,
-  d.listed_santim, d.listed_currency, d.provider_reference, d.detected_at, d.closed_at, d.closed_by, d.resolution_note`;
-
 /** An operator's decision to close a discrepancy. */
 export type Closing = { operatorId: string; reason: string; at: Date };
 
@@ -46,46 +44,32 @@ export type Closing = { operatorId: string; reason: string; at: Date };
  * another operator or a later comparison has closed it.
  */
 export async function closeDifference({ trx }: UnitOfWork, id: string, closing: Closing): Promise<Discrepancy> {
-  await lockDayOf(trx, id);
-  const [closed] = await rows<Discrepancy>(
-    trx,
-    `UPDATE reconciliation_discrepancy d SET closed_at = :at, closed_by = :operatorId, resolution_note = :reason
-     WHERE d.id = :id AND d.closed_at IS NULL RETURNING ${COLUMNS}`,
-    { id, ...closing },
-  );
-  if (closed) {
-    await recomputeDay(trx, closed);
-    return closed;
-  }
-  const [known] = await rows<Discrepancy>(trx, `SELECT ${COLUMNS} FROM reconciliation_discrepancy d WHERE d.id = :id`, {
-    id,
-  });
-  if (!known) throw notFound('difference');
-  if (known.closedBy === closing.operatorId) return known;
-  const by = known.closedBy ?? 'a later comparison, which no longer found it';
-  throw new AppError('INVALID_STATE', `Difference ${id} was already closed by ${by}.`);
-}
-
-/** Locks the day before its discrepancies, in the order of comparisons, so that a concurrent one counts this closing. */
-async function lockDayOf(trx: Queryable, id: string): Promise<void> {
+  // Locks the day before its discrepancies, in the order of comparisons, so that a concurrent one counts this closing.
   await rows(
     trx,
     `SELECT r.id FROM reconciliation r JOIN reconciliation_discrepancy d ON d.reconciliation_id = r.id
      WHERE d.id = :id FOR UPDATE OF r`,
     { id },
   );
-}
-
-/** Sets a day CLEAN when its last discrepancy was closed and no comparison is running; last_clean_at stays as it is. */
-async function recomputeDay(trx: Queryable, { environment, channel, day }: Discrepancy): Promise<void> {
+  const known = await trx<Discrepancy>('reconciliationDiscrepancy').where({ id }).first();
+  if (!known) throw notFound('difference');
+  if (known.closedAt !== null && known.closedBy === closing.operatorId) return known;
+  if (known.closedAt !== null) {
+    const by = known.closedBy ?? 'a later comparison, which no longer found it';
+    throw new AppError('INVALID_STATE', `Difference ${id} was already closed by ${by}.`);
+  }
+  const closed = { closedAt: closing.at, closedBy: closing.operatorId, resolutionNote: closing.reason };
+  await trx('reconciliationDiscrepancy').where({ id }).update(closed);
+  // The day is CLEAN when its last discrepancy was closed and no comparison is running; last_clean_at stays as it is.
+  const { environment, channel, day } = known;
   await rows(
     trx,
     `UPDATE reconciliation r SET status = 'CLEAN'
      WHERE r.environment = :environment AND r.channel = :channel AND r.day = CAST(:day AS date)
-       AND r.status = 'DIFFERENCES' AND NOT r.is_running AND NOT EXISTS (
-         SELECT FROM reconciliation_discrepancy d WHERE d.reconciliation_id = r.id AND d.closed_at IS NULL)`,
+       AND r.status = 'DIFFERENCES' AND NOT r.is_running AND ${OPEN_DISCREPANCIES} = 0`,
     { environment, channel, day },
   );
+  return { ...known, ...closed };
 }
 
 /** Undefined does not narrow. */
@@ -113,12 +97,14 @@ export async function listDiscrepancies(db: Queryable, filter: DiscrepancyFilter
     kind: filter.kind ?? null,
     day: filter.day ?? null,
   };
-  const table = 'reconciliation_discrepancy d';
-  return paginateNewest<Discrepancy>(
-    db,
-    { columns: COLUMNS, table, time: 'd.detected_at', where: MATCHES, values },
-    page,
-  );
+  const listed = {
+    columns: 'd.*',
+    table: 'reconciliation_discrepancy d',
+    time: 'd.detected_at',
+    where: MATCHES,
+    values,
+  };
+  return paginateNewest<Discrepancy>(db, listed, page);
 }
 
 /** One of the comparisons of a day. Only the latest may write. */
@@ -126,8 +112,6 @@ export type Comparison = { reconciliationId: string; comparisonNo: number };
 
 /** The day is locked for one batch, short enough for concurrent requests and closings. */
 const BATCH_SIZE = 500;
-
-const NOT_FOUND_AGAIN = 'A later comparison no longer found it.';
 
 /** Throws NOT_FOUND. */
 export async function beginComparison(db: Queryable, reconciliationId: string): Promise<Comparison> {
@@ -176,26 +160,15 @@ export async function closeResolved(
                                  AND comparison_no < :comparisonNo
                                LIMIT ${BATCH_SIZE}))
          RETURNING id`,
-        { ...comparison, at, note: NOT_FOUND_AGAIN },
+        { ...comparison, at, note: 'A later comparison no longer found it.' },
       );
       return resolved.length;
     });
   }
 }
 
-/** Locks the day, so that none is closed until the transaction ends. Throws as {@link writeFound} does. */
-export async function countOpen(trx: Knex.Transaction, comparison: Comparison): Promise<number> {
-  await lockDay(trx, comparison);
-  const [count] = await rows<{ open: number }>(
-    trx,
-    `SELECT CAST(count(*) AS integer) AS open FROM reconciliation_discrepancy
-     WHERE reconciliation_id = :reconciliationId AND closed_at IS NULL`,
-    comparison,
-  );
-  return count?.open ?? 0;
-}
-
-async function lockDay(trx: Knex.Transaction, comparison: Comparison): Promise<void> {
+/** Locks the day, so that no discrepancy is closed until the transaction ends. Throws as {@link writeFound} does. */
+export async function lockDay(trx: Knex.Transaction, comparison: Comparison): Promise<void> {
   const [latest] = await rows(
     trx,
     'SELECT id FROM reconciliation WHERE id = :reconciliationId AND comparison_no = :comparisonNo FOR UPDATE',

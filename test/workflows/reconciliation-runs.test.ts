@@ -43,22 +43,22 @@ beforeAll(async () => {
   const schedule = temporal.client.schedule.getHandle(`${config.TASK_QUEUE_PREFIX}nightlyReconciliation`);
   await schedule.delete();
   taskQueue = `${config.TASK_QUEUE_PREFIX}money`;
-  const { steps } = world;
+  const activities = createReconciliationActivities(world);
   const worker = await Worker.create({
     connection,
     taskQueue,
     workflowBundle: { codePath: workflowBundlePath },
-    activities: createReconciliationActivities({
-      ...steps,
-      importNextPage: async (reading) => {
+    activities: {
+      ...activities,
+      importNextPage: async (run: Parameters<typeof activities.importNextPage>[0]) => {
         await before.importNextPage?.();
-        return steps.importNextPage(reading);
+        return activities.importNextPage(run);
       },
-      recheckOrders: async (id, after, at) => {
-        await before.recheckOrders?.(after);
-        return steps.recheckOrders(id, after, at);
+      recheckOrders: async (day: Parameters<typeof activities.recheckOrders>[0]) => {
+        await before.recheckOrders?.(day.after);
+        return activities.recheckOrders(day);
       },
-    }),
+    },
   });
   const running = worker.run();
   stopWorker = async () => {

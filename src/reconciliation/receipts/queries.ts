@@ -26,9 +26,6 @@ export type BankReceiptRow = {
   reversedAt: Date | null;
 };
 
-export const RECEIPT_COLUMNS = `id, environment, kind, reference, channel, withdrawal_id, amount_santim, booked_at, outcome,
-  outcome_at, return_reference, reversed_at`;
-
 /** Undefined does not narrow. */
 export type ReceiptFilter = {
   environment?: Environment | undefined;
@@ -46,6 +43,6 @@ const MATCHES = `(CAST(:environment AS text) IS NULL OR environment = :environme
 export async function listReceipts(db: Queryable, filter: ReceiptFilter, page: Page) {
   const { environment = null, reference = null, waiting = null } = filter;
   const values = { environment, reference, waiting };
-  const listed = { columns: RECEIPT_COLUMNS, table: 'bank_receipt', time: 'booked_at', where: MATCHES, values };
+  const listed = { columns: '*', table: 'bank_receipt', time: 'booked_at', where: MATCHES, values };
   return paginateNewest<BankReceiptRow>(db, listed, page);
 }
