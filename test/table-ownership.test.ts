@@ -30,7 +30,14 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
     'webhook_subscription',
   ],
   payments: ['checkout_session', 'payment_attempt', 'transaction', 'transaction_timeline'],
-  withdrawals: ['review_policy', 'withdrawal', 'withdrawal_approval', 'withdrawal_resolution', 'withdrawal_timeline'],
+  withdrawals: [
+    'payout_case',
+    'review_policy',
+    'withdrawal',
+    'withdrawal_approval',
+    'withdrawal_resolution',
+    'withdrawal_timeline',
+  ],
   settlements: ['bank_account', 'holiday', 'settlement', 'settlement_limit', 'settlement_timeline'],
   reconciliation: [
     'bank_receipt',

@@ -60,27 +60,28 @@ export type ReadMovement = {
 export const MOVEMENT_COLUMNS = `j.id, e.journal_id, CAST(e.position AS int) AS position, j.kind AS type, e.amount_santim,
   e.balance_after_santim, e.sequence, j.resource_type, j.resource_id, e.effective_at`;
 
-export type MovementFilter = MerchantScope & { account: MerchantAccount; range: DayRange; types: JournalKind[] | null };
+type AccountRange = MerchantScope & { account: MerchantAccount; range: DayRange };
+export type MovementFilter = AccountRange & { types: JournalKind[] | null };
 
-/** Movements a, e and j of one account in SQL, and the values it takes. */
-export function movementConditions(filter: MovementFilter) {
-  const where = `a.merchant_id = :merchantId AND a.environment = :environment AND a.currency = 'ETB' AND a.kind = :kind
-    AND a.channel IS NULL AND e.effective_at >= :from AND e.effective_at < :until
-    ${filter.types === null ? '' : 'AND j.kind = ANY (:types)'}`;
-  const tables = `ledger_account a JOIN ledger_entry e ON e.account_id = a.id JOIN ledger_journal j ON j.id = e.journal_id`;
-  const values = { ...filter, ...filter.range, kind: MERCHANT_ACCOUNTS[filter.account] };
-  return { where, tables, values };
+/** The account a of a merchant, and its entries e of the days. */
+const ACCOUNT = `a.environment = :environment AND a.currency = 'ETB' AND a.kind = :kind
+  AND coalesce(a.merchant_id, '') = :merchantId AND coalesce(a.channel, '') = ''`;
+const IN_RANGE = 'e.effective_at >= :from AND e.effective_at < :until';
+
+function valuesOf({ account, range, merchantId, environment }: AccountRange) {
+  return { merchantId, environment, kind: MERCHANT_ACCOUNTS[account], from: range.from, until: range.until };
 }
 
 /** The movements of one account with the balance after each, the newest first. */
 export async function listMovements(db: Queryable, filter: MovementFilter, page: Page) {
-  const { where, tables, values } = movementConditions(filter);
+  const from = `FROM ledger_account a JOIN ledger_entry e ON e.account_id = a.id JOIN ledger_journal j ON j.id = e.journal_id
+    WHERE ${ACCOUNT} AND ${IN_RANGE} ${filter.types === null ? '' : 'AND j.kind = ANY (:types)'}`;
+  const values = { ...valuesOf(filter), types: filter.types };
   const [[count], found] = await Promise.all([
-    rows<{ total: number }>(db, `SELECT count(*)::int AS total FROM ${tables} WHERE ${where}`, values),
+    rows<{ total: number }>(db, `SELECT count(*)::int AS total ${from}`, values),
     rows<ReadMovement>(
       db,
-      `SELECT ${MOVEMENT_COLUMNS} FROM ${tables}
-        WHERE ${where} ${page.after ? 'AND e.sequence < CAST(:after AS bigint)' : ''}
+      `SELECT ${MOVEMENT_COLUMNS} ${from} ${page.after ? 'AND e.sequence < CAST(:after AS bigint)' : ''}
        ORDER BY e.sequence DESC LIMIT :most OFFSET :offset`,
       { ...values, after: page.after?.at ?? null, most: page.limit + 1, offset: pageOffset(page) },
     ),
@@ -129,15 +130,13 @@ export function presentMovement(row: ReturnType<typeof positioned>) {
  */
 export async function exportMovements(
   db: Queryable,
-  { account, range, ...scope }: Omit<MovementFilter, 'types'>,
+  filter: AccountRange,
   { after, limit }: { after: Position | null; limit: number },
 ): Promise<ReadMovement[]> {
   return rows<ReadMovement>(
     db,
     `WITH account AS MATERIALIZED (
-       SELECT id FROM ledger_account
-       WHERE environment = :environment AND currency = 'ETB' AND kind = :kind
-         AND coalesce(merchant_id, '') = :merchantId AND coalesce(channel, '') = ''
+       SELECT a.id FROM ledger_account a WHERE ${ACCOUNT}
      ), page AS MATERIALIZED (
        SELECT * FROM ledger_entry
        WHERE account_id = (SELECT id FROM account) AND (effective_at >= :from AND effective_at < :until) IS TRUE
@@ -149,31 +148,18 @@ export async function exportMovements(
        ORDER BY sequence DESC LIMIT :limit
      )
      SELECT ${MOVEMENT_COLUMNS} FROM page e JOIN ledger_journal j ON j.id = e.journal_id ORDER BY e.sequence DESC`,
-    {
-      ...scopeOf(scope),
-      kind: MERCHANT_ACCOUNTS[account],
-      from: range.from,
-      until: range.until,
-      after: after?.at ?? null,
-      limit,
-    },
+    { ...valuesOf(filter), after: after?.at ?? null, limit },
   );
 }
 
 /** How many movements one account has in a range of days, counted no further than `most`. */
-export async function countMovements(
-  db: Queryable,
-  { account, range, ...scope }: Omit<MovementFilter, 'types'>,
-  most: number,
-): Promise<number> {
+export async function countMovements(db: Queryable, filter: AccountRange, most: number): Promise<number> {
   const [found] = await rows<{ count: number }>(
     db,
     `SELECT count(*)::int AS count FROM (
-       SELECT FROM ledger_account a JOIN ledger_entry e ON e.account_id = a.id
-       WHERE a.environment = :environment AND a.currency = 'ETB' AND a.kind = :kind
-         AND coalesce(a.merchant_id, '') = :merchantId AND coalesce(a.channel, '') = ''
-         AND e.effective_at >= :from AND e.effective_at < :until LIMIT :most) counted`,
-    { ...scopeOf(scope), kind: MERCHANT_ACCOUNTS[account], from: range.from, until: range.until, most },
+       SELECT FROM ledger_account a JOIN ledger_entry e ON e.account_id = a.id WHERE ${ACCOUNT} AND ${IN_RANGE}
+       LIMIT :most) counted`,
+    { ...valuesOf(filter), most },
   );
   return found?.count ?? 0;
 }
@@ -204,11 +190,10 @@ export async function sumAccount(
      ) last ON true
      CROSS JOIN LATERAL (
        SELECT count(*)::int AS count, coalesce(sum(e.amount_santim), 0)::bigint AS santim
-       FROM ledger_entry e WHERE e.account_id = a.id AND e.effective_at >= :from AND e.effective_at < :until
+       FROM ledger_entry e WHERE e.account_id = a.id AND ${IN_RANGE}
      ) movements
-     WHERE a.environment = :environment AND a.currency = 'ETB' AND a.kind = :kind
-       AND coalesce(a.merchant_id, '') = :merchantId AND coalesce(a.channel, '') = ''`,
-    { ...scopeOf(scope), kind: MERCHANT_ACCOUNTS[account], from: range.from, until: range.until },
+     WHERE ${ACCOUNT}`,
+    valuesOf({ ...scope, account, range }),
   );
   // A merchant without movements has no account.
   const { count, openingSantim, movedSantim } = sums ?? { count: 0, openingSantim: 0n, movedSantim: 0n };

@@ -91,7 +91,7 @@ export async function exportPeriod(
   return rows<ReadMovement>(
     db,
     `SELECT ${MOVEMENT_COLUMNS} FROM ledger_entry e JOIN ledger_journal j ON j.id = e.journal_id
-     WHERE e.account_id = :accountId AND e.sequence > :after AND e.sequence <= :upTo ORDER BY e.sequence LIMIT :limit`,
+     WHERE ${IN_PERIOD} ORDER BY e.sequence LIMIT :limit`,
     { accountId, after, upTo, limit },
   );
 }

@@ -8,17 +8,11 @@ import type { Environment } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import type { StatementRow } from '../providers/provider.ts';
-import type { FoundDiscrepancy } from './match.ts';
 import { OPEN_DISCREPANCIES } from './runs.ts';
 import type { DiscrepancyKind } from './states.ts';
 
-/** A disagreement between a provider's statement and the ledger about one order. */
-export type Discrepancy = {
-  id: string;
-  environment: Environment;
-  channel: Channel;
-  /** The day of the statement that lists the order or should list it: YYYY-MM-DD in Addis Ababa. */
-  day: string;
+/** A discrepancy of one order of a day, as a comparison finds it. */
+export type FoundDiscrepancy = {
   kind: DiscrepancyKind;
   type: StatementRow['type'];
   /** pat_… or wd_…, or the provider's id of an order that is not ours. */
@@ -29,6 +23,15 @@ export type Discrepancy = {
   listedSantim: Santim | null;
   listedCurrency: string | null;
   providerReference: string | null;
+};
+
+/** A disagreement between a provider's statement and the ledger about one order. */
+export type Discrepancy = FoundDiscrepancy & {
+  id: string;
+  environment: Environment;
+  channel: Channel;
+  /** The day of the statement that lists the order or should list it: YYYY-MM-DD in Addis Ababa. */
+  day: string;
   detectedAt: Date;
   closedAt: Date | null;
   /** opr_…; null while it is open, and when a later comparison closed it. */
@@ -136,11 +139,43 @@ export async function writeFound(
 ): Promise<void> {
   for (let index = 0; index < found.length; index += BATCH_SIZE) {
     const part = found.slice(index, index + BATCH_SIZE);
-    await runInTransaction(async ({ trx }) => {
-      await lockDay(trx, comparison);
-      await writePart(trx, comparison, { found: part, at });
-    });
+    await runInTransaction((tx) => writePart(tx, comparison, { found: part, at }));
   }
+}
+
+async function writePart(
+  { trx }: UnitOfWork,
+  comparison: Comparison,
+  { found, at }: { found: readonly FoundDiscrepancy[]; at: Date },
+): Promise<void> {
+  const day = await lockDay(trx, comparison);
+  const { reconciliationId } = comparison;
+  const closed = await trx<Discrepancy & Comparison>('reconciliationDiscrepancy')
+    .where({ reconciliationId })
+    .whereIn(
+      'orderId',
+      found.map(({ orderId }) => orderId),
+    )
+    .whereNotNull('closedBy');
+  const known = new Set(closed.map(figuresOf));
+  const open = found.filter((one) => !known.has(figuresOf(one)));
+  if (open.length === 0) return;
+  await trx('reconciliationDiscrepancy')
+    .insert(open.map((one) => ({ ...one, ...day, ...comparison, id: newId('rcd', at.getTime()), detectedAt: at })))
+    .onConflict(trx.raw('(reconciliation_id, kind, type, order_id) WHERE closed_at IS NULL'))
+    .merge(['orderStatus', 'bookedSantim', 'listedSantim', 'listedCurrency', 'providerReference', 'comparisonNo']);
+}
+
+function figuresOf(one: FoundDiscrepancy): string {
+  return [
+    one.kind,
+    one.type,
+    one.orderId,
+    one.orderStatus,
+    one.bookedSantim,
+    one.listedSantim,
+    one.listedCurrency,
+  ].join();
 }
 
 /** Closes the open discrepancies that this completed comparison has not found. Throws as {@link writeFound} does. */
@@ -168,52 +203,15 @@ export async function closeResolved(
 }
 
 /** Locks the day, so that no discrepancy is closed until the transaction ends. Throws as {@link writeFound} does. */
-export async function lockDay(trx: Knex.Transaction, comparison: Comparison): Promise<void> {
-  const [latest] = await rows(
-    trx,
-    'SELECT id FROM reconciliation WHERE id = :reconciliationId AND comparison_no = :comparisonNo FOR UPDATE',
-    comparison,
-  );
-  if (!latest)
-    throw new AppError('INVALID_STATE', `Comparison ${comparison.comparisonNo} was superseded by a later one.`);
-}
-
-async function writePart(
+export async function lockDay(
   trx: Knex.Transaction,
-  comparison: Comparison,
-  { found, at }: { found: readonly FoundDiscrepancy[]; at: Date },
-): Promise<void> {
-  const written = found.map((one) => ({
-    ...one,
-    id: newId('rcd', at.getTime()),
-    bookedSantim: one.bookedSantim === null ? null : String(one.bookedSantim),
-    listedSantim: one.listedSantim === null ? null : String(one.listedSantim),
-  }));
-  await rows(
-    trx,
-    `WITH found AS (
-       SELECT f.id, f.kind, f.type, f."orderId" AS order_id, f."orderStatus" AS order_status, f."bookedSantim" AS booked_santim,
-              f."listedSantim" AS listed_santim, f."listedCurrency" AS listed_currency, f."providerReference" AS provider_reference
-       FROM jsonb_to_recordset(CAST(:written AS jsonb)) AS f (id text, kind text, type text, "orderId" text,
-         "orderStatus" text, "bookedSantim" bigint, "listedSantim" bigint, "listedCurrency" text, "providerReference" text)
-     ), remaining AS (
-       SELECT f.* FROM found f
-       WHERE NOT EXISTS (
-         SELECT FROM reconciliation_discrepancy d
-         WHERE d.reconciliation_id = :reconciliationId AND d.order_id = f.order_id AND d.kind = f.kind AND d.type = f.type
-           AND d.closed_by IS NOT NULL AND d.order_status IS NOT DISTINCT FROM f.order_status
-           AND d.booked_santim IS NOT DISTINCT FROM f.booked_santim AND d.listed_santim IS NOT DISTINCT FROM f.listed_santim
-           AND d.listed_currency IS NOT DISTINCT FROM f.listed_currency)
-     )
-     INSERT INTO reconciliation_discrepancy (id, reconciliation_id, environment, channel, day, kind, type, order_id,
-       order_status, booked_santim, listed_santim, listed_currency, provider_reference, detected_at, comparison_no)
-     SELECT s.id, r.id, r.environment, r.channel, r.day, s.kind, s.type, s.order_id, s.order_status, s.booked_santim,
-            s.listed_santim, s.listed_currency, s.provider_reference, CAST(:at AS timestamptz), :comparisonNo
-     FROM remaining s, reconciliation r WHERE r.id = :reconciliationId
-     ON CONFLICT (reconciliation_id, kind, type, order_id) WHERE closed_at IS NULL DO UPDATE SET
-       order_status = excluded.order_status, booked_santim = excluded.booked_santim, listed_santim = excluded.listed_santim,
-       listed_currency = excluded.listed_currency, provider_reference = excluded.provider_reference,
-       comparison_no = excluded.comparison_no`,
-    { ...comparison, written: JSON.stringify(written), at },
-  );
+  { reconciliationId: id, comparisonNo }: Comparison,
+): Promise<Pick<Discrepancy, 'environment' | 'channel' | 'day'>> {
+  const columns = ['environment', 'channel', 'day'] as const;
+  const latest = await trx('reconciliation')
+    .where({ id, comparisonNo })
+    .forUpdate()
+    .first(...columns);
+  if (!latest) throw new AppError('INVALID_STATE', `Comparison ${comparisonNo} was superseded by a later one.`);
+  return latest;
 }

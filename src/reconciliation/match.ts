@@ -3,20 +3,9 @@ import { AppError } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
 import { QUERYABLE_ATTEMPTS } from '../payments/states.ts';
 import type { StatementRow } from '../providers/provider.ts';
+import type { FoundDiscrepancy } from './discrepancies.ts';
 import { readScope, type Scope } from './runs.ts';
 import type { DiscrepancyKind } from './states.ts';
-
-/** A discrepancy of one order of a day, as a comparison finds it. */
-export type FoundDiscrepancy = {
-  kind: DiscrepancyKind;
-  type: StatementRow['type'];
-  orderId: string;
-  orderStatus: string | null;
-  bookedSantim: Santim | null;
-  listedSantim: Santim | null;
-  listedCurrency: string | null;
-  providerReference: string | null;
-};
 
 type Noun = 'Payments' | 'Payouts' | 'Reversals';
 type Side = 'listed' | 'booked';
@@ -194,7 +183,9 @@ const NO_SUMS: Sides = {
 };
 
 function discrepanciesIn(matched: readonly Match[]): FoundDiscrepancy[] {
-  return matched.flatMap(({ kind, ...row }) => (kind === null ? [] : [{ kind, ...row }]));
+  return matched.flatMap(({ kind, bookedCount: _booked, listedCount: _listed, ...row }) =>
+    kind === null ? [] : [{ kind, ...row }],
+  );
 }
 
 /** Adds the sums, and returns the position after the last listed order; null when there are no more. */
