@@ -85,29 +85,18 @@ export type DiscrepancyFilter = {
   day?: string | undefined;
 };
 
-const MATCHES = `(CAST(:open AS boolean) IS NULL OR (d.closed_at IS NULL) = :open)
-  AND (CAST(:environment AS text) IS NULL OR d.environment = :environment)
-  AND (CAST(:channel AS text) IS NULL OR d.channel = :channel)
-  AND (CAST(:kind AS text) IS NULL OR d.kind = :kind)
-  AND (CAST(:day AS date) IS NULL OR d.day = :day)`;
-
 /** Discrepancies, the newest first. */
 export async function listDiscrepancies(db: Queryable, filter: DiscrepancyFilter, page: Page) {
-  const values = {
-    open: filter.open ?? null,
-    environment: filter.environment ?? null,
-    channel: filter.channel ?? null,
-    kind: filter.kind ?? null,
-    day: filter.day ?? null,
-  };
+  const columns = (['environment', 'channel', 'kind', 'day'] as const).filter((name) => filter[name] !== undefined);
+  const where = ['true', ...columns.map((name) => `d.${name} = :${name}`)];
+  if (filter.open !== undefined) where.push(`d.closed_at IS ${filter.open ? '' : 'NOT '}NULL`);
   const listed = {
     columns: 'd.*',
     table: 'reconciliation_discrepancy d',
     time: 'd.detected_at',
-    where: MATCHES,
-    values,
+    values: { ...filter },
   };
-  return paginateNewest<Discrepancy>(db, listed, page);
+  return paginateNewest<Discrepancy>(db, { ...listed, where: where.join(' AND ') }, page);
 }
 
 /** One of the comparisons of a day. Only the latest may write. */

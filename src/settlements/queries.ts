@@ -60,26 +60,24 @@ export type LateCredit = { bankReference: string; creditedAt: string; operatorId
 
 /** A settlement of any merchant, for workflows and operators. Throws NOT_FOUND. */
 export async function readSettlement(db: Queryable, id: string): Promise<SettlementRow> {
-  const [row] = await rows<SettlementRow>(db, 'SELECT * FROM settlement WHERE id = :id', { id });
-  if (!row) throw notFound('settlement');
-  return row;
+  return found(await db('settlement').where({ id }).first());
 }
 
 /** The same, locked until the transaction ends. Throws NOT_FOUND. */
 export async function lockSettlement({ trx }: Pick<UnitOfWork, 'trx'>, id: string): Promise<SettlementRow> {
-  const sql = 'SELECT * FROM settlement WHERE id = :id FOR UPDATE';
-  const [row] = await rows<SettlementRow>(trx, sql, { id });
-  if (!row) throw notFound('settlement');
-  return row;
+  return found(await trx('settlement').where({ id }).forUpdate().first());
 }
 
 /** A settlement of this merchant and environment. Throws NOT_FOUND. */
 export async function findSettlement(db: Queryable, scope: MerchantScope, id: string): Promise<SettlementRow> {
-  const [row] = await rows<SettlementRow>(
-    db,
-    'SELECT * FROM settlement WHERE id = :id AND merchant_id = :merchantId AND environment = :environment',
-    { ...scopeOf(scope), id },
+  return found(
+    await db('settlement')
+      .where({ ...scopeOf(scope), id })
+      .first(),
   );
+}
+
+function found(row: SettlementRow | undefined): SettlementRow {
   if (!row) throw notFound('settlement');
   return row;
 }
