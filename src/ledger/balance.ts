@@ -164,18 +164,16 @@ export async function countMovements(db: Queryable, filter: AccountRange, most: 
   return found?.count ?? 0;
 }
 
-/** One account over a range of days: openingSantim + movedSantim = closingSantim. */
-export type AccountPeriod = { count: number; openingSantim: Santim; movedSantim: Santim; closingSantim: Santim };
-
 /**
- * Counts the movements of a range and opens with the balance after the last entry before it, since entries never go back in
- * time. OFFSET 0 makes PostgreSQL search the last of several entries of one time among these, not down the whole account.
+ * One account over a range of days: openingSantim + movedSantim = closingSantim. Counts the movements of the range and opens
+ * with the balance after the last entry before it, since entries never go back in time. OFFSET 0 makes PostgreSQL search the
+ * last of several entries of one time among these, not down the whole account.
  */
 export async function sumAccount(
   db: Queryable,
   scope: MerchantScope,
   { account, range }: { account: MerchantAccount; range: DayRange },
-): Promise<AccountPeriod> {
+) {
   const [sums] = await rows<{ count: number; openingSantim: Santim; movedSantim: Santim }>(
     db,
     `SELECT movements.count, movements.santim AS moved_santim, coalesce(last.balance_after_santim, 0)::bigint AS opening_santim
