@@ -26,7 +26,11 @@ type DayRequest = { reconciliationId: string; atMs: number };
 
 export type ReconciliationActivities = ReturnType<typeof createReconciliationActivities>;
 
-export function createReconciliationActivities(deps: ReconciliationDeps) {
+/** @param operations can be replaced by a test of their errors. */
+export function createReconciliationActivities(
+  deps: ReconciliationDeps,
+  operations = { importNextPage, recheckOrders },
+) {
   const { db, runInTransaction, findProvider } = deps;
   return {
     /** Returns the number of requested days. */
@@ -40,7 +44,7 @@ export function createReconciliationActivities(deps: ReconciliationDeps) {
     },
 
     async importNextPage(run: Import): Promise<ImportedPage> {
-      return failedPermanently(() => importNextPage(deps, run));
+      return failedPermanently(() => operations.importNextPage(deps, run));
     },
 
     async rewindReading(run: Import): Promise<void> {
@@ -49,7 +53,7 @@ export function createReconciliationActivities(deps: ReconciliationDeps) {
 
     async recheckOrders({ reconciliationId, after, atMs }: DayRequest & { after: string }): Promise<RecheckResult> {
       const at = new Date(atMs + elapsedMs());
-      return failedPermanently(() => recheckOrders(deps, { reconciliationId, after, at }));
+      return failedPermanently(() => operations.recheckOrders(deps, { reconciliationId, after, at }));
     },
 
     async compareDay({ reconciliationId, atMs }: DayRequest): Promise<RunResult> {
