@@ -53,7 +53,7 @@ const bankReference = 'FT25017QX9K2';
 const sentAt = '2025-01-17T11:05:00.000Z';
 const completedAt = '2025-01-20T06:10:00.000Z';
 const credit = { creditedAt: '2025-01-20T05:45:00.000Z', creditedOn: '2025-01-20' };
-const refused = { code: 'BANK_REFUSED', message: 'The account is closed.' };
+const failure = { code: 'BANK_REFUSED', message: 'The account is closed.' };
 const rejected = { code: 'REJECTED', message: 'The account is under investigation.' };
 const mourning = { date: '2025-01-21', reason: 'National mourning, Tuesday 21 January 2025', provisional: false };
 
@@ -87,7 +87,7 @@ export const SETTLEMENT_EVENTS = {
   }),
   'settlement.failed': event(
     'The bank did not credit a settlement, or sent it back afterwards (returnedAt): its money is available again.',
-    { ...fixed, version: 4, status: 'FAILED', bankReference, failure: refused, requestedAt, sentAt, completedAt },
+    { ...fixed, version: 4, status: 'FAILED', bankReference, failure, requestedAt, sentAt, completedAt },
   ),
   'settlement.rejected': event('An operator rejected a settlement: the reserved money is available again.', {
     ...fixed,
