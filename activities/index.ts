@@ -1,6 +1,5 @@
-import type { ReconciliationSteps } from '../src/reconciliation/activities-api.ts';
 import { createPaymentActivities, type PaymentDeps } from './payments.ts';
-import { createReconciliationActivities } from './reconciliation.ts';
+import { createReconciliationActivities, type ReconciliationDeps } from './reconciliation.ts';
 import { createReportActivities, type ReportDeps } from './reports.ts';
 import { createSettlementActivities, type SettlementDeps } from './settlements.ts';
 import { createWebhookActivities, type WebhookDeps } from './webhooks.ts';
@@ -13,7 +12,7 @@ export function createActivities(deps: {
   settlements: SettlementDeps;
   webhooks: WebhookDeps;
   reports: ReportDeps;
-  reconciliation: ReconciliationSteps;
+  reconciliation: ReconciliationDeps;
 }) {
   return {
     payments: createPaymentActivities(deps.payments),

@@ -1,45 +1,68 @@
 import { activityInfo, ApplicationFailure, heartbeat } from '@temporalio/activity';
 
-import type { ReconciliationSteps } from '../src/reconciliation/activities-api.ts';
-import type { RunResult } from '../src/reconciliation/compare.ts';
-import type { Import, ImportedPage } from '../src/reconciliation/import.ts';
-import { isPermanentError, type RecheckResult } from '../src/reconciliation/recheck.ts';
+import type { RunInTransaction } from '../src/outbox/record.ts';
+import { abandonRun, compareDay, type RunResult } from '../src/reconciliation/compare.ts';
+import {
+  importNextPage,
+  restartImport,
+  startImport,
+  type Import,
+  type ImportDeps,
+  type ImportedPage,
+} from '../src/reconciliation/import.ts';
+import {
+  isPermanentError,
+  recheckOrders,
+  type RecheckDeps,
+  type RecheckResult,
+} from '../src/reconciliation/recheck.ts';
+import { requestLastDays } from '../src/reconciliation/request.ts';
 import { elapsedMs } from './business-time.ts';
 import { asNonRetryable } from './non-retryable.ts';
+
+export type ReconciliationDeps = ImportDeps & RecheckDeps & { runInTransaction: RunInTransaction };
 
 type DayRequest = { reconciliationId: string; atMs: number };
 
 export type ReconciliationActivities = ReturnType<typeof createReconciliationActivities>;
 
-export function createReconciliationActivities(steps: ReconciliationSteps) {
+/** @param operations can be replaced by a test of their errors. */
+export function createReconciliationActivities(
+  deps: ReconciliationDeps,
+  operations = { importNextPage, recheckOrders },
+) {
+  const { db, runInTransaction, findProvider } = deps;
   return {
     /** Returns the number of requested days. */
     async requestLastDays({ atMs }: Pick<DayRequest, 'atMs'>): Promise<number> {
-      return asNonRetryable(async () => (await steps.requestLastDays(new Date(atMs))).length);
+      const request = { findProvider, clock: () => new Date(atMs) };
+      return asNonRetryable(async () => (await runInTransaction((tx) => requestLastDays(tx, request))).length);
     },
 
     async startImport({ reconciliationId, atMs }: DayRequest): Promise<Import> {
-      return asNonRetryable(() => steps.startImport(reconciliationId, new Date(atMs)));
+      return asNonRetryable(() => startImport(db, reconciliationId, new Date(atMs)));
     },
 
     async importNextPage(run: Import): Promise<ImportedPage> {
-      return failedPermanently(() => steps.importNextPage(run));
+      return failedPermanently(() => operations.importNextPage(deps, run));
     },
 
     async rewindReading(run: Import): Promise<void> {
-      return failedPermanently(() => steps.restartImport(run));
+      return failedPermanently(() => restartImport(db, run));
     },
 
     async recheckOrders({ reconciliationId, after, atMs }: DayRequest & { after: string }): Promise<RecheckResult> {
-      return failedPermanently(() => steps.recheckOrders(reconciliationId, after, new Date(atMs + elapsedMs())));
+      const at = new Date(atMs + elapsedMs());
+      return failedPermanently(() => operations.recheckOrders(deps, { reconciliationId, after, at }));
     },
 
     async compareDay({ reconciliationId, atMs }: DayRequest): Promise<RunResult> {
-      return failedPermanently(() => steps.compareDay(reconciliationId, new Date(atMs), () => heartbeat()));
+      const day = { reconciliationId, at: new Date(atMs), onProgress: () => heartbeat() };
+      return failedPermanently(() => compareDay(deps, day));
     },
 
     async abandonRun({ problem, ...run }: Import & { problem: string | null }): Promise<RunResult> {
-      return asNonRetryable(() => steps.abandonRun(run, problem));
+      return asNonRetryable(() => runInTransaction((tx) => abandonRun(tx, run, problem)));
     },
   };
 }

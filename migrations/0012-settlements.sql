@@ -12,7 +12,7 @@ CREATE TABLE bank_account (
   decided_by        text,                          -- opr_…, or "sandbox"
   usable_from       timestamptz NOT NULL,          -- a changed account waits: no settlement can be requested before
   decided_at        timestamptz,
-  verified_at       timestamptz,                   -- kept if it is rejected later, so that a change still waits
+  verified_at       timestamptz,                   -- unchanged by a later rejection: a replacement is still held
   replaced_at       timestamptz,                   -- another account applies since
   created_at        timestamptz NOT NULL DEFAULT now(),
   CHECK ((status = 'PENDING') = (decided_at IS NULL)),
@@ -84,7 +84,7 @@ CREATE TABLE settlement_timeline (
   id             bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   settlement_id  text NOT NULL REFERENCES settlement,
   kind           text NOT NULL,                    -- settlement.requested, bank.sent …
-  actor          text NOT NULL,                    -- key_…, opr_…, "sandbox" or "calendar"; not shown to merchants
+  actor          text NOT NULL,                    -- key_…, opr_…, "sandbox" or "calendar"; not in merchants' responses
   detail         jsonb NOT NULL DEFAULT '{}',
   occurred_at    timestamptz NOT NULL,
   created_at     timestamptz NOT NULL DEFAULT now()

@@ -44,7 +44,7 @@ CREATE INDEX reconciliation_running ON reconciliation (id) WHERE is_running;
 -- Days that could not be compared, for the operators' work queue.
 CREATE INDEX reconciliation_failed ON reconciliation (id) WHERE status = 'INCOMPLETE' AND NOT is_running;
 
--- The providers' statements as imported. Rows that a later import does not contain are kept, but no longer count. The
+-- The providers' statements as imported. Rows that a later import does not contain stay, but no longer count. The
 -- key contains the amount, since an order may be listed twice under one reference with two amounts.
 CREATE TABLE statement_row (
   reconciliation_id   text NOT NULL REFERENCES reconciliation,

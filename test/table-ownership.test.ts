@@ -59,12 +59,16 @@ const heightOf = (room: string): number => ORDER.findIndex((rooms) => rooms.incl
 /** Words of SQL that a table's name follows, in the case that statements are written in. */
 const READS = /\b(?:FROM|JOIN)\s+(?:ONLY\s+)?([a-z_]+)/g;
 const WRITES = /\b(?:INSERT INTO|UPDATE|DELETE FROM|TRUNCATE)\s+([a-z_]+)/g;
+/** Knex's builder, by which a room writes its own tables: `trx('settlementTimeline')`. */
+const BUILDS = /\b(?:db|trx)(?:<\w+>)?\('([a-zA-Z]+)'\)/g;
 
 type Access = { file: string; table: string; write: boolean };
 
 function accessesIn(file: string): Access[] {
   const text = readFileSync(join(PROJECT, file), 'utf8');
-  const written = new Set([...text.matchAll(WRITES)].map(([, table = '']) => table));
+  const built = [...text.matchAll(BUILDS)].map(([, name = '']) => name.replace(/[A-Z]/g, (letter) => `_${letter}`));
+  const statements = [...text.matchAll(WRITES)].map(([, table = '']) => table);
+  const written = new Set([...statements, ...built.map((name) => name.toLowerCase())]);
   const read = new Set([...text.matchAll(READS)].map(([, table = '']) => table));
   const found = new Set([...written, ...read]);
   return [...found].filter((table) => OWNER_OF.has(table)).map((table) => ({ file, table, write: written.has(table) }));

@@ -1,7 +1,7 @@
 import { LEDGER_CHECKS, type LedgerInvariant } from '../ledger/verify.ts';
 import { TRANSACTION_CHECKS } from '../payments/invariants.ts';
-import { RECEIPT_CHECKS } from '../reconciliation/invariants.ts';
-import { SETTLEMENT_CHECKS } from '../settlements/invariants.ts';
+import { RECEIPT_CHECKS } from '../reconciliation/monitoring.ts';
+import { SETTLEMENT_CHECKS } from '../settlements/monitoring.ts';
 import { WITHDRAWAL_CHECKS } from '../withdrawals/monitoring.ts';
 
 /** Invariants across several slices. */

@@ -19,14 +19,13 @@ import { measurePayments } from '../payments/metrics.ts';
 import { findObsolete, findRecoverableAttempts } from '../payments/recoverable.ts';
 import { MIN_QUERY_INTERVAL_MS, POLL_INTERVAL_MIN_MS, createSyncAttempt } from '../payments/sync.ts';
 import { createFindProvider } from '../providers/find-provider.ts';
-import { createReconciliationSteps } from '../reconciliation/activities-api.ts';
-import { measureReconciliation } from '../reconciliation/metrics.ts';
+import { measureReconciliation } from '../reconciliation/monitoring.ts';
 import { findRecoverableRuns } from '../reconciliation/runs.ts';
 import { createReportFiles } from '../reports/files.ts';
 import { createGenerateReport, giveUpReport } from '../reports/generate.ts';
 import { measureReports } from '../reports/monitoring.ts';
 import { findRecoverableReports } from '../reports/workflow.ts';
-import { measureSettlements } from '../settlements/metrics.ts';
+import { measureSettlements } from '../settlements/monitoring.ts';
 import { findRecoverableSettlements } from '../settlements/workflow-input.ts';
 import { temporalOptions } from '../temporal/client.ts';
 import { temporalConnection } from '../temporal/connection.ts';
@@ -192,7 +191,7 @@ function createPayments(config: Config, { db, runInTransaction, clock, log }: Da
     autoDecide: (withdrawalId: string, at: Date) => autoDecide(deps, withdrawalId, at),
     check: async (withdrawalId: string, now: Date) => (await checkPayout(withdrawalId, { ...options, now })).row,
   };
-  const reconciliation = createReconciliationSteps({ ...deps, checkAttempt: check, checkPayout });
+  const reconciliation = { ...deps, checkAttempt: check, checkPayout };
   const checks = { checkAttempt: check, checkPayout };
   return { operations: { payments, withdrawals, reconciliation }, checks, close: http.close };
 }

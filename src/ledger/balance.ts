@@ -1,8 +1,11 @@
-import { rows, type Queryable } from '../lib/db.ts';
-import type { Santim } from '../lib/money.ts';
+import { z } from 'zod';
+
+import { rows, type Knex, type Queryable } from '../lib/db.ts';
+import { instant } from '../lib/fields.ts';
+import { toBirr, type Santim } from '../lib/money.ts';
 import { toPage, pageOffset, type DayRange, type Page, type Position } from '../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
-import type { JournalKind, Posting } from './postings.ts';
+import { JOURNAL_KINDS, type JournalKind, type Posting } from './postings.ts';
 
 /** The balance of a merchant in one environment. */
 export type Balance = {
@@ -27,12 +30,22 @@ export async function readBalance(db: Queryable, scope: MerchantScope): Promise<
   return balance ?? NOTHING;
 }
 
+/** The available balance, locked until the transaction ends. */
+export async function lockAvailable(trx: Knex.Transaction, scope: MerchantScope): Promise<Santim> {
+  const sql = `SELECT ledger_lock_available(:merchantId, :environment, 'ETB') AS santim`;
+  const [available] = await rows<{ santim: Santim }>(trx, sql, scopeOf(scope));
+  return available?.santim ?? 0n;
+}
+
 /** The two accounts of a merchant, by their names in the API. */
 export const MERCHANT_ACCOUNTS = { available: 'AVAILABLE', reserved: 'RESERVED' } as const;
 export type MerchantAccount = keyof typeof MERCHANT_ACCOUNTS;
+export const ACCOUNTS = Object.keys(MERCHANT_ACCOUNTS) as [MerchantAccount, ...MerchantAccount[]];
 
-/** One movement of a merchant's account. */
-export type Movement = {
+/** One movement of a merchant's account as a row: `id` is its journal's, `sequence` its position in its account. */
+export type ReadMovement = {
+  id: string;
+  sequence: bigint;
   journalId: string;
   position: number;
   type: JournalKind;
@@ -43,34 +56,32 @@ export type Movement = {
   effectiveAt: Date;
 };
 
-/** A movement as a row: `id` is its journal's, `sequence` its position in its account. */
-export type ReadMovement = Movement & { id: string; sequence: bigint };
-
 /** The columns of a {@link ReadMovement}, of an entry e of a journal j. */
 export const MOVEMENT_COLUMNS = `j.id, e.journal_id, CAST(e.position AS int) AS position, j.kind AS type, e.amount_santim,
   e.balance_after_santim, e.sequence, j.resource_type, j.resource_id, e.effective_at`;
 
-export type MovementFilter = MerchantScope & { account: MerchantAccount; range: DayRange; types: JournalKind[] | null };
+type AccountRange = MerchantScope & { account: MerchantAccount; range: DayRange };
+export type MovementFilter = AccountRange & { types: JournalKind[] | null };
 
-/** Movements a, e and j of one account in SQL, and the values it takes. */
-export function movementConditions(filter: MovementFilter) {
-  const where = `a.merchant_id = :merchantId AND a.environment = :environment AND a.currency = 'ETB' AND a.kind = :kind
-    AND a.channel IS NULL AND e.effective_at >= :from AND e.effective_at < :until
-    ${filter.types === null ? '' : 'AND j.kind = ANY (:types)'}`;
-  const tables = `ledger_account a JOIN ledger_entry e ON e.account_id = a.id JOIN ledger_journal j ON j.id = e.journal_id`;
-  const values = { ...filter, ...filter.range, kind: MERCHANT_ACCOUNTS[filter.account] };
-  return { where, tables, values };
+/** The account a of a merchant, and its entries e of the days. */
+const ACCOUNT = `a.environment = :environment AND a.currency = 'ETB' AND a.kind = :kind
+  AND coalesce(a.merchant_id, '') = :merchantId AND coalesce(a.channel, '') = ''`;
+const IN_RANGE = 'e.effective_at >= :from AND e.effective_at < :until';
+
+function valuesOf({ account, range, merchantId, environment }: AccountRange) {
+  return { merchantId, environment, kind: MERCHANT_ACCOUNTS[account], from: range.from, until: range.until };
 }
 
 /** The movements of one account with the balance after each, the newest first. */
 export async function listMovements(db: Queryable, filter: MovementFilter, page: Page) {
-  const { where, tables, values } = movementConditions(filter);
+  const from = `FROM ledger_account a JOIN ledger_entry e ON e.account_id = a.id JOIN ledger_journal j ON j.id = e.journal_id
+    WHERE ${ACCOUNT} AND ${IN_RANGE} ${filter.types === null ? '' : 'AND j.kind = ANY (:types)'}`;
+  const values = { ...valuesOf(filter), types: filter.types };
   const [[count], found] = await Promise.all([
-    rows<{ total: number }>(db, `SELECT count(*)::int AS total FROM ${tables} WHERE ${where}`, values),
+    rows<{ total: number }>(db, `SELECT count(*)::int AS total ${from}`, values),
     rows<ReadMovement>(
       db,
-      `SELECT ${MOVEMENT_COLUMNS} FROM ${tables}
-        WHERE ${where} ${page.after ? 'AND e.sequence < CAST(:after AS bigint)' : ''}
+      `SELECT ${MOVEMENT_COLUMNS} ${from} ${page.after ? 'AND e.sequence < CAST(:after AS bigint)' : ''}
        ORDER BY e.sequence DESC LIMIT :most OFFSET :offset`,
       { ...values, after: page.after?.at ?? null, most: page.limit + 1, offset: pageOffset(page) },
     ),
@@ -83,6 +94,35 @@ export function positioned(row: ReadMovement) {
   return { ...row, position: String(row.sequence), entry: row.position };
 }
 
+/** One entry of `GET /api/checkout/balance/history`. */
+export const Movement = z
+  .object({
+    entryId: z.string(),
+    journalId: z.string().meta({ description: 'The same for all entries of one posting' }),
+    account: z.enum(ACCOUNTS),
+    type: z.enum(JOURNAL_KINDS),
+    amount: z.number().meta({ description: 'Positive when the balance rose, negative when it fell' }),
+    balanceAfter: z.number(),
+    resourceType: z.enum(['transaction', 'withdrawal', 'settlement', 'providerTransfer']),
+    resourceId: z.string(),
+    createdAt: instant.meta({ description: 'When it was posted; never before the previous movement' }),
+  })
+  .meta({ id: 'BalanceMovement' });
+
+/** A movement of a page as the API returns it; `account` is known to the caller. */
+export function presentMovement(row: ReturnType<typeof positioned>) {
+  return {
+    entryId: `${row.journalId}-${row.entry}`,
+    journalId: row.journalId,
+    type: row.type,
+    amount: toBirr(row.amountSantim),
+    balanceAfter: toBirr(row.balanceAfterSantim),
+    resourceType: row.resourceType,
+    resourceId: row.resourceId,
+    createdAt: row.effectiveAt.toISOString(),
+  };
+}
+
 /**
  * At most `limit` movements of the balance's history in a range of days, in its order, after a sequence. Entries are
  * walked down by their sequence: by time, the whole range would be sorted for each page. IS TRUE and OFFSET 0 make
@@ -90,15 +130,13 @@ export function positioned(row: ReadMovement) {
  */
 export async function exportMovements(
   db: Queryable,
-  { account, range, ...scope }: Omit<MovementFilter, 'types'>,
+  filter: AccountRange,
   { after, limit }: { after: Position | null; limit: number },
 ): Promise<ReadMovement[]> {
   return rows<ReadMovement>(
     db,
     `WITH account AS MATERIALIZED (
-       SELECT id FROM ledger_account
-       WHERE environment = :environment AND currency = 'ETB' AND kind = :kind
-         AND coalesce(merchant_id, '') = :merchantId AND coalesce(channel, '') = ''
+       SELECT a.id FROM ledger_account a WHERE ${ACCOUNT}
      ), page AS MATERIALIZED (
        SELECT * FROM ledger_entry
        WHERE account_id = (SELECT id FROM account) AND (effective_at >= :from AND effective_at < :until) IS TRUE
@@ -110,47 +148,32 @@ export async function exportMovements(
        ORDER BY sequence DESC LIMIT :limit
      )
      SELECT ${MOVEMENT_COLUMNS} FROM page e JOIN ledger_journal j ON j.id = e.journal_id ORDER BY e.sequence DESC`,
-    {
-      ...scopeOf(scope),
-      kind: MERCHANT_ACCOUNTS[account],
-      from: range.from,
-      until: range.until,
-      after: after?.at ?? null,
-      limit,
-    },
+    { ...valuesOf(filter), after: after?.at ?? null, limit },
   );
 }
 
 /** How many movements one account has in a range of days, counted no further than `most`. */
-export async function countMovements(
-  db: Queryable,
-  { account, range, ...scope }: Omit<MovementFilter, 'types'>,
-  most: number,
-): Promise<number> {
+export async function countMovements(db: Queryable, filter: AccountRange, most: number): Promise<number> {
   const [found] = await rows<{ count: number }>(
     db,
     `SELECT count(*)::int AS count FROM (
-       SELECT FROM ledger_account a JOIN ledger_entry e ON e.account_id = a.id
-       WHERE a.environment = :environment AND a.currency = 'ETB' AND a.kind = :kind
-         AND coalesce(a.merchant_id, '') = :merchantId AND coalesce(a.channel, '') = ''
-         AND e.effective_at >= :from AND e.effective_at < :until LIMIT :most) counted`,
-    { ...scopeOf(scope), kind: MERCHANT_ACCOUNTS[account], from: range.from, until: range.until, most },
+       SELECT FROM ledger_account a JOIN ledger_entry e ON e.account_id = a.id WHERE ${ACCOUNT} AND ${IN_RANGE}
+       LIMIT :most) counted`,
+    { ...valuesOf(filter), most },
   );
   return found?.count ?? 0;
 }
 
-/** One account over a range of days: openingSantim + movedSantim = closingSantim. */
-export type AccountPeriod = { count: number; openingSantim: Santim; movedSantim: Santim; closingSantim: Santim };
-
 /**
- * Counts the movements of a range and opens with the balance after the last entry before it, since entries never go back in
- * time. OFFSET 0 makes PostgreSQL search the last of several entries of one time among these, not down the whole account.
+ * One account over a range of days: openingSantim + movedSantim = closingSantim. Counts the movements of the range and opens
+ * with the balance after the last entry before it, since entries never go back in time. OFFSET 0 makes PostgreSQL search the
+ * last of several entries of one time among these, not down the whole account.
  */
 export async function sumAccount(
   db: Queryable,
   scope: MerchantScope,
   { account, range }: { account: MerchantAccount; range: DayRange },
-): Promise<AccountPeriod> {
+) {
   const [sums] = await rows<{ count: number; openingSantim: Santim; movedSantim: Santim }>(
     db,
     `SELECT movements.count, movements.santim AS moved_santim, coalesce(last.balance_after_santim, 0)::bigint AS opening_santim
@@ -165,11 +188,10 @@ export async function sumAccount(
      ) last ON true
      CROSS JOIN LATERAL (
        SELECT count(*)::int AS count, coalesce(sum(e.amount_santim), 0)::bigint AS santim
-       FROM ledger_entry e WHERE e.account_id = a.id AND e.effective_at >= :from AND e.effective_at < :until
+       FROM ledger_entry e WHERE e.account_id = a.id AND ${IN_RANGE}
      ) movements
-     WHERE a.environment = :environment AND a.currency = 'ETB' AND a.kind = :kind
-       AND coalesce(a.merchant_id, '') = :merchantId AND coalesce(a.channel, '') = ''`,
-    { ...scopeOf(scope), kind: MERCHANT_ACCOUNTS[account], from: range.from, until: range.until },
+     WHERE ${ACCOUNT}`,
+    valuesOf({ ...scope, account, range }),
   );
   // A merchant without movements has no account.
   const { count, openingSantim, movedSantim } = sums ?? { count: 0, openingSantim: 0n, movedSantim: 0n };

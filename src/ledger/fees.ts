@@ -62,6 +62,17 @@ export function readFeeRule(json: FeeRuleJson): FeeRule {
   };
 }
 
+/** The rule that applies to a merchant: its own, or the platform's. */
+export async function readEffectiveRule(
+  db: Queryable,
+  about: { merchantId: string; channel: Channel | null; direction: FeeDirection; at: Date },
+): Promise<FeeRule> {
+  const sql = 'SELECT effective_fee_rule(:merchantId, :channel, :direction, :at) AS rule';
+  const [found] = await rows<{ rule: FeeRuleJson }>(db, sql, about);
+  if (!found) throw new Error('effective_fee_rule returned no row');
+  return readFeeRule(found.rule);
+}
+
 export const FEE_DIRECTIONS = ['PAY_IN', 'PAY_OUT', 'SETTLEMENT'] as const;
 export type FeeDirection = (typeof FEE_DIRECTIONS)[number];
 
@@ -90,19 +101,17 @@ export type NewFeeRule = Omit<FeeRule, 'id'> & {
  * version is the same. Throws VALIDATION_ERROR beyond the bounds and for a start in the past.
  */
 export async function addFeeRule(trx: Knex.Transaction, wanted: NewFeeRule, now: Date): Promise<StoredFeeRule | null> {
-  rejectUnusable(wanted);
+  ensureUsable(wanted);
   const validFrom = readValidFrom(wanted.validFrom, now);
   await lock(trx, 'fee_rule', wanted.merchantId);
   const { merchantId, channel, direction } = wanted;
-  const [newest] = await rows<StoredFeeRule>(
-    trx,
-    `SELECT ${COLUMNS} FROM fee_rule
-     WHERE merchant_id = :merchantId AND direction = :direction AND coalesce(channel, '') = coalesce(CAST(:channel AS text), '')
-     ORDER BY version DESC LIMIT 1`,
-    { merchantId, channel, direction },
-  );
+  const newest = await trx<StoredFeeRule>('feeRule')
+    .where({ merchantId, channel, direction })
+    .orderBy('version', 'desc')
+    .first();
   const begins = wanted.validFrom ?? null;
-  if (newest && isSameRule(newest, wanted) && isSameTime(newest.validFrom, { begins, now })) return null;
+  const isSame = FIGURES.every((figure) => newest?.[figure] === wanted[figure]);
+  if (newest && isSame && isSameTime(newest.validFrom, { begins, now })) return null;
   const [added] = await rows<StoredFeeRule>(
     trx,
     `INSERT INTO fee_rule (id, merchant_id, channel, direction, basis_points, fixed_santim, min_santim, max_santim,
@@ -110,12 +119,7 @@ export async function addFeeRule(trx: Knex.Transaction, wanted: NewFeeRule, now:
      VALUES (:id, :merchantId, :channel, :direction, :basisPoints, :fixedSantim, :minSantim, :maxSantim,
              :taxBasisPoints, :validFrom, :version)
      RETURNING ${COLUMNS}`,
-    {
-      ...wanted,
-      id: newId('fee'),
-      validFrom,
-      version: (newest?.version ?? 0) + 1,
-    },
+    { ...wanted, id: newId('fee'), validFrom, version: (newest?.version ?? 0) + 1 },
   );
   return added ?? null;
 }
@@ -128,20 +132,16 @@ export async function listFeeRules(db: Queryable, merchantId: string, at: Date):
 const COLUMNS = `id, merchant_id, channel, direction, basis_points, fixed_santim, min_santim, max_santim,
   tax_basis_points, valid_from, version`;
 
-function rejectUnusable({
-  channel,
-  direction,
-  basisPoints,
-  fixedSantim,
-  minSantim,
-  maxSantim,
-  taxBasisPoints,
-}: NewFeeRule) {
-  if ((channel === null) !== (direction === 'SETTLEMENT')) {
+function ensureUsable(rule: NewFeeRule): void {
+  if ((rule.channel === null) !== (rule.direction === 'SETTLEMENT')) {
     throw invalid('channel', 'must be given for PAY_IN and PAY_OUT, and left out for SETTLEMENT');
   }
-  requireWithin('basisPoints', basisPoints, FEE_BOUNDS.basisPointsMax);
-  requireWithin('taxBasisPoints', taxBasisPoints, FEE_BOUNDS.taxBasisPointsMax);
+  for (const field of ['basisPoints', 'taxBasisPoints'] as const) {
+    const [points, most] = [rule[field], FEE_BOUNDS[`${field}Max`]];
+    if (Number.isInteger(points) && points >= 0 && points <= most) continue;
+    throw invalid(field, `must be a whole number from 0 to ${most} (hundredths of a percent), got ${points}`);
+  }
+  const { fixedSantim, minSantim, maxSantim } = rule;
   for (const [field, santim] of Object.entries({ fixed: fixedSantim, min: minSantim, max: maxSantim ?? 0n })) {
     if (santim >= 0n && santim <= FEE_BOUNDS.fixedSantimMax) continue;
     const most = formatBirr(FEE_BOUNDS.fixedSantimMax);
@@ -152,21 +152,7 @@ function rejectUnusable({
   }
 }
 
-function requireWithin(field: string, points: number, most: number): void {
-  if (Number.isInteger(points) && points >= 0 && points <= most) return;
-  throw invalid(field, `must be a whole number from 0 to ${most} (hundredths of a percent), got ${points}`);
-}
-
-function isSameRule(one: FeeRule, other: NewFeeRule): boolean {
-  const same = (a: number | Santim | null, b: number | Santim | null): boolean => a === b;
-  return (
-    same(one.basisPoints, other.basisPoints) &&
-    same(one.fixedSantim, other.fixedSantim) &&
-    same(one.minSantim, other.minSantim) &&
-    same(one.maxSantim, other.maxSantim) &&
-    same(one.taxBasisPoints, other.taxBasisPoints)
-  );
-}
+const FIGURES = ['basisPoints', 'fixedSantim', 'minSantim', 'maxSantim', 'taxBasisPoints'] as const;
 
 /** Without a start: already in force. With a start: the same instant. */
 function isSameTime(validFrom: Date, { begins, now }: { begins: Date | null; now: Date }): boolean {

@@ -54,13 +54,8 @@ const LEDGER_POST = `
 
 function valuesOf({ entries, ...posting }: Posting, at: Date) {
   return {
+    ...posting,
     id: newId('jrn'),
-    key: posting.key,
-    kind: posting.kind,
-    merchantId: posting.merchantId,
-    environment: posting.environment,
-    resourceType: posting.resourceType,
-    resourceId: posting.resourceId,
     at,
     accounts: entries.map((entry) => entry.account),
     channels: entries.map((entry) => entry.channel ?? null),

@@ -3,6 +3,7 @@ import type { Environment, MerchantScope } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 import type { Fee } from './fees.ts';
 
+/** The accounts; CHANNEL_CLEARING has one for each channel. */
 export type AccountKind =
   | 'AVAILABLE'
   | 'RESERVED'
@@ -64,61 +65,38 @@ type Received = MerchantScope & { transactionId: string; channel: Channel; amoun
 
 /** A payment became SUCCESS: debits the provider's clearing account, credits the merchant less the fee. */
 export function paymentPosting(paid: Received & Fee): Posting {
-  return {
-    key: `payment:${paid.transactionId}`,
-    kind: 'PAYMENT',
-    ...about(paid),
-    entries: [{ account: 'CHANNEL_CLEARING', channel: paid.channel, amountSantim: -paid.amountSantim }, ...netOf(paid)],
-  };
+  const entries = [clearing(paid, -paid.amountSantim), ...netOf(paid)];
+  return receivedPosting(paid, { key: `payment:${paid.transactionId}`, kind: 'PAYMENT', entries });
 }
 
 /** Posts a payment of another amount, or a second payment, to suspense until an operator decides. */
 export function suspensePosting(held: Received & { attemptId: string }): Posting {
-  return {
-    key: `held:${held.attemptId}`,
-    kind: 'PAYMENT_HELD',
-    ...about(held),
-    entries: [
-      { account: 'CHANNEL_CLEARING', channel: held.channel, amountSantim: -held.amountSantim },
-      { account: 'SUSPENSE', amountSantim: held.amountSantim },
-    ],
-  };
+  const entries = [clearing(held, -held.amountSantim), entry('SUSPENSE', held.amountSantim)];
+  return receivedPosting(held, { key: `held:${held.attemptId}`, kind: 'PAYMENT_HELD', entries });
 }
 
 /** An operator accepts held money for the merchant. The return shares this key, so only one of them can be posted. */
 export function suspenseAcceptedPosting(held: Received & Fee & { attemptId: string }): Posting {
-  return {
-    key: `held-ended:${held.attemptId}`,
-    kind: 'HELD_ACCEPTED',
-    ...about(held),
-    entries: [{ account: 'SUSPENSE', amountSantim: -held.amountSantim }, ...netOf(held)],
-  };
+  const entries = [entry('SUSPENSE', -held.amountSantim), ...netOf(held)];
+  return receivedPosting(held, { key: `held-ended:${held.attemptId}`, kind: 'HELD_ACCEPTED', entries });
 }
 
 /** Held money was returned to the customer, which ends the provider's debt. */
 export function suspenseReturnedPosting(held: Received & { attemptId: string }): Posting {
-  return {
-    key: `held-ended:${held.attemptId}`,
-    kind: 'HELD_RETURNED',
-    ...about(held),
-    entries: [
-      { account: 'SUSPENSE', amountSantim: -held.amountSantim },
-      { account: 'CHANNEL_CLEARING', channel: held.channel, amountSantim: held.amountSantim },
-    ],
-  };
+  const entries = [entry('SUSPENSE', -held.amountSantim), clearing(held, held.amountSantim)];
+  return receivedPosting(held, { key: `held-ended:${held.attemptId}`, kind: 'HELD_RETURNED', entries });
 }
 
 /** An outgoing payment: a withdrawal over a channel, or a settlement to the merchant's bank (no channel). */
-export type Payout = MerchantScope & { amountSantim: Santim } & Fee &
+export type Payout = MerchantScope & { id: string; amountSantim: Santim } & Fee &
   (
     | {
         type: 'withdrawal';
-        id: string;
         channel: Channel;
         /** Paid by the provider, if that differs from the amount. */
         paidSantim?: Santim;
       }
-    | { type: 'settlement'; id: string }
+    | { type: 'settlement' }
   );
 
 /** The debit of the balance: the amount, the fee and its tax. */
@@ -139,101 +117,76 @@ function retained(out: Payout): Santim {
 
 /** Reserves the money of a requested payout. Rejected by the ledger when the balance is insufficient. */
 export function reservePosting(out: Payout): Posting {
-  return payoutMovement(out, {
-    key: `reserved:${out.id}`,
-    happened: 'RESERVED',
-    entries: [
-      { account: 'AVAILABLE', amountSantim: -totalDebit(out) },
-      { account: 'RESERVED', amountSantim: totalDebit(out) },
-    ],
-  });
+  const entries = [entry('AVAILABLE', -totalDebit(out)), entry('RESERVED', totalDebit(out))];
+  return payoutJournal(out, { key: `reserved:${out.id}`, step: 'RESERVED', entries });
 }
 
 /** Paid out. The release shares this key, so only one of them can be posted. */
 export function payoutPosting(out: Payout): Posting {
-  return payoutMovement(out, {
-    key: `ended:${out.id}`,
-    happened: 'PAID',
-    entries: withoutZeros([
-      { account: 'RESERVED', amountSantim: -totalDebit(out) },
-      { account: 'AVAILABLE', amountSantim: totalDebit(out) - retained(out) },
-      ...charges(out, 1n),
-    ]),
-  });
+  const returned = entry('AVAILABLE', totalDebit(out) - retained(out));
+  const entries = [entry('RESERVED', -totalDebit(out)), returned, ...charges(out, 1n)];
+  return payoutJournal(out, { key: `ended:${out.id}`, step: 'PAID', entries });
 }
 
 /** Failed, rejected or cancelled: credits the reserved money to the merchant again. */
 export function releasePosting(out: Payout): Posting {
-  return payoutMovement(out, {
-    key: `ended:${out.id}`,
-    happened: 'RELEASED',
-    entries: [
-      { account: 'RESERVED', amountSantim: -totalDebit(out) },
-      { account: 'AVAILABLE', amountSantim: totalDebit(out) },
-    ],
-  });
+  const entries = [entry('RESERVED', -totalDebit(out)), entry('AVAILABLE', totalDebit(out))];
+  return payoutJournal(out, { key: `ended:${out.id}`, step: 'RELEASED', entries });
 }
 
 /** Paid after it had failed: debits the released money again. Rejected by the ledger when the balance is insufficient. */
 export function latePayoutPosting(out: Payout): Posting {
-  return payoutMovement(out, {
-    key: `after-all:${out.id}`,
-    happened: 'PAID',
-    entries: [{ account: 'AVAILABLE', amountSantim: -retained(out) }, ...charges(out, 1n)],
-  });
+  const entries = [entry('AVAILABLE', -retained(out)), ...charges(out, 1n)];
+  return payoutJournal(out, { key: `after-all:${out.id}`, step: 'PAID', entries });
 }
 
 /** Reversed by the provider or the bank: credits the paid money and the fee. */
 export function reversalPosting(out: Payout): Posting {
-  return payoutMovement(out, {
-    key: `reversed:${out.id}`,
-    happened: 'REVERSED',
-    entries: [...charges(out, -1n), { account: 'AVAILABLE', amountSantim: retained(out) }],
-  });
+  const entries = [...charges(out, -1n), entry('AVAILABLE', retained(out))];
+  return payoutJournal(out, { key: `reversed:${out.id}`, step: 'REVERSED', entries });
 }
 
-function about({ merchantId, environment, transactionId }: Received) {
-  return { merchantId, environment, resourceType: 'transaction', resourceId: transactionId } as const;
+function entry(account: AccountKind, amountSantim: Santim): Entry {
+  return { account, amountSantim };
+}
+
+function clearing({ channel }: { channel: Channel }, amountSantim: Santim): Entry {
+  return { account: 'CHANNEL_CLEARING', channel, amountSantim };
 }
 
 function netOf({ amountSantim, feeSantim, feeTaxSantim }: { amountSantim: Santim } & Fee): Entry[] {
-  return withoutZeros([
-    { account: 'AVAILABLE', amountSantim: amountSantim - feeSantim - feeTaxSantim },
-    { account: 'FEE_REVENUE', amountSantim: feeSantim },
-    { account: 'TAX_PAYABLE', amountSantim: feeTaxSantim },
-  ]);
+  const net = entry('AVAILABLE', amountSantim - feeSantim - feeTaxSantim);
+  return [net, entry('FEE_REVENUE', feeSantim), entry('TAX_PAYABLE', feeTaxSantim)];
 }
 
 /** The paid money and the fee. An overpayment is debited from suspense until the provider has taken it back. */
 function charges(out: Payout, sign: 1n | -1n): Entry[] {
   const left = unpaid(out);
-  const paid: Entry =
-    out.type === 'withdrawal'
-      ? { account: 'CHANNEL_CLEARING', channel: out.channel, amountSantim: sign * (out.amountSantim - left) }
-      : { account: 'BANK', amountSantim: sign * out.amountSantim };
-  return withoutZeros([
-    paid,
-    { account: 'FEE_REVENUE', amountSantim: sign * out.feeSantim },
-    { account: 'TAX_PAYABLE', amountSantim: sign * out.feeTaxSantim },
-    { account: 'SUSPENSE', amountSantim: left < 0n ? sign * left : 0n },
-  ]);
+  const paidSantim = sign * (out.amountSantim - left);
+  return [
+    out.type === 'withdrawal' ? clearing(out, paidSantim) : entry('BANK', paidSantim),
+    entry('FEE_REVENUE', sign * out.feeSantim),
+    entry('TAX_PAYABLE', sign * out.feeTaxSantim),
+    entry('SUSPENSE', left < 0n ? sign * left : 0n),
+  ];
 }
 
-type Movement = { key: string; happened: 'RESERVED' | 'PAID' | 'RELEASED' | 'REVERSED'; entries: Entry[] };
+type Journal = Pick<Posting, 'key' | 'kind' | 'entries'>;
 
-function payoutMovement(out: Payout, { key, happened, entries }: Movement): Posting {
-  const noun = out.type === 'withdrawal' ? 'WITHDRAWAL' : 'SETTLEMENT';
-  return {
-    key,
-    kind: `${noun}_${happened}` as JournalKind,
-    merchantId: out.merchantId,
-    environment: out.environment,
-    resourceType: out.type,
-    resourceId: out.id,
-    entries,
-  };
+function receivedPosting({ merchantId, environment, transactionId }: Received, journal: Journal): Posting {
+  const about = { merchantId, environment, resourceType: 'transaction', resourceId: transactionId } as const;
+  return { ...journal, ...about, entries: withoutZeros(journal.entries) };
+}
+
+type PayoutStep = Pick<Posting, 'key' | 'entries'> & { step: 'RESERVED' | 'PAID' | 'RELEASED' | 'REVERSED' };
+
+function payoutJournal(out: Payout, { key, step, entries }: PayoutStep): Posting {
+  const { merchantId, environment } = out;
+  const kind = out.type === 'withdrawal' ? (`WITHDRAWAL_${step}` as const) : (`SETTLEMENT_${step}` as const);
+  const about = { key, kind, merchantId, environment, resourceType: out.type, resourceId: out.id };
+  return { ...about, entries: withoutZeros(entries) };
 }
 
 function withoutZeros(entries: Entry[]): Entry[] {
-  return entries.filter((entry) => entry.amountSantim !== 0n);
+  return entries.filter(({ amountSantim }) => amountSantim !== 0n);
 }

@@ -6,7 +6,7 @@ import type { Knex } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
 import { scopeOf } from '../lib/scope.ts';
-import { listMovements, readBalance } from './balance.ts';
+import { listMovements, Movement, presentMovement, readBalance } from './balance.ts';
 import * as schema from './schema.ts';
 
 /** The balance of a merchant and its history. */
@@ -46,24 +46,14 @@ export function balanceRoutes({ db, clock }: { db: Knex; clock: Clock }): Route[
       auth: { by: 'key', scope: 'balance:read' },
       rateLimit: 'list',
       query: schema.MovementListQuery,
-      responses: { 200: z.array(schema.Movement) },
+      responses: { 200: z.array(Movement) },
       paginated: true,
       handle: async ({ caller, query }) => {
         const account = query.account ?? 'available';
         const range = readDayRange(query, clock());
         const filter = { ...scopeOf(caller), account, range, types: query.type ?? null };
         const { rows, pagination } = await listMovements(db, filter, readPage(query));
-        const data = rows.map((row) => ({
-          entryId: `${row.journalId}-${row.entry}`,
-          journalId: row.journalId,
-          account,
-          type: row.type,
-          amount: toBirr(row.amountSantim),
-          balanceAfter: toBirr(row.balanceAfterSantim),
-          resourceType: row.resourceType,
-          resourceId: row.resourceId,
-          createdAt: row.effectiveAt.toISOString(),
-        }));
+        const data = rows.map((row) => ({ ...presentMovement(row), account }));
         return { message: 'Balance history retrieved', data, pagination };
       },
     }),

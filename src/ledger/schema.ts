@@ -2,14 +2,14 @@ import { z } from 'zod';
 
 import { reason } from '../access/operator-schema.ts';
 import { RULES_MAX, validFromParam } from '../lib/effective-rules.ts';
+import { instant } from '../lib/fields.ts';
 import { BIRR_RULE, isBirr } from '../lib/money.ts';
 import { dateParam, sequencePageQuery, statusParam } from '../lib/pagination.ts';
 import { CHANNELS } from '../merchants/channels/channel.ts';
-import { MERCHANT_ACCOUNTS, type MerchantAccount } from './balance.ts';
+import { ACCOUNTS } from './balance.ts';
 import { FEE_DIRECTIONS } from './fees.ts';
 import { JOURNAL_KINDS } from './postings.ts';
 
-const instant = z.string().meta({ format: 'date-time' });
 const birr = (description: string) => z.number().meta({ description });
 
 /** `GET /api/checkout/balance`. */
@@ -27,35 +27,14 @@ export const Balance = z
   .meta({ id: 'Balance' });
 
 export const MovementListQuery = z.strictObject({
-  account: z
-    .enum(Object.keys(MERCHANT_ACCOUNTS) as [MerchantAccount, ...MerchantAccount[]])
-    .optional()
-    .meta({
-      description: 'Which of the two balances; available by default',
-    }),
+  account: z.enum(ACCOUNTS).optional().meta({
+    description: 'Which of the two balances; available by default',
+  }),
   type: statusParam(JOURNAL_KINDS).optional(),
   startDate: dateParam.optional(),
   endDate: dateParam.optional(),
   ...sequencePageQuery,
 });
-
-/** One entry of `GET /api/checkout/balance/history`. */
-export const Movement = z
-  .object({
-    entryId: z.string(),
-    journalId: z.string().meta({ description: 'The same for all entries of one posting' }),
-    account: z.enum(Object.keys(MERCHANT_ACCOUNTS) as [MerchantAccount, ...MerchantAccount[]]),
-    type: z.enum(JOURNAL_KINDS),
-    amount: birr('Positive when the balance rose, negative when it fell'),
-    balanceAfter: z.number(),
-    resourceType: z.enum(['transaction', 'withdrawal', 'settlement', 'providerTransfer']),
-    resourceId: z.string(),
-    createdAt: instant.meta({
-      format: 'date-time',
-      description: 'When it was posted; never before the previous movement',
-    }),
-  })
-  .meta({ id: 'BalanceMovement' });
 
 const channel = z.enum(CHANNELS);
 const birrOrZero = z

@@ -51,10 +51,12 @@ export async function readPeriod(
 
 const IN_PERIOD = 'e.account_id = :accountId AND e.sequence > :after AND e.sequence <= :upTo';
 
+type Span = Pick<Period, 'accountId' | 'after' | 'upTo'>;
+
 /** The sums of a period's movements, by type. */
 export async function sumPeriod(
   db: Queryable,
-  { accountId, after, upTo }: Period,
+  { accountId, after, upTo }: Span,
 ): Promise<{ type: JournalKind; count: number; amountSantim: Santim }[]> {
   return rows(
     db,
@@ -66,32 +68,26 @@ export async function sumPeriod(
 }
 
 /** The movements of a period with the balance after each, the oldest first. */
-export async function listPeriod(db: Queryable, { accountId, after, upTo }: Period, page: Page) {
-  const values = { accountId, after, upTo };
+export async function listPeriod(db: Queryable, { accountId, after, upTo }: Span, page: Page) {
+  const counted = `SELECT count(*)::int AS total FROM ledger_entry e WHERE ${IN_PERIOD}`;
+  const rest = { accountId, after: page.after ? BigInt(page.after.at) : after, upTo };
   const [[count], found] = await Promise.all([
-    rows<{ total: number }>(db, `SELECT count(*)::int AS total FROM ledger_entry e WHERE ${IN_PERIOD}`, values),
-    rows<ReadMovement>(
-      db,
-      `SELECT ${MOVEMENT_COLUMNS}
-       FROM ledger_entry e JOIN ledger_journal j ON j.id = e.journal_id
-       WHERE ${IN_PERIOD} ${page.after ? 'AND e.sequence > CAST(:shown AS bigint)' : ''}
-       ORDER BY e.sequence LIMIT :most OFFSET :offset`,
-      { ...values, shown: page.after?.at ?? null, most: page.limit + 1, offset: pageOffset(page) },
-    ),
+    rows<{ total: number }>(db, counted, { accountId, after, upTo }),
+    readSpan(db, rest, { limit: page.limit + 1, offset: pageOffset(page) }),
   ]);
   return toPage(page, count?.total ?? 0, found.map(positioned));
 }
 
 /** At most `limit` movements of a settlement's period, the oldest first, after a sequence. */
-export async function exportPeriod(
-  db: Queryable,
-  { accountId, after, upTo }: Pick<Period, 'accountId' | 'after' | 'upTo'>,
-  limit: number,
-): Promise<ReadMovement[]> {
+export async function exportPeriod(db: Queryable, span: Span, limit: number): Promise<ReadMovement[]> {
+  return readSpan(db, span, { limit, offset: 0 });
+}
+
+async function readSpan(db: Queryable, { accountId, after, upTo }: Span, part: { limit: number; offset: number }) {
   return rows<ReadMovement>(
     db,
     `SELECT ${MOVEMENT_COLUMNS} FROM ledger_entry e JOIN ledger_journal j ON j.id = e.journal_id
-     WHERE e.account_id = :accountId AND e.sequence > :after AND e.sequence <= :upTo ORDER BY e.sequence LIMIT :limit`,
-    { accountId, after, upTo, limit },
+     WHERE ${IN_PERIOD} ORDER BY e.sequence LIMIT :limit OFFSET :offset`,
+    { accountId, after, upTo, ...part },
   );
 }

@@ -10,6 +10,8 @@ export type { Knex };
 
 // bigint columns are santim and counters: exact, as BigInt. Cast to ::int in SQL where a number is wanted.
 pg.types.setTypeParser(pg.types.builtins.INT8, BigInt);
+// Days are texts, YYYY-MM-DD.
+pg.types.setTypeParser(pg.types.builtins.DATE, String);
 
 // With the option every name finds its way back: consecutive_failures, consecutiveFailures.
 const columnNames = knexSnakeCaseMappers({ underscoreBetweenUppercaseLetters: true });

@@ -3,7 +3,7 @@ import { rows, type Queryable } from './db.ts';
 /** Locked as a row of the table of that name, as every UPDATE of it does. */
 const ROWS = ['withdrawal'] as const;
 /** Locked by name: what is no row, is not there yet, or is several rows. */
-type Named = 'bank_account' | 'fee_rule' | 'operators' | 'payout_reference';
+type Named = 'bank_account' | 'fee_rule' | 'operators' | 'payout_reference' | 'settlement';
 
 /** What can be locked by {@link lock}. */
 export type LockKind = (typeof ROWS)[number] | Named;

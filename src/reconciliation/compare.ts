@@ -1,11 +1,11 @@
 import { type Knex, type Queryable, rows } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
-import type { Santim } from '../lib/money.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import { clearReconciliationFlag } from '../payments/close-unpaid.ts';
-import { beginComparison, closeResolved, countOpen, writeFound } from './discrepancies.ts';
+import { beginComparison, closeResolved, lockDay, writeFound } from './discrepancies.ts';
 import { storableError, type Import } from './import.ts';
-import { matchDay, type Sides } from './match.ts';
+import { matchDay } from './match.ts';
+import { OPEN_DISCREPANCIES } from './runs.ts';
 import type { ReconciliationStatus } from './states.ts';
 
 /** `differences`: the open discrepancies. */
@@ -18,7 +18,7 @@ export type RunResult = { status: ReconciliationStatus; differences: number };
  */
 export async function compareDay(
   { db, runInTransaction }: { db: Knex; runInTransaction: RunInTransaction },
-  { reconciliationId, at, onProgress = () => {} }: { reconciliationId: string; at: Date; onProgress?: () => void },
+  { reconciliationId, at, onProgress }: { reconciliationId: string; at: Date; onProgress: () => void },
 ): Promise<RunResult> {
   const comparison = await beginComparison(db, reconciliationId);
   const sides = await matchDay(db, reconciliationId, async (found) => {
@@ -27,11 +27,22 @@ export async function compareDay(
   });
   await closeResolved(runInTransaction, comparison, { at, onProgress });
   return runInTransaction(async (tx) => {
-    const differences = await countOpen(tx.trx, comparison);
+    await lockDay(tx.trx, comparison);
+    const differences = await countOpen(tx.trx, reconciliationId);
     const unpaid = await findConfirmedUnpaid(tx.trx, { reconciliationId, at });
     await clearReconciliationFlag(tx, { transactionIds: unpaid, at });
     const status = differences === 0 ? 'CLEAN' : 'DIFFERENCES';
-    await writeSummary(tx, { reconciliationId, status, at, sides });
+    await tx
+      .trx('reconciliation')
+      .where({ id: reconciliationId })
+      .update({
+        ...sides,
+        isRunning: tx.trx.raw('requests > requests_at_start'),
+        status,
+        comparedAt: at,
+        error: null,
+        ...(status === 'CLEAN' && { lastCleanAt: at }),
+      });
     return { status, differences };
   });
 }
@@ -51,34 +62,18 @@ export async function abandonRun(
      WHERE id = :reconciliationId AND import_no = :importNo`,
     { reconciliationId, importNo, error: error && storableError(error) },
   );
+  return { status: 'INCOMPLETE', differences: await countOpen(tx.trx, reconciliationId) };
+}
+
+/** Throws NOT_FOUND. */
+async function countOpen(db: Queryable, reconciliationId: string): Promise<number> {
   const [day] = await rows<{ differences: number }>(
-    tx.trx,
-    `SELECT (SELECT CAST(count(*) AS integer) FROM reconciliation_discrepancy d
-             WHERE d.reconciliation_id = r.id AND d.closed_at IS NULL) AS differences
-     FROM reconciliation r WHERE r.id = :reconciliationId`,
+    db,
+    `SELECT ${OPEN_DISCREPANCIES} AS differences FROM reconciliation r WHERE r.id = :reconciliationId`,
     { reconciliationId },
   );
   if (!day) throw notFound('reconciliation');
-  return { status: 'INCOMPLETE', differences: day.differences };
-}
-
-type Summary = { reconciliationId: string; status: ReconciliationStatus; at: Date; sides: Sides };
-
-async function writeSummary(tx: UnitOfWork, { reconciliationId, status, at, sides }: Summary): Promise<void> {
-  const figures: [column: string, value: number | Santim][] = [];
-  for (const side of ['listed', 'booked'] as const) {
-    for (const noun of ['payments', 'payouts', 'reversals'] as const) {
-      const { count, santim } = sides[side][noun];
-      figures.push([`${side}_${noun}`, count], [`${side}_${noun}_santim`, santim]);
-    }
-  }
-  await tx.writeDeferred(
-    `UPDATE reconciliation r SET is_running = requests > requests_at_start, status = :status, compared_at = :at, error = NULL,
-       last_clean_at = CASE WHEN :status = 'CLEAN' THEN CAST(:at AS timestamptz) ELSE last_clean_at END,
-       ${figures.map(([column]) => `${column} = :${column}`).join(', ')}, clearing_santim = :clearingSantim
-     WHERE id = :reconciliationId`,
-    { reconciliationId, status, at, ...Object.fromEntries(figures), clearingSantim: sides.clearingSantim },
-  );
+  return day.differences;
 }
 
 /** Statements of one night may lack the same payment for the same reason. */

@@ -8,16 +8,11 @@ import type { Environment } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import type { StatementRow } from '../providers/provider.ts';
-import type { FoundDiscrepancy } from './match.ts';
+import { OPEN_DISCREPANCIES } from './runs.ts';
 import type { DiscrepancyKind } from './states.ts';
 
-/** A disagreement between a provider's statement and the ledger about one order. */
-export type Discrepancy = {
-  id: string;
-  environment: Environment;
-  channel: Channel;
-  /** The day of the statement that lists the order or should list it: YYYY-MM-DD in Addis Ababa. */
-  day: string;
+/** A discrepancy of one order of a day, as a comparison finds it. */
+export type FoundDiscrepancy = {
   kind: DiscrepancyKind;
   type: StatementRow['type'];
   /** pat_… or wd_…, or the provider's id of an order that is not ours. */
@@ -28,15 +23,21 @@ export type Discrepancy = {
   listedSantim: Santim | null;
   listedCurrency: string | null;
   providerReference: string | null;
+};
+
+/** A disagreement between a provider's statement and the ledger about one order. */
+export type Discrepancy = FoundDiscrepancy & {
+  id: string;
+  environment: Environment;
+  channel: Channel;
+  /** The day of the statement that lists the order or should list it: YYYY-MM-DD in Addis Ababa. */
+  day: string;
   detectedAt: Date;
   closedAt: Date | null;
   /** opr_…; null while it is open, and when a later comparison closed it. */
   closedBy: string | null;
   resolutionNote: string | null;
 };
-
-const COLUMNS = `d.id, d.environment, d.channel, CAST(d.day AS text) AS day, d.kind, d.type, d.order_id, d.order_status, d.booked_santim,
-  d.listed_santim, d.listed_currency, d.provider_reference, d.detected_at, d.closed_at, d.closed_by, d.resolution_note`;
 
 /** An operator's decision to close a discrepancy. */
 export type Closing = { operatorId: string; reason: string; at: Date };
@@ -46,46 +47,32 @@ export type Closing = { operatorId: string; reason: string; at: Date };
  * another operator or a later comparison has closed it.
  */
 export async function closeDifference({ trx }: UnitOfWork, id: string, closing: Closing): Promise<Discrepancy> {
-  await lockDayOf(trx, id);
-  const [closed] = await rows<Discrepancy>(
-    trx,
-    `UPDATE reconciliation_discrepancy d SET closed_at = :at, closed_by = :operatorId, resolution_note = :reason
-     WHERE d.id = :id AND d.closed_at IS NULL RETURNING ${COLUMNS}`,
-    { id, ...closing },
-  );
-  if (closed) {
-    await recomputeDay(trx, closed);
-    return closed;
-  }
-  const [known] = await rows<Discrepancy>(trx, `SELECT ${COLUMNS} FROM reconciliation_discrepancy d WHERE d.id = :id`, {
-    id,
-  });
-  if (!known) throw notFound('difference');
-  if (known.closedBy === closing.operatorId) return known;
-  const by = known.closedBy ?? 'a later comparison, which no longer found it';
-  throw new AppError('INVALID_STATE', `Difference ${id} was already closed by ${by}.`);
-}
-
-/** Locks the day before its discrepancies, in the order of comparisons, so that a concurrent one counts this closing. */
-async function lockDayOf(trx: Queryable, id: string): Promise<void> {
+  // Locks the day before its discrepancies, in the order of comparisons, so that a concurrent one counts this closing.
   await rows(
     trx,
     `SELECT r.id FROM reconciliation r JOIN reconciliation_discrepancy d ON d.reconciliation_id = r.id
      WHERE d.id = :id FOR UPDATE OF r`,
     { id },
   );
-}
-
-/** Sets a day CLEAN when its last discrepancy was closed and no comparison is running; last_clean_at stays as it is. */
-async function recomputeDay(trx: Queryable, { environment, channel, day }: Discrepancy): Promise<void> {
+  const known = await trx<Discrepancy>('reconciliationDiscrepancy').where({ id }).first();
+  if (!known) throw notFound('difference');
+  if (known.closedAt !== null && known.closedBy === closing.operatorId) return known;
+  if (known.closedAt !== null) {
+    const by = known.closedBy ?? 'a later comparison, which no longer found it';
+    throw new AppError('INVALID_STATE', `Difference ${id} was already closed by ${by}.`);
+  }
+  const closed = { closedAt: closing.at, closedBy: closing.operatorId, resolutionNote: closing.reason };
+  await trx('reconciliationDiscrepancy').where({ id }).update(closed);
+  // The day is CLEAN when its last discrepancy was closed and no comparison is running; last_clean_at stays as it is.
+  const { environment, channel, day } = known;
   await rows(
     trx,
     `UPDATE reconciliation r SET status = 'CLEAN'
      WHERE r.environment = :environment AND r.channel = :channel AND r.day = CAST(:day AS date)
-       AND r.status = 'DIFFERENCES' AND NOT r.is_running AND NOT EXISTS (
-         SELECT FROM reconciliation_discrepancy d WHERE d.reconciliation_id = r.id AND d.closed_at IS NULL)`,
+       AND r.status = 'DIFFERENCES' AND NOT r.is_running AND ${OPEN_DISCREPANCIES} = 0`,
     { environment, channel, day },
   );
+  return { ...known, ...closed };
 }
 
 /** Undefined does not narrow. */
@@ -98,27 +85,18 @@ export type DiscrepancyFilter = {
   day?: string | undefined;
 };
 
-const MATCHES = `(CAST(:open AS boolean) IS NULL OR (d.closed_at IS NULL) = :open)
-  AND (CAST(:environment AS text) IS NULL OR d.environment = :environment)
-  AND (CAST(:channel AS text) IS NULL OR d.channel = :channel)
-  AND (CAST(:kind AS text) IS NULL OR d.kind = :kind)
-  AND (CAST(:day AS date) IS NULL OR d.day = :day)`;
-
 /** Discrepancies, the newest first. */
 export async function listDiscrepancies(db: Queryable, filter: DiscrepancyFilter, page: Page) {
-  const values = {
-    open: filter.open ?? null,
-    environment: filter.environment ?? null,
-    channel: filter.channel ?? null,
-    kind: filter.kind ?? null,
-    day: filter.day ?? null,
+  const columns = (['environment', 'channel', 'kind', 'day'] as const).filter((name) => filter[name] !== undefined);
+  const where = ['true', ...columns.map((name) => `d.${name} = :${name}`)];
+  if (filter.open !== undefined) where.push(`d.closed_at IS ${filter.open ? '' : 'NOT '}NULL`);
+  const listed = {
+    columns: 'd.*',
+    table: 'reconciliation_discrepancy d',
+    time: 'd.detected_at',
+    values: { ...filter },
   };
-  const table = 'reconciliation_discrepancy d';
-  return paginateNewest<Discrepancy>(
-    db,
-    { columns: COLUMNS, table, time: 'd.detected_at', where: MATCHES, values },
-    page,
-  );
+  return paginateNewest<Discrepancy>(db, { ...listed, where: where.join(' AND ') }, page);
 }
 
 /** One of the comparisons of a day. Only the latest may write. */
@@ -126,8 +104,6 @@ export type Comparison = { reconciliationId: string; comparisonNo: number };
 
 /** The day is locked for one batch, short enough for concurrent requests and closings. */
 const BATCH_SIZE = 500;
-
-const NOT_FOUND_AGAIN = 'A later comparison no longer found it.';
 
 /** Throws NOT_FOUND. */
 export async function beginComparison(db: Queryable, reconciliationId: string): Promise<Comparison> {
@@ -152,11 +128,43 @@ export async function writeFound(
 ): Promise<void> {
   for (let index = 0; index < found.length; index += BATCH_SIZE) {
     const part = found.slice(index, index + BATCH_SIZE);
-    await runInTransaction(async ({ trx }) => {
-      await lockDay(trx, comparison);
-      await writePart(trx, comparison, { found: part, at });
-    });
+    await runInTransaction((tx) => writePart(tx, comparison, { found: part, at }));
   }
+}
+
+async function writePart(
+  { trx }: UnitOfWork,
+  comparison: Comparison,
+  { found, at }: { found: readonly FoundDiscrepancy[]; at: Date },
+): Promise<void> {
+  const day = await lockDay(trx, comparison);
+  const { reconciliationId } = comparison;
+  const closed = await trx<Discrepancy & Comparison>('reconciliationDiscrepancy')
+    .where({ reconciliationId })
+    .whereIn(
+      'orderId',
+      found.map(({ orderId }) => orderId),
+    )
+    .whereNotNull('closedBy');
+  const known = new Set(closed.map(figuresOf));
+  const open = found.filter((one) => !known.has(figuresOf(one)));
+  if (open.length === 0) return;
+  await trx('reconciliationDiscrepancy')
+    .insert(open.map((one) => ({ ...one, ...day, ...comparison, id: newId('rcd', at.getTime()), detectedAt: at })))
+    .onConflict(trx.raw('(reconciliation_id, kind, type, order_id) WHERE closed_at IS NULL'))
+    .merge(['orderStatus', 'bookedSantim', 'listedSantim', 'listedCurrency', 'providerReference', 'comparisonNo']);
+}
+
+function figuresOf(one: FoundDiscrepancy): string {
+  return [
+    one.kind,
+    one.type,
+    one.orderId,
+    one.orderStatus,
+    one.bookedSantim,
+    one.listedSantim,
+    one.listedCurrency,
+  ].join();
 }
 
 /** Closes the open discrepancies that this completed comparison has not found. Throws as {@link writeFound} does. */
@@ -176,71 +184,23 @@ export async function closeResolved(
                                  AND comparison_no < :comparisonNo
                                LIMIT ${BATCH_SIZE}))
          RETURNING id`,
-        { ...comparison, at, note: NOT_FOUND_AGAIN },
+        { ...comparison, at, note: 'A later comparison no longer found it.' },
       );
       return resolved.length;
     });
   }
 }
 
-/** Locks the day, so that none is closed until the transaction ends. Throws as {@link writeFound} does. */
-export async function countOpen(trx: Knex.Transaction, comparison: Comparison): Promise<number> {
-  await lockDay(trx, comparison);
-  const [count] = await rows<{ open: number }>(
-    trx,
-    `SELECT CAST(count(*) AS integer) AS open FROM reconciliation_discrepancy
-     WHERE reconciliation_id = :reconciliationId AND closed_at IS NULL`,
-    comparison,
-  );
-  return count?.open ?? 0;
-}
-
-async function lockDay(trx: Knex.Transaction, comparison: Comparison): Promise<void> {
-  const [latest] = await rows(
-    trx,
-    'SELECT id FROM reconciliation WHERE id = :reconciliationId AND comparison_no = :comparisonNo FOR UPDATE',
-    comparison,
-  );
-  if (!latest)
-    throw new AppError('INVALID_STATE', `Comparison ${comparison.comparisonNo} was superseded by a later one.`);
-}
-
-async function writePart(
+/** Locks the day, so that no discrepancy is closed until the transaction ends. Throws as {@link writeFound} does. */
+export async function lockDay(
   trx: Knex.Transaction,
-  comparison: Comparison,
-  { found, at }: { found: readonly FoundDiscrepancy[]; at: Date },
-): Promise<void> {
-  const written = found.map((one) => ({
-    ...one,
-    id: newId('rcd', at.getTime()),
-    bookedSantim: one.bookedSantim === null ? null : String(one.bookedSantim),
-    listedSantim: one.listedSantim === null ? null : String(one.listedSantim),
-  }));
-  await rows(
-    trx,
-    `WITH found AS (
-       SELECT f.id, f.kind, f.type, f."orderId" AS order_id, f."orderStatus" AS order_status, f."bookedSantim" AS booked_santim,
-              f."listedSantim" AS listed_santim, f."listedCurrency" AS listed_currency, f."providerReference" AS provider_reference
-       FROM jsonb_to_recordset(CAST(:written AS jsonb)) AS f (id text, kind text, type text, "orderId" text,
-         "orderStatus" text, "bookedSantim" bigint, "listedSantim" bigint, "listedCurrency" text, "providerReference" text)
-     ), remaining AS (
-       SELECT f.* FROM found f
-       WHERE NOT EXISTS (
-         SELECT FROM reconciliation_discrepancy d
-         WHERE d.reconciliation_id = :reconciliationId AND d.order_id = f.order_id AND d.kind = f.kind AND d.type = f.type
-           AND d.closed_by IS NOT NULL AND d.order_status IS NOT DISTINCT FROM f.order_status
-           AND d.booked_santim IS NOT DISTINCT FROM f.booked_santim AND d.listed_santim IS NOT DISTINCT FROM f.listed_santim
-           AND d.listed_currency IS NOT DISTINCT FROM f.listed_currency)
-     )
-     INSERT INTO reconciliation_discrepancy (id, reconciliation_id, environment, channel, day, kind, type, order_id,
-       order_status, booked_santim, listed_santim, listed_currency, provider_reference, detected_at, comparison_no)
-     SELECT s.id, r.id, r.environment, r.channel, r.day, s.kind, s.type, s.order_id, s.order_status, s.booked_santim,
-            s.listed_santim, s.listed_currency, s.provider_reference, CAST(:at AS timestamptz), :comparisonNo
-     FROM remaining s, reconciliation r WHERE r.id = :reconciliationId
-     ON CONFLICT (reconciliation_id, kind, type, order_id) WHERE closed_at IS NULL DO UPDATE SET
-       order_status = excluded.order_status, booked_santim = excluded.booked_santim, listed_santim = excluded.listed_santim,
-       listed_currency = excluded.listed_currency, provider_reference = excluded.provider_reference,
-       comparison_no = excluded.comparison_no`,
-    { ...comparison, written: JSON.stringify(written), at },
-  );
+  { reconciliationId: id, comparisonNo }: Comparison,
+): Promise<Pick<Discrepancy, 'environment' | 'channel' | 'day'>> {
+  const columns = ['environment', 'channel', 'day'] as const;
+  const latest = await trx('reconciliation')
+    .where({ id, comparisonNo })
+    .forUpdate()
+    .first(...columns);
+  if (!latest) throw new AppError('INVALID_STATE', `Comparison ${comparisonNo} was superseded by a later one.`);
+  return latest;
 }

@@ -52,27 +52,25 @@ type ImportState = {
  * statement, so that the next call continues after a crash. Throws NOT_FOUND, INVALID_STATE (a later import has started).
  */
 export async function importNextPage(deps: ImportDeps, { reconciliationId, importNo }: Import): Promise<ImportedPage> {
-  const state = await readState(deps.db, reconciliationId);
+  const state = await deps.db<ImportState>('reconciliation').where({ id: reconciliationId }).first();
+  if (!state) throw notFound('reconciliation');
   if (state.importNo !== importNo)
     throw new AppError('INVALID_STATE', `Import ${importNo} was superseded by a later one.`);
   if (state.completedImportNo === importNo) return { kind: 'end', pages: state.pages };
   const nth = state.pages + 1;
   if (nth > PAGES_MAX) {
-    return { kind: await neverEnds(deps.db, state, `the statement has more than ${PAGES_MAX} pages`) };
+    await recordError(deps.db, state, `the statement has more than ${PAGES_MAX} pages`);
+    return { kind: 'endless' };
   }
   const page = await queryPage(deps, state);
   if (page.kind === 'unknown') {
-    await recordError(
-      deps.db,
-      state,
-      `page ${nth} of the statement is not available (${page.reason}): ${page.message}`,
-    );
-    return { kind: 'unknown', reason: page.reason };
+    const { reason, message } = page;
+    await recordError(deps.db, state, `page ${nth} of the statement is not available (${reason}): ${message}`);
+    return { kind: 'unknown', reason };
   }
   if (page.next !== null && page.next === state.loopGuard) {
-    return {
-      kind: await neverEnds(deps.db, state, `the statement never ends: page ${nth} leads back to an earlier one`),
-    };
+    await recordError(deps.db, state, `the statement never ends: page ${nth} leads back to an earlier one`);
+    return { kind: 'endless' };
   }
   const isStored = await storePage(deps.db, { reconciliationId, importNo, cursor: state.cursor, ...page });
   // A concurrent call has stored it. The next call reads where the import continues.
@@ -92,17 +90,10 @@ async function queryPage({ findProvider }: ImportDeps, state: ImportState): Prom
   return invalidRow < 0 ? page : unknown('unreadable', `its row ${invalidRow + 1} is malformed`);
 }
 
-async function neverEnds(db: Knex, state: ImportState, error: string): Promise<'endless'> {
-  await recordError(db, state, error);
-  return 'endless';
-}
-
 async function recordError(db: Knex, { id, importNo }: ImportState, error: string): Promise<void> {
-  await rows(db, 'UPDATE reconciliation SET error = :error WHERE id = :id AND import_no = :importNo', {
-    id,
-    importNo,
-    error: storableError(error),
-  });
+  await db('reconciliation')
+    .where({ id, importNo })
+    .update({ error: storableError(error) });
 }
 
 const ERROR_CHARACTERS_MAX = 300;
@@ -114,23 +105,10 @@ export function storableError(text: string): string {
 
 /** Continues the import from the first page and keeps its rows, for cursors that a provider no longer accepts. */
 export async function restartImport(db: Knex, { reconciliationId, importNo }: Import): Promise<void> {
-  await rows(
-    db,
-    `UPDATE reconciliation SET cursor = NULL, loop_guard = NULL, pages = 0
-     WHERE id = :reconciliationId AND import_no = :importNo AND completed_import_no < import_no`,
-    { reconciliationId, importNo },
-  );
-}
-
-async function readState(db: Knex, id: string): Promise<ImportState> {
-  const [state] = await rows<ImportState>(
-    db,
-    `SELECT id, environment, channel, CAST(day AS text) AS day, import_no, completed_import_no, cursor, loop_guard, pages
-     FROM reconciliation WHERE id = :id`,
-    { id },
-  );
-  if (!state) throw notFound('reconciliation');
-  return state;
+  await db('reconciliation')
+    .where({ id: reconciliationId, importNo })
+    .where('completedImportNo', '<', importNo)
+    .update({ cursor: null, loopGuard: null, pages: 0 });
 }
 
 const TEXT_CHARACTERS_MAX = 200;

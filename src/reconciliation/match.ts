@@ -3,26 +3,18 @@ import { AppError } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
 import { QUERYABLE_ATTEMPTS } from '../payments/states.ts';
 import type { StatementRow } from '../providers/provider.ts';
+import type { FoundDiscrepancy } from './discrepancies.ts';
 import { readScope, type Scope } from './runs.ts';
 import type { DiscrepancyKind } from './states.ts';
 
-/** A discrepancy of one order of a day, as a comparison finds it. */
-export type FoundDiscrepancy = {
-  kind: DiscrepancyKind;
-  type: StatementRow['type'];
-  orderId: string;
-  orderStatus: string | null;
-  bookedSantim: Santim | null;
-  listedSantim: Santim | null;
-  listedCurrency: string | null;
-  providerReference: string | null;
-};
+type Noun = 'Payments' | 'Payouts' | 'Reversals';
+type Side = 'listed' | 'booked';
 
-/** Orders and santim of one side. */
-export type Sums = Record<'payments' | 'payouts' | 'reversals', { count: number; santim: Santim }>;
+/** The number and the santim of the orders on each side, as columns of the day. */
+export type Sums = Record<`${Side}${Noun}`, number> & Record<`${Side}${Noun}Santim`, Santim>;
 
 /** The sums of both sides. `clearingSantim`: the provider's debt in the ledger at the end of the day. */
-export type Sides = { listed: Sums; booked: Sums; clearingSantim: Santim };
+export type Sides = Sums & { clearingSantim: Santim };
 
 /** Small enough for the time limit of one SQL statement. */
 const LISTED_BATCH = 2_000;
@@ -43,7 +35,7 @@ export async function matchDay(
   const scope = await readScope(db, reconciliationId);
   if (scope.completedImportNo === 0)
     throw new AppError('INVALID_STATE', 'The statement of this day was never imported completely.');
-  const sides: Sides = { listed: noSums(), booked: noSums(), clearingSantim: 0n };
+  const sides = { ...NO_SUMS };
   for (let after: Position | null = START; after !== null;) {
     const matched: Match[] = await matchListed(db, scope, after);
     after = add(sides, matched);
@@ -92,7 +84,7 @@ async function matchListed(db: Queryable, scope: Scope, after: Position): Promis
        SELECT type, order_id, CAST(sum(amount_santim) AS bigint) AS santim, max(currency) AS currency,
               min(provider_reference) AS provider_reference, count(*) > count(DISTINCT provider_reference) AS has_conflicting_rows
        FROM statement_row
-       WHERE reconciliation_id = :reconciliationId AND import_no >= :importNo AND (type, order_id) > (:afterType, :afterOrder)
+       WHERE reconciliation_id = :reconciliationId AND import_no >= :completedImportNo AND (type, order_id) > (:afterType, :afterOrder)
        GROUP BY type, order_id ORDER BY type, order_id LIMIT ${LISTED_BATCH}
      ), pairs AS (
        SELECT l.type, l.order_id, a.status AS order_status, a.id IS NOT NULL AS is_known,
@@ -120,15 +112,7 @@ async function matchListed(db: Queryable, scope: Scope, after: Position): Promis
                       WHEN has_conflicting_rows OR booked_santim <> listed_santim OR booked_currency <> listed_currency THEN 'AMOUNT_MISMATCH' END AS kind
        FROM pairs
      )${MATCHES}`,
-    {
-      reconciliationId: scope.reconciliationId,
-      environment: scope.environment,
-      channel: scope.channel,
-      importNo: scope.completedImportNo,
-      afterType: after.type,
-      afterOrder: after.orderId,
-      queryable: [...QUERYABLE_ATTEMPTS],
-    },
+    { ...scope, afterType: after.type, afterOrder: after.orderId, queryable: [...QUERYABLE_ATTEMPTS] },
   );
 }
 
@@ -160,16 +144,7 @@ async function findUnlisted(db: Queryable, scope: Scope, span: { from: Date; unt
        WHERE (CAST(:knowsBefore AS boolean) OR coalesce(a.initiated_at, a.created_at, w.submitted_at, u.effective_at) >= :startsAt)
          AND (CAST(:knowsAfter AS boolean) OR u.effective_at < CAST(:endsAt AS timestamptz) - interval '10 minutes')
      )${MATCHES}`,
-    {
-      ...span,
-      accountId: scope.accountId,
-      environment: scope.environment,
-      channel: scope.channel,
-      knowsBefore: scope.knowsBefore,
-      knowsAfter: scope.knowsAfter,
-      startsAt: scope.startsAt,
-      endsAt: scope.endsAt,
-    },
+    { ...scope, ...span },
   );
 }
 
@@ -189,15 +164,28 @@ function* windows(from: Date, until: Date, lengthMs: number): Generator<[Date, D
   }
 }
 
-const NOUN = { payment: 'payments', payout: 'payouts', payoutReversal: 'reversals' } as const;
+const NOUN = { payment: 'Payments', payout: 'Payouts', payoutReversal: 'Reversals' } as const;
 
-function noSums(): Sums {
-  const none = (): Sums['payments'] => ({ count: 0, santim: 0n });
-  return { payments: none(), payouts: none(), reversals: none() };
-}
+const NO_SUMS: Sides = {
+  listedPayments: 0,
+  listedPaymentsSantim: 0n,
+  listedPayouts: 0,
+  listedPayoutsSantim: 0n,
+  listedReversals: 0,
+  listedReversalsSantim: 0n,
+  bookedPayments: 0,
+  bookedPaymentsSantim: 0n,
+  bookedPayouts: 0,
+  bookedPayoutsSantim: 0n,
+  bookedReversals: 0,
+  bookedReversalsSantim: 0n,
+  clearingSantim: 0n,
+};
 
 function discrepanciesIn(matched: readonly Match[]): FoundDiscrepancy[] {
-  return matched.flatMap(({ kind, ...row }) => (kind === null ? [] : [{ kind, ...row }]));
+  return matched.flatMap(({ kind, bookedCount: _booked, listedCount: _listed, ...row }) =>
+    kind === null ? [] : [{ kind, ...row }],
+  );
 }
 
 /** Adds the sums, and returns the position after the last listed order; null when there are no more. */
@@ -205,11 +193,11 @@ function add(sides: Sides, matched: readonly Match[]): Position | null {
   let [last, count]: [Position, number] = [START, 0];
   for (const { kind, bookedCount, listedCount, ...row } of matched) {
     if (kind !== null) continue;
-    const [booked, listed] = [sides.booked[NOUN[row.type]], sides.listed[NOUN[row.type]]];
-    booked.count += bookedCount;
-    booked.santim += row.bookedSantim ?? 0n;
-    listed.count += listedCount;
-    listed.santim += row.listedSantim ?? 0n;
+    const noun = NOUN[row.type];
+    sides[`booked${noun}`] += bookedCount;
+    sides[`booked${noun}Santim`] += row.bookedSantim ?? 0n;
+    sides[`listed${noun}`] += listedCount;
+    sides[`listed${noun}Santim`] += row.listedSantim ?? 0n;
     count += listedCount;
     // "payment" < "payout" < "payoutReversal", for PostgreSQL as well.
     if (row.type > last.type) last = { type: row.type, orderId: row.orderId };

@@ -126,14 +126,7 @@ async function nextUnknown(db: Knex, scope: Scope, { orderId }: Position): Promi
      WHERE t.needs_reconciliation AND a.environment = :environment AND a.channel = :channel AND a.status = ANY (:queryable)
        AND a.initiated_at < :endsAt AND s.ended_at >= :startsAt AND a.id > :orderId
      ORDER BY a.id LIMIT ${BATCH}`,
-    {
-      environment: scope.environment,
-      channel: scope.channel,
-      startsAt: scope.startsAt,
-      endsAt: scope.endsAt,
-      queryable: [...QUERYABLE_ATTEMPTS],
-      orderId,
-    },
+    { ...scope, queryable: [...QUERYABLE_ATTEMPTS], orderId },
   );
   const last = orders.at(-1);
   return { orders, next: last && orders.length === BATCH ? written(last) : START_OF_LIST };
@@ -145,7 +138,7 @@ async function nextListed(db: Knex, scope: Scope, after: Position): Promise<Part
     db,
     `WITH part AS MATERIALIZED (
        SELECT DISTINCT type, order_id FROM statement_row
-       WHERE reconciliation_id = :reconciliationId AND import_no >= :importNo AND (type, order_id) > (:afterType, :afterOrder)
+       WHERE reconciliation_id = :reconciliationId AND import_no >= :completedImportNo AND (type, order_id) > (:afterType, :afterOrder)
        ORDER BY type, order_id LIMIT ${LISTED_BATCH}
      ), uncertain AS MATERIALIZED (
        SELECT l.type, l.order_id, false AS is_unsent FROM part l JOIN payment_attempt a ON a.id = l.order_id
@@ -167,15 +160,7 @@ async function nextListed(db: Knex, scope: Scope, after: Position): Promise<Part
        UNION ALL
        (SELECT type, order_id, false, true FROM part ORDER BY type DESC, order_id DESC LIMIT 1)
      ) found ORDER BY is_last, type, order_id`,
-    {
-      reconciliationId: scope.reconciliationId,
-      importNo: scope.completedImportNo,
-      environment: scope.environment,
-      channel: scope.channel,
-      queryable: [...QUERYABLE_ATTEMPTS],
-      afterType: after.type,
-      afterOrder: after.orderId,
-    },
+    { ...scope, queryable: [...QUERYABLE_ATTEMPTS], afterType: after.type, afterOrder: after.orderId },
   );
   const end = found.at(-1);
   const orders = found.slice(0, -1).map(({ type, orderId, isUnsent }) => ({ type, orderId, isUnsent }));

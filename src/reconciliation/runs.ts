@@ -9,6 +9,13 @@ import type { Sums } from './match.ts';
 import type { ReconciliationStatus } from './states.ts';
 import { type ChannelDay, reconciliationWorkflowId, requestMessage } from './workflow-input.ts';
 
+/** The open discrepancies of a day `r`, in SQL. */
+export const OPEN_DISCREPANCIES = `(
+  SELECT CAST(count(*) AS integer) FROM reconciliation_discrepancy d WHERE d.reconciliation_id = r.id AND d.closed_at IS NULL)`;
+
+/** Orders and santim of one side. */
+type SideSums = Record<'payments' | 'payouts' | 'reversals', { count: number; santim: Santim }>;
+
 /** The latest result of a day of a channel. */
 export type ReconciledDay = {
   environment: Environment;
@@ -22,8 +29,8 @@ export type ReconciledDay = {
   /** Why it is stalled or was abandoned; null otherwise. */
   error: string | null;
   /** The orders that the provider lists, and those posted for them or on that day; null before the first comparison. */
-  listed: Sums | null;
-  booked: Sums | null;
+  listed: SideSums | null;
+  booked: SideSums | null;
   /** The provider's debt in the ledger at the end of the day. */
   clearingSantim: Santim | null;
   comparedAt: Date | null;
@@ -39,41 +46,34 @@ type DayFilter = {
 
 /** The requested days of a range, the latest first. */
 export async function listReconciledDays(db: Queryable, filter: DayFilter): Promise<ReconciledDay[]> {
-  const found = await rows<DayRow>(
+  const found = await rows<ReconciledDay & Sums>(
     db,
-    `SELECT r.*, CAST(r.day AS text) AS day,
-            (SELECT CAST(count(*) AS integer) FROM reconciliation_discrepancy d
-             WHERE d.reconciliation_id = r.id AND d.closed_at IS NULL) AS differences
-     FROM reconciliation r
+    `SELECT r.*, ${OPEN_DISCREPANCIES} AS differences FROM reconciliation r
      WHERE r.day BETWEEN CAST(:startDate AS date) AND CAST(:endDate AS date)
        AND (CAST(:environment AS text) IS NULL OR r.environment = :environment)
        AND (CAST(:channel AS text) IS NULL OR r.channel = :channel)
      ORDER BY r.day DESC, r.environment, r.channel`,
     { ...filter, environment: filter.environment ?? null, channel: filter.channel ?? null },
   );
-  return found.map((row) => ({
-    environment: row.environment,
-    channel: row.channel,
-    day: row.day,
-    status: row.status,
-    isRunning: row.isRunning,
-    differences: row.differences,
-    error: row.error,
-    listed: row.listedPayments === null ? null : sumsOf(row, 'listed'),
-    booked: row.bookedPayments === null ? null : sumsOf(row, 'booked'),
-    clearingSantim: row.clearingSantim,
-    comparedAt: row.comparedAt,
-  }));
+  return found.map((row) => {
+    const { environment, channel, day, status, isRunning, differences, error, clearingSantim, comparedAt } = row;
+    const shared = { environment, channel, day, status, isRunning, differences, error, clearingSantim, comparedAt };
+    // Both sides are counted in the same comparison.
+    const isCompared = comparedAt !== null;
+    return {
+      ...shared,
+      listed: isCompared ? sumsOf(row, 'listed') : null,
+      booked: isCompared ? sumsOf(row, 'booked') : null,
+    };
+  });
 }
 
-type Side = 'listed' | 'booked';
-type Noun = 'Payments' | 'Payouts' | 'Reversals';
-type Figures = Record<`${Side}${Noun}`, number | null> & Record<`${Side}${Noun}Santim`, Santim | null>;
-type DayRow = Omit<ReconciledDay, 'theirs' | 'ours'> & Figures;
-
-function sumsOf(row: Figures, side: Side): Sums {
-  const of = (noun: Noun) => ({ count: row[`${side}${noun}`] ?? 0, santim: row[`${side}${noun}Santim`] ?? 0n });
-  return { payments: of('Payments'), payouts: of('Payouts'), reversals: of('Reversals') };
+function sumsOf(row: Sums, side: 'listed' | 'booked'): SideSums {
+  return {
+    payments: { count: row[`${side}Payments`], santim: row[`${side}PaymentsSantim`] },
+    payouts: { count: row[`${side}Payouts`], santim: row[`${side}PayoutsSantim`] },
+    reversals: { count: row[`${side}Reversals`], santim: row[`${side}ReversalsSantim`] },
+  };
 }
 
 /** The inputs of a comparison. */
@@ -97,7 +97,7 @@ export type Scope = {
 export async function readScope(db: Queryable, reconciliationId: string): Promise<Scope> {
   const [found] = await rows<Omit<Scope, 'startsAt' | 'endsAt'> & { day: string }>(
     db,
-    `SELECT r.id AS reconciliation_id, r.environment, r.channel, CAST(r.day AS text) AS day, r.completed_import_no, c.id AS account_id,
+    `SELECT r.id AS reconciliation_id, r.environment, r.channel, r.day, r.completed_import_no, c.id AS account_id,
             (SELECT e.effective_at FROM ledger_entry e WHERE e.account_id = c.id ORDER BY e.effective_at LIMIT 1) AS first_entry_at,
             EXISTS (SELECT FROM reconciliation b WHERE b.environment = r.environment AND b.channel = r.channel
                     AND b.day = r.day - 1 AND b.completed_import_no > 0) AS knows_before,
@@ -121,7 +121,7 @@ export async function readScope(db: Queryable, reconciliationId: string): Promis
 export async function findRecoverableRuns(db: Knex, { after, limit }: OpenPage): Promise<RecoverableWorkflow[]> {
   const open = await rows<ChannelDay & { id: string }>(
     db,
-    `SELECT r.id, r.environment, r.channel, CAST(r.day AS text) AS day FROM reconciliation r
+    `SELECT r.id, r.environment, r.channel, r.day FROM reconciliation r
      WHERE r.id > :after AND r.is_running AND r.requested_at < now() - interval '30 seconds'
        AND NOT EXISTS (SELECT FROM outbox b WHERE b.workflow_id = CAST(:prefix AS text) || r.id)
      ORDER BY r.id LIMIT :limit`,

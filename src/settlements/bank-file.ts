@@ -7,7 +7,7 @@ import { AppError, invalid } from '../lib/errors.ts';
 import { patternText, plainText } from '../lib/fields.ts';
 import { parseBirr } from '../lib/money.ts';
 import type { UnitOfWork, RunInTransaction } from '../outbox/record.ts';
-import { markCredited, markFailedByBank, markReturned } from './bank-results.ts';
+import { markCredited, markFailed, markReturned } from './bank-results.ts';
 import { lateCreditIssue } from './late-credit.ts';
 import type { TransitionResult } from './transition.ts';
 
@@ -36,7 +36,6 @@ const LINES_MAX = 2_000;
 const ECHO_CHARACTERS_MAX = 64;
 const HEADING_CHARACTERS_MAX = 200;
 
-const empty = z.literal('');
 const settlementId = patternText(30, /^stl_[0-9A-Z]{26}$/, 'must be a settlement id, stl_…');
 const bankReference = plainText(64).min(1, 'must be given');
 const date = z.string().refine(isDay, 'must be a day as YYYY-MM-DD');
@@ -48,24 +47,21 @@ const amount = z
   .transform((text) => (text === '' ? undefined : parseBirr(text)))
   .refine((santim) => santim !== null, 'must be an amount as 1500.50');
 
+const optionalDate = date.or(z.literal(''));
+const reason = plainText(200).min(1, 'must be given');
+
 const Line = z.discriminatedUnion(
   'result',
   [
-    z.object({ result: z.literal('credited'), settlementId, bankReference, date, amount, reason: plainText(200) }),
+    z.object({ result: z.literal('credited'), settlementId, bankReference, date, amount }),
     z.object({
       result: z.literal('failed'),
       settlementId,
-      bankReference: z.union([bankReference, empty]),
-      date: z.union([date, empty]),
-      reason: plainText(200).min(1, 'must be given'),
+      bankReference: plainText(64).transform((text) => text || undefined),
+      date: optionalDate,
+      reason,
     }),
-    z.object({
-      result: z.literal('returned'),
-      settlementId,
-      bankReference,
-      date: z.union([date, empty]),
-      reason: plainText(200).min(1, 'must be given'),
-    }),
+    z.object({ result: z.literal('returned'), settlementId, bankReference, date: optionalDate, reason }),
   ],
   'must be credited, failed or returned',
 );
@@ -86,7 +82,8 @@ export async function importBankFile(
   for (const { line, values, issue: misshapen } of readLines(text)) {
     const parsed = Line.safeParse(values);
     if (!parsed.success || misshapen !== null) {
-      const issue = misshapen ?? parsed.error?.issues.map(issueText).join('; ') ?? '';
+      const issues = parsed.error?.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
+      const issue = misshapen ?? issues?.join('; ') ?? '';
       report.wrong.push({ line, settlementId: values['settlementId']?.slice(0, ECHO_CHARACTERS_MAX) ?? null, issue });
       continue;
     }
@@ -110,61 +107,55 @@ export async function importBankFile(
 }
 
 function apply(tx: UnitOfWork, line: Line, actor: { operatorId: string; at: Date }): Promise<TransitionResult> {
-  const { bankReference: reference, reason } = line;
-  if (line.result === 'credited') {
-    const credit = {
-      ...actor,
-      bankReference: reference,
-      creditedAt: startOfAddisDay(line.date),
-      amountSantim: line.amount ?? undefined,
-    };
-    return markCredited(tx, line.settlementId, credit);
+  const { settlementId: id } = line;
+  switch (line.result) {
+    case 'credited': {
+      const { bankReference, amount: amountSantim } = line;
+      const credited = {
+        bankReference,
+        creditedAt: startOfAddisDay(line.date),
+        amountSantim: amountSantim ?? undefined,
+      };
+      return markCredited(tx, id, { ...actor, ...credited });
+    }
+    case 'failed':
+      return markFailed(tx, id, { ...actor, ...line, from: ['PROCESSING'] });
+    case 'returned':
+      return markReturned(tx, id, { ...actor, ...line });
+    default:
+      return line satisfies never;
   }
-  if (line.result === 'returned') {
-    return markReturned(tx, line.settlementId, { ...actor, reason, bankReference: reference });
-  }
-  return markFailedByBank(tx, line.settlementId, { ...actor, reason, bankReference: reference || undefined });
 }
 
-/** The lines below the heading, as values by column. */
+/** The lines below the heading, as values by column. Throws VALIDATION_ERROR for malformed CSV or another heading. */
 function readLines(text: string): { line: number; values: Record<string, string>; issue: string | null }[] {
-  const [heading, ...lines] = readRecords(text);
-  const names = heading?.fields.map((name) => name.trim()) ?? [];
+  let names: string[] = [];
+  const lines = readRecords(text, (heading) => (names = heading));
   const known = names.includes(AMOUNT) ? [...COLUMNS, AMOUNT] : COLUMNS;
   if (names.length !== known.length || !known.every((name) => names.includes(name))) {
-    const allowed = `${COLUMNS.join(',')} (and optionally ${AMOUNT})`;
-    throw invalidFile(
-      `must begin with the line ${allowed}, got ${JSON.stringify(names.join(',').slice(0, HEADING_CHARACTERS_MAX))}`,
-    );
+    const got = JSON.stringify(names.join(',').slice(0, HEADING_CHARACTERS_MAX));
+    throw invalidFile(`must begin with the line ${COLUMNS.join(',')} (and optionally ${AMOUNT}), got ${got}`);
   }
   if (lines.length > LINES_MAX)
     throw invalidFile(`must have at most ${LINES_MAX} lines, got ${lines.length}; split it`);
-  return lines.map(({ line, fields }) => {
-    const values = Object.fromEntries(names.map((name, index) => [name, (fields[index] ?? '').trim()]));
+  return lines.map(({ record, info }) => {
     // A value too many or too few shifts those after it.
-    const issue = fields.length === names.length ? null : `has ${fields.length} values, the heading ${names.length}`;
-    return { line, values, issue };
+    const issue = info.error ? `has ${info.error.record.length} values, the heading ${names.length}` : null;
+    return { line: info.lines, values: record, issue };
   });
 }
 
-/** The records of a CSV file, each with the line it begins on. Throws VALIDATION_ERROR for malformed CSV. */
-function readRecords(text: string): { line: number; fields: string[] }[] {
+type CsvRecord = { record: Record<string, string>; info: { lines: number; error?: { record: string[] } } };
+
+function readRecords(text: string, columns: (heading: string[]) => string[]): CsvRecord[] {
   try {
-    const options = { bom: true, info: true, relax_column_count: true, skip_empty_lines: true } as const;
-    const records = parse(text, options) as unknown as { record: string[]; info: { lines: number } }[];
-    return records.map(({ record, info }) => ({ line: info.lines - lineBreaksIn(record), fields: record }));
+    const cast = (value: string): string => value.trim();
+    const options = { bom: true, info: true, relax_column_count: true, skip_empty_lines: true, columns, cast } as const;
+    return parse(text, options) as unknown as CsvRecord[];
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     throw invalidFile(`is not CSV: ${error.message}`);
   }
-}
-
-function lineBreaksIn(fields: readonly string[]): number {
-  return fields.reduce((count, field) => count + field.split('\n').length - 1, 0);
-}
-
-function issueText({ path, message }: z.core.$ZodIssue): string {
-  return `${path.join('.')} ${message}`;
 }
 
 function invalidFile(issue: string): AppError {

@@ -1,17 +1,20 @@
-import { feeOf, readFeeRule, type FeeRule, type FeeRuleJson } from '../ledger/fees.ts';
+import { lockAvailable } from '../ledger/balance.ts';
+import { feeOf, readEffectiveRule, type FeeRule } from '../ledger/fees.ts';
 import { post } from '../ledger/post.ts';
 import { reservePosting, totalDebit } from '../ledger/postings.ts';
 import type { Clock } from '../lib/clock.ts';
-import { rows } from '../lib/db.ts';
-import { AppError } from '../lib/errors.ts';
+import { rows, type Knex } from '../lib/db.ts';
+import { AppError, invalid } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
+import { lock } from '../lib/lock.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
-import { OUTBOX_INSERT, type UnitOfWork, type OutboxRow } from '../outbox/record.ts';
+import type { UnitOfWork } from '../outbox/record.ts';
 import { readUsableAccount } from './bank-account/queries.ts';
 import { readSettlementDates } from './calendar/queries.ts';
 import { recordSettlementEvent } from './events.ts';
-import { findSettlement, toPayout, SETTLEMENT_COLUMNS, type NewSettlementRow, type SettlementRow } from './queries.ts';
+import { readSettlementLimit, type SettlementLimit } from './limit.ts';
+import { toPayout, type NewSettlementRow, type SettlementRow } from './queries.ts';
 import { settlementWorkflow } from './workflow-input.ts';
 
 export type NewSettlement = {
@@ -20,15 +23,6 @@ export type NewSettlement = {
   amount: Santim | 'all';
   /** key_… or opr_…: the requester cannot approve. */
   requestedBy: string;
-};
-
-/** The result of the SQL function `settlement_preflight`; santim as plain numbers. */
-type Context = {
-  existingId: string | null;
-  limits: { minSantim: number; maxSantim: number };
-  feeRule: FeeRuleJson;
-  /** Read, and locked until the transaction ends, only for `all`. */
-  availableSantim: number | null;
 };
 
 /**
@@ -42,19 +36,30 @@ export async function createSettlement(
   scope: MerchantScope,
   wanted: NewSettlement,
 ): Promise<{ row: SettlementRow; isNew: boolean }> {
+  const { trx } = tx;
   const now = clock();
-  const context = await readContext(tx, scope, { ...wanted, now });
-  if (context.existingId !== null) {
-    return { row: ensureSame(await findSettlement(tx.trx, scope, context.existingId), wanted), isNew: false };
-  }
-  const [account, dates] = await Promise.all([readUsableAccount(tx.trx, scope, now), readSettlementDates(tx.trx, now)]);
-  const rule = readFeeRule(context.feeRule);
-  const amountSantim = decideAmount(wanted, context, rule);
+  const { requestId } = wanted;
+  await lock(trx, 'settlement', `${scope.merchantId} ${scope.environment}`);
+  const [existing] = await rows<SettlementRow>(
+    trx,
+    `SELECT * FROM settlement
+     WHERE merchant_id = :merchantId AND environment = :environment AND request_id = :requestId`,
+    { ...scopeOf(scope), requestId },
+  );
+  if (existing) return { row: ensureSame(existing, wanted), isNew: false };
+  const [account, dates, limit, rule] = await Promise.all([
+    readUsableAccount(trx, scope, now),
+    readSettlementDates(trx, now),
+    readSettlementLimit(trx, scope.merchantId),
+    readEffectiveRule(trx, { merchantId: scope.merchantId, channel: null, direction: 'SETTLEMENT', at: now }),
+  ]);
+  const amountSantim = wanted.amount === 'all' ? await wholeBalance(trx, scope, rule) : wanted.amount;
+  ensureWithin(limit, amountSantim, wanted.amount === 'all');
   const row = await insertSettlement(tx, {
     ...scopeOf(scope),
     ...dates,
     id: newId('stl', now.getTime()),
-    requestId: wanted.requestId,
+    requestId,
     isFullBalance: wanted.amount === 'all',
     amountSantim,
     ...feeOf(rule, amountSantim),
@@ -66,23 +71,8 @@ export async function createSettlement(
     requestedAt: now,
   });
   await recordSettlementEvent(tx, { row, event: 'settlement.requested', at: now });
-  await post(tx.trx, reservePosting(toPayout(row)), now);
+  await post(trx, reservePosting(toPayout(row)), now);
   return { row, isNew: true };
-}
-
-async function readContext(
-  tx: UnitOfWork,
-  scope: MerchantScope,
-  wanted: NewSettlement & { now: Date },
-): Promise<Context> {
-  const { requestId, amount, now } = wanted;
-  const [found] = await rows<{ context: Context }>(
-    tx.trx,
-    'SELECT settlement_preflight(:merchantId, :environment, :requestId, :all, :now) AS context',
-    { ...scopeOf(scope), requestId, all: amount === 'all', now },
-  );
-  if (!found) throw new Error('settlement_preflight returned no row');
-  return found.context;
 }
 
 /** The existing settlement of this requestId. Throws DUPLICATE_REFERENCE when its amount is another. */
@@ -96,69 +86,53 @@ function ensureSame(row: SettlementRow, wanted: NewSettlement): SettlementRow {
   });
 }
 
-/** Throws AMOUNT_BELOW_MINIMUM, AMOUNT_ABOVE_MAXIMUM, and INSUFFICIENT_BALANCE when `all` is nothing. */
-function decideAmount(wanted: NewSettlement, { limits, availableSantim }: Context, rule: FeeRule): Santim {
-  const available = BigInt(availableSantim ?? 0);
-  const isAll = wanted.amount === 'all';
-  const amount = wanted.amount === 'all' ? wholeBalance(rule, available) : wanted.amount;
-  if (amount === 0n) {
-    const issue = `${formatBirr(available)} ETB are available, which leaves nothing to settle`;
-    throw new AppError('INSUFFICIENT_BALANCE', `The balance is not sufficient: ${issue}.`, {
-      details: [{ field: 'all', issue }],
-    });
-  }
-  const field = isAll ? 'all' : 'amount';
-  const got = isAll ? `all that is available is ${formatBirr(amount)}` : `got ${formatBirr(amount)}`;
-  if (amount < BigInt(limits.minSantim)) {
-    const issue = `must be at least ${formatBirr(BigInt(limits.minSantim))} ETB in a settlement, ${got}`;
-    throw new AppError('AMOUNT_BELOW_MINIMUM', `amount ${issue}`, { details: [{ field, issue }] });
-  }
-  if (amount > BigInt(limits.maxSantim)) {
-    const issue = `must be at most ${formatBirr(BigInt(limits.maxSantim))} ETB in a settlement, ${got}`;
-    throw new AppError('AMOUNT_ABOVE_MAXIMUM', `amount ${issue}`, { details: [{ field, issue }] });
-  }
-  return amount;
+/** Throws AMOUNT_BELOW_MINIMUM and AMOUNT_ABOVE_MAXIMUM. */
+function ensureWithin({ minSantim, maxSantim }: SettlementLimit, amountSantim: Santim, isAll: boolean): void {
+  const isBelow = amountSantim < minSantim;
+  if (!isBelow && amountSantim <= maxSantim) return;
+  const bound = isBelow ? `at least ${formatBirr(minSantim)}` : `at most ${formatBirr(maxSantim)}`;
+  const got = isAll ? `all that is available is ${formatBirr(amountSantim)}` : `got ${formatBirr(amountSantim)}`;
+  const issue = `must be ${bound} ETB in a settlement, ${got}`;
+  const code = isBelow ? 'AMOUNT_BELOW_MINIMUM' : 'AMOUNT_ABOVE_MAXIMUM';
+  throw invalid(isAll ? 'all' : 'amount', issue, { code, message: `amount ${issue}` });
 }
 
 async function insertSettlement(tx: UnitOfWork, row: NewSettlementRow): Promise<SettlementRow> {
-  const start: OutboxRow = {
-    id: newId('obx'),
-    kind: 'start',
-    ...settlementWorkflow({ ...row, settlementId: row.id }),
-  };
-  const [inserted] = await rows<SettlementRow>(
-    tx.trx,
-    `WITH added AS (
-       INSERT INTO settlement (id, merchant_id, environment, request_id, is_full_balance, amount_santim, fee_santim,
-         fee_tax_santim, currency, bank_account_id, bank_code, account_number, account_name, status, effective_date,
-         expected_from, expected_until, skipped_days, requested_by, requested_at, created_at)
-       VALUES (:id, :merchantId, :environment, :requestId, :isFullBalance, :amountSantim, :feeSantim,
-         :feeTaxSantim, 'ETB', :bankAccountId, :bankCode, :accountNumber, :accountName, 'REQUESTED', :effectiveDate,
-         :expectedFrom, :expectedUntil, CAST(:skippedDays AS jsonb), :requestedBy, :requestedAt, :requestedAt)
-       RETURNING ${SETTLEMENT_COLUMNS}
-     ), timeline_row AS (
-       INSERT INTO settlement_timeline (settlement_id, occurred_at, kind, actor)
-       SELECT id, requested_at, 'settlement.requested', requested_by FROM added
-     ), outbox_row AS (${OUTBOX_INSERT})
-     SELECT * FROM added`,
-    { ...row, skippedDays: JSON.stringify(row.skippedDays), messages: JSON.stringify([start]) },
-  );
-  tx.enqueued([start]);
+  const { skippedDays, ...columns } = row;
+  const [inserted]: SettlementRow[] = await tx
+    .trx('settlement')
+    .insert({
+      ...columns,
+      skippedDays: JSON.stringify(skippedDays),
+      currency: 'ETB',
+      status: 'REQUESTED',
+      createdAt: row.requestedAt,
+    })
+    .returning('*');
   if (!inserted) throw new Error('the settlement was not inserted');
+  const requested = { occurredAt: row.requestedAt, kind: 'settlement.requested', actor: row.requestedBy };
+  await tx.trx('settlementTimeline').insert({ settlementId: row.id, ...requested });
+  await tx.enqueue([{ kind: 'start', ...settlementWorkflow({ ...row, settlementId: row.id }) }]);
   return inserted;
 }
 
-/** The largest amount that, with its fee and tax, the available balance covers; may be 0. Rounding may leave a santim. */
-function wholeBalance(rule: FeeRule, availableSantim: Santim): Santim {
-  const fits = (amountSantim: Santim): boolean =>
-    totalDebit({ amountSantim, ...feeOf(rule, amountSantim) }) <= availableSantim;
+/**
+ * The largest amount that, with its fee and tax, the available balance covers; rounding may leave a santim. Locks the balance
+ * until the transaction ends. Throws INSUFFICIENT_BALANCE when it covers nothing.
+ */
+async function wholeBalance(trx: Knex.Transaction, scope: MerchantScope, rule: FeeRule): Promise<Santim> {
+  const availableSantim = await lockAvailable(trx, scope);
   let least = 0n;
   let most = availableSantim;
   // A larger amount never has a smaller fee.
   while (least < most) {
     const middle = (least + most + 1n) / 2n;
-    if (fits(middle)) least = middle;
+    const fits = totalDebit({ amountSantim: middle, ...feeOf(rule, middle) }) <= availableSantim;
+    if (fits) least = middle;
     else most = middle - 1n;
   }
-  return least;
+  if (least > 0n) return least;
+  const issue = `${formatBirr(availableSantim)} ETB are available, which leaves nothing to settle`;
+  const message = `The balance is not sufficient: ${issue}.`;
+  throw invalid('all', issue, { code: 'INSUFFICIENT_BALANCE', message });
 }

@@ -5,7 +5,13 @@ import { SANDBOX_OPERATOR, sandboxDecision } from '../lib/sandbox-review.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import { markCredited, markSent } from './bank-results.ts';
 import { lockSettlement, readSettlement, type SettlementRow } from './queries.ts';
-import { ensureSendable, transitionSettlement, type SettlementActor, type TransitionResult } from './transition.ts';
+import {
+  ensureSendable,
+  ensureStatus,
+  transitionSettlement,
+  type SettlementActor,
+  type TransitionResult,
+} from './transition.ts';
 
 /**
  * REQUESTED → APPROVED: it may be sent. Idempotent for the same operator. Throws NOT_FOUND, and INVALID_STATE when it is not
@@ -19,29 +25,34 @@ export async function approveSettlement(
 ): Promise<TransitionResult> {
   const row = await lockSettlement(tx, id);
   await requireIndependentApprover(tx.trx, { what: 'settlement', requestedBy: row.requestedBy, operatorId, keyId });
+  if (row.status === 'APPROVED' && row.approvedBy === operatorId) return { settlement: row, changed: false };
+  ensureStatus(row, 'APPROVED');
   // The sandbox's own approval sends no money: that is rejected when it is sent.
-  if (row.status === 'REQUESTED' && notifyWorkflow) {
-    await ensureSendable(tx, row, { verb: 'approved', instead: 'reject the settlement' });
-  }
-  return transitionSettlement(
-    tx,
-    { id, to: 'APPROVED', kind: 'review.approved', detail: {}, by: operatorId, at, notifyWorkflow },
-    ({ approvedBy }) => approvedBy === operatorId,
-  );
+  if (notifyWorkflow) await ensureSendable(tx, row, { verb: 'approved', instead: 'reject the settlement' });
+  const changes = { approvedBy: operatorId, approvedAt: at };
+  const approved = { to: 'APPROVED', kind: 'review.approved', by: operatorId, at, notifyWorkflow, changes } as const;
+  return transitionSettlement(tx, row, approved);
 }
 
 /** REQUESTED → REJECTED: releases the money to the merchant. Throws NOT_FOUND, and INVALID_STATE from another state. */
 export async function rejectSettlement(
   tx: UnitOfWork,
   id: string,
-  { operatorId, at, notifyWorkflow = true, reason }: SettlementActor & { reason: string },
+  { operatorId, at, notifyWorkflow, reason }: SettlementActor & { reason: string },
 ): Promise<TransitionResult> {
-  const failure = { code: 'REJECTED', message: reason };
-  return transitionSettlement(
-    tx,
-    { id, to: 'REJECTED', kind: 'review.rejected', detail: { reason }, by: operatorId, at, notifyWorkflow, failure },
-    (row) => row.failure?.message === reason,
-  );
+  const row = await lockSettlement(tx, id);
+  if (row.status === 'REJECTED' && row.failure?.message === reason) return { settlement: row, changed: false };
+  ensureStatus(row, 'REJECTED');
+  const changes = { failure: { code: 'REJECTED', message: reason } };
+  const rejected = {
+    to: 'REJECTED',
+    kind: 'review.rejected',
+    detail: { reason },
+    by: operatorId,
+    at,
+    changes,
+  } as const;
+  return transitionSettlement(tx, row, { ...rejected, notifyWorkflow });
 }
 
 /** REQUESTED → CANCELLED by the merchant, with this key. Throws INVALID_STATE from another state. */
@@ -50,11 +61,10 @@ export async function cancelSettlement(
   { id }: Pick<SettlementRow, 'id'>,
   { keyId, at }: { keyId: string; at: Date },
 ): Promise<TransitionResult> {
-  return transitionSettlement(
-    tx,
-    { id, to: 'CANCELLED', kind: 'settlement.cancelled', detail: {}, by: keyId, at },
-    () => true,
-  );
+  const row = await lockSettlement(tx, id);
+  if (row.status === 'CANCELLED') return { settlement: row, changed: false };
+  ensureStatus(row, 'CANCELLED');
+  return transitionSettlement(tx, row, { to: 'CANCELLED', kind: 'settlement.cancelled', by: keyId, at });
 }
 
 /**

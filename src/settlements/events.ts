@@ -1,62 +1,28 @@
 import { z } from 'zod';
 
+import { scopeOf } from '../lib/scope.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { snapshotFields } from '../webhooks/events/catalogue.ts';
 import { recordEvents } from '../webhooks/events/record.ts';
 import { settlementSnapshot } from './present.ts';
 import type { SettlementRow } from './queries.ts';
+import { Settlement } from './schema.ts';
 
 export type SettlementEvent = keyof typeof SETTLEMENT_EVENTS;
 
 /** Records an event with the settlement's current state, in the transaction that changed it. */
 export async function recordSettlementEvent(
   tx: UnitOfWork,
-  change: { row: SettlementRow; event: SettlementEvent; at: Date },
+  { row, event, at }: { row: SettlementRow; event: SettlementEvent; at: Date },
 ): Promise<void> {
-  const { row, event, at } = change;
-  await recordEvents(tx, [
-    {
-      event,
-      merchantId: row.merchantId,
-      environment: row.environment,
-      resourceType: 'settlement',
-      resourceId: row.id,
-      data: settlementSnapshot(row),
-      createdAt: at,
-    },
-  ]);
+  const about = { ...scopeOf(row), resourceType: 'settlement', resourceId: row.id } as const;
+  await recordEvents(tx, [{ event, ...about, data: settlementSnapshot(row), createdAt: at }]);
 }
 
+const { environment: _environment, ...fields } = Settlement.shape;
+
 /** A settlement in its events: a full snapshot, so that the order of events does not matter. */
-export const SettlementData = z.strictObject({
-  object: z.literal('settlement'),
-  ...snapshotFields,
-  settlementId: z.string(),
-  requestId: z.string().meta({ description: "The merchant's own id of the request" }),
-  amount: z.number().positive().meta({ description: 'Birr, at most two decimals: what the bank account gets' }),
-  fee: z.number(),
-  feeTax: z.number(),
-  totalDebit: z.number().positive(),
-  currency: z.literal('ETB'),
-  bankAccount: z
-    .strictObject({ bankCode: z.string(), accountNumber: z.string(), accountName: z.string() })
-    .meta({ description: 'Of the number the last four digits only' }),
-  status: z.enum(['REQUESTED', 'APPROVED', 'PROCESSING', 'COMPLETED', 'FAILED', 'REJECTED', 'CANCELLED']),
-  effectiveDate: z.iso.date(),
-  earliestExpected: z.iso.date(),
-  expectedBy: z.iso.date(),
-  dateReasons: z
-    .array(z.strictObject({ date: z.iso.date(), reason: z.string(), provisional: z.boolean() }))
-    .meta({ description: 'The days until then that are not business days, each with its reason' }),
-  bankReference: z.string().optional().meta({ description: "The bank's trace id" }),
-  failure: z.strictObject({ code: z.string(), message: z.string() }).optional(),
-  requestedAt: z.iso.datetime(),
-  sentAt: z.iso.datetime().optional(),
-  creditedAt: z.iso.datetime().optional(),
-  creditedOn: z.iso.date().optional(),
-  returnedAt: z.iso.datetime().optional().meta({ description: 'When the bank sent back what it had credited' }),
-  completedAt: z.iso.datetime().optional(),
-});
+export const SettlementData = z.strictObject({ object: z.literal('settlement'), ...snapshotFields, ...fields });
 export type SettlementData = z.output<typeof SettlementData>;
 
 const requested: SettlementData = {
@@ -84,77 +50,64 @@ const requested: SettlementData = {
 };
 const { requestedAt, ...fixed } = requested;
 const bankReference = 'FT25017QX9K2';
-const atBank = { bankReference, requestedAt, sentAt: '2025-01-17T11:05:00.000Z' };
+const sentAt = '2025-01-17T11:05:00.000Z';
 const completedAt = '2025-01-20T06:10:00.000Z';
-const rejected = (code: string, message: string) => ({ failure: { code, message }, requestedAt });
+const credit = { creditedAt: '2025-01-20T05:45:00.000Z', creditedOn: '2025-01-20' };
+const failure = { code: 'BANK_REFUSED', message: 'The account is closed.' };
+const rejected = { code: 'REJECTED', message: 'The account is under investigation.' };
+const mourning = { date: '2025-01-21', reason: 'National mourning, Tuesday 21 January 2025', provisional: false };
+
+/** An event of a settlement: its meaning and an example of its `data`. */
+const event = (description: string, example: Readonly<Record<string, unknown>>) => ({
+  description,
+  data: SettlementData,
+  example,
+});
 
 /** Every event of a settlement: its meaning, the schema of its `data` and an example. */
 export const SETTLEMENT_EVENTS = {
-  'settlement.requested': {
-    description: 'A settlement was requested: its amount, fee and tax are reserved.',
-    data: SettlementData,
-    example: requested,
-  },
-  'settlement.processing': {
-    description: 'A settlement was sent to the bank.',
-    data: SettlementData,
-    example: { ...fixed, version: 3, status: 'PROCESSING', ...atBank },
-  },
-  'settlement.completed': {
-    description: 'The bank credited a settlement.',
-    data: SettlementData,
-    example: {
-      ...fixed,
-      version: 4,
-      status: 'COMPLETED',
-      ...atBank,
-      creditedAt: '2025-01-20T05:45:00.000Z',
-      creditedOn: '2025-01-20',
-      completedAt,
-    },
-  },
-  'settlement.failed': {
-    description:
-      'The bank did not credit a settlement, or sent it back afterwards (returnedAt): its money is available again.',
-    data: SettlementData,
-    example: {
-      ...fixed,
-      version: 4,
-      status: 'FAILED',
-      bankReference,
-      ...rejected('BANK_REFUSED', 'The account is closed.'),
-      sentAt: atBank.sentAt,
-      completedAt,
-    },
-  },
-  'settlement.rejected': {
-    description: 'An operator rejected a settlement: the reserved money is available again.',
-    data: SettlementData,
-    example: {
-      ...fixed,
-      version: 2,
-      status: 'REJECTED',
-      ...rejected('REJECTED', 'The account is under investigation.'),
-      completedAt: '2025-01-17T08:00:00.000Z',
-    },
-  },
-  'settlement.canceled': {
-    description: 'The merchant cancelled a settlement before it was decided.',
-    data: SettlementData,
-    example: { ...requested, version: 2, status: 'CANCELLED', completedAt: '2025-01-17T07:00:00.000Z' },
-  },
-  'settlement.updated': {
-    description: 'A settlement was approved, or its expected dates changed with the calendar.',
-    data: SettlementData,
-    example: {
-      ...requested,
-      version: 3,
-      status: 'APPROVED',
-      expectedBy: '2025-01-22',
-      dateReasons: [
-        ...requested.dateReasons,
-        { date: '2025-01-21', reason: 'National mourning, Tuesday 21 January 2025', provisional: false },
-      ],
-    },
-  },
+  'settlement.requested': event('A settlement was requested: its amount, fee and tax are reserved.', requested),
+  'settlement.processing': event('A settlement was sent to the bank.', {
+    ...fixed,
+    version: 3,
+    status: 'PROCESSING',
+    bankReference,
+    requestedAt,
+    sentAt,
+  }),
+  'settlement.completed': event('The bank credited a settlement.', {
+    ...fixed,
+    version: 4,
+    status: 'COMPLETED',
+    bankReference,
+    requestedAt,
+    sentAt,
+    ...credit,
+    completedAt,
+  }),
+  'settlement.failed': event(
+    'The bank did not credit a settlement, or sent it back afterwards (returnedAt): its money is available again.',
+    { ...fixed, version: 4, status: 'FAILED', bankReference, failure, requestedAt, sentAt, completedAt },
+  ),
+  'settlement.rejected': event('An operator rejected a settlement: the reserved money is available again.', {
+    ...fixed,
+    version: 2,
+    status: 'REJECTED',
+    failure: rejected,
+    requestedAt,
+    completedAt: '2025-01-17T08:00:00.000Z',
+  }),
+  'settlement.canceled': event('The merchant cancelled a settlement before it was decided.', {
+    ...requested,
+    version: 2,
+    status: 'CANCELLED',
+    completedAt: '2025-01-17T07:00:00.000Z',
+  }),
+  'settlement.updated': event('A settlement was approved, or its expected dates changed with the calendar.', {
+    ...requested,
+    version: 3,
+    status: 'APPROVED',
+    expectedBy: '2025-01-22',
+    dateReasons: [...requested.dateReasons, mourning],
+  }),
 } as const;

@@ -2,12 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { endOfAddisDay } from '../lib/dates.ts';
 import { rows, type Knex } from '../lib/db.ts';
-import type { UnitOfWork, RunInTransaction } from '../outbox/record.ts';
+import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import type { SettlementDates } from './calendar/business-days.ts';
 import { readSettlementDates } from './calendar/queries.ts';
 import { recordSettlementEvent } from './events.ts';
-import { overdueFrom, readSettlement, SETTLEMENT_COLUMNS, type SettlementRow } from './queries.ts';
+import { lockSettlement, overdueFrom, type SettlementRow } from './queries.ts';
 import { isOpen } from './states.ts';
+import { writeSettlement } from './transition.ts';
 import { settlementMessage } from './workflow-input.ts';
 
 export type DatesDeps = { db: Knex; runInTransaction: RunInTransaction };
@@ -22,72 +23,37 @@ const MARGIN_DAYS = 30;
  * earlier or later. A change records `settlement.updated`. Returns the current row. Throws NOT_FOUND.
  */
 export async function recomputeDates(deps: DatesDeps, settlementId: string, at: Date): Promise<SettlementRow> {
-  const row = await readSettlement(deps.db, settlementId);
-  if (!isOpen(row.status)) return row;
-  const dates = await readSettlementDates(deps.db, row.requestedAt);
-  if (isSame(dates, row)) return row;
-  const updated = await deps.runInTransaction(async (tx) => {
-    const [changed] = await rows<SettlementRow>(
-      tx.trx,
-      `WITH updated AS (
-         UPDATE settlement SET effective_date = :effectiveDate, expected_from = :expectedFrom,
-           expected_until = :expectedUntil, skipped_days = CAST(:skippedDays AS jsonb), version = version + 1,
-           overdue_at = CASE WHEN CAST(:overdueFrom AS timestamptz) <= CAST(:at AS timestamptz) THEN overdue_at END
-         WHERE id = :id AND version = :version RETURNING ${SETTLEMENT_COLUMNS}
-       ), timeline_row AS (
-         INSERT INTO settlement_timeline (settlement_id, occurred_at, kind, actor, detail)
-         SELECT id, CAST(:at AS timestamptz), 'expected_dates.changed', :actor, CAST(:detail AS jsonb) FROM updated
-       )
-       SELECT * FROM updated`,
-      {
-        ...dates,
-        id: row.id,
-        version: row.version,
-        skippedDays: JSON.stringify(dates.skippedDays),
-        overdueFrom: overdueFrom(dates),
-        at,
-        actor: CALENDAR,
-        detail: JSON.stringify({ ...presentDates(dates), before: presentDates(row) }),
-      },
-    );
-    if (changed) await recordSettlementEvent(tx, { row: changed, event: 'settlement.updated', at });
-    return changed;
-  });
-  // A concurrent transition changed the version; its signal makes the workflow read the row again.
-  return updated ?? readSettlement(deps.db, settlementId);
+  return deps.runInTransaction(async (tx) => recompute(tx, settlementId, at));
+}
+
+async function recompute(tx: UnitOfWork, settlementId: string, at: Date): Promise<SettlementRow> {
+  const before = await lockSettlement(tx, settlementId);
+  if (!isOpen(before.status)) return before;
+  const dates = await readSettlementDates(tx.trx, before.requestedAt);
+  const detail = { ...presentDates(dates), before: presentDates(before) };
+  const isSame = isDeepStrictEqual(presentDates(dates), detail.before);
+  if (isSame && isDeepStrictEqual(dates.skippedDays, before.skippedDays)) return before;
+  const overdueAt = overdueFrom(dates) <= at ? before.overdueAt : null;
+  const changes = { ...dates, overdueAt, version: before.version + 1 };
+  const change = { changes, kind: 'expected_dates.changed', detail, by: CALENDAR, at } as const;
+  const row = await writeSettlement(tx, before, change);
+  await recordSettlementEvent(tx, { row, event: 'settlement.updated', at });
+  return row;
 }
 
 function presentDates({ effectiveDate, expectedFrom, expectedUntil }: SettlementDates) {
   return { effectiveDate, earliestExpected: expectedFrom, expectedBy: expectedUntil };
 }
 
-function isSame(dates: SettlementDates, before: SettlementDates): boolean {
-  return (
-    isDeepStrictEqual(presentDates(dates), presentDates(before)) &&
-    isDeepStrictEqual(dates.skippedDays, before.skippedDays)
-  );
-}
-
 /** Marks an open settlement as overdue, once, when its last expected day is over. Returns the current row. Throws NOT_FOUND. */
 export async function markOverdue(deps: DatesDeps, settlementId: string, at: Date): Promise<SettlementRow> {
-  const row = await recomputeDates(deps, settlementId, at);
-  if (!isOpen(row.status) || row.overdueAt !== null || at < overdueFrom(row)) return row;
-  const [marked] = await rows<SettlementRow>(
-    deps.db,
-    `WITH marked AS (
-       UPDATE settlement SET overdue_at = :at
-       WHERE id = :id AND overdue_at IS NULL AND status IN ('REQUESTED', 'APPROVED', 'PROCESSING')
-         AND expected_until = CAST(:expectedBy AS date)
-       RETURNING ${SETTLEMENT_COLUMNS}
-     ), timeline_row AS (
-       INSERT INTO settlement_timeline (settlement_id, occurred_at, kind, actor, detail)
-       SELECT id, CAST(:at AS timestamptz), 'settlement.overdue', :actor, jsonb_build_object('expectedBy', expected_until)
-       FROM marked
-     )
-     SELECT * FROM marked`,
-    { id: row.id, at, expectedBy: row.expectedUntil, actor: CALENDAR },
-  );
-  return marked ?? readSettlement(deps.db, settlementId);
+  return deps.runInTransaction(async (tx) => {
+    const row = await recompute(tx, settlementId, at);
+    if (!isOpen(row.status) || row.overdueAt !== null || at < overdueFrom(row)) return row;
+    const detail = { expectedBy: row.expectedUntil };
+    const change = { changes: { overdueAt: at }, kind: 'settlement.overdue', detail, by: CALENDAR, at } as const;
+    return writeSettlement(tx, row, change);
+  });
 }
 
 /**

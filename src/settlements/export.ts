@@ -3,13 +3,13 @@ import { rows, type Queryable } from '../lib/db.ts';
 import { maskDigits } from '../lib/mask.ts';
 import type { Santim } from '../lib/money.ts';
 import type { Position } from '../lib/pagination.ts';
-import { SETTLEMENT_COLUMNS, settlementConditions, type SettlementFilter, type SettlementRow } from './queries.ts';
+import { settlementConditions, type SettlementFilter, type SettlementRow } from './queries.ts';
 import type { SettlementStatus } from './states.ts';
 
 /** A row of reports: a settlement with its ledger totals; `accountNumber` has only the last four digits. */
 export type ExportedSettlement = SettlementRow & PayoutTotals<Santim | null> & { position: string };
 
-const BOOKED = payoutTotalsSql({
+const TOTALS = payoutTotalsSql({
   isPaid: `status = 'COMPLETED'`,
   isOpen: `status IN ('REQUESTED', 'APPROVED', 'PROCESSING')`,
   paid: 'amount_santim',
@@ -24,7 +24,7 @@ export async function exportSettlements(
   const { where, values } = settlementConditions(filter);
   const found = await rows<ExportedSettlement>(
     db,
-    `SELECT ${SETTLEMENT_COLUMNS}, ${BOOKED.columns}, requested_at::text AS position
+    `SELECT *, ${TOTALS.columns}, requested_at::text AS position
      FROM settlement
      WHERE ${where} ${after ? 'AND (requested_at, id) < (CAST(:afterAt AS timestamptz), CAST(:afterId AS text))' : ''}
      ORDER BY requested_at DESC, id DESC LIMIT :limit`,
@@ -56,7 +56,7 @@ export async function groupSettlements(db: Queryable, filter: SettlementFilter):
   const { where, values } = settlementConditions(filter);
   return rows<SettlementGroup>(
     db,
-    `SELECT status, count(*)::int AS count, sum(amount_santim)::bigint AS amount_santim, ${BOOKED.sums}
+    `SELECT status, count(*)::int AS count, sum(amount_santim)::bigint AS amount_santim, ${TOTALS.sums}
      FROM settlement WHERE ${where} GROUP BY status ORDER BY status`,
     values,
   );

@@ -1,11 +1,15 @@
 import { bookReference, type ExternalReference } from '../ledger/external-references.ts';
 import { addisDay, startOfAddisDay } from '../lib/dates.ts';
-import { rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
-import { lockSettlement, SETTLEMENT_COLUMNS, type LateCredit, type SettlementRow } from './queries.ts';
-import type { TimelineKind } from './schema.ts';
-import { transitionSettlement, type SettlementActor, type TransitionResult } from './transition.ts';
+import { lockSettlement, type LateCredit, type SettlementRow } from './queries.ts';
+import {
+  transitionSettlement,
+  writeSettlement,
+  type SettlementActor,
+  type SettlementChange,
+  type TransitionResult,
+} from './transition.ts';
 
 /**
  * Stores a credit that the bank reports of a FAILED settlement, whose money was released to the merchant. Books nothing: an
@@ -22,14 +26,12 @@ export async function recordLateCredit(
     return { settlement: row, changed: false };
   }
   if (known && row.lateCreditResolution === null) {
-    throw new AppError(
-      'INVALID_STATE',
-      `This settlement is FAILED, and another credit of it is pending: ${known.bankReference}.`,
-    );
+    const pending = `another credit of it is pending: ${known.bankReference}.`;
+    throw new AppError('INVALID_STATE', `This settlement is FAILED, and ${pending}`);
   }
   const detail = { bankReference, creditedAt: creditedAt.toISOString() };
-  const lateCredit: LateCredit = { ...detail, operatorId, at: at.toISOString() };
-  return write(tx, row, { lateCredit, ended: null, kind: 'bank.credited_late', detail, by: operatorId, at });
+  const changes = { lateCredit: { ...detail, operatorId, at: at.toISOString() }, lateCreditResolution: null };
+  return write(tx, row, { changes, kind: 'bank.credited_late', detail, by: operatorId, at });
 }
 
 /** The reported time of a credit. Midnight means a day without a time: on the day of sending, the time of sending. */
@@ -70,18 +72,22 @@ export async function bookLateCredit(
   const row = await lockSettlement(tx, id);
   if (row.lateCreditResolution === 'BOOKED') return { settlement: row, changed: false };
   const late = ensurePending(row);
-  const { bankReference } = late;
-  const creditedAt = withinDay(row, new Date(late.creditedAt));
   if (row.returnedAt !== null) {
     const issue = `This settlement was credited under ${row.bankReference} and returned before: a second credit cannot be booked`;
     throw new AppError('INVALID_STATE', `${issue}. Have the bank take it back, then dismiss it.`);
   }
-  await bookReference(tx, creditReference(row, { bankReference, creditedAt }), 'bankReference');
-  const detail = { bankReference, creditedAt: creditedAt.toISOString() };
-  const booked = { to: 'COMPLETED', from: ['FAILED'], kind: 'bank.credited', detail, by: operatorId, at } as const;
-  // Its workflow ended with the failure.
-  const credit = { bankReference, creditedAt, notifyWorkflow: false };
-  return transitionSettlement(tx, { ...booked, ...credit, id }, () => false);
+  const credit = { bankReference: late.bankReference, creditedAt: new Date(late.creditedAt) };
+  await bookReference(tx, creditReference(row, credit), 'bankReference');
+  return transitionSettlement(tx, row, {
+    to: 'COMPLETED',
+    kind: 'bank.credited',
+    detail: credit,
+    by: operatorId,
+    at,
+    changes: { ...credit, lateCreditResolution: 'BOOKED' },
+    // Its workflow ended with the failure.
+    notifyWorkflow: false,
+  });
 }
 
 /**
@@ -95,16 +101,9 @@ export async function dismissLateCredit(
 ): Promise<TransitionResult> {
   const row = await lockSettlement(tx, id);
   if (row.lateCreditResolution === 'DISMISSED') return { settlement: row, changed: false };
-  const lateCredit = ensurePending(row);
-  const detail = { bankReference: lateCredit.bankReference, reason };
-  return write(tx, row, {
-    lateCredit,
-    ended: 'DISMISSED',
-    kind: 'bank.credit_dismissed',
-    detail,
-    by: operatorId,
-    at,
-  });
+  const detail = { bankReference: ensurePending(row).bankReference, reason };
+  const changes = { lateCreditResolution: 'DISMISSED' } as const;
+  return write(tx, row, { changes, kind: 'bank.credit_dismissed', detail, by: operatorId, at });
 }
 
 function ensurePending({ status, lateCredit, lateCreditResolution }: SettlementRow): LateCredit {
@@ -112,31 +111,7 @@ function ensurePending({ status, lateCredit, lateCreditResolution }: SettlementR
   throw new AppError('INVALID_STATE', `This settlement is ${status}: it has no late credit to decide.`);
 }
 
-type Written = {
-  lateCredit: LateCredit;
-  ended: 'DISMISSED' | null;
-  kind: TimelineKind;
-  detail: Record<string, unknown>;
-  by: string;
-  at: Date;
-};
-
-async function write(tx: UnitOfWork, row: SettlementRow, written: Written): Promise<TransitionResult> {
-  const [settlement] = await rows<SettlementRow>(
-    tx.trx,
-    `WITH timeline_row AS (
-       INSERT INTO settlement_timeline (settlement_id, occurred_at, kind, actor, detail)
-       VALUES (:id, :at, :kind, :by, CAST(:detail AS jsonb))
-     )
-     UPDATE settlement SET late_credit = CAST(:lateCredit AS jsonb), late_credit_resolution = :ended
-     WHERE id = :id RETURNING ${SETTLEMENT_COLUMNS}`,
-    {
-      ...written,
-      id: row.id,
-      detail: JSON.stringify(written.detail),
-      lateCredit: JSON.stringify(written.lateCredit),
-    },
-  );
-  if (!settlement) throw new Error('the settlement was not updated');
+async function write(tx: UnitOfWork, row: SettlementRow, change: SettlementChange): Promise<TransitionResult> {
+  const settlement = await writeSettlement(tx, row, change);
   return { settlement, changed: true, before: { status: row.status, bankReference: row.bankReference } };
 }

@@ -29,11 +29,9 @@ export async function setSettlementLimit(
     const issue = `must be at least min, got ${formatBirr(maxSantim)} and ${formatBirr(minSantim)}`;
     throw invalid('max', issue);
   }
-  await rows(
-    trx,
-    `INSERT INTO settlement_limit (merchant_id, min_santim, max_santim) VALUES (:merchantId, :minSantim, :maxSantim)
-     ON CONFLICT (merchant_id) DO UPDATE SET min_santim = excluded.min_santim, max_santim = excluded.max_santim,
-       updated_at = now()`,
-    { merchantId, minSantim, maxSantim },
-  );
+  const limit = { merchantId, minSantim, maxSantim };
+  await trx('settlementLimit')
+    .insert(limit)
+    .onConflict('merchantId')
+    .merge({ ...limit, updatedAt: trx.fn.now() });
 }

@@ -1,3 +1,4 @@
+import { presentMovement } from '../ledger/balance.ts';
 import { totalDebit } from '../ledger/postings.ts';
 import { listPeriod, readPeriod, sumPeriod } from '../ledger/statement.ts';
 import { addisDay, isoOrNull } from '../lib/dates.ts';
@@ -27,16 +28,15 @@ export function presentSettlement(row: SettlementRow) {
     earliestExpected: row.expectedFrom,
     expectedBy: row.expectedUntil,
     dateReasons: row.skippedDays,
-    ...(row.bankReference === null ? {} : { bankReference: row.bankReference }),
-    ...(row.failure === null ? {} : { failure: row.failure }),
+    bankReference: row.bankReference ?? undefined,
+    failure: row.failure ?? undefined,
     environment: row.environment,
     requestedAt: row.requestedAt.toISOString(),
-    ...(row.sentAt === null ? {} : { sentAt: row.sentAt.toISOString() }),
-    ...(row.creditedAt === null
-      ? {}
-      : { creditedAt: row.creditedAt.toISOString(), creditedOn: addisDay(row.creditedAt) }),
-    ...(row.returnedAt === null ? {} : { returnedAt: row.returnedAt.toISOString() }),
-    ...(row.completedAt === null ? {} : { completedAt: row.completedAt.toISOString() }),
+    sentAt: row.sentAt?.toISOString(),
+    creditedAt: row.creditedAt?.toISOString(),
+    creditedOn: row.creditedAt ? addisDay(row.creditedAt) : undefined,
+    returnedAt: row.returnedAt?.toISOString(),
+    completedAt: row.completedAt?.toISOString(),
   };
 }
 
@@ -75,24 +75,15 @@ export async function readStatement(db: Queryable, row: SettlementRow, page: Pag
     status: row.status,
     currency: row.currency,
     amount: toBirr(row.amountSantim),
-    ...(row.bankReference === null ? {} : { bankReference: row.bankReference }),
-    ...(row.creditedAt === null ? {} : { creditedAt: row.creditedAt.toISOString() }),
+    bankReference: row.bankReference ?? undefined,
+    creditedAt: row.creditedAt?.toISOString(),
     previousSettlementId: period.previousSettlementId,
     periodFrom: period.from?.toISOString() ?? null,
     periodUntil: period.until.toISOString(),
     openingBalance: toBirr(period.openingSantim),
     closingBalance: toBirr(period.closingSantim),
     totals: totals.map(({ type, count, amountSantim }) => ({ type, count, amount: toBirr(amountSantim) })),
-    movements: rows.map((movement) => ({
-      entryId: `${movement.journalId}-${movement.entry}`,
-      journalId: movement.journalId,
-      type: movement.type,
-      amount: toBirr(movement.amountSantim),
-      balanceAfter: toBirr(movement.balanceAfterSantim),
-      resourceType: movement.resourceType,
-      resourceId: movement.resourceId,
-      createdAt: movement.effectiveAt.toISOString(),
-    })),
+    movements: rows.map(presentMovement),
   };
   return { data, pagination };
 }

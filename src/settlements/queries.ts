@@ -58,37 +58,26 @@ export type SettlementRow = NewSettlementRow & {
 /** A credit that the bank reports of a settlement that had FAILED. It is booked only by an operator. */
 export type LateCredit = { bankReference: string; creditedAt: string; operatorId: string; at: string };
 
-/** The columns of {@link SettlementRow}; days as texts. */
-export const SETTLEMENT_COLUMNS = `id, merchant_id, environment, request_id, is_full_balance, amount_santim, fee_santim,
-  fee_tax_santim, currency, bank_account_id, bank_code, account_number, account_name, status,
-  CAST(effective_date AS text) AS effective_date, CAST(expected_from AS text) AS expected_from,
-  CAST(expected_until AS text) AS expected_until, skipped_days, bank_reference, failure, requested_by, approved_by, version,
-  requested_at, approved_at, sent_at, sent_by, credited_at, completed_at, overdue_at,
-  returned_at, return_reference, late_credit, late_credit_resolution`;
-
 /** A settlement of any merchant, for workflows and operators. Throws NOT_FOUND. */
 export async function readSettlement(db: Queryable, id: string): Promise<SettlementRow> {
-  const [row] = await rows<SettlementRow>(db, `SELECT ${SETTLEMENT_COLUMNS} FROM settlement WHERE id = :id`, { id });
-  if (!row) throw notFound('settlement');
-  return row;
+  return found(await db('settlement').where({ id }).first());
 }
 
 /** The same, locked until the transaction ends. Throws NOT_FOUND. */
 export async function lockSettlement({ trx }: Pick<UnitOfWork, 'trx'>, id: string): Promise<SettlementRow> {
-  const sql = `SELECT ${SETTLEMENT_COLUMNS} FROM settlement WHERE id = :id FOR UPDATE`;
-  const [row] = await rows<SettlementRow>(trx, sql, { id });
-  if (!row) throw notFound('settlement');
-  return row;
+  return found(await trx('settlement').where({ id }).forUpdate().first());
 }
 
 /** A settlement of this merchant and environment. Throws NOT_FOUND. */
 export async function findSettlement(db: Queryable, scope: MerchantScope, id: string): Promise<SettlementRow> {
-  const [row] = await rows<SettlementRow>(
-    db,
-    `SELECT ${SETTLEMENT_COLUMNS} FROM settlement
-     WHERE id = :id AND merchant_id = :merchantId AND environment = :environment`,
-    { ...scopeOf(scope), id },
+  return found(
+    await db('settlement')
+      .where({ ...scopeOf(scope), id })
+      .first(),
   );
+}
+
+function found(row: SettlementRow | undefined): SettlementRow {
   if (!row) throw notFound('settlement');
   return row;
 }
@@ -130,10 +119,7 @@ export type AllSettlements = Omit<SettlementFilter, keyof MerchantScope> & {
 };
 
 /** The SQL conditions of the filters that are set, and their values. */
-export function settlementConditions(filter: AllSettlements): {
-  where: string;
-  values: Record<string, unknown>;
-} {
+export function settlementConditions(filter: AllSettlements) {
   const where = [
     filter.merchantId !== undefined && 'merchant_id = :merchantId',
     filter.environment !== undefined && 'environment = :environment',
@@ -143,10 +129,7 @@ export function settlementConditions(filter: AllSettlements): {
   ]
     .filter((one) => typeof one === 'string' && one !== '')
     .join(' AND ');
-  const { merchantId, environment, range, statuses, search } = filter;
-  const { from, until } = range;
-  const values = { merchantId, environment, from, until, statuses, search: search ?? null };
-  return { where, values };
+  return { where, values: { ...filter, ...filter.range } };
 }
 
 /** The merchant's settlements, newest first. */
@@ -156,12 +139,7 @@ export async function listSettlements(db: Queryable, filter: SettlementFilter, p
 
 /** Settlements of all merchants, newest first. */
 export async function listAllSettlements(db: Queryable, filter: AllSettlements, page: Page) {
-  const listed = {
-    columns: SETTLEMENT_COLUMNS,
-    table: 'settlement',
-    time: 'requested_at',
-    ...settlementConditions(filter),
-  };
+  const listed = { columns: '*', table: 'settlement', time: 'requested_at', ...settlementConditions(filter) };
   return paginateNewest<SettlementRow>(db, listed, page);
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { id, links, reason, requestListQuery, timeline } from '../access/operator-schema.ts';
+import { Movement } from '../ledger/balance.ts';
 import { JOURNAL_KINDS } from '../ledger/postings.ts';
 import { BANK_CODES } from '../lib/banks.ts';
 import { birrAmount, currencyEtb, instant, plainText, reference } from '../lib/fields.ts';
@@ -161,20 +162,7 @@ export const SettlementStatement = z
     totals: z
       .array(z.object({ type: z.enum(JOURNAL_KINDS), count: z.int(), amount: z.number() }))
       .meta({ description: 'openingBalance + these = closingBalance' }),
-    movements: z
-      .array(
-        z.object({
-          entryId: z.string(),
-          journalId: z.string(),
-          type: z.enum(JOURNAL_KINDS),
-          amount: z.number().meta({ description: 'Above zero: the balance rose; below: it fell' }),
-          balanceAfter: z.number(),
-          resourceType: z.enum(['transaction', 'withdrawal', 'settlement', 'providerTransfer']),
-          resourceId: z.string(),
-          createdAt: instant,
-        }),
-      )
-      .meta({ description: 'The oldest first' }),
+    movements: z.array(Movement.omit({ account: true })).meta({ description: 'The oldest first' }),
   })
   .meta({ id: 'SettlementStatement' });
 

@@ -1,15 +1,12 @@
 import type { Actor } from '../access/separation-of-duties.ts';
 import { post } from '../ledger/post.ts';
-import { latePayoutPosting, payoutPosting, releasePosting, reversalPosting, type Posting } from '../ledger/postings.ts';
-import { rows } from '../lib/db.ts';
+import { latePayoutPosting, payoutPosting, releasePosting, reversalPosting } from '../ledger/postings.ts';
 import { AppError } from '../lib/errors.ts';
-import { newId } from '../lib/ids.ts';
 import { requireNotSuspended } from '../merchants/operations.ts';
-import { OUTBOX_INSERT, type OutboxRow, type UnitOfWork } from '../outbox/record.ts';
+import type { UnitOfWork } from '../outbox/record.ts';
 import { rejectionOf } from './bank-account/queries.ts';
 import { recordSettlementEvent, type SettlementEvent } from './events.ts';
-import { readSettlement, SETTLEMENT_COLUMNS, toPayout, type SettlementRow } from './queries.ts';
-import type { TimelineKind } from './schema.ts';
+import { toPayout, type SettlementRow, type TimelineRow } from './queries.ts';
 import { isOpen, statusesBefore, type SettlementStatus } from './states.ts';
 import { settlementMessage, type SettlementSignal } from './workflow-input.ts';
 
@@ -25,24 +22,16 @@ export type TransitionResult =
   | { settlement: SettlementRow; changed: true; before: Pick<SettlementRow, 'status' | 'bankReference'> }
   | { settlement: SettlementRow; changed: false };
 
-/** One transition of a settlement, and what its row and timeline store of it. */
-export type Transition = {
-  id: string;
+type TimelineEntry = Pick<TimelineRow, 'kind'> & { detail?: Record<string, unknown>; by: string; at: Date };
+
+/** Columns of a settlement that change, and the entry of its timeline. */
+export type SettlementChange = TimelineEntry & { changes: Partial<SettlementRow> };
+
+/** One transition of a settlement. `changes`: what its row stores besides the status. */
+export type Transition = TimelineEntry & {
   to: Exclude<SettlementStatus, 'REQUESTED'>;
-  /** The states it may come from; by default the open ones that lead to `to`. */
-  from?: readonly SettlementStatus[];
-  kind: TimelineKind;
-  detail: Record<string, unknown>;
-  by: string;
-  at: Date;
-  notifyWorkflow?: boolean;
-  bankReference?: string | undefined;
-  creditedAt?: Date;
-  /** The bank's trace id of money that it sent back. */
-  returnReference?: string;
-  failure?: { code: string; message: string };
-  /** A more precise error text than one about the state; null: the default. */
-  explain?: (row: SettlementRow) => string | null;
+  changes?: Partial<SettlementRow>;
+  notifyWorkflow?: boolean | undefined;
 };
 
 const EVENTS_AND_SIGNALS = {
@@ -55,89 +44,59 @@ const EVENTS_AND_SIGNALS = {
 } as const satisfies Record<Transition['to'], { event: SettlementEvent; signal: SettlementSignal }>;
 
 /** The posting of a transition; null: the money stays reserved. */
-function postingOf(
-  from: SettlementStatus,
-  to: Transition['to'],
-): ((out: ReturnType<typeof toPayout>) => Posting) | null {
+function postingOf(from: SettlementStatus, to: Transition['to']) {
   if (from === 'COMPLETED') return reversalPosting;
   if (from === 'FAILED') return latePayoutPosting;
   if (to === 'COMPLETED') return payoutPosting;
   return isOpen(to) ? null : releasePosting;
 }
 
+/** Throws INVALID_STATE unless a settlement is in one of these states, by default the open ones that lead to `to`. */
+export function ensureStatus({ status }: SettlementRow, to: SettlementStatus, from = statusesBefore(to)): void {
+  if (from.includes(status)) return;
+  const wanted = from.join(' or ');
+  throw new AppError('INVALID_STATE', `This settlement is ${status}: only one that is ${wanted} can become ${to}.`);
+}
+
 /**
- * Writes one transition in the caller's transaction: the row, its timeline, its event, its journal, and the signal to its
- * workflow. From another state nothing changes: returns the row when `isRepeat` accepts it, else throws INVALID_STATE.
+ * Writes one transition of a locked settlement in the caller's transaction: the row, its timeline, its event, the signal to
+ * its workflow, and its journal.
  */
 export async function transitionSettlement(
   tx: UnitOfWork,
-  transition: Transition,
-  isRepeat: (row: SettlementRow) => boolean,
+  before: SettlementRow,
+  { to, notifyWorkflow = true, ...change }: Transition,
 ): Promise<TransitionResult> {
-  const updated = await updateRow(tx, transition);
-  if (updated) {
-    const { statusBefore, referenceBefore, ...row } = updated;
-    await recordSettlementEvent(tx, { row, event: EVENTS_AND_SIGNALS[transition.to].event, at: transition.at });
-    const posting = postingOf(statusBefore, transition.to);
-    if (posting) await post(tx.trx, posting(toPayout(row)), transition.at);
-    return { settlement: row, changed: true, before: { status: statusBefore, bankReference: referenceBefore } };
-  }
-  const settlement = await readSettlement(tx.trx, transition.id);
-  if (settlement.status === transition.to && isRepeat(settlement)) return { settlement, changed: false };
-  const wanted = (transition.from ?? statusesBefore(transition.to)).join(' or ');
-  const status = `This settlement is ${settlement.status}: only one that is ${wanted} can become ${transition.to}.`;
-  throw new AppError('INVALID_STATE', transition.explain?.(settlement) ?? status);
+  const { event, signal } = EVENTS_AND_SIGNALS[to];
+  const ended = isOpen(to) ? null : change.at;
+  const settlement = await writeSettlement(tx, before, {
+    ...change,
+    changes: {
+      failure: null,
+      ...change.changes,
+      status: to,
+      version: before.version + 1,
+      completedAt: before.status === 'COMPLETED' ? before.completedAt : ended,
+    },
+  });
+  await recordSettlementEvent(tx, { row: settlement, event, at: change.at });
+  if (notifyWorkflow) await tx.enqueue([settlementMessage(before.id, signal)]);
+  const posting = postingOf(before.status, to);
+  if (posting) await post(tx.trx, posting(toPayout(settlement)), change.at);
+  return { settlement, changed: true, before: { status: before.status, bankReference: before.bankReference } };
 }
 
-type TransitionRow = SettlementRow & { statusBefore: SettlementStatus; referenceBefore: string | null };
-
-async function updateRow(tx: UnitOfWork, transition: Transition): Promise<TransitionRow | undefined> {
-  const { notifyWorkflow = true } = transition;
-  const messages: OutboxRow[] = notifyWorkflow
-    ? [{ id: newId('obx'), ...settlementMessage(transition.id, EVENTS_AND_SIGNALS[transition.to].signal) }]
-    : [];
-  const [row] = await rows<TransitionRow>(
-    tx.trx,
-    `WITH before AS (
-       SELECT id AS before_id, status AS status_before, bank_reference AS reference_before FROM settlement
-       WHERE id = :id AND status = ANY (:from) FOR UPDATE
-     ), updated AS (
-       UPDATE settlement SET status = :to, version = version + 1,
-         approved_by = CASE CAST(:to AS text) WHEN 'APPROVED' THEN :by ELSE approved_by END,
-         approved_at = CASE CAST(:to AS text) WHEN 'APPROVED' THEN CAST(:at AS timestamptz) ELSE approved_at END,
-         sent_at = CASE CAST(:to AS text) WHEN 'PROCESSING' THEN CAST(:at AS timestamptz) ELSE sent_at END,
-         sent_by = CASE CAST(:to AS text) WHEN 'PROCESSING' THEN :by ELSE sent_by END,
-         completed_at = CASE WHEN status = 'COMPLETED' THEN completed_at
-                             WHEN CAST(:ended AS boolean) THEN CAST(:at AS timestamptz) END,
-         credited_at = coalesce(:creditedAt, credited_at), bank_reference = coalesce(:bankReference, bank_reference),
-         returned_at = CASE WHEN status = 'COMPLETED' THEN CAST(:at AS timestamptz) ELSE returned_at END,
-         return_reference = coalesce(:returnReference, return_reference),
-         late_credit_resolution = CASE WHEN status = 'FAILED' THEN 'BOOKED' ELSE late_credit_resolution END,
-         failure = CAST(:failure AS jsonb)
-       FROM before WHERE id = before_id
-       RETURNING ${SETTLEMENT_COLUMNS}, status_before, reference_before
-     ), timeline_row AS (
-       INSERT INTO settlement_timeline (settlement_id, occurred_at, kind, actor, detail)
-       SELECT id, CAST(:at AS timestamptz), :kind, :by, CAST(:detail AS jsonb) FROM updated
-     ), outbox_row AS (${OUTBOX_INSERT} WHERE EXISTS (SELECT 1 FROM updated))
-     SELECT * FROM updated`,
-    {
-      id: transition.id,
-      to: transition.to,
-      ended: !isOpen(transition.to),
-      from: [...(transition.from ?? statusesBefore(transition.to))],
-      kind: transition.kind,
-      detail: JSON.stringify(transition.detail),
-      by: transition.by,
-      at: transition.at,
-      bankReference: transition.bankReference ?? null,
-      creditedAt: transition.creditedAt ?? null,
-      returnReference: transition.returnReference ?? null,
-      failure: transition.failure ? JSON.stringify(transition.failure) : null,
-      messages: JSON.stringify(messages),
-    },
-  );
-  if (row) tx.enqueued(messages);
+/** Writes columns of a locked settlement and an entry of its timeline. */
+export async function writeSettlement(
+  { trx }: UnitOfWork,
+  { id }: SettlementRow,
+  { changes: { skippedDays, ...changes }, kind, detail = {}, by, at }: SettlementChange,
+): Promise<SettlementRow> {
+  // As a parameter, an array would be an array of PostgreSQL.
+  const columns = skippedDays ? { ...changes, skippedDays: JSON.stringify(skippedDays) } : changes;
+  const [row]: SettlementRow[] = await trx('settlement').where({ id }).update(columns).returning('*');
+  if (!row) throw new Error(`settlement ${id} was not updated`);
+  await trx('settlementTimeline').insert({ settlementId: id, occurredAt: at, kind, actor: by, detail });
   return row;
 }
 

@@ -21,27 +21,16 @@ export function settlementWorkflowId(settlementId: string): string {
 }
 
 /** Type, id and input of a settlement's workflow, for outbox messages that may start it. */
-export function settlementWorkflow(
-  input: SettlementInput,
-): Pick<OutboxMessage, 'workflowType' | 'workflowId' | 'priority'> & { input: SettlementInput } {
-  const { settlementId, merchantId, environment } = input;
-  return {
-    workflowType: 'settlement',
-    priority: 'money',
-    workflowId: settlementWorkflowId(settlementId),
-    input: { settlementId, merchantId, environment },
-  };
+export function settlementWorkflow({ settlementId, merchantId, environment }: SettlementInput) {
+  const workflowId = settlementWorkflowId(settlementId);
+  const input = { settlementId, merchantId, environment } satisfies SettlementInput;
+  return { workflowType: 'settlement', priority: 'money', workflowId, input } as const;
 }
 
 /** The outbox message that signals a settlement's workflow. */
 export function settlementMessage(settlementId: string, signal: SettlementSignal): OutboxMessage {
-  return {
-    kind: 'signal',
-    workflowType: 'settlement',
-    workflowId: settlementWorkflowId(settlementId),
-    signal,
-    priority: 'money',
-  };
+  const workflowId = settlementWorkflowId(settlementId);
+  return { kind: 'signal', workflowType: 'settlement', workflowId, signal, priority: 'money' };
 }
 
 /**

@@ -5,10 +5,10 @@ import { ledgerChecks } from '../../src/app/ledger-invariants.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { acceptHeldPayment } from '../../src/payments/holds.ts';
-import { RECEIPT_CHECKS } from '../../src/reconciliation/invariants.ts';
+import { RECEIPT_CHECKS } from '../../src/reconciliation/monitoring.ts';
 import { markCredited, markSent } from '../../src/settlements/bank-results.ts';
 import { approveSettlement } from '../../src/settlements/decide.ts';
-import { SETTLEMENT_CHECKS } from '../../src/settlements/invariants.ts';
+import { SETTLEMENT_CHECKS } from '../../src/settlements/monitoring.ts';
 import { autoDecide } from '../../src/withdrawals/review.ts';
 import { createCheckPayout } from '../../src/withdrawals/sync.ts';
 import {

@@ -1,5 +1,5 @@
 import { rows } from '../../src/lib/db.ts';
-import { DISCREPANCY_REVIEW_ITEMS } from '../../src/reconciliation/review-items.ts';
+import { DISCREPANCY_REVIEW_ITEMS } from '../../src/reconciliation/monitoring.ts';
 import { listCases } from '../../src/withdrawals/conflicts.ts';
 import { readWithdrawal } from '../../src/withdrawals/queries.ts';
 import { resolveWithdrawal } from '../../src/withdrawals/resolve.ts';

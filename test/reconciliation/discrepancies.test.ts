@@ -1,7 +1,7 @@
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { Page } from '../../src/lib/pagination.ts';
-import { beginComparison, countOpen, writeFound } from '../../src/reconciliation/discrepancies.ts';
+import { beginComparison, lockDay, writeFound } from '../../src/reconciliation/discrepancies.ts';
 import { closeDifference, listDiscrepancies } from '../../src/reconciliation/discrepancies.ts';
 import { matchDay } from '../../src/reconciliation/match.ts';
 import { anOrder } from '../providers/sandbox.ts';
@@ -115,7 +115,7 @@ test('a comparison writes nothing once a later one has started', async () => {
       });
     }
   });
-  await expect(world.runInTransaction(({ trx }) => countOpen(trx, old))).rejects.toMatchObject({
+  await expect(world.runInTransaction(({ trx }) => lockDay(trx, old))).rejects.toMatchObject({
     code: 'INVALID_STATE',
   });
   expect(await listOpen()).toHaveLength(ended.differences);

@@ -1,7 +1,6 @@
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import type { FindProvider, StatementRow } from '../../src/providers/provider.ts';
-import { createReconciliationSteps } from '../../src/reconciliation/activities-api.ts';
 import { requestRun } from '../../src/reconciliation/request.ts';
 import { reconciliationId } from '../../src/reconciliation/workflow-input.ts';
 import { createCheckPayout, type CheckPayout } from '../../src/withdrawals/sync.ts';
@@ -10,7 +9,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { withdraw } from '../support/settlements.ts';
 import { buildFreeMerchant, buildLive, PAID_OUT } from '../support/withdrawals.ts';
-import { TODAY } from './world.ts';
+import { createReconciliationSteps, TODAY } from './world.ts';
 
 type Environment = MerchantScope['environment'];
 

@@ -5,9 +5,10 @@ import type { MerchantScope } from '../../src/lib/scope.ts';
 import type { Channel } from '../../src/merchants/channels/channel.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import type { FindProvider, StatementPage, Unknown } from '../../src/providers/provider.ts';
-import { createReconciliationSteps } from '../../src/reconciliation/activities-api.ts';
-import type { RunResult } from '../../src/reconciliation/compare.ts';
+import { abandonRun, compareDay, type RunResult } from '../../src/reconciliation/compare.ts';
 import type { Discrepancy } from '../../src/reconciliation/discrepancies.ts';
+import { importNextPage, restartImport, startImport, type Import } from '../../src/reconciliation/import.ts';
+import { recheckOrders } from '../../src/reconciliation/recheck.ts';
 import { requestRun } from '../../src/reconciliation/request.ts';
 import { reconciliationId } from '../../src/reconciliation/workflow-input.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
@@ -53,6 +54,21 @@ export type ReconciliationWorld = World & {
   open: () => Promise<Partial<Discrepancy>[]>;
   close: () => Promise<void>;
 };
+
+/** The operations of the workflow, as its activities call them. */
+export function createReconciliationSteps(deps: World & { checkPayout: CheckPayout }) {
+  const { db, runInTransaction } = deps;
+  return {
+    startImport: (id: string, at: Date) => startImport(db, id, at),
+    importNextPage: (run: Import) => importNextPage(deps, run),
+    restartImport: (run: Import) => restartImport(db, run),
+    recheckOrders: (reconciliationId: string, after: string, at: Date) =>
+      recheckOrders(deps, { reconciliationId, after, at }),
+    compareDay: (reconciliationId: string, at: Date, onProgress = () => {}) =>
+      compareDay(deps, { reconciliationId, at, onProgress }),
+    abandonRun: (run: Import, error: string | null) => runInTransaction((tx) => abandonRun(tx, run, error)),
+  };
+}
 
 export async function createReconciliationWorld(): Promise<ReconciliationWorld> {
   const startedMs = Date.now();

@@ -1,5 +1,5 @@
 import { createRegistry } from '../../src/http/metrics.ts';
-import { readBalance } from '../../src/ledger/balance.ts';
+import { lockAvailable, readBalance } from '../../src/ledger/balance.ts';
 import { DAY_MS } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
@@ -10,7 +10,7 @@ import { createSettlement } from '../../src/settlements/create.ts';
 import { approveSettlement, autoDecide, cancelSettlement, rejectSettlement } from '../../src/settlements/decide.ts';
 import { recomputeDates, markOverdue } from '../../src/settlements/expected-dates.ts';
 import { bookLateCredit, dismissLateCredit } from '../../src/settlements/late-credit.ts';
-import { measureSettlements } from '../../src/settlements/metrics.ts';
+import { measureSettlements } from '../../src/settlements/monitoring.ts';
 import { readSettlement } from '../../src/settlements/queries.ts';
 import type { TransitionResult } from '../../src/settlements/transition.ts';
 import { findRecoverableSettlements } from '../../src/settlements/workflow-input.ts';
@@ -178,8 +178,7 @@ describe('concurrent operations', () => {
 
   test('a settlement of all locks the available balance until it is reserved', async () => {
     const { withdrawn, row } = await run(async (tx) => {
-      const wanted = { ...scope, requestId: 'ALL', at: world.clock() };
-      await rows(tx.trx, 'SELECT settlement_preflight(:merchantId, :environment, :requestId, true, :at)', wanted);
+      await lockAvailable(tx.trx, scope);
       const meanwhile = withdraw(world, scope).catch((error: { code?: string }) => error.code);
       await new Promise((resolve) => setTimeout(resolve, 300));
       const all = { requestId: 'ALL', amount: 'all', requestedBy: 'key_test' } as const;

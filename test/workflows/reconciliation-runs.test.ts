@@ -6,6 +6,8 @@ import { createReconciliationActivities } from '../../activities/reconciliation.
 import { readConfig } from '../../src/config.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { StatementRow } from '../../src/providers/provider.ts';
+import { importNextPage } from '../../src/reconciliation/import.ts';
+import { recheckOrders } from '../../src/reconciliation/recheck.ts';
 import { requestRun } from '../../src/reconciliation/request.ts';
 import { reconciliationWorkflowId } from '../../src/reconciliation/workflow-input.ts';
 import { createTemporalGateway, temporalOptions, type TemporalGateway } from '../../src/temporal/client.ts';
@@ -43,22 +45,21 @@ beforeAll(async () => {
   const schedule = temporal.client.schedule.getHandle(`${config.TASK_QUEUE_PREFIX}nightlyReconciliation`);
   await schedule.delete();
   taskQueue = `${config.TASK_QUEUE_PREFIX}money`;
-  const { steps } = world;
+  const activities = createReconciliationActivities(world, {
+    importNextPage: async (deps, run) => {
+      await before.importNextPage?.();
+      return importNextPage(deps, run);
+    },
+    recheckOrders: async (deps, day) => {
+      await before.recheckOrders?.(day.after);
+      return recheckOrders(deps, day);
+    },
+  });
   const worker = await Worker.create({
     connection,
     taskQueue,
     workflowBundle: { codePath: workflowBundlePath },
-    activities: createReconciliationActivities({
-      ...steps,
-      importNextPage: async (reading) => {
-        await before.importNextPage?.();
-        return steps.importNextPage(reading);
-      },
-      recheckOrders: async (id, after, at) => {
-        await before.recheckOrders?.(after);
-        return steps.recheckOrders(id, after, at);
-      },
-    }),
+    activities,
   });
   const running = worker.run();
   stopWorker = async () => {

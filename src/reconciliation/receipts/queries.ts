@@ -26,9 +26,6 @@ export type BankReceiptRow = {
   reversedAt: Date | null;
 };
 
-export const RECEIPT_COLUMNS = `id, environment, kind, reference, channel, withdrawal_id, amount_santim, booked_at, outcome,
-  outcome_at, return_reference, reversed_at`;
-
 /** Undefined does not narrow. */
 export type ReceiptFilter = {
   environment?: Environment | undefined;
@@ -38,14 +35,14 @@ export type ReceiptFilter = {
   waiting?: boolean | undefined;
 };
 
-const MATCHES = `(CAST(:environment AS text) IS NULL OR environment = :environment)
-  AND (CAST(:reference AS text) IS NULL OR :reference IN (reference, return_reference))
-  AND (CAST(:waiting AS boolean) IS NULL OR (kind = 'UNALLOCATED' AND outcome IS NULL AND reversed_at IS NULL) = :waiting)`;
+const IN_SUSPENSE = `(kind = 'UNALLOCATED' AND outcome IS NULL AND reversed_at IS NULL)`;
 
 /** Receipts and recoveries, the newest first. */
 export async function listReceipts(db: Queryable, filter: ReceiptFilter, page: Page) {
-  const { environment = null, reference = null, waiting = null } = filter;
-  const values = { environment, reference, waiting };
-  const listed = { columns: RECEIPT_COLUMNS, table: 'bank_receipt', time: 'booked_at', where: MATCHES, values };
-  return paginateNewest<BankReceiptRow>(db, listed, page);
+  const where = ['true'];
+  if (filter.environment !== undefined) where.push('environment = :environment');
+  if (filter.reference !== undefined) where.push(':reference IN (reference, return_reference)');
+  if (filter.waiting !== undefined) where.push(filter.waiting ? IN_SUSPENSE : `NOT ${IN_SUSPENSE}`);
+  const listed = { columns: '*', table: 'bank_receipt', time: 'booked_at', where: where.join(' AND ') };
+  return paginateNewest<BankReceiptRow>(db, { ...listed, values: { ...filter } }, page);
 }

@@ -1,6 +1,5 @@
 import type { BankCode } from '../../lib/banks.ts';
 import { HOUR_MS } from '../../lib/dates.ts';
-import { rows } from '../../lib/db.ts';
 import { newId } from '../../lib/ids.ts';
 import { SANDBOX_OPERATOR } from '../../lib/sandbox-review.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
@@ -29,43 +28,22 @@ export async function linkBankAccount(
   scope: MerchantScope,
   wanted: NewBankAccount,
 ): Promise<BankAccountRow> {
+  const { bankCode, accountNumber, accountName, requestedBy, at } = wanted;
+  const account = { bankCode, accountNumber, accountName };
   const before = await lockBankAccount(tx, scope);
-  if (before && isSame(before, wanted)) return before;
-  if (before) {
-    const replaced = { id: before.id, at: wanted.at };
-    await rows(tx.trx, 'UPDATE bank_account SET replaced_at = :at WHERE id = :id', replaced);
-  }
+  const isSame = before?.status !== 'REJECTED' && before?.bankCode === bankCode;
+  if (isSame && before.accountNumber === accountNumber && before.accountName === accountName) return before;
+  if (before) await tx.trx('bankAccount').where({ id: before.id }).update({ replacedAt: at });
   const isSandbox = scope.environment === 'sandbox';
-  const [row] = await rows<BankAccountRow>(
-    tx.trx,
-    `INSERT INTO bank_account (id, merchant_id, environment, bank_code, account_number, account_name, status,
-       requested_by, decided_by, created_at, decided_at, verified_at, usable_from)
-     VALUES (:id, :merchantId, :environment, :bankCode, :accountNumber, :accountName, :status,
-       :requestedBy, :decidedBy, :at, :decidedAt, :decidedAt,
-       CASE WHEN EXISTS (SELECT 1 FROM bank_account
-         WHERE merchant_id = :merchantId AND environment = :environment AND verified_at IS NOT NULL)
-       THEN :heldUntil ELSE CAST(:at AS timestamptz) END)
-     RETURNING *`,
-    {
-      ...wanted,
-      ...scopeOf(scope),
-      id: newId('bac', wanted.at.getTime()),
-      status: isSandbox ? 'VERIFIED' : 'PENDING',
-      decidedBy: isSandbox ? SANDBOX_OPERATOR : null,
-      decidedAt: isSandbox ? wanted.at : null,
-      // The sandbox has no hold.
-      heldUntil: isSandbox ? wanted.at : new Date(wanted.at.getTime() + HOLD_MS),
-    },
-  );
+  const verified = await tx.trx('bankAccount').where(scopeOf(scope)).whereNotNull('verifiedAt').first('id');
+  const holdMs = verified && !isSandbox ? HOLD_MS : 0;
+  const decision = isSandbox
+    ? { status: 'VERIFIED', decidedBy: SANDBOX_OPERATOR, decidedAt: at, verifiedAt: at }
+    : { status: 'PENDING' };
+  const id = newId('bac', at.getTime());
+  const usableFrom = new Date(at.getTime() + holdMs);
+  const added = { ...scopeOf(scope), ...account, ...decision, id, requestedBy, createdAt: at, usableFrom };
+  const [row]: BankAccountRow[] = await tx.trx('bankAccount').insert(added).returning('*');
   if (!row) throw new Error('the bank account was not inserted');
   return row;
-}
-
-function isSame(row: BankAccountRow, wanted: NewBankAccount): boolean {
-  return (
-    row.status !== 'REJECTED' &&
-    row.bankCode === wanted.bankCode &&
-    row.accountNumber === wanted.accountNumber &&
-    row.accountName === wanted.accountName
-  );
 }

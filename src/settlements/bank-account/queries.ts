@@ -1,5 +1,5 @@
 import type { BankCode } from '../../lib/banks.ts';
-import { rows, type Queryable } from '../../lib/db.ts';
+import type { Queryable } from '../../lib/db.ts';
 import { AppError } from '../../lib/errors.ts';
 import { lock } from '../../lib/lock.ts';
 import { maskDigits } from '../../lib/mask.ts';
@@ -28,13 +28,9 @@ export type BankAccountRow = MerchantScope & {
 
 /** The linked account; undefined without one. */
 export async function findBankAccount(db: Queryable, scope: MerchantScope): Promise<BankAccountRow | undefined> {
-  const [row] = await rows<BankAccountRow>(
-    db,
-    `SELECT * FROM bank_account
-     WHERE merchant_id = :merchantId AND environment = :environment AND replaced_at IS NULL`,
-    scopeOf(scope),
-  );
-  return row;
+  return db<BankAccountRow>('bankAccount')
+    .where({ ...scopeOf(scope), replacedAt: null })
+    .first();
 }
 
 /** The same. No account of the merchant is linked or decided in another transaction until this one ends. */
@@ -54,8 +50,7 @@ export async function readUsableAccount(db: Queryable, scope: MerchantScope, at:
 
 /** Why a bank account was rejected; null: it was not. */
 export async function rejectionOf(db: Queryable, bankAccountId: string): Promise<string | null> {
-  const sql = 'SELECT rejection_reason FROM bank_account WHERE id = :bankAccountId';
-  const [account] = await rows<Pick<BankAccountRow, 'rejectionReason'>>(db, sql, { bankAccountId });
+  const account = await db<BankAccountRow>('bankAccount').where({ id: bankAccountId }).first('rejectionReason');
   return account?.rejectionReason ?? null;
 }
 

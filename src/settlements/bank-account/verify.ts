@@ -1,7 +1,7 @@
 import { requireIndependentApprover, type Actor } from '../../access/separation-of-duties.ts';
-import { rows, type Queryable } from '../../lib/db.ts';
+import type { Queryable } from '../../lib/db.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
-import type { MerchantScope } from '../../lib/scope.ts';
+import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import { lockBankAccount, type BankAccountRow, type BankAccountStatus } from './queries.ts';
 
@@ -25,10 +25,11 @@ export async function verifyBankAccount(
   if (before.status !== 'PENDING')
     throw invalidState(before, 'PENDING can be verified; the merchant links another one');
   const { requestedBy } = before;
-  const { operatorId, keyId } = decision;
+  const { operatorId, keyId, at } = decision;
   const linked = { what: 'bank account', done: 'linked', verb: 'verify', requestedBy } as const;
   await requireIndependentApprover(tx.trx, { ...linked, operatorId, keyId });
-  return decide(tx, before, { ...decision, status: 'VERIFIED', rejection: null });
+  const verified = { status: 'VERIFIED', verifiedAt: at } as const;
+  return update(tx, before, { ...verified, decidedBy: operatorId, decidedAt: at });
 }
 
 /**
@@ -39,27 +40,28 @@ export async function verifyBankAccount(
 export async function rejectBankAccount(
   tx: UnitOfWork,
   scope: MerchantScope,
-  { reason, ...decision }: AccountDecision & { reason: string },
+  decision: AccountDecision & { reason: string },
 ): Promise<DecidedAccount> {
+  const { reason } = decision;
   const before = await lockReviewed(tx, scope, decision);
   if (before.rejectionReason === reason) return { account: before, changed: false, before: before.status };
   if (before.status === 'REJECTED') throw invalidState(before, 'PENDING or VERIFIED can be rejected');
-  return decide(tx, before, { ...decision, status: 'REJECTED', rejection: reason });
+  const rejected = { status: 'REJECTED', rejectionReason: reason } as const;
+  return update(tx, before, { ...rejected, decidedBy: decision.operatorId, decidedAt: decision.at });
 }
 
 /** The merchant and environment of an account. Throws NOT_FOUND. */
 export async function findAccountScope(db: Queryable, bankAccountId: string): Promise<MerchantScope> {
-  const sql = 'SELECT merchant_id, environment FROM bank_account WHERE id = :bankAccountId';
-  const [scope] = await rows<MerchantScope>(db, sql, { bankAccountId });
-  if (!scope) throw notFound('bank account');
-  return scope;
+  const account = await db<BankAccountRow>('bankAccount').where({ id: bankAccountId }).first();
+  if (!account) throw notFound('bank account');
+  return scopeOf(account);
 }
 
 /** The reviewed account, if it is still the linked one, locked until the transaction ends. */
 async function lockReviewed(
   tx: UnitOfWork,
   scope: MerchantScope,
-  { bankAccountId }: Pick<AccountDecision, 'bankAccountId'>,
+  { bankAccountId }: AccountDecision,
 ): Promise<BankAccountRow> {
   const current = await lockBankAccount(tx, scope);
   if (!current) throw notFound('bank account');
@@ -74,17 +76,12 @@ function invalidState({ status }: BankAccountRow, only: string): AppError {
   return new AppError('INVALID_STATE', `This bank account is ${status}: only one that is ${only}.`);
 }
 
-type Decided = AccountDecision & { status: 'VERIFIED' | 'REJECTED'; rejection: string | null };
-
-async function decide(tx: UnitOfWork, before: BankAccountRow, decided: Decided): Promise<DecidedAccount> {
-  const { operatorId, at, status, rejection } = decided;
-  const [account] = await rows<BankAccountRow>(
-    tx.trx,
-    `UPDATE bank_account SET status = :status, rejection_reason = :rejection, decided_by = :operatorId, decided_at = :at,
-       verified_at = CASE CAST(:status AS text) WHEN 'VERIFIED' THEN CAST(:at AS timestamptz) ELSE verified_at END
-     WHERE id = :id RETURNING *`,
-    { id: before.id, operatorId, at, status, rejection },
-  );
+async function update(
+  { trx }: UnitOfWork,
+  { id, status }: BankAccountRow,
+  changes: Partial<BankAccountRow>,
+): Promise<DecidedAccount> {
+  const [account]: BankAccountRow[] = await trx('bankAccount').where({ id }).update(changes).returning('*');
   if (!account) throw new Error('the bank account was not updated');
-  return { account, changed: true, before: before.status };
+  return { account, changed: true, before: status };
 }

@@ -4,11 +4,15 @@ import { addDays, addisDay, HOUR_MS, startOfAddisDay } from '../../lib/dates.ts'
 export const FIRST_DAY = '2020-01-01';
 export const LAST_DAY = '2100-12-31';
 
-/** The holidays on which banks are closed, from `from` until `until` (YYYY-MM-DD, both included). */
-export type Calendar = { from: string; until: string; closed: ReadonlyMap<string, Closure> };
-
-/** The holidays of a closed day: "Fasika and Patriots' Day". */
-export type Closure = { name: string; provisional: boolean };
+/**
+ * The holidays on which banks are closed, from `from` until `until` (YYYY-MM-DD, both included). Two on the same day are
+ * joined: "Fasika and Patriots' Day".
+ */
+export type Calendar = {
+  from: string;
+  until: string;
+  closed: ReadonlyMap<string, { name: string; provisional: boolean }>;
+};
 
 /** A day of the calendar. `reason`: why it is no business day; null when it is one. */
 export type CalendarDay = {
@@ -22,15 +26,12 @@ export type CalendarDay = {
 /** A day that is no business day, with the reason: "Timkat, Tuesday 19 January 2027"; "Saturday 21 November 2026". */
 export type SkippedDay = { date: string; reason: string; provisional: boolean };
 
-/** The business day reached by counting, and the days skipped on the way. */
-export type CountedDay = { date: string; skipped: SkippedDay[] };
-
-/** A calendar of these closed holidays. Two on the same day are joined into one reason. */
+/** A calendar of these closed holidays. */
 export function calendarOf(
   range: { from: string; until: string },
   holidays: readonly { date: string; name: string; provisional: boolean }[],
 ): Calendar {
-  const closed = new Map<string, Closure>();
+  const closed = new Map<string, { name: string; provisional: boolean }>();
   for (const { date, name, provisional } of holidays) {
     const before = closed.get(date);
     closed.set(date, {
@@ -47,26 +48,21 @@ export function calendarDay(calendar: Calendar, day: string): CalendarDay {
     throw new RangeError(`${day} is outside of the calendar, which goes from ${calendar.from} to ${calendar.until}`);
   }
   const closure = calendar.closed.get(day);
-  const businessDay = closure === undefined && !isWeekend(day);
+  const weekday = new Date(day).getUTCDay();
+  const businessDay = closure === undefined && weekday !== 0 && weekday !== 6;
   const reason = closure ? `${closure.name}, ${dayInWords(day)}` : dayInWords(day);
   return { date: day, businessDay, reason: businessDay ? null : reason, provisional: closure?.provisional ?? false };
 }
 
-/** Whether a day is a business day; {@link calendarDay} has the reason. */
-export function isBusinessDay(calendar: Calendar, day: string): boolean {
-  return calendarDay(calendar, day).businessDay;
-}
-
-/** The first business day after a day. */
-export function nextBusinessDay(calendar: Calendar, day: string): CountedDay {
-  return addBusinessDays(calendar, day, 1);
-}
-
 /**
- * The business day that is `count` (1 or more) business days after a day.
- * Throws RangeError beyond the end of the calendar.
+ * The business day that is `count` (1 or more) business days after a day, and the days skipped on the way. Throws RangeError
+ * beyond the end of the calendar.
  */
-export function addBusinessDays(calendar: Calendar, day: string, count: number): CountedDay {
+export function addBusinessDays(
+  calendar: Calendar,
+  day: string,
+  count: number,
+): { date: string; skipped: SkippedDay[] } {
   if (!Number.isInteger(count) || count < 1) throw new RangeError(`count must be a whole number from 1, got ${count}`);
   const skipped: SkippedDay[] = [];
   let date = day;
@@ -77,12 +73,6 @@ export function addBusinessDays(calendar: Calendar, day: string, count: number):
     else skipped.push({ date, reason, provisional });
   }
   return { date, skipped };
-}
-
-/** Whether a day is a Saturday or a Sunday. */
-export function isWeekend(day: string): boolean {
-  const weekday = new Date(day).getUTCDay();
-  return weekday === 0 || weekday === 6;
 }
 
 const WRITTEN = new Intl.DateTimeFormat('en-GB', {
@@ -116,11 +106,11 @@ export type SettlementDates = {
 export function settlementDates(calendar: Calendar, requestedAt: Date): SettlementDates {
   const day = addisDay(requestedAt);
   const late = skippedRequestDay(calendar, day, requestedAt);
-  const effective = late ? nextBusinessDay(calendar, day) : { date: day, skipped: [] };
+  const effective = late ? addBusinessDays(calendar, day, 1) : { date: day, skipped: [] };
   const expected = addBusinessDays(calendar, effective.date, 2);
   return {
     effectiveDate: effective.date,
-    expectedFrom: nextBusinessDay(calendar, effective.date).date,
+    expectedFrom: addBusinessDays(calendar, effective.date, 1).date,
     expectedUntil: expected.date,
     skippedDays: [...(late ? [late] : []), ...effective.skipped, ...expected.skipped],
   };

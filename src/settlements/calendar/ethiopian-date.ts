@@ -1,43 +1,27 @@
-/** The months in their order, in English and Amharic. */
-const MONTHS = [
-  ['Meskerem', 'መስከረም'],
-  ['Tikimt', 'ጥቅምት'],
-  ['Hidar', 'ኅዳር'],
-  ['Tahsas', 'ታኅሣሥ'],
-  ['Tir', 'ጥር'],
-  ['Yekatit', 'የካቲት'],
-  ['Megabit', 'መጋቢት'],
-  ['Miazia', 'ሚያዝያ'],
-  ['Ginbot', 'ግንቦት'],
-  ['Sene', 'ሰኔ'],
-  ['Hamle', 'ሐምሌ'],
-  ['Nehase', 'ነሐሴ'],
-  ['Pagumen', 'ጳጉሜን'],
-] as const;
+/** The months in English, in their order. Intl has the Amharic names. */
+const MONTHS = 'Meskerem Tikimt Hidar Tahsas Tir Yekatit Megabit Miazia Ginbot Sene Hamle Nehase Pagumen'.split(' ');
+
+const AMHARIC_MONTH = new Intl.DateTimeFormat('am-u-ca-ethiopic', { month: 'long', timeZone: 'UTC' });
 
 /** A day (YYYY-MM-DD) in the Ethiopian calendar: "13 Hidar 2019", in Amharic "ኅዳር 13 ቀን 2019". */
 export function ethiopianDate(day: string, language: 'en' | 'am' = 'en'): string {
-  const { year, month, day: dayOfMonth } = toEthiopian(day);
-  const [english, amharic] = MONTHS[month - 1] ?? [];
-  return language === 'am' ? `${amharic} ${dayOfMonth} ቀን ${year}` : `${dayOfMonth} ${english} ${year}`;
+  const date = toEthiopian(day);
+  if (language === 'am') return `${AMHARIC_MONTH.format(new Date(day))} ${date.day} ቀን ${date.year}`;
+  return `${date.day} ${MONTHS[date.month - 1]} ${date.year}`;
 }
 
-/** A date in another calendar: months and days from 1. */
-export type CalendarDate = { year: number; month: number; day: number };
-
-/** Converts a day (YYYY-MM-DD) to another calendar. */
-export type ToCalendar = (day: string) => CalendarDate;
-
-function converterTo(calendar: 'ethiopic' | 'islamic-umalqura'): ToCalendar {
+/** Converts days (YYYY-MM-DD) to another calendar, with months and days from 1. */
+function converterTo(calendar: 'ethiopic' | 'islamic-umalqura') {
   const format = new Intl.DateTimeFormat(`en-u-ca-${calendar}-nu-latn`, {
     year: 'numeric',
     month: 'numeric',
     day: 'numeric',
     timeZone: 'UTC',
   });
-  return (day) => {
-    const parts = new Map(format.formatToParts(new Date(day)).map(({ type, value }) => [type, Number(value)]));
-    return { year: parts.get('year') ?? NaN, month: parts.get('month') ?? NaN, day: parts.get('day') ?? NaN };
+  return (day: string) => {
+    // "3/13/2019 AM"
+    const [month = NaN, dayOfMonth = NaN, year = NaN] = format.format(new Date(day)).split(/\D/).map(Number);
+    return { year, month, day: dayOfMonth };
   };
 }
 

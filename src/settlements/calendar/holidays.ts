@@ -1,5 +1,5 @@
 import { addDays, daysFrom } from '../../lib/dates.ts';
-import { toEthiopian, toIslamic, type ToCalendar } from './ethiopian-date.ts';
+import { toEthiopian, toIslamic } from './ethiopian-date.ts';
 
 /** closed: banks are closed; memorial: a working day. "Celebrated" and "memorial" in Proclamation 1334/2024. */
 export const HOLIDAY_KINDS = ['closed', 'memorial'] as const;
@@ -17,126 +17,67 @@ export type ComputedHoliday = {
   provisional: boolean;
 };
 
-type Rule = {
-  /** The prefix of its ids. */
-  key: string;
-  name: string;
-  nameAm: string;
-  kind?: HolidayKind;
-  provisional?: true;
-  /** Years of its own calendar that may overlap a Gregorian year; by default the same year. */
-  yearsIn?: (gregorianYear: number) => number[];
-  /** The day in a year of its own calendar. */
-  dayIn: (year: number) => string;
-};
+/** `key`: the prefix of its ids. `on`: month and day of a calendar, or days from Easter. `kind`: closed by default. */
+type Rule = { key: string; name: string; nameAm: string; on: string; kind?: HolidayKind };
 
 const RULES: readonly Rule[] = [
   // Christmas is always on 7 January: after a Pagumen of six days it is on 28 Tahsas instead of 29.
-  { key: 'GENNA', name: 'Genna', nameAm: 'ገና', dayIn: gregorian('01-07') },
-  { key: 'TIMKAT', name: 'Timkat', nameAm: 'ጥምቀት', dayIn: ethiopian(5, 11) },
+  { key: 'GENNA', name: 'Genna', nameAm: 'ገና', on: 'gregorian 1-7' },
+  { key: 'TIMKAT', name: 'Timkat', nameAm: 'ጥምቀት', on: 'ethiopian 5-11' },
   {
     key: 'YEKATIT',
     name: "Yekatit 12 Martyrs' Day",
     nameAm: 'የካቲት 12 የሰማዕታት ቀን',
+    on: 'ethiopian 6-12',
     kind: 'memorial',
-    dayIn: ethiopian(6, 12),
   },
-  { key: 'ADWA', name: 'Adwa Victory Day', nameAm: 'የዓድዋ ድል በዓል', dayIn: ethiopian(6, 23) },
-  { key: 'SIKLET', name: 'Siklet', nameAm: 'ስቅለት', dayIn: aroundFasika(-2) },
-  { key: 'FASIKA', name: 'Fasika', nameAm: 'ፋሲካ', dayIn: aroundFasika(0) },
-  { key: 'LABOUR', name: 'Labour Day', nameAm: 'የሠራተኞች ቀን', dayIn: gregorian('05-01') },
-  { key: 'PATRIOTS', name: "Patriots' Day", nameAm: 'የአርበኞች ቀን', dayIn: ethiopian(8, 27) },
-  { key: 'GINBOT', name: 'Ginbot 20', nameAm: 'ግንቦት 20', kind: 'memorial', dayIn: ethiopian(9, 20) },
-  { key: 'ENKUTATASH', name: 'Enkutatash', nameAm: 'እንቁጣጣሽ', dayIn: ethiopian(1, 1) },
-  { key: 'MESKEL', name: 'Meskel', nameAm: 'መስቀል', dayIn: ethiopian(1, 17) },
+  { key: 'ADWA', name: 'Adwa Victory Day', nameAm: 'የዓድዋ ድል በዓል', on: 'ethiopian 6-23' },
+  { key: 'SIKLET', name: 'Siklet', nameAm: 'ስቅለት', on: 'easter -2' },
+  { key: 'FASIKA', name: 'Fasika', nameAm: 'ፋሲካ', on: 'easter 0' },
+  { key: 'LABOUR', name: 'Labour Day', nameAm: 'የሠራተኞች ቀን', on: 'gregorian 5-1' },
+  { key: 'PATRIOTS', name: "Patriots' Day", nameAm: 'የአርበኞች ቀን', on: 'ethiopian 8-27' },
+  { key: 'GINBOT', name: 'Ginbot 20', nameAm: 'ግንቦት 20', on: 'ethiopian 9-20', kind: 'memorial' },
+  { key: 'ENKUTATASH', name: 'Enkutatash', nameAm: 'እንቁጣጣሽ', on: 'ethiopian 1-1' },
+  { key: 'MESKEL', name: 'Meskel', nameAm: 'መስቀል', on: 'ethiopian 1-17' },
   {
     key: 'HIDAR',
     name: "Hidar 29 Nations, Nationalities and Peoples' Day",
     nameAm: 'ኅዳር 29 የብሔር ብሔረሰቦችና ሕዝቦች ቀን',
+    on: 'ethiopian 3-29',
     kind: 'memorial',
-    dayIn: ethiopian(3, 29),
   },
-  { key: 'EIDALFITR', name: 'Eid al-Fitr', nameAm: 'ዒድ አል ፈጥር', ...islamic(10, 1) },
-  { key: 'ARAFA', name: 'Arafa', nameAm: 'ዐረፋ', ...islamic(12, 10) },
-  { key: 'MAWLID', name: 'Mawlid', nameAm: 'መውሊድ', ...islamic(3, 12) },
+  { key: 'EIDALFITR', name: 'Eid al-Fitr', nameAm: 'ዒድ አል ፈጥር', on: 'islamic 10-1' },
+  { key: 'ARAFA', name: 'Arafa', nameAm: 'ዐረፋ', on: 'islamic 12-10' },
+  { key: 'MAWLID', name: 'Mawlid', nameAm: 'መውሊድ', on: 'islamic 3-12' },
 ];
 
 /** Ethiopia's public holidays in a Gregorian year, earliest first. An Islamic one may occur twice. */
 export function computeHolidays(year: number): ComputedHoliday[] {
-  return RULES.flatMap((rule) => ownYears(rule, year).map((own) => holidayOf(rule, own)))
-    .filter(({ date }) => date.startsWith(`${year}-`))
-    .toSorted((a, b) => (a.date < b.date ? -1 : 1));
+  const easter = fasika(year);
+  const goodFriday = addDays(easter, -2);
+  return daysFrom(`${year}-01-01`, `${year}-12-31`).flatMap((date) => {
+    const [, month, day] = date.split('-').map(Number);
+    const [ethiopian, islamic] = [toEthiopian(date), toIslamic(date)];
+    const occasions = [
+      `gregorian ${month}-${day}`,
+      `ethiopian ${ethiopian.month}-${ethiopian.day}`,
+      `islamic ${islamic.month}-${islamic.day}`,
+      date === easter ? 'easter 0' : date === goodFriday ? 'easter -2' : '',
+    ];
+    return RULES.filter(({ on }) => occasions.includes(on)).map(({ key, name, nameAm, on, kind = 'closed' }) => {
+      const provisional = on.startsWith('islamic');
+      return { id: `hol_${key}${provisional ? islamic.year : year}`, date, name, nameAm, kind, provisional };
+    });
+  });
 }
 
 /** The holiday of this id among those computed for a Gregorian year from `first` to `last`, or undefined. */
 export function computeHoliday(id: string, { first, last }: { first: number; last: number }) {
-  const [, key, digits] = /^hol_([A-Z]+)(\d{4})$/.exec(id) ?? [];
-  const rule = RULES.find((one) => one.key === key);
-  const own = Number(digits);
-  if (!rule || own < Math.min(...ownYears(rule, first)) || own > Math.max(...ownYears(rule, last))) return undefined;
-  return holidayOf(rule, own);
-}
-
-function ownYears({ yearsIn = (same) => [same] }: Rule, gregorianYear: number): number[] {
-  return yearsIn(gregorianYear);
-}
-
-function holidayOf(rule: Rule, year: number): ComputedHoliday {
-  const { key, name, nameAm, kind = 'closed', provisional = false } = rule;
-  return { id: `hol_${key}${year}`, date: rule.dayIn(year), name, nameAm, kind, provisional };
-}
-
-/** The same day of every Gregorian year. */
-function gregorian(monthAndDay: string): Rule['dayIn'] {
-  return (year) => `${year}-${monthAndDay}`;
-}
-
-/** A day of the Ethiopian year, by the Gregorian year it falls in. */
-function ethiopian(month: number, day: number): Rule['dayIn'] {
-  return (year) => {
-    const dayOfYearBegun = (begun: number) => addDays(ethiopianNewYear(begun), (month - 1) * 30 + day - 1);
-    const early = dayOfYearBegun(year);
-    return early.startsWith(`${year}-`) ? early : dayOfYearBegun(year - 1);
-  };
-}
-
-/** 1 Meskerem: 11 September, or 12 when Pagumen had six days. */
-function ethiopianNewYear(year: number): string {
-  return dayNear(`${year}-09-12`, toEthiopian, { month: 1, day: 1 });
-}
-
-const ISLAMIC_YEAR_DAYS = 354.36707;
-const MOON_DAYS = 29.53059;
-const ISLAMIC_YEARS_A_YEAR = 1.0307;
-
-/** A day of the Islamic year, which is eleven days shorter: once or twice in a Gregorian year. Provisional. */
-function islamic(month: number, day: number): Pick<Rule, 'provisional' | 'yearsIn' | 'dayIn'> {
-  return {
-    provisional: true,
-    yearsIn: (gregorianYear) => {
-      const begun = Math.floor((gregorianYear - 622) * ISLAMIC_YEARS_A_YEAR);
-      return [begun, begun + 1, begun + 2];
-    },
-    dayIn: (year) => {
-      // 1 Muharram 1445 was 19 July 2023; months are 29 or 30 days long, so the mean is right to a day or two.
-      const about = (year - 1445) * ISLAMIC_YEAR_DAYS + (month - 1) * MOON_DAYS + day - 1;
-      return dayNear(addDays('2023-07-19', Math.round(about)), toIslamic, { month, day });
-    },
-  };
-}
-
-/** The day of this month and day in another calendar, within four days of `about`. */
-function dayNear(about: string, convert: ToCalendar, { month, day }: { month: number; day: number }): string {
-  const found = daysFrom(addDays(about, -4), addDays(about, 4)).find((date) => {
-    const converted = convert(date);
-    return converted.month === month && converted.day === day;
-  });
-  if (found === undefined) throw new Error(`no day ${day} of month ${month} near ${about}`);
-  return found;
-}
-
-function aroundFasika(days: number): Rule['dayIn'] {
-  return (year) => addDays(fasika(year), days);
+  const year = Number(/^hol_[A-Z]+(\d{4})$/.exec(id)?.[1]);
+  // An Islamic year is shorter, and begins in one Gregorian year and ends in the next one, or in the same.
+  const begins = year < first ? Math.floor(year * 0.970224 + 621.57) : year;
+  const years = [begins, begins + 1].filter((one) => one >= first && one <= last);
+  return years.flatMap(computeHolidays).find((holiday) => holiday.id === id);
 }
 
 /** Orthodox Easter: the Julian computus (Meeus, Astronomical Algorithms, chapter 8), as a Gregorian day. */

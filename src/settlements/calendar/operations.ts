@@ -9,7 +9,7 @@ import { dateParam } from '../../lib/pagination.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import { FIRST_DAY, LAST_DAY } from './business-days.ts';
 import { HOLIDAY_KINDS } from './holidays.ts';
-import { findHoliday, HOLIDAY_COLUMNS, listHolidays, type Holiday } from './queries.ts';
+import { findHoliday, listHolidays, type Holiday } from './queries.ts';
 
 type Edited = Omit<Holiday, 'createdAt' | 'updatedAt'>;
 
@@ -30,7 +30,7 @@ export async function addHoliday(tx: UnitOfWork, input: NewHoliday): Promise<Hol
 export async function changeHoliday(tx: UnitOfWork, id: string, changes: HolidayChanges): Promise<Holiday> {
   const changed = checked(HolidayChanges, changes);
   await acquireLock(tx.trx);
-  const before = await find(tx.trx, id);
+  const { createdAt: _created, updatedAt: _updated, ...before } = await find(tx.trx, id);
   const isRescheduled = changed.date !== undefined && changed.date !== before.date;
   return save(tx.trx, {
     ...before,
@@ -79,15 +79,11 @@ async function find(trx: Knex.Transaction, id: string): Promise<Holiday> {
 
 async function save(trx: Knex.Transaction, edited: Edited): Promise<Holiday> {
   if (edited.active) await ensureNameUnused(trx, edited);
-  const [saved] = await rows<Holiday>(
-    trx,
-    `INSERT INTO holiday (id, date, name, name_am, kind, confirmed, active, source)
-     VALUES (:id, :date, :name, :nameAm, :kind, :confirmed, :active, :source)
-     ON CONFLICT (id) DO UPDATE SET date = excluded.date, name = excluded.name, name_am = excluded.name_am,
-       kind = excluded.kind, confirmed = excluded.confirmed, active = excluded.active, updated_at = now()
-     RETURNING ${HOLIDAY_COLUMNS}`,
-    edited,
-  );
+  const [saved] = await trx<Holiday>('holiday')
+    .insert(edited)
+    .onConflict('id')
+    .merge({ ...edited, updatedAt: trx.fn.now() })
+    .returning('*');
   if (!saved) throw new Error('saving a holiday returned no row');
   return saved;
 }

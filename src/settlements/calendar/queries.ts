@@ -35,15 +35,12 @@ export type Holiday = {
 /** Days YYYY-MM-DD, both included. */
 export type Days = { from: string; until: string };
 
-export const HOLIDAY_COLUMNS =
-  'id, CAST(date AS text) AS date, name, name_am, kind, confirmed, active, source, created_at, updated_at';
-
 /** All holidays of these days, also memorial and inactive ones, earliest first. */
 export async function listHolidays(db: Queryable, days: Days): Promise<Holiday[]> {
   const computed = unseededYears(days).flatMap(computeHolidays);
   const stored = await rows<Holiday>(
     db,
-    `SELECT ${HOLIDAY_COLUMNS} FROM holiday
+    `SELECT * FROM holiday
      WHERE date BETWEEN CAST(:from AS date) AND CAST(:until AS date) OR id = ANY(CAST(:ids AS text[]))`,
     { ...days, ids: computed.map(({ id }) => id) },
   );
@@ -56,7 +53,7 @@ export async function listHolidays(db: Queryable, days: Days): Promise<Holiday[]
 
 /** One holiday, or undefined. */
 export async function findHoliday(db: Queryable, id: string): Promise<Holiday | undefined> {
-  const [stored] = await rows<Holiday>(db, `SELECT ${HOLIDAY_COLUMNS} FROM holiday WHERE id = :id`, { id });
+  const [stored] = await rows<Holiday>(db, 'SELECT * FROM holiday WHERE id = :id', { id });
   if (stored) return stored;
   const computed = computeHoliday(id, { first: yearOf(FIRST_DAY), last: yearOf(LAST_DAY) });
   return computed && !isSeeded(yearOf(computed.date)) ? asHoliday(computed) : undefined;

@@ -4,7 +4,7 @@ import {
   listMovements,
   sumAccount,
   type MerchantAccount,
-  type Movement,
+  type ReadMovement,
 } from '../../../src/ledger/balance.ts';
 import { addisDay, DAY_MS, endOfAddisDay, startOfAddisDay } from '../../../src/lib/dates.ts';
 import { rows, type Knex } from '../../../src/lib/db.ts';
@@ -50,12 +50,12 @@ async function readDay(db: Knex, scope: MerchantScope, { account, day }: { accou
   const report = await sumAccount(db, scope, { account, range });
   const history = (await listMovements(db, { ...filter, types: null }, { page: 1, limit: LIMIT, after: null })).rows;
   const exported = await exportMovements(db, filter, { after: null, limit: LIMIT });
-  const ids = (found: readonly Pick<Movement, 'journalId'>[]): string[] => found.map(({ journalId }) => journalId);
+  const ids = (found: readonly Pick<ReadMovement, 'journalId'>[]): string[] => found.map(({ journalId }) => journalId);
   expect(ids(history)).toEqual(ids(exported));
   return { report, byRows: leadingOn(report.openingSantim, history.toReversed()) };
 }
 
-type Amounts = Pick<Movement, 'amountSantim' | 'balanceAfterSantim'>;
+type Amounts = Pick<ReadMovement, 'amountSantim' | 'balanceAfterSantim'>;
 
 /** The totals of a day by its rows, each of which must have the running balance. */
 function leadingOn(openingSantim: bigint, movements: readonly Amounts[]) {

@@ -1,5 +1,5 @@
 import { rows } from '../../../src/lib/db.ts';
-import { dayInWords, isBusinessDay } from '../../../src/settlements/calendar/business-days.ts';
+import { calendarDay, dayInWords } from '../../../src/settlements/calendar/business-days.ts';
 import {
   addHoliday,
   changeHoliday,
@@ -21,7 +21,8 @@ const { tx, runInTransaction } = useUndoneChange();
 const add = (input: Partial<NewHoliday> = {}): Promise<Holiday> =>
   addHoliday(tx(), { date: '2026-11-24', name: 'National mourning', kind: 'closed', ...input });
 const list = (from: string, until = from) => listHolidays(tx().trx, { from, until });
-const open = async (day: string): Promise<boolean> => isBusinessDay(await loadCalendar(tx().trx, day, day), day);
+const open = async (day: string): Promise<boolean> =>
+  calendarDay(await loadCalendar(tx().trx, day, day), day).businessDay;
 
 describe('a closure of one day', () => {
   test('closes its day with its name as the reason, until it is removed', async () => {

@@ -1,5 +1,5 @@
 import { rows } from '../../../src/lib/db.ts';
-import { isBusinessDay } from '../../../src/settlements/calendar/business-days.ts';
+import { calendarDay } from '../../../src/settlements/calendar/business-days.ts';
 import { computeHolidays } from '../../../src/settlements/calendar/holidays.ts';
 import { addHoliday, changeHoliday } from '../../../src/settlements/calendar/operations.ts';
 import { findHoliday, listHolidays, loadCalendar, SEEDED_YEARS } from '../../../src/settlements/calendar/queries.ts';
@@ -8,7 +8,8 @@ import { useUndoneChange } from './undone.ts';
 const { tx } = useUndoneChange();
 
 const list = (from: string, until = from) => listHolidays(tx().trx, { from, until });
-const open = async (day: string): Promise<boolean> => isBusinessDay(await loadCalendar(tx().trx, day, day), day);
+const open = async (day: string): Promise<boolean> =>
+  calendarDay(await loadCalendar(tx().trx, day, day), day).businessDay;
 
 describe('the rows of the migration', () => {
   test('equal the computed holidays of 2023 to 2032', async () => {
