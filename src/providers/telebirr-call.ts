@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 
 import { z } from 'zod';
 
-import type { RsaScheme, SignedMessage } from '../../lib/provider-signing.ts';
-import { exchange, readReply, toPlainOrderId, unknownStatus, type ProviderDeps, type Reply } from '../exchange.ts';
-import type { Unknown } from '../provider.ts';
+import type { RsaScheme, SignedMessage } from '../lib/provider-signing.ts';
+import { exchange, readReply, unknownStatus, type Dialect, type ProviderDeps, type Reply } from './exchange.ts';
+import type { Unknown } from './provider.ts';
 
 /** telebirr's H5/C2B fabric. */
 export type TelebirrConfig = {
@@ -24,7 +24,7 @@ export type TelebirrConfig = {
 };
 
 /** The envelope of every reply of the fabric. */
-export const Answer = z.object({
+export const Envelope = z.object({
   result: z.string().optional(),
   code: z.string().optional(),
   msg: z.string().optional(),
@@ -32,7 +32,27 @@ export const Answer = z.object({
   errorMsg: z.string().optional(),
   biz_content: z.unknown().optional(),
 });
-export type Answer = z.output<typeof Answer>;
+export type Envelope = z.output<typeof Envelope>;
+
+const Named = z.object({ merch_order_id: z.string() });
+
+export const DIALECT: Dialect<Envelope> = {
+  schema: Envelope,
+  orderOf: ({ biz_content }) => Named.safeParse(biz_content).data?.merch_order_id,
+  isRejection: ({ result }) => result !== 'SUCCESS',
+};
+
+/** A payment or a transfer. */
+export const Order = z.object({
+  order_status: z.string().optional(),
+  trade_status: z.string().optional(),
+  payment_order_id: z.string().optional(),
+  trans_id: z.string().optional(),
+  trans_currency: z.string().optional(),
+  total_amount: z.string().optional(),
+  fail_code: z.string().optional(),
+  fail_reason: z.string().optional(),
+});
 
 export const NO_SUCH_ORDER = 'ORDER_NOT_EXIST';
 export const ORDER_EXISTS = 'ORDER_EXIST';
@@ -60,13 +80,14 @@ export function createTelebirrCall(deps: ProviderDeps, config: TelebirrConfig, s
       });
       if (reply.kind === 'unknown' || reply.status !== 401) return reply;
       tokens.drop(token.token);
-      if (tries === 2) return { kind: 'unknown', reason: 'http', message: 'telebirr rejects its own token' };
+      if (tries === 2)
+        return { kind: 'unknown', reason: 'http', message: 'telebirr rejected the token it had just issued' };
     }
   };
 }
 
 /** The fabric's result code; two generations of the fabric name the field differently. */
-export function codeOf(response: Answer): string | null {
+export function codeOf(response: Envelope): string | null {
   return response.errorCode ?? response.code ?? null;
 }
 
@@ -78,19 +99,6 @@ export function merchant(config: TelebirrConfig) {
 /** The timestamp and a nonce. */
 export function stamp(now: Date) {
   return { timestamp: String(Math.floor(now.getTime() / 1000)), nonce_str: randomBytes(16).toString('hex') };
-}
-
-const Named = z.object({ biz_content: z.object({ merch_order_id: z.string() }) });
-
-/** Whether a reply is about our order. A rejected request names none. */
-export function telebirrOrder(reply: Reply, orderId: string) {
-  const body = Named.safeParse(reply.body);
-  const response = Answer.safeParse(reply.body);
-  return {
-    ours: toPlainOrderId(orderId),
-    named: body.success ? body.data.biz_content.merch_order_id : undefined,
-    mayBeNameless: response.success && response.data.result !== 'SUCCESS',
-  };
 }
 
 const RENEW_EARLY_MS = 5 * 60_000;
