@@ -70,9 +70,9 @@ const INVALID_STATE: ByOperation = {
   opsResolveWithdrawal: {
     message: 'Its provider is being queried at this moment: try again in ten seconds.',
   },
-  opsAcceptPayment: { message: `The money of ${ATTEMPT} went back already: that cannot be decided again.` },
+  opsAcceptPayment: { message: `The payment ${ATTEMPT} has already been returned to the customer and cannot be decided again.` },
   opsRejectPayment: {
-    message: `The money of ${ATTEMPT} went back already, under the reference FT26031XYZ: it cannot go back a second time.`,
+    message: `The payment ${ATTEMPT} has already been returned under the reference FT26031XYZ and cannot be returned again.`,
   },
   opsApproveSettlement: becomes('CANCELLED', 'REQUESTED', 'APPROVED'),
   opsRejectSettlement: becomes('PROCESSING', 'REQUESTED', 'REJECTED'),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { rows, type Queryable } from '../lib/db.ts';
 import { CHANNELS } from '../merchants/channels/channel.ts';
 
 const channel = z.enum(CHANNELS);
@@ -16,14 +17,14 @@ const claimed = z.object({
   providerReference: z.string().optional(),
 });
 
-/** The entries of a transaction's timeline, and the shape of their `detail`: the one vocabulary of API, pages and portal. */
+/** The entries of a transaction's timeline, and the shape of their `detail`. */
 export const TIMELINE = {
   'session.created': {
     description: 'The merchant created the session',
     detail: z.object({ amountSantim: z.int(), type: z.enum(['API', 'QRCODE']) }),
   },
   'session.expired': {
-    description: 'Its time ran out, or the merchant ended it; reconcile: the outcome at the provider was unknown',
+    description: 'The session expired, or the merchant ended it; reconcile: the outcome at the provider was unknown',
     detail: over,
   },
   'session.cancelled': { description: 'The customer cancelled', detail: over },
@@ -95,3 +96,18 @@ export const TIMELINE = {
 } as const;
 
 export type TimelineKind = keyof typeof TIMELINE;
+
+export type TimelineEntry = { occurredAt: Date; kind: TimelineKind; detail: Record<string, unknown> };
+
+/** Adds an entry to a transaction's timeline. */
+export async function recordTimeline(
+  db: Queryable,
+  { transactionId, occurredAt, kind, detail }: TimelineEntry & { transactionId: string },
+): Promise<void> {
+  await rows(
+    db,
+    `INSERT INTO transaction_timeline (transaction_id, occurred_at, kind, detail)
+     VALUES (:transactionId, :occurredAt, :kind, CAST(:detail AS jsonb))`,
+    { transactionId, occurredAt, kind, detail: JSON.stringify(detail) },
+  );
+}

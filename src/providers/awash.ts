@@ -2,26 +2,21 @@ import { z } from 'zod';
 
 import { formatBirr } from '../lib/money.ts';
 import { signAwash, verifyAwash } from '../lib/provider-signing.ts';
+import { exchange, parseJson, unreadable, type ProviderDeps, type Reply } from './exchange.ts';
 import {
+  connectOrders,
   declined,
   declinedBy,
-  exchange,
+  EXPIRED,
   moneyOutcome,
-  outcomeOf,
-  parseJson,
   paymentFailures,
   payoutFailures,
   payoutRejected,
   rejectedRequest,
   statementPage,
-  unreadable,
-  type Dialect,
-  type Failure,
-  type PayoutFailureKind,
-  type ProviderDeps,
-  type Reply,
+  type Protocol,
   type RowType,
-} from './exchange.ts';
+} from './orders.ts';
 import type { PayoutOrder, PayoutOutcome, Provider, ProviderOutcome, Unknown } from './provider.ts';
 
 /** Awash publishes no merchant API. The contract assumed here is described in src/sandbox/simulator/awash.ts. */
@@ -39,13 +34,6 @@ const Order = z.object({
 });
 type Order = z.output<typeof Order>;
 
-const DIALECT: Dialect<Order> = {
-  schema: Order,
-  orderOf: ({ orderId }) => orderId,
-  // 404 NOT_FOUND is the status of an order that does not exist yet.
-  isRejection: ({ state }, status) => status >= 400 && state !== 'NOT_FOUND',
-};
-
 const text = z.string();
 const StatementRow = z.object({ orderId: text, type: text, amount: text, currency: text, reference: text, at: text });
 const Statement = z.object({ rows: z.array(StatementRow).max(500), next: text.nullable() });
@@ -55,20 +43,18 @@ const ROW_TYPES = new Map<string, RowType>([
   ['PAYOUT_REVERSAL', 'payoutReversal'],
 ]);
 
-const PAYMENT = paymentFailures('Awash');
-const PAYMENT_FAILURES = new Map<string, Failure>([
-  ['INSUFFICIENT_FUNDS', PAYMENT.insufficientFunds],
-  ['CANCELLED', PAYMENT.cancelled],
-  ['UNKNOWN_PHONE', PAYMENT.unknownPhone],
-  ['DECLINED', PAYMENT.declined],
-]);
-const PAYOUT = payoutFailures('Awash');
-const PAYOUT_FAILURES = new Map<string, PayoutFailureKind>([
-  ['DECLINED', PAYOUT.declined],
-  ['INSUFFICIENT_FLOAT', PAYOUT.insufficientFunds],
-  ['PAYOUT_FAILED', PAYOUT.failed],
-  ['UNKNOWN_PAYEE', PAYOUT.unknownPayee],
-]);
+const PAYMENT_FAILURES = paymentFailures({
+  INSUFFICIENT_FUNDS: 'insufficientFunds',
+  CANCELLED: 'cancelled',
+  UNKNOWN_PHONE: 'unknownPhone',
+  DECLINED: 'declined',
+});
+const PAYOUT_FAILURES = payoutFailures({
+  DECLINED: 'declined',
+  INSUFFICIENT_FLOAT: 'insufficientFunds',
+  PAYOUT_FAILED: 'failed',
+  UNKNOWN_PAYEE: 'unknownPayee',
+});
 
 type Call = (method: 'GET' | 'POST', path: string, message?: object) => Promise<Reply | Unknown>;
 
@@ -97,29 +83,9 @@ export function createAwash(deps: ProviderDeps, config: AwashConfig): Provider {
   const call = createCall(deps, config);
   return {
     channel: 'AWASH',
-    ...awashPayouts(call),
     capabilities: { payoutTo: ['phone', 'bank'] },
     callbackResponse: { contentType: 'application/json', body: '{"received":true}' },
-
-    async initiate({ orderId, ...order }) {
-      const message = {
-        orderId,
-        amount: formatBirr(order.amountSantim),
-        currency: order.currency,
-        phone: order.phone,
-        title: order.title,
-        callbackUrl: order.notifyUrl,
-        expiresAt: order.expiresAt.toISOString(),
-      };
-      const read = (payment: Order): ProviderOutcome => readPayment(payment, 'accepted');
-      return outcomeOf(await call('POST', '/payments', message), DIALECT, { orderId, read, rejected: read });
-    },
-
-    async query(orderId) {
-      const reply = await call('GET', `/payments/${encodeURIComponent(orderId)}`);
-      const read = (payment: Order): ProviderOutcome => readPayment(payment, 'pending');
-      return outcomeOf(reply, DIALECT, { orderId, read, rejected: (body) => rejectedRequest(codeOf(body)) });
-    },
+    ...connectOrders(protocolOf(call)),
 
     async statement(day, cursor) {
       const query = new URLSearchParams({ day, ...(cursor === null ? {} : { cursor }) });
@@ -141,60 +107,64 @@ export function createAwash(deps: ProviderDeps, config: AwashConfig): Provider {
   };
 }
 
-function awashPayouts(call: Call): Pick<Provider, 'payout' | 'queryPayout'> {
-  return {
-    async payout(order) {
-      return outcomeOf<Order, PayoutOutcome>(await call('POST', '/payouts', payoutMessage(order)), DIALECT, {
-        orderId: order.orderId,
-        read: (payout) => readPayout(payout, 'accepted'),
-        rejected: (body, status) =>
-          status === 422 ? payoutRejected(PAYOUT_FAILURES, codeOf(body)) : rejectedRequest(codeOf(body)),
-      });
-    },
+const codeOf = ({ reasonCode, state }: Order): string => reasonCode ?? state;
 
-    async queryPayout(orderId) {
-      return outcomeOf<Order, PayoutOutcome>(await call('GET', `/payouts/${encodeURIComponent(orderId)}`), DIALECT, {
-        orderId,
-        read: (payout) =>
-          payout.state === 'NOT_FOUND'
-            ? { kind: 'not-found', providerCode: payout.state }
-            : readPayout(payout, 'pending'),
-        rejected: (body) => rejectedRequest(codeOf(body)),
-      });
+function protocolOf(call: Call): Protocol<Order> {
+  return {
+    schema: Order,
+    orderOf: ({ orderId }) => orderId,
+    codeOf,
+    // 404 NOT_FOUND is the status of an order that does not exist yet.
+    isRejection: ({ state }, status) => status >= 400 && state !== 'NOT_FOUND',
+    isNotFound: ({ state }) => state === 'NOT_FOUND',
+    payments: {
+      initiate: async (order) =>
+        call('POST', '/payments', {
+          ...commonFields(order),
+          phone: order.phone,
+          title: order.title,
+          expiresAt: order.expiresAt.toISOString(),
+        }),
+      query: async (orderId) => call('GET', `/payments/${encodeURIComponent(orderId)}`),
+      readInitiated: (payment) => readPayment(payment, 'accepted'),
+      readRejected: (payment) => readPayment(payment, 'accepted'),
+      read: (payment) => readPayment(payment, 'pending'),
+    },
+    payouts: {
+      submit: async ({ destination, ...order }) => {
+        const payee =
+          destination.kind === 'phone'
+            ? { phone: destination.phone }
+            : { bankCode: destination.bankCode, accountNumber: destination.accountNumber };
+        return call('POST', '/payouts', { ...commonFields(order), accountName: order.accountName, ...payee });
+      },
+      query: async (orderId) => call('GET', `/payouts/${encodeURIComponent(orderId)}`),
+      readRejected: (body, status) =>
+        status === 422 ? payoutRejected(PAYOUT_FAILURES, codeOf(body)) : rejectedRequest(codeOf(body)),
+      read: readPayout,
     },
   };
 }
 
-const codeOf = ({ reasonCode, state }: Order): string => reasonCode ?? state;
+function commonFields(order: Pick<PayoutOrder, 'orderId' | 'amountSantim' | 'currency' | 'notifyUrl'>) {
+  const { orderId, amountSantim, currency, notifyUrl } = order;
+  return { orderId, amount: formatBirr(amountSantim), currency, callbackUrl: notifyUrl };
+}
 
 function readPayment(payment: Order, pushed: 'accepted' | 'pending'): ProviderOutcome {
   const { state, reference: providerReference = null } = payment;
   switch (state) {
     case 'PUSHED':
       return { kind: pushed, providerReference, redirectUrl: null, providerCode: state };
-    case 'NOT_FOUND':
-      return { kind: 'pending', providerReference: null, providerCode: state };
     case 'PAID':
       return moneyOutcome('succeeded', { ...payment, providerCode: state });
     case 'EXPIRED':
-      return declined(PAYMENT.expired, state);
+      return declined(EXPIRED, state);
     case 'REFUSED':
       return declinedBy(PAYMENT_FAILURES, codeOf(payment), payment.reason ?? 'Awash rejected the payment.');
     default:
       return unreadable(`state ${state} is not known`);
   }
-}
-
-function payoutMessage({ destination, ...order }: PayoutOrder): object {
-  const { kind: _, ...payee } = destination;
-  return {
-    orderId: order.orderId,
-    amount: formatBirr(order.amountSantim),
-    currency: order.currency,
-    accountName: order.accountName,
-    callbackUrl: order.notifyUrl,
-    ...payee,
-  };
 }
 
 function readPayout(payout: Order, undecided: 'accepted' | 'pending'): PayoutOutcome {

@@ -7,7 +7,7 @@ import { rows, type Queryable } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Environment } from '../lib/scope.ts';
 import { CHANNEL_NAMES, type Channel } from '../merchants/channels/channel.ts';
-import type { FindProvider, ParsedCallback, Provider } from './provider.ts';
+import type { FindProvider, Provider } from './provider.ts';
 
 const BODY_BYTES_MAX = 65_536;
 /** 24 random bytes, as they are made for attempts and withdrawals. */

@@ -3,28 +3,22 @@ import { z } from 'zod';
 import { inAddis } from '../lib/dates.ts';
 import { formatBirr } from '../lib/money.ts';
 import { signCbeBirr, verifyCbeBirr } from '../lib/provider-signing.ts';
+import { exchange, parseJson, unreadable, type ProviderDeps, type Reply } from './exchange.ts';
 import {
+  connectOrders,
   declined,
   declinedBy,
-  exchange,
+  EXPIRED,
   moneyOutcome,
-  outcomeOf,
-  parseJson,
   paymentFailures,
   payoutFailures,
   payoutRejected,
   phoneOnly,
-  rejectedRequest,
   statementPage,
-  unreadable,
-  type Dialect,
-  type Failure,
-  type PayoutFailureKind,
-  type ProviderDeps,
-  type Reply,
+  type Protocol,
   type RowType,
-} from './exchange.ts';
-import type { PayoutOutcome, Provider, ProviderOutcome, Unknown } from './provider.ts';
+} from './orders.ts';
+import type { PayoutOrder, PayoutOutcome, Provider, ProviderOutcome, Unknown } from './provider.ts';
 
 export type CbeBirrConfig = {
   baseUrl: string;
@@ -47,12 +41,6 @@ const Order = z.object({
 });
 type Order = z.output<typeof Order>;
 
-const DIALECT: Dialect<Order> = {
-  schema: Order,
-  orderOf: ({ transactionId }) => transactionId,
-  isRejection: ({ state }, status) => status >= 400 || state === 'REJECTED',
-};
-
 const text = z.string();
 const StatementRow = z.object({
   transactionId: text,
@@ -69,20 +57,18 @@ const ROW_TYPES = new Map<string, RowType>([
   ['PAYOUT_REVERSAL', 'payoutReversal'],
 ]);
 
-const PAYMENT = paymentFailures('CBE Birr');
-const PAYMENT_FAILURES = new Map<string, Failure>([
-  ['INSUFFICIENT_BALANCE', PAYMENT.insufficientFunds],
-  ['CANCELLED', PAYMENT.cancelled],
-  ['INVALID_MSISDN', PAYMENT.unknownPhone],
-  ['DECLINED', PAYMENT.declined],
-]);
-const PAYOUT = payoutFailures('CBE Birr');
-const PAYOUT_FAILURES = new Map<string, PayoutFailureKind>([
-  ['DECLINED', PAYOUT.declined],
-  ['INSUFFICIENT_FLOAT', PAYOUT.insufficientFunds],
-  ['PAYOUT_FAILED', PAYOUT.failed],
-  ['INVALID_MSISDN', PAYOUT.unknownPayee],
-]);
+const PAYMENT_FAILURES = paymentFailures({
+  INSUFFICIENT_BALANCE: 'insufficientFunds',
+  CANCELLED: 'cancelled',
+  INVALID_MSISDN: 'unknownPhone',
+  DECLINED: 'declined',
+});
+const PAYOUT_FAILURES = payoutFailures({
+  DECLINED: 'declined',
+  INSUFFICIENT_FLOAT: 'insufficientFunds',
+  PAYOUT_FAILED: 'failed',
+  INVALID_MSISDN: 'unknownPayee',
+});
 
 type Call = (path: string, fields: Record<string, string>) => Promise<Reply | Unknown>;
 
@@ -112,26 +98,9 @@ export function createCbeBirr(deps: ProviderDeps, config: CbeBirrConfig): Provid
   const call = createCall(deps, config);
   return {
     channel: 'CBE_BIRR',
-    ...cbeBirrPayouts(call),
     capabilities: { payoutTo: ['phone'] },
     callbackResponse: { contentType: 'application/json', body: '{"resultCode":"0"}' },
-
-    async initiate({ orderId, ...order }) {
-      const reply = await call('/push', {
-        transactionId: orderId,
-        amount: formatBirr(order.amountSantim),
-        currency: order.currency,
-        phoneNumber: order.phone,
-        callBackURL: order.notifyUrl,
-        expiryTime: order.expiresAt.toISOString(),
-      });
-      return outcomeOf(reply, DIALECT, { orderId, read: readPayment, rejected: readPayment });
-    },
-
-    async query(orderId) {
-      const reply = await call('/status', { transactionId: orderId });
-      return outcomeOf(reply, DIALECT, { orderId, read: readPayment, rejected: rejectedQuery });
-    },
+    ...connectOrders(protocolOf(call)),
 
     async statement(day, cursor) {
       const reply = await call('/statement', { statementDate: day, cursor: cursor ?? '' });
@@ -159,40 +128,42 @@ export function createCbeBirr(deps: ProviderDeps, config: CbeBirrConfig): Provid
   };
 }
 
-function cbeBirrPayouts(call: Call): Pick<Provider, 'payout' | 'queryPayout'> {
+function protocolOf(call: Call): Protocol<Order> {
   return {
-    async payout(order) {
-      const payee = phoneOnly(order, 'CBE Birr');
-      if (payee.kind === 'declined') return payee;
-      const reply = await call('/payout', {
-        transactionId: order.orderId,
-        amount: formatBirr(order.amountSantim),
-        currency: order.currency,
-        phoneNumber: payee.phone,
-        accountName: order.accountName,
-        callBackURL: order.notifyUrl,
-      });
-      return outcomeOf<Order, PayoutOutcome>(reply, DIALECT, {
-        orderId: order.orderId,
-        read: (payout) => readPayout(payout, 'accepted'),
-        rejected: ({ resultCode }) => payoutRejected(PAYOUT_FAILURES, resultCode),
-      });
+    schema: Order,
+    orderOf: ({ transactionId }) => transactionId,
+    codeOf: ({ resultCode }) => resultCode,
+    isRejection: ({ state }, status) => status >= 400 || state === 'REJECTED',
+    isNotFound: ({ state }) => state === 'NOT_FOUND',
+    payments: {
+      initiate: async (order) =>
+        call('/push', {
+          ...commonFields(order),
+          phoneNumber: order.phone,
+          expiryTime: order.expiresAt.toISOString(),
+        }),
+      query: async (orderId) => call('/status', { transactionId: orderId }),
+      readInitiated: readPayment,
+      readRejected: readPayment,
+      read: readPayment,
     },
-
-    async queryPayout(orderId) {
-      return outcomeOf<Order, PayoutOutcome>(await call('/payout-status', { transactionId: orderId }), DIALECT, {
-        orderId,
-        read: (payout) =>
-          payout.state === 'NOT_FOUND'
-            ? { kind: 'not-found', providerCode: payout.state }
-            : readPayout(payout, 'pending'),
-        rejected: rejectedQuery,
-      });
+    payouts: {
+      submit: async (order) => {
+        const payee = phoneOnly(order);
+        if (payee.kind === 'declined') return payee;
+        return call('/payout', { ...commonFields(order), phoneNumber: payee.phone, accountName: order.accountName });
+      },
+      query: async (orderId) => call('/payout-status', { transactionId: orderId }),
+      readRejected: ({ resultCode }) => payoutRejected(PAYOUT_FAILURES, resultCode),
+      read: readPayout,
     },
   };
 }
 
-const rejectedQuery = ({ resultCode }: Order): Unknown => rejectedRequest(resultCode);
+function commonFields(order: Pick<PayoutOrder, 'orderId' | 'amountSantim' | 'currency' | 'notifyUrl'>) {
+  const { orderId: transactionId, amountSantim, currency, notifyUrl: callBackURL } = order;
+  return { transactionId, amount: formatBirr(amountSantim), currency, callBackURL };
+}
 
 function readPayment(payment: Order): ProviderOutcome {
   const { state, resultCode, reference: providerReference = null } = payment;
@@ -200,12 +171,11 @@ function readPayment(payment: Order): ProviderOutcome {
     case 'PUSHED':
       return { kind: 'accepted', providerReference, redirectUrl: null, providerCode: resultCode };
     case 'PENDING':
-    case 'NOT_FOUND':
       return { kind: 'pending', providerReference, providerCode: state };
     case 'COMPLETED':
       return moneyOutcome('succeeded', { ...payment, providerCode: resultCode });
     case 'EXPIRED':
-      return declined(PAYMENT.expired, resultCode);
+      return declined(EXPIRED, resultCode);
     case 'FAILED':
     case 'REJECTED':
       return declinedBy(PAYMENT_FAILURES, resultCode, payment.resultDesc ?? 'CBE Birr rejected the payment.');

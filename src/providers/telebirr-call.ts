@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 
 import type { RsaScheme, SignedMessage } from '../lib/provider-signing.ts';
-import { exchange, readReply, unknownStatus, type Dialect, type ProviderDeps, type Reply } from './exchange.ts';
+import { exchange, readReply, unknownStatus, type ProviderDeps, type Reply } from './exchange.ts';
 import type { Unknown } from './provider.ts';
 
 /** telebirr's H5/C2B fabric. */
@@ -34,38 +34,18 @@ export const Envelope = z.object({
 });
 export type Envelope = z.output<typeof Envelope>;
 
-const Named = z.object({ merch_order_id: z.string() });
-
-export const DIALECT: Dialect<Envelope> = {
-  schema: Envelope,
-  orderOf: ({ biz_content }) => Named.safeParse(biz_content).data?.merch_order_id,
-  isRejection: ({ result }) => result !== 'SUCCESS',
-};
-
-/** A payment or a transfer. */
-export const Order = z.object({
-  order_status: z.string().optional(),
-  trade_status: z.string().optional(),
-  payment_order_id: z.string().optional(),
-  trans_id: z.string().optional(),
-  trans_currency: z.string().optional(),
-  total_amount: z.string().optional(),
-  fail_code: z.string().optional(),
-  fail_reason: z.string().optional(),
-});
-
-export const NO_SUCH_ORDER = 'ORDER_NOT_EXIST';
-export const ORDER_EXISTS = 'ORDER_EXIST';
-
 export type Sign = (message: SignedMessage) => string;
 
-export type TelebirrCall = (path: string, method: string, content: SignedMessage) => Promise<Reply | Unknown>;
+/** `operation`: the last part of its path; in lower case it is the method of the message. */
+export type TelebirrCall = (operation: string, content: SignedMessage) => Promise<Reply | Unknown>;
 
 /** A signed, authorised call; a token that telebirr rejects is replaced once, within the same time limit. */
 export function createTelebirrCall(deps: ProviderDeps, config: TelebirrConfig, sign: Sign): TelebirrCall {
   const tokens = createTelebirrToken(deps, config);
-  return async (path, method, content) => {
+  return async (operation, fields) => {
     const signal = AbortSignal.timeout(deps.timeoutMs);
+    const method = `payment.${operation.toLowerCase()}`;
+    const content = { ...merchant(config), ...fields };
     const message = { ...stamp(deps.clock()), method, version: '1.0', biz_content: content };
     const body = JSON.stringify({ ...message, sign: sign(message), sign_type: 'SHA256WithRSA' });
     for (let tries = 1; ; tries += 1) {
@@ -73,7 +53,7 @@ export function createTelebirrCall(deps: ProviderDeps, config: TelebirrConfig, s
       if (token.kind === 'unknown') return token;
       const reply = await exchange(deps.http, {
         method: 'POST',
-        url: `${config.baseUrl}${path}`,
+        url: `${config.baseUrl}/payment/v1/merchant/${operation}`,
         headers: { 'content-type': 'application/json', 'x-app-key': config.appKey, authorization: token.token },
         body,
         signal,
@@ -115,7 +95,7 @@ type TelebirrToken = {
 };
 
 /** POST /payment/v1/token: X-APP-Key and the secret for a bearer token with an expiry. */
-export function createTelebirrToken(
+function createTelebirrToken(
   deps: ProviderDeps,
   config: { baseUrl: string; appKey: string; appSecret: string },
 ): TelebirrToken {

@@ -2,45 +2,51 @@ import { createPrivateKey, createPublicKey } from 'node:crypto';
 
 import { z } from 'zod';
 
+import type { Clock } from '../lib/clock.ts';
 import { formatBirr } from '../lib/money.ts';
 import { signTelebirr, verifyTelebirr, type SignedMessage } from '../lib/provider-signing.ts';
+import { fromPlainOrderId, parseJson, toPlainOrderId, unreadable, type ProviderDeps, type Reply } from './exchange.ts';
 import {
+  connectOrders,
   declined,
   declinedBy,
-  fromPlainOrderId,
+  EXPIRED,
   moneyOutcome,
-  outcomeOf,
-  parseJson,
   paymentFailures,
   payoutFailures,
   payoutRejected,
   phoneOnly,
   rejectedRequest,
   statementPage,
-  toPlainOrderId,
-  unreadable,
-  type Failure,
-  type PayoutFailureKind,
-  type ProviderDeps,
+  type Protocol,
   type RowType,
-} from './exchange.ts';
-import type { PaymentOrder, PayoutOutcome, Provider, ProviderOutcome } from './provider.ts';
-import {
-  codeOf,
-  createTelebirrCall,
-  DIALECT,
-  Envelope,
-  merchant,
-  NO_SUCH_ORDER,
-  Order,
-  ORDER_EXISTS,
-  stamp,
-  type Sign,
-  type TelebirrCall,
-  type TelebirrConfig,
-} from './telebirr-call.ts';
+} from './orders.ts';
+import type {
+  PaymentOrder,
+  PayoutOrder,
+  PayoutOutcome,
+  Provider,
+  ProviderOutcome,
+  StatementPage,
+  Unknown,
+} from './provider.ts';
+import { codeOf, createTelebirrCall, Envelope, merchant, stamp } from './telebirr-call.ts';
+import type { Sign, TelebirrCall, TelebirrConfig } from './telebirr-call.ts';
 
+const Named = z.object({ merch_order_id: z.string() });
 const PreOrder = z.object({ prepay_id: z.string().min(1) });
+
+/** A payment or a transfer. */
+const Order = z.object({
+  order_status: z.string().optional(),
+  trade_status: z.string().optional(),
+  payment_order_id: z.string().optional(),
+  trans_id: z.string().optional(),
+  trans_currency: z.string().optional(),
+  total_amount: z.string().optional(),
+  fail_code: z.string().optional(),
+  fail_reason: z.string().optional(),
+});
 
 const text = z.string();
 const StatementRow = z.object({
@@ -61,19 +67,17 @@ const ROW_TYPES = new Map<string, RowType>([
   ['B2C_REVERSAL', 'payoutReversal'],
 ]);
 
-const PAYMENT = paymentFailures('telebirr');
-const PAYMENT_FAILURES = new Map<string, Failure>([
-  ['INSUFFICIENT_BALANCE', PAYMENT.insufficientFunds],
-  ['USER_CANCELLED', PAYMENT.cancelled],
-  ['INVALID_PAYER', PAYMENT.unknownPhone],
-]);
-const PAYOUT = payoutFailures('telebirr');
-const PAYOUT_FAILURES = new Map<string, PayoutFailureKind>([
-  ['TRANSFER_REFUSED', PAYOUT.declined],
-  ['INSUFFICIENT_FLOAT', PAYOUT.insufficientFunds],
-  ['TRANSFER_NOT_MADE', PAYOUT.failed],
-  ['INVALID_PAYEE', PAYOUT.unknownPayee],
-]);
+const PAYMENT_FAILURES = paymentFailures({
+  INSUFFICIENT_BALANCE: 'insufficientFunds',
+  USER_CANCELLED: 'cancelled',
+  INVALID_PAYER: 'unknownPhone',
+});
+const PAYOUT_FAILURES = payoutFailures({
+  TRANSFER_REFUSED: 'declined',
+  INSUFFICIENT_FLOAT: 'insufficientFunds',
+  TRANSFER_NOT_MADE: 'failed',
+  INVALID_PAYEE: 'unknownPayee',
+});
 
 /** The channel TELEBIRR. Throws at once when a key is not one. */
 export function createTelebirr(deps: ProviderDeps, config: TelebirrConfig): Provider {
@@ -85,33 +89,18 @@ export function createTelebirr(deps: ProviderDeps, config: TelebirrConfig): Prov
   return {
     channel: 'TELEBIRR',
     capabilities: { payoutTo: ['phone'] },
-    ...telebirrPayouts(call, config),
     callbackResponse: { contentType: 'application/json', body: '{"code":"0","msg":"success"}' },
-
-    async initiate(order) {
-      const content = preOrderContent(order, config, deps.clock());
-      const reply = await call('/payment/v1/merchant/preOrder', 'payment.preorder', content);
-      const linkOf = (prepayId: string): string | null =>
-        payLink(config, { ...merchant(config), ...stamp(deps.clock()), prepay_id: prepayId }, sign);
-      return outcomeOf<Envelope, ProviderOutcome>(reply, DIALECT, {
-        orderId: toPlainOrderId(order.orderId),
-        read: (envelope) => readPreOrder(envelope, linkOf),
-        rejected: rejectedOrder,
-      });
-    },
-
-    async query(orderId) {
-      const content = { ...merchant(config), merch_order_id: toPlainOrderId(orderId) };
-      const reply = await call('/payment/v1/merchant/queryOrder', 'payment.queryorder', content);
-      return outcomeOf<Envelope, ProviderOutcome>(reply, DIALECT, {
-        orderId: content.merch_order_id,
-        read: readPayment,
-        rejected: (envelope) => {
-          const code = codeOf(envelope);
-          if (code !== NO_SUCH_ORDER) return rejectedRequest(code);
-          return { kind: 'pending', providerReference: null, providerCode: code };
-        },
-      });
+    ...connectOrders(
+      protocolOf(call, {
+        clock: deps.clock,
+        config,
+        linkOf: (prepayId) =>
+          payLink(config, { ...merchant(config), ...stamp(deps.clock()), prepay_id: prepayId }, sign),
+      }),
+    ),
+    statement: async (day, cursor) => {
+      const page = { bill_date: day.replaceAll('-', ''), page_token: cursor ?? '' };
+      return readStatement(await call('queryStatement', page));
     },
 
     parseCallback({ body }) {
@@ -124,11 +113,50 @@ export function createTelebirr(deps: ProviderDeps, config: TelebirrConfig): Prov
   };
 }
 
+type Deps = { clock: Clock; config: TelebirrConfig; linkOf: (prepayId: string) => string | null };
+
+/**
+ * Payouts (B2C) and the statement are not published. B2C on the platform below telebirr is a transfer from an
+ * organisation to a customer's phone, with a later result call. Assumed are the fabric's conventions (token, signed
+ * message, notify) and the platform's codes as preOrder uses them: a payee that is an organisation is 5000 and a short
+ * code 04, so a customer is 1000 and a phone 01. Method names, paths, statuses and the statement are assumed as well, and
+ * described in src/sandbox/simulator/telebirr.ts.
+ */
+function protocolOf(call: TelebirrCall, { clock, config, linkOf }: Deps): Protocol<Envelope> {
+  return {
+    schema: Envelope,
+    wireId: toPlainOrderId,
+    orderOf: ({ biz_content }) => Named.safeParse(biz_content).data?.merch_order_id,
+    codeOf,
+    isRejection: ({ result }) => result !== 'SUCCESS',
+    isNotFound: (envelope) => codeOf(envelope) === 'ORDER_NOT_EXIST',
+    payments: {
+      initiate: async (order) => call('preOrder', preOrderContent(order, config, clock())),
+      query: async (orderId) => call('queryOrder', { merch_order_id: toPlainOrderId(orderId) }),
+      readInitiated: (envelope) => readPreOrder(envelope, linkOf),
+      readRejected: readRejectedOrder,
+      read: readPayment,
+    },
+    payouts: {
+      submit: async (order) => {
+        const payee = phoneOnly(order);
+        return payee.kind === 'declined' ? payee : call('transfer', transferContent(order, payee.phone));
+      },
+      query: async (orderId) => call('queryTransfer', { merch_order_id: toPlainOrderId(orderId) }),
+      readRejected: (envelope) => {
+        const code = codeOf(envelope);
+        if (envelope.result !== 'FAIL' || code === null) return rejectedRequest(code);
+        return payoutRejected(PAYOUT_FAILURES, code);
+      },
+      read: readTransfer,
+    },
+  };
+}
+
 function preOrderContent(order: PaymentOrder, config: TelebirrConfig, now: Date): SignedMessage {
   // Whole minutes, upwards: telebirr must not close an order that our session still accepts.
   const minutes = Math.max(1, Math.ceil((order.expiresAt.getTime() - now.getTime()) / 60_000));
   return {
-    ...merchant(config),
     merch_order_id: toPlainOrderId(order.orderId),
     notify_url: order.notifyUrl,
     redirect_url: order.returnUrl,
@@ -159,10 +187,10 @@ function readPreOrder(envelope: Envelope, linkOf: (prepayId: string) => string |
 }
 
 /** Declined only by FAIL or a status in the 400s. Any other error leaves the outcome unknown. */
-function rejectedOrder(envelope: Envelope, status: number): ProviderOutcome {
+function readRejectedOrder(envelope: Envelope, status: number): ProviderOutcome {
   const code = codeOf(envelope);
   // An earlier request created the order and its reply was lost: the order exists, without a link.
-  if (code === ORDER_EXISTS) return { kind: 'pending', providerReference: null, providerCode: code };
+  if (code === 'ORDER_EXIST') return { kind: 'pending', providerReference: null, providerCode: code };
   if (code === null || (envelope.result !== 'FAIL' && status < 400)) return rejectedRequest(code);
   return declinedBy(PAYMENT_FAILURES, code, envelope.msg ?? envelope.errorMsg ?? 'telebirr rejected the order.');
 }
@@ -181,12 +209,13 @@ function readPayment(envelope: Envelope): ProviderOutcome {
     case 'PAY_FAILED':
     case 'Failure': {
       const code = order.fail_code ?? status;
-      const otherwise = { ...PAYMENT.declined, message: order.fail_reason ?? PAYMENT.declined.message };
+      const message = order.fail_reason ?? 'telebirr declined the payment.';
+      const otherwise = { code: 'DECLINED', message, retryable: false } as const;
       return declined(PAYMENT_FAILURES.get(code) ?? otherwise, code);
     }
     case 'ORDER_CLOSED':
     case 'Expired':
-      return declined(PAYMENT.expired, status);
+      return declined(EXPIRED, status);
     default:
       // WAIT_PAY, PAYING, and any status telebirr adds: not paid yet.
       return { kind: 'pending', providerReference: order.payment_order_id ?? null, providerCode: status || null };
@@ -200,77 +229,18 @@ function payLink(config: TelebirrConfig, order: Record<string, string>, sign: Si
   return `${config.payPageUrl}?${query.toString()}&version=1.0&trade_type=Checkout`;
 }
 
-/**
- * Payouts (B2C) and statement. Neither is published. B2C on the platform below telebirr is a transfer from an
- * organisation to a customer's phone, with a later result call. Assumed are the fabric's conventions (token, signed
- * message, notify) and the platform's codes as preOrder uses them: a payee that is an organisation is 5000 and a short
- * code 04, so a customer is 1000 and a phone 01. Method names, paths, statuses and the statement are assumed as well, and
- * described in src/sandbox/simulator/telebirr.ts.
- */
-function telebirrPayouts(
-  call: TelebirrCall,
-  config: TelebirrConfig,
-): Pick<Provider, 'payout' | 'queryPayout' | 'statement'> {
+function transferContent(order: PayoutOrder, phone: string): SignedMessage {
   return {
-    async payout(order) {
-      const payee = phoneOnly(order, 'telebirr');
-      if (payee.kind === 'declined') return payee;
-      const reply = await call('/payment/v1/merchant/transfer', 'payment.transfer', {
-        ...merchant(config),
-        merch_order_id: toPlainOrderId(order.orderId),
-        notify_url: order.notifyUrl,
-        trade_type: 'B2C',
-        total_amount: formatBirr(order.amountSantim),
-        trans_currency: order.currency,
-        business_type: 'BusinessPayment',
-        payee_identifier: payee.phone,
-        payee_identifier_type: '01',
-        payee_type: '1000',
-        payee_name: order.accountName,
-      });
-      return outcomeOf<Envelope, PayoutOutcome>(reply, DIALECT, {
-        orderId: toPlainOrderId(order.orderId),
-        read: (envelope) => readTransfer(envelope, 'accepted'),
-        rejected: (envelope) => {
-          const code = codeOf(envelope);
-          return envelope.result === 'FAIL' && code !== null
-            ? payoutRejected(PAYOUT_FAILURES, code)
-            : rejectedRequest(code);
-        },
-      });
-    },
-
-    async queryPayout(orderId) {
-      const content = { ...merchant(config), merch_order_id: toPlainOrderId(orderId) };
-      const reply = await call('/payment/v1/merchant/queryTransfer', 'payment.querytransfer', content);
-      return outcomeOf<Envelope, PayoutOutcome>(reply, DIALECT, {
-        orderId: content.merch_order_id,
-        read: (envelope) => readTransfer(envelope, 'pending'),
-        rejected: (envelope) => {
-          const code = codeOf(envelope);
-          return code === NO_SUCH_ORDER ? { kind: 'not-found', providerCode: code } : rejectedRequest(code);
-        },
-      });
-    },
-
-    async statement(day, cursor) {
-      const reply = await call('/payment/v1/merchant/queryStatement', 'payment.querystatement', {
-        ...merchant(config),
-        bill_date: day.replaceAll('-', ''),
-        page_token: cursor ?? '',
-      });
-      return statementPage(reply, Statement, ({ biz_content: { records, next_page_token: next } }) => ({
-        rows: records.map((record) => ({
-          orderId: fromPlainOrderId(record.merch_order_id) ?? record.merch_order_id,
-          type: ROW_TYPES.get(record.trans_type),
-          amount: record.trans_amount,
-          currency: record.trans_currency,
-          reference: record.trans_id,
-          atMs: Number(record.trans_time),
-        })),
-        next,
-      }));
-    },
+    merch_order_id: toPlainOrderId(order.orderId),
+    notify_url: order.notifyUrl,
+    trade_type: 'B2C',
+    total_amount: formatBirr(order.amountSantim),
+    trans_currency: order.currency,
+    business_type: 'BusinessPayment',
+    payee_identifier: phone,
+    payee_identifier_type: '01',
+    payee_type: '1000',
+    payee_name: order.accountName,
   };
 }
 
@@ -292,4 +262,18 @@ function readTransfer(envelope: Envelope, undecided: 'accepted' | 'pending'): Pa
       // TRANSFER_PROCESSING, and any status telebirr adds: not decided yet.
       return { kind: undecided, providerReference: transfer.payment_order_id ?? null, providerCode: status };
   }
+}
+
+function readStatement(reply: Reply | Unknown): StatementPage | Unknown {
+  return statementPage(reply, Statement, ({ biz_content: { records, next_page_token: next } }) => ({
+    rows: records.map((record) => ({
+      orderId: fromPlainOrderId(record.merch_order_id) ?? record.merch_order_id,
+      type: ROW_TYPES.get(record.trans_type),
+      amount: record.trans_amount,
+      currency: record.trans_currency,
+      reference: record.trans_id,
+      atMs: Number(record.trans_time),
+    })),
+    next,
+  }));
 }

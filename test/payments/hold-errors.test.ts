@@ -65,7 +65,7 @@ describe('what cannot be decided', () => {
     const payment = await payOtherAmount(world, scope, { ...PAID, amountSantim: 0n });
     await expect(accept(payment)).rejects.toMatchObject({
       code: 'INVALID_STATE',
-      message: expect.stringContaining('is 0.00 ETB, which is nothing to give'),
+      message: expect.stringContaining('is 0.00 ETB: it can only be returned'),
     });
     expect((await giveBack(payment)).transaction).toMatchObject({ status: 'FAILED', holdReason: null });
     expect((await giveBack(payment)).isNew).toBe(false);

@@ -62,7 +62,7 @@ test('the second transaction that a provider calls paid by one reference is held
 
   await expect(acceptHeld(world, second)).rejects.toMatchObject({
     code: 'INVALID_STATE',
-    message: expect.stringContaining(`which has paid ${first.transactionId}: it can only be given back`),
+    message: expect.stringContaining(`which has paid ${first.transactionId}: it can only be returned`),
   });
   const { transaction } = await giveHeldBack(world, second);
   expect(transaction).toMatchObject({ status: 'FAILED', holdReason: null });

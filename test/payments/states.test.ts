@@ -59,14 +59,14 @@ describe('the transition tables', () => {
 
   test('doubt is waited out for 24 h and no longer; a definite answer ends at once, and no answer never', () => {
     const facts = fc.record({
-      result: fc.constantFrom('unpaid' as const, 'unknown' as const, 'not asked' as const),
+      result: fc.constantFrom('unpaid' as const, 'unknown' as const, 'not queried' as const),
       expiresAtMs: fc.nat(),
       sinceMs: fc.integer({ min: -10, max: UNKNOWN_GRACE_MS * 2 }),
     });
     fc.assert(
       fc.property(facts, ({ result, expiresAtMs, sinceMs }) => {
         const verdict = atExpiry({ result, expiresAtMs, atMs: expiresAtMs + sinceMs });
-        if (sinceMs < 0 || result === 'not asked') return verdict === 'wait';
+        if (sinceMs < 0 || result === 'not queried') return verdict === 'wait';
         if (result === 'unpaid') return verdict === 'end';
         return verdict === (sinceMs < UNKNOWN_GRACE_MS ? 'wait' : 'reconcile');
       }),
