@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { AppError } from '../src/lib/errors.ts';
 import { elapsedMs } from './business-time.ts';
 
-export type { PaymentInput } from '../src/payments/workflow-input.ts';
+export type { PaymentInput } from '../src/payments/workflow.ts';
 
 /** Whether the attempt has ended, and its outcome. */
 export type PaymentReport = { final: boolean; attemptStatus: string };

@@ -16,8 +16,8 @@ import { createWorkflowRecovery, type WorkflowRecovery } from '../outbox/recover
 import { createRelay, type Relay } from '../outbox/relay.ts';
 import { createExpireAttempt } from '../payments/close-unpaid.ts';
 import { measurePayments } from '../payments/metrics.ts';
-import { findObsolete, findRecoverableAttempts } from '../payments/recoverable.ts';
 import { MIN_QUERY_INTERVAL_MS, POLL_INTERVAL_MIN_MS, createSyncAttempt } from '../payments/sync.ts';
+import { findObsolete, findRecoverableAttempts } from '../payments/workflow.ts';
 import { createFindProvider } from '../providers/find-provider.ts';
 import { createReconciliationSteps } from '../reconciliation/activities-api.ts';
 import { measureReconciliation } from '../reconciliation/metrics.ts';

@@ -30,10 +30,9 @@ const APPROVED = { message: 'This application is APPROVED and can be changed no 
 
 /** The error of an operation that the state of its resource does not allow. */
 const INVALID_STATE: ByOperation = {
-  expireSession: { message: 'the session is COMPLETED and cannot be expired' },
+  expireSession: { message: 'The session is COMPLETED and cannot be expired.' },
   paySession: {
-    message:
-      'another payment of this session is in progress; wait for its end, or cancel it: its provider is asked first',
+    message: 'Another payment of this session is in progress. Wait for its end, or cancel it.',
   },
   cancelWithdrawal: {
     message:
@@ -70,7 +69,9 @@ const INVALID_STATE: ByOperation = {
   opsResolveWithdrawal: {
     message: 'Its provider is being queried at this moment: try again in ten seconds.',
   },
-  opsAcceptPayment: { message: `The payment ${ATTEMPT} has already been returned to the customer and cannot be decided again.` },
+  opsAcceptPayment: {
+    message: `The payment ${ATTEMPT} has already been returned to the customer and cannot be decided again.`,
+  },
   opsRejectPayment: {
     message: `The payment ${ATTEMPT} has already been returned under the reference FT26031XYZ and cannot be returned again.`,
   },
@@ -101,7 +102,7 @@ const INVALID_STATE: ByOperation = {
 /** The error of an operation whose reference is used already, with the ids it names. */
 const DUPLICATE_REFERENCE: ByOperation = {
   createSession: {
-    message: 'checkoutOrderNo "ORDER-1001" is already used by another session; read that one or use a new number',
+    message: 'checkoutOrderNo "ORDER-1001" is already used by another session. Read that session, or use a new number.',
     existing: { sessionId: 'cs_01KG9Y5T40V6M2X8R3N7Q1W4ZC' },
   },
   createWithdrawal: {

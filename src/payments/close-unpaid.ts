@@ -78,8 +78,7 @@ export function createExpireAttempt(
     if (ended && end.needsReconciliation) {
       deps.log.warn({ attemptId, transactionId }, 'payment expired with an unknown outcome and needs reconciliation');
     }
-    const { leaseUntil: _, ...after } = await readAttemptState(deps.db, attemptId);
-    return { ...after, queried: state.queried };
+    return { ...(await readAttemptState(deps.db, attemptId)), queried: state.queried };
   };
 }
 

@@ -28,9 +28,9 @@ export type NewSession = Omit<z.output<typeof schema.NewSession>, 'amount'> & { 
  * CHANNEL_NOT_AVAILABLE or CHANNEL_DISABLED, AMOUNT_BELOW_MINIMUM or AMOUNT_ABOVE_MAXIMUM, VALIDATION_ERROR.
  */
 export async function createSession(deps: CreateDeps & { tx: UnitOfWork }, scope: MerchantScope, wanted: NewSession) {
-  requireHttpsInLive(scope, wanted);
+  ensureHttpsInLive(scope, wanted);
   const channels = chooseChannels(await listChannels(deps.tx.trx, scope, deps.findProvider), wanted.channels);
-  requireSomeChannelFits(channels, wanted.amountSantim);
+  ensureSomeChannelFits(channels, wanted.amountSantim);
 
   const now = deps.clock();
   const sessionId = newId('cs', now.getTime());
@@ -58,7 +58,7 @@ export async function createSession(deps: CreateDeps & { tx: UnitOfWork }, scope
   };
 }
 
-function requireHttpsInLive(scope: MerchantScope, wanted: NewSession): void {
+function ensureHttpsInLive(scope: MerchantScope, wanted: NewSession): void {
   if (scope.environment !== 'live') return;
   const details = (['successUrl', 'errorUrl', 'cancelUrl'] as const)
     .filter((field) => wanted[field] !== undefined && !wanted[field].startsWith('https://'))
@@ -83,18 +83,13 @@ function chooseChannels(all: MerchantChannel[], wanted: Channel[] | undefined): 
   return chosen;
 }
 
-function requireSomeChannelFits(channels: MerchantChannel[], amountSantim: Santim): void {
-  const errors = channels.map((one) => amountLimitError(one.channel, one.payIn, amountSantim));
-  if (errors.some((one) => one === null)) return;
-  throw outsideAll(channels, amountSantim) ?? errors[0];
-}
-
-/** The error with the widest limit: of the channel with the highest maximum, or else of the one with the lowest minimum. */
-function outsideAll(channels: MerchantChannel[], amountSantim: Santim): AppError | null {
+/** Throws the error with the widest limit: of the channel with the highest maximum, or of the one with the lowest minimum. */
+function ensureSomeChannelFits(channels: MerchantChannel[], amountSantim: Santim): void {
+  const errorOf = ({ channel, payIn }: MerchantChannel) => amountLimitError(channel, payIn, amountSantim);
+  if (channels.some((one) => errorOf(one) === null)) return;
   const highest = channels.reduce((a, b) => (b.payIn.maxSantim > a.payIn.maxSantim ? b : a));
   const lowest = channels.reduce((a, b) => (b.payIn.minSantim < a.payIn.minSantim ? b : a));
-  const nearest = amountSantim > highest.payIn.maxSantim ? highest : lowest;
-  return amountLimitError(nearest.channel, nearest.payIn, amountSantim);
+  throw errorOf(amountSantim > highest.payIn.maxSantim ? highest : lowest) ?? new Error('no limit is exceeded');
 }
 
 type SessionRow = NewSession &

@@ -55,8 +55,8 @@ export async function findSession(db: Queryable, key: SessionKey): Promise<Sessi
   const [row] = await rows<Session>(
     db,
     `SELECT s.id, s.transaction_id, s.merchant_id, s.environment, t.checkout_order_no, t.amount_santim, t.currency,
-            t.type, s.status, s.client_token_hash, t.status AS transaction_status, t.hold_reason, t.needs_reconciliation, s.channels, s.attempts_count, s.success_url, s.error_url,
-            s.cancel_url, s.locale, s.expires_at, s.created_at, a.id AS attempt_id, a.status AS attempt_status,
+            t.type, s.status, s.client_token_hash, t.status AS transaction_status, t.hold_reason, t.needs_reconciliation,
+            s.channels, s.attempts_count, s.success_url, s.error_url, s.cancel_url, s.locale, s.expires_at, s.created_at, a.id AS attempt_id, a.status AS attempt_status,
             a.channel AS attempt_channel, a.phone AS attempt_phone, a.failure AS attempt_failure, a.redirect_url,
             a.last_checked_at,
             EXISTS (SELECT FROM payment_attempt d WHERE d.session_id = s.id AND d.status = 'DUPLICATE' AND d.hold_resolution IS NULL) AS paid_twice

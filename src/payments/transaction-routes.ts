@@ -38,7 +38,10 @@ export function transactionRoutes(deps: { db: Knex; clock: Clock; findDeliveries
             statuses: status,
             minSantim: minAmount,
             maxSantim: maxAmount,
-            ...{ currency, transactionThrough, type, search },
+            currency,
+            transactionThrough,
+            type,
+            search,
           },
           readPage(query),
         );

@@ -32,11 +32,11 @@ test('the ledger is checked against what was decided', async () => {
   const decide = (sql: string) => rows(database.db, `UPDATE payment_attempt SET ${sql} WHERE id = :attemptId`, payment);
   await decide(`hold_resolution = 'RETURNED', return_reference = 'RET-1', status = 'HELD'`);
   const found = await verifyLedger(database.db, TRANSACTION_CHECKS);
-  expect(found.map(({ check }) => check)).toContain('what was decided about held money is what was booked');
+  expect(found.map(({ check }) => check)).toContain('the booking of held money matches the decision about it');
   await decide(`hold_resolution = NULL, hold_resolved_at = NULL, return_reference = NULL, status = 'SUCCEEDED'`);
   expect((await verifyLedger(database.db, TRANSACTION_CHECKS)).map(({ check }) => check)).toEqual([
-    'money that is held waits in suspense',
-    'what was decided about held money is what was booked',
+    'held money is in suspense',
+    'the booking of held money matches the decision about it',
   ]);
   await decide(`hold_resolution = 'ACCEPTED', hold_resolved_at = now()`);
 });

@@ -81,7 +81,7 @@ describe('payments that an operator must look at', () => {
     world.pass(2 * DAY_MS);
     await world.expireAttempt(payment.attemptId, world.clock());
     await world.expireAttempt(payment.attemptId, world.clock());
-    expectWarning(payment, /reconciled/);
+    expectWarning(payment, /needs reconciliation/);
     expect(await figures()).toEqual([0, 0, 1]);
     world.provider.returns(PAID);
     await check(payment.attemptId);

@@ -102,8 +102,8 @@ test('a database that is away ends the waits, as it ends other requests', async 
   const db = openDatabase({ url: 'postgres://nobody@127.0.0.1:1/none', poolMax: 1, applicationName: 'test' });
   const waits = createSessionWaits({ db, clock: () => new Date() });
   const { signal } = new AbortController();
-  await expect(waits.untilMoved('cs_1', { forMs: 10_000, signal })).rejects.toThrow('ECONNREFUSED');
-  expect(await waits.untilMoved('cs_1', { forMs: 1, signal })).toBe('late');
-  expect(await waits.untilMoved('cs_1', { forMs: 10_000, signal: AbortSignal.timeout(1) })).toBe('abandoned');
+  await expect(waits.untilFinal('cs_1', { forMs: 10_000, signal })).rejects.toThrow('ECONNREFUSED');
+  expect(await waits.untilFinal('cs_1', { forMs: 1, signal })).toBe('late');
+  expect(await waits.untilFinal('cs_1', { forMs: 10_000, signal: AbortSignal.timeout(1) })).toBe('abandoned');
   await db.destroy();
 });

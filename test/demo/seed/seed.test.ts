@@ -16,7 +16,7 @@ import { rows } from '../../../src/lib/db.ts';
 import { createLogger } from '../../../src/lib/log.ts';
 import { formatBirr } from '../../../src/lib/money.ts';
 import { createTransactionRunner, type OutboxRow } from '../../../src/outbox/record.ts';
-import { findRecoverableAttempts } from '../../../src/payments/recoverable.ts';
+import { findRecoverableAttempts } from '../../../src/payments/workflow.ts';
 import { transactionStatusOf, type SessionStatus } from '../../../src/payments/states.ts';
 import { SETTLEMENT_STATUSES } from '../../../src/settlements/states.ts';
 import { findRecoverableDeliveries } from '../../../src/webhooks/delivery/recoverable.ts';
