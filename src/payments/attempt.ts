@@ -2,35 +2,31 @@ import type { FeeRuleJson } from '../ledger/fees.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
-import type { Santim } from '../lib/money.ts';
-import type { Environment } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 import { OUTBOX_INSERT, type OutboxRow } from '../outbox/record.ts';
 import type { CallbackAttempt } from '../providers/callbacks.ts';
 import type { ProviderOutcome } from '../providers/provider.ts';
+import type { TransactionRow } from './present.ts';
 import { isAttemptOver, type AttemptStatus, type SessionStatus, type TransactionStatus } from './states.ts';
 import { paymentWorkflowId } from './workflow.ts';
 
 export type OutcomeKind = ProviderOutcome['kind'];
 
 /** An attempt as its lease holder needs it: the data to query the provider with, and the data its result is checked against. */
-export type ClaimedAttempt = {
+export type ClaimedAttempt = Pick<
+  TransactionRow,
+  'sessionId' | 'merchantId' | 'environment' | 'amountSantim' | 'currency' | 'checkoutOrderNo'
+> & {
   id: string;
-  sessionId: string;
   transactionId: string;
-  merchantId: string;
-  environment: Environment;
   channel: Channel;
   phone: string;
-  amountSantim: Santim;
-  currency: string;
   status: AttemptStatus;
   lastOutcome: OutcomeKind | null;
   callbackSecret: string;
   sessionStatus: SessionStatus;
   attemptsCount: number;
   expiresAt: Date;
-  checkoutOrderNo: string;
   /** The fee rule in force now, should the attempt succeed. */
   feeRule: FeeRuleJson;
   leaseUntil: Date;

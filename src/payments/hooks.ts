@@ -1,7 +1,10 @@
+import type { z } from 'zod';
+
 import { rows, type Knex } from '../lib/db.ts';
 import { withTimeout } from '../lib/timeout.ts';
 import type { CloseUnpaid } from './close-unpaid.ts';
 import { NEXT_POLL_AFTER_MS } from './pay.ts';
+import type { ClaimBody } from './session-schema.ts';
 import { readSession, returnUrl, type ReadDeps, type Session, type SessionKey } from './session.ts';
 import { HELD_MESSAGE, isHeld, reviewReason } from './states.ts';
 import { MIN_QUERY_INTERVAL_MS, type CheckAttempt } from './sync.ts';
@@ -9,12 +12,8 @@ import type { TimelineKind } from './timeline.ts';
 import type { SessionWaits } from './waits.ts';
 
 export type ReportedOutcome = 'success' | 'error' | 'cancel';
-/** The details of a report: untrusted text, stored in the timeline only. */
-export type ReportedDetails = {
-  claimedStatus?: string | undefined;
-  reason?: string | undefined;
-  providerReference?: string | undefined;
-};
+/** `details`: untrusted text, stored in the timeline only. */
+type Report = { claim: ReportedOutcome; details: z.output<typeof ClaimBody> };
 
 export type HookDeps = ReadDeps & { checkAttempt: CheckAttempt; endUnpaid: CloseUnpaid };
 
@@ -22,8 +21,6 @@ const CHECK_WAIT_MS = 2_000;
 const REPORTS_MAX = 50;
 /** An operator decides: no news is expected soon. */
 const HELD_POLL_AFTER_MS = 30_000;
-
-type Report = { claim: ReportedOutcome; details: ReportedDetails };
 
 /**
  * Handles a reported outcome. It triggers a query of the provider and is never believed: `success` and `error` query the

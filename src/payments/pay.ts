@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
+import type { z } from 'zod';
+
 import type { Clock } from '../lib/clock.ts';
 import { rows } from '../lib/db.ts';
 import { AppError, invalid } from '../lib/errors.ts';
@@ -17,8 +19,9 @@ import type { UnitOfWork } from '../outbox/record.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { recordTransactionEvents } from './events.ts';
 import type { TransactionRow } from './present.ts';
+import type * as schema from './session-schema.ts';
 import { findSession, type Session, type SessionKey } from './session.ts';
-import { HELD_MESSAGE, isHeld, ATTEMPTS_MAX, type AttemptStatus, type TransactionStatus } from './states.ts';
+import { HELD_MESSAGE, isHeld, ATTEMPTS_MAX } from './states.ts';
 import { MIN_QUERY_INTERVAL_MS, type CheckAttempt } from './sync.ts';
 import { paymentWorkflow } from './workflow.ts';
 
@@ -28,13 +31,7 @@ const PROVIDER_WAIT_MS = 2_000;
 export const NEXT_POLL_AFTER_MS = 2_000;
 
 /** The response to `pay`. */
-export type Payment = {
-  attemptId: string;
-  status: AttemptStatus;
-  transactionStatus: TransactionStatus;
-  redirectUrl?: string;
-  nextPollAfterMs: number | null;
-};
+export type Payment = z.output<typeof schema.Payment>;
 
 export type PayDeps = { tx: UnitOfWork; findProvider: FindProvider; clock: Clock };
 type Payer = { channel: Channel; phone: string };

@@ -33,7 +33,8 @@ export const TIMELINE = {
     detail: z.object({ attemptId: z.string(), channel }),
   },
   'attempt.declined': {
-    description: 'The provider declined; next: the status of the session, PROCESSING while other money of it is held',
+    description:
+      'The provider declined; next: the status of the session, PROCESSING while another payment of it is held',
     detail: z.object({
       attemptId: z.string(),
       code: z.string(),
@@ -54,11 +55,11 @@ export const TIMELINE = {
     detail: z.object({ attemptId: z.string(), channel, providerReference: z.string(), late: z.boolean() }),
   },
   'payment.held': {
-    description: 'Paid with another amount or currency, or under a reference that was used before',
+    description: 'Paid with an unexpected amount or currency, or under a reference that has paid another transaction',
     detail: z.object({ attemptId: z.string(), ...amounts }),
   },
   'payment.duplicate': {
-    description: 'Paid a second time; reason and amounts where amount or currency differ',
+    description: 'Paid a second time; reason and amounts if amount or currency differ',
     detail: z.object({
       attemptId: z.string(),
       channel: channel.optional(),
@@ -76,7 +77,8 @@ export const TIMELINE = {
     }),
   },
   'payment.returned': {
-    description: 'The money was returned to the customer under this reference; failed: the transaction ended by it',
+    description:
+      'The money was returned to the customer under this reference; failed: whether the transaction became FAILED',
     detail: z.object({
       attemptId: z.string(),
       receivedSantim: z.int().optional(),
@@ -87,7 +89,7 @@ export const TIMELINE = {
     }),
   },
   'reconciliation.confirmed_unpaid': {
-    description: "The provider's statements contain no payment of it: it was not paid",
+    description: "The provider's statements contain no payment of the transaction: it was not paid",
     detail: z.object({}),
   },
   'status_report.success': { description: 'A payment was reported; the provider was queried', detail: claimed },

@@ -56,7 +56,7 @@ const PaymentFailure = z.object({
   retryable: z.boolean(),
 });
 
-/** The contract's transaction and what was added after it. */
+/** The contract's fields of a transaction, then those added later. */
 export const Transaction = z
   .object({
     checkoutOrderNo: z.string(),
@@ -78,10 +78,13 @@ export const Transaction = z
     receivedAmount: z
       .number()
       .optional()
-      .meta({ description: 'What was paid, where another amount than asked for has been accepted' }),
-    fee: z.number().optional().meta({ description: 'Charged for the payment, once it has succeeded' }),
+      .meta({ description: 'The received amount, where an operator has accepted an unexpected amount' }),
+    fee: z.number().optional().meta({ description: 'The fee of the payment, once it has succeeded' }),
     feeTax: z.number().optional(),
-    netAmount: z.number().optional().meta({ description: 'What the balance got: paid amount - fee - feeTax' }),
+    netAmount: z
+      .number()
+      .optional()
+      .meta({ description: 'The amount added to the balance: paid amount - fee - feeTax' }),
     providerReference: z.string().optional(),
     completedAt: instant.optional(),
     failure: PaymentFailure.optional(),
@@ -99,5 +102,7 @@ const TimelineEntry = z.discriminatedUnion('kind', entries as [(typeof entries)[
 
 export const TransactionDetail = Transaction.extend({
   timeline: z.array(TimelineEntry),
-  deliveries: z.array(ResourceDelivery).meta({ description: 'Of the webhooks about it, oldest event first' }),
+  deliveries: z
+    .array(ResourceDelivery)
+    .meta({ description: 'The webhook deliveries of its events, oldest event first' }),
 }).meta({ id: 'TransactionDetail' });

@@ -123,7 +123,10 @@ describe('a payment that somebody has to look into', () => {
     world.provider.returns(UNKNOWN);
     world.pass(3_000);
     const refused = await post(`sessions/${payment.sessionId}/expire`);
-    expect([refused.status, refused.body.message]).toEqual([409, expect.stringContaining('ask again in a moment')]);
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      expect.stringContaining('Repeat the request in a moment'),
+    ]);
     world.pass(2 * DAY_MS);
     await world.expireAttempt(payment.attemptId, world.clock());
     const says = { status: 'EXPIRED', final: true, underReview: 'OUTCOME_UNKNOWN' };
