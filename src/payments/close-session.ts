@@ -55,8 +55,8 @@ export async function expireSessionIfDue(
 }
 
 /**
- * Ends a PROCESSING session together with its attempt. Precondition: the provider has just reported it unpaid, or could not
- * tell for 24 h. An attempt of a session that is already over, or for which other money is held, is only abandoned.
+ * Ends a PROCESSING session together with its attempt. Precondition: the provider has just reported it unpaid, or its
+ * outcome has been unknown for 24 h. An attempt of a session that is already over, or for which other money is held, is only abandoned.
  * @returns whether this call ended the session.
  */
 export async function closeAttempt(

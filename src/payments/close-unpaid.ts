@@ -67,9 +67,9 @@ export function createExpireAttempt(
     const options = { minIntervalMs: MIN_QUERY_INTERVAL_MS, notifyWorkflow: false, now: at };
     const state = await deps.checkAttempt(attemptId, options);
     if (state.final) return state;
-    const { sessionId, transactionId, expiresAt, neverSent } = await readExpiring(deps.db, attemptId);
-    const isUnpaid = neverSent || reportsUnpaid(state);
-    const result: LastResult = neverSent || state.queried ? (isUnpaid ? 'unpaid' : 'unknown') : 'not queried';
+    const expiring = await readExpiring(deps.db, attemptId);
+    const { sessionId, transactionId, expiresAt } = expiring;
+    const result = lastResult(state, expiring);
     const verdict = atExpiry({ result, expiresAtMs: expiresAt.getTime(), atMs: at.getTime() });
     if (verdict === 'wait') return state;
     const end = { status: 'EXPIRED' as const, needsReconciliation: verdict === 'reconcile', at };
@@ -93,6 +93,12 @@ async function readExpiring(db: CheckDeps['db'], attemptId: string): Promise<Exp
   );
   if (!attempt) throw notFound('payment attempt');
   return attempt;
+}
+
+function lastResult(state: AttemptState, { neverSent }: Expiring): LastResult {
+  if (neverSent) return 'unpaid';
+  if (!state.queried) return 'not queried';
+  return reportsUnpaid(state) ? 'unpaid' : 'unknown';
 }
 
 /**

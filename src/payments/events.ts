@@ -6,7 +6,7 @@ import { recordEvents } from '../webhooks/events/record.ts';
 import { presentTransaction, type TransactionRow } from './present.ts';
 import { Transaction } from './transaction-schema.ts';
 
-/** An alias is recorded beside the event it stands for. */
+/** The alias payment.completed is recorded with payment.succeeded. */
 export type TransactionEvent = Exclude<keyof typeof TRANSACTION_EVENTS, 'payment.completed'>;
 
 /** Records the same events for each transaction with its current fields, in the transaction that changed it. */

@@ -212,7 +212,7 @@ type RawStatementRow = {
 
 /**
  * A page of the statement: `pageOf` gives the rows of the reply and the cursor of the next page. One unreadable row makes
- * the whole page `unknown`: a row left out would look like money that was not moved.
+ * the whole page `unknown`: a row left out would look like a missing payment.
  */
 export function statementPage<Body>(
   reply: Reply | Unknown,

@@ -93,7 +93,7 @@ export function createCheckoutPages(deps: PageDeps): Router {
   /** The caller that posted one of our forms; null, with the response sent, when the form or the token is not valid. */
   async function formVisitor(ctx: Context): Promise<Visitor | null> {
     if (!isOwnForm(ctx, deps.baseUrl)) {
-      sendNotice(ctx, 403, 'refused');
+      sendNotice(ctx, 403, 'foreign');
       return null;
     }
     const visitor = await visitorOf(ctx, ctx.cookies.get(CLIENT_TOKEN_COOKIE));

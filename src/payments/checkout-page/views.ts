@@ -52,7 +52,7 @@ function pageOf(view: SessionView): Pick<PageFrame, 'title' | 'body' | 'refreshS
   }
 }
 
-export type Notice = 'invalid' | 'refused' | 'busy' | 'suspended';
+export type Notice = 'invalid' | 'foreign' | 'busy' | 'suspended';
 
 /** A page without facts of any session. */
 export function renderNotice(language: Language, notice: Notice): string {
