@@ -60,7 +60,7 @@ const PaymentFailure = z.object({
 export const Transaction = z
   .object({
     checkoutOrderNo: z.string(),
-    amount: z.number(),
+    amount: z.number().positive().meta({ description: 'Birr, at most two decimals' }),
     currency: z.literal('ETB'),
     transactionThrough: transactionThrough.nullable().meta({ description: 'null until a channel is chosen' }),
     transactionDate: z.string().meta({ format: 'date', description: 'The day of createdAt in Addis Ababa' }),
@@ -88,7 +88,7 @@ export const Transaction = z
     providerReference: z.string().optional(),
     completedAt: instant.optional(),
     failure: PaymentFailure.optional(),
-    lateConfirmation: z.literal(true).optional(),
+    lateConfirmation: z.literal(true).optional().meta({ description: 'Paid after the session had ended' }),
     held: z.enum(['WRONG_AMOUNT', 'WRONG_CURRENCY', 'REFERENCE_USED']).optional(),
     environment: environmentName,
     metadata: z.record(z.string(), z.string()).optional(),
