@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { elapsedMs } from './business-time.ts';
 import { asNonRetryable } from './non-retryable.ts';
 
-export type { PaymentInput } from '../src/payments/workflow-input.ts';
+export type { PaymentInput } from '../src/payments/workflow.ts';
 
 /** Whether the attempt has ended, and its outcome. */
 type PaymentReport = { final: boolean; attemptStatus: string };

@@ -18,7 +18,7 @@ const UNKNOWN_POLL_MAX_MS = 30 * 60_000;
 /** About 40 polls; then the workflow continues as new with a short history. */
 const HISTORY_EVENTS_MAX = 500;
 
-/** A callback or a hook has changed the attempt in the API process. */
+/** The attempt was updated by the API process, after a callback or a hook. */
 export const attemptUpdated = defineSignal('attemptUpdated');
 
 const { checkAttempt, expireAttempt } = proxyActivities<PaymentActivities>({
@@ -30,27 +30,27 @@ const { checkAttempt, expireAttempt } = proxyActivities<PaymentActivities>({
 type Progress = { pollMs: number; isOver: boolean };
 
 /**
- * Owns one payment attempt's clock from its first poll on, 2 s after the attempt: queries the provider until a callback
- * comes (after 2, 4, 8 … 60 s; an order that was never sent is sent), queries a last time when the session ends, and while
- * the outcome is unknown continues for up to 24 h.
- * @param goingOn from the previous run, whose history had grown long.
+ * Polls one payment attempt from 2 s after its start: queries the provider after 2, 4, 8 … 60 s until the attempt is over
+ * (an order that was never sent is sent), queries a last time when the session ends, and continues for up to 24 h while the
+ * outcome is unknown.
+ * @param continued the progress of the previous run, whose history had grown long.
  */
-export async function payment(input: PaymentInput, goingOn?: Progress): Promise<string> {
+export async function payment(input: PaymentInput, continued?: Progress): Promise<string> {
   let isUpdated = false;
   setHandler(
     attemptUpdated,
     () => {
       isUpdated = true;
     },
-    { description: 'The attempt was settled by a callback or a check elsewhere: read it again' },
+    { description: 'The attempt was updated by a callback or another query: it is read again' },
   );
   const wait = async (ms: number, summary: string): Promise<void> => {
     await waitFor(() => isUpdated, ms, summary);
     isUpdated = false;
   };
 
-  setCurrentDetails('asking the provider');
-  let { pollMs, isOver }: Progress = goingOn ?? { pollMs: 2 * FIRST_POLL_MS, isOver: false };
+  setCurrentDetails('querying the provider');
+  let { pollMs, isOver }: Progress = continued ?? { pollMs: 2 * FIRST_POLL_MS, isOver: false };
   for (;;) {
     if (!isOver && Date.now() >= input.expiresAtMs) [pollMs, isOver] = [FIRST_POLL_MS, true];
     const request = { attemptId: input.attemptId, atMs: Date.now() };
@@ -60,10 +60,10 @@ export async function payment(input: PaymentInput, goingOn?: Progress): Promise<
       return report.attemptStatus;
     }
     if (isOver) {
-      await wait(pollMs, 'session over, the provider has not said unpaid: ask again');
+      await wait(pollMs, 'until the next query: the session is over and the outcome unknown');
     } else {
       const untilEndMs = Math.max(input.expiresAtMs - Date.now(), 1);
-      await wait(Math.min(pollMs, untilEndMs), 'wait for the customer, then ask the provider');
+      await wait(Math.min(pollMs, untilEndMs), 'until the next query: the customer may be confirming');
     }
     pollMs = Math.min(pollMs * 2, isOver ? UNKNOWN_POLL_MAX_MS : POLL_MAX_MS);
     if (isLong(workflowInfo())) await continueAsNew<typeof payment>(input, { pollMs, isOver });

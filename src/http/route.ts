@@ -60,7 +60,7 @@ export type RouteResult<Data> = {
   pagination?: Pagination;
 };
 
-/** `data` already as JSON text from PostgreSQL, passed through unparsed. Tests hold it to its schema. */
+/** `data` already as JSON text, sent without validation. Tests compare it with its schema. */
 export type RawResponse = Omit<RouteResult<never>, 'data'> & { dataJson: string };
 
 /** A file in place of an envelope. */

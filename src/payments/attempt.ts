@@ -2,35 +2,31 @@ import type { FeeRuleJson } from '../ledger/fees.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
-import type { Santim } from '../lib/money.ts';
-import type { Environment } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 import { OUTBOX_INSERT, type OutboxRow } from '../outbox/record.ts';
 import type { CallbackAttempt } from '../providers/callbacks.ts';
 import type { ProviderOutcome } from '../providers/provider.ts';
+import type { TransactionRow } from './present.ts';
 import { isAttemptOver, type AttemptStatus, type SessionStatus, type TransactionStatus } from './states.ts';
-import { paymentWorkflowId } from './workflow-input.ts';
+import { paymentWorkflowId } from './workflow.ts';
 
 export type OutcomeKind = ProviderOutcome['kind'];
 
 /** An attempt as its lease holder needs it: the data to query the provider with, and the data its result is checked against. */
-export type ClaimedAttempt = {
+export type ClaimedAttempt = Pick<
+  TransactionRow,
+  'sessionId' | 'merchantId' | 'environment' | 'amountSantim' | 'currency' | 'checkoutOrderNo'
+> & {
   id: string;
-  sessionId: string;
   transactionId: string;
-  merchantId: string;
-  environment: Environment;
   channel: Channel;
   phone: string;
-  amountSantim: Santim;
-  currency: string;
   status: AttemptStatus;
   lastOutcome: OutcomeKind | null;
   callbackSecret: string;
   sessionStatus: SessionStatus;
   attemptsCount: number;
   expiresAt: Date;
-  checkoutOrderNo: string;
   /** The fee rule in force now, should the attempt succeed. */
   feeRule: FeeRuleJson;
   leaseUntil: Date;
@@ -48,6 +44,8 @@ export type AttemptState = {
   outcomeKind: OutcomeKind | null;
   lastCheckedAt: Date | null;
   redirectUrl: string | null;
+  /** Until when another caller may be querying the provider. */
+  leaseUntil: Date | null;
 };
 
 /** A provider's result for an attempt, before it is written. */
@@ -76,17 +74,13 @@ export function stateAfter(
     outcomeKind: outcome.kind,
     lastCheckedAt: checkedAt,
     redirectUrl: null,
+    leaseUntil: null,
   };
 }
 
-type StateRow = Omit<AttemptState, 'queried' | 'final'> & { leaseUntil: Date | null };
-
-/** The stored state of one attempt, and until when its lease is held. Throws NOT_FOUND. */
-export async function readAttemptState(
-  db: Queryable,
-  attemptId: string,
-): Promise<AttemptState & { leaseUntil: Date | null }> {
-  const [row] = await rows<StateRow>(
+/** The stored state of one attempt. Throws NOT_FOUND. */
+export async function readAttemptState(db: Queryable, attemptId: string): Promise<AttemptState> {
+  const [row] = await rows<Omit<AttemptState, 'queried' | 'final'>>(
     db,
     `SELECT a.id AS attempt_id, a.status AS attempt_status, t.status AS transaction_status, s.status AS session_status,
             a.last_outcome AS outcome_kind, a.last_checked_at, a.redirect_url, a.lease_until
@@ -127,9 +121,9 @@ export function attemptUpdatedMessage(attemptId: string): OutboxRow {
 }
 
 /**
- * Parts of the statement that ends an attempt, where `ended` has a row if it does. A workflow that has not started yet is
- * removed from the outbox; otherwise `outbox_row` signals it, with :messages. A workflow that is just being started reads
- * the attempt first.
+ * Parts of the statement that ends an attempt, where `ended` has a row if it does. A start of its workflow that is still in
+ * the outbox is removed; otherwise `outbox_row` signals the workflow, with :messages. A workflow that is just being started
+ * reads the attempt first.
  */
 export function notifyWorkflowOf(ended: string): string {
   return `unstarted AS (

@@ -22,7 +22,7 @@ type TokenRow = { merchantId: string; environment: Environment; clientTokenHash:
 
 export type TokenAuthenticator = {
   /**
-   * The caller a token stands for: null when it is not this session's; 'ended' when it is no longer valid, from 1 h after the
+   * The caller of a token: null when it is not this session's; 'ended' when it is no longer valid, from 1 h after the
    * session's end. Accepts any text.
    */
   readToken: (sessionId: string, token: string) => Promise<MerchantCaller | 'ended' | null>;

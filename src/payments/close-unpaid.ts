@@ -3,20 +3,16 @@ import { notFound } from '../lib/errors.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { readAttemptState, reportsUnpaid, type AttemptState } from './attempt.ts';
 import { closeAttempt, closeSession, type UnpaidEnd } from './close-session.ts';
-import { atExpiry, type AttemptStatus, type LastResult, type SessionStatus } from './states.ts';
+import { atExpiry, type LastResult, type SessionStatus } from './states.ts';
 import { MIN_QUERY_INTERVAL_MS, type CheckAttempt, type CheckDeps } from './sync.ts';
 
-type SessionState = {
-  sessionStatus: SessionStatus;
-  attemptId: string | null;
-  attemptStatus: AttemptStatus | null;
-};
+type SessionState = { sessionStatus: SessionStatus; attemptId: string | null };
 
-/** A session and its attempt in flight, if any. Throws NOT_FOUND. */
-async function readStatusBody(deps: Pick<CheckDeps, 'db'>, sessionId: string): Promise<SessionState> {
+/** A session's status, and its attempt in flight, if any. Throws NOT_FOUND. */
+async function readState({ db }: Pick<CheckDeps, 'db'>, sessionId: string): Promise<SessionState> {
   const [row] = await rows<SessionState>(
-    deps.db,
-    `SELECT s.status AS session_status, a.id AS attempt_id, a.status AS attempt_status
+    db,
+    `SELECT s.status AS session_status, a.id AS attempt_id
      FROM checkout_session s
      LEFT JOIN payment_attempt a ON a.session_id = s.id AND a.status IN ('CREATED', 'PENDING') AND s.status = 'PROCESSING'
      WHERE s.id = :sessionId`,
@@ -39,24 +35,20 @@ export function createCloseUnpaid(
 ): CloseUnpaid {
   return async (sessionId, as) => {
     const end = { status: as, needsReconciliation: false, at: deps.clock() };
-    const before = await readStatusBody(deps, sessionId);
-    if (before.attemptId) {
-      const attemptId = before.attemptId;
+    const { attemptId } = await readState(deps, sessionId);
+    if (attemptId !== null) {
       const state = await deps.checkAttempt(attemptId, { minIntervalMs: MIN_QUERY_INTERVAL_MS, notifyWorkflow: true });
-      const isNews = state.queried || isSince(state.lastCheckedAt, end.at.getTime() - MIN_QUERY_INTERVAL_MS);
-      if (!state.final && isNews && reportsUnpaid(state)) {
+      const queriedAfterMs = end.at.getTime() - MIN_QUERY_INTERVAL_MS;
+      const isRecent = state.queried || (state.lastCheckedAt?.getTime() ?? 0) > queriedAfterMs;
+      if (!state.final && isRecent && reportsUnpaid(state)) {
         const attempt = { id: attemptId, sessionId, notifyWorkflow: true };
         await deps.runInTransaction((tx) => closeAttempt(tx, attempt, end));
       }
     }
     // Also a session that the provider's decline has just opened again.
     await deps.runInTransaction((tx) => closeSession(tx, sessionId, end));
-    return (await readStatusBody(deps, sessionId)).sessionStatus;
+    return (await readState(deps, sessionId)).sessionStatus;
   };
-}
-
-function isSince(instant: Date | null, sinceMs: number): boolean {
-  return instant !== null && instant.getTime() > sinceMs;
 }
 
 export type ExpireAttempt = (attemptId: string, at: Date) => Promise<AttemptState>;
@@ -72,28 +64,21 @@ export function createExpireAttempt(
   deps: Pick<CheckDeps, 'db' | 'runInTransaction' | 'log'> & { checkAttempt: CheckAttempt },
 ): ExpireAttempt {
   return async (attemptId, at) => {
-    const state = await deps.checkAttempt(attemptId, {
-      minIntervalMs: MIN_QUERY_INTERVAL_MS,
-      notifyWorkflow: false,
-      now: at,
-    });
+    const options = { minIntervalMs: MIN_QUERY_INTERVAL_MS, notifyWorkflow: false, now: at };
+    const state = await deps.checkAttempt(attemptId, options);
     if (state.final) return state;
-    const attempt = await readExpiring(deps.db, attemptId);
-    const verdict = atExpiry({
-      result: lastResult(state, attempt),
-      expiresAtMs: attempt.expiresAt.getTime(),
-      atMs: at.getTime(),
-    });
+    const expiring = await readExpiring(deps.db, attemptId);
+    const { sessionId, transactionId, expiresAt } = expiring;
+    const result = lastResult(state, expiring);
+    const verdict = atExpiry({ result, expiresAtMs: expiresAt.getTime(), atMs: at.getTime() });
     if (verdict === 'wait') return state;
     const end = { status: 'EXPIRED' as const, needsReconciliation: verdict === 'reconcile', at };
-    const which = { id: attemptId, sessionId: attempt.sessionId, notifyWorkflow: false };
-    const ended = await deps.runInTransaction((tx) => closeAttempt(tx, which, end));
+    const attempt = { id: attemptId, sessionId, notifyWorkflow: false };
+    const ended = await deps.runInTransaction((tx) => closeAttempt(tx, attempt, end));
     if (ended && end.needsReconciliation) {
-      const ids = { attemptId, transactionId: attempt.transactionId };
-      deps.log.warn(ids, 'a payment expired while its provider did not know: it is to be reconciled');
+      deps.log.warn({ attemptId, transactionId }, 'payment expired with an unknown outcome and needs reconciliation');
     }
-    const { leaseUntil: _, ...after } = await readAttemptState(deps.db, attemptId);
-    return { ...after, queried: state.queried };
+    return { ...(await readAttemptState(deps.db, attemptId)), queried: state.queried };
   };
 }
 
@@ -112,7 +97,7 @@ async function readExpiring(db: CheckDeps['db'], attemptId: string): Promise<Exp
 
 function lastResult(state: AttemptState, { neverSent }: Expiring): LastResult {
   if (neverSent) return 'unpaid';
-  if (!state.queried) return 'not asked';
+  if (!state.queried) return 'not queried';
   return reportsUnpaid(state) ? 'unpaid' : 'unknown';
 }
 

@@ -83,18 +83,18 @@ export async function holdPayment(tx: UnitOfWork, paid: Paid, reason: HeldReason
   });
   if (transaction === 'attempt-gone') return null;
   if (transaction === 'already-paid') return markDuplicate(tx, paid, detail);
-  await setAside(tx, paid);
+  await postToSuspense(tx, paid);
   return stateAfter(paid, 'HELD', { transactionStatus: transaction.status, sessionStatus: attempt.sessionStatus });
 }
 
 /** Posts unallocated money to suspense until an operator decides. ETB only; zero amounts are skipped. */
-async function setAside(tx: UnitOfWork, { attempt, outcome, now }: Paid): Promise<void> {
+async function postToSuspense(tx: UnitOfWork, { attempt, outcome, now }: Paid): Promise<void> {
   if (outcome.currency !== 'ETB' || outcome.amountSantim <= 0n) return;
   const held = { ...attempt, attemptId: attempt.id, amountSantim: outcome.amountSantim };
   await postWithCommit(tx, suspensePosting(held), now);
 }
 
-/** Records a second payment of a transaction that another attempt has paid: operators give it back. */
+/** Records a second payment of a transaction that another attempt has paid: an operator decides about it. */
 async function markDuplicate(tx: UnitOfWork, paid: Paid, detail: Record<string, unknown>): Promise<AttemptState> {
   await rows(
     tx.trx,
@@ -103,7 +103,7 @@ async function markDuplicate(tx: UnitOfWork, paid: Paid, detail: Record<string, 
      SELECT transaction_id, :now, 'payment.duplicate', CAST(:detail AS jsonb) FROM duplicate`,
     { attemptId: paid.attempt.id, now: paid.now, detail: JSON.stringify(detail) },
   );
-  await setAside(tx, paid);
+  await postToSuspense(tx, paid);
   return stateAfter(paid, 'DUPLICATE', { transactionStatus: 'SUCCESS', sessionStatus: 'COMPLETED' });
 }
 

@@ -1,3 +1,5 @@
+import type { z } from 'zod';
+
 import type { Clock } from '../lib/clock.ts';
 import { isUniqueViolation, rows, type Knex } from '../lib/db.ts';
 import { AppError, invalidFields } from '../lib/errors.ts';
@@ -12,54 +14,32 @@ import type { UnitOfWork } from '../outbox/record.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { qrPayload } from './checkout-page/qr.ts';
 import { clientTokenOf } from './client-token.ts';
+import type * as schema from './session-schema.ts';
 import { checkoutPageUrl } from './session.ts';
 
 /** `pepper`: the secret that page tokens are derived with. */
 export type CreateDeps = { db: Knex; findProvider: FindProvider; clock: Clock; baseUrl: string; pepper: string };
 
-export type NewSession = {
-  checkoutOrderNo: string;
-  amountSantim: Santim;
-  currency: 'ETB';
-  type: 'API' | 'QRCODE';
-  successUrl?: string | undefined;
-  errorUrl?: string | undefined;
-  cancelUrl?: string | undefined;
-  expiresInMinutes: number;
-  /** The channels the customer may choose from; all usable ones by default. */
-  channels?: Channel[] | undefined;
-  customerName?: string | undefined;
-  customerEmail?: string | undefined;
-  customerPhone?: string | undefined;
-  metadata?: Record<string, string> | undefined;
-  locale: 'en' | 'am';
-};
+/** A session to create. `channels`: those the customer may choose from; all usable ones by default. */
+export type NewSession = Omit<z.output<typeof schema.NewSession>, 'amount'> & { amountSantim: Santim };
 
 /**
  * Creates a session with its transaction, in two statements. Throws DUPLICATE_REFERENCE with the existing sessionId,
  * CHANNEL_NOT_AVAILABLE or CHANNEL_DISABLED, AMOUNT_BELOW_MINIMUM or AMOUNT_ABOVE_MAXIMUM, VALIDATION_ERROR.
  */
 export async function createSession(deps: CreateDeps & { tx: UnitOfWork }, scope: MerchantScope, wanted: NewSession) {
-  requireHttpsInLive(scope, wanted);
+  ensureHttpsInLive(scope, wanted);
   const channels = chooseChannels(await listChannels(deps.tx.trx, scope, deps.findProvider), wanted.channels);
-  requireSomeChannelFits(channels, wanted.amountSantim);
+  ensureSomeChannelFits(channels, wanted.amountSantim);
 
   const now = deps.clock();
   const sessionId = newId('cs', now.getTime());
   const transactionId = newId('txn', now.getTime());
   const clientToken = clientTokenOf(deps.pepper, sessionId);
   const expiresAt = new Date(now.getTime() + wanted.expiresInMinutes * 60_000);
-  await insertSession(deps, {
-    ...wanted,
-    merchantId: scope.merchantId,
-    environment: scope.environment,
-    channels: channels.map((one) => one.channel),
-    sessionId,
-    transactionId,
-    tokenHash: clientToken.hash,
-    expiresAt,
-    now,
-  });
+  const { merchantId, environment } = scope;
+  const row = { merchantId, environment, sessionId, transactionId, tokenHash: clientToken.hash, expiresAt, now };
+  await insertSession(deps, { ...wanted, ...row, channels: channels.map((one) => one.channel) });
   const checkoutUrl = `${checkoutPageUrl(deps.baseUrl, sessionId)}?t=${clientToken.token}`;
   return {
     sessionId,
@@ -78,7 +58,7 @@ export async function createSession(deps: CreateDeps & { tx: UnitOfWork }, scope
   };
 }
 
-function requireHttpsInLive(scope: MerchantScope, wanted: NewSession): void {
+function ensureHttpsInLive(scope: MerchantScope, wanted: NewSession): void {
   if (scope.environment !== 'live') return;
   const details = (['successUrl', 'errorUrl', 'cancelUrl'] as const)
     .filter((field) => wanted[field] !== undefined && !wanted[field].startsWith('https://'))
@@ -91,7 +71,10 @@ function chooseChannels(all: MerchantChannel[], wanted: Channel[] | undefined): 
   if (wanted === undefined) {
     const usable = all.filter((one) => one.usable);
     if (usable.length > 0) return usable;
-    throw new AppError('CHANNEL_NOT_AVAILABLE', 'no payment channel is usable; see GET /api/checkout/channels for why');
+    throw new AppError(
+      'CHANNEL_NOT_AVAILABLE',
+      'No payment channel is usable. GET /api/checkout/channels has the reasons.',
+    );
   }
   const chosen = all.filter((one) => wanted.includes(one.channel));
   for (const { channel, reason } of chosen) {
@@ -100,22 +83,16 @@ function chooseChannels(all: MerchantChannel[], wanted: Channel[] | undefined): 
   return chosen;
 }
 
-function requireSomeChannelFits(channels: MerchantChannel[], amountSantim: Santim): void {
-  const errors = channels.map((one) => amountLimitError(one.channel, one.payIn, amountSantim));
-  if (errors.some((one) => one === null)) return;
-  throw outsideAll(channels, amountSantim) ?? errors[0];
-}
-
-/** The error with the widest limit: of the channel with the highest maximum, or else of the one with the lowest minimum. */
-function outsideAll(channels: MerchantChannel[], amountSantim: Santim): AppError | null {
+/** Throws the error with the widest limit: of the channel with the highest maximum, or of the one with the lowest minimum. */
+function ensureSomeChannelFits(channels: MerchantChannel[], amountSantim: Santim): void {
+  const errorOf = ({ channel, payIn }: MerchantChannel) => amountLimitError(channel, payIn, amountSantim);
+  if (channels.some((one) => errorOf(one) === null)) return;
   const highest = channels.reduce((a, b) => (b.payIn.maxSantim > a.payIn.maxSantim ? b : a));
   const lowest = channels.reduce((a, b) => (b.payIn.minSantim < a.payIn.minSantim ? b : a));
-  const nearest = amountSantim > highest.payIn.maxSantim ? highest : lowest;
-  return amountLimitError(nearest.channel, nearest.payIn, amountSantim);
+  throw errorOf(amountSantim > highest.payIn.maxSantim ? highest : lowest) ?? new Error('no limit is exceeded');
 }
 
-type InsertDeps = Pick<CreateDeps, 'db'> & { tx: UnitOfWork };
-type SessionToInsert = NewSession &
+type SessionRow = NewSession &
   MerchantScope & {
     channels: Channel[];
     sessionId: string;
@@ -126,7 +103,10 @@ type SessionToInsert = NewSession &
   };
 
 /** Inserts session, transaction and the first entry of its timeline. The transaction fails when the order number is taken. */
-async function insertSession({ db, tx }: InsertDeps, session: SessionToInsert): Promise<void> {
+async function insertSession(
+  { db, tx }: Pick<CreateDeps, 'db'> & { tx: UnitOfWork },
+  session: SessionRow,
+): Promise<void> {
   await tx.writeDeferred(
     `WITH inserted AS (
        INSERT INTO transaction (id, session_id, merchant_id, environment, checkout_order_no, amount_santim, currency, type,
@@ -160,7 +140,7 @@ async function insertSession({ db, tx }: InsertDeps, session: SessionToInsert): 
 
 const ORDER_NO = 'transaction_merchant_id_environment_checkout_order_no_key';
 
-async function duplicateReference(db: Knex, session: SessionToInsert): Promise<AppError> {
+async function duplicateReference(db: Knex, session: SessionRow): Promise<AppError> {
   const { merchantId, environment, checkoutOrderNo } = session;
   const [existing] = await rows<{ sessionId: string }>(
     db,
@@ -168,6 +148,6 @@ async function duplicateReference(db: Knex, session: SessionToInsert): Promise<A
      WHERE merchant_id = :merchantId AND environment = :environment AND checkout_order_no = :checkoutOrderNo`,
     { merchantId, environment, checkoutOrderNo },
   );
-  const message = `checkoutOrderNo "${checkoutOrderNo}" is already used by another session; read that one or use a new number`;
+  const message = `checkoutOrderNo "${checkoutOrderNo}" is already used by another session. Read that session, or use a new number.`;
   return new AppError('DUPLICATE_REFERENCE', message, { existing: { sessionId: existing?.sessionId ?? '' } });
 }

@@ -16,8 +16,8 @@ type Declined = ProviderResult<Extract<ProviderOutcome, { kind: 'declined' }>>;
 
 /**
  * Applies a provider's decline. The session opens for another attempt, or fails after a hard decline or the last attempt,
- * or expires when its time is over; while other money is held it does not end. null when the attempt or its session has
- * changed meanwhile, or the session stays.
+ * or expires after its expiry; while another payment of it is held it does not end. null when the attempt or its session has
+ * changed meanwhile, or the session stays as it is.
  */
 export async function declineAttempt(tx: UnitOfWork, declined: Declined): Promise<AttemptState | null> {
   const { attempt, outcome, now } = declined;
@@ -28,7 +28,7 @@ export async function declineAttempt(tx: UnitOfWork, declined: Declined): Promis
   });
   const messages = declined.notifyWorkflow ? [attemptUpdatedMessage(attempt.id)] : [];
   const { code, providerCode } = outcome.failure;
-  const [row] = await rows<TransactionRow & { sessionMoved: boolean; isEnqueued: boolean }>(
+  const [row] = await rows<TransactionRow & { isSessionChanged: boolean; isEnqueued: boolean }>(
     tx.trx,
     `WITH locked AS (
        SELECT s.id, t.hold_reason IS NOT NULL AND CAST(:next AS text) <> 'OPEN' AS stays
@@ -58,7 +58,7 @@ export async function declineAttempt(tx: UnitOfWork, declined: Declined): Promis
        SELECT id, CAST(:now AS timestamptz), 'session.expired', jsonb_build_object('reconcile', false)
        FROM updated WHERE status = 'EXPIRED'
      ), ${notifyWorkflowOf('attempt')}
-     SELECT updated.*, session.transaction_id IS NOT NULL AS session_moved, EXISTS (SELECT 1 FROM outbox_row) AS is_enqueued
+     SELECT updated.*, session.transaction_id IS NOT NULL AS is_session_changed, EXISTS (SELECT 1 FROM outbox_row) AS is_enqueued
      FROM attempt
      LEFT JOIN session ON session.transaction_id = attempt.transaction_id
      LEFT JOIN updated ON updated.id = attempt.transaction_id`,
@@ -77,7 +77,7 @@ export async function declineAttempt(tx: UnitOfWork, declined: Declined): Promis
   );
   if (!row) return null;
   if (row.isEnqueued) tx.enqueued(messages);
-  if (!row.sessionMoved) return null;
+  if (!row.isSessionChanged) return null;
   if (next !== 'OPEN') {
     const events = [next === 'FAILED' ? 'checkout.failed' : 'checkout.expired'] as const;
     await recordTransactionEvents(tx, { transactions: [row], events, at: now });

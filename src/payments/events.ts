@@ -4,8 +4,9 @@ import type { UnitOfWork } from '../outbox/record.ts';
 import { snapshotFields } from '../webhooks/events/catalogue.ts';
 import { recordEvents } from '../webhooks/events/record.ts';
 import { presentTransaction, type TransactionRow } from './present.ts';
+import { Transaction } from './transaction-schema.ts';
 
-/** An alias is recorded beside the event it stands for. */
+/** The alias payment.completed is recorded with payment.succeeded. */
 export type TransactionEvent = Exclude<keyof typeof TRANSACTION_EVENTS, 'payment.completed'>;
 
 /** Records the same events for each transaction with its current fields, in the transaction that changed it. */
@@ -35,42 +36,11 @@ export function transactionSnapshot(row: TransactionRow) {
   return { object: 'transaction', environment, merchantId: row.merchantId, version: row.version, ...fields };
 }
 
-const TRANSACTION_STATUSES = ['PENDING', 'SUCCESS', 'FAILED', 'CANCELLED', 'EXPIRED'] as const;
-
 /** A transaction in its events: a full snapshot, so that the order of events does not matter. */
 export const TransactionData = z.strictObject({
   object: z.literal('transaction'),
   ...snapshotFields,
-  checkoutOrderNo: z.string(),
-  amount: z.number().positive().meta({ description: 'Birr, at most two decimals' }),
-  currency: z.literal('ETB'),
-  transactionThrough: z.enum(['telebirr', 'cbebirr', 'awashbirr']).nullable(),
-  transactionDate: z.iso.date().meta({ description: 'The day of createdAt in Addis Ababa' }),
-  type: z.enum(['API', 'QRCODE']),
-  status: z.enum(TRANSACTION_STATUSES),
-  createdAt: z.iso.datetime(),
-  sessionId: z.string(),
-  transactionId: z.string(),
-  customerName: z.string().optional(),
-  customerEmail: z.string().optional(),
-  customerPhone: z.string().optional(),
-  receivedAmount: z.number().optional(),
-  fee: z.number().optional(),
-  feeTax: z.number().optional(),
-  netAmount: z.number().optional(),
-  providerReference: z.string().optional(),
-  completedAt: z.iso.datetime().optional(),
-  failure: z
-    .strictObject({
-      code: z.string(),
-      message: z.string(),
-      providerCode: z.string().nullable(),
-      retryable: z.boolean(),
-    })
-    .optional(),
-  lateConfirmation: z.boolean().optional().meta({ description: 'Paid after the session had ended' }),
-  held: z.enum(['WRONG_AMOUNT', 'WRONG_CURRENCY', 'REFERENCE_USED']).optional(),
-  metadata: z.record(z.string(), z.string()).optional(),
+  ...Transaction.omit({ environment: true }).shape,
 });
 export type TransactionData = z.output<typeof TransactionData>;
 

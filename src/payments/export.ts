@@ -10,28 +10,10 @@ import type { TransactionStatus } from './states.ts';
  * A transaction as reports list it. Fee, tax, received and net are set for paid ones; a second payment that an operator
  * released to the merchant is included, as the ledger has booked it.
  */
-export type ExportedTransaction = Pick<
+export type ExportedTransaction = Omit<
   TransactionRow,
-  | 'id'
-  | 'sessionId'
-  | 'checkoutOrderNo'
-  | 'amountSantim'
-  | 'currency'
-  | 'type'
-  | 'status'
-  | 'channel'
-  | 'providerReference'
-  | 'failure'
-  | 'confirmedLate'
-  | 'holdReason'
-  | 'feeSantim'
-  | 'feeTaxSantim'
-  | 'customerName'
-  | 'customerEmail'
-  | 'customerPhone'
-  | 'createdAt'
-  | 'completedAt'
-> & { receivedSantim: Santim | null; netSantim: Santim | null; position: string };
+  'merchantId' | 'environment' | 'metadata' | 'needsReconciliation' | 'version'
+> & { netSantim: Santim | null; position: string };
 
 /** Second payments that were released to the merchant, by transaction. They are few and have an index of their own. */
 const SECOND = `second AS MATERIALIZED (

@@ -12,6 +12,7 @@ import { recordTransactionEvents } from './events.ts';
 import type { TransactionRow } from './present.ts';
 import { readTransaction } from './queries.ts';
 import type { AttemptStatus } from './states.ts';
+import { recordTimeline } from './timeline.ts';
 
 /** A held payment: of another amount or currency, or a second one. */
 export type HeldPayment = MerchantScope & {
@@ -46,27 +47,44 @@ export type HeldDecision = {
  */
 export async function acceptHeldPayment(tx: UnitOfWork, choice: HeldChoice): Promise<HeldDecision> {
   const { trx } = tx;
-  const { payment, feeRule, before } = await choosePayment(trx, choice);
-  if (payment.holdResolution === 'ACCEPTED') return decisionOf(trx, payment, { before, fee: null, isNew: false });
-  if (payment.holdResolution === 'RETURNED') throw decidedOtherwise(payment, 'went back to the customer');
-  const { receivedSantim } = payment;
-  if (receivedSantim === null || receivedSantim <= 0n || payment.receivedCurrency !== 'ETB')
-    throw onlyReturnable(payment);
+  const { payment, feeRule, before } = await lockPayment(trx, choice);
+  const { id, transactionId, channel, receivedSantim } = payment;
+  if (payment.holdResolution === 'ACCEPTED') {
+    return { transaction: await readTransaction(trx, transactionId), payment, before, fee: null, isNew: false };
+  }
+  if (payment.holdResolution === 'RETURNED') {
+    throw invalidState(`The payment ${id} has already been returned to the customer and cannot be decided again.`);
+  }
+  if (receivedSantim === null || payment.receivedCurrency === null)
+    throw onlyReturnable(payment, 'is not in the ledger');
+  if (payment.receivedCurrency !== 'ETB') throw onlyReturnable(payment, `is ${payment.receivedCurrency}, not ETB`);
+  if (receivedSantim <= 0n) throw onlyReturnable(payment, `is ${formatBirr(receivedSantim)} ETB`);
   await ensureReferenceUnused(trx, payment);
 
   const fee = feeWithin(readFeeRule(feeRule), receivedSantim);
-  const updated = await acceptRows(trx, { payment, receivedSantim, fee, at: choice.at }).catch((error: unknown) => {
-    // Another transaction was paid with this reference since the check above.
-    throw isUniqueViolation(error, PAID_REFERENCE) ? referenceUsed(payment, 'another transaction') : error;
+  const completed = await completeTransaction(trx, { payment, receivedSantim, fee, at: choice.at });
+  const decided = await resolvePayment(trx, payment, {
+    status: completed ? 'SUCCEEDED' : 'DUPLICATE',
+    resolution: 'ACCEPTED',
+    reference: null,
+    at: choice.at,
   });
-  await clearHeld(trx, payment.transactionId);
-  const decision = await decisionOf(trx, payment, { before, fee, isNew: true });
-  if (updated) {
-    const events = ['payment.succeeded', 'checkout.completed'] as const;
-    await recordTransactionEvents(tx, { transactions: [decision.transaction], events, at: choice.at });
+  const charged = { feeSantim: Number(fee.feeSantim), feeTaxSantim: Number(fee.feeTaxSantim) };
+  const entry = { transactionId, occurredAt: choice.at };
+  const accepted = { attemptId: id, receivedSantim: Number(receivedSantim), ...charged };
+  await recordTimeline(trx, { ...entry, kind: 'payment.accepted', detail: accepted });
+  if (completed) {
+    const providerReference = payment.providerReference ?? '';
+    const succeeded = { attemptId: id, channel, providerReference, late: completed.confirmedLate };
+    await recordTimeline(trx, { ...entry, kind: 'payment.succeeded', detail: succeeded });
   }
-  await post(trx, suspenseAcceptedPosting({ ...bookedOf(payment, receivedSantim), ...fee }), choice.at);
-  return decision;
+  const transaction = await clearHold(trx, transactionId);
+  if (completed) {
+    const events = ['payment.succeeded', 'checkout.completed'] as const;
+    await recordTransactionEvents(tx, { transactions: [transaction], events, at: choice.at });
+  }
+  await post(trx, suspenseAcceptedPosting({ ...postedFields(payment, receivedSantim), ...fee }), choice.at);
+  return { transaction, payment: decided, before, fee, isNew: true };
 }
 
 /**
@@ -79,49 +97,59 @@ export async function returnHeldPayment(
   choice: HeldChoice & { reason: string; reference: string },
 ): Promise<HeldDecision> {
   const { trx } = tx;
-  const { payment, before } = await choosePayment(trx, choice);
+  const { reason, reference, at } = choice;
+  const { payment, before } = await lockPayment(trx, choice);
+  const { id, transactionId, receivedSantim, receivedCurrency, returnReference } = payment;
+  if (payment.holdResolution === 'ACCEPTED') {
+    throw invalidState(`The payment ${id} has already been released to the merchant and cannot be decided again.`);
+  }
   if (payment.holdResolution === 'RETURNED') {
-    if (payment.returnReference !== choice.reference) throw returnedBefore(payment);
-    return decisionOf(trx, payment, { before, fee: null, isNew: false });
+    if (returnReference !== reference) {
+      throw invalidState(
+        `The payment ${id} has already been returned under the reference ${returnReference} and cannot be returned again.`,
+      );
+    }
+    return { transaction: await readTransaction(trx, transactionId), payment, before, fee: null, isNew: false };
   }
-  if (payment.holdResolution === 'ACCEPTED') throw decidedOtherwise(payment, "is the merchant's");
 
-  const failed = await returnRows(trx, { payment, ...choice });
-  await clearHeld(trx, payment.transactionId);
-  const decision = await decisionOf(trx, payment, { before, fee: null, isNew: true });
+  const { status } = payment;
+  const decided = await resolvePayment(trx, payment, { status, resolution: 'RETURNED', reference, at });
+  const failed = await failTransaction(trx, { transactionId, at });
+  const received =
+    receivedSantim === null ? {} : { receivedSantim: Number(receivedSantim), currency: receivedCurrency };
+  const detail = { attemptId: id, ...received, reference, reason, failed };
+  await recordTimeline(trx, { transactionId, occurredAt: at, kind: 'payment.returned', detail });
+  const transaction = await clearHold(trx, transactionId);
   if (failed) {
-    const events = ['checkout.failed'] as const;
-    await recordTransactionEvents(tx, { transactions: [decision.transaction], events, at: choice.at });
+    await recordTransactionEvents(tx, { transactions: [transaction], events: ['checkout.failed'], at });
   }
-  const { receivedSantim, receivedCurrency } = payment;
-  // Money that never came was never posted to suspense.
+  // Only received ETB were posted to suspense.
   if (receivedSantim !== null && receivedSantim > 0n && receivedCurrency === 'ETB') {
-    await post(trx, suspenseReturnedPosting(bookedOf(payment, receivedSantim)), choice.at);
+    await post(trx, suspenseReturnedPosting(postedFields(payment, receivedSantim)), at);
   }
-  return decision;
+  return { transaction, payment: decided, before, fee: null, isNew: true };
 }
 
-type Chosen = Pick<HeldDecision, 'payment' | 'before'> & { feeRule: FeeRuleJson };
+const PAYMENT_COLUMNS = `id, transaction_id, merchant_id, environment, channel, status, provider_reference,
+  received_santim, received_currency, hold_resolution, return_reference`;
+
+type Locked = Pick<HeldDecision, 'payment' | 'before'> & { feeRule: FeeRuleJson };
 
 /** Locks the session first, as every change of one does, so that decisions are serialized. */
-async function choosePayment(trx: Knex.Transaction, { transactionId, attemptId, at }: HeldChoice): Promise<Chosen> {
-  const sql = 'SELECT 1 FROM checkout_session WHERE transaction_id = :transactionId FOR UPDATE';
-  if ((await rows(trx, sql, { transactionId })).length === 0) throw notFound('transaction');
+async function lockPayment(trx: Knex.Transaction, { transactionId, attemptId, at }: HeldChoice): Promise<Locked> {
+  await rows(trx, 'SELECT 1 FROM checkout_session WHERE transaction_id = :transactionId FOR UPDATE', { transactionId });
   const before = await readTransaction(trx, transactionId);
-  const [chosen] = await rows<HeldPayment & { feeRule: FeeRuleJson }>(
+  const [found] = await rows<HeldPayment & { feeRule: FeeRuleJson }>(
     trx,
     `SELECT ${PAYMENT_COLUMNS}, effective_fee_rule(merchant_id, channel, 'PAY_IN', :at) AS fee_rule FROM payment_attempt
      WHERE id = :attemptId AND transaction_id = :transactionId
        AND (status IN ('HELD', 'DUPLICATE') OR hold_resolution IS NOT NULL)`,
     { transactionId, attemptId, at },
   );
-  if (!chosen) throw notFound('held payment');
-  const { feeRule, ...payment } = chosen;
+  if (!found) throw notFound('held payment');
+  const { feeRule, ...payment } = found;
   return { payment, feeRule, before };
 }
-
-const PAYMENT_COLUMNS = `id, transaction_id, merchant_id, environment, channel, status, provider_reference,
-  received_santim, received_currency, hold_resolution, return_reference`;
 
 /** A provider's reference pays one transaction. Throws INVALID_STATE when it has paid another. */
 async function ensureReferenceUnused(trx: Knex.Transaction, payment: HeldPayment): Promise<void> {
@@ -136,126 +164,90 @@ async function ensureReferenceUnused(trx: Knex.Transaction, payment: HeldPayment
   if (other) throw referenceUsed(payment, other.id);
 }
 
-function referenceUsed({ id, providerReference }: HeldPayment, by: string): AppError {
-  const why = `has the reference ${providerReference}, which has paid ${by}`;
-  return new AppError('INVALID_STATE', `The money of ${id} ${why}: it can only be given back.`);
+function referenceUsed(payment: HeldPayment, by: string): AppError {
+  return onlyReturnable(payment, `has the reference ${payment.providerReference}, which has paid ${by}`);
 }
 
-function decidedOtherwise({ id }: HeldPayment, status: string): AppError {
-  return new AppError('INVALID_STATE', `The money of ${id} ${status} already: that cannot be decided again.`);
+function onlyReturnable({ id }: HeldPayment, why: string): AppError {
+  return invalidState(`The money of ${id} ${why}: it can only be returned.`);
 }
 
-function returnedBefore({ id, returnReference }: HeldPayment): AppError {
-  const once = `The money of ${id} went back already, under the reference ${returnReference}`;
-  return new AppError('INVALID_STATE', `${once}: it cannot go back a second time.`);
-}
+const invalidState = (message: string): AppError => new AppError('INVALID_STATE', message);
 
-function onlyReturnable({ id, receivedSantim, receivedCurrency }: HeldPayment): AppError {
-  const why =
-    receivedSantim === null || receivedCurrency === null
-      ? 'is not in the ledger'
-      : receivedCurrency !== 'ETB'
-        ? `is ${receivedCurrency}, not ETB`
-        : `is ${formatBirr(receivedSantim)} ETB, which is nothing to give to a merchant`;
-  return new AppError('INVALID_STATE', `The money of ${id} ${why}: it can only be given back.`);
-}
-
-type Accepted = { payment: HeldPayment; receivedSantim: Santim; fee: Fee; at: Date };
-
-/** @returns whether the transaction became SUCCESS. */
-async function acceptRows(trx: Knex.Transaction, { payment, receivedSantim, fee, at }: Accepted): Promise<boolean> {
-  const { id: attemptId, channel, providerReference } = payment;
-  const booked = { receivedSantim: Number(receivedSantim), feeSantim: Number(fee.feeSantim) };
-  const accepted = { attemptId, ...booked, feeTaxSantim: Number(fee.feeTaxSantim) };
-  const updated = await rows(
+/** Makes the transaction of a held payment SUCCESS; null for a second payment, and when another payment has made it so. */
+async function completeTransaction(
+  trx: Knex.Transaction,
+  { payment, receivedSantim, fee, at }: { payment: HeldPayment; receivedSantim: Santim; fee: Fee; at: Date },
+): Promise<{ confirmedLate: boolean } | null> {
+  if (payment.status !== 'HELD') return null;
+  const { transactionId, channel, providerReference } = payment;
+  const [completed] = await rows<{ confirmedLate: boolean }>(
     trx,
-    `WITH updated AS (
-       UPDATE transaction t SET status = 'SUCCESS', channel = :channel, provider_reference = :providerReference,
-         failure = NULL, confirmed_late = t.status <> 'PENDING', needs_reconciliation = false, completed_at = :at,
-         received_santim = :receivedSantim, fee_santim = :feeSantim, fee_tax_santim = :feeTaxSantim,
-         version = t.version + 1
-       WHERE t.id = :transactionId AND t.status <> 'SUCCESS' AND CAST(:status AS text) = 'HELD'
-       RETURNING t.id, t.session_id, t.confirmed_late
-     ), completed AS (
-       UPDATE checkout_session s SET status = 'COMPLETED', ended_at = :at FROM updated WHERE s.id = updated.session_id
-     ), resolved AS (
-       UPDATE payment_attempt SET hold_resolution = 'ACCEPTED', hold_resolved_at = :at,
-         status = CASE WHEN EXISTS (SELECT 1 FROM updated) THEN 'SUCCEEDED' ELSE 'DUPLICATE' END
-       WHERE id = :attemptId
-     ), timeline_row AS (
-       INSERT INTO transaction_timeline (transaction_id, occurred_at, kind, detail)
-       SELECT CAST(:transactionId AS text), CAST(:at AS timestamptz), 'payment.accepted', CAST(:accepted AS jsonb)
-       UNION ALL
-       SELECT id, CAST(:at AS timestamptz), 'payment.succeeded', CAST(:succeeded AS jsonb) || jsonb_build_object('late', confirmed_late)
-       FROM updated
-     )
-     SELECT 1 FROM updated`,
-    {
-      transactionId: payment.transactionId,
-      attemptId,
-      status: payment.status,
-      channel,
-      providerReference,
-      receivedSantim,
-      ...fee,
-      at,
-      accepted: JSON.stringify(accepted),
-      succeeded: JSON.stringify({ attemptId, channel, providerReference: providerReference ?? '' }),
-    },
+    `UPDATE transaction SET status = 'SUCCESS', channel = :channel, provider_reference = :providerReference, failure = NULL,
+       confirmed_late = status <> 'PENDING', needs_reconciliation = false, completed_at = :at, version = version + 1,
+       received_santim = :receivedSantim, fee_santim = :feeSantim, fee_tax_santim = :feeTaxSantim
+     WHERE id = :transactionId AND status <> 'SUCCESS' RETURNING confirmed_late`,
+    { transactionId, channel, providerReference, receivedSantim, ...fee, at },
+  ).catch((error: unknown) => {
+    // Another transaction was paid with this reference since the check above.
+    throw isUniqueViolation(error, PAID_REFERENCE) ? referenceUsed(payment, 'another transaction') : error;
+  });
+  if (!completed) return null;
+  await rows(
+    trx,
+    `UPDATE checkout_session SET status = 'COMPLETED', ended_at = :at WHERE transaction_id = :transactionId`,
+    { transactionId, at },
   );
-  return updated.length > 0;
+  return completed;
 }
 
 const RETURNED = {
   code: 'REJECTED',
-  message: 'What was paid could not be accepted; it was given back.',
+  message: 'The received payment could not be accepted and was returned.',
   providerCode: '',
   retryable: false,
 } as const;
 
-/** @returns whether the transaction became FAILED: no other payment of it is in flight or held. */
-async function returnRows(
+/** Makes the transaction FAILED unless another payment of it is in flight or held. Returns whether it did. */
+async function failTransaction(
   trx: Knex.Transaction,
-  { payment, at, reason, reference }: { payment: HeldPayment; at: Date; reason: string; reference: string },
+  { transactionId, at }: { transactionId: string; at: Date },
 ): Promise<boolean> {
-  const { id: attemptId, transactionId, receivedSantim, receivedCurrency } = payment;
-  const received =
-    receivedSantim === null ? {} : { receivedSantim: Number(receivedSantim), currency: receivedCurrency };
-  const updated = await rows(
+  const sessions = await rows(
     trx,
-    `WITH returned AS (
-       UPDATE payment_attempt SET hold_resolution = 'RETURNED', hold_resolved_at = :at, return_reference = :reference
-       WHERE id = :attemptId
-     ), session AS (
-       UPDATE checkout_session s SET status = 'FAILED', ended_at = :at
-       WHERE s.transaction_id = :transactionId AND s.status = 'PROCESSING' AND NOT EXISTS (
-         SELECT 1 FROM payment_attempt a WHERE a.transaction_id = :transactionId AND a.id <> :attemptId
-           AND (a.status IN ('CREATED', 'PENDING') OR (a.status = 'HELD' AND a.hold_resolution IS NULL)))
-       RETURNING s.transaction_id
-     ), updated AS (
-       UPDATE transaction t SET status = 'FAILED', failure = CAST(:failure AS jsonb), version = t.version + 1
-       FROM session WHERE t.id = session.transaction_id AND t.status = 'PENDING'
-       RETURNING t.id
-     ), timeline_row AS (
-       INSERT INTO transaction_timeline (transaction_id, occurred_at, kind, detail)
-       VALUES (:transactionId, :at, 'payment.returned',
-               CAST(:detail AS jsonb) || jsonb_build_object('failed', EXISTS (SELECT 1 FROM updated)))
-     )
-     SELECT 1 FROM updated`,
-    {
-      transactionId,
-      attemptId,
-      reference,
-      at,
-      failure: JSON.stringify(RETURNED),
-      detail: JSON.stringify({ attemptId, ...received, reference, reason }),
-    },
+    `UPDATE checkout_session SET status = 'FAILED', ended_at = :at
+     WHERE transaction_id = :transactionId AND status = 'PROCESSING' AND NOT EXISTS (
+       SELECT 1 FROM payment_attempt a WHERE a.transaction_id = :transactionId
+         AND (a.status IN ('CREATED', 'PENDING') OR (a.status = 'HELD' AND a.hold_resolution IS NULL)))
+     RETURNING id`,
+    { transactionId, at },
   );
-  return updated.length > 0;
+  if (sessions.length === 0) return false;
+  const failed = await rows(
+    trx,
+    `UPDATE transaction SET status = 'FAILED', failure = CAST(:failure AS jsonb), version = version + 1
+     WHERE id = :transactionId AND status = 'PENDING' RETURNING id`,
+    { transactionId, failure: JSON.stringify(RETURNED) },
+  );
+  return failed.length > 0;
 }
 
-/** Clears the transaction's hold once none of its payments is held. */
-async function clearHeld(trx: Knex.Transaction, transactionId: string): Promise<void> {
+type Resolved = { status: AttemptStatus; resolution: 'ACCEPTED' | 'RETURNED'; reference: string | null; at: Date };
+
+async function resolvePayment(trx: Knex.Transaction, { id }: HeldPayment, resolved: Resolved): Promise<HeldPayment> {
+  const [payment] = await rows<HeldPayment>(
+    trx,
+    `UPDATE payment_attempt SET status = :status, hold_resolution = :resolution, hold_resolved_at = :at,
+       return_reference = :reference
+     WHERE id = :id RETURNING ${PAYMENT_COLUMNS}`,
+    { id, ...resolved },
+  );
+  if (!payment) throw new Error(`attempt ${id} is gone`);
+  return payment;
+}
+
+/** Clears the transaction's hold once none of its payments is held. Returns the transaction. */
+async function clearHold(trx: Knex.Transaction, transactionId: string): Promise<TransactionRow> {
   await rows(
     trx,
     `UPDATE transaction t SET hold_reason = NULL, version = t.version + 1
@@ -263,21 +255,10 @@ async function clearHeld(trx: Knex.Transaction, transactionId: string): Promise<
        SELECT 1 FROM payment_attempt a WHERE a.transaction_id = t.id AND a.status = 'HELD' AND a.hold_resolution IS NULL)`,
     { transactionId },
   );
+  return readTransaction(trx, transactionId);
 }
 
-async function decisionOf(
-  trx: Knex.Transaction,
-  { id, transactionId }: HeldPayment,
-  made: Pick<HeldDecision, 'before' | 'fee' | 'isNew'>,
-): Promise<HeldDecision> {
-  const transaction = await readTransaction(trx, transactionId);
-  const sql = `SELECT ${PAYMENT_COLUMNS} FROM payment_attempt WHERE id = :id`;
-  const [payment] = await rows<HeldPayment>(trx, sql, { id });
-  if (!payment) throw new Error(`attempt ${id} is gone`);
-  return { transaction, payment, ...made };
-}
-
-function bookedOf(payment: HeldPayment, amountSantim: Santim) {
+function postedFields(payment: HeldPayment, amountSantim: Santim) {
   const { id: attemptId, transactionId, channel } = payment;
   return { ...scopeOf(payment), attemptId, transactionId, channel, amountSantim };
 }

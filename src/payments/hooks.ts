@@ -1,7 +1,10 @@
+import type { z } from 'zod';
+
 import { rows, type Knex } from '../lib/db.ts';
 import { withTimeout } from '../lib/timeout.ts';
 import type { CloseUnpaid } from './close-unpaid.ts';
 import { NEXT_POLL_AFTER_MS } from './pay.ts';
+import type { ClaimBody } from './session-schema.ts';
 import { readSession, returnUrl, type ReadDeps, type Session, type SessionKey } from './session.ts';
 import { HELD_MESSAGE, isHeld, reviewReason } from './states.ts';
 import { MIN_QUERY_INTERVAL_MS, type CheckAttempt } from './sync.ts';
@@ -9,17 +12,13 @@ import type { TimelineKind } from './timeline.ts';
 import type { SessionWaits } from './waits.ts';
 
 export type ReportedOutcome = 'success' | 'error' | 'cancel';
-/** The details of a report: untrusted text, stored in the timeline only. */
-export type ReportedDetails = {
-  claimedStatus?: string | undefined;
-  reason?: string | undefined;
-  providerReference?: string | undefined;
-};
+/** `details`: untrusted text, stored in the timeline only. */
+type Report = { claim: ReportedOutcome; details: z.output<typeof ClaimBody> };
 
 export type HookDeps = ReadDeps & { checkAttempt: CheckAttempt; endUnpaid: CloseUnpaid };
 
 const CHECK_WAIT_MS = 2_000;
-const CLAIMS_KEPT_MAX = 50;
+const REPORTS_MAX = 50;
 /** An operator decides: no news is expected soon. */
 const HELD_POLL_AFTER_MS = 30_000;
 
@@ -27,42 +26,33 @@ const HELD_POLL_AFTER_MS = 30_000;
  * Handles a reported outcome. It triggers a query of the provider and is never believed: `success` and `error` query the
  * latest attempt; `cancel` requests a cancellation, over which paid money wins. Responds within 2 s with the current state.
  */
-export async function reportOutcome(
-  deps: HookDeps,
-  key: SessionKey,
-  { claim, words }: { claim: ReportedOutcome; words: ReportedDetails },
-): Promise<Session> {
+export async function reportOutcome(deps: HookDeps, key: SessionKey, report: Report): Promise<Session> {
   const session = await readSession(deps, key);
-  await recordReport(deps.db, {
-    transactionId: session.transactionId,
-    kind: `status_report.${claim}`,
-    words,
-    at: deps.clock(),
-  });
-  if (session.status === 'COMPLETED') return session;
-  const check = claim === 'cancel' ? wishToCancel(deps, session) : queryAbout(deps, session, claim);
+  await recordReport(deps.db, { ...report, transactionId: session.transactionId, at: deps.clock() });
+  const check = checkReport(deps, session, report.claim);
   if (!check) return session;
   await withTimeout(check, CHECK_WAIT_MS);
   return readSession(deps, key);
 }
 
-/** A reported success can precede late confirmation, so it is queried after the session's end too. */
-function queryAbout(deps: HookDeps, session: Session, claim: 'success' | 'error'): Promise<unknown> | null {
-  if (session.attemptId === null) return null;
-  if (claim === 'error' && session.status !== 'PROCESSING') return null;
-  return deps.checkAttempt(session.attemptId, { minIntervalMs: MIN_QUERY_INTERVAL_MS, notifyWorkflow: true });
+/** null where there is nothing to check. A reported success can precede a late confirmation, so it counts after the end. */
+function checkReport(
+  deps: HookDeps,
+  { id, status, attemptId }: Session,
+  claim: ReportedOutcome,
+): Promise<unknown> | null {
+  if (claim === 'cancel') return status === 'OPEN' || status === 'PROCESSING' ? deps.endUnpaid(id, 'CANCELLED') : null;
+  const isQueried = claim === 'success' ? status !== 'COMPLETED' : status === 'PROCESSING';
+  if (attemptId === null || !isQueried) return null;
+  return deps.checkAttempt(attemptId, { minIntervalMs: MIN_QUERY_INTERVAL_MS, notifyWorkflow: true });
 }
 
-function wishToCancel(deps: HookDeps, session: Session): Promise<unknown> | null {
-  if (session.status !== 'OPEN' && session.status !== 'PROCESSING') return null;
-  return deps.endUnpaid(session.id, 'CANCELLED');
-}
-
-/** Stored once per wording, and at most 50 for a transaction, which bounds the timeline. */
+/** Stored once per content, and at most 50 for a transaction, which bounds the timeline. */
 async function recordReport(
   db: Knex,
-  note: { transactionId: string; kind: TimelineKind; words: ReportedDetails; at: Date },
+  { transactionId, claim, details, at }: Report & { transactionId: string; at: Date },
 ): Promise<void> {
+  const kind: TimelineKind = `status_report.${claim}`;
   await rows(
     db,
     `INSERT INTO transaction_timeline (transaction_id, occurred_at, kind, detail)
@@ -71,7 +61,7 @@ async function recordReport(
                        WHERE transaction_id = :transactionId AND kind = :kind AND detail = CAST(:detail AS jsonb))
        AND (SELECT count(*) FROM transaction_timeline
             WHERE transaction_id = :transactionId AND kind LIKE 'status_report.%') < :most`,
-    { ...note, detail: JSON.stringify(note.words), most: CLAIMS_KEPT_MAX },
+    { transactionId, at, kind, detail: JSON.stringify(details), most: REPORTS_MAX },
   );
 }
 
@@ -86,7 +76,7 @@ export async function waitForFinal(
   while (isPending(session)) {
     const forMs = deadlineMs - performance.now();
     if (forMs <= 0) break;
-    if ((await deps.waits.untilMoved(session.id, { forMs, signal })) === 'abandoned') break;
+    if ((await deps.waits.untilFinal(session.id, { forMs, signal })) === 'abandoned') break;
     session = await readSession(deps, key);
   }
   return session;

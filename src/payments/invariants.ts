@@ -10,7 +10,7 @@ const SUCCESS_JOURNALS = `
 /** The invariants between transactions and the ledger. */
 export const TRANSACTION_CHECKS: readonly LedgerInvariant[] = [
   {
-    description: 'each SUCCESS transaction has one journal that made it so, and no other transaction has one',
+    description: 'each SUCCESS transaction has exactly one success journal, and no other transaction has one',
     sql: `SELECT min(j.id) AS journal, 'transaction ' || coalesce(t.id, j.resource_id) || ' is '
                  || coalesce(t.status, 'not SUCCESS') || ' and has ' || count(j.id) || ' such journals' AS about
           FROM (SELECT id, status FROM transaction WHERE status = 'SUCCESS') t
@@ -18,9 +18,9 @@ export const TRANSACTION_CHECKS: readonly LedgerInvariant[] = [
           GROUP BY t.id, t.status, j.resource_id HAVING t.id IS NULL OR count(j.id) <> 1`,
   },
   {
-    description: 'net, fee and tax of a payment are what was paid, and what was booked',
+    description: 'net, fee and tax of a payment add up to the received amount and match the booking',
     sql: `SELECT j.id AS journal, 'transaction ' || t.id || ': ' || coalesce(t.received_santim, t.amount_santim)
-                 || ' santim with fee ' || t.fee_santim || ' and tax ' || t.fee_tax_santim || ' is not what was booked' AS about
+                 || ' santim with fee ' || t.fee_santim || ' and tax ' || t.fee_tax_santim || ' differs from the booking' AS about
           FROM transaction t JOIN (${SUCCESS_JOURNALS}) j ON j.resource_id = t.id
           JOIN LATERAL (
             SELECT coalesce(sum(e.amount_santim) FILTER (WHERE a.kind = 'AVAILABLE'), 0) AS net,
@@ -31,7 +31,7 @@ export const TRANSACTION_CHECKS: readonly LedgerInvariant[] = [
              OR booked.net + booked.fee + booked.tax <> coalesce(t.received_santim, t.amount_santim)`,
   },
   {
-    description: 'a payment is booked for its own merchant, in its own environment, over a channel it was tried on',
+    description: 'a payment is booked for its merchant and environment, on a channel of one of its attempts',
     sql: `SELECT j.id AS journal, 'transaction ' || t.id || ' of ' || t.merchant_id AS about
           FROM transaction t JOIN ledger_journal j ON j.resource_id = t.id
           WHERE (j.merchant_id, j.environment) IS DISTINCT FROM (t.merchant_id, t.environment)
@@ -40,7 +40,7 @@ export const TRANSACTION_CHECKS: readonly LedgerInvariant[] = [
                           SELECT p.channel FROM payment_attempt p WHERE p.session_id = t.session_id))`,
   },
   {
-    description: 'money that is held waits in suspense',
+    description: 'held money is in suspense',
     sql: `SELECT h.id AS journal, 'attempt ' || a.id || ' is ' || a.status || ', held journal ' || coalesce(h.id, 'missing')
                  || ', ended ' || coalesce(e.id, 'not') AS about
           FROM payment_attempt a
@@ -50,7 +50,7 @@ export const TRANSACTION_CHECKS: readonly LedgerInvariant[] = [
              OR (h.id IS NOT NULL AND a.status NOT IN ('HELD', 'DUPLICATE') AND a.hold_resolution IS NULL)`,
   },
   {
-    description: 'what was decided about held money is what was booked',
+    description: 'the booking of held money matches the decision about it',
     sql: `SELECT e.id AS journal, 'attempt ' || a.id || ' is ' || a.status || ', decided ' || coalesce(a.hold_resolution, 'not')
                  || ', booked ' || coalesce(e.kind, 'not') AS about
           FROM payment_attempt a LEFT JOIN ledger_journal e ON e.posting_key = 'held-ended:' || a.id

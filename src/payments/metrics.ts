@@ -4,11 +4,11 @@ import type { Knex } from '../lib/db.ts';
 const pending = { name: 'meskot_payments_pending', help: 'Attempts that are not over, by age' };
 
 const GAUGES = {
-  held: { name: 'meskot_payments_held', help: 'Attempts paid with another amount or currency than asked' },
-  duplicate: { name: 'meskot_payments_duplicate', help: 'Attempts paid though another had paid already' },
+  held: { name: 'meskot_payments_held', help: 'Held attempts: paid with an unexpected amount, currency or reference' },
+  duplicate: { name: 'meskot_payments_duplicate', help: 'Second payments of a transaction, undecided' },
   reconcile: {
     name: 'meskot_transactions_unreconciled',
-    help: 'Transactions that expired while their provider did not know',
+    help: 'Transactions that expired with an unknown outcome',
   },
   pendingMinute: { ...pending, labels: { age: 'under 1 min' } },
   pendingMinutes: { ...pending, labels: { age: '1 to 5 min' } },
@@ -22,7 +22,7 @@ const COUNT = `
     SELECT CAST(count(*) FILTER (WHERE status = 'HELD') AS integer) AS held,
            CAST(count(*) FILTER (WHERE status = 'DUPLICATE') AS integer) AS duplicate
     FROM payment_attempt WHERE status IN ('HELD', 'DUPLICATE') AND hold_resolution IS NULL
-  ) odd, (
+  ) unexpected, (
     SELECT CAST(count(*) FILTER (WHERE minutes < 1) AS integer) AS pending_minute,
            CAST(count(*) FILTER (WHERE minutes >= 1 AND minutes < 5) AS integer) AS pending_minutes,
            CAST(count(*) FILTER (WHERE minutes >= 5 AND minutes < 30) AS integer) AS pending_long,
@@ -34,8 +34,8 @@ const COUNT = `
   ) open`;
 
 /**
- * Payments that an operator must look at, which should be 0, and payments under way by age. Counted when scraped, in one
- * statement over indexes of their own.
+ * Payments that need an operator, and payments in progress by age. Counted when scraped, in one statement over indexes of
+ * their own.
  */
 export function measurePayments(registry: Registry, db: Knex): void {
   measureRow(registry, GAUGES, { db, sql: COUNT });

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
+import type { z } from 'zod';
+
 import type { Clock } from '../lib/clock.ts';
 import { rows } from '../lib/db.ts';
 import { AppError, invalid } from '../lib/errors.ts';
@@ -17,10 +19,11 @@ import type { UnitOfWork } from '../outbox/record.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { recordTransactionEvents } from './events.ts';
 import type { TransactionRow } from './present.ts';
+import type * as schema from './session-schema.ts';
 import { findSession, type Session, type SessionKey } from './session.ts';
-import { HELD_MESSAGE, isHeld, ATTEMPTS_MAX, type AttemptStatus, type TransactionStatus } from './states.ts';
+import { HELD_MESSAGE, isHeld, ATTEMPTS_MAX } from './states.ts';
 import { MIN_QUERY_INTERVAL_MS, type CheckAttempt } from './sync.ts';
-import { paymentWorkflow } from './workflow-input.ts';
+import { paymentWorkflow } from './workflow.ts';
 
 const CALLBACK_SECRET_BYTES = 24;
 /** How long the response to `pay` waits for the provider, to include the confirmation page. */
@@ -28,13 +31,7 @@ const PROVIDER_WAIT_MS = 2_000;
 export const NEXT_POLL_AFTER_MS = 2_000;
 
 /** The response to `pay`. */
-export type Payment = {
-  attemptId: string;
-  status: AttemptStatus;
-  transactionStatus: TransactionStatus;
-  redirectUrl?: string;
-  nextPollAfterMs: number | null;
-};
+export type Payment = z.output<typeof schema.Payment>;
 
 export type PayDeps = { tx: UnitOfWork; findProvider: FindProvider; clock: Clock };
 type Payer = { channel: Channel; phone: string };
@@ -44,19 +41,15 @@ type Payer = { channel: Channel; phone: string };
  * the start of the attempt's workflow, in one transaction. A repeat with the same channel and phone returns the attempt in
  * flight. Throws VALIDATION_ERROR (phone), CHANNEL_*, AMOUNT_*, MERCHANT_SUSPENDED, INVALID_STATE, NOT_FOUND.
  */
-export async function startPayment(
-  deps: PayDeps,
-  key: SessionKey,
-  wanted: { channel: Channel; phone: string },
-): Promise<Payment> {
+export async function startPayment(deps: PayDeps, key: SessionKey, wanted: Payer): Promise<Payment> {
   const payer = { channel: wanted.channel, phone: readPhone(wanted.phone, key.environment) };
   const session = await findSession(deps.tx.trx, key);
   const inFlight = paymentInFlight(session, payer);
   if (inFlight) return inFlight;
   const now = deps.clock();
-  requireOpen(session, now);
-  await requireActiveMerchant(deps.tx, session);
-  await requireChannel(deps, session, payer.channel);
+  ensureOpen(session, now);
+  await ensureActiveMerchant(deps.tx, session);
+  await ensureChannel(deps, session, payer.channel);
 
   const attemptId = newId('pat', now.getTime());
   const transaction = await insertAttempt(deps.tx, { session, payer, attemptId, now });
@@ -66,7 +59,7 @@ export async function startPayment(
   }
   const { merchantId, environment, expiresAt } = session;
   const workflow = paymentWorkflow({ attemptId, merchantId, environment, channel: payer.channel, expiresAt });
-  // A result before that needs no workflow.
+  // A result before the delay has passed needs no workflow.
   await deps.tx.enqueue([{ kind: 'start', ...workflow, delayMs: NEXT_POLL_AFTER_MS }]);
   return { attemptId, status: 'CREATED', transactionStatus: 'PENDING', nextPollAfterMs: NEXT_POLL_AFTER_MS };
 }
@@ -114,33 +107,28 @@ function paymentInFlight(session: Session, payer: Payer): Payment | null {
   };
 }
 
-function requireOpen(session: Session, now: Date): void {
+function ensureOpen(session: Session, now: Date): void {
+  const { status, expiresAt } = session;
   if (isHeld(session)) throw invalidState(`The session cannot be paid again. ${HELD_MESSAGE}`);
-  if (session.status === 'PROCESSING') {
-    throw invalidState(
-      'another payment of this session is in progress; wait for its end, or cancel it: its provider is asked first',
-    );
+  if (status === 'PROCESSING') {
+    throw invalidState('Another payment of this session is in progress. Wait for its end, or cancel it.');
   }
-  if (session.status !== 'OPEN') throw invalidState(`the session is ${session.status}; make a new one`);
-  if (session.expiresAt <= now) {
-    throw invalidState(`the session expired at ${session.expiresAt.toISOString()}; make a new one`);
-  }
-  if (session.attemptsCount >= ATTEMPTS_MAX)
-    throw invalidState(`all ${ATTEMPTS_MAX} tries of this session are used up`);
+  if (status !== 'OPEN') throw invalidState(`The session is ${status}. Create a new one.`);
+  if (expiresAt <= now) throw invalidState(`The session expired at ${expiresAt.toISOString()}. Create a new one.`);
+  if (session.attemptsCount < ATTEMPTS_MAX) return;
+  throw invalidState(`All ${ATTEMPTS_MAX} attempts of this session are used. Create a new one.`);
 }
 
-function invalidState(message: string): AppError {
-  return new AppError('INVALID_STATE', message);
-}
+const invalidState = (message: string): AppError => new AppError('INVALID_STATE', message);
 
 /** Keys of a suspended merchant are rejected earlier; a session's own token is not. */
-async function requireActiveMerchant({ trx }: UnitOfWork, session: Session): Promise<void> {
+async function ensureActiveMerchant({ trx }: UnitOfWork, session: Session): Promise<void> {
   const merchant = await findMerchant(trx, session.merchantId);
   if (merchant?.status === 'ACTIVE') return;
-  throw new AppError('MERCHANT_SUSPENDED', 'This shop is suspended and takes no payments now; ask the shop.');
+  throw new AppError('MERCHANT_SUSPENDED', 'This shop is suspended and accepts no payments. Contact the shop.');
 }
 
-async function requireChannel(deps: PayDeps, session: Session, wanted: Channel): Promise<void> {
+async function ensureChannel(deps: PayDeps, session: Session, wanted: Channel): Promise<void> {
   const channels = await listChannels(deps.tx.trx, session, deps.findProvider);
   const channel = channels.find((one) => one.channel === wanted);
   if (!channel) throw new Error(`channel ${wanted} has no row`);
@@ -158,8 +146,8 @@ async function afterLostRace(deps: PayDeps, key: SessionKey, payer: Payer): Prom
   const session = await findSession(deps.tx.trx, key);
   const inFlight = paymentInFlight(session, payer);
   if (inFlight) return inFlight;
-  requireOpen(session, deps.clock());
-  throw invalidState('the session changed meanwhile; read it and try again');
+  ensureOpen(session, deps.clock());
+  throw invalidState('The session has changed. Read it and try again.');
 }
 
 type NewAttempt = { session: Session; payer: Payer; attemptId: string; now: Date };

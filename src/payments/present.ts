@@ -37,7 +37,7 @@ export type TransactionRow = {
 
 /**
  * The public transaction: the contract's fields in its order, then ours. Unknown fields are left out, except
- * `transactionThrough`, which is null until a channel is chosen. The list builds the same JSON in SQL (queries.ts).
+ * `transactionThrough`, which is null until a channel is chosen.
  */
 export function presentTransaction(row: TransactionRow) {
   return {

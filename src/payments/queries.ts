@@ -1,7 +1,7 @@
 import { rows, type Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
-import { pageOffset, type DayRange, type Page, type Position } from '../lib/pagination.ts';
+import { pageOffset, toPage, type DayRange, type Page } from '../lib/pagination.ts';
 import { readPhoneSearch, type PhoneSearch } from '../lib/phone.ts';
 import type { MerchantScope } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
@@ -9,7 +9,7 @@ import type { ProviderFailure } from '../providers/provider.ts';
 import type { OutcomeKind } from './attempt.ts';
 import type { TransactionRow } from './present.ts';
 import type { TransactionStatus, AttemptStatus } from './states.ts';
-import type { TimelineKind } from './timeline.ts';
+import type { TimelineEntry } from './timeline.ts';
 
 /** A filter of the list; undefined and null do not narrow. */
 export type TransactionFilter = MerchantScope & {
@@ -22,35 +22,6 @@ export type TransactionFilter = MerchantScope & {
   minSantim?: Santim | undefined;
   maxSantim?: Santim | undefined;
 };
-
-export type TransactionList = { total: number; dataJson: string; next: Position | null };
-
-const optional = (name: string, column: string, json = `to_json(${column})`): string =>
-  `CASE WHEN ${column} IS NOT NULL THEN ',"${name}":' || ${json} END`;
-const birr = (santim: string): string => `trim_scale(${santim} * 0.01)`;
-const instant = (column: string): string => `to_char(${column}, '\\"YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\\"')`;
-
-/** {@link presentTransaction} as JSON text, built by PostgreSQL; a test compares the two. */
-const TRANSACTION_JSON = `concat(
-  '{"checkoutOrderNo":', to_json(t.checkout_order_no), ',"amount":', ${birr('t.amount_santim')},
-  ',"currency":"', t.currency, '","transactionThrough":', coalesce(to_json(c.transaction_through)::text, 'null'),
-  ',"transactionDate":"', to_char(t.created_at AT TIME ZONE 'Africa/Addis_Ababa', 'YYYY-MM-DD'),
-  '","type":"', t.type, '","status":"', t.status, '","createdAt":', ${instant('t.created_at')},
-  ',"sessionId":"', t.session_id, '","transactionId":"', t.id, '"',
-  ${optional('customerName', 't.customer_name')},
-  ${optional('customerEmail', 't.customer_email')},
-  ${optional('customerPhone', 't.customer_phone')},
-  ${optional('receivedAmount', 't.received_santim', birr('t.received_santim'))},
-  CASE WHEN t.fee_santim IS NOT NULL THEN concat(
-    ',"fee":', ${birr('t.fee_santim')}, ',"feeTax":', ${birr('t.fee_tax_santim')},
-    ',"netAmount":', ${birr('(coalesce(t.received_santim, t.amount_santim) - t.fee_santim - t.fee_tax_santim)')}) END,
-  ${optional('providerReference', 't.provider_reference')},
-  ${optional('completedAt', 't.completed_at', instant('t.completed_at'))},
-  ${optional('failure', 't.failure', 't.failure::text')},
-  CASE WHEN t.confirmed_late THEN ',"lateConfirmation":true' END,
-  ${optional('held', 't.hold_reason')},
-  ',"environment":"', t.environment, '"',
-  ${optional('metadata', 't.metadata', 't.metadata::text')}, '}')`;
 
 /** SQL conditions on a transaction t for the filters that are set. */
 export function transactionConditions(filter: TransactionFilter): string {
@@ -99,27 +70,19 @@ export function transactionValues(filter: TransactionFilter): Record<string, unk
   };
 }
 
-/**
- * A page of transactions as JSON text, newest first, with the exact number of all that match: one statement.
- * One row more than the page is read, to know whether another page follows.
- */
-export async function listTransactions(db: Queryable, filter: TransactionFilter, page: Page): Promise<TransactionList> {
+/** A page of transactions, newest first, with the exact number of all that match: one statement. */
+export async function listTransactions(db: Queryable, filter: TransactionFilter, page: Page) {
   const where = transactionConditions(filter);
   const after = page.after ? 'AND (t.created_at, t.id) < (CAST(:afterAt AS timestamptz), :afterId)' : '';
-  const [found] = await rows<{ total: number; data: string; lastAt: string | null; lastId: string | null }>(
+  const found = await rows<TransactionRow & { position: string; total: number }>(
     db,
-    `SELECT (SELECT count(*)::int FROM transaction t WHERE ${where}) AS total,
-            coalesce(string_agg(json, ',' ORDER BY place) FILTER (WHERE place <= :limit), '') AS data,
-            max(at) FILTER (WHERE place = :limit AND shown > :limit) AS last_at,
-            max(id) FILTER (WHERE place = :limit AND shown > :limit) AS last_id
-     FROM (
-       SELECT t.id, CAST(t.created_at AS text) AS at, ${TRANSACTION_JSON} AS json,
-              row_number() OVER (ORDER BY t.created_at DESC, t.id DESC) AS place, count(*) OVER () AS shown
-       FROM (
-         SELECT * FROM transaction t WHERE ${where} ${after}
-         ORDER BY t.created_at DESC, t.id DESC LIMIT :limit + 1 OFFSET :offset
-       ) t LEFT JOIN channel c ON c.id = t.channel
-     ) page`,
+    `SELECT t.*, CAST(t.created_at AS text) AS position, counted.total
+     FROM (SELECT count(*)::int AS total FROM transaction t WHERE ${where}) counted
+     LEFT JOIN (
+       SELECT * FROM transaction t WHERE ${where} ${after}
+       ORDER BY t.created_at DESC, t.id DESC LIMIT :limit + 1 OFFSET :offset
+     ) t ON true
+     ORDER BY t.created_at DESC, t.id DESC`,
     {
       ...transactionValues(filter),
       limit: page.limit,
@@ -128,27 +91,25 @@ export async function listTransactions(db: Queryable, filter: TransactionFilter,
       afterId: page.after?.id ?? null,
     },
   );
-  if (!found) throw new Error('an aggregate always has one row');
-  const { total, data, lastAt, lastId } = found;
-  return { total, dataJson: `[${data}]`, next: lastAt && lastId ? { at: lastAt, id: lastId } : null };
+  // An empty page is one row that has only the total.
+  const listed = found.filter(({ id }) => id !== null);
+  return toPage<TransactionRow & { position: string }>(page, found[0]?.total ?? 0, listed);
 }
 
 /** One transaction of this merchant and environment. Throws NOT_FOUND. */
 export async function findTransaction(
   db: Queryable,
-  scope: MerchantScope,
+  { merchantId, environment }: MerchantScope,
   transactionId: string,
 ): Promise<TransactionRow> {
   const [row] = await rows<TransactionRow>(
     db,
     `SELECT * FROM transaction WHERE id = :transactionId AND merchant_id = :merchantId AND environment = :environment`,
-    { merchantId: scope.merchantId, environment: scope.environment, transactionId },
+    { merchantId, environment, transactionId },
   );
   if (!row) throw notFound('transaction');
   return row;
 }
-
-export type TimelineEntry = { occurredAt: Date; kind: TimelineKind; detail: Record<string, unknown> };
 
 /** A transaction's timeline, oldest first. */
 export async function readTimeline(db: Queryable, transactionId: string): Promise<TimelineEntry[]> {

@@ -34,13 +34,13 @@ export async function recheckProven(
     deps.db,
     `SELECT a.id AS attempt_id
      FROM (
-       SELECT attempt_id, max(created_at) AS said_at FROM provider_callback
+       SELECT attempt_id, max(created_at) AS received_at FROM provider_callback
        WHERE verified AND created_at > :validFrom GROUP BY attempt_id
-     ) said JOIN payment_attempt a ON a.id = said.attempt_id
+     ) callback JOIN payment_attempt a ON a.id = callback.attempt_id
      WHERE a.status = ANY (:queryable)
        AND coalesce(a.last_checked_at, a.created_at) <= least(
          CAST(:queriedBefore AS timestamptz),
-         CAST(:now AS timestamptz) - (CAST(:now AS timestamptz) - said.said_at) / ${RECHECK_AGE_PART})
+         CAST(:now AS timestamptz) - (CAST(:now AS timestamptz) - callback.received_at) / ${RECHECK_AGE_PART})
      ORDER BY random() LIMIT :limit`,
     {
       now,

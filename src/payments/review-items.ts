@@ -4,7 +4,7 @@ import type { WorkItemSource } from '../outbox/work-items.ts';
 const birr = (santim: string): string => `trim(to_char(${santim} * 0.01, '999999999999990.00'))`;
 
 /** The expected amount, of attempts `a`, held because its reference was used before. */
-const IS_AS_ASKED = '(a.received_currency = a.currency AND a.received_santim = a.amount_santim)';
+const IS_EXPECTED = '(a.received_currency = a.currency AND a.received_santim = a.amount_santim)';
 
 /** Unexpected money, and payments whose outcome stayed unknown. */
 export const PAYMENT_REVIEW_ITEMS: WorkItemSource = {
@@ -12,11 +12,11 @@ export const PAYMENT_REVIEW_ITEMS: WorkItemSource = {
   sql: `SELECT CASE a.status WHEN 'HELD' THEN 'PAYMENT_HELD' ELSE 'PAYMENT_DUPLICATE' END AS kind, a.id, a.merchant_id,
                a.environment, a.received_santim AS amount_santim, a.ended_at AS since,
                a.transaction_id || ': ' ||
-               CASE WHEN a.status = 'DUPLICATE' THEN 'it was paid a second time'
-                    WHEN ${IS_AS_ASKED} THEN 'the reference ' || a.provider_reference || ' has paid another transaction'
-                    WHEN a.received_currency <> a.currency THEN a.received_currency || ' came instead of ' || a.currency
-                    ELSE 'another amount came (' || coalesce(${birr('a.received_santim')}, 'nobody knows how much')
-                         || ') than was asked for (' || ${birr('a.amount_santim')} || ')' END AS what,
+               CASE WHEN a.status = 'DUPLICATE' THEN 'paid a second time'
+                    WHEN ${IS_EXPECTED} THEN 'the reference ' || a.provider_reference || ' has paid another transaction'
+                    WHEN a.received_currency <> a.currency THEN 'received ' || a.received_currency || ' instead of ' || a.currency
+                    ELSE 'received ' || coalesce(${birr('a.received_santim')}, 'an unknown amount')
+                         || ' instead of ' || ${birr('a.amount_santim')} END AS what,
                jsonb_build_object('transactionId', a.transaction_id, 'attemptId', a.id, 'channel', a.channel,
                                   'expected', a.amount_santim * 0.01, 'received', a.received_santim * 0.01,
                                   'currency', a.received_currency, 'providerReference', a.provider_reference,
@@ -25,7 +25,7 @@ export const PAYMENT_REVIEW_ITEMS: WorkItemSource = {
         FROM payment_attempt a WHERE a.status IN ('HELD', 'DUPLICATE') AND a.hold_resolution IS NULL
         UNION ALL
         SELECT 'PAYMENT_UNKNOWN', t.id, t.merchant_id, t.environment, t.amount_santim, coalesce(s.ended_at, t.created_at),
-               'It ended while the provider did not know whether it was paid',
+               'Ended with an unknown outcome',
                jsonb_build_object('transactionId', t.id, 'channel', t.channel), NULL
         FROM transaction t JOIN checkout_session s ON s.id = t.session_id WHERE t.needs_reconciliation`,
 };
@@ -34,8 +34,8 @@ export const PAYMENT_REVIEW_ITEMS: WorkItemSource = {
 export const STALLED_PAYMENTS: WorkItemSource = {
   kinds: ['PAYMENT_PENDING'],
   sql: `SELECT 'PAYMENT_PENDING' AS kind, a.id, a.merchant_id, a.environment, a.amount_santim, s.expires_at AS since,
-               'Its session is over and the try has not ended; the provider says '
-                 || coalesce(a.last_outcome, 'nothing, it was not asked') AS what,
+               'The session is over and the attempt has not ended; last outcome: '
+                 || coalesce(a.last_outcome, 'not queried') AS what,
                jsonb_build_object('transactionId', a.transaction_id, 'channel', a.channel, 'status', a.status) AS detail,
                'payment-' || a.id AS workflow_id
         FROM payment_attempt a JOIN checkout_session s ON s.id = a.session_id

@@ -73,7 +73,8 @@ function expireRoute(deps: CheckoutDeps): Route {
     operationId: 'expireSession',
     tag: 'Checkout',
     summary: 'Expire a session now',
-    description: 'With a payment in flight the provider is asked first: paid money wins. Repeating it is harmless.',
+    description:
+      'With a payment in flight the provider is queried first, and a paid session is not expired. Idempotent.',
     auth: { by: 'key', scope: 'checkout:write' },
     params: schema.SessionParams,
     responses: { 200: schema.Session },
@@ -91,8 +92,8 @@ function expireRoute(deps: CheckoutDeps): Route {
 
 function whyNotExpired(session: Session): string {
   if (isHeld(session)) return `The session cannot be expired. ${HELD_MESSAGE}`;
-  if (session.status !== 'PROCESSING') return `the session is ${session.status} and cannot be expired`;
-  return 'the session cannot be expired: its provider does not say yet that its payment was not made; ask again in a moment';
+  if (session.status !== 'PROCESSING') return `The session is ${session.status} and cannot be expired.`;
+  return 'The session cannot be expired: the provider has not reported its payment as unpaid yet. Repeat the request in a moment.';
 }
 
 function payRoute(deps: CheckoutDeps): Route {
@@ -101,7 +102,7 @@ function payRoute(deps: CheckoutDeps): Route {
     path: '/api/checkout/sessions/:sessionId/pay',
     operationId: 'paySession',
     tag: 'Checkout',
-    summary: 'Try to pay a session on one channel',
+    summary: 'Start a payment attempt on one channel',
     auth: { by: 'key-or-client-token', scope: 'checkout:write' },
     params: schema.SessionParams,
     body: schema.NewPayment,
@@ -130,13 +131,13 @@ function hookRoute(deps: CheckoutDeps, claim: ReportedOutcome): Route {
     path: `/api/checkout/hooks/${claim}/:sessionId`,
     operationId: `claim${claim[0]?.toUpperCase()}${claim.slice(1)}`,
     tag: 'Checkout hooks',
-    summary: `Claim ${claim}: triggers a check with the provider, and answers what is known`,
+    summary: `Report the outcome ${claim}: queries the provider and returns the current status`,
     auth: { by: 'key-or-client-token', scope: 'checkout:write' },
     params: schema.SessionParams,
     body: schema.ClaimBody,
     responses: { 200: schema.HookResponse },
     handle: async ({ caller, params, body }) => {
-      const session = await reportOutcome(deps, sessionKey(caller, params.sessionId), { claim, words: body });
+      const session = await reportOutcome(deps, sessionKey(caller, params.sessionId), { claim, details: body });
       return { message: hookMessage(session), data: presentHook(session, claim) };
     },
   });
@@ -149,7 +150,7 @@ function statusRoute(deps: CheckoutDeps): Route {
     path: '/api/checkout/hooks/status/:sessionId',
     operationId: 'getSessionStatus',
     tag: 'Checkout hooks',
-    summary: 'The status of a session; ?wait=10 waits for its end',
+    summary: 'The status of a session; ?wait=10 waits up to 10 s for its end',
     auth: { by: 'key-or-client-token', scope: 'checkout:read' },
     params: schema.SessionParams,
     query: schema.StatusQuery,
@@ -159,7 +160,7 @@ function statusRoute(deps: CheckoutDeps): Route {
       const session =
         query.wait === 0
           ? await readSession(deps, key)
-          : await waits.asOneOfFew(caller, () =>
+          : await waits.withinLimit(caller, () =>
               waitForFinal({ ...deps, waits }, key, { waitSeconds: query.wait, signal: signal() }),
             );
       return { message: hookMessage(session), data: presentHook(session, 'status') };

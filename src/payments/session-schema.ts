@@ -54,14 +54,14 @@ export const NewSession = z.strictObject({
   customerPhone: patternText(16, /^\+?\d{9,15}$/, 'must be 9 to 15 digits, with + in front or not')
     .transform(storedPhone)
     .optional()
-    .meta({ description: 'Shown as digits from the country code on: 2519… for 09…', example: '+251911223344' }),
+    .meta({ description: 'Returned as digits from the country code on: 2519… for 09…', example: '+251911223344' }),
   metadata: metadata.optional(),
   locale: z.enum(['en', 'am']).default('en'),
 });
 
 const underReview = z.enum(REVIEW_REASONS).meta({
   description:
-    'Why the payment is looked into: another amount or currency came than was asked for, it was paid twice, or its provider never said whether it was paid. While the status is PENDING the customer must not pay again',
+    'Why the payment is under review: an unexpected amount, currency or reference, a second payment, or an unknown outcome. While the status is PENDING the customer must not pay again',
 });
 
 export const SessionParams = z.strictObject({ sessionId: z.string().max(64) });
@@ -79,7 +79,7 @@ export const Session = z
     underReview: underReview.optional(),
     checkoutUrl: z.string().nullable().meta({
       description:
-        'The hosted page, with its token: whoever has it can pay or cancel. null once the session has ended (COMPLETED, FAILED, CANCELLED, EXPIRED), for keys without the scope checkout:write, and where API_KEY_PEPPER was changed since the session was made',
+        'The hosted page, with its token: the address suffices to pay or cancel. null once the session has ended (COMPLETED, FAILED, CANCELLED, EXPIRED), for keys without the scope checkout:write, and where API_KEY_PEPPER has changed since the session was created',
     }),
     expiresAt: instant,
     createdAt: instant,
@@ -87,7 +87,9 @@ export const Session = z
   .meta({ id: 'CheckoutSession' });
 
 export const CreatedSession = Session.extend({
-  checkoutUrl: z.string().meta({ description: 'The hosted page, with its token: whoever has it can pay or cancel' }),
+  checkoutUrl: z
+    .string()
+    .meta({ description: 'The hosted page, with its token: the address suffices to pay or cancel' }),
   clientToken: z.string().meta({ description: "The page's token, for the header x-client-token" }),
   qrPayload: z.string().optional().meta({ description: 'EMVCo, for type QRCODE' }),
 }).meta({ id: 'CreatedCheckoutSession' });
@@ -102,7 +104,10 @@ export const Payment = z
     attemptId: z.string(),
     status: z.enum(ATTEMPT_STATUSES),
     transactionStatus: z.enum(TRANSACTION_STATUSES),
-    redirectUrl: z.string().optional().meta({ description: 'Where the customer confirms, if the channel has a page' }),
+    redirectUrl: z
+      .string()
+      .optional()
+      .meta({ description: 'The page where the customer confirms, if the channel has one' }),
     nextPollAfterMs: z.number().nullable(),
   })
   .meta({ id: 'Payment' });
@@ -136,7 +141,7 @@ export const HookResponse = z
     lastCheckedAt: instant.nullable(),
     nextPollAfterMs: z.number().nullable(),
     redirectUrl: z.string().nullable().meta({
-      description: 'Where the customer goes next: to confirm, or back to the shop; null while there is nothing to do',
+      description: 'The next page of the customer: to confirm, or back to the shop; null if there is none',
     }),
   })
   .meta({ id: 'HookResponse' });

@@ -3,43 +3,42 @@ import type { Clock } from '../lib/clock.ts';
 import { equalInConstantTime } from '../lib/crypto.ts';
 import { rows, type Knex, type Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
-import { toBirr, type Santim } from '../lib/money.ts';
-import { scopeOf, type Environment } from '../lib/scope.ts';
+import { toBirr } from '../lib/money.ts';
+import { scopeOf } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import type { ProviderFailure } from '../providers/provider.ts';
 import { clientTokenOf } from './client-token.ts';
 import { expireSessionIfDue } from './close-session.ts';
+import type { TransactionRow } from './present.ts';
 import { reviewReason, type ReviewFacts, type AttemptStatus, type SessionStatus } from './states.ts';
 
 /** A session with its transaction and latest attempt, from which responses, hooks and pages are built. */
-export type Session = ReviewFacts & {
-  id: string;
-  transactionId: string;
-  merchantId: string;
-  environment: Environment;
-  checkoutOrderNo: string;
-  amountSantim: Santim;
-  currency: string;
-  type: 'API' | 'QRCODE';
-  status: SessionStatus;
-  clientTokenHash: Buffer;
-  channels: Channel[];
-  attemptsCount: number;
-  successUrl: string | null;
-  errorUrl: string | null;
-  cancelUrl: string | null;
-  locale: 'en' | 'am';
-  expiresAt: Date;
-  createdAt: Date;
-  attemptId: string | null;
-  attemptStatus: AttemptStatus | null;
-  attemptChannel: Channel | null;
-  attemptPhone: string | null;
-  attemptFailure: ProviderFailure | null;
-  redirectUrl: string | null;
-  lastCheckedAt: Date | null;
-};
+export type Session = Pick<
+  TransactionRow,
+  'merchantId' | 'environment' | 'checkoutOrderNo' | 'amountSantim' | 'currency' | 'type'
+> &
+  ReviewFacts & {
+    id: string;
+    transactionId: string;
+    status: SessionStatus;
+    clientTokenHash: Buffer;
+    channels: Channel[];
+    attemptsCount: number;
+    successUrl: string | null;
+    errorUrl: string | null;
+    cancelUrl: string | null;
+    locale: 'en' | 'am';
+    expiresAt: Date;
+    createdAt: Date;
+    attemptId: string | null;
+    attemptStatus: AttemptStatus | null;
+    attemptChannel: Channel | null;
+    attemptPhone: string | null;
+    attemptFailure: ProviderFailure | null;
+    redirectUrl: string | null;
+    lastCheckedAt: Date | null;
+  };
 
 /** The session a caller may see: of their merchant and environment; with a client token only its own. */
 export type SessionKey = Pick<MerchantCaller, 'merchantId' | 'environment'> & { sessionId: string };
@@ -54,12 +53,13 @@ export function sessionKey(caller: MerchantCaller, sessionId: string): SessionKe
 export async function findSession(db: Queryable, key: SessionKey): Promise<Session> {
   const [row] = await rows<Session>(
     db,
-    `SELECT s.id, s.transaction_id, s.merchant_id, s.environment, t.checkout_order_no, t.amount_santim, t.currency,
-            t.type, s.status, s.client_token_hash, t.status AS transaction_status, t.hold_reason, t.needs_reconciliation, s.channels, s.attempts_count, s.success_url, s.error_url,
-            s.cancel_url, s.locale, s.expires_at, s.created_at, a.id AS attempt_id, a.status AS attempt_status,
-            a.channel AS attempt_channel, a.phone AS attempt_phone, a.failure AS attempt_failure, a.redirect_url,
-            a.last_checked_at,
-            EXISTS (SELECT FROM payment_attempt d WHERE d.session_id = s.id AND d.status = 'DUPLICATE' AND d.hold_resolution IS NULL) AS paid_twice
+    `SELECT s.id, s.transaction_id, s.merchant_id, s.environment, s.status, s.client_token_hash, s.channels,
+            s.attempts_count, s.success_url, s.error_url, s.cancel_url, s.locale, s.expires_at, s.created_at,
+            t.checkout_order_no, t.amount_santim, t.currency, t.type, t.status AS transaction_status, t.hold_reason,
+            t.needs_reconciliation, a.id AS attempt_id, a.status AS attempt_status, a.channel AS attempt_channel,
+            a.phone AS attempt_phone, a.failure AS attempt_failure, a.redirect_url, a.last_checked_at,
+            EXISTS (SELECT FROM payment_attempt d WHERE d.session_id = s.id AND d.status = 'DUPLICATE'
+                    AND d.hold_resolution IS NULL) AS paid_twice
      FROM checkout_session s
      JOIN transaction t ON t.id = s.transaction_id
      LEFT JOIN LATERAL (

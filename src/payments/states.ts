@@ -88,7 +88,7 @@ export function afterDecline(facts: {
 export const UNKNOWN_GRACE_MS = 24 * 60 * 60 * 1000;
 
 /** The result of the last query of an attempt: definitely unpaid, unknown, or not queried just now. */
-export type LastResult = 'unpaid' | 'unknown' | 'not asked';
+export type LastResult = 'unpaid' | 'unknown' | 'not queried';
 
 /** What that allows once the session's time is over: only a fresh result ends an attempt. */
 export function atExpiry(facts: {
@@ -96,7 +96,7 @@ export function atExpiry(facts: {
   expiresAtMs: number;
   atMs: number;
 }): 'wait' | 'end' | 'reconcile' {
-  if (facts.atMs < facts.expiresAtMs || facts.result === 'not asked') return 'wait';
+  if (facts.atMs < facts.expiresAtMs || facts.result === 'not queried') return 'wait';
   if (facts.result === 'unpaid') return 'end';
   return facts.atMs < facts.expiresAtMs + UNKNOWN_GRACE_MS ? 'wait' : 'reconcile';
 }
@@ -135,4 +135,4 @@ export function isHeld(facts: ReviewFacts): boolean {
 
 /** The message of a held payment in every response. */
 export const HELD_MESSAGE =
-  'Money came for this session, but not what was asked for, or it was counted before: we are looking into it, and the customer must not pay again. Read the status, or wait for the webhook.';
+  'A payment with an unexpected amount, currency or reference was received and is under review. The customer must not pay again. Read the status, or wait for the webhook.';

@@ -34,9 +34,9 @@ export type CheckAttempt = (attemptId: string, options: CheckOptions) => Promise
 
 /** Longer than a provider call may take; afterwards another process may query the attempt of a dead one. */
 export const LEASE_MS = 5_000;
-/** How long to wait for the result of another process's query. */
-const OTHERS_ANSWER_WAIT_MS = 2_000;
-const OTHERS_ANSWER_POLL_MS = 100;
+/** How long the result of another process's query is waited for. */
+const OTHER_QUERY_WAIT_MS = 2_000;
+const OTHER_QUERY_POLL_MS = 100;
 /** Except for callbacks and polls: at most one query of an attempt in this time. */
 export const MIN_QUERY_INTERVAL_MS = 2_000;
 /** A workflow's polls are further apart; the first comes 2 s after the attempt, which was queried at once. */
@@ -59,19 +59,19 @@ export function createSyncAttempt(deps: CheckDeps): CheckAttempt {
     if (!earlier) return launch(attemptId, options);
     const state = await earlier;
     if (!isQueryable(state.attemptStatus) || (options.minIntervalMs ?? 0) > 0) return { ...state, queried: false };
-    // The query in flight may precede the callback: one that begins now must answer it.
+    // The query in flight may precede the callback, so a new query must follow it.
     return flights.get(attemptId) ?? launch(attemptId, options);
   };
 }
 
 async function check(deps: CheckDeps, attemptId: string, options: CheckOptions): Promise<AttemptState> {
-  for (let waitedMs = 0; ; waitedMs += OTHERS_ANSWER_POLL_MS) {
+  for (let waitedMs = 0; ; waitedMs += OTHER_QUERY_POLL_MS) {
     const claimed = await claimAttempt(deps, attemptId, options);
-    if (claimed) return ask(deps, claimed, options);
-    const { leaseUntil, ...state } = await readAttemptState(deps.db, attemptId);
-    const leasedByOther = leaseUntil !== null && leaseUntil > deps.clock();
-    if (!leasedByOther || waitedMs >= OTHERS_ANSWER_WAIT_MS) return state;
-    await sleep(OTHERS_ANSWER_POLL_MS);
+    if (claimed) return queryAndApply(deps, claimed, options);
+    const state = await readAttemptState(deps.db, attemptId);
+    const leasedByOther = state.leaseUntil !== null && state.leaseUntil > deps.clock();
+    if (!leasedByOther || waitedMs >= OTHER_QUERY_WAIT_MS) return state;
+    await sleep(OTHER_QUERY_POLL_MS);
   }
 }
 
@@ -108,45 +108,38 @@ async function claimAttempt(
   return claimed;
 }
 
-async function ask(deps: CheckDeps, attempt: ClaimedAttempt, options: CheckOptions): Promise<AttemptState> {
+async function queryAndApply(deps: CheckDeps, attempt: ClaimedAttempt, options: CheckOptions): Promise<AttemptState> {
   const now = options.now ?? deps.clock();
-  const { notifyWorkflow } = options;
   try {
     const outcome = await queryProvider(deps, attempt, now);
-    warnOfOtherOrder(deps, attempt, outcome);
-    const checkedAt = deps.clock();
-    const updated = await applyOutcome(deps, { attempt, outcome, now, checkedAt, notifyWorkflow });
-    if (updated) warnOfUnexpectedMoney(deps, attempt, updated);
-    if (updated) return updated;
+    const { notifyWorkflow } = options;
+    const result = { attempt, outcome, now, checkedAt: deps.clock(), notifyWorkflow };
+    const ended = await applyOutcome(deps, result);
+    warnOperators(deps, result, ended);
+    return ended ?? { ...(await readAttemptState(deps.db, attempt.id)), queried: true };
   } catch (error) {
-    await giveLeaseBack(deps.db, attempt).catch(() => undefined);
+    await releaseLease(deps.db, attempt).catch(() => undefined);
     throw error;
   }
-  const { leaseUntil: _, ...state } = await readAttemptState(deps.db, attempt.id);
-  return { ...state, queried: true };
 }
 
 /** Releases the lease after a failure, so that the next call need not wait for its end. */
-async function giveLeaseBack(db: Knex, { id, leaseUntil }: ClaimedAttempt): Promise<void> {
-  await rows(db, `UPDATE payment_attempt SET lease_until = NULL WHERE id = :id AND lease_until = :leaseUntil`, {
-    id,
-    leaseUntil,
-  });
+async function releaseLease(db: Knex, { id, leaseUntil }: ClaimedAttempt): Promise<void> {
+  const sql = 'UPDATE payment_attempt SET lease_until = NULL WHERE id = :id AND lease_until = :leaseUntil';
+  await rows(db, sql, { id, leaseUntil });
 }
 
-/** The provider mixes orders up, or another party responds in its place. */
-function warnOfOtherOrder({ log }: CheckDeps, { id, channel }: ClaimedAttempt, outcome: ProviderOutcome): void {
-  if (outcome.kind !== 'unknown' || outcome.reason !== 'other-order') return;
-  log.warn({ attemptId: id, channel, reason: outcome.reason }, 'a provider answered about another order: not believed');
-}
-
-/** Logs money that an operator must look at; only the call that booked it does, so once. */
-function warnOfUnexpectedMoney({ log }: CheckDeps, attempt: ClaimedAttempt, { attemptStatus }: AttemptState): void {
-  const ids = { attemptId: attempt.id, transactionId: attempt.transactionId };
-  if (attemptStatus === 'HELD')
-    log.warn(ids, 'a payment is held for an operator: another amount or currency, or a reference that was used before');
-  if (attemptStatus === 'DUPLICATE')
-    log.warn(ids, 'a transaction was paid twice: the second payment is to be returned');
+/** Logs what an operator must look at. Only the call that booked unexpected money logs it, so once. */
+function warnOperators({ log }: CheckDeps, { attempt, outcome }: ProviderResult, ended: AttemptState | null): void {
+  const { id: attemptId, transactionId, channel } = attempt;
+  if (outcome.kind === 'unknown' && outcome.reason === 'other-order') {
+    // The provider mixes orders up, or another party responds in its place.
+    log.warn({ attemptId, channel, reason: outcome.reason }, 'provider response about another order ignored');
+  }
+  const ids = { attemptId, transactionId };
+  if (ended?.attemptStatus === 'HELD')
+    log.warn(ids, 'payment with an unexpected amount, currency or reference is held');
+  if (ended?.attemptStatus === 'DUPLICATE') log.warn(ids, 'transaction was paid twice: the second payment is held');
 }
 
 async function queryProvider(deps: CheckDeps, attempt: ClaimedAttempt, now: Date): Promise<ProviderOutcome> {
@@ -171,15 +164,15 @@ function paymentOrder(baseUrl: string, attempt: ClaimedAttempt): PaymentOrder {
 }
 
 /** null: the attempt ended meanwhile, or the result changes nothing; the stored state is current. */
-async function applyOutcome(deps: CheckDeps, settlement: ProviderResult): Promise<AttemptState | null> {
-  const { attempt, outcome } = settlement;
+async function applyOutcome(deps: CheckDeps, result: ProviderResult): Promise<AttemptState | null> {
+  const { attempt, outcome } = result;
   if (outcome.kind === 'succeeded') {
-    return confirmOrHold(deps, { ...settlement, outcome });
+    return confirmOrHold(deps, { ...result, outcome });
   }
   if (outcome.kind === 'declined' && !isAttemptOver(attempt.status)) {
-    return deps.runInTransaction((tx) => declineAttempt(tx, { ...settlement, outcome }));
+    return deps.runInTransaction((tx) => declineAttempt(tx, { ...result, outcome }));
   }
-  await recordProviderResult(deps.db, settlement);
+  await recordProviderResult(deps.db, result);
   return null;
 }
 

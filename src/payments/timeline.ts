@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { rows, type Queryable } from '../lib/db.ts';
 import { CHANNELS } from '../merchants/channels/channel.ts';
 
 const channel = z.enum(CHANNELS);
@@ -16,14 +17,14 @@ const claimed = z.object({
   providerReference: z.string().optional(),
 });
 
-/** The entries of a transaction's timeline, and the shape of their `detail`: the one vocabulary of API, pages and portal. */
+/** The entries of a transaction's timeline, and the shape of their `detail`. */
 export const TIMELINE = {
   'session.created': {
     description: 'The merchant created the session',
     detail: z.object({ amountSantim: z.int(), type: z.enum(['API', 'QRCODE']) }),
   },
   'session.expired': {
-    description: 'Its time ran out, or the merchant ended it; reconcile: the outcome at the provider was unknown',
+    description: 'The session expired, or the merchant ended it; reconcile: the outcome at the provider was unknown',
     detail: over,
   },
   'session.cancelled': { description: 'The customer cancelled', detail: over },
@@ -32,7 +33,8 @@ export const TIMELINE = {
     detail: z.object({ attemptId: z.string(), channel }),
   },
   'attempt.declined': {
-    description: 'The provider declined; next: the status of the session, PROCESSING while other money of it is held',
+    description:
+      'The provider declined; next: the status of the session, PROCESSING while another payment of it is held',
     detail: z.object({
       attemptId: z.string(),
       code: z.string(),
@@ -53,11 +55,11 @@ export const TIMELINE = {
     detail: z.object({ attemptId: z.string(), channel, providerReference: z.string(), late: z.boolean() }),
   },
   'payment.held': {
-    description: 'Paid with another amount or currency, or under a reference that was used before',
+    description: 'Paid with an unexpected amount or currency, or under a reference that has paid another transaction',
     detail: z.object({ attemptId: z.string(), ...amounts }),
   },
   'payment.duplicate': {
-    description: 'Paid a second time; reason and amounts where amount or currency differ',
+    description: 'Paid a second time; reason and amounts if amount or currency differ',
     detail: z.object({
       attemptId: z.string(),
       channel: channel.optional(),
@@ -75,7 +77,8 @@ export const TIMELINE = {
     }),
   },
   'payment.returned': {
-    description: 'The money was returned to the customer under this reference; failed: the transaction ended by it',
+    description:
+      'The money was returned to the customer under this reference; failed: whether the transaction became FAILED',
     detail: z.object({
       attemptId: z.string(),
       receivedSantim: z.int().optional(),
@@ -86,7 +89,7 @@ export const TIMELINE = {
     }),
   },
   'reconciliation.confirmed_unpaid': {
-    description: "The provider's statements contain no payment of it: it was not paid",
+    description: "The provider's statements contain no payment of the transaction: it was not paid",
     detail: z.object({}),
   },
   'status_report.success': { description: 'A payment was reported; the provider was queried', detail: claimed },
@@ -95,3 +98,18 @@ export const TIMELINE = {
 } as const;
 
 export type TimelineKind = keyof typeof TIMELINE;
+
+export type TimelineEntry = { occurredAt: Date; kind: TimelineKind; detail: Record<string, unknown> };
+
+/** Adds an entry to a transaction's timeline. */
+export async function recordTimeline(
+  db: Queryable,
+  { transactionId, occurredAt, kind, detail }: TimelineEntry & { transactionId: string },
+): Promise<void> {
+  await rows(
+    db,
+    `INSERT INTO transaction_timeline (transaction_id, occurred_at, kind, detail)
+     VALUES (:transactionId, :occurredAt, :kind, CAST(:detail AS jsonb))`,
+    { transactionId, occurredAt, kind, detail: JSON.stringify(detail) },
+  );
+}

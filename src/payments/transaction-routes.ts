@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { readRoute, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
-import { pagination, readDayRange, readPage } from '../lib/pagination.ts';
+import { readDayRange, readPage } from '../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import type { ResourceDelivery } from '../webhooks/delivery/queries.ts';
 import { presentTransaction } from './present.ts';
@@ -29,21 +29,25 @@ export function transactionRoutes(deps: { db: Knex; clock: Clock; findDeliveries
       responses: { 200: z.array(schema.Transaction) },
       paginated: true,
       handle: async ({ caller, query }) => {
-        const { status, minAmount, maxAmount, ...rest } = query;
-        const page = readPage(query);
-        const filter = {
-          ...scopeOf(caller),
-          range: readDayRange(query, deps.clock()),
-          statuses: status,
-          currency: rest.currency,
-          transactionThrough: rest.transactionThrough,
-          type: rest.type,
-          search: rest.search,
-          minSantim: minAmount,
-          maxSantim: maxAmount,
-        };
-        const { total, dataJson, next } = await listTransactions(deps.db, filter, page);
-        return { message: 'Transactions retrieved', dataJson, pagination: pagination(page, total, next) };
+        const { status, minAmount, maxAmount, currency, transactionThrough, type, search } = query;
+        const { rows, pagination } = await listTransactions(
+          deps.db,
+          {
+            ...scopeOf(caller),
+            range: readDayRange(query, deps.clock()),
+            statuses: status,
+            minSantim: minAmount,
+            maxSantim: maxAmount,
+            currency,
+            transactionThrough,
+            type,
+            search,
+          },
+          readPage(query),
+        );
+        // As JSON text: validating 100 rows against their schema costs more than reading them. A test compares the two.
+        const dataJson = JSON.stringify(rows.map(presentTransaction));
+        return { message: 'Transactions retrieved', dataJson, pagination };
       },
     }),
     readRoute({

@@ -57,11 +57,11 @@ const PaymentFailure = z.object({
   retryable: z.boolean(),
 });
 
-/** The contract's transaction and what was added after it. */
+/** The contract's fields of a transaction, then those added later. */
 export const Transaction = z
   .object({
     checkoutOrderNo: z.string(),
-    amount: z.number(),
+    amount: z.number().positive().meta({ description: 'Birr, at most two decimals' }),
     currency: z.literal('ETB'),
     transactionThrough: transactionThrough.nullable().meta({ description: 'null until a channel is chosen' }),
     transactionDate: z.string().meta({ format: 'date', description: 'The day of createdAt in Addis Ababa' }),
@@ -79,14 +79,17 @@ export const Transaction = z
     receivedAmount: z
       .number()
       .optional()
-      .meta({ description: 'What was paid, where another amount than asked for has been accepted' }),
-    fee: z.number().optional().meta({ description: 'Charged for the payment, once it has succeeded' }),
+      .meta({ description: 'The received amount, where an operator has accepted an unexpected amount' }),
+    fee: z.number().optional().meta({ description: 'The fee of the payment, once it has succeeded' }),
     feeTax: z.number().optional(),
-    netAmount: z.number().optional().meta({ description: 'What the balance got: paid amount - fee - feeTax' }),
+    netAmount: z
+      .number()
+      .optional()
+      .meta({ description: 'The amount added to the balance: paid amount - fee - feeTax' }),
     providerReference: z.string().optional(),
     completedAt: instant.optional(),
     failure: PaymentFailure.optional(),
-    lateConfirmation: z.literal(true).optional(),
+    lateConfirmation: z.literal(true).optional().meta({ description: 'Paid after the session had ended' }),
     held: z.enum(['WRONG_AMOUNT', 'WRONG_CURRENCY', 'REFERENCE_USED']).optional(),
     environment: environmentName,
     metadata: z.record(z.string(), z.string()).optional(),
@@ -100,7 +103,9 @@ const TimelineEntry = z.discriminatedUnion('kind', entries as [(typeof entries)[
 
 export const TransactionDetail = Transaction.extend({
   timeline: z.array(TimelineEntry),
-  deliveries: z.array(ResourceDelivery).meta({ description: 'Of the webhooks about it, oldest event first' }),
+  deliveries: z
+    .array(ResourceDelivery)
+    .meta({ description: 'The webhook deliveries of its events, oldest event first' }),
 }).meta({ id: 'TransactionDetail' });
 
 export const OperatorParams = z.strictObject({ transactionId: id });

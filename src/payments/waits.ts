@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { MerchantCaller } from '../http/route.ts';
@@ -10,98 +11,86 @@ const POLL_MS = 250;
 export const WAITS_MAX = { client: 4, key: 100 };
 const RETRY_AFTER_SECONDS = 2;
 
-/** Why a wait ended: the session changed, the time is over, or the caller is gone. */
-export type WaitEnd = 'moved' | 'late' | 'abandoned';
-type Wait = { forMs: number; signal: AbortSignal };
-type Waiter = { end: (why: WaitEnd) => void; fail: (error: unknown) => void };
+/** Why a wait ended: the session is final, the time is over, or the caller is gone. */
+export type WaitEnd = 'final' | 'late' | 'abandoned';
 
 /** Waits until sessions are final. */
 export type SessionWaits = {
   /** Runs the work within the caller's limit of open waits. Throws RATE_LIMITED. */
-  asOneOfFew: <T>(caller: MerchantCaller, work: () => Promise<T>) => Promise<T>;
-  untilMoved: (sessionId: string, wait: Wait) => Promise<WaitEnd>;
+  withinLimit: <T>(caller: MerchantCaller, work: () => Promise<T>) => Promise<T>;
+  untilFinal: (sessionId: string, wait: { forMs: number; signal: AbortSignal }) => Promise<WaitEnd>;
 };
 
 /** All waits of a process share one poll: one statement every 250 ms while any is open, whatever their number. */
 export function createSessionWaits(deps: { db: Knex; clock: Clock }): SessionWaits {
-  const waiters = new Map<string, Set<Waiter>>();
+  // An event is the id of a session that is final; 'error' fails all waits.
+  const final = new EventEmitter().setMaxListeners(0);
+  const sessionIds = (): string[] =>
+    final
+      .eventNames()
+      .filter((name) => name !== 'error')
+      .map(String);
   let isPolling = false;
 
   async function poll(): Promise<void> {
     isPolling = true;
     await sleep(POLL_MS);
-    while (waiters.size > 0) {
+    for (let ids = sessionIds(); ids.length > 0; ids = sessionIds()) {
       try {
-        for (const id of await findMoved(deps, [...waiters.keys()])) endAll(id, ({ end }) => end('moved'));
+        for (const id of await findFinal(deps, ids)) final.emit(id);
       } catch (error) {
-        for (const id of waiters.keys()) endAll(id, ({ fail }) => fail(error));
+        if (final.listenerCount('error') > 0) final.emit('error', error);
       }
       await sleep(POLL_MS);
     }
     isPolling = false;
   }
 
-  function endAll(id: string, how: (waiter: Waiter) => void): void {
-    for (const waiter of waiters.get(id) ?? []) how(waiter);
+  async function untilFinal(sessionId: string, { forMs, signal }: { forMs: number; signal: AbortSignal }) {
+    const timeout = AbortSignal.timeout(Math.ceil(forMs));
+    try {
+      const ended = once(final, sessionId, { signal: AbortSignal.any([signal, timeout]) });
+      if (!isPolling) void poll();
+      await ended;
+      return 'final';
+    } catch (error) {
+      if (signal.aborted) return 'abandoned';
+      if (timeout.aborted) return 'late';
+      throw error;
+    }
   }
 
-  function add(id: string, waiter: Waiter): () => void {
-    const together = waiters.get(id) ?? new Set();
-    waiters.set(id, together.add(waiter));
-    if (!isPolling) void poll();
-    return () => {
-      if (together.delete(waiter) && together.size === 0) waiters.delete(id);
-    };
-  }
-
-  async function untilMoved(sessionId: string, { forMs, signal }: Wait): Promise<WaitEnd> {
-    if (signal.aborted) return 'abandoned';
-    let leave = (): void => {};
-    const ended = new Promise<WaitEnd>((resolve, reject) => {
-      const remove = add(sessionId, { end: resolve, fail: reject });
-      const timer = setTimeout(() => resolve('late'), forMs);
-      const abandon = (): void => resolve('abandoned');
-      signal.addEventListener('abort', abandon, { once: true });
-      leave = () => {
-        remove();
-        clearTimeout(timer);
-        signal.removeEventListener('abort', abandon);
-      };
-    });
-    return ended.finally(leave);
-  }
-
-  return { asOneOfFew: limitWaits(), untilMoved };
+  return { withinLimit: createWaitLimit(), untilFinal };
 }
 
-function limitWaits(): SessionWaits['asOneOfFew'] {
+function createWaitLimit(): SessionWaits['withinLimit'] {
   const open = new Map<string, number>();
   return async (caller, work) => {
-    const [who, most] = caller.kind === 'client' ? [caller.sessionId, WAITS_MAX.client] : [caller.keyId, WAITS_MAX.key];
-    const count = (open.get(who) ?? 0) + 1;
-    if (count > most) throw tooMany(caller, most);
-    open.set(who, count);
+    const [id, most, scope] =
+      caller.kind === 'client'
+        ? [caller.sessionId, WAITS_MAX.client, 'for one session']
+        : [caller.keyId, WAITS_MAX.key, 'with one key'];
+    const count = (open.get(id) ?? 0) + 1;
+    if (count > most) {
+      throw new AppError(
+        'RATE_LIMITED',
+        `At most ${most} requests with wait may be open at once ${scope}. Repeat the request in ${RETRY_AFTER_SECONDS} s, or without wait.`,
+        { headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) } },
+      );
+    }
+    open.set(id, count);
     try {
       return await work();
     } finally {
-      const left = (open.get(who) ?? 1) - 1;
-      if (left === 0) open.delete(who);
-      else open.set(who, left);
+      const left = (open.get(id) ?? 1) - 1;
+      if (left === 0) open.delete(id);
+      else open.set(id, left);
     }
   };
 }
 
-function tooMany({ kind }: MerchantCaller, most: number): AppError {
-  const whose = kind === 'client' ? 'for one session' : 'with one key';
-  return new AppError(
-    'RATE_LIMITED',
-    `At most ${most} requests with wait may be open at once ${whose}. Repeat the request in ${RETRY_AFTER_SECONDS} s, or ask without wait.`,
-    { headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) } },
-  );
-}
-
 /** Those of these sessions that are final, or whose time is over. */
-async function findMoved({ db, clock }: { db: Knex; clock: Clock }, ids: string[]): Promise<string[]> {
+async function findFinal({ db, clock }: { db: Knex; clock: Clock }, ids: string[]): Promise<string[]> {
   const found = await rows<{ id: string }>(
     db,
     `SELECT s.id FROM checkout_session s JOIN transaction t ON t.id = s.transaction_id

@@ -7,7 +7,7 @@ import { rows, type Queryable } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Environment } from '../lib/scope.ts';
 import { CHANNEL_NAMES, type Channel } from '../merchants/channels/channel.ts';
-import type { FindProvider, ParsedCallback, Provider } from './provider.ts';
+import type { FindProvider, Provider } from './provider.ts';
 
 const BODY_BYTES_MAX = 65_536;
 /** 24 random bytes, as they are made for attempts and withdrawals. */
@@ -38,13 +38,12 @@ type CallbackDeps = {
   log: Pick<Logger, 'info' | 'error'>;
 };
 
-/** The order of a callback address, and the check that a callback triggers. */
+/** The order of a callback address, its provider, and the query that a callback triggers. */
 type Target = {
   orderId: string;
-  /** The id that the callback is stored and logged under. */
-  scope: { attemptId: string } | { withdrawalId: string };
-  channel: Channel;
-  environment: Environment;
+  /** The id that the callback is stored and logged under, and the channel. */
+  labels: ({ attemptId: string } | { withdrawalId: string }) & { channel: Channel };
+  provider: Provider;
   check: (callback: { verified: boolean }) => Promise<boolean>;
 };
 
@@ -63,11 +62,12 @@ export function createCallbackRouter(deps: CallbackDeps): Router {
   router.post('/api/providers/:channel/callback/:secret', async (ctx) => {
     const { secret = '' } = ctx.params;
     const channel = CHANNEL_NAMES.find((one) => one === ctx.params['channel']);
-    // What cannot be an address of ours is neither looked up nor logged.
+    // Any other path cannot be an address of ours: it is neither looked up nor logged.
     if (channel === undefined || !SECRET.test(secret)) return respondPlain(ctx, 404, 'Not found');
     await deps.unknown.reject(ctx);
     try {
-      if (await receive(deps, ctx, { channel, secret })) return;
+      const target = await findTarget(deps, { channel, secret });
+      if (target) return await receive(deps, ctx, target);
     } catch (error) {
       deps.log.error({ err: error, channel }, 'callback not handled');
       return respondPlain(ctx, 500, SEND_AGAIN);
@@ -78,62 +78,46 @@ export function createCallbackRouter(deps: CallbackDeps): Router {
   return router;
 }
 
-/** Handles a callback and responds; false, without a response, if its address is unknown. */
-async function receive(deps: CallbackDeps, ctx: Context, path: { channel: Channel; secret: string }): Promise<boolean> {
-  const known = await findTarget(deps, path.secret);
-  const target = known?.channel === path.channel ? known : null;
-  const provider = target && deps.findProvider(target.channel, target.environment);
-  if (!target || !provider) return false;
-  await acceptCallback(deps, ctx, { target, provider });
-  return true;
+async function findTarget(
+  deps: CallbackDeps,
+  { channel, secret }: { channel: Channel; secret: string },
+): Promise<Target | null> {
+  const attempt = await deps.findAttemptBySecret(secret);
+  const withdrawal = attempt ? null : await deps.payouts?.findWithdrawalBySecret(secret);
+  const order = attempt ?? withdrawal;
+  const provider = order?.channel === channel ? deps.findProvider(channel, order.environment) : null;
+  if (!provider) return null;
+  if (attempt) {
+    const { attemptId } = attempt;
+    const check: Target['check'] = async (callback) => deps.onCallback(attemptId, callback);
+    return { orderId: attemptId, labels: { attemptId, channel }, provider, check };
+  }
+  const { payouts } = deps;
+  if (!payouts || !withdrawal) return null;
+  const { withdrawalId } = withdrawal;
+  const check: Target['check'] = async (callback) => payouts.onPayoutCallback(withdrawalId, callback);
+  return { orderId: withdrawalId, labels: { withdrawalId, channel }, provider, check };
 }
 
-async function acceptCallback(
-  deps: CallbackDeps,
-  ctx: Context,
-  { target, provider }: { target: Target; provider: Provider },
-): Promise<void> {
+async function receive(deps: CallbackDeps, ctx: Context, target: Target): Promise<void> {
+  const { labels, orderId, provider } = target;
   const body = await readBody(ctx.req.iterator({ destroyOnReturn: false }), BODY_BYTES_MAX);
   if (body === null) {
     // The unread rest of the body would be parsed as the next request.
     ctx.set('Connection', 'close');
     return respondPlain(ctx, 413, `More than ${BODY_BYTES_MAX} bytes`);
   }
-
-  const { scope, orderId, channel } = target;
-  const parsed = ofOrder(provider.parseCallback({ headers: ctx.headers, body }), orderId);
-  const { verified } = parsed;
-  const problem = parsed.verified ? null : parsed.problem;
-  await deps.storeCallback({ ...scope, channel, body, verified, rejectionReason: problem });
-  deps.log.info({ ...scope, channel, verified, problem }, 'callback stored');
+  const parsed = provider.parseCallback({ headers: ctx.headers, body });
+  const isOther = parsed.verified && parsed.orderId !== orderId;
+  const verified = parsed.verified && !isOther;
+  const problem = isOther ? 'it names another order' : parsed.verified ? null : parsed.problem;
+  await deps.storeCallback({ ...labels, body, verified, rejectionReason: problem });
+  deps.log.info({ ...labels, verified, problem }, 'callback stored');
   const isConclusive = await target.check({ verified });
-  if (isConclusive || !verified) return respondToProvider(ctx, provider);
-  deps.log.info({ ...scope, channel }, 'check of a verified callback was not conclusive');
-  respondPlain(ctx, 500, SEND_AGAIN);
-}
-
-async function findTarget(deps: CallbackDeps, secret: string): Promise<Target | null> {
-  const attempt = await deps.findAttemptBySecret(secret);
-  if (attempt) {
-    const { attemptId, channel, environment } = attempt;
-    const check: Target['check'] = (callback) => deps.onCallback(attemptId, callback);
-    return { orderId: attemptId, scope: { attemptId }, channel, environment, check };
+  if (!isConclusive && verified) {
+    deps.log.info(labels, 'check of a verified callback was not conclusive');
+    return respondPlain(ctx, 500, SEND_AGAIN);
   }
-  const { payouts } = deps;
-  const withdrawal = await payouts?.findWithdrawalBySecret(secret);
-  if (!payouts || !withdrawal) return null;
-  const { withdrawalId, channel, environment } = withdrawal;
-  const check: Target['check'] = (callback) => payouts.onPayoutCallback(withdrawalId, callback);
-  return { orderId: withdrawalId, scope: { withdrawalId }, channel, environment, check };
-}
-
-/** A verified callback of another order is not about this one. */
-function ofOrder(parsed: ParsedCallback, orderId: string): ParsedCallback {
-  if (!parsed.verified || parsed.orderId === orderId) return parsed;
-  return { verified: false, problem: 'it names another order' };
-}
-
-function respondToProvider(ctx: Context, provider: Provider): void {
   ctx.status = 200;
   ctx.type = provider.callbackResponse.contentType;
   ctx.body = provider.callbackResponse.body;

@@ -2,17 +2,7 @@ import type { z } from 'zod';
 
 import type { Clock } from '../lib/clock.ts';
 import type { HttpClient, HttpRequest } from '../lib/http-client.ts';
-import { parseBirr } from '../lib/money.ts';
-import type {
-  PayoutFailure,
-  PayoutOrder,
-  PayoutOutcome,
-  ProviderFailure,
-  ProviderOutcome,
-  StatementPage,
-  StatementRow,
-  Unknown,
-} from './provider.ts';
+import type { Unknown } from './provider.ts';
 
 export type ProviderDeps = {
   http: HttpClient;
@@ -55,38 +45,12 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** A failure without the provider's own code. */
-export type Failure<Code = ProviderFailure['code']> = Omit<ProviderFailure, 'code' | 'providerCode'> & { code: Code };
-
-/** A definite outcome without a payment. */
-export function declined<Code extends PayoutFailure['code']>(
-  failure: Failure<Code>,
-  providerCode: string,
-): { kind: 'declined'; failure: Failure<Code> & { providerCode: string } } {
-  return { kind: 'declined', failure: { ...failure, providerCode } };
-}
-
 export function unreadable(message: string): Unknown {
   return { kind: 'unknown', reason: 'unreadable', message };
 }
 
 export function unknownStatus(status: number): Unknown {
   return { kind: 'unknown', reason: 'http', message: `status ${status}` };
-}
-
-/** `named`: the order named in the reply. `mayBeNameless`: a rejection of the request itself need not name one. */
-type Named = { ours: string; named: string | undefined; mayBeNameless: boolean };
-
-/** The outcome, if the reply names our order; `unknown` for another order or none. */
-export function ofOrder<Outcome extends ProviderOutcome | PayoutOutcome>(
-  outcome: Outcome,
-  { ours, named, mayBeNameless }: Named,
-): Outcome | Unknown {
-  if (named === ours) return outcome;
-  if (named !== undefined) {
-    return { kind: 'unknown', reason: 'other-order', message: 'the reply is about another order' };
-  }
-  return mayBeNameless || outcome.kind === 'unknown' ? outcome : unreadable('the reply names no order');
 }
 
 /**
@@ -103,70 +67,4 @@ export function toPlainOrderId(orderId: string): string {
 export function fromPlainOrderId(plain: unknown): string | null {
   const parts = typeof plain === 'string' ? /^([a-z]{2,4})([0-9A-Z]{1,60})$/.exec(plain) : null;
   return parts ? `${parts[1]}_${parts[2]}` : null;
-}
-
-/** The fields of money that was paid or reversed, as the provider sends them. */
-type RawMoney = {
-  reference?: string | null | undefined;
-  amount?: string | undefined;
-  currency?: string | undefined;
-  providerCode: string;
-};
-
-/** A payment, payout or reversal; `unknown` without an amount, currency or reference. */
-export function moneyOutcome<Kind extends 'succeeded' | 'reversed'>(
-  kind: Kind,
-  { reference, amount, currency, providerCode }: RawMoney,
-) {
-  const amountSantim = parseBirr(amount ?? '');
-  if (amountSantim === null || !reference || !currency) {
-    return unreadable(`${kind}, without amount, currency or reference`);
-  }
-  return { kind, providerReference: reference, amountSantim, currency, providerCode };
-}
-
-/** The order's phone, for a provider that pays to phones only; declined without a call if it has none. */
-export function phoneOnly(
-  { destination }: PayoutOrder,
-  provider: string,
-): { kind: 'phone'; phone: string } | Extract<PayoutOutcome, { kind: 'declined' }> {
-  if (destination.kind === 'phone') return destination;
-  const message = `${provider} pays out to phone numbers only.`;
-  return declined({ code: 'REJECTED', message, retryable: false }, 'NOT_SENT');
-}
-
-/**
- * A submission rejected because of the request, not the payout: its signature, a field, or an id that was used with
- * another amount. An earlier submission may have been accepted, so only a query gives the outcome.
- */
-export function rejectedWithoutOrder(providerCode: string): PayoutOutcome {
-  return unreadable(`the request was rejected with ${providerCode}, which leaves the payout unknown`);
-}
-
-/** A statement row as the provider sends it, under our names. */
-type RawStatementRow = {
-  /** Ours, or as the provider sends it: the statement also contains money that we did not request. */
-  orderId: string;
-  type: StatementRow['type'] | undefined;
-  amount: string;
-  currency: string;
-  reference: string;
-  /** Milliseconds since 1970. */
-  atMs: number;
-};
-
-/**
- * A page of the statement. One unreadable row makes the whole page `unknown`: a row left out would look like money that
- * was not moved.
- */
-export function readPage(rows: readonly RawStatementRow[], next: string | null): StatementPage | Unknown {
-  const read: StatementRow[] = [];
-  for (const { orderId, type, amount, currency, reference, atMs } of rows) {
-    const amountSantim = parseBirr(amount);
-    if (!orderId || !type || amountSantim === null || !reference || Number.isNaN(atMs)) {
-      return unreadable(`row ${read.length + 1} of the list does not match the schema`);
-    }
-    read.push({ orderId, type, amountSantim, currency, providerReference: reference, at: new Date(atMs) });
-  }
-  return { kind: 'page', rows: read, next: next || null };
 }

@@ -2,10 +2,10 @@ import type { Clock } from '../lib/clock.ts';
 import type { HttpClient } from '../lib/http-client.ts';
 import { SANDBOX_AWASH, SANDBOX_CBE_BIRR, SANDBOX_PATHS, SANDBOX_TELEBIRR } from '../lib/sandbox-providers.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
-import { createAwash } from './awash/payments.ts';
-import { createCbeBirr } from './cbe-birr/payments.ts';
+import { createAwash } from './awash.ts';
+import { createCbeBirr } from './cbe-birr.ts';
 import type { FindProvider, Provider } from './provider.ts';
-import { createTelebirr } from './telebirr/payments.ts';
+import { createTelebirr } from './telebirr.ts';
 
 type FindProviderOptions = {
   http: HttpClient;

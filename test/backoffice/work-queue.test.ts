@@ -63,7 +63,7 @@ describe('the queue', () => {
       ...scope,
       id: payment.attemptId,
       amount: 80,
-      what: `${payment.transactionId}: another amount came (80.00) than was asked for (100.50)`,
+      what: `${payment.transactionId}: received 80.00 instead of 100.50`,
       detail: {
         transactionId: payment.transactionId,
         expected: 100.5,

@@ -13,7 +13,7 @@ import type { RecordedResponse } from '../support/record-answers.ts';
 const ELEMENTS_MAX = 1;
 const CHARACTERS_MAX = 6_000;
 /** What tests plant, to find it where it must not be. */
-const ODD = /[<>]|planted|WALLS|STRANGER|HOLDER|LIVEONLY|hostile|secret-|looking into it/i;
+const ODD = /[<>]|planted|WALLS|STRANGER|HOLDER|LIVEONLY|hostile|secret-|must not pay again/i;
 
 const EXAMPLES = new URL('../../docs/answers.json', import.meta.url);
 

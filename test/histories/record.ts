@@ -5,7 +5,7 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 
 import { addisDay, HOUR_MS } from '../../src/lib/dates.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
-import { paymentWorkflowId } from '../../src/payments/workflow-input.ts';
+import { paymentWorkflowId } from '../../src/payments/workflow.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { requestRun } from '../../src/reconciliation/request.ts';
 import { reconciliationId, reconciliationWorkflowId } from '../../src/reconciliation/workflow-input.ts';

@@ -1,5 +1,5 @@
 import { rows } from '../../src/lib/db.ts';
-import { paymentWorkflowId } from '../../src/payments/workflow-input.ts';
+import { paymentWorkflowId } from '../../src/payments/workflow.ts';
 import { deliveryWorkflowId } from '../../src/webhooks/delivery/workflow-input.ts';
 import type { Evidence } from './evidence.ts';
 

@@ -53,17 +53,17 @@ export const CORRUPTIONS = [
   [
     'a payment was booked that is no SUCCESS',
     `UPDATE transaction SET status = 'PENDING' WHERE status = 'SUCCESS'`,
-    'each SUCCESS transaction has one journal that made it so, and no other transaction has one',
+    'each SUCCESS transaction has exactly one success journal, and no other transaction has one',
   ],
   [
     'a SUCCESS was never booked',
     `UPDATE transaction SET status = 'SUCCESS' WHERE status = 'PENDING'`,
-    'each SUCCESS transaction has one journal that made it so, and no other transaction has one',
+    'each SUCCESS transaction has exactly one success journal, and no other transaction has one',
   ],
   [
     'a fee is not what was booked',
     `UPDATE transaction SET fee_santim = 0 WHERE status = 'SUCCESS'`,
-    'net, fee and tax of a payment are what was paid, and what was booked',
+    'net, fee and tax of a payment add up to the received amount and match the booking',
   ],
   [
     'a withdrawal has paid out another amount than was booked',
@@ -73,17 +73,17 @@ export const CORRUPTIONS = [
   [
     'held money was never set aside',
     `UPDATE payment_attempt SET status = 'HELD', received_currency = 'ETB' WHERE status = 'SUCCEEDED'`,
-    'money that is held waits in suspense',
+    'held money is in suspense',
   ],
   [
     'money is held by the journals, and its attempt has succeeded',
     `UPDATE payment_attempt SET status = 'SUCCEEDED' WHERE status = 'HELD'`,
-    'money that is held waits in suspense',
+    'held money is in suspense',
   ],
   [
     'a payment was booked in the other environment',
     `UPDATE ledger_journal SET environment = 'live' WHERE id = ${JOURNAL}`,
-    'a payment is booked for its own merchant, in its own environment, over a channel it was tried on',
+    'a payment is booked for its merchant and environment, on a channel of one of its attempts',
   ],
   [
     "a withdrawal was booked over another provider's channel",
@@ -94,12 +94,12 @@ export const CORRUPTIONS = [
     'money was given back by a decision and by no journal',
     `UPDATE payment_attempt SET hold_resolution = 'RETURNED', hold_resolved_at = now(), return_reference = 'RET-1'
      WHERE status = 'DUPLICATE'`,
-    'what was decided about held money is what was booked',
+    'the booking of held money matches the decision about it',
   ],
   [
     'money was given to the merchant by a journal and by no decision',
     `UPDATE payment_attempt SET hold_resolution = NULL, hold_resolved_at = NULL WHERE hold_resolution = 'ACCEPTED'`,
-    'what was decided about held money is what was booked',
+    'the booking of held money matches the decision about it',
   ],
   [
     'a withdrawal was paid and given back',

@@ -8,7 +8,7 @@ import { createLogger } from '../../src/lib/log.ts';
 import { createNotifier } from '../../src/outbox/listener.ts';
 import { createTransactionRunner, type OutboxMessage, type OutboxRow } from '../../src/outbox/record.ts';
 import { createRelay, type RelayDeps } from '../../src/outbox/relay.ts';
-import { findObsolete } from '../../src/payments/recoverable.ts';
+import { findObsolete } from '../../src/payments/workflow.ts';
 import { buildMerchant, buildPendingPayment, buildWorld, declined } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 

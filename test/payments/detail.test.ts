@@ -75,7 +75,7 @@ describe('one transaction', () => {
     return first;
   }
 
-  test('tells all that can happen to it, each entry with all that was written', async () => {
+  test('lists every kind of timeline entry with its whole detail', async () => {
     const words = { claimedStatus: 'PAID', reason: 'the customer says so', providerReference: 'X-1' };
     const held = await buildPendingPayment(world, scope);
     world.provider.returns(WRONG);
@@ -110,7 +110,7 @@ describe('one transaction', () => {
     expect([...kinds].toSorted()).toEqual(Object.keys(TIMELINE).toSorted());
   });
 
-  test('shows its deliveries whole', async () => {
+  test('lists the deliveries of its events with all their fields', async () => {
     const { transactionId } = await buildPendingPayment(world, scope);
     expect((await read(transactionId)).body.data.deliveries).toEqual([
       {
@@ -131,7 +131,7 @@ describe('one transaction', () => {
     ]);
   });
 
-  test('is not answered with an entry that is not what the docs tell of it', async () => {
+  test('fails when a timeline entry contradicts its documented schema', async () => {
     const { transactionId } = await buildPendingPayment(world, scope);
     await rows(
       database.db,
@@ -141,7 +141,7 @@ describe('one transaction', () => {
     expect((await read(transactionId)).status).toBe(500);
   });
 
-  test('is told of by the docs, each kind of entry with its own detail', async () => {
+  test('is documented with every kind of timeline entry and its detail', async () => {
     const { schemas } = (await server.send('GET', '/openapi.json')).body.components;
     const { timeline, deliveries } = schemas.TransactionDetail.properties;
     const details = timeline.items.oneOf.map(

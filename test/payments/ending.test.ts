@@ -23,7 +23,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 const MINUTE_MS = 60_000;
 
-describe('how a session ends without money', () => {
+describe('closing a session without a payment', () => {
   let database: TestDatabase;
   let world: World;
   let scope: MerchantScope;
@@ -37,7 +37,7 @@ describe('how a session ends without money', () => {
   });
   afterAll(() => database.drop());
 
-  test('sessions past their time expire in sets, the oldest first, and others stay', async () => {
+  test('sessions past their expiry expire in batches, oldest first, and others stay open', async () => {
     const due = [];
     for (let count = 0; count < 3; count += 1)
       due.push(await buildSession(world, scope, { expiresInMinutes: 5 + count }));
@@ -58,7 +58,7 @@ describe('how a session ends without money', () => {
     expect(await standing(database.db, later.sessionId)).toMatchObject({ session: 'OPEN', events: null });
   });
 
-  test('ten sweepers at once expire each session once', async () => {
+  test('ten concurrent expiry jobs expire each session once', async () => {
     const sessions = await Promise.all(
       Array.from({ length: 20 }, () => untilServed(() => buildSession(world, scope, { expiresInMinutes: 5 }))),
     );
@@ -74,7 +74,7 @@ describe('how a session ends without money', () => {
     }
   });
 
-  test('of fifty callers that cancel, expire and pay one session, exactly one wins', async () => {
+  test('of fifty concurrent cancels, expiries and payments of one session exactly one succeeds', async () => {
     for (let round = 0; round < 3; round += 1) {
       const { sessionId } = await buildSession(world, scope);
       const at = new Date(world.clock().getTime() + 30 * MINUTE_MS);
@@ -97,7 +97,7 @@ describe('how a session ends without money', () => {
     }
   });
 
-  test('fifty that pay one session at once, alike, make one attempt; otherwise one wins and the others are told', async () => {
+  test('fifty concurrent equal payments of one session are one attempt; of different ones one succeeds and the others fail', async () => {
     const { sessionId } = await buildSession(world, scope);
     const alike = Array.from({ length: 50 }, () => untilServed(() => buildAttempt(world, { ...scope, sessionId })));
     expect(new Set(await Promise.all(alike)).size).toBe(1);
@@ -111,7 +111,7 @@ describe('how a session ends without money', () => {
     expect(await standing(database.db, other.sessionId)).toMatchObject({ events: ['payment.created'] });
   });
 
-  test('cancelling with a payment in flight cancels only once the provider says unpaid', async () => {
+  test('cancelling with a payment in flight succeeds only after the provider reports it unpaid', async () => {
     const unpaid = await buildPendingPayment(world, scope);
     world.pass(2_000);
     world.provider.returns(PENDING);
@@ -132,7 +132,7 @@ describe('how a session ends without money', () => {
     expect(await world.endUnpaid(paid.sessionId, 'CANCELLED')).toBe('COMPLETED');
   });
 
-  test('fifty that cancel a payment in flight from as many processes make one set of events', async () => {
+  test('fifty processes that cancel a payment in flight record one set of events', async () => {
     const payment = await buildPendingPayment(world, scope);
     world.pass(2_000);
     world.provider.returns(PENDING);
@@ -145,7 +145,7 @@ describe('how a session ends without money', () => {
     });
   });
 
-  test('an attempt expires with its session after a definite last answer, not before the time', async () => {
+  test('an attempt expires with its session after a definite result, and not before the expiry', async () => {
     const payment = await buildPendingPayment(world, scope);
     const early = await world.expireAttempt(payment.attemptId, world.clock());
     expect(early).toMatchObject({ final: false, sessionStatus: 'PROCESSING' });
@@ -164,7 +164,7 @@ describe('how a session ends without money', () => {
     });
   });
 
-  test('an answer heard before does not expire an attempt: the provider must be asked just then', async () => {
+  test('an earlier result does not expire an attempt: a new query is needed', async () => {
     const payment = await buildPendingPayment(world, scope);
     world.pass(30 * MINUTE_MS);
     const expire = async () => world.expireAttempt(payment.attemptId, world.clock());
@@ -187,7 +187,7 @@ describe('how a session ends without money', () => {
     expect(await expire()).toMatchObject({ queried: true, final: true, transactionStatus: 'EXPIRED' });
   });
 
-  test('a wish to cancel is not granted on an answer from before, while somebody else is asking', async () => {
+  test('a cancellation is not based on an earlier result while another query is in progress', async () => {
     const payment = await buildPendingPayment(world, scope);
     world.pass(2_000);
     await rows(database.db, 'UPDATE payment_attempt SET lease_until = :until WHERE id = :id', {
@@ -198,7 +198,7 @@ describe('how a session ends without money', () => {
     expect(await standing(database.db, payment.sessionId)).toMatchObject({ attempts: ['PENDING'] });
   });
 
-  test('a wish to cancel is granted on an answer that came less than 2 s ago', async () => {
+  test('a cancellation is based on a result of the last 2 s', async () => {
     const payment = await buildPendingPayment(world, scope);
     const asked = world.provider.queries.length;
     world.pass(1_999);
@@ -206,7 +206,7 @@ describe('how a session ends without money', () => {
     expect(world.provider.queries.length).toBe(asked);
   });
 
-  test('a try that is still open when another one of its session was paid is only given up', async () => {
+  test('an open attempt of a session that another attempt has paid is only abandoned', async () => {
     const first = await buildPendingPayment(world, scope);
     world.provider.returns(declined(true), ACCEPTED, PAID);
     await world.checkAttempt(first.attemptId, { notifyWorkflow: true });
@@ -225,7 +225,7 @@ describe('how a session ends without money', () => {
     });
   });
 
-  test('while the provider does not know, the payment stays pending for 24 h, then goes to reconciliation', async () => {
+  test('a payment with an unknown outcome stays pending for 24 h and then needs reconciliation', async () => {
     const payment = await buildPendingPayment(world, scope);
     world.provider.returns(UNKNOWN);
     world.pass(30 * MINUTE_MS);
@@ -240,7 +240,7 @@ describe('how a session ends without money', () => {
     });
   });
 
-  test('an order that was never sent is not sent after the time is over, and expires', async () => {
+  test('an order that was never sent expires without being sent after the expiry', async () => {
     const { sessionId } = await buildSession(world, scope);
     const attemptId = await buildAttempt(world, { ...scope, sessionId });
     world.pass(30 * MINUTE_MS);
@@ -249,7 +249,7 @@ describe('how a session ends without money', () => {
     expect(await standing(database.db, sessionId)).toMatchObject({ needsReconciliation: false });
   });
 
-  test('an order that may have been sent is queried after the time is over, not sent again', async () => {
+  test('an order that may have been sent is queried after the expiry, not sent again', async () => {
     const { sessionId } = await buildSession(world, scope);
     const attemptId = await buildAttempt(world, { ...scope, sessionId });
     world.provider.returns(UNKNOWN, PAID);

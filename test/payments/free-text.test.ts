@@ -22,7 +22,7 @@ test.each(['claimedStatus', 'reason', 'providerReference'])('control characters 
   expect(refused(ClaimBody.safeParse({ [field]: 'a\u0008b' }))).toEqual([field]);
 });
 
-test('letters of any script are taken', () => {
+test('letters of any script are accepted', () => {
   const text = 'አበበ ቢቂላ – não 👍';
   expect(refused(NewSession.safeParse({ ...session, customerName: text, metadata: { [text]: text } }))).toEqual([]);
   expect(refused(ClaimBody.safeParse({ reason: text }))).toEqual([]);

@@ -26,46 +26,46 @@ const accept = (payment: HeldMoney) => acceptHeld(world, payment);
 const giveBack = (payment: HeldMoney, reference?: string) => giveHeldBack(world, payment, reference);
 const available = async () => (await readBalance(database.db, scope)).availableSantim;
 
-test('the ledger is checked against what was decided', async () => {
+test('the ledger is compared with the decisions about held money', async () => {
   const payment = await payOtherAmount(world, scope);
   await accept(payment);
   const decide = (sql: string) => rows(database.db, `UPDATE payment_attempt SET ${sql} WHERE id = :attemptId`, payment);
   await decide(`hold_resolution = 'RETURNED', return_reference = 'RET-1', status = 'HELD'`);
   const found = await verifyLedger(database.db, TRANSACTION_CHECKS);
-  expect(found.map(({ check }) => check)).toContain('what was decided about held money is what was booked');
+  expect(found.map(({ check }) => check)).toContain('the booking of held money matches the decision about it');
   await decide(`hold_resolution = NULL, hold_resolved_at = NULL, return_reference = NULL, status = 'SUCCEEDED'`);
   expect((await verifyLedger(database.db, TRANSACTION_CHECKS)).map(({ check }) => check)).toEqual([
-    'money that is held waits in suspense',
-    'what was decided about held money is what was booked',
+    'held money is in suspense',
+    'the booking of held money matches the decision about it',
   ]);
   await decide(`hold_resolution = 'ACCEPTED', hold_resolved_at = now()`);
 });
 
-describe('what cannot be decided', () => {
-  test('another currency is never accepted, only given back', async () => {
+describe('decisions about held money that fail', () => {
+  test('money of another currency cannot be accepted, only returned', async () => {
     const payment = await payOtherAmount(world, scope, { ...PAID, currency: 'USD' });
     expect(await codeOf(accept(payment))).toBe('INVALID_STATE');
     expect((await giveBack(payment)).transaction.status).toBe('FAILED');
     expect(await available()).toBe(0n);
   });
 
-  test('a transaction that holds nothing, and one that never was', async () => {
+  test('a transaction without held money and an unknown transaction are not found', async () => {
     const payment = await buildPendingPayment(world, scope);
     expect(await codeOf(accept(payment))).toBe('NOT_FOUND');
     expect(await codeOf(accept({ ...payment, transactionId: 'txn_none' }))).toBe('NOT_FOUND');
   });
 
-  test("another transaction's payment", async () => {
+  test('a payment of another transaction is not found', async () => {
     const [one, other] = [await payOtherAmount(world, scope), await payOtherAmount(world, scope)];
     expect(await codeOf(accept({ ...one, attemptId: other.attemptId }))).toBe('NOT_FOUND');
     expect(await available()).toBe(0n);
   });
 
-  test('nothing that came: it is not accepted, only noted as given back, and the ledger books nothing', async () => {
+  test('an amount of zero cannot be accepted, only recorded as returned, and is not posted', async () => {
     const payment = await payOtherAmount(world, scope, { ...PAID, amountSantim: 0n });
     await expect(accept(payment)).rejects.toMatchObject({
       code: 'INVALID_STATE',
-      message: expect.stringContaining('is 0.00 ETB, which is nothing to give'),
+      message: expect.stringContaining('is 0.00 ETB: it can only be returned'),
     });
     expect((await giveBack(payment)).transaction).toMatchObject({ status: 'FAILED', holdReason: null });
     expect((await giveBack(payment)).isNew).toBe(false);
@@ -73,7 +73,7 @@ describe('what cannot be decided', () => {
     expect(await rows(database.db, sql, { transactionId: payment.transactionId })).toEqual([]);
   });
 
-  test('what went back, a second time under another reference: that names the first', async () => {
+  test('a second return under another reference fails and names the first reference', async () => {
     const payment = await payOtherAmount(world, scope);
     await giveBack(payment, 'RET-1');
     await expect(giveBack(payment, 'RET-2')).rejects.toMatchObject({

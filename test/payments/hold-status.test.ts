@@ -21,7 +21,7 @@ import { NO_LIMITS, startTestServer, stubKey, testServerDeps, type TestServer } 
 
 const WRONG = { ...PAID, amountSantim: 1n };
 
-describe('a payment that somebody has to look into', () => {
+describe('a payment under review', () => {
   let database: TestDatabase;
   let world: World;
   let scope: MerchantScope;
@@ -55,7 +55,7 @@ describe('a payment that somebody has to look into', () => {
     return payment;
   }
 
-  test('a wrong amount: no hook sends the customer to pay again, and all say why and not to ask soon', async () => {
+  test('a wrong amount: hooks give the reason, no payment page and a long poll interval', async () => {
     const { sessionId } = await held();
     const says = {
       status: 'PENDING',
@@ -74,7 +74,7 @@ describe('a payment that somebody has to look into', () => {
     expect(session.data).toMatchObject({ status: 'PROCESSING', underReview: 'WRONG_AMOUNT' });
   });
 
-  test('a wrong amount: pay, with the same phone or another, and expire are refused with what is true', async () => {
+  test('a wrong amount: another payment and expiry are rejected with the reason', async () => {
     const { sessionId } = await held();
     const asked = world.provider.queries.length;
     const answers = [
@@ -84,13 +84,13 @@ describe('a payment that somebody has to look into', () => {
     ];
     for (const { status, body } of answers) {
       expect([status, body.error.code]).toEqual([409, 'INVALID_STATE']);
-      expect(body.message).toMatch(/not what was asked for.*must not pay again/);
+      expect(body.message).toMatch(/unexpected amount.*must not pay again/);
       expect(body.message).not.toMatch(/cancel/);
     }
     expect(world.provider.queries).toHaveLength(asked);
   });
 
-  test('a wrong amount that came late, on a try that had been declined, keeps the next try from being made', async () => {
+  test('a late wrong amount on a declined attempt prevents the next attempt', async () => {
     const payment = await buildPendingPayment(world, scope);
     world.provider.returns(declined(true), WRONG);
     await check(payment.attemptId);
@@ -104,7 +104,7 @@ describe('a payment that somebody has to look into', () => {
     expect(page.text).not.toContain('<form');
   });
 
-  test('a second payment: the session is paid, and says that it was paid twice', async () => {
+  test('a second payment: the session is paid and shown as paid twice', async () => {
     const first = await buildPendingPayment(world, scope);
     world.provider.returns(declined(true), ACCEPTED, PAID);
     await check(first.attemptId);
@@ -118,12 +118,15 @@ describe('a payment that somebody has to look into', () => {
     expect((await get(`sessions/${first.sessionId}`)).data).toMatchObject({ underReview: 'PAID_TWICE' });
   });
 
-  test('an end in doubt: the session is expired, and says that its outcome is not known', async () => {
+  test('an unknown outcome at the end: the session is expired and shown as unknown', async () => {
     const payment = await buildPendingPayment(world, scope);
     world.provider.returns(UNKNOWN);
     world.pass(3_000);
     const refused = await post(`sessions/${payment.sessionId}/expire`);
-    expect([refused.status, refused.body.message]).toEqual([409, expect.stringContaining('ask again in a moment')]);
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      expect.stringContaining('Repeat the request in a moment'),
+    ]);
     world.pass(2 * DAY_MS);
     await world.expireAttempt(payment.attemptId, world.clock());
     const says = { status: 'EXPIRED', final: true, underReview: 'OUTCOME_UNKNOWN' };

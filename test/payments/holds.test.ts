@@ -89,8 +89,8 @@ async function paidTwice(): Promise<HeldMoney> {
   return first;
 }
 
-describe('another amount than asked for', () => {
-  test('accepted makes the transaction SUCCESS with what came, less the fee, and tells the merchant', async () => {
+describe('a held payment of another amount', () => {
+  test('accepted makes the transaction SUCCESS with the received amount less the fee, with events', async () => {
     const payment = await held();
     const { transaction, isNew } = await accept(payment);
     expect(isNew).toBe(true);
@@ -102,7 +102,7 @@ describe('another amount than asked for', () => {
     expect(now['timeline']).toEqual(expect.arrayContaining(['payment.held', 'payment.accepted', 'payment.succeeded']));
   });
 
-  test('accepted eight times at once is given once', async () => {
+  test('accepted eight times concurrently is posted once', async () => {
     const payment = await held();
     const decisions = await Promise.all(Array.from({ length: 8 }, () => accept(payment)));
     expect(decisions.filter(({ isNew }) => isNew)).toHaveLength(1);
@@ -110,7 +110,7 @@ describe('another amount than asked for', () => {
     expect(await codeOf(giveBack(payment))).toBe('INVALID_STATE');
   });
 
-  test('accepted and given back at the same moment ends one way only', async () => {
+  test('accepted and returned concurrently gets one decision', async () => {
     const payment = await held();
     const outcomes = await Promise.all(
       Array.from({ length: 8 }, (_, index) => codeOf(index % 2 === 0 ? accept(payment) : giveBack(payment))),
@@ -120,7 +120,7 @@ describe('another amount than asked for', () => {
     expect([0n, NET]).toContain(await available());
   });
 
-  test('given back ends the transaction FAILED, says so in the timeline, and gives the merchant nothing', async () => {
+  test('returned makes the transaction FAILED, with a timeline entry and no money for the merchant', async () => {
     const payment = await held();
     const { transaction } = await giveBack(payment);
     expect(transaction).toMatchObject({ status: 'FAILED', holdReason: null, failure: { code: 'REJECTED' } });
@@ -144,7 +144,7 @@ describe('another amount than asked for', () => {
     expect(await codeOf(accept(payment))).toBe('INVALID_STATE');
   });
 
-  test('that came after the session had expired is accepted as late money', async () => {
+  test('received after the expiry is accepted as a late confirmation', async () => {
     const payment = await buildPendingPayment(world, scope);
     world.provider.returns(ACCEPTED, OTHER_AMOUNT);
     world.pass(31 * 60_000);
@@ -156,7 +156,7 @@ describe('another amount than asked for', () => {
     expect(await available()).toBe(NET);
   });
 
-  test('that came after the session had expired and is given back leaves it EXPIRED, without another event', async () => {
+  test('received after the expiry and returned leaves the transaction EXPIRED, without another event', async () => {
     const payment = await buildPendingPayment(world, scope);
     world.provider.returns(ACCEPTED, OTHER_AMOUNT);
     world.pass(31 * 60_000);
@@ -168,7 +168,7 @@ describe('another amount than asked for', () => {
     expect(events).toEqual(['checkout.expired', 'payment.created']);
   });
 
-  test('given back while another try is under way leaves that try its chance', async () => {
+  test('returned during another attempt leaves that attempt in progress', async () => {
     const { first, second } = await heldBesideAnother(PAID);
     expect((await giveBack(first)).transaction).toMatchObject({ status: 'PENDING', holdReason: null });
     await world.checkAttempt(second, { notifyWorkflow: false });
@@ -176,7 +176,7 @@ describe('another amount than asked for', () => {
     expect(await available()).toBe(FULL_NET);
   });
 
-  test('accepted after another try has paid is given to the merchant, and the transaction keeps its figures', async () => {
+  test('accepted after another attempt has paid is released, and the transaction stays as it is', async () => {
     const { first, second } = await heldBesideAnother(PAID);
     await world.checkAttempt(second, { notifyWorkflow: false });
     const { transaction } = await accept(first);
@@ -187,7 +187,7 @@ describe('another amount than asked for', () => {
 });
 
 describe('a second payment', () => {
-  test('accepted is given to the merchant, and the transaction keeps its figures', async () => {
+  test('accepted is released to the merchant, and the transaction stays as it is', async () => {
     const payment = await paidTwice();
     const before = await standing(database.db, payment.sessionId);
     const { transaction } = await accept(payment);
@@ -197,15 +197,15 @@ describe('a second payment', () => {
     expect(await available()).toBe(2n * FULL_NET);
   });
 
-  test('given back leaves the transaction SUCCESS', async () => {
+  test('returned leaves the transaction SUCCESS', async () => {
     const payment = await paidTwice();
     expect((await giveBack(payment)).transaction.status).toBe('SUCCESS');
     expect(await available()).toBe(FULL_NET);
   });
 });
 
-describe('while money is held, a transaction does not end by itself', () => {
-  test('when its time is over: what went back lets it expire, as it would have', async () => {
+describe('a transaction with held money does not end by itself', () => {
+  test('at its expiry: after the return of the money it expires', async () => {
     const payment = await heldWhileOpen();
     world.pass(31 * 60_000);
     expect(await expireDue()).toBe(0);
@@ -217,7 +217,7 @@ describe('while money is held, a transaction does not end by itself', () => {
     expect(now).toMatchObject({ transaction: 'EXPIRED', events: ['checkout.expired', 'payment.created'] });
   });
 
-  test('when its time is over: what is accepted makes it SUCCESS, and not late', async () => {
+  test('at its expiry: accepted money makes it SUCCESS, not late', async () => {
     const payment = await heldWhileOpen();
     world.pass(31 * 60_000);
     expect(await expireDue()).toBe(0);
@@ -225,7 +225,7 @@ describe('while money is held, a transaction does not end by itself', () => {
     expect(await available()).toBe(NET);
   });
 
-  test('when another try is declined for good: its return ends it, and tells of that once', async () => {
+  test('after a hard decline of another attempt: the return ends it, with one event', async () => {
     const { first, second } = await heldBesideAnother(declined(false));
     await world.checkAttempt(second, { notifyWorkflow: false });
     const stays = { session: 'PROCESSING', transaction: 'PENDING', attempts: ['HELD', 'DECLINED'] };
@@ -235,7 +235,7 @@ describe('while money is held, a transaction does not end by itself', () => {
     expect(events).toEqual(['checkout.failed', 'payment.created']);
   });
 
-  test('when another try expires unpaid', async () => {
+  test('after another attempt expired unpaid', async () => {
     const { first, second } = await heldBesideAnother(ACCEPTED);
     world.pass(31 * 60_000);
     expect(await world.expireAttempt(second, world.clock())).toMatchObject({
@@ -247,7 +247,7 @@ describe('while money is held, a transaction does not end by itself', () => {
     expect((await accept(first)).transaction).toMatchObject({ status: 'SUCCESS', confirmedLate: false });
   });
 
-  test('when another try expires in doubt, which is noted', async () => {
+  test('after another attempt expired with an unknown outcome, which is flagged', async () => {
     const { first, second } = await heldBesideAnother(UNKNOWN);
     world.pass(25 * 60 * 60_000);
     await world.expireAttempt(second, world.clock());
@@ -256,7 +256,7 @@ describe('while money is held, a transaction does not end by itself', () => {
     expect((await giveBack(first)).transaction).toMatchObject({ status: 'FAILED', needsReconciliation: true });
   });
 
-  test('or its time is over just before the money comes: session and transaction tell one story', async () => {
+  test('when it expires just before the money arrives: session and transaction agree', async () => {
     for (let round = 0; round < 10; round += 1) {
       const payment = await buildPendingPayment(world, scope);
       world.provider.returns(declined(true), OTHER_AMOUNT);

@@ -48,7 +48,7 @@ describe('GET /api/checkout/txns/get_all_txns', () => {
   const orderNos = async (query: string) =>
     (await list(query)).data.map((one: { checkoutOrderNo: string }) => one.checkoutOrderNo);
 
-  test('a row is exactly what one transaction shows, whatever is in it', async () => {
+  test('a row equals the transaction read by id, with every field', async () => {
     const full = await buildSession(world, scope, {
       customerName: 'አበበ "Abe" <b>\\ \u2028',
       customerEmail: 'abe@example.com',
@@ -99,7 +99,7 @@ describe('GET /api/checkout/txns/get_all_txns', () => {
     expect([await found('2026-03-09'), await found('2026-03-10')]).toEqual([[], ['2026-03-10']]);
   });
 
-  test('pages and cursor show every row once, newest first, ids breaking ties, with the exact total', async () => {
+  test('pages and cursor return every row once, newest first and then by id, with the exact total', async () => {
     const made: string[] = [];
     for (let count = 0; count < 7; count += 1) {
       made.push((await buildSession(world, scope, { checkoutOrderNo: `PAGED-${count}` })).checkoutOrderNo);
@@ -123,7 +123,7 @@ describe('GET /api/checkout/txns/get_all_txns', () => {
     expect([past.data, past.pagination.total]).toEqual([[], 7]);
   });
 
-  test('filters narrow, and SQL wildcards are letters like any other', async () => {
+  test('filters narrow the list, and SQL wildcards are plain characters', async () => {
     const cbe = await buildSession(world, scope, {
       checkoutOrderNo: 'FILTER_1',
       amountSantim: 555_05n,
@@ -146,7 +146,7 @@ describe('GET /api/checkout/txns/get_all_txns', () => {
     expect(pending.body.pagination.total).toBe(0);
   });
 
-  test("another merchant's and another environment's key see nothing of it", async () => {
+  test('keys of another merchant or environment see none of the transactions', async () => {
     const other = await buildMerchant(database.db);
     const one = await buildSession(world, scope);
     for (const key of [stubKey(other.merchantId), stubKey(scope.merchantId, 'live')]) {
@@ -174,7 +174,7 @@ describe('GET /api/checkout/txns/get_all_txns', () => {
     [`${DAYS}&currency=ETB&status=ALL&transactionThrough=visa`, 'VALIDATION_ERROR', 'telebirr'],
     [`${DAYS}&currency=ETB&status=ALL&limit=101`, 'VALIDATION_ERROR', 'limit'],
     [`${DAYS}&currency=ETB&status=ALL&cursor=rubbish`, 'VALIDATION_ERROR', 'cursor'],
-  ])('%s is refused as %s, naming %s', async (query, code, named) => {
+  ])('%s is rejected as %s, naming %s', async (query, code, named) => {
     const answer = await ask(query);
     expect([answer.status, answer.body.error.code]).toEqual([400, code]);
     expect(answer.body.message).toContain(named);

@@ -19,7 +19,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 const SUCCESS_EVENTS = ['checkout.completed', 'payment.created', 'payment.succeeded'];
 
-describe("what a provider's answer makes of a payment", () => {
+describe("applying a provider's result to a payment", () => {
   let database: TestDatabase;
   let world: World;
   let scope: MerchantScope;
@@ -35,7 +35,7 @@ describe("what a provider's answer makes of a payment", () => {
 
   const check = (attemptId: string, notifyWorkflow = true) => world.checkAttempt(attemptId, { notifyWorkflow });
 
-  test('a payment confirmed with amount and currency as asked is SUCCESS with its two events', async () => {
+  test('a payment of the expected amount and currency is SUCCESS with its two events', async () => {
     const payment = await buildPendingPayment(world, scope);
     world.provider.returns(PAID);
     expect(await check(payment.attemptId)).toMatchObject({
@@ -53,7 +53,7 @@ describe("what a provider's answer makes of a payment", () => {
     });
   });
 
-  test('the event carries the whole transaction as it became', async () => {
+  test('the event contains the whole transaction after the change', async () => {
     const payment = await buildPendingPayment(world, scope);
     world.provider.returns(PAID);
     await check(payment.attemptId);
@@ -85,7 +85,7 @@ describe("what a provider's answer makes of a payment", () => {
     });
   });
 
-  test('a decline that may be tried again opens the session for another try, without an event', async () => {
+  test('a retryable decline opens the session for another attempt, without an event', async () => {
     const payment = await buildPendingPayment(world, scope);
     world.provider.returns(declined(true));
     expect(await check(payment.attemptId)).toMatchObject({
@@ -111,7 +111,7 @@ describe("what a provider's answer makes of a payment", () => {
     });
   });
 
-  test('the third decline fails the transaction, however soft', async () => {
+  test('the third retryable decline fails the transaction', async () => {
     const session = await buildSession(world, scope);
     for (let tries = 0; tries < 3; tries += 1) {
       const attemptId = await buildAttempt(world, { ...scope, sessionId: session.sessionId });
@@ -127,7 +127,7 @@ describe("what a provider's answer makes of a payment", () => {
     });
   });
 
-  test('a soft decline after the time is over expires the session', async () => {
+  test('a retryable decline after the expiry expires the session', async () => {
     const payment = await buildPendingPayment(world, scope);
     world.pass(31 * 60_000);
     world.provider.returns(declined(true));
@@ -142,7 +142,7 @@ describe("what a provider's answer makes of a payment", () => {
   test.each([
     ['another amount', { ...PAID, amountSantim: 10_049n } as ProviderOutcome, 'WRONG_AMOUNT'],
     ['another currency', { ...PAID, currency: 'USD' } as ProviderOutcome, 'WRONG_CURRENCY'],
-  ])('%s than asked is held and never SUCCESS by itself', async (_what, outcome, held) => {
+  ])('%s than expected is held and never SUCCESS by itself', async (_what, outcome, held) => {
     const payment = await buildPendingPayment(world, scope);
     world.provider.returns(outcome);
     expect(await check(payment.attemptId)).toMatchObject({
@@ -159,7 +159,7 @@ describe("what a provider's answer makes of a payment", () => {
     });
   });
 
-  test('money that comes after the session expired is booked and flagged', async () => {
+  test('a payment confirmed after the expiry is booked and flagged as late', async () => {
     const payment = await buildPendingPayment(world, scope);
     world.pass(31 * 60_000);
     world.provider.returns(PENDING);
@@ -179,7 +179,7 @@ describe("what a provider's answer makes of a payment", () => {
     });
   });
 
-  test('money that comes after a decline or a cancellation is booked too', async () => {
+  test('a payment confirmed after a decline or a cancellation is booked too', async () => {
     const failed = await buildPendingPayment(world, scope);
     world.provider.returns(declined(false), PAID);
     await check(failed.attemptId);
@@ -194,7 +194,7 @@ describe("what a provider's answer makes of a payment", () => {
     }
   });
 
-  test('a second attempt that turns out paid too is a duplicate, and changes nothing else', async () => {
+  test('a second paid attempt is a duplicate and changes nothing else', async () => {
     const first = await buildPendingPayment(world, scope);
     world.provider.returns(declined(true));
     await check(first.attemptId);
@@ -209,7 +209,7 @@ describe("what a provider's answer makes of a payment", () => {
     expect(stands['timeline']).toContain('payment.duplicate');
   });
 
-  test('SUCCESS never changes: what is asked afterwards asks nobody', async () => {
+  test('SUCCESS never changes: later checks query no provider', async () => {
     const payment = await buildPendingPayment(world, scope);
     world.provider.returns(PAID);
     await check(payment.attemptId);

@@ -48,7 +48,7 @@ describe("a session's checkoutUrl, read again", () => {
     return { first: first.status, page: await server.send('GET', pathname, { key: null, headers: { cookie } }) };
   }
 
-  test('opens the page, and is the one that the answer of the create had', async () => {
+  test('opens the page and equals the one of the creating response', async () => {
     const { body } = await server.send('POST', PATH, {
       body: { checkoutOrderNo: 'LINK-1', amount: 100.5, currency: 'ETB' },
     });
@@ -59,7 +59,7 @@ describe("a session's checkoutUrl, read again", () => {
     expect(page.text).toContain('LINK-1');
   });
 
-  test('is there while a payment is in flight', async () => {
+  test('is present while a payment is in flight', async () => {
     const { sessionId, checkoutUrl } = await buildSession(world, scope);
     world.provider.returns(PENDING);
     await server.send('POST', `${PATH}/${sessionId}/pay`, { body: { channel: 'TELEBIRR', phone: '0911000001' } });
@@ -73,7 +73,7 @@ describe("a session's checkoutUrl, read again", () => {
     expect(await read(sessionId)).toMatchObject({ status: 'EXPIRED', checkoutUrl: null });
   });
 
-  test('is null for a key that may only read: with the address one can pay and cancel', async () => {
+  test('is null for a read-only key, because the address suffices to pay and cancel', async () => {
     const { sessionId, checkoutUrl } = await buildSession(world, scope);
     const reader = stubKey(scope.merchantId, 'sandbox', ['checkout:read']);
     expect(await read(sessionId, reader)).toMatchObject({ status: 'OPEN', checkoutUrl: null });
@@ -81,13 +81,13 @@ describe("a session's checkoutUrl, read again", () => {
     expect(await read(sessionId, writer)).toMatchObject({ status: 'OPEN', checkoutUrl });
   });
 
-  test('is null where its token was made with another secret, and the old address goes on working', async () => {
+  test('is null where its token was derived with another secret, and the old address remains valid', async () => {
     const { sessionId, checkoutUrl } = await buildSession({ ...world, pepper: 'the-pepper-before-this' }, scope);
     expect(await read(sessionId)).toMatchObject({ status: 'OPEN', checkoutUrl: null });
     expect((await open(checkoutUrl)).page.status).toBe(200);
   });
 
-  test('cannot be made from the id of the session alone', async () => {
+  test('cannot be derived from the id of the session alone', async () => {
     const [one, other] = [await buildSession(world, scope), await buildSession(world, scope)];
     expect(one.clientToken).toMatch(/^[\w-]{43}$/);
     expect(one.clientToken).not.toBe(other.clientToken);

@@ -71,7 +71,7 @@ describe('the hosted checkout page', () => {
     expect(answer.headers.getSetCookie()).toEqual([cookieOf(page.path), cookieOf(itsCalls)]);
   });
 
-  test('without the right token nothing of the session is shown', async () => {
+  test('a request without the right token gets a page without facts of the session', async () => {
     const page = await open();
     const other = await open();
     for (const cookie of ['', 'meskot_checkout=wrong', `meskot_checkout=${other.clientToken}`]) {
@@ -81,7 +81,7 @@ describe('the hosted checkout page', () => {
     }
   });
 
-  test('it shows amount, order and usable channels, M-Pesa greyed, the test ribbon and numbers, and no script', async () => {
+  test('the page has amount, order, usable channels, M-Pesa disabled, the test ribbon and numbers, and no script', async () => {
     const page = await open();
     const answer = await page.get();
     const text = await answer.text();
@@ -95,7 +95,7 @@ describe('the hosted checkout page', () => {
     expect(Buffer.byteLength(text)).toBeLessThan(100_000);
   });
 
-  test('it may be framed by nobody, runs nothing and tells nobody where the customer was', async () => {
+  test('the page forbids frames, scripts and referrers by its headers', async () => {
     const { headers } = await (await open()).get();
     expect(headers.get('content-security-policy')).toMatch(
       /^default-src 'none'; style-src 'sha256-.+frame-ancestors 'none'$/,
@@ -104,18 +104,18 @@ describe('the hosted checkout page', () => {
     expect(headers.get('cache-control')).toBe('no-store');
   });
 
-  test('it speaks Amharic where the session or the customer wants it', async () => {
+  test('the page is in Amharic by the locale of the session or the choice of the customer', async () => {
     expect(await (await open({ locale: 'am' })).text()).toContain('<html lang="am">');
     expect(await (await open()).text('?lang=am')).toContain('የሞባይል ቁጥር');
   });
 
-  test('a channel that does not take the amount is not offered', async () => {
+  test('a channel whose limits exclude the amount is not offered', async () => {
     const text = await (await open({ amountSantim: 10_000_000n })).text();
     expect(text).not.toContain('value="TELEBIRR"');
     expect(text).toContain('value="CBE_BIRR"');
   });
 
-  test('paying leads to the waiting page, then to the page of its end with the way back to the shop', async () => {
+  test('paying leads to the waiting page and then to the final page with a link to the shop', async () => {
     world.provider.returns(PENDING);
     const page = await open({ successUrl: 'https://shop.example/done?cart=1' });
     const answer = await page.post('pay', payForm);
@@ -140,7 +140,7 @@ describe('the hosted checkout page', () => {
     expect((await standing(database.db, page.sessionId))['attempts']).toHaveLength(1);
   });
 
-  test('after a failed try the form is there again and says why', async () => {
+  test('after a failed attempt the form is shown again with the reason', async () => {
     world.provider.returns(declined(true));
     const page = await open();
     await page.post('pay', payForm);
@@ -149,7 +149,7 @@ describe('the hosted checkout page', () => {
     expect(text).toContain('action="' + page.path + '/pay');
   });
 
-  test('why a try failed is said in the language of the page', async () => {
+  test('the reason of a failed attempt is in the language of the page', async () => {
     world.provider.returns(declined(true));
     const page = await open({ locale: 'am' });
     await page.post('pay', payForm);
@@ -158,7 +158,7 @@ describe('the hosted checkout page', () => {
     expect(text).not.toContain('The customer');
   });
 
-  test('loading again the address of a refused form leads to the page, in its language', async () => {
+  test('reloading the address of a rejected form leads to the page in its language', async () => {
     const page = await open();
     for (const verb of ['pay', 'cancel']) {
       const answer = await page.get(`/${verb}?lang=am`);
@@ -172,7 +172,7 @@ describe('the hosted checkout page', () => {
     expect(await (await open({ amountSantim: 99_999n })).text()).toContain('999.99 ETB');
   });
 
-  test('a number that does not pay here is refused with what was typed kept', async () => {
+  test('a number that is not a test number is rejected, and the form retains the input', async () => {
     const page = await open();
     const answer = await page.post('pay', { channel: 'CBE_BIRR', phone: '"><b>0922' });
     const text = await answer.text();
@@ -182,7 +182,7 @@ describe('the hosted checkout page', () => {
     expect(text).toMatch(/value="CBE_BIRR" required checked/);
   });
 
-  test('cancelling ends the session, and its page says so', async () => {
+  test('cancelling ends the session, and its page shows that', async () => {
     const page = await open({ cancelUrl: 'https://shop.example/cart' });
     expect((await page.post('cancel', {})).status).toBe(303);
     expect(await standing(database.db, page.sessionId)).toMatchObject({
@@ -192,7 +192,7 @@ describe('the hosted checkout page', () => {
     expect(await page.text()).toContain('Payment cancelled');
   });
 
-  test('a session whose time is over shows as expired', async () => {
+  test('a session after its expiry is shown as expired', async () => {
     const page = await open({ expiresInMinutes: 5 });
     world.pass(5 * 60_000);
     expect(await page.text()).toContain('has expired');
@@ -202,13 +202,13 @@ describe('the hosted checkout page', () => {
     ['another site', { 'sec-fetch-site': 'cross-site' }],
     ['another site by an old browser', { 'sec-fetch-site': '', origin: 'https://evil.example' }],
     ['nowhere', { 'sec-fetch-site': '' }],
-  ])('a form from %s is refused', async (_where, headers) => {
+  ])('a form from %s is rejected', async (_where, headers) => {
     const page = await open();
     expect((await page.post('pay', payForm, headers)).status).toBe(403);
     expect(await standing(database.db, page.sessionId)).toMatchObject({ session: 'OPEN' });
   });
 
-  test('a QRCODE session shows a code to scan', async () => {
+  test('the page of a QRCODE session has a code to scan', async () => {
     const page = await open({ type: 'QRCODE' });
     expect(await page.text()).toContain('<svg');
     expect(page.qrPayload).toMatch(/^000201.*6304[0-9A-F]{4}$/);
@@ -219,7 +219,7 @@ describe('the hosted checkout page', () => {
       database.db.transaction((trx) => setMerchantStatus(trx, scope.merchantId, status));
     afterEach(() => suspend('ACTIVE'));
 
-    test('cannot be paid, and says so', async () => {
+    test('cannot be paid, and the page gives the reason', async () => {
       const page = await open();
       await suspend('SUSPENDED');
       for (const answer of [await page.get(), await page.post('pay', payForm)]) {
@@ -231,7 +231,7 @@ describe('the hosted checkout page', () => {
       expect((await page.get()).status).toBe(200);
     });
 
-    test('still shows what became of a payment that was in flight', async () => {
+    test('still shows the outcome of a payment that was in flight', async () => {
       world.provider.returns(PENDING);
       const page = await open();
       await page.post('pay', payForm);
@@ -253,7 +253,7 @@ describe('the hosted checkout page', () => {
     });
     afterEach(() => new Promise((resolve) => limited.close(resolve)));
 
-    test('an address may ask so often, whatever the session; then it is told to wait', async () => {
+    test('requests of one address are limited over all sessions, with Retry-After', async () => {
       const pages = [await open(), await open()];
       const ask = async (index: number) => {
         const page = pages[index % 2] ?? pages[0];
@@ -268,7 +268,7 @@ describe('the hosted checkout page', () => {
       expect(await refused.text()).toContain('Too many requests');
     });
 
-    test('wrong tokens are counted against the address, and the right one always passes', async () => {
+    test('wrong tokens are limited by address, and the right token is always accepted', async () => {
       const page = await open();
       const ask = async (path: string, token: string) =>
         (await fetch(`${addressOf(limited)}${path}`, { headers: { cookie: `meskot_checkout=${token}` } })).status;

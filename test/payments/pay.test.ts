@@ -32,7 +32,7 @@ describe('paying a session', () => {
   });
   afterAll(() => database.drop());
 
-  test('one change holds the attempt, the session, the event and the start of the workflow', async () => {
+  test('one transaction contains the attempt, the session, the event and the start of the workflow', async () => {
     const session = await buildSession(world, scope);
     const attemptId = await buildAttempt(world, { ...scope, sessionId: session.sessionId });
     expect(await standing(database.db, session.sessionId)).toMatchObject({
@@ -56,7 +56,7 @@ describe('paying a session', () => {
     expect(row?.input).toEqual(start.input);
   });
 
-  test('the second try of a session makes no second payment.created', async () => {
+  test('the second attempt of a session records no second payment.created', async () => {
     const session = await buildSession(world, scope);
     const first = await buildAttempt(world, { ...scope, sessionId: session.sessionId });
     world.provider.returns({
@@ -68,7 +68,7 @@ describe('paying a session', () => {
     expect(await standing(database.db, session.sessionId)).toMatchObject({ events: ['payment.created'] });
   });
 
-  test('a limit of the channel refuses by name, and leaves nothing behind', async () => {
+  test('an amount outside a limit of the channel is rejected with the limit and stores nothing', async () => {
     const session = await buildSession(world, scope, { amountSantim: 10_000_000n });
     const pay = buildAttempt(world, { ...scope, sessionId: session.sessionId });
     await expect(pay).rejects.toMatchObject({
@@ -78,27 +78,27 @@ describe('paying a session', () => {
     expect(await standing(database.db, session.sessionId)).toMatchObject({ session: 'OPEN', attempts: null });
   });
 
-  test('only the channels the session names can pay it', async () => {
+  test("a channel that is not one of the session's is rejected", async () => {
     const session = await buildSession(world, scope, { channels: ['AWASH'] });
     const pay = buildAttempt(world, { ...scope, sessionId: session.sessionId });
     await expect(pay).rejects.toMatchObject({ code: 'CHANNEL_DISABLED' });
   });
 
-  test('a session whose time is over cannot be paid, swept or not', async () => {
+  test('a session after its expiry cannot be paid, before or after the expiry job', async () => {
     const session = await buildSession(world, scope);
     world.pass(30 * 60_000);
     const pay = buildAttempt(world, { ...scope, sessionId: session.sessionId });
     await expect(pay).rejects.toMatchObject({ code: 'INVALID_STATE' });
   });
 
-  test("another merchant's session is not there", async () => {
+  test("another merchant's session is not found", async () => {
     const session = await buildSession(world, scope);
     const other = await buildMerchant(database.db);
     const pay = buildAttempt(world, { ...other, sessionId: session.sessionId });
     await expect(pay).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  test('a provider that hangs holds up the answer for two seconds, not the payment', async () => {
+  test('a provider that hangs delays the response by two seconds and not the payment', async () => {
     const { sessionId } = await buildSession(world, scope);
     let release = (): void => undefined;
     world.provider.returns(() => new Promise((resolve) => (release = () => resolve(ACCEPTED))));
@@ -112,7 +112,7 @@ describe('paying a session', () => {
     expect(await later).toMatchObject({ outcomeKind: 'accepted' });
   });
 
-  test("a client's token is good for its session until an hour after the end", async () => {
+  test('a client token is valid for its session until an hour after the end', async () => {
     const { sessionId, clientToken } = await buildSession(world, scope);
     const { authenticateClientToken: authenticate, readToken, isOurToken } = createTokenAuthenticator(world);
     expect(await authenticate(sessionId, clientToken)).toEqual({ kind: 'client', ...scope, sessionId });

@@ -36,7 +36,7 @@ describe('searching by phone', () => {
   };
   const SEARCHES = [...FORMS, '%2B251911223344', '0911-22 33 44'];
 
-  test('finds the same customers, whatever form it is typed in and the merchant gave it in, and shows one form', async () => {
+  test('finds the same customers in any notation, and returns one notation', async () => {
     for (const [index, customerPhone] of FORMS.entries()) {
       const body = { checkoutOrderNo: `FORM-${index}`, amount: 10, currency: 'ETB', customerPhone };
       const { transactionId } = (await server.send('POST', '/api/checkout/sessions', { body })).body.data;
@@ -49,7 +49,7 @@ describe('searching by phone', () => {
     }
   });
 
-  test('finds what was paid from it, also when the customer is not known, and nothing of another merchant', async () => {
+  test('finds payments from the phone, also without customer data, and none of another merchant', async () => {
     const other = await buildMerchant(database.db);
     for (const [one, checkoutOrderNo] of [
       [scope, 'PAID-FROM'],

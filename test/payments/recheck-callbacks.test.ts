@@ -17,7 +17,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 const MINUTE_MS = 60_000;
 
-describe("a provider's genuine callback", () => {
+describe('a verified callback of a provider', () => {
   let database: TestDatabase;
   let world: World;
   let scope: MerchantScope;
@@ -52,13 +52,13 @@ describe("a provider's genuine callback", () => {
     ['not yet paid', PENDING, true],
     ['declined', declined(true), true],
     ['nothing', UNKNOWN, false],
-  ])('is answered when the check hears "%s": %s', async (_what, outcome, answered) => {
+  ])('is acknowledged after a query with the outcome "%s": %s', async (_what, outcome, answered) => {
     const { attemptId } = await calledBack();
     world.provider.returns(outcome);
     expect(await proof(attemptId)).toBe(answered);
   });
 
-  test('is not answered while somebody else goes on asking, but is once the money is booked', async () => {
+  test('is not acknowledged during another query, and is acknowledged once the payment is booked', async () => {
     const { attemptId } = await calledBack();
     const lease = async (until: Date | null) =>
       rows(database.db, 'UPDATE payment_attempt SET lease_until = :until WHERE id = :attemptId', { attemptId, until });
@@ -71,7 +71,7 @@ describe("a provider's genuine callback", () => {
     expect(await proof(attemptId)).toBe(true);
   });
 
-  test('is asked about again until the payment is found paid, also when its session is long over', async () => {
+  test("is rechecked until the payment is found paid, also long after the session's end", async () => {
     const payment = await calledBack();
     world.provider.returns(UNKNOWN);
     await world.checkAttempt(payment.attemptId, { notifyWorkflow: true });
@@ -92,7 +92,7 @@ describe("a provider's genuine callback", () => {
     expect(await recheck()).toBe(0);
   });
 
-  test('is asked about once a minute at first, then ever more rarely, for 24 h', async () => {
+  test('is rechecked once a minute at first and then ever more rarely, for 24 h', async () => {
     await calledBack();
     world.provider.returns(PENDING);
     const countIn = async (steps: number, stepMs: number): Promise<number> => {
@@ -110,13 +110,13 @@ describe("a provider's genuine callback", () => {
     expect(await recheck()).toBe(0);
   });
 
-  test('that was not genuine is no reason to ask', async () => {
+  test('that was not verified is not rechecked', async () => {
     await calledBack(false);
     world.pass(2 * MINUTE_MS);
     expect(await recheck()).toBe(0);
   });
 
-  test('is asked about in batches, and one whose check fails holds up no other', async () => {
+  test('is rechecked in batches, and a failing check does not block the others', async () => {
     for (let count = 0; count < 5; count += 1) await calledBack();
     world.pass(2 * MINUTE_MS);
     world.provider.returns(PENDING);

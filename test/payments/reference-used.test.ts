@@ -33,7 +33,7 @@ const newReference = () => `ONCE-${(references += 1)}`;
 const check = (attemptId: string) => world.checkAttempt(attemptId, { notifyWorkflow: false });
 const available = async (of = scope) => (await readBalance(database.db, of)).availableSantim;
 
-test('the second transaction that a provider calls paid by one reference is held, and never SUCCESS', async () => {
+test('the second transaction reported paid by one reference is held and never SUCCESS', async () => {
   const [first, second] = [await buildPendingPayment(world, scope), await buildPendingPayment(world, scope)];
   world.provider.returns({ ...PAID, providerReference: newReference() });
   expect(await check(first.attemptId)).toMatchObject({ transactionStatus: 'SUCCESS' });
@@ -62,14 +62,14 @@ test('the second transaction that a provider calls paid by one reference is held
 
   await expect(acceptHeld(world, second)).rejects.toMatchObject({
     code: 'INVALID_STATE',
-    message: expect.stringContaining(`which has paid ${first.transactionId}: it can only be given back`),
+    message: expect.stringContaining(`which has paid ${first.transactionId}: it can only be returned`),
   });
   const { transaction } = await giveHeldBack(world, second);
   expect(transaction).toMatchObject({ status: 'FAILED', holdReason: null });
   expect(await available()).toBe(paid);
 });
 
-test('of fifty that are called paid by one reference at once, one is SUCCESS', async () => {
+test('of fifty transactions reported paid by one reference at once, one is SUCCESS', async () => {
   const payments = [];
   for (let index = 0; index < 50; index += 1) payments.push(await buildPendingPayment(world, scope));
   world.provider.returns({ ...PAID, providerReference: newReference() });
@@ -107,7 +107,7 @@ test('held money of another amount is not accepted once its reference has paid a
   await giveHeldBack(world, held);
 });
 
-test('a reply about another order leaves the payment as it was, and is told in the log', async () => {
+test('a reply about another order changes nothing and is logged', async () => {
   const payment = await buildPendingPayment(world, scope);
   world.provider.returns({ kind: 'unknown', reason: 'other-order', message: 'the answer is about another order' });
   lines.length = 0;

@@ -94,7 +94,7 @@ describe('paying in the sandbox over HTTP', () => {
     ['TELEBIRR', true],
     ['CBE_BIRR', false],
     ['AWASH', false],
-  ])('%s: an approved payment succeeds by its callback while the status is waited for', async (channel, redirects) => {
+  ])('%s: an approved payment succeeds by its callback during a wait for the status', async (channel, redirects) => {
     const { sessionId } = await open();
     const paid = await pay(sessionId, '+251 911 000 001', channel);
     expect(paid.status).toBe(202);
@@ -105,7 +105,7 @@ describe('paying in the sandbox over HTTP', () => {
     expect(stands).toMatchObject({ events: ['checkout.completed', 'payment.created', 'payment.succeeded'] });
   });
 
-  test('insufficient funds leave the session open for another try', async () => {
+  test('insufficient funds leave the session open for another attempt', async () => {
     const { sessionId, transactionId } = await open();
     await pay(sessionId, '0911000003');
     while ((await standing(database.db, sessionId))['session'] === 'PROCESSING') await pause();
@@ -117,7 +117,7 @@ describe('paying in the sandbox over HTTP', () => {
     expect((await status(sessionId, 10)).body.data.status).toBe('SUCCESS');
   });
 
-  test('a hard decline fails the transaction, and the transaction says why', async () => {
+  test('a hard decline fails the transaction with the reason', async () => {
     const { sessionId, transactionId } = await open();
     await pay(sessionId, '0911000002');
     expect((await status(sessionId, 10)).body.data).toMatchObject({ status: 'FAILED', final: true });
@@ -125,7 +125,7 @@ describe('paying in the sandbox over HTTP', () => {
     expect(body.data).toMatchObject({ status: 'FAILED', failure: { code: 'DECLINED', retryable: false } });
   });
 
-  test('a payment whose callback was lost is found by a claim of success, which alone proves nothing', async () => {
+  test('a payment with a lost callback is found by the query that a reported success triggers', async () => {
     const { sessionId } = await open();
     await pay(sessionId, '0911000007');
     const early = await hook('success', sessionId, { claimedStatus: 'SUCCESS' });
@@ -139,7 +139,7 @@ describe('paying in the sandbox over HTTP', () => {
     });
   });
 
-  test('fifty parallel hooks make one provider query, one set of events and fifty answers', async () => {
+  test('fifty parallel hooks cause one provider query, one set of events and fifty responses', async () => {
     const { sessionId } = await open();
     const { body } = await pay(sessionId, '0911000007');
     const paid = async () => (await simulator.orderOf(body.data.attemptId))?.paid === true;
@@ -153,7 +153,7 @@ describe('paying in the sandbox over HTTP', () => {
     expect(stands).toMatchObject({ events: ['checkout.completed', 'payment.created', 'payment.succeeded'] });
   });
 
-  test('an approval with a wrong amount is held, and the transaction says so', async () => {
+  test('an approval with a wrong amount is held, and the transaction shows it', async () => {
     const { sessionId, transactionId } = await open();
     await pay(sessionId, '0911000008');
     while ((await standing(database.db, sessionId))['holdReason'] === null) await pause();
@@ -193,14 +193,14 @@ describe('paying in the sandbox over HTTP', () => {
     expect(transaction.body.data).toMatchObject({ status: 'SUCCESS', lateConfirmation: true });
   });
 
-  test('cancelling a payment in flight asks the provider first; what was not paid is cancelled', async () => {
+  test('cancelling a payment in flight queries the provider first and cancels an unpaid payment', async () => {
     const { sessionId } = await open();
     await pay(sessionId, '0911000004');
     expect((await hook('cancel', sessionId)).body.data).toMatchObject({ status: 'CANCELLED', final: true });
     expect(await standing(database.db, sessionId)).toMatchObject({ attempts: ['ABANDONED'] });
   });
 
-  test('cancelling what was paid meanwhile finds it paid', async () => {
+  test('cancelling a payment that was paid meanwhile finds it paid', async () => {
     const { sessionId } = await open();
     const { body } = await pay(sessionId, '0911000007');
     while ((await simulator.orderOf(body.data.attemptId))?.paid !== true) await pause();
@@ -208,14 +208,14 @@ describe('paying in the sandbox over HTTP', () => {
     expect((await hook('cancel', sessionId)).body.data).toMatchObject({ claim: 'cancel', status: 'SUCCESS' });
   });
 
-  test("a number that is not the sandbox's is refused with the list", async () => {
+  test('a number that is not a sandbox number is rejected with the list', async () => {
     const { sessionId } = await open();
     const answer = await pay(sessionId, '0922334455');
     expect([answer.status, answer.body.error.code]).toEqual([400, 'VALIDATION_ERROR']);
     expect(answer.body.message).toContain('0911000005 (approved after 2 minutes)');
   });
 
-  test("a session's token opens its own calls and no others", async () => {
+  test("a session's token is accepted for its own calls and no others", async () => {
     const mine = await open();
     const other = await open();
     const token = { 'x-client-token': mine.clientToken };
@@ -229,7 +229,7 @@ describe('paying in the sandbox over HTTP', () => {
     expect(list.status).toBe(401);
   });
 
-  test('a repeated request to pay with the same idempotency key answers the same bytes, redirect included', async () => {
+  test('a repeated payment with the same idempotency key returns the same bytes, redirect included', async () => {
     const { sessionId } = await open();
     const body = { channel: 'TELEBIRR', phone: '0911000004' };
     const path = `/api/checkout/sessions/${sessionId}/pay`;
@@ -250,7 +250,7 @@ describe('paying in the sandbox over HTTP', () => {
     expect(await standing(database.db, sessionId)).toMatchObject({ events: ['checkout.expired'] });
   });
 
-  test('what was refused names the field, and leaves nothing behind', async () => {
+  test('a rejected request names the field and stores nothing', async () => {
     const bad: [object, number, string][] = [
       [{ amount: 10.005 }, 400, 'VALIDATION_ERROR'],
       [{ amount: 0 }, 400, 'VALIDATION_ERROR'],
@@ -273,7 +273,7 @@ describe('paying in the sandbox over HTTP', () => {
     expect(await count()).toEqual(before);
   });
 
-  test('an order number is taken once; the refusal names its session', async () => {
+  test('an order number is used once; the error names its session', async () => {
     const body = newSession();
     const first = await send('POST', '/api/checkout/sessions', { body });
     const again = await send('POST', '/api/checkout/sessions', { body });

@@ -14,7 +14,7 @@ import {
 } from '../../src/payments/states.ts';
 
 describe('the transition tables', () => {
-  test('nothing leaves COMPLETED, and only COMPLETED is reached from another end', () => {
+  test('no transition leaves COMPLETED, and only COMPLETED is reached from another final status', () => {
     const walk = fc.array(fc.nat(), { maxLength: 20 });
     fc.assert(
       fc.property(walk, (choices) => {
@@ -39,7 +39,7 @@ describe('the transition tables', () => {
     }
   });
 
-  test('a declined try opens the session only when it may be tried again, tries are left and time is', () => {
+  test('a declined attempt opens the session only if retryable, with attempts left and before the expiry', () => {
     const facts = fc.record({
       retryable: fc.boolean(),
       attemptsCount: fc.integer({ min: 1, max: 5 }),
@@ -57,16 +57,16 @@ describe('the transition tables', () => {
     );
   });
 
-  test('doubt is waited out for 24 h and no longer; a definite answer ends at once, and no answer never', () => {
+  test('an unknown outcome waits for 24 h at most; a definite result ends at once, no result never', () => {
     const facts = fc.record({
-      result: fc.constantFrom('unpaid' as const, 'unknown' as const, 'not asked' as const),
+      result: fc.constantFrom('unpaid' as const, 'unknown' as const, 'not queried' as const),
       expiresAtMs: fc.nat(),
       sinceMs: fc.integer({ min: -10, max: UNKNOWN_GRACE_MS * 2 }),
     });
     fc.assert(
       fc.property(facts, ({ result, expiresAtMs, sinceMs }) => {
         const verdict = atExpiry({ result, expiresAtMs, atMs: expiresAtMs + sinceMs });
-        if (sinceMs < 0 || result === 'not asked') return verdict === 'wait';
+        if (sinceMs < 0 || result === 'not queried') return verdict === 'wait';
         if (result === 'unpaid') return verdict === 'end';
         return verdict === (sinceMs < UNKNOWN_GRACE_MS ? 'wait' : 'reconcile');
       }),

@@ -61,7 +61,7 @@ describe('checking an attempt', () => {
     });
   });
 
-  test('an order whose fate is unknown is sent again under the same id, and nothing is assumed', async () => {
+  test('an order with an unknown outcome is sent again under the same id', async () => {
     const session = await buildSession(world, scope);
     const attemptId = await buildAttempt(world, { ...scope, sessionId: session.sessionId });
     world.provider.returns(UNKNOWN);
@@ -74,7 +74,7 @@ describe('checking an attempt', () => {
     });
   });
 
-  test('fifty checks at once ask the provider once and confirm once', async () => {
+  test('fifty concurrent checks query the provider once and confirm once', async () => {
     const payment = await buildPendingPayment(world, scope);
     world.provider.returns(PAID);
     const queried = world.provider.queries.length;
@@ -84,7 +84,7 @@ describe('checking an attempt', () => {
     expect(await standing(database.db, payment.sessionId)).toMatchObject({ events: SUCCESS_EVENTS });
   });
 
-  test('fifty processes that check at once confirm once, and all learn of it', async () => {
+  test('fifty processes that check concurrently confirm once, and all get the result', async () => {
     const payment = await buildPendingPayment(world, scope);
     world.provider.returns(PAID);
     const gateway = Array.from({ length: 50 }, () => createSyncAttempt(world));
@@ -97,7 +97,7 @@ describe('checking an attempt', () => {
     expect(await standing(database.db, payment.sessionId)).toMatchObject({ events: SUCCESS_EVENTS });
   });
 
-  test('a claim does not ask again within its interval; a proof does', async () => {
+  test('a report causes no query within the minimum interval; a callback does', async () => {
     const payment = await buildPendingPayment(world, scope);
     world.provider.returns(PENDING);
     const queried = () => world.provider.queries.length;
@@ -114,7 +114,7 @@ describe('checking an attempt', () => {
   test.each([
     ['pending', PENDING],
     ['a no', declined(false)],
-  ])('a proof that comes while an older question fetches %s has the provider asked again', async (_what, outcome) => {
+  ])('a callback during an earlier query that returns %s causes a second query', async (_what, outcome) => {
     const payment = await buildPendingPayment(world, scope);
     let release: (outcome: ProviderOutcome) => void = () => undefined;
     world.provider.returns(() => new Promise((resolve) => (release = resolve)), PAID);
@@ -126,7 +126,7 @@ describe('checking an attempt', () => {
     expect(await proof).toMatchObject({ queried: true, transactionStatus: 'SUCCESS' });
   });
 
-  test('what a dead process held is asked again when its lease is over', async () => {
+  test('an attempt leased by a dead process is queried again after the lease', async () => {
     const payment = await buildPendingPayment(world, scope);
     await rows(database.db, 'UPDATE payment_attempt SET lease_until = :until WHERE id = :id', {
       id: payment.attemptId,
@@ -137,7 +137,7 @@ describe('checking an attempt', () => {
     expect(await check(payment.attemptId)).toMatchObject({ transactionStatus: 'SUCCESS' });
   });
 
-  test('a check that fails after the answer gives its lease back: the next one asks at once', async () => {
+  test('a check that fails after the response releases its lease', async () => {
     const payment = await buildPendingPayment(world, scope);
     world.provider.returns(PAID);
     const broken = createSyncAttempt({
@@ -150,14 +150,14 @@ describe('checking an attempt', () => {
     expect(world.provider.queries.length).toBe(queried + 1);
   });
 
-  test('a check that fails for want of an answer gives its lease back too', async () => {
+  test('a check that fails without a response releases its lease', async () => {
     const payment = await buildPendingPayment(world, scope);
     world.provider.returns(() => Promise.reject(new Error('a defect of ours')), PAID);
     await expect(check(payment.attemptId)).rejects.toThrow('a defect of ours');
     expect(await check(payment.attemptId)).toMatchObject({ transactionStatus: 'SUCCESS' });
   });
 
-  test('a check says that it asked only when it did, not when it shares what another heard', async () => {
+  test('a check is marked as queried only if it queried the provider itself', async () => {
     const payment = await buildPendingPayment(world, scope);
     world.provider.returns(PENDING);
     world.pass(2_000);
@@ -170,7 +170,7 @@ describe('checking an attempt', () => {
     expect(await claim()).toMatchObject({ queried: false, outcomeKind: 'pending' });
   });
 
-  test('polling that changes nothing leaves one entry in the timeline', async () => {
+  test('repeated equal results are one timeline entry', async () => {
     const payment = await buildPendingPayment(world, scope);
     world.provider.returns(PENDING);
     for (let polls = 0; polls < 3; polls += 1) await check(payment.attemptId);

@@ -19,7 +19,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 const GAUGES = ['meskot_payments_held', 'meskot_payments_duplicate', 'meskot_transactions_unreconciled'];
 
-describe('payments that an operator must look at', () => {
+describe('monitoring of payments that need an operator', () => {
   let database: TestDatabase;
   let world: World;
   let scope: MerchantScope;
@@ -51,7 +51,7 @@ describe('payments that an operator must look at', () => {
     ]);
   }
 
-  test('a held one is warned of once, and counted', async () => {
+  test('a held payment is logged once and counted', async () => {
     const payment = await buildPendingPayment(world, scope);
     world.provider.returns({ ...PAID, amountSantim: 1n });
     await Promise.all([check(payment.attemptId), check(payment.attemptId)]);
@@ -60,7 +60,7 @@ describe('payments that an operator must look at', () => {
     expect(await figures()).toEqual([1, 0, 0]);
   });
 
-  test('one that was paid twice is warned of once, and counted', async () => {
+  test('a second payment is logged once and counted', async () => {
     const first = await buildPendingPayment(world, scope);
     world.provider.returns(declined(true), ACCEPTED, PAID);
     await check(first.attemptId);
@@ -75,20 +75,20 @@ describe('payments that an operator must look at', () => {
     expect(await figures()).toEqual([0, 1, 0]);
   });
 
-  test('one that expired in doubt is warned of once, and counted until its money comes after all', async () => {
+  test('a payment that expired with an unknown outcome is logged once, and counted until it is confirmed', async () => {
     const payment = await buildPendingPayment(world, scope);
     world.provider.returns(UNKNOWN);
     world.pass(2 * DAY_MS);
     await world.expireAttempt(payment.attemptId, world.clock());
     await world.expireAttempt(payment.attemptId, world.clock());
-    expectWarning(payment, /reconciled/);
+    expectWarning(payment, /needs reconciliation/);
     expect(await figures()).toEqual([0, 0, 1]);
     world.provider.returns(PAID);
     await check(payment.attemptId);
     expect(await figures()).toEqual([0, 0, 0]);
   });
 
-  test('are shown beside those under way, by how long these have been', async () => {
+  test('pending payments are counted by age', async () => {
     const minutes = [0.5, 2, 3, 20, 45];
     for (const age of minutes) {
       const { attemptId } = await buildPendingPayment(world, scope);
@@ -107,7 +107,7 @@ describe('payments that an operator must look at', () => {
     });
   });
 
-  test('are not counted as 0 while the database is away', async () => {
+  test('no figures are reported while the database is unavailable', async () => {
     const db = openDatabase({ url: 'postgresql://127.0.0.1:1/away', poolMax: 1, applicationName: 'test' });
     const registry = createRegistry('worker');
     measurePayments(registry, db);

@@ -49,7 +49,7 @@ function openWait(sessionId: string): ClientRequest {
   return call;
 }
 
-test('a wait ends with its connection: after it nothing is asked any more', async () => {
+test('a closed connection ends its wait, and no statement follows', async () => {
   const sessions = await Promise.all(Array.from({ length: 5 }, () => buildSession(world, scope)));
   asked = [];
   const calls = Array.from({ length: 30 }, (_, i) => openWait(sessions[i % 5]?.sessionId ?? ''));
@@ -74,7 +74,7 @@ test('all waits of a process share one statement every 250 ms', async () => {
   expect(readsOf()).toBeGreaterThan(2 * answers.length);
 });
 
-test('every wait for a session is answered as soon as it ends, however it ends', async () => {
+test('every wait ends as soon as its session is final or expired', async () => {
   const [cancelled, late] = [await buildSession(world, scope), await buildSession(world, scope)];
   const waits = [cancelled, cancelled, late].map(({ sessionId }) => http.send('GET', pathOf(sessionId, 10)));
   await until('every call to be waiting', async () => readsOf() > 3);
@@ -86,7 +86,7 @@ test('every wait for a session is answered as soon as it ends, however it ends',
   expect(performance.now() - startedAt).toBeLessThan(5_000);
 });
 
-test('one token has a few waits open at once; one more is told when to come again', async () => {
+test('concurrent waits of one token are limited, with Retry-After', async () => {
   const { sessionId, clientToken } = await buildSession(world, scope);
   const ask = (wait: number) =>
     http.send('GET', pathOf(sessionId, wait), { key: null, headers: { 'x-client-token': clientToken } });
@@ -98,12 +98,12 @@ test('one token has a few waits open at once; one more is told when to come agai
   expect((await ask(1)).status).toBe(200);
 });
 
-test('a database that is away ends the waits, as it ends other requests', async () => {
+test('an unavailable database fails the waits', async () => {
   const db = openDatabase({ url: 'postgres://nobody@127.0.0.1:1/none', poolMax: 1, applicationName: 'test' });
   const waits = createSessionWaits({ db, clock: () => new Date() });
   const { signal } = new AbortController();
-  await expect(waits.untilMoved('cs_1', { forMs: 10_000, signal })).rejects.toThrow('ECONNREFUSED');
-  expect(await waits.untilMoved('cs_1', { forMs: 1, signal })).toBe('late');
-  expect(await waits.untilMoved('cs_1', { forMs: 10_000, signal: AbortSignal.timeout(1) })).toBe('abandoned');
+  await expect(waits.untilFinal('cs_1', { forMs: 10_000, signal })).rejects.toThrow('ECONNREFUSED');
+  expect(await waits.untilFinal('cs_1', { forMs: 1, signal })).toBe('late');
+  expect(await waits.untilFinal('cs_1', { forMs: 10_000, signal: AbortSignal.timeout(1) })).toBe('abandoned');
   await db.destroy();
 });

@@ -59,7 +59,7 @@ describe.each(ENDS)('the workflow of a payment that %s', (_how, end) => {
   };
   const signals = () => world.enqueued.flatMap(({ signal }) => signal ?? []);
 
-  test('is not started before its first poll is due, and not at all when the payment is over by then', async () => {
+  test('is started when its first poll is due, and not if the payment is over by then', async () => {
     const payment = await buildPendingPayment(world, scope);
     const [start] = await rows<{ dueInSeconds: number; isFree: boolean }>(
       database.db,
@@ -74,7 +74,7 @@ describe.each(ENDS)('the workflow of a payment that %s', (_how, end) => {
     expect(signals()).toEqual([]);
   });
 
-  test('is told where it was started', async () => {
+  test('is signalled if it was started', async () => {
     const payment = await buildPendingPayment(world, scope);
     await rows(database.db, `DELETE FROM outbox WHERE kind = 'start'`);
     await end(world, payment);
@@ -82,7 +82,7 @@ describe.each(ENDS)('the workflow of a payment that %s', (_how, end) => {
     expect(signals()).toEqual(['attemptUpdated']);
   });
 
-  test('is told where a worker is just starting it', async () => {
+  test('is signalled if a worker is just starting it', async () => {
     const payment = await buildPendingPayment(world, scope);
     await rows(database.db, `UPDATE outbox SET lease_until = now() + interval '5 seconds'`);
     await end(world, payment);

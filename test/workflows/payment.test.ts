@@ -9,7 +9,7 @@ import { closeAttempt } from '../../src/payments/close-session.ts';
 import { createSession } from '../../src/payments/create-session.ts';
 import { startPayment } from '../../src/payments/pay.ts';
 import { MIN_QUERY_INTERVAL_MS, createSyncAttempt } from '../../src/payments/sync.ts';
-import { paymentWorkflowId } from '../../src/payments/workflow-input.ts';
+import { paymentWorkflowId } from '../../src/payments/workflow.ts';
 import { storeCallback } from '../../src/providers/callbacks.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { standing } from '../support/build.ts';
@@ -236,11 +236,13 @@ describe('the clock of a payment attempt', () => {
     const { attemptId, workflowId } = await pay('0911000004');
     await asked(attemptId);
     await until('it waits for the customer', async () =>
-      /^wait for the customer, then ask the provider, \d{4}-/.test(await details(workflowId)),
+      /^until the next query: the customer may be confirming, \d{4}-/.test(await details(workflowId)),
     );
     await simulator.fault({ kind: 'serverError', on: 'query' });
     await skipTime(world.temporal.client, workflowId, (EXPIRES_IN_MINUTES + 10) * MINUTE_MS);
-    expect(await details(workflowId)).toMatch(/^session over, the provider has not said unpaid: ask again, \d{4}-/);
+    expect(await details(workflowId)).toMatch(
+      /^until the next query: the session is over and the outcome unknown, \d{4}-/,
+    );
     await simulator.clearFaults();
     await skipTime(world.temporal.client, workflowId, 60 * MINUTE_MS);
     expect(await result(workflowId)).toBe('ABANDONED');

@@ -38,9 +38,9 @@ export type PageFrame = {
   language: Language;
   title: string;
   body: Html;
-  /** Shows the ribbon that no real money moves. */
+  /** Whether the ribbon about test payments is shown. */
   test?: boolean;
-  /** Reloads itself after this many seconds. */
+  /** When the page reloads. */
   refreshSeconds?: number;
   /** The address of the same page in the other language. */
   otherLanguageHref?: string;

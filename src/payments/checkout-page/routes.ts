@@ -44,7 +44,7 @@ export function createCheckoutPages(deps: PageDeps): Router {
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'RATE_LIMITED') throw error;
       ctx.set(error.headers);
-      answerNotice(ctx, error.status, 'busy');
+      sendNotice(ctx, error.status, 'busy');
     }
   });
 
@@ -53,7 +53,7 @@ export function createCheckoutPages(deps: PageDeps): Router {
     if (typeof sessionId !== 'string' || !token) return null;
     await deps.limits.failedAuth.reject(ctx, () => deps.tokens.isOurToken(sessionId, token));
     const caller = await deps.tokens.readToken(sessionId, token);
-    // A link that was valid once is not a guess: customers open it again.
+    // A link that was valid once is not counted as a guess.
     if (caller === 'ended') return null;
     if (!caller) {
       await deps.limits.failedAuth.count(ctx);
@@ -65,15 +65,15 @@ export function createCheckoutPages(deps: PageDeps): Router {
   router.get('/checkout/:sessionId', async (ctx) => {
     const linkToken = single(ctx.query['t']);
     const visitor = await visitorOf(ctx, linkToken ?? ctx.cookies.get(CLIENT_TOKEN_COOKIE));
-    if (!visitor) return answerNotice(ctx, 404, 'invalid');
+    if (!visitor) return sendNotice(ctx, 404, 'invalid');
     if (linkToken !== undefined) {
       setTokenCookie(ctx, deps.baseUrl, visitor);
       return seeOther(ctx, visitor.key.sessionId);
     }
-    await show(deps, ctx, { visitor, session: await readSession(deps, visitor.key) });
+    await sendSession(deps, ctx, { visitor, session: await readSession(deps, visitor.key) });
   });
 
-  // The address of a rejected form: reloading it shows the page.
+  // A rejected form is shown under these addresses; reloading them shows the page.
   router.get(['/checkout/:sessionId/pay', '/checkout/:sessionId/cancel'], (ctx) => {
     seeOther(ctx, encodeURIComponent(ctx.params['sessionId'] ?? ''));
   });
@@ -86,18 +86,18 @@ export function createCheckoutPages(deps: PageDeps): Router {
   router.post('/checkout/:sessionId/cancel', async (ctx) => {
     const visitor = await formVisitor(ctx);
     if (!visitor) return;
-    await reportOutcome(deps, visitor.key, { claim: 'cancel', words: { reason: 'cancelled on the page' } });
+    await reportOutcome(deps, visitor.key, { claim: 'cancel', details: { reason: 'cancelled on the page' } });
     seeOther(ctx, visitor.key.sessionId);
   });
 
   /** The caller that posted one of our forms; null, with the response sent, when the form or the token is not valid. */
   async function formVisitor(ctx: Context): Promise<Visitor | null> {
     if (!isOwnForm(ctx, deps.baseUrl)) {
-      answerNotice(ctx, 403, 'refused');
+      sendNotice(ctx, 403, 'foreign');
       return null;
     }
     const visitor = await visitorOf(ctx, ctx.cookies.get(CLIENT_TOKEN_COOKIE));
-    if (!visitor) answerNotice(ctx, 404, 'invalid');
+    if (!visitor) sendNotice(ctx, 404, 'invalid');
     return visitor;
   }
 
@@ -109,7 +109,7 @@ async function pay(deps: PageDeps, ctx: Context, visitor: Visitor): Promise<void
   const phone = form.get('phone') ?? '';
   const channel = CHANNELS.find((one) => one === form.get('channel'));
   try {
-    if (!channel) throw new AppError('CHANNEL_NOT_AVAILABLE', 'channel is required');
+    if (!channel) throw new AppError('CHANNEL_NOT_AVAILABLE', 'Channel is required.');
     const payment = await deps.runInTransaction((tx) => startPayment({ ...deps, tx }, visitor.key, { channel, phone }));
     await awaitProviderResult(deps.checkAttempt, payment);
   } catch (error) {
@@ -120,7 +120,7 @@ async function pay(deps: PageDeps, ctx: Context, visitor: Visitor): Promise<void
     const session = await readSession(deps, visitor.key);
     const ownText = problemText(text, { hasChannel: channel !== undefined, session });
     ctx.status = error.status;
-    return show(deps, ctx, { visitor, session, problem: { text: ownText, phone, channel: channel ?? '' } });
+    return sendSession(deps, ctx, { visitor, session, problem: { text: ownText, phone, channel: channel ?? '' } });
   }
   seeOther(ctx, visitor.key.sessionId);
 }
@@ -141,21 +141,20 @@ function problemText(text: TextName, { hasChannel, session }: { hasChannel: bool
 
 type PageState = { visitor: Visitor; session: Session; problem?: SessionView['problem'] };
 
-async function show(deps: PageDeps, ctx: Context, { visitor, session, problem }: PageState): Promise<void> {
+async function sendSession(deps: PageDeps, ctx: Context, { visitor, session, problem }: PageState): Promise<void> {
   const [merchant, channels] = await Promise.all([
     findMerchant(deps.db, session.merchantId),
     listChannels(deps.db, session, deps.findProvider),
   ]);
   const language = languageOf(ctx) ?? session.locale;
-  // A payment in flight or over is always shown: the customer's money is in it.
+  // A payment in flight or over is always shown.
   if (merchant?.status !== 'ACTIVE' && session.status === 'OPEN') {
-    return response(ctx, 403, renderNotice(language, 'suspended'));
+    return sendPage(ctx, 403, renderNotice(language, 'suspended'));
   }
-  const qr =
-    session.type === 'QRCODE' && session.status === 'OPEN' ? await drawQr(deps.baseUrl, session, visitor) : null;
-  const merchantName = merchant?.name ?? '';
-  const view = { session, merchantName, language, channels, qr, ...(problem && { problem }) };
-  response(ctx, problem ? ctx.status : 200, renderSession(view));
+  const hasQr = session.type === 'QRCODE' && session.status === 'OPEN';
+  const qr = hasQr ? await drawQr(deps.baseUrl, session, visitor) : null;
+  const view = { session, merchantName: merchant?.name ?? '', language, channels, qr, ...(problem && { problem }) };
+  sendPage(ctx, problem ? ctx.status : 200, renderSession(view));
 }
 
 async function drawQr(baseUrl: string, session: Session, visitor: Visitor): Promise<Html> {
@@ -199,11 +198,11 @@ function seeOther(ctx: Context, sessionId: string): void {
   ctx.status = 303;
 }
 
-function answerNotice(ctx: Context, status: number, notice: Notice): void {
-  response(ctx, status, renderNotice(languageOf(ctx) ?? 'en', notice));
+function sendNotice(ctx: Context, status: number, notice: Notice): void {
+  sendPage(ctx, status, renderNotice(languageOf(ctx) ?? 'en', notice));
 }
 
-function response(ctx: Context, status: number, page: string): void {
+function sendPage(ctx: Context, status: number, page: string): void {
   ctx.status = status;
   ctx.body = page;
   ctx.set(PAGE_HEADERS);
@@ -213,16 +212,16 @@ const FORM_BYTES_MAX = 4_096;
 const CONTENT_TYPE_CHARACTERS_MAX = 200;
 
 /** A posted form. Throws UNSUPPORTED_MEDIA_TYPE and PAYLOAD_TOO_LARGE. */
-export async function readForm(ctx: Context): Promise<URLSearchParams> {
+async function readForm(ctx: Context): Promise<URLSearchParams> {
   const isShort = ctx.get('content-type').length <= CONTENT_TYPE_CHARACTERS_MAX;
   if (!isShort || !ctx.is('application/x-www-form-urlencoded')) {
-    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'This page takes forms: application/x-www-form-urlencoded');
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'The content type must be application/x-www-form-urlencoded.');
   }
   const body = await readBody(ctx.req.iterator({ destroyOnReturn: false }), FORM_BYTES_MAX);
   if (body === null) {
-    // What is left unread of it would be taken for the next request.
+    // The unread rest of the body would be parsed as the next request.
     ctx.set('Connection', 'close');
-    throw new AppError('PAYLOAD_TOO_LARGE', `A form may have at most ${FORM_BYTES_MAX} bytes`);
+    throw new AppError('PAYLOAD_TOO_LARGE', `A form may have at most ${FORM_BYTES_MAX} bytes.`);
   }
   return new URLSearchParams(body.toString());
 }

@@ -7,7 +7,7 @@ import type { MerchantChannel } from '../../merchants/channels/queries.ts';
 import { confirmUrl } from '../hooks.ts';
 import { returnUrl, type Session } from '../session.ts';
 import { isHeld } from '../states.ts';
-import { renderPage } from './page-layout.ts';
+import { renderPage, type PageFrame } from './page-layout.ts';
 import { interpolate, TEXTS, type Language, type TextName } from './translations.ts';
 
 const REFRESH_SECONDS = 3;
@@ -24,42 +24,35 @@ export type SessionView = {
   problem?: { text: TextName; phone: string; channel: string };
 };
 
-/** The page for a session's current status: to pay, to wait, or one for each end. Never shows failed while pending. */
+/** The page for a session's current status: to pay, to wait, or one for each end. A pending payment is never shown failed. */
 export function renderSession(view: SessionView): string {
-  const texts = TEXTS[view.language];
-  const { session } = view;
-  const frame = {
-    language: view.language,
+  const { session, language } = view;
+  return renderPage({
+    language,
     test: session.environment === 'sandbox',
-    otherLanguageHref: `/checkout/${session.id}?lang=${view.language === 'en' ? 'am' : 'en'}`,
-  };
-  if (isHeld(session)) {
-    const refreshSeconds = REFRESH_SECONDS * 10;
-    return renderPage({ ...frame, title: texts.heldTitle, body: ended(view, 'held'), refreshSeconds });
-  }
+    otherLanguageHref: `/checkout/${session.id}?lang=${language === 'en' ? 'am' : 'en'}`,
+    ...pageOf(view),
+  });
+}
+
+function pageOf(view: SessionView): Pick<PageFrame, 'title' | 'body' | 'refreshSeconds'> {
+  const { session, merchantName } = view;
+  const texts = TEXTS[view.language];
+  if (isHeld(session)) return { ...endPage(view, 'held'), refreshSeconds: REFRESH_SECONDS * 10 };
   switch (session.status) {
     case 'OPEN':
-      return renderPage({
-        ...frame,
-        title: interpolate(texts.payTo, { merchant: view.merchantName }),
-        body: payForm(view),
-      });
-    case 'PROCESSING': {
-      const body = waiting(view);
-      return renderPage({ ...frame, title: texts.waitingTitle, body, refreshSeconds: REFRESH_SECONDS });
-    }
+      return { title: interpolate(texts.payTo, { merchant: merchantName }), body: payForm(view) };
+    case 'PROCESSING':
+      return { title: texts.waitingTitle, body: waiting(view), refreshSeconds: REFRESH_SECONDS };
     case 'COMPLETED':
-      return renderPage({ ...frame, title: texts.completedTitle, body: ended(view, 'completed') });
     case 'FAILED':
-      return renderPage({ ...frame, title: texts.failedTitle, body: ended(view, 'failed') });
     case 'CANCELLED':
-      return renderPage({ ...frame, title: texts.cancelledTitle, body: ended(view, 'cancelled') });
     case 'EXPIRED':
-      return renderPage({ ...frame, title: texts.expiredTitle, body: ended(view, 'expired') });
+      return endPage(view, session.status.toLowerCase() as Lowercase<typeof session.status>);
   }
 }
 
-export type Notice = 'invalid' | 'refused' | 'busy' | 'suspended';
+export type Notice = 'invalid' | 'foreign' | 'busy' | 'suspended';
 
 /** A page without facts of any session. */
 export function renderNotice(language: Language, notice: Notice): string {
@@ -82,8 +75,8 @@ function summary({ session, merchantName, language }: SessionView): Html {
 function payForm(view: SessionView): Html {
   const { session, language } = view;
   const texts = TEXTS[language];
-  const shown = view.channels.filter((one) => isShown(one, session));
-  const payable = shown.filter((one) => one.usable);
+  const listed = view.channels.filter((one) => isListed(one, session));
+  const payable = listed.filter((one) => one.usable);
   const chosen = view.problem?.channel ?? session.attemptChannel ?? payable[0]?.channel;
   const action = (verb: string) => `/checkout/${session.id}/${verb}?lang=${language}`;
   return html`<h1>${interpolate(texts.payTo, { merchant: view.merchantName })}</h1>
@@ -92,7 +85,7 @@ function payForm(view: SessionView): Html {
       <fieldset>
         <legend>${texts.howToPay}</legend>
         ${payable.length === 0 ? html`<p>${texts.noChannel}</p>` : null}
-        ${shown.map((one) => choice(one, { checked: one.channel === chosen, comingSoon: texts.comingSoon }))}
+        ${listed.map((one) => choice(one, { checked: one.channel === chosen, comingSoon: texts.comingSoon }))}
       </fieldset>
       <label class="label" for="phone">${texts.phone}</label>
       <input
@@ -118,8 +111,8 @@ function payForm(view: SessionView): Html {
     ${session.environment === 'sandbox' ? testNumbers(language) : null}`;
 }
 
-/** The channels to choose from and those announced; the others are not shown. */
-function isShown(channel: MerchantChannel, session: Session): boolean {
+/** Only usable channels and announced ones are listed. */
+function isListed(channel: MerchantChannel, session: Session): boolean {
   if (channel.platformState === 'COMING_SOON') return true;
   return (
     channel.usable &&
@@ -128,15 +121,17 @@ function isShown(channel: MerchantChannel, session: Session): boolean {
   );
 }
 
-function choice(channel: MerchantChannel, { checked, comingSoon }: { checked: boolean; comingSoon: string }): Html {
-  if (!channel.usable) {
+function choice(
+  { channel, displayName, usable }: MerchantChannel,
+  { checked, comingSoon }: { checked: boolean; comingSoon: string },
+): Html {
+  if (!usable) {
     return html`<label class="choice off">
-      <input type="radio" name="channel" value="${channel.channel}" disabled /> ${channel.displayName} (${comingSoon})
+      <input type="radio" name="channel" value="${channel}" disabled /> ${displayName} (${comingSoon})
     </label>`;
   }
   return html`<label class="choice">
-    <input type="radio" name="channel" value="${channel.channel}" required ${checked ? html`checked` : null} />
-    ${channel.displayName}
+    <input type="radio" name="channel" value="${channel}" required ${checked ? html`checked` : null} /> ${displayName}
   </label>`;
 }
 
@@ -164,26 +159,28 @@ function testNumbers(language: Language): Html {
 function waiting(view: SessionView): Html {
   const { session, language } = view;
   const texts = TEXTS[language];
-  const there = confirmUrl(session);
+  const confirmPage = confirmUrl(session);
   const channel = view.channels.find((one) => one.channel === session.attemptChannel)?.displayName ?? '';
   return html`<h1>${texts.waitingTitle}</h1>
     ${summary(view)}
     <p role="status">${texts.waiting}</p>
     <p>${texts.safeToClose}</p>
-    ${there === null ? null : html`<a class="button" href="${there}">${interpolate(texts.confirmThere, { channel })}</a>`}
+    ${confirmPage === null ? null : html`<a class="button" href="${confirmPage}">${interpolate(texts.confirmThere, { channel })}</a>`}
     <p><a href="/checkout/${session.id}?lang=${language}">${texts.lookAgain}</a></p>
     <form method="post" action="/checkout/${session.id}/cancel?lang=${language}">
       <button class="plain">${texts.cancel}</button>
     </form>`;
 }
 
-function ended(view: SessionView, end: 'completed' | 'failed' | 'cancelled' | 'expired' | 'held'): Html {
+function endPage(view: SessionView, end: 'completed' | 'failed' | 'cancelled' | 'expired' | 'held') {
   const texts = TEXTS[view.language];
+  const title = texts[`${end}Title`];
   const back = returnUrl(view.session);
-  return html`<h1>${texts[`${end}Title`]}</h1>
+  const body = html`<h1>${title}</h1>
     ${summary(view)}
     <p role="status">${texts[end]}</p>
     ${back === null ? null : html`<a class="button" href="${back}">${texts.backToShop}</a>`}`;
+  return { title, body };
 }
 
 /** "100,000.00 ETB" */

@@ -103,7 +103,7 @@ const messages: Omit<Protocol, 'authenticate'> = {
 /**
  * telebirr's H5/C2B fabric: token, preOrder, queryOrder, notify, and the customer's pay page. telebirr publishes its B2C
  * transfer only to its contract partners, so the same conventions (token, signed message, biz_content, notify) are
- * assumed for payouts; see src/providers/telebirr/payouts.ts for the evidence:
+ * assumed for payouts; see src/providers/telebirr.ts for the evidence:
  * - POST /payment/v1/merchant/transfer, method payment.transfer, biz_content { appid, merch_code, merch_order_id,
  *   notify_url, trade_type B2C, total_amount "0.00", trans_currency, business_type, payee_identifier (phone),
  *   payee_identifier_type 01, payee_type 1000, payee_name }: { merch_order_id, order_status: TRANSFER_PROCESSING |

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 
 import { z } from 'zod';
 
-import type { RsaScheme, SignedMessage } from '../../lib/provider-signing.ts';
-import { exchange, readReply, toPlainOrderId, unknownStatus, type ProviderDeps, type Reply } from '../exchange.ts';
-import type { Unknown } from '../provider.ts';
+import type { RsaScheme, SignedMessage } from '../lib/provider-signing.ts';
+import { exchange, readReply, unknownStatus, type ProviderDeps, type Reply } from './exchange.ts';
+import type { Unknown } from './provider.ts';
 
 /** telebirr's H5/C2B fabric. */
 export type TelebirrConfig = {
@@ -24,7 +24,7 @@ export type TelebirrConfig = {
 };
 
 /** The envelope of every reply of the fabric. */
-export const Answer = z.object({
+export const Envelope = z.object({
   result: z.string().optional(),
   code: z.string().optional(),
   msg: z.string().optional(),
@@ -32,20 +32,20 @@ export const Answer = z.object({
   errorMsg: z.string().optional(),
   biz_content: z.unknown().optional(),
 });
-export type Answer = z.output<typeof Answer>;
-
-export const NO_SUCH_ORDER = 'ORDER_NOT_EXIST';
-export const ORDER_EXISTS = 'ORDER_EXIST';
+export type Envelope = z.output<typeof Envelope>;
 
 export type Sign = (message: SignedMessage) => string;
 
-export type TelebirrCall = (path: string, method: string, content: SignedMessage) => Promise<Reply | Unknown>;
+/** `operation`: the last part of its path; in lower case it is the method of the message. */
+export type TelebirrCall = (operation: string, content: SignedMessage) => Promise<Reply | Unknown>;
 
 /** A signed, authorised call; a token that telebirr rejects is replaced once, within the same time limit. */
 export function createTelebirrCall(deps: ProviderDeps, config: TelebirrConfig, sign: Sign): TelebirrCall {
   const tokens = createTelebirrToken(deps, config);
-  return async (path, method, content) => {
+  return async (operation, fields) => {
     const signal = AbortSignal.timeout(deps.timeoutMs);
+    const method = `payment.${operation.toLowerCase()}`;
+    const content = { ...merchant(config), ...fields };
     const message = { ...stamp(deps.clock()), method, version: '1.0', biz_content: content };
     const body = JSON.stringify({ ...message, sign: sign(message), sign_type: 'SHA256WithRSA' });
     for (let tries = 1; ; tries += 1) {
@@ -53,20 +53,21 @@ export function createTelebirrCall(deps: ProviderDeps, config: TelebirrConfig, s
       if (token.kind === 'unknown') return token;
       const reply = await exchange(deps.http, {
         method: 'POST',
-        url: `${config.baseUrl}${path}`,
+        url: `${config.baseUrl}/payment/v1/merchant/${operation}`,
         headers: { 'content-type': 'application/json', 'x-app-key': config.appKey, authorization: token.token },
         body,
         signal,
       });
       if (reply.kind === 'unknown' || reply.status !== 401) return reply;
       tokens.drop(token.token);
-      if (tries === 2) return { kind: 'unknown', reason: 'http', message: 'telebirr rejects its own token' };
+      if (tries === 2)
+        return { kind: 'unknown', reason: 'http', message: 'telebirr rejected the token it had just issued' };
     }
   };
 }
 
 /** The fabric's result code; two generations of the fabric name the field differently. */
-export function codeOf(response: Answer): string | null {
+export function codeOf(response: Envelope): string | null {
   return response.errorCode ?? response.code ?? null;
 }
 
@@ -78,19 +79,6 @@ export function merchant(config: TelebirrConfig) {
 /** The timestamp and a nonce. */
 export function stamp(now: Date) {
   return { timestamp: String(Math.floor(now.getTime() / 1000)), nonce_str: randomBytes(16).toString('hex') };
-}
-
-const Named = z.object({ biz_content: z.object({ merch_order_id: z.string() }) });
-
-/** Whether a reply is about our order. A rejected request names none. */
-export function telebirrOrder(reply: Reply, orderId: string) {
-  const body = Named.safeParse(reply.body);
-  const response = Answer.safeParse(reply.body);
-  return {
-    ours: toPlainOrderId(orderId),
-    named: body.success ? body.data.biz_content.merch_order_id : undefined,
-    mayBeNameless: response.success && response.data.result !== 'SUCCESS',
-  };
 }
 
 const RENEW_EARLY_MS = 5 * 60_000;
@@ -107,7 +95,7 @@ type TelebirrToken = {
 };
 
 /** POST /payment/v1/token: X-APP-Key and the secret for a bearer token with an expiry. */
-export function createTelebirrToken(
+function createTelebirrToken(
   deps: ProviderDeps,
   config: { baseUrl: string; appKey: string; appSecret: string },
 ): TelebirrToken {
