@@ -1,7 +1,7 @@
 import pg from 'pg';
 
 import { deleteOldIdempotencyKeys } from '../src/http/idempotency.ts';
-import { inTransaction, rows, type Knex } from '../src/lib/db.ts';
+import { rows, type Knex } from '../src/lib/db.ts';
 import { UnavailableError } from '../src/lib/errors.ts';
 import { newId } from '../src/lib/ids.ts';
 import { createLogger } from '../src/lib/log.ts';
@@ -18,7 +18,7 @@ import { createTestDatabase, type TestDatabase } from './support/database.ts';
  * The statements of queues, on tables as they are in a burst: PostgreSQL has gathered its statistics on one live row
  * among 2,000 dead ones, and there are many now, or many more dead ones. None may look at more rows than it needs.
  */
-type Statement = { sql: string; bindings: unknown[] };
+type Statement = { sql: string; values: readonly unknown[] };
 type Hot = {
   table: string;
   /** SQL that writes this many rows. */
@@ -168,11 +168,11 @@ async function statementsOf({ table, fill, ask }: Hot): Promise<Statement[]> {
   await asOwner(`TRUNCATE ${table} CASCADE; ${fill(200)}`);
   const { db } = database;
   const asked = new Map<string, Statement>();
-  const note = (_answer: unknown, { sql, bindings }: Statement): void => {
-    if (sql.includes(table) && !asked.has(sql)) asked.set(sql, { sql, bindings });
+  const note = ({ sql, values }: Statement): void => {
+    if (sql.includes(table) && !asked.has(sql)) asked.set(sql, { sql, values });
   };
-  db.on('query-response', note);
-  await ask(db).finally(() => db.removeListener('query-response', note));
+  db.events.on('statement', note);
+  await ask(db).finally(() => db.events.off('statement', note));
   return [...asked.values()];
 }
 
@@ -180,29 +180,31 @@ type Node = Record<string, unknown> & { Plans?: Node[] };
 type Explained = { plan: Node; ms: number };
 
 /** How PostgreSQL does it, with a plan for these values or for any; what it changes is undone. */
-async function explain({ sql, bindings }: Statement, mode: string): Promise<Explained> {
+async function explain({ sql, values }: Statement, mode: string): Promise<Explained> {
   const undone = new Error('undone');
   let explained: Explained | null = null;
-  await inTransaction(database.db, async (trx) => {
-    await trx.raw(`SET LOCAL plan_cache_mode = ${mode}`);
-    await trx.raw(`PREPARE hot AS ${sql.replaceAll('?', String.raw`\?`)}`);
-    const values = bindings.map((value) => pg.escapeLiteral(literal(value))).join(', ');
-    const execute = `EXECUTE hot${bindings.length > 0 ? `(${values})` : ''}`;
-    const { rows: answer } = await trx.raw(`EXPLAIN (ANALYZE, FORMAT JSON) ${execute}`);
-    await trx.raw('DEALLOCATE hot');
-    const [{ Plan: plan, 'Execution Time': ms }] = answer[0]['QUERY PLAN'];
-    explained = { plan, ms };
-    throw undone;
-  }).catch((error: unknown) => {
-    if (error !== undone) throw error;
-  });
+  await database.db
+    .transaction(async (trx) => {
+      await trx.run({ text: `SET LOCAL plan_cache_mode = ${mode}` });
+      await trx.run({ text: `PREPARE hot AS ${sql}` });
+      const literals = values.map((value) => pg.escapeLiteral(literal(value))).join(', ');
+      const execute = `EXECUTE hot${values.length > 0 ? `(${literals})` : ''}`;
+      const { rows: answer } = await trx.run({ text: `EXPLAIN (ANALYZE, FORMAT JSON) ${execute}` });
+      await trx.run({ text: 'DEALLOCATE hot' });
+      const [{ Plan: plan, 'Execution Time': ms }] = answer[0]['QUERY PLAN'];
+      explained = { plan, ms };
+      throw undone;
+    })
+    .catch((error: unknown) => {
+      if (error !== undone) throw error;
+    });
   if (!explained) throw new Error('nothing was explained');
   return explained;
 }
 
 /** How many rows it may take. */
-function batchOf({ sql, bindings }: Statement, batch: number): number {
-  const ids = bindings.find((one) => Array.isArray(one));
+function batchOf({ sql, values }: Statement, batch: number): number {
+  const ids = values.find((one) => Array.isArray(one));
   return Number(/LIMIT (\d+)/.exec(sql)?.[1] ?? (Array.isArray(ids) ? ids.length : batch));
 }
 

@@ -50,39 +50,22 @@ export function createHttpMetrics(registry: Registry): HttpMetrics {
   };
 }
 
-/** The part of tarn, knex's pool, that is measured. */
-type Pool = {
-  numUsed: () => number;
-  numFree: () => number;
-  numPendingAcquires: () => number;
-  on: (event: 'acquireRequest' | 'acquireSuccess' | 'acquireFail', listener: (id: number) => void) => void;
-};
-
 /** Measures waits for a database connection, and connections by state. A process may have several pools. */
 export function measurePool(registry: Registry, db: Knex, name: 'api' | 'worker'): void {
-  const pool = (db.client as { pool: Pool }).pool;
   const { waits, pools } = poolMetrics(registry);
-  pools.set(name, pool);
+  pools.set(name, db.pool);
   const wait = waits.labels(name);
-  const takenAt = new Map<number, number>();
-  pool.on('acquireRequest', (id) => void takenAt.set(id, performance.now()));
-  const acquired = (id: number): void => {
-    const pending = takenAt.get(id);
-    if (pending !== undefined) wait.observe((performance.now() - pending) / 1000);
-    takenAt.delete(id);
-  };
-  pool.on('acquireSuccess', acquired);
-  pool.on('acquireFail', acquired);
+  db.events.on('acquired', (waitedMs) => wait.observe(waitedMs / 1000));
 }
 
-type PoolMetrics = { waits: Histogram<'pool'>; pools: Map<string, Pool> };
+type PoolMetrics = { waits: Histogram<'pool'>; pools: Map<string, Knex['pool']> };
 const poolMetricsOf = new WeakMap<Registry, PoolMetrics>();
 
 /** Created once for each registry. */
 function poolMetrics(registry: Registry): PoolMetrics {
   const known = poolMetricsOf.get(registry);
   if (known) return known;
-  const pools = new Map<string, Pool>();
+  const pools: PoolMetrics['pools'] = new Map();
   const waits = new Histogram({
     name: 'meskot_database_pool_wait_seconds',
     help: 'Time waited for a database connection',
@@ -97,9 +80,9 @@ function poolMetrics(registry: Registry): PoolMetrics {
     registers: [registry],
     collect() {
       for (const [name, pool] of pools) {
-        this.set({ pool: name, state: 'used' }, pool.numUsed());
-        this.set({ pool: name, state: 'free' }, pool.numFree());
-        this.set({ pool: name, state: 'pending' }, pool.numPendingAcquires());
+        this.set({ pool: name, state: 'used' }, pool.totalCount - pool.idleCount);
+        this.set({ pool: name, state: 'free' }, pool.idleCount);
+        this.set({ pool: name, state: 'pending' }, pool.waitingCount);
       }
     },
   });

@@ -6,6 +6,7 @@ import { validateResponse } from '../../http/response.ts';
 import type { RouteResult, FileResponse, OperatorCaller, Route } from '../../http/route.ts';
 import { createValidator } from '../../http/validate.ts';
 import { UsageError, Verbatim } from '../../lib/command-line.ts';
+import type { Queryable } from '../../lib/db.ts';
 import { newId } from '../../lib/ids.ts';
 import { nothingMore, singleArgument, requireOperator } from './ops-decisions.ts';
 import type { OpsCommandDeps, OpsVerb } from './ops-options.ts';
@@ -30,7 +31,7 @@ export const callRoute =
       signal: () => new AbortController().signal,
     };
     const roles = route.auth.by === 'operator' ? route.auth.roles : [];
-    const callerOf = async (db: OpsCommandDeps['db']): Promise<OperatorCaller> => {
+    const callerOf = async (db: Queryable): Promise<OperatorCaller> => {
       const { id, role } = await requireOperator(db, options, { demoOperatorId: deps.demoOperatorId, roles });
       return { kind: 'operator', operatorId: id, keyId: id, role };
     };
