@@ -64,8 +64,7 @@ const SESSION = {
   lock_timeout: 1_000,
   idle_in_transaction_session_timeout: 10_000,
   timezone: 'UTC',
-  enable_seqscan: 'off',
-  // What is hot is in memory. As for a turning disk, a queue's few wanted rows would be found by reading and sorting all.
+  // Hot pages are in memory. At the default, for a turning disk, the few rows due in a queue are found by sorting all.
   random_page_cost: 1.1,
 };
 /** For a free connection, and for a new one. */
