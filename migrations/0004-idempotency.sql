@@ -10,6 +10,7 @@ CREATE TABLE idempotency_key (
   response_body  bytea NOT NULL,                   -- encrypted: it may contain a secret that is shown once
   created_at     timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (merchant_id, environment, route, key)
-);
+-- See outbox.
+) WITH (vacuum_truncate = false);
 -- For the removal of expired keys.
 CREATE INDEX idempotency_key_age ON idempotency_key (created_at);

@@ -15,8 +15,12 @@ CREATE TABLE outbox (
   failures       integer NOT NULL DEFAULT 0,       -- failed dispatches: determines the back-off
   created_at     timestamptz NOT NULL DEFAULT now(),
   CHECK ((kind = 'start') = (signal IS NULL))
--- A queue is nearly empty but full of dead rows, so vacuum must depend on their number and not on the table's size.
-) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+-- A queue is nearly empty but full of dead rows, so vacuum must depend on their number and not on the table's size. It
+-- keeps the file's length: reading a file of no pages costs nothing, so prepared statements that are planned then read
+-- the whole table until the next ANALYZE, also when a burst has filled it.
+) WITH (
+  fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, vacuum_truncate = false
+);
 CREATE INDEX outbox_due ON outbox (priority, available_at);
 CREATE INDEX outbox_workflow ON outbox (workflow_id);
 

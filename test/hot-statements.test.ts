@@ -1,7 +1,5 @@
-import pg from 'pg';
-
 import { deleteOldIdempotencyKeys } from '../src/http/idempotency.ts';
-import { inTransaction, rows, type Knex } from '../src/lib/db.ts';
+import { openDatabase, rows, type Knex } from '../src/lib/db.ts';
 import { UnavailableError } from '../src/lib/errors.ts';
 import { newId } from '../src/lib/ids.ts';
 import { createLogger } from '../src/lib/log.ts';
@@ -13,12 +11,13 @@ import { claimDue, claimOne, type ClaimedAttempt } from '../src/webhooks/deliver
 import { recordAttempts } from '../src/webhooks/delivery/record-attempt.ts';
 import { buildMerchant } from './support/build.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
+import { argumentsOf, explainedBy, rowsSeen, undone, type Explained } from './support/explain.ts';
 
 /**
  * The statements of queues, on tables as they are in a burst: PostgreSQL has gathered its statistics on one live row
  * among 2,000 dead ones, and there are many now, or many more dead ones. None may look at more rows than it needs.
  */
-type Statement = { sql: string; bindings: unknown[] };
+type Statement = { sql: string; values: readonly unknown[] };
 type Hot = {
   table: string;
   /** SQL that writes this many rows. */
@@ -168,60 +167,35 @@ async function statementsOf({ table, fill, ask }: Hot): Promise<Statement[]> {
   await asOwner(`TRUNCATE ${table} CASCADE; ${fill(200)}`);
   const { db } = database;
   const asked = new Map<string, Statement>();
-  const note = (_answer: unknown, { sql, bindings }: Statement): void => {
-    if (sql.includes(table) && !asked.has(sql)) asked.set(sql, { sql, bindings });
+  const note = ({ sql, values }: Statement): void => {
+    if (sql.includes(table) && !asked.has(sql)) asked.set(sql, { sql, values });
   };
-  db.on('query-response', note);
-  await ask(db).finally(() => db.removeListener('query-response', note));
+  db.events.on('statement', note);
+  await ask(db).finally(() => db.events.off('statement', note));
   return [...asked.values()];
 }
 
-type Node = Record<string, unknown> & { Plans?: Node[] };
-type Explained = { plan: Node; ms: number };
-
 /** How PostgreSQL does it, with a plan for these values or for any; what it changes is undone. */
-async function explain({ sql, bindings }: Statement, mode: string): Promise<Explained> {
-  const undone = new Error('undone');
+async function explain({ sql, values }: Statement, mode: string): Promise<Explained> {
   let explained: Explained | null = null;
-  await inTransaction(database.db, async (trx) => {
-    await trx.raw(`SET LOCAL plan_cache_mode = ${mode}`);
-    await trx.raw(`PREPARE hot AS ${sql.replaceAll('?', String.raw`\?`)}`);
-    const values = bindings.map((value) => pg.escapeLiteral(literal(value))).join(', ');
-    const execute = `EXECUTE hot${bindings.length > 0 ? `(${values})` : ''}`;
-    const { rows: answer } = await trx.raw(`EXPLAIN (ANALYZE, FORMAT JSON) ${execute}`);
-    await trx.raw('DEALLOCATE hot');
-    const [{ Plan: plan, 'Execution Time': ms }] = answer[0]['QUERY PLAN'];
-    explained = { plan, ms };
-    throw undone;
-  }).catch((error: unknown) => {
-    if (error !== undone) throw error;
+  await undone(database.db, async (run) => {
+    await run(`SET LOCAL plan_cache_mode = ${mode}`);
+    await run(`PREPARE hot AS ${sql}`);
+    explained = explainedBy(await run(`EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE hot${argumentsOf(values)}`));
+    await run('DEALLOCATE hot');
   });
   if (!explained) throw new Error('nothing was explained');
   return explained;
 }
 
 /** How many rows it may take. */
-function batchOf({ sql, bindings }: Statement, batch: number): number {
-  const ids = bindings.find((one) => Array.isArray(one));
+function batchOf({ sql, values }: Statement, batch: number): number {
+  const ids = values.find((one) => Array.isArray(one));
   return Number(/LIMIT (\d+)/.exec(sql)?.[1] ?? (Array.isArray(ids) ? ids.length : batch));
 }
 
 function looksMax(statement: Statement, { batch, looksPerRow }: Hot): number {
   return looksPerRow === undefined ? 8 * batchOf(statement, batch) : looksPerRow * batch;
-}
-
-function literal(value: unknown): string {
-  if (value instanceof Date) return value.toISOString();
-  return Array.isArray(value) ? `{${value.map((one) => JSON.stringify(one)).join(',')}}` : String(value);
-}
-
-/** The rows that the nodes of a plan have looked at, each as often as it did. */
-function rowsSeen(node: Node): number {
-  const each = ['Actual Rows', 'Rows Removed by Filter', 'Rows Removed by Join Filter'].map((name) =>
-    Number(node[name] ?? 0),
-  );
-  const own = each.reduce((sum, count) => sum + count, 0) * Number(node['Actual Loops'] ?? 1);
-  return (node.Plans ?? []).reduce((sum, child) => sum + rowsSeen(child), own);
 }
 
 describe.each([OUTBOX, IDEMPOTENCY_KEYS, DIFFERENCES, DELIVERIES])('the statements of $table', (hot) => {
@@ -243,6 +217,45 @@ describe.each([OUTBOX, IDEMPOTENCY_KEYS, DIFFERENCES, DELIVERIES])('the statemen
         if (fastest.ms > TIME_MAX_MS) throw new Error(`${fastest.ms} ms, ${about}`);
       }
     }
+  });
+});
+
+/** A plan for any values is kept until the next ANALYZE: in a burst, that is a minute later at most. */
+describe.each([
+  { hot: OUTBOX, state: 'new' },
+  { hot: OUTBOX, state: 'emptied' },
+  { hot: IDEMPOTENCY_KEYS, state: 'new' },
+  { hot: IDEMPOTENCY_KEYS, state: 'emptied' },
+  { hot: DIFFERENCES, state: 'new' },
+  { hot: DELIVERIES, state: 'new' },
+])('the plans of $hot.table, made while it is $state', ({ hot, state }) => {
+  test('look at no more rows than they need once the table is full', async () => {
+    const { table, fill } = hot;
+    const statements = await statementsOf(hot);
+    await asOwner(`ALTER TABLE ${table} SET (autovacuum_enabled = false)`);
+    await asOwner(`TRUNCATE ${table} CASCADE`);
+    if (state === 'emptied') await asOwner(`${fill(2_000)}; DELETE FROM ${table}`);
+    if (state === 'emptied') await asOwner(`VACUUM ANALYZE ${table}`);
+    // A session of its own, for the plans it keeps.
+    const session = openDatabase({ url: database.url, poolMax: 1, applicationName: 'test' });
+    await undone(session, async (run) => {
+      await run('SET LOCAL plan_cache_mode = force_generic_plan');
+      await run('SAVEPOINT planned');
+      for (const [index, { sql, values }] of statements.entries()) {
+        await run(`PREPARE hot_${index} AS ${sql}`);
+        await run(`EXECUTE hot_${index}${argumentsOf(values)}`);
+      }
+      await run('ROLLBACK TO planned');
+      await asOwner(fill(MANY));
+      for (const [index, statement] of statements.entries()) {
+        const execute = `EXECUTE hot_${index}${argumentsOf(statement.values)}`;
+        const { plan } = explainedBy(await run(`EXPLAIN (ANALYZE, FORMAT JSON) ${execute}`));
+        await run('ROLLBACK TO planned');
+        const about = `${statement.sql}\n${JSON.stringify(plan, null, 1)}`;
+        if (rowsSeen(plan) > looksMax(statement, hot)) throw new Error(`${rowsSeen(plan)} rows seen, ${about}`);
+      }
+    });
+    await session.destroy();
   });
 });
 

@@ -43,7 +43,7 @@ export async function createKey({ trx, pepper, clock }: KeyDeps, input: NewKey):
   rejectUnusable(input, clock());
   const id = newId('key', clock().getTime());
   const secret = generateKey({ ...input, id });
-  const key = await ApiKey.query(trx).insertAndFetch({
+  const key = await ApiKey.query(trx.knex()).insertAndFetch({
     id,
     merchantId: input.merchantId,
     environment: input.environment,
@@ -100,7 +100,7 @@ export function parseRange(range: string): { address: string; bits: number; fami
 
 /** The keys that match, expired and revoked ones too, newest first. */
 export async function listKeys(db: Queryable, filter: { id?: string } & Partial<MerchantScope>): Promise<ApiKey[]> {
-  return ApiKey.query(db)
+  return ApiKey.query(db.knex())
     .where(filter)
     .orderBy([
       { column: 'createdAt', order: 'desc' },
@@ -113,8 +113,8 @@ export async function revokeKey(
   { trx, clock }: Pick<KeyDeps, 'trx' | 'clock'>,
   keyId: string,
 ): Promise<{ key: ApiKey; ended: boolean }> {
-  const ended = await ApiKey.query(trx).findById(keyId).whereNull('revokedAt').patch({ revokedAt: clock() });
-  const key = await ApiKey.query(trx).findById(keyId);
+  const ended = await ApiKey.query(trx.knex()).findById(keyId).whereNull('revokedAt').patch({ revokedAt: clock() });
+  const key = await ApiKey.query(trx.knex()).findById(keyId);
   if (!key) throw notFound('key');
   return { key, ended: ended > 0 };
 }
@@ -136,7 +136,7 @@ export async function rotateKey(deps: KeyDeps, input: Rotation): Promise<Created
       `must be a whole number from 0 to ${ROTATION_OVERLAP_HOURS.max}, got ${overlapHours}`,
     );
   }
-  const old = await ApiKey.query(trx).findById(input.keyId).forUpdate();
+  const old = await ApiKey.query(trx.knex()).findById(input.keyId).forUpdate();
   if (!old) throw notFound('key');
   const now = clock();
   ensureNotRevoked(old, now);
@@ -149,7 +149,7 @@ export async function rotateKey(deps: KeyDeps, input: Rotation): Promise<Created
   const secretHolders = [...new Set([...(input.secretHolders ?? []), ...old.secretHolders])];
   const created = await createKey(deps, { ...same, createdBy, secretHolders, expiresAt });
   const overlapEnd = now.getTime() + overlapHours * HOUR_MS;
-  const expiring = await ApiKey.query(trx).patchAndFetchById(old.id, {
+  const expiring = await ApiKey.query(trx.knex()).patchAndFetchById(old.id, {
     rotatedTo: created.key.id,
     expiresAt: new Date(Math.min(overlapEnd, old.expiresAt?.getTime() ?? overlapEnd)),
   });

@@ -42,39 +42,23 @@ export function createHttpMetrics(registry: Registry): HttpMetrics {
   };
 }
 
-/** The part of tarn, knex's pool, that is measured. */
-type Pool = {
-  numUsed: () => number;
-  numFree: () => number;
-  numPendingAcquires: () => number;
-  on: (event: 'acquireRequest' | 'acquireSuccess' | 'acquireFail', listener: (id: number) => void) => void;
-};
-
 const POOL_WAIT = 'meskot_database_pool_wait_seconds';
 
 /** Measures waits for a database connection, and connections by state. A process may have several pools. */
 export function measurePool(registry: Registry, db: Knex, name: 'api' | 'worker'): void {
-  const pool = (db.client as { pool: Pool }).pool;
-  measuredPools(registry).set(name, pool);
+  measuredPools(registry).set(name, db.pool);
   const wait = (registry.getSingleMetric(POOL_WAIT) as Histogram<'pool'>).labels(name);
-  const takenAt = new Map<number, number>();
-  pool.on('acquireRequest', (id) => void takenAt.set(id, performance.now()));
-  const acquired = (id: number): void => {
-    const pending = takenAt.get(id);
-    if (pending !== undefined) wait.observe((performance.now() - pending) / 1000);
-    takenAt.delete(id);
-  };
-  pool.on('acquireSuccess', acquired);
-  pool.on('acquireFail', acquired);
+  db.events.on('acquired', (waitedMs) => wait.observe(waitedMs / 1000));
 }
 
-const poolsOf = new WeakMap<Registry, Map<string, Pool>>();
+type Pools = Map<string, Knex['pool']>;
+const poolsOf = new WeakMap<Registry, Pools>();
 
 /** The pools of a process by name, and the gauge of their connections: created once for each registry. */
-function measuredPools(registry: Registry): Map<string, Pool> {
+function measuredPools(registry: Registry): Pools {
   const known = poolsOf.get(registry);
   if (known) return known;
-  const pools = new Map<string, Pool>();
+  const pools: Pools = new Map();
   poolsOf.set(registry, pools);
   new Histogram({
     name: POOL_WAIT,
@@ -90,9 +74,9 @@ function measuredPools(registry: Registry): Map<string, Pool> {
     registers: [registry],
     collect() {
       for (const [name, pool] of pools) {
-        this.set({ pool: name, state: 'used' }, pool.numUsed());
-        this.set({ pool: name, state: 'free' }, pool.numFree());
-        this.set({ pool: name, state: 'pending' }, pool.numPendingAcquires());
+        this.set({ pool: name, state: 'used' }, pool.totalCount - pool.idleCount);
+        this.set({ pool: name, state: 'free' }, pool.idleCount);
+        this.set({ pool: name, state: 'pending' }, pool.waitingCount);
       }
     },
   });

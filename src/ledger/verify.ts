@@ -83,23 +83,19 @@ export const LEDGER_CHECKS: readonly LedgerInvariant[] = [
 
 /** Checks the whole ledger in one snapshot, without time limits, and writes nothing. Returns the violated invariants. */
 export async function verifyLedger(db: Knex, checks: readonly LedgerInvariant[]): Promise<Violation[]> {
-  return db.transaction(
-    async (trx) => {
-      await trx.raw('SET LOCAL statement_timeout = 0');
-      await trx.raw('SET LOCAL idle_in_transaction_session_timeout = 0');
-      // These queries read whole tables.
-      await trx.raw('SET LOCAL enable_seqscan = on');
-      const violations: Violation[] = [];
-      for (const { description, sql } of checks) {
-        const [first] = await rows<{ journal: string | null; about: string; count: number }>(
-          trx,
-          `SELECT *, count(*) OVER ()::int AS count FROM (${sql}) AS broken LIMIT 1`,
-        );
-        if (first)
-          violations.push({ check: description, about: first.about, journalId: first.journal, count: first.count });
-      }
-      return violations;
-    },
-    { isolationLevel: 'repeatable read', readOnly: true },
-  );
+  return db.transaction(async (trx) => {
+    await rows(trx, 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
+    await rows(trx, 'SET LOCAL statement_timeout = 0');
+    await rows(trx, 'SET LOCAL idle_in_transaction_session_timeout = 0');
+    const violations: Violation[] = [];
+    for (const { description, sql } of checks) {
+      const [first] = await rows<{ journal: string | null; about: string; count: number }>(
+        trx,
+        `SELECT *, count(*) OVER ()::int AS count FROM (${sql}) AS broken LIMIT 1`,
+      );
+      if (first)
+        violations.push({ check: description, about: first.about, journalId: first.journal, count: first.count });
+    }
+    return violations;
+  });
 }

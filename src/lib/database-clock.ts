@@ -2,9 +2,9 @@ import type { Clock } from './clock.ts';
 import { rows, type Knex } from './db.ts';
 import type { Logger } from './log.ts';
 
-const ASK_EVERY_MS = 5_000;
+const QUERY_EVERY_MS = 5_000;
 /** The interval until the database's time is known. */
-const ASK_FIRST_EVERY_MS = 500;
+const FIRST_QUERY_EVERY_MS = 500;
 /** An estimate of this age is replaced, however precise it was. */
 const TRUSTED_MS = 60_000;
 const WARN_FROM_SECONDS = 1;
@@ -49,34 +49,32 @@ export function createDatabaseClock(db: Knex, options: DatabaseClockOptions): Da
     latestMs = latestMs - ms < 1_000 ? Math.max(latestMs, ms) : ms;
     return latestMs;
   };
-  const skewMs = (): number | null => (estimate === null ? null : processClock().getTime() - nowMs());
-  const warn = (): void => {
-    const skewSeconds = (skewMs() ?? 0) / 1_000;
-    const isSure = Math.abs(skewSeconds) - (estimate?.errorMs ?? 0) / 1_000 >= WARN_FROM_SECONDS;
+  const skewSeconds = (): number | null => (estimate === null ? null : (processClock().getTime() - nowMs()) / 1_000);
+  const warn = ({ errorMs }: Estimate): void => {
+    const seconds = skewSeconds() ?? 0;
+    const isSure = Math.abs(seconds) - errorMs / 1_000 >= WARN_FROM_SECONDS;
     if (!isSure || performance.now() - warnedAtMs < WARN_EVERY_MS) return;
     warnedAtMs = performance.now();
-    options.log.warn({ skewSeconds }, "this machine's clock differs from the database's; set both by a time server");
+    const message = "this machine's clock differs from the database's; set both by a time server";
+    options.log.warn({ skewSeconds: seconds }, message);
   };
-  const ask = async (): Promise<void> => {
+  const query = async (): Promise<void> => {
     try {
-      const found = await readDatabaseTime(db);
-      if (estimate === null || isBetter(found, estimate)) estimate = found;
+      const latest = await readDatabaseTime(db);
+      if (estimate === null || isBetter(latest, estimate)) estimate = latest;
       publishTime();
-      warn();
+      warn(estimate);
     } catch {
       // The database is unavailable: the last reading is extrapolated.
     }
-    if (!stopped) timer = setTimeout(() => void ask(), estimate ? ASK_EVERY_MS : ASK_FIRST_EVERY_MS).unref();
+    if (!stopped) timer = setTimeout(() => void query(), estimate ? QUERY_EVERY_MS : FIRST_QUERY_EVERY_MS).unref();
   };
-  void ask();
+  void query();
 
   return {
     now: () => new Date(nowMs()),
     known,
-    skewSeconds: () => {
-      const ms = skewMs();
-      return ms === null ? null : ms / 1_000;
-    },
+    skewSeconds,
     stop: () => {
       stopped = true;
       clearTimeout(timer);
@@ -87,13 +85,11 @@ export function createDatabaseClock(db: Knex, options: DatabaseClockOptions): Da
 
 async function readDatabaseTime(db: Knex): Promise<Estimate> {
   const requestedMs = performance.now();
-  const [found] = await rows<{ ms: number }>(
-    db,
-    'SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS float8) AS ms',
-  );
-  if (!found) throw new Error('the database told no time');
+  const sql = 'SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS float8) AS ms';
+  const [row] = await rows<{ ms: number }>(db, sql);
+  if (!row) throw new Error('clock_timestamp() returned no row');
   const errorMs = (performance.now() - requestedMs) / 2;
-  return { atMs: requestedMs + errorMs, databaseMs: found.ms, errorMs };
+  return { atMs: requestedMs + errorMs, databaseMs: row.ms, errorMs };
 }
 
 function databaseMsAt({ atMs, databaseMs }: Estimate, monotonicMs: number): number {
@@ -101,11 +97,11 @@ function databaseMsAt({ atMs, databaseMs }: Estimate, monotonicMs: number): numb
 }
 
 /** More precise, needed since the old one is old, or proof that the old one is wrong: a clock was set. */
-function isBetter(found: Estimate, estimate: Estimate): boolean {
-  const apartMs = Math.abs(found.databaseMs - databaseMsAt(estimate, found.atMs));
+function isBetter(latest: Estimate, estimate: Estimate): boolean {
+  const apartMs = Math.abs(latest.databaseMs - databaseMsAt(estimate, latest.atMs));
   return (
-    found.errorMs <= estimate.errorMs ||
-    found.atMs - estimate.atMs > TRUSTED_MS ||
-    apartMs > found.errorMs + estimate.errorMs
+    latest.errorMs <= estimate.errorMs ||
+    latest.atMs - estimate.atMs > TRUSTED_MS ||
+    apartMs > latest.errorMs + estimate.errorMs
   );
 }

@@ -3,20 +3,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import pg from 'pg';
 
-import type { Knex } from './db.ts';
+import type { Database } from './db.ts';
 
-/** A pool that hears nothing from the server for this long, on any connection, is probed. */
+/** A pool that receives nothing from the server for this long, on any connection, is probed. */
 const SILENT_MS = 700;
 /** A live server answers the probe in this time, however busy it is. */
 const PROBE_MS = 800;
 const LOOK_EVERY_MS = 200;
-
-/** The used part of tarn, knex's pool. Events carry their number and the connection. */
-type Pool = {
-  numUsed: () => number;
-  on: ((event: 'createSuccess', callback: (id: number, client: { connection: { stream: Socket } }) => void) => void) &
-    ((event: 'poolDestroyRequest', callback: () => void) => void);
-};
 
 /**
  * Closes a pool's connections when the server behind them is silent: frozen, or cut off. Waiting queries then fail within
@@ -24,15 +17,14 @@ type Pool = {
  * a single connection that is cut off is left to its statement's timeout. A slow statement is not silence: the server
  * answers the probe meanwhile, on a connection of its own.
  */
-export function closeFrozenConnections(db: Knex, url: string): void {
-  const { pool } = db.client as { pool: Pool };
-  const sockets = new Set<Socket>();
+export function closeFrozenConnections({ pool, sockets }: Database, url: string): void {
   let [bytesSeen, silentSinceMs, probing] = [0, performance.now(), false];
 
   const look = async (): Promise<void> => {
     const bytesRead = readBy(sockets);
     const nowMs = performance.now();
-    if (bytesRead !== bytesSeen || pool.numUsed() === 0) [bytesSeen, silentSinceMs] = [bytesRead, nowMs];
+    const isIdle = pool.totalCount === pool.idleCount;
+    if (bytesRead !== bytesSeen || isIdle) [bytesSeen, silentSinceMs] = [bytesRead, nowMs];
     if (probing || nowMs - silentSinceMs < SILENT_MS) return;
     probing = true;
     const suspected = [...sockets];
@@ -44,12 +36,7 @@ export function closeFrozenConnections(db: Knex, url: string): void {
     }
     [silentSinceMs, probing] = [performance.now(), false];
   };
-  const timer = setInterval(() => void look(), LOOK_EVERY_MS).unref();
-  pool.on('poolDestroyRequest', () => clearInterval(timer));
-  pool.on('createSuccess', (_id, { connection: { stream } }) => {
-    sockets.add(stream);
-    stream.once('close', () => sockets.delete(stream));
-  });
+  const timer = setInterval(() => (pool.ended ? clearInterval(timer) : void look()), LOOK_EVERY_MS).unref();
 }
 
 function readBy(sockets: Iterable<Socket>): number {

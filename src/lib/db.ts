@@ -1,12 +1,12 @@
-import { createHash } from 'node:crypto';
-import type { Writable } from 'node:stream';
+import { EventEmitter } from 'node:events';
+import { Socket } from 'node:net';
 import { isNativeError } from 'node:util/types';
 
-import knex, { type Knex } from 'knex';
+import knex, { type Knex as Builder } from 'knex';
 import { knexSnakeCaseMappers } from 'objection';
 import pg from 'pg';
 
-export type { Knex };
+import { prepare, rename, type Prepared } from './prepared-statements.ts';
 
 // bigint columns are santim and counters: exact, as BigInt. Cast to ::int in SQL where a number is wanted.
 pg.types.setTypeParser(pg.types.builtins.INT8, BigInt);
@@ -17,11 +17,57 @@ pg.types.setTypeParser(pg.types.builtins.DATE, String);
 const columnNames = knexSnakeCaseMappers({ underscoreBetweenUppercaseLetters: true });
 
 export type DatabaseOptions = {
-  /** For questions about everything there is: they take as long as they take. */
+  /** For queries over whole tables: without time limits of statements. */
   unlimitedStatements?: boolean;
   url: string;
   poolMax: number;
   applicationName: string;
+};
+
+type Run = (statement: pg.QueryConfig) => Promise<pg.QueryResult>;
+
+/** What runs SQL: a pool or a transaction. Raw SQL goes through {@link rows}. */
+export type Queryable = ReturnType<typeof queryable> & { isTransaction: boolean };
+
+/** Knex's query builder of a table; untyped, or with rows of the type that the caller names. */
+type FromTable = {
+  (table: string): ReturnType<typeof fromUntyped>;
+  <Row extends object>(table: string): Builder.QueryBuilder<Row, Row[]>;
+};
+
+const fromUntyped = (builder: Builder, table: string) => builder(table);
+
+function queryable(openBuilder: () => Builder, run: Run) {
+  const fromTable: FromTable = (table: string) => fromUntyped(openBuilder(), table);
+  return Object.assign(fromTable, {
+    raw: (sql: string, values: Builder.RawBinding[] = []) => openBuilder().raw(sql, values),
+    /** Knex on the same connections, for Objection: `Model.query(db.knex())`. */
+    knex: openBuilder,
+    /** Runs one statement with pg. */
+    run,
+  });
+}
+
+/** One transaction on one connection. Rejects statements after its end. */
+export type Transaction = Queryable & { isTransaction: true };
+
+export type Database = Queryable & {
+  isTransaction: false;
+  /** Runs the work in one transaction: committed when it resolves, rolled back when it rejects. */
+  transaction: <T>(work: (trx: Transaction) => Promise<T>) => Promise<T>;
+  pool: pg.Pool;
+  /** The sockets of the pool's connections. */
+  sockets: ReadonlySet<Socket>;
+  events: EventEmitter<DatabaseEvents>;
+  /** Closes the pool, once its connections are idle. */
+  destroy: () => Promise<void>;
+};
+
+export type DatabaseEvents = {
+  /** A connection was acquired, or could not be. */
+  acquired: [waitedMs: number];
+  /** A statement succeeded; BEGIN, COMMIT and ROLLBACK are left out. */
+  statement: [{ sql: string; values: readonly unknown[]; rowCount: number | null }];
 };
 
 const SESSION = {
@@ -29,215 +75,191 @@ const SESSION = {
   lock_timeout: 1_000,
   idle_in_transaction_session_timeout: 10_000,
   timezone: 'UTC',
-  // Every question has its index. A queue is empty when PostgreSQL plans and full of dead rows when it reads: a plan
-  // made for an empty table would read them all, and prepared statements keep their plan.
-  enable_seqscan: 'off',
-  // What is hot is in memory. As for a turning disk, a queue's few wanted rows would be found by reading and sorting all.
+  // Hot pages are in memory. At the default, for a turning disk, the few rows due in a queue are found by sorting all.
   random_page_cost: 1.1,
 };
+/** For a free connection, and for a new one. */
+const CONNECT_MS = 1_000;
+const IDLE_MS = 30_000;
 
 /**
- * A pool with the house's limits: acquire 1 s, connect 2 s, statement 5 s, lock 1 s, idle in transaction 10 s, so that
- * a database that is away is a 503 within 2 s. Column names are camelCase in TypeScript and snake_case in SQL, also
- * in the results of raw queries.
+ * A pool with the house's limits: acquire and connect 1 s, statement 5 s, lock 1 s, idle in transaction 10 s, so that a
+ * database that is unavailable is a 503 within 2 s. Column names are camelCase in TypeScript and snake_case in SQL.
  */
-export function openDatabase(options: DatabaseOptions): Knex {
-  // A constant of its own: knex's types do not know all of pg's settings.
-  const connection = {
+export function openDatabase(options: DatabaseOptions): Database {
+  const sockets = new Set<Socket>();
+  const pool = new pg.Pool({
     connectionString: options.url,
     application_name: options.applicationName,
-    connectionTimeoutMillis: 1_500,
+    max: options.poolMax,
+    connectionTimeoutMillis: CONNECT_MS,
+    idleTimeoutMillis: IDLE_MS,
     keepAlive: true,
-    // Statements of one transaction travel without waiting for each other, and are answered in their order.
+    // Statements that do not wait for each other's results share a round trip: BEGIN and the first of a transaction.
     pipeline: true,
-    // A server that is frozen answers nothing, not even that the statement took too long.
+    // A frozen server does not enforce its statement timeout.
     ...(options.unlimitedStatements ? {} : { query_timeout: 6_000 }),
     options: Object.entries(SESSION)
       .map(([name, value]) => `-c ${name}=${value}`)
       .join(' '),
-  };
-  return knex({
-    client: 'pg',
-    connection,
-    pool: {
-      min: 0,
-      max: options.poolMax,
-      acquireTimeoutMillis: 1_000,
-      createTimeoutMillis: 1_500,
-      propagateCreateError: true,
-      afterCreate: travelTogether,
+    stream: () => {
+      const socket = new Socket();
+      sockets.add(socket);
+      return socket.once('close', () => sockets.delete(socket));
     },
-    // What knex would print is thrown as well; with the values in its SQL it would end in the log.
-    compileSqlOnError: false,
-    log: { warn: ignore, error: ignore, deprecate: ignore, debug: ignore },
-    ...columnNames,
   });
+  // The statements of a lost connection reject with the same error.
+  pool.on('error', ignore);
+  pool.on('connect', (client) => client.on('error', ignore));
+  const events = new EventEmitter<DatabaseEvents>();
+  let ended: Promise<void> | undefined;
+  const acquire = async (): Promise<pg.PoolClient> => {
+    const startedAt = performance.now();
+    return pool.connect().finally(() => events.emit('acquired', performance.now() - startedAt));
+  };
+  const run: Run = async (statement) => {
+    const client = await acquire();
+    let isLost = false;
+    try {
+      return await execute(client, statement, events);
+    } catch (error) {
+      // All other errors are the connection's, such as a timeout.
+      isLost = !(error instanceof pg.DatabaseError);
+      throw error;
+    } finally {
+      client.release(isLost);
+    }
+  };
+  const builder = openKnex({ acquire, release: (client) => client.release() }, events);
+  return Object.assign(
+    queryable(() => builder, run),
+    {
+      isTransaction: false as const,
+      transaction: async <T>(work: (trx: Transaction) => Promise<T>) => transact(await acquire(), events, work),
+      pool,
+      sockets,
+      events,
+      destroy: async () => (ended ??= pool.end()),
+    },
+  );
 }
 
 const ignore = (): void => {};
 
-/** What is used of pg's client. */
-type Connection = { query: Query; connection: { stream: Writable } };
-type Query = (asked: { text: string }, answered: (error: unknown, result?: unknown) => void) => unknown;
-
-/**
- * Lets what is asked in one go travel in one packet, and BEGIN with the first statement of its transaction: a round trip
- * less for each. Should BEGIN fail, so does the statement after it: what makes it fail is a connection that is gone.
- */
-function travelTogether(connection: Connection, done: (error: unknown, connection: unknown) => void): void {
-  const { stream } = connection.connection;
-  const query = connection.query.bind(connection);
-  connection.query = (asked, answered) => {
-    stream.cork();
-    // After the promises that are being settled now: one of them may ask the next statement.
-    process.nextTick(() => stream.uncork());
-    if (asked.text !== BEGIN) return query(asked, answered);
-    // Without its BEGIN, what follows would be committed piece by piece.
-    query(asked, (error) => error && stream.destroy());
-    return answered(null, { rows: [] });
-  };
-  done(null, connection);
+async function execute(
+  client: pg.ClientBase,
+  statement: pg.QueryConfig,
+  events: EventEmitter<DatabaseEvents>,
+): Promise<pg.QueryResult> {
+  const result = await client.query(statement);
+  events.emit('statement', { sql: statement.text, values: statement.values ?? [], rowCount: result.rowCount });
+  return result;
 }
 
-/** As knex says it, too. */
-const BEGIN = 'BEGIN;';
+type Connections = { acquire: () => Promise<pg.PoolClient>; release: (client: pg.PoolClient) => void };
 
-/**
- * Runs the work in one transaction: committed when it resolves, rolled back when it rejects. Knex's own transactions
- * make a whole new knex each, which takes as long as the statements of a small one; this is the same knex, asking on
- * one connection.
- */
-export async function inTransaction<T>(db: Knex, work: (trx: Knex.Transaction) => Promise<T>): Promise<T> {
-  const pool = db.client as KnexClient;
-  const connection = await pool.acquireConnection();
-  let isOver = false;
-  const client: KnexClient = Object.create(pool, {
-    transacting: { value: true },
-    acquireConnection: {
-      value: async () => {
-        if (isOver) throw new Error('the transaction is over');
-        return connection;
-      },
+/** Knex on connections that it does not own. */
+function openKnex({ acquire, release }: Connections, events: EventEmitter<DatabaseEvents>): Builder {
+  // The interface of tarn, the pool that Knex knows.
+  const connectionPool = {
+    acquire: () => ({ promise: acquire() }),
+    release: (client: pg.PoolClient) => {
+      release(client);
+      return true;
     },
-    releaseConnection: { value: async () => {} },
+    destroy: async () => {},
+    numUsed: () => 0,
+    numFree: () => 0,
+    numPendingAcquires: () => 0,
+  };
+  const builder = knex({
+    client: 'pg',
+    connectionPool,
+    // Knex would query it on the first connection.
+    version: '18',
+    // Knex would log what it throws; with the values in its SQL these would be in the log.
+    compileSqlOnError: false,
+    log: { warn: ignore, error: ignore, deprecate: ignore, debug: ignore },
+    ...columnNames,
   });
+  return builder.on('query-response', (_rows, { sql, bindings }: { sql: string; bindings?: unknown[] }) =>
+    events.emit('statement', { sql, values: bindings ?? [], rowCount: null }),
+  );
+}
+
+async function transact<T>(
+  client: pg.PoolClient,
+  events: EventEmitter<DatabaseEvents>,
+  work: (trx: Transaction) => Promise<T>,
+): Promise<T> {
+  let isOver = false;
+  const current = async (): Promise<pg.PoolClient> => {
+    if (isOver) throw new Error('The transaction is over.');
+    return client;
+  };
+  let builder: Builder | undefined;
+  // Made for the transactions that use it: it takes as long as a few statements.
+  const openBuilder = (): Builder => (builder ??= openKnex({ acquire: current, release: ignore }, events));
+  const run: Run = async (statement) => execute(await current(), statement, events);
+  const trx = Object.assign(queryable(openBuilder, run), { isTransaction: true as const });
   try {
-    await client.query(connection, { sql: BEGIN });
-    const result = await work(knexOn(db, client));
-    const end = ask(client, { sql: 'COMMIT' });
+    const begun = client.query('BEGIN');
+    const [result] = await Promise.all([work(trx), begun]);
     isOver = true;
-    // What PostgreSQL has given up cannot be committed: it says ROLLBACK then, and calls it success.
-    if ((await end).command !== 'COMMIT') throw new Error('the transaction was rolled back: a statement of it failed');
+    // PostgreSQL answers ROLLBACK, without an error, when a statement has failed.
+    const { command } = await client.query('COMMIT');
+    if (command !== 'COMMIT') throw new Error('The transaction was rolled back: a statement of it failed.');
+    client.release();
     return result;
   } catch (error) {
-    // Where this fails the connection is gone, and the transaction with it.
-    if (!isOver) await ask(client, { sql: 'ROLLBACK' }).catch(ignore);
     isOver = true;
+    await client.query('ROLLBACK').then(
+      () => client.release(),
+      () => client.release(true),
+    );
     throw error;
-  } finally {
-    await pool.releaseConnection(connection);
   }
 }
-
-/** The same knex over another client. */
-function knexOn(db: Knex, client: KnexClient): Knex.Transaction {
-  const trx = (table: string): unknown => client.queryBuilder().table(table);
-  const { context } = db as unknown as { context: object };
-  const own = { context: Object.create(context, { client: { value: client } }), isTransaction: true };
-  return Object.assign(Object.setPrototypeOf(trx, db), own);
-}
-
-/** A transaction or the pool: what read queries take. */
-export type Queryable = Knex | Knex.Transaction;
 
 /**
- * Rows of one SQL statement with `:named` values, typed by the caller who wrote the SQL. PostgreSQL parses and plans it
- * once for a connection: the text must be fixed, or one of a few, and all that changes be in the values. A migration
- * that changes a statement's columns outdates it: outside of a transaction it is asked anew at once.
+ * Rows of one SQL statement with `:named` values, typed by the caller. PostgreSQL parses and plans it once per connection:
+ * the text must be fixed, or one of a few; what changes belongs into the values. A migration that changes a statement's
+ * columns outdates its plan: outside of a transaction the statement is repeated once under a new name.
  */
 export async function rows<Row>(db: Queryable, sql: string, values: Record<string, unknown> = {}): Promise<Row[]> {
-  const statement = statementOf(sql);
-  const bindings = statement.places.map((place) => {
-    const value = values[place];
-    if (value === undefined) throw new Error(`the value :${place} is not given: ${sql}`);
+  try {
+    return await runPrepared<Row>(db, prepare(sql), values);
+  } catch (error) {
+    if (!(error instanceof Error && error.message.includes(STALE_PLAN))) throw error;
+    const renamed = rename(sql);
+    if (db.isTransaction) throw error;
+    return await runPrepared<Row>(db, renamed, values);
+  }
+}
+
+const STALE_PLAN = 'cached plan must not change result type';
+
+async function runPrepared<Row>(db: Queryable, statement: Prepared, named: Record<string, unknown>): Promise<Row[]> {
+  const { name, text, parameters } = statement;
+  const values = parameters.map((parameter) => {
+    const value = named[parameter];
+    if (value === undefined) throw new Error(`The value :${parameter} is missing: ${text}`);
     return value;
   });
-  try {
-    return await askRows<Row>(db, statement, bindings);
-  } catch (error) {
-    if (!(error instanceof Error && error.message.includes(OUTDATED))) throw error;
-    const renewed = { ...statement, name: nameOf(`${statement.name} once more`) };
-    statements.set(sql, renewed);
-    if (db.isTransaction) throw error;
-    return await askRows<Row>(db, renewed, bindings);
-  }
+  const result = await db.run({ name, text, values });
+  return columnNames.postProcessResponse(result.rows);
 }
-
-const OUTDATED = 'cached plan must not change result type';
-
-async function askRows<Row>(db: Queryable, { text, name }: Statement, bindings: unknown[]): Promise<Row[]> {
-  const { rows: found } = await ask(db.client as KnexClient, { sql: text, bindings, options: { name } });
-  return columnNames.postProcessResponse(found) as Row[];
-}
-
-async function ask(client: KnexClient, asked: Asked): Promise<Answer> {
-  const connection = await client.acquireConnection();
-  try {
-    await client.query(connection, asked);
-    const answer = asked.response ?? NO_ANSWER;
-    client.emit('query-response', answer, asked);
-    return answer;
-  } finally {
-    await client.releaseConnection(connection);
-  }
-}
-
-/** What knex's own queries are made with: types of its own it has none. */
-type KnexClient = {
-  acquireConnection: () => Promise<object>;
-  releaseConnection: (connection: object) => Promise<void>;
-  query: (connection: object, asked: Asked) => Promise<unknown>;
-  queryBuilder: () => { table: (name: string) => unknown };
-  emit: (event: string, ...about: unknown[]) => void;
-};
-type Asked = { sql: string; bindings?: unknown[]; options?: { name: string }; response?: Answer };
-type Answer = { command?: string; rows: Record<string, unknown>[]; rowCount: number | null };
-
-const NO_ANSWER: Answer = { rows: [], rowCount: null };
-
-/** A statement as PostgreSQL takes it: $1 … in place of names, which stand in `places` in their order. */
-type Statement = { text: string; name: string; places: string[] };
-
-const statements = new Map<string, Statement>();
-/** A value's place; comments and texts, in which a colon is a colon, are passed over. */
-const PLACE = /--[^\n]*|'(?:[^']|'')*'|(?<![:\w]):([A-Za-z]\w*)/g;
-
-function statementOf(sql: string): Statement {
-  const known = statements.get(sql);
-  if (known) return known;
-  const places: string[] = [];
-  const text = sql.replace(PLACE, (match, place?: string) => (place ? `$${places.push(place)}` : match));
-  // Knex would take a question mark for a value's place.
-  const statement = { text: text.replaceAll('?', String.raw`\?`), name: nameOf(text), places };
-  statements.set(sql, statement);
-  return statement;
-}
-
-/** A prepared statement's name may have 63 characters. */
-const nameOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
 
 const UNAVAILABLE = /^(08|57P0[1-3]|53)|ECONNREFUSED|ECONNRESET|ENOENT|ETIMEDOUT|EPIPE/;
 
-/** Whether an error says that the database is away or has no room, rather than that we asked wrongly. */
+/** Whether an error means that the database is unavailable or overloaded, rather than that the statement is wrong. */
 export function isDatabaseUnavailable(thrown: unknown): boolean {
   const error = unwrapped(thrown);
   if (!isNativeError(error)) return false;
   const code = 'code' in error ? String(error.code) : '';
   return (
     UNAVAILABLE.test(code) ||
-    error.name === 'KnexTimeoutError' ||
-    error.name === 'TimeoutError' ||
-    /Query read timeout|cached plan must not change|Connection terminated|Connection ended|not queryable|timeout exceeded when trying to connect|the database system is/.test(
+    /Query read timeout|cached plan must not change|Connection terminated|Connection ended|not queryable|timeout exceeded when trying to connect|timeout expired|the database system is/.test(
       error.message,
     )
   );
@@ -259,4 +281,11 @@ export function isUniqueViolation(thrown: unknown, constraint?: string): boolean
 /** PostgreSQL's own error: Objection throws another one around it, which lacks the code. */
 function unwrapped(error: unknown): unknown {
   return error instanceof Error && 'nativeError' in error ? error.nativeError : error;
+}
+
+type Trx = Transaction;
+/** The names of Database and Transaction in the signatures of most files. */
+export type Knex = Database;
+export declare namespace Knex {
+  type Transaction = Trx;
 }

@@ -1,4 +1,4 @@
-import type { Knex } from './db.ts';
+import type { Queryable } from './db.ts';
 
 /** The role the API and the worker connect as: no superuser, no owner, so it cannot change the schema. */
 export const APP_ROLE = 'meskot_app';
@@ -41,25 +41,25 @@ export const CLOSE_DATABASE = `
  * Restricts the database to its owner and {@link APP_ROLE}, and grants that role what it needs, if it exists. Functions are
  * restricted too: PostgreSQL lets every role call a new one, and those of the ledger run as the owner.
  */
-export async function grantRights(db: Knex): Promise<void> {
+export async function grantRights(db: Pick<Queryable, 'raw'>): Promise<void> {
   await db.raw(CLOSE_DATABASE);
   const { rows } = (await db.raw('SELECT 1 FROM pg_roles WHERE rolname = ?', [APP_ROLE])) as { rows: unknown[] };
   // One message, so one transaction: a running API never finds a right missing.
-  await db.raw(`${OF_NOBODY} ${rows.length > 0 ? OF_THE_APP : ''}`);
+  await db.raw(`${REVOKE_FROM_PUBLIC} ${rows.length > 0 ? GRANT_TO_APP : ''}`);
 }
 
-const OF_NOBODY = `
+const REVOKE_FROM_PUBLIC = `
   REVOKE ALL ON ALL TABLES IN SCHEMA public FROM PUBLIC;
   REVOKE ALL ON ALL FUNCTIONS IN SCHEMA public FROM PUBLIC;
   ALTER DEFAULT PRIVILEGES REVOKE ALL ON FUNCTIONS FROM PUBLIC;
 `;
 
-const OF_THE_APP = `
+const GRANT_TO_APP = `
   GRANT USAGE ON SCHEMA public TO ${APP_ROLE};
   GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA public TO ${APP_ROLE};
   GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO ${APP_ROLE};
   GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO ${APP_ROLE};
-  -- One that a migration makes anew goes on being called while the next migrations run.
+  -- A function that a migration recreates stays callable while the next migrations run.
   ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT EXECUTE ON FUNCTIONS TO ${APP_ROLE};
   REVOKE DELETE, TRUNCATE, REFERENCES, TRIGGER ON ALL TABLES IN SCHEMA public FROM ${APP_ROLE};
   ${ofTables(`tablename IN (${list(REMOVABLE)})`, 'GRANT DELETE ON %I TO')}

@@ -19,7 +19,7 @@ export type KeyedQueue = {
   run: <T>(key: string, work: () => Promise<T>, gone: AbortSignal) => Promise<T>;
 };
 
-type Turn = { sinceMs: number; begin: () => void; reject: (error: AppError) => void };
+type Waiting = { sinceMs: number; start: () => void; reject: (error: AppError) => void };
 
 /**
  * Serializes work per key, and lets keys take turns: a key's backlog delays that key only. In memory, per process.
@@ -27,64 +27,64 @@ type Turn = { sinceMs: number; begin: () => void; reject: (error: AppError) => v
 export function createKeyedQueue(options: KeyedQueueOptions): KeyedQueue {
   const { runningMax, pendingMax, waitMsMax, nowMs = () => performance.now() } = options;
   /** Waiting work by key, in order; empty while the last of a key runs. */
-  const lines = new Map<string, Turn[]>();
+  const queues = new Map<string, Waiting[]>();
   /** Keys with waiting work and none running, in the order of their turns. */
   const ready = new Set<string>();
   let running = 0;
   let pending = 0;
 
-  const nextOf = (key: string): Turn | undefined => {
-    const line = lines.get(key) ?? [];
-    for (let turn = line.shift(); turn; turn = line.shift()) {
+  const nextOf = (key: string): Waiting | undefined => {
+    const queue = queues.get(key) ?? [];
+    for (let next = queue.shift(); next; next = queue.shift()) {
       pending -= 1;
-      if (nowMs() - turn.sinceMs <= waitMsMax) return turn;
-      turn.reject(serviceUnavailable());
+      if (nowMs() - next.sinceMs <= waitMsMax) return next;
+      next.reject(serviceUnavailable());
     }
     return undefined;
   };
-  const beginReady = (): void => {
+  const startReady = (): void => {
     for (const key of ready) {
       if (running === runningMax) return;
       ready.delete(key);
-      const turn = nextOf(key);
-      if (turn) running += 1;
-      else lines.delete(key);
-      turn?.begin();
+      const next = nextOf(key);
+      if (next) running += 1;
+      else queues.delete(key);
+      next?.start();
     }
   };
-  const untilTurn = async (key: string, gone: AbortSignal): Promise<void> => {
-    if (gone.aborted) throw left();
-    const line = lines.get(key) ?? [];
-    if (line.length >= pendingMax.ofOne) throw tooMany(line.length);
+  const untilStart = async (key: string, gone: AbortSignal): Promise<void> => {
+    if (gone.aborted) throw callerGone();
+    const queue = queues.get(key) ?? [];
+    if (queue.length >= pendingMax.ofOne) throw tooMany(queue.length);
     if (pending >= pendingMax.ofAll) throw serviceUnavailable();
-    const begun = new Promise<void>((begin, reject) => {
-      const turn: Turn = { sinceMs: nowMs(), begin, reject };
-      line.push(turn);
+    const started = new Promise<void>((start, reject) => {
+      const waiting: Waiting = { sinceMs: nowMs(), start, reject };
+      queue.push(waiting);
       const leave = (): void => {
-        const place = line.indexOf(turn);
-        if (place === -1) return;
-        line.splice(place, 1);
+        const index = queue.indexOf(waiting);
+        if (index === -1) return;
+        queue.splice(index, 1);
         pending -= 1;
-        reject(left());
+        reject(callerGone());
       };
       gone.addEventListener('abort', leave, { once: true });
     });
     pending += 1;
-    if (!lines.has(key)) ready.add(key);
-    lines.set(key, line);
-    beginReady();
-    return begun;
+    if (!queues.has(key)) ready.add(key);
+    queues.set(key, queue);
+    startReady();
+    return started;
   };
   const end = (key: string): void => {
     running -= 1;
     // Behind the other keys.
-    if (lines.get(key)?.length) ready.add(key);
-    else lines.delete(key);
-    beginReady();
+    if (queues.get(key)?.length) ready.add(key);
+    else queues.delete(key);
+    startReady();
   };
   return {
     run: async (key, work, gone) => {
-      await untilTurn(key, gone);
+      await untilStart(key, gone);
       try {
         return await work();
       } finally {
@@ -95,7 +95,9 @@ export function createKeyedQueue(options: KeyedQueueOptions): KeyedQueue {
 }
 
 /** The connection is closed: this error is not sent. */
-const left = (): AppError => new AppError('RATE_LIMITED', 'The caller has left before its turn.');
+function callerGone(): AppError {
+  return new AppError('RATE_LIMITED', 'The caller has closed the connection.');
+}
 
 /** A second is longer than most work takes. */
 function tooMany(pending: number): AppError {

@@ -8,6 +8,7 @@ import { isNativeError } from 'node:util/types';
 import knex, { type Knex } from 'knex';
 import pg from 'pg';
 
+import type { Queryable } from './db.ts';
 import { grantRights } from './grants.ts';
 
 export type MigrateOptions = {
@@ -89,12 +90,15 @@ async function acquireLock(client: pg.Client): Promise<void> {
 function ignore(): void {}
 
 /** The migrations of this folder that the database has not had yet: what /readyz asks. Reads only. */
-export async function pendingMigrations(db: Knex, directory: string): Promise<string[]> {
+export async function pendingMigrations(db: Pick<Queryable, 'raw'>, directory: string): Promise<string[]> {
   const { pending } = await compareSchema(db, directory);
   return pending.map(({ name }) => name);
 }
 
-async function compareSchema(db: Knex, directory: string): Promise<{ pending: Migration[]; newer: string[] }> {
+async function compareSchema(
+  db: Pick<Queryable, 'raw'>,
+  directory: string,
+): Promise<{ pending: Migration[]; newer: string[] }> {
   const [files, functions, applied] = await Promise.all([
     sqlFileNames(directory),
     functionFiles(join(directory, FUNCTIONS)),
@@ -146,9 +150,10 @@ function withoutHash(name: string): string {
   return name.replace(/@.*/, '');
 }
 
-async function appliedMigrations(db: Knex): Promise<string[]> {
+async function appliedMigrations(db: Pick<Queryable, 'raw'>): Promise<string[]> {
   // Before the first migration there is no such table.
-  if (!(await db.schema.hasTable(RECORD))) return [];
+  const found = await db.raw(`SELECT to_regclass('${RECORD}') AS record`);
+  if (found.rows[0].record === null) return [];
   const { rows } = (await db.raw(`SELECT name FROM ${RECORD} ORDER BY id`)) as { rows: { name: string }[] };
   return rows.map((row) => row.name);
 }

@@ -27,7 +27,7 @@ export async function createMerchant(
   trx: Knex.Transaction,
   input: { name: string; id?: string; createdAt?: Date },
 ): Promise<Merchant> {
-  return MerchantRow.query(trx).insertAndFetch({ ...input, id: input.id ?? newId('mrc') });
+  return MerchantRow.query(trx.knex()).insertAndFetch({ ...input, id: input.id ?? newId('mrc') });
 }
 
 /** Suspends or resumes a merchant; the keys of a suspended one get MERCHANT_SUSPENDED. Returns whether the status changed. */
@@ -36,7 +36,7 @@ export async function setMerchantStatus(
   merchantId: string,
   status: Merchant['status'],
 ): Promise<boolean> {
-  return (await MerchantRow.query(trx).findById(merchantId).whereNot({ status }).patch({ status })) > 0;
+  return (await MerchantRow.query(trx.knex()).findById(merchantId).whereNot({ status }).patch({ status })) > 0;
 }
 
 /** One merchant, or undefined. */
@@ -61,7 +61,7 @@ export async function onboardMerchant(trx: Knex.Transaction, { name }: { name: s
 
 /** All merchants, newest first. */
 export async function listMerchants(db: Queryable): Promise<Merchant[]> {
-  return MerchantRow.query(db).orderBy([
+  return MerchantRow.query(db.knex()).orderBy([
     { column: 'createdAt', order: 'desc' },
     { column: 'id', order: 'desc' },
   ]);

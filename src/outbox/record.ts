@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { inTransaction, rows, type Knex } from '../lib/db.ts';
+import { rows, type Knex } from '../lib/db.ts';
 import { newId } from '../lib/ids.ts';
 
 /**
@@ -89,28 +89,30 @@ async function runOnce<T>(db: Knex, work: (tx: UnitOfWork) => Promise<T>) {
   const announce = (messages: OutboxRow[]): void => {
     enqueued.push(...messages);
   };
-  const result = await inTransaction(db, async (trx) => {
-    const writeDeferred: UnitOfWork['writeDeferred'] = async (sql, values, explain = async (error) => error) => {
-      const done = rows(trx, sql, values);
-      done.catch(() => {});
-      written.push({ done, explain });
-    };
-    const enqueue = async (messages: OutboxMessage[]): Promise<void> => {
-      if (messages.length === 0) return;
-      const added = messages.map((message) => ({ ...message, id: newId('obx') }));
-      await writeDeferred(OUTBOX_INSERT, { messages: JSON.stringify(added) });
-      announce(added);
-    };
-    return work({ trx, writeDeferred, enqueue, enqueued: announce, triggerDispatcher });
-  }).catch(async (error: unknown) => {
-    // The first write that failed is the cause of all later errors.
-    for (const { done, explain } of written) {
-      await done.catch(async (cause: unknown) => {
-        throw await explain(cause);
-      });
-    }
-    throw error;
-  });
+  const result = await db
+    .transaction(async (trx) => {
+      const writeDeferred: UnitOfWork['writeDeferred'] = async (sql, values, explain = async (error) => error) => {
+        const done = rows(trx, sql, values);
+        done.catch(() => {});
+        written.push({ done, explain });
+      };
+      const enqueue = async (messages: OutboxMessage[]): Promise<void> => {
+        if (messages.length === 0) return;
+        const added = messages.map((message) => ({ ...message, id: newId('obx') }));
+        await writeDeferred(OUTBOX_INSERT, { messages: JSON.stringify(added) });
+        announce(added);
+      };
+      return work({ trx, writeDeferred, enqueue, enqueued: announce, triggerDispatcher });
+    })
+    .catch(async (error: unknown) => {
+      // The first write that failed is the cause of all later errors.
+      for (const { done, explain } of written) {
+        await done.catch(async (cause: unknown) => {
+          throw await explain(cause);
+        });
+      }
+      throw error;
+    });
   return { result, enqueued, triggersDispatcher };
 }
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 
 import type { Clock } from '../lib/clock.ts';
-import { isUniqueViolation, rows, type Knex } from '../lib/db.ts';
+import { isUniqueViolation, rows, type Queryable } from '../lib/db.ts';
 import { AppError, invalidFields } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { toBirr, type Santim } from '../lib/money.ts';
@@ -18,7 +18,7 @@ import type * as schema from './session-schema.ts';
 import { checkoutPageUrl } from './session.ts';
 
 /** `pepper`: the secret that page tokens are derived with. */
-export type CreateDeps = { db: Knex; findProvider: FindProvider; clock: Clock; baseUrl: string; pepper: string };
+export type CreateDeps = { db: Queryable; findProvider: FindProvider; clock: Clock; baseUrl: string; pepper: string };
 
 /** A session to create. `channels`: those the customer may choose from; all usable ones by default. */
 export type NewSession = Omit<z.output<typeof schema.NewSession>, 'amount'> & { amountSantim: Santim };
@@ -140,7 +140,7 @@ async function insertSession(
 
 const ORDER_NO = 'transaction_merchant_id_environment_checkout_order_no_key';
 
-async function duplicateReference(db: Knex, session: SessionRow): Promise<AppError> {
+async function duplicateReference(db: Queryable, session: SessionRow): Promise<AppError> {
   const { merchantId, environment, checkoutOrderNo } = session;
   const [existing] = await rows<{ sessionId: string }>(
     db,

@@ -133,7 +133,8 @@ function progressReporter(
     onProgress(rowsDone);
     pages += 1;
     if (pages % PROGRESS_PAGES !== 0) return;
-    const updated = await db<ReportRow>('report')
+    const updated = await db
+      .knex()<ReportRow>('report')
       .where({ id, runId, status: 'RUNNING' })
       .update({ processedRows: rowsDone, totalRows, progressedAt: clock() });
     if (updated === 0) throw new Superseded();

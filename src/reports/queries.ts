@@ -1,4 +1,4 @@
-import { inTransaction, rows, type Knex, type Queryable } from '../lib/db.ts';
+import { rows, type Knex, type Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';
 import type { Page } from '../lib/pagination.ts';
@@ -80,7 +80,8 @@ export async function updatePending(
   match: Partial<Pick<ReportRow, 'id' | 'runId' | 'merchantId' | 'environment'>>,
   changes: Partial<ReportRow>,
 ): Promise<ReportRow | undefined> {
-  const [row] = await db<ReportRow>('report')
+  const [row] = await db
+    .knex()<ReportRow>('report')
     .where(match)
     .whereIn('status', ['QUEUED', 'RUNNING'])
     .update({ ...changes, version: db.raw('version + 1') })
@@ -93,7 +94,7 @@ export async function inSnapshot<T>(
   db: Knex,
   work: (trx: Knex.Transaction, snapshotAt: Date) => Promise<T>,
 ): Promise<T> {
-  return inTransaction(db, async (trx) => {
+  return db.transaction(async (trx) => {
     await rows(trx, 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
     // The first query takes the snapshot, just after the instant that it returns.
     const [snapshot] = await rows<{ at: Date }>(trx, 'SELECT statement_timestamp() AS at');

@@ -35,8 +35,8 @@ export async function requestReport(
   const { startDate, endDate } = range;
   const options = { kind, format, period, startDate, endDate, statuses, channel, requestedBy };
   const id = newId('rpt', now.getTime());
-  const [row] = await tx
-    .trx<ReportRow>('report')
+  const [row] = await tx.trx
+    .knex()<ReportRow>('report')
     .insert({ id, ...scopeOf(scope), ...options, status: 'QUEUED', totalRows, requestedAt: now })
     .returning('*');
   if (!row) throw new Error('INSERT INTO report returned no row');

@@ -33,5 +33,5 @@ export async function setSettlementLimit(
   await trx('settlementLimit')
     .insert(limit)
     .onConflict('merchantId')
-    .merge({ ...limit, updatedAt: trx.fn.now() });
+    .merge({ ...limit, updatedAt: trx.raw('now()') });
 }

@@ -206,7 +206,7 @@ async function lockUnderReview(tx: UnitOfWork, id: string): Promise<WithdrawalRo
  * leaves it to an operator. Gives both approvals where two are needed. Called by the workflow, so no signal is sent.
  */
 export async function autoDecide(
-  deps: { db: Knex; runInTransaction: RunInTransaction },
+  deps: { db: Queryable; runInTransaction: RunInTransaction },
   withdrawalId: string,
   at: Date,
 ): Promise<void> {

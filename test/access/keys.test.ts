@@ -69,9 +69,9 @@ const payInSandbox = (id: string) =>
 async function countQueries(work: () => Promise<unknown>): Promise<number> {
   let count = 0;
   const listen = (): void => void (count += 1);
-  database.db.on('query', listen);
+  database.db.events.on('statement', listen);
   await work();
-  database.db.off('query', listen);
+  database.db.events.off('statement', listen);
   return count;
 }
 

@@ -23,7 +23,7 @@ async function run([noun, ...args]: string[], db = desk.database.db) {
 }
 const json = async (...args: string[]) => JSON.parse((await run([...args, '--json'])).text);
 const stored = async (keyId: string) => desk.database.db('apiKey').where({ id: keyId }).first();
-const counted = async (table: string) => Number((await desk.database.db(table).count())[0]?.['count']);
+const counted = async (table: string) => Number((await desk.database.db.knex()(table).count())[0]?.['count']);
 
 test('a merchant and its keys are made, rotated and revoked as an operator, who is noted and stands with the keys', async () => {
   const { operatorId } = desk.people.admin;

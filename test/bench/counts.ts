@@ -43,22 +43,22 @@ export type Asked = {
   emptyLooks: number;
 };
 
-const TRANSACTION_CONTROL = /^(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE|SET TRANSACTION)/i;
+const TRANSACTION_CONTROL = /^(SAVEPOINT|RELEASE|SET TRANSACTION)/i;
 const QUEUE_CLAIM = /WITH RECURSIVE waiting/;
 
 /** Everything this pool asks while the work is done. */
 async function countStatements(db: Knex, work: () => Promise<unknown>): Promise<Asked> {
   const asked: Asked = { statements: [], emptyLooks: 0 };
-  const note = (_answer: unknown, { sql, response }: { sql: string; response?: { rowCount: number | null } }): void => {
+  const note = ({ sql, rowCount }: { sql: string; rowCount: number | null }): void => {
     if (TRANSACTION_CONTROL.test(sql)) return;
-    if (QUEUE_CLAIM.test(sql) && response?.rowCount === 0) asked.emptyLooks += 1;
+    if (QUEUE_CLAIM.test(sql) && rowCount === 0) asked.emptyLooks += 1;
     else asked.statements.push(sql.replace(/\s+/g, ' ').slice(0, 60));
   };
-  db.on('query-response', note);
+  db.events.on('statement', note);
   try {
     await work();
   } finally {
-    db.removeListener('query-response', note);
+    db.events.off('statement', note);
   }
   return asked;
 }

@@ -115,7 +115,7 @@ test('a worker killed between the provider’s yes and our books books it once, 
 }, 120_000);
 
 test('what the providers owe is what the ledger says they do', async () => {
-  const { rows } = await ground.world.db.raw<{ rows: { channel: string; owes: bigint }[] }>(
+  const { rows } = await ground.world.db.knex().raw<{ rows: { channel: string; owes: bigint }[] }>(
     `SELECT a.channel, CAST(-sum(e.amount_santim) AS bigint) AS owes FROM ledger_entry e
      JOIN ledger_account a ON a.id = e.account_id WHERE a.kind = 'CHANNEL_CLEARING' GROUP BY a.channel`,
   );

@@ -56,13 +56,15 @@ const gather = async (): Promise<Evidence> => ground.gather({ retryDelaysSeconds
 
 /** Spoils rows in a transaction that is not kept, or the journals, and returns what is reported. */
 async function report(spoil: (trx: Knex.Transaction) => Promise<unknown>, journals: Partial<Evidence> = {}) {
-  const trx = await scope.transaction();
-  try {
+  const undone = new Error('undone');
+  let found: string[] = [];
+  const spoiled = scope.transaction(async (trx) => {
     await spoil(trx);
-    return await violations({ ...evidence, ...journals, db: trx });
-  } finally {
-    await trx.rollback();
-  }
+    found = await violations({ ...evidence, ...journals, db: trx });
+    throw undone;
+  });
+  await expect(spoiled).rejects.toBe(undone);
+  return found;
 }
 const nothing = async (): Promise<void> => {};
 const justOne = (name: string, says: RegExp) => [expect.stringMatching(new RegExp(`^${name}: .*${says.source}`))];

@@ -1,6 +1,6 @@
 import { exportMovements, sumAccount } from '../../src/ledger/balance.ts';
 import { DAY_MS } from '../../src/lib/dates.ts';
-import { inTransaction, rows, type Queryable } from '../../src/lib/db.ts';
+import { rows, type Queryable } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { buildMerchant } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -66,7 +66,7 @@ test('a period of a long history reads few rows for its balances, and lists its 
     Array.from({ length: 4_000 }, (_, index) => new Date(BEGIN_MS + index * HOUR_MS)),
   );
   const fromMs = BEGIN_MS + 2_000 * HOUR_MS;
-  const { count, read } = await inTransaction(database.db, async (trx) => {
+  const { count, read } = await database.db.transaction(async (trx) => {
     const readSoFar = async (): Promise<number> => {
       const [counted] = await rows<{ read: number }>(
         trx,

@@ -20,7 +20,7 @@ const subscription = {
 const failures: [string, string, (db: Knex) => PromiseLike<unknown>][] = [
   ['a unique violation', '23505', async (db) => rows(db, 'INSERT INTO merchant (id, name) VALUES (:id, :name)', add)],
   ['a unique violation from Knex', '23505', (db) => db('merchant').insert(add)],
-  ['a unique violation from Objection', '23505', (db) => SubscriptionRow.query(db).insert(subscription)],
+  ['a unique violation from Objection', '23505', (db) => SubscriptionRow.query(db.knex()).insert(subscription)],
   [
     'a row without what it must have',
     '23502',
@@ -37,7 +37,7 @@ const failures: [string, string, (db: Knex) => PromiseLike<unknown>][] = [
 beforeAll(async () => {
   database = await createTestDatabase();
   await database.db('merchant').insert(add);
-  await SubscriptionRow.query(database.db).insert(subscription);
+  await SubscriptionRow.query(database.db.knex()).insert(subscription);
 });
 afterAll(async () => database.drop());
 

@@ -44,7 +44,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await expectLedgerHolds(database.db);
-  const evidence = { db: database.db } as Evidence;
+  const evidence = { db: database.db } as Partial<Evidence> as Evidence;
   expect([...(await onlyListedMoves(evidence)), ...(await eventsOfEnds(evidence))]).toEqual([]);
 });
 afterAll(() => database.drop());

@@ -183,9 +183,9 @@ describe('GET /api/checkout/txns/get_all_txns', () => {
   test('the list takes one statement', async () => {
     const statements: string[] = [];
     const count = ({ sql }: { sql: string }) => void statements.push(sql);
-    database.db.on('query', count);
+    database.db.events.on('statement', count);
     await list('limit=50');
-    database.db.off('query', count);
+    database.db.events.off('statement', count);
     expect(statements).toHaveLength(1);
   });
 });

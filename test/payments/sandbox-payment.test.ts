@@ -264,7 +264,7 @@ describe('paying in the sandbox over HTTP', () => {
       [{ amount: 0.5 }, 422, 'AMOUNT_BELOW_MINIMUM'],
       [{ amount: 700_000 }, 422, 'AMOUNT_ABOVE_MAXIMUM'],
     ];
-    const count = async () => (await database.db('transaction').count())[0]?.['count'];
+    const count = async () => (await database.db.knex()('transaction').count())[0]?.['count'];
     const before = await count();
     for (const [tx, expected, code] of bad) {
       const answer = await send('POST', '/api/checkout/sessions', { body: { ...newSession(), ...tx } });

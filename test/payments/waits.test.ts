@@ -16,7 +16,7 @@ let world: World;
 let scope: MerchantScope;
 let http: TestServer;
 let asked: string[];
-const note = (_answer: unknown, { sql }: { sql: string }): void => void asked.push(sql);
+const note = ({ sql }: { sql: string }): void => void asked.push(sql);
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -29,7 +29,7 @@ beforeAll(async () => {
     },
     stubKey(scope.merchantId),
   );
-  database.db.on('query-response', note);
+  database.db.events.on('statement', note);
 });
 afterAll(async () => {
   await http.close();

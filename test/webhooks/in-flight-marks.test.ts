@@ -113,7 +113,7 @@ test('outcomes that could not be saved in one batch are saved in one batch later
     }),
   );
   let statements = 0;
-  world.db.on('query-response', (_answer: unknown, { sql }: { sql: string }) => {
+  world.db.events.on('statement', ({ sql }) => {
     if (sql.includes('INSERT INTO webhook_attempt AS a')) statements += 1;
   });
   await world.asOwner(`${REJECT}

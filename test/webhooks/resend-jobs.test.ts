@@ -116,7 +116,7 @@ test('a resend job matches within its limit, days, merchant and active subscript
   await expect(findResendJob(world.db, { ...mine, jobId: none.jobId })).rejects.toMatchObject({ code: 'NOT_FOUND' });
 
   scope = mine;
-  await SubscriptionRow.query(world.db).where({ merchantId: scope.merchantId }).patch({ active: false });
+  await SubscriptionRow.query(world.db.knex()).where({ merchantId: scope.merchantId }).patch({ active: false });
   expect((await startJob()).matched).toBe(0);
 });
 

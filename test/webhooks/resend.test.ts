@@ -26,7 +26,7 @@ const openDeadLetters = async (deliveryId: string): Promise<number> =>
   (await world.db('webhookDeadLetter').where({ deliveryId }).whereNull('closedAt')).length;
 
 const setActive = async (subscriptionId: string, active: boolean): Promise<void> => {
-  await SubscriptionRow.query(world.db).findById(subscriptionId).patch({ active });
+  await SubscriptionRow.query(world.db.knex()).findById(subscriptionId).patch({ active });
 };
 
 /** Lets everybody go on once all have come. */
@@ -186,7 +186,7 @@ describe('a resend of one event', () => {
   test('a resend is rejected while an attempt is in flight, and allowed once its mark has expired', async () => {
     await world.subscribe(scope);
     const { eventId, deliveryId } = await world.failedDelivery(scope);
-    const sending = { inFlightAttemptId: 'wha_1', inFlightSince: world.db.fn.now() };
+    const sending = { inFlightAttemptId: 'wha_1', inFlightSince: world.db.raw('now()') };
     await world.db('webhookDelivery').where({ id: deliveryId }).update(sending);
     await expect(resend({ eventId })).rejects.toMatchObject({ message: expect.stringContaining('in flight') });
 

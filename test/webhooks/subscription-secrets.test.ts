@@ -43,7 +43,7 @@ const createOne = async (fields: Record<string, unknown> = {}): Promise<Made> =>
 };
 
 const stored = async (id: string): Promise<SubscriptionRow> =>
-  SubscriptionRow.query(world.db).findById(id).throwIfNotFound();
+  SubscriptionRow.query(world.db.knex()).findById(id).throwIfNotFound();
 
 describe('rotating the secret of a subscription', () => {
   const rotate = async (id: string, body?: unknown) => send(`POST /${id}/rotate`, body);

@@ -43,7 +43,7 @@ const createOne = async (fields: Record<string, unknown> = {}): Promise<Made> =>
 };
 
 const stored = async (id: string): Promise<SubscriptionRow> =>
-  SubscriptionRow.query(world.db).findById(id).throwIfNotFound();
+  SubscriptionRow.query(world.db.knex()).findById(id).throwIfNotFound();
 
 describe('creating a subscription', () => {
   test('returns the secret, which no other response contains', async () => {
@@ -116,7 +116,7 @@ describe('creating a subscription', () => {
     const { status, body } = await create(fields);
     expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'VALIDATION_ERROR' });
     expect(body.error.details.map((detail: { field: string }) => detail.field)).toContain(field);
-    expect(await SubscriptionRow.query(world.db).where({ merchantId: scope.merchantId })).toEqual([]);
+    expect(await SubscriptionRow.query(world.db.knex()).where({ merchantId: scope.merchantId })).toEqual([]);
   });
 
   test.each([
@@ -235,7 +235,10 @@ describe('deleting a subscription', () => {
   test('lets an attempt in flight complete', async () => {
     const { row } = await world.subscribe(scope);
     const id = await world.deliveryId(await world.record(scope));
-    await world.db('webhookDelivery').where({ id }).update({ inFlightSince: world.db.fn.now() });
+    await world
+      .db('webhookDelivery')
+      .where({ id })
+      .update({ inFlightSince: world.db.raw('now()') });
     await send(`DELETE /${row.id}`);
     expect(await world.db('webhookDelivery').where({ id }).first()).toMatchObject({ status: 'PENDING' });
   });

@@ -141,14 +141,14 @@ test('a posting after an outage has an effective time after it, not when its act
   const { id } = await request('0911000001', 100_14n);
   await world.runInTransaction((tx) => approveWithdrawal(tx, id, { operatorId: 'opr_1', at: clock() }));
   await until('it to be taken', async () => (await readWithdrawal(world.db, id)).lastOutcome);
-  const outage = await world.db.transaction();
+  const outage = await world.db.knex().transaction();
   await outage.raw('LOCK TABLE withdrawal IN ACCESS EXCLUSIVE MODE');
   await new Promise((resolve) => setTimeout(resolve, 6_000));
   const overAt = new Date();
   await outage.commit();
   await untilStatus(id, 'SUCCESS');
   const sql = 'SELECT effective_at FROM ledger_journal WHERE posting_key = ?';
-  const { rows: journals } = await world.db.raw<{ rows: { effective_at: Date }[] }>(sql, [`ended:${id}`]);
+  const { rows: journals } = await world.db.knex().raw<{ rows: { effective_at: Date }[] }>(sql, [`ended:${id}`]);
   expect(journals).toHaveLength(1);
   // The attempt that got through may have waited for the lock, a second at most.
   expect(journals[0]?.effective_at.getTime()).toBeGreaterThan(overAt.getTime() - 1_500);

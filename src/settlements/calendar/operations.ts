@@ -82,7 +82,7 @@ async function save(trx: Knex.Transaction, edited: Edited): Promise<Holiday> {
   const [saved] = await trx<Holiday>('holiday')
     .insert(edited)
     .onConflict('id')
-    .merge({ ...edited, updatedAt: trx.fn.now() })
+    .merge({ ...edited, updatedAt: trx.raw('now()') })
     .returning('*');
   if (!saved) throw new Error('saving a holiday returned no row');
   return saved;

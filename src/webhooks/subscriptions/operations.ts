@@ -41,7 +41,7 @@ export async function createSubscription(
   const id = newId('whs', deps.clock().getTime());
   const secret = newSecret();
   const { headers, ...fields } = input;
-  const row = await SubscriptionRow.query(tx.trx).insertAndFetch({
+  const row = await SubscriptionRow.query(tx.trx.knex()).insertAndFetch({
     id,
     ...fields,
     ...sealedHeaders(deps.keyRing, id, headers),
@@ -53,7 +53,7 @@ export async function createSubscription(
 
 /** All subscriptions of a merchant in an environment, oldest first: never more than 16. */
 export async function listSubscriptions(db: Queryable, scope: MerchantScope): Promise<SubscriptionRow[]> {
-  return SubscriptionRow.query(db).where(scopeOf(scope)).whereNull('deletedAt').orderBy('id');
+  return SubscriptionRow.query(db.knex()).where(scopeOf(scope)).whereNull('deletedAt').orderBy('id');
 }
 
 /** One subscription. Throws NOT_FOUND, also for another merchant's and for a deleted one. */
@@ -77,7 +77,7 @@ export async function changeSubscription(
     ...(isNewUrl && { url, verifiedAt: null, consecutiveFailures: 0, throttledUntil: null }),
   };
   if (Object.keys(patch).length === 0) return before;
-  return before.$query(tx.trx).patchAndFetch(patch);
+  return before.$query(tx.trx.knex()).patchAndFetch(patch);
 }
 
 /** Further waiting deliveries of a deleted subscription are skipped when they are claimed. */
@@ -94,7 +94,7 @@ const waiting = (state: string): string => `ARRAY(
  */
 export async function deleteSubscription(deps: SubscriptionDeps, tx: UnitOfWork, target: Target): Promise<void> {
   const row = await lockSubscription(tx.trx, target);
-  await row.$query(tx.trx).patch({ deletedAt: deps.clock(), active: false });
+  await row.$query(tx.trx.knex()).patch({ deletedAt: deps.clock(), active: false });
   await rows(
     tx.trx,
     `UPDATE webhook_delivery
@@ -126,7 +126,7 @@ export async function rotateSecret(
   }
   const secret = newSecret();
   const overlaps = target.overlapSeconds > 0;
-  const row = await before.$query(tx.trx).patchAndFetch({
+  const row = await before.$query(tx.trx.knex()).patchAndFetch({
     ...sealedSecret(deps.keyRing, before.id, secret),
     previousSecret: overlaps ? before.secret : null,
     previousSecretExpiresAt: overlaps ? new Date(now.getTime() + target.overlapSeconds * 1_000) : null,
@@ -167,7 +167,7 @@ export async function sendTestEvent(
 }
 
 function matching(db: Queryable, { subscriptionId: id, ...scope }: Target) {
-  return SubscriptionRow.query(db)
+  return SubscriptionRow.query(db.knex())
     .where({ id, ...scopeOf(scope) })
     .whereNull('deletedAt')
     .first();
@@ -190,7 +190,7 @@ function ensureUrlAllowed(deps: SubscriptionDeps, url: string, environment: Envi
 async function ensureSubscriptionsBelowLimit(trx: Knex.Transaction, scope: MerchantScope): Promise<void> {
   // Serialises the creations of one merchant, so that the count is exact, and no other work on the merchant.
   await rows(trx, 'SELECT 1 FROM merchant WHERE id = :merchantId FOR NO KEY UPDATE', { merchantId: scope.merchantId });
-  const count = await SubscriptionRow.query(trx).where(scopeOf(scope)).whereNull('deletedAt').resultSize();
+  const count = await SubscriptionRow.query(trx.knex()).where(scopeOf(scope)).whereNull('deletedAt').resultSize();
   if (count >= SUBSCRIPTIONS_MAX) {
     throw new AppError('INVALID_STATE', `There are ${count} subscriptions, which is the maximum: delete one first.`);
   }
