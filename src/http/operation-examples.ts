@@ -94,6 +94,7 @@ const INVALID_STATE: ByOperation = {
     message: 'Meskel of 2026-09-27 is computed and cannot be removed: disable it with "active": false.',
   },
   opsChangeOperator: { message: 'This is the last active admin: make another one first.' },
+  opsRotateMerchantKey: { message: 'The key key_01KG9Y5T40V6M2X8R3N7Q1W4ZC has expired. Create a new key.' },
   opsCreateOperatorKey: { message: 'This operator is switched off: no key is made.' },
   opsRotateOperatorKey: { message: 'The key opk_01KG9Y5T40V6M2X8R3N7Q1W4ZC has ended. Make a new key.' },
 };

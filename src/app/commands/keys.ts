@@ -51,7 +51,7 @@ export type ReencryptedPart = { what: string; seen: number; reencrypted: number;
 export type KeysCommandDeps = {
   db: Knex;
   generateKey: (input: NewKey, by: By) => Promise<CreatedKey>;
-  rotateKey: (input: Rotation, by: By) => Promise<CreatedKey>;
+  rotateKey: (input: Rotation & { merchantId: string }, by: By) => Promise<CreatedKey>;
   /** Takes lines that tell how far it is. */
   reencrypt: (print: (line: string) => void) => Promise<ReencryptedPart[]>;
   revokeKey: (input: { merchantId: string; keyId: string; reason?: string | undefined }, by: By) => Promise<ApiKey>;
@@ -112,12 +112,12 @@ const listAll =
 const rotate =
   ({ db, rotateKey }: KeysCommandDeps): KeyVerb =>
   async ({ options, args }) => {
-    const { id: keyId } = await requireKey(db, options, args);
+    const { id: keyId, merchantId } = await requireKey(db, options, args);
     const hours = options['overlap-hours'];
     const range = { min: 0, max: ROTATION_OVERLAP_HOURS.max };
     const overlapHours = hours === undefined ? undefined : wholeNumber('--overlap-hours', hours, range);
     return presentSecretOnce(
-      await rotateKey({ keyId, ...(overlapHours !== undefined && { overlapHours }) }, byOf(options)),
+      await rotateKey({ merchantId, keyId, ...(overlapHours !== undefined && { overlapHours }) }, byOf(options)),
     );
   };
 

@@ -73,7 +73,7 @@ export function createTerminalCommands({ db, runInTransaction, clock, pepper, de
         },
         ({ trx }) => createKey({ trx, ...keyDeps }, input),
       ),
-    rotateKey: (input: Rotation, by: By): Promise<CreatedKey> =>
+    rotateKey: (input: Rotation & { merchantId: string }, by: By): Promise<CreatedKey> =>
       perform<CreatedKey>(
         { ...by, action: 'key.rotate' },
         (context) => rotateIssuedKey(context, keyDeps, input),
