@@ -13,13 +13,13 @@ export type Status = { running: boolean; pid: number | null; dataDir: string } &
 };
 
 /** `npm run status`: whether a local start is running, and its addresses. */
-export async function status(project: string, args: readonly string[]): Promise<number> {
+export async function status(project: string, { json = false }: { json?: boolean }): Promise<number> {
   const { dataFolder } = readLocalSettings(environment, project);
   const [holder, state] = await Promise.all([findLockHolder(dataFolder), readState(dataFolder)]);
   const info = state?.info ?? {};
   const isReady = holder !== undefined && state?.pid === holder;
   const write = (text: string): void => void process.stdout.write(`${text}\n`);
-  if (args.includes('--json')) {
+  if (json) {
     write(JSON.stringify(describeStatus({ info, pid: isReady ? holder : undefined, dataFolder }), null, 2));
   } else if (isReady) write(`Meskot runs as process ${holder}.\n\n${formatBanner(info, dataFolder)}`);
   else if (holder !== undefined) write(`Meskot is being started by process ${holder}.`);
@@ -85,6 +85,6 @@ function firstCommands({ apiUrl, sandboxKey }: ServiceInfo): string[] {
     `  curl -H 'Authorization: Bearer ${sandboxKey}' '${apiUrl}/api/checkout/txns/get_all_txns?${query}'`,
     '',
     `  The demo merchant "${NEW_SHOP.name}" has no key yet; this makes one:`,
-    `  npm run -s cli -- keys create --merchant ${NEW_SHOP.scope.merchantId}`,
+    `  npm run -s cli -- keys create ${NEW_SHOP.scope.merchantId}`,
   ];
 }

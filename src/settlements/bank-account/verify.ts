@@ -1,5 +1,5 @@
 import { requireIndependentApprover, type Actor } from '../../access/separation-of-duties.ts';
-import { rows, type Queryable } from '../../lib/db.ts';
+import { rows } from '../../lib/db.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
@@ -45,14 +45,6 @@ export async function rejectBankAccount(
   if (before.rejectionReason === reason) return { account: before, changed: false, before: before.status };
   if (before.status === 'REJECTED') throw invalidState(before, 'PENDING or VERIFIED can be rejected');
   return decide(tx, before, { ...decision, status: 'REJECTED', rejection: reason });
-}
-
-/** The merchant and environment of an account. Throws NOT_FOUND. */
-export async function findAccountScope(db: Queryable, bankAccountId: string): Promise<MerchantScope> {
-  const sql = 'SELECT merchant_id, environment FROM bank_account WHERE id = :bankAccountId';
-  const [scope] = await rows<MerchantScope>(db, sql, { bankAccountId });
-  if (!scope) throw notFound('bank account');
-  return scope;
 }
 
 /** The reviewed account, if it is still the linked one, locked until the transaction ends. */
