@@ -10,7 +10,7 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY activities activities
 COPY src src
 COPY workflows workflows
-RUN npm run build && node dist/src/cli.js bundle dist/workflows.js
+RUN npm run build && node dist/src/cli.js workflows bundle dist/workflows.js
 
 FROM ${NODE_IMAGE} AS packages
 WORKDIR /app

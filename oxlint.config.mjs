@@ -135,7 +135,7 @@ export default {
   },
   overrides: [
     ...importTable,
-    { files: ['src/config.ts'], rules: { 'node/no-process-env': 'off' } },
+    { files: ['src/config.ts', 'src/local/connection.ts'], rules: { 'node/no-process-env': 'off' } },
     { files: ['*.mjs', 'test/**/*.mjs'], rules: { 'import/no-default-export': 'off' } },
     {
       files: ['test/**', 'jest.config.mjs', 'scripts/**'],

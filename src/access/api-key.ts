@@ -23,7 +23,7 @@ export class ApiKey extends Model {
   declare expiresAt: Date | null;
   declare revokedAt: Date | null;
   declare rotatedTo: string | null;
-  /** opr_…; null: created on a terminal before there was an operator. */
+  /** opr_…; null: not created by an operator. */
   declare createdBy: string | null;
   /** opr_…: who may know its secret besides the merchant. */
   declare secretHolders: string[];

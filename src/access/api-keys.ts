@@ -6,6 +6,8 @@ import { DAY_MS, HOUR_MS, isoOrNull } from '../lib/dates.ts';
 import { rows, type Knex, type Queryable } from '../lib/db.ts';
 import { AppError, invalid, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
+import { paginateNewest } from '../lib/paginate-newest.ts';
+import type { Page } from '../lib/pagination.ts';
 import type { MerchantScope } from '../lib/scope.ts';
 import { ApiKey } from './api-key.ts';
 import { hashKey, lastFourOf, generateKey, maskKey, pepperId, prefixOf, type KeyKind } from './key-format.ts';
@@ -106,6 +108,21 @@ export async function listKeys(db: Queryable, filter: { id?: string } & Partial<
       { column: 'createdAt', order: 'desc' },
       { column: 'id', order: 'desc' },
     ]);
+}
+
+/** One page of the keys that match, of all merchants unless one is named, newest first. */
+export async function listAllKeys(
+  db: Queryable,
+  {
+    merchantId = null,
+    environment = null,
+  }: { [Field in keyof MerchantScope]?: MerchantScope[Field] | null | undefined },
+  page: Page,
+) {
+  const where = `(CAST(:merchantId AS text) IS NULL OR merchant_id = :merchantId)
+    AND (CAST(:environment AS text) IS NULL OR environment = :environment)`;
+  const listed = { columns: '*', table: 'api_key', time: 'created_at', where, values: { merchantId, environment } };
+  return paginateNewest<ApiKey>(db, listed, page);
 }
 
 /** Revokes a key; all processes reject it within 5 s. `ended`: this call has revoked it. Throws NOT_FOUND. */

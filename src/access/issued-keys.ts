@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
+import type { Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import { scopeOf } from '../lib/scope.ts';
 import {
@@ -29,10 +30,11 @@ export async function issueKey(context: AuditContext, deps: Deps, input: NewKey)
 export async function rotateIssuedKey(
   context: AuditContext,
   deps: Deps,
-  input: Rotation,
+  { merchantId, ...rotation }: Rotation & { merchantId: string },
 ): Promise<CreatedKey & Audited> {
   const { trx } = context.tx;
-  const { key, secret, old } = await rotateKey({ trx, ...deps }, { ...input, ...(await issuerOf(context)) });
+  await requireKey(trx, { id: rotation.keyId, merchantId });
+  const { key, secret, old } = await rotateKey({ trx, ...deps }, { ...rotation, ...(await issuerOf(context)) });
   return { key, secret, audit: auditKey(old, { rotatedTo: key.id, expiresAt: old.expiresAt }) };
 }
 
@@ -42,9 +44,13 @@ export async function revokeIssuedKey(
   { merchantId, keyId }: { merchantId: string; keyId: string },
 ): Promise<{ key: ApiKey } & Audited> {
   const { trx } = tx;
-  if ((await listKeys(trx, { id: keyId, merchantId })).length === 0) throw notFound('key');
+  await requireKey(trx, { id: keyId, merchantId });
   const { key, ended } = await revokeKey({ trx, clock: () => at }, keyId);
   return { key, audit: ended ? auditKey(key, { revokedAt: key.revokedAt }) : null };
+}
+
+async function requireKey(db: Queryable, key: { id: string; merchantId: string }): Promise<void> {
+  if ((await listKeys(db, key)).length === 0) throw notFound('key');
 }
 
 async function issuerOf(context: AuditContext): Promise<Pick<NewKey, 'createdBy' | 'secretHolders'>> {

@@ -53,7 +53,7 @@ export const MerchantKey = z
     revokedAt: instant.nullable(),
     rotatedTo: z.string().nullable(),
     createdBy: z.string().nullable().meta({
-      description: 'The operator who created it; null: created on a terminal before there was an operator',
+      description: 'The operator who created it; null: not created by an operator',
     }),
     secretHolders: z.array(z.string()).meta({
       description: 'The operators who may know its secret, and so cannot approve what it requests',

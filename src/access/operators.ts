@@ -72,11 +72,6 @@ export async function findOperator(db: Queryable, operatorId: string): Promise<O
   return operator;
 }
 
-/** Whether there is an operator. */
-export async function hasOperators(db: Queryable): Promise<boolean> {
-  return (await rows(db, 'SELECT 1 FROM operator LIMIT 1')).length > 0;
-}
-
 /** All operators, newest first. */
 export async function listOperators(db: Queryable): Promise<Operator[]> {
   return rows<Operator>(db, `SELECT ${OPERATOR_COLUMNS} FROM operator ORDER BY created_at DESC, id DESC`);

@@ -45,7 +45,7 @@ export async function requireIndependentApprover(db: Queryable, approval: Approv
     throw new AppError('INVALID_STATE', `${why}: ${not}. ${otherApproverHint(verb, both)}`);
   }
   const by = key ? `with the key ${requestedBy}, whose secret you may know` : 'by you';
-  const another = `Let another operator ${verb} it, with a key of their own, or on the terminal with --operator opr_…`;
+  const another = `Let another operator ${verb} it, with a key of their own`;
   throw new AppError('INVALID_STATE', `This ${what} was ${done} ${by}: ${not}. ${another}.`);
 }
 

@@ -4,10 +4,10 @@ import { readState } from './data-folder.ts';
 import { readLocalSettings, withLocalServers } from './settings.ts';
 
 /**
- * `meskot seed`: creates the demo data of `npm start` in the database of DATABASE_URL or else of the local start.
- * Idempotent. `project` is the folder of package.json. Returns the exit code.
+ * `meskot demo seed`: creates the demo data of `npm start` in the database of DATABASE_URL or else of the local start.
+ * Idempotent. `project` is the folder of package.json.
  */
-export async function seed(project: string, write: (text: string) => void): Promise<number> {
+export async function seed(project: string, write: (text: string) => void): Promise<void> {
   const config = readConfig(await withLocalServers(project));
   if (config.production) throw new Error('Demo data is for local use: MESKOT_MODE=production rejects it.');
   const settings = readLocalSettings(environment, project);
@@ -23,5 +23,4 @@ export async function seed(project: string, write: (text: string) => void): Prom
   write(
     `merchant        ${merchantId}\nsandbox key     ${sandboxKey}\nwebhook secret  ${webhookSecret}\noperator key    ${operatorKey}\n`,
   );
-  return 0;
 }

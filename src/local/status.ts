@@ -13,13 +13,13 @@ export type Status = { running: boolean; pid: number | null; dataDir: string } &
 };
 
 /** `npm run status`: whether a local start is running, and its addresses. */
-export async function status(project: string, args: readonly string[]): Promise<number> {
+export async function status(project: string, { json = false }: { json?: boolean }): Promise<number> {
   const { dataFolder } = readLocalSettings(environment, project);
   const [holder, state] = await Promise.all([findLockHolder(dataFolder), readState(dataFolder)]);
   const info = state?.info ?? {};
   const isReady = holder !== undefined && state?.pid === holder;
   const write = (text: string): void => void process.stdout.write(`${text}\n`);
-  if (args.includes('--json')) {
+  if (json) {
     const known = isReady ? info : { ...info, ...Object.fromEntries(ADDRESSES.map((name) => [name, null])) };
     const entries = [...ADDRESSES, ...CREDENTIALS].map((name) => [name, known[name] ?? null]);
     const pid = isReady ? holder : null;
@@ -63,6 +63,6 @@ function firstCommands({ apiUrl, sandboxKey }: ServiceInfo): string[] {
     `  curl -H 'Authorization: Bearer ${sandboxKey}' '${apiUrl}/api/checkout/txns/get_all_txns?${query}'`,
     '',
     `  The demo merchant "${NEW_SHOP.name}" has no key yet; this creates one:`,
-    `  npm run -s cli -- keys create --merchant ${NEW_SHOP.scope.merchantId}`,
+    `  npm run -s cli -- keys create ${NEW_SHOP.scope.merchantId}`,
   ];
 }

@@ -59,14 +59,6 @@ export async function onboardMerchant(trx: Knex.Transaction, { name }: { name: s
   return merchant;
 }
 
-/** All merchants, newest first. */
-export async function listMerchants(db: Queryable): Promise<Merchant[]> {
-  return MerchantRow.query(db.knex()).orderBy([
-    { column: 'createdAt', order: 'desc' },
-    { column: 'id', order: 'desc' },
-  ]);
-}
-
 /** Filters of the list; undefined and null do not narrow it. */
 export type MerchantFilter = {
   statuses?: readonly Merchant['status'][] | null | undefined;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-import { listKeys, presentKey } from '../access/api-keys.ts';
-import { issueKey, revokeIssuedKey } from '../access/issued-keys.ts';
+import { listAllKeys, listKeys, presentKey } from '../access/api-keys.ts';
+import { issueKey, revokeIssuedKey, rotateIssuedKey } from '../access/issued-keys.ts';
 import { operatorReadRoute, operatorRoute } from '../access/operator-route.ts';
 import { MerchantKey, MerchantParams, Reason } from '../access/operator-schema.ts';
 import type { Route } from '../http/route.ts';
@@ -16,7 +16,7 @@ type Deps = { db: Knex; clock: Clock; pepper: string };
 
 /** The merchants and their keys. */
 export function merchantOperatorRoutes(deps: Deps): Route[] {
-  return [...merchantRoutes(deps), ...keyRoutes(deps)];
+  return [...merchantRoutes(deps), ...keyQueryRoutes(deps), ...keyRoutes(deps)];
 }
 
 function merchantRoutes({ db, clock }: Deps): Route[] {
@@ -54,11 +54,26 @@ function merchantRoutes({ db, clock }: Deps): Route[] {
   ];
 }
 
-function keyRoutes({ db, clock, pepper }: Deps): Route[] {
-  const path = '/api/ops/merchants/:merchantId/keys';
+const KEYS_PATH = '/api/ops/merchants/:merchantId/keys';
+
+function keyQueryRoutes({ db }: Deps): Route[] {
   return [
     operatorReadRoute({
-      path,
+      path: '/api/ops/keys',
+      operationId: 'opsListKeys',
+      summary: "List all merchants' keys, expired and revoked ones too, newest first",
+      rateLimit: 'list',
+      query: schema.AllKeysQuery,
+      responses: { 200: z.array(schema.ListedKey) },
+      paginated: true,
+      handle: async ({ query }) => {
+        const { rows, pagination } = await listAllKeys(db, query, readPage(query));
+        const data = rows.map((key) => ({ merchantId: key.merchantId, ...presentKey(key) }));
+        return { message: 'Keys retrieved', data, pagination };
+      },
+    }),
+    operatorReadRoute({
+      path: KEYS_PATH,
       operationId: 'opsListMerchantKeys',
       summary: "List a merchant's keys, expired and revoked ones too, newest first",
       params: MerchantParams,
@@ -70,9 +85,14 @@ function keyRoutes({ db, clock, pepper }: Deps): Route[] {
         return { message: 'Keys retrieved', data: keys.map(presentKey) };
       },
     }),
+  ];
+}
+
+function keyRoutes({ clock, pepper }: Deps): Route[] {
+  return [
     operatorRoute({
       method: 'POST',
-      path,
+      path: KEYS_PATH,
       operationId: 'opsCreateMerchantKey',
       summary: 'Create a key for a merchant; its secret is returned once',
       action: 'key.create',
@@ -101,7 +121,24 @@ function keyRoutes({ db, clock, pepper }: Deps): Route[] {
     }),
     operatorRoute({
       method: 'POST',
-      path: `${path}/:keyId/revoke`,
+      path: `${KEYS_PATH}/:keyId/rotate`,
+      operationId: 'opsRotateMerchantKey',
+      summary: "Create the successor of a merchant's key, returned once; the old key stays valid for some hours",
+      action: 'key.rotate',
+      clock,
+      params: schema.KeyParams,
+      body: schema.KeyRotation,
+      responses: { 201: schema.CreatedMerchantKey },
+      errors: ['INVALID_STATE'],
+      run: async (context, { params, body: { overlapHours } }) => {
+        const rotation = { ...params, ...(overlapHours !== undefined && { overlapHours }) };
+        const { key, secret, audit } = await rotateIssuedKey(context, { pepper, clock }, rotation);
+        return { status: 201, message: 'Key rotated', data: { ...presentKey(key), secret }, audit };
+      },
+    }),
+    operatorRoute({
+      method: 'POST',
+      path: `${KEYS_PATH}/:keyId/revoke`,
       operationId: 'opsRevokeMerchantKey',
       summary: "Revoke a merchant's key; it is rejected within 5 s",
       action: 'key.revoke',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-import { KEY_DAYS_MAX } from '../access/api-keys.ts';
-import { environment, id, MerchantKey, name, secret } from '../access/operator-schema.ts';
+import { KEY_DAYS_MAX, ROTATION_OVERLAP_HOURS } from '../access/api-keys.ts';
+import { environment, id, MerchantKey, name, reason, secret } from '../access/operator-schema.ts';
 import { SCOPES } from '../http/route.ts';
 import { instant, plainText } from '../lib/fields.ts';
 import { pageQuery, statusParam } from '../lib/pagination.ts';
@@ -48,6 +48,21 @@ export const MerchantDetail = Merchant.extend({
 }).meta({ id: 'OpsMerchantDetail' });
 
 export const KeyListQuery = z.strictObject({ environment: environment.optional() });
+export const AllKeysQuery = z.strictObject({
+  merchantId: id.optional(),
+  environment: environment.optional(),
+  ...pageQuery,
+});
+export const ListedKey = MerchantKey.extend({ merchantId: z.string() }).meta({ id: 'OpsListedKey' });
+export const KeyRotation = z.strictObject({
+  overlapHours: z
+    .int()
+    .min(0)
+    .max(ROTATION_OVERLAP_HOURS.max)
+    .optional()
+    .meta({ description: `How long the old key stays valid; ${ROTATION_OVERLAP_HOURS.default} hours unless given` }),
+  reason: reason.optional(),
+});
 export const KeyParams = z.strictObject({ merchantId: id, keyId: id });
 export const NewMerchantKey = z.strictObject({
   environment,

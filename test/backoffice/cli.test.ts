@@ -1,14 +1,10 @@
-import { accessOperatorRoutes } from '../../src/access/operator-routes.ts';
-import { runOpsCommand } from '../../src/app/commands/ops-commands.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { createTransactionRunner } from '../../src/outbox/record.ts';
 import { buildPendingPayment, PAID } from '../support/build.ts';
-import { createTestDatabase } from '../support/database.ts';
 import { ask, linkAccount, withdraw } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
-import { PEPPER, runOps, startDesk, type Desk } from './desk.ts';
+import { runCli, startDesk, type Desk } from './desk.ts';
 
 let desk: Desk;
 let scope: MerchantScope;
@@ -21,96 +17,143 @@ beforeEach(async () => {
 });
 afterAll(() => desk.close());
 
-const run = (...args: string[]) => runOps(desk, args);
+const run = (...args: string[]) => runCli(desk, args);
 const json = async (...args: string[]) => JSON.parse((await run(...args, '--json')).text);
+const queue = (...args: string[]) => run('work', 'list', '--merchant-id', scope.merchantId, ...args);
+const queued = async (...args: string[]) => JSON.parse((await queue('--json', ...args)).text).items;
 
-/** A held payment: its transaction, and what says which payment of it is meant. */
+/** A held payment: its transaction, and the attempt that holds the money. */
 async function held(): Promise<[string, string, string]> {
   const payment = await buildPendingPayment(desk.world, scope);
   desk.world.provider.returns({ ...PAID, amountSantim: 8_000n });
   await desk.world.checkAttempt(payment.attemptId, { notifyWorkflow: false });
-  return [payment.transactionId, '--attempt', payment.attemptId];
+  return [payment.transactionId, '--attempt-id', payment.attemptId];
 }
 
-test('the queue is a table, or JSON, and a held payment in it is accepted and noted as this operator', async () => {
+async function moveTo(environment: 'sandbox' | 'live'): Promise<void> {
+  for (const table of ['transaction', 'payment_attempt', 'checkout_session']) {
+    await rows(desk.database.db, `UPDATE ${table} SET environment = :environment WHERE merchant_id = :merchantId`, {
+      merchantId: scope.merchantId,
+      environment,
+    });
+  }
+}
+
+test('work list prints a table or JSON; a held payment in it is released and audited as the operator of the key', async () => {
   const payment = await held();
   const [transactionId] = payment;
-  const { text, exitCode } = await run('queue', '--merchant', scope.merchantId);
+  const { text, exitCode } = await queue();
   expect(exitCode).toBe(0);
   expect(text).toMatch(
-    /^since +kind +id +merchantId +amount +what\n\S+ +PAYMENT_HELD +pat_\w+ +mrc_\w+ +80 +txn_\w+: another/,
+    /^since \(EAT\) +kind +id +merchantId +amount \(ETB\) +what\n\d{4}-\d\d-\d\d \d\d:\d\d +PAYMENT_HELD +pat_\w+ +mrc_\w+ +80\.00 +txn_\w+: another/,
   );
-  const decided = await json('accept', ...payment, '--operator', desk.people.support.operatorId);
-  expect(decided).toMatchObject({ transactionId, status: 'SUCCESS', decision: 'ACCEPTED', received: 80 });
-  expect(await json('queue', '--merchant', scope.merchantId)).toEqual([]);
-  const [entry] = await json('audit', '--resource', transactionId);
-  expect(entry).toMatchObject({ action: 'payment.accept', operatorId: desk.people.support.operatorId });
+  const { key, operatorId } = desk.people.support;
+  const decided = await runCli(desk, ['payments', 'release', ...payment, '--yes', '--json'], { key });
+  const released = { transactionId, status: 'SUCCESS', decision: 'ACCEPTED', received: 80 };
+  expect(JSON.parse(decided.text)).toMatchObject(released);
+  expect(await queued()).toEqual([]);
+  expect((await queue()).notes).toContain('None.');
+  const [entry] = await json('audit', 'list', '--resource-id', transactionId);
+  expect(entry).toMatchObject({ action: 'payment.accept', operatorId });
 });
 
-test('money that went back needs a reason and a reference', async () => {
+test('work list --stalled lists what is stalled, by kinds that the error names', async () => {
+  expect((await queue('--stalled', '--json')).text).toContain('"items": []');
+  const unknown = await queue('--stalled', '--kind', 'KYC');
+  expect([unknown.exitCode, unknown.notes]).toEqual([2, expect.stringContaining('kind must be one of')]);
+});
+
+test('payments return needs a reason and a reference', async () => {
   const payment = await held();
-  expect((await run('reject', ...payment)).text).toContain('--reason is needed');
-  expect((await run('reject', ...payment, '--reason', 'Too little')).text).toContain('--reference is needed');
-  const back = await json('reject', ...payment, '--reason', 'Too little', '--reference', 'RET-1');
-  expect(back).toMatchObject({ status: 'FAILED', decision: 'RETURNED', reference: 'RET-1' });
+  const back = ['payments', 'return', ...payment, '--yes'];
+  expect((await run(...back, '--reference', 'RET-1')).notes).toContain("'--reason <Checked by phone>' not specified");
+  expect((await run(...back, '--reason', 'Too little')).notes).toContain("'--reference <RET-1>' not specified");
+  const returned = await json(...back, '--reason', 'Too little', '--reference', 'RET-1');
+  expect(returned).toMatchObject({ status: 'FAILED', decision: 'RETURNED', reference: 'RET-1' });
 });
 
-test('an operator without the role is refused, one that is not there is not found, and nothing is noted', async () => {
+test('a wrong key or role exits 3, an unknown id 4, a missing option 2, and nothing is audited', async () => {
   const payment = await held();
   const [transactionId] = payment;
-  const refused = await run('accept', ...payment, '--operator', desk.people.viewer.operatorId);
-  expect([refused.exitCode, refused.text]).toEqual([
+  const release = ['payments', 'release', ...payment, '--yes'];
+  const refused = await runCli(desk, release, { key: desk.people.viewer.key });
+  expect([refused.exitCode, refused.notes]).toEqual([
     3,
     expect.stringContaining('role support or finance or admin; this one is viewer'),
   ]);
-  expect((await run('accept', ...payment, '--operator', newId('opr'))).exitCode).toBe(4);
-  expect((await run('accept', newId('txn'), '--attempt', newId('pat'))).exitCode).toBe(4);
-  expect((await run('accept', transactionId)).text).toContain('--attempt is needed');
-  expect((await run('accept')).exitCode).toBe(2);
-  expect((await run('approve', transactionId)).exitCode).toBe(2);
+  expect(refused.notes).toMatch(
+    /INSUFFICIENT_SCOPE \(403\), environment sandbox, http:\S+, request req_\w+\nNext: use/,
+  );
+  const wrong = await runCli(desk, release, { key: 'ok_wrong' });
+  expect([wrong.exitCode, wrong.notes]).toEqual([3, expect.stringContaining('set MESKOT_OPERATOR_KEY')]);
+  const unknown = await run('payments', 'release', newId('txn'), '--attempt-id', newId('pat'), '--yes');
+  expect([unknown.exitCode, unknown.notes]).toEqual([4, expect.stringContaining('NOT_FOUND (404)')]);
+  expect((await run('payments', 'release', transactionId)).exitCode).toBe(2);
+  expect((await run('payments', 'release')).exitCode).toBe(2);
+  expect((await run('withdrawals', 'approve', transactionId, '--yes')).exitCode).toBe(4);
   expect(await desk.audited(transactionId)).toEqual([]);
 });
 
-test('nothing live is decided or listed without --live', async () => {
+test('a command that moves money asks, and without a terminal needs --yes', async () => {
+  const [transactionId, ...attempt] = await held();
+  const release = ['payments', 'release', transactionId, ...attempt];
+  const unconfirmed = await run(...release);
+  expect([unconfirmed.exitCode, unconfirmed.notes]).toEqual([
+    2,
+    expect.stringContaining('Nothing was done: add --yes'),
+  ]);
+  const no = await runCli(desk, release, { answer: 'n' });
+  expect([no.exitCode, no.questions]).toEqual([
+    1,
+    [`Confirm "payments release ${transactionId}" (sandbox, 100.50 ETB)? [y/N] `],
+  ]);
+  expect(await desk.audited(transactionId)).toEqual([]);
+  expect((await runCli(desk, release, { answer: 'y' })).exitCode).toBe(0);
+  expect(await desk.audited(transactionId)).toEqual(['payment.accept']);
+});
+
+test('nothing live is decided or listed without --environment live', async () => {
   const payment = await held();
   const [transactionId] = payment;
-  for (const table of ['transaction', 'payment_attempt', 'checkout_session']) {
-    await rows(desk.database.db, `UPDATE ${table} SET environment = 'live' WHERE merchant_id = :merchantId`, {
-      merchantId: scope.merchantId,
-    });
-  }
-  const hint = /^These are the sandbox's; 1 more are live: add --live\.\nsince +kind/;
-  expect((await run('queue', '--merchant', scope.merchantId)).text).toMatch(hint);
-  expect(await json('queue', '--merchant', scope.merchantId, '--live')).toHaveLength(1);
-  const refused = await run('reject', ...payment, '--reason', 'x', '--reference', 'y');
-  expect([refused.exitCode, refused.text]).toEqual([2, expect.stringContaining('is live: add --live')]);
+  await moveTo('live');
+  const listed = await queue();
+  expect([listed.text, listed.notes]).toEqual([
+    '',
+    expect.stringContaining('1 more are live: add --environment live.'),
+  ]);
+  expect(await queued('--environment', 'live')).toHaveLength(1);
+  const back = ['payments', 'return', ...payment, '--reason', 'x', '--reference', 'y', '--yes'];
+  const refused = await run(...back);
+  expect([refused.exitCode, refused.notes]).toEqual([2, expect.stringContaining('is live: add --environment live')]);
   expect(await desk.audited(transactionId)).toEqual([]);
-  expect(await json('queue', '--merchant', scope.merchantId, '--live')).toHaveLength(1);
-  // Put back: the ledger's journal of it is the sandbox's.
-  for (const table of ['transaction', 'payment_attempt', 'checkout_session']) {
-    await rows(desk.database.db, `UPDATE ${table} SET environment = 'sandbox' WHERE merchant_id = :merchantId`, {
-      merchantId: scope.merchantId,
-    });
-  }
+  expect(await queued('--environment', 'live')).toHaveLength(1);
+  // Moved back: the ledger's journal of it is the sandbox's.
+  await moveTo('sandbox');
+  expect((await run(...back, '--environment', 'live')).notes).toContain('is in the sandbox: add --environment sandbox');
 });
 
 test('a linked bank account is verified by its id, and rejected later', async () => {
+  const { merchantId } = scope;
   await linkAccount(desk.world, scope);
   const [account] = await rows<{ id: string }>(
     desk.database.db,
     `UPDATE bank_account SET status = 'PENDING', decided_by = NULL, decided_at = NULL, verified_at = NULL WHERE merchant_id = :merchantId
      RETURNING id`,
-    { merchantId: scope.merchantId },
+    { merchantId },
   );
   const id = account?.id ?? '';
-  expect(await json('approve', id)).toMatchObject({ bankAccountId: id, status: 'VERIFIED' });
-  expect((await run('approve', newId('bac'))).exitCode).toBe(4);
-  expect(await json('reject', id, '--reason', 'Sold since')).toMatchObject({ status: 'REJECTED' });
-  expect((await run('approve', id)).exitCode).toBe(1);
+  const verify = ['bank-accounts', 'verify', merchantId, '--bank-account-id'];
+  expect(await json(...verify, id)).toMatchObject({ bankAccountId: id, status: 'VERIFIED' });
+  expect(await json('bank-accounts', 'get', merchantId)).toMatchObject({ bankAccountId: id, status: 'VERIFIED' });
+  expect((await run('bank-accounts', 'get', merchantId, '--environment', 'live')).exitCode).toBe(4);
+  expect((await run(...verify, newId('bac'))).exitCode).toBe(1);
+  const reject = ['bank-accounts', 'reject', merchantId, '--bank-account-id', id, '--reason', 'Sold since'];
+  expect(await json(...reject)).toMatchObject({ status: 'REJECTED' });
+  expect((await run(...verify, id)).exitCode).toBe(1);
   expect(await desk.audited(id)).toEqual(['bank-account.verify', 'bank-account.reject']);
 });
 
-test('an application is approved by the number of what was read, and not a later one', async () => {
+test('an application is approved by the number of the submission that was read, and not a later one', async () => {
   const { merchantId } = scope;
   await rows(
     desk.database.db,
@@ -118,29 +161,33 @@ test('an application is approved by the number of what was read, and not a later
      VALUES (:merchantId, 'live', 'SUBMITTED', 2, now())`,
     { merchantId },
   );
-  const queue = await run('queue', '--live', '--merchant', merchantId);
-  expect(queue.text).toContain('KYC application to decide (submission 2)');
-  expect((await run('approve', merchantId, '--live')).text).toContain('--submission is needed');
-  const unread = await run('approve', merchantId, '--live', '--submission', '1');
-  expect([unread.exitCode, unread.text]).toEqual([1, expect.stringContaining('submitted again meanwhile')]);
-  expect(await json('approve', merchantId, '--live', '--submission', '2')).toMatchObject({
-    status: 'APPROVED',
-    tier: 2,
-  });
-  expect((await run('reject', merchantId, '--live', '--submission', '2', '--reason', 'x')).exitCode).toBe(1);
+  expect((await queue('--environment', 'live')).text).toContain('KYC application to decide (submission 2)');
+  const approve = ['kyc', 'approve', merchantId, '--environment', 'live'];
+  expect((await run(...approve)).notes).toContain("'--submission <1>' not specified");
+  expect((await run(...approve, '--submission', 'two')).notes).toContain('It must be a whole number.');
+  const unread = await run(...approve, '--submission', '1');
+  expect([unread.exitCode, unread.notes]).toEqual([1, expect.stringContaining('submitted again meanwhile')]);
+  expect(unread.notes).toContain(`Next: "meskot kyc get ${merchantId}" shows the current state.`);
+  expect(await json(...approve, '--submission', '2')).toMatchObject({ status: 'APPROVED', tier: 2 });
+  const rejected = ['kyc', 'reject', merchantId, '--environment', 'live', '--submission', '2', '--reason', 'x'];
+  expect((await run(...rejected)).exitCode).toBe(1);
   expect(await desk.audited(merchantId)).toEqual(['kyc.approve']);
 });
 
-test('a withdrawal whose provider does not know is resolved', async () => {
+test('a withdrawal whose provider reports no outcome is resolved', async () => {
   await fund(desk.world, scope, 1_000_00n);
   const { id } = await withdraw(desk.world, scope);
   await rows(desk.database.db, `UPDATE withdrawal SET stage = 'UNKNOWN' WHERE id = :id`, { id });
-  const why = ['--reference', 'CASE-7', '--reason', 'Never paid'];
-  expect((await run('resolve', id, '--as', 'paid', ...why)).text).toContain('--as must be completed or failed');
-  expect((await run('resolve', id, '--as', 'completed', '--paid', 'all', ...why)).exitCode).toBe(2);
-  expect((await run('resolve', id, '--as', 'failed', '--reason', 'x')).text).toContain('--reference is needed');
+  const why = ['--reason', 'Never paid', '--yes'];
+  const resolve = ['withdrawals', 'resolve', id, ...why, '--outcome'];
+  const reference = ['--provider-reference', 'CASE-7'];
+  expect((await run(...resolve, 'PAID', ...reference)).notes).toContain('Allowed choices are COMPLETED, FAILED');
+  expect((await run(...resolve, 'COMPLETED', '--paid-amount', 'all', ...reference)).exitCode).toBe(2);
+  expect((await run(...resolve, 'FAILED')).notes).toContain("'--provider-reference <CASE-7>' not specified");
   expect(await desk.audited(id)).toEqual([]);
-  expect(await json('resolve', id, '--as', 'failed', ...why)).toMatchObject({ status: 'FAILED', othersNeeded: 0 });
+  expect(await json('withdrawals', 'get', id)).toMatchObject({ withdrawalId: id, stage: 'UNKNOWN' });
+  expect((await run('withdrawals', 'get', newId('wd'))).exitCode).toBe(4);
+  expect(await json(...resolve, 'FAILED', ...reference)).toMatchObject({ status: 'FAILED', othersNeeded: 0 });
   expect(await desk.audited(id)).toEqual(['withdrawal.resolve']);
 });
 
@@ -148,88 +195,80 @@ test('a settlement is approved, sent and credited, and the bank is not believed 
   await linkAccount(desk.world, scope);
   await fund(desk.world, scope, 100_000n);
   const [paid, failed] = [(await ask(desk.world, scope)).id, (await ask(desk.world, scope)).id];
-  expect((await run('sent', paid)).exitCode).toBe(1);
+  const settle = (verb: string, id: string, ...args: string[]) => run('settlements', verb, id, ...args, '--yes');
+  const settled = (verb: string, id: string, ...args: string[]) => json('settlements', verb, id, ...args, '--yes');
+  expect((await settle('mark-sent', paid)).exitCode).toBe(1);
   for (const id of [paid, failed]) {
-    expect(await json('approve', id)).toMatchObject({ status: 'APPROVED', amount: 150 });
-    expect(await json('sent', id)).toMatchObject({ status: 'PROCESSING' });
+    expect(await settled('approve', id)).toMatchObject({ status: 'APPROVED', amount: 150 });
+    expect(await settled('mark-sent', id)).toMatchObject({ status: 'PROCESSING' });
   }
-  expect((await run('credited', paid)).text).toContain('--reference is needed');
-  expect((await run('credited', paid, '--reference', 'FT-1', '--on', 'today')).exitCode).toBe(2);
-  expect((await run('credited', paid, '--reference', 'FT-1', '--amount', '150,5')).exitCode).toBe(2);
-  const short = await run('credited', paid, '--reference', 'FT-1', '--amount', '149.50');
-  expect([short.exitCode, short.text]).toEqual([
+  expect((await settle('mark-credited', paid)).notes).toContain("'--bank-reference <FT-1>' not specified");
+  const credited = (id: string, ...args: string[]) => settle('mark-credited', id, '--bank-reference', 'FT-1', ...args);
+  expect((await credited(paid, '--credited-on', 'today')).exitCode).toBe(2);
+  expect((await credited(paid, '--amount', '150,5')).notes).toContain('It must be an amount such as 99.50.');
+  const short = await credited(paid, '--amount', '149.50');
+  expect([short.exitCode, short.notes]).toEqual([
     2,
     expect.stringContaining("must be the settlement's, 150.00 ETB, got 149.50"),
   ]);
-  expect(await json('credited', paid, '--reference', 'FT-1', '--amount', '150')).toMatchObject({ status: 'COMPLETED' });
-  expect(await json('failed', failed, '--reason', 'Account closed')).toMatchObject({ status: 'FAILED' });
-  expect((await run('failed', paid, '--reason', 'Account closed')).exitCode).toBe(1);
+  expect(JSON.parse((await credited(paid, '--amount', '150', '--json')).text)).toMatchObject({ status: 'COMPLETED' });
+  expect(await settled('mark-failed', failed, '--reason', 'Account closed')).toMatchObject({ status: 'FAILED' });
+  expect((await settle('mark-failed', paid, '--reason', 'Account closed')).exitCode).toBe(1);
   expect(await desk.audited(paid)).toEqual(['settlement.approve', 'settlement.sent', 'settlement.credited']);
   const why = ['--reason', 'Asked the bank'];
-  expect((await run('returned', paid, ...why)).text).toContain('--reference is needed');
-  expect(await json('returned', paid, '--reference', 'RT-1', ...why)).toMatchObject({ status: 'FAILED' });
-  expect(await json('credited', failed, '--reference', 'FT-2')).toMatchObject({
-    status: 'FAILED',
-    issue: expect.stringContaining('FT-2 is not booked. Book or dismiss it'),
-  });
-  expect(await json('book-credit', failed, ...why)).toMatchObject({ status: 'COMPLETED' });
-  expect((await run('dismiss-credit', failed, ...why)).exitCode).toBe(1);
+  expect((await settle('mark-returned', paid, ...why)).notes).toContain("'--bank-reference <FT-1>' not specified");
+  const returned = await settled('mark-returned', paid, '--bank-reference', 'RT-1', ...why);
+  expect(returned).toMatchObject({ status: 'FAILED' });
+  const late = await settle('mark-credited', failed, '--bank-reference', 'FT-2');
+  expect([late.exitCode, late.notes]).toEqual([0, expect.stringContaining('FT-2 is not booked. Book or dismiss it')]);
+  expect(late.text).toMatch(/^status +FAILED$/m);
+  expect(await settled('accept-late-credit', failed, ...why)).toMatchObject({ status: 'COMPLETED' });
+  expect((await settle('dismiss-late-credit', failed, ...why)).exitCode).toBe(1);
 });
 
-test('a merchant with live keys is suspended only with --live', async () => {
+test('a merchant is suspended and resumed only once it is confirmed', async () => {
   const { merchantId } = scope;
-  await desk.merchantKey(merchantId, 'live');
-  expect((await run('suspend', merchantId, '--reason', 'Fraud')).exitCode).toBe(2);
-  expect(await json('suspend', merchantId, '--reason', 'Fraud', '--live')).toMatchObject({ status: 'SUSPENDED' });
-  expect(await json('resume', merchantId, '--reason', 'A mistake', '--live')).toMatchObject({ status: 'ACTIVE' });
-  expect((await run('merchants')).text).toContain(merchantId);
+  expect((await run('merchants', 'suspend', merchantId, '--reason', 'Fraud')).exitCode).toBe(2);
+  expect(await json('merchants', 'get', merchantId)).toMatchObject({ status: 'ACTIVE' });
+  const suspended = await json('merchants', 'suspend', merchantId, '--reason', 'Fraud', '--yes');
+  expect(suspended).toMatchObject({ status: 'SUSPENDED' });
+  const resumed = await json('merchants', 'resume', merchantId, '--reason', 'A mistake', '--yes');
+  expect(resumed).toMatchObject({ status: 'ACTIVE' });
+  expect((await run('merchants', 'list')).text).toContain(merchantId);
 });
 
-test('holidays are listed, added, moved, confirmed, switched and removed', async () => {
-  const listed = await run('holidays', '--year', '2027');
-  expect(listed.text).toMatch(/hol_GENNA2027 +2027-01-07 +Genna +closed +true +true/);
-  const { holidayId } = await json('holidays', 'add', '2033-10-13', 'Election');
-  expect(await json('holidays', 'move', holidayId, '2033-10-14')).toMatchObject({ date: '2033-10-14' });
-  expect(await json('holidays', 'off', holidayId)).toMatchObject({ active: 'false' });
-  expect(await json('holidays', 'on', holidayId)).toMatchObject({ active: 'true' });
-  expect(await json('holidays', 'confirm', holidayId)).toMatchObject({ confirmed: 'true' });
-  expect((await run('holidays', 'remove', holidayId)).exitCode).toBe(0);
-  expect((await run('holidays', 'move', 'hol_none', '2033-10-14')).exitCode).toBe(4);
-  expect((await run('holidays', 'add', '2033-13-01', 'Nothing')).exitCode).toBe(2);
-  expect((await run('holidays', '--year', '27')).exitCode).toBe(2);
-  expect((await run('holidays', 'add', '2033-10-13', 'Bank', 'Holiday')).text).toContain('Put the name in quotes');
-  const mistyped = await run('holidyas');
-  expect([mistyped.exitCode, mistyped.text]).toEqual([2, expect.stringContaining('Did you mean "holidays"?')]);
-  expect((await run('queue', scope.merchantId)).text).toContain('There is nothing to do with');
+test('channels are approved and suspended', async () => {
+  const { merchantId } = scope;
+  const suspend = ['channels', 'suspend', merchantId, 'CBE_BIRR'];
+  expect((await run(...suspend)).notes).toContain('not specified');
+  expect(await json(...suspend, '--reason', 'Asked for it')).toMatchObject({ usable: false });
+  expect(await json('channels', 'approve', merchantId, 'CBE_BIRR')).toMatchObject({ approval: 'APPROVED' });
+  expect((await run('channels', 'approve', merchantId, 'GOLD')).exitCode).toBe(2);
 });
 
-test('the first operator of a new installation must be an admin, who then hires and makes keys', async () => {
-  const empty = await createTestDatabase();
-  try {
-    let text = '';
-    const ops = async (...args: string[]) => {
-      text = '';
-      return runOpsCommand([...args, '--json'], {
-        db: empty.db,
-        runInTransaction: createTransactionRunner(empty.db, () => {}),
-        clock: desk.clock,
-        demoOperatorId: newId('opr'),
-        routes: accessOperatorRoutes({ db: empty.db, clock: desk.clock, pepper: PEPPER }),
-        write: (part) => void (text += part.toString()),
-      });
-    };
-    expect(await ops('hire', 'Sara', 'sara@meskot.example', 'finance')).toBe(2);
-    expect(await ops('hire', 'Sara', 'sara@meskot.example', 'admin')).toBe(0);
-    const { operatorId } = JSON.parse(text);
-    expect(await ops('hire', 'Abel', 'abel@meskot.example', 'finance')).toBe(2);
-    expect(text).toContain('Say who acts: --operator');
-    expect(await ops('hire', 'Abel', 'abel@meskot.example', 'finance', '--operator', operatorId)).toBe(0);
-    expect(await ops('hire', 'Abel', 'ABEL@meskot.example', 'finance', '--operator', operatorId)).toBe(1);
-    expect(await ops('key', operatorId, '--operator', operatorId)).toBe(0);
-    expect(JSON.parse(text).secret).toMatch(/^ok_/);
-    expect(await ops('staff')).toBe(0);
-    expect(JSON.parse(text).map(({ name }: { name: string }) => name)).toEqual(['Abel', 'Sara']);
-  } finally {
-    await empty.drop();
-  }
+test('holidays are listed, added, rescheduled, confirmed, disabled, enabled and removed', async () => {
+  const listed = await run('holidays', 'list', '--start-date', '2027-01-01', '--end-date', '2027-12-31');
+  expect(listed.text).toMatch(/2027-01-07 +hol_GENNA2027 +closed +yes +yes +Genna/);
+  const add = (date: string, ...name: string[]) => ['holidays', 'add', '--date', date, '--name', ...name];
+  const { holidayId, kind } = await json(...add('2033-10-13', 'Election'));
+  expect(kind).toBe('closed');
+  const rescheduled = await json('holidays', 'reschedule', holidayId, '--date', '2033-10-14');
+  expect(rescheduled).toMatchObject({ date: '2033-10-14' });
+  expect(await json('holidays', 'disable', holidayId)).toMatchObject({ active: false });
+  expect(await json('holidays', 'enable', holidayId)).toMatchObject({ active: true });
+  expect(await json('holidays', 'confirm', holidayId)).toMatchObject({ confirmed: true });
+  expect((await run('holidays', 'remove', holidayId, '--yes')).exitCode).toBe(0);
+  expect((await run('holidays', 'reschedule', 'hol_none', '--date', '2033-10-14')).exitCode).toBe(4);
+  expect((await run(...add('2033-13-01', 'Nothing'))).exitCode).toBe(2);
+  expect((await run('holidays', 'list', '--start-date', '27')).exitCode).toBe(2);
+  expect((await run(...add('2033-10-13', 'Bank', 'Holiday'))).notes).toContain('too many arguments');
+});
+
+test.each([
+  [['withdrawals', 'aprove'], 'Did you mean approve?'],
+  [['holidyas'], 'Did you mean holidays?'],
+  [['work', 'list', 'all'], 'too many arguments'],
+])('wrong usage exits 2 with the reason: meskot %j', async (args, reason) => {
+  const { exitCode, notes } = await run(...args);
+  expect([exitCode, notes]).toEqual([2, expect.stringContaining(reason)]);
 });

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { createKey } from '../../src/access/api-keys.ts';
 import { createKeyAuthenticator } from '../../src/access/authenticate.ts';
 import { createOperator, createOperatorKey } from '../../src/access/operators.ts';
-import { runOpsCommand } from '../../src/app/commands/ops-commands.ts';
 import { operatorRoutesOf } from '../../src/app/operator-routes.ts';
 import type { OperatorRole, Route } from '../../src/http/route.ts';
 import type { Clock } from '../../src/lib/clock.ts';
@@ -14,6 +13,7 @@ import { createLogger } from '../../src/lib/log.ts';
 import type { Environment } from '../../src/lib/scope.ts';
 import { createDocumentStore, type DocumentStore } from '../../src/merchants/kyc/store.ts';
 import { buildWorld, type World } from '../support/build.ts';
+import { runCommandLine, type CommandResult } from '../support/command-line.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, testServerDeps, type HttpResponse, type TestServer } from '../support/http.ts';
 import { KEY_RING } from '../support/key-ring.ts';
@@ -103,16 +103,11 @@ export async function startDesk(): Promise<Desk> {
   };
 }
 
-/** Runs `meskot ops …` at a desk, as its admin unless the words say otherwise. */
-export async function runOps(desk: Desk, args: readonly string[]): Promise<{ exitCode: number; text: string }> {
-  let text = '';
-  const deps = {
-    ...desk.world,
-    clock: desk.clock,
-    demoOperatorId: desk.people.admin.operatorId,
-    routes: desk.routes,
-    write: (part: string | Uint8Array) => void (text += part.toString()),
-  };
-  const exitCode = await runOpsCommand(args, deps);
-  return { exitCode, text };
+/** Runs `meskot …` against a desk, with its admin's key unless another one is given. */
+export async function runCli(
+  { server, people }: Desk,
+  args: readonly string[],
+  { key = people.admin.key, answer }: { key?: string; answer?: string } = {},
+): Promise<CommandResult> {
+  return runCommandLine({ url: server.url, key }, args, { answer });
 }

@@ -81,7 +81,7 @@ test('who has made the key of an application neither approves it nor gives it a 
   expect([refused.status, refused.body.message]).toEqual([
     409,
     `This application was submitted with the key ${keyId}, whose secret you may know: you cannot approve it. ` +
-      'Let another operator approve it, with a key of their own, or on the terminal with --operator opr_….',
+      'Let another operator approve it, with a key of their own.',
   ]);
   const other = await desk.hire('admin');
   expect((await say('approve', { environment: 'live', submission: 1, tier: 1 }, other)).status).toBe(200);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { readConfig } from '../../src/config.ts';
 import { readLocalSettings } from '../../src/local/settings.ts';
 
-const FILES = ['src/config.ts', 'src/local/settings.ts', 'src/app/run-process.ts'];
+const FILES = ['src/config.ts', 'src/local/settings.ts', 'src/local/connection.ts', 'src/app/run-process.ts'];
 const REQUIRED = { DATABASE_URL: 'postgresql://localhost/meskot', TEMPORAL_ADDRESS: 'localhost:7233' };
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');

@@ -23,7 +23,7 @@ function commandsOf(section: string): string {
 test('the page leads from nothing to a merchant that is verified, has paid in the sandbox, and whose live key works', async () => {
   const { database, config } = service.world;
   const script = commandsOf('Trying it on your machine');
-  expect(script).toContain('ops approve');
+  expect(script).toContain('kyc approve');
   const env = {
     ...process.env,
     URL: service.api.url,

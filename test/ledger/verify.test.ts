@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-import { runLedgerCommand } from '../../src/app/commands/ledger.ts';
+import { verify } from '../../src/app/commands/ledger.ts';
 import { ledgerChecks } from '../../src/app/ledger-invariants.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
@@ -84,6 +84,11 @@ async function takeOut(world: World, scope: MerchantScope): Promise<void> {
   await ask(world, scope, { amount: 21_00n });
 }
 
+/** The line of an invariant in the printed table. */
+function lineOf(holds: string, check: string): RegExp {
+  return new RegExp(`^${holds} .* ${check.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`, 'm');
+}
+
 describe('meskot ledger verify', () => {
   let sound: TestDatabase;
   let database: TestDatabase;
@@ -139,17 +144,20 @@ describe('meskot ledger verify', () => {
     expect(statuses.map(({ status }) => status).toSorted()).toEqual(['PENDING', 'SUCCESS']);
     await expectLedgerHolds(db);
     const written: string[] = [];
-    const write = (text: string | Uint8Array): void => void written.push(text.toString());
-    expect(await runLedgerCommand(['verify'], { db, checks: ledgerChecks, write })).toBe(0);
-    for (const { description } of ledgerChecks) expect(written.join('')).toContain(`yes    ${description}`);
+    const terminal = { write: (text: string | Uint8Array) => void written.push(text.toString()), note: () => {} };
+    await verify({ db, checks: ledgerChecks, terminal }, {});
+    for (const { description } of ledgerChecks) expect(written.join('')).toMatch(lineOf('yes', description));
   });
 
   test.each(CORRUPTIONS)('it finds that %s', async (_what, sql, check) => {
     await corrupt(sql);
     const broken = await verifyLedger(database.db, ledgerChecks);
     expect(broken.map((one) => one.check)).toContain(check);
-    const write = (): void => {};
-    expect(await runLedgerCommand(['verify'], { db: database.db, checks: ledgerChecks, write })).toBe(1);
+    const written: string[] = [];
+    const terminal = { write: (text: string | Uint8Array) => void written.push(text.toString()), note: () => {} };
+    const verified = verify({ db: database.db, checks: ledgerChecks, terminal }, {});
+    await expect(verified).rejects.toMatchObject({ exitCode: 1 });
+    expect(written.join('')).toMatch(lineOf('BROKEN', check));
   });
 
   test('each invariant has a corruption; those of settlements and receipts are in their own tests', () => {

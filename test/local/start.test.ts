@@ -83,6 +83,12 @@ describe('npm start', () => {
     expect(started.output()).not.toContain('WALKIN-');
   }, 30_000);
 
+  test('lets commands on the API work without any setting', async () => {
+    const command = installation.run('merchants', 'list');
+    await expect(command.ended).resolves.toBe(0);
+    expect(command.output()).toMatch(/^createdAt \(EAT\) +merchantId .*\n.* New Shop\n/);
+  });
+
   test('exposes the metrics of the API, the worker and Temporal', async () => {
     const { metricsUrl } = info;
     const watched = [
@@ -133,7 +139,7 @@ describe('npm start', () => {
   }, 60_000);
 
   test('prints the command that creates a key for the demo merchant without one', () => {
-    expect(started.output()).toMatch(/"New Shop" has no key yet.*\n.*keys create --merchant mrc_01NEWSH0P/);
+    expect(started.output()).toMatch(/"New Shop" has no key yet.*\n.*keys create mrc_01NEWSH0P/);
   });
 
   test('reports its addresses and pid by status --json', () => {
@@ -196,7 +202,7 @@ describe('npm start', () => {
 
 describe('the command line', () => {
   test.each([
-    ['strat', 'did you mean "start"?'],
+    ['strat', 'Did you mean start?'],
     ['frobnicate', '--help'],
   ])('an unknown command "%s" prints a hint and exits with 2', async (name, hint) => {
     const { run, folder } = await createInstallation();
@@ -206,9 +212,9 @@ describe('the command line', () => {
     await rm(folder, { recursive: true });
   });
 
-  test.each([['keys', 'list'], ['merchants', 'list'], ['seed']])(
-    '%s prints the next step and exits with 5 when the database is unavailable',
-    async (...words) => {
+  test.each([[['keys', 'reencrypt']], [['ledger', 'verify']], [['demo', 'seed']]])(
+    'meskot %j without a reachable database exits 5 with the next step',
+    async (words) => {
       const { run, folder, env } = await createInstallation();
       env['DATABASE_URL'] = 'postgresql://meskot@127.0.0.1:1/meskot';
       env['TEMPORAL_ADDRESS'] = '127.0.0.1:1';
@@ -221,6 +227,28 @@ describe('the command line', () => {
       await rm(folder, { recursive: true });
     },
   );
+
+  test.each([
+    [{}, 5, 'No API is known.\nNext: run "npm start" here, or set MESKOT_URL and MESKOT_OPERATOR_KEY.\n'],
+    [{ MESKOT_URL: 'http://127.0.0.1:9999' }, 2, 'MESKOT_OPERATOR_KEY must be set: the key of an operator (ok_…).\n'],
+    [
+      { MESKOT_URL: 'pay', MESKOT_OPERATOR_KEY: 'ok_1' },
+      2,
+      'MESKOT_URL must be an address such as https://pay.example.et, got "pay".\n',
+    ],
+    [
+      { MESKOT_URL: 'http://127.0.0.1:9999/', MESKOT_OPERATOR_KEY: 'ok_1' },
+      5,
+      /^The API at http:\/\/127.0.0.1:9999 does/,
+    ],
+  ])('a command on the API with the settings %j and no local start exits %i', async (settings, exitCode, output) => {
+    const { run, folder, env } = await createInstallation();
+    Object.assign(env, settings);
+    const command = run('work', 'list');
+    await expect(command.ended).resolves.toBe(exitCode);
+    expect(command.output()).toEqual(typeof output === 'string' ? output : expect.stringMatching(output));
+    await rm(folder, { recursive: true });
+  });
 
   test('start rejects a LISTEN_HOST that other machines can reach before it creates anything', async () => {
     const { run, folder, dataFolder, env } = await createInstallation();

@@ -1,121 +1,91 @@
 import { createOperator } from '../../src/access/operators.ts';
-import { callRoute } from '../../src/app/commands/call-route.ts';
-import { runReconcile } from '../../src/app/commands/reconcile.ts';
-import { runReconcileCommand } from '../../src/app/commands/reconciliation.ts';
-import { addisDay } from '../../src/lib/dates.ts';
+import type { OperatorRole } from '../../src/http/route.ts';
 import { rows } from '../../src/lib/db.ts';
 import { reconciliationOperatorRoutes } from '../../src/reconciliation/operator-routes.ts';
+import { runCommandLine } from '../support/command-line.ts';
+import { startTestServer, testServerDeps, type TestServer } from '../support/http.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { createReconciliationWorld, TODAY, type ReconciliationWorld } from './world.ts';
 
 let world: ReconciliationWorld;
+let server: TestServer;
 let finance: string;
-let viewer: string;
 beforeAll(async () => {
   world = await createReconciliationWorld();
-  const hire = (role: 'finance' | 'viewer') =>
-    world.db.transaction((trx) => createOperator(trx, { name: role, email: `${role}@meskot.example`, role }));
-  [finance, viewer] = [(await hire('finance')).id, (await hire('viewer')).id];
+  const about = { name: 'finance', email: 'finance@meskot.example', role: 'finance' } as const;
+  finance = (await world.db.transaction((trx) => createOperator(trx, about))).id;
+  // A provider in both environments.
+  const findProvider: typeof world.findProvider = (channel) => world.findProvider(channel, 'sandbox');
+  const routes = reconciliationOperatorRoutes({ ...world, findProvider });
+  const authenticateKey = async (role: string) =>
+    ({ kind: 'operator', operatorId: finance, keyId: 'opk_1', role: role as OperatorRole }) as const;
+  server = await startTestServer(testServerDeps(world.db, { routes, authenticateKey, clock: world.clock }));
 });
 afterAll(async () => {
   await expectLedgerHolds(world.db);
+  await server.close();
   await world.close();
 });
 
-/** As src/app/commands/reconcile.ts puts it together, with a provider in both environments and finance as the demo data's operator. */
-async function run(...args: string[]): Promise<{ code: number; said: string }> {
-  let said = '';
-  const findProvider: typeof world.findProvider = (channel) => world.findProvider(channel, 'sandbox');
-  const routes = reconciliationOperatorRoutes({ ...world, findProvider });
-  const code = await runReconcileCommand(args, {
-    ...world,
-    requestReconciliation: (body, by) =>
-      callRoute({ ...world, routes, demoOperatorId: finance }, by, {
-        method: 'POST',
-        path: '/api/ops/reconciliation/run',
-        body,
-      }),
-    write: (text) => void (said += text.toString()),
-  });
-  return { code, said };
-}
-const asked = () => rows(world.db, 'SELECT environment, channel FROM reconciliation ORDER BY id');
+const run = (...args: string[]) => runCommandLine({ url: server.url, key: 'finance' }, ['reconciliation', ...args]);
+const days = async (...args: string[]) =>
+  JSON.parse((await run('list', '--start-date', TODAY, '--end-date', TODAY, '--json', ...args)).text);
+const requested = () => rows(world.db, 'SELECT environment, channel FROM reconciliation ORDER BY id');
 const audited = () =>
   rows(
     world.db,
     'SELECT operator_id, action, resource_id, environment, reason FROM operator_audit ORDER BY occurred_at, id',
   );
 
-test('meskot reconcile --day requests a comparison and lists the latest result', async () => {
-  const first = await run('--day', TODAY, '--channel', 'AWASH');
-  expect(first.code).toBe(0);
-  expect(first.said).toMatch(/2026-03-02 +sandbox +AWASH +being compared +0/);
+test('a requested day is listed as running, and then with both sides and what the provider owes', async () => {
+  expect((await run('run', '--day', TODAY, '--channel', 'AWASH')).exitCode).toBe(0);
+  const list = ['list', '--start-date', TODAY, '--end-date', TODAY];
+  expect((await run(...list)).text).toMatch(/2026-03-02 +AWASH +\S+ +yes +0/);
   await world.pay('AWASH');
   await world.live(2_000);
   await world.compare('AWASH');
-  const shown = await run('--json');
-  expect(JSON.parse(shown.said)).toEqual([
-    {
-      day: TODAY,
-      environment: 'sandbox',
-      channel: 'AWASH',
-      status: 'CLEAN',
-      differences: 0,
-      listed: 1,
-      booked: 1,
-      owed: '100.50',
-      comparedAt: expect.any(String),
-      problem: null,
-    },
+  expect((await run(...list)).text).toMatch(/2026-03-02 +AWASH +CLEAN +no +0 +100\.50 +2026-03-02 12:0\d +-/);
+  const sides = { payments: { count: 1, amount: 100.5 }, payouts: { count: 0 }, reversals: { count: 0 } };
+  expect(await days()).toMatchObject([
+    { day: TODAY, environment: 'sandbox', channel: 'AWASH', status: 'CLEAN', isRunning: false, differences: 0 },
   ]);
+  expect(await days()).toMatchObject([{ theirs: sides, ours: sides, owed: 100.5, error: null }]);
 });
 
-test('meskot reconcile audits the request with its reason, as the named operator or the one of the demo data', async () => {
+test('the request is audited with its operator and reason, one without the role is not', async () => {
   const before = (await audited()).length;
-  await run('--day', TODAY, '--channel', 'AWASH', '--reason', 'Their list was completed');
+  await run('run', '--day', TODAY, '--channel', 'AWASH', '--reason', 'Their list was completed');
   const about = { action: 'reconciliation.run', resourceId: TODAY, environment: 'sandbox' };
   expect((await audited()).slice(before)).toEqual([
     { ...about, operatorId: finance, reason: 'Their list was completed' },
   ]);
-  const refused = await run('--day', TODAY, '--channel', 'TELEBIRR', '--operator', viewer);
-  expect([refused.code, refused.said]).toEqual([3, expect.stringContaining('finance')]);
-  expect((await run('--day', TODAY, '--channel', 'TELEBIRR', '--operator', 'opr_nobody')).code).toBe(4);
+  const words = ['reconciliation', 'run', '--day', TODAY, '--channel', 'TELEBIRR'];
+  const refused = await runCommandLine({ url: server.url, key: 'viewer' }, words);
+  expect([refused.exitCode, refused.notes]).toEqual([3, expect.stringContaining('finance')]);
   expect(await audited()).toHaveLength(before + 1);
-  expect(await asked()).toEqual([{ environment: 'sandbox', channel: 'AWASH' }]);
+  expect(await requested()).toEqual([{ environment: 'sandbox', channel: 'AWASH' }]);
 });
 
-test('meskot reconcile compares and lists live days only with --live', async () => {
-  expect((await run('--day', TODAY, '--channel', 'AWASH', '--live')).said).toMatch(/2026-03-02 +live +AWASH/);
+test('what is live is compared and listed only with --environment live', async () => {
+  expect((await run('run', '--day', TODAY, '--channel', 'AWASH', '--environment', 'live')).text).toMatch(
+    /2026-03-02 +live +AWASH/,
+  );
   expect((await audited()).at(-1)).toMatchObject({ environment: 'live' });
-  expect((await run('--day', TODAY)).code).toBe(0);
-  const environments = async (...args: string[]): Promise<string[]> => [
-    ...new Set(
-      (JSON.parse((await run(...args, '--json')).said) as { environment: string }[]).map((one) => one.environment),
-    ),
+  expect((await run('run', '--day', TODAY)).exitCode).toBe(0);
+  const environments = async (...args: string[]) => [
+    ...new Set((await days(...args)).map(({ environment }: { environment: string }) => environment)),
   ];
-  expect([await environments(), await environments('--live')]).toEqual([['sandbox'], ['live']]);
-  expect(await asked()).toContainEqual({ environment: 'sandbox', channel: 'TELEBIRR' });
-  expect(await asked()).not.toContainEqual({ environment: 'live', channel: 'TELEBIRR' });
-});
-
-test('meskot reconcile without an operator or demo data fails', async () => {
-  const simulator = { simulatorUrl: world.simulator.url, simulatorPublicUrl: null };
-  let said = '';
-  const parts = { db: world.db, config: { simulator }, write: (text: unknown) => void (said += String(text)) };
-  const today = addisDay(new Date());
-  expect(await runReconcile(['--day', today, '--channel', 'CBE_BIRR'], parts)).toBe(2);
-  expect(said).toContain('Say who acts: --operator opr_');
-  expect(await runReconcile(['--day', today, '--channel', 'CBE_BIRR', '--operator', finance], parts)).toBe(0);
-  expect((await audited()).at(-1)).toMatchObject({ operatorId: finance, resourceId: today });
+  expect([await environments(), await environments('--environment', 'live')]).toEqual([['sandbox'], ['live']]);
+  expect(await requested()).toContainEqual({ environment: 'sandbox', channel: 'TELEBIRR' });
+  expect(await requested()).not.toContainEqual({ environment: 'live', channel: 'TELEBIRR' });
 });
 
 test.each([
-  [['--day', 'yesterday'], 'day must be a date as YYYY-MM-DD, got "yesterday"'],
-  [['--channel', 'VISA'], '--channel must be one of TELEBIRR, CBE_BIRR, AWASH, MPESA, got "VISA"'],
-  [['--day', TODAY, '--channel', 'MPESA'], 'channel must be one that has a provider in this environment'],
-  [['now'], 'There is no "reconcile now"'],
-])('meskot reconcile %j fails and names the wrong option', async (args, description) => {
-  const { code, said } = await run(...args);
-  expect(code).toBe(2);
-  expect(said).toContain(description);
+  [['run', '--day', 'yesterday'], 'day must be a date as YYYY-MM-DD, got "yesterday"'],
+  [['list', '--channel', 'VISA'], 'Allowed choices are TELEBIRR, CBE_BIRR, AWASH, MPESA'],
+  [['run', '--day', TODAY, '--channel', 'MPESA'], 'channel must be one that has a provider in this environment'],
+  [['now'], "unknown command 'now'"],
+])('meskot reconciliation %j exits 2 with the reason', async (args, reason) => {
+  const { exitCode, notes } = await run(...args);
+  expect([exitCode, notes]).toEqual([2, expect.stringContaining(reason)]);
 });

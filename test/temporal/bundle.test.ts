@@ -14,15 +14,15 @@ beforeAll(async () => {
 });
 afterAll(async () => rm(folder, { recursive: true }));
 
-test('"meskot bundle" writes all workflows into one file, and exits with 2 without a file name', async () => {
+test('"meskot workflows bundle" writes all workflows into one file, and exits with 2 without a file name', async () => {
   const file = join(folder, 'workflows.js');
-  const meskot = ['--import', 'tsx/esm', 'src/cli.ts', 'bundle'];
+  const meskot = ['--import', 'tsx/esm', 'src/cli.ts', 'workflows', 'bundle'];
   await run(process.execPath, [...meskot, file], { cwd: PROJECT });
   const code = await readFile(file, 'utf8');
   expect(['payment', 'webhookDelivery'].filter((name) => !code.includes(`function ${name}(`))).toEqual([]);
   await expect(run(process.execPath, meskot, { cwd: PROJECT })).rejects.toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('meskot bundle FILE'),
+    stderr: expect.stringContaining("missing required argument 'file'"),
   });
 });
 

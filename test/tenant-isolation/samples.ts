@@ -26,6 +26,7 @@ const BODIES: Record<string, object> = {
   opsSuspendMerchant: { reason: 'Walls' },
   opsResumeMerchant: { reason: 'Walls' },
   opsCreateMerchantKey: { environment: 'sandbox' },
+  opsRotateMerchantKey: { overlapHours: 0 },
   opsRevokeMerchantKey: { reason: 'Walls' },
   opsApproveChannel: { environment: 'sandbox' },
   opsSuspendChannel: { environment: 'sandbox', reason: 'Walls' },

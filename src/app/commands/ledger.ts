@@ -1,48 +1,26 @@
 import { verifyLedger, type LedgerInvariant } from '../../ledger/verify.ts';
-import { COMMON_OPTIONS, runNoun, UsageError, type Verb, type Write } from '../../lib/command-line.ts';
 import type { Knex } from '../../lib/db.ts';
+import { CommandError, EXIT } from './api-client.ts';
+import { printData, type Terminal } from './print.ts';
 
-/** What --help prints. */
-export const LEDGER_USAGE = `meskot ledger verify
-Looks at every journal, entry and balance, and at what they stand for. Exit code 0: all holds; 1: something is broken,
-and the first journal to look at is named. --json prints JSON.
-`;
+type Deps = { db: Knex; checks: readonly LedgerInvariant[]; terminal: Terminal };
 
-export type LedgerCommandDeps = {
-  db: Knex;
-  /** All that must hold, of every slice that books. */
-  checks: readonly LedgerInvariant[];
-  write: Write;
-};
-
-/** Runs `meskot ledger …`; `args` without the two words. Exit code: 0 all holds, 1 something is broken, 2 wrong usage. */
-export async function runLedgerCommand(args: readonly string[], deps: LedgerCommandDeps): Promise<number> {
-  let isBroken = false;
-  const verify: Verb<typeof COMMON_OPTIONS> = async ({ args: words }) => {
-    if (words.length > 0) throw new UsageError(`verify takes no "${words.join(' ')}".`);
-    const broken = await verifyLedger(deps.db, deps.checks);
-    isBroken = broken.length > 0;
-    return deps.checks.map(({ description }) => {
-      const found = broken.find(({ check }) => check === description);
-      return {
-        check: description,
-        holds: found ? 'BROKEN' : 'yes',
-        broken: found?.count ?? 0,
-        first: found?.about ?? null,
-        journal: found?.journalId ?? null,
-      };
-    });
-  };
-  const code = await runNoun(
-    {
-      name: 'ledger',
-      usage: LEDGER_USAGE,
-      options: COMMON_OPTIONS,
-      verbs: new Map([['verify', verify]]),
-      columns: ['holds', 'check', 'first', 'journal'],
-      write: deps.write,
-    },
-    args,
-  );
-  return isBroken ? 1 : code;
+/**
+ * `meskot ledger verify`: checks every journal, entry and balance, and prints the result of each invariant. Throws
+ * CommandError if one is violated.
+ */
+export async function verify({ db, checks, terminal }: Deps, { json = false }: { json?: boolean }): Promise<void> {
+  const violated = await verifyLedger(db, checks);
+  const results = checks.map(({ description }) => {
+    const found = violated.find(({ check }) => check === description);
+    return {
+      check: description,
+      holds: found ? 'BROKEN' : 'yes',
+      broken: found?.count ?? 0,
+      first: found?.about ?? null,
+      journal: found?.journalId ?? null,
+    };
+  });
+  printData(terminal, results, { json, columns: ['holds', 'first', 'journal', 'check'] });
+  if (violated.length > 0) throw new CommandError(EXIT.failed, `${violated.length} checks are broken.`);
 }

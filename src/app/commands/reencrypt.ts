@@ -7,7 +7,9 @@ import { reencryptTable, type OnProgress, type Reencrypted } from '../../lib/ree
 import { reencryptDocuments } from '../../merchants/kyc/documents.ts';
 import { createDocumentStore } from '../../merchants/kyc/store.ts';
 import { SEALED_SUBSCRIPTIONS } from '../../webhooks/subscriptions/operations.ts';
-import type { ReencryptedPart } from './keys.ts';
+
+/** The result for one kind of stored secrets: `left` is what still needs an older key. */
+export type ReencryptedPart = { what: string; seen: number; reencrypted: number; left: number };
 
 type Parts = { db: Knex; config: Pick<Config, 'API_KEY_PEPPER' | 'keyRing' | 'KYC_DOCUMENTS_DIR'> };
 

@@ -6,7 +6,7 @@ import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 
-/** The operator of the demo data, with a constant id: the default of `meskot ops`. */
+/** The operator of the demo data, with a constant id: the key of `npm start` is this operator's. */
 export const DEMO_OPERATOR = {
   id: 'opr_01DEM0PERAT0R0000000000000',
   name: 'Demo operator',

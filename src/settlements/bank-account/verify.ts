@@ -1,7 +1,6 @@
 import { requireIndependentApprover, type Actor } from '../../access/separation-of-duties.ts';
-import type { Queryable } from '../../lib/db.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
-import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
+import type { MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import { lockBankAccount, type BankAccountRow, type BankAccountStatus } from './queries.ts';
 
@@ -48,13 +47,6 @@ export async function rejectBankAccount(
   if (before.status === 'REJECTED') throw invalidState(before, 'PENDING or VERIFIED can be rejected');
   const rejected = { status: 'REJECTED', rejectionReason: reason } as const;
   return update(tx, before, { ...rejected, decidedBy: decision.operatorId, decidedAt: decision.at });
-}
-
-/** The merchant and environment of an account. Throws NOT_FOUND. */
-export async function findAccountScope(db: Queryable, bankAccountId: string): Promise<MerchantScope> {
-  const account = await db<BankAccountRow>('bankAccount').where({ id: bankAccountId }).first();
-  if (!account) throw notFound('bank account');
-  return scopeOf(account);
 }
 
 /** The reviewed account, if it is still the linked one, locked until the transaction ends. */

@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import { isNativeError } from 'node:util/types';
+
+/** What ends a command: printed as it is, with this exit code. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+  readonly exitCode: number;
+
+  constructor(exitCode: number, message: string) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+export const EXIT = { failed: 1, usage: 2, notAllowed: 3, notFound: 4, unreachable: 5 } as const;
+
+/** Where the API is, and the key of the operator who calls it. */
+export type Connection = { url: string; key: string };
+
+export type ApiRequest = {
+  method: string;
+  path: string;
+  query?: Readonly<Record<string, string>>;
+  body?: unknown;
+  /** Sent in place of a body. */
+  file?: { bytes: Uint8Array<ArrayBuffer>; contentType: string };
+  idempotencyKey?: string | undefined;
+  /** Named in errors. */
+  environment?: string | undefined;
+  /** The command that shows the resource, or its usage: the next step where the request was wrong. */
+  next?: { show?: string | undefined; help: string };
+};
+
+export type ApiResponse =
+  | { message: string; data: unknown; pagination?: { total: number; page: number; totalPages: number } }
+  | { file: Uint8Array };
+
+type ErrorBody = {
+  message: string;
+  error: { code: string; details: { field: string; issue: string }[] };
+  requestId: string;
+};
+
+const TIMEOUT_MS = 30_000;
+
+/** Sends a request to the API. Throws CommandError, with the next step, for everything but a success. */
+export async function send(connection: Connection, request: ApiRequest): Promise<ApiResponse> {
+  const { method, path, query = {}, body, file } = request;
+  const url = new URL(connection.url + path);
+  for (const [name, value] of Object.entries(query)) url.searchParams.append(name, value);
+  const isWrite = method !== 'GET';
+  const idempotencyKey = request.idempotencyKey ?? randomUUID();
+  const headers = {
+    'x-api-key': connection.key,
+    ...(isWrite && { 'content-type': file?.contentType ?? 'application/json' }),
+    ...(method === 'POST' && { 'idempotency-key': idempotencyKey }),
+  };
+  const content = file?.bytes ?? JSON.stringify(body ?? {});
+  const response = await fetch(url, {
+    method,
+    headers,
+    redirect: 'error',
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+    ...(isWrite && { body: content }),
+  }).catch((error: unknown) => {
+    const repeat = method === 'POST' ? ` To repeat it safely, add --idempotency-key ${idempotencyKey}.` : '';
+    throw new CommandError(
+      EXIT.unreachable,
+      `The API at ${connection.url} does not answer (${reasonOf(error)}).${repeat}\n` +
+        'Next: start it with "npm start", or set MESKOT_URL to one that runs.',
+    );
+  });
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+  if (response.ok && !isJson) return { file: new Uint8Array(await response.arrayBuffer()) };
+  const parsed: unknown = isJson ? await response.json() : undefined;
+  if (response.ok) return parsed as ApiResponse;
+  throw rejection(connection, request, { status: response.status, body: parsed as Partial<ErrorBody> | undefined });
+}
+
+/** Undici's error has its reason in `cause`; a name with two addresses, such as localhost, fails once for each. */
+export function reasonOf(error: unknown): string {
+  if (!isNativeError(error)) return String(error);
+  if ('errors' in error && Array.isArray(error.errors)) return error.errors.map(reasonOf).join(', ');
+  return error.cause === undefined ? error.message : reasonOf(error.cause);
+}
+
+function rejection(
+  { url }: Connection,
+  { environment, next }: ApiRequest,
+  { status, body }: { status: number; body: Partial<ErrorBody> | undefined },
+): CommandError {
+  const message = body?.message ?? `${url} has answered ${status}: is it the API?`;
+  const details = (body?.error?.details ?? []).filter(({ issue }) => !message.includes(issue));
+  const about = [
+    `${body?.error?.code ?? 'HTTP'} (${status})`,
+    ...(environment === undefined ? [] : [`environment ${environment}`]),
+    url,
+    ...(body?.requestId === undefined ? [] : [`request ${body.requestId}`]),
+  ];
+  const lines = [message, ...details.map(({ field, issue }) => `  ${field} ${issue}`), about.join(', ')];
+  return new CommandError(exitCodeOf(status), [...lines, `Next: ${nextStep(status, next)}`].join('\n'));
+}
+
+function exitCodeOf(status: number): number {
+  if (status === 400) return EXIT.usage;
+  if (status === 401 || status === 403) return EXIT.notAllowed;
+  if (status === 404) return EXIT.notFound;
+  return status >= 502 && status <= 504 ? EXIT.unreachable : EXIT.failed;
+}
+
+function nextStep(status: number, { show, help }: NonNullable<ApiRequest['next']> = { help: 'meskot --help' }): string {
+  if (status === 401) return 'set MESKOT_OPERATOR_KEY to a valid key of an operator.';
+  if (status === 403) return 'use the key of an operator with the role; "meskot operators list" shows the roles.';
+  if (status === 404) return 'check the id, and that the API is the right one.';
+  if (status === 429 || status >= 500) return 'repeat it in a moment; if it persists, report the request id.';
+  if (status === 400 || show === undefined) return `"${help}" shows the options.`;
+  return `"${show}" shows the current state.`;
+}

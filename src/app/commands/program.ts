@@ -1,0 +1,39 @@
+import { Command, CommanderError } from 'commander';
+
+import { AppError } from '../../lib/errors.ts';
+import { CommandError, EXIT } from './api-client.ts';
+import type { Terminal } from './print.ts';
+
+const FOOTER = `
+Commands on the API take the operator's key of MESKOT_OPERATOR_KEY and the address of MESKOT_URL;
+without these, those of "npm start" in this folder. (EAT) is the time of Addis Ababa, UTC+3.
+
+Exit codes: 0 done, 1 failed or refused by the state of the resource, 2 wrong usage or not confirmed,
+3 not allowed, 4 not found, 5 the API or the database does not answer.`;
+
+/** The program without its commands. Its output goes to the terminal, and it never exits by itself. */
+export function createProgram({ write, note }: Terminal): Command {
+  const program = new Command('meskot').description('Merchant checkout for Ethiopia').addHelpText('after', FOOTER);
+  program.exitOverride().showHelpAfterError('Add --help for the options and an example.');
+  return program.configureOutput({ writeOut: write, writeErr: (text) => note(text.trimEnd()) });
+}
+
+/** Runs the command of these arguments; without a verb it prints the help. Returns the exit code. */
+export async function runProgram(program: Command, args: readonly string[], { note }: Terminal): Promise<number> {
+  for (const one of [program, ...program.commands]) one.helpCommand(false);
+  const named = program.commands.find((one) => one.name() === args[0]);
+  const isIncomplete = args.length === 0 || (args.length === 1 && named !== undefined && named.commands.length > 0);
+  try {
+    await program.parseAsync(isIncomplete ? [...args, '--help'] : args, { from: 'user' });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT.usage;
+    if (error instanceof CommandError) {
+      if (error.message !== '') note(error.message);
+      return error.exitCode;
+    }
+    if (!(error instanceof AppError)) throw error;
+    note(error.message);
+    return error.code === 'VALIDATION_ERROR' ? EXIT.usage : EXIT.failed;
+  }
+}

@@ -1,0 +1,37 @@
+import type { Connection } from '../../src/app/commands/api-client.ts';
+import { createProgram, runProgram } from '../../src/app/commands/program.ts';
+import { addRequest } from '../../src/app/commands/request.ts';
+import { addNouns, type VerbDeps } from '../../src/app/commands/run-verb.ts';
+
+export type CommandResult = { exitCode: number; text: string; notes: string; questions: string[] };
+
+type Options = Partial<Pick<VerbDeps, 'createAdmin'>> & {
+  /** What the person at the terminal answers; without it there is nobody. */
+  answer?: string | undefined;
+  columns?: number;
+};
+
+/** Runs `meskot …` against an API: what it prints, and beside it what only a person reads. */
+export async function runCommandLine(
+  connection: Connection,
+  args: readonly string[],
+  { answer, columns, createAdmin = async () => {} }: Options = {},
+): Promise<CommandResult> {
+  const result: CommandResult = { exitCode: 0, text: '', notes: '', questions: [] };
+  const ask = async (question: string): Promise<string> => {
+    result.questions.push(question);
+    return answer ?? '';
+  };
+  const terminal = {
+    write: (part: string | Uint8Array) => void (result.text += part.toString()),
+    note: (line: string) => void (result.notes += `${line}\n`),
+    columns,
+    ...(answer !== undefined && { ask }),
+  };
+  const program = createProgram(terminal);
+  const deps = { terminal, connect: async () => connection, createAdmin };
+  addNouns(program, deps);
+  addRequest(program, deps);
+  result.exitCode = await runProgram(program, args, terminal);
+  return result;
+}
