@@ -23,10 +23,8 @@ export class ApiKey extends Model {
   declare expiresAt: Date | null;
   declare revokedAt: Date | null;
   declare rotatedTo: string | null;
-  /** opr_…; null: created on a terminal before there was an operator. */
+  /** opr_…, who invited the merchant to create it; null: created on a terminal before there was an operator. */
   declare createdBy: string | null;
-  /** opr_…: who may know its secret besides the merchant. */
-  declare secretHolders: string[];
   declare lastUsedAt: Date | null;
   declare createdAt: Date;
 }

@@ -76,12 +76,15 @@ export type FileResponse = {
   };
 };
 
-/** The permitted callers: a merchant's key with the scope; that or the session's own token; an operator; everybody. */
+/**
+ * The permitted callers: a merchant's key with the scope; that or the session's own token; an operator; everybody.
+ * `tokenInBody`: the handler checks a token, and its 401 counts as failed authentication.
+ */
 export type RouteAuth =
   | { by: 'key'; scope: Scope }
   | { by: 'key-or-client-token'; scope: Scope }
   | { by: 'operator'; roles: readonly OperatorRole[] }
-  | { by: 'nobody' };
+  | { by: 'nobody'; tokenInBody?: true };
 
 export type RequestContext = {
   requestId: string;
@@ -123,6 +126,7 @@ type RouteBase<Auth extends RouteAuth, P extends z.ZodType, Q extends z.ZodType,
     | 'Webhooks'
     | 'Webhook subscriptions'
     | 'Operators'
+    | 'Invitations'
     | 'System';
   summary: string;
   description?: string;

@@ -203,7 +203,7 @@ test('holidays are listed, added, moved, confirmed, switched and removed', async
   expect((await run('queue', scope.merchantId)).text).toContain('There is nothing to do with');
 });
 
-test('the first operator of a new installation must be an admin, who then hires and makes keys', async () => {
+test('the first operator of a new installation must be an admin, who gets a key and then invites others', async () => {
   const empty = await createTestDatabase();
   try {
     let text = '';
@@ -214,19 +214,23 @@ test('the first operator of a new installation must be an admin, who then hires 
         runInTransaction: createTransactionRunner(empty.db, () => {}),
         clock: desk.clock,
         demoOperatorId: newId('opr'),
+        pepper: PEPPER,
         routes: accessOperatorRoutes({ db: empty.db, clock: desk.clock, pepper: PEPPER }),
         write: (part) => void (text += part.toString()),
       });
     };
     expect(await ops('hire', 'Sara', 'sara@meskot.example', 'finance')).toBe(2);
     expect(await ops('hire', 'Sara', 'sara@meskot.example', 'admin')).toBe(0);
-    const { operatorId } = JSON.parse(text);
+    const { operatorId, secret } = JSON.parse(text);
+    expect(secret).toMatch(/^ok_/);
     expect(await ops('hire', 'Abel', 'abel@meskot.example', 'finance')).toBe(2);
     expect(text).toContain('Say who acts: --operator');
     expect(await ops('hire', 'Abel', 'abel@meskot.example', 'finance', '--operator', operatorId)).toBe(0);
+    expect(JSON.parse(text)).toMatchObject({ role: 'finance', token: expect.stringMatching(/^invite_/) });
     expect(await ops('hire', 'Abel', 'ABEL@meskot.example', 'finance', '--operator', operatorId)).toBe(1);
-    expect(await ops('key', operatorId, '--operator', operatorId)).toBe(0);
-    expect(JSON.parse(text).secret).toMatch(/^ok_/);
+    const abel = (await empty.db('operator').where({ name: 'Abel' }).first('id'))?.id;
+    expect(await ops('invite', abel, '--operator', operatorId)).toBe(0);
+    expect(JSON.parse(text).token).toMatch(/^invite_/);
     expect(await ops('staff')).toBe(0);
     expect(JSON.parse(text).map(({ name }: { name: string }) => name)).toEqual(['Abel', 'Sara']);
   } finally {

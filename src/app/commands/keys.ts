@@ -7,6 +7,7 @@ import {
   type NewKey,
   type Rotation,
 } from '../../access/api-keys.ts';
+import type { Invitation } from '../../access/invitations.ts';
 import { maskKey } from '../../access/key-format.ts';
 import type { Scope } from '../../http/route.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -24,8 +25,8 @@ meskot keys rotate key_… [--overlap-hours 0-${ROTATION_OVERLAP_HOURS.max}] [--
 meskot keys revoke key_… [--reason TEXT] [--live]
 meskot keys reencrypt
 With --scopes the key is restricted to them. --json prints JSON. Live keys are touched only with --live.
---operator opr_… says who acts, an admin, who then may not approve what the key asks for; on a machine with demo data its
-operator does.
+--operator opr_… says who acts, an admin; on a machine with demo data its operator does. An operator gets the token of an
+invitation in place of a key: the merchant sends it to POST /api/invitations/accept, within 3 days, and gets the key.
 reencrypt encrypts by the first of ENCRYPTION_KEYS what the others have encrypted, and may be stopped and repeated.
 `;
 
@@ -50,8 +51,8 @@ export type ReencryptedPart = { what: string; seen: number; reencrypted: number;
 
 export type KeysCommandDeps = {
   db: Knex;
-  generateKey: (input: NewKey, by: By) => Promise<CreatedKey>;
-  rotateKey: (input: Rotation, by: By) => Promise<CreatedKey>;
+  generateKey: (input: NewKey & { days: number | undefined }, by: By) => Promise<CreatedKey | Invitation>;
+  rotateKey: (input: Rotation & { merchantId: string }, by: By) => Promise<CreatedKey | Invitation>;
   /** Takes lines that tell how far it is. */
   reencrypt: (print: (line: string) => void) => Promise<ReencryptedPart[]>;
   revokeKey: (input: { merchantId: string; keyId: string; reason?: string | undefined }, by: By) => Promise<ApiKey>;
@@ -97,6 +98,7 @@ const create =
       scopes: scopes as Scope[],
       ipRanges: list(options.ip),
       expiresAt: days === null ? null : new Date(systemClock().getTime() + days * DAY_MS),
+      days: days ?? undefined,
     } as const;
     return presentSecretOnce(await generateKey(wanted, byOf(options)));
   };
@@ -112,13 +114,11 @@ const listAll =
 const rotate =
   ({ db, rotateKey }: KeysCommandDeps): KeyVerb =>
   async ({ options, args }) => {
-    const { id: keyId } = await requireKey(db, options, args);
+    const { id: keyId, merchantId } = await requireKey(db, options, args);
     const hours = options['overlap-hours'];
     const range = { min: 0, max: ROTATION_OVERLAP_HOURS.max };
     const overlapHours = hours === undefined ? undefined : wholeNumber('--overlap-hours', hours, range);
-    return presentSecretOnce(
-      await rotateKey({ keyId, ...(overlapHours !== undefined && { overlapHours }) }, byOf(options)),
-    );
+    return presentSecretOnce(await rotateKey({ keyId, merchantId, overlapHours }, byOf(options)));
   };
 
 const revoke =
@@ -164,8 +164,10 @@ function wholeNumber(option: string, text: string, { min, max }: { min: number; 
   throw new UsageError(`${option} must be a whole number from ${min} to ${max}, got "${text}".`);
 }
 
-function presentSecretOnce({ key, secret }: CreatedKey): Row {
-  return { secret, ...present(key) };
+function presentSecretOnce(created: CreatedKey | Invitation): Row {
+  if ('key' in created) return { secret: created.secret, ...present(created.key) };
+  const { token, invitationId, expiresAt } = created;
+  return { token, invitationId, expiresAt };
 }
 
 function present(key: ApiKey): Row {

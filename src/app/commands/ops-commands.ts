@@ -17,7 +17,7 @@ import {
   resolve,
 } from './ops-decisions.ts';
 import { holidays } from './ops-holidays.ts';
-import { createKey, hire, staff } from './ops-operators.ts';
+import { hire, inviteAgain, staff } from './ops-operators.ts';
 import { OPTIONS, type OpsCommandDeps, type OpsVerb } from './ops-options.ts';
 
 /** What --help prints. */
@@ -46,8 +46,8 @@ meskot ops holidays move hol_… 2027-10-16
 meskot ops holidays on | off | confirm | remove hol_…
 meskot ops audit [--resource ID] [--merchant mrc_…] [--days 1-93]
 meskot ops staff                                                  the operators
-meskot ops hire NAME E-MAIL viewer | support | finance | admin    the first one must be an admin
-meskot ops key opr_… [--days 1-365]                               a key of theirs, shown once (docs/operations/operators.md: whose word)
+meskot ops hire NAME E-MAIL viewer | support | finance | admin    without an active admin: the first one, with a key
+meskot ops invite opr_…                                           another invitation for who has lost the key
 meskot ops api GET | POST | … /api/ops/… ['{…}' | FILE]           any route of /api/ops, which /docs lists
 --operator opr_… says who acts; on a machine with demo data its operator does. What is live is touched, and listed,
 only with --live, but by "api". --json prints JSON.
@@ -89,7 +89,7 @@ export async function runOpsCommand(args: readonly string[], deps: OpsCommandDep
     ['audit', audit(deps)],
     ['staff', staff(deps)],
     ['hire', hire(deps)],
-    ['key', createKey(deps)],
+    ['invite', inviteAgain(deps)],
     ['api', callApi(deps)],
   ]);
   return runNoun({ name: 'ops', usage: OPS_USAGE, options: OPTIONS, verbs, columns: COLUMNS, write: deps.write }, args);

@@ -31,6 +31,8 @@ export type OpsCommandDeps = {
   clock: Clock;
   /** The acting operator without --operator: that of the demo data. */
   demoOperatorId: string;
+  /** Of the first admin's key. */
+  pepper: string;
   /** The table of /api/ops, as the API serves it. */
   routes: readonly Route[];
   write: Write;

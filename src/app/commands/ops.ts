@@ -28,5 +28,11 @@ export async function runOps(args: readonly string[], { db, config, write }: Ops
     store: createDocumentStore(config.KYC_DOCUMENTS_DIR, config.keyRing),
     workflowUrl: (workflowId) => workflowUrl(config, workflowId),
   });
-  return runOpsCommand(args, { ...parts, routes, demoOperatorId: DEMO_OPERATOR.id, write }).finally(http.close);
+  return runOpsCommand(args, {
+    ...parts,
+    pepper: config.API_KEY_PEPPER,
+    routes,
+    demoOperatorId: DEMO_OPERATOR.id,
+    write,
+  }).finally(http.close);
 }

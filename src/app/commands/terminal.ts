@@ -8,7 +8,13 @@ import {
   type Rotation,
 } from '../../access/api-keys.ts';
 import type { AuditContext, AuditedChange } from '../../access/audit.ts';
-import { issueKey, revokeIssuedKey, rotateIssuedKey } from '../../access/issued-keys.ts';
+import {
+  aboutKey,
+  inviteMerchant,
+  type Invitation,
+  type InvitedKey,
+  type InvitedRotation,
+} from '../../access/invitations.ts';
 import { runAudited } from '../../access/operator-route.ts';
 import { hasOperators } from '../../access/operators.ts';
 import { PERMISSIONS, type Action } from '../../access/permissions.ts';
@@ -64,19 +70,24 @@ export function createTerminalCommands({ db, runInTransaction, clock, pepper, de
         },
         ({ trx }) => onboardMerchant(trx, input),
       ),
-    generateKey: (input: NewKey, by: By): Promise<CreatedKey> =>
-      perform<CreatedKey>(
-        { ...by, action: 'key.create' },
-        async (context) => {
-          await readMerchant(context.tx.trx, input.merchantId);
-          return issueKey(context, keyDeps, input);
-        },
+    /** An operator gets an invitation for the merchant. */
+    generateKey: (
+      { days, ...input }: NewKey & { days: number | undefined },
+      by: By,
+    ): Promise<CreatedKey | Invitation> =>
+      perform<CreatedKey | Invitation>(
+        { ...by, action: 'key.invite' },
+        (context) => inviteTo(context, pepper, { merchantId: input.merchantId, key: { ...input, days } }),
         ({ trx }) => createKey({ trx, ...keyDeps }, input),
       ),
-    rotateKey: (input: Rotation, by: By): Promise<CreatedKey> =>
-      perform<CreatedKey>(
-        { ...by, action: 'key.rotate' },
-        (context) => rotateIssuedKey(context, keyDeps, input),
+    rotateKey: (
+      { merchantId, ...input }: Rotation & { merchantId: string },
+      by: By,
+    ): Promise<CreatedKey | Invitation> =>
+      perform<CreatedKey | Invitation>(
+        { ...by, action: 'key.invite' },
+        (context) =>
+          inviteTo(context, pepper, { merchantId, key: { rotates: input.keyId, overlapHours: input.overlapHours } }),
         ({ trx }) => rotateKey({ trx, ...keyDeps }, input),
       ),
     revokeKey: async (
@@ -85,10 +96,27 @@ export function createTerminalCommands({ db, runInTransaction, clock, pepper, de
     ): Promise<ApiKey> => {
       const { key } = await perform<{ key: ApiKey }>(
         { ...by, action: 'key.revoke', reason },
-        (context) => revokeIssuedKey(context, input),
+        (context) => revokeAudited(context, input.keyId),
         ({ trx }) => revokeKey({ trx, clock }, input.keyId),
       );
       return key;
     },
   };
+}
+
+async function inviteTo(
+  context: AuditContext,
+  pepper: string,
+  invited: { merchantId: string; key: InvitedKey | InvitedRotation },
+): Promise<Invitation & Audited> {
+  const { merchantId } = invited;
+  await readMerchant(context.tx.trx, merchantId);
+  const invitation = await inviteMerchant(context, pepper, invited);
+  const about = { resourceType: 'invitation', resourceId: invitation.invitationId, merchantId } as const;
+  return { ...invitation, audit: { ...about, after: { ...invited.key } } };
+}
+
+async function revokeAudited({ tx, at }: AuditContext, keyId: string): Promise<{ key: ApiKey } & Audited> {
+  const { key, ended } = await revokeKey({ trx: tx.trx, clock: () => at }, keyId);
+  return { key, audit: ended ? { ...aboutKey(key), after: { revokedAt: key.revokedAt } } : null };
 }
