@@ -26,6 +26,7 @@ const holiday: ErrorExample = {
     'name must differ from that of another holiday on 2026-03-02, got "Adwa Victory Day": change that one (hol_01KG9Y5T40V6M2X8R3N7Q1W4ZC), or disable it',
   existing: { holidayId: 'hol_01KG9Y5T40V6M2X8R3N7Q1W4ZC' },
 };
+const ENDED_KEY = { message: 'The key key_01KG9Y5T40V6M2X8R3N7Q1W4ZC was revoked. Create a new key.' };
 const APPROVED = { message: 'This application is APPROVED and can be changed no more: you are verified.' };
 
 /** The error of an operation that the state of its resource does not allow. */
@@ -93,9 +94,18 @@ const INVALID_STATE: ByOperation = {
   opsRemoveHoliday: {
     message: 'Meskel of 2026-09-27 is computed and cannot be removed: disable it with "active": false.',
   },
-  opsChangeOperator: { message: 'This is the last active admin: make another one first.' },
-  opsCreateOperatorKey: { message: 'This operator is switched off: no key is made.' },
-  opsRotateOperatorKey: { message: 'The key opk_01KG9Y5T40V6M2X8R3N7Q1W4ZC has ended. Make a new key.' },
+  opsChangeOperator: { message: 'This is the last active admin: create another one first.' },
+  opsInviteOperator: { message: 'This operator is inactive: no key is created.' },
+  opsRotateOwnKey: { message: 'The key opk_01KG9Y5T40V6M2X8R3N7Q1W4ZC has ended. Create a new key.' },
+  opsInviteMerchantRotation: ENDED_KEY,
+  acceptInvitation: ENDED_KEY,
+  opsConfirmProposal: {
+    message: 'It has changed since this was proposed. Reject the proposal, and propose it again.',
+  },
+  opsRejectProposal: { message: 'You proposed this: another operator has to reject it. You can withdraw it.' },
+  opsWithdrawProposal: {
+    message: 'This proposal is CONFIRMED: only one that is PENDING can be confirmed, rejected or withdrawn.',
+  },
 };
 
 /** The error of an operation whose reference is used already, with the ids it names. */
@@ -119,6 +129,7 @@ const DUPLICATE_REFERENCE: ByOperation = {
   opsBookUnmatchedMoney: booked('bankReference'),
   opsBookExcess: booked('reference'),
   opsSettleBankMoney: booked('returnReference'),
+  opsConfirmProposal: booked('bankReference'),
   opsAddHoliday: holiday,
   opsChangeHoliday: holiday,
   opsCreateOperator: {

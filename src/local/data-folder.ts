@@ -24,8 +24,9 @@ export type ServiceInfo = {
   sandboxKey?: string;
   merchantId?: string;
   webhookSecret?: string;
-  /** Of the demo data's operator, an admin. */
+  /** Of the demo data's operators, two admins: one confirms what the other proposes. */
   operatorKey?: string;
+  secondOperatorKey?: string;
   /** A page whose payment is still open. */
   checkoutUrl?: string;
 };

@@ -48,6 +48,7 @@ function describeStatus({ info, pid, dataFolder }: Known): Status {
     merchantId: info.merchantId ?? null,
     webhookSecret: info.webhookSecret ?? null,
     operatorKey: info.operatorKey ?? null,
+    secondOperatorKey: info.secondOperatorKey ?? null,
     dataDir: dataFolder,
   };
 }
@@ -60,6 +61,7 @@ export function formatBanner(info: ServiceInfo, dataFolder: string): string {
     ['Sandbox key', info.sandboxKey],
     ['Webhook secret', info.webhookSecret],
     ['Operator key', info.operatorKey],
+    ['Second operator', info.secondOperatorKey],
     ['Checkout page', info.checkoutUrl && `${info.checkoutUrl}  (waits to be paid)`],
     ['Demo shop', info.demoShopUrl],
     ['Temporal UI', info.temporalUiUrl],
@@ -84,7 +86,7 @@ function firstCommands({ apiUrl, sandboxKey }: ServiceInfo): string[] {
     '  Try it:',
     `  curl -H 'Authorization: Bearer ${sandboxKey}' '${apiUrl}/api/checkout/txns/get_all_txns?${query}'`,
     '',
-    `  The demo merchant "${NEW_SHOP.name}" has no key yet; this makes one:`,
+    `  The demo merchant "${NEW_SHOP.name}" has no key yet; this invites it to create one:`,
     `  npm run -s cli -- keys create --merchant ${NEW_SHOP.scope.merchantId}`,
   ];
 }

@@ -4,7 +4,8 @@ import type { Environment, MerchantScope } from '../../src/lib/scope.ts';
 import { startDesk, type Desk, type Person } from '../backoffice/desk.ts';
 import { buildAttempt, buildSession, PAID } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
-import { buildFreeMerchant, buildLive } from '../support/withdrawals.ts';
+import { withdraw } from '../support/settlements.ts';
+import { buildFreeMerchant, buildLive, fund } from '../support/withdrawals.ts';
 
 let desk: Desk;
 let scope: MerchantScope;
@@ -311,6 +312,31 @@ describe("money on the platform's bank account", () => {
     expect(await listed()).toMatchObject([{ outcome: null }]);
     expect((await decide(checker, allocated.body.data.proposalId, 'confirm')).status).toBe(200);
     expect(await listed()).toMatchObject([{ outcome: 'ALLOCATED' }]);
+  });
+
+  test('of a large remittance, a large recovery, or the correction of either, is proposed too', async () => {
+    await setAmount(null);
+    const { db } = desk.database;
+    const transfer = { environment: 'live', channel: 'TELEBIRR', bankReference: reference() };
+    expect((await call(proposer, 'bank-money/transfers', { ...transfer, amount: 199.99 })).status).toBe(201);
+    const large = { ...transfer, bankReference: reference(), amount: 200 };
+    const { proposalId } = (await call(proposer, 'bank-money/transfers', large)).body.data;
+    expect((await decide(checker, proposalId, 'confirm')).status).toBe(200);
+    const [{ bankMoneyId }] = (await desk.send('GET', `/api/ops/bank-money?reference=${large.bankReference}`)).body
+      .data;
+    const correction = { as: 'CORRECTED', reason: 'Of Awash' };
+    expect((await call(proposer, `bank-money/${bankMoneyId}/settle`, correction)).status).toBe(202);
+
+    await fund(desk.world, live, 50_000n);
+    const { id } = await withdraw(desk.world, live);
+    const plant = (paid: string) => rows(db, `UPDATE withdrawal SET ${paid} WHERE id = :id`, { id });
+    const { stage } = await db('withdrawal').where({ id }).first('stage');
+    await plant(`status = 'SUCCESS', stage = 'COMPLETED', paid_santim = amount_santim + ${TWO}`);
+    const recovery = { withdrawalId: id, reference: 'AW-1', reason: 'Their mail' };
+    const recovered = await call(proposer, 'bank-money/excess', recovery);
+    expect([recovered.status, recovered.body.data.after]).toMatchObject([202, { withdrawalId: id, amount: 200 }]);
+    // It was never paid: nothing of it is left for the ledger's checks.
+    await plant(`status = 'PENDING', stage = '${stage}', paid_santim = NULL`);
   });
 
   test('that is booked by another operator meanwhile outdates the proposal', async () => {
