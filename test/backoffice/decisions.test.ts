@@ -4,7 +4,7 @@ import { createCheckPayout } from '../../src/withdrawals/sync.ts';
 import { buildPendingPayment, PAID } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { buildFreeMerchant, fund, PAID_OUT } from '../support/withdrawals.ts';
-import { PEPPER, startDesk, type Desk, type Person } from './desk.ts';
+import { startDesk, type Desk, type Person } from './desk.ts';
 
 let desk: Desk;
 let scope: MerchantScope;
