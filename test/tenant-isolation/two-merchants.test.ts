@@ -138,7 +138,7 @@ describe('who may call', () => {
 
   test('only the documented routes answer without a key', async () => {
     const open = operations.filter(({ by }) => by === 'nobody').map(({ name }) => name);
-    expect(open.toSorted()).toEqual(['GET /livez', 'GET /readyz']);
+    expect(open.toSorted()).toEqual(['GET /livez', 'GET /readyz', 'POST /api/invitations/accept']);
     const before = await readRows(walls.world.db);
     for (const operation of guarded()) {
       for (const key of [null, 'sk_test_wrong', `${scope.key}x`]) {
