@@ -97,11 +97,9 @@ describe.each(STORIES)('after %j', (story, status) => {
 describe('separation of duties', () => {
   test('the requester of a settlement cannot approve it in live', async () => {
     const { id } = await ask(world, scope, { requestedBy: 'opr_1' });
-    const setEnvironment = (environment: string) =>
-      rows(database.db, 'UPDATE settlement SET environment = :environment WHERE id = :id', { id, environment });
-    await setEnvironment('live');
+    await rows(database.db, `UPDATE settlement SET environment = 'live' WHERE id = :id`, { id });
     await expect(does('approve', id)).rejects.toMatchObject({ code: 'INVALID_STATE' });
-    await setEnvironment('sandbox');
+    await rows(database.db, `UPDATE settlement SET environment = 'sandbox' WHERE id = :id`, { id });
     await run((tx) => approveSettlement(tx, id, operator('opr_2')));
     expect(await readSettlement(database.db, id)).toMatchObject({ status: 'APPROVED', approvedBy: 'opr_2' });
   });
