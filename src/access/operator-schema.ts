@@ -143,15 +143,13 @@ const days = z
   .optional()
   .meta({ description: `Its lifetime in days; ${OPERATOR_KEY_DAYS.default} unless given` });
 export const NewOperatorKey = z.strictObject({ name: plainText(NAME_CHARACTERS_MAX).optional(), days });
-export const OperatorKeyRotation = z.strictObject({
-  overlapHours: z
-    .int()
-    .min(0)
-    .max(ROTATION_OVERLAP_HOURS.max)
-    .optional()
-    .meta({ description: `How long the old key stays valid; ${ROTATION_OVERLAP_HOURS.default} hours unless given` }),
-  days,
-});
+export const overlapHours = z
+  .int()
+  .min(0)
+  .max(ROTATION_OVERLAP_HOURS.max)
+  .optional()
+  .meta({ description: `How long the old key stays valid; ${ROTATION_OVERLAP_HOURS.default} hours unless given` });
+export const OperatorKeyRotation = z.strictObject({ overlapHours, days });
 export const OperatorKey = z
   .object({
     keyId: z.string(),

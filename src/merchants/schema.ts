@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-import { KEY_DAYS_MAX, ROTATION_OVERLAP_HOURS } from '../access/api-keys.ts';
-import { environment, id, name, reason } from '../access/operator-schema.ts';
+import { KEY_DAYS_MAX } from '../access/api-keys.ts';
+import { environment, id, name, overlapHours, reason } from '../access/operator-schema.ts';
 import { SCOPES } from '../http/route.ts';
 import { birrAmount, instant, plainText } from '../lib/fields.ts';
 import { pageQuery, statusParam } from '../lib/pagination.ts';
@@ -61,14 +61,7 @@ export const InvitedMerchantKey = z.strictObject({
   ipRanges: z.array(plainText(IP_RANGE_CHARACTERS_MAX)).max(IP_RANGES_MAX).optional(),
   days: z.int().min(1).max(KEY_DAYS_MAX).optional().meta({ description: 'Its lifetime; unlimited unless given' }),
 });
-export const KeyRotation = z.strictObject({
-  overlapHours: z
-    .int()
-    .min(0)
-    .max(ROTATION_OVERLAP_HOURS.max)
-    .optional()
-    .meta({ description: `How long the old key stays valid; ${ROTATION_OVERLAP_HOURS.default} hours unless given` }),
-});
+export const KeyRotation = z.strictObject({ overlapHours });
 
 const PER_HOUR_MAX = 10_000;
 
