@@ -64,3 +64,16 @@ FROM (VALUES
   ('AWASH',    'PAY_IN',  100, 60000000),  ('AWASH',    'PAY_OUT', 100, 60000000),
   ('MPESA',    'PAY_IN', 2000,  7500000),  ('MPESA',    'PAY_OUT', 100,  7500000)
 ) AS l (channel, direction, min_santim, max_santim);
+
+-- When withdrawals are reviewed before they are sent, and from which amount on other money needs two operators, too. A
+-- merchant's own row takes precedence over the platform's.
+CREATE TABLE review_policy (
+  merchant_id          text UNIQUE REFERENCES merchant, -- null: the platform's policy
+  large_amount_santim  bigint NOT NULL CHECK (large_amount_santim > 0), -- from here on one approval
+  two_person_santim    bigint NOT NULL CHECK (two_person_santim >= large_amount_santim), -- from here on two
+  per_hour_max         integer NOT NULL CHECK (per_hour_max > 0),
+  created_at           timestamptz NOT NULL DEFAULT now(),
+  updated_at           timestamptz NOT NULL DEFAULT now()
+);
+CREATE UNIQUE INDEX review_policy_default ON review_policy ((true)) WHERE merchant_id IS NULL;
+INSERT INTO review_policy (large_amount_santim, two_person_santim, per_hour_max) VALUES (5000000, 25000000, 20);

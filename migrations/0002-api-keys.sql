@@ -11,8 +11,7 @@ CREATE TABLE api_key (
   pepper_id       text CHECK (pepper_id ~ '^[0-9a-f]{8}$'), -- its pepper: shows when an old one is unused
   scopes          text[] NOT NULL DEFAULT '{}',    -- of restricted keys; secret keys have all scopes
   ip_ranges       text[] NOT NULL DEFAULT '{}',    -- CIDR; empty: any address
-  created_by      text,                            -- opr_…; null: created on the command line
-  secret_holders  text[] NOT NULL DEFAULT '{}',    -- opr_…: operators who may know the secret, besides the merchant
+  created_by      text,                            -- opr_…, who invited the merchant; null: created on the command line
   rotated_to      text REFERENCES api_key,
   expires_at      timestamptz,
   revoked_at      timestamptz,

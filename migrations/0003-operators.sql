@@ -18,9 +18,6 @@ CREATE TABLE operator_key (
   last_four       text NOT NULL,
   secret_hash     bytea NOT NULL,                  -- HMAC-SHA256 of the whole key under the server's pepper
   pepper_id       text CHECK (pepper_id ~ '^[0-9a-f]{8}$'),
-  -- opr_…: the owner, the creator, and whoever may know the key that this one was created with. Two approvals count as
-  -- those of two people only if no one may have given both.
-  secret_holders  text[] NOT NULL DEFAULT '{}',
   expires_at      timestamptz,
   revoked_at      timestamptz,
   last_used_at    timestamptz,
@@ -28,10 +25,56 @@ CREATE TABLE operator_key (
 );
 CREATE INDEX operator_key_operator ON operator_key (operator_id, created_at DESC);
 
+-- An invitation to create a key, redeemed once by whoever holds the token: an operator for a first key of their own, or a
+-- merchant. Nobody creates a key for somebody else.
+CREATE TABLE invitation (
+  id           text PRIMARY KEY,                   -- inv_…
+  operator_id  text REFERENCES operator,           -- whose first key; null: a merchant's key
+  merchant_id  text REFERENCES merchant,
+  key          jsonb NOT NULL,                     -- of a merchant: environment, kind, scopes …, or the key it rotates
+  token_hash   bytea NOT NULL UNIQUE,              -- HMAC-SHA256 of the token under the server's pepper
+  created_by   text NOT NULL,                      -- opr_…
+  expires_at   timestamptz NOT NULL,
+  used_at      timestamptz,
+  revoked_at   timestamptz,                        -- by a later invitation of the same operator
+  created_at   timestamptz NOT NULL DEFAULT now(),
+  CHECK (num_nonnulls(operator_id, merchant_id) = 1),
+  CHECK (num_nonnulls(used_at, revoked_at) < 2)
+);
+CREATE INDEX invitation_operator ON invitation (operator_id) WHERE operator_id IS NOT NULL;
+
+-- A change that one operator proposes and another confirms. A pending one that has expired is not confirmed any more.
+CREATE TABLE proposal (
+  id             text PRIMARY KEY,                 -- prp_…
+  operation_id   text NOT NULL,                    -- the operators' route that runs when it is confirmed
+  action         text NOT NULL,                    -- merchant.change-fees …, as the audit log calls the change
+  resource_type  text NOT NULL,
+  resource_id    text,                             -- null: created by the confirmation
+  merchant_id    text REFERENCES merchant,
+  environment    text CHECK (environment IN ('sandbox', 'live')),
+  request        jsonb NOT NULL,                   -- { params, body }
+  before         jsonb,                            -- must still be so when it is confirmed
+  after          jsonb,
+  reason         text,
+  proposed_by    text NOT NULL REFERENCES operator,
+  proposed_at    timestamptz NOT NULL,
+  expires_at     timestamptz NOT NULL,
+  status         text NOT NULL DEFAULT 'PENDING' CHECK (status IN ('PENDING', 'CONFIRMED', 'REJECTED', 'WITHDRAWN')),
+  decided_by     text REFERENCES operator,
+  decided_at     timestamptz,
+  decision_reason  text,
+  created_at     timestamptz NOT NULL DEFAULT now(),
+  CHECK ((status = 'PENDING') = (decided_by IS NULL) AND (decided_by IS NULL) = (decided_at IS NULL)),
+  CHECK (status = 'WITHDRAWN' OR decided_by <> proposed_by)
+);
+CREATE INDEX proposal_list ON proposal (proposed_at DESC, id DESC);
+CREATE INDEX proposal_pending ON proposal (expires_at) WHERE status = 'PENDING';
+
 -- Who changed what, and why. A row commits with the change it describes and is never changed or removed.
 CREATE TABLE operator_audit (
   id             text PRIMARY KEY,                 -- aud_…
   operator_id    text NOT NULL REFERENCES operator,
+  proposed_by    text REFERENCES operator,         -- the change was proposed by this operator, confirmed by the other
   action         text NOT NULL,                    -- merchant.suspend, withdrawal.approve …
   resource_type  text NOT NULL,
   resource_id    text NOT NULL,

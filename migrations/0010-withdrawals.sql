@@ -58,7 +58,6 @@ CREATE INDEX withdrawal_overpaid ON withdrawal (id) WHERE paid_santim > amount_s
 CREATE TABLE withdrawal_approval (
   withdrawal_id   text NOT NULL REFERENCES withdrawal,
   operator_id     text NOT NULL,                   -- opr_…, or "sandbox"
-  secret_holders  text[] NOT NULL DEFAULT '{}',    -- opr_…: operators who may have given this approval
   approved_at     timestamptz NOT NULL,
   created_at      timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (withdrawal_id, operator_id)
@@ -92,7 +91,6 @@ CREATE TABLE withdrawal_resolution (
   withdrawal_id       text NOT NULL REFERENCES withdrawal,
   version             integer NOT NULL,
   operator_id         text NOT NULL,               -- opr_…
-  secret_holders      text[] NOT NULL DEFAULT '{}', -- opr_…: operators who may have given this resolution
   outcome             text NOT NULL CHECK (outcome IN ('COMPLETED', 'FAILED')),
   provider_reference  text NOT NULL,               -- the provider's, of the payout or of its statement about it
   paid_santim         bigint NOT NULL CHECK (paid_santim >= 0),
@@ -111,15 +109,3 @@ CREATE TABLE withdrawal_timeline (
   created_at     timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX withdrawal_timeline_withdrawal ON withdrawal_timeline (withdrawal_id, id);
-
--- When withdrawals are reviewed before they are sent. A merchant's own row takes precedence over the platform's.
-CREATE TABLE review_policy (
-  merchant_id          text UNIQUE REFERENCES merchant, -- null: the platform's policy
-  large_amount_santim  bigint NOT NULL CHECK (large_amount_santim > 0), -- from here on one approval
-  two_person_santim    bigint NOT NULL CHECK (two_person_santim >= large_amount_santim), -- from here on two
-  per_hour_max         integer NOT NULL CHECK (per_hour_max > 0),
-  created_at           timestamptz NOT NULL DEFAULT now(),
-  updated_at           timestamptz NOT NULL DEFAULT now()
-);
-CREATE UNIQUE INDEX review_policy_default ON review_policy ((true)) WHERE merchant_id IS NULL;
-INSERT INTO review_policy (large_amount_santim, two_person_santim, per_hour_max) VALUES (5000000, 25000000, 20);

@@ -9,7 +9,7 @@ const PROJECT = resolve(import.meta.dirname, '..');
 const OWNERS: Readonly<Record<string, readonly string[]>> = {
   outbox: ['outbox', 'workflow_recovery'],
   http: ['idempotency_key'],
-  access: ['api_key', 'operator', 'operator_key', 'operator_audit'],
+  access: ['api_key', 'invitation', 'operator', 'operator_key', 'operator_audit', 'proposal'],
   merchants: [
     'merchant',
     'channel',
@@ -19,6 +19,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
     'kyc_document',
     'kyc_tier',
     'kyc_timeline',
+    'review_policy',
   ],
   providers: ['provider_callback'],
   ledger: ['external_reference', 'fee_rule', 'ledger_account', 'ledger_balance', 'ledger_entry', 'ledger_journal'],
@@ -32,14 +33,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
     'webhook_subscription',
   ],
   payments: ['checkout_session', 'payment_attempt', 'transaction', 'transaction_timeline'],
-  withdrawals: [
-    'payout_case',
-    'review_policy',
-    'withdrawal',
-    'withdrawal_approval',
-    'withdrawal_resolution',
-    'withdrawal_timeline',
-  ],
+  withdrawals: ['payout_case', 'withdrawal', 'withdrawal_approval', 'withdrawal_resolution', 'withdrawal_timeline'],
   settlements: ['bank_account', 'holiday', 'settlement', 'settlement_limit', 'settlement_timeline'],
   reconciliation: [
     'bank_receipt',

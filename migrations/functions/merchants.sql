@@ -38,3 +38,10 @@ CREATE OR REPLACE FUNCTION effective_limits(
     FROM kyc_tier WHERE tier = effective_kyc_tier(p_merchant_id)) END
   FROM (SELECT effective_limit_rule(p_merchant_id, p_channel, p_direction, p_at) AS rule) r
 $$;
+
+-- A merchant's own review policy, or the platform's.
+CREATE OR REPLACE FUNCTION effective_review_policy(p_merchant_id text) RETURNS jsonb LANGUAGE sql STABLE AS $$
+  SELECT jsonb_build_object('largeAmountSantim', large_amount_santim, 'twoPersonSantim', two_person_santim,
+                            'perHourMax', per_hour_max)
+  FROM review_policy WHERE merchant_id = p_merchant_id OR merchant_id IS NULL ORDER BY merchant_id IS NULL LIMIT 1
+$$;

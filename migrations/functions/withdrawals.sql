@@ -1,9 +1,3 @@
-CREATE OR REPLACE FUNCTION effective_review_policy(p_merchant_id text) RETURNS jsonb LANGUAGE sql STABLE AS $$
-  SELECT jsonb_build_object('largeAmountSantim', large_amount_santim, 'twoPersonSantim', two_person_santim,
-                            'perHourMax', per_hour_max)
-  FROM review_policy WHERE merchant_id = p_merchant_id OR merchant_id IS NULL ORDER BY merchant_id IS NULL LIMIT 1
-$$;
-
 -- A beneficiary's name for comparison: capitals and extra spaces do not matter.
 CREATE OR REPLACE FUNCTION normalize_name(p_name text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
   SELECT lower(regexp_replace(btrim(p_name), '\s+', ' ', 'g'))

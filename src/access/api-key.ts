@@ -23,10 +23,8 @@ export class ApiKey extends Model {
   declare expiresAt: Date | null;
   declare revokedAt: Date | null;
   declare rotatedTo: string | null;
-  /** opr_…; null: not created by an operator. */
+  /** opr_…, who invited the merchant to create it; null: not created through an invitation. */
   declare createdBy: string | null;
-  /** opr_…: who may know its secret besides the merchant. */
-  declare secretHolders: string[];
   declare lastUsedAt: Date | null;
   declare createdAt: Date;
 }

@@ -31,10 +31,8 @@ export type NewKey = MerchantScope & {
   /** Addresses in CIDR notation it may be used from; none: any. */
   ipRanges?: readonly string[];
   expiresAt?: Date | null;
-  /** The operator who creates it (opr_…). */
+  /** The operator who invited the merchant to create it (opr_…), who decides nothing that it requests. */
   createdBy?: string | null;
-  /** The operators who may know its secret, and so cannot approve what it requests (separation-of-duties.ts). */
-  secretHolders?: readonly string[];
 };
 
 /** A new key; `secret` is its text, which is stored nowhere. */
@@ -42,7 +40,7 @@ export type CreatedKey = { key: ApiKey; secret: string };
 
 /** Creates a key. Throws VALIDATION_ERROR for an unusable name, scope, range or expiry. */
 export async function createKey({ trx, pepper, clock }: KeyDeps, input: NewKey): Promise<CreatedKey> {
-  rejectUnusable(input, clock());
+  ensureUsable(input, clock());
   const id = newId('key', clock().getTime());
   const secret = generateKey({ ...input, id });
   const key = await ApiKey.query(trx.knex()).insertAndFetch({
@@ -59,13 +57,13 @@ export async function createKey({ trx, pepper, clock }: KeyDeps, input: NewKey):
     ipRanges: [...(input.ipRanges ?? [])],
     expiresAt: input.expiresAt ?? null,
     createdBy: input.createdBy ?? null,
-    secretHolders: [...(input.secretHolders ?? [])],
     createdAt: clock(),
   });
   return { key, secret };
 }
 
-function rejectUnusable(input: NewKey, now: Date): void {
+/** Throws VALIDATION_ERROR for an unusable name, scope, range or expiry. */
+export function ensureUsable(input: NewKey, now: Date): void {
   const { kind, name = '', scopes = [], ipRanges = [], expiresAt } = input;
   if (name.length > NAME_CHARACTERS_MAX || /\p{Cc}/u.test(name)) {
     throw invalid('name', `must have at most ${NAME_CHARACTERS_MAX} characters, none of them for control`);
@@ -136,13 +134,13 @@ export async function revokeKey(
   return { key, ended: ended > 0 };
 }
 
-/** The rotation of a key; creator and secret holders as of a new key. */
-export type Rotation = Pick<NewKey, 'createdBy' | 'secretHolders'> & { keyId: string; overlapHours?: number };
+/** The rotation of a key; `createdBy` as of a new key. */
+export type Rotation = Pick<NewKey, 'createdBy'> & { keyId: string; overlapHours?: number | undefined };
 
 /**
  * Creates a key with the same permissions; the old one stays valid for `overlapHours` (0–168, 24 unless given). A key
- * that expires gets a successor with the same lifetime. The secret holders of the old key are holders of the new one too.
- * Throws NOT_FOUND, INVALID_STATE, VALIDATION_ERROR.
+ * that expires gets a successor with the same lifetime. Throws NOT_FOUND, INVALID_STATE,
+ * VALIDATION_ERROR.
  */
 export async function rotateKey(deps: KeyDeps, input: Rotation): Promise<CreatedKey & { old: ApiKey }> {
   const { trx, clock } = deps;
@@ -163,14 +161,23 @@ export async function rotateKey(deps: KeyDeps, input: Rotation): Promise<Created
   const expiresAt = lifeMs === null ? null : new Date(now.getTime() + lifeMs);
   const same = { merchantId, environment, kind, name, scopes, ipRanges };
   const createdBy = input.createdBy ?? old.createdBy;
-  const secretHolders = [...new Set([...(input.secretHolders ?? []), ...old.secretHolders])];
-  const created = await createKey(deps, { ...same, createdBy, secretHolders, expiresAt });
+  const created = await createKey(deps, { ...same, createdBy, expiresAt });
   const overlapEnd = now.getTime() + overlapHours * HOUR_MS;
   const expiring = await ApiKey.query(trx.knex()).patchAndFetchById(old.id, {
     rotatedTo: created.key.id,
     expiresAt: new Date(Math.min(overlapEnd, old.expiresAt?.getTime() ?? overlapEnd)),
   });
   return { ...created, old: expiring };
+}
+
+/** A merchant's key that can be rotated. Throws NOT_FOUND, INVALID_STATE. */
+export async function ensureRotatable(
+  db: Queryable,
+  { rotates, merchantId, at }: { rotates: string; merchantId: string; at: Date },
+): Promise<void> {
+  const [key] = await listKeys(db, { id: rotates, merchantId });
+  if (!key) throw notFound('key');
+  ensureNotRevoked(key, at);
 }
 
 function ensureNotRevoked(key: ApiKey, now: Date): void {
@@ -186,7 +193,7 @@ function ensureNotRevoked(key: ApiKey, now: Date): void {
 
 /** A merchant's key as operators see it. */
 export function presentKey(key: ApiKey) {
-  const { id, environment, kind, name, scopes, ipRanges, rotatedTo, createdBy, secretHolders } = key;
+  const { id, environment, kind, name, scopes, ipRanges, rotatedTo, createdBy } = key;
   return {
     keyId: id,
     environment,
@@ -199,7 +206,6 @@ export function presentKey(key: ApiKey) {
     revokedAt: isoOrNull(key.revokedAt),
     rotatedTo,
     createdBy,
-    secretHolders,
     lastUsedAt: isoOrNull(key.lastUsedAt),
     createdAt: key.createdAt.toISOString(),
   };

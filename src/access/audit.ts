@@ -26,6 +26,8 @@ export const RESOURCE_TYPES = [
   'holiday',
   'operator',
   'operatorKey',
+  'invitation',
+  'proposal',
 ] as const;
 export type ResourceType = (typeof RESOURCE_TYPES)[number];
 
@@ -40,21 +42,24 @@ export type AuditEntry = {
   before?: Readonly<Record<string, unknown>>;
   after?: Readonly<Record<string, unknown>>;
   reason?: string | undefined;
+  /** The operator who proposed what this one confirms. */
+  proposedBy?: string | undefined;
 };
 
 /** What an operator's change was about; its route adds action and reason. */
-export type AuditedChange = Omit<AuditEntry, 'action' | 'reason'>;
+export type AuditedChange = Omit<AuditEntry, 'action' | 'reason' | 'proposedBy'>;
 
 /** Writes a row of the audit log in the transaction of the change. The table is append-only. */
 export async function recordAudit({ tx, operatorId, requestId, at }: AuditContext, entry: AuditEntry): Promise<void> {
   await tx.writeDeferred(
-    `INSERT INTO operator_audit (id, operator_id, action, resource_type, resource_id, merchant_id, environment, before,
-                                 after, reason, request_id, occurred_at)
-     VALUES (:id, :operatorId, :action, :resourceType, :resourceId, :merchantId, :environment, CAST(:before AS jsonb),
-             CAST(:after AS jsonb), :reason, :requestId, :at)`,
+    `INSERT INTO operator_audit (id, operator_id, proposed_by, action, resource_type, resource_id, merchant_id, environment,
+                                 before, after, reason, request_id, occurred_at)
+     VALUES (:id, :operatorId, :proposedBy, :action, :resourceType, :resourceId, :merchantId, :environment,
+             CAST(:before AS jsonb), CAST(:after AS jsonb), :reason, :requestId, :at)`,
     {
       id: newId('aud', at.getTime()),
       operatorId,
+      proposedBy: entry.proposedBy ?? null,
       action: entry.action,
       resourceType: entry.resourceType,
       resourceId: entry.resourceId,
@@ -74,6 +79,7 @@ export type AuditRow = {
   id: string;
   operatorId: string;
   operatorName: string;
+  proposedBy: string | null;
   action: Action;
   resourceType: ResourceType;
   resourceId: string;

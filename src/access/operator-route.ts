@@ -9,9 +9,13 @@ import {
   type RouteResult,
   type WriteRoute,
 } from '../http/route.ts';
+import { createValidator } from '../http/validate.ts';
 import type { Clock } from '../lib/clock.ts';
+import { dryRun, type UnitOfWork } from '../outbox/record.ts';
 import { recordAudit, type AuditContext, type AuditedChange } from './audit.ts';
+import { Proposal as ProposalSchema } from './operator-schema.ts';
 import { requirePermission, type Action } from './permissions.ts';
+import { aboutProposal, createProposal, ensureUnchanged, presentProposal, type Proposal } from './proposals.ts';
 
 type OperatorAuth = ReturnType<typeof requirePermission>;
 
@@ -27,33 +31,101 @@ type OperatorRoute<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType
   /** Which permission the caller needs; that of the action unless given. */
   permission?: Action;
   clock: Clock;
-  run: (
-    context: AuditContext,
-    input: RouteInput<OperatorAuth, z.output<P>, z.output<Q>, z.output<B>>,
-  ) => Promise<OperatorResult>;
+  /** Whether another operator confirms the change before it is made. */
+  secondPerson?: 'always' | Decide<P, Q, B, boolean>;
+  run: Decide<P, Q, B, OperatorResult>;
+};
+type Decide<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, Result> = (
+  context: AuditContext,
+  input: RouteInput<OperatorAuth, z.output<P>, z.output<Q>, z.output<B>>,
+) => Promise<Result>;
+
+type OperatorInput = RouteInput<OperatorAuth, unknown, unknown, unknown>;
+
+/** A route whose change another operator may have to confirm. */
+export type ProposableRoute = Route & {
+  permission: Action;
+  /** Makes the proposed change and writes its audit row; returns the message of the response. Throws INVALID_STATE if outdated. */
+  confirm: (context: AuditContext, proposal: Proposal, input: OperatorInput) => Promise<string>;
 };
 
 /**
  * Declares a route by which an operator changes something. Its audit row is written from what `run` returns, with the
- * `reason` of the body, in the transaction of the change.
+ * `reason` of the body, in the transaction of the change. Where `secondPerson` applies, `run` is tried and undone, and the
+ * change is stored as a proposal, which another operator confirms.
  */
 export function operatorRoute<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType>(
   route: OperatorRoute<P, Q, B>,
 ): Route {
-  const { action, permission = action, clock, run, ...declared } = route;
-  return writeRoute<OperatorAuth, P, Q, B>({
+  const { action, permission = action, clock, secondPerson, run, ...declared } = route;
+  const isProposed: Decide<P, Q, B, boolean> =
+    typeof secondPerson === 'function' ? secondPerson : async () => secondPerson === 'always';
+  const written = writeRoute<OperatorAuth, P, Q, B>({
     ...declared,
+    ...(secondPerson && proposedResponse(declared, secondPerson === 'always')),
     tag: 'Operators',
     auth: requirePermission(permission),
     handle: async (input) => {
-      const { operatorId, keyId } = input.caller;
-      const context = { tx: input.tx, operatorId, keyId, requestId: input.requestId, at: clock() };
-      const { audit: _, ...response } = await runAudited(context, { action, reason: reasonOf(input.body) }, () =>
-        run(context, input),
-      );
-      return response;
+      const context = auditContextOf(input, clock);
+      const audited = { action, reason: reasonOf(input.body) };
+      if (!(await isProposed(context, input))) {
+        const result = await runAudited(context, audited, () => run(context, input));
+        return withNotices(result, context);
+      }
+      const { audit: change, ...response } = await dryRun(context.tx, (tx) => run({ ...context, tx }, input));
+      if (!change) return response;
+      const request = { params: input.params, body: input.body };
+      return propose(context, { ...audited, operationId: declared.operationId, request, change });
     },
   });
+  if (!secondPerson) return written;
+  const check = createValidator(declared, declared.operationId);
+  const confirm: ProposableRoute['confirm'] = async (context, proposal, input) => {
+    // The types follow from the route's schemas, which were just applied (as in http/pipeline.ts).
+    const parts = check({ ...proposal.request, query: {} }) as Parameters<typeof run>[1];
+    const { audit, message } = await run(context, { ...input, ...parts });
+    ensureUnchanged(proposal, audit);
+    const { proposedBy, reason } = proposal;
+    await recordAudit(context, { ...audit, action, proposedBy, reason: reason ?? undefined });
+    return message;
+  };
+  return Object.assign(written, { permission, confirm });
+}
+
+function proposedResponse(declared: { description?: string; responses: Route['responses'] }, always: boolean) {
+  const when = always ? '' : 'Where two operators are needed (docs/operations/operators.md): ';
+  const proposed = `${when}202 with a proposal, which another operator has to confirm before anything changes.`;
+  return {
+    description: declared.description ? `${declared.description} ${proposed}` : proposed,
+    responses: { ...declared.responses, 202: ProposalSchema },
+  };
+}
+
+async function propose(
+  context: AuditContext,
+  proposed: Parameters<typeof createProposal>[1],
+): Promise<RouteResult<unknown>> {
+  const proposal = await createProposal(context, proposed);
+  const audit = { ...aboutProposal(proposal), action: 'proposal.create', reason: proposed.reason } as const;
+  await recordAudit(context, audit);
+  return {
+    status: 202,
+    message: 'Proposed; another operator has to confirm it',
+    data: presentProposal(proposal),
+  };
+}
+
+/** The context of an operator's request. */
+export function auditContextOf(
+  { caller, tx, requestId }: Pick<OperatorInput, 'caller' | 'requestId'> & { tx: UnitOfWork },
+  clock: Clock,
+): AuditContext {
+  return { tx, operatorId: caller.operatorId, requestId, at: clock(), notices: [] };
+}
+
+function withNotices(result: OperatorResult, { notices = [] }: AuditContext): RouteResult<unknown> {
+  const { audit: _, message, ...response } = result;
+  return { ...response, message: [message, ...notices].join('. ') };
 }
 
 function reasonOf(body: unknown): string | undefined {
@@ -71,7 +143,7 @@ export async function runAudited<Result extends { audit: AuditedChange | null }>
   return result;
 }
 
-const ANY_OPERATOR: OperatorAuth = { by: 'operator', roles: ['viewer'] };
+export const ANY_OPERATOR: OperatorAuth = { by: 'operator', roles: ['viewer'] };
 
 type OperatorReadRoute<P extends z.ZodType, Q extends z.ZodType> = Omit<
   ReadRoute<OperatorAuth, P, Q, z.ZodType>,

@@ -2,15 +2,17 @@ import { z } from 'zod';
 
 import { OPERATOR_ROLES, SCOPES } from '../http/route.ts';
 import { emailText, instant, plainText } from '../lib/fields.ts';
-import { dateParam, pageQuery } from '../lib/pagination.ts';
+import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
 import { ROTATION_OVERLAP_HOURS } from './api-keys.ts';
 import { RESOURCE_TYPES } from './audit.ts';
 import { OPERATOR_KEY_DAYS } from './operators.ts';
 import { ACTIONS } from './permissions.ts';
+import { PROPOSAL_STATUSES } from './proposals.ts';
 
 const ID_CHARACTERS_MAX = 64;
 const NAME_CHARACTERS_MAX = 100;
 const REASON_CHARACTERS_MAX = 500;
+const TOKEN_CHARACTERS_MAX = 100;
 
 export const id = plainText(ID_CHARACTERS_MAX).min(1);
 export const name = plainText(NAME_CHARACTERS_MAX).trim().min(1).meta({ description: 'On one line' });
@@ -53,10 +55,8 @@ export const MerchantKey = z
     revokedAt: instant.nullable(),
     rotatedTo: z.string().nullable(),
     createdBy: z.string().nullable().meta({
-      description: 'The operator who created it; null: not created by an operator',
-    }),
-    secretHolders: z.array(z.string()).meta({
-      description: 'The operators who may know its secret, and so cannot approve what it requests',
+      description:
+        'The operator who invited the merchant to create it, and who cannot approve what it requests in live; null: not created through an invitation',
     }),
     lastUsedAt: instant.nullable(),
     createdAt: instant,
@@ -71,6 +71,7 @@ export const AuditEntry = z
     auditId: z.string(),
     operatorId: z.string(),
     operatorName: z.string(),
+    proposedBy: z.string().nullable().meta({ description: 'The operator who proposed what this one confirmed' }),
     action: z.enum(ACTIONS),
     resourceType: z.enum(RESOURCE_TYPES),
     resourceId: z.string(),
@@ -91,6 +92,30 @@ export const AuditQuery = z.strictObject({
   resourceId: id.optional(),
 });
 
+export const ProposalListQuery = z.strictObject({ status: statusParam(PROPOSAL_STATUSES).optional(), ...pageQuery });
+export const ProposalParams = z.strictObject({ proposalId: id });
+/** A change that another operator confirms. */
+export const Proposal = z
+  .object({
+    proposalId: z.string(),
+    action: z.enum(ACTIONS),
+    resourceType: z.enum(RESOURCE_TYPES),
+    resourceId: z.string().nullable().meta({ description: 'null: created by the confirmation' }),
+    merchantId: z.string().nullable(),
+    environment: environment.nullable(),
+    before: changed.meta({ description: 'The fields that differ. If they change, the proposal cannot be confirmed' }),
+    after: changed,
+    reason: z.string().nullable(),
+    status: z.enum(PROPOSAL_STATUSES),
+    proposedBy: z.string(),
+    proposedAt: instant,
+    expiresAt: instant,
+    decidedBy: z.string().nullable(),
+    decidedAt: instant.nullable(),
+    decisionReason: z.string().nullable(),
+  })
+  .meta({ id: 'Proposal' });
+
 export const NewOperator = z.strictObject({ name, email: emailText(), role: z.enum(OPERATOR_ROLES) });
 export const OperatorChanges = z.strictObject({
   role: z.enum(OPERATOR_ROLES).optional(),
@@ -110,6 +135,7 @@ export const Operator = z
   .meta({ id: 'Operator' });
 
 export const OperatorKeyParams = z.strictObject({ operatorId: id, keyId: id });
+export const OwnKeyParams = z.strictObject({ keyId: id });
 const days = z
   .int()
   .min(1)
@@ -117,15 +143,13 @@ const days = z
   .optional()
   .meta({ description: `Its lifetime in days; ${OPERATOR_KEY_DAYS.default} unless given` });
 export const NewOperatorKey = z.strictObject({ name: plainText(NAME_CHARACTERS_MAX).optional(), days });
-export const OperatorKeyRotation = z.strictObject({
-  overlapHours: z
-    .int()
-    .min(0)
-    .max(ROTATION_OVERLAP_HOURS.max)
-    .optional()
-    .meta({ description: `How long the old key stays valid; ${ROTATION_OVERLAP_HOURS.default} hours unless given` }),
-  days,
-});
+export const overlapHours = z
+  .int()
+  .min(0)
+  .max(ROTATION_OVERLAP_HOURS.max)
+  .optional()
+  .meta({ description: `How long the old key stays valid; ${ROTATION_OVERLAP_HOURS.default} hours unless given` });
+export const OperatorKeyRotation = z.strictObject({ overlapHours, days });
 export const OperatorKey = z
   .object({
     keyId: z.string(),
@@ -136,13 +160,30 @@ export const OperatorKey = z
     revokedAt: instant.nullable(),
     lastUsedAt: instant.nullable(),
     createdAt: instant,
-    secretHolders: z.array(z.string()).meta({
-      description:
-        'Every operator who may know its secret: its holder, its creator, and the secret holders of the key it was created with. An approval with it counts as the approval of each of them',
-    }),
   })
   .meta({ id: 'OperatorKey' });
 
 /** The secret of a new key. */
 export const secret = z.string().meta({ description: 'The key itself. Returned once' });
 export const CreatedOperatorKey = OperatorKey.extend({ secret }).meta({ id: 'OpsMadeOperatorKey' });
+
+/** An invitation to create a key. */
+export const Invitation = z
+  .object({
+    invitationId: z.string(),
+    token: z.string().meta({ description: 'For POST /api/invitations/accept, once. Returned once' }),
+    expiresAt: instant,
+  })
+  .meta({ id: 'Invitation' });
+export const InvitedOperator = Operator.extend({ invitation: Invitation }).meta({ id: 'InvitedOperator' });
+export const InvitationAcceptance = z.strictObject({ token: plainText(TOKEN_CHARACTERS_MAX).min(1) });
+export const AcceptedInvitation = z
+  .object({
+    keyId: z.string(),
+    operatorId: z.string().nullable(),
+    merchantId: z.string().nullable(),
+    environment: environment.nullable(),
+    expiresAt: instant.nullable(),
+    secret,
+  })
+  .meta({ id: 'AcceptedInvitation' });

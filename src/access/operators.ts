@@ -28,8 +28,6 @@ export type OperatorKey = {
   revokedAt: Date | null;
   lastUsedAt: Date | null;
   createdAt: Date;
-  /** opr_…: its holder, its creator, and the secret holders of the key it was created with. */
-  secretHolders: string[];
 };
 
 /** The lifetime of an operator's key. */
@@ -72,6 +70,11 @@ export async function findOperator(db: Queryable, operatorId: string): Promise<O
   return operator;
 }
 
+/** Whether an active admin can invite other operators. */
+export async function hasActiveAdmin(db: Queryable): Promise<boolean> {
+  return (await rows(db, `SELECT 1 FROM operator WHERE role = 'admin' AND active LIMIT 1`)).length > 0;
+}
+
 /** All operators, newest first. */
 export async function listOperators(db: Queryable): Promise<Operator[]> {
   return rows<Operator>(db, `SELECT ${OPERATOR_COLUMNS} FROM operator ORDER BY created_at DESC, id DESC`);
@@ -107,10 +110,9 @@ export async function changeOperator(
 
 export type OperatorKeyDeps = { trx: Knex.Transaction; pepper: string; clock: Clock };
 
-/** A key to create. `secretHolders`: everybody who sees its secret at its creation (secretHoldersOf). */
+/** A key to create. */
 export type NewOperatorKey = {
   operatorId: string;
-  secretHolders?: readonly string[];
   name?: string | undefined;
   days?: number | undefined;
 };
@@ -128,14 +130,12 @@ export async function createOperatorKey(
   const expiresAt = new Date(now.getTime() + (input.days ?? OPERATOR_KEY_DAYS.default) * DAY_MS);
   const [row] = await rows<KeyRow>(
     trx,
-    `INSERT INTO operator_key (id, operator_id, secret_holders, name, prefix, last_four, secret_hash, pepper_id, expires_at,
-       created_at)
-     VALUES (:id, :operatorId, :secretHolders, :name, :prefix, :lastFour, :secretHash, :pepperId, :expiresAt, :now)
+    `INSERT INTO operator_key (id, operator_id, name, prefix, last_four, secret_hash, pepper_id, expires_at, created_at)
+     VALUES (:id, :operatorId, :name, :prefix, :lastFour, :secretHash, :pepperId, :expiresAt, :now)
      RETURNING ${KEY_COLUMNS}`,
     {
       id,
       operatorId: operator.id,
-      secretHolders: [...new Set([operator.id, ...(input.secretHolders ?? [])])],
       name: input.name ?? '',
       prefix: prefixOf(secret),
       lastFour: lastFourOf(secret),
@@ -205,8 +205,7 @@ export async function operatorKeyHolds(
   return (await rows(db, sql, { hashes: peppers.map((pepper) => hashKey(pepper, text)), at })).length > 0;
 }
 
-const KEY_COLUMNS =
-  'id, operator_id, name, prefix, last_four, expires_at, revoked_at, last_used_at, created_at, secret_holders';
+const KEY_COLUMNS = 'id, operator_id, name, prefix, last_four, expires_at, revoked_at, last_used_at, created_at';
 
 type KeyRow = Omit<OperatorKey, 'key'> & { prefix: string; lastFour: string };
 

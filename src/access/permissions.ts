@@ -9,6 +9,7 @@ export const PERMISSIONS = {
   'merchant.change-limits': ['admin'],
   'merchant.change-review': ['admin'],
   'merchant.change-settlement-limit': ['admin'],
+  'key.invite': ['admin'],
   'key.create': ['admin'],
   'key.rotate': ['admin'],
   'key.revoke': ['admin'],
@@ -45,9 +46,13 @@ export const PERMISSIONS = {
   'holiday.remove': ['admin'],
   'operator.create': ['admin'],
   'operator.change': ['admin'],
-  'operator-key.create': ['admin'],
-  'operator-key.rotate': ['admin'],
+  'operator.invite': ['admin'],
+  'operator-key.create': ['viewer'],
+  'operator-key.rotate': ['viewer'],
   'operator-key.revoke': ['admin'],
+  'proposal.create': ['viewer'],
+  'proposal.reject': ['viewer'],
+  'proposal.withdraw': ['viewer'],
 } as const satisfies Readonly<Record<string, readonly OperatorRole[]>>;
 
 export type Action = keyof typeof PERMISSIONS;

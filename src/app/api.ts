@@ -4,6 +4,7 @@ import type Router from '@koa/router';
 import { Connection } from '@temporalio/client';
 
 import { createKeyAuthenticator } from '../access/authenticate.ts';
+import { invitationRoute } from '../access/operator-key-routes.ts';
 import { workflowUrl, type Config } from '../config.ts';
 import { createLimits, type Limits, type LimitSettings } from '../http/limits.ts';
 import {
@@ -193,6 +194,7 @@ export function routesOf(config: Config, parts: RouteParts): { routes: Route[]; 
       ...eventRoutes({ db, clock, catalogue: EVENT_CATALOGUE }),
       ...deliveryRoutes({ db, clock }),
       ...subscriptionRoutes({ db, clock, keyRing: config.keyRing, checkUrl, catalogue: EVENT_CATALOGUE }),
+      invitationRoute({ clock, peppers: config.peppers }),
       ...operatorRoutesOf({
         db,
         runInTransaction,

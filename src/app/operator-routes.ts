@@ -1,4 +1,5 @@
 import { accessOperatorRoutes } from '../access/operator-routes.ts';
+import { proposalRoutes } from '../access/proposal-routes.ts';
 import { merchantAdministrationRoutes } from '../backoffice/merchant-routes.ts';
 import { workQueueRoutes } from '../backoffice/work-queue-routes.ts';
 import type { Route } from '../http/route.ts';
@@ -31,7 +32,7 @@ export type OperatorRouteDeps = {
 
 /** The operators' routes of all slices. */
 export function operatorRoutesOf(deps: OperatorRouteDeps): Route[] {
-  return [
+  const routes = [
     ...workQueueRoutes(deps),
     ...merchantOperatorRoutes(deps),
     ...merchantAdministrationRoutes(deps),
@@ -47,4 +48,5 @@ export function operatorRoutesOf(deps: OperatorRouteDeps): Route[] {
     ...receiptOperatorRoutes(deps),
     ...accessOperatorRoutes(deps),
   ];
+  return [...routes, ...proposalRoutes({ ...deps, routes })];
 }

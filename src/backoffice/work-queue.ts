@@ -1,4 +1,5 @@
 import { actionLinks, type ActionLinks } from '../access/operator-route.ts';
+import { PROPOSAL_REVIEW_ITEMS } from '../access/proposals.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
 import { toPage, pageOffset, type Page } from '../lib/pagination.ts';
@@ -22,6 +23,7 @@ export const REVIEW_ITEMS = joined([
   CHANNEL_REVIEW_ITEMS,
   DISCREPANCY_REVIEW_ITEMS,
   RECEIPT_REVIEW_ITEMS,
+  PROPOSAL_REVIEW_ITEMS,
 ]);
 
 /** Everything that is stalled: overdue without an operator having to act. */
@@ -122,6 +124,8 @@ function resourcePathOf({ kind, id, merchantId, environment, detail }: WorkItemR
       return `/api/ops/merchants/${merchantId}/kyc?environment=${environment}`;
     case 'CHANNEL':
       return `/api/ops/merchants/${merchantId}`;
+    case 'PROPOSAL':
+      return `/api/ops/proposals/${id}`;
     default:
       return null;
   }
@@ -161,6 +165,8 @@ function actionsOf({ kind, id, merchantId, detail }: WorkItemRow): ActionLinks {
       return actionLinks(`merchants/${merchantId}/channels/${String(detail['channel'])}`, 'approve', 'suspend');
     case 'KYC':
       return actionLinks(`merchants/${merchantId}/kyc`, 'approve', 'reject', 'request-info');
+    case 'PROPOSAL':
+      return actionLinks(`proposals/${id}`, 'confirm', 'reject');
     default:
       return {};
   }

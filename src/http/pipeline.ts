@@ -2,6 +2,7 @@ import type { Next, ParameterizedContext } from 'koa';
 
 import type { Clock } from '../lib/clock.ts';
 import { isUniqueViolation } from '../lib/db.ts';
+import { AppError } from '../lib/errors.ts';
 import type { KeyedQueue } from '../lib/keyed-queue.ts';
 import type { Logger } from '../lib/log.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
@@ -61,6 +62,7 @@ export function createRouteMiddleware(route: Route, deps: PipelineDeps): RouteMi
     rejectUnstorablePath,
     authenticate(route, deps),
     rateLimit(route, deps),
+    limitGuesses(route, deps),
     parseBody(route),
     validate(route),
     ...('write' in route
@@ -110,6 +112,20 @@ function rateLimit({ rateLimit: rate = 'default' }: Route, { limits }: PipelineD
   return async (ctx, next) => {
     await limits.countRequest(ctx, ctx.state.caller, rate);
     await next();
+  };
+}
+
+/** Counts wrong tokens of a body as wrong keys are counted, and rejects an address without guesses left. */
+function limitGuesses({ auth }: Route, { limits }: PipelineDeps): RouteMiddleware {
+  if (auth.by !== 'public' || !auth.tokenInBody) return skip;
+  return async (ctx, next) => {
+    await limits.failedAuth.reject(ctx);
+    try {
+      await next();
+    } catch (error) {
+      if (error instanceof AppError && error.status === 401) await limits.failedAuth.count(ctx);
+      throw error;
+    }
   };
 }
 

@@ -76,12 +76,15 @@ export type FileResponse = {
   };
 };
 
-/** The permitted callers: a merchant's key with the scope; that or the session's own token; an operator; everybody. */
+/**
+ * The permitted callers: a merchant's key with the scope; that or the session's own token; an operator; everybody.
+ * `tokenInBody`: the handler checks a token, and its 401 counts as failed authentication.
+ */
 export type RouteAuth =
   | { by: 'key'; scope: Scope }
   | { by: 'key-or-client-token'; scope: Scope }
   | { by: 'operator'; roles: readonly OperatorRole[] }
-  | { by: 'public' };
+  | { by: 'public'; tokenInBody?: true };
 
 type CallerOf<Auth extends RouteAuth> = Auth extends { by: 'key' }
   ? KeyCaller
@@ -120,6 +123,7 @@ type RouteBase<Auth extends RouteAuth, P extends z.ZodType, Q extends z.ZodType,
     | 'Webhooks'
     | 'Webhook subscriptions'
     | 'Operators'
+    | 'Invitations'
     | 'System';
   summary: string;
   description?: string;

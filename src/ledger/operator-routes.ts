@@ -30,6 +30,7 @@ export function feeOperatorRoutes({ db, clock }: { db: Knex; clock: Clock }): Ro
       operationId: 'opsChangeFees',
       summary: "Add versions of a merchant's own fees; fees that were charged stay as they are",
       action: 'merchant.change-fees',
+      secondPerson: 'always',
       clock,
       body: schema.FeeChanges,
       responses: { 200: schema.FeeSchedule },

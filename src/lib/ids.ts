@@ -26,6 +26,8 @@ export type IdPrefix =
   | 'req'
   | 'opr'
   | 'opk'
+  | 'inv'
+  | 'prp'
   | 'aud'
   | 'kyd'
   | 'hol';

@@ -23,8 +23,8 @@ export const ADDRESSES = [
   'checkoutUrl',
 ] as const;
 
-/** Of the demo data, valid also while nothing runs. `operatorKey` is an admin's. */
-export const CREDENTIALS = ['sandboxKey', 'merchantId', 'webhookSecret', 'operatorKey'] as const;
+/** Of the demo data, valid also while nothing runs. The operators are admins: one confirms what the other proposes. */
+export const CREDENTIALS = ['sandboxKey', 'merchantId', 'webhookSecret', 'operatorKey', 'secondOperatorKey'] as const;
 
 /** What a person or a script needs to know about a local start. What does not exist has no entry. */
 export type ServiceInfo = { [Name in (typeof ADDRESSES)[number]]?: string | undefined } & {

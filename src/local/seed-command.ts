@@ -13,7 +13,7 @@ export async function seed(project: string, write: (text: string) => void): Prom
   const settings = readLocalSettings(environment, project);
   const previous = (await readState(settings.dataFolder))?.info ?? {};
   const shopUrl = previous.demoShopUrl ?? `http://localhost:${settings.ports.demoShop}`;
-  const { merchantId, sandboxKey, webhookSecret, operatorKey } = await seedDemo({
+  const { merchantId, sandboxKey, webhookSecret, operatorKey, secondOperatorKey } = await seedDemo({
     config,
     previous,
     payments: settings.demoPayments,
@@ -21,6 +21,6 @@ export async function seed(project: string, write: (text: string) => void): Prom
     onProgress: () => {},
   });
   write(
-    `merchant        ${merchantId}\nsandbox key     ${sandboxKey}\nwebhook secret  ${webhookSecret}\noperator key    ${operatorKey}\n`,
+    `merchant        ${merchantId}\nsandbox key     ${sandboxKey}\nwebhook secret  ${webhookSecret}\noperator key    ${operatorKey}\nsecond operator ${secondOperatorKey}\n`,
   );
 }

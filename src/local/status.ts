@@ -38,6 +38,7 @@ export function formatBanner(info: ServiceInfo, dataFolder: string): string {
     ['Sandbox key', info.sandboxKey],
     ['Webhook secret', info.webhookSecret],
     ['Operator key', info.operatorKey],
+    ['Second operator', info.secondOperatorKey],
     ['Checkout page', info.checkoutUrl && `${info.checkoutUrl}  (waits to be paid)`],
     ['Demo shop', info.demoShopUrl],
     ['Temporal UI', info.temporalUiUrl],
@@ -62,7 +63,7 @@ function firstCommands({ apiUrl, sandboxKey }: ServiceInfo): string[] {
     '  Try it:',
     `  curl -H 'Authorization: Bearer ${sandboxKey}' '${apiUrl}/api/checkout/txns/get_all_txns?${query}'`,
     '',
-    `  The demo merchant "${NEW_SHOP.name}" has no key yet; this creates one:`,
-    `  npm run -s cli -- keys create ${NEW_SHOP.scope.merchantId}`,
+    `  The demo merchant "${NEW_SHOP.name}" has no key yet; this invites it to create one:`,
+    `  npm run -s cli -- keys invite ${NEW_SHOP.scope.merchantId}`,
   ];
 }

@@ -1,22 +1,31 @@
 import { z } from 'zod';
 
-import { listAllKeys, listKeys, presentKey } from '../access/api-keys.ts';
-import { issueKey, revokeIssuedKey, rotateIssuedKey } from '../access/issued-keys.ts';
-import { operatorReadRoute, operatorRoute } from '../access/operator-route.ts';
-import { MerchantKey, MerchantParams, Reason } from '../access/operator-schema.ts';
+import { listAllKeys, listKeys, presentKey, revokeKey } from '../access/api-keys.ts';
+import type { AuditedChange } from '../access/audit.ts';
+import { aboutKey, inviteMerchant, type Invitation as Invited } from '../access/invitations.ts';
+import { operatorReadRoute, operatorRoute, type OperatorResult } from '../access/operator-route.ts';
+import { Invitation, MerchantKey, MerchantParams, Reason } from '../access/operator-schema.ts';
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
-import { DAY_MS } from '../lib/dates.ts';
 import type { Knex } from '../lib/db.ts';
+import { notFound } from '../lib/errors.ts';
+import { toBirr, toSantim } from '../lib/money.ts';
 import { readPage } from '../lib/pagination.ts';
 import { onboardMerchant, presentMerchant, readMerchant, searchMerchants } from './operations.ts';
+import { readReviewPolicy, setReviewPolicy, type ReviewPolicy } from './review-policy.ts';
 import * as schema from './schema.ts';
 
 type Deps = { db: Knex; clock: Clock; pepper: string };
 
-/** The merchants and their keys. */
+/** The merchants, their keys, and when their withdrawals are reviewed. */
 export function merchantOperatorRoutes(deps: Deps): Route[] {
-  return [...merchantRoutes(deps), ...keyQueryRoutes(deps), ...keyRoutes(deps)];
+  return [
+    ...merchantRoutes(deps),
+    ...keyQueryRoutes(deps),
+    revokeKeyRoute(deps),
+    ...invitationRoutes(deps),
+    ...policyRoutes(deps),
+  ];
 }
 
 function merchantRoutes({ db, clock }: Deps): Route[] {
@@ -59,8 +68,8 @@ const KEYS_PATH = '/api/ops/merchants/:merchantId/keys';
 function keyQueryRoutes({ db }: Deps): Route[] {
   return [
     operatorReadRoute({
-      path: '/api/ops/keys',
-      operationId: 'opsListKeys',
+      path: '/api/ops/merchant-keys',
+      operationId: 'opsListMerchantsKeys',
       summary: "List all merchants' keys, expired and revoked ones too, newest first",
       rateLimit: 'list',
       query: schema.AllKeysQuery,
@@ -88,68 +97,123 @@ function keyQueryRoutes({ db }: Deps): Route[] {
   ];
 }
 
-function keyRoutes({ clock, pepper }: Deps): Route[] {
+function revokeKeyRoute({ clock }: Deps): Route {
+  return operatorRoute({
+    method: 'POST',
+    path: `${KEYS_PATH}/:keyId/revoke`,
+    operationId: 'opsRevokeMerchantKey',
+    summary: "Revoke a merchant's key; it is rejected within 5 s",
+    action: 'key.revoke',
+    clock,
+    params: schema.KeyParams,
+    body: Reason,
+    responses: { 200: MerchantKey },
+    run: async (context, { params }) => {
+      const { trx } = context.tx;
+      const { merchantId, keyId: id } = params;
+      if ((await listKeys(trx, { id, merchantId })).length === 0) throw notFound('key');
+      const { key, ended } = await revokeKey({ trx, clock }, id);
+      const audit = ended ? { ...aboutKey(key), after: { revokedAt: key.revokedAt } } : null;
+      return { message: 'Key revoked', data: presentKey(key), audit };
+    },
+  });
+}
+
+function invitationRoutes({ clock, pepper }: Deps): Route[] {
   return [
     operatorRoute({
       method: 'POST',
-      path: KEYS_PATH,
-      operationId: 'opsCreateMerchantKey',
-      summary: 'Create a key for a merchant; its secret is returned once',
-      action: 'key.create',
+      path: '/api/ops/merchants/:merchantId/key-invitations',
+      operationId: 'opsInviteMerchant',
+      summary: 'Invite a merchant to create a key; the token of the invitation is returned once',
+      description: INVITED,
+      action: 'key.invite',
       clock,
       params: MerchantParams,
-      body: schema.NewMerchantKey,
-      responses: { 201: schema.CreatedMerchantKey },
-      run: async (context, { params, body }) => {
-        await readMerchant(context.tx.trx, params.merchantId);
-        const { days, scopes, environment, name = '', ipRanges = [] } = body;
-        const { key, secret, audit } = await issueKey(
-          context,
-          { pepper, clock },
-          {
-            ...params,
-            environment,
-            name,
-            ipRanges,
-            kind: scopes ? 'restricted' : 'secret',
-            scopes: scopes ?? [],
-            expiresAt: days === undefined ? null : new Date(context.at.getTime() + days * DAY_MS),
-          },
-        );
-        return { status: 201, message: 'Key created', data: { ...presentKey(key), secret }, audit };
+      body: schema.InvitedMerchantKey,
+      responses: { 201: Invitation },
+      run: async (context, { params: { merchantId }, body: { scopes = [], name = '', ipRanges = [], ...body } }) => {
+        await readMerchant(context.tx.trx, merchantId);
+        const kind = scopes.length > 0 ? 'restricted' : 'secret';
+        const key = { ...body, kind, name, scopes, ipRanges } as const;
+        const invitation = await inviteMerchant(context, pepper, { merchantId, key });
+        const { environment } = body;
+        return invited(invitation, { merchantId, environment, after: key });
       },
     }),
     operatorRoute({
       method: 'POST',
       path: `${KEYS_PATH}/:keyId/rotate`,
-      operationId: 'opsRotateMerchantKey',
-      summary: "Create the successor of a merchant's key, returned once; the old key stays valid for some hours",
-      action: 'key.rotate',
+      operationId: 'opsInviteMerchantRotation',
+      summary: 'Invite a merchant to rotate a key; the token of the invitation is returned once',
+      description: `${INVITED} The old key stays valid for some hours from then on.`,
+      action: 'key.invite',
       clock,
       params: schema.KeyParams,
       body: schema.KeyRotation,
-      responses: { 201: schema.CreatedMerchantKey },
+      responses: { 201: Invitation },
       errors: ['INVALID_STATE'],
-      run: async (context, { params, body: { overlapHours } }) => {
-        const rotation = { ...params, ...(overlapHours !== undefined && { overlapHours }) };
-        const { key, secret, audit } = await rotateIssuedKey(context, { pepper, clock }, rotation);
-        return { status: 201, message: 'Key rotated', data: { ...presentKey(key), secret }, audit };
-      },
-    }),
-    operatorRoute({
-      method: 'POST',
-      path: `${KEYS_PATH}/:keyId/revoke`,
-      operationId: 'opsRevokeMerchantKey',
-      summary: "Revoke a merchant's key; it is rejected within 5 s",
-      action: 'key.revoke',
-      clock,
-      params: schema.KeyParams,
-      body: Reason,
-      responses: { 200: MerchantKey },
-      run: async (context, { params }) => {
-        const { key, audit } = await revokeIssuedKey(context, params);
-        return { message: 'Key revoked', data: presentKey(key), audit };
+      run: async (context, { params: { merchantId, keyId }, body }) => {
+        const key = { rotates: keyId, ...body };
+        const invitation = await inviteMerchant(context, pepper, { merchantId, key });
+        return invited(invitation, { merchantId, after: key });
       },
     }),
   ];
+}
+
+const INVITED =
+  'The token is for the merchant alone, who sends it to POST /api/invitations/accept within 3 days and gets the key.';
+
+function invited(data: Invited, about: Pick<AuditedChange, 'merchantId' | 'environment' | 'after'>): OperatorResult {
+  const { invitationId, expiresAt } = data;
+  const after = { ...about.after, expiresAt };
+  const audit = { ...about, resourceType: 'invitation', resourceId: invitationId, after } as const;
+  return { status: 201, message: 'Merchant invited', data, audit };
+}
+
+function policyRoutes({ db, clock }: Deps): Route[] {
+  const shared = { path: '/api/ops/merchants/:merchantId/review-policy', params: MerchantParams } as const;
+  return [
+    operatorReadRoute({
+      ...shared,
+      operationId: 'opsGetReviewPolicy',
+      summary: "Get which of a merchant's withdrawals are reviewed",
+      responses: { 200: schema.ReviewPolicy },
+      handle: async ({ params: { merchantId } }) => {
+        await readMerchant(db, merchantId);
+        return { message: 'Review policy retrieved', data: presentPolicy(await readReviewPolicy(db, merchantId)) };
+      },
+    }),
+    operatorRoute({
+      ...shared,
+      method: 'PUT',
+      operationId: 'opsChangeReviewPolicy',
+      summary: "Change which of a merchant's future withdrawals are reviewed",
+      action: 'merchant.change-review',
+      secondPerson: 'always',
+      clock,
+      body: schema.ReviewPolicyChange,
+      responses: { 200: schema.ReviewPolicy },
+      run: async ({ tx: { trx } }, { params: { merchantId }, body }) => {
+        await readMerchant(trx, merchantId);
+        const before = presentPolicy(await readReviewPolicy(trx, merchantId));
+        await setReviewPolicy(trx, {
+          merchantId,
+          largeAmountSantim: toSantim(body.largeAmount),
+          twoPersonSantim: toSantim(body.twoPersonAmount),
+          perHourMax: body.perHourMax,
+        });
+        const after = presentPolicy(await readReviewPolicy(trx, merchantId));
+        const audit = { resourceType: 'merchant', resourceId: merchantId, merchantId, before, after } as const;
+        const isSame = JSON.stringify(before) === JSON.stringify(after);
+        return { message: 'Review policy changed', data: after, audit: isSame ? null : audit };
+      },
+    }),
+  ];
+}
+
+function presentPolicy(policy: ReviewPolicy & { own: boolean }) {
+  const { own, largeAmountSantim, twoPersonSantim, perHourMax } = policy;
+  return { own, largeAmount: toBirr(largeAmountSantim), twoPersonAmount: toBirr(twoPersonSantim), perHourMax };
 }

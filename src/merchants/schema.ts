@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-import { KEY_DAYS_MAX, ROTATION_OVERLAP_HOURS } from '../access/api-keys.ts';
-import { environment, id, MerchantKey, name, reason, secret } from '../access/operator-schema.ts';
+import { KEY_DAYS_MAX } from '../access/api-keys.ts';
+import { environment, id, MerchantKey, name, overlapHours, reason } from '../access/operator-schema.ts';
 import { SCOPES } from '../http/route.ts';
-import { instant, plainText } from '../lib/fields.ts';
+import { birrAmount, instant, plainText } from '../lib/fields.ts';
 import { pageQuery, statusParam } from '../lib/pagination.ts';
 import { Channel } from './channels/schema.ts';
 
@@ -54,17 +54,8 @@ export const AllKeysQuery = z.strictObject({
   ...pageQuery,
 });
 export const ListedKey = MerchantKey.extend({ merchantId: z.string() }).meta({ id: 'OpsListedKey' });
-export const KeyRotation = z.strictObject({
-  overlapHours: z
-    .int()
-    .min(0)
-    .max(ROTATION_OVERLAP_HOURS.max)
-    .optional()
-    .meta({ description: `How long the old key stays valid; ${ROTATION_OVERLAP_HOURS.default} hours unless given` }),
-  reason: reason.optional(),
-});
 export const KeyParams = z.strictObject({ merchantId: id, keyId: id });
-export const NewMerchantKey = z.strictObject({
+export const InvitedMerchantKey = z.strictObject({
   environment,
   name: plainText(NAME_CHARACTERS_MAX).optional(),
   scopes: z
@@ -76,4 +67,16 @@ export const NewMerchantKey = z.strictObject({
   ipRanges: z.array(plainText(IP_RANGE_CHARACTERS_MAX)).max(IP_RANGES_MAX).optional(),
   days: z.int().min(1).max(KEY_DAYS_MAX).optional().meta({ description: 'Its lifetime; unlimited unless given' }),
 });
-export const CreatedMerchantKey = MerchantKey.extend({ secret }).meta({ id: 'OpsMadeMerchantKey' });
+export const KeyRotation = z.strictObject({ overlapHours });
+
+const PER_HOUR_MAX = 10_000;
+
+export const ReviewPolicyChange = z.strictObject({
+  largeAmount: birrAmount.meta({ description: 'Withdrawals of this amount and above are reviewed' }),
+  twoPersonAmount: birrAmount.meta({ description: 'Withdrawals of this amount and above need two approvals' }),
+  perHourMax: z.int().min(1).max(PER_HOUR_MAX),
+  reason,
+});
+export const ReviewPolicy = z
+  .object({ own: z.boolean(), largeAmount: z.number(), twoPersonAmount: z.number(), perHourMax: z.int() })
+  .meta({ id: 'OpsReviewPolicy' });

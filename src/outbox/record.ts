@@ -116,6 +116,32 @@ async function runOnce<T>(db: Knex, work: (tx: UnitOfWork) => Promise<T>) {
   return { result, enqueued, triggersDispatcher };
 }
 
+/**
+ * Does the work and undoes it: what it would have written is gone, and nothing is announced. Throws what the work throws;
+ * the transaction is then unusable.
+ */
+export async function dryRun<T>(tx: UnitOfWork, work: (tx: UnitOfWork) => Promise<T>): Promise<T> {
+  const { trx } = tx;
+  await rows(trx, 'SAVEPOINT dry_run');
+  const nothing = (): void => {};
+  const result = await work({
+    trx,
+    writeDeferred: async (sql, values, explain = async (error) => error) => {
+      try {
+        await rows(trx, sql, values);
+      } catch (error) {
+        await rows(trx, 'ROLLBACK TO SAVEPOINT dry_run');
+        throw await explain(error);
+      }
+    },
+    enqueue: async () => {},
+    enqueued: nothing,
+    triggerDispatcher: nothing,
+  });
+  await rows(trx, 'ROLLBACK TO SAVEPOINT dry_run');
+  return result;
+}
+
 const PRIORITY_CASES = Object.entries(OUTBOX_PRIORITIES).map(([name, rank]) => `WHEN '${name}' THEN ${rank}`);
 
 /** The columns of an outbox row as JSON for `jsonb_to_recordset`. */

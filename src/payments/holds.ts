@@ -1,7 +1,7 @@
 import { feeWithin, readFeeRule, type Fee, type FeeRuleJson } from '../ledger/fees.ts';
 import { post } from '../ledger/post.ts';
 import { suspenseAcceptedPosting, suspenseReturnedPosting } from '../ledger/postings.ts';
-import { isUniqueViolation, rows, type Knex } from '../lib/db.ts';
+import { isUniqueViolation, rows, type Knex, type Queryable } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
@@ -128,6 +128,21 @@ export async function returnHeldPayment(
     await post(trx, suspenseReturnedPosting(postedFields(payment, receivedSantim)), at);
   }
   return { transaction, payment: decided, before, fee: null, isNew: true };
+}
+
+/** The received amount of a held payment; where that is unknown or of another currency, the expected one. */
+export async function readHeldMoney(
+  db: Queryable,
+  attemptId: string,
+): Promise<(MerchantScope & { amountSantim: Santim }) | undefined> {
+  const [money] = await rows<MerchantScope & { amountSantim: Santim }>(
+    db,
+    `SELECT merchant_id, environment,
+            CASE received_currency WHEN 'ETB' THEN coalesce(received_santim, amount_santim) ELSE amount_santim END AS amount_santim
+     FROM payment_attempt WHERE id = :attemptId`,
+    { attemptId },
+  );
+  return money;
 }
 
 const PAYMENT_COLUMNS = `id, transaction_id, merchant_id, environment, channel, status, provider_reference,

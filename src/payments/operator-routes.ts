@@ -1,5 +1,4 @@
-import type { AuditedChange } from '../access/audit.ts';
-import { auditOf, presentAudit } from '../access/audit.ts';
+import { auditOf, presentAudit, type AuditContext, type AuditedChange } from '../access/audit.ts';
 import { actionLinks, operatorReadRoute, operatorRoute, type ActionLinks } from '../access/operator-route.ts';
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -8,7 +7,8 @@ import type { Knex, Queryable } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
 import { scopeOf } from '../lib/scope.ts';
 import { readMerchant } from '../merchants/operations.ts';
-import { acceptHeldPayment, returnHeldPayment, type HeldDecision } from './holds.ts';
+import { needsTwoPeople } from '../merchants/review-policy.ts';
+import { acceptHeldPayment, readHeldMoney, returnHeldPayment, type HeldDecision } from './holds.ts';
 import { presentTransaction } from './present.ts';
 import { isAcceptable, isUndecided, listPayments, readTimeline, readTransaction, type Payment } from './queries.ts';
 import * as schema from './transaction-schema.ts';
@@ -44,6 +44,7 @@ function acceptRoute({ clock }: Deps): Route {
     description:
       'Money of another amount makes the transaction SUCCESS with what was received. A second payment leaves the transaction as it is. Money of another currency, or under a reference that has paid another transaction, can only be returned.',
     action: 'payment.accept',
+    secondPerson: isLarge,
     clock,
     params: schema.OperatorParams,
     body: schema.PaymentAcceptance,
@@ -67,6 +68,7 @@ function returnRoute({ clock }: Deps): Route {
     description:
       'A transaction without other pending money becomes FAILED. The merchant sees the reason and the reference.',
     action: 'payment.return',
+    secondPerson: isLarge,
     clock,
     params: schema.OperatorParams,
     body: schema.PaymentReturn,
@@ -78,6 +80,15 @@ function returnRoute({ clock }: Deps): Route {
       return { message: 'The money went back to the customer', data: presentDecision(decision), audit };
     },
   });
+}
+
+/** Whether the held money needs two operators. */
+async function isLarge(
+  { tx: { trx } }: AuditContext,
+  { body: { attemptId } }: { body: { attemptId: string } },
+): Promise<boolean> {
+  const money = await readHeldMoney(trx, attemptId);
+  return money !== undefined && needsTwoPeople(trx, money);
 }
 
 function auditDecision(decision: HeldDecision, more: Record<string, unknown>): AuditedChange | null {

@@ -1,3 +1,4 @@
+import { requireAnotherPerson } from '../access/separation-of-duties.ts';
 import { bookReference, ensureUnused } from '../ledger/external-references.ts';
 import { addisDay } from '../lib/dates.ts';
 import { AppError, invalid } from '../lib/errors.ts';
@@ -16,14 +17,15 @@ import {
 /**
  * APPROVED → PROCESSING: claims the settlement for sending. Only this operator orders the transfer: idempotent for the
  * same operator and reference, INVALID_STATE with the operator's id for all others. Also throws NOT_FOUND, and
- * INVALID_STATE when its merchant is suspended, or its bank account was rejected since the request.
+ * INVALID_STATE when in live the operator has approved it, its merchant is suspended, or its bank account was rejected since the request.
  */
 export async function markSent(
   tx: UnitOfWork,
   id: string,
-  { operatorId, at, bankReference }: SettlementActor & { bankReference?: string | undefined },
+  { at, bankReference, ...sender }: SettlementActor & { bankReference?: string | undefined },
 ): Promise<TransitionResult> {
   const row = await lockSettlement(tx, id);
+  const { operatorId } = sender;
   const { status, sentBy, sentAt } = row;
   if (sentBy !== null && sentAt !== null) {
     const isSame = sentBy === operatorId && row.bankReference === (bankReference ?? null);
@@ -36,6 +38,9 @@ export async function markSent(
     );
   }
   ensureStatus(row, 'PROCESSING');
+  const { environment, approvedBy: preparedBy } = row;
+  const approved = { environment, what: 'settlement', preparedBy, done: 'approved', verb: 'send' } as const;
+  await requireAnotherPerson(tx.trx, sender, approved);
   await ensureSendable(tx, row, { verb: 'sent', instead: 'mark it as failed' });
   const reference = bankReference === undefined ? {} : { bankReference };
   const changes = { sentBy: operatorId, sentAt: at, ...reference };

@@ -1,4 +1,4 @@
-import { requireIndependentApprover } from '../access/separation-of-duties.ts';
+import { requireAnotherPerson } from '../access/separation-of-duties.ts';
 import type { Queryable } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { SANDBOX_OPERATOR, sandboxDecision } from '../lib/sandbox-review.ts';
@@ -15,16 +15,18 @@ import {
 
 /**
  * REQUESTED → APPROVED: it may be sent. Idempotent for the same operator. Throws NOT_FOUND, and INVALID_STATE when it is not
- * REQUESTED, the operator may be its requester (access/separation-of-duties.ts), its merchant is suspended, or its bank
+ * REQUESTED, in live the operator is behind its request (access/separation-of-duties.ts), its merchant is suspended, or its bank
  * account was rejected since the request.
  */
 export async function approveSettlement(
   tx: UnitOfWork,
   id: string,
-  { operatorId, keyId, at, notifyWorkflow = true }: SettlementActor,
+  { at, notifyWorkflow = true, ...approver }: SettlementActor,
 ): Promise<TransitionResult> {
+  const { operatorId } = approver;
   const row = await lockSettlement(tx, id);
-  await requireIndependentApprover(tx.trx, { what: 'settlement', requestedBy: row.requestedBy, operatorId, keyId });
+  const { environment, requestedBy: preparedBy } = row;
+  await requireAnotherPerson(tx.trx, approver, { environment, what: 'settlement', preparedBy });
   if (row.status === 'APPROVED' && row.approvedBy === operatorId) return { settlement: row, changed: false };
   ensureStatus(row, 'APPROVED');
   // The sandbox's own approval sends no money: that is rejected when it is sent.

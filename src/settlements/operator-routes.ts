@@ -111,7 +111,7 @@ function reviewRoutes(deps: Deps): Route[] {
     commandRoute(deps, {
       type: 'approve',
       operationId: 'opsApproveSettlement',
-      summary: 'Approve a settlement; the requester cannot',
+      summary: 'Approve a settlement; in live the operator behind the request cannot',
       body: OptionalReason,
       run: (context, id) => approveSettlement(context.tx, id, context),
     }),
@@ -131,6 +131,7 @@ function bankRoutes(deps: Deps): Route[] {
       type: 'sent',
       operationId: 'opsSettlementSent',
       summary: 'Claim a settlement for sending: the operator who gets 200 orders the transfer, all others get 409',
+      description: 'In live the operator who approved it cannot send it.',
       body: schema.SettlementSent,
       run: (context, id, body) => markSent(context.tx, id, { ...context, ...body }),
     }),
@@ -221,12 +222,12 @@ function bankFileRoute({ runInTransaction, clock }: Deps): Route {
     body: UploadedFile,
     upload: { types: ['text/csv'], bytesMax: FILE_BYTES_MAX },
     responses: { 200: schema.BankFileReport },
-    handle: async ({ caller: { operatorId, keyId }, requestId, body }) => {
+    handle: async ({ caller: { operatorId }, requestId, body }) => {
       const onApplied: BankFileDeps['onApplied'] = async (tx, result, type) => {
         const audit = settlementAudit(result);
         if (!audit) return;
         const failure = type === 'credited' ? null : result.settlement.failure;
-        const context = { tx, operatorId, keyId, requestId, at: clock() };
+        const context = { tx, operatorId, requestId, at: clock() };
         const reason = failure?.message ?? 'By the file of the bank';
         await recordAudit(context, { ...audit, action: `settlement.${type}`, reason });
       };
@@ -259,6 +260,7 @@ function limitRoutes({ db, clock }: Deps): Route[] {
       operationId: 'opsChangeSettlementLimit',
       summary: 'Change the lowest and highest amount of a future settlement',
       action: 'merchant.change-settlement-limit',
+      secondPerson: 'always',
       clock,
       body: schema.SettlementLimitChange,
       responses: { 200: schema.OperatorSettlementLimit },

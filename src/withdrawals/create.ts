@@ -14,6 +14,7 @@ import { whyUnusable, type Channel, type ChannelFacts } from '../merchants/chann
 import { amountLimitError, type DayLimit } from '../merchants/channels/limits.ts';
 import { channelRejected } from '../merchants/channels/operations.ts';
 import { readLimits, type AmountLimits, type LimitsJson } from '../merchants/channels/queries.ts';
+import type { ReviewPolicy } from '../merchants/review-policy.ts';
 import { OUTBOX_INSERT, type UnitOfWork, type OutboxRow } from '../outbox/record.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { recordWithdrawalEvents } from './events.ts';
@@ -26,7 +27,7 @@ import {
   type NewWithdrawalRow,
   type WithdrawalRow,
 } from './queries.ts';
-import { assessReview, type ReviewPolicy } from './review.ts';
+import { assessReview } from './review.ts';
 import { withdrawalWorkflow } from './workflow.ts';
 
 export type NewWithdrawal = {

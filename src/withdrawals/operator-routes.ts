@@ -2,26 +2,25 @@ import { z } from 'zod';
 
 import type { AuditedChange } from '../access/audit.ts';
 import { operatorReadRoute, operatorRoute } from '../access/operator-route.ts';
-import { MerchantParams, OptionalReason, Reason } from '../access/operator-schema.ts';
+import { OptionalReason, Reason } from '../access/operator-schema.ts';
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Knex } from '../lib/db.ts';
 import { toBirr, toSantim } from '../lib/money.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
 import { scopeOf } from '../lib/scope.ts';
-import { readMerchant } from '../merchants/operations.ts';
 import { readOperatorDetail } from './operator-detail.ts';
 import { presentForOperators } from './present.ts';
 import { listAllWithdrawals, readWithdrawal, type WithdrawalRow } from './queries.ts';
 import { resolveWithdrawal } from './resolve.ts';
-import { approveWithdrawal, readReviewPolicy, rejectWithdrawal, setReviewPolicy, type ReviewPolicy } from './review.ts';
+import { approveWithdrawal, rejectWithdrawal } from './review.ts';
 import * as schema from './schema.ts';
 
 type Deps = { db: Knex; clock: Clock };
 
-/** The withdrawals of all merchants, the decisions about them, and when they are reviewed. */
+/** The withdrawals of all merchants, and the decisions about them. */
 export function withdrawalOperatorRoutes(deps: Deps): Route[] {
-  return [...queryRoutes(deps), ...reviewRoutes(deps), resolveRoute(deps), ...policyRoutes(deps)];
+  return [...queryRoutes(deps), ...reviewRoutes(deps), resolveRoute(deps)];
 }
 
 function queryRoutes({ db, clock }: Deps): Route[] {
@@ -65,7 +64,8 @@ function reviewRoutes({ clock }: Deps): Route[] {
       path: '/api/ops/withdrawals/:withdrawalId/approve',
       operationId: 'opsApproveWithdrawal',
       summary: 'Approve a withdrawal under review',
-      description: 'Where two approvals are needed, they must be of two operators. The requester cannot approve.',
+      description:
+        'Where two approvals are needed, they must be of two operators. In live, the operator behind the request cannot approve.',
       action: 'withdrawal.approve',
       clock,
       params: schema.OperatorParams,
@@ -104,7 +104,7 @@ function resolveRoute({ clock }: Deps): Route {
     operationId: 'opsResolveWithdrawal',
     summary: 'Resolve a withdrawal whose outcome is unknown, or whose provider reports another one than is booked',
     description:
-      'Check with the provider first. COMPLETED: it was paid; if it had failed, its money is debited again. FAILED: it was not paid, and its money is available to the merchant. A withdrawal that needed two approvals needs two operators with the same resolution. The requester cannot resolve it.',
+      'Check with the provider first. COMPLETED: it was paid; if it had failed, its money is debited again. FAILED: it was not paid, and its money is available to the merchant. A withdrawal that needed two approvals needs two operators with the same resolution. In live, the operator behind the request cannot resolve it.',
     action: 'withdrawal.resolve',
     clock,
     params: schema.OperatorParams,
@@ -143,49 +143,4 @@ function afterReview({ status, stage, amountSantim }: WithdrawalRow) {
 function reviewAudit(row: WithdrawalRow): AuditedChange {
   const before = { status: 'PENDING', stage: 'UNDER_REVIEW' };
   return { ...aboutWithdrawal(row), before, after: afterReview(row) };
-}
-
-function policyRoutes({ db, clock }: Deps): Route[] {
-  const shared = { path: '/api/ops/merchants/:merchantId/review-policy', params: MerchantParams } as const;
-  return [
-    operatorReadRoute({
-      ...shared,
-      operationId: 'opsGetReviewPolicy',
-      summary: "Get which of a merchant's withdrawals are reviewed",
-      responses: { 200: schema.ReviewPolicy },
-      handle: async ({ params: { merchantId } }) => {
-        await readMerchant(db, merchantId);
-        return { message: 'Review policy retrieved', data: presentPolicy(await readReviewPolicy(db, merchantId)) };
-      },
-    }),
-    operatorRoute({
-      ...shared,
-      method: 'PUT',
-      operationId: 'opsChangeReviewPolicy',
-      summary: "Change which of a merchant's future withdrawals are reviewed",
-      action: 'merchant.change-review',
-      clock,
-      body: schema.ReviewPolicyChange,
-      responses: { 200: schema.ReviewPolicy },
-      run: async ({ tx: { trx } }, { params: { merchantId }, body }) => {
-        await readMerchant(trx, merchantId);
-        const before = presentPolicy(await readReviewPolicy(trx, merchantId));
-        await setReviewPolicy(trx, {
-          merchantId,
-          largeAmountSantim: toSantim(body.largeAmount),
-          twoPersonSantim: toSantim(body.twoPersonAmount),
-          perHourMax: body.perHourMax,
-        });
-        const after = presentPolicy(await readReviewPolicy(trx, merchantId));
-        const audit = { resourceType: 'merchant', resourceId: merchantId, merchantId, before, after } as const;
-        const isSame = JSON.stringify(before) === JSON.stringify(after);
-        return { message: 'Review policy changed', data: after, audit: isSame ? null : audit };
-      },
-    }),
-  ];
-}
-
-function presentPolicy(policy: ReviewPolicy & { own: boolean }) {
-  const { own, largeAmountSantim, twoPersonSantim, perHourMax } = policy;
-  return { own, largeAmount: toBirr(largeAmountSantim), twoPersonAmount: toBirr(twoPersonSantim), perHourMax };
 }

@@ -1,9 +1,4 @@
-import {
-  requireDistinctApprovers,
-  requireIndependentApprover,
-  type Actor,
-  type Approver,
-} from '../access/separation-of-duties.ts';
+import { requireAnotherPerson, type Actor } from '../access/separation-of-duties.ts';
 import { rows, type Knex } from '../lib/db.ts';
 import { AppError, invalid } from '../lib/errors.ts';
 import { lock } from '../lib/lock.ts';
@@ -30,7 +25,7 @@ export type Resolved = { row: WithdrawalRow; missing: number; isNew: boolean };
 
 type ResolutionDecision = Omit<Resolution, 'paidSantim'> & { paidSantim: Santim };
 type Subject = { row: WithdrawalRow; cases: readonly PayoutCase[]; decision: ResolutionDecision; at: Date };
-type OperatorResolution = Subject & Approver & { tx: UnitOfWork };
+type OperatorResolution = Subject & { operatorId: string; tx: UnitOfWork };
 
 /**
  * Resolves a withdrawal whose outcome its provider leaves open (UNKNOWN, or SUBMITTED for a day), or one that has ended
@@ -43,7 +38,7 @@ type OperatorResolution = Subject & Approver & { tx: UnitOfWork };
 export async function resolveWithdrawal(
   tx: UnitOfWork,
   withdrawalId: string,
-  { operatorId, keyId, at, ...input }: Resolution & Actor & { at: Date },
+  { operatorId, notices = [], at, ...input }: Resolution & Actor & { at: Date },
 ): Promise<Resolved> {
   const { trx } = tx;
   const row = await lockWithdrawal(trx, withdrawalId);
@@ -53,16 +48,15 @@ export async function resolveWithdrawal(
   if (latest && isSame(latest, subject.decision) && !isOpen(subject)) return { row, missing: 0, isNew: false };
   ensureResolvable(subject);
   if (subject.decision.outcome === 'COMPLETED') await ensurePlausible(trx, subject);
-  const { requestedBy } = row;
-  const approval = { what: 'withdrawal', verb: 'resolve', requestedBy, operatorId, keyId } as const;
-  const secretHolders = await requireIndependentApprover(trx, approval);
-  const resolution: OperatorResolution = { ...subject, tx, operatorId, secretHolders };
+  const { environment, requestedBy: preparedBy } = row;
+  const check = { environment, what: 'withdrawal', verb: 'resolve', preparedBy } as const;
+  await requireAnotherPerson(trx, { operatorId, notices }, check);
+  const resolution: OperatorResolution = { ...subject, tx, operatorId };
   const others = await readAgreeing(resolution);
-  requireDistinctApprovers(others, resolution, 'resolve');
   const isNew = await addResolution(resolution);
   const missing = Math.max(row.approvalsNeeded, 1) - others.length - 1;
   if (missing > 0) return { row, missing, isNew };
-  await closeCase(resolution, [...others.map((other) => other.operatorId), operatorId]);
+  await closeCase(resolution, [...others, operatorId]);
   return { row: await execute(resolution), missing: 0, isNew: true };
 }
 
@@ -157,28 +151,29 @@ async function addResolution(resolution: OperatorResolution): Promise<boolean> {
   const added = await rows(
     resolution.tx.trx,
     `INSERT INTO withdrawal_resolution AS r
-       (withdrawal_id, version, operator_id, secret_holders, outcome, provider_reference, paid_santim, reason, resolved_at)
-     VALUES (:id, :version, :operatorId, :secretHolders, :outcome, :providerReference, :paidSantim, :reason, :at)
-     ON CONFLICT (withdrawal_id, version, operator_id) DO UPDATE SET secret_holders = excluded.secret_holders, outcome = excluded.outcome,
+       (withdrawal_id, version, operator_id, outcome, provider_reference, paid_santim, reason, resolved_at)
+     VALUES (:id, :version, :operatorId, :outcome, :providerReference, :paidSantim, :reason, :at)
+     ON CONFLICT (withdrawal_id, version, operator_id) DO UPDATE SET outcome = excluded.outcome,
        provider_reference = excluded.provider_reference, paid_santim = excluded.paid_santim,
        reason = excluded.reason, resolved_at = excluded.resolved_at
      WHERE (r.outcome, r.provider_reference, r.paid_santim)
        <> (excluded.outcome, excluded.provider_reference, excluded.paid_santim)
      RETURNING 1`,
-    { ...bindings(resolution), secretHolders: [...resolution.secretHolders] },
+    bindings(resolution),
   );
   return added.length > 0;
 }
 
 /** The other operators who have given the same resolution. */
-async function readAgreeing(resolution: OperatorResolution): Promise<Approver[]> {
-  return rows<Approver>(
+async function readAgreeing(resolution: OperatorResolution): Promise<string[]> {
+  const agreeing = await rows<{ operatorId: string }>(
     resolution.tx.trx,
-    `SELECT operator_id, secret_holders FROM withdrawal_resolution
+    `SELECT operator_id FROM withdrawal_resolution
      WHERE withdrawal_id = :id AND version = :version AND outcome = :outcome
        AND provider_reference = :providerReference AND paid_santim = :paidSantim AND operator_id <> :operatorId`,
     bindings(resolution),
   );
+  return agreeing.map(({ operatorId }) => operatorId);
 }
 
 /** Records the decision in the open case, or in a case of its own. */

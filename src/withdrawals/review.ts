@@ -1,24 +1,17 @@
-import {
-  requireDistinctApprovers,
-  requireIndependentApprover,
-  type Actor,
-  type Approver,
-} from '../access/separation-of-duties.ts';
+import { requireAnotherPerson, type Actor } from '../access/separation-of-duties.ts';
 import { DAY_MS } from '../lib/dates.ts';
-import { rows, type Knex, type Queryable } from '../lib/db.ts';
-import { AppError, invalid } from '../lib/errors.ts';
-import { formatBirr, type Santim } from '../lib/money.ts';
+import { rows, type Queryable } from '../lib/db.ts';
+import { AppError } from '../lib/errors.ts';
+import type { Santim } from '../lib/money.ts';
 import { SANDBOX_OPERATOR, sandboxDecision } from '../lib/sandbox-review.ts';
 import type { Environment } from '../lib/scope.ts';
 import { requireNotSuspended } from '../merchants/operations.ts';
+import type { ReviewPolicy } from '../merchants/review-policy.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import { lockWithdrawal, readWithdrawal, type WithdrawalRow } from './queries.ts';
 import { CANCELLABLE_STAGES, type ReviewReason } from './states.ts';
 import { transitionWithdrawal } from './transition.ts';
 import { withdrawalMessage } from './workflow.ts';
-
-/** When withdrawals are reviewed; set for a merchant or for the platform. */
-export type ReviewPolicy = { largeAmountSantim: Santim; twoPersonSantim: Santim; perHourMax: number };
 
 export type ReviewFacts = {
   environment: Environment;
@@ -53,38 +46,6 @@ export function assessReview(facts: ReviewFacts): { reasons: ReviewReason[]; app
   return { reasons, approvalsNeeded: amountSantim >= policy.twoPersonSantim ? 2 : 1 };
 }
 
-/** The review policy of a merchant: its own, or (`own` false) the platform's. */
-export async function readReviewPolicy(db: Queryable, merchantId: string): Promise<ReviewPolicy & { own: boolean }> {
-  const [policy] = await rows<ReviewPolicy & { own: boolean }>(
-    db,
-    `SELECT large_amount_santim, two_person_santim, per_hour_max, merchant_id IS NOT NULL AS own FROM review_policy
-     WHERE merchant_id = :merchantId OR merchant_id IS NULL ORDER BY merchant_id IS NULL LIMIT 1`,
-    { merchantId },
-  );
-  if (!policy) throw new Error('the platform always has a policy');
-  return policy;
-}
-
-/** Gives a merchant its own policy, for later withdrawals. Throws VALIDATION_ERROR. */
-export async function setReviewPolicy(
-  trx: Knex.Transaction,
-  { merchantId, ...policy }: ReviewPolicy & { merchantId: string },
-): Promise<void> {
-  const { largeAmountSantim, twoPersonSantim } = policy;
-  if (twoPersonSantim < largeAmountSantim) {
-    const issue = `must be at least largeAmount, got ${formatBirr(twoPersonSantim)} and ${formatBirr(largeAmountSantim)}`;
-    throw invalid('twoPersonAmount', issue);
-  }
-  await rows(
-    trx,
-    `INSERT INTO review_policy (merchant_id, large_amount_santim, two_person_santim, per_hour_max)
-     VALUES (:merchantId, :largeAmountSantim, :twoPersonSantim, :perHourMax)
-     ON CONFLICT (merchant_id) DO UPDATE SET large_amount_santim = excluded.large_amount_santim,
-       two_person_santim = excluded.two_person_santim, per_hour_max = excluded.per_hour_max, updated_at = now()`,
-    { merchantId, ...policy },
-  );
-}
-
 /** Who decides: an operator or the sandbox. */
 export type Decider = Actor & {
   at: Date;
@@ -94,37 +55,37 @@ export type Decider = Actor & {
 
 /**
  * One operator's approval. The last one needed releases the withdrawal for sending. Throws NOT_FOUND; INVALID_STATE if it
- * is not under review, its merchant is suspended, or the approver is not independent of the requester and of the other
- * approvers (access/separation-of-duties.ts).
+ * is not under review, its merchant is suspended, or the approver has approved it before or, in live, is behind the request
+ * (access/separation-of-duties.ts).
  */
 export async function approveWithdrawal(
   tx: UnitOfWork,
   id: string,
-  { operatorId, keyId, at, notifyWorkflow = true }: Decider,
+  { at, notifyWorkflow = true, ...approver }: Decider,
 ): Promise<WithdrawalRow> {
   const { trx } = tx;
+  const { operatorId } = approver;
   const row = await lockUnderReview(tx, id);
   // The sandbox's own approval needs no check: an approved withdrawal of a suspended merchant is not sent (sync.ts).
   if (notifyWorkflow) {
     const what = 'this withdrawal is not approved';
     await requireNotSuspended(trx, row.merchantId, { what, instead: 'reject the withdrawal' });
   }
-  const { requestedBy } = row;
-  const secretHolders = await requireIndependentApprover(trx, { what: 'withdrawal', requestedBy, operatorId, keyId });
-  const sql = 'SELECT operator_id, secret_holders FROM withdrawal_approval WHERE withdrawal_id = :id';
-  const approvals = await rows<Approver>(trx, sql, { id });
+  const { environment, requestedBy: preparedBy } = row;
+  await requireAnotherPerson(trx, approver, { environment, what: 'withdrawal', preparedBy });
+  const sql = 'SELECT operator_id FROM withdrawal_approval WHERE withdrawal_id = :id';
+  const approvals = await rows<{ operatorId: string }>(trx, sql, { id });
   if (approvals.some((approval) => approval.operatorId === operatorId)) {
     throw new AppError(
       'INVALID_STATE',
       'You have already approved this withdrawal. Another operator must approve it too.',
     );
   }
-  requireDistinctApprovers(approvals, { operatorId, secretHolders }, 'approve');
   const approvalsMissing = Math.max(row.approvalsNeeded - approvals.length - 1, 0);
   const [updated] = await rows<WithdrawalRow>(
     trx,
     `WITH added AS (
-       INSERT INTO withdrawal_approval (withdrawal_id, operator_id, secret_holders, approved_at) VALUES (:id, :operatorId, :secretHolders, :at)
+       INSERT INTO withdrawal_approval (withdrawal_id, operator_id, approved_at) VALUES (:id, :operatorId, :at)
      ), timeline_row AS (
        INSERT INTO withdrawal_timeline (withdrawal_id, occurred_at, kind, detail)
        VALUES (:id, :at, 'review.approved', jsonb_build_object('approvalsMissing', CAST(:approvalsMissing AS int)))
@@ -132,7 +93,7 @@ export async function approveWithdrawal(
      UPDATE withdrawal SET version = version + 1,
        stage = CASE CAST(:approvalsMissing AS int) WHEN 0 THEN 'CREATED' ELSE stage END
      WHERE id = :id RETURNING *`,
-    { id, operatorId, secretHolders, at, approvalsMissing },
+    { id, operatorId, at, approvalsMissing },
   );
   if (approvalsMissing === 0 && notifyWorkflow) await tx.enqueue([withdrawalMessage(id, 'approved')]);
   return updated ?? row;

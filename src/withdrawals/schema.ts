@@ -209,15 +209,3 @@ export const OperatorWithdrawalDetail = OperatorWithdrawal.extend({
   timeline,
   links,
 }).meta({ id: 'OpsWithdrawalDetail' });
-
-const PER_HOUR_MAX = 10_000;
-
-export const ReviewPolicyChange = z.strictObject({
-  largeAmount: birrAmount.meta({ description: 'Withdrawals of this amount and above are reviewed' }),
-  twoPersonAmount: birrAmount.meta({ description: 'Withdrawals of this amount and above need two approvals' }),
-  perHourMax: z.int().min(1).max(PER_HOUR_MAX),
-  reason,
-});
-export const ReviewPolicy = z
-  .object({ own: z.boolean(), largeAmount: z.number(), twoPersonAmount: z.number(), perHourMax: z.int() })
-  .meta({ id: 'OpsReviewPolicy' });

@@ -19,7 +19,11 @@ const run = (...args: string[]) => runCli(desk, args);
 async function json(...args: string[]) {
   return JSON.parse((await run(...args, '--json')).text);
 }
-const create = (...args: string[]) => json('keys', 'create', merchantId, ...args);
+/** Invites the merchant, who accepts. */
+const create = async (...args: string[]) => accept(await json('keys', 'invite', merchantId, ...args));
+async function accept({ token }: { token: string }) {
+  return (await desk.server.send('POST', '/api/invitations/accept', { key: null, body: { token } })).body.data;
+}
 const list = (...args: string[]) => run('keys', 'list', '--merchant-id', merchantId, ...args);
 const stored = async (keyId: string) => desk.database.db('apiKey').where({ id: keyId }).first();
 const counted = async (table: string) => Number((await desk.database.db(table).count())[0]?.['count']);
@@ -71,8 +75,10 @@ test.each([
   expect(await counted('merchant')).toBe(before);
 });
 
-test('keys create prints the new key once; a list has what is known of it, never the key', async () => {
-  const created = await create('--name', 'shop');
+test('keys invite prints a token, whose key the merchant alone sees; a list has what is known of it', async () => {
+  const invited = await run('keys', 'invite', merchantId, '--name', 'shop');
+  expect([invited.notes, invited.text]).toEqual(['Merchant invited\n', expect.stringMatching(/^token +invite_\S+$/m)]);
+  const created = await accept({ token: /invite_\S+/.exec(invited.text)?.[0] ?? '' });
   expect(readKey(created.secret)).toMatchObject({ environment: 'sandbox', kind: 'secret' });
   const listed = await list();
   expect(listed.exitCode).toBe(0);
@@ -90,7 +96,7 @@ test('keys list distinguishes keys by their last four characters, and lists thos
   await desk.database.db('api_key').where({ id: created[0].keyId }).update({ lastFour: null });
   expect((await list()).text).toContain(`${created[0].secret.slice(0, 12)}…`);
   const other = await json('merchants', 'create', '--name', 'Tea');
-  const elsewhere = await json('keys', 'create', other.merchantId);
+  const elsewhere = await accept(await json('keys', 'invite', other.merchantId));
   const all = await json('keys', 'list');
   expect(all[0]).toMatchObject({ merchantId: other.merchantId, keyId: elsewhere.keyId });
   expect(all).toContainEqual(expect.objectContaining({ merchantId, keyId: created[1].keyId }));
@@ -104,50 +110,44 @@ test.each([
   [['--name', 'a'.repeat(101)], 'name must'],
   [['--scopes', 'nothing'], 'scopes.0 must be one of'],
   [['--colour', 'red'], "unknown option '--colour'"],
-])('keys create %j exits 2 with the reason and creates no key', async (args, reason) => {
-  const before = await counted('apiKey');
-  const { exitCode, notes } = await run('keys', 'create', merchantId, ...args);
+])('keys invite %j exits 2 with the reason and invites nobody', async (args, reason) => {
+  const before = await counted('invitation');
+  const { exitCode, notes } = await run('keys', 'invite', merchantId, ...args);
   expect([exitCode, notes]).toEqual([2, expect.stringContaining(reason)]);
-  expect(await counted('apiKey')).toBe(before);
+  expect(await counted('invitation')).toBe(before);
 });
 
-test('keys create with scopes, addresses and days makes a restricted key that expires', async () => {
+test('keys invite with scopes, addresses and days invites to a restricted key that expires', async () => {
   const created = await create('--scopes', 'checkout:read,webhooks:read', '--ip-ranges', '10.0.0.0/8', '--days', '7');
   const scopes = ['checkout:read', 'webhooks:read'];
-  expect(created).toMatchObject({ kind: 'restricted', scopes, ipRanges: ['10.0.0.0/8'] });
+  expect(await stored(created.keyId)).toMatchObject({ kind: 'restricted', scopes, ipRanges: ['10.0.0.0/8'] });
   expect(Math.abs(Date.parse(created.expiresAt) - Date.now() - 7 * 86_400_000)).toBeLessThan(60_000);
 });
 
-test('a merchant and its keys are created, rotated and revoked as the operator of the key, who is audited and a secret holder', async () => {
+test('a merchant is created and invited to keys, which are rotated and revoked, as the operator of the key, who is audited', async () => {
   const { operatorId } = desk.people.admin;
   const coffee = (await json('merchants', 'create', '--name', 'Coffee')).merchantId;
-  const first = await json('keys', 'create', coffee);
-  const next = await json('keys', 'rotate', coffee, first.keyId, '--overlap-hours', '0', '--yes');
+  const first = await accept(await json('keys', 'invite', coffee));
+  const rotate = ['keys', 'rotate', coffee, first.keyId];
+  const next = await accept(await json(...rotate, '--overlap-hours', '0', '--yes'));
   expect(next.secret).toMatch(/^sk_test_/);
   const revoke = ['keys', 'revoke', coffee, first.keyId, '--reason', 'Rotated', '--yes'];
   expect((await run(...revoke)).text).toMatch(/revokedAt +20.* EAT\n/);
   await run(...revoke);
-  expect((await run('keys', 'rotate', coffee, first.keyId, '--yes')).exitCode).toBe(1);
-  const holders = { createdBy: operatorId, secretHolders: [operatorId] };
-  expect([await stored(first.keyId), await stored(next.keyId)]).toMatchObject([holders, holders]);
+  expect((await run(...rotate, '--yes')).exitCode).toBe(1);
+  expect([await stored(first.keyId), await stored(next.keyId)]).toMatchObject(
+    Array.from({ length: 2 }, () => ({ createdBy: operatorId })),
+  );
   const entries = await json('audit', 'list', '--merchant-id', coffee);
-  expect(entries.toReversed()).toMatchObject([
-    { action: 'merchant.create', operatorId, resourceId: coffee, after: { name: 'Coffee' } },
-    { action: 'key.create', operatorId, resourceId: first.keyId, environment: 'sandbox', after: { kind: 'secret' } },
-    { action: 'key.rotate', operatorId, resourceId: first.keyId, after: { rotatedTo: next.keyId } },
-    { action: 'key.revoke', operatorId, resourceId: first.keyId, reason: 'Rotated' },
+  expect(entries.toReversed().map(({ action }: { action: string }) => action)).toEqual([
+    'merchant.create',
+    'key.invite',
+    'key.create',
+    'key.invite',
+    'key.rotate',
+    'key.revoke',
   ]);
-  expect(entries).toHaveLength(4);
-});
-
-test('secret holders of a rotated key are its rotator and those of the key before', async () => {
-  const other = await desk.hire('admin');
-  const first = JSON.parse((await runCli(desk, ['keys', 'create', merchantId, '--json'], other)).text);
-  const next = await json('keys', 'rotate', merchantId, first.keyId, '--yes');
-  expect(await stored(next.keyId)).toMatchObject({
-    createdBy: desk.people.admin.operatorId,
-    secretHolders: [desk.people.admin.operatorId, other.operatorId],
-  });
+  expect(entries[0]).toMatchObject({ operatorId, resourceId: first.keyId, reason: 'Rotated' });
 });
 
 test('a live key is rotated and revoked only with --environment live, a key of another merchant not at all', async () => {
@@ -160,16 +160,16 @@ test('a live key is rotated and revoked only with --environment live, a key of a
   expect((await run('keys', 'rotate', stranger, created.keyId, '--yes', '--environment', 'live')).exitCode).toBe(4);
   expect(await stored(created.keyId)).toMatchObject({ revokedAt: null, rotatedTo: null });
   expect((await run(...revoke, '--environment', 'live')).exitCode).toBe(0);
-  expect((await run('keys', 'create', newId('mrc'))).exitCode).toBe(4);
+  expect((await run('keys', 'invite', newId('mrc'))).exitCode).toBe(4);
   expect((await run('keys', 'revoke', merchantId, 'key_none', '--reason', 'x', '--yes')).exitCode).toBe(4);
 });
 
 test('an operator without the role admin exits 3, and nothing is created or audited', async () => {
   const created = await create();
-  const before = [await counted('merchant'), await counted('apiKey'), await counted('operatorAudit')];
+  const before = [await counted('merchant'), await counted('invitation'), await counted('operatorAudit')];
   for (const words of [
     ['merchants', 'create', '--name', 'Another'],
-    ['keys', 'create', merchantId],
+    ['keys', 'invite', merchantId],
     ['keys', 'rotate', merchantId, created.keyId, '--yes'],
     ['keys', 'revoke', merchantId, created.keyId, '--reason', 'x', '--yes'],
   ]) {
@@ -179,7 +179,7 @@ test('an operator without the role admin exits 3, and nothing is created or audi
       expect.stringContaining('needs an operator with the role admin'),
     ]);
   }
-  expect([await counted('merchant'), await counted('apiKey'), await counted('operatorAudit')]).toEqual(before);
+  expect([await counted('merchant'), await counted('invitation'), await counted('operatorAudit')]).toEqual(before);
   expect(await stored(created.keyId)).toMatchObject({ revokedAt: null, rotatedTo: null });
 });
 
@@ -201,28 +201,23 @@ test('a write repeated under its idempotency key is made once', async () => {
   expect(await json('merchants', 'list', '--search', 'Once')).toHaveLength(1);
 });
 
-test('operators create --admin makes admins whose keys no other operator knows, who then create operators and keys', async () => {
+test('operators create --admin makes the first admin with a key, and no other while there is an active admin', async () => {
   const empty = await createTestDatabase();
   try {
     const { db } = empty;
-    const sara = await createAdmin({ db, pepper: PEPPER }, { name: 'Sara', email: 'sara@meskot.example' });
-    expect(sara).toMatchObject({ role: 'admin', active: true, secret: expect.stringMatching(/^ok_/) });
-    const again = createAdmin({ db, pepper: PEPPER }, { name: 'Sara', email: 'SARA@meskot.example' });
-    await expect(again).rejects.toMatchObject({ code: 'DUPLICATE_REFERENCE' });
-    const audited = await rows(
-      db,
-      'SELECT action, reason FROM operator_audit WHERE operator_id = :id ORDER BY length(action)',
-      {
-        id: sara.operatorId,
-      },
-    );
+    const create = (name: string) => createAdmin({ db, pepper: PEPPER }, { name, email: `${name}@meskot.example` });
+    const [sara, dawit] = await Promise.allSettled([create('sara'), create('dawit')]);
+    const [first] = [sara, dawit].flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    const [other] = [sara, dawit].flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+    expect(first).toMatchObject({ role: 'admin', active: true, secret: expect.stringMatching(/^ok_/) });
+    expect(other).toMatchObject({ code: 'INVALID_STATE' });
+    const sql = 'SELECT action, operator_id, reason FROM operator_audit ORDER BY length(action)';
+    const { operatorId } = first ?? {};
     const reason = "From the server's shell";
-    expect(audited).toEqual([
-      { action: 'operator.create', reason },
-      { action: 'operator-key.create', reason },
+    expect(await rows(db, sql)).toEqual([
+      { action: 'operator.create', operatorId, reason },
+      { action: 'operator-key.create', operatorId, reason },
     ]);
-    const [holders] = await rows(db, 'SELECT secret_holders FROM operator_key WHERE id = :id', { id: sara.keyId });
-    expect(holders).toEqual({ secretHolders: [sara.operatorId] });
   } finally {
     await empty.drop();
   }
@@ -238,7 +233,7 @@ test('operators create passes --admin to the server, without a role', async () =
   expect([exitCode, created]).toEqual([0, [{ name: 'Sara', email: 'sara@meskot.example' }]]);
 });
 
-test('operators are created with a role, listed, given keys, and deactivated', async () => {
+test('operators are created with a role and an invitation, listed, invited again, and deactivated', async () => {
   const create = (email: string, role: string) => [
     'operators',
     'create',
@@ -250,16 +245,34 @@ test('operators are created with a role, listed, given keys, and deactivated', a
     role,
   ];
   expect((await run(...create('abel@meskot.example', 'owner'))).notes).toContain('Allowed choices are viewer, support');
-  const { operatorId } = await json(...create('abel@meskot.example', 'finance'));
+  const { operatorId, invitation } = await json(...create('abel@meskot.example', 'finance'));
   expect((await run(...create('ABEL@meskot.example', 'finance'))).exitCode).toBe(1);
-  const key = await json('operators', 'create-key', operatorId, '--days', '7');
-  expect(key).toMatchObject({
-    secret: expect.stringMatching(/^ok_/),
-    secretHolders: expect.arrayContaining([operatorId]),
-  });
-  expect((await run('operators', 'create-key', operatorId, '--days', '366')).exitCode).toBe(2);
   expect((await json('operators', 'list'))[0]).toMatchObject({ operatorId, name: 'Abel' });
-  const next = await json('operators', 'rotate-key', operatorId, key.keyId, '--yes');
+  const again = await json('operators', 'invite', operatorId);
+  expect(await accept(invitation)).toBeUndefined();
+  const { secret } = await accept(again);
+  const own = (...args: string[]) => runCli(desk, args, { key: secret });
+  const key = JSON.parse((await own('own-keys', 'create', '--days', '7', '--json')).text);
+  expect(key.secret).toMatch(/^ok_/);
+  expect((await own('own-keys', 'create', '--days', '366')).exitCode).toBe(2);
+  const next = JSON.parse((await own('own-keys', 'rotate', key.keyId, '--yes', '--json')).text);
+  expect((await own('own-keys', 'list')).text).toContain(next.keyId);
+  expect((await own('own-keys', 'revoke', next.keyId, '--reason', 'Lost', '--yes')).exitCode).toBe(0);
   expect((await run('operators', 'list-keys', operatorId)).text).toContain(next.keyId);
+  const revoke = ['operators', 'revoke-key', operatorId, key.keyId, '--reason', 'Left', '--yes'];
+  expect((await run(...revoke)).exitCode).toBe(0);
   expect(await json('operators', 'deactivate', operatorId)).toMatchObject({ active: false });
+});
+
+test('a change of fees is proposed by one operator and confirmed by another', async () => {
+  const path = `/api/ops/merchants/${merchantId}/settlement-limit`;
+  const limit = JSON.stringify({ min: 100, max: 50_000, reason: 'Contract' });
+  const { proposalId } = JSON.parse((await run('request', 'PUT', path, limit)).text);
+  expect((await run('proposals', 'list', '--status', 'PENDING')).text).toContain(proposalId);
+  expect((await run('proposals', 'confirm', proposalId, '--yes')).exitCode).toBe(1);
+  const other = await desk.hire('admin');
+  const confirmed = await runCli(desk, ['proposals', 'confirm', proposalId, '--yes', '--json'], other);
+  expect([confirmed.exitCode, JSON.parse(confirmed.text)]).toMatchObject([0, { max: 50_000 }]);
+  expect((await runCli(desk, ['proposals', 'confirm', proposalId, '--yes'], other)).exitCode).toBe(1);
+  expect(await json('proposals', 'get', proposalId)).toMatchObject({ status: 'CONFIRMED' });
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import { createKey } from '../../src/access/api-keys.ts';
 import { createKeyAuthenticator } from '../../src/access/authenticate.ts';
+import { invitationRoute } from '../../src/access/operator-key-routes.ts';
 import { createOperator, createOperatorKey } from '../../src/access/operators.ts';
 import { operatorRoutesOf } from '../../src/app/operator-routes.ts';
 import type { OperatorRole, Route } from '../../src/http/route.ts';
@@ -35,6 +36,10 @@ export type Desk = {
   /** As the admin, unless a key says otherwise. */
   send: (method: string, path: string, call?: { key?: string | null; body?: unknown }) => Promise<HttpResponse>;
   hire: (role: OperatorRole) => Promise<Person>;
+  /** What the admin proposes and another admin confirms: the answer to the confirmation. */
+  confirmed: (method: string, path: string, body: object) => Promise<HttpResponse>;
+  /** A merchant's key by an invitation of the admin, unless another key is given. */
+  invitedKey: (merchantId: string, key?: object, by?: Person) => Promise<{ keyId: string; secret: string }>;
   merchantKey: (merchantId: string, environment?: Environment) => Promise<string>;
   /** The actions in the audit log, the oldest first; of one resource if it is named. */
   audited: (resourceId?: string) => Promise<string[]>;
@@ -75,7 +80,15 @@ export async function startDesk(): Promise<Desk> {
     pepper: PEPPER,
     workflowUrl: (workflowId) => `https://temporal.example/${workflowId}`,
   });
-  const server = await startTestServer(testServerDeps(db, { routes, authenticateKey: keys.authenticateKey }));
+  const accept = invitationRoute({ clock, peppers: [PEPPER] });
+  const { authenticateKey } = keys;
+  const server = await startTestServer(testServerDeps(db, { routes: [...routes, accept], authenticateKey }));
+  const send: Desk['send'] = (method, path, call = {}) => server.send(method, path, { key: people.admin.key, ...call });
+  const done = async (method: string, path: string, call: Parameters<Desk['send']>[2]): Promise<HttpResponse> => {
+    const answer = await send(method, path, call);
+    if (answer.status >= 300) throw new Error(`${path} answered ${answer.status}: ${answer.text}`);
+    return answer;
+  };
   return {
     database,
     world,
@@ -84,8 +97,19 @@ export async function startDesk(): Promise<Desk> {
     server,
     routes,
     store,
-    send: (method, path, call = {}) => server.send(method, path, { key: people.admin.key, ...call }),
+    send,
     hire,
+    confirmed: async (method, path, body) => {
+      const { proposalId } = (await done(method, path, { body })).body.data;
+      const { key } = await hire('admin');
+      return done('POST', `/api/ops/proposals/${proposalId}/confirm`, { key, body: {} });
+    },
+    invitedKey: async (merchantId, wanted = {}, { key } = people.admin) => {
+      const body = { environment: 'sandbox', ...wanted };
+      const path = `/api/ops/merchants/${merchantId}/key-invitations`;
+      const { token } = (await done('POST', path, { key, body })).body.data;
+      return (await done('POST', '/api/invitations/accept', { key: null, body: { token } })).body.data;
+    },
     merchantKey: async (merchantId, environment = 'sandbox') => {
       const input = { merchantId, environment, kind: 'secret' } as const;
       return (await db.transaction((trx) => createKey({ trx, pepper: PEPPER, clock }, input))).secret;

@@ -73,30 +73,33 @@ test('each step is noted with how the application stood before it, and after', a
   ]);
 });
 
-test('who has made the key of an application neither approves it nor gives it a higher tier, but a lower one', async () => {
-  const keys = `/api/ops/merchants/${scope.merchantId}/keys`;
-  const { keyId } = (await desk.send('POST', keys, { body: { environment: 'live' } })).body.data;
+test('who has invited the merchant to the key of an application neither approves it nor gives it a higher tier', async () => {
+  const { keyId } = await desk.invitedKey(scope.merchantId, { environment: 'live' });
   await handIn('live', keyId);
   const refused = await say('approve', { environment: 'live', submission: 1, tier: 1 });
   expect([refused.status, refused.body.message]).toEqual([
     409,
-    `This application was submitted with the key ${keyId}, whose secret you may know: you cannot approve it. ` +
-      'Let another operator approve it, with a key of their own.',
+    `This application was submitted with the key ${keyId}, to which you invited the merchant: you cannot approve it, ` +
+      'another operator has to approve it.',
   ]);
   const other = await desk.hire('admin');
   expect((await say('approve', { environment: 'live', submission: 1, tier: 1 }, other)).status).toBe(200);
-  const toTier = async (tier: number, { key }: Person): Promise<number> => {
+  const toTier = async (tier: number, { key }: Person) => {
     const body = { environment: 'live', tier, reason: 'It has grown' };
-    return (await desk.send('PUT', `/api/ops/merchants/${scope.merchantId}/kyc/tier`, { key, body })).status;
+    return desk.send('PUT', `/api/ops/merchants/${scope.merchantId}/kyc/tier`, { key, body });
   };
-  expect(await toTier(2, desk.people.admin)).toBe(409);
-  expect(await toTier(2, other)).toBe(200);
-  expect(await toTier(1, desk.people.admin)).toBe(200);
+  expect((await toTier(2, desk.people.admin)).status).toBe(409);
+  const raised = await toTier(2, other);
+  expect(raised.status).toBe(202);
+  const confirm = `/api/ops/proposals/${raised.body.data.proposalId}/confirm`;
+  // Nor confirms it.
+  expect((await desk.send('POST', confirm, { body: {} })).body.message).toContain('you cannot approve it');
+  expect((await desk.send('POST', confirm, { key: (await desk.hire('admin')).key, body: {} })).status).toBe(200);
+  expect((await toTier(1, desk.people.admin)).status).toBe(202);
 });
 
-test('the sandbox decides a rehearsal by itself, whoever has made the key', async () => {
-  const keys = `/api/ops/merchants/${scope.merchantId}/keys`;
-  const { keyId } = (await desk.send('POST', keys, { body: { environment: 'sandbox' } })).body.data;
+test('the sandbox decides a rehearsal by itself, whoever has invited to the key', async () => {
+  const { keyId } = await desk.invitedKey(scope.merchantId);
   await handIn('sandbox', keyId, new Date(desk.clock().getTime() - 60_000));
   await decideDueInSandbox(desk.world.runInTransaction, desk.clock(), 10);
   expect(await statusIn('sandbox')).toBe('APPROVED');
@@ -104,7 +107,7 @@ test('the sandbox decides a rehearsal by itself, whoever has made the key', asyn
 
 test('a key that two revoke at once is noted once', async () => {
   const keys = `/api/ops/merchants/${scope.merchantId}/keys`;
-  const { keyId } = (await desk.send('POST', keys, { body: { environment: 'sandbox' } })).body.data;
+  const { keyId } = await desk.invitedKey(scope.merchantId);
   const revoke = () => desk.send('POST', `${keys}/${keyId}/revoke`, { body: { reason: 'Leaked' } });
   const answers = await Promise.all(Array.from({ length: 10 }, revoke));
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));

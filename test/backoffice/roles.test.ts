@@ -22,7 +22,7 @@ const MAY: Record<string, OperatorRole[]> = {
   opsListReconciledDays: EVERYBODY,
   opsListMerchants: EVERYBODY,
   opsGetMerchant: EVERYBODY,
-  opsListKeys: EVERYBODY,
+  opsListMerchantsKeys: EVERYBODY,
   opsListMerchantKeys: EVERYBODY,
   opsGetFees: EVERYBODY,
   opsGetLimits: EVERYBODY,
@@ -68,8 +68,8 @@ const MAY: Record<string, OperatorRole[]> = {
   opsCreateMerchant: ADMIN,
   opsSuspendMerchant: ADMIN,
   opsResumeMerchant: ADMIN,
-  opsCreateMerchantKey: ADMIN,
-  opsRotateMerchantKey: ADMIN,
+  opsInviteMerchant: ADMIN,
+  opsInviteMerchantRotation: ADMIN,
   opsRevokeMerchantKey: ADMIN,
   opsApproveChannel: ADMIN,
   opsSuspendChannel: ADMIN,
@@ -83,9 +83,17 @@ const MAY: Record<string, OperatorRole[]> = {
   opsCreateOperator: ADMIN,
   opsChangeOperator: ADMIN,
   opsListOperatorKeys: ADMIN,
-  opsCreateOperatorKey: ADMIN,
-  opsRotateOperatorKey: ADMIN,
+  opsInviteOperator: ADMIN,
   opsRevokeOperatorKey: ADMIN,
+  opsListOwnKeys: EVERYBODY,
+  opsCreateOwnKey: EVERYBODY,
+  opsRotateOwnKey: EVERYBODY,
+  opsRevokeOwnKey: EVERYBODY,
+  opsListProposals: EVERYBODY,
+  opsGetProposal: EVERYBODY,
+  opsConfirmProposal: EVERYBODY,
+  opsRejectProposal: EVERYBODY,
+  opsWithdrawProposal: EVERYBODY,
 };
 
 let desk: Desk;
@@ -134,13 +142,13 @@ describe('an operator', () => {
     expect(body.data[0]).toMatchObject({ before: { role: 'viewer' }, after: { role: 'support' }, reason: 'Moved' });
   });
 
-  test('who is switched off is refused, and cannot be given a key', async () => {
+  test('who is switched off is refused, and cannot be invited', async () => {
     const { operatorId, key } = await desk.hire('viewer');
     await desk.send('PATCH', `/api/ops/operators/${operatorId}`, { body: { active: false } });
     const answer = await desk.send('GET', '/api/ops/merchants', { key });
     expect([answer.status, answer.body.error.code]).toEqual([401, 'API_KEY_REVOKED']);
-    const made = await desk.send('POST', `/api/ops/operators/${operatorId}/keys`, { body: {} });
-    expect(made.body.error.code).toBe('INVALID_STATE');
+    const invited = await desk.send('POST', `/api/ops/operators/${operatorId}/invitations`, { body: {} });
+    expect(invited.body.error.code).toBe('INVALID_STATE');
   });
 
   test('who is the last admin stays one', async () => {
@@ -161,21 +169,24 @@ describe('an operator', () => {
 });
 
 describe("an operator's key", () => {
-  test('is shown once, works, and ends when it is revoked or its time is over', async () => {
-    const { operatorId } = await desk.hire('viewer');
-    const path = `/api/ops/operators/${operatorId}/keys`;
-    const made = await desk.send('POST', path, { body: { name: 'Laptop', days: 1 } });
+  test('is returned once to its holder, works, and ends when it is revoked or its time is over', async () => {
+    const { operatorId, key } = await desk.hire('viewer');
+    const path = '/api/ops/keys';
+    const made = await desk.send('POST', path, { key, body: { name: 'Laptop', days: 1 } });
     const { secret, keyId } = made.body.data;
     expect(secret).toMatch(/^ok_[0-9A-Za-z]{75}$/);
-    const listed = await desk.send('GET', path);
+    const listed = await desk.send('GET', path, { key });
     expect(listed.text).not.toContain(secret);
-    expect(listed.body.data[0]).toMatchObject({ keyId, name: 'Laptop', key: `ok_…${secret.slice(-4)}` });
-    await desk.send('POST', `${path}/${keyId}/revoke`, { body: { reason: 'Lost' } });
+    expect(listed.body.data[0]).toMatchObject({ keyId, operatorId, name: 'Laptop', key: `ok_…${secret.slice(-4)}` });
+    const asAdmin = await desk.send('GET', `/api/ops/operators/${operatorId}/keys`);
+    expect(asAdmin.body.data).toEqual(listed.body.data);
+    const reason = 'Lost';
+    await desk.send('POST', `/api/ops/operators/${operatorId}/keys/${keyId}/revoke`, { body: { reason } });
     const revoked = await desk.send('GET', '/api/ops/merchants', { key: secret });
     expect([revoked.status, revoked.body.error.code]).toEqual([401, 'API_KEY_REVOKED']);
     expect(await desk.audited(keyId)).toEqual(['operator-key.create', 'operator-key.revoke']);
 
-    const other = (await desk.send('POST', path, { body: {} })).body.data;
+    const other = (await desk.send('POST', path, { key, body: {} })).body.data;
     await rows(
       desk.database.db,
       `UPDATE operator_key SET expires_at = now() - interval '1 s' WHERE id = :keyId`,
@@ -185,28 +196,39 @@ describe("an operator's key", () => {
     expect([expired.status, expired.body.error.code]).toEqual([401, 'API_KEY_EXPIRED']);
   });
 
-  test('that is rotated works on beside the next one for a while, and is rotated under its own operator only', async () => {
-    const { operatorId } = await desk.hire('viewer');
-    const path = `/api/ops/operators/${operatorId}/keys`;
-    const old = (await desk.send('POST', path, { body: { name: 'Laptop', days: 10 } })).body.data;
-    const rotated = await desk.send('POST', `${path}/${old.keyId}/rotate`, { body: { overlapHours: 1 } });
+  test('that is rotated works on beside the next one for a while', async () => {
+    const { operatorId, key } = await desk.hire('viewer');
+    const path = '/api/ops/keys';
+    const old = (await desk.send('POST', path, { key, body: { name: 'Laptop', days: 10 } })).body.data;
+    const rotated = await desk.send('POST', `${path}/${old.keyId}/rotate`, { key, body: { overlapHours: 1 } });
     expect(rotated.body).toMatchObject({ statusCode: 201, data: { operatorId, name: 'Laptop' } });
-    for (const key of [old.secret, rotated.body.data.secret]) {
-      expect((await desk.send('GET', '/api/ops/merchants', { key })).status).toBe(200);
+    for (const one of [old.secret, rotated.body.data.secret]) {
+      expect((await desk.send('GET', '/api/ops/merchants', { key: one })).status).toBe(200);
     }
-    const listed = (await desk.send('GET', path)).body.data;
+    const listed = (await desk.send('GET', path, { key })).body.data;
     const [hourOn] = listed.filter(({ keyId }: { keyId: string }) => keyId === old.keyId);
     expect(Math.abs(Date.parse(hourOn.expiresAt) - Date.now() - 3_600_000)).toBeLessThan(60_000);
-    const other = `/api/ops/operators/${desk.people.viewer.operatorId}/keys/${old.keyId}/rotate`;
-    expect((await desk.send('POST', other, { body: {} })).status).toBe(404);
-    await desk.send('POST', `${path}/${old.keyId}/revoke`, { body: { reason: 'Lost' } });
-    const again = await desk.send('POST', `${path}/${old.keyId}/rotate`, { body: {} });
+    await desk.send('POST', `${path}/${old.keyId}/revoke`, { key, body: { reason: 'Lost' } });
+    const again = await desk.send('POST', `${path}/${old.keyId}/rotate`, { key, body: {} });
     expect([again.status, again.body.error.code]).toEqual([409, 'INVALID_STATE']);
     expect(await desk.audited(old.keyId)).toEqual([
       'operator-key.create',
       'operator-key.rotate',
       'operator-key.revoke',
     ]);
+  });
+
+  test('is neither created nor rotated by anybody else, not even an admin', async () => {
+    const { operatorId, key } = await desk.hire('viewer');
+    const { keyId } = (await desk.send('POST', '/api/ops/keys', { key, body: {} })).body.data;
+    const theirs = `/api/ops/operators/${operatorId}/keys`;
+    expect((await desk.send('POST', theirs, { body: {} })).status).toBe(405);
+    expect((await desk.send('POST', `${theirs}/${keyId}/rotate`, { body: {} })).status).toBe(404);
+    for (const verb of ['rotate', 'revoke']) {
+      const body = verb === 'revoke' ? { reason: 'Lost' } : {};
+      expect((await desk.send('POST', `/api/ops/keys/${keyId}/${verb}`, { body })).status).toBe(404);
+    }
+    expect(await desk.audited(keyId)).toEqual(['operator-key.create']);
   });
 
   test('with one mistyped character is no key, in either header', async () => {
@@ -220,8 +242,8 @@ describe("an operator's key", () => {
   });
 
   test('of another operator is not revoked under this one', async () => {
-    const { operatorId } = await desk.hire('viewer');
-    const made = await desk.send('POST', `/api/ops/operators/${operatorId}/keys`, { body: {} });
+    const { key } = await desk.hire('viewer');
+    const made = await desk.send('POST', '/api/ops/keys', { key, body: {} });
     const path = `/api/ops/operators/${desk.people.viewer.operatorId}/keys/${made.body.data.keyId}/revoke`;
     expect((await desk.send('POST', path, { body: { reason: 'x' } })).status).toBe(404);
   });

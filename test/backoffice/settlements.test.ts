@@ -106,17 +106,6 @@ describe('a settlement', () => {
     expect((await say(id, 'failed', { reason: 'Account closed' })).body.data.status).toBe('FAILED');
   });
 
-  test('is not approved by who made the key that asked for it', async () => {
-    await fund(desk.world, scope, 100_000n);
-    const path = `/api/ops/merchants/${scope.merchantId}/keys`;
-    const { keyId } = (await desk.send('POST', path, { body: { environment: 'sandbox' } })).body.data;
-    const { id } = await ask(desk.world, scope, { requestedBy: keyId });
-    const refused = await desk.send('POST', `/api/ops/settlements/${id}/approve`, { body: {} });
-    expect([refused.status, refused.body.error.code]).toEqual([409, 'INVALID_STATE']);
-    expect(refused.body.message).toContain(`requested with the key ${keyId}, whose secret you may know`);
-    expect((await say(id, 'approve')).status).toBe(200);
-  });
-
   test('that the bank sends back after crediting it is FAILED, noted with what it was before', async () => {
     const id = await settlement();
     for (const [decision, body] of [

@@ -30,6 +30,7 @@ function withoutSecrets(text: string): string {
   return text
     .replace(/^((?:sk|rk)_(?:test|live)|ok)_\w+$/, '$1_…')
     .replace(/^whsec_.+$/, 'whsec_…')
+    .replace(/^invite_.+$/, 'invite_…')
     .replaceAll(/http:\/\/(?:127\.0\.0\.1|localhost):\d+/g, 'https://pay.example.et');
 }
 

@@ -26,6 +26,8 @@ test('the page leads from nothing to a merchant that is verified, has paid in th
   expect(script).toContain('kyc approve');
   const env = {
     ...process.env,
+    SARA: await service.newOperatorKey(),
+    DAWIT: await service.newOperatorKey(),
     URL: service.api.url,
     DATABASE_URL: database.url,
     TEMPORAL_ADDRESS: config.TEMPORAL_ADDRESS,

@@ -1,5 +1,5 @@
 import { isUniqueViolation, rows } from '../../src/lib/db.ts';
-import { createTransactionRunner, type OutboxRow } from '../../src/outbox/record.ts';
+import { createTransactionRunner, dryRun, type OutboxRow } from '../../src/outbox/record.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -87,3 +87,39 @@ test('of two transactions in a deadlock, the one that PostgreSQL aborts is run a
   const [left, right] = await db('merchant').whereIn('id', ids).pluck('name');
   expect(left).toBe(right);
 }, 20_000);
+
+test('a dry run returns its result, leaves no row, and announces nothing to the dispatchers', async () => {
+  const { db } = database;
+  const dispatched: unknown[] = [];
+  const runInTransaction = createTransactionRunner(db, (...announced) => void dispatched.push(announced));
+  const seen = await runInTransaction(async (tx) => {
+    const found = await dryRun(tx, async ({ trx, writeDeferred, enqueue, enqueued, triggerDispatcher }) => {
+      await writeDeferred(INSERT, { id: 'mrc_dry', name: 'Tried' });
+      await enqueue([{ kind: 'start', workflowType: 'payment', workflowId: 'payment-dry' }]);
+      enqueued([{ id: 'obx_dry', kind: 'start', workflowType: 'payment', workflowId: 'payment-dry' }]);
+      triggerDispatcher();
+      return rows(trx, `SELECT name FROM merchant WHERE id = 'mrc_dry'`);
+    });
+    await tx.writeDeferred(INSERT, { id: 'mrc_kept', name: 'Kept' });
+    return found;
+  });
+  expect(seen).toEqual([{ name: 'Tried' }]);
+  expect(await db('merchant').whereIn('id', ['mrc_dry', 'mrc_kept']).pluck('id')).toEqual(['mrc_kept']);
+  expect(await db('outbox').where({ workflowId: 'payment-dry' })).toEqual([]);
+  expect(dispatched).toEqual([]);
+});
+
+test('a deferred write that fails in a dry run rejects it with the explained error', async () => {
+  const { db } = database;
+  const runInTransaction = createTransactionRunner(db, () => {});
+  await db('merchant').insert({ id: 'mrc_before', name: 'First' });
+  const failed = runInTransaction((tx) =>
+    dryRun(tx, async ({ trx, writeDeferred }) =>
+      writeDeferred(INSERT, { id: 'mrc_before', name: 'Second' }, async () => {
+        const [there] = await rows<{ name: string }>(trx, `SELECT name FROM merchant WHERE id = 'mrc_before'`);
+        return new Error(`taken by ${there?.name}`);
+      }),
+    ),
+  );
+  expect(await failureOf(failed)).toEqual(new Error('taken by First'));
+});

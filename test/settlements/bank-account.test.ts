@@ -143,12 +143,12 @@ describe('the linked bank account', () => {
       expect(refused.body.message).toContain(`was rejected (${reason}); link another one`);
     });
 
-    test('is not verified by the operator who created the key that linked it', async () => {
+    test('is not verified by the operator who invited to the key that linked it', async () => {
       const keyId = (
         await rows<{ id: string }>(
           database.db,
-          `INSERT INTO api_key (id, merchant_id, environment, kind, prefix, secret_hash, secret_holders)
-         VALUES (:id, :merchantId, 'live', 'secret', '', '', '{opr_1}') RETURNING id`,
+          `INSERT INTO api_key (id, merchant_id, environment, kind, prefix, secret_hash, created_by)
+         VALUES (:id, :merchantId, 'live', 'secret', '', '', 'opr_1') RETURNING id`,
           { id: newId('key'), merchantId: scope.merchantId },
         )
       )[0]?.id;
@@ -159,7 +159,7 @@ describe('the linked bank account', () => {
       });
       await expect(verify(bankAccountId)).rejects.toMatchObject({
         code: 'INVALID_STATE',
-        message: expect.stringContaining(`was linked with the key ${keyId}, whose secret you may know`),
+        message: expect.stringContaining(`was linked with the key ${keyId}, to which you invited the merchant`),
       });
       const other = { operatorId: 'opr_2', at: world.clock(), bankAccountId };
       expect(await world.runInTransaction((tx) => verifyBankAccount(tx, live, other))).toMatchObject({

@@ -95,9 +95,11 @@ describe.each(STORIES)('after %j', (story, status) => {
 });
 
 describe('separation of duties', () => {
-  test('the requester of a settlement cannot approve it', async () => {
+  test('the requester of a settlement cannot approve it in live', async () => {
     const { id } = await ask(world, scope, { requestedBy: 'opr_1' });
+    await rows(database.db, `UPDATE settlement SET environment = 'live' WHERE id = :id`, { id });
     await expect(does('approve', id)).rejects.toMatchObject({ code: 'INVALID_STATE' });
+    await rows(database.db, `UPDATE settlement SET environment = 'sandbox' WHERE id = :id`, { id });
     await run((tx) => approveSettlement(tx, id, operator('opr_2')));
     expect(await readSettlement(database.db, id)).toMatchObject({ status: 'APPROVED', approvedBy: 'opr_2' });
   });

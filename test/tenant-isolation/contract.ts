@@ -29,7 +29,7 @@ export type Operation = {
   method: string;
   path: string;
   operationId: string;
-  by: 'key' | 'key-or-client-token' | 'operator' | 'nobody';
+  by: 'key' | 'key-or-client-token' | 'operator' | 'public';
   /** What a restricted key needs; null where nobody needs a key. */
   scope: Scope | null;
   pathNames: string[];
@@ -92,7 +92,7 @@ function fieldsOf(document: Document, schema: Schema | undefined): string[] {
 }
 
 function callerOf(schemes: readonly string[]): Operation['by'] {
-  if (schemes.length === 0) return 'nobody';
+  if (schemes.length === 0) return 'public';
   if (schemes.includes('operatorKey')) return 'operator';
   return schemes.includes('clientToken') ? 'key-or-client-token' : 'key';
 }

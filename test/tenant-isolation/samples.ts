@@ -25,8 +25,8 @@ const BODIES: Record<string, object> = {
   resendWebhookEvents: { status: 'FAILED', startDate: today, endDate: today },
   opsSuspendMerchant: { reason: 'Walls' },
   opsResumeMerchant: { reason: 'Walls' },
-  opsCreateMerchantKey: { environment: 'sandbox' },
-  opsRotateMerchantKey: { overlapHours: 0 },
+  acceptInvitation: { token: 'invite_walls' },
+  opsInviteMerchant: { environment: 'sandbox' },
   opsRevokeMerchantKey: { reason: 'Walls' },
   opsApproveChannel: { environment: 'sandbox' },
   opsSuspendChannel: { environment: 'sandbox', reason: 'Walls' },
@@ -58,6 +58,8 @@ const BODIES: Record<string, object> = {
   opsAddHoliday: { date: '2033-01-03', name: 'Walls', kind: 'closed' },
   opsCreateOperator: { name: 'Walls', email: 'walls@meskot.example', role: 'viewer' },
   opsRevokeOperatorKey: { reason: 'Walls' },
+  opsRevokeOwnKey: { reason: 'Walls' },
+  opsRejectProposal: { reason: 'Walls' },
 };
 
 /** Path parameters that name no one's property. */

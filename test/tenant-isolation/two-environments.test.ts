@@ -15,7 +15,7 @@ let live: { ids: Record<string, string[]>; marks: string[] };
 
 beforeAll(async () => {
   walls = await startWalls();
-  operations = (await readOperations(walls)).filter(({ by }) => by !== 'operator' && by !== 'nobody');
+  operations = (await readOperations(walls)).filter(({ by }) => by !== 'operator' && by !== 'public');
   merchant = await createMerchantWithEverything(walls, 'BOTH');
   live = await goLive();
   await settle(walls);

@@ -72,7 +72,7 @@ test('another merchant gets for every id the answer of an id that never was, and
 }, 60_000);
 
 test('the owner gets an answer where the other merchant got none', async () => {
-  for (const operation of operations.filter(({ method, by }) => method === 'GET' && by !== 'nobody')) {
+  for (const operation of operations.filter(({ method, by }) => method === 'GET' && by !== 'public')) {
     const answer = await call(operation, firstIds(scope), scope.key);
     expect({ route: operation.name, status: answer.status }).toEqual({ route: operation.name, status: 200 });
   }
@@ -134,11 +134,11 @@ test('nothing arrives at a receiver that is not its own', () => {
 });
 
 describe('who may call', () => {
-  const guarded = () => operations.filter(({ by }) => by !== 'nobody');
+  const guarded = () => operations.filter(({ by }) => by !== 'public');
 
   test('only the documented routes answer without a key', async () => {
-    const open = operations.filter(({ by }) => by === 'nobody').map(({ name }) => name);
-    expect(open.toSorted()).toEqual(['GET /livez', 'GET /readyz']);
+    const open = operations.filter(({ by }) => by === 'public').map(({ name }) => name);
+    expect(open.toSorted()).toEqual(['GET /livez', 'GET /readyz', 'POST /api/invitations/accept']);
     const before = await readRows(walls.world.db);
     for (const operation of guarded()) {
       for (const key of [null, 'sk_test_wrong', `${scope.key}x`]) {

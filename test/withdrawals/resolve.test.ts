@@ -127,13 +127,15 @@ describe('a withdrawal whose provider does not know', () => {
     expect((await world.read(id)).status).toBe('SUCCESS');
   });
 
-  test('a resolution by the creator of the requesting key is rejected', async () => {
+  test('a resolution by the operator who invited to the requesting key is rejected in live', async () => {
     const id = await unknown();
     const { pepper, clock } = { pepper: 'a pepper of sixteen characters', clock: world.clock };
-    const input = { ...world.scope, kind: 'secret', createdBy: 'opr_1', secretHolders: ['opr_1'] } as const;
+    const input = { ...world.scope, kind: 'secret', createdBy: 'opr_1' } as const;
     const { key } = await world.db.transaction((trx) => createKey({ trx, pepper, clock }, input));
-    await rows(world.db, 'UPDATE withdrawal SET requested_by = :keyId WHERE id = :id', { id, keyId: key.id });
+    const request = 'UPDATE withdrawal SET requested_by = :keyId, environment = :environment WHERE id = :id';
+    await rows(world.db, request, { id, keyId: key.id, environment: 'live' });
     expect(await codeOf(resolve(id, COMPLETED))).toBe('INVALID_STATE');
+    await rows(world.db, request, { id, keyId: key.id, environment: 'sandbox' });
     expect(await codeOf(resolve(id, COMPLETED, 'opr_2'))).toBe('done');
   });
 

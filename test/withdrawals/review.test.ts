@@ -114,9 +114,9 @@ describe('the review of a withdrawal', () => {
     expect(await stands(50.15)).toEqual({ status: 'PENDING', stage: 'CREATED' });
   });
 
-  test('the requester of a withdrawal cannot approve it', async () => {
+  test('the requester of a withdrawal cannot approve it in live', async () => {
     const id = (await world.request()).body.data.withdrawalRequestId;
-    await rows(world.db, `UPDATE withdrawal SET requested_by = 'opr_1' WHERE id = :id`, { id });
+    await rows(world.db, `UPDATE withdrawal SET requested_by = 'opr_1', environment = 'live' WHERE id = :id`, { id });
     await expect(approve(id, 'opr_1')).rejects.toMatchObject({ code: 'INVALID_STATE' });
   });
 

@@ -6,6 +6,7 @@ const KYC = `${MERCHANT}/kyc` as const;
 const BANK_ACCOUNT = `${MERCHANT}/bank-account` as const;
 const HOLIDAY = '/api/ops/holidays/:holidayId';
 const OPERATOR = '/api/ops/operators/:operatorId';
+const PROPOSAL = '/api/ops/proposals/:proposalId';
 
 const kyc = (about: string, verb: string, options: readonly OptionUse[]): Verb => ({
   about,
@@ -61,7 +62,7 @@ export const ADMINISTRATION_NOUNS: Readonly<Record<string, Noun>> = {
     verbs: {
       list: {
         about: 'List keys, newest first',
-        call: 'GET /api/ops/keys',
+        call: 'GET /api/ops/merchant-keys',
         options: ['environment?', 'merchantId', ...PAGE],
         columns: [
           'createdAt',
@@ -75,16 +76,16 @@ export const ADMINISTRATION_NOUNS: Readonly<Record<string, Noun>> = {
           'name',
         ],
       },
-      create: {
-        about: 'Create a key; its secret is printed once',
-        call: `POST ${KEYS}`,
+      invite: {
+        about: 'Invite a merchant to create a key; the token is printed once',
+        call: `POST ${MERCHANT}/key-invitations`,
         options: ['environment', 'name', 'scopes', 'ipRanges', 'days'],
       },
       rotate: {
-        about: 'Create the successor of a key; its secret is printed once',
+        about: 'Invite a merchant to rotate a key; the token is printed once',
         call: `POST ${KEYS}/:keyId/rotate`,
         resource: KEYS,
-        options: ['overlapHours', 'reason'],
+        options: ['overlapHours'],
       },
       revoke: { about: 'Revoke a key', call: `POST ${KEYS}/:keyId/revoke`, resource: KEYS, options: ['reason!'] },
     },
@@ -176,10 +177,10 @@ export const ADMINISTRATION_NOUNS: Readonly<Record<string, Noun>> = {
         columns: ['createdAt', 'operatorId', 'role', 'active', 'email', 'name'],
       },
       create: {
-        about: 'Create an operator',
+        about: 'Create an operator; the token of their invitation is printed once',
         call: 'POST /api/ops/operators',
         options: ['name!', 'email!', 'role!'],
-        admin: 'On the server: create an admin in the database, with a key that is printed once',
+        admin: 'On the server, while there is no active admin: create one, with a key that is printed once',
       },
       'change-role': operator("Change an operator's role", {}, ['role!']),
       activate: operator('Reactivate an operator', { active: true }),
@@ -187,18 +188,11 @@ export const ADMINISTRATION_NOUNS: Readonly<Record<string, Noun>> = {
       'list-keys': {
         about: "List an operator's keys, newest first",
         call: `GET ${OPERATOR}/keys`,
-        columns: ['createdAt', 'keyId', 'key', 'expiresAt', 'revokedAt', 'lastUsedAt', 'secretHolders', 'name'],
+        columns: ['createdAt', 'keyId', 'key', 'expiresAt', 'revokedAt', 'lastUsedAt', 'name'],
       },
-      'create-key': {
-        about: 'Create a key for an operator; its secret is printed once',
-        call: `POST ${OPERATOR}/keys`,
-        options: ['name', 'days'],
-      },
-      'rotate-key': {
-        about: "Create the successor of an operator's key; its secret is printed once",
-        call: `POST ${OPERATOR}/keys/:keyId/rotate`,
-        options: ['overlapHours', 'days'],
-        confirm: true,
+      invite: {
+        about: 'Invite an operator again, who has lost the key; the token is printed once',
+        call: `POST ${OPERATOR}/invitations`,
       },
       'revoke-key': {
         about: "Revoke an operator's key",
@@ -206,6 +200,48 @@ export const ADMINISTRATION_NOUNS: Readonly<Record<string, Noun>> = {
         options: ['reason!'],
         confirm: true,
       },
+    },
+  },
+  'own-keys': {
+    about: 'Your own keys as an operator',
+    verbs: {
+      list: {
+        about: 'List your keys, newest first',
+        call: 'GET /api/ops/keys',
+        columns: ['createdAt', 'keyId', 'key', 'expiresAt', 'revokedAt', 'lastUsedAt', 'name'],
+      },
+      create: {
+        about: 'Create another key; its secret is printed once',
+        call: 'POST /api/ops/keys',
+        options: ['name', 'days'],
+      },
+      rotate: {
+        about: 'Create the successor of a key; its secret is printed once',
+        call: 'POST /api/ops/keys/:keyId/rotate',
+        options: ['overlapHours', 'days'],
+        confirm: true,
+      },
+      revoke: {
+        about: 'Revoke a key of yours',
+        call: 'POST /api/ops/keys/:keyId/revoke',
+        options: ['reason!'],
+        confirm: true,
+      },
+    },
+  },
+  proposals: {
+    about: 'Changes that one operator proposes and another confirms',
+    verbs: {
+      list: {
+        about: 'List proposals, newest first',
+        call: 'GET /api/ops/proposals',
+        options: ['status', ...PAGE],
+        columns: ['proposedAt', 'proposalId', 'action', 'resourceId', 'status', 'reason'],
+      },
+      get: { about: 'Show a proposal with the fields that it changes', call: `GET ${PROPOSAL}` },
+      confirm: { about: 'Confirm a proposal of another operator', call: `POST ${PROPOSAL}/confirm`, confirm: true },
+      reject: { about: 'Reject a proposal of another operator', call: `POST ${PROPOSAL}/reject`, options: ['reason!'] },
+      withdraw: { about: 'Withdraw a proposal of yours', call: `POST ${PROPOSAL}/withdraw` },
     },
   },
   audit: {

@@ -1,14 +1,16 @@
 import { recordAudit } from '../../access/audit.ts';
 import { presentOperator } from '../../access/operator-routes.ts';
-import { createOperator, createOperatorKey } from '../../access/operators.ts';
+import { createOperator, createOperatorKey, hasActiveAdmin } from '../../access/operators.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Knex } from '../../lib/db.ts';
+import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
+import { lock } from '../../lib/lock.ts';
 import { createTransactionRunner } from '../../outbox/record.ts';
 
 /**
- * `meskot operators create --admin`: creates an admin with a key from the server's shell, audited as its own creator:
- * the first operator, and a second one whose key no other operator can know. Throws DUPLICATE_REFERENCE.
+ * `meskot operators create --admin`: creates the first admin with a key from the server's shell, audited as its own
+ * creator. Throws INVALID_STATE while there is an active admin, who can invite others; DUPLICATE_REFERENCE.
  */
 export async function createAdmin(
   { db, pepper }: { db: Knex; pepper: string },
@@ -16,6 +18,10 @@ export async function createAdmin(
 ) {
   // The worker forwards the outbox to Temporal.
   return createTransactionRunner(db, () => {})(async (tx) => {
+    await lock(tx.trx, 'operators', 'all');
+    if (await hasActiveAdmin(tx.trx)) {
+      throw new AppError('INVALID_STATE', 'There is an active admin already, who can create operators.');
+    }
     const input = { name, email, role: 'admin' } as const;
     const operator = await createOperator(tx.trx, input);
     const operatorId = operator.id;

@@ -90,6 +90,7 @@ export const PARAMETER_SAMPLES: Readonly<Record<string, string>> = {
   keyId: 'key_…',
   merchantId: 'mrc_…',
   operatorId: 'opr_…',
+  proposalId: 'prp_…',
   settlementId: 'stl_…',
   transactionId: 'txn_…',
   withdrawalId: 'wd_…',

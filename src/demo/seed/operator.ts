@@ -14,11 +14,21 @@ export const DEMO_OPERATOR = {
   role: 'admin',
 } as const;
 
-/** Creates the demo operator. Idempotent. */
-export async function ensureDemoOperator(trx: Knex.Transaction): Promise<void> {
-  await findOperator(trx, DEMO_OPERATOR.id).catch(async (error: unknown) => {
+/** Another admin, who confirms what the first one proposes. */
+export const SECOND_DEMO_OPERATOR = {
+  id: 'opr_02DEM0PERAT0R0000000000000',
+  name: 'Second demo operator',
+  email: 'second.operator@demo.invalid',
+  role: 'admin',
+} as const;
+
+type DemoOperator = typeof DEMO_OPERATOR | typeof SECOND_DEMO_OPERATOR;
+
+/** Creates a demo operator. Idempotent. */
+export async function ensureDemoOperator(trx: Knex.Transaction, operator: DemoOperator = DEMO_OPERATOR): Promise<void> {
+  await findOperator(trx, operator.id).catch(async (error: unknown) => {
     if (!(error instanceof AppError && error.code === 'NOT_FOUND')) throw error;
-    await createOperator(trx, DEMO_OPERATOR);
+    await createOperator(trx, operator);
   });
 }
 
@@ -27,15 +37,18 @@ export function demoContext(tx: UnitOfWork, at: Date): AuditContext {
   return { tx, operatorId: DEMO_OPERATOR.id, requestId: newId('req', at.getTime()), at };
 }
 
-/** The demo operator's key: the stored one if it is still valid, else a new one. */
+type RecalledKey = { stored: string | undefined; peppers: readonly [string, ...string[]] };
+
+/** A demo operator's key: the stored one if it is still valid, else a new one. */
 export async function recallOperatorKey(
   db: Knex,
-  { stored, peppers }: { stored: string | undefined; peppers: readonly [string, ...string[]] },
+  operator: DemoOperator,
+  { stored, peppers }: RecalledKey,
 ): Promise<string> {
   if (stored !== undefined && (await operatorKeyHolds(db, { text: stored, peppers, at: systemClock() }))) return stored;
   return db.transaction(async (trx) => {
-    await ensureDemoOperator(trx);
+    await ensureDemoOperator(trx, operator);
     const deps = { trx, pepper: peppers[0], clock: systemClock };
-    return (await createOperatorKey(deps, { operatorId: DEMO_OPERATOR.id, name: 'Local development' })).secret;
+    return (await createOperatorKey(deps, { operatorId: operator.id, name: 'Local development' })).secret;
   });
 }

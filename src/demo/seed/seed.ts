@@ -14,7 +14,7 @@ import { hasDemoData, createSandboxKey, recallCredentials, type DemoCredentials 
 import { ABYSSINIA, NEW_SHOP, type DemoMerchant } from './demo.ts';
 import { completedAt, seedHistory, seedItems, type PlannedItem } from './history.ts';
 import { applyAsDemo } from './kyc.ts';
-import { ensureDemoOperator, recallOperatorKey } from './operator.ts';
+import { DEMO_OPERATOR, ensureDemoOperator, recallOperatorKey, SECOND_DEMO_OPERATOR } from './operator.ts';
 import { planPayouts } from './payout-plan.ts';
 import { linkDemoAccount } from './payouts.ts';
 import { planPayments } from './plan.ts';
@@ -26,8 +26,8 @@ import { seedDeliveries } from './webhook-history.ts';
 const SUBSCRIBED_FOR_MS = 2 * DAY_MS;
 const OPEN_MAX = 100;
 
-/** The merchant's credentials and the operator's key. */
-export type DemoSecrets = DemoCredentials & { operatorKey: string };
+/** The merchant's credentials and the keys of two operators. */
+export type DemoSecrets = DemoCredentials & { operatorKey: string; secondOperatorKey: string };
 
 export type SeedInput = {
   config: Config;
@@ -54,8 +54,13 @@ export async function seedDemo(input: SeedInput): Promise<DemoSecrets> {
     const credentials = (await hasDemoData(db))
       ? await recallCredentials(deps, input)
       : await createDemoData(deps, input);
-    const stored = { stored: previous.operatorKey, peppers: config.peppers };
-    return { ...credentials, operatorKey: await recallOperatorKey(db, stored) };
+    const { peppers } = config;
+    const { operatorKey, secondOperatorKey } = previous;
+    return {
+      ...credentials,
+      operatorKey: await recallOperatorKey(db, DEMO_OPERATOR, { stored: operatorKey, peppers }),
+      secondOperatorKey: await recallOperatorKey(db, SECOND_DEMO_OPERATOR, { stored: secondOperatorKey, peppers }),
+    };
   } finally {
     await db.destroy();
   }

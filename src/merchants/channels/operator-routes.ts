@@ -97,6 +97,7 @@ function limitRoutes({ db, clock }: Deps): Route[] {
       operationId: 'opsChangeLimits',
       summary: "Add versions of a merchant's own limits, within those of the platform",
       action: 'merchant.change-limits',
+      secondPerson: 'always',
       clock,
       body: schema.LimitChanges,
       responses: { 200: schema.LimitSchedule },

@@ -1,4 +1,4 @@
-import { requireIndependentApprover, type Actor } from '../../access/separation-of-duties.ts';
+import { requireAnotherPerson, type Actor } from '../../access/separation-of-duties.ts';
 import { rows, type Knex } from '../../lib/db.ts';
 import { AppError, invalid } from '../../lib/errors.ts';
 import { SANDBOX_OPERATOR } from '../../lib/sandbox-review.ts';
@@ -32,7 +32,7 @@ export async function startReview(tx: UnitOfWork, decision: Decision): Promise<A
 
 /**
  * SUBMITTED or UNDER_REVIEW → APPROVED, with a tier above 0; by default 2, the full one. Throws INVALID_STATE for the second
- * of two concurrent decisions, for an earlier submission, and for an operator who may have submitted it
+ * of two concurrent decisions, for an earlier submission, and in live for the operator behind the submission
  * (access/separation-of-duties.ts); VALIDATION_ERROR for an unknown tier.
  */
 export async function approveKyc(
@@ -73,7 +73,7 @@ export async function requestMoreInfo(
 }
 
 /**
- * Changes the tier of an APPROVED merchant; a higher one not by an operator who may have submitted the application.
+ * Changes the tier of an APPROVED merchant; a higher one in live not by the operator behind the submission.
  * Throws INVALID_STATE, VALIDATION_ERROR.
  */
 export async function changeTier(
@@ -132,11 +132,10 @@ export async function readKyc({ db, runInTransaction }: Deps, scope: MerchantSco
 
 async function ensureIndependent(
   { trx }: UnitOfWork,
-  { operatorId, keyId }: Actor,
-  { submittedBy }: ApplicationRow,
+  operator: Actor,
+  { environment, submittedBy: preparedBy }: ApplicationRow,
 ): Promise<void> {
-  const submitted = { what: 'application', done: 'submitted', requestedBy: submittedBy } as const;
-  await requireIndependentApprover(trx, { ...submitted, operatorId, keyId });
+  await requireAnotherPerson(trx, operator, { environment, what: 'application', done: 'submitted', preparedBy });
 }
 
 async function ensureTier(tx: UnitOfWork, tier: number): Promise<number> {

@@ -86,11 +86,11 @@ function decisionRoute<Body extends z.ZodType<DecisionBody>>(
     params: MerchantParams,
     responses: { 200: schema.OperatorApplication },
     errors: ['INVALID_STATE'],
-    run: async ({ tx, operatorId, keyId, at }, { params: { merchantId }, body }) => {
+    run: async ({ tx, ...context }, { params: { merchantId }, body }) => {
       const scope = { merchantId, environment: body.environment };
       await readMerchant(tx.trx, merchantId);
       const before = await lockApplication(tx.trx, scope);
-      const row = await run(tx, { ...scope, operatorId, keyId, at }, body);
+      const row = await run(tx, { ...scope, ...context }, body);
       const data = presentApplication(row);
       return { message: `Verification is ${row.status}`, data, audit: kycAudit(before, row) };
     },
@@ -142,9 +142,10 @@ function tierRoute({ clock }: Deps): Route {
     body: schema.TierChange,
     responses: { 200: schema.OperatorApplication },
     errors: ['INVALID_STATE'],
-    run: async ({ tx, operatorId, keyId, at }, { params: { merchantId }, body }) => {
+    secondPerson: async (_, { body }) => body.environment === 'live',
+    run: async ({ tx, ...context }, { params: { merchantId }, body }) => {
       await readMerchant(tx.trx, merchantId);
-      const decision = { ...body, merchantId, operatorId, keyId, at };
+      const decision = { ...context, ...body, merchantId };
       const before = await readApplication(tx.trx, decision);
       const isSame = before.status === 'APPROVED' && before.tier === body.tier;
       const after = isSame ? before : await changeTier(tx, decision);

@@ -6,12 +6,14 @@ import type { Route } from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isoOrNull } from '../../lib/dates.ts';
 import type { Knex } from '../../lib/db.ts';
-import { toBirr, toSantim } from '../../lib/money.ts';
+import { toBirr, toSantim, type Santim } from '../../lib/money.ts';
 import { readPage } from '../../lib/pagination.ts';
 import type { Environment } from '../../lib/scope.ts';
 import type { Channel } from '../../merchants/channels/channel.ts';
+import { needsTwoPeople } from '../../merchants/review-policy.ts';
+import type { UnitOfWork } from '../../outbox/record.ts';
 import { decideReceipt, receiptDecision } from './decide.ts';
-import { listReceipts, type BankReceiptRow } from './queries.ts';
+import { findOverpaid, findReceipt, listReceipts, type BankReceiptRow } from './queries.ts';
 import { recordReceipt, recordRecovery, type RecordedReceipt } from './record.ts';
 import * as schema from './schema.ts';
 
@@ -58,6 +60,14 @@ function listRoute({ db }: Deps): Route {
   });
 }
 
+/** Whether money on the platform's own accounts, which belongs to no merchant, needs two operators. */
+async function isLarge(
+  { trx }: UnitOfWork,
+  money: { environment: Environment; amountSantim: Santim } | undefined,
+): Promise<boolean> {
+  return money !== undefined && needsTwoPeople(trx, { ...money, merchantId: null });
+}
+
 const BOOKED = { 200: schema.BankMoney, 201: schema.BankMoney };
 
 type ArrivalBody = { environment: Environment; amount: number; bankReference: string; channel?: Channel };
@@ -75,6 +85,7 @@ function arrivalRoute<Body extends z.ZodType<ArrivalBody>>({ clock }: Deps, decl
     method: 'POST',
     description: "The bank's trace id is booked once.",
     clock,
+    secondPerson: ({ tx }, { body }) => isLarge(tx, { ...body, amountSantim: toSantim(body.amount) }),
     responses: BOOKED,
     errors: ['DUPLICATE_REFERENCE'],
     run: async ({ tx, at }, { body }) => {
@@ -93,6 +104,7 @@ function recoveryRoute({ clock }: Deps): Route {
     summary: 'Book that a provider has recovered what it had overpaid: the provider owes it again',
     action: 'bank-money.excess',
     clock,
+    secondPerson: async ({ tx }, { body }) => isLarge(tx, await findOverpaid(tx.trx, body.withdrawalId)),
     body: schema.ExcessTakenBack,
     responses: BOOKED,
     errors: ['NOT_FOUND', 'INVALID_STATE', 'DUPLICATE_REFERENCE'],
@@ -120,6 +132,7 @@ function decisionRoute({ clock }: Deps): Route {
       'CORRECTED reverses everything that was booked of it. The receipt can then be booked again under its trace id.',
     action: 'bank-money.settle',
     clock,
+    secondPerson: async ({ tx }, { params }) => isLarge(tx, await findReceipt(tx.trx, params.bankMoneyId)),
     params: schema.BankMoneyParams,
     body: schema.ReceiptDecision,
     responses: { 200: schema.BankMoney },

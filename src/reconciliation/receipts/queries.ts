@@ -1,5 +1,5 @@
 import type { AllocationOutcome, BankReceipt } from '../../ledger/receipt-postings.ts';
-import type { Queryable } from '../../lib/db.ts';
+import { rows, type Queryable } from '../../lib/db.ts';
 import type { Santim } from '../../lib/money.ts';
 import { paginateNewest } from '../../lib/paginate-newest.ts';
 import type { Page } from '../../lib/pagination.ts';
@@ -36,6 +36,21 @@ export type ReceiptFilter = {
 };
 
 const IN_SUSPENSE = `(kind = 'UNALLOCATED' AND outcome IS NULL AND reversed_at IS NULL)`;
+
+/** One receipt, or undefined. */
+export async function findReceipt(db: Queryable, id: string): Promise<BankReceiptRow | undefined> {
+  return (await rows<BankReceiptRow>(db, 'SELECT * FROM bank_receipt WHERE id = :id', { id }))[0];
+}
+
+/** What was paid in excess of a withdrawal's amount; undefined for an unknown withdrawal. */
+export async function findOverpaid(
+  db: Queryable,
+  withdrawalId: string,
+): Promise<{ environment: Environment; amountSantim: Santim } | undefined> {
+  const sql = `SELECT environment, coalesce(paid_santim, amount_santim) - amount_santim AS amount_santim
+               FROM withdrawal WHERE id = :withdrawalId`;
+  return (await rows<{ environment: Environment; amountSantim: Santim }>(db, sql, { withdrawalId }))[0];
+}
 
 /** Receipts and recoveries, the newest first. */
 export async function listReceipts(db: Queryable, filter: ReceiptFilter, page: Page) {

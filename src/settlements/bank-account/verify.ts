@@ -1,4 +1,4 @@
-import { requireIndependentApprover, type Actor } from '../../access/separation-of-duties.ts';
+import { requireAnotherPerson, type Actor } from '../../access/separation-of-duties.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
@@ -12,7 +12,7 @@ export type DecidedAccount = { account: BankAccountRow; changed: boolean; before
 
 /**
  * PENDING → VERIFIED: settlements may go to it. Idempotent. Throws NOT_FOUND without a linked account, and INVALID_STATE
- * when it was rejected or replaced, or the operator may have linked it (access/separation-of-duties.ts).
+ * when it was rejected or replaced, or in live the operator is behind its link (access/separation-of-duties.ts).
  */
 export async function verifyBankAccount(
   tx: UnitOfWork,
@@ -23,10 +23,9 @@ export async function verifyBankAccount(
   if (before.status === 'VERIFIED') return { account: before, changed: false, before: before.status };
   if (before.status !== 'PENDING')
     throw invalidState(before, 'PENDING can be verified; the merchant links another one');
-  const { requestedBy } = before;
-  const { operatorId, keyId, at } = decision;
-  const linked = { what: 'bank account', done: 'linked', verb: 'verify', requestedBy } as const;
-  await requireIndependentApprover(tx.trx, { ...linked, operatorId, keyId });
+  const linked = { what: 'bank account', done: 'linked', verb: 'verify', preparedBy: before.requestedBy } as const;
+  await requireAnotherPerson(tx.trx, decision, { ...linked, environment: scope.environment });
+  const { operatorId, at } = decision;
   const verified = { status: 'VERIFIED', verifiedAt: at } as const;
   return update(tx, before, { ...verified, decidedBy: operatorId, decidedAt: at });
 }
