@@ -35,7 +35,7 @@ export type NewKey = MerchantScope & {
   createdBy?: string | null;
 };
 
-/** A new key; `secret` is its text, which is stored nowhere. */
+/** A new key; `secret` is its text, of which the table stores a hash. */
 export type CreatedKey = { key: ApiKey; secret: string };
 
 /** Creates a key. Throws VALIDATION_ERROR for an unusable name, scope, range or expiry. */

@@ -31,7 +31,7 @@ export type InvitedRotation = { rotates: string; overlapHours?: number | undefin
 
 type Invited = { operatorId: string } | { merchantId: string; key: InvitedKey | InvitedRotation };
 
-/** An invitation. `token` is returned once and stored nowhere. */
+/** An invitation. `token` is returned once; the table stores a hash of it. */
 export type Invitation = { invitationId: string; token: string; expiresAt: string };
 
 /**

@@ -117,7 +117,7 @@ export type NewOperatorKey = {
   days?: number | undefined;
 };
 
-/** Creates an operator's key; `secret` is its text, which is stored nowhere. Throws NOT_FOUND, INVALID_STATE. */
+/** Creates an operator's key; `secret` is its text, of which the table stores a hash. Throws NOT_FOUND, INVALID_STATE. */
 export async function createOperatorKey(
   { trx, pepper, clock }: OperatorKeyDeps,
   input: NewOperatorKey,

@@ -92,7 +92,7 @@ async function changeStatus(
     resourceType: 'merchant',
     resourceId: merchantId,
     merchantId,
-    before: { status: status === 'SUSPENDED' ? 'ACTIVE' : 'SUSPENDED' },
+    before: { status: before.status },
     after: { status },
   } as const;
   return {

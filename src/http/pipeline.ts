@@ -193,14 +193,14 @@ function idempotent(route: Route, { idempotency, baseUrl, clock }: PipelineDeps)
     if (!call) return next();
     ctx.state.call = call;
     try {
-      await once(ctx, next);
-    } catch (error) {
-      // The look-up may have seen the state before the first request's commit, yet got the lock after it: then the same
-      // change, or its response, collides with the first. A second look-up finds that, unless it has expired.
-      if (isUniqueViolation(error)) {
+      await once(ctx, next).catch(async (error: unknown) => {
+        // The look-up may have seen the state before the first request's commit, yet got the lock after it: then the same
+        // change, or its response, collides with the first. A second look-up finds that, unless it has expired.
+        if (!isUniqueViolation(error)) throw error;
         await idempotency.deleteExpired(call);
         return once(ctx, next);
-      }
+      });
+    } catch (error) {
       if (!isCacheable(error)) throw error;
       const text = errorText(error, { requestId, baseUrl, at: clock() });
       const stored = await idempotency.storeError(call, { status: error.status, text });

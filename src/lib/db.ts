@@ -95,7 +95,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     connectionTimeoutMillis: CONNECT_MS,
     idleTimeoutMillis: IDLE_MS,
     keepAlive: true,
-    // Statements that do not wait for each other's results share a round trip: BEGIN and the first of a transaction.
+    // Statements that do not wait for each other's results share a round trip.
     pipeline: true,
     // A frozen server does not enforce its statement timeout.
     ...(options.unlimitedStatements ? {} : { query_timeout: 6_000 }),
@@ -156,15 +156,22 @@ async function execute(
   return result;
 }
 
-type Connections = { acquire: () => Promise<pg.PoolClient>; release: (client: pg.PoolClient) => void };
+/** What Knex uses of a connection. */
+type KnexConnection = {
+  query: (statement: pg.QueryConfig, done: (error: Error, result: pg.QueryResult) => void) => void;
+};
+type Connections<Connection> = { acquire: () => Promise<Connection>; release: (connection: Connection) => void };
 
 /** Knex on connections that it does not own. */
-function openKnex({ acquire, release }: Connections, events: EventEmitter<DatabaseEvents>): Builder {
+function openKnex<Connection extends KnexConnection>(
+  { acquire, release }: Connections<Connection>,
+  events: EventEmitter<DatabaseEvents>,
+): Builder {
   // The interface of tarn, the pool that Knex knows.
   const connectionPool = {
     acquire: () => ({ promise: acquire() }),
-    release: (client: pg.PoolClient) => {
-      release(client);
+    release: (connection: Connection) => {
+      release(connection);
       return true;
     },
     destroy: async () => {},
@@ -193,18 +200,28 @@ async function transact<T>(
   work: (trx: Transaction) => Promise<T>,
 ): Promise<T> {
   let isOver = false;
-  const current = async (): Promise<pg.PoolClient> => {
+  // Checked as a statement is sent: after the end it would be committed by itself, or belong to another transaction.
+  const ensureOpen = (): void => {
     if (isOver) throw new Error('The transaction is over.');
-    return client;
+  };
+  const connection: KnexConnection = {
+    query: (statement, done) => {
+      ensureOpen();
+      client.query(statement, done);
+    },
   };
   let builder: Builder | undefined;
   // Made for the transactions that use it: it takes as long as a few statements.
-  const openBuilder = (): Builder => (builder ??= openKnex({ acquire: current, release: ignore }, events));
-  const run: Run = async (statement) => execute(await current(), statement, events);
+  const openBuilder = () => (builder ??= openKnex({ acquire: async () => connection, release: ignore }, events));
+  const run: Run = async (statement) => {
+    ensureOpen();
+    return execute(client, statement, events);
+  };
   const trx = Object.assign(queryable(openBuilder, run), { isTransaction: true as const });
   try {
-    const begun = client.query('BEGIN');
-    const [result] = await Promise.all([work(trx), begun]);
+    // Awaited: after a BEGIN that failed, the first statement would be committed by itself.
+    await client.query('BEGIN');
+    const result = await work(trx);
     isOver = true;
     // PostgreSQL answers ROLLBACK, without an error, when a statement has failed.
     const { command } = await client.query('COMMIT');

@@ -41,8 +41,13 @@ export function createWorkflowRecovery(deps: RecoveryDeps): WorkflowRecovery {
       isFullRequested = true;
     },
     run: async () => {
-      if (isFullRequested) await rows(deps.db, 'UPDATE workflow_recovery SET next_full_run_at = now()');
-      isFullRequested = false;
+      if (isFullRequested) {
+        isFullRequested = false;
+        await rows(deps.db, 'UPDATE workflow_recovery SET next_full_run_at = now()').catch((error: unknown) => {
+          isFullRequested = true;
+          throw error;
+        });
+      }
       const lease = deps.reachable() ? await acquireLease(deps.db) : undefined;
       if (!lease) return null;
       // Also after an error: the next run would otherwise wait for the lease of the failed one to end.

@@ -11,7 +11,7 @@ import { readDayRange, readPage } from '../lib/pagination.ts';
 import { scopeOf } from '../lib/scope.ts';
 import { readOperatorDetail } from './operator-detail.ts';
 import { presentForOperators } from './present.ts';
-import { listAllWithdrawals, readWithdrawal, type WithdrawalRow } from './queries.ts';
+import { listAllWithdrawals, lockWithdrawal, type WithdrawalRow } from './queries.ts';
 import { resolveWithdrawal } from './resolve.ts';
 import { approveWithdrawal, rejectWithdrawal } from './review.ts';
 import * as schema from './schema.ts';
@@ -73,9 +73,10 @@ function reviewRoutes({ clock }: Deps): Route[] {
       responses: { 200: schema.OperatorWithdrawal },
       errors: ['INVALID_STATE'],
       run: async (context, { params }) => {
+        const before = await lockWithdrawal(context.tx.trx, params.withdrawalId);
         const row = await approveWithdrawal(context.tx, params.withdrawalId, context);
         const message = row.stage === 'UNDER_REVIEW' ? 'Approved; another operator must approve it too' : 'Approved';
-        return { message, data: presentForOperators(row), audit: reviewAudit(row) };
+        return { message, data: presentForOperators(row), audit: reviewAudit(before, row) };
       },
     }),
     operatorRoute({
@@ -90,8 +91,9 @@ function reviewRoutes({ clock }: Deps): Route[] {
       responses: { 200: schema.OperatorWithdrawal },
       errors: ['INVALID_STATE'],
       run: async (context, { params, body }) => {
+        const before = await lockWithdrawal(context.tx.trx, params.withdrawalId);
         const row = await rejectWithdrawal(context.tx, params.withdrawalId, { ...context, ...body });
-        return { message: 'Rejected', data: presentForOperators(row), audit: reviewAudit(row) };
+        return { message: 'Rejected', data: presentForOperators(row), audit: reviewAudit(before, row) };
       },
     }),
   ];
@@ -112,7 +114,7 @@ function resolveRoute({ clock }: Deps): Route {
     responses: { 200: schema.ResolvedWithdrawal },
     errors: ['INVALID_STATE', 'INSUFFICIENT_BALANCE'],
     run: async (context, { params: { withdrawalId }, body: { paidAmount, ...body } }) => {
-      const before = await readWithdrawal(context.tx.trx, withdrawalId);
+      const before = await lockWithdrawal(context.tx.trx, withdrawalId);
       const paidSantim = paidAmount === undefined ? undefined : toSantim(paidAmount);
       const resolution = { ...body, ...context, paidSantim };
       const { row, missing, isNew } = await resolveWithdrawal(context.tx, withdrawalId, resolution);
@@ -140,7 +142,6 @@ function afterReview({ status, stage, amountSantim }: WithdrawalRow) {
   return { status, stage, amount: toBirr(amountSantim) };
 }
 
-function reviewAudit(row: WithdrawalRow): AuditedChange {
-  const before = { status: 'PENDING', stage: 'UNDER_REVIEW' };
-  return { ...aboutWithdrawal(row), before, after: afterReview(row) };
+function reviewAudit({ status, stage }: WithdrawalRow, row: WithdrawalRow): AuditedChange {
+  return { ...aboutWithdrawal(row), before: { status, stage }, after: afterReview(row) };
 }

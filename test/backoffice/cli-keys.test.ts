@@ -249,7 +249,7 @@ test('operators are created with a role and an invitation, listed, invited again
   expect((await run(...create('ABEL@meskot.example', 'finance'))).exitCode).toBe(1);
   expect((await json('operators', 'list'))[0]).toMatchObject({ operatorId, name: 'Abel' });
   const again = await json('operators', 'invite', operatorId);
-  expect(await accept(invitation)).toBeUndefined();
+  expect(await accept(invitation)).toBeNull();
   const { secret } = await accept(again);
   const own = (...args: string[]) => runCli(desk, args, { key: secret });
   const key = JSON.parse((await own('own-keys', 'create', '--days', '7', '--json')).text);
@@ -264,7 +264,7 @@ test('operators are created with a role and an invitation, listed, invited again
   expect(await json('operators', 'deactivate', operatorId)).toMatchObject({ active: false });
 });
 
-test('a change of fees is proposed by one operator and confirmed by another', async () => {
+test('a settlement limit is proposed by one operator and confirmed by another', async () => {
   const path = `/api/ops/merchants/${merchantId}/settlement-limit`;
   const limit = JSON.stringify({ min: 100, max: 50_000, reason: 'Contract' });
   const { proposalId } = JSON.parse((await run('request', 'PUT', path, limit)).text);
@@ -272,7 +272,7 @@ test('a change of fees is proposed by one operator and confirmed by another', as
   expect((await run('proposals', 'confirm', proposalId, '--yes')).exitCode).toBe(1);
   const other = await desk.hire('admin');
   const confirmed = await runCli(desk, ['proposals', 'confirm', proposalId, '--yes', '--json'], other);
-  expect([confirmed.exitCode, JSON.parse(confirmed.text)]).toMatchObject([0, { max: 50_000 }]);
+  expect([confirmed.exitCode, JSON.parse(confirmed.text)]).toMatchObject([0, { status: 'CONFIRMED', after: { max: 50_000 } }]);
   expect((await runCli(desk, ['proposals', 'confirm', proposalId, '--yes'], other)).exitCode).toBe(1);
   expect(await json('proposals', 'get', proposalId)).toMatchObject({ status: 'CONFIRMED' });
 });

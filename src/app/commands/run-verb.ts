@@ -162,26 +162,40 @@ async function describe(
   { noun, name, verb, params, options }: Call,
   { connection, request }: { connection: Connection; request: ApiRequest },
 ): Promise<string> {
-  const id = Object.values(params).at(-1) ?? '';
   const what = `"${[noun, name, ...Object.values(params)].join(' ')}"`;
   if (verb.resource === undefined) return what;
   const { environment: wanted } = options;
   const { environment, next } = request;
-  const path = withParameters(verb.resource, params);
+  const path = withParameters(verb.resource, { withdrawalId: String(options['withdrawalId']), ...params });
+  const id = Object.values(params).at(-1) ?? path.split('/').at(-1) ?? '';
   const found = await send(connection, { method: 'GET', path, environment, ...(next && { next }) });
   const resource = 'data' in found ? resourceIn(found.data, id) : undefined;
-  if (resource?.environment === undefined) return what;
+  if (resource?.environment === undefined) {
+    throw new CommandError(EXIT.notFound, `${id} was not found at ${path}. Nothing was done.`);
+  }
   if (resource.environment !== wanted) {
     const hint = `${id} is ${resource.environment === 'live' ? 'live' : 'in the sandbox'}`;
     throw new CommandError(EXIT.usage, `${hint}: add --environment ${resource.environment}. Nothing was done.`);
   }
-  const sum = resource.amount === undefined ? '' : `, ${birr(resource.amount)} ETB`;
-  return `${what} (${resource.environment}${sum})`;
+  return `${what} (${[resource.environment, sumOf(resource, options['attemptId'])].filter(Boolean).join(', ')})`;
 }
 
+/** What is decided about: the received money of the named attempt, or the amount of the resource. */
+function sumOf({ amount: ofResource, payments }: Resource, attemptId: unknown): string | undefined {
+  const held = payments?.find((payment) => payment.attemptId === attemptId);
+  if (held) return held.received === null ? 'nothing received' : `${birr(held.received)} ${held.receivedCurrency}`;
+  return ofResource === undefined ? undefined : `${birr(ofResource)} ETB`;
+}
+
+type Resource = {
+  environment?: string;
+  amount?: number;
+  payments?: { attemptId: string; received: number | null; receivedCurrency: string | null }[];
+};
+
 /** A resource by itself, or the one with this key in a list. */
-function resourceIn(data: unknown, id: string): { environment?: string; amount?: number } | undefined {
-  if (!Array.isArray(data)) return data as { environment?: string; amount?: number };
+function resourceIn(data: unknown, id: string): Resource | undefined {
+  if (!Array.isArray(data)) return data as Resource;
   return (data as { keyId: string; environment: string }[]).find(({ keyId }) => keyId === id);
 }
 

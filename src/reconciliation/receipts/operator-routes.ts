@@ -6,6 +6,7 @@ import type { Route } from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isoOrNull } from '../../lib/dates.ts';
 import type { Knex } from '../../lib/db.ts';
+import { notFound } from '../../lib/errors.ts';
 import { toBirr, toSantim, type Santim } from '../../lib/money.ts';
 import { readPage } from '../../lib/pagination.ts';
 import type { Environment } from '../../lib/scope.ts';
@@ -22,7 +23,7 @@ type Deps = { db: Knex; clock: Clock };
 /** Receipts, which operators book by the bank's or the provider's reference. */
 export function receiptOperatorRoutes(deps: Deps): Route[] {
   return [
-    listRoute(deps),
+    ...queryRoutes(deps),
     arrivalRoute(deps, {
       path: '/api/ops/bank-money/transfers',
       operationId: 'opsBookTransfer',
@@ -42,22 +43,36 @@ export function receiptOperatorRoutes(deps: Deps): Route[] {
   ];
 }
 
-function listRoute({ db }: Deps): Route {
-  return operatorReadRoute({
-    path: '/api/ops/bank-money',
-    operationId: 'opsListBankMoney',
-    summary: 'List receipts, newest first',
-    rateLimit: 'list',
-    query: schema.BankMoneyQuery,
-    responses: { 200: z.array(schema.BankMoney) },
-    paginated: true,
-    handle: async ({ query }) => {
-      const { environment, reference, waiting } = query;
-      const filter = { environment, reference, waiting: waiting && waiting === 'true' };
-      const { rows, pagination } = await listReceipts(db, filter, readPage(query));
-      return { message: 'Bank money retrieved', data: rows.map(present), pagination };
-    },
-  });
+function queryRoutes({ db }: Deps): Route[] {
+  return [
+    operatorReadRoute({
+      path: '/api/ops/bank-money',
+      operationId: 'opsListBankMoney',
+      summary: 'List receipts, newest first',
+      rateLimit: 'list',
+      query: schema.BankMoneyQuery,
+      responses: { 200: z.array(schema.BankMoney) },
+      paginated: true,
+      handle: async ({ query }) => {
+        const { environment, reference, waiting } = query;
+        const filter = { environment, reference, waiting: waiting && waiting === 'true' };
+        const { rows, pagination } = await listReceipts(db, filter, readPage(query));
+        return { message: 'Bank money retrieved', data: rows.map(present), pagination };
+      },
+    }),
+    operatorReadRoute({
+      path: '/api/ops/bank-money/:bankMoneyId',
+      operationId: 'opsGetBankMoney',
+      summary: 'Get a receipt',
+      params: schema.BankMoneyParams,
+      responses: { 200: schema.BankMoney },
+      handle: async ({ params: { bankMoneyId } }) => {
+        const receipt = await findReceipt(db, bankMoneyId);
+        if (!receipt) throw notFound('receipt');
+        return { message: 'Bank money retrieved', data: present(receipt) };
+      },
+    }),
+  ];
 }
 
 /** Whether money on the platform's own accounts, which belongs to no merchant, needs two operators. */
