@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { writeRoute, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isoOrNull } from '../lib/dates.ts';
-import type { Knex } from '../lib/db.ts';
+import type { Database } from '../lib/db.ts';
 import type { AuditContext, AuditedChange } from './audit.ts';
 import { acceptInvitation } from './invitations.ts';
 import { operatorReadRoute, operatorRoute, type OperatorResult } from './operator-route.ts';
@@ -17,7 +17,7 @@ import {
   type OperatorKey,
 } from './operators.ts';
 
-type Deps = { db: Knex; clock: Clock; pepper: string };
+type Deps = { db: Database; clock: Clock; pepper: string };
 
 /** Operators' keys: everybody creates their own, and admins list and revoke those of others. */
 export function operatorKeyRoutes(deps: Deps): Route[] {

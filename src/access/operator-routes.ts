@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Knex } from '../lib/db.ts';
+import type { Database } from '../lib/db.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
 import { listAudit, presentAudit, type AuditedChange } from './audit.ts';
 import { inviteOperator } from './invitations.ts';
@@ -11,7 +11,7 @@ import { operatorReadRoute, operatorRoute } from './operator-route.ts';
 import * as schema from './operator-schema.ts';
 import { changeOperator, createOperator, listOperators, type Operator } from './operators.ts';
 
-type Deps = { db: Knex; clock: Clock; pepper: string };
+type Deps = { db: Database; clock: Clock; pepper: string };
 
 /** The operators, their keys, and the audit log. */
 export function accessOperatorRoutes(deps: Deps): Route[] {

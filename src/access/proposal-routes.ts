@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { requireRole } from '../http/auth.ts';
 import { writeRoute, type OperatorCaller, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Knex } from '../lib/db.ts';
+import type { Database } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { readPage } from '../lib/pagination.ts';
 import type { AuditContext } from './audit.ts';
@@ -27,7 +27,7 @@ import {
 } from './proposals.ts';
 
 /** `routes`: those whose changes are proposed. */
-type Deps = { db: Knex; clock: Clock; routes: readonly Route[] };
+type Deps = { db: Database; clock: Clock; routes: readonly Route[] };
 
 /** Proposals, and the decisions about them. */
 export function proposalRoutes(deps: Deps): Route[] {

@@ -49,12 +49,12 @@ function queryable(openBuilder: () => Builder, run: Run) {
 }
 
 /** One transaction on one connection. Rejects statements after its end. */
-export type Transaction = Queryable & { isTransaction: true };
+export type Trx = Queryable & { isTransaction: true };
 
 export type Database = Queryable & {
   isTransaction: false;
   /** Runs the work in one transaction: committed when it resolves, rolled back when it rejects. */
-  transaction: <T>(work: (trx: Transaction) => Promise<T>) => Promise<T>;
+  transaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>;
   pool: pg.Pool;
   /** The sockets of the pool's connections. */
   sockets: ReadonlySet<Socket>;
@@ -80,7 +80,6 @@ const SESSION = {
 };
 /** For a free connection, and for a new one. */
 const CONNECT_MS = 1_000;
-const IDLE_MS = 30_000;
 
 /**
  * A pool with the house's limits: acquire and connect 1 s, statement 5 s, lock 1 s, idle in transaction 10 s, so that a
@@ -93,7 +92,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     application_name: options.applicationName,
     max: options.poolMax,
     connectionTimeoutMillis: CONNECT_MS,
-    idleTimeoutMillis: IDLE_MS,
+    idleTimeoutMillis: 30_000,
     keepAlive: true,
     // Statements that do not wait for each other's results share a round trip.
     pipeline: true,
@@ -135,7 +134,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     queryable(() => builder, run),
     {
       isTransaction: false as const,
-      transaction: async <T>(work: (trx: Transaction) => Promise<T>) => transact(await acquire(), events, work),
+      transaction: async <T>(work: (trx: Trx) => Promise<T>) => transact(await acquire(), events, work),
       pool,
       sockets,
       events,
@@ -197,7 +196,7 @@ function openKnex<Connection extends KnexConnection>(
 async function transact<T>(
   client: pg.PoolClient,
   events: EventEmitter<DatabaseEvents>,
-  work: (trx: Transaction) => Promise<T>,
+  work: (trx: Trx) => Promise<T>,
 ): Promise<T> {
   let isOver = false;
   // Checked as a statement is sent: after the end it would be committed by itself, or belong to another transaction.
@@ -298,11 +297,4 @@ export function isUniqueViolation(thrown: unknown, constraint?: string): boolean
 /** PostgreSQL's own error: Objection throws another one around it, which lacks the code. */
 function unwrapped(error: unknown): unknown {
   return error instanceof Error && 'nativeError' in error ? error.nativeError : error;
-}
-
-type Trx = Transaction;
-/** The names of Database and Transaction in the signatures of most files. */
-export type Knex = Database;
-export declare namespace Knex {
-  type Transaction = Trx;
 }

@@ -7,7 +7,7 @@ import { operatorReadRoute, operatorRoute, type OperatorResult } from '../access
 import { Invitation, MerchantKey, MerchantParams, Reason } from '../access/operator-schema.ts';
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Knex } from '../lib/db.ts';
+import type { Database } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import { toBirr, toSantim } from '../lib/money.ts';
 import { readPage } from '../lib/pagination.ts';
@@ -15,7 +15,7 @@ import { onboardMerchant, presentMerchant, readMerchant, searchMerchants } from 
 import { readReviewPolicy, setReviewPolicy, type ReviewPolicy } from './review-policy.ts';
 import * as schema from './schema.ts';
 
-type Deps = { db: Knex; clock: Clock; pepper: string };
+type Deps = { db: Database; clock: Clock; pepper: string };
 
 /** The merchants, their keys, and when their withdrawals are reviewed. */
 export function merchantOperatorRoutes(deps: Deps): Route[] {

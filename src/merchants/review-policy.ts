@@ -1,4 +1,4 @@
-import { rows, type Knex, type Queryable } from '../lib/db.ts';
+import { type Queryable, rows, type Trx } from '../lib/db.ts';
 import { invalid } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import type { Environment } from '../lib/scope.ts';
@@ -26,7 +26,7 @@ export async function readReviewPolicy(
 
 /** Gives a merchant its own policy, for later withdrawals. Throws VALIDATION_ERROR. */
 export async function setReviewPolicy(
-  trx: Knex.Transaction,
+  trx: Trx,
   { merchantId, ...policy }: ReviewPolicy & { merchantId: string },
 ): Promise<void> {
   const { largeAmountSantim, twoPersonSantim } = policy;

@@ -272,7 +272,10 @@ test('a settlement limit is proposed by one operator and confirmed by another', 
   expect((await run('proposals', 'confirm', proposalId, '--yes')).exitCode).toBe(1);
   const other = await desk.hire('admin');
   const confirmed = await runCli(desk, ['proposals', 'confirm', proposalId, '--yes', '--json'], other);
-  expect([confirmed.exitCode, JSON.parse(confirmed.text)]).toMatchObject([0, { status: 'CONFIRMED', after: { max: 50_000 } }]);
+  expect([confirmed.exitCode, JSON.parse(confirmed.text)]).toMatchObject([
+    0,
+    { status: 'CONFIRMED', after: { max: 50_000 } },
+  ]);
   expect((await runCli(desk, ['proposals', 'confirm', proposalId, '--yes'], other)).exitCode).toBe(1);
   expect(await json('proposals', 'get', proposalId)).toMatchObject({ status: 'CONFIRMED' });
 });

@@ -2,7 +2,7 @@ import { recordAudit } from '../../access/audit.ts';
 import { presentOperator } from '../../access/operator-routes.ts';
 import { createOperator, createOperatorKey, hasActiveAdmin } from '../../access/operators.ts';
 import { systemClock } from '../../lib/clock.ts';
-import type { Knex } from '../../lib/db.ts';
+import type { Database } from '../../lib/db.ts';
 import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { lock } from '../../lib/lock.ts';
@@ -13,7 +13,7 @@ import { createTransactionRunner } from '../../outbox/record.ts';
  * creator. Throws INVALID_STATE while there is an active admin, who can invite others; DUPLICATE_REFERENCE.
  */
 export async function createAdmin(
-  { db, pepper }: { db: Knex; pepper: string },
+  { db, pepper }: { db: Database; pepper: string },
   { name, email }: { name: string; email: string },
 ) {
   // The worker forwards the outbox to Temporal.

@@ -1,7 +1,7 @@
 import type { AuditContext } from '../../access/audit.ts';
 import { createOperator, findOperator, createOperatorKey, operatorKeyHolds } from '../../access/operators.ts';
 import { systemClock } from '../../lib/clock.ts';
-import type { Knex } from '../../lib/db.ts';
+import type { Database, Trx } from '../../lib/db.ts';
 import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
@@ -25,7 +25,7 @@ export const SECOND_DEMO_OPERATOR = {
 type DemoOperator = typeof DEMO_OPERATOR | typeof SECOND_DEMO_OPERATOR;
 
 /** Creates a demo operator. Idempotent. */
-export async function ensureDemoOperator(trx: Knex.Transaction, operator: DemoOperator = DEMO_OPERATOR): Promise<void> {
+export async function ensureDemoOperator(trx: Trx, operator: DemoOperator = DEMO_OPERATOR): Promise<void> {
   await findOperator(trx, operator.id).catch(async (error: unknown) => {
     if (!(error instanceof AppError && error.code === 'NOT_FOUND')) throw error;
     await createOperator(trx, operator);
@@ -41,7 +41,7 @@ type RecalledKey = { stored: string | undefined; peppers: readonly [string, ...s
 
 /** A demo operator's key: the stored one if it is still valid, else a new one. */
 export async function recallOperatorKey(
-  db: Knex,
+  db: Database,
   operator: DemoOperator,
   { stored, peppers }: RecalledKey,
 ): Promise<string> {
