@@ -76,6 +76,14 @@ describe('rotation', () => {
     expect(next.key.expiresAt).toEqual(new Date(nowMs + HOUR_MS));
   });
 
+  test('of a key adds the secret holders of the old key to those of the new one', async () => {
+    const old = await make({ secretHolders: ['opr_1', 'opr_2'] });
+    const next = await database.db.transaction((trx) =>
+      rotateKey({ trx, pepper, clock }, { keyId: old.key.id, secretHolders: ['opr_2', 'opr_3'] }),
+    );
+    expect(next.key.secretHolders.toSorted()).toEqual(['opr_1', 'opr_2', 'opr_3']);
+  });
+
   test('of a key that has ended, or was rotated already, is refused', async () => {
     const [revoked, rotated] = [await make(), await make()];
     await database.db.transaction((trx) => revokeKey({ trx, clock }, revoked.key.id));

@@ -4,6 +4,8 @@ import { readBalance } from '../../src/ledger/balance.ts';
 import { addisDay, endOfAddisDay, startOfAddisDay } from '../../src/lib/dates.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import type { UnitOfWork } from '../../src/outbox/record.ts';
+import { decideReceipt } from '../../src/reconciliation/receipts/decide.ts';
+import { recordReceipt } from '../../src/reconciliation/receipts/record.ts';
 import { markCredited, markFailed, markReturned, markSent } from '../../src/settlements/bank-results.ts';
 import { approveSettlement } from '../../src/settlements/decide.ts';
 import { bookLateCredit, dismissLateCredit } from '../../src/settlements/late-credit.ts';
@@ -149,6 +151,19 @@ test('a late credit reported under the trace id of another settlement is rejecte
     existing: { settlementId: other },
   });
   expect(await readSettlement(database.db, failed)).toMatchObject({ status: 'FAILED', lateCredit: null });
+});
+
+test('a late credit is accepted under the trace id of an inbound transfer, or of an outbound one in live', async () => {
+  const id = await approved('sent', 'failed');
+  const [at, reference] = [world.clock(), `FT-${id}`];
+  await world.runInTransaction(async (tx) => {
+    const receipt = { amountSantim: 1_00n, at } as const;
+    await recordReceipt(tx, { ...receipt, environment: 'sandbox', bankReference: reference });
+    const { money } = await recordReceipt(tx, { ...receipt, environment: 'live', bankReference: `IN-${id}` });
+    await decideReceipt(tx, money.id, { decision: { as: 'RETURNED', returnReference: reference }, at });
+  });
+  expect(await does('credited', id)).toMatchObject({ changed: true, settlement: { status: 'FAILED' } });
+  expect(await readSettlement(database.db, id)).toMatchObject({ lateCredit: { bankReference: reference } });
 });
 
 test('a late credit whose trace id is booked for another settlement is not booked', async () => {
