@@ -155,6 +155,7 @@ describe('a settlement', () => {
     const { settlementId } = (await post('settlement', { requestId: 'S-1', amount: 100 })).body.data;
     const cancelled = await post(`settlement/${settlementId}/cancel`);
     expect(cancelled.body.data).toMatchObject({ status: 'CANCELLED', completedAt: FRIDAY.toISOString() });
+    expect(world.enqueued.at(-1)).toMatchObject({ signal: 'cancelled', workflowId: `settlement-${settlementId}` });
     expect((await post(`settlement/${settlementId}/cancel`)).status).toBe(200);
     expect(await balance()).toMatchObject({ available: 1000, reserved: 0 });
     expect(await standing(database.db, settlementId)).toMatchObject({

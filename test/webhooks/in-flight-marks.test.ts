@@ -162,8 +162,8 @@ test('a late success of a delivery that has failed meanwhile makes it DELIVERED 
   const success = await buildAttempt()(claimed, { retryDelaysSeconds: [60], jitter: 0 });
   await markInFlight(id, 6.5, claimed.attemptId);
   const failure = { code: 'http_status', message: 'The receiver responded with 500.' } as const;
-  const failed = { ...success, ...(await claim()), ok: false, httpStatus: 500, failure, nextAttemptAt: null };
-  await recordAttempts(world.db, [failed]);
+  const { attemptId, sequence } = await claim();
+  await recordAttempts(world.db, [{ ...success, attemptId, sequence, ok: false, httpStatus: 500, failure }]);
   const openDeadLetters = () => world.db('webhookDeadLetter').where({ deliveryId: id }).whereNull('closedAt');
   expect([(await delivery(id)).status, (await openDeadLetters()).length]).toEqual(['FAILED', 1]);
   await recordAttempts(world.db, [success]);
