@@ -78,6 +78,21 @@ test('a key from before the pepper was noted is tried under each, and a wrong on
   await rotating.flush();
 });
 
+test('expired and revoked keys do not count as keys under an older pepper', async () => {
+  const before = await countUnderOlderPeppers(database.db, NEW);
+  for (const column of ['expires_at', 'revoked_at']) {
+    const secretHash = hashKey(OLD, await newKey());
+    await rows(
+      database.db,
+      `UPDATE api_key SET ${column} = now() - interval '1 second' WHERE secret_hash = :secretHash`,
+      {
+        secretHash,
+      },
+    );
+  }
+  expect(await countUnderOlderPeppers(database.db, NEW)).toEqual(before);
+});
+
 test("an operator's key is hashed anew as well", async () => {
   const secret = await database.db.transaction(async (trx) => {
     const { id } = await createOperator(trx, { name: 'Sara', email: 'sara@example.et', role: 'admin' });

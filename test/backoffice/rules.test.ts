@@ -61,6 +61,13 @@ describe('fees', () => {
     expect(of(current, 'PAY_IN')).toMatchObject({ own: false, basisPoints: 250 });
   });
 
+  test('the same rule for payments and for payouts is stored for each', async () => {
+    const { body } = await changeFees([FEE, { ...FEE, direction: 'PAY_OUT' }]);
+    for (const direction of ['PAY_IN', 'PAY_OUT']) {
+      expect(of(body.data.current, direction)).toMatchObject({ own: true, basisPoints: 100, version: 1 });
+    }
+  });
+
   test('the same again is no new version, and noted once', async () => {
     await confirmFees([FEE]);
     const again = await changeFees([FEE]);

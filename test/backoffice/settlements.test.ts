@@ -232,7 +232,7 @@ describe('a linked bank account', () => {
     expect((await decide('verify', decision)).status).toBe(200);
     const log = await desk.send('GET', `/api/ops/audit?resourceId=${bankAccountId}`);
     expect(log.body.data).toMatchObject([
-      { action: 'bank-account.verify', before: { status: 'PENDING' }, reason: null },
+      { action: 'bank-account.verify', before: { status: 'PENDING' }, reason: null, ...scope },
     ]);
   });
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-import { deleteOldIdempotencyKeys } from '../../src/http/idempotency.ts';
-import { writeRoute } from '../../src/http/route.ts';
+import { deleteOldIdempotencyKeys, readIdempotentCall } from '../../src/http/idempotency.ts';
+import { writeRoute, type Caller } from '../../src/http/route.ts';
 import { createTransactionRunner } from '../../src/outbox/record.ts';
 import { runSql, createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
@@ -156,6 +156,16 @@ describe('Idempotency-Key', () => {
     expect((await create(a, 'shared')).body.data['id']).toBe(a.id);
     expect((await create(b, 'shared', stubKey('mrc_B'))).body.data['id']).toBe(b.id);
     expect((await create(live, 'shared', stubKey('mrc_A', 'live'))).body.data['id']).toBe(live.id);
+  });
+
+  test('the same key of a merchant and of each of its customers is independent', () => {
+    const scope = { merchantId: 'mrc_A', environment: 'sandbox' } as const;
+    const callers: Caller[] = [
+      { ...scope, kind: 'key', keyId: 'key_1', scopes: [] },
+      ...['cs_1', 'cs_2'].map((sessionId) => ({ ...scope, kind: 'client' as const, sessionId })),
+    ];
+    const request = { key: 'same', route: 'pay', url: '/', rawBody: '' };
+    expect(new Set(callers.map((caller) => readIdempotentCall({ ...request, caller })?.route)).size).toBe(3);
   });
 
   test('requests without a key have an effect each', async () => {

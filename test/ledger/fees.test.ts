@@ -28,6 +28,10 @@ test('a payment smaller than its fee leaves a net of zero', () => {
   expect(feeWithin(rule({ fixedSantim: 5_00n }), 1_00n)).toEqual({ feeSantim: 86n, feeTaxSantim: 14n });
 });
 
+test('a payment that exactly covers its fee and tax is charged the fee of the rule', () => {
+  expect(feeWithin(rule({ basisPoints: 0, fixedSantim: 3n }), 3n)).toEqual({ feeSantim: 3n, feeTaxSantim: 0n });
+});
+
 const anyRule = fc
   .record({
     basisPoints: fc.integer({ min: 0, max: 10_000 }),

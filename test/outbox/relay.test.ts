@@ -95,6 +95,19 @@ describe('a sweep of the outbox', () => {
     expect(sent).toEqual(['now', 'later']);
   });
 
+  test('leaves rows alone that another sweep has leased, until the lease has expired', async () => {
+    const sent: string[] = [];
+    const send = async ({ workflowId }: OutboxRow) => sent.push(workflowId);
+    await leave(start('leased'), start('of a dead process'));
+    await rows(
+      database.db,
+      `UPDATE outbox SET lease_until = now() + CASE workflow_id WHEN 'leased' THEN 1 ELSE -1 END * interval '3 seconds'`,
+    );
+    await sweep(send);
+    expect(sent).toEqual(['of a dead process']);
+    expect(await left()).toMatchObject([{ workflowId: 'leased', isFree: false }]);
+  });
+
   test('postpones a message that Temporal rejects by 1, 2, 4 … 30 s', async () => {
     await leave(start('refused'));
     const pauses: number[] = [];

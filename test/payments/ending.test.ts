@@ -58,6 +58,19 @@ describe('closing a session without a payment', () => {
     expect(await standing(database.db, later.sessionId)).toMatchObject({ session: 'OPEN', events: null });
   });
 
+  test('a session expires at the end of its time, not a millisecond before, by the job and by a read alike', async () => {
+    const [byJob, byRead] = [await buildSession(world, scope), await buildSession(world, scope)];
+    const expire = async () => [
+      await expireSessionIfDue(world.runInTransaction, byRead.sessionId, world.clock()),
+      await expireDueSessions(world.runInTransaction, world.clock(), 100),
+    ];
+    world.pass(30 * MINUTE_MS - 1);
+    expect(await expire()).toEqual([false, 0]);
+    world.pass(1);
+    expect(await expire()).toEqual([true, 1]);
+    expect(await standing(database.db, byJob.sessionId)).toMatchObject({ session: 'EXPIRED' });
+  });
+
   test('ten concurrent expiry jobs expire each session once', async () => {
     const sessions = await Promise.all(
       Array.from({ length: 20 }, () => untilServed(() => buildSession(world, scope, { expiresInMinutes: 5 }))),

@@ -127,16 +127,27 @@ describe("applying a provider's result to a payment", () => {
     });
   });
 
-  test('a retryable decline after the expiry expires the session', async () => {
+  test('a retryable decline at the end of the session or later expires it, with an event and an entry in the timeline', async () => {
+    for (const minutes of [30, 31]) {
+      const payment = await buildPendingPayment(world, scope);
+      world.pass(minutes * 60_000);
+      world.provider.returns(declined(true));
+      await check(payment.attemptId);
+      expect(await standing(database.db, payment.sessionId)).toMatchObject({
+        session: 'EXPIRED',
+        transaction: 'EXPIRED',
+        events: ['checkout.expired', 'payment.created'],
+        timeline: ['session.created', 'attempt.started', 'provider.responded', 'attempt.declined', 'session.expired'],
+      });
+    }
+  });
+
+  test('a retryable decline a millisecond before the end of the session opens it again', async () => {
     const payment = await buildPendingPayment(world, scope);
-    world.pass(31 * 60_000);
+    world.pass(30 * 60_000 - 1);
     world.provider.returns(declined(true));
     await check(payment.attemptId);
-    expect(await standing(database.db, payment.sessionId)).toMatchObject({
-      session: 'EXPIRED',
-      transaction: 'EXPIRED',
-      events: ['checkout.expired', 'payment.created'],
-    });
+    expect(await standing(database.db, payment.sessionId)).toMatchObject({ session: 'OPEN', transaction: 'PENDING' });
   });
 
   test.each([

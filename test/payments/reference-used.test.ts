@@ -31,6 +31,17 @@ afterAll(() => database.drop());
 let references = 0;
 const newReference = () => `ONCE-${(references += 1)}`;
 const check = (attemptId: string) => world.checkAttempt(attemptId, { notifyWorkflow: false });
+/** A payment that its provider has accepted, in the other environment or over another channel. */
+async function pendingElsewhere(elsewhere: { environment?: string; channel?: string }) {
+  const payment = await buildPendingPayment(world, scope);
+  await database.db('paymentAttempt').where({ id: payment.attemptId }).update(elsewhere);
+  await database.db('transaction').where({ id: payment.transactionId }).update(elsewhere);
+  await database
+    .db('checkoutSession')
+    .where({ id: payment.sessionId })
+    .update({ environment: elsewhere.environment ?? scope.environment });
+  return payment;
+}
 const available = async (of = scope) => (await readBalance(database.db, of)).availableSantim;
 
 test('the second transaction reported paid by one reference is held and never SUCCESS', async () => {
@@ -84,16 +95,23 @@ test('the same reference in the other environment or of another channel is anoth
   world.provider.returns({ ...PAID, providerReference });
   await check(payment.attemptId);
   for (const elsewhere of [{ environment: 'live' }, { channel: 'AWASH' }]) {
-    const other = await buildPendingPayment(world, scope);
-    await database.db('paymentAttempt').where({ id: other.attemptId }).update(elsewhere);
-    await database.db('transaction').where({ id: other.transactionId }).update(elsewhere);
-    await database
-      .db('checkoutSession')
-      .where({ id: other.sessionId })
-      .update({ environment: elsewhere.environment ?? scope.environment });
+    const other = await pendingElsewhere(elsewhere);
     world.provider.returns({ ...PAID, providerReference });
     expect(await check(other.attemptId)).toMatchObject({ transactionStatus: 'SUCCESS' });
   }
+});
+
+test.each([
+  ['in the other environment', { environment: 'live' }],
+  ['over another channel', { channel: 'AWASH' }],
+])('held money can be accepted after its reference has paid a transaction %s', async (_, elsewhere) => {
+  const providerReference = newReference();
+  const [held, paid] = [await buildPendingPayment(world, scope), await pendingElsewhere(elsewhere)];
+  world.provider.returns({ ...PAID, providerReference });
+  expect(await check(paid.attemptId)).toMatchObject({ transactionStatus: 'SUCCESS' });
+  world.provider.returns({ ...PAID, providerReference, amountSantim: 8_000n });
+  expect(await check(held.attemptId)).toMatchObject({ attemptStatus: 'HELD' });
+  expect((await acceptHeld(world, held)).transaction).toMatchObject({ status: 'SUCCESS', receivedSantim: 8_000n });
 });
 
 test('held money of another amount is not accepted once its reference has paid another transaction', async () => {

@@ -8,7 +8,7 @@ import { ACCEPTED, buildAttempt, buildSession, buildWorld, PAID, type World } fr
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { withdraw } from '../support/settlements.ts';
-import { buildFreeMerchant, buildLive, PAID_OUT } from '../support/withdrawals.ts';
+import { buildFreeMerchant, buildLive, PAID_OUT, REFUSED } from '../support/withdrawals.ts';
 import { createReconciliationSteps, TODAY } from './world.ts';
 
 type Environment = MerchantScope['environment'];
@@ -68,8 +68,8 @@ async function paidOut(environment: Environment): Promise<string> {
 }
 
 /** Reads, settles and compares the day, as its workflow does; answers what differs. */
-async function compare(environment: Environment) {
-  const day = { environment, channel: 'TELEBIRR', day: TODAY } as const;
+async function compare(environment: Environment, addisDay = TODAY) {
+  const day = { environment, channel: 'TELEBIRR', day: addisDay } as const;
   const steps = createReconciliationSteps({ ...world, checkPayout });
   await world.runInTransaction((tx) => requestRun(tx, world, day));
   const reading = await steps.startImport(reconciliationId(day), world.clock());
@@ -81,8 +81,8 @@ async function compare(environment: Environment) {
   return rows(
     world.db,
     `SELECT kind, type, order_id FROM reconciliation_discrepancy
-     WHERE environment = :environment AND closed_at IS NULL ORDER BY kind, type`,
-    { environment },
+     WHERE environment = :environment AND day = :addisDay AND closed_at IS NULL ORDER BY kind, type`,
+    { environment, addisDay },
   );
 }
 
@@ -116,4 +116,28 @@ test('a pending live payment that the sandbox statement lists is not queried', a
   const queriedBefore = world.provider.queries.length;
   expect(await compare('sandbox')).toEqual([{ kind: 'UNKNOWN_ORDER', type: 'payment', orderId: waiting }]);
   expect(world.provider.queries).toHaveLength(queriedBefore);
+});
+
+test('a payment booked at midnight in Addis Ababa is missing from the statement of the day that begins', async () => {
+  world.pass(Date.parse('2026-03-03T00:00:00.000+03:00') - world.clock().getTime());
+  const orderId = await pay('sandbox', { ...PAID, amountSantim: 1_000_00n });
+  world.pass(60 * 60_000);
+  expect(await compare('sandbox')).toEqual([]);
+  expect(await compare('sandbox', '2026-03-03')).toEqual([
+    { kind: 'MISSING_FROM_STATEMENT', type: 'payment', orderId },
+  ]);
+});
+
+test('a reversal in the statement of the other environment does not cancel out the payout of a FAILED withdrawal', async () => {
+  const payment = await pay('sandbox', { ...PAID, amountSantim: 1_000_00n });
+  const { id } = await withdraw(world, { merchantId, environment: 'sandbox' }, 100_00n);
+  await rows(world.db, "UPDATE withdrawal SET stage = 'CREATED' WHERE id = :id", { id });
+  world.provider.returnsForPayouts(REFUSED);
+  await checkPayout(id, once);
+  listed = {
+    sandbox: [row('payment', payment, 1_000_00n), row('payout', id, 100_00n)],
+    live: [row('payoutReversal', id, 100_00n)],
+  };
+  expect(await compare('live')).toEqual([{ kind: 'UNKNOWN_ORDER', type: 'payoutReversal', orderId: id }]);
+  expect(await compare('sandbox')).toEqual([{ kind: 'UNCONFIRMED', type: 'payout', orderId: id }]);
 });

@@ -43,6 +43,20 @@ test('one reference with two amounts, on one page or two, is a discrepancy until
   expect((await world.compare('TELEBIRR')).status).toBe('CLEAN');
 });
 
+test('a listed payment of the right amount in another currency is a discrepancy, and the day was never clean', async () => {
+  const { attemptId } = await world.pay('TELEBIRR');
+  await world.live(2_000);
+  await check(attemptId);
+  world.alterLists((page) =>
+    page.kind === 'unknown' ? page : { ...page, rows: page.rows.map((row) => ({ ...row, currency: 'USD' })) },
+  );
+  expect(await world.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 1 });
+  expect(await world.open()).toMatchObject([
+    { kind: 'AMOUNT_MISMATCH', orderId: attemptId, bookedSantim: 100_50n, listedSantim: 100_50n },
+  ]);
+  expect(await world.db('reconciliation').first()).toMatchObject({ status: 'DIFFERENCES', lastCleanAt: null });
+});
+
 /** Paid and later sent back there; unsent and ended so here, as after a backup was restored. */
 async function endUnsent(status: 'REJECTED' | 'CANCELLED'): Promise<string> {
   const { attemptId } = await world.pay('AWASH', '0911000007', 1_000_00n);

@@ -52,6 +52,17 @@ test('the statements of two nights for each day of an attempt confirm it unpaid,
   expect(await standing(world.db, paid.sessionId)).toMatchObject(CLEARED);
 });
 
+test('an attempt made half an hour after midnight in Addis Ababa needs no statement of the day before', async () => {
+  await world.live(12.5 * HOUR_MS);
+  const paid = await uncertain('0911000004');
+  await world.simulator.fault({ kind: 'serverError', on: 'query' });
+  for (const _night of [1, 2]) {
+    await world.live(DAY_MS);
+    for (const day of ['2026-03-03', '2026-03-04']) await world.compare('TELEBIRR', day);
+  }
+  expect(await standing(world.db, paid.sessionId)).toMatchObject(CLEARED);
+});
+
 test('one night confirms an attempt unpaid together with its provider’s definite "not paid"', async () => {
   const paid = await uncertain('0911000004');
   await world.compare('TELEBIRR', FIRST_DAY);

@@ -155,6 +155,7 @@ describe('a settlement', () => {
     const { settlementId } = (await post('settlement', { requestId: 'S-1', amount: 100 })).body.data;
     const cancelled = await post(`settlement/${settlementId}/cancel`);
     expect(cancelled.body.data).toMatchObject({ status: 'CANCELLED', completedAt: FRIDAY.toISOString() });
+    expect(world.enqueued.at(-1)).toMatchObject({ signal: 'cancelled', workflowId: `settlement-${settlementId}` });
     expect((await post(`settlement/${settlementId}/cancel`)).status).toBe(200);
     expect(await balance()).toMatchObject({ available: 1000, reserved: 0 });
     expect(await standing(database.db, settlementId)).toMatchObject({
@@ -240,7 +241,7 @@ describe('a settlement', () => {
     expect((await get('settlement')).body.pagination.total).toBe(0);
   });
 
-  test("a merchant's own settlement limits override the platform's", async () => {
+  test("a merchant's own settlement limits override the platform's, and are inclusive", async () => {
     await rows(
       database.db,
       'INSERT INTO settlement_limit (merchant_id, min_santim, max_santim) VALUES (:merchantId, 5000, 20000)',
@@ -252,7 +253,11 @@ describe('a settlement', () => {
     );
     const { message } = (await post('settlement', { requestId: 'S-1', all: true })).body;
     expect(message).toBe('amount must be at most 200.00 ETB in a settlement, all that is available is 1000.00');
+    expect((await post('settlement', { requestId: 'S-1', amount: 200.01 })).body.error.code).toBe(
+      'AMOUNT_ABOVE_MAXIMUM',
+    );
     expect((await post('settlement', { requestId: 'S-1', amount: 200 })).status).toBe(202);
+    expect((await post('settlement', { requestId: 'S-2', amount: 50 })).status).toBe(202);
   });
 
   test('of the sandbox is advanced step by step with unchanged dates; a live key cannot advance one', async () => {

@@ -130,6 +130,12 @@ describe('the linked bank account', () => {
       },
     );
 
+    test('is usable once it is verified, without a hold, if only the sandbox had a verified account before', async () => {
+      expect((await link()).body.data.status).toBe('VERIFIED');
+      await verify(await linkLive({ accountNumber: '01320123456', bankCode: 'AWASH' }));
+      expect((await askLive()).body.error.code).toBe('INSUFFICIENT_BALANCE');
+    });
+
     test('that was verified can be rejected later, and is then unusable for settlements', async () => {
       const bankAccountId = await linkLive();
       await verify(bankAccountId);

@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 
 import { readBalance } from '../../src/ledger/balance.ts';
-import { addisDay, startOfAddisDay } from '../../src/lib/dates.ts';
+import { addisDay, endOfAddisDay, startOfAddisDay } from '../../src/lib/dates.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import type { UnitOfWork } from '../../src/outbox/record.ts';
+import { decideReceipt } from '../../src/reconciliation/receipts/decide.ts';
+import { recordReceipt } from '../../src/reconciliation/receipts/record.ts';
 import { markCredited, markFailed, markReturned, markSent } from '../../src/settlements/bank-results.ts';
 import { approveSettlement } from '../../src/settlements/decide.ts';
 import { bookLateCredit, dismissLateCredit } from '../../src/settlements/late-credit.ts';
@@ -141,6 +143,29 @@ test('booking a late credit without sufficient balance is rejected, and the cred
   expect(await does('book', id)).toMatchObject({ settlement: { status: 'COMPLETED' } });
 });
 
+test('a late credit reported under the trace id of another settlement is rejected and not stored', async () => {
+  const [other, failed] = [await approved('sent', 'credited'), await approved('sent', 'failed')];
+  const credit = { ...by(), bankReference: `FT-${other}`, creditedAt: world.clock() };
+  await expect(world.runInTransaction((tx) => markCredited(tx, failed, credit))).rejects.toMatchObject({
+    code: 'DUPLICATE_REFERENCE',
+    existing: { settlementId: other },
+  });
+  expect(await readSettlement(database.db, failed)).toMatchObject({ status: 'FAILED', lateCredit: null });
+});
+
+test('a late credit is accepted under the trace id of an inbound transfer, or of an outbound one in live', async () => {
+  const id = await approved('sent', 'failed');
+  const [at, reference] = [world.clock(), `FT-${id}`];
+  await world.runInTransaction(async (tx) => {
+    const receipt = { amountSantim: 1_00n, at } as const;
+    await recordReceipt(tx, { ...receipt, environment: 'sandbox', bankReference: reference });
+    const { money } = await recordReceipt(tx, { ...receipt, environment: 'live', bankReference: `IN-${id}` });
+    await decideReceipt(tx, money.id, { decision: { as: 'RETURNED', returnReference: reference }, at });
+  });
+  expect(await does('credited', id)).toMatchObject({ changed: true, settlement: { status: 'FAILED' } });
+  expect(await readSettlement(database.db, id)).toMatchObject({ lateCredit: { bankReference: reference } });
+});
+
 test('a late credit whose trace id is booked for another settlement is not booked', async () => {
   const [late, other] = [await approved('sent', 'failed', 'credited'), await approved('sent')];
   const credit = { ...by(), bankReference: `FT-${late}`, creditedAt: world.clock() };
@@ -168,6 +193,13 @@ test('dismissing a late credit leaves the settlement FAILED, and a repeated repo
   });
   await expect(does('book', id)).rejects.toMatchObject({ code: 'INVALID_STATE' });
   expect(await does('creditedAgain', id)).toMatchObject({ changed: true, settlement: { lateCreditResolution: null } });
+});
+
+test('a credit of today is accepted half an hour after midnight in Addis Ababa, when it is yesterday in UTC', async () => {
+  const id = await approved('sent');
+  const halfPast = endOfAddisDay(addisDay(world.clock())).getTime() + 1_800_000;
+  world.pass(halfPast - world.clock().getTime());
+  expect(await does('credited', id)).toMatchObject({ settlement: { status: 'COMPLETED', creditedAt: world.clock() } });
 });
 
 test('any sequence of bank results leaves the money either paid once or with the merchant, and the ledger consistent', async () => {

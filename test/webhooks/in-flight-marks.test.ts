@@ -151,3 +151,21 @@ test('a success that is recorded after its attempt was recorded as interrupted s
   expect(await delivery(id)).toMatchObject({ status: 'DELIVERED', inFlightAttemptId: null });
   expect(await attemptsOf(id)).toMatchObject([{ sequence: 1, failure: null, httpStatus: 200 }]);
 });
+
+test('a late success of a delivery that has failed meanwhile makes it DELIVERED and closes its dead letter', async () => {
+  const shop = await receiver();
+  const { record } = await buildSubscriber(shop);
+  const id = await record();
+  const claim = async () =>
+    (await claimOne(world.db, { deliveryId: id, startedAt: new Date(), reclaim: true })) as ClaimedAttempt;
+  const claimed = await claim();
+  const success = await buildAttempt()(claimed, { retryDelaysSeconds: [60], jitter: 0 });
+  await markInFlight(id, 6.5, claimed.attemptId);
+  const failure = { code: 'http_status', message: 'The receiver responded with 500.' } as const;
+  const { attemptId, sequence } = await claim();
+  await recordAttempts(world.db, [{ ...success, attemptId, sequence, ok: false, httpStatus: 500, failure }]);
+  const openDeadLetters = () => world.db('webhookDeadLetter').where({ deliveryId: id }).whereNull('closedAt');
+  expect([(await delivery(id)).status, (await openDeadLetters()).length]).toEqual(['FAILED', 1]);
+  await recordAttempts(world.db, [success]);
+  expect([(await delivery(id)).status, (await openDeadLetters()).length]).toEqual(['DELIVERED', 0]);
+});

@@ -117,7 +117,15 @@ describe('a resend of one event', () => {
 
     expect(await world.attempt(deliveryId, { httpStatus: 500 })).toBe('FAILED');
     expect((await delivery(deliveryId)).deadLetteredAt).toEqual(world.clock.now);
-    expect(await openDeadLetters(deliveryId)).toBe(1);
+    const deadLetters = await world.db('webhookDeadLetter').where({ deliveryId });
+    expect(deadLetters).toMatchObject([{ reason: 'resend_failed', closedAt: null }]);
+  });
+
+  test('a delivery that fails for the last time opens a dead letter with the reason "exhausted"', async () => {
+    await world.subscribe(scope);
+    const { deliveryId } = await world.failedDelivery(scope);
+    const deadLetters = await world.db('webhookDeadLetter').where({ deliveryId });
+    expect(deadLetters).toMatchObject([{ reason: 'exhausted', openedAt: world.clock.now, closedAt: null }]);
   });
 
   test('a DELIVERED delivery is resent only with force, and stays DELIVERED when that fails', async () => {

@@ -7,7 +7,7 @@ import { measureWithdrawals } from '../../src/withdrawals/monitoring.ts';
 import { readWithdrawal } from '../../src/withdrawals/queries.ts';
 import { createCheckPayout, recheckProvenPayouts } from '../../src/withdrawals/sync.ts';
 import { NOT_THERE, PAID_OUT, REFUSED, REVERSED } from '../support/withdrawals.ts';
-import { CHECK, useWithdrawalWorld } from './world.ts';
+import { CHECK, COMPLETED, useWithdrawalWorld } from './world.ts';
 
 const FUNDED = 100_000n;
 /** 100 birr, 5 fee, 0.75 tax. */
@@ -50,6 +50,15 @@ test('a decline after a report of another amount releases no money and sends not
     isContradicted: false,
     cases: [{ status: 'PENDING', decision: null, closedAt: expect.any(Date) }],
   });
+});
+
+test('a repeat of the report that left a withdrawal UNKNOWN contradicts the operators’ COMPLETED', async () => {
+  const id = await world.ready();
+  await world.report(id, { ...PAID_OUT, amountSantim: 99_50n }, REFUSED);
+  await world.resolve(id, { ...COMPLETED, paidSantim: 99_50n });
+  expect(await conflictOf(id)).toMatchObject({ status: 'SUCCESS', isContradicted: false });
+  await world.report(id, REFUSED);
+  expect(await conflictOf(id)).toMatchObject({ status: 'SUCCESS', isContradicted: true });
 });
 
 test('a decline after SUCCESS posts nothing and opens a case; a repeat does not open the decided case again', async () => {

@@ -1,6 +1,17 @@
 import { listCases } from '../../src/withdrawals/conflicts.ts';
 import { resolveWithdrawal } from '../../src/withdrawals/resolve.ts';
-import { UNKNOWN_PAYOUT, NOT_THERE, PAID_OUT, REFUSED, REVERSED, TAKEN } from '../support/withdrawals.ts';
+import { approveWithdrawal } from '../../src/withdrawals/review.ts';
+import { withdraw } from '../support/settlements.ts';
+import {
+  buildLive,
+  fund,
+  UNKNOWN_PAYOUT,
+  NOT_THERE,
+  PAID_OUT,
+  REFUSED,
+  REVERSED,
+  TAKEN,
+} from '../support/withdrawals.ts';
 import { COMPLETED, FAILED, useWithdrawalWorld, type WithdrawalWorld } from './world.ts';
 
 const FUNDED = 1_000_00n;
@@ -80,6 +91,26 @@ test('a provider reference of one withdrawal is rejected for another', async () 
   const again = world.runInTransaction((tx) => resolveWithdrawal(tx, second, decision));
   await expect(again).rejects.toThrow(`providerReference is that of ${first}`);
   expect(await resolve(second, COMPLETED)).toMatchObject({ row: { status: 'SUCCESS' } });
+});
+
+test('a provider reference of a withdrawal that was reversed is rejected for another', async () => {
+  const [first, second] = [await world.ready(), await world.ready()];
+  await world.report(first, { ...PAID_OUT, providerReference: 'OUT-R' }, { ...REVERSED, providerReference: 'OUT-R' });
+  await world.report(second, UNKNOWN_PAYOUT);
+  const decision = { ...COMPLETED, providerReference: 'OUT-R', operatorId: 'opr_1', at: world.clock() };
+  const again = world.runInTransaction((tx) => resolveWithdrawal(tx, second, decision));
+  await expect(again).rejects.toThrow(`providerReference is that of ${first}`);
+});
+
+test('a provider reference of a withdrawal in the other environment is accepted', async () => {
+  const id = await world.ready();
+  await world.report(id, UNKNOWN_PAYOUT);
+  const live = await buildLive(world.db, world.scope);
+  await fund(world, live, FUNDED);
+  const { id: ofLive } = await withdraw(world, live, 100_00n);
+  await world.runInTransaction((tx) => approveWithdrawal(tx, ofLive, { operatorId: 'opr_1', at: world.clock() }));
+  await world.report(ofLive, { ...PAID_OUT, providerReference: `${COMPLETED.providerReference}-${id}` });
+  expect(await resolve(id, COMPLETED)).toMatchObject({ row: { status: 'SUCCESS' } });
 });
 
 test('a SUBMITTED withdrawal can be resolved after a day, and not before', async () => {

@@ -50,6 +50,11 @@ describe('rejected requests for a withdrawal', () => {
     });
   });
 
+  test('the smallest amount, the largest one and all that is left of the daily limit are accepted', async () => {
+    await limitTo250ADay();
+    for (const amount of [1, 200, 49]) expect((await world.request({ amount })).status).toBe(202);
+  });
+
   test.each([
     ['three decimals', { amount: 1.001 }, 'amount'],
     ['a negative amount', { amount: -1 }, 'amount'],

@@ -1,7 +1,8 @@
 import { rows } from '../../src/lib/db.ts';
 import type { PayoutOutcome } from '../../src/providers/provider.ts';
+import { readWithdrawal } from '../../src/withdrawals/queries.ts';
 import { createCheckPayout } from '../../src/withdrawals/sync.ts';
-import { NOT_THERE, PAID_OUT } from '../support/withdrawals.ts';
+import { NOT_THERE, PAID_OUT, TAKEN, UNKNOWN_PAYOUT } from '../support/withdrawals.ts';
 import { CHECK, useWithdrawalWorld } from './world.ts';
 
 const LEASE_MS = 10_000;
@@ -27,6 +28,20 @@ describe('the lease of a withdrawal', () => {
     release(PAID_OUT);
     expect(await first).toMatchObject({ queried: true, row: { status: 'SUCCESS' } });
     expect(await world.balance()).toEqual([894_25n, 0n]);
+  });
+
+  test('a report that arrives after its lease has expired does not replace that of a later check', async () => {
+    const id = await world.ready();
+    let release: (outcome: PayoutOutcome) => void = () => undefined;
+    world.provider.returnsForPayouts(() => new Promise((resolve) => (release = resolve)), TAKEN);
+    const first = world.checkPayout(id, CHECK);
+    while (questions().length === 0) await new Promise((resolve) => setImmediate(resolve));
+    world.pass(LEASE_MS);
+    const later = await createCheckPayout(world)(id, CHECK);
+    expect(later).toMatchObject({ queried: true, row: { stage: 'SUBMITTED', lastOutcome: 'accepted' } });
+    release(UNKNOWN_PAYOUT);
+    await first;
+    expect(await readWithdrawal(world.db, id)).toEqual(later.row);
   });
 
   test('a withdrawal leased by a dead process is checked again when the lease expires, and no earlier', async () => {

@@ -1,9 +1,34 @@
 import { rows } from '../../src/lib/db.ts';
 import { readPaidBefore } from '../../src/withdrawals/queries.ts';
-import { approveWithdrawal, autoDecide, rejectWithdrawal } from '../../src/withdrawals/review.ts';
+import {
+  approveWithdrawal,
+  assessReview,
+  autoDecide,
+  rejectWithdrawal,
+  resumeUnsent,
+} from '../../src/withdrawals/review.ts';
 import { withdraw } from '../support/settlements.ts';
-import { buildLive, fund, PAID_OUT } from '../support/withdrawals.ts';
+import { buildFreeMerchant, buildLive, fund, PAID_OUT } from '../support/withdrawals.ts';
 import { CHECK, useWithdrawalWorld } from './world.ts';
+
+const HOUR_MS = 3_600_000;
+
+test.each([
+  ['two days less a millisecond', -1, ['NEW_BENEFICIARY']],
+  ['exactly two days', 0, []],
+])('a beneficiary paid for the first time %s ago has these reasons for a review', (_, moreMs, reasons) => {
+  const at = new Date('2026-03-04T09:00:00.000Z');
+  const assessed = assessReview({
+    environment: 'live',
+    amountSantim: 10_00n,
+    policy: { largeAmountSantim: 100_00n, twoPersonSantim: 200_00n, perHourMax: 20 },
+    inLastHour: 0,
+    paidThereBefore: true,
+    firstPaidThereAsAt: new Date(at.getTime() - 48 * HOUR_MS - moreMs),
+    at,
+  });
+  expect(assessed).toEqual({ reasons, approvalsNeeded: reasons.length });
+});
 
 describe('the review of a withdrawal', () => {
   const world = useWithdrawalWorld();
@@ -45,6 +70,40 @@ describe('the review of a withdrawal', () => {
     expect((await withdraw(world, world.scope)).reviewReasons).toEqual(['NEW_BENEFICIARY']);
   });
 
+  test('a withdrawal is reviewed when its merchant has as many in the last hour as the policy allows', async () => {
+    await rows(
+      world.db,
+      `INSERT INTO review_policy (merchant_id, large_amount_santim, two_person_santim, per_hour_max)
+       VALUES (:merchantId, 10000, 20000, 2)`,
+      world.scope,
+    );
+    const isTooMany = async () => {
+      const { reviewReasons } = await withdraw(world, world.scope, 1_00n);
+      return reviewReasons.includes('MANY_IN_AN_HOUR');
+    };
+    expect([await isTooMany(), await isTooMany(), await isTooMany()]).toEqual([false, false, true]);
+    world.pass(HOUR_MS - 1);
+    expect(await isTooMany()).toBe(true);
+    world.pass(1);
+    expect(await isTooMany()).toBe(false);
+  });
+
+  test('withdrawals of live do not count for the hour and the daily limit of the sandbox', async () => {
+    await rows(
+      world.db,
+      `INSERT INTO review_policy (merchant_id, large_amount_santim, two_person_santim, per_hour_max)
+       VALUES (:merchantId, 10000, 20000, 2)`,
+      world.scope,
+    );
+    const live = await buildLive(world.db, world.scope);
+    await fund(world, live, 1_000_00n);
+    await withdraw(world, live);
+    await withdraw(world, live);
+    const { reviewReasons, limitSnapshot } = await withdraw(world, world.scope);
+    expect(reviewReasons).not.toContain('MANY_IN_AN_HOUR');
+    expect(limitSnapshot).toMatchObject({ usedTodaySantim: 0 });
+  });
+
   test('an operator and the sandbox may each give one of two approvals', async () => {
     await rows(
       world.db,
@@ -69,10 +128,12 @@ describe('the review of a withdrawal', () => {
     const id = answer.data.withdrawalRequestId;
     expect(answer.data.reviewReasons).toContain('LARGE_AMOUNT');
     await autoDecide(world, id, world.clock());
+    const signals = () => world.enqueued.filter(({ workflowId, kind }) => kind === 'signal' && workflowId.endsWith(id));
     expect((await approve(id, 'opr_1')).stage).toBe('UNDER_REVIEW');
+    expect(signals()).toEqual([]);
     await expect(approve(id, 'opr_1')).rejects.toMatchObject({ code: 'INVALID_STATE' });
     expect((await approve(id, 'opr_2')).stage).toBe('CREATED');
-    expect(world.enqueued.at(-1)).toMatchObject({ kind: 'signal', signal: 'approved', workflowId: `withdrawal-${id}` });
+    expect(signals()).toMatchObject([{ signal: 'approved', workflowId: `withdrawal-${id}` }]);
     await expect(approve(id, 'opr_3')).rejects.toMatchObject({ code: 'INVALID_STATE' });
   });
 
@@ -145,5 +206,17 @@ describe('the review of a withdrawal', () => {
     await is('ACTIVE');
     await world.checkPayout(id, CHECK);
     expect(world.provider.payoutQueries).toMatchObject([{ question: 'payout', orderId: id }]);
+  });
+
+  test('the end of a suspension signals the approved withdrawals of that merchant only', async () => {
+    const [suspended, other] = [world.scope, await buildFreeMerchant(world)];
+    await fund(world, other, 1_000_00n);
+    const { id: ofAnother } = await withdraw(world, other);
+    await approve(ofAnother, 'opr_1');
+    const [approved, { id: underReview }] = [await world.ready(), await withdraw(world, suspended)];
+    expect(await world.read(underReview)).toMatchObject({ stage: 'UNDER_REVIEW' });
+    const before = world.enqueued.length;
+    await world.runInTransaction((tx) => resumeUnsent(tx, suspended.merchantId));
+    expect(world.enqueued.slice(before)).toMatchObject([{ signal: 'approved', workflowId: `withdrawal-${approved}` }]);
   });
 });

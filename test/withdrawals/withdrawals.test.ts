@@ -192,12 +192,24 @@ describe('the life of a withdrawal', () => {
     const again = await world.send('POST', PATH, sent);
     expect([first.status, again.status]).toEqual([202, 200]);
     expect(again.body.data).toEqual(first.body.data);
-    const other = await world.send('POST', PATH, { ...sent, amount: 101 });
-    expect(other.status).toBe(409);
-    expect(other.body.error).toMatchObject({
-      code: 'DUPLICATE_REFERENCE',
-      existing: { withdrawalRequestId: first.body.data.withdrawalRequestId },
-    });
+    const beneficiary = { phone: '0911000001', accountName: 'Abebe Bikila' };
+    for (const change of [
+      { amount: 101 },
+      { channel: 'CBE_BIRR' },
+      { destination: { ...beneficiary, phone: '0911000002' } },
+      { destination: { ...beneficiary, accountName: 'Somebody Else' } },
+      { reason: 'Rent' },
+    ]) {
+      const other = await world.send('POST', PATH, { ...sent, ...change });
+      expect({ change, status: other.status, error: other.body.error }).toMatchObject({
+        change,
+        status: 409,
+        error: {
+          code: 'DUPLICATE_REFERENCE',
+          existing: { withdrawalRequestId: first.body.data.withdrawalRequestId },
+        },
+      });
+    }
     expect(await world.balance()).toEqual([894_25n, 105_75n]);
   });
 

@@ -80,6 +80,19 @@ test.each(STATUSES)('an application that is %s accepts only the decisions of tha
   }
 });
 
+test('the operator who submitted an application cannot raise its tier, and can lower it', async () => {
+  await plant('APPROVED');
+  const submitted = `UPDATE kyc_application SET tier = 1, submitted_by = 'opr_1' WHERE merchant_id = :merchantId`;
+  await rows(world.db, submitted, { merchantId: applicant.merchantId });
+  const raise = (operatorId: string) =>
+    world.runInTransaction((tx) =>
+      changeTier(tx, { ...applicant.scope('live'), operatorId, at: world.now(), tier: 2, reason: 'Growth' }),
+    );
+  await expect(raise('opr_1')).rejects.toMatchObject({ code: 'INVALID_STATE' });
+  expect(await raise('opr_2')).toMatchObject({ tier: 2 });
+  expect(await decide('changeTier', 'opr_1')).toMatchObject({ tier: 1 });
+});
+
 test('a merchant reads the reason and the kind of actor, not the name, and may apply again after REJECTED and MORE_INFO_NEEDED', async () => {
   await applicant.apply('live');
   await decide('startReview', 'opr_planted');
