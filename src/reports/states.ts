@@ -11,3 +11,13 @@ export type ReportFormat = (typeof REPORT_FORMATS)[number];
 
 export const REPORT_STATUSES = ['QUEUED', 'RUNNING', 'READY', 'FAILED', 'CANCELLED', 'EXPIRED'] as const;
 export type ReportStatus = (typeof REPORT_STATUSES)[number];
+
+/** The transitions. FAILED: too many rows, or its workflow has failed for good. EXPIRED: its file is deleted. */
+export const REPORT_TRANSITIONS: Readonly<Record<ReportStatus, readonly ReportStatus[]>> = {
+  QUEUED: ['RUNNING', 'FAILED', 'CANCELLED'],
+  RUNNING: ['READY', 'FAILED', 'CANCELLED'],
+  READY: ['EXPIRED'],
+  FAILED: [],
+  CANCELLED: [],
+  EXPIRED: [],
+};

@@ -10,6 +10,15 @@ export type WithdrawalStatus = (typeof WITHDRAWAL_STATUSES)[number];
 export const WITHDRAWAL_STAGES = ['CREATED', 'UNDER_REVIEW', 'SUBMITTED', 'UNKNOWN', 'COMPLETED'] as const;
 export type WithdrawalStage = (typeof WITHDRAWAL_STAGES)[number];
 
+/** The stages of a PENDING withdrawal. Every other status has the stage COMPLETED. */
+export const STAGE_TRANSITIONS: Readonly<Record<WithdrawalStage, readonly WithdrawalStage[]>> = {
+  UNDER_REVIEW: ['CREATED', 'COMPLETED'],
+  CREATED: ['SUBMITTED', 'COMPLETED'],
+  SUBMITTED: ['UNKNOWN', 'COMPLETED'],
+  UNKNOWN: ['SUBMITTED', 'COMPLETED'],
+  COMPLETED: [],
+};
+
 /**
  * The transitions. A paid withdrawal can be reversed. A failed one that was paid after all becomes SUCCESS by operators'
  * resolution only. No other transition leaves a final status.

@@ -139,7 +139,7 @@ describe('npm start', () => {
   }, 60_000);
 
   test('prints the command that creates a key for the demo merchant without one', () => {
-    expect(started.output()).toMatch(/"New Shop" has no key yet.*\n.*keys create mrc_01NEWSH0P/);
+    expect(started.output()).toMatch(/"New Shop" has no key yet.*\n.*keys invite mrc_01NEWSH0P/);
   });
 
   test('reports its addresses and pid by status --json', () => {

@@ -2,6 +2,18 @@
 export const DELIVERY_STATUSES = ['PENDING', 'RETRYING', 'DELIVERED', 'FAILED', 'SKIPPED'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
+/**
+ * The transitions. A final status is left by a resend, which is PENDING; SKIPPED: the subscription is inactive. FAILED →
+ * DELIVERED: the outcome of an attempt that was recorded as interrupted is known late.
+ */
+export const DELIVERY_TRANSITIONS: Readonly<Record<DeliveryStatus, readonly DeliveryStatus[]>> = {
+  PENDING: ['DELIVERED', 'RETRYING', 'FAILED', 'SKIPPED'],
+  RETRYING: ['DELIVERED', 'FAILED', 'SKIPPED'],
+  DELIVERED: ['PENDING'],
+  FAILED: ['PENDING', 'DELIVERED'],
+  SKIPPED: ['PENDING'],
+};
+
 /** An event's own status is that of its worst delivery; NO_SUBSCRIBERS without any delivery. */
 export const EVENT_STATUSES = [...DELIVERY_STATUSES, 'NO_SUBSCRIBERS'] as const;
 export type EventStatus = (typeof EVENT_STATUSES)[number];
