@@ -8,7 +8,8 @@ import {
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { startReceiver } from './support/receiver.ts';
 import { resultOf } from './support/temporal.ts';
-import { createWorkerWorld, readDelivery, until } from './support/worker.ts';
+import { until } from './support/until.ts';
+import { createWorkerWorld, readDelivery } from './support/worker.ts';
 
 describe('the statements of an operation, BEGIN and COMMIT aside', () => {
   let database: TestDatabase;

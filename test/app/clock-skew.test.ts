@@ -1,6 +1,6 @@
 import { buy, createGround, PHONES, type Ground, type GroundMerchant } from '../chaos/ground.ts';
 import { startProgram, type Program } from '../support/program.ts';
-import { until } from '../support/worker.ts';
+import { until } from '../support/until.ts';
 
 const MINUTE_MS = 60_000;
 

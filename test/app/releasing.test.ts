@@ -1,5 +1,5 @@
 import { buy, createGround, PHONES, type Ground, type GroundMerchant } from '../chaos/ground.ts';
-import { until } from '../support/worker.ts';
+import { until } from '../support/until.ts';
 
 let ground: Ground;
 let merchant: GroundMerchant;

@@ -26,12 +26,3 @@ export function hundredths(value: number): number {
 export function nowMs(): number {
   return performance.timeOrigin + performance.now();
 }
-
-/** Resolves when the condition holds, asked every 10 ms; rejects after the time. */
-export async function until(what: string, isTrue: () => boolean, withinMs: number): Promise<void> {
-  const deadlineMs = Date.now() + withinMs;
-  while (!isTrue()) {
-    if (Date.now() > deadlineMs) throw new Error(`${what}: not within ${withinMs / 1000} s`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}

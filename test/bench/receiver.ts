@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { nowMs, until } from './numbers.ts';
+import { until } from '../support/until.ts';
+import { nowMs } from './numbers.ts';
 
 /** A good receiver: answers at once, and remembers when which event came. */
 export type Receiver = {
@@ -33,10 +34,11 @@ export async function startReceiver(): Promise<Receiver> {
     close,
     arrivals,
     duplicates: () => duplicates,
-    untilArrived: async (count, withinMs) =>
-      until(`${count} events`, () => arrivals.size >= count, withinMs).catch((error: Error) => {
-        throw new Error(`${error.message}; ${arrivals.size} came`);
-      }),
+    untilArrived: async (count, withinMs) => {
+      await until(`${count} events`, () => arrivals.size >= count, withinMs).catch((error: Error) => {
+        throw new Error(`${error.message}; ${arrivals.size} arrived`);
+      });
+    },
     forget: () => {
       arrivals.clear();
       duplicates = 0;

@@ -10,7 +10,7 @@ import { createTemporalGateway, temporalOptions } from '../../src/temporal/clien
 import { DELIVERY_STATUSES } from '../../src/webhooks/delivery/states.ts';
 import { testStack } from '../support/stack-facts.ts';
 import { connectTestTemporal, type TestTemporal } from '../support/temporal.ts';
-import { until } from '../support/worker.ts';
+import { until } from '../support/until.ts';
 import { productDocument, productRoutes } from './document.ts';
 
 const read = (page: string): string => readFileSync(new URL(`../../docs/operations/${page}`, import.meta.url), 'utf8');

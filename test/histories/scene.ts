@@ -1,6 +1,6 @@
 import type { Ground, GroundMerchant } from '../chaos/ground.ts';
 import { buildWorld, type World } from '../support/build.ts';
-import { until } from '../support/worker.ts';
+import { until } from '../support/until.ts';
 
 /** Where a history is lived through. */
 export type Scene = { ground: Ground; merchant: GroundMerchant };

@@ -7,8 +7,8 @@ import { readSettlement } from '../../src/settlements/queries.ts';
 import { settlementWorkflowId } from '../../src/settlements/workflow-input.ts';
 import { ask as askFor, linkAccount } from '../support/settlements.ts';
 import { skipTime } from '../support/temporal.ts';
+import { until } from '../support/until.ts';
 import { fund } from '../support/withdrawals.ts';
-import { until } from '../support/worker.ts';
 import { moneyOf, untilItSays, type Scene, type Scenes } from './scene.ts';
 
 /** By their santim the sandbox decides. */

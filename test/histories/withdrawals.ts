@@ -3,8 +3,8 @@ import { readWithdrawal } from '../../src/withdrawals/queries.ts';
 import { approveWithdrawal, rejectWithdrawal } from '../../src/withdrawals/review.ts';
 import { withdrawalWorkflowId } from '../../src/withdrawals/workflow.ts';
 import { skipTime } from '../support/temporal.ts';
+import { until } from '../support/until.ts';
 import { fund } from '../support/withdrawals.ts';
-import { until } from '../support/worker.ts';
 import { moneyOf, untilItSays, untilSent, type Scene, type Scenes } from './scene.ts';
 
 const MINUTE_MS = 60_000;

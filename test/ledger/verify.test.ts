@@ -32,7 +32,7 @@ import { CORRUPTIONS } from './corruptions.ts';
 const MINUTE_MS = 60_000;
 const OTHER_AMOUNT = { ...PAID, amountSantim: 8_000n };
 
-/** What an operator does, and when. */
+/** The context of an operator's decision. */
 const by = (world: World) => ({ operatorId: 'opr_1', at: world.clock() });
 
 async function pay(world: World, scope: MerchantScope, outcome = PAID) {
@@ -42,7 +42,7 @@ async function pay(world: World, scope: MerchantScope, outcome = PAID) {
   return payment;
 }
 
-/** Paid once the session was over. */
+/** A payment confirmed after the session has expired. */
 async function payLate(world: World, scope: MerchantScope) {
   const payment = await buildPendingPayment(world, scope);
   world.pass(30 * MINUTE_MS);
@@ -54,7 +54,7 @@ async function payLate(world: World, scope: MerchantScope) {
   return payment;
 }
 
-/** Paid by a second try, then by the first one as well. */
+/** A payment with two paid attempts. */
 async function payTwice(world: World, scope: MerchantScope) {
   const first = await buildPendingPayment(world, scope);
   world.provider.returns(declined(true), ACCEPTED, PAID);
@@ -67,7 +67,7 @@ async function payTwice(world: World, scope: MerchantScope) {
   return first;
 }
 
-/** One withdrawal that is paid and one that is open; one settlement that is credited and one that is open. */
+/** A paid and an open withdrawal, a credited and an open settlement. */
 async function takeOut(world: World, scope: MerchantScope): Promise<void> {
   const { id } = await withdraw(world, scope);
   await autoDecide(world, id, world.clock());
@@ -109,7 +109,7 @@ describe('meskot ledger verify', () => {
   afterEach(() => database.drop());
   afterAll(() => sound.drop());
 
-  /** Writes past the ledger's own guards, as somebody with the keys to the database could. */
+  /** Writes with the ledger's triggers disabled, as direct access to the database allows. */
   async function corrupt(sql: string): Promise<void> {
     const client = new pg.Client({ connectionString: database.ownerUrl });
     await client.connect();
@@ -144,10 +144,10 @@ describe('meskot ledger verify', () => {
     for (const { description } of ledgerChecks) expect(written.join('')).toContain(`yes    ${description}`);
   });
 
-  test.each(CORRUPTIONS)('it finds that %s', async (_what, sql, check) => {
+  test.each(CORRUPTIONS)('meskot ledger verify finds %s', async (_what, sql, check) => {
     await corrupt(sql);
-    const broken = await verifyLedger(database.db, ledgerChecks);
-    expect(broken.map((one) => one.check)).toContain(check);
+    const violations = await verifyLedger(database.db, ledgerChecks);
+    expect(violations.map((one) => one.check)).toContain(check);
     const write = (): void => {};
     expect(await runLedgerCommand(['verify'], { db: database.db, checks: ledgerChecks, write })).toBe(1);
   });

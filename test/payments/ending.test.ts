@@ -256,7 +256,7 @@ describe('how a session ends without money', () => {
     await world.checkAttempt(attemptId, { notifyWorkflow: false });
     world.pass(30 * MINUTE_MS);
     await world.checkAttempt(attemptId, { notifyWorkflow: false });
-    expect(world.provider.queries.map((one) => one.question)).toEqual(['initiate', 'query']);
+    expect(world.provider.queries.map((one) => one.operation)).toEqual(['initiate', 'query']);
     expect(await standing(database.db, sessionId)).toMatchObject({ transaction: 'SUCCESS' });
   });
 });

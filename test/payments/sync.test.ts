@@ -52,7 +52,7 @@ describe('checking an attempt', () => {
       outcomeKind: 'pending',
       redirectUrl: 'https://pay.example/confirm',
     });
-    expect(world.provider.queries.map((one) => one.question)).toEqual(['initiate', 'query']);
+    expect(world.provider.queries.map((one) => one.operation)).toEqual(['initiate', 'query']);
     expect(world.provider.queries[0]?.order).toMatchObject({
       orderId: attemptId,
       amountSantim: 10_050n,
@@ -67,7 +67,7 @@ describe('checking an attempt', () => {
     world.provider.returns(UNKNOWN);
     expect(await check(attemptId)).toMatchObject({ attemptStatus: 'CREATED', final: false, outcomeKind: 'unknown' });
     await check(attemptId);
-    expect(world.provider.queries.map((one) => one.question)).toEqual(['initiate', 'initiate']);
+    expect(world.provider.queries.map((one) => one.operation)).toEqual(['initiate', 'initiate']);
     expect(await standing(database.db, session.sessionId)).toMatchObject({
       session: 'PROCESSING',
       transaction: 'PENDING',

@@ -13,7 +13,7 @@ export const ACCOUNT = {
   accountName: 'Abyssinia Coffee PLC',
 } as const;
 
-/** The account that settlements go to, linked long before. */
+/** Links the account that receives settlements. */
 export async function linkAccount(
   world: Pick<World, 'runInTransaction' | 'clock'>,
   scope: MerchantScope,
@@ -24,7 +24,7 @@ export async function linkAccount(
 
 let requests = 0;
 
-/** Asked for as the API does it: 150 ETB, unless said otherwise. */
+/** Requests a settlement like the API: 150 ETB by default. */
 export async function ask(
   world: Pick<World, 'runInTransaction' | 'clock'>,
   scope: MerchantScope,
@@ -36,7 +36,7 @@ export async function ask(
   return row;
 }
 
-/** A withdrawal of 10 ETB beside them, unless said otherwise; its fee and tax come on top. */
+/** Requests a withdrawal of 10 ETB by default; its fee and tax are added. */
 export async function withdraw(world: World, scope: MerchantScope, amountSantim = 10_00n): Promise<WithdrawalRow> {
   requests += 1;
   const wanted = {
@@ -50,7 +50,7 @@ export async function withdraw(world: World, scope: MerchantScope, amountSantim 
   return row;
 }
 
-/** How everything of one settlement stands, for assertions. */
+/** The state of a settlement with its events, timeline and journals. */
 export async function standing(db: Knex, settlementId: string) {
   const [row] = await rows<Record<string, unknown>>(
     db,

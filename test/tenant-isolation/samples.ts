@@ -3,7 +3,7 @@ import type { Operation } from './contract.ts';
 
 const today = new Date(Date.now() + 3 * 3_600_000).toISOString().slice(0, 10);
 
-/** Values that any route takes, by the parameter's name. */
+/** Valid values by parameter name, for any operation. */
 const QUERY: Record<string, string> = {
   startDate: today,
   endDate: today,
@@ -13,74 +13,74 @@ const QUERY: Record<string, string> = {
   environment: 'sandbox',
 };
 
-/** Bodies that would change something, by operationId, where the docs have no example; other routes take {}. */
+/** Bodies of changing operations by operationId, for those without an example in the docs; other operations take {}. */
 const BODIES: Record<string, object> = {
   paySession: { channel: 'TELEBIRR', phone: '0911000001' },
   switchChannel: { enabled: false },
-  linkBankAccount: { bankCode: 'AWASH', accountNumber: '01320123456', accountName: 'Walls' },
-  createWebhookSubscription: { url: 'http://127.0.0.1:9/walls', eventTypes: ['*'] },
+  linkBankAccount: { bankCode: 'AWASH', accountNumber: '01320123456', accountName: 'TestService' },
+  createWebhookSubscription: { url: 'http://127.0.0.1:9/service', eventTypes: ['*'] },
   changeWebhookSubscription: { url: 'http://127.0.0.1:9/taken-over', active: false },
   rotateWebhookSecret: { overlapSeconds: 0, force: true },
   resendWebhookEvent: { force: true },
   resendWebhookEvents: { status: 'FAILED', startDate: today, endDate: today },
-  opsSuspendMerchant: { reason: 'Walls' },
-  opsResumeMerchant: { reason: 'Walls' },
+  opsSuspendMerchant: { reason: 'TestService' },
+  opsResumeMerchant: { reason: 'TestService' },
   opsCreateMerchantKey: { environment: 'sandbox' },
-  opsRevokeMerchantKey: { reason: 'Walls' },
+  opsRevokeMerchantKey: { reason: 'TestService' },
   opsApproveChannel: { environment: 'sandbox' },
-  opsSuspendChannel: { environment: 'sandbox', reason: 'Walls' },
-  opsChangeFees: { rules: [{ direction: 'PAY_IN', channel: 'TELEBIRR', basisPoints: 1 }], reason: 'Walls' },
-  opsChangeLimits: { rules: [{ direction: 'PAY_IN', channel: 'TELEBIRR', min: 1, max: 2 }], reason: 'Walls' },
-  opsChangeSettlementLimit: { min: 1, max: 2, reason: 'Walls' },
-  opsChangeReviewPolicy: { largeAmount: 1, twoPersonAmount: 2, perHourMax: 1, reason: 'Walls' },
+  opsSuspendChannel: { environment: 'sandbox', reason: 'TestService' },
+  opsChangeFees: { rules: [{ direction: 'PAY_IN', channel: 'TELEBIRR', basisPoints: 1 }], reason: 'TestService' },
+  opsChangeLimits: { rules: [{ direction: 'PAY_IN', channel: 'TELEBIRR', min: 1, max: 2 }], reason: 'TestService' },
+  opsChangeSettlementLimit: { min: 1, max: 2, reason: 'TestService' },
+  opsChangeReviewPolicy: { largeAmount: 1, twoPersonAmount: 2, perHourMax: 1, reason: 'TestService' },
   opsReviewKyc: { environment: 'sandbox' },
   opsApproveKyc: { environment: 'sandbox', submission: 1 },
-  opsChangeTier: { environment: 'sandbox', tier: 1, reason: 'Walls' },
-  opsRejectKyc: { environment: 'sandbox', submission: 1, reason: 'Walls' },
-  opsRequestKycInfo: { environment: 'sandbox', submission: 1, reason: 'Walls' },
-  opsRejectWithdrawal: { reason: 'Walls' },
-  opsResolveWithdrawal: { outcome: 'COMPLETED', providerReference: 'WALLS-1', reason: 'Walls' },
+  opsChangeTier: { environment: 'sandbox', tier: 1, reason: 'TestService' },
+  opsRejectKyc: { environment: 'sandbox', submission: 1, reason: 'TestService' },
+  opsRequestKycInfo: { environment: 'sandbox', submission: 1, reason: 'TestService' },
+  opsRejectWithdrawal: { reason: 'TestService' },
+  opsResolveWithdrawal: { outcome: 'COMPLETED', providerReference: 'WALLS-1', reason: 'TestService' },
   opsAcceptPayment: { attemptId: 'pat_1' },
-  opsRejectPayment: { attemptId: 'pat_1', reason: 'Walls', reference: 'WALLS-1' },
-  opsRejectSettlement: { reason: 'Walls' },
+  opsRejectPayment: { attemptId: 'pat_1', reason: 'TestService', reference: 'WALLS-1' },
+  opsRejectSettlement: { reason: 'TestService' },
   opsSettlementCredited: { bankReference: 'WALLS-1', creditedOn: today },
-  opsSettlementFailed: { reason: 'Walls' },
-  opsSettlementReturned: { bankReference: 'WALLS-2', reason: 'Walls' },
-  opsBookLateCredit: { reason: 'Walls' },
-  opsDismissLateCredit: { reason: 'Walls' },
+  opsSettlementFailed: { reason: 'TestService' },
+  opsSettlementReturned: { bankReference: 'WALLS-2', reason: 'TestService' },
+  opsBookLateCredit: { reason: 'TestService' },
+  opsDismissLateCredit: { reason: 'TestService' },
   opsRunReconciliation: { day: today },
-  opsCloseDifference: { reason: 'Walls' },
-  opsBookExcess: { withdrawalId: 'wd_1', reference: 'WALLS-4', reason: 'Walls' },
-  opsSettleBankMoney: { as: 'CORRECTED', reason: 'Walls' },
+  opsCloseDifference: { reason: 'TestService' },
+  opsBookExcess: { withdrawalId: 'wd_1', reference: 'WALLS-4', reason: 'TestService' },
+  opsSettleBankMoney: { as: 'CORRECTED', reason: 'TestService' },
   opsVerifyBankAccount: { environment: 'sandbox', bankAccountId: 'bac_1' },
-  opsRejectBankAccount: { environment: 'sandbox', bankAccountId: 'bac_1', reason: 'Walls' },
-  opsAddHoliday: { date: '2033-01-03', name: 'Walls', kind: 'closed' },
-  opsCreateOperator: { name: 'Walls', email: 'walls@meskot.example', role: 'viewer' },
-  opsRevokeOperatorKey: { reason: 'Walls' },
+  opsRejectBankAccount: { environment: 'sandbox', bankAccountId: 'bac_1', reason: 'TestService' },
+  opsAddHoliday: { date: '2033-01-03', name: 'TestService', kind: 'closed' },
+  opsCreateOperator: { name: 'Test Operator', email: 'service@meskot.example', role: 'viewer' },
+  opsRevokeOperatorKey: { reason: 'TestService' },
 };
 
-/** Path parameters that name no one's property. */
+/** Path parameters that are not ids of a merchant's data. */
 const COMMON: Record<string, string> = { channel: 'TELEBIRR' };
 
-/** Path parameters that name what belongs to somebody; a name nobody knows stops the test, so no new route slips by. */
+/** Fails for a path parameter that is neither common nor an id of the merchant, so that new routes are covered. */
 export function ownedNames(operation: Operation, merchant: Merchant): string[] {
   const owned = operation.pathNames.filter((name) => !Object.hasOwn(COMMON, name));
   for (const name of owned) {
     if (Object.hasOwn(merchant.ids, name)) continue;
     throw new Error(
-      `${operation.name}: nobody knows whose {${name}} is. Make one in test/tenant-isolation/belongings.ts and add it to ids, ` +
-        "or, when it is nobody's, add a value to COMMON in test/tenant-isolation/samples.ts.",
+      `${operation.name}: {${name}} has no id. Create one in test/tenant-isolation/belongings.ts and add it to ids, ` +
+        "or, if it is not a merchant's, add a value to COMMON in test/tenant-isolation/samples.ts.",
     );
   }
   return owned;
 }
 
-/** The path with these ids in it. */
+/** The path with these ids. */
 export function pathWith(operation: Operation, ids: Record<string, string>): string {
   return operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? COMMON[name] ?? 'none');
 }
 
-/** The query a call needs to be valid, as `?a=b`. */
+/** The query with all required parameters, as `?a=b`. */
 export function validQuery(operation: Operation, more: Record<string, string> = {}): string {
   const query: Record<string, string> = { ...more };
   for (const name of operation.requiredQuery) {
@@ -96,13 +96,13 @@ export function validQuery(operation: Operation, more: Record<string, string> = 
   return text === '' ? '' : `?${text}`;
 }
 
-/** A body that would do something, if the caller were allowed to; undefined for GET. */
+/** A valid body of a changing operation; undefined for GET. */
 export function validBody(operation: Operation): object | undefined {
   if (operation.method === 'GET') return undefined;
   const [type] = operation.fileTypes;
-  if (type !== undefined) return new Blob(['%PDF-1.7 walls'], { type });
+  if (type !== undefined) return new Blob(['%PDF-1.7 service'], { type });
   const body = operation.bodyExample ?? BODIES[operation.operationId];
-  // A field with a default is listed as required by some documents: only a route without any sample is a gap.
+  // Some schemas list fields with defaults as required: only an operation without any sample is a gap.
   if (!body && operation.requiredBody.length > 0) {
     throw new Error(
       `${operation.name} needs ${operation.requiredBody.join(', ')}: add a body under ${operation.operationId} to BODIES in test/tenant-isolation/samples.ts.`,

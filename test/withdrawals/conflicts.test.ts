@@ -40,7 +40,7 @@ test('a decline after a report of another amount releases no money and sends not
   const { payoutQueries } = world.provider;
   const before = payoutQueries.length;
   await world.report(id, NOT_THERE, REFUSED);
-  expect(payoutQueries.slice(before).filter(({ question }) => question === 'payout')).toEqual([]);
+  expect(payoutQueries.slice(before).filter(({ operation }) => operation === 'payout')).toEqual([]);
   expect(await conflictOf(id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
   expect(await world.balance()).toEqual([FUNDED - TOTAL, TOTAL]);
   // The right amount is an end all the same.

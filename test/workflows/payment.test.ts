@@ -15,7 +15,8 @@ import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { standing } from '../support/build.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
 import { skipTime, resultOf } from '../support/temporal.ts';
-import { createWorkerWorld, until, type WorkerWorld } from '../support/worker.ts';
+import { until } from '../support/until.ts';
+import { createWorkerWorld, type WorkerWorld } from '../support/worker.ts';
 
 const MINUTE_MS = 60_000;
 const EXPIRES_IN_MINUTES = 10;

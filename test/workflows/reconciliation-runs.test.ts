@@ -12,7 +12,7 @@ import { createTemporalGateway, temporalOptions, type TemporalGateway } from '..
 import { createReconciliationWorld, NOON, TODAY, type ReconciliationWorld } from '../reconciliation/world.ts';
 import { testStack } from '../support/stack-facts.ts';
 import { connectTestTemporal, skipTime, type TestTemporal, resultOf } from '../support/temporal.ts';
-import { until } from '../support/worker.ts';
+import { until } from '../support/until.ts';
 
 /** Enough that Temporal suggests a new run on the way. */
 const PAGES = 120;

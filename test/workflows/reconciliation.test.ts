@@ -10,8 +10,9 @@ import { buildAttempt, buildSession, buildWorld, standing, type World } from '..
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
 import { skipTime, resultOf } from '../support/temporal.ts';
+import { until } from '../support/until.ts';
 import { buildFreeMerchant } from '../support/withdrawals.ts';
-import { createWorkerWorld, until, type WorkerWorld } from '../support/worker.ts';
+import { createWorkerWorld, type WorkerWorld } from '../support/worker.ts';
 
 const HOUR_MS = 3_600_000;
 

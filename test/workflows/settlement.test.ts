@@ -11,9 +11,10 @@ import { settlementWorkflowId } from '../../src/settlements/workflow-input.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { ask, linkAccount, standing } from '../support/settlements.ts';
-import { resultOf, skipTime, WAIT_MS } from '../support/temporal.ts';
+import { resultOf, skipTime } from '../support/temporal.ts';
+import { until, WAIT_MS } from '../support/until.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
-import { createWorkerWorld, until, type WorkerWorld } from '../support/worker.ts';
+import { createWorkerWorld, type WorkerWorld } from '../support/worker.ts';
 
 const DAY_MS = 24 * 3_600_000;
 

@@ -3,7 +3,8 @@ import type { MerchantScope } from '../../src/lib/scope.ts';
 import { requestResend } from '../../src/webhooks/delivery/resend.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { skipTime, resultOf } from '../support/temporal.ts';
-import { createWorkerWorld, readDelivery, until, type WorkerWorld } from '../support/worker.ts';
+import { until } from '../support/until.ts';
+import { createWorkerWorld, readDelivery, type WorkerWorld } from '../support/worker.ts';
 
 const RETRY_SECONDS = [60, 300, 1_800, 7_200, 43_200];
 

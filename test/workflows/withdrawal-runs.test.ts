@@ -11,8 +11,9 @@ import { expectLedgerHolds } from '../support/ledger.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
 import { EVENTS_OF_A_RUN } from '../support/stack-facts.ts';
 import { skipTime, resultOf } from '../support/temporal.ts';
+import { until } from '../support/until.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
-import { createWorkerWorld, until, type WorkerWorld } from '../support/worker.ts';
+import { createWorkerWorld, type WorkerWorld } from '../support/worker.ts';
 
 const HOUR_MS = 3_600_000;
 let simulator: TestSimulator;

@@ -9,9 +9,10 @@ import { findRecoverableWithdrawals, withdrawalWorkflowId } from '../../src/with
 import { buildWorld, type World } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
-import { resultOf, skipTime, WAIT_MS } from '../support/temporal.ts';
+import { resultOf, skipTime } from '../support/temporal.ts';
+import { until, WAIT_MS } from '../support/until.ts';
 import { buildFreeMerchant, expectPaidOutOnce, fund } from '../support/withdrawals.ts';
-import { createWorkerWorld, until, type WorkerWorld } from '../support/worker.ts';
+import { createWorkerWorld, type WorkerWorld } from '../support/worker.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

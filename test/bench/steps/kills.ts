@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 
 import { Pool } from 'undici';
 
-import { nowMs, until } from '../numbers.ts';
+import { until } from '../../support/until.ts';
+import { nowMs } from '../numbers.ts';
 import { startReceiver, type Receiver } from '../receiver.ts';
 import { headersOf, subscribe, type Subscription } from '../subjects.ts';
 import { inWorld, type Bench, type World } from '../world.ts';
