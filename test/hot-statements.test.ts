@@ -15,25 +15,25 @@ import { buildMerchant } from './support/build.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 
 /**
- * The statements of queues, on tables as they are in a burst: PostgreSQL has gathered its statistics on one live row
- * among 2,000 dead ones, and there are many now, or many more dead ones. None may look at more rows than it needs.
+ * The statements of queues, on tables as in a burst: PostgreSQL has gathered its statistics on one live row among 2,000
+ * dead ones, and now there are many live rows, or many more dead ones. No statement may read more rows than it needs.
  */
 type Statement = { sql: string; bindings: unknown[] };
 type Hot = {
   table: string;
-  /** SQL that writes this many rows. */
+  /** SQL that inserts this many rows. */
   fill: (count: number) => string;
-  /** Everything that is asked, when there are some. */
-  ask: (db: Knex) => Promise<unknown>;
-  /** What a statement may take at most that names no number itself. */
+  /** Runs all statements of the table. */
+  run: (db: Knex) => Promise<unknown>;
+  /** The batch size of statements without a limit of their own. */
   batch: number;
-  /** How often a plan may look at each row of this batch; 8 times, of the statement's own limit, unless said. */
-  looksPerRow?: number;
+  /** The maximum reads per row of this batch; by default 8 per row of the statement's own limit. */
+  readsPerRow?: number;
 };
 
 const MANY = 20_000;
 const LIVE_OF_BLOATED = 300;
-/** Also on a machine that is busy with other things. */
+/** Includes the delays of a busy machine. */
 const TIME_MAX_MS = 100;
 
 const OUTBOX: Hot = {
@@ -43,14 +43,14 @@ const OUTBOX: Hot = {
     `INSERT INTO outbox (id, kind, workflow_type, workflow_id, priority, available_at, created_at)
      SELECT 'obx_' || i, 'start', 'payment', 'payment-' || i, i % 4, now() - interval '90 seconds', now() - interval '90 seconds'
      FROM generate_series(1, ${count}) i`,
-  ask: async (db) => {
-    // Some are told, some refused, some not answered, some not tried.
+  run: async (db) => {
+    // Rows of each outcome: sent, rejected, without a reply, not tried.
     const send = async ({ id }: OutboxRow): Promise<void> => {
-      if (id.endsWith('2')) throw new Error('refused');
-      if (id.endsWith('4')) throw new UnavailableError('no answer');
+      if (id.endsWith('2')) throw new Error('rejected');
+      if (id.endsWith('4')) throw new UnavailableError('no reply');
     };
-    let asked = 0;
-    const reachable = (): boolean => (asked += 1) < 30;
+    let checks = 0;
+    const reachable = (): boolean => (checks += 1) < 30;
     const relay = createRelay({ db, send, reachable, log: createLogger('silent', 'test') });
     relay.trigger();
     await relay.stop();
@@ -65,7 +65,7 @@ const IDEMPOTENCY_KEYS: Hot = {
     `INSERT INTO idempotency_key (merchant_id, environment, route, key, request_hash, status_code, response_body, created_at)
      SELECT (SELECT id FROM merchant LIMIT 1), 'sandbox', 'POST /', 'key-' || i, '\\x00', 200, '\\x00', now() - interval '25 hours'
      FROM generate_series(1, ${count}) i`,
-  ask: deleteOldIdempotencyKeys,
+  run: deleteOldIdempotencyKeys,
 };
 
 const DAY = { reconciliationId: 'rec_1', comparisonNo: 2 };
@@ -76,7 +76,7 @@ const DIFFERENCES: Hot = {
     `INSERT INTO reconciliation_discrepancy (id, reconciliation_id, environment, channel, day, kind, type, order_id, detected_at, comparison_no)
      SELECT 'rcd_' || i, 'rec_1', 'sandbox', 'TELEBIRR', '2026-03-01', 'MISSING_FROM_STATEMENT', 'payment', 'pat_' || i, now(), 1
      FROM generate_series(1, ${count}) i`,
-  ask: async (db) => {
+  run: async (db) => {
     const runInTransaction = createTransactionRunner(db, () => {});
     await closeResolved(runInTransaction, DAY, { at: new Date(), onProgress: () => {} });
   },
@@ -87,12 +87,12 @@ const SUBSCRIPTIONS = 10;
 const DELIVERIES: Hot = {
   table: 'webhook_delivery',
   batch: 100,
-  looksPerRow: 120,
+  readsPerRow: 120,
   fill: (count) =>
     `INSERT INTO webhook_delivery (id, event_id, subscription_id, merchant_id, environment, event, status, next_attempt_at)
      SELECT 'whd_' || i, 'evt_' || i, 'whs_' || i % ${SUBSCRIPTIONS}, (SELECT id FROM merchant LIMIT 1), 'sandbox', 'webhook.test', 'PENDING', now()
      FROM generate_series(1, ${count}) i`,
-  ask: async (db) => {
+  run: async (db) => {
     const limits = { perSubscription: 50, perThrottled: 10, throttledToo: true };
     const { attempts } = await claimDue(db, {
       ...limits,
@@ -163,23 +163,23 @@ async function prepare({ table, fill }: Hot, state: keyof typeof STATES): Promis
   await asOwner(`DELETE FROM ${table} WHERE ctid <> ALL (ARRAY(SELECT ctid FROM ${table} LIMIT ${LIVE_OF_BLOATED}))`);
 }
 
-/** What is asked of a table, each statement once. */
-async function statementsOf({ table, fill, ask }: Hot): Promise<Statement[]> {
+/** The distinct statements on a table. */
+async function statementsOf({ table, fill, run }: Hot): Promise<Statement[]> {
   await asOwner(`TRUNCATE ${table} CASCADE; ${fill(200)}`);
   const { db } = database;
-  const asked = new Map<string, Statement>();
-  const note = (_answer: unknown, { sql, bindings }: Statement): void => {
-    if (sql.includes(table) && !asked.has(sql)) asked.set(sql, { sql, bindings });
+  const statements = new Map<string, Statement>();
+  const collect = (_response: unknown, { sql, bindings }: Statement): void => {
+    if (sql.includes(table) && !statements.has(sql)) statements.set(sql, { sql, bindings });
   };
-  db.on('query-response', note);
-  await ask(db).finally(() => db.removeListener('query-response', note));
-  return [...asked.values()];
+  db.on('query-response', collect);
+  await run(db).finally(() => db.removeListener('query-response', collect));
+  return [...statements.values()];
 }
 
 type Node = Record<string, unknown> & { Plans?: Node[] };
 type Explained = { plan: Node; ms: number };
 
-/** How PostgreSQL does it, with a plan for these values or for any; what it changes is undone. */
+/** The plan for these values or a generic one, with its time; changes are rolled back. */
 async function explain({ sql, bindings }: Statement, mode: string): Promise<Explained> {
   const undone = new Error('undone');
   let explained: Explained | null = null;
@@ -188,9 +188,9 @@ async function explain({ sql, bindings }: Statement, mode: string): Promise<Expl
     await trx.raw(`PREPARE hot AS ${sql.replaceAll('?', String.raw`\?`)}`);
     const values = bindings.map((value) => pg.escapeLiteral(literal(value))).join(', ');
     const execute = `EXECUTE hot${bindings.length > 0 ? `(${values})` : ''}`;
-    const { rows: answer } = await trx.raw(`EXPLAIN (ANALYZE, FORMAT JSON) ${execute}`);
+    const { rows: result } = await trx.raw(`EXPLAIN (ANALYZE, FORMAT JSON) ${execute}`);
     await trx.raw('DEALLOCATE hot');
-    const [{ Plan: plan, 'Execution Time': ms }] = answer[0]['QUERY PLAN'];
+    const [{ Plan: plan, 'Execution Time': ms }] = result[0]['QUERY PLAN'];
     explained = { plan, ms };
     throw undone;
   }).catch((error: unknown) => {
@@ -200,14 +200,14 @@ async function explain({ sql, bindings }: Statement, mode: string): Promise<Expl
   return explained;
 }
 
-/** How many rows it may take. */
+/** The row limit of a statement. */
 function batchOf({ sql, bindings }: Statement, batch: number): number {
   const ids = bindings.find((one) => Array.isArray(one));
   return Number(/LIMIT (\d+)/.exec(sql)?.[1] ?? (Array.isArray(ids) ? ids.length : batch));
 }
 
-function looksMax(statement: Statement, { batch, looksPerRow }: Hot): number {
-  return looksPerRow === undefined ? 8 * batchOf(statement, batch) : looksPerRow * batch;
+function readsMax(statement: Statement, { batch, readsPerRow }: Hot): number {
+  return readsPerRow === undefined ? 8 * batchOf(statement, batch) : readsPerRow * batch;
 }
 
 function literal(value: unknown): string {
@@ -215,13 +215,13 @@ function literal(value: unknown): string {
   return Array.isArray(value) ? `{${value.map((one) => JSON.stringify(one)).join(',')}}` : String(value);
 }
 
-/** The rows that the nodes of a plan have looked at, each as often as it did. */
-function rowsSeen(node: Node): number {
+/** The sum of the rows read by the nodes of a plan, per loop. */
+function rowsRead(node: Node): number {
   const each = ['Actual Rows', 'Rows Removed by Filter', 'Rows Removed by Join Filter'].map((name) =>
     Number(node[name] ?? 0),
   );
   const own = each.reduce((sum, count) => sum + count, 0) * Number(node['Actual Loops'] ?? 1);
-  return (node.Plans ?? []).reduce((sum, child) => sum + rowsSeen(child), own);
+  return (node.Plans ?? []).reduce((sum, child) => sum + rowsRead(child), own);
 }
 
 describe.each([OUTBOX, IDEMPOTENCY_KEYS, DIFFERENCES, DELIVERIES])('the statements of $table', (hot) => {
@@ -231,22 +231,22 @@ describe.each([OUTBOX, IDEMPOTENCY_KEYS, DIFFERENCES, DELIVERIES])('the statemen
     expect(statements.length).toBeGreaterThan(0);
   });
 
-  test.each(Object.entries(STATES))('on an %s table, planned when it had one row: %s', async (state) => {
+  test.each(Object.entries(STATES))('read few rows of an %s table, planned when it had one row: %s', async (state) => {
     await prepare(hot, state as keyof typeof STATES);
     for (const statement of statements) {
       for (const mode of ['force_custom_plan', 'force_generic_plan']) {
         const runs = [await explain(statement, mode), await explain(statement, mode), await explain(statement, mode)];
         const fastest = runs.toSorted((a, b) => a.ms - b.ms)[0]!;
         const about = `${mode}: ${statement.sql}\n${JSON.stringify(fastest.plan, null, 1)}`;
-        if (rowsSeen(fastest.plan) > looksMax(statement, hot))
-          throw new Error(`${rowsSeen(fastest.plan)} rows seen, ${about}`);
+        if (rowsRead(fastest.plan) > readsMax(statement, hot))
+          throw new Error(`${rowsRead(fastest.plan)} rows read, ${about}`);
         if (fastest.ms > TIME_MAX_MS) throw new Error(`${fastest.ms} ms, ${about}`);
       }
     }
   });
 });
 
-test('the outbox is swept, and rows of each outcome are settled', async () => {
+test('the statements of the outbox include the sweep and the updates of each outcome', async () => {
   const begins = (await statementsOf(OUTBOX)).map(({ sql }) => sql.replaceAll(/\s+/g, ' ').slice(0, 45));
   expect(begins.toSorted()).toEqual([
     'DELETE FROM outbox WHERE id = ANY (ARRAY( SEL',

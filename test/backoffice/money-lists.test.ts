@@ -23,7 +23,7 @@ afterAll(() => desk.close());
 const list = async (path: string) => desk.send('GET', `/api/ops/${path}`, { key: desk.people.viewer.key });
 const merchantsOf = (data: { merchantId: string }[]) => data.map(({ merchantId }) => merchantId);
 
-describe.each(['settlements', 'withdrawals'])('the list of %s', (what) => {
+describe.each(['settlements', 'withdrawals'])('the operators’ list of %s', (what) => {
   test('shows those of all merchants, the newest first, page by page without a gap', async () => {
     const [older, newer] = scopes.map(({ merchantId }) => merchantId);
     const all = (await list(what)).body;

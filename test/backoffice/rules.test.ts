@@ -79,7 +79,7 @@ describe('fees', () => {
     ['ends below its beginning', { ...FEE, min: 60 }, /max must be at least min/],
     ['of a payment names no channel', { direction: 'PAY_IN', basisPoints: 1 }, /channel must be given/],
     ['of settlements names a channel', { ...FEE, direction: 'SETTLEMENT' }, /left out for SETTLEMENT/],
-  ])('a rule that %s is refused, and nothing is kept of those beside it', async (_, rule, type) => {
+  ])('a fee rule that %s is rejected, and none of its request is stored', async (_, rule, type) => {
     const answer = await changeFees([{ ...FEE, basisPoints: 99 }, rule]);
     expect([answer.status, answer.body.error.code]).toEqual([400, 'VALIDATION_ERROR']);
     expect(answer.body.message).toMatch(type);
@@ -106,7 +106,7 @@ describe('limits', () => {
     ['that ends below its beginning', { ...LIMIT, min: 6_000 }, /max must be at least min/],
     ['of a day of payments', { ...LIMIT, direction: 'PAY_IN' }, /only payouts have a daily limit/],
     ['of nothing', { ...LIMIT, min: 0 }, /must be more than 0/],
-  ])('%s are refused', async (_, rule, type) => {
+  ])('limits %s are rejected', async (_, rule, type) => {
     const answer = await changeLimits([rule]);
     expect(answer.status).toBe(400);
     expect(answer.body.message).toMatch(type);

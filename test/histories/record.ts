@@ -23,10 +23,10 @@ import { WITHDRAWAL_SCENES } from './withdrawals.ts';
 
 const RETRY_SECONDS = [60, 300, 1_800, 7_200, 43_200];
 const SESSION_MINUTES = 5;
-/** The slow phone approves after two minutes. */
+/** This phone approves after two minutes. */
 const SLOWLY_MS = 121_000;
 
-/** One for each workflow and way it ends. */
+/** One scene for each workflow and each way it ends. */
 const SCENES: Scenes = {
   'delivery-first-try': async (scene) => deliver(scene),
   'delivery-parked-resent': async (scene) => {
@@ -82,7 +82,7 @@ const SCENES: Scenes = {
   },
   'report-given-up': async (scene) => {
     const { config, temporal } = scene.ground.world;
-    // A file where its folder should be.
+    // A file at the path of the report folder.
     await rm(config.REPORTS_DIR, { recursive: true });
     await writeFile(config.REPORTS_DIR, '');
     const workflowId = await report(scene);
@@ -97,7 +97,7 @@ const SCENES: Scenes = {
   ...WITHDRAWAL_SCENES,
 };
 
-/** Lives through scenes on the test servers and writes their histories beside this file, over those before. */
+/** Runs scenes on the test servers and writes their histories into this folder, replacing earlier ones. */
 export async function recordHistories(wanted: (name: string) => boolean): Promise<void> {
   const ground = await createGround({ WEBHOOK_CONCURRENCY_PER_SUBSCRIPTION: '1' });
   const api = await ground.startApi();
@@ -120,14 +120,14 @@ export async function recordHistories(wanted: (name: string) => boolean): Promis
   }
 }
 
-/** What a run comes to that was cancelled, or went on in another: neither has a result. */
+/** The result of a cancelled or continued run, which returns none. */
 function endWithoutResult(error: unknown): string {
   if (error instanceof Error && error.name === 'WorkflowFailedError') return 'CANCELLED';
   if (error instanceof Error && error.name === 'WorkflowExecutionContinuedAsNewError') return 'CONTINUED_AS_NEW';
   throw error;
 }
 
-/** Records an event and lives through these waits between its attempts. */
+/** Records an event and skips these pauses between its attempts. */
 async function deliver({ ground, merchant }: Scene, waitsSeconds: readonly number[] = []): Promise<string> {
   const { world } = ground;
   const eventId = await world.record(merchant.scope);
@@ -143,7 +143,7 @@ async function deliver({ ground, merchant }: Scene, waitsSeconds: readonly numbe
   return (await attempts(waitsSeconds.length + 1)).workflowId;
 }
 
-/** Asks for the statement of a settlement, which a workflow makes. */
+/** Requests the statement of a settlement, which a workflow generates. */
 async function report(scene: Scene): Promise<string> {
   const { world } = scene.ground;
   const { scope } = scene.merchant;
@@ -161,7 +161,7 @@ async function report(scene: Scene): Promise<string> {
   return workflowId;
 }
 
-/** Pays a session, until its workflow has asked the provider and waits. */
+/** Pays a session, until its workflow has queried the provider and pauses. */
 async function pay({ ground, merchant }: Scene, phone: string): Promise<string> {
   const { attemptId } = await buy(merchant.client, { orderNo: 'ORDER-1', phone, expiresInMinutes: SESSION_MINUTES });
   const workflowId = paymentWorkflowId(attemptId);
@@ -177,7 +177,7 @@ async function untilItWaits({ ground }: Scene, workflowId: string): Promise<void
   });
 }
 
-/** Asks for today to be compared, and waits until its workflow runs. */
+/** Requests a comparison of today, and waits until its workflow runs. */
 async function reconcile(scene: Scene, channel: 'TELEBIRR' | 'CBE_BIRR' | 'AWASH'): Promise<string> {
   const { world, simulator } = scene.ground;
   const clock = () => new Date();
@@ -191,7 +191,7 @@ async function reconcile(scene: Scene, channel: 'TELEBIRR' | 'CBE_BIRR' | 'AWASH
   return workflowId;
 }
 
-/** Which machine and process it was is nobody's business, and would differ each time. */
+/** Removes the names of machine and process, which differ for each recording. */
 function withoutPlaces(history: object): object {
   const text = JSON.stringify(history, (name, value: unknown) => {
     if (name === 'identity' || name === 'stackTrace' || name === 'workerVersion') return undefined;
@@ -203,5 +203,5 @@ function withoutPlaces(history: object): object {
 
 /** `1234@host`, also as the name of a worker's own queue. */
 const PLACE = /^\d+@/;
-/** As Node's errors name files. */
+/** File URLs, as in the stack traces of Node. */
 const PATH = /'\/[^']+'/g;

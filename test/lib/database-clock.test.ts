@@ -21,7 +21,7 @@ describe("the database's clock", () => {
   test.each([
     ['an hour ahead', HOUR_MS],
     ['an hour behind', -HOUR_MS],
-  ])('tells the same time in a process whose clock is %s, measures the skew and warns of it once', async (_how, ms) => {
+  ])('shows the same time in a process whose clock is %s, measures the skew and warns once', async (_how, ms) => {
     const warned: unknown[] = [];
     const clock = createDatabaseClock(database.db, {
       log: { warn: (details: unknown) => void warned.push(details) },
@@ -40,7 +40,7 @@ describe("the database's clock", () => {
     clock.stop();
   });
 
-  test('warns of nothing when both clocks agree', async () => {
+  test('logs no warning when both clocks agree', async () => {
     const warned: unknown[] = [];
     const clock = createDatabaseClock(database.db, { log: { warn: (details: unknown) => void warned.push(details) } });
     await clock.known;

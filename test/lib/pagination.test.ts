@@ -19,7 +19,7 @@ test.each([
   { page: '' },
   { limit: '101' },
   { limit: '0x10' },
-])('%j is refused and quoted', (query) => {
+])('the list parameter %j is rejected and quoted', (query) => {
   const issue = Query.safeParse(query).error?.issues[0];
   expect(issue?.message).toContain(`got ${JSON.stringify(Object.values(query)[0])}`);
 });

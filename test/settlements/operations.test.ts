@@ -78,8 +78,8 @@ const ALLOWED: Record<string, string[]> = {
   FAILED: ['credited', 'failed'],
 };
 
-describe.each(STORIES)('after %j', (story, status) => {
-  test(`a settlement is ${status}, repeats change nothing, and only the next steps are possible`, async () => {
+describe.each(STORIES)('a settlement after the commands %j', (story, status) => {
+  test(`is ${status}, ignores repeats, and accepts only the next commands`, async () => {
     const { id } = await ask(world, scope);
     for (const step of story) expect(await does(step, id)).toMatchObject({ changed: true });
     const before = await standing(database.db, id);

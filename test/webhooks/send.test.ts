@@ -57,13 +57,13 @@ describe('a POST to a receiver', () => {
 });
 
 describe('the status line decides on the result', () => {
-  test.each([200, 201, 204, 299])('%d is a success', async (status) => {
+  test.each([200, 201, 204, 299])('a response with status %d is a success', async (status) => {
     const shop = await receiver();
     shop.behave({ kind: 'answer', status });
     expect(await sender().post(shop.url)).toMatchObject({ ok: true, httpStatus: status, failure: null });
   });
 
-  test.each([300, 304, 400, 404, 410, 429, 500, 503])('%d is a failure', async (status) => {
+  test.each([300, 304, 400, 404, 410, 429, 500, 503])('a response with status %d is a failure', async (status) => {
     const shop = await receiver();
     shop.behave({ kind: 'answer', status });
     const result = await sender().post(shop.url);

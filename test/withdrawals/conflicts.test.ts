@@ -84,7 +84,7 @@ test.each([
   ['paid, then refused', [PAID_OUT, REFUSED_BY_NAME], /had paid/],
   ['refused, then paid', [REFUSED_BY_NAME, PAID_OUT], /had declined/],
   ['another amount, then refused', [{ ...PAID_OUT, amountSantim: 99_50n }, REFUSED_BY_NAME], /itself/],
-])('the log of a conflict (%s) has the withdrawal’s id, never its phone or name', async (_, answers, says) => {
+])('the log line of a conflict (%s) has the withdrawal’s id, never its phone or name', async (_, answers, says) => {
   const id = await world.ready();
   const lines: Record<string, unknown>[] = [];
   const log = createLogger('trace', 'test', { destination: { write: (line) => void lines.push(JSON.parse(line)) } });

@@ -26,7 +26,7 @@ const clock = () => new Date();
 
 beforeAll(async () => {
   simulator = await startTestSimulator();
-  // Nothing listens there: callbacks are lost, as they are when our API is away.
+  // No server listens there: callbacks are lost, as while our API is unavailable.
   world = await createWorkerWorld({
     TASK_QUEUES: 'money',
     SIMULATOR_URL: simulator.url,
@@ -79,7 +79,7 @@ async function compared(channel: Channel): Promise<string> {
   return (await resultOf(handleOf(channel))) as string;
 }
 
-/** Sent to the provider and left there, as if nothing of ours lived on; its session is over. */
+/** A payment known to the provider only, without a workflow of ours; its session has expired. */
 async function lostPayment(channel: Channel, phone = '0911000007') {
   const session = await buildSession(money, scope);
   const attemptId = await buildAttempt(money, { ...scope, sessionId: session.sessionId }, { channel, phone });
@@ -133,7 +133,7 @@ test('an unavailable provider is retried with growing pauses, and the day is com
   expect(seconds.slice(0, 5)).toEqual([5, 10, 20, 40, 80]);
   expect(Math.max(...seconds)).toBe(1_800);
   await simulator.clearFaults();
-  // Somebody asks for the day: nobody waits for the half hour to pass.
+  // A request for the day ends the pause of half an hour.
   await askFor('AWASH');
   expect(await ended('AWASH')).toBe('CLEAN');
   expect(await resultOf(handleOf('AWASH'))).toBe('CLEAN');

@@ -36,8 +36,8 @@ beforeAll(async () => {
 afterEach(() => expectLedgerHolds(world.db));
 afterAll(() => world.close());
 
-/** Asked for, exactly as the API does it, at an instant. An amount that ends in .14 waits for an operator. */
-async function asked(at: Date, amount: NewSettlement['amount'] = 100_14n) {
+/** Requests a settlement at an instant, like the API. An amount that ends in .14 waits for an operator. */
+async function requested(at: Date, amount: NewSettlement['amount'] = 100_14n) {
   const { id } = await ask({ runInTransaction: world.runInTransaction, clock: () => at }, scope, { amount });
   return { id, workflowId: settlementWorkflowId(id) };
 }
@@ -45,7 +45,7 @@ async function asked(at: Date, amount: NewSettlement['amount'] = 100_14n) {
 const operator = () => ({ operatorId: 'opr_1', at: clock() });
 const result = async (workflowId: string) => resultOf(world.temporal.client.workflow.getHandle(workflowId));
 const description = async (workflowId: string) => world.temporal.client.workflow.getHandle(workflowId).describe();
-/** Where the workflow says it is, for people who look at it. */
+/** The workflow's published progress. */
 async function details(workflowId: string): Promise<string> {
   const metadata = await world.temporal.client.workflow
     .getHandle(workflowId)
@@ -60,7 +60,7 @@ const stands = async (id: string, wanted: string) =>
     return now['status'] === wanted && now;
   });
 
-/** Lets the settlement live on to an instant of its own time. */
+/** Advances the settlement to an instant of its own time. */
 async function liveTo(workflowId: string, at: Date): Promise<void> {
   const seen = await until('the workflow', async () => description(workflowId).catch(() => null));
   livedMs.set(workflowId, livedMs.get(workflowId) ?? seen.startTime.getTime());
@@ -70,14 +70,14 @@ async function liveTo(workflowId: string, at: Date): Promise<void> {
 }
 const livedMs = new Map<string, number>();
 
-// Noon on a Friday in Addis Ababa: Monday is a business day, Tuesday is Timkat, so it is expected by Wednesday.
+// Noon on a Friday in Addis Ababa: Monday is a business day, Tuesday is Timkat, so the credit is expected by Wednesday.
 const FRIDAY = new Date('2027-01-15T09:00:00.000Z');
 const endOf = (day: string) => new Date(Date.parse(`${day}T21:00:00.000Z`));
 const MINUTE_MS = 60_000;
 
 describe('the workflow of a settlement', () => {
   test('a sandbox settlement is approved automatically after 5 s, and rejected when its amount ends in .13', async () => {
-    const [yes, no] = [await asked(clock(), 100_00n), await asked(clock(), 100_13n)];
+    const [yes, no] = [await requested(clock(), 100_00n), await requested(clock(), 100_13n)];
     await skipTime(world.temporal.client, yes.workflowId, 6_000);
     await stands(yes.id, 'APPROVED');
     await skipTime(world.temporal.client, no.workflowId, 6_000);
@@ -89,7 +89,7 @@ describe('the workflow of a settlement', () => {
   });
 
   test('a settlement becomes overdue exactly after its second business day, with a holiday skipped, and waits on', async () => {
-    const { id, workflowId } = await asked(FRIDAY);
+    const { id, workflowId } = await requested(FRIDAY);
     await liveTo(workflowId, new Date(endOf('2027-01-20').getTime() - MINUTE_MS));
     expect(await standing(world.db, id)).toMatchObject({ overdue: false, expectedUntil: '2027-01-20' });
     await liveTo(workflowId, new Date(endOf('2027-01-20').getTime() + MINUTE_MS));
@@ -107,7 +107,7 @@ describe('the workflow of a settlement', () => {
   });
 
   test('a holiday added while a settlement waits delays its days, and its removal restores them', async () => {
-    const { id, workflowId } = await asked(FRIDAY);
+    const { id, workflowId } = await requested(FRIDAY);
     await until('the workflow', async () => description(workflowId).catch(() => null));
     const day = '2027-01-18';
     const holiday = await world.runInTransaction(async (tx) => {
@@ -140,7 +140,7 @@ describe('the workflow of a settlement', () => {
   });
 
   test('a holiday added without a signal is applied on the first expected day', async () => {
-    const { id, workflowId } = await asked(FRIDAY);
+    const { id, workflowId } = await requested(FRIDAY);
     await liveTo(workflowId, FRIDAY);
     const day = '2027-01-20';
     const holiday = await world.runInTransaction((tx) =>
@@ -157,7 +157,7 @@ describe('the workflow of a settlement', () => {
   });
 
   test('a settlement may be approved after weeks, and fail at the bank', async () => {
-    const { id, workflowId } = await asked(clock());
+    const { id, workflowId } = await requested(clock());
     await liveTo(workflowId, new Date(Date.now() + 20 * DAY_MS));
     expect(await standing(world.db, id)).toMatchObject({ status: 'REQUESTED', overdue: true });
     await world.runInTransaction((tx) => approveSettlement(tx, id, operator()));
@@ -170,7 +170,7 @@ describe('the workflow of a settlement', () => {
   });
 
   test('a settlement that waits for months continues as new, and is marked overdue once', async () => {
-    const { id, workflowId } = await asked(clock());
+    const { id, workflowId } = await requested(clock());
     const first = await until('the workflow', async () => description(workflowId).catch(() => null));
     let now = first;
     for (let days = 0; days < 150 && now.runId === first.runId; days += 10) {
@@ -191,14 +191,14 @@ describe('the workflow of a settlement', () => {
   }, 120_000);
 
   test('changes without a running worker are applied by the next one, and a lost workflow is restarted', async () => {
-    const { id, workflowId } = await asked(clock());
+    const { id, workflowId } = await requested(clock());
     await until('the workflow', async () => description(workflowId).catch(() => null));
     await worker.stop();
     await world.runInTransaction((tx) => approveSettlement(tx, id, operator()));
     await world.runInTransaction((tx) => markSent(tx, id, operator()));
     await world.temporal.client.workflow.getHandle(workflowId).terminate('lost');
     await rows(world.db, `UPDATE settlement SET created_at = now() - interval '1 minute' WHERE id = :id`, { id });
-    // It has until its days are over: nothing of it is past due, and it is found by the hourly run over everything.
+    // The settlement is not overdue yet, so the hourly recovery of all rows finds it.
     await rows(world.db, 'UPDATE workflow_recovery SET next_full_run_at = now()');
     worker = world.startWorker();
     const runs = async () => (await description(workflowId)).status.name === 'RUNNING';
