@@ -33,38 +33,41 @@ const Budget = z.strictObject({
   historyEvents: z.int(),
 });
 
-/** What operations may cost at most: statements, and events in a workflow's history. */
+/** The maximum cost of operations: statements, and events in a workflow's history. */
 export const budget = Budget.parse(JSON.parse(readFileSync(new URL('budget.json', import.meta.url), 'utf8')));
 
-/** The statements an operation sent, each by its beginning; BEGIN, COMMIT and the like are not counted. */
-export type Asked = {
+/** The statements of an operation, each by its beginning, without BEGIN, COMMIT and the like. */
+export type StatementCount = {
   statements: string[];
-  /** Looks into the queue that found nothing more to claim. */
-  emptyLooks: number;
+  /** Claims that found no further delivery. */
+  emptyClaims: number;
 };
 
 const TRANSACTION_CONTROL = /^(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE|SET TRANSACTION)/i;
 const QUEUE_CLAIM = /WITH RECURSIVE waiting/;
 
-/** Everything this pool asks while the work is done. */
-async function countStatements(db: Knex, work: () => Promise<unknown>): Promise<Asked> {
-  const asked: Asked = { statements: [], emptyLooks: 0 };
-  const note = (_answer: unknown, { sql, response }: { sql: string; response?: { rowCount: number | null } }): void => {
+/** Counts all statements of this pool during the work. */
+async function countStatements(db: Knex, work: () => Promise<unknown>): Promise<StatementCount> {
+  const count: StatementCount = { statements: [], emptyClaims: 0 };
+  const collect = (
+    _result: unknown,
+    { sql, response }: { sql: string; response?: { rowCount: number | null } },
+  ): void => {
     if (TRANSACTION_CONTROL.test(sql)) return;
-    if (QUEUE_CLAIM.test(sql) && response?.rowCount === 0) asked.emptyLooks += 1;
-    else asked.statements.push(sql.replace(/\s+/g, ' ').slice(0, 60));
+    if (QUEUE_CLAIM.test(sql) && response?.rowCount === 0) count.emptyClaims += 1;
+    else count.statements.push(sql.replace(/\s+/g, ' ').slice(0, 60));
   };
-  db.on('query-response', note);
+  db.on('query-response', collect);
   try {
     await work();
   } finally {
-    db.removeListener('query-response', note);
+    db.removeListener('query-response', collect);
   }
-  return asked;
+  return count;
 }
 
-/** `POST /api/checkout/sessions` with an Idempotency-Key, by a key that is known already. */
-export async function countCreateSession(db: Knex): Promise<Asked> {
+/** `POST /api/checkout/sessions` with an Idempotency-Key and a cached API key. */
+export async function countCreateSession(db: Knex): Promise<StatementCount> {
   const world = buildWorld(db, { clock: () => new Date() });
   const { merchantId } = await buildMerchant(db);
   const deps = testServerDeps(db, { routes: checkoutRoutes(world), runInTransaction: world.runInTransaction });
@@ -84,10 +87,12 @@ export async function countCreateSession(db: Knex): Promise<Asked> {
 }
 
 /**
- * The check that finds a payment paid, with one subscriber, as a callback asks for it: what its answer waits for, and
- * what follows after the commit (notifying the workers).
+ * The check that finds a payment paid, with one subscriber, as triggered by a callback: the statements before its
+ * response, and those after the commit (notifying the workers).
  */
-export async function countConfirmPayment(db: Knex): Promise<{ confirmed: Asked; afterwards: Asked }> {
+export async function countConfirmPayment(
+  db: Knex,
+): Promise<{ confirmed: StatementCount; afterwards: StatementCount }> {
   const world = buildWorld(db);
   const scope = await buildMerchant(db);
   await subscribe(db, { ...scope, url: 'https://hooks.example.com/meskot' });
@@ -111,8 +116,8 @@ export async function countConfirmPayment(db: Knex): Promise<{ confirmed: Asked;
   return { confirmed, afterwards };
 }
 
-/** `POST /api/checkout/withdrawal`, by a key that is known already; its requestId makes repeats safe. */
-export async function countCreateWithdrawal(db: Knex): Promise<Asked> {
+/** `POST /api/checkout/withdrawal` with a cached API key; its requestId makes repeats safe. */
+export async function countCreateWithdrawal(db: Knex): Promise<StatementCount> {
   const world = buildWorld(db);
   const scope = await buildMerchant(db);
   await subscribe(db, { ...scope, url: 'https://hooks.example.com/meskot' });
@@ -134,10 +139,10 @@ export async function countCreateWithdrawal(db: Knex): Promise<Asked> {
 }
 
 /**
- * One event to one healthy receiver, from the queue to its end, with or without a workflow that follows. The database
- * must be fresh: what waits in it would be delivered too.
+ * One event to one healthy receiver, from the queue to its end, with or without a workflow afterwards. The database
+ * must be fresh: other pending deliveries would be sent too.
  */
-export async function countDelivery(db: Knex, workflows: 'every' | 'failed'): Promise<Asked> {
+export async function countDelivery(db: Knex, workflows: 'every' | 'failed'): Promise<StatementCount> {
   const receiver = await startReceiver();
   const scope = await buildMerchant(db);
   await subscribe(db, { ...scope, url: receiver.url });

@@ -1,4 +1,4 @@
-/** The value below which this share (0 … 1) of the values lies; NaN for none. */
+/** The percentile of the values for this share (0 … 1); NaN without values. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
@@ -6,7 +6,7 @@ export function percentile(values: readonly number[], share: number): number {
 
 export const median = (values: readonly number[]): number => percentile(values, 0.5);
 
-/** The longest time in which nothing came, from the start on. */
+/** The longest time without an arrival, from the start on. */
 export function longestGap(startMs: number, arrivals: Iterable<number>): number {
   let previous = startMs;
   let longest = 0;
