@@ -4,7 +4,7 @@ import type { MerchantScope } from '../../src/lib/scope.ts';
 import { linkBankAccount } from '../../src/settlements/bank-account/link.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { startDesk, type Desk, type Person } from '../backoffice/desk.ts';
-import { ACCOUNT, ask, linkAccount } from '../support/settlements.ts';
+import { ACCOUNT, requestSettlement, linkAccount } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 
 /** A key in somebody's hands: whose it is, which it is, and its text. */
@@ -177,7 +177,7 @@ const ASKED: [string, Asked][] = [
     async (requestedBy) => {
       await linkAccount(desk.world, scope);
       await fund(desk.world, scope, 100_000n);
-      return [`settlements/${(await ask(desk.world, scope, { requestedBy })).id}/approve`];
+      return [`settlements/${(await requestSettlement(desk.world, scope, { requestedBy })).id}/approve`];
     },
   ],
   [

@@ -6,7 +6,7 @@ import type { MerchantScope } from '../../src/lib/scope.ts';
 import { createTransactionRunner } from '../../src/outbox/record.ts';
 import { buildPendingPayment, PAID } from '../support/build.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { ask, linkAccount, withdraw } from '../support/settlements.ts';
+import { requestSettlement, linkAccount, withdraw } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 import { PEPPER, runOps, startDesk, type Desk } from './desk.ts';
 
@@ -147,7 +147,10 @@ test('a withdrawal whose provider does not know is resolved', async () => {
 test('a settlement is approved, sent and credited, and the bank is not believed twice', async () => {
   await linkAccount(desk.world, scope);
   await fund(desk.world, scope, 100_000n);
-  const [paid, failed] = [(await ask(desk.world, scope)).id, (await ask(desk.world, scope)).id];
+  const [paid, failed] = [
+    (await requestSettlement(desk.world, scope)).id,
+    (await requestSettlement(desk.world, scope)).id,
+  ];
   expect((await run('sent', paid)).exitCode).toBe(1);
   for (const id of [paid, failed]) {
     expect(await json('approve', id)).toMatchObject({ status: 'APPROVED', amount: 150 });

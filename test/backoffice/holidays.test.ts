@@ -1,4 +1,4 @@
-import { ask, linkAccount } from '../support/settlements.ts';
+import { requestSettlement, linkAccount } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 import { startDesk, type Desk } from './desk.ts';
 
@@ -23,7 +23,7 @@ describe('holidays', () => {
     const scope = await buildFreeMerchant(desk.world);
     await linkAccount(desk.world, scope);
     await fund(desk.world, scope, 100_000n);
-    const { expectedUntil: date } = await ask(desk.world, scope);
+    const { expectedUntil: date } = await requestSettlement(desk.world, scope);
     const enqueued = async () => (await desk.database.db('outbox').where({ signal: 'calendarChanged' })).length;
     const before = await enqueued();
     const added = await desk.send('POST', '/api/ops/holidays', {

@@ -4,7 +4,7 @@ import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { createCheckPayout } from '../../src/withdrawals/sync.ts';
 import { OTHER_AMOUNT, payOtherAmount } from '../payments/held-money.ts';
 import { PAID, paidReference } from '../support/build.ts';
-import { ACCOUNT, ask, linkAccount } from '../support/settlements.ts';
+import { ACCOUNT, requestSettlement, linkAccount } from '../support/settlements.ts';
 import { buildFreeMerchant, UNKNOWN_PAYOUT, fund, PAID_OUT } from '../support/withdrawals.ts';
 import { startDesk, type Desk } from './desk.ts';
 
@@ -134,7 +134,7 @@ test('a withdrawal that its provider leaves open can be resolved, and one that h
 test('a settlement shows the whole account, the bank, who has approved and sent it, and what can be said now', async () => {
   await fund(desk.world, scope, 100_000n);
   await linkAccount(desk.world, scope);
-  const { id } = await ask(desk.world, scope);
+  const { id } = await requestSettlement(desk.world, scope);
   const links = async () => Object.keys((await get(`settlements/${id}`)).links);
   expect(await links()).toEqual(['approve', 'reject']);
   await say(`settlements/${id}/approve`, { reason: 'As agreed' });
@@ -157,8 +157,8 @@ test('a settlement shows the whole account, the bank, who has approved and sent 
   expect(Object.keys(seen.links)).toEqual(['credited', 'failed']);
   await say(`settlements/${id}/credited`, { bankReference: 'FT-DETAIL-1', creditedOn: addisDay(new Date()) });
   expect(await links()).toEqual(['returned']);
-  await say(`settlements/${(await ask(desk.world, scope)).id}/reject`, { reason: 'Not yet' });
-  const next = await ask(desk.world, scope);
+  await say(`settlements/${(await requestSettlement(desk.world, scope)).id}/reject`, { reason: 'Not yet' });
+  const next = await requestSettlement(desk.world, scope);
   expect((await get(`settlements/${next.id}`)).settledBefore).toMatchObject({ count: 1, amount: 150 });
 });
 

@@ -3,7 +3,7 @@ import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
-import { ask, linkAccount } from '../support/settlements.ts';
+import { requestSettlement, linkAccount } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 import { startDesk, type Desk } from './desk.ts';
 
@@ -37,7 +37,7 @@ async function pendingAccount(): Promise<string> {
 describe('a settlement', () => {
   async function settlement(): Promise<string> {
     await fund(desk.world, scope, 100_000n);
-    return (await ask(desk.world, scope)).id;
+    return (await requestSettlement(desk.world, scope)).id;
   }
 
   test('is approved, sent and credited, each noted once however often it is said', async () => {
@@ -110,7 +110,7 @@ describe('a settlement', () => {
     await fund(desk.world, scope, 100_000n);
     const path = `/api/ops/merchants/${scope.merchantId}/keys`;
     const { keyId } = (await desk.send('POST', path, { body: { environment: 'sandbox' } })).body.data;
-    const { id } = await ask(desk.world, scope, { requestedBy: keyId });
+    const { id } = await requestSettlement(desk.world, scope, { requestedBy: keyId });
     const refused = await desk.send('POST', `/api/ops/settlements/${id}/approve`, { body: {} });
     expect([refused.status, refused.body.error.code]).toEqual([409, 'INVALID_STATE']);
     expect(refused.body.message).toContain(`requested with the key ${keyId}, whose secret you may know`);
@@ -210,7 +210,10 @@ describe("a file of the bank's answers", () => {
 
   test('is booked line by line, each noted once, and the same file again changes nothing', async () => {
     await fund(desk.world, scope, 100_000n);
-    const [paid, refused] = [(await ask(desk.world, scope)).id, (await ask(desk.world, scope)).id];
+    const [paid, refused] = [
+      (await requestSettlement(desk.world, scope)).id,
+      (await requestSettlement(desk.world, scope)).id,
+    ];
     for (const id of [paid, refused]) {
       await say(id, 'approve');
       await say(id, 'sent');
@@ -252,7 +255,10 @@ describe('a linked bank account', () => {
     const decision = { environment: 'sandbox', bankAccountId };
     await decide('verify', decision);
     await fund(desk.world, scope, 100_000n);
-    const [asked, approved] = [(await ask(desk.world, scope)).id, (await ask(desk.world, scope)).id];
+    const [asked, approved] = [
+      (await requestSettlement(desk.world, scope)).id,
+      (await requestSettlement(desk.world, scope)).id,
+    ];
     await say(approved, 'approve');
     const reason = 'The owner has changed';
     expect((await decide('reject', { ...decision, reason })).body.data).toMatchObject({
@@ -267,7 +273,7 @@ describe('a linked bank account', () => {
       expect([refused.status, refused.body.error.code]).toEqual([409, 'INVALID_STATE']);
       expect(refused.body.message).toContain(`${bankAccountId} was rejected since the request (${reason})`);
     }
-    await expect(ask(desk.world, scope)).rejects.toMatchObject({ code: 'BANK_ACCOUNT_NOT_VERIFIED' });
+    await expect(requestSettlement(desk.world, scope)).rejects.toMatchObject({ code: 'BANK_ACCOUNT_NOT_VERIFIED' });
     const log = await desk.send('GET', `/api/ops/audit?resourceId=${bankAccountId}`);
     expect(log.body.data).toMatchObject([
       { action: 'bank-account.reject', before: { status: 'VERIFIED' }, after: { status: 'REJECTED' }, reason },

@@ -5,7 +5,7 @@ import type { MerchantScope } from '../../src/lib/scope.ts';
 import { payOtherAmount } from '../payments/held-money.ts';
 import { buildPendingPayment } from '../support/build.ts';
 import { runSql } from '../support/database.ts';
-import { ask, linkAccount, withdraw } from '../support/settlements.ts';
+import { requestSettlement, linkAccount, withdraw } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 import { startDesk, type Desk } from './desk.ts';
 
@@ -88,9 +88,9 @@ describe('stuck work', () => {
   test('is a settlement that the sandbox has not decided, or whose last day is over and nobody has noted it', async () => {
     await fund(desk.world, scope, 50_000n);
     await linkAccount(desk.world, scope);
-    const undecided = await ask(desk.world, scope, { amount: 5_000n });
-    const waiting = await ask(desk.world, scope, { amount: 5_014n });
-    const late = await ask(desk.world, scope, { amount: 5_000n });
+    const undecided = await requestSettlement(desk.world, scope, { amount: 5_000n });
+    const waiting = await requestSettlement(desk.world, scope, { amount: 5_014n });
+    const late = await requestSettlement(desk.world, scope, { amount: 5_000n });
     expect((await stuck()).data.items).toEqual([]);
     const asked = 'UPDATE settlement SET requested_at = :at WHERE id = ANY (:ids)';
     await tx(asked, { at: ago(HOUR_MS), ids: [undecided.id, waiting.id] });

@@ -4,7 +4,7 @@ import { newId } from '../../src/lib/ids.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { buildPendingPayment, PAID, paidReference } from '../support/build.ts';
-import { ask, linkAccount } from '../support/settlements.ts';
+import { requestSettlement, linkAccount } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 import { startDesk, type Desk } from './desk.ts';
 
@@ -48,7 +48,7 @@ describe('the queue', () => {
     const payment = await held();
     const withdrawalId = await withdrawal();
     await linkAccount(desk.world, scope);
-    const settlement = await ask(desk.world, scope, { amount: 5_000n });
+    const settlement = await requestSettlement(desk.world, scope, { amount: 5_000n });
     await tx(
       `UPDATE bank_account SET status = 'PENDING', decided_by = NULL, decided_at = NULL, created_at = :at
        WHERE merchant_id = :merchantId`,

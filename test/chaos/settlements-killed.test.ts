@@ -11,7 +11,7 @@ import { buildWorld } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { createMerchantClient, type MerchantClient } from '../support/merchant-client.ts';
 import { startProgram, type Program } from '../support/program.ts';
-import { linkAccount, standing } from '../support/settlements.ts';
+import { linkAccount, stateOfSettlement } from '../support/settlements.ts';
 import { until } from '../support/until.ts';
 import { fund } from '../support/withdrawals.ts';
 import { createGround, untilQuiet, type Ground, type GroundMerchant } from './ground.ts';
@@ -158,7 +158,7 @@ function outcome(id: string, lived: readonly Command[]): Expected {
   return { id, lived, status: last === undefined ? 'REQUESTED' : COMMANDS[last].to, audited: [] };
 }
 
-const stateOf = async (id: string) => standing(ground.world.db, id);
+const stateOf = async (id: string) => stateOfSettlement(ground.world.db, id);
 
 async function expectStateOf({ id, status, lived, audited }: Expected): Promise<void> {
   const journals = lived.flatMap((command) => COMMANDS[command].journal ?? []);

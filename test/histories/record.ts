@@ -12,7 +12,7 @@ import { reconciliationId, reconciliationWorkflowId } from '../../src/reconcilia
 import { requestReport } from '../../src/reports/request.ts';
 import { reportWorkflowId } from '../../src/reports/workflow.ts';
 import { buy, createGround, PHONES } from '../chaos/ground.ts';
-import { ask, linkAccount } from '../support/settlements.ts';
+import { requestSettlement, linkAccount } from '../support/settlements.ts';
 import { skipTime } from '../support/temporal.ts';
 import { until } from '../support/until.ts';
 import { fund } from '../support/withdrawals.ts';
@@ -151,7 +151,7 @@ async function report(scene: Scene): Promise<string> {
   const { clock } = money;
   await fund(money, scope, 1_000_00n);
   await linkAccount(money, scope);
-  const { requestedAt } = await ask(money, scope);
+  const { requestedAt } = await requestSettlement(money, scope);
   const wanted = { kind: 'settlements', format: 'PDF', period: 'day', date: addisDay(requestedAt) } as const;
   const all = { statuses: null, channel: null, requestedBy: 'key_test' };
   const { id } = await world.runInTransaction((tx) => requestReport({ tx, clock }, scope, { ...wanted, ...all }));

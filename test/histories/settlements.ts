@@ -5,7 +5,7 @@ import { approveSettlement, rejectSettlement } from '../../src/settlements/decid
 import { enqueueCalendarChanged } from '../../src/settlements/expected-dates.ts';
 import { readSettlement } from '../../src/settlements/queries.ts';
 import { settlementWorkflowId } from '../../src/settlements/workflow-input.ts';
-import { ask as askFor, linkAccount } from '../support/settlements.ts';
+import { requestSettlement, linkAccount } from '../support/settlements.ts';
 import { skipTime } from '../support/temporal.ts';
 import { until } from '../support/until.ts';
 import { fund } from '../support/withdrawals.ts';
@@ -71,7 +71,7 @@ async function request(scene: Scene, amount: keyof typeof AMOUNTS = 'waitsForOpe
   const money = moneyOf(scene);
   await fund(money, scope, 1_000_00n);
   await linkAccount(money, scope);
-  const { id } = await askFor(money, scope, { amount: AMOUNTS[amount] });
+  const { id } = await requestSettlement(money, scope, { amount: AMOUNTS[amount] });
   return { id, workflowId: settlementWorkflowId(id) };
 }
 

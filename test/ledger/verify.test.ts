@@ -20,12 +20,12 @@ import {
   declined,
   PAID,
   PENDING,
-  standing,
+  stateOfSession,
   type World,
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
-import { ask, linkAccount, withdraw } from '../support/settlements.ts';
+import { requestSettlement, linkAccount, withdraw } from '../support/settlements.ts';
 import { PAID_OUT, TAKEN } from '../support/withdrawals.ts';
 import { CORRUPTIONS } from './corruptions.ts';
 
@@ -76,12 +76,12 @@ async function takeOut(world: World, scope: MerchantScope): Promise<void> {
   for (const _ of ['sent', 'asked']) await checkPayout(id, { minIntervalMs: 0, notifyWorkflow: false });
   await withdraw(world, scope, 11_00n);
   await linkAccount(world, scope);
-  const settled = await ask(world, scope, { amount: 20_00n });
+  const settled = await requestSettlement(world, scope, { amount: 20_00n });
   await world.runInTransaction((tx) => approveSettlement(tx, settled.id, by(world)));
   const answer = { ...by(world), bankReference: 'CBE-1' };
   await world.runInTransaction((tx) => markSent(tx, settled.id, answer));
   await world.runInTransaction((tx) => markCredited(tx, settled.id, { ...answer, creditedAt: world.clock() }));
-  await ask(world, scope, { amount: 21_00n });
+  await requestSettlement(world, scope, { amount: 21_00n });
 }
 
 describe('meskot ledger verify', () => {
@@ -125,16 +125,19 @@ describe('meskot ledger verify', () => {
 
   test('all invariants hold after late, held and duplicate payments, withdrawals and settlements', async () => {
     const { db } = database;
-    expect(await standing(db, payments.late.sessionId)).toMatchObject({
+    expect(await stateOfSession(db, payments.late.sessionId)).toMatchObject({
       transaction: 'SUCCESS',
       confirmedLate: true,
       attempts: ['SUCCEEDED'],
     });
-    expect(await standing(db, payments.doubled.sessionId)).toMatchObject({
+    expect(await stateOfSession(db, payments.doubled.sessionId)).toMatchObject({
       transaction: 'SUCCESS',
       attempts: ['DUPLICATE', 'SUCCEEDED'],
     });
-    expect(await standing(db, payments.held.sessionId)).toMatchObject({ transaction: 'PENDING', attempts: ['HELD'] });
+    expect(await stateOfSession(db, payments.held.sessionId)).toMatchObject({
+      transaction: 'PENDING',
+      attempts: ['HELD'],
+    });
     const statuses = (await db('withdrawal').select('status')) as { status: string }[];
     expect(statuses.map(({ status }) => status).toSorted()).toEqual(['PENDING', 'SUCCESS']);
     await expectLedgerHolds(db);

@@ -14,7 +14,7 @@ import {
   declined,
   PAID,
   PENDING,
-  standing,
+  stateOfSession,
   UNKNOWN,
   untilServed,
   type World,
@@ -44,10 +44,10 @@ describe('how a session ends without money', () => {
     const later = await buildSession(world, scope, { expiresInMinutes: 60 });
     world.pass(10 * MINUTE_MS);
     expect(await expireDueSessions(world.runInTransaction, world.clock(), 2)).toBe(2);
-    expect(await standing(database.db, due[2]?.sessionId ?? '')).toMatchObject({ session: 'OPEN' });
+    expect(await stateOfSession(database.db, due[2]?.sessionId ?? '')).toMatchObject({ session: 'OPEN' });
     expect(await expireDueSessions(world.runInTransaction, world.clock(), 2)).toBe(1);
     for (const { sessionId } of due) {
-      expect(await standing(database.db, sessionId)).toMatchObject({
+      expect(await stateOfSession(database.db, sessionId)).toMatchObject({
         session: 'EXPIRED',
         transaction: 'EXPIRED',
         needsReconciliation: false,
@@ -55,7 +55,7 @@ describe('how a session ends without money', () => {
         timeline: ['session.created', 'session.expired'],
       });
     }
-    expect(await standing(database.db, later.sessionId)).toMatchObject({ session: 'OPEN', events: null });
+    expect(await stateOfSession(database.db, later.sessionId)).toMatchObject({ session: 'OPEN', events: null });
   });
 
   test('ten sweepers at once expire each session once', async () => {
@@ -70,7 +70,7 @@ describe('how a session ends without money', () => {
     );
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(20);
     for (const { sessionId } of sessions) {
-      expect(await standing(database.db, sessionId)).toMatchObject({ events: ['checkout.expired'] });
+      expect(await stateOfSession(database.db, sessionId)).toMatchObject({ events: ['checkout.expired'] });
     }
   });
 
@@ -91,7 +91,7 @@ describe('how a session ends without money', () => {
           .then(() => false, refusedByState);
       });
       const wins = (await Promise.all(callers.map((call) => untilServed(call)))).filter(Boolean).length;
-      const stands = await standing(database.db, sessionId);
+      const stands = await stateOfSession(database.db, sessionId);
       expect(stands['events']).toHaveLength(1);
       expect(stands['session'] === 'PROCESSING' ? wins === 0 : wins === 1).toBe(true);
     }
@@ -108,7 +108,7 @@ describe('how a session ends without money', () => {
     );
     expect(differing.filter((one) => one.status === 'fulfilled')).toHaveLength(1);
     for (const one of differing) if (one.status === 'rejected') expect(one.reason.code).toBe('INVALID_STATE');
-    expect(await standing(database.db, other.sessionId)).toMatchObject({ events: ['payment.created'] });
+    expect(await stateOfSession(database.db, other.sessionId)).toMatchObject({ events: ['payment.created'] });
   });
 
   test('cancelling with a payment in flight cancels only once the provider says unpaid', async () => {
@@ -116,7 +116,7 @@ describe('how a session ends without money', () => {
     world.pass(2_000);
     world.provider.returns(PENDING);
     expect(await world.endUnpaid(unpaid.sessionId, 'CANCELLED')).toBe('CANCELLED');
-    expect(await standing(database.db, unpaid.sessionId)).toMatchObject({
+    expect(await stateOfSession(database.db, unpaid.sessionId)).toMatchObject({
       attempts: ['ABANDONED'],
       events: ['checkout.canceled', 'payment.created'],
     });
@@ -140,7 +140,7 @@ describe('how a session ends without money', () => {
       untilServed(() => createCloseUnpaid(world)(payment.sessionId, 'CANCELLED')),
     );
     expect(new Set(await Promise.all(cancels))).toEqual(new Set(['CANCELLED']));
-    expect(await standing(database.db, payment.sessionId)).toMatchObject({
+    expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({
       events: ['checkout.canceled', 'payment.created'],
     });
   });
@@ -158,7 +158,7 @@ describe('how a session ends without money', () => {
       attemptStatus: 'ABANDONED',
       transactionStatus: 'EXPIRED',
     });
-    expect(await standing(database.db, payment.sessionId)).toMatchObject({
+    expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({
       needsReconciliation: false,
       events: ['checkout.expired', 'payment.created'],
     });
@@ -182,7 +182,7 @@ describe('how a session ends without money', () => {
     await world.checkAttempt(payment.attemptId, { notifyWorkflow: true });
     world.pass(1_000);
     expect(await expire()).toMatchObject({ queried: false, final: false, outcomeKind: 'pending' });
-    expect(await standing(database.db, payment.sessionId)).toMatchObject({ session: 'PROCESSING' });
+    expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({ session: 'PROCESSING' });
     world.pass(1_000);
     expect(await expire()).toMatchObject({ queried: true, final: true, transactionStatus: 'EXPIRED' });
   });
@@ -195,7 +195,7 @@ describe('how a session ends without money', () => {
       until: new Date(world.clock().getTime() + MINUTE_MS),
     });
     expect(await world.endUnpaid(payment.sessionId, 'CANCELLED')).toBe('PROCESSING');
-    expect(await standing(database.db, payment.sessionId)).toMatchObject({ attempts: ['PENDING'] });
+    expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({ attempts: ['PENDING'] });
   });
 
   test('a wish to cancel is granted on an answer that came less than 2 s ago', async () => {
@@ -214,11 +214,11 @@ describe('how a session ends without money', () => {
     const second = await buildAttempt(world, { ...scope, sessionId: first.sessionId });
     await world.checkAttempt(second, { notifyWorkflow: true });
     await world.checkAttempt(first.attemptId, { notifyWorkflow: true });
-    expect(await standing(database.db, first.sessionId)).toMatchObject({ attempts: ['SUCCEEDED', 'PENDING'] });
+    expect(await stateOfSession(database.db, first.sessionId)).toMatchObject({ attempts: ['SUCCEEDED', 'PENDING'] });
     world.provider.returns(PENDING);
     world.pass(30 * MINUTE_MS);
     expect(await world.expireAttempt(second, world.clock())).toMatchObject({ attemptStatus: 'ABANDONED' });
-    expect(await standing(database.db, first.sessionId)).toMatchObject({
+    expect(await stateOfSession(database.db, first.sessionId)).toMatchObject({
       session: 'COMPLETED',
       transaction: 'SUCCESS',
       events: ['checkout.completed', 'payment.created', 'payment.succeeded'],
@@ -234,7 +234,7 @@ describe('how a session ends without money', () => {
     expect(await world.expireAttempt(payment.attemptId, world.clock())).toMatchObject({ final: false });
     world.pass(2_000);
     expect(await world.expireAttempt(payment.attemptId, world.clock())).toMatchObject({ final: true });
-    expect(await standing(database.db, payment.sessionId)).toMatchObject({
+    expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({
       transaction: 'EXPIRED',
       needsReconciliation: true,
     });
@@ -246,7 +246,7 @@ describe('how a session ends without money', () => {
     world.pass(30 * MINUTE_MS);
     expect(await world.expireAttempt(attemptId, world.clock())).toMatchObject({ transactionStatus: 'EXPIRED' });
     expect(world.provider.queries).toEqual([]);
-    expect(await standing(database.db, sessionId)).toMatchObject({ needsReconciliation: false });
+    expect(await stateOfSession(database.db, sessionId)).toMatchObject({ needsReconciliation: false });
   });
 
   test('an order that may have been sent is queried after the time is over, not sent again', async () => {
@@ -257,7 +257,7 @@ describe('how a session ends without money', () => {
     world.pass(30 * MINUTE_MS);
     await world.checkAttempt(attemptId, { notifyWorkflow: false });
     expect(world.provider.queries.map((one) => one.operation)).toEqual(['initiate', 'query']);
-    expect(await standing(database.db, sessionId)).toMatchObject({ transaction: 'SUCCESS' });
+    expect(await stateOfSession(database.db, sessionId)).toMatchObject({ transaction: 'SUCCESS' });
   });
 });
 

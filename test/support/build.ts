@@ -223,7 +223,7 @@ export async function buildPendingPayment(world: World, scope: MerchantScope) {
  * The state of a session and all that belongs to it; events are sorted by name because those of one transaction have no
  * order.
  */
-export async function standing(db: Knex, sessionId: string) {
+export async function stateOfSession(db: Knex, sessionId: string) {
   const [row] = await rows<Record<string, unknown>>(
     db,
     `SELECT s.status AS session, t.status AS transaction, t.confirmed_late, t.hold_reason, t.needs_reconciliation, t.version,

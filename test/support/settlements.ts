@@ -25,7 +25,7 @@ export async function linkAccount(
 let requests = 0;
 
 /** Requests a settlement like the API: 150 ETB by default. */
-export async function ask(
+export async function requestSettlement(
   world: Pick<World, 'runInTransaction' | 'clock'>,
   scope: MerchantScope,
   wanted: Partial<NewSettlement> = {},
@@ -51,7 +51,7 @@ export async function withdraw(world: World, scope: MerchantScope, amountSantim 
 }
 
 /** The state of a settlement with its events, timeline and journals. */
-export async function standing(db: Knex, settlementId: string) {
+export async function stateOfSettlement(db: Knex, settlementId: string) {
   const [row] = await rows<Record<string, unknown>>(
     db,
     `SELECT s.status, s.version, s.overdue_at IS NOT NULL AS overdue, CAST(s.expected_until AS text) AS expected_until,

@@ -12,7 +12,7 @@ import { MIN_QUERY_INTERVAL_MS, createSyncAttempt } from '../../src/payments/syn
 import { paymentWorkflowId } from '../../src/payments/workflow-input.ts';
 import { storeCallback } from '../../src/providers/callbacks.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
-import { standing } from '../support/build.ts';
+import { stateOfSession } from '../support/build.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
 import { skipTime, resultOf } from '../support/temporal.ts';
 import { until } from '../support/until.ts';
@@ -97,7 +97,7 @@ const checkAsApi = () =>
 
 const stands = async (sessionId: string, status: string) =>
   until(`transaction ${status}`, async () => {
-    const now = await standing(world.db, sessionId);
+    const now = await stateOfSession(world.db, sessionId);
     return now['transaction'] === status && now;
   });
 const untilQueried = async (attemptId: string) =>
@@ -144,7 +144,7 @@ describe('the clock of a payment attempt', () => {
     await untilQueried(attemptId);
     await simulator.fault({ kind: 'serverError', on: 'query' });
     await skipTime(world.temporal.client, workflowId, (EXPIRES_IN_MINUTES + 10) * MINUTE_MS);
-    expect(await standing(world.db, sessionId)).toMatchObject({ transaction: 'PENDING', session: 'PROCESSING' });
+    expect(await stateOfSession(world.db, sessionId)).toMatchObject({ transaction: 'PENDING', session: 'PROCESSING' });
     await skipTime(world.temporal.client, workflowId, 25 * 60 * MINUTE_MS);
     const now = await stands(sessionId, 'EXPIRED');
     expect(now).toMatchObject({ session: 'EXPIRED', needsReconciliation: true });
@@ -173,7 +173,7 @@ describe('the clock of a payment attempt', () => {
       return state.final && state;
     });
     expect(await result(workflowId)).toBe('SUCCEEDED');
-    expect(await standing(world.db, sessionId)).toMatchObject({
+    expect(await stateOfSession(world.db, sessionId)).toMatchObject({
       transaction: 'SUCCESS',
       events: ['checkout.completed', 'payment.created', 'payment.succeeded'],
     });

@@ -6,7 +6,7 @@ import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { requestRun } from '../../src/reconciliation/request.ts';
 import { reconciliationId, reconciliationWorkflowId } from '../../src/reconciliation/workflow-input.ts';
 import { createTemporalGateway, temporalOptions } from '../../src/temporal/client.ts';
-import { buildAttempt, buildSession, buildWorld, standing, type World } from '../support/build.ts';
+import { buildAttempt, buildSession, buildWorld, stateOfSession, type World } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
 import { skipTime, resultOf } from '../support/temporal.ts';
@@ -96,7 +96,7 @@ test('a payment whose callback was lost and whose session expired is found in th
   const { attemptId, sessionId } = await lostPayment('TELEBIRR');
   await until('the provider to be paid', async () => (await simulator.orderOf(attemptId))?.paid);
   expect(await compared('TELEBIRR')).toBe('CLEAN');
-  expect(await standing(world.db, sessionId)).toMatchObject({
+  expect(await stateOfSession(world.db, sessionId)).toMatchObject({
     session: 'COMPLETED',
     transaction: 'SUCCESS',
     confirmedLate: true,
@@ -155,11 +155,11 @@ test('a listed payment whose outcome the provider does not know is queried until
   await simulator.fault({ kind: 'serverError', on: 'query', channel: 'CBE_BIRR' });
   await askFor('CBE_BIRR');
   await shows('CBE_BIRR', 'WAITING');
-  expect(await standing(world.db, sessionId)).toMatchObject({ transaction: 'EXPIRED' });
+  expect(await stateOfSession(world.db, sessionId)).toMatchObject({ transaction: 'EXPIRED' });
   await simulator.clearFaults();
   await skipTime(world.temporal.client, workflowOf('CBE_BIRR'), HOUR_MS);
   expect(await ended('CBE_BIRR')).toBe('CLEAN');
-  expect(await standing(world.db, sessionId)).toMatchObject({ transaction: 'SUCCESS', confirmedLate: true });
+  expect(await stateOfSession(world.db, sessionId)).toMatchObject({ transaction: 'SUCCESS', confirmedLate: true });
 });
 
 test('a pause survives a stopped worker and ends in another one', async () => {

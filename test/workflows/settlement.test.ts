@@ -10,7 +10,7 @@ import { readSettlement } from '../../src/settlements/queries.ts';
 import { settlementWorkflowId } from '../../src/settlements/workflow-input.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
-import { ask, linkAccount, standing } from '../support/settlements.ts';
+import { requestSettlement, linkAccount, stateOfSettlement } from '../support/settlements.ts';
 import { resultOf, skipTime } from '../support/temporal.ts';
 import { until, WAIT_MS } from '../support/until.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
@@ -38,7 +38,9 @@ afterAll(() => world.close());
 
 /** Requests a settlement at an instant, like the API. An amount that ends in .14 waits for an operator. */
 async function requested(at: Date, amount: NewSettlement['amount'] = 100_14n) {
-  const { id } = await ask({ runInTransaction: world.runInTransaction, clock: () => at }, scope, { amount });
+  const { id } = await requestSettlement({ runInTransaction: world.runInTransaction, clock: () => at }, scope, {
+    amount,
+  });
   return { id, workflowId: settlementWorkflowId(id) };
 }
 
@@ -56,7 +58,7 @@ async function details(workflowId: string): Promise<string> {
 
 const stands = async (id: string, wanted: string) =>
   until(`settlement ${wanted}`, async () => {
-    const now = await standing(world.db, id);
+    const now = await stateOfSettlement(world.db, id);
     return now['status'] === wanted && now;
   });
 
@@ -91,11 +93,11 @@ describe('the workflow of a settlement', () => {
   test('a settlement becomes overdue exactly after its second business day, with a holiday skipped, and waits on', async () => {
     const { id, workflowId } = await requested(FRIDAY);
     await liveTo(workflowId, new Date(endOf('2027-01-20').getTime() - MINUTE_MS));
-    expect(await standing(world.db, id)).toMatchObject({ overdue: false, expectedUntil: '2027-01-20' });
+    expect(await stateOfSettlement(world.db, id)).toMatchObject({ overdue: false, expectedUntil: '2027-01-20' });
     await liveTo(workflowId, new Date(endOf('2027-01-20').getTime() + MINUTE_MS));
-    await until('it is overdue', async () => (await standing(world.db, id))['overdue']);
+    await until('it is overdue', async () => (await stateOfSettlement(world.db, id))['overdue']);
     await liveTo(workflowId, new Date(FRIDAY.getTime() + 14 * DAY_MS));
-    expect(await standing(world.db, id)).toMatchObject({
+    expect(await stateOfSettlement(world.db, id)).toMatchObject({
       status: 'REQUESTED',
       timeline: ['settlement.requested', 'settlement.overdue'],
     });
@@ -117,20 +119,23 @@ describe('the workflow of a settlement', () => {
     });
     await until(
       'it is expected a day later',
-      async () => (await standing(world.db, id))['expectedUntil'] === '2027-01-21',
+      async () => (await stateOfSettlement(world.db, id))['expectedUntil'] === '2027-01-21',
     );
     const moved = await readSettlement(world.db, id);
     expect(moved).toMatchObject({ expectedFrom: '2027-01-20', effectiveDate: '2027-01-15' });
     expect(moved.skippedDays.map(({ reason }) => reason)).toContain('National mourning, Monday 18 January 2027');
     await liveTo(workflowId, new Date(endOf('2027-01-20').getTime() + MINUTE_MS));
-    expect(await standing(world.db, id)).toMatchObject({ overdue: false });
+    expect(await stateOfSettlement(world.db, id)).toMatchObject({ overdue: false });
 
     await world.runInTransaction(async (tx) => {
       await removeHoliday(tx, holiday.id);
       await enqueueCalendarChanged(tx, { from: day, until: day });
     });
-    await until('it is overdue, for its day is over now', async () => (await standing(world.db, id))['overdue']);
-    expect(await standing(world.db, id)).toMatchObject({
+    await until(
+      'it is overdue, for its day is over now',
+      async () => (await stateOfSettlement(world.db, id))['overdue'],
+    );
+    expect(await stateOfSettlement(world.db, id)).toMatchObject({
       expectedUntil: '2027-01-20',
       timeline: ['settlement.requested', 'expected_dates.changed', 'expected_dates.changed', 'settlement.overdue'],
       events: ['settlement.requested', 'settlement.updated', 'settlement.updated'],
@@ -149,7 +154,7 @@ describe('the workflow of a settlement', () => {
     await liveTo(workflowId, new Date(endOf('2027-01-17').getTime() + MINUTE_MS));
     await until(
       'it is expected a day later',
-      async () => (await standing(world.db, id))['expectedUntil'] === '2027-01-21',
+      async () => (await stateOfSettlement(world.db, id))['expectedUntil'] === '2027-01-21',
     );
     await world.runInTransaction((tx) => removeHoliday(tx, holiday.id));
     await world.runInTransaction((tx) => cancelSettlement(tx, { id }, { keyId: 'key_test', at: clock() }));
@@ -159,14 +164,16 @@ describe('the workflow of a settlement', () => {
   test('a settlement may be approved after weeks, and fail at the bank', async () => {
     const { id, workflowId } = await requested(clock());
     await liveTo(workflowId, new Date(Date.now() + 20 * DAY_MS));
-    expect(await standing(world.db, id)).toMatchObject({ status: 'REQUESTED', overdue: true });
+    expect(await stateOfSettlement(world.db, id)).toMatchObject({ status: 'REQUESTED', overdue: true });
     await world.runInTransaction((tx) => approveSettlement(tx, id, operator()));
     await until('the workflow has seen it', async () =>
       (await details(workflowId)).startsWith('wait for it to be sent to the bank, overdue'),
     );
     await world.runInTransaction((tx) => markFailed(tx, id, { ...operator(), reason: 'The account is closed.' }));
     expect(await result(workflowId)).toBe('FAILED');
-    expect(await standing(world.db, id)).toMatchObject({ journals: ['SETTLEMENT_RESERVED', 'SETTLEMENT_RELEASED'] });
+    expect(await stateOfSettlement(world.db, id)).toMatchObject({
+      journals: ['SETTLEMENT_RESERVED', 'SETTLEMENT_RELEASED'],
+    });
   });
 
   test('a settlement that waits for months continues as new, and is marked overdue once', async () => {
@@ -185,7 +192,7 @@ describe('the workflow of a settlement', () => {
     );
     await world.runInTransaction((tx) => markFailed(tx, id, { ...operator(), reason: 'The account is closed.' }));
     expect(await result(workflowId)).toBe('FAILED');
-    expect(await standing(world.db, id)).toMatchObject({
+    expect(await stateOfSettlement(world.db, id)).toMatchObject({
       timeline: ['settlement.requested', 'settlement.overdue', 'review.approved', 'bank.failed'],
     });
   }, 120_000);
@@ -207,7 +214,7 @@ describe('the workflow of a settlement', () => {
     const credit = { ...operator(), bankReference: 'FT2', creditedAt: clock() };
     await world.runInTransaction((tx) => markCredited(tx, id, credit));
     expect(await result(workflowId)).toBe('COMPLETED');
-    expect(await standing(world.db, id)).toMatchObject({
+    expect(await stateOfSettlement(world.db, id)).toMatchObject({
       timeline: ['settlement.requested', 'review.approved', 'bank.sent', 'bank.credited'],
       journals: ['SETTLEMENT_RESERVED', 'SETTLEMENT_PAID'],
     });
