@@ -48,7 +48,7 @@ test.each([
   [['--name', 'a\u001b[31m'], 'name must have at most 100 characters, none of them for control'],
   [['--name', 'a\nb'], 'name must have at most 100 characters, none of them for control'],
   [['--name', 'a'.repeat(101)], 'name must have at most 100 characters'],
-])('keys create %j is rejected, and creates no key', async (args, says) => {
+])('create %j is refused, and makes no key', async (args, says) => {
   const before = (await run('list')).text;
   const { exitCode, text } = await run('create', '--merchant', merchantId, ...args);
   expect([exitCode, text]).toEqual([2, expect.stringContaining(says)]);

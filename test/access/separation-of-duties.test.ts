@@ -93,7 +93,7 @@ const WAYS: [string, () => Promise<Person>][] = [
   ['whose key was made with a key that the first had made', async () => hiredBy(await hiredBy(boss, 'admin'))],
 ];
 
-describe.each(WAYS)('two approvals by an operator and a second one %s', (_, hire) => {
+describe.each(WAYS)('an operator and another one, %s,', (_, hire) => {
   test('are one person: in either order the second yes is refused, and a third one counts', async () => {
     const other = await hire();
     const third = await desk.hire('finance');
@@ -203,7 +203,7 @@ const ASKED: [string, Asked][] = [
   ],
 ];
 
-describe.each(ASKED)('a merchant whose key was created by an operator: that operator never %s', (_, asked) => {
+describe.each(ASKED)('nobody %s', (_, asked) => {
   async function refusedTo(who: Person, [path, body]: [string, object?]): Promise<string> {
     const refused = await call(who, path, body);
     expect([path, refused.status, refused.body.error.code]).toEqual([path, 409, 'INVALID_STATE']);

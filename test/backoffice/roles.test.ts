@@ -97,7 +97,7 @@ afterAll(() => desk.close());
 const pathOf = (path: string): string =>
   path.replaceAll(/:(\w+)/g, (_, name: string) => (name === 'channel' ? 'TELEBIRR' : newId('mrc')));
 
-test('every route may be called by the roles that are written down, and no other', async () => {
+test('each route can be called by the roles of its documentation and by no others', async () => {
   const found = desk.routes;
   expect(found.map(({ operationId }) => operationId).toSorted()).toEqual(Object.keys(MAY).toSorted());
   for (const { operationId, method, path, upload } of found) {
@@ -121,7 +121,7 @@ test('every route may be called by the roles that are written down, and no other
 });
 
 describe('an operator', () => {
-  test('who is given another role is noted once', async () => {
+  test('with a changed role has one audit row for it', async () => {
     const { operatorId } = await desk.hire('viewer');
     const path = `/api/ops/operators/${operatorId}`;
     const changed = await desk.send('PATCH', path, { body: { role: 'support', reason: 'Moved' } });
@@ -132,7 +132,7 @@ describe('an operator', () => {
     expect(body.data[0]).toMatchObject({ before: { role: 'viewer' }, after: { role: 'support' }, reason: 'Moved' });
   });
 
-  test('who is switched off is refused, and cannot be given a key', async () => {
+  test('that is switched off is rejected, and gets no new key', async () => {
     const { operatorId, key } = await desk.hire('viewer');
     await desk.send('PATCH', `/api/ops/operators/${operatorId}`, { body: { active: false } });
     const answer = await desk.send('GET', '/api/ops/merchants', { key });
@@ -141,7 +141,7 @@ describe('an operator', () => {
     expect(made.body.error.code).toBe('INVALID_STATE');
   });
 
-  test('who is the last admin stays one', async () => {
+  test('that is the last admin cannot lose that role', async () => {
     const { operatorId } = desk.people.admin;
     for (const body of [{ role: 'viewer' }, { active: false }]) {
       const refused = await desk.send('PATCH', `/api/ops/operators/${operatorId}`, { body });
@@ -150,7 +150,7 @@ describe('an operator', () => {
     expect(await desk.audited(operatorId)).toEqual([]);
   });
 
-  test("is told of another one's e-mail address whatever its letters' case", async () => {
+  test('with the e-mail address of another operator, in any letter case, is rejected by name', async () => {
     const body = { name: 'Sara', email: 'Sara@Meskot.example', role: 'viewer' };
     expect((await desk.send('POST', '/api/ops/operators', { body })).status).toBe(201);
     const again = await desk.send('POST', '/api/ops/operators', { body: { ...body, email: 'sara@meskot.example' } });
@@ -159,7 +159,7 @@ describe('an operator', () => {
 });
 
 describe("an operator's key", () => {
-  test('is shown once, works, and ends when it is revoked or its time is over', async () => {
+  test('is shown once, is accepted, and ends by revocation or expiry', async () => {
     const { operatorId } = await desk.hire('viewer');
     const path = `/api/ops/operators/${operatorId}/keys`;
     const made = await desk.send('POST', path, { body: { name: 'Laptop', days: 1 } });
@@ -183,7 +183,7 @@ describe("an operator's key", () => {
     expect([expired.status, expired.body.error.code]).toEqual([401, 'API_KEY_EXPIRED']);
   });
 
-  test('that is rotated works on beside the next one for a while, and is rotated under its own operator only', async () => {
+  test('is valid beside its successor for a while after rotation, and can be rotated under its own operator only', async () => {
     const { operatorId } = await desk.hire('viewer');
     const path = `/api/ops/operators/${operatorId}/keys`;
     const old = (await desk.send('POST', path, { body: { name: 'Laptop', days: 10 } })).body.data;
@@ -207,7 +207,7 @@ describe("an operator's key", () => {
     ]);
   });
 
-  test('with one mistyped character is no key, in either header', async () => {
+  test('with one mistyped character is rejected in both headers', async () => {
     const { key } = desk.people.viewer;
     const typo = `${key.slice(0, -1)}${key.endsWith('a') ? 'b' : 'a'}`;
     expect((await desk.send('GET', '/api/ops/merchants', { key: typo })).body.error.code).toBe('INVALID_API_KEY');
@@ -217,7 +217,7 @@ describe("an operator's key", () => {
     expect((await ask({ authorization: `Bearer ${key}`, 'x-api-key': desk.people.admin.key })).status).toBe(401);
   });
 
-  test('of another operator is not revoked under this one', async () => {
+  test('of another operator cannot be revoked under this one', async () => {
     const { operatorId } = await desk.hire('viewer');
     const made = await desk.send('POST', `/api/ops/operators/${operatorId}/keys`, { body: {} });
     const path = `/api/ops/operators/${desk.people.viewer.operatorId}/keys/${made.body.data.keyId}/revoke`;
@@ -226,7 +226,7 @@ describe("an operator's key", () => {
 });
 
 describe('the audit log', () => {
-  test('can be changed by nobody, not even by the owner of the database', async () => {
+  test('cannot be changed, not even by the owner of the database', async () => {
     const { merchantId } = await buildMerchant(desk.database.db);
     await desk.send('POST', `/api/ops/merchants/${merchantId}/suspend`, { body: { reason: 'Fraud' } });
     const scope = new pg.Client({ connectionString: desk.database.superuserUrl });

@@ -28,14 +28,14 @@ const changeFees = (rules: object[], reason = 'Contract of March') =>
 const changeLimits = (rules: object[]) => desk.send('PUT', `${path}/limits`, { body: { rules, reason: 'Contract' } });
 
 describe('fees', () => {
-  test("a merchant without its own has the platform's", async () => {
+  test('a merchant without fee rules has those of the platform', async () => {
     const { body } = await desk.send('GET', `${path}/fees`);
     expect(of(body.data.current, 'PAY_IN')).toMatchObject({ own: false, basisPoints: 250, fixed: 0, version: 1 });
     expect(of(body.data.current, 'SETTLEMENT', null)).toMatchObject({ own: false });
     expect(body.data.scheduled).toEqual([]);
   });
 
-  test('of its own count for the next payment, and what was charged before stays', async () => {
+  test('a fee rule of a merchant applies to its next payment, and earlier fees are unchanged', async () => {
     const before = await buildPendingPayment(desk.world, scope);
     desk.world.provider.returns(PAID);
     await desk.world.checkAttempt(before.attemptId, { notifyWorkflow: false });
@@ -50,14 +50,14 @@ describe('fees', () => {
     await expectLedgerHolds(desk.database.db);
   });
 
-  test('set for a later day are to come, and in force until then is what was', async () => {
+  test('a fee rule with a later date is scheduled, and the current one applies until then', async () => {
     const validFrom = new Date(Date.now() + 7 * DAY_MS).toISOString();
     const { body } = await changeFees([{ ...FEE, validFrom }]);
     expect(body.data.scheduled).toEqual([expect.objectContaining({ own: true, basisPoints: 100, validFrom })]);
     expect(of(body.data.current, 'PAY_IN')).toMatchObject({ own: false, basisPoints: 250 });
   });
 
-  test('the same again is no new version, and noted once', async () => {
+  test('setting the current fees again creates no version and one audit row in total', async () => {
     await changeFees([FEE]);
     const again = await changeFees([FEE]);
     expect(of(again.body.data.current, 'PAY_IN')).toMatchObject({ version: 1 });
@@ -92,7 +92,7 @@ describe('fees', () => {
 describe('limits', () => {
   const LIMIT = { direction: 'PAY_OUT', channel: 'TELEBIRR', min: 10, max: 5_000, daily: 20_000 };
 
-  test("of its own stand before the platform's, and the same again is no new version", async () => {
+  test('limits of a merchant precede those of the platform, and setting them again creates no version', async () => {
     await changeLimits([LIMIT]);
     const { body } = await changeLimits([LIMIT]);
     expect(of(body.data.current, 'PAY_OUT')).toMatchObject({ ...LIMIT, own: true, version: 1 });
@@ -114,7 +114,7 @@ describe('limits', () => {
   });
 });
 
-test('the review policy of a merchant is changed for itself only, and not to nonsense', async () => {
+test('a review policy applies to its merchant only, and invalid amounts are rejected', async () => {
   const body = { largeAmount: 1_000, twoPersonAmount: 2_000, perHourMax: 3, reason: 'New merchant' };
   const changed = await desk.send('PUT', `${path}/review-policy`, { body });
   expect(changed.body.data).toEqual({ own: true, largeAmount: 1_000, twoPersonAmount: 2_000, perHourMax: 3 });
@@ -129,7 +129,7 @@ test('the review policy of a merchant is changed for itself only, and not to non
 describe('the settlement limit', () => {
   const tx = (body: object) => desk.send('PUT', `${path}/settlement-limit`, { body: { reason: 'Contract', ...body } });
 
-  test('of its own counts for the next settlement, and is noted once with what it was', async () => {
+  test('a settlement limit applies to the next settlement and has one audit row with the previous one', async () => {
     const platform = (await desk.send('GET', `${path}/settlement-limit`)).body.data;
     expect(platform).toMatchObject({ own: false, currency: 'ETB', min: 10 });
     const { body } = await tx({ min: 100, max: 5_000 });
@@ -147,7 +147,7 @@ describe('the settlement limit', () => {
     ]);
   });
 
-  test('that no settlement could keep is refused', async () => {
+  test('a settlement limit with max below min is rejected', async () => {
     const refused = await tx({ min: 100, max: 99.99 });
     expect([refused.status, refused.body.message]).toEqual([400, 'max must be at least min, got 99.99 and 100.00']);
   });
@@ -157,7 +157,7 @@ describe('the tier', () => {
   const tx = (tier: number) =>
     desk.send('PUT', `${path}/kyc/tier`, { body: { environment: 'live', tier, reason: 'Smaller than it said' } });
 
-  test('of a verified merchant is changed, and noted once with what it was', async () => {
+  test('changing the tier of a verified merchant has one audit row with the previous tier', async () => {
     await rows(
       desk.database.db,
       `INSERT INTO kyc_application (merchant_id, environment, status, submissions, submitted_at)

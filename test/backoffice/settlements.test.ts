@@ -40,7 +40,7 @@ describe('a settlement', () => {
     return (await requestSettlement(desk.world, scope)).id;
   }
 
-  test('is approved, sent and credited, each noted once however often it is said', async () => {
+  test('is approved, sent and credited, with one audit row each for repeated commands', async () => {
     const id = await settlement();
     expect((await say(id, 'approve')).body.data.status).toBe('APPROVED');
     expect((await say(id, 'approve')).status).toBe(200);
@@ -52,7 +52,7 @@ describe('a settlement', () => {
     expect(await desk.audited(id)).toEqual(['settlement.approve', 'settlement.sent', 'settlement.credited']);
   });
 
-  test('is taken to the bank by one person: another is told who has it, and since when', async () => {
+  test('is claimed for sending by one operator: another gets an error with that operator and the time', async () => {
     const id = await settlement();
     await say(id, 'approve');
     const other = await desk.hire('finance');
@@ -73,7 +73,7 @@ describe('a settlement', () => {
     expect(await desk.audited(id)).toEqual(['settlement.approve', 'settlement.sent']);
   });
 
-  test('is rejected, or has failed at the bank, with a reason', async () => {
+  test('is rejected, or fails at the bank, with a reason', async () => {
     const rejected = await settlement();
     expect((await say(rejected, 'reject')).body.message).toBe('reason is required');
     expect((await say(rejected, 'reject', { reason: 'Wrong name' })).body.data.status).toBe('REJECTED');
@@ -85,7 +85,7 @@ describe('a settlement', () => {
     expect(await desk.audited(failed)).toEqual(['settlement.approve', 'settlement.sent', 'settlement.failed']);
   });
 
-  test('is neither approved nor sent while its merchant is suspended, and goes on afterwards', async () => {
+  test('is neither approved nor sent while its merchant is suspended, and can be afterwards', async () => {
     const id = await settlement();
     const merchant = (verb: 'suspend' | 'resume') =>
       desk.send('POST', `/api/ops/merchants/${scope.merchantId}/${verb}`, { body: { reason: 'Looked at' } });
@@ -117,7 +117,7 @@ describe('a settlement', () => {
     expect((await say(id, 'approve')).status).toBe(200);
   });
 
-  test('that the bank sends back after crediting it is FAILED, noted with what it was before', async () => {
+  test('that the bank returns after the credit is FAILED, with an audit row of the previous state', async () => {
     const id = await settlement();
     for (const [decision, body] of [
       ['approve', {}],
@@ -143,7 +143,7 @@ describe('a settlement', () => {
     ]);
   });
 
-  test('that is credited after it had failed waits in the queue, and is booked or dismissed there', async () => {
+  test('that is credited after a failure is in the work queue, and is accepted or dismissed there', async () => {
     const waiting = async () => {
       const { body } = await desk.send(
         'GET',
@@ -182,7 +182,7 @@ describe('a settlement', () => {
     expect(await desk.audited(dismissed)).toEqual([...first, 'settlement.dismiss-credit']);
   });
 
-  test('is credited neither tomorrow nor before it was sent', async () => {
+  test('cannot be credited with a date in the future or before it was sent', async () => {
     const id = await settlement();
     await say(id, 'approve');
     await say(id, 'sent');
@@ -192,7 +192,7 @@ describe('a settlement', () => {
     }
   });
 
-  test('shows its whole account number to finance, and to no viewer', async () => {
+  test('shows its whole account number to finance and not to viewers', async () => {
     const path = `/api/ops/settlements/${await settlement()}`;
     const seen = await desk.send('GET', path, { key: desk.people.finance.key });
     expect(seen.body.data.bankAccount.accountNumber).toBe('1000123456789');
@@ -200,7 +200,7 @@ describe('a settlement', () => {
   });
 });
 
-describe("a file of the bank's answers", () => {
+describe("the bank's result file", () => {
   const upload = (text: string) =>
     desk.server.send('POST', '/api/ops/settlements/bank-file', {
       key: desk.people.finance.key,
@@ -208,7 +208,7 @@ describe("a file of the bank's answers", () => {
       body: new TextEncoder().encode(text),
     });
 
-  test('is booked line by line, each noted once, and the same file again changes nothing', async () => {
+  test('is applied line by line with one audit row each, and is idempotent', async () => {
     await fund(desk.world, scope, 100_000n);
     const [paid, refused] = [
       (await requestSettlement(desk.world, scope)).id,
@@ -237,7 +237,7 @@ describe('a linked bank account', () => {
   const decide = (verdict: string, body: object) =>
     desk.send('POST', `/api/ops/merchants/${scope.merchantId}/bank-account/${verdict}`, { body });
 
-  test('is verified once looked at, and noted once', async () => {
+  test('is verified with one audit row', async () => {
     const bankAccountId = await pendingAccount();
     const path = `/api/ops/merchants/${scope.merchantId}/bank-account?environment=sandbox`;
     expect((await desk.send('GET', path)).body.data).toMatchObject({ bankAccountId, accountNumber: '1000123456789' });
@@ -250,7 +250,7 @@ describe('a linked bank account', () => {
     ]);
   });
 
-  test('that was verified is rejected when it turns out wrong, and nothing more is sent to it', async () => {
+  test('that was verified can be rejected, and no settlement is sent to it afterwards', async () => {
     const bankAccountId = await pendingAccount();
     const decision = { environment: 'sandbox', bankAccountId };
     await decide('verify', decision);
@@ -281,7 +281,7 @@ describe('a linked bank account', () => {
     ]);
   });
 
-  test('is not that of the other environment, and not another one than was looked at', async () => {
+  test('is verified only for the environment and the version of the decision', async () => {
     const bankAccountId = await pendingAccount();
     expect((await decide('verify', { environment: 'sandbox' })).body.message).toBe('bankAccountId is required');
     expect((await decide('verify', { environment: 'live', bankAccountId })).status).toBe(404);

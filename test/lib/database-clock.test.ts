@@ -49,7 +49,7 @@ describe("the database's clock", () => {
     clock.stop();
   });
 
-  test('is unknown while the database is away, and is not waited for once stopped', async () => {
+  test('is unknown while the database is unavailable, and stopping does not wait for it', async () => {
     const db = openDatabase({ url: 'postgresql://nobody@127.0.0.1:1/none', poolMax: 1, applicationName: 'test' });
     const clock = createDatabaseClock(db, { log: { warn: () => {} } });
     await expect(Promise.race([clock.known, sleep(100, 'unknown')])).resolves.toBe('unknown');

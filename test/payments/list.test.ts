@@ -174,7 +174,7 @@ describe('GET /api/checkout/txns/get_all_txns', () => {
     [`${DAYS}&currency=ETB&status=ALL&transactionThrough=visa`, 'VALIDATION_ERROR', 'telebirr'],
     [`${DAYS}&currency=ETB&status=ALL&limit=101`, 'VALIDATION_ERROR', 'limit'],
     [`${DAYS}&currency=ETB&status=ALL&cursor=rubbish`, 'VALIDATION_ERROR', 'cursor'],
-  ])('the list query %s is rejected as %s, naming %s', async (query, code, named) => {
+  ])('%s is refused as %s, naming %s', async (query, code, named) => {
     const answer = await ask(query);
     expect([answer.status, answer.body.error.code]).toEqual([400, code]);
     expect(answer.body.message).toContain(named);

@@ -142,7 +142,7 @@ describe("what a provider's answer makes of a payment", () => {
   test.each([
     ['another amount', { ...PAID, amountSantim: 10_049n } as ProviderOutcome, 'WRONG_AMOUNT'],
     ['another currency', { ...PAID, currency: 'USD' } as ProviderOutcome, 'WRONG_CURRENCY'],
-  ])('a payment of %s than requested is held, and SUCCESS only by a decision', async (_what, outcome, held) => {
+  ])('%s than asked is held and never SUCCESS by itself', async (_what, outcome, held) => {
     const payment = await buildPendingPayment(world, scope);
     world.provider.returns(outcome);
     expect(await check(payment.attemptId)).toMatchObject({

@@ -202,7 +202,7 @@ describe('the hosted checkout page', () => {
     ['another site', { 'sec-fetch-site': 'cross-site' }],
     ['another site by an old browser', { 'sec-fetch-site': '', origin: 'https://evil.example' }],
     ['nowhere', { 'sec-fetch-site': '' }],
-  ])('a form posted from %s is rejected', async (_where, headers) => {
+  ])('a form from %s is refused', async (_where, headers) => {
     const page = await open();
     expect((await page.post('pay', payForm, headers)).status).toBe(403);
     expect(await stateOfSession(database.db, page.sessionId)).toMatchObject({ session: 'OPEN' });

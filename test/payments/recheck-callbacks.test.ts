@@ -52,7 +52,7 @@ describe("a provider's genuine callback", () => {
     ['not yet paid', PENDING, true],
     ['declined', declined(true), true],
     ['nothing', UNKNOWN, false],
-  ])('a callback whose check returns "%s" is acknowledged: %s', async (_what, outcome, answered) => {
+  ])('is answered when the check hears "%s": %s', async (_what, outcome, answered) => {
     const { attemptId } = await calledBack();
     world.provider.returns(outcome);
     expect(await proof(attemptId)).toBe(answered);

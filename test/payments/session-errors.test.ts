@@ -26,7 +26,7 @@ describe('a session', () => {
     [{ amount: 100_000, channels: ['TELEBIRR'] }, 'amount', /^must be at most 75000\.00 ETB on TELEBIRR/],
     [{ amount: 0.5 }, 'amount', /^must be at least 1\.00 ETB on/],
     [{ channels: ['TELEBIRR', 'MPESA'] }, 'channels.1', /^MPESA is announced as coming soon/],
-  ])('a new session with %j is rejected at %s, with its limit', async (tx, field, issue) => {
+  ])('%j is refused at %s, with the limit that matters', async (tx, field, issue) => {
     const answer = await server.send('POST', '/api/checkout/sessions', { body: { ...ORDER, ...tx } });
     expect(answer.body.error.details).toEqual([{ field, issue: expect.stringMatching(issue) }]);
     expect(answer.body.message).toMatch(new RegExp(issue.source.slice(1)));

@@ -114,7 +114,7 @@ describe('checking an attempt', () => {
   test.each([
     ['pending', PENDING],
     ['a no', declined(false)],
-  ])('a verified callback during an older query that returns %s triggers another query', async (_what, outcome) => {
+  ])('a proof that comes while an older question fetches %s has the provider asked again', async (_what, outcome) => {
     const payment = await buildPendingPayment(world, scope);
     let release: (outcome: ProviderOutcome) => void = () => undefined;
     world.provider.returns(() => new Promise((resolve) => (release = resolve)), PAID);
