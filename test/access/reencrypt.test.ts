@@ -115,7 +115,7 @@ test('what no listed key opens is named and left as it is, and the rest is done'
   expect(other && decrypt(ONLY_NEXT, other.id, other.secret)).toBe(good.secret);
 });
 
-test('an unknown argument prints the usage', async () => {
+test('a wrong word is answered with how it is used', async () => {
   expect(await run(NEXT, 'now')).toMatchObject({
     exitCode: 2,
     aside: expect.stringContaining('meskot keys reencrypt'),

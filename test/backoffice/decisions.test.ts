@@ -94,7 +94,7 @@ describe('a withdrawal under review', () => {
     }
   });
 
-  test('cannot be approved while its merchant is suspended, and the error names the next step', async () => {
+  test('is approved by nobody while its merchant is suspended, who are told what to do', async () => {
     const id = await withdrawal(100);
     const merchant = `/api/ops/merchants/${scope.merchantId}`;
     await desk.send('POST', `${merchant}/suspend`, { body: { reason: 'Looked at' } });

@@ -89,7 +89,7 @@ test('a new merchant has its channels in the sandbox and none in live', async ()
   expect(approvals('live')).toEqual(['NONE', 'NONE', 'NONE', 'NONE']);
 });
 
-test("a merchant's key is shown once, is accepted, is listed without its secret, and ends by revocation", async () => {
+test("a merchant's key is shown once, works, is listed without its secret, and ends when revoked", async () => {
   const path = `/api/ops/merchants/${scope.merchantId}/keys`;
   const body = { environment: 'sandbox', name: 'Shop', scopes: ['balance:read'], days: 30 };
   const made = await desk.send('POST', path, { body });

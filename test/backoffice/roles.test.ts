@@ -132,7 +132,7 @@ describe('an operator', () => {
     expect(body.data[0]).toMatchObject({ before: { role: 'viewer' }, after: { role: 'support' }, reason: 'Moved' });
   });
 
-  test('that is switched off is rejected, and gets no new key', async () => {
+  test('who is switched off is refused, and cannot be given a key', async () => {
     const { operatorId, key } = await desk.hire('viewer');
     await desk.send('PATCH', `/api/ops/operators/${operatorId}`, { body: { active: false } });
     const answer = await desk.send('GET', '/api/ops/merchants', { key });
@@ -159,7 +159,7 @@ describe('an operator', () => {
 });
 
 describe("an operator's key", () => {
-  test('is shown once, is accepted, and ends by revocation or expiry', async () => {
+  test('is shown once, works, and ends when it is revoked or its time is over', async () => {
     const { operatorId } = await desk.hire('viewer');
     const path = `/api/ops/operators/${operatorId}/keys`;
     const made = await desk.send('POST', path, { body: { name: 'Laptop', days: 1 } });
@@ -183,7 +183,7 @@ describe("an operator's key", () => {
     expect([expired.status, expired.body.error.code]).toEqual([401, 'API_KEY_EXPIRED']);
   });
 
-  test('is valid beside its successor for a while after rotation, and can be rotated under its own operator only', async () => {
+  test('that is rotated works on beside the next one for a while, and is rotated under its own operator only', async () => {
     const { operatorId } = await desk.hire('viewer');
     const path = `/api/ops/operators/${operatorId}/keys`;
     const old = (await desk.send('POST', path, { body: { name: 'Laptop', days: 10 } })).body.data;
@@ -207,7 +207,7 @@ describe("an operator's key", () => {
     ]);
   });
 
-  test('with one mistyped character is rejected in both headers', async () => {
+  test('with one mistyped character is no key, in either header', async () => {
     const { key } = desk.people.viewer;
     const typo = `${key.slice(0, -1)}${key.endsWith('a') ? 'b' : 'a'}`;
     expect((await desk.send('GET', '/api/ops/merchants', { key: typo })).body.error.code).toBe('INVALID_API_KEY');
@@ -217,7 +217,7 @@ describe("an operator's key", () => {
     expect((await ask({ authorization: `Bearer ${key}`, 'x-api-key': desk.people.admin.key })).status).toBe(401);
   });
 
-  test('of another operator cannot be revoked under this one', async () => {
+  test('of another operator is not revoked under this one', async () => {
     const { operatorId } = await desk.hire('viewer');
     const made = await desk.send('POST', `/api/ops/operators/${operatorId}/keys`, { body: {} });
     const path = `/api/ops/operators/${desk.people.viewer.operatorId}/keys/${made.body.data.keyId}/revoke`;

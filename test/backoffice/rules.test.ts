@@ -57,7 +57,7 @@ describe('fees', () => {
     expect(of(body.data.current, 'PAY_IN')).toMatchObject({ own: false, basisPoints: 250 });
   });
 
-  test('setting the current fees again creates no version and one audit row in total', async () => {
+  test('the same again is no new version, and noted once', async () => {
     await changeFees([FEE]);
     const again = await changeFees([FEE]);
     expect(of(again.body.data.current, 'PAY_IN')).toMatchObject({ version: 1 });
@@ -92,7 +92,7 @@ describe('fees', () => {
 describe('limits', () => {
   const LIMIT = { direction: 'PAY_OUT', channel: 'TELEBIRR', min: 10, max: 5_000, daily: 20_000 };
 
-  test('limits of a merchant precede those of the platform, and setting them again creates no version', async () => {
+  test("of its own stand before the platform's, and the same again is no new version", async () => {
     await changeLimits([LIMIT]);
     const { body } = await changeLimits([LIMIT]);
     expect(of(body.data.current, 'PAY_OUT')).toMatchObject({ ...LIMIT, own: true, version: 1 });

@@ -117,7 +117,7 @@ describe('a settlement', () => {
     expect((await say(id, 'approve')).status).toBe(200);
   });
 
-  test('that the bank returns after the credit is FAILED, with an audit row of the previous state', async () => {
+  test('that the bank sends back after crediting it is FAILED, noted with what it was before', async () => {
     const id = await settlement();
     for (const [decision, body] of [
       ['approve', {}],
