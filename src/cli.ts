@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 
 import type { Config } from './config.ts';
 import type { Write } from './lib/command-line.ts';
-import type { Knex } from './lib/db.ts';
+import type { Database } from './lib/db.ts';
 import { closestMatch } from './lib/suggest.ts';
 
 /** What a command is given: the folder of package.json, and the words after the command's name. */
@@ -163,7 +163,7 @@ async function manageLedger(input: CommandInput): Promise<number> {
   return withDatabase(input, verify, true);
 }
 
-type Work = (parts: { db: Knex; config: Config }) => Promise<number>;
+type Work = (parts: { db: Database; config: Config }) => Promise<number>;
 
 /** One connection to the database of DATABASE_URL, or else of the local start. */
 async function withDatabase({ project }: CommandInput, work: Work, unlimitedStatements = false): Promise<number> {

@@ -1,7 +1,7 @@
 import pg from 'pg';
 
 import { deleteOldIdempotencyKeys } from '../src/http/idempotency.ts';
-import { inTransaction, rows, type Knex } from '../src/lib/db.ts';
+import { type Database, inTransaction, rows } from '../src/lib/db.ts';
 import { UnavailableError } from '../src/lib/errors.ts';
 import { newId } from '../src/lib/ids.ts';
 import { createLogger } from '../src/lib/log.ts';
@@ -24,7 +24,7 @@ type Hot = {
   /** SQL that inserts this many rows. */
   fill: (count: number) => string;
   /** Runs all statements of the table. */
-  run: (db: Knex) => Promise<unknown>;
+  run: (db: Database) => Promise<unknown>;
   /** The batch size of statements without a limit of their own. */
   batch: number;
   /** The maximum reads per row of this batch; by default 8 per row of the statement's own limit. */

@@ -3,7 +3,7 @@ import { isNativeError } from 'node:util/types';
 
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-import { rows, type Knex, type Queryable } from '../lib/db.ts';
+import { type Database, type Queryable, rows } from '../lib/db.ts';
 import { listen, stopListening } from '../lib/listen.ts';
 import type { Logger } from '../lib/log.ts';
 
@@ -53,7 +53,7 @@ type Pool = {
 const POOL_WAIT = 'meskot_database_pool_wait_seconds';
 
 /** Measures waits for a database connection, and connections by state. A process may have several pools. */
-export function measurePool(registry: Registry, db: Knex, name: 'api' | 'worker'): void {
+export function measurePool(registry: Registry, db: Database, name: 'api' | 'worker'): void {
   const pool = (db.client as { pool: Pool }).pool;
   measuredPools(registry).set(name, pool);
   const wait = (registry.getSingleMetric(POOL_WAIT) as Histogram<'pool'>).labels(name);

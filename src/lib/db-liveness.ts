@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import pg from 'pg';
 
-import type { Knex } from './db.ts';
+import type { Database } from './db.ts';
 
 /** A pool that hears nothing from the server for this long, on any connection, is probed. */
 const SILENT_MS = 700;
@@ -24,7 +24,7 @@ type Pool = {
  * a single connection that is cut off is left to its statement's timeout. A slow statement is not silence: the server
  * answers the probe meanwhile, on a connection of its own.
  */
-export function closeFrozenConnections(db: Knex, url: string): void {
+export function closeFrozenConnections(db: Database, url: string): void {
   const { pool } = db.client as { pool: Pool };
   const sockets = new Set<Socket>();
   let [bytesSeen, silentSinceMs, probing] = [0, performance.now(), false];

@@ -1,4 +1,4 @@
-import type { Knex } from './db.ts';
+import type { Database } from './db.ts';
 
 /** The role the API and the worker connect as: no superuser, no owner, so it cannot change the schema. */
 export const APP_ROLE = 'meskot_app';
@@ -41,7 +41,7 @@ export const CLOSE_DATABASE = `
  * Restricts the database to its owner and {@link APP_ROLE}, and grants that role what it needs, if it exists. Functions are
  * restricted too: PostgreSQL lets every role call a new one, and those of the ledger run as the owner.
  */
-export async function grantRights(db: Knex): Promise<void> {
+export async function grantRights(db: Database): Promise<void> {
   await db.raw(CLOSE_DATABASE);
   const { rows } = (await db.raw('SELECT 1 FROM pg_roles WHERE rolname = ?', [APP_ROLE])) as { rows: unknown[] };
   // One message, so one transaction: a running API never finds a right missing.

@@ -1,4 +1,4 @@
-import type { Knex } from '../lib/db.ts';
+import type { Database } from '../lib/db.ts';
 import type { OutboxMessage } from './record.ts';
 
 /** An open row and the message that signals its workflow, or starts one where Temporal has lost it. */
@@ -13,4 +13,4 @@ export type RecoverableWorkflow = {
 export type OpenPage = { after: string; limit: number; onlyPastDue: boolean };
 
 /** Finds the rows of one kind that must have a running workflow. */
-export type FindRecoverable = (db: Knex, page: OpenPage) => Promise<RecoverableWorkflow[]>;
+export type FindRecoverable = (db: Database, page: OpenPage) => Promise<RecoverableWorkflow[]>;

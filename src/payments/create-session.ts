@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import { isUniqueViolation, rows, type Knex } from '../lib/db.ts';
+import { type Database, isUniqueViolation, rows } from '../lib/db.ts';
 import { AppError, invalidFields } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { toBirr, type Santim } from '../lib/money.ts';
@@ -15,7 +15,7 @@ import { clientTokenOf } from './client-token.ts';
 import { checkoutPageUrl } from './session.ts';
 
 /** `pepper`: the secret that page tokens are derived with. */
-export type CreateDeps = { db: Knex; findProvider: FindProvider; clock: Clock; baseUrl: string; pepper: string };
+export type CreateDeps = { db: Database; findProvider: FindProvider; clock: Clock; baseUrl: string; pepper: string };
 
 export type NewSession = {
   checkoutOrderNo: string;
@@ -160,7 +160,7 @@ async function insertSession({ db, tx }: InsertDeps, session: SessionToInsert): 
 
 const ORDER_NO = 'transaction_merchant_id_environment_checkout_order_no_key';
 
-async function duplicateReference(db: Knex, session: SessionToInsert): Promise<AppError> {
+async function duplicateReference(db: Database, session: SessionToInsert): Promise<AppError> {
   const { merchantId, environment, checkoutOrderNo } = session;
   const [existing] = await rows<{ sessionId: string }>(
     db,

@@ -1,7 +1,7 @@
 import { feeWithin, readFeeRule, type Fee, type FeeRuleJson } from '../ledger/fees.ts';
 import { post } from '../ledger/post.ts';
 import { suspenseAcceptedPosting, suspenseReturnedPosting } from '../ledger/postings.ts';
-import { isUniqueViolation, rows, type Knex } from '../lib/db.ts';
+import { isUniqueViolation, rows, type Trx } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
@@ -104,7 +104,7 @@ export async function returnHeldPayment(
 type Chosen = Pick<HeldDecision, 'payment' | 'before'> & { feeRule: FeeRuleJson };
 
 /** Locks the session first, as every change of one does, so that decisions are serialized. */
-async function choosePayment(trx: Knex.Transaction, { transactionId, attemptId, at }: HeldChoice): Promise<Chosen> {
+async function choosePayment(trx: Trx, { transactionId, attemptId, at }: HeldChoice): Promise<Chosen> {
   const sql = 'SELECT 1 FROM checkout_session WHERE transaction_id = :transactionId FOR UPDATE';
   if ((await rows(trx, sql, { transactionId })).length === 0) throw notFound('transaction');
   const before = await readTransaction(trx, transactionId);
@@ -124,7 +124,7 @@ const PAYMENT_COLUMNS = `id, transaction_id, merchant_id, environment, channel, 
   received_santim, received_currency, hold_resolution, return_reference`;
 
 /** A provider's reference pays one transaction. Throws INVALID_STATE when it has paid another. */
-async function ensureReferenceUnused(trx: Knex.Transaction, payment: HeldPayment): Promise<void> {
+async function ensureReferenceUnused(trx: Trx, payment: HeldPayment): Promise<void> {
   const { transactionId, environment, channel, providerReference } = payment;
   if (providerReference === null) return;
   const [other] = await rows<{ id: string }>(
@@ -163,7 +163,7 @@ function onlyReturnable({ id, receivedSantim, receivedCurrency }: HeldPayment): 
 type Accepted = { payment: HeldPayment; receivedSantim: Santim; fee: Fee; at: Date };
 
 /** @returns whether the transaction became SUCCESS. */
-async function acceptRows(trx: Knex.Transaction, { payment, receivedSantim, fee, at }: Accepted): Promise<boolean> {
+async function acceptRows(trx: Trx, { payment, receivedSantim, fee, at }: Accepted): Promise<boolean> {
   const { id: attemptId, channel, providerReference } = payment;
   const booked = { receivedSantim: Number(receivedSantim), feeSantim: Number(fee.feeSantim) };
   const accepted = { attemptId, ...booked, feeTaxSantim: Number(fee.feeTaxSantim) };
@@ -215,7 +215,7 @@ const RETURNED = {
 
 /** @returns whether the transaction became FAILED: no other payment of it is in flight or held. */
 async function returnRows(
-  trx: Knex.Transaction,
+  trx: Trx,
   { payment, at, reason, reference }: { payment: HeldPayment; at: Date; reason: string; reference: string },
 ): Promise<boolean> {
   const { id: attemptId, transactionId, receivedSantim, receivedCurrency } = payment;
@@ -255,7 +255,7 @@ async function returnRows(
 }
 
 /** Clears the transaction's hold once none of its payments is held. */
-async function clearHeld(trx: Knex.Transaction, transactionId: string): Promise<void> {
+async function clearHeld(trx: Trx, transactionId: string): Promise<void> {
   await rows(
     trx,
     `UPDATE transaction t SET hold_reason = NULL, version = t.version + 1
@@ -266,7 +266,7 @@ async function clearHeld(trx: Knex.Transaction, transactionId: string): Promise<
 }
 
 async function decisionOf(
-  trx: Knex.Transaction,
+  trx: Trx,
   { id, transactionId }: HeldPayment,
   made: Pick<HeldDecision, 'before' | 'fee' | 'isNew'>,
 ): Promise<HeldDecision> {

@@ -1,4 +1,4 @@
-import { rows, type Knex } from '../lib/db.ts';
+import { type Database, rows } from '../lib/db.ts';
 import { withTimeout } from '../lib/timeout.ts';
 import type { CloseUnpaid } from './close-unpaid.ts';
 import { NEXT_POLL_AFTER_MS } from './pay.ts';
@@ -60,7 +60,7 @@ function wishToCancel(deps: HookDeps, session: Session): Promise<unknown> | null
 
 /** Stored once per wording, and at most 50 for a transaction, which bounds the timeline. */
 async function recordReport(
-  db: Knex,
+  db: Database,
   note: { transactionId: string; kind: TimelineKind; words: ReportedDetails; at: Date },
 ): Promise<void> {
   await rows(

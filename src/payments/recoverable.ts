@@ -1,4 +1,4 @@
-import { rows, type Knex } from '../lib/db.ts';
+import { type Database, rows } from '../lib/db.ts';
 import type { OutboxRow } from '../outbox/record.ts';
 import type { OpenPage, RecoverableWorkflow } from '../outbox/recoverable.ts';
 import { paymentWorkflow, type PaymentToStart } from './workflow-input.ts';
@@ -9,7 +9,7 @@ import { paymentWorkflow, type PaymentToStart } from './workflow-input.ts';
  * the last half minute are left out, since Temporal's list of workflows lags behind.
  */
 export async function findRecoverableAttempts(
-  db: Knex,
+  db: Database,
   { onlyPastDue, ...page }: OpenPage,
 ): Promise<RecoverableWorkflow[]> {
   const open = await rows<PaymentToStart>(
@@ -34,7 +34,7 @@ export async function findRecoverableAttempts(
  * The ids of those messages that would start the workflow of an attempt that is already over. Should such a workflow run
  * all the same, it ends by itself.
  */
-export async function findObsolete(db: Knex, messages: OutboxRow[]): Promise<ReadonlySet<string>> {
+export async function findObsolete(db: Database, messages: OutboxRow[]): Promise<ReadonlySet<string>> {
   const starts = messages.flatMap(({ id, kind, workflowType, input }) => {
     const attemptId = input?.['attemptId'];
     return workflowType === 'payment' && kind !== 'signal' && typeof attemptId === 'string' ? [{ id, attemptId }] : [];

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Clock } from '../lib/clock.ts';
-import { isUniqueViolation, rows, type Knex } from '../lib/db.ts';
+import { type Database, isUniqueViolation, rows } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import { callbackUrl } from '../providers/callbacks.ts';
@@ -12,7 +12,7 @@ import { declineAttempt } from './decline.ts';
 import { QUERYABLE_ATTEMPTS, isQueryable, isAttemptOver } from './states.ts';
 
 export type CheckDeps = {
-  db: Knex;
+  db: Database;
   runInTransaction: RunInTransaction;
   findProvider: FindProvider;
   clock: Clock;
@@ -127,7 +127,7 @@ async function ask(deps: CheckDeps, attempt: ClaimedAttempt, options: CheckOptio
 }
 
 /** Releases the lease after a failure, so that the next call need not wait for its end. */
-async function giveLeaseBack(db: Knex, { id, leaseUntil }: ClaimedAttempt): Promise<void> {
+async function giveLeaseBack(db: Database, { id, leaseUntil }: ClaimedAttempt): Promise<void> {
   await rows(db, `UPDATE payment_attempt SET lease_until = NULL WHERE id = :id AND lease_until = :leaseUntil`, {
     id,
     leaseUntil,
@@ -197,7 +197,7 @@ async function confirmOrHold(
 }
 
 /** Stores a result that ends nothing, and releases the lease. The timeline gets only results that differ. */
-async function recordProviderResult(db: Knex, { attempt, outcome, now, checkedAt }: ProviderResult): Promise<void> {
+async function recordProviderResult(db: Database, { attempt, outcome, now, checkedAt }: ProviderResult): Promise<void> {
   const providerCode = 'providerCode' in outcome ? outcome.providerCode : null;
   const detail = { attemptId: attempt.id, outcome: outcome.kind, ...(providerCode === null ? {} : { providerCode }) };
   await rows(

@@ -1,4 +1,4 @@
-import { type Knex, type Queryable, rows } from '../lib/db.ts';
+import { type Queryable, rows, type Trx } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Santim } from '../lib/money.ts';
@@ -184,7 +184,7 @@ export async function closeResolved(
 }
 
 /** Locks the day, so that none is closed until the transaction ends. Throws as {@link writeFound} does. */
-export async function countOpen(trx: Knex.Transaction, comparison: Comparison): Promise<number> {
+export async function countOpen(trx: Trx, comparison: Comparison): Promise<number> {
   await lockDay(trx, comparison);
   const [count] = await rows<{ open: number }>(
     trx,
@@ -195,7 +195,7 @@ export async function countOpen(trx: Knex.Transaction, comparison: Comparison): 
   return count?.open ?? 0;
 }
 
-async function lockDay(trx: Knex.Transaction, comparison: Comparison): Promise<void> {
+async function lockDay(trx: Trx, comparison: Comparison): Promise<void> {
   const [latest] = await rows(
     trx,
     'SELECT id FROM reconciliation WHERE id = :reconciliationId AND comparison_no = :comparisonNo FOR UPDATE',
@@ -206,7 +206,7 @@ async function lockDay(trx: Knex.Transaction, comparison: Comparison): Promise<v
 }
 
 async function writePart(
-  trx: Knex.Transaction,
+  trx: Trx,
   comparison: Comparison,
   { found, at }: { found: readonly FoundDiscrepancy[]; at: Date },
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import { measureFigures, type Registry } from '../http/metrics.ts';
-import { rows, type Knex } from '../lib/db.ts';
+import { type Database, rows } from '../lib/db.ts';
 
 const COUNTS = {
   differences: {
@@ -26,11 +26,11 @@ const AGES = PLACES.map((labels) => {
 });
 
 /** Open discrepancies and runs, and the age of the last clean day. Counted when the metrics are read. */
-export function measureReconciliation(registry: Registry, db: Knex): void {
+export function measureReconciliation(registry: Registry, db: Database): void {
   measureFigures(registry, { ...COUNTS, ...Object.fromEntries(AGES) }, async () => countReconciliation(db));
 }
 
-async function countReconciliation(db: Knex): Promise<Record<string, number>> {
+async function countReconciliation(db: Database): Promise<Record<string, number>> {
   const [[counts], ages] = await Promise.all([
     rows<Record<keyof typeof COUNTS, number>>(
       db,

@@ -1,5 +1,5 @@
 import { endOfAddisDay, startOfAddisDay } from '../lib/dates.ts';
-import { type Knex, type Queryable, rows } from '../lib/db.ts';
+import { type Database, type Queryable, rows } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
 import type { Environment } from '../lib/scope.ts';
@@ -118,7 +118,7 @@ export async function readScope(db: Queryable, reconciliationId: string): Promis
  * Runs that were requested and have not ended, without an outbox row, so must have a running workflow. Those of the last
  * half minute are left out, since Temporal's list of workflows lags.
  */
-export async function findRecoverableRuns(db: Knex, { after, limit }: OpenPage): Promise<RecoverableWorkflow[]> {
+export async function findRecoverableRuns(db: Database, { after, limit }: OpenPage): Promise<RecoverableWorkflow[]> {
   const open = await rows<ChannelDay & { id: string }>(
     db,
     `SELECT r.id, r.environment, r.channel, CAST(r.day AS text) AS day FROM reconciliation r

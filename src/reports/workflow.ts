@@ -1,4 +1,4 @@
-import { rows, type Knex } from '../lib/db.ts';
+import { type Database, rows } from '../lib/db.ts';
 import type { Environment } from '../lib/scope.ts';
 import type { OutboxMessage } from '../outbox/record.ts';
 import type { OpenPage, RecoverableWorkflow } from '../outbox/recoverable.ts';
@@ -27,7 +27,7 @@ export function reportMessage({ reportId, merchantId, environment }: ReportInput
  * ended while it generated them. Reports of the last 30 seconds are skipped: Temporal's list lags a little, and small
  * reports are being generated.
  */
-export async function findRecoverableReports(db: Knex, { after, limit }: OpenPage): Promise<RecoverableWorkflow[]> {
+export async function findRecoverableReports(db: Database, { after, limit }: OpenPage): Promise<RecoverableWorkflow[]> {
   const pending = await rows<ReportInput>(
     db,
     `SELECT r.id AS report_id, r.merchant_id, r.environment FROM report r

@@ -1,5 +1,5 @@
 import { requireIndependentApprover } from '../access/separation-of-duties.ts';
-import type { Knex } from '../lib/db.ts';
+import type { Database } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { SANDBOX_OPERATOR, sandboxDecision } from '../lib/sandbox-review.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
@@ -62,7 +62,7 @@ export async function cancelSettlement(
  * operator. Called by its workflow, which needs no signal.
  */
 export async function autoDecide(
-  deps: { db: Knex; runInTransaction: RunInTransaction },
+  deps: { db: Database; runInTransaction: RunInTransaction },
   settlementId: string,
   at: Date,
 ): Promise<void> {

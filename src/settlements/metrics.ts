@@ -1,5 +1,5 @@
 import { measureRow, type Registry } from '../http/metrics.ts';
-import type { Knex } from '../lib/db.ts';
+import type { Database } from '../lib/db.ts';
 
 const open = { name: 'meskot_settlements_pending', help: 'Settlements that have not ended, by status' };
 
@@ -18,6 +18,6 @@ const COUNT = `
   FROM settlement WHERE status IN ('REQUESTED', 'APPROVED', 'PROCESSING')`;
 
 /** Gauges of open and of overdue settlements (normally 0), counted at each scrape. */
-export function measureSettlements(registry: Registry, db: Knex): void {
+export function measureSettlements(registry: Registry, db: Database): void {
   measureRow(registry, GAUGES, { db, sql: COUNT });
 }

@@ -1,4 +1,4 @@
-import { rows, type Knex } from '../lib/db.ts';
+import { type Database, rows } from '../lib/db.ts';
 import type { Environment } from '../lib/scope.ts';
 import type { OutboxMessage } from '../outbox/record.ts';
 import type { OpenPage, RecoverableWorkflow } from '../outbox/recoverable.ts';
@@ -49,7 +49,7 @@ export function settlementMessage(settlementId: string, signal: SettlementSignal
  * the last expected day and not marked as overdue. Skips those of the last 30 s, since Temporal's list of workflows lags.
  */
 export async function findRecoverableSettlements(
-  db: Knex,
+  db: Database,
   { onlyPastDue, ...page }: OpenPage,
 ): Promise<RecoverableWorkflow[]> {
   const open = await rows<SettlementInput>(

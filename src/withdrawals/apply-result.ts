@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import { rows, type Knex, type Queryable } from '../lib/db.ts';
+import { type Database, type Queryable, rows } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import type { PayoutOutcome } from '../providers/provider.ts';
@@ -7,7 +7,7 @@ import { contradictedStatus, openCase } from './conflicts.ts';
 import { lockWithdrawal, type WithdrawalRow } from './queries.ts';
 import { transitionWithdrawal, type Transition } from './transition.ts';
 
-type ResultDeps = { db: Knex; runInTransaction: RunInTransaction; clock: Clock; log: Pick<Logger, 'error'> };
+type ResultDeps = { db: Database; runInTransaction: RunInTransaction; clock: Clock; log: Pick<Logger, 'error'> };
 
 /** A withdrawal that one check holds the lease of. */
 export type LeasedWithdrawal = WithdrawalRow & { leaseUntil: Date };

@@ -5,7 +5,7 @@ import {
   type Approver,
 } from '../access/separation-of-duties.ts';
 import { DAY_MS } from '../lib/dates.ts';
-import { rows, type Knex, type Queryable } from '../lib/db.ts';
+import { type Database, type Queryable, rows, type Trx } from '../lib/db.ts';
 import { AppError, invalid } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import { SANDBOX_OPERATOR, sandboxDecision } from '../lib/sandbox-review.ts';
@@ -67,7 +67,7 @@ export async function readReviewPolicy(db: Queryable, merchantId: string): Promi
 
 /** Gives a merchant its own policy, for later withdrawals. Throws VALIDATION_ERROR. */
 export async function setReviewPolicy(
-  trx: Knex.Transaction,
+  trx: Trx,
   { merchantId, ...policy }: ReviewPolicy & { merchantId: string },
 ): Promise<void> {
   const { largeAmountSantim, twoPersonSantim } = policy;
@@ -206,7 +206,7 @@ async function lockUnderReview(tx: UnitOfWork, id: string): Promise<WithdrawalRo
  * leaves it to an operator. Gives both approvals where two are needed. Called by the workflow, so no signal is sent.
  */
 export async function autoDecide(
-  deps: { db: Knex; runInTransaction: RunInTransaction },
+  deps: { db: Database; runInTransaction: RunInTransaction },
   withdrawalId: string,
   at: Date,
 ): Promise<void> {

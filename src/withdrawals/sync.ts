@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Clock } from '../lib/clock.ts';
-import { rows, type Knex } from '../lib/db.ts';
+import { type Database, rows } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import { PROOF_VALID_MS, RECHECK_AGE_PART, RECHECK_INTERVAL_MIN_MS } from '../payments/recheck-callbacks.ts';
@@ -12,7 +12,7 @@ import { destinationOf, readWithdrawal, type WithdrawalRow } from './queries.ts'
 import type { WithdrawalStage } from './states.ts';
 
 export type CheckPayoutDeps = {
-  db: Knex;
+  db: Database;
   runInTransaction: RunInTransaction;
   findProvider: FindProvider;
   clock: Clock;
@@ -132,7 +132,7 @@ async function checkLeased(
 }
 
 /** After a failure, so that the next check need not wait until the lease expires. */
-async function releaseLease(db: Knex, { id, leaseUntil }: Claimed): Promise<void> {
+async function releaseLease(db: Database, { id, leaseUntil }: Claimed): Promise<void> {
   await rows(db, 'UPDATE withdrawal SET lease_until = NULL WHERE id = :id AND lease_until = :leaseUntil', {
     id,
     leaseUntil,
@@ -185,7 +185,7 @@ const QUERY_LAG_MINUTES = 20;
  * @returns how many were queried. Throws if a check failed, after all were made.
  */
 export async function recheckProvenPayouts(
-  { db, clock, checkPayout }: { db: Knex; clock: Clock; checkPayout: CheckPayout },
+  { db, clock, checkPayout }: { db: Database; clock: Clock; checkPayout: CheckPayout },
   limit: number,
 ): Promise<number> {
   const now = clock();

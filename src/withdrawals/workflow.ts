@@ -1,4 +1,4 @@
-import { rows, type Knex } from '../lib/db.ts';
+import { type Database, rows } from '../lib/db.ts';
 import type { Environment } from '../lib/scope.ts';
 import type { OutboxMessage } from '../outbox/record.ts';
 import type { OpenPage, RecoverableWorkflow } from '../outbox/recoverable.ts';
@@ -49,7 +49,7 @@ export function withdrawalMessage(withdrawalId: string, signal: WithdrawalSignal
  * last 30 seconds are left out, because Temporal's list of workflows lags.
  */
 export async function findRecoverableWithdrawals(
-  db: Knex,
+  db: Database,
   { onlyPastDue, ...page }: OpenPage,
 ): Promise<RecoverableWorkflow[]> {
   const open = await rows<WithdrawalInput>(

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
 import { readConfig } from '../../src/config.ts';
-import type { Knex } from '../../src/lib/db.ts';
+import type { Database } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createNotifier } from '../../src/outbox/listener.ts';
 import { createTransactionRunner } from '../../src/outbox/record.ts';
@@ -47,7 +47,7 @@ const TRANSACTION_CONTROL = /^(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE|SET TRANS
 const QUEUE_CLAIM = /WITH RECURSIVE waiting/;
 
 /** Counts all statements of this pool during the work. */
-async function countStatements(db: Knex, work: () => Promise<unknown>): Promise<StatementCount> {
+async function countStatements(db: Database, work: () => Promise<unknown>): Promise<StatementCount> {
   const count: StatementCount = { statements: [], emptyClaims: 0 };
   const collect = (
     _result: unknown,
@@ -67,7 +67,7 @@ async function countStatements(db: Knex, work: () => Promise<unknown>): Promise<
 }
 
 /** `POST /api/checkout/sessions` with an Idempotency-Key and a cached API key. */
-export async function countCreateSession(db: Knex): Promise<StatementCount> {
+export async function countCreateSession(db: Database): Promise<StatementCount> {
   const world = buildWorld(db, { clock: () => new Date() });
   const { merchantId } = await buildMerchant(db);
   const deps = testServerDeps(db, { routes: checkoutRoutes(world), runInTransaction: world.runInTransaction });
@@ -91,7 +91,7 @@ export async function countCreateSession(db: Knex): Promise<StatementCount> {
  * response, and those after the commit (notifying the workers).
  */
 export async function countConfirmPayment(
-  db: Knex,
+  db: Database,
 ): Promise<{ confirmed: StatementCount; afterwards: StatementCount }> {
   const world = buildWorld(db);
   const scope = await buildMerchant(db);
@@ -117,7 +117,7 @@ export async function countConfirmPayment(
 }
 
 /** `POST /api/checkout/withdrawal` with a cached API key; its requestId makes repeats safe. */
-export async function countCreateWithdrawal(db: Knex): Promise<StatementCount> {
+export async function countCreateWithdrawal(db: Database): Promise<StatementCount> {
   const world = buildWorld(db);
   const scope = await buildMerchant(db);
   await subscribe(db, { ...scope, url: 'https://hooks.example.com/meskot' });
@@ -142,7 +142,7 @@ export async function countCreateWithdrawal(db: Knex): Promise<StatementCount> {
  * One event to one healthy receiver, from the queue to its end, with or without a workflow afterwards. The database
  * must be fresh: other pending deliveries would be sent too.
  */
-export async function countDelivery(db: Knex, workflows: 'every' | 'failed'): Promise<StatementCount> {
+export async function countDelivery(db: Database, workflows: 'every' | 'failed'): Promise<StatementCount> {
   const receiver = await startReceiver();
   const scope = await buildMerchant(db);
   await subscribe(db, { ...scope, url: receiver.url });
@@ -185,7 +185,7 @@ export async function countDelivery(db: Knex, workflows: 'every' | 'failed'): Pr
 const config = readConfig({ DATABASE_URL: 'unused', TEMPORAL_ADDRESS: 'unused' });
 const guard = createEgressGuard(config.egress);
 
-async function subscribe(db: Knex, fields: { merchantId: string; environment: 'sandbox' | 'live'; url: string }) {
+async function subscribe(db: Database, fields: { merchantId: string; environment: 'sandbox' | 'live'; url: string }) {
   const input = { ...NewSubscription.parse({ url: fields.url, eventTypes: ['*'] }), ...fields };
   const deps = { clock: () => new Date(), keyRing: config.keyRing, checkUrl: guard.checkUrl };
   return createTransactionRunner(db, () => {})((tx) => createSubscription(deps, tx, input));

@@ -1,5 +1,5 @@
 import type { RunningApi } from '../../src/app/api.ts';
-import { openDatabase, type Knex } from '../../src/lib/db.ts';
+import { type Database, openDatabase, type Trx } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { buy, createGround, PHONES, type Ground, type GroundMerchant } from '../chaos/ground.ts';
 import { until } from '../support/until.ts';
@@ -15,7 +15,7 @@ let good: GroundMerchant;
 let failing: GroundMerchant;
 let evidence: Evidence;
 /** For changes that the application's role may not make. */
-let scope: Knex;
+let scope: Database;
 
 /**
  * A paid, a declined and an open session and a test event for each merchant; one merchant's deliveries succeed, the
@@ -58,7 +58,7 @@ afterAll(async () => {
 const gather = async (): Promise<Evidence> => ground.gather({ retryDelaysSeconds: [RETRY_SECONDS] });
 
 /** Corrupts rows in a transaction that is rolled back, or the evidence, and returns the violations. */
-async function report(spoil: (trx: Knex.Transaction) => Promise<unknown>, journals: Partial<Evidence> = {}) {
+async function report(spoil: (trx: Trx) => Promise<unknown>, journals: Partial<Evidence> = {}) {
   const trx = await scope.transaction();
   try {
     await spoil(trx);
@@ -113,7 +113,7 @@ describe('each invariant reports its own violation and no other invariant does',
 
   test('I2 reports more attempts on a session than were requested', async () => {
     const requests = good.client.requests.filter(({ path }) => !path.endsWith('/test'));
-    const twice = async (trx: Knex.Transaction): Promise<void> => {
+    const twice = async (trx: Trx): Promise<void> => {
       const attempt = await trx('paymentAttempt').where({ status: 'DECLINED' }).first();
       const again = { ...attempt, id: newId('pat'), callbackSecret: 'another', failure: null };
       await trx('paymentAttempt').insert(again);
@@ -243,7 +243,7 @@ describe('each invariant reports its own violation and no other invariant does',
   test('I15 reports an event that was delivered twice without a fault', async () => {
     const first = acceptedRequest();
     const receivers = [{ ...requestsOf(good), requests: [...good.receiver.requests, first] }, requestsOf(failing)];
-    const repeatRow = async (trx: Knex.Transaction): Promise<void> => {
+    const repeatRow = async (trx: Trx): Promise<void> => {
       const eventId = String(first.headers['x-service-event-id']);
       const delivery = await trx('webhookDelivery').where({ eventId }).first('id');
       const attempt = await trx('webhookAttempt').where({ deliveryId: delivery.id }).first();

@@ -1,11 +1,12 @@
 import {
+  type Database,
   inTransaction,
   isDatabaseUnavailable,
   isUniqueViolation,
   openDatabase,
-  rows,
-  type Knex,
   type Queryable,
+  rows,
+  type Trx,
 } from '../../src/lib/db.ts';
 import { SubscriptionRow } from '../../src/webhooks/subscriptions/model.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -50,7 +51,7 @@ test('values are bound to their names and replaced nowhere else', async () => {
   await expect(rows(db, sql, { world: 'round' })).rejects.toThrow('the value :word is not given');
 });
 
-test('a unique violation is detected by its constraint, from Knex and from Objection', async () => {
+test('a unique violation is detected by its constraint, from Database and from Objection', async () => {
   const { db } = database;
   const fromKnex: unknown = await db('merchant')
     .insert(merchant)
@@ -93,7 +94,7 @@ test('a transaction whose connection is lost as it begins does nothing', async (
 
 test('a transaction of SQL, queries and models commits or rolls back as a whole', async () => {
   const { db } = database;
-  const add = (name: string) => async (trx: Knex.Transaction) => {
+  const add = (name: string) => async (trx: Trx) => {
     await rows(trx, 'INSERT INTO merchant (id, name) VALUES (:id, :name)', { id: `mrc_${name}_1`, name });
     await trx('merchant').insert({ id: `mrc_${name}_2`, name });
     await SubscriptionRow.query(trx).insert({ ...subscription, id: `whs_${name}` });

@@ -1,10 +1,10 @@
-import { rows, type Knex } from '../../src/lib/db.ts';
+import { type Database, rows } from '../../src/lib/db.ts';
 
 /**
  * The rows of all tables, or only those of one merchant; without keys, whose last use is recorded, and without the
  * workers' locks.
  */
-export async function readRows(db: Knex, merchantId?: string): Promise<Record<string, string[]>> {
+export async function readRows(db: Database, merchantId?: string): Promise<Record<string, string[]>> {
   const tables = await rows<{ name: string; owned: boolean }>(
     db,
     `SELECT t.table_name AS name, EXISTS (

@@ -12,7 +12,7 @@ import type { Scope } from '../../http/route.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { COMMON_OPTIONS, runNoun, UsageError, type Row, type Verb, type Write } from '../../lib/command-line.ts';
 import { DAY_MS } from '../../lib/dates.ts';
-import type { Knex } from '../../lib/db.ts';
+import type { Database } from '../../lib/db.ts';
 import { notFound } from '../../lib/errors.ts';
 import type { Environment } from '../../lib/scope.ts';
 import { findMerchant } from '../../merchants/operations.ts';
@@ -49,7 +49,7 @@ type By = { operator: string | undefined };
 export type ReencryptedPart = { what: string; seen: number; reencrypted: number; left: number };
 
 export type KeysCommandDeps = {
-  db: Knex;
+  db: Database;
   generateKey: (input: NewKey, by: By) => Promise<CreatedKey>;
   rotateKey: (input: Rotation, by: By) => Promise<CreatedKey>;
   /** Takes lines that tell how far it is. */
@@ -137,7 +137,7 @@ const reencrypt =
 
 const byOf = ({ operator }: Options): By => ({ operator });
 
-async function requireKey(db: Knex, options: Options, [keyId, ...more]: readonly string[]): Promise<ApiKey> {
+async function requireKey(db: Database, options: Options, [keyId, ...more]: readonly string[]): Promise<ApiKey> {
   rejectExtraArguments(more, keyId ?? '');
   if (keyId === undefined) throw new UsageError('Say which key: key_…');
   const key = (await listKeys(db, { id: keyId }))[0];

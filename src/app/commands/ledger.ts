@@ -1,6 +1,6 @@
 import { verifyLedger, type LedgerInvariant } from '../../ledger/verify.ts';
 import { COMMON_OPTIONS, runNoun, UsageError, type Verb, type Write } from '../../lib/command-line.ts';
-import type { Knex } from '../../lib/db.ts';
+import type { Database } from '../../lib/db.ts';
 
 /** What --help prints. */
 export const LEDGER_USAGE = `meskot ledger verify
@@ -9,7 +9,7 @@ and the first journal to look at is named. --json prints JSON.
 `;
 
 export type LedgerCommandDeps = {
-  db: Knex;
+  db: Database;
   /** All that must hold, of every slice that books. */
   checks: readonly LedgerInvariant[];
   write: Write;

@@ -2,14 +2,14 @@ import type { Config } from '../../config.ts';
 import { DEMO_OPERATOR } from '../../demo/seed/operator.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Write } from '../../lib/command-line.ts';
-import type { Knex } from '../../lib/db.ts';
+import type { Database } from '../../lib/db.ts';
 import { createTransactionRunner } from '../../outbox/record.ts';
 import { runKeysCommand } from './keys.ts';
 import { runMerchantsCommand } from './merchants.ts';
 import { reencryptAll } from './reencrypt.ts';
 import { createTerminalCommands } from './terminal.ts';
 
-type Parts = { db: Knex; config: Pick<Config, 'API_KEY_PEPPER'>; write: Write };
+type Parts = { db: Database; config: Pick<Config, 'API_KEY_PEPPER'>; write: Write };
 type KeyParts = Parts & { config: Pick<Config, 'keyRing' | 'KYC_DOCUMENTS_DIR'> };
 
 /** Runs `meskot merchants …`; `args` without the two words. Returns the exit code. */

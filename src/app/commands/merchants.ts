@@ -1,5 +1,5 @@
 import { COMMON_OPTIONS, runNoun, UsageError, type Row, type Verb, type Write } from '../../lib/command-line.ts';
-import type { Knex } from '../../lib/db.ts';
+import type { Database } from '../../lib/db.ts';
 import { listMerchants, type Merchant } from '../../merchants/operations.ts';
 
 /** What --help prints. */
@@ -14,7 +14,7 @@ const OPTIONS = { operator: { type: 'string' }, ...COMMON_OPTIONS } as const;
 const NAME_CHARACTERS_MAX = 100;
 
 export type MerchantsCommandDeps = {
-  db: Knex;
+  db: Database;
   /** Makes a merchant with what it starts with, as the operator that was named, if any. */
   addMerchant: (input: { name: string }, by: { operator: string | undefined }) => Promise<Merchant>;
   write: Write;

@@ -1,7 +1,7 @@
 import type { Route } from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { COMMON_OPTIONS, type Verb, type Write } from '../../lib/command-line.ts';
-import type { Knex } from '../../lib/db.ts';
+import type { Database } from '../../lib/db.ts';
 import type { RunInTransaction } from '../../outbox/record.ts';
 
 /** The options of all verbs of `meskot ops`. */
@@ -26,7 +26,7 @@ export const OPTIONS = {
 } as const;
 
 export type OpsCommandDeps = {
-  db: Knex;
+  db: Database;
   runInTransaction: RunInTransaction;
   clock: Clock;
   /** The acting operator without --operator: that of the demo data. */

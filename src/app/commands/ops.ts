@@ -2,7 +2,7 @@ import { workflowUrl, type Config } from '../../config.ts';
 import { DEMO_OPERATOR } from '../../demo/seed/operator.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Write } from '../../lib/command-line.ts';
-import type { Knex } from '../../lib/db.ts';
+import type { Database } from '../../lib/db.ts';
 import { createHttpClient } from '../../lib/http-client.ts';
 import { createDocumentStore } from '../../merchants/kyc/store.ts';
 import { createTransactionRunner } from '../../outbox/record.ts';
@@ -10,7 +10,7 @@ import { createFindProvider } from '../../providers/find-provider.ts';
 import { operatorRoutesOf } from '../operator-routes.ts';
 import { runOpsCommand } from './ops-commands.ts';
 
-type OpsParts = { db: Knex; config: Config; write: Write };
+type OpsParts = { db: Database; config: Config; write: Write };
 
 /** Runs `meskot ops …`; `args` without the two words. Returns the exit code (operators/cli.ts). */
 export async function runOps(args: readonly string[], { db, config, write }: OpsParts): Promise<number> {

@@ -2,7 +2,7 @@ import type { Config } from '../../config.ts';
 import { DEMO_OPERATOR } from '../../demo/seed/operator.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Write } from '../../lib/command-line.ts';
-import type { Knex } from '../../lib/db.ts';
+import type { Database } from '../../lib/db.ts';
 import { createHttpClient } from '../../lib/http-client.ts';
 import { createTransactionRunner } from '../../outbox/record.ts';
 import { createFindProvider } from '../../providers/find-provider.ts';
@@ -10,7 +10,7 @@ import { reconciliationOperatorRoutes } from '../../reconciliation/operator-rout
 import { callRoute } from './call-route.ts';
 import { runReconcileCommand } from './reconciliation.ts';
 
-type Parts = { db: Knex; config: Pick<Config, 'simulator'>; write: Write };
+type Parts = { db: Database; config: Pick<Config, 'simulator'>; write: Write };
 
 /** Runs `meskot reconcile …`; `args` without the two words. Returns the exit code. */
 export async function runReconcile(args: readonly string[], { db, config, write }: Parts): Promise<number> {

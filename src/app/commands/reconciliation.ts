@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { COMMON_OPTIONS, runNoun, UsageError, type Row, type Verb, type Write } from '../../lib/command-line.ts';
 import { addisDay, DAY_MS } from '../../lib/dates.ts';
-import type { Knex } from '../../lib/db.ts';
+import type { Database } from '../../lib/db.ts';
 import { formatBirr } from '../../lib/money.ts';
 import { CHANNELS, type Channel } from '../../merchants/channels/channel.ts';
 import type { RunRequest } from '../../reconciliation/request.ts';
@@ -27,7 +27,7 @@ const COLUMNS = ['day', 'environment', 'channel', 'status', 'differences', 'list
 const SHOWN_DAYS = 7;
 
 export type ReconcileCommandDeps = {
-  db: Knex;
+  db: Database;
   clock: Clock;
   /** Requests a day as the operator who was named, or that of the demo data. Throws unless they have the permission. */
   requestReconciliation: (

@@ -13,14 +13,14 @@ import { runAudited } from '../../access/operator-route.ts';
 import { hasOperators } from '../../access/operators.ts';
 import { PERMISSIONS, type Action } from '../../access/permissions.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { Knex } from '../../lib/db.ts';
+import type { Database } from '../../lib/db.ts';
 import { newId } from '../../lib/ids.ts';
 import { onboardMerchant, readMerchant, type Merchant } from '../../merchants/operations.ts';
 import type { UnitOfWork, RunInTransaction } from '../../outbox/record.ts';
 import { requireOperator } from './call-route.ts';
 
 export type TerminalDeps = {
-  db: Knex;
+  db: Database;
   runInTransaction: RunInTransaction;
   clock: Clock;
   pepper: string;

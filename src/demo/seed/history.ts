@@ -1,4 +1,4 @@
-import { rows, type Knex } from '../../lib/db.ts';
+import { type Database, rows } from '../../lib/db.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import type { SeedDeps } from './context.ts';
@@ -19,7 +19,7 @@ export function completedAt(item: PlannedItem): Date {
 }
 
 export type HistoryDeps = {
-  db: Knex;
+  db: Database;
   baseUrl: string;
   pepper: string;
   /** Called with the number of payments just seeded. */

@@ -1,10 +1,10 @@
-import { isDatabaseUnavailable, openDatabase, type Knex } from '../../lib/db.ts';
+import { type Database, isDatabaseUnavailable, openDatabase } from '../../lib/db.ts';
 import type { Logger } from '../../lib/log.ts';
 import { findMerchant } from '../../merchants/operations.ts';
 import { ABYSSINIA } from './demo.ts';
 
 /** Throws when the database holds demo data: production must not mix invented money with real money. */
-export async function rejectDemoData(db: Knex): Promise<void> {
+export async function rejectDemoData(db: Database): Promise<void> {
   const merchant = await findMerchant(db, ABYSSINIA.scope.merchantId);
   if (!merchant) return;
   throw new Error(

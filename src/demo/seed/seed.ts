@@ -1,7 +1,7 @@
 import type { Config } from '../../config.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { addisDay, DAY_MS, startOfAddisDay } from '../../lib/dates.ts';
-import { openDatabase, type Knex } from '../../lib/db.ts';
+import { type Database, openDatabase } from '../../lib/db.ts';
 import { grantChannels, switchChannel } from '../../merchants/channels/operations.ts';
 import { createDocumentStore, type DocumentStore } from '../../merchants/kyc/store.ts';
 import { createMerchant, findMerchant } from '../../merchants/operations.ts';
@@ -72,7 +72,7 @@ export async function seedDemo(input: SeedInput): Promise<DemoSecrets> {
 }
 
 async function createDemoData(
-  deps: { db: Knex; runInTransaction: RunInTransaction },
+  deps: { db: Database; runInTransaction: RunInTransaction },
   input: SeedInput,
 ): Promise<DemoCredentials> {
   const until = await ensureMerchants(deps, createDocumentStore(input.config.KYC_DOCUMENTS_DIR, input.config.keyRing));
@@ -106,7 +106,7 @@ function inOrderOfCompletion(items: readonly PlannedItem[]): PlannedItem[] {
 
 /** The end of the history. A run after a kill derives it from the merchant's creation. */
 async function ensureMerchants(
-  { db, runInTransaction }: { db: Knex; runInTransaction: RunInTransaction },
+  { db, runInTransaction }: { db: Database; runInTransaction: RunInTransaction },
   store: DocumentStore,
 ): Promise<Date> {
   const existing = await findMerchant(db, ABYSSINIA.scope.merchantId);

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 
-import { openDatabase, rows, type Knex } from '../../lib/db.ts';
+import { type Database, openDatabase, rows } from '../../lib/db.ts';
 import { formatBirr, type Santim } from '../../lib/money.ts';
 import { toPlainOrderId } from '../../providers/exchange.ts';
 import type { SimulatedChannel } from '../../sandbox/simulator/faults.ts';
@@ -34,7 +34,7 @@ type Row = {
   decidedAt: Date | null;
 };
 
-async function paidOrders(db: Knex): Promise<Order[]> {
+async function paidOrders(db: Database): Promise<Order[]> {
   const found = await rows<Row & { expiresAt: Date; checkoutOrderNo: string }>(
     db,
     `SELECT a.id, a.channel, a.phone, a.received_santim AS amount_santim, a.currency, a.provider_reference, a.created_at,
@@ -57,7 +57,7 @@ async function paidOrders(db: Knex): Promise<Order[]> {
 
 type PayoutRow = Row & { accountName: string; status: 'PENDING' | 'SUCCESS' | 'REVERSED'; reversedAt: Date | null };
 
-async function submittedPayouts(db: Knex): Promise<Payout[]> {
+async function submittedPayouts(db: Database): Promise<Payout[]> {
   const found = await rows<PayoutRow>(
     db,
     `SELECT id, channel, phone, account_name, amount_santim, currency, status, provider_reference,

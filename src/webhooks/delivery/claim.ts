@@ -1,4 +1,4 @@
-import { rows, type Knex, type Queryable } from '../../lib/db.ts';
+import { type Database, type Queryable, rows } from '../../lib/db.ts';
 import type { Environment } from '../../lib/scope.ts';
 import { isInFlight, isQueued, type InFlight, type InFlightLimits } from './in-flight.ts';
 
@@ -130,7 +130,7 @@ type DueRequest = InFlightLimits & {
  * and of each the oldest deliveries within its share. A backlog costs one index lookup per subscription.
  */
 export async function claimDue(
-  db: Knex,
+  db: Database,
   request: DueRequest,
 ): Promise<{ attempts: ClaimedAttempt[]; skipped: number; last: string }> {
   const claimed = await rows<ClaimedRow>(db, CLAIM_DUE, { ...request, inFlight: JSON.stringify(request.inFlight) });
@@ -162,7 +162,7 @@ export async function claimOne(
 export type Claim = (request: ClaimRequest) => Promise<ClaimedAttempt | null>;
 
 export const createClaim =
-  (db: Knex, inFlight: Pick<InFlight, 'mayReclaim' | 'noteFailure'>): Claim =>
+  (db: Database, inFlight: Pick<InFlight, 'mayReclaim' | 'noteFailure'>): Claim =>
   async (request) => {
     try {
       return await claimOne(db, { ...request, reclaim: inFlight.mayReclaim() });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { createBatch } from '../../lib/batch.ts';
-import { isDatabaseUnavailable, rows, type Knex } from '../../lib/db.ts';
+import { type Database, isDatabaseUnavailable, rows } from '../../lib/db.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Logger } from '../../lib/log.ts';
 import { OUTBOX_PRIORITIES, type OutboxRow } from '../../outbox/record.ts';
@@ -124,7 +124,7 @@ SELECT id, status, retry_count, next_attempt_at, last_attempt_at, http_status, f
  * Records the outcomes of attempts, all that ended at the same moment in one statement: the attempt, the delivery's state,
  * its dead letter, the subscription's health if it changed, and the workflow that follows. Idempotent.
  */
-export async function recordAttempts(db: Knex, outcomes: Recording[]): Promise<DeliveryNow[]> {
+export async function recordAttempts(db: Database, outcomes: Recording[]): Promise<DeliveryNow[]> {
   const recorded = await rows<DeliveryNow & { id: string }>(db, RECORD, { outcomes: JSON.stringify(outcomes) });
   const byDelivery = new Map<string, DeliveryNow>(recorded.map((row) => [row.id, row]));
   const missing = outcomes.map((outcome) => outcome.deliveryId).filter((id) => !byDelivery.has(id));
@@ -134,7 +134,7 @@ export async function recordAttempts(db: Knex, outcomes: Recording[]): Promise<D
 }
 
 /** The current state of a delivery; SKIPPED when it does not exist. `inFlight`: it is claimed. */
-export async function readDelivery(db: Knex, id: string): Promise<DeliveryNow & { inFlight: boolean }> {
+export async function readDelivery(db: Database, id: string): Promise<DeliveryNow & { inFlight: boolean }> {
   const [found] = await rows<DeliveryNow & { inFlight: boolean }>(
     db,
     `SELECT ${NOW}, d.in_flight_since IS NOT NULL AS in_flight FROM webhook_delivery d WHERE d.id = :id`,
@@ -149,7 +149,10 @@ export async function readDelivery(db: Knex, id: string): Promise<DeliveryNow & 
  * A final one stays unchanged; a forced resend of a delivered one returns to DELIVERED.
  * @returns its status afterwards; SKIPPED when it does not exist.
  */
-export async function abandonDelivery(db: Knex, request: { deliveryId: string; at: Date }): Promise<DeliveryStatus> {
+export async function abandonDelivery(
+  db: Database,
+  request: { deliveryId: string; at: Date },
+): Promise<DeliveryStatus> {
   const [now] = await rows<{ status: DeliveryStatus }>(
     db,
     `WITH updated AS (
@@ -177,7 +180,7 @@ export async function abandonDelivery(db: Knex, request: { deliveryId: string; a
  */
 export type Recorder = (outcome: Recording) => Promise<DeliveryNow>;
 
-export function createRecorder(deps: { db: Knex; log: Logger; inFlight: Pick<InFlight, 'noteFailure'> }): Recorder {
+export function createRecorder(deps: { db: Database; log: Logger; inFlight: Pick<InFlight, 'noteFailure'> }): Recorder {
   const { db, log, inFlight } = deps;
   const save = createBatch((outcomes: Recording[]) => recordAttempts(db, outcomes), {
     sizeMax: BATCH_MAX,

@@ -1,4 +1,4 @@
-import { rows, type Knex } from '../../lib/db.ts';
+import { type Database, rows } from '../../lib/db.ts';
 import type { OpenPage, RecoverableWorkflow } from '../../outbox/recoverable.ts';
 import type { WorkItemSource } from '../../outbox/work-items.ts';
 import { isQueued, isScheduled } from './in-flight.ts';
@@ -28,7 +28,7 @@ const PAST_DUE = `
  * minute, because Temporal's list of workflows lags.
  */
 export async function findRecoverableDeliveries(
-  db: Knex,
+  db: Database,
   { onlyPastDue, ...page }: OpenPage,
 ): Promise<RecoverableWorkflow[]> {
   const open = await rows<DeliveryToStart & { overdue: boolean }>(
