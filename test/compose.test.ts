@@ -21,37 +21,37 @@ function services(): Record<string, string> {
 async function run(url: string, sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  // One statement at a time: a database cannot be made in a transaction.
+  // Separate statements, since CREATE DATABASE cannot run in a transaction.
   for (const statement of sql.split(/;\s*$/m)) await client.query(statement);
   await client.end();
 }
 
-test("every service's log is kept short", () => {
+test('each service of the compose file limits its log', () => {
   const found = Object.entries(services());
   expect(found.length).toBeGreaterThanOrEqual(9);
   expect(found.filter(([, text]) => !/^ {4}(logging: \*logging|<<: \*meskot)$/m.test(text))).toEqual([]);
   expect(compose).toMatch(/max-size: .*\n +max-file: /);
 });
 
-test("Temporal's server of PostgreSQL is another one than ours, and knows none of our passwords", () => {
+test('Temporal has a PostgreSQL server of its own without our passwords', () => {
   const { temporal = '', 'temporal-schema': schema = '', 'temporal-postgres': own = '' } = services();
   expect(temporal).toContain('POSTGRES_SEEDS: temporal-postgres\n');
   expect(`${temporal}${schema}${own}`).not.toMatch(/MESKOT_|\{POSTGRES_PASSWORD/);
   expect(services()['postgres']).not.toContain('TEMPORAL');
 });
 
-test('a stop waits longer than the API serves on and finishes', () => {
+test('the stop timeout exceeds the time in which the API finishes its requests', () => {
   const [, grace] = /stop_grace_period: (\d+)s/.exec(compose) ?? [];
   expect(Number(grace)).toBeGreaterThan(5 + 15);
 });
 
-test('the owner of our database is no superuser and can migrate it, and no other login gets in', async () => {
+test('the owner of our database is no superuser and can migrate it, and other roles cannot connect', async () => {
   const scope = `owner_${randomBytes(4).toString('hex')}`;
   const { superuserUrl } = testStack();
   const [, script = ''] = /<<'SQL'\n(.*?)\n +SQL\n/s.exec(compose) ?? [];
   const sql = script
     .split('\n')
-    // This server has that role.
+    // The test server has that role.
     .filter((line) => !line.includes('CREATE ROLE meskot_app'))
     .join('\n')
     .replaceAll(/\bmeskot\b/g, scope)

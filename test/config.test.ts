@@ -3,12 +3,12 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readConfig } from '../src/config.ts';
 
 const REQUIRED = { DATABASE_URL: 'postgresql://localhost/meskot', TEMPORAL_ADDRESS: 'localhost:7233' };
-/** The encryption key of a start without settings. */
+/** The encryption key that a start without settings uses. */
 const LOCAL_KEYS = `local:${Buffer.alloc(32, 'local-development-only').toString('base64')}`;
 const keyOf = (bytes: number): string =>
   `a:${createHash('sha512').update('a').digest().subarray(0, bytes).toString('base64')}`;
 const inBase64 = (text: string): string => Buffer.from(text).toString('base64');
-/** What production wants to be told. */
+/** The settings that production requires. */
 const OWN = {
   API_KEY_PEPPER: 'wZ4k0sJp1uXqY7n2Rb9TfQ==',
   ENCRYPTION_KEYS: keyOf(32),
@@ -17,14 +17,14 @@ const OWN = {
   REPORTS_DIR: '/var/lib/meskot/reports',
 };
 
-describe('the settings', () => {
+describe('settings', () => {
   test.each([
     'DATABASE_POOL_MAX',
     'TEMPORAL_RETENTION_DAYS',
     'WEBHOOK_WORKFLOW_START_CONCURRENCY',
     'WEBHOOK_CONCURRENCY_PER_SUBSCRIPTION',
     'WEBHOOK_RESENDS_PER_SECOND',
-  ])('refuse a %s of 0, with which nothing would be done', (name) => {
+  ])('reject %s=0, which would stop all work', (name) => {
     expect(() => readConfig({ ...REQUIRED, [name]: '0' })).toThrow(name);
     expect(readConfig({ ...REQUIRED, [name]: '1' })).toMatchObject({ [name]: 1 });
   });
@@ -45,35 +45,33 @@ describe('the settings', () => {
     [{ TEMPORAL_TLS: 'false', TEMPORAL_API_KEY: 'a' }, '  TEMPORAL_TLS must not be false beside TEMPORAL_API_KEY'],
     [{ TEMPORAL_TLS_CLIENT_KEY_PATH: 'a.pem' }, '_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH must be set together'],
     [{ TEMPORAL_WORKER_BUILD_ID: 'a b' }, 'TEMPORAL_WORKER_BUILD_ID must be letters, digits'],
-  ])('say of %j what is allowed', (changes, says) => {
-    expect(() => readConfig({ ...REQUIRED, ...changes })).toThrow(says);
+  ])('reject %j with the allowed values', (changes, message) => {
+    expect(() => readConfig({ ...REQUIRED, ...changes })).toThrow(message);
   });
 
-  test('reach Temporal over TLS where something is given that needs it', () => {
+  test('connect to Temporal over TLS if TEMPORAL_TLS is true or a TLS setting is given', () => {
     expect(readConfig(REQUIRED).temporalTls).toBe(null);
     expect(readConfig({ ...REQUIRED, TEMPORAL_TLS: 'true' }).temporalTls).toEqual({});
     expect(readConfig({ ...REQUIRED, TEMPORAL_API_KEY: 'a' }).temporalTls).toEqual({});
   });
 
-  test('say nothing of what a secret was', () => {
-    const refused = () => readConfig({ ...REQUIRED, API_KEY_PEPPER: 'planted', ENCRYPTION_KEYS: 'planted' });
-    expect(refused).toThrow(
-      'API_KEY_PEPPER must be at least 24 characters long; make one with: openssl rand -base64 32',
-    );
-    expect(refused).not.toThrow('planted');
+  test('never repeat the value of a rejected secret', () => {
+    const read = () => readConfig({ ...REQUIRED, API_KEY_PEPPER: 'planted', ENCRYPTION_KEYS: 'planted' });
+    expect(read).toThrow('API_KEY_PEPPER must be at least 24 characters long; make one with: openssl rand -base64 32');
+    expect(read).not.toThrow('planted');
   });
 
-  test.each(['', '443,', '0', '65536', 'https', '443;8443'])('refuse "%s" as the ports of webhooks', (ports) => {
+  test.each(['', '443,', '0', '65536', 'https', '443;8443'])('reject "%s" as the ports of webhooks', (ports) => {
     expect(() => readConfig({ ...REQUIRED, WEBHOOK_PORTS: ports })).toThrow('WEBHOOK_PORTS');
   });
 
-  test.each([31, 33])('refuse an encryption key of %i bytes, whose base64 is as long as that of 32', (bytes) => {
+  test.each([31, 33])('reject an encryption key of %i bytes, whose base64 is as long as that of 32', (bytes) => {
     expect(keyOf(bytes)).toHaveLength(keyOf(32).length);
     expect(() => readConfig({ ...REQUIRED, ENCRYPTION_KEYS: keyOf(bytes) })).toThrow('ENCRYPTION_KEYS');
     expect(() => readConfig({ ...REQUIRED, ENCRYPTION_KEYS: `${keyOf(32)},${keyOf(bytes)}` })).toThrow('32-bytes');
   });
 
-  test('take encryption keys of 32 bytes, the first of which encrypts', () => {
+  test('accept encryption keys of 32 bytes, the first of which encrypts', () => {
     const { keyRing } = readConfig({ ...REQUIRED, ENCRYPTION_KEYS: `${keyOf(32)},${keyOf(32).replace('a:', 'b:')}` });
     expect([keyRing.currentId, ...keyRing.keys.keys()]).toEqual(['a', 'a', 'b']);
     expect(() => readConfig({ ...REQUIRED, ENCRYPTION_KEYS: `${keyOf(32)},${keyOf(32)}` })).toThrow('the same id');
@@ -85,11 +83,11 @@ describe('the settings', () => {
     ['correct-horse!correct-horse!', 'repeats the same characters'],
     ['abcdefghijklmnopqrstuvwxyz', 'counts its characters up or down'],
     ['9876543210ZYXWVUTSRQPONMLKJ', 'counts its characters up or down'],
-  ])('refuse the pepper %s, which can be guessed', (pepper, says) => {
+  ])('reject the guessable pepper %s', (pepper, message) => {
     for (const MESKOT_MODE of ['local', 'production']) {
-      const refused = () => readConfig({ ...REQUIRED, ...OWN, MESKOT_MODE, API_KEY_PEPPER: pepper });
-      expect(refused).toThrow(`API_KEY_PEPPER ${says}`);
-      expect(refused).toThrow('make one with: openssl rand -base64 32');
+      const read = () => readConfig({ ...REQUIRED, ...OWN, MESKOT_MODE, API_KEY_PEPPER: pepper });
+      expect(read).toThrow(`API_KEY_PEPPER ${message}`);
+      expect(read).toThrow('make one with: openssl rand -base64 32');
     }
   });
 
@@ -98,13 +96,13 @@ describe('the settings', () => {
     [Buffer.alloc(32, Buffer.from(keyOf(16).slice(2), 'base64')).toString('base64'), 'repeats the same bytes'],
     [Buffer.from(Array.from({ length: 32 }, (_, index) => index)).toString('base64'), 'counts its bytes up or down'],
     [inBase64('my-super-secret-key-for-payments'), 'is text in base64, not random bytes'],
-  ])('refuse the encryption key %s, which can be guessed', (key, says) => {
-    const refused = () => readConfig({ ...REQUIRED, ...OWN, ENCRYPTION_KEYS: `a:${key}` });
-    expect(refused).toThrow(`ENCRYPTION_KEYS ${says}`);
-    expect(refused).toThrow('make one with: openssl rand -base64 32');
+  ])('reject the guessable encryption key %s', (key, message) => {
+    const read = () => readConfig({ ...REQUIRED, ...OWN, ENCRYPTION_KEYS: `a:${key}` });
+    expect(read).toThrow(`ENCRYPTION_KEYS ${message}`);
+    expect(read).toThrow('make one with: openssl rand -base64 32');
   });
 
-  test('take what openssl makes', () => {
+  test('accept random secrets like those of openssl', () => {
     for (let times = 0; times < 1_000; times += 1) {
       const settings = {
         API_KEY_PEPPER: randomBytes(16).toString('hex'),
@@ -114,7 +112,7 @@ describe('the settings', () => {
     }
   });
 
-  test('take weak secrets behind the current ones, so that they can be rotated away', () => {
+  test('accept weak secrets after the current ones, so that they can be rotated', () => {
     const weak = { API_KEY_PEPPER: 'a'.repeat(16), ENCRYPTION_KEYS: `old:${Buffer.alloc(32).toString('base64')}` };
     const { API_KEY_PEPPER, peppers, keyRing } = readConfig({
       ...REQUIRED,
@@ -138,17 +136,17 @@ describe('the settings', () => {
     [{ REPORTS_DIR: undefined }, 'REPORTS_DIR must be set to a value of your own'],
     [{ ALLOW_LOOPBACK_WEBHOOKS: 'true' }, 'ALLOW_LOOPBACK_WEBHOOKS must not be true'],
     [{ MESKOT_DEMO_PAYMENTS: '3000' }, 'MESKOT_DEMO_PAYMENTS must not be set'],
-  ])('refuse in production what is only fit for local use: %j', (changes, says) => {
+  ])('reject in production the local-only setting %j', (changes, message) => {
     const production = { ...REQUIRED, ...OWN, MESKOT_MODE: 'production' };
     expect(readConfig(production)).toMatchObject({ production: true, egress: { allowLoopback: false } });
     expect(() => readConfig({ ...production, ...changes })).toThrow(
-      `MESKOT_MODE=production refuses to start:\n  ${says}`,
+      `MESKOT_MODE=production refuses to start:\n  ${message}`,
     );
     expect(() => readConfig({ ...production, ...changes, MESKOT_MODE: 'local' })).not.toThrow();
   });
 
   test.each(['0.0.0.0', '::', '10.0.0.7', '192.168.1.5', 'meskot.example.et', '127.0.0.1.example.et', ''])(
-    'refuse in local mode to listen on "%s", since the secrets are published',
+    'reject LISTEN_HOST="%s" in local mode, whose secrets are published',
     (LISTEN_HOST) => {
       expect(() => readConfig({ ...REQUIRED, LISTEN_HOST })).toThrow(
         `LISTEN_HOST is "${LISTEN_HOST}", but local mode listens on this machine only`,
@@ -157,17 +155,17 @@ describe('the settings', () => {
     },
   );
 
-  test.each(['127.0.0.1', '127.1.2.3', '::1', 'localhost'])('take %s in local mode', (LISTEN_HOST) => {
+  test.each(['127.0.0.1', '127.1.2.3', '::1', 'localhost'])('accept LISTEN_HOST=%s in local mode', (LISTEN_HOST) => {
     expect(readConfig({ ...REQUIRED, LISTEN_HOST })).toMatchObject({ LISTEN_HOST });
   });
 
-  test('need no secrets for a command that uses none', () => {
+  test('require no secrets for a command that uses none', () => {
     const production = { ...REQUIRED, MESKOT_MODE: 'production' };
     expect(() => readConfig(production)).toThrow('refuses to start');
     expect(readConfig(production, { usesSecrets: false })).toMatchObject({ production: true });
   });
 
-  test('hand out links to the simulator in production only where customers were said to reach it', () => {
+  test('contain a public simulator URL in production only if SIMULATOR_PUBLIC_URL is set', () => {
     const production = { ...REQUIRED, ...OWN, MESKOT_MODE: 'production', SIMULATOR_URL: 'http://simulator:4002' };
     const publicUrlOf = (env: Record<string, string>) => readConfig(env).simulator.simulatorPublicUrl;
     expect(publicUrlOf(production)).toBeNull();

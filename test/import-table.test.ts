@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 const PROJECT = resolve(import.meta.dirname, '..');
 const run = promisify(execFile);
 
-/** The file that imports, and what it imports. */
+/** A file and its import. */
 const FORBIDDEN = [
   ['workflows/payment.ts', 'node:fs'],
   ['workflows/payment.ts', 'zod'],
@@ -65,7 +65,7 @@ const ALLOWED = [
   ['src/app/api.ts', '../payments/session-routes.ts'],
 ] as const;
 
-/** The files of `src` itself are named in the table, all others by their folder. */
+/** Files directly in `src` have their own row in the table, all others that of their folder. */
 function planted([file]: readonly [string, string], index: number): string {
   return /^src\/[^/]+$/.test(file) ? file : file.replace(/\.ts$/, `-${index}.ts`);
 }
@@ -82,7 +82,7 @@ async function lint(folder: string): Promise<{ code: string; filename: string }[
   return (JSON.parse(stdout) as { diagnostics: { code: string; filename: string }[] }).diagnostics;
 }
 
-/** Which of these imports, each in a file of its own, the linter refuses. */
+/** The imports that the linter rejects, each tried in a file of its own. */
 async function refused<One extends readonly [string, string]>(imports: readonly One[]): Promise<One[]> {
   const folder = await mkdtemp(join(tmpdir(), 'meskot-lint-'));
   try {
@@ -101,12 +101,12 @@ async function refused<One extends readonly [string, string]>(imports: readonly 
   }
 }
 
-test('the linter refuses what the import table does not allow, and nothing else', async () => {
+test('the linter rejects imports that the import table does not allow, and no others', async () => {
   expect(await refused(FORBIDDEN)).toEqual(FORBIDDEN);
   expect(await refused(ALLOWED)).toEqual([]);
 });
 
-test('the linter refuses an identifier with a word that docs/glossary.md has replaced', async () => {
+test('the linter rejects identifiers with a word that docs/glossary.md has replaced', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'meskot-lint-'));
   try {
     await copyRules(folder);

@@ -7,15 +7,15 @@ const PROJECT = resolve(import.meta.dirname, '..');
 const FOLDERS = ['src', 'activities', 'workflows'];
 
 /**
- * From short to long, so that what takes exponential time is found before it takes for ever. At the last, what takes
- * quadratic time takes 100 ms, and linear one at most.
+ * Increasing lengths, so that exponential time is found early. At the last length quadratic time takes 100 ms, and
+ * linear time at most one.
  */
 const LENGTHS = [24, 300, 1_500, 10_000];
 const SLOW_MS = 30;
 const SAMPLES = 3;
-/** Of each, this much is repeated, character by character. */
+/** Each part is repeated to this length. */
 const HEAD = 10;
-/** What no class but a negated one has, so that a match must be given up there. */
+/** A character that only negated classes contain, so that a match fails there. */
 const END = '\u0001';
 const COMMON = [' ', '\t', '\n', 'a', 'A', '0', '-', '_', '.', ',', ';', ':', '/', '=', '"', "'", '\\', '{', '<', 'é'];
 
@@ -26,10 +26,10 @@ function filesOf(folder: string): string[] {
   return names.filter((name) => name.endsWith('.ts')).map((name) => join(folder, name));
 }
 
-/** A literal as our formatter leaves it: behind an operator, a bracket or a blank, and what it holds on one line. */
+/** A literal as formatted: after an operator, a bracket or a blank, on one line. */
 const LITERAL = /(?<=[(=,:[!&|?\s])\/(?![*/ ])((?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)\/([dgimsuvy]*)/g;
 
-/** Every regular expression that stands in a file, and a few things that look like one. */
+/** All regular expressions of a file, and a few texts that look like one. */
 function regexesIn(file: string): Found[] {
   const lines = readFileSync(join(PROJECT, file), 'utf8').split('\n');
   return lines.flatMap((line, index) =>
@@ -43,7 +43,7 @@ function regexesIn(file: string): Found[] {
   );
 }
 
-/** Texts of which some part is repeated very often: parts of what matches, and common characters behind its begin. */
+/** Texts with a repeated part: a part of a match, or common characters after its beginning. */
 function attacksOn(samples: readonly string[], length: number): Set<string> {
   const attacks = samples.flatMap((sample) => {
     const head = Array.from(sample.slice(0, HEAD));
@@ -56,10 +56,13 @@ function attacksOn(samples: readonly string[], length: number): Set<string> {
   return new Set(attacks);
 }
 
-/** Classes of which fast-check would list a million characters, and what stands for them. */
+/** Replacements for classes that fast-check would expand to a million characters. */
 const WIDE = /\[\^(?:[^\]\\]|\\.)*\]|\\[pP]\{[^}]*\}/g;
 
-/** Some that match, or would with narrower classes; none for what fast-check cannot make, such as look-behind. */
+/**
+ * Texts that match the expression, or would with narrower classes; none for syntax that fast-check does not support,
+ * such as look-behind.
+ */
 function matching(regex: RegExp): string[] {
   try {
     const narrow = new RegExp(regex.source.replaceAll(WIDE, '[a ]'), regex.flags.replaceAll(/[gimy]/g, ''));
@@ -69,7 +72,7 @@ function matching(regex: RegExp): string[] {
   }
 }
 
-/** Whether some text takes it longer than linear time would; asked twice, should the machine have been away meanwhile. */
+/** Whether any text takes longer than linear time; measured twice, in case the machine was busy. */
 function isSlow(regex: RegExp): boolean {
   const samples = ['', ...matching(regex)];
   return LENGTHS.some((length) =>
@@ -83,10 +86,10 @@ function timed(regex: RegExp, text: string): number {
   return performance.now() - from;
 }
 
-/** Given nothing from outside: an amount that we have written ourselves, of 20 characters at most. */
+/** Its input is always an amount formatted by us, of at most 20 characters. */
 const OF_OUR_OWN_AMOUNTS = ['src/payments/checkout-page/views.ts'];
 
-test('no regular expression takes more than linear time, whatever it is given', () => {
+test('no regular expression takes more than linear time for any input', () => {
   const files = FOLDERS.flatMap(filesOf).filter((file) => !OF_OUR_OWN_AMOUNTS.includes(file));
   const all = files.flatMap(regexesIn);
   expect(all.length).toBeGreaterThan(100);

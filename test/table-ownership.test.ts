@@ -5,7 +5,7 @@ import { ORDER } from '../oxlint.config.mjs';
 
 const PROJECT = resolve(import.meta.dirname, '..');
 
-/** Which room owns which tables and views: it alone writes them, and those above it may read them. */
+/** The folder that owns each table and view: only it writes them, and folders above it may read them. */
 const OWNERS: Readonly<Record<string, readonly string[]>> = {
   outbox: ['outbox', 'workflow_recovery'],
   http: ['idempotency_key'],
@@ -50,7 +50,7 @@ const OWNER_OF = new Map(
 
 const heightOf = (room: string): number => ORDER.findIndex((rooms) => rooms.includes(room));
 
-/** Words of SQL that a table's name follows, in the case that statements are written in. */
+/** SQL keywords before a table name, in their usual case. */
 const READS = /\b(?:FROM|JOIN)\s+(?:ONLY\s+)?([a-z_]+)/g;
 const WRITES = /\b(?:INSERT INTO|UPDATE|DELETE FROM|TRUNCATE)\s+([a-z_]+)/g;
 /** Knex's builder, by which a room writes its own tables: `trx('settlementTimeline')`. */
@@ -73,7 +73,7 @@ const files = readdirSync(join(PROJECT, 'src'), { recursive: true })
   .filter((name) => name.endsWith('.ts'));
 const accesses = files.flatMap(accessesIn);
 
-/** `room table` for each access that the order of rooms does not allow. */
+/** `folder table` for each access against the order of folders. */
 function exceptions(isOne: (access: Access, room: string, owner: string) => boolean): string[] {
   const found = accesses.flatMap((access) => {
     const [, room = ''] = access.file.split('/');
@@ -83,23 +83,23 @@ function exceptions(isOne: (access: Access, room: string, owner: string) => bool
   return [...new Set(found)].toSorted();
 }
 
-/** Writes that a room makes in another's table, each with its reason. */
+/** Writes to a table of another folder, each with its reason. */
 const WRITES_ELSEWHERE = {
   'demo outbox': 'the seed removes the starts of workflows that have nothing left to do',
   'payments outbox': 'one statement ends an attempt and removes or writes the row for its workflow',
   'webhooks outbox': 'one statement records attempts and the start of the workflow that follows',
 };
 
-test('a room writes no table of another room, but for those listed with a reason', () => {
+test('a folder writes no table of another folder, except those listed with a reason', () => {
   expect(exceptions(({ write }) => write)).toEqual(Object.keys(WRITES_ELSEWHERE));
 });
 
-/** Reads of tables of rooms beside or above, each with its reason. */
+/** Reads of tables of folders beside or above, each with its reason. */
 const READS_UPWARD = {
   'access merchant': 'a key and the status of its merchant are read in one statement, on every request',
 };
 
-test('a room reads no table of a room beside it or above it, but for those listed with a reason', () => {
+test('a folder reads no table of a folder beside it or above it, except those listed with a reason', () => {
   const isUpward = (access: Access, room: string, owner: string): boolean =>
     !access.write && heightOf(room) <= heightOf(owner);
   expect(exceptions(isUpward)).toEqual(Object.keys(READS_UPWARD));

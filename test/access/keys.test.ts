@@ -75,7 +75,7 @@ async function countQueries(work: () => Promise<unknown>): Promise<number> {
   return count;
 }
 
-test('a key is known once it was right, and no guess with its id is', async () => {
+test('a key counts as known after its first correct use, a guess with its id never does', async () => {
   const { secret } = await make();
   const process = newProcess();
   expect(process.isKnownKey(secret)).toBe(false);
@@ -86,13 +86,13 @@ test('a key is known once it was right, and no guess with its id is', async () =
   await process.flush();
 });
 
-describe('the form of a key', () => {
+describe('the format of a key', () => {
   test.each([
     ['secret', 'sandbox', 'sk_test_'],
     ['secret', 'live', 'sk_live_'],
     ['restricted', 'sandbox', 'rk_test_'],
     ['restricted', 'live', 'rk_live_'],
-  ] as const)('a %s %s key begins with %s and names its id', (kind, environment, head) => {
+  ] as const)('the text of a %s %s key has the prefix %s and its id', (kind, environment, head) => {
     const id = newId('key');
     const key = generateKey({ id, kind, environment });
     expect(key.startsWith(head + id.slice(4))).toBe(true);
@@ -100,7 +100,7 @@ describe('the form of a key', () => {
     expect(readKey(key)).toEqual({ id, kind, environment });
   });
 
-  test('any one mistyped character is noticed without the database', async () => {
+  test('any mistyped character of a key is detected without the database', async () => {
     const key = generateKey({ id: newId('key'), kind: 'secret', environment: 'sandbox' });
     for (let index = 0; index < key.length; index += 1) {
       const other = key[index] === 'A' ? 'B' : 'A';
@@ -113,7 +113,7 @@ describe('the form of a key', () => {
     expect(await countQueries(() => codeOf(`${key.slice(0, -1)}!`))).toBe(0);
   });
 
-  test('only a keyed hash of it is in the database', async () => {
+  test('the database contains only a keyed hash of a key', async () => {
     const { key, secret } = await make();
     const [row] = await database.db('api_key').where({ id: key.id });
     expect(row.secretHash.equals(hashKey(PEPPER, secret))).toBe(true);
@@ -126,20 +126,20 @@ describe('the form of a key', () => {
   });
 });
 
-describe('a key that is presented', () => {
-  test('stands for its merchant and environment, with all scopes if it is secret', async () => {
+describe('authentication with a key', () => {
+  test('a secret key gives access to its merchant and environment with all scopes', async () => {
     const { key, secret } = await make();
     const caller = await newProcess().authenticateKey(secret, '127.0.0.1');
     expect(caller).toMatchObject({ kind: 'key', merchantId, environment: 'sandbox', keyId: key.id });
     expect(caller).toHaveProperty('scopes', expect.arrayContaining(['webhooks:write']));
   });
 
-  test('has only its scopes if it is restricted', async () => {
+  test('a restricted key has only its own scopes', async () => {
     const { secret } = await make({ kind: 'restricted', scopes: ['checkout:read'] });
     expect(await newProcess().authenticateKey(secret, '127.0.0.1')).toHaveProperty('scopes', ['checkout:read']);
   });
 
-  test('costs no query while it is remembered', async () => {
+  test('a cached key needs no query', async () => {
     const { secret } = await make();
     const { codeOf, flush } = newProcess();
     await codeOf(secret);
@@ -151,14 +151,14 @@ describe('a key that is presented', () => {
     ).toBe(0);
   });
 
-  test('is looked up once when many requests come at once', async () => {
+  test('concurrent requests with one key load it once', async () => {
     const { key, secret } = await make();
     await database.db('api_key').where({ id: key.id }).update({ last_used_at: START });
     const { codeOf } = newProcess();
     expect(await countQueries(() => Promise.all(Array.from({ length: 50 }, () => codeOf(secret))))).toBe(1);
   });
 
-  test('is refused within 5 s of being revoked, by a process that remembers it', async () => {
+  test('a revoked key is rejected within 5 s by a process that has cached it', async () => {
     const { key, secret } = await make();
     const { codeOf } = newProcess();
     expect(await codeOf(secret)).toBe('key');
@@ -167,7 +167,7 @@ describe('a key that is presented', () => {
     expect(await codeOf(secret)).toBe('API_KEY_REVOKED');
   });
 
-  test('is told that it was revoked or has expired only if the secret is right', async () => {
+  test('the error names revocation or expiry only if the secret is correct', async () => {
     const { key } = await make();
     const guessed = generateKey({ id: key.id, kind: 'secret', environment: 'sandbox' });
     await revoke(key.id);
@@ -177,7 +177,7 @@ describe('a key that is presented', () => {
     );
   });
 
-  test('expires to the millisecond, remembered or not', async () => {
+  test('a key expires to the millisecond, cached or not', async () => {
     const { secret } = await make({ expiresAt: new Date(START.getTime() + 1_000) });
     const { codeOf } = newProcess();
     nowMs += 999;
@@ -186,7 +186,7 @@ describe('a key that is presented', () => {
     expect(await codeOf(secret)).toBe('API_KEY_EXPIRED');
   });
 
-  test('works from its address ranges only', async () => {
+  test('a key with address ranges is accepted from these only', async () => {
     const { secret } = await make({ ipRanges: ['203.0.113.0/24', '2001:db8::/32', '198.51.100.7'] });
     const { codeOf } = newProcess();
     for (const ip of ['203.0.113.9', '::ffff:203.0.113.9', '2001:db8::1', '198.51.100.7']) {
@@ -202,7 +202,7 @@ describe('a key that is presented', () => {
     [false, true, ['kyc']],
     [true, false, ['sandboxPayment']],
     [true, true, []],
-  ])('is let in if it is live, verified %s and has paid in the sandbox %s: waits for %j', async (...facts) => {
+  ])('a live key with verification %s and sandbox payment %s has the unmet requirements %j', async (...facts) => {
     const [isVerified, hasPaid, unmetRequirements] = facts;
     const other = await database.db.transaction((trx) => createMerchant(trx, { name: 'Other' }));
     if (isVerified) await verify(other.id);
@@ -219,7 +219,7 @@ describe('a key that is presented', () => {
     }
   });
 
-  test('costs no query if it is live and remembered, let in or not', async () => {
+  test('a cached live key needs no query, with or without unmet requirements', async () => {
     const other = await database.db.transaction((trx) => createMerchant(trx, { name: 'Other' }));
     const { secret } = await make({ merchantId: other.id, environment: 'live' });
     const { authenticateKey, codeOf, flush } = newProcess();
@@ -232,7 +232,7 @@ describe('a key that is presented', () => {
     ).toBe(0);
   });
 
-  test('is answered MERCHANT_SUSPENDED while its merchant is', async () => {
+  test('a key of a suspended merchant gets MERCHANT_SUSPENDED', async () => {
     const other = await database.db.transaction((trx) => createMerchant(trx, { name: 'Other' }));
     const { secret } = await make({ merchantId: other.id });
     await database.db.transaction((trx) => setMerchantStatus(trx, other.id, 'SUSPENDED'));
@@ -241,7 +241,7 @@ describe('a key that is presented', () => {
     expect(await newProcess().codeOf(secret)).toBe('key');
   });
 
-  test('has its use noted at most once a minute', async () => {
+  test('the last use of a key is recorded at most once a minute', async () => {
     const { key, secret } = await make();
     const { codeOf, flush } = newProcess();
     const lastUsed = async () => {
@@ -266,14 +266,14 @@ test.each([
   [{ ipRanges: ['10.0.0.0/33'] }, 'ipRanges'],
   [{ ipRanges: ['example.com'] }, 'ipRanges'],
   [{ expiresAt: START }, 'expiresAt'],
-])('a key with %j is refused', async (input, field) => {
+])('creating a key with %j is rejected', async (input, field) => {
   await expect(make(input as Partial<NewKey>)).rejects.toMatchObject({
     code: 'VALIDATION_ERROR',
     details: [{ field }],
   });
 });
 
-test('over HTTP both headers carry a key, and a live one is told about KYC', async () => {
+test('over HTTP both headers accept a key, and an unverified live key gets an error that names KYC', async () => {
   const keys = newProcess();
   const deps = testServerDeps(database.db, { routes: itemRoutes({ runs: 0 }), authenticateKey: keys.authenticateKey });
   const http = await startTestServer(deps);

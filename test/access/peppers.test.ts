@@ -62,7 +62,7 @@ test('while processes list the peppers in either order, each takes keys of both'
   expect(await rotated.codeOf(secret)).toBe('ok');
 });
 
-test('a key from before the pepper was noted is tried under each, and a wrong one is right under none', async () => {
+test('a key without a recorded pepper is tried with each one, and a wrong key fails with all', async () => {
   const secret = await newKey();
   await rows(database.db, 'UPDATE api_key SET pepper_id = NULL WHERE secret_hash = :hash', {
     hash: hashKey(OLD, secret),

@@ -66,7 +66,7 @@ describe('rotation', () => {
     expect(await codeOf(old.secret)).toBe('API_KEY_EXPIRED');
   });
 
-  test('never lengthens the life of the old key, and gives the new one as long a life', async () => {
+  test('never extends the old key, and gives the new one the same lifetime', async () => {
     const old = await make({ expiresAt: new Date(START.getTime() + HOUR_MS) });
     nowMs += HOUR_MS / 2;
     const next = await rotate(old.key.id, 168);
@@ -76,7 +76,7 @@ describe('rotation', () => {
     expect(next.key.expiresAt).toEqual(new Date(nowMs + HOUR_MS));
   });
 
-  test('of a key that has ended, or was rotated already, is refused', async () => {
+  test('of a key that has ended or was rotated already is rejected', async () => {
     const [revoked, rotated] = [await make(), await make()];
     await database.db.transaction((trx) => revokeKey({ trx, clock }, revoked.key.id));
     await rotate(rotated.key.id);
@@ -88,7 +88,7 @@ describe('rotation', () => {
     }
   });
 
-  test('ten at once make one new key', async () => {
+  test('ten concurrent rotations create one new key', async () => {
     const old = await make();
     const results = await Promise.allSettled(Array.from({ length: 10 }, () => rotate(old.key.id)));
     expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1);

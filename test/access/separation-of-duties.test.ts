@@ -3,7 +3,7 @@ import type { Environment, MerchantScope } from '../../src/lib/scope.ts';
 import { linkBankAccount } from '../../src/settlements/bank-account/link.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { startDesk, type Desk, type Person } from '../backoffice/desk.ts';
-import { ACCOUNT, ask, linkAccount } from '../support/settlements.ts';
+import { ACCOUNT, requestSettlement, linkAccount } from '../support/settlements.ts';
 import { buildFreeMerchant, buildLive, fund } from '../support/withdrawals.ts';
 
 let desk: Desk;
@@ -67,7 +67,7 @@ async function settlement(scope: MerchantScope, requestedBy = 'key_1'): Promise<
     { merchantId: scope.merchantId },
   );
   await fund(desk.world, scope, 100_000n);
-  return (await ask(desk.world, scope, { requestedBy })).id;
+  return (await requestSettlement(desk.world, scope, { requestedBy })).id;
 }
 
 const RESOLUTION = { outcome: 'FAILED', providerReference: 'CASE-7', reason: 'Never paid' };

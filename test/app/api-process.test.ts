@@ -54,7 +54,7 @@ async function beginRequest(port: number): Promise<void> {
 }
 
 describe('the API as a process', () => {
-  test('is ready without Temporal, and ends with 0 when it is told to stop', async () => {
+  test('is ready without Temporal, and exits with 0 after SIGTERM', async () => {
     const { child, port } = await startApiProcess();
     const ready = await fetch(`http://127.0.0.1:${port}/readyz`);
     expect(ready.status).toBe(200);
@@ -64,7 +64,7 @@ describe('the API as a process', () => {
     expect(child.exitCode).toBe(0);
   });
 
-  test('is not ready while a disk that it writes to is full, and says which', async () => {
+  test('is not ready while a disk that it writes to is full, and names the disk', async () => {
     const { child, port } = await startApiProcess({ DISK_FREE_MEGABYTES_MIN: '1000000000' });
     const answer = await fetch(`http://127.0.0.1:${port}/readyz`);
     expect(answer.status).toBe(503);
@@ -75,7 +75,7 @@ describe('the API as a process', () => {
     child.kill('SIGKILL');
   });
 
-  test('is red at once when it is told to stop, and serves until a load balancer has noticed', async () => {
+  test('is not ready at once after SIGTERM, and serves until load balancers have noticed', async () => {
     const { child, port } = await startApiProcess({ SHUTDOWN_DELAY_SECONDS: '2' });
     let isOver = false;
     const until = (): boolean => isOver;
@@ -98,7 +98,7 @@ describe('the API as a process', () => {
     expect(performance.now() - printedAt).toBeGreaterThan(2_000);
   });
 
-  test('waits for a request under way, but ends at once when it is told a second time', async () => {
+  test('waits for requests in progress after a signal, and exits at once after a second one', async () => {
     const { child, port } = await startApiProcess();
     await beginRequest(port);
 

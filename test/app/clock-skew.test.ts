@@ -1,6 +1,6 @@
 import { buy, createGround, PHONES, type Ground, type GroundMerchant } from '../chaos/ground.ts';
 import { startProgram, type Program } from '../support/program.ts';
-import { until } from '../support/worker.ts';
+import { until } from '../support/until.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -35,7 +35,7 @@ const statusOf = async (sessionId: string): Promise<string> =>
   ((await ground.world.db('checkoutSession').where({ id: sessionId }).first('status')) as { status: string }).status;
 
 describe('an API whose clock is an hour behind, and a worker whose clock is an hour ahead', () => {
-  test('keep sessions open for as long as was asked for by the clock of the database', async () => {
+  test("keep sessions open for the requested time by the database's clock", async () => {
     const order = { amount: 20, currency: 'ETB', expiresInMinutes: 30 };
     const { sessionId: open } = await merchant.client.post('sessions', { ...order, checkoutOrderNo: 'OPEN' });
     const { sessionId: over } = await merchant.client.post('sessions', { ...order, checkoutOrderNo: 'OVER' });
@@ -48,12 +48,12 @@ describe('an API whose clock is an hour behind, and a worker whose clock is an h
     await expect(statusOf(String(open))).resolves.toBe('OPEN');
   }, 30_000);
 
-  test('let a payment come through', async () => {
+  test('confirm a payment', async () => {
     const { sessionId } = await buy(merchant.client, { orderNo: 'PAID', phone: PHONES.approved, expiresInMinutes: 30 });
     await until('the payment is confirmed', async () => (await statusOf(sessionId)) === 'COMPLETED');
   }, 30_000);
 
-  test('can be seen: the skew is a figure of the process', async () => {
+  test('report the skew as a metric of each process', async () => {
     const text = await (await fetch(programs[0]?.metricsUrl ?? '')).text();
     const [, skew] = /^meskot_clock_skew_seconds\{[^}]*\} (\S+)$/m.exec(text) ?? [];
     expect(Number(skew)).toBeCloseTo(-3_600, -1);

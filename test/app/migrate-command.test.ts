@@ -40,7 +40,7 @@ test('a namespace that Temporal lacks is made once, with its search attributes',
   expect([...first.warned, ...second.warned]).toEqual([]);
 });
 
-test('what a newer release has migrated is told in one sentence, and is no failure', async () => {
+test('a schema of a newer release is reported in one sentence and exits with 0', async () => {
   const scope = openDatabase({ url: database.ownerUrl, poolMax: 1, applicationName: 'test' });
   await scope.raw("INSERT INTO knex_migrations (name, batch) VALUES ('9999-newer.sql', 99)");
   const { said, warned } = await run({ TEMPORAL_ADDRESS: testStack().temporalAddress });
@@ -53,7 +53,7 @@ test('what a newer release has migrated is told in one sentence, and is no failu
   ]);
 });
 
-test('with Temporal away the schema is brought up to date, and the rest is said to be left', async () => {
+test('without Temporal the schema is migrated, and the message names the remaining steps', async () => {
   const { said, warned } = await run({ TEMPORAL_ADDRESS: '127.0.0.1:1' });
   expect(said).toEqual(['The schema is up to date.']);
   expect(warned).toEqual([expect.stringContaining('Temporal at 127.0.0.1:1 does not answer')]);

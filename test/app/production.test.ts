@@ -50,7 +50,7 @@ function run(
   });
 }
 
-test('production starts over a database without demo data, and while the database is away', async () => {
+test('production starts without demo data, and while the database is unavailable', async () => {
   await rejectDemoDataAt(database.url, log);
   await rejectDemoDataAt(`postgresql://nobody@127.0.0.1:${await anyFreePort()}/none`, log);
 });

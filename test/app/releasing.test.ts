@@ -1,5 +1,5 @@
 import { buy, createGround, PHONES, type Ground, type GroundMerchant } from '../chaos/ground.ts';
-import { until } from '../support/worker.ts';
+import { until } from '../support/until.ts';
 
 let ground: Ground;
 let merchant: GroundMerchant;
@@ -34,7 +34,7 @@ function namesOf() {
   return { workflowService, deploymentName: `${config.TASK_QUEUE_PREFIX}${config.TEMPORAL_DEPLOYMENT_NAME}` };
 }
 
-test('a build gets work once it is made current, and what waits goes on with the next one', async () => {
+test('a build gets work once it is current, and parked workflows continue on the next build', async () => {
   const first = ground.world.startWorker({ TEMPORAL_WORKER_BUILD_ID: '1.0' });
   await first.ready;
   await makeCurrent('1.0');

@@ -39,7 +39,7 @@ const FIGURES = [
   'meskot_temporal_reachable',
 ];
 
-test('the API shows what is late while no worker and no Temporal is there', async () => {
+test('the API reports overdue work while no worker and no Temporal is running', async () => {
   const api = await startApi('127.0.0.1:1');
   await expect(figuresOf(api, FIGURES)).resolves.toEqual([0, 0, 0, 0]);
 
@@ -82,7 +82,7 @@ test('the API shows what is late while no worker and no Temporal is there', asyn
   expect(late[3]).toBe(1);
 }, 30_000);
 
-test('figures that were asked for a moment ago are not counted anew', async () => {
+test('figures requested a moment ago are returned from the cache', async () => {
   const api = await startApi('127.0.0.1:1');
   const [before] = await figuresOf(api, ['meskot_outbox_oldest_age_seconds']);
   await rows(database.db, `UPDATE outbox SET created_at = now() - interval '9 hours'`);

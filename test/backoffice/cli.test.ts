@@ -2,7 +2,7 @@ import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { buildPendingPayment, PAID } from '../support/build.ts';
-import { ask, linkAccount, withdraw } from '../support/settlements.ts';
+import { requestSettlement, linkAccount, withdraw } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 import { runCli, startDesk, type Desk } from './desk.ts';
 
@@ -194,7 +194,10 @@ test('a withdrawal whose provider reports no outcome is resolved', async () => {
 test('a settlement is approved, sent and credited, and the bank is not believed twice', async () => {
   await linkAccount(desk.world, scope);
   await fund(desk.world, scope, 100_000n);
-  const [paid, failed] = [(await ask(desk.world, scope)).id, (await ask(desk.world, scope)).id];
+  const [paid, failed] = [
+    (await requestSettlement(desk.world, scope)).id,
+    (await requestSettlement(desk.world, scope)).id,
+  ];
   const settle = (verb: string, id: string, ...args: string[]) => run('settlements', verb, id, ...args, '--yes');
   const settled = (verb: string, id: string, ...args: string[]) => json('settlements', verb, id, ...args, '--yes');
   expect((await settle('mark-sent', paid)).exitCode).toBe(1);

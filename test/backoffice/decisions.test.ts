@@ -40,7 +40,7 @@ const decide = (what: `${string}/${'approve' | 'reject' | 'resolve'}`, { key }: 
   desk.send('POST', `/api/ops/withdrawals/${what}`, { key, body });
 
 describe('a withdrawal under review', () => {
-  test('is approved by one of finance, and noted', async () => {
+  test('is approved by an operator with the role finance, with an audit row', async () => {
     const id = await withdrawal(100);
     const answer = await decide(`${id}/approve`, desk.people.finance, { reason: 'Known to us' });
     expect(answer.body).toMatchObject({ statusCode: 200, data: { withdrawalId: id, stage: 'CREATED', amount: 100 } });
@@ -57,7 +57,7 @@ describe('a withdrawal under review', () => {
     ]);
   });
 
-  test('of a large amount needs two, and not the same one twice', async () => {
+  test('of a large amount needs two approvals by different operators', async () => {
     const id = await withdrawal(300_000);
     const first = await decide(`${id}/approve`, desk.people.finance);
     expect(first.body).toMatchObject({ data: { stage: 'UNDER_REVIEW' } });
@@ -81,7 +81,7 @@ describe('a withdrawal under review', () => {
     expect(await desk.audited(id)).toEqual(['withdrawal.approve']);
   });
 
-  test('is rejected with a reason, once', async () => {
+  test('is rejected once, with a reason', async () => {
     const id = await withdrawal(100);
     expect((await decide(`${id}/reject`, desk.people.finance)).body.message).toBe('reason is required');
     const answer = await decide(`${id}/reject`, desk.people.finance, { reason: 'Unknown beneficiary' });
@@ -91,11 +91,11 @@ describe('a withdrawal under review', () => {
     expect(await desk.audited(id)).toEqual(['withdrawal.reject']);
   });
 
-  test('that never was is not found', async () => {
+  test('that does not exist gets a 404', async () => {
     expect((await decide('wd_none/approve', desk.people.finance)).status).toBe(404);
   });
 
-  test('an Idempotency-Key makes a repeat the first answer, for this operator only', async () => {
+  test('a repeated Idempotency-Key returns the first response, for the same operator only', async () => {
     const id = await withdrawal(300_000);
     const ask = ({ key }: Person) =>
       desk.server.send('POST', `/api/ops/withdrawals/${id}/approve`, {
@@ -111,7 +111,7 @@ describe('a withdrawal under review', () => {
   });
 });
 
-describe('a withdrawal that its provider leaves open', () => {
+describe('a withdrawal with an unknown outcome', () => {
   const paid = { outcome: 'COMPLETED', providerReference: 'OUT-9', reason: 'The receipt says so' };
 
   /** Approved and sent; its provider has paid a birr less, as the queue shows. */
@@ -124,7 +124,7 @@ describe('a withdrawal that its provider leaves open', () => {
     return id;
   }
 
-  test('waits in the queue with what was paid, and is resolved from there by one of finance', async () => {
+  test('is in the work queue with its paid amount, and is resolved there by finance', async () => {
     const id = await paidLess(100);
     const queue = await desk.send('GET', `/api/ops/queue?merchantId=${scope.merchantId}`);
     expect(queue.body.data.items).toEqual([
@@ -157,7 +157,7 @@ describe('a withdrawal that its provider leaves open', () => {
     expect(await desk.audited(id)).toEqual(['withdrawal.approve', 'withdrawal.resolve']);
   });
 
-  test('of a large amount needs two who say the same', async () => {
+  test('of a large amount needs two equal resolutions', async () => {
     const id = await paidLess(300_000);
     const decision = { ...paid, providerReference: 'OUT-10' };
     const first = await decide(`${id}/resolve`, desk.people.finance, decision);
@@ -186,7 +186,7 @@ describe('held money', () => {
     return { ...payment, path: `/api/ops/transactions/${payment.transactionId}` };
   }
 
-  test('is accepted by support or finance, and noted once', async () => {
+  test('is released by support or finance, with one audit row', async () => {
     const { path, transactionId, attemptId } = await held();
     const body = { attemptId, reason: 'The customer agrees' };
     const answer = await desk.send('POST', `${path}/accept`, { key: desk.people.support.key, body });
@@ -201,7 +201,7 @@ describe('held money', () => {
     expect((await desk.send('POST', `${path}/reject`, { body: back })).body.error.code).toBe('INVALID_STATE');
   });
 
-  test('goes back with a reason and a reference, and noted with both', async () => {
+  test('is returned with a reason and a reference, and both are in the audit row', async () => {
     const { path, transactionId, attemptId } = await held();
     const refused = await desk.send('POST', `${path}/reject`, { body: {} });
     expect(refused.body.error.details.map(({ field }: { field: string }) => field)).toEqual([

@@ -1,4 +1,4 @@
-import { ask, linkAccount } from '../support/settlements.ts';
+import { requestSettlement, linkAccount } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 import { startDesk, type Desk } from './desk.ts';
 
@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => desk.close());
 
 describe('holidays', () => {
-  test('are listed with memorial and provisional ones', async () => {
+  test('are listed, including memorial and provisional ones', async () => {
     const { body } = await desk.send('GET', '/api/ops/holidays?startDate=2027-01-01&endDate=2027-12-31');
     const genna = { holidayId: 'hol_GENNA2027', date: '2027-01-07', name: 'Genna', confirmed: true };
     expect(body.data).toEqual(expect.arrayContaining([expect.objectContaining(genna)]));
@@ -19,11 +19,11 @@ describe('holidays', () => {
     expect(wide.body.error.code).toBe('DATE_RANGE_TOO_WIDE');
   });
 
-  test('that are added, moved, switched off and removed are noted, and tell open settlements', async () => {
+  test('that are added, rescheduled, disabled and removed have audit rows, and open settlements are notified', async () => {
     const scope = await buildFreeMerchant(desk.world);
     await linkAccount(desk.world, scope);
     await fund(desk.world, scope, 100_000n);
-    const { expectedUntil: date } = await ask(desk.world, scope);
+    const { expectedUntil: date } = await requestSettlement(desk.world, scope);
     const enqueued = async () => (await desk.database.db('outbox').where({ signal: 'calendarChanged' })).length;
     const before = await enqueued();
     const added = await desk.send('POST', '/api/ops/holidays', {
@@ -43,7 +43,7 @@ describe('holidays', () => {
     expect(await desk.audited(holidayId)).toEqual(['holiday.add', 'holiday.change', 'holiday.remove']);
   });
 
-  test('that are computed are switched off, not removed', async () => {
+  test('that are computed can be disabled and not removed', async () => {
     const path = '/api/ops/holidays/hol_LABOUR2028';
     expect((await desk.send('DELETE', path)).body.error.code).toBe('INVALID_STATE');
     const off = await desk.send('PATCH', path, { body: { active: false, reason: 'Not this year' } });

@@ -42,7 +42,7 @@ const statusIn = async (environment: Environment): Promise<string> => {
   return body.data.status;
 };
 
-test('a decision says which application is meant: one of the sandbox decides nothing in live', async () => {
+test('a decision names its application: one for the sandbox changes nothing in live', async () => {
   await handIn('sandbox');
   await handIn('live');
   const reason = 'Read';
@@ -61,7 +61,7 @@ test('a decision says which application is meant: one of the sandbox decides not
   expect([unsaid.status, unsaid.body.message]).toEqual([400, 'environment is required']);
 });
 
-test('each step is noted with how the application stood before it, and after', async () => {
+test('each decision has an audit row with the application before and after', async () => {
   await handIn('live');
   await say('review', { environment: 'live' });
   await say('request-info', { environment: 'live', submission: 1, reason: 'The licence has ended' });
@@ -105,7 +105,7 @@ test('the sandbox decides a rehearsal by itself, whoever has invited to the key'
   expect(await statusIn('sandbox')).toBe('APPROVED');
 });
 
-test('a key that two revoke at once is noted once', async () => {
+test('concurrent revocations of one key have one audit row', async () => {
   const keys = `/api/ops/merchants/${scope.merchantId}/keys`;
   const { keyId } = await desk.invitedKey(scope.merchantId);
   const revoke = () => desk.send('POST', `${keys}/${keyId}/revoke`, { body: { reason: 'Leaked' } });

@@ -19,7 +19,7 @@ afterAll(() => desk.close());
 
 const lastAudit = async () => (await desk.send('GET', '/api/ops/audit?limit=1')).body.data[0];
 
-test('merchants are listed the newest first, and found by a part of their name', async () => {
+test('merchants are listed newest first, and can be found by a part of their name', async () => {
   const { merchantId } = await buildMerchant(desk.database.db, 'Zemen Bookshop');
   const all = await desk.send('GET', '/api/ops/merchants');
   expect(all.status).toBe(200);
@@ -29,7 +29,7 @@ test('merchants are listed the newest first, and found by a part of their name',
   expect(found.body.pagination.total).toBe(1);
 });
 
-test('a suspended merchant is told so, and noted with who, why and by which request', async () => {
+test('requests of a suspended merchant get an error, and the suspension has an audit row with operator, reason and request', async () => {
   const key = await desk.merchantKey(scope.merchantId);
   const path = `/api/ops/merchants/${scope.merchantId}`;
   const answer = await desk.send('POST', `${path}/suspend`, { body: { reason: 'Fraud reported' } });
@@ -52,7 +52,7 @@ test('a suspended merchant is told so, and noted with who, why and by which requ
   expect(await desk.audited(scope.merchantId)).toEqual(['merchant.suspend', 'merchant.resume']);
 });
 
-test('what was approved and not sent while a merchant was suspended goes on with it', async () => {
+test('a payout approved before its merchant was suspended is sent after the suspension', async () => {
   const merchant = await buildFreeMerchant(desk.world);
   await fund(desk.world, merchant, 1_000_00n);
   const { id } = await withdraw(desk.world, merchant);
@@ -69,7 +69,7 @@ test('what was approved and not sent while a merchant was suspended goes on with
   expect(await restarted()).toHaveLength(1);
 });
 
-test('suspending needs a reason, and a merchant that exists', async () => {
+test('suspending without a reason, or a merchant that does not exist, is rejected', async () => {
   const path = `/api/ops/merchants/${scope.merchantId}/suspend`;
   const unsaid = await desk.send('POST', path, { body: {} });
   expect([unsaid.status, unsaid.body.message]).toEqual([400, 'reason is required']);
@@ -114,7 +114,7 @@ test("another merchant's key cannot be revoked under this merchant", async () =>
   expect((await desk.send('POST', path, { body: { reason: 'x' } })).status).toBe(404);
 });
 
-test('a channel is approved and suspended in one environment, the other stays as it is', async () => {
+test('a channel is approved and suspended in one environment without a change in the other', async () => {
   const path = `/api/ops/merchants/${scope.merchantId}/channels/TELEBIRR`;
   const approved = await desk.send('POST', `${path}/approve`, { body: { environment: 'live' } });
   expect(approved.body.data).toMatchObject({ approval: 'APPROVED', enabled: false });

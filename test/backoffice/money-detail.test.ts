@@ -4,7 +4,7 @@ import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { createCheckPayout } from '../../src/withdrawals/sync.ts';
 import { OTHER_AMOUNT, payOtherAmount } from '../payments/held-money.ts';
 import { PAID, paidReference } from '../support/build.ts';
-import { ACCOUNT, ask, linkAccount } from '../support/settlements.ts';
+import { ACCOUNT, requestSettlement, linkAccount } from '../support/settlements.ts';
 import { buildFreeMerchant, UNKNOWN_PAYOUT, fund, PAID_OUT } from '../support/withdrawals.ts';
 import { startDesk, type Desk } from './desk.ts';
 
@@ -53,7 +53,7 @@ async function paid(asked: Asked = {}): Promise<string> {
 }
 
 describe('a withdrawal under review', () => {
-  test('shows who asked whom to be paid, and what went there before', async () => {
+  test('shows its requester and payee, and the earlier payouts to that payee', async () => {
     const stranger = await buildFreeMerchant(desk.world);
     await paid({ of: stranger });
     await paid({ accountName: 'Abebe B.' });
@@ -91,14 +91,14 @@ describe('a withdrawal under review', () => {
     expect(JSON.stringify(seen)).not.toContain(secret);
   });
 
-  test('has nothing paid there before where it is the first', async () => {
+  test('shows no earlier payouts for the first payout to a payee', async () => {
     const seen = await get(`withdrawals/${await withdrawal()}`);
     expect(seen.reviewReasons).toContain('FIRST_TO_BENEFICIARY');
     expect(seen.paidBefore).toEqual({ count: 0, amount: 0, lastAt: null, accountNames: [] });
     expect(seen.requestedWith).toBeNull();
   });
 
-  test('shows only the last four digits in the list, and all of them to nobody who may not decide', async () => {
+  test('shows four digits of the account in lists, and all of them only to operators who may decide', async () => {
     const id = await withdrawal();
     const key = desk.people.viewer.key;
     const { body, text } = await desk.send('GET', `/api/ops/withdrawals?search=${id}`, { key });
@@ -113,7 +113,7 @@ describe('a withdrawal under review', () => {
   });
 });
 
-test('a withdrawal that its provider leaves open can be resolved, and one that has ended cannot be decided', async () => {
+test('a withdrawal with an open outcome can be resolved, and an ended one accepts no decision', async () => {
   const id = await withdrawal();
   await say(`withdrawals/${id}/approve`);
   desk.world.provider.returnsForPayouts(UNKNOWN_PAYOUT);
@@ -128,10 +128,10 @@ test('a withdrawal that its provider leaves open can be resolved, and one that h
   expect(ended).toMatchObject({ status: 'SUCCESS', providerReference: 'OUT-1', links: {}, paidBefore: { count: 0 } });
 });
 
-test('a settlement shows the whole account, the bank, who has approved and sent it, and what can be said now', async () => {
+test('a settlement shows the whole account, the bank, its approver and sender, and the possible commands', async () => {
   await fund(desk.world, scope, 100_000n);
   await linkAccount(desk.world, scope);
-  const { id } = await ask(desk.world, scope);
+  const { id } = await requestSettlement(desk.world, scope);
   const links = async () => Object.keys((await get(`settlements/${id}`)).links);
   expect(await links()).toEqual(['approve', 'reject']);
   await say(`settlements/${id}/approve`, { reason: 'As agreed' });
@@ -154,13 +154,13 @@ test('a settlement shows the whole account, the bank, who has approved and sent 
   expect(Object.keys(seen.links)).toEqual(['credited', 'failed']);
   await say(`settlements/${id}/credited`, { bankReference: 'FT-DETAIL-1', creditedOn: addisDay(new Date()) });
   expect(await links()).toEqual(['returned']);
-  await say(`settlements/${(await ask(desk.world, scope)).id}/reject`, { reason: 'Not yet' });
-  const next = await ask(desk.world, scope);
+  await say(`settlements/${(await requestSettlement(desk.world, scope)).id}/reject`, { reason: 'Not yet' });
+  const next = await requestSettlement(desk.world, scope);
   expect((await get(`settlements/${next.id}`)).settledBefore).toMatchObject({ count: 1, amount: 150 });
 });
 
 describe('a transaction', () => {
-  test('with held money shows what was expected, what came and from whom; deciding is noted with what was before', async () => {
+  test('with held money shows the expected and the received amount and the payer; a decision has an audit row with the previous state', async () => {
     const { transactionId, attemptId } = await payOtherAmount(desk.world, scope);
     const seen = await get(`transactions/${transactionId}`);
     expect(seen).toMatchObject({
@@ -201,21 +201,21 @@ describe('a transaction', () => {
     ]);
   });
 
-  test('whose money is of another currency can only be given back', async () => {
+  test('with money in another currency can only be returned', async () => {
     const { transactionId } = await payOtherAmount(desk.world, scope, { ...OTHER_AMOUNT, currency: 'USD' });
     const { held, payments } = await get(`transactions/${transactionId}`);
     expect(held).toBe('WRONG_CURRENCY');
     expect(Object.keys(payments[0].links)).toEqual(['reject']);
   });
 
-  test('that was paid as asked has nothing to decide', async () => {
+  test('paid with the requested amount has no possible decision', async () => {
     const { transactionId } = await payOtherAmount(desk.world, scope, PAID);
     const { status, payments } = await get(`transactions/${transactionId}`);
     expect([status, payments.length, payments[0].links]).toEqual(['SUCCESS', 1, {}]);
   });
 });
 
-test('a bank account shows whose it is, who linked it, and what can be said of it', async () => {
+test('a bank account shows its merchant, its requester, and the possible decisions', async () => {
   await linkAccount(desk.world, scope);
   const path = `merchants/${scope.merchantId}/bank-account`;
   const seen = await get(`${path}?environment=sandbox`);

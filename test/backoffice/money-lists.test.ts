@@ -1,5 +1,5 @@
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { ask, linkAccount, withdraw } from '../support/settlements.ts';
+import { requestSettlement, linkAccount, withdraw } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 import { startDesk, type Desk } from './desk.ts';
 
@@ -12,9 +12,9 @@ beforeAll(async () => {
   for (const scope of scopes) {
     await fund(desk.world, scope, 1_000_00n);
     await linkAccount(desk.world, scope);
-    await ask(desk.world, scope);
+    await requestSettlement(desk.world, scope);
     await withdraw(desk.world, scope);
-    await ask(desk.world, scope);
+    await requestSettlement(desk.world, scope);
     await withdraw(desk.world, scope);
   }
 });
@@ -23,7 +23,7 @@ afterAll(() => desk.close());
 const list = async (path: string) => desk.send('GET', `/api/ops/${path}`, { key: desk.people.viewer.key });
 const merchantsOf = (data: { merchantId: string }[]) => data.map(({ merchantId }) => merchantId);
 
-describe.each(['settlements', 'withdrawals'])('the list of %s', (what) => {
+describe.each(['settlements', 'withdrawals'])('the operators’ list of %s', (what) => {
   test('shows those of all merchants, the newest first, page by page without a gap', async () => {
     const [older, newer] = scopes.map(({ merchantId }) => merchantId);
     const all = (await list(what)).body;

@@ -18,7 +18,7 @@ afterAll(() => desk.close());
 const finance = () => desk.people.finance.key;
 const today = addisDay(new Date());
 
-test('a day is compared again when finance asks for it, and not one to come', async () => {
+test("finance can request a past day's comparison again, and no future day's", async () => {
   const path = '/api/ops/reconciliation/run';
   const body = { day: today, channel: 'TELEBIRR', environment: 'sandbox', reason: 'The list was completed' };
   const asked = await desk.send('POST', path, { key: finance(), body });
@@ -27,7 +27,7 @@ test('a day is compared again when finance asks for it, and not one to come', as
   expect(await desk.audited(today)).toEqual(['reconciliation.run']);
 });
 
-test('a difference waits in the queue until it is closed with a reason, and closing is noted once', async () => {
+test('a discrepancy is in the work queue until it is closed with a reason, with one audit row', async () => {
   const reconciliation = `sandbox-AWASH-${today}`;
   const differenceId = newId('rcd');
   await rows(
@@ -66,11 +66,11 @@ test('a difference waits in the queue until it is closed with a reason, and clos
   expect(await desk.audited(differenceId)).toEqual(['reconciliation.close']);
 });
 
-describe('money outside', () => {
+describe('receipts and recoveries', () => {
   const book = (path: string, body: object) =>
     desk.send('POST', `/api/ops/bank-money/${path}`, { key: finance(), body });
 
-  test('that came to the bank is booked once for each reference, whatever it is booked as', async () => {
+  test('of one reference are recorded once, as any kind', async () => {
     const transfer = { environment: 'sandbox', channel: 'TELEBIRR', amount: 500.5, bankReference: 'FT-100' };
     const booked = await book('transfers', transfer);
     expect([booked.status, booked.body.data]).toMatchObject([
@@ -95,7 +95,7 @@ describe('money outside', () => {
     expect(audit.body.data).toMatchObject([{ after: { reference: 'FT-100', amount: 500.5, channel: 'TELEBIRR' } }]);
   });
 
-  test('that nobody can place waits in the queue until finance says whose it was, with a reason, and is noted once', async () => {
+  test('without a known origin are in the work queue until finance allocates them with a reason, with one audit row', async () => {
     const { body } = await book('unmatched', { environment: 'sandbox', amount: 20, bankReference: 'FT-101' });
     const { bankMoneyId } = body.data;
     const queue = () => desk.send('GET', '/api/ops/queue?kind=RECEIPT_UNALLOCATED');
@@ -124,7 +124,7 @@ describe('money outside', () => {
     expect(listed.body.data).toMatchObject([{ bankMoneyId, kind: 'UNALLOCATED', outcome: 'ALLOCATED' }]);
   });
 
-  test('that was booked as another channel’s is corrected, and booked anew under its own trace id', async () => {
+  test('recorded for the wrong channel are corrected, and recorded again under their own trace id', async () => {
     const wrong = { environment: 'sandbox', channel: 'TELEBIRR', amount: 30, bankReference: 'FT-102' };
     const { bankMoneyId } = (await book('transfers', wrong)).body.data;
     const correct = () => book(`${bankMoneyId}/settle`, { as: 'CORRECTED', reason: 'It was of Awash' });
@@ -135,12 +135,12 @@ describe('money outside', () => {
     expect((await desk.send('GET', '/api/ops/bank-money?reference=FT-102')).body.data).toHaveLength(2);
   });
 
-  test('that no payout was too much cannot be taken back', async () => {
+  test('without an overpayment are rejected as recoveries', async () => {
     const nowhere = { withdrawalId: newId('wd'), reference: 'AW-1', reason: 'Their mail' };
     expect((await book('excess', nowhere)).status).toBe(404);
   });
 
-  test('that a provider has taken back is listed by the provider’s reference, which is none of the bank', async () => {
+  test('by a provider are listed under the provider’s reference, which the bank does not know', async () => {
     const scope = await buildFreeMerchant(desk.world);
     await fund(desk.world, scope, 100_000n);
     const { id } = await withdraw(desk.world, scope);

@@ -107,7 +107,7 @@ afterAll(() => desk.close());
 const pathOf = (path: string): string =>
   path.replaceAll(/:(\w+)/g, (_, name: string) => (name === 'channel' ? 'TELEBIRR' : newId('mrc')));
 
-test('every route may be called by the roles that are written down, and no other', async () => {
+test('each route can be called by the roles of its documentation and by no others', async () => {
   const found = desk.routes;
   expect(found.map(({ operationId }) => operationId).toSorted()).toEqual(Object.keys(MAY).toSorted());
   for (const { operationId, method, path, upload } of found) {
@@ -131,7 +131,7 @@ test('every route may be called by the roles that are written down, and no other
 });
 
 describe('an operator', () => {
-  test('who is given another role is noted once', async () => {
+  test('with a changed role has one audit row for it', async () => {
     const { operatorId } = await desk.hire('viewer');
     const path = `/api/ops/operators/${operatorId}`;
     const changed = await desk.send('PATCH', path, { body: { role: 'support', reason: 'Moved' } });
@@ -151,7 +151,7 @@ describe('an operator', () => {
     expect(invited.body.error.code).toBe('INVALID_STATE');
   });
 
-  test('who is the last admin stays one', async () => {
+  test('that is the last admin cannot lose that role', async () => {
     const { operatorId } = desk.people.admin;
     for (const body of [{ role: 'viewer' }, { active: false }]) {
       const refused = await desk.send('PATCH', `/api/ops/operators/${operatorId}`, { body });
@@ -160,7 +160,7 @@ describe('an operator', () => {
     expect(await desk.audited(operatorId)).toEqual([]);
   });
 
-  test("is told of another one's e-mail address whatever its letters' case", async () => {
+  test('with the e-mail address of another operator, in any letter case, is rejected by name', async () => {
     const body = { name: 'Sara', email: 'Sara@Meskot.example', role: 'viewer' };
     expect((await desk.send('POST', '/api/ops/operators', { body })).status).toBe(201);
     const again = await desk.send('POST', '/api/ops/operators', { body: { ...body, email: 'sara@meskot.example' } });
@@ -250,7 +250,7 @@ describe("an operator's key", () => {
 });
 
 describe('the audit log', () => {
-  test('can be changed by nobody, not even by the owner of the database', async () => {
+  test('cannot be changed, not even by the owner of the database', async () => {
     const { merchantId } = await buildMerchant(desk.database.db);
     await desk.send('POST', `/api/ops/merchants/${merchantId}/suspend`, { body: { reason: 'Fraud' } });
     const scope = new pg.Client({ connectionString: desk.database.superuserUrl });

@@ -30,14 +30,14 @@ const currentFees = async () => (await desk.send('GET', `${path}/fees`)).body.da
 const changeLimits = (rules: object[]) => desk.send('PUT', `${path}/limits`, { body: { rules, reason: 'Contract' } });
 
 describe('fees', () => {
-  test("a merchant without its own has the platform's", async () => {
+  test('a merchant without fee rules has those of the platform', async () => {
     const { body } = await desk.send('GET', `${path}/fees`);
     expect(of(body.data.current, 'PAY_IN')).toMatchObject({ own: false, basisPoints: 250, fixed: 0, version: 1 });
     expect(of(body.data.current, 'SETTLEMENT', null)).toMatchObject({ own: false });
     expect(body.data.scheduled).toEqual([]);
   });
 
-  test('of its own count for the next payment, and what was charged before stays', async () => {
+  test('a fee rule of a merchant applies to its next payment, and earlier fees are unchanged', async () => {
     const before = await buildPendingPayment(desk.world, scope);
     desk.world.provider.returns(PAID);
     await desk.world.checkAttempt(before.attemptId, { notifyWorkflow: false });
@@ -53,7 +53,7 @@ describe('fees', () => {
     await expectLedgerHolds(desk.database.db);
   });
 
-  test('set for a later day are to come, and in force until then is what was', async () => {
+  test('a fee rule with a later date is scheduled, and the current one applies until then', async () => {
     const validFrom = new Date(Date.now() + 7 * DAY_MS).toISOString();
     await confirmFees([{ ...FEE, validFrom }]);
     const { current, scheduled } = await currentFees();
@@ -91,7 +91,7 @@ describe('fees', () => {
     ['ends below its beginning', { ...FEE, min: 60 }, /max must be at least min/],
     ['of a payment names no channel', { direction: 'PAY_IN', basisPoints: 1 }, /channel must be given/],
     ['of settlements names a channel', { ...FEE, direction: 'SETTLEMENT' }, /left out for SETTLEMENT/],
-  ])('a rule that %s is refused, and nothing is kept of those beside it', async (_, rule, type) => {
+  ])('a fee rule that %s is rejected, and none of its request is stored', async (_, rule, type) => {
     const answer = await changeFees([{ ...FEE, basisPoints: 99 }, rule]);
     expect([answer.status, answer.body.error.code]).toEqual([400, 'VALIDATION_ERROR']);
     expect(answer.body.message).toMatch(type);
@@ -118,7 +118,7 @@ describe('limits', () => {
     ['that ends below its beginning', { ...LIMIT, min: 6_000 }, /max must be at least min/],
     ['of a day of payments', { ...LIMIT, direction: 'PAY_IN' }, /only payouts have a daily limit/],
     ['of nothing', { ...LIMIT, min: 0 }, /must be more than 0/],
-  ])('%s are refused', async (_, rule, type) => {
+  ])('limits %s are rejected', async (_, rule, type) => {
     const answer = await changeLimits([rule]);
     expect(answer.status).toBe(400);
     expect(answer.body.message).toMatch(type);
@@ -126,7 +126,7 @@ describe('limits', () => {
   });
 });
 
-test('the review policy of a merchant is changed for itself only, and not to nonsense', async () => {
+test('a review policy applies to its merchant only, and invalid amounts are rejected', async () => {
   const body = { largeAmount: 1_000, twoPersonAmount: 2_000, perHourMax: 3, reason: 'New merchant' };
   await desk.confirmed('PUT', `${path}/review-policy`, body);
   const changed = await desk.send('GET', `${path}/review-policy`);
@@ -142,7 +142,7 @@ test('the review policy of a merchant is changed for itself only, and not to non
 describe('the settlement limit', () => {
   const tx = (body: object) => desk.send('PUT', `${path}/settlement-limit`, { body: { reason: 'Contract', ...body } });
 
-  test('of its own counts for the next settlement, and is noted once with what it was', async () => {
+  test('a settlement limit applies to the next settlement and has one audit row with the previous one', async () => {
     const platform = (await desk.send('GET', `${path}/settlement-limit`)).body.data;
     expect(platform).toMatchObject({ own: false, currency: 'ETB', min: 10 });
     await desk.confirmed('PUT', `${path}/settlement-limit`, { min: 100, max: 5_000, reason: 'Contract' });
@@ -160,7 +160,7 @@ describe('the settlement limit', () => {
     ]);
   });
 
-  test('that no settlement could keep is refused', async () => {
+  test('a settlement limit with max below min is rejected', async () => {
     const refused = await tx({ min: 100, max: 99.99 });
     expect([refused.status, refused.body.message]).toEqual([400, 'max must be at least min, got 99.99 and 100.00']);
   });
@@ -170,7 +170,7 @@ describe('the tier', () => {
   const tx = (tier: number) =>
     desk.send('PUT', `${path}/kyc/tier`, { body: { environment: 'live', tier, reason: 'Smaller than it said' } });
 
-  test('of a verified merchant is changed, and noted once with what it was', async () => {
+  test('changing the tier of a verified merchant has one audit row with the previous tier', async () => {
     await rows(
       desk.database.db,
       `INSERT INTO kyc_application (merchant_id, environment, status, submissions, submitted_at)

@@ -3,7 +3,7 @@ import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
-import { ask, linkAccount } from '../support/settlements.ts';
+import { requestSettlement, linkAccount } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 import { startDesk, type Desk } from './desk.ts';
 
@@ -37,10 +37,10 @@ async function pendingAccount(): Promise<string> {
 describe('a settlement', () => {
   async function settlement(): Promise<string> {
     await fund(desk.world, scope, 100_000n);
-    return (await ask(desk.world, scope)).id;
+    return (await requestSettlement(desk.world, scope)).id;
   }
 
-  test('is approved, sent and credited, each noted once however often it is said', async () => {
+  test('is approved, sent and credited, with one audit row each for repeated commands', async () => {
     const id = await settlement();
     expect((await say(id, 'approve')).body.data.status).toBe('APPROVED');
     expect((await say(id, 'approve')).status).toBe(200);
@@ -52,7 +52,7 @@ describe('a settlement', () => {
     expect(await desk.audited(id)).toEqual(['settlement.approve', 'settlement.sent', 'settlement.credited']);
   });
 
-  test('is taken to the bank by one person: another is told who has it, and since when', async () => {
+  test('is claimed for sending by one operator: another gets an error with that operator and the time', async () => {
     const id = await settlement();
     await say(id, 'approve');
     const other = await desk.hire('finance');
@@ -73,7 +73,7 @@ describe('a settlement', () => {
     expect(await desk.audited(id)).toEqual(['settlement.approve', 'settlement.sent']);
   });
 
-  test('is rejected, or has failed at the bank, with a reason', async () => {
+  test('is rejected, or fails at the bank, with a reason', async () => {
     const rejected = await settlement();
     expect((await say(rejected, 'reject')).body.message).toBe('reason is required');
     expect((await say(rejected, 'reject', { reason: 'Wrong name' })).body.data.status).toBe('REJECTED');
@@ -85,7 +85,7 @@ describe('a settlement', () => {
     expect(await desk.audited(failed)).toEqual(['settlement.approve', 'settlement.sent', 'settlement.failed']);
   });
 
-  test('is neither approved nor sent while its merchant is suspended, and goes on afterwards', async () => {
+  test('is neither approved nor sent while its merchant is suspended, and can be afterwards', async () => {
     const id = await settlement();
     const merchant = (verb: 'suspend' | 'resume') =>
       desk.send('POST', `/api/ops/merchants/${scope.merchantId}/${verb}`, { body: { reason: 'Looked at' } });
@@ -132,7 +132,7 @@ describe('a settlement', () => {
     ]);
   });
 
-  test('that is credited after it had failed waits in the queue, and is booked or dismissed there', async () => {
+  test('that is credited after a failure is in the work queue, and is accepted or dismissed there', async () => {
     const waiting = async () => {
       const { body } = await desk.send(
         'GET',
@@ -171,7 +171,7 @@ describe('a settlement', () => {
     expect(await desk.audited(dismissed)).toEqual([...first, 'settlement.dismiss-credit']);
   });
 
-  test('is credited neither tomorrow nor before it was sent', async () => {
+  test('cannot be credited with a date in the future or before it was sent', async () => {
     const id = await settlement();
     await say(id, 'approve');
     await say(id, 'sent');
@@ -181,7 +181,7 @@ describe('a settlement', () => {
     }
   });
 
-  test('shows its whole account number to finance, and to no viewer', async () => {
+  test('shows its whole account number to finance and not to viewers', async () => {
     const path = `/api/ops/settlements/${await settlement()}`;
     const seen = await desk.send('GET', path, { key: desk.people.finance.key });
     expect(seen.body.data.bankAccount.accountNumber).toBe('1000123456789');
@@ -189,7 +189,7 @@ describe('a settlement', () => {
   });
 });
 
-describe("a file of the bank's answers", () => {
+describe("the bank's result file", () => {
   const upload = (text: string) =>
     desk.server.send('POST', '/api/ops/settlements/bank-file', {
       key: desk.people.finance.key,
@@ -197,9 +197,12 @@ describe("a file of the bank's answers", () => {
       body: new TextEncoder().encode(text),
     });
 
-  test('is booked line by line, each noted once, and the same file again changes nothing', async () => {
+  test('is applied line by line with one audit row each, and is idempotent', async () => {
     await fund(desk.world, scope, 100_000n);
-    const [paid, refused] = [(await ask(desk.world, scope)).id, (await ask(desk.world, scope)).id];
+    const [paid, refused] = [
+      (await requestSettlement(desk.world, scope)).id,
+      (await requestSettlement(desk.world, scope)).id,
+    ];
     for (const id of [paid, refused]) {
       await say(id, 'approve');
       await say(id, 'sent');
@@ -223,7 +226,7 @@ describe('a linked bank account', () => {
   const decide = (verdict: string, body: object) =>
     desk.send('POST', `/api/ops/merchants/${scope.merchantId}/bank-account/${verdict}`, { body });
 
-  test('is verified once looked at, and noted once', async () => {
+  test('is verified with one audit row', async () => {
     const bankAccountId = await pendingAccount();
     const path = `/api/ops/merchants/${scope.merchantId}/bank-account?environment=sandbox`;
     expect((await desk.send('GET', path)).body.data).toMatchObject({ bankAccountId, accountNumber: '1000123456789' });
@@ -236,12 +239,15 @@ describe('a linked bank account', () => {
     ]);
   });
 
-  test('that was verified is rejected when it turns out wrong, and nothing more is sent to it', async () => {
+  test('that was verified can be rejected, and no settlement is sent to it afterwards', async () => {
     const bankAccountId = await pendingAccount();
     const decision = { environment: 'sandbox', bankAccountId };
     await decide('verify', decision);
     await fund(desk.world, scope, 100_000n);
-    const [asked, approved] = [(await ask(desk.world, scope)).id, (await ask(desk.world, scope)).id];
+    const [asked, approved] = [
+      (await requestSettlement(desk.world, scope)).id,
+      (await requestSettlement(desk.world, scope)).id,
+    ];
     await say(approved, 'approve');
     const reason = 'The owner has changed';
     expect((await decide('reject', { ...decision, reason })).body.data).toMatchObject({
@@ -256,7 +262,7 @@ describe('a linked bank account', () => {
       expect([refused.status, refused.body.error.code]).toEqual([409, 'INVALID_STATE']);
       expect(refused.body.message).toContain(`${bankAccountId} was rejected since the request (${reason})`);
     }
-    await expect(ask(desk.world, scope)).rejects.toMatchObject({ code: 'BANK_ACCOUNT_NOT_VERIFIED' });
+    await expect(requestSettlement(desk.world, scope)).rejects.toMatchObject({ code: 'BANK_ACCOUNT_NOT_VERIFIED' });
     const log = await desk.send('GET', `/api/ops/audit?resourceId=${bankAccountId}`);
     expect(log.body.data).toMatchObject([
       { action: 'bank-account.reject', before: { status: 'VERIFIED' }, after: { status: 'REJECTED' }, reason },
@@ -264,7 +270,7 @@ describe('a linked bank account', () => {
     ]);
   });
 
-  test('is not that of the other environment, and not another one than was looked at', async () => {
+  test('is verified only for the environment and the version of the decision', async () => {
     const bankAccountId = await pendingAccount();
     expect((await decide('verify', { environment: 'sandbox' })).body.message).toBe('bankAccountId is required');
     expect((await decide('verify', { environment: 'live', bankAccountId })).status).toBe(404);

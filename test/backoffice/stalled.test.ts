@@ -5,7 +5,7 @@ import type { MerchantScope } from '../../src/lib/scope.ts';
 import { payOtherAmount } from '../payments/held-money.ts';
 import { buildPendingPayment } from '../support/build.ts';
 import { runSql } from '../support/database.ts';
-import { ask, linkAccount, withdraw } from '../support/settlements.ts';
+import { requestSettlement, linkAccount, withdraw } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 import { startDesk, type Desk } from './desk.ts';
 
@@ -34,14 +34,14 @@ async function withdrawal(): Promise<string> {
   return (await withdraw(desk.world, scope, 20_14n)).id;
 }
 
-describe('stuck work', () => {
-  test('is nothing while all goes on', async () => {
+describe('stalled work', () => {
+  test('is empty while all work is on time', async () => {
     await payOtherAmount(desk.world, scope);
     await withdrawal();
     expect((await stuck()).data.items).toEqual([]);
   });
 
-  test('is a delivery past due, with its workflow', async () => {
+  test('contains a delivery past due, with its workflow', async () => {
     const [eventId, subscriptionId] = [newId('evt'), newId('whs')];
     const values = { ...scope, eventId, subscriptionId, deliveryId: newId('whd'), due: ago(5 * 60_000) };
     await tx(
@@ -67,7 +67,7 @@ describe('stuck work', () => {
     expect(data.items[0].waitingSeconds).toBeGreaterThanOrEqual(300);
   });
 
-  test('is a try beyond its time and a withdrawal that was not sent', async () => {
+  test('contains an attempt past its time and a withdrawal that was not sent', async () => {
     const { attemptId, sessionId } = await buildPendingPayment(desk.world, scope);
     const expire = 'UPDATE checkout_session SET expires_at = :at WHERE id = :sessionId';
     await tx(expire, { sessionId, at: ago(HOUR_MS) });
@@ -85,12 +85,12 @@ describe('stuck work', () => {
     expect((await stuck('&kind=PAYMENT_PENDING')).data.items).toEqual([]);
   });
 
-  test('is a settlement that the sandbox has not decided, or whose last day is over and nobody has noted it', async () => {
+  test('contains a settlement that the sandbox has not decided, or that is past its last day and not marked overdue', async () => {
     await fund(desk.world, scope, 50_000n);
     await linkAccount(desk.world, scope);
-    const undecided = await ask(desk.world, scope, { amount: 5_000n });
-    const waiting = await ask(desk.world, scope, { amount: 5_014n });
-    const late = await ask(desk.world, scope, { amount: 5_000n });
+    const undecided = await requestSettlement(desk.world, scope, { amount: 5_000n });
+    const waiting = await requestSettlement(desk.world, scope, { amount: 5_014n });
+    const late = await requestSettlement(desk.world, scope, { amount: 5_000n });
     expect((await stuck()).data.items).toEqual([]);
     const asked = 'UPDATE settlement SET requested_at = :at WHERE id = ANY (:ids)';
     await tx(asked, { at: ago(HOUR_MS), ids: [undecided.id, waiting.id] });
@@ -105,7 +105,7 @@ describe('stuck work', () => {
     expect((await stuck()).data.items).toMatchObject([{ id: undecided.id }]);
   });
 
-  test('is a day that was not compared: not asked for, not begun, or not ended', async () => {
+  test('contains a day without a comparison: not requested, not started, or not completed', async () => {
     await runSql(desk.database.ownerUrl, 'DELETE FROM reconciliation');
     const insert = `INSERT INTO reconciliation (id, environment, channel, day, is_running, requests, requests_at_start, requested_at, import_started_at)
       VALUES (:channel, 'sandbox', :channel, :day, :open, :asks, 1, :asked, :begun)`;
@@ -131,7 +131,7 @@ describe('stuck work', () => {
     });
   });
 
-  test('is a message that nobody brought to Temporal', async () => {
+  test('contains an outbox message that was not delivered to Temporal', async () => {
     const id = newId('obx');
     await tx(
       `INSERT INTO outbox (id, kind, workflow_type, workflow_id, signal, lease_until, available_at)

@@ -4,7 +4,7 @@ import { newId } from '../../src/lib/ids.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { buildPendingPayment, PAID, paidReference } from '../support/build.ts';
-import { ask, linkAccount } from '../support/settlements.ts';
+import { requestSettlement, linkAccount } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 import { startDesk, type Desk } from './desk.ts';
 
@@ -43,12 +43,12 @@ async function held() {
   return payment;
 }
 
-describe('the queue', () => {
-  test('has everything that waits for a person, what waits longest first, with what can be done', async () => {
+describe('the work queue', () => {
+  test('contains everything that needs a decision, oldest first, with the possible decisions', async () => {
     const payment = await held();
     const withdrawalId = await withdrawal();
     await linkAccount(desk.world, scope);
-    const settlement = await ask(desk.world, scope, { amount: 5_000n });
+    const settlement = await requestSettlement(desk.world, scope, { amount: 5_000n });
     await tx(
       `UPDATE bank_account SET status = 'PENDING', decided_by = NULL, decided_at = NULL, created_at = :at
        WHERE merchant_id = :merchantId`,
@@ -101,7 +101,7 @@ describe('the queue', () => {
     expect((await queue()).data.counts).toMatchObject({ PAYMENT_HELD: 0, WITHDRAWAL_REVIEW: 0 });
   });
 
-  test('is filtered by kind and environment, and read page by page without a gap', async () => {
+  test('can be filtered by kind and environment, and its pages have no gaps', async () => {
     const ids = [(await held()).attemptId, (await held()).attemptId, await withdrawal()];
     expect((await queue('&kind=WITHDRAWAL_REVIEW')).data.items.map(({ id }: Item) => id)).toEqual([ids[2]]);
     expect((await queue('&kind=WITHDRAWAL_REVIEW')).data.counts.PAYMENT_HELD).toBe(2);
@@ -116,7 +116,7 @@ describe('the queue', () => {
     expect(seen).toEqual(ids);
   });
 
-  test('has a payout in doubt after an hour, and a payment that ended in doubt', async () => {
+  test('contains a payout with an unknown outcome after an hour, and a payment that expired with one', async () => {
     const id = await withdrawal();
     const uncertain = `UPDATE withdrawal SET stage = 'UNKNOWN', submitted_at = :at WHERE id = :id`;
     await tx(uncertain, { id, at: ago(HOUR_MS / 2) });
@@ -132,7 +132,7 @@ describe('the queue', () => {
     ]);
   });
 
-  test('has the channel that a merchant asks for', async () => {
+  test('contains a channel requested by a merchant', async () => {
     await tx(
       `INSERT INTO merchant_channel (merchant_id, environment, channel, approval)
        VALUES (:merchantId, 'live', 'AWASH', 'REQUESTED'), (:merchantId, 'live', 'TELEBIRR', 'NONE')`,
@@ -156,7 +156,7 @@ describe('the queue', () => {
     expect(body.data[0]).toMatchObject({ before: { approval: 'REQUESTED' }, after: { approval: 'APPROVED' } });
   });
 
-  test('says where a day is compared again that could not be', async () => {
+  test('names the day whose comparison failed and how to repeat it', async () => {
     await tx(
       `INSERT INTO reconciliation (id, environment, channel, day, is_running, requested_at)
        VALUES ('sandbox-TELEBIRR-2026-03-01', 'sandbox', 'TELEBIRR', '2026-03-01', false, :at)`,
@@ -169,7 +169,7 @@ describe('the queue', () => {
     expect((await get('/api/ops/queue?kind=RECONCILIATION_FAILED')).data.items).toEqual([]);
   });
 
-  test('has an application to be verified, which a live one is', async () => {
+  test('contains live applications for verification', async () => {
     await tx(
       `INSERT INTO kyc_application (merchant_id, environment, status, submissions, submitted_at)
        VALUES (:merchantId, 'live', 'SUBMITTED', 1, :at)`,

@@ -6,29 +6,32 @@ export type Claimed = { event_id: string; payload: string; url: string; secret: 
 
 const CLAIM_MAX = 100;
 const IN_FLIGHT_MAX = 200;
-/** What a process that died had in flight is found by this look. */
+/** The interval of the search for deliveries that a killed process had in flight. */
 const LOOK_EVERY_MS = 1_000;
 const AGAIN_MS = 200;
 
 const CLAIM = `
-  UPDATE twin_delivery d SET in_flight_since = clock_timestamp()
-  FROM twin_event e, twin_subscription s
+  UPDATE baseline_delivery d SET in_flight_since = clock_timestamp()
+  FROM baseline_event e, baseline_subscription s
   WHERE d.event_id = ANY (ARRAY(
-      SELECT event_id FROM twin_delivery
+      SELECT event_id FROM baseline_delivery
       WHERE status = 'PENDING' AND (in_flight_since IS NULL OR in_flight_since < now() - interval '6 seconds')
       ORDER BY event_id LIMIT $1 FOR UPDATE SKIP LOCKED))
     AND e.id = d.event_id AND s.id = d.subscription_id
   RETURNING d.event_id, e.payload, s.url, s.secret`;
 
 const RECORD = `
-  UPDATE twin_delivery d
+  UPDATE baseline_delivery d
   SET status = CASE WHEN o.http_status BETWEEN 200 AND 299 THEN 'DELIVERED' ELSE 'FAILED' END,
       http_status = o.http_status, delivered_at = now(), in_flight_since = NULL
   FROM unnest($1::text[], $2::integer[]) AS o (event_id, http_status)
   WHERE d.event_id = o.event_id`;
 
-/** Claims what waits, sends it, and records the outcomes: those that ended while the last were being recorded, together. */
-export function createTwinDispatcher(deps: { database: pg.Pool; send: (claimed: Claimed) => Promise<number> }) {
+/**
+ * Claims pending deliveries, sends them and records the outcomes: those that end during a recording are recorded
+ * together.
+ */
+export function createBaselineDispatcher(deps: { database: pg.Pool; send: (claimed: Claimed) => Promise<number> }) {
   const { database, send } = deps;
   let inFlight = 0;
   let isClaiming = false;
@@ -65,9 +68,9 @@ export function createTwinDispatcher(deps: { database: pg.Pool; send: (claimed: 
     while (isSignalled && inFlight < IN_FLIGHT_MAX) {
       isSignalled = false;
       const values = [Math.min(CLAIM_MAX, IN_FLIGHT_MAX - inFlight)];
-      const asked = database.query<Claimed>({ name: 'claim', text: CLAIM, values });
-      const rows = await asked.then(
-        (answer) => answer.rows,
+      const claiming = database.query<Claimed>({ name: 'claim', text: CLAIM, values });
+      const rows = await claiming.then(
+        (result) => result.rows,
         () => [],
       );
       for (const claimed of rows) void deliver(claimed);

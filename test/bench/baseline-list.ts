@@ -10,8 +10,8 @@ const WHERE = `merchant_id = $1 AND environment = 'sandbox' AND currency = $2 AN
 const TOTAL = `SELECT count(*) AS total FROM transaction WHERE ${WHERE}`;
 const PAGE = `SELECT ${COLUMNS} FROM transaction WHERE ${WHERE} ORDER BY created_at DESC, id DESC LIMIT $5 OFFSET $6`;
 
-/** The transactions of one page, newest first, and how many there are in all. */
-export function createTwinList(database: pg.Pool) {
+/** The transactions of one page, newest first, and their exact total. */
+export function createBaselineList(database: pg.Pool) {
   return async (query: URLSearchParams): Promise<unknown> => {
     const from = new Date(`${query.get('startDate')}T00:00:00+03:00`);
     const until = new Date(new Date(`${query.get('endDate')}T00:00:00+03:00`).getTime() + 86_400_000);

@@ -7,28 +7,28 @@ import { Pool } from 'undici';
 import { EVENT_CATALOGUE } from '../../src/app/event-catalogue.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { signedRequest } from '../../src/webhooks/delivery/attempt.ts';
-import { createTwinDispatcher, type Claimed } from './baseline-dispatcher.ts';
-import { createTwinList } from './baseline-list.ts';
+import { createBaselineDispatcher, type Claimed } from './baseline-dispatcher.ts';
+import { createBaselineList } from './baseline-list.ts';
 
 /*
- * What a program without engine, framework, keys, retries and attempt log would do for the same work, by named
+ * The same work without Temporal, framework, API keys, retries and attempt log, by named
  * statements. Arguments: port, database.
  *   POST /events?subscription=N   records an event and its delivery in a transaction and wakes the dispatcher, which
  *                                 claims, signs, sends, and records the outcome
  *   POST /sessions                one INSERT
  *   GET  /list?…                  a page of transactions and their exact total
- *   POST /refusals, GET /livez    answers of the same size without a database
+ *   POST /refusals, GET /livez    responses of the same size without a database
  */
 const [port, databaseUrl] = process.argv.slice(2);
-// As our own sessions have it: statistics of an empty queue make PostgreSQL read all of what has become a long one.
+// Like our sessions: with statistics of an empty queue PostgreSQL would scan the whole of a long one.
 const database = new pg.Pool({ connectionString: databaseUrl, max: 10, options: '-c enable_seqscan=off' });
 const receivers = new Map<string, Pool>();
-const { wake } = createTwinDispatcher({ database, send });
-const list = createTwinList(database);
+const { wake } = createBaselineDispatcher({ database, send });
+const list = createBaselineList(database);
 
 async function publish(request: IncomingMessage, subscriptionId: number): Promise<unknown> {
-  const asked = JSON.parse((await text(request)) || '{}') as { event?: string };
-  const event = asked.event ?? 'webhook.test';
+  const input = JSON.parse((await text(request)) || '{}') as { event?: string };
+  const event = input.event ?? 'webhook.test';
   const at = new Date();
   const id = newId('evt', at.getTime());
   const data = EVENT_CATALOGUE['webhook.test'].example;
@@ -46,8 +46,8 @@ async function publish(request: IncomingMessage, subscriptionId: number): Promis
   return { eventId: id };
 }
 
-const INSERT_EVENT = 'INSERT INTO twin_event (id, event, payload, created_at) VALUES ($1, $2, $3, $4)';
-const INSERT_DELIVERY = `INSERT INTO twin_delivery (event_id, subscription_id, status, created_at)
+const INSERT_EVENT = 'INSERT INTO baseline_event (id, event, payload, created_at) VALUES ($1, $2, $3, $4)';
+const INSERT_DELIVERY = `INSERT INTO baseline_delivery (event_id, subscription_id, status, created_at)
   VALUES ($1, $2, 'PENDING', $3)`;
 
 async function send({ event_id: eventId, payload, url, secret }: Claimed): Promise<number> {
@@ -56,9 +56,9 @@ async function send({ event_id: eventId, payload, url, secret }: Claimed): Promi
   receivers.set(origin, receiver);
   const signing = { secret, previousSecret: null, encoding: 'base64', customHeaders: {} } as const;
   const signed = signedRequest({ payload: Buffer.from(payload), eventId, attemptAt: new Date(), ...signing });
-  const answer = await receiver.request({ method: 'POST', path: pathname, ...signed, headersTimeout: 3_000 });
-  await answer.body.dump();
-  return answer.statusCode;
+  const response = await receiver.request({ method: 'POST', path: pathname, ...signed, headersTimeout: 3_000 });
+  await response.body.dump();
+  return response.statusCode;
 }
 
 async function createSession(request: IncomingMessage): Promise<unknown> {
@@ -69,11 +69,11 @@ async function createSession(request: IncomingMessage): Promise<unknown> {
   return { sessionId, checkoutOrderNo, amount };
 }
 
-const INSERT_SESSION = `INSERT INTO twin_session (id, checkout_order_no, amount_santim, created_at)
+const INSERT_SESSION = `INSERT INTO baseline_session (id, checkout_order_no, amount_santim, created_at)
   VALUES ($1, $2, $3, $4)`;
 
-async function answer(request: IncomingMessage): Promise<[status: number, data: unknown]> {
-  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://twin');
+async function handle(request: IncomingMessage): Promise<[status: number, data: unknown]> {
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://baseline');
   switch (pathname) {
     case '/events':
       return [202, await publish(request, Number(searchParams.get('subscription')))];
@@ -88,9 +88,9 @@ async function answer(request: IncomingMessage): Promise<[status: number, data: 
   }
 }
 
-const rejection = (asked: object) => ({
+const rejection = (body: object) => ({
   statusCode: 400,
-  message: `checkoutOrderNo is required, got only ${Object.keys(asked).join(', ')}`,
+  message: `checkoutOrderNo is required, got only ${Object.keys(body).join(', ')}`,
   data: null,
   error: { code: 'VALIDATION_ERROR', details: [{ field: 'checkoutOrderNo', issue: 'is required' }] },
   requestId: newId('req'),
@@ -100,7 +100,7 @@ const envelope = (message: string, data: unknown) => ({ statusCode: 200, message
 
 const server = createServer(async (request, response) => {
   try {
-    const [status, data] = await answer(request);
+    const [status, data] = await handle(request);
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(data));
   } catch (error) {
     process.stderr.write(`${String(error)}\n`);

@@ -33,38 +33,38 @@ const Budget = z.strictObject({
   historyEvents: z.int(),
 });
 
-/** What operations may cost at most: statements, and events in a workflow's history. */
+/** The maximum cost of operations: statements, and events in a workflow's history. */
 export const budget = Budget.parse(JSON.parse(readFileSync(new URL('budget.json', import.meta.url), 'utf8')));
 
-/** The statements an operation sent, each by its beginning; BEGIN, COMMIT and the like are not counted. */
-export type Asked = {
+/** The statements of an operation, each by its beginning, without BEGIN, COMMIT and the like. */
+export type StatementCount = {
   statements: string[];
-  /** Looks into the queue that found nothing more to claim. */
-  emptyLooks: number;
+  /** Claims that found no further delivery. */
+  emptyClaims: number;
 };
 
 const TRANSACTION_CONTROL = /^(SAVEPOINT|RELEASE|SET TRANSACTION)/i;
 const QUEUE_CLAIM = /WITH RECURSIVE waiting/;
 
-/** Everything this pool asks while the work is done. */
-async function countStatements(db: Database, work: () => Promise<unknown>): Promise<Asked> {
-  const asked: Asked = { statements: [], emptyLooks: 0 };
-  const note = ({ sql, rowCount }: { sql: string; rowCount: number | null }): void => {
+/** Counts all statements of this pool during the work. */
+async function countStatements(db: Database, work: () => Promise<unknown>): Promise<StatementCount> {
+  const count: StatementCount = { statements: [], emptyClaims: 0 };
+  const collect = ({ sql, rowCount }: { sql: string; rowCount: number | null }): void => {
     if (TRANSACTION_CONTROL.test(sql)) return;
-    if (QUEUE_CLAIM.test(sql) && rowCount === 0) asked.emptyLooks += 1;
-    else asked.statements.push(sql.replace(/\s+/g, ' ').slice(0, 60));
+    if (QUEUE_CLAIM.test(sql) && rowCount === 0) count.emptyClaims += 1;
+    else count.statements.push(sql.replace(/\s+/g, ' ').slice(0, 60));
   };
-  db.events.on('statement', note);
+  db.events.on('statement', collect);
   try {
     await work();
   } finally {
-    db.events.off('statement', note);
+    db.events.off('statement', collect);
   }
-  return asked;
+  return count;
 }
 
-/** `POST /api/checkout/sessions` with an Idempotency-Key, by a key that is known already. */
-export async function countCreateSession(db: Database): Promise<Asked> {
+/** `POST /api/checkout/sessions` with an Idempotency-Key and a cached API key. */
+export async function countCreateSession(db: Database): Promise<StatementCount> {
   const world = buildWorld(db, { clock: () => new Date() });
   const { merchantId } = await buildMerchant(db);
   const deps = testServerDeps(db, { routes: checkoutRoutes(world), runInTransaction: world.runInTransaction });
@@ -84,10 +84,12 @@ export async function countCreateSession(db: Database): Promise<Asked> {
 }
 
 /**
- * The check that finds a payment paid, with one subscriber, as a callback asks for it: what its answer waits for, and
- * what follows after the commit (notifying the workers).
+ * The check that finds a payment paid, with one subscriber, as triggered by a callback: the statements before its
+ * response, and those after the commit (notifying the workers).
  */
-export async function countConfirmPayment(db: Database): Promise<{ confirmed: Asked; afterwards: Asked }> {
+export async function countConfirmPayment(
+  db: Database,
+): Promise<{ confirmed: StatementCount; afterwards: StatementCount }> {
   const world = buildWorld(db);
   const scope = await buildMerchant(db);
   await subscribe(db, { ...scope, url: 'https://hooks.example.com/meskot' });
@@ -111,8 +113,8 @@ export async function countConfirmPayment(db: Database): Promise<{ confirmed: As
   return { confirmed, afterwards };
 }
 
-/** `POST /api/checkout/withdrawal`, by a key that is known already; its requestId makes repeats safe. */
-export async function countCreateWithdrawal(db: Database): Promise<Asked> {
+/** `POST /api/checkout/withdrawal` with a cached API key; its requestId makes repeats safe. */
+export async function countCreateWithdrawal(db: Database): Promise<StatementCount> {
   const world = buildWorld(db);
   const scope = await buildMerchant(db);
   await subscribe(db, { ...scope, url: 'https://hooks.example.com/meskot' });
@@ -134,10 +136,10 @@ export async function countCreateWithdrawal(db: Database): Promise<Asked> {
 }
 
 /**
- * One event to one healthy receiver, from the queue to its end, with or without a workflow that follows. The database
- * must be fresh: what waits in it would be delivered too.
+ * One event to one healthy receiver, from the queue to its end, with or without a workflow afterwards. The database
+ * must be fresh: other pending deliveries would be sent too.
  */
-export async function countDelivery(db: Database, workflows: 'every' | 'failed'): Promise<Asked> {
+export async function countDelivery(db: Database, workflows: 'every' | 'failed'): Promise<StatementCount> {
   const receiver = await startReceiver();
   const scope = await buildMerchant(db);
   await subscribe(db, { ...scope, url: receiver.url });

@@ -1,13 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** Linux counts processor time in hundredths of a second, whatever the kernel's own tick is. */
+/** Linux counts processor time in hundredths of a second, whatever the kernel's tick is. */
 const TICK_MS = 10;
 
 type Process = { parent: number; ms: number };
 
 /**
- * Processor time in milliseconds, user and system, that these processes and all their children have used until now,
- * children that have ended included. Needs /proc, so it works on Linux only.
+ * The processor time in milliseconds, user and system, of these processes and their children, including those that have
+ * ended. Reads /proc, so it needs Linux.
  */
 export async function processorMs(roots: readonly number[]): Promise<number> {
   const all = await readProcesses();
@@ -26,7 +26,7 @@ async function readProcesses(): Promise<Map<number, Process>> {
   const found = new Map<number, Process>();
   await Promise.all(
     pids.map(async (pid) => {
-      // It may have ended since the folder was read.
+      // The process may have ended since the folder was read.
       const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
       if (text !== null) found.set(pid, parseStat(text));
     }),
@@ -34,7 +34,7 @@ async function readProcesses(): Promise<Map<number, Process>> {
   return found;
 }
 
-/** The program's name, in brackets, may hold blanks: what counts comes after it (man 5 proc, fields 4 and 14–17). */
+/** The program's name is in brackets and may contain blanks; the fields follow it (man 5 proc, fields 4 and 14–17). */
 function parseStat(text: string): Process {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);

@@ -2,22 +2,22 @@ import { hundredths } from './numbers.ts';
 
 type Limit = { of: string; what: string; unit: string } & ({ atMost: number } | { atLeast: number });
 
-/** What is wanted of speed and cost, as agreed; `of` is the goal's number there. */
+/** The agreed goals of speed and cost; `of` is the number of a goal. */
 export const GOALS = {
-  list: { of: 'B1', what: 'list of 50 with exact total, CPU', atMost: 1.5, unit: '× twin' },
+  list: { of: 'B1', what: 'list of 50 with exact total, CPU', atMost: 1.5, unit: '× baseline' },
   httpStack: { of: 'B3', what: 'HTTP stack without database, CPU', atMost: 3, unit: '× bare' },
   createSessionStatements: { of: 'B4', what: 'create session', atMost: 4, unit: 'statements' },
   confirmPaymentStatements: { of: 'B4', what: 'confirm payment', atMost: 5, unit: 'statements' },
   createWithdrawalStatements: { of: 'B4', what: 'create withdrawal', atMost: 5, unit: 'statements' },
   deliveryStatements: { of: 'B4', what: 'first-try delivery', atMost: 3, unit: 'statements' },
   failedP50: { of: 'B5', what: '"failed" at 100/s, commit to arrival, p50', atMost: 5, unit: 'ms' },
-  failedP99: { of: 'B5', what: '"failed" at 100/s, commit to arrival, p99', atMost: 1.5, unit: '× twin' },
+  failedP99: { of: 'B5', what: '"failed" at 100/s, commit to arrival, p99', atMost: 1.5, unit: '× baseline' },
   everyP50: { of: 'B5', what: '"every" at 100/s, p50', atMost: 2, unit: '× "failed"' },
   everyP99: { of: 'B5', what: '"every" at 100/s, p99', atMost: 2, unit: '× "failed"' },
   everyP50Fast: { of: 'B5', what: '"every" at 200/s, p50', atMost: 2, unit: '× "failed"' },
   everyP99Fast: { of: 'B5', what: '"every" at 200/s, p99', atMost: 2, unit: '× "failed"' },
   burstCpu: { of: 'B6', what: '"failed", CPU of an event in bursts, the worst median', atMost: 1.4, unit: 'ms' },
-  burstRate: { of: 'B6', what: '"failed", delivered/s of bursts, the worst median', atLeast: 0.7, unit: '× twin' },
+  burstRate: { of: 'B6', what: '"failed", delivered/s of bursts, the worst median', atLeast: 0.7, unit: '× baseline' },
   everyCpu: { of: 'B6', what: '"every", CPU of an event', atMost: 1, unit: '× "failed" + null workflow' },
   history: { of: 'B6', what: 'history of a first-try delivery', atMost: 6, unit: 'events' },
   stall: { of: 'B6a', what: 'the longest gap between arrivals in any burst', atMost: 500, unit: 'ms' },
@@ -36,13 +36,13 @@ export const GOALS = {
 
 export type GoalName = keyof typeof GOALS;
 
-/** Goals that need other means than this bench: millions of rows, an hour, or an overload that starves the bench itself. */
+/** Goals outside this bench: they need millions of rows, an hour, or an overload of the machine. */
 export const NOT_HERE = ['B2', 'B8', 'B9', 'B10'];
 
 export type Measured = Partial<Record<GoalName, number>>;
 export type Goal = { of: string; what: string; goal: string; measured: number; unit: string; ok: boolean };
 
-/** The goals that were measured. */
+/** The goals with a measured value. */
 export function judge(measured: Measured): Goal[] {
   return Object.entries<Limit>(GOALS).flatMap(([name, limit]) => {
     const value = measured[name as GoalName];

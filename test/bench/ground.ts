@@ -27,50 +27,50 @@ import { startTemporal, stopOrphanTemporal, type LocalTemporal } from '../../src
 const PREFIX = 'meskot-bench-';
 const PROJECT = resolve(import.meta.dirname, '../..');
 const TEMPLATE = 'meskot_template';
-/** Processes start slowly where others are at work. */
+/** Includes slow starts on a busy machine. */
 const READY_WITHIN_MS = 120_000;
 const SERVER_STARTS = 3;
-/** A worker may still be sending: more than its own grace. */
+/** Longer than the worker's own grace period for sends in flight. */
 const STOP_WITHIN_MS = 20_000;
 
 export type Script = {
-  /** Of the log and the pid file. */
+  /** The name of the log and the pid file. */
   name: string;
-  /** The built file, from the project's folder. */
+  /** The built file, relative to the project's folder. */
   file: string;
   args?: readonly string[];
   settings?: Readonly<Record<string, string>>;
 };
 
 export type Running = Child & {
-  /** What it has written so far. */
+  /** The output so far. */
   output: () => Promise<string>;
   stop: () => Promise<void>;
-  /** Ends it as a crash would. */
+  /** Kills it like a crash. */
   kill: () => void;
 };
 
-/** A PostgreSQL and a Temporal server of the bench's own, and the project as it is deployed: built, on plain Node. */
+/** A PostgreSQL and a Temporal server for the bench, and the project as deployed: built, on plain Node. */
 export type Ground = {
   postgres: LocalPostgres;
   temporal: LocalTemporal;
-  /** One more migrated database: its URL as the application's role, and as the owner. */
+  /** Creates another migrated database: its URLs with the application's role and the owner's. */
   newDatabase: () => Promise<{ url: string; ownerUrl: string }>;
-  /** Of the server's own database, where its statements are counted; as the superuser. */
+  /** The URL of the server's own database as superuser, for statement statistics. */
   superuserUrl: string;
   /** The temporary folder. */
   folder: string;
-  /** Starts a built script in a process of its own; resolves when `isReady` says so, asked again and again. */
+  /** Starts a built script in another process; resolves when polling `isReady` returns true. */
   run: (script: Script, isReady: (running: Running) => Promise<boolean>) => Promise<Running>;
-  /** Stops everything that is still running here, and deletes the folder. */
+  /** Stops all running processes and deletes the folder. */
   clear: () => Promise<void>;
 };
 
 export type GroundOptions = {
   say: (line: string) => void;
   /**
-   * Each process writes what its time went into to this folder when it ends, as <name>.cpuprofile; PostgreSQL counts by
-   * statement (profile.ts), which costs a little itself.
+   * Each process writes a CPU profile to this folder when it ends, as <name>.cpuprofile; PostgreSQL collects statement
+   * statistics (profile.ts), which costs a little itself.
    */
   profileFolder?: string | undefined;
 };
@@ -78,7 +78,7 @@ export type GroundOptions = {
 export async function prepareGround({ say, profileFolder }: GroundOptions): Promise<Ground> {
   await clearAbortedRuns();
   const folder = await mkdtemp(join(tmpdir(), PREFIX));
-  // PostgreSQL may run as another user, who has to get through.
+  // PostgreSQL may run as another user, who must be able to enter the folder.
   await chmod(folder, 0o711);
   writePidFile(join(folder, 'owner.pid'), { pid: process.pid, mark: (await processStartTime(process.pid)) ?? '' });
   const clear = async (): Promise<void> => clearFolder(folder);
@@ -88,7 +88,7 @@ export async function prepareGround({ say, profileFolder }: GroundOptions): Prom
     const isProfiled = profileFolder !== undefined;
     const servers = [preparePostgres(folder, isProfiled), patiently(() => prepareTemporal(folder))] as const;
     const parts = [...servers, build(join(folder, 'app'))];
-    // When one fails the others may still be starting: only what has started can be stopped.
+    // If one fails the others may still be starting: only started ones can be stopped.
     await Promise.allSettled(parts);
     const [postgres, temporal] = await Promise.all(servers);
     await Promise.all(parts);
@@ -113,7 +113,7 @@ export async function prepareGround({ say, profileFolder }: GroundOptions): Prom
   }
 }
 
-/** As it is deployed, but for the times of commits, which the latencies are counted from. */
+/** As deployed, plus commit timestamps, from which latencies are measured. */
 async function preparePostgres(folder: string, isProfiled: boolean): Promise<LocalPostgres> {
   const options = { folder: join(folder, 'postgres'), choosePort: anyFreePort, durable: true };
   const first = await patiently(() => startPostgres(options));
@@ -130,7 +130,7 @@ async function preparePostgres(folder: string, isProfiled: boolean): Promise<Loc
   return postgres;
 }
 
-/** What gives up after half a minute is asked again. */
+/** A start that takes half a minute is repeated. */
 async function patiently<T>(start: () => Promise<T>): Promise<T> {
   for (let left = SERVER_STARTS - 1; ; left -= 1) {
     try {
@@ -150,7 +150,7 @@ async function prepareTemporal(folder: string): Promise<LocalTemporal> {
   });
 }
 
-/** The build with the bench's own processes added: compared with the project's, they must be made the same way. */
+/** The build including the bench's own processes, so that both are compiled alike. */
 async function build(app: string): Promise<void> {
   await mkdir(app);
   await Promise.all(
@@ -213,7 +213,7 @@ async function runScript(
   return running;
 }
 
-/** Runs statements as the owner. */
+/** Runs statements with the owner's role. */
 export async function asOwner(ownerUrl: string, ...statements: string[]): Promise<void> {
   const client = new pg.Client({ connectionString: ownerUrl });
   await client.connect();
@@ -224,14 +224,14 @@ export async function asOwner(ownerUrl: string, ...statements: string[]): Promis
   }
 }
 
-/** What was started has sessions of its own, so Ctrl-C reaches only us: it is ended, and then so are we, mid-measurement. */
+/** The processes have sessions of their own, so Ctrl-C reaches only this one: it stops them and then exits. */
 function onSignal(clear: () => Promise<void>): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => void clear().finally(() => process.exit(130)));
   }
 }
 
-/** Ends what runs were left with when they were killed. */
+/** Stops the processes of killed runs. */
 async function clearAbortedRuns(): Promise<void> {
   const names = (await readdir(tmpdir())).filter((name) => name.startsWith(PREFIX));
   for (const folder of names.map((name) => join(tmpdir(), name))) {
@@ -246,6 +246,6 @@ async function clearFolder(folder: string): Promise<void> {
   const children = await Promise.all(pidFiles.map((name) => findChild(join(folder, name))));
   await Promise.all(children.map(async (child) => child && stopChild(child, 'SIGTERM', STOP_WITHIN_MS)));
   await Promise.all([stopOrphanPostgres(join(folder, 'postgres')), stopOrphanTemporal(join(folder, 'temporal'))]);
-  // What a server was ended in the middle of may still appear.
+  // A stopped server may still be writing files.
   await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
 }

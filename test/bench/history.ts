@@ -1,21 +1,21 @@
-/** Of the merchant whose list is read, over the last 30 days. */
+/** The transactions of the merchant whose list is read, over the last 30 days. */
 export const TRANSACTIONS = 5_000;
-/** Events delivered earlier, which every installation soon has. */
+/** Events delivered earlier, as in any installation after a while. */
 export const DELIVERED_BEFORE = 30_000;
 
-/** The twin's tables, and what it knows of receivers. */
-export const TWIN_TABLES = [
-  `CREATE TABLE twin_subscription (id integer PRIMARY KEY, url text NOT NULL, secret text NOT NULL)`,
-  `CREATE TABLE twin_event (
+/** The tables of the baseline and its copy of the receivers. */
+export const BASELINE_TABLES = [
+  `CREATE TABLE baseline_subscription (id integer PRIMARY KEY, url text NOT NULL, secret text NOT NULL)`,
+  `CREATE TABLE baseline_event (
      id text PRIMARY KEY, event text NOT NULL, payload text NOT NULL, created_at timestamptz NOT NULL)`,
-  `CREATE TABLE twin_delivery (
+  `CREATE TABLE baseline_delivery (
      event_id text PRIMARY KEY, subscription_id integer NOT NULL, status text NOT NULL, http_status integer,
      in_flight_since timestamptz, created_at timestamptz NOT NULL, delivered_at timestamptz) WITH (fillfactor = 70)`,
-  `CREATE INDEX twin_delivery_open ON twin_delivery (event_id) WHERE status = 'PENDING'`,
-  `CREATE TABLE twin_session (
+  `CREATE INDEX baseline_delivery_open ON baseline_delivery (event_id) WHERE status = 'PENDING'`,
+  `CREATE TABLE baseline_session (
      id text PRIMARY KEY, checkout_order_no text NOT NULL, amount_santim bigint NOT NULL,
      created_at timestamptz NOT NULL)`,
-  `GRANT SELECT, INSERT, UPDATE ON twin_subscription, twin_event, twin_delivery, twin_session TO meskot_app`,
+  `GRANT SELECT, INSERT, UPDATE ON baseline_subscription, baseline_event, baseline_delivery, baseline_session TO meskot_app`,
 ];
 
 /** Transactions of the last 30 days. */
@@ -27,7 +27,7 @@ export const pastTransactions = (merchantId: string): string => `
     'ORDER-' || n, 1000 + n * 7, 'ETB', CASE WHEN n % 5 = 0 THEN 'QRCODE' ELSE 'API' END,
     CASE WHEN n % 7 > 0 THEN 'SUCCESS' ELSE 'FAILED' END,
     CASE n % 3 WHEN 0 THEN 'TELEBIRR' WHEN 1 THEN 'AWASH' ELSE 'CBE_BIRR' END, 'REF' || n,
-    CASE WHEN n % 7 = 0 THEN jsonb_build_object('code', 'DECLINED', 'message', 'The customer said no.',
+    CASE WHEN n % 7 = 0 THEN jsonb_build_object('code', 'DECLINED', 'message', 'The customer declined.',
       'providerCode', 'PAY_FAILED', 'retryable', false) END,
     'Abebe Kebede', 'abebe' || n || '@example.com', '09110' || lpad(CAST(n AS text), 5, '0'),
     CASE WHEN n % 2 = 0 THEN jsonb_build_object('item', 'Macchiato', 'quantity', '2') END,
@@ -35,7 +35,7 @@ export const pastTransactions = (merchantId: string): string => `
     CASE WHEN n % 7 > 0 THEN now() - n * interval '8 minutes' + interval '40 seconds' END
   FROM generate_series(1, ${TRANSACTIONS}) AS n`;
 
-/** Delivered events, ours and the twin's. */
+/** Delivered events of our tables and the baseline's. */
 export const pastDeliveries = (merchantId: string): string => `
   WITH past AS (
     SELECT lpad(upper(to_hex(n)), 26, '0') AS key, now() - n * interval '1 minute' AS at
@@ -57,26 +57,26 @@ export const pastDeliveries = (merchantId: string): string => `
       started_at, ended_at, duration_ms, http_status, timings, response_headers, response_excerpt, created_at)
     SELECT 'wha_' || key, 'whd_' || key, 1, 1, 0, 'auto', 'https://hooks.example.com', '',
       at, at, 20, 200, '{}', '{}', 'ok', at FROM past
-  ), twin_event AS (
-    INSERT INTO twin_event (id, event, payload, created_at)
+  ), baseline_event AS (
+    INSERT INTO baseline_event (id, event, payload, created_at)
     SELECT 'evt_' || key, 'payment.succeeded', repeat('a payload ', 50), at FROM past
   )
-  INSERT INTO twin_delivery (event_id, subscription_id, status, http_status, created_at, delivered_at)
+  INSERT INTO baseline_delivery (event_id, subscription_id, status, http_status, created_at, delivered_at)
   SELECT 'evt_' || key, 0, 'DELIVERED', 200, at, at FROM past`;
 
 /**
- * Leaves statistics gathered on one live row of each hot table, with those of the last burst dead beside it: what
- * PostgreSQL plans by when a queue was empty as it looked.
+ * Leaves statistics gathered on one live row of each hot table, with the dead rows of the last burst: the input of
+ * PostgreSQL's planner if a queue was empty during ANALYZE.
  */
 export const ONE_LIVE_ROW = [
   'DELETE FROM webhook_attempt',
   'DELETE FROM webhook_delivery WHERE id <> (SELECT max(id) FROM webhook_delivery)',
   'DELETE FROM webhook_event WHERE id NOT IN (SELECT event_id FROM webhook_delivery)',
-  'DELETE FROM twin_delivery WHERE event_id <> (SELECT max(event_id) FROM twin_delivery)',
-  'DELETE FROM twin_event WHERE id NOT IN (SELECT event_id FROM twin_delivery)',
+  'DELETE FROM baseline_delivery WHERE event_id <> (SELECT max(event_id) FROM baseline_delivery)',
+  'DELETE FROM baseline_event WHERE id NOT IN (SELECT event_id FROM baseline_delivery)',
   "DELETE FROM outbox WHERE id LIKE 'obx_bench_%'",
   `INSERT INTO outbox (id, kind, workflow_type, workflow_id, available_at)
    SELECT 'obx_bench_' || n, 'start', 'payment', 'bench-' || n, now() + interval '1 day' FROM generate_series(0, 2000) AS n`,
   "DELETE FROM outbox WHERE id LIKE 'obx_bench_%' AND id <> 'obx_bench_0'",
-  'ANALYZE webhook_attempt, webhook_delivery, webhook_event, webhook_subscription, outbox, twin_delivery, twin_event',
+  'ANALYZE webhook_attempt, webhook_delivery, webhook_event, webhook_subscription, outbox, baseline_delivery, baseline_event',
 ];

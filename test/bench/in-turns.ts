@@ -9,10 +9,10 @@ const CONNECTIONS = 8;
 /** One kind of request to one server. */
 export type Side = { who: string; server: Server; status: number; request: (number: number) => Request };
 
-/** The processor time of a request, in the middle of the rounds: of the process, and of PostgreSQL. */
+/** The median processor time of a request: of the process, and of PostgreSQL. */
 export type Cost = { total: number; process: number; postgres: number };
 
-/** Asks each side so many times, in turns, so that what else the machine does meets all alike. */
+/** Sends the requests of each side in turns, so that the machine's other load affects all alike. */
 export async function costsInTurns<const Sides extends readonly Side[]>(
   bench: Bench,
   sides: Sides,

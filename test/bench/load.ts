@@ -9,7 +9,7 @@ export type Request = {
   body?: string;
 };
 
-/** Requests to one server, made from their numbers, from 0 on. */
+/** Requests to one server, built from their numbers, from 0. */
 export type Target = {
   origin: string;
   request: (number: number) => Request;
@@ -17,52 +17,53 @@ export type Target = {
 };
 
 export type Load = {
-  /** This many requests, each of the connections sending its next one when the last is answered. */
+  /** Sends this many requests; each connection sends the next one after a response. */
   burst: (count: number) => Promise<void>;
-  /** So many requests a second, at their time, whether the earlier ones are answered or not. */
+  /** Sends requests at this rate per second, independent of the responses. */
   steady: (perSecond: number, seconds: number) => Promise<void>;
   close: () => Promise<void>;
 };
 
-/** Longer than anything here is measured in: who is as late is counted as broken. */
+/** Exceeds every measured value: such a request counts as failed. */
 const ANSWERED_WITHIN_MS = 30_000;
 
 /**
- * Asks a server over so many kept connections. What it has no room for (503) is asked again, as clients do; throws when
- * an answer is not the expected one.
+ * Sends requests over this many keep-alive connections. A 503 is retried, as by clients; any other unexpected response
+ * throws.
  */
 export function createLoad({ origin, request, status }: Target, connections: number): Load {
   const pool = new Pool(origin, { connections, headersTimeout: ANSWERED_WITHIN_MS });
-  let asked = 0;
-  const ask = async (): Promise<void> => {
-    const { method, path, headers, body = null } = request(asked++);
+  let sent = 0;
+  const send = async (): Promise<void> => {
+    const { method, path, headers, body = null } = request(sent++);
     for (;;) {
-      const answer = await pool.request({ method, path, headers, body });
-      if (answer.statusCode === status) return answer.body.dump();
-      const words = await answer.body.text();
-      if (answer.statusCode !== 503) throw new Error(`${method} ${path} answered ${answer.statusCode}: ${words}`);
+      const response = await pool.request({ method, path, headers, body });
+      if (response.statusCode === status) return response.body.dump();
+      const words = await response.body.text();
+      if (response.statusCode !== 503)
+        throw new Error(`${method} ${path} responded with ${response.statusCode}: ${words}`);
     }
   };
   return {
     burst: async (count) => {
       let left = count;
-      const askOn = async (): Promise<void> => {
-        while (left-- > 0) await ask();
+      const sendRemaining = async (): Promise<void> => {
+        while (left-- > 0) await send();
       };
-      await Promise.all(Array.from({ length: connections }, askOn));
+      await Promise.all(Array.from({ length: connections }, sendRemaining));
     },
     steady: async (perSecond, seconds) => {
       const startMs = nowMs();
-      const answered: Promise<void>[] = [];
+      const responses: Promise<void>[] = [];
       for (let number = 0; number < perSecond * seconds; number += 1) {
         const waitMs = startMs + (number * 1000) / perSecond - nowMs();
         if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
-        const one = ask();
-        // Told below, with all others.
+        const one = send();
+        // Reported below with all others.
         one.catch(() => {});
-        answered.push(one);
+        responses.push(one);
       }
-      await Promise.all(answered);
+      await Promise.all(responses);
     },
     close: () => pool.close(),
   };

@@ -9,23 +9,23 @@ import type { Receiver } from './receiver.ts';
 import type { Row } from './sheet.ts';
 import { untilTrue } from './world.ts';
 
-/** Processor time by whose it is: our processes (or the twin's), PostgreSQL's, Temporal's server with its SQLite. */
+/** Processor time by process group: ours (or the baseline's), PostgreSQL's, and Temporal's server with its SQLite. */
 export type Cpu = { total: number; ours: number; postgres: number; temporal: number; each: Record<string, number> };
 
-/** Processes by what they are called in tables. */
+/** Processes by their name in tables. */
 export type TemporalGateway = Readonly<Record<string, Pick<Running, 'pid'>>>;
 
-/** Who is measured: how events are published to it, which processes are its own, and where its rows are. */
+/** The measured system: how to publish events to it, its processes and its rows. */
 export type Subject = {
   name: string;
   publish: Load;
   gateway: TemporalGateway;
   db: Database;
   receiver: Receiver;
-  eventTable: 'webhook_event' | 'twin_event';
-  /** SQL that is true when every event is delivered and that is saved. */
+  eventTable: 'webhook_event' | 'baseline_event';
+  /** A SQL condition: all events are delivered and recorded. */
   isQuiet: string;
-  /** Whether what follows the deliveries has ended, too. */
+  /** Whether the workflows after the deliveries have ended. */
   isSettled?: (() => Promise<boolean>) | undefined;
 };
 
@@ -35,10 +35,10 @@ export type Steady = { p50: number; p99: number; cpu: Cpu; duplicates: number };
 const ARRIVED_WITHIN_MS = 120_000;
 const QUIET_WITHIN_MS = 180_000;
 const SETTLED_WITHIN_MS = 600_000;
-/** Until what is written and answered last has been, and between two looks at what follows. */
+/** The time for the last writes, and the interval of polling. */
 const SETTLE_MS = 500;
 
-/** The work's processor time in ms, of one of so many items. */
+/** Divides the processor time in ms by the number of items. */
 export async function measureCpu(
   { postgres, temporal }: Ground,
   { gateway, items, work }: { gateway: TemporalGateway; items: number; work: () => Promise<unknown> },
@@ -52,7 +52,7 @@ export async function measureCpu(
   return { total, ours, postgres: of('postgres'), temporal: of('temporal'), each };
 }
 
-/** The processor time in ms that each process and its children spend while the work is done. */
+/** The processor time in ms of each process and its children during the work. */
 export async function measureEach<Names extends string>(
   gateway: Readonly<Record<Names, Pick<Running, 'pid'>>>,
   work: () => Promise<unknown>,
@@ -66,7 +66,7 @@ export async function measureEach<Names extends string>(
   return Object.fromEntries(spent) as Record<Names, number>;
 }
 
-/** From the first call to the last arrival. */
+/** The time from the first call to the last arrival. */
 export async function measureBurst(ground: Ground, subject: Subject, count: number): Promise<Burst> {
   const { startMs, cpu } = await deliver(ground, subject, { count, publish: () => subject.publish.burst(count) });
   const { receiver } = subject;
@@ -79,7 +79,7 @@ export async function measureBurst(ground: Ground, subject: Subject, count: numb
   };
 }
 
-/** Several bursts as a line: those in the middle, and the worst beside them. */
+/** A table row of several bursts: the medians, and the worst in brackets. */
 export function burstRow(bursts: readonly Burst[]): Row {
   const all = (read: (burst: Burst) => number): number[] => bursts.map(read);
   const rates = all((burst) => burst.perSecond);
@@ -101,7 +101,7 @@ export function burstRow(bursts: readonly Burst[]): Row {
   };
 }
 
-/** Of each of our processes, where there are several. */
+/** A column per process, if there are several. */
 function medians(all: readonly Record<string, number>[]): Row {
   const names = Object.keys(all[0] ?? {});
   if (names.length === 1) return {};
@@ -110,7 +110,7 @@ function medians(all: readonly Record<string, number>[]): Row {
 
 export type Rate = { perSecond: number; seconds: number };
 
-/** From the commit of each event to its arrival, at a steady rate. */
+/** The time from the commit of each event to its arrival, at a steady rate. */
 export async function measureSteady(ground: Ground, subject: Subject, { perSecond, seconds }: Rate): Promise<Steady> {
   const publish = () => subject.publish.steady(perSecond, seconds);
   const { startMs, cpu } = await deliver(ground, subject, { count: perSecond * seconds, publish });
@@ -123,7 +123,7 @@ export async function measureSteady(ground: Ground, subject: Subject, { perSecon
   };
 }
 
-/** A steady rate as a line. */
+/** A table row of a steady rate. */
 export function steadyRow({ p50, p99, cpu, duplicates }: Steady): Row {
   return { 'p50 ms': p50, 'p99 ms': p99, 'CPU ms each': cpu.total, duplicates };
 }
@@ -153,7 +153,7 @@ async function untilSettled(isSettled: () => Promise<boolean>): Promise<void> {
   }
 }
 
-/** PostgreSQL notes when each transaction committed, in microseconds of the same clock that the receiver reads. */
+/** PostgreSQL records commit times in microseconds of the clock that the receiver uses. */
 async function readLatencies({ db, eventTable, receiver }: Subject, startMs: number): Promise<number[]> {
   const committed = await rows<{ id: string; atMs: number }>(
     db,

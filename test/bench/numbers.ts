@@ -1,4 +1,4 @@
-/** The value below which this share (0 … 1) of the values lies; NaN for none. */
+/** The percentile of the values for this share (0 … 1); NaN without values. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
@@ -6,7 +6,7 @@ export function percentile(values: readonly number[], share: number): number {
 
 export const median = (values: readonly number[]): number => percentile(values, 0.5);
 
-/** The longest time in which nothing came, from the start on. */
+/** The longest time without an arrival, from the start on. */
 export function longestGap(startMs: number, arrivals: Iterable<number>): number {
   let previous = startMs;
   let longest = 0;
@@ -25,13 +25,4 @@ export function hundredths(value: number): number {
 /** Milliseconds since 1970, with fractions. */
 export function nowMs(): number {
   return performance.timeOrigin + performance.now();
-}
-
-/** Resolves when the condition holds, asked every 10 ms; rejects after the time. */
-export async function until(what: string, isTrue: () => boolean, withinMs: number): Promise<void> {
-  const deadlineMs = Date.now() + withinMs;
-  while (!isTrue()) {
-    if (Date.now() > deadlineMs) throw new Error(`${what}: not within ${withinMs / 1000} s`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
 }

@@ -6,17 +6,17 @@ import pg from 'pg';
 const LINES_MAX = 40;
 const STATEMENT_CHARACTERS_MAX = 300;
 
-/** Forgets what PostgreSQL has counted until now. */
+/** Resets PostgreSQL's statement statistics. */
 export async function forgetStatements(superuserUrl: string): Promise<void> {
-  await ask(superuserUrl, 'SELECT pg_stat_statements_reset()');
+  await query(superuserUrl, 'SELECT pg_stat_statements_reset()');
 }
 
-/** Writes what a step's statements took, those that took longest first, to <step>-statements.txt. */
+/** Writes the times of a step's statements, longest first, to <step>-statements.txt. */
 export async function writeStatements(
   superuserUrl: string,
   { folder, step }: { folder: string; step: string },
 ): Promise<void> {
-  const found = await ask(
+  const found = await query(
     superuserUrl,
     `SELECT calls, round(total_exec_time) AS total_ms, round(mean_exec_time::numeric, 3) AS mean_ms,
             round(max_exec_time::numeric, 1) AS max_ms, rows, regexp_replace(query, '\\s+', ' ', 'g') AS query
@@ -31,7 +31,7 @@ export async function writeStatements(
   );
 }
 
-async function ask(superuserUrl: string, sql: string): Promise<Record<string, unknown>[]> {
+async function query(superuserUrl: string, sql: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: superuserUrl });
   await client.connect();
   try {
@@ -47,7 +47,7 @@ type Profile = {
   timeDeltas: number[];
 };
 
-/** Beside each CPU profile, where its process's own time went by function: <name>.txt. */
+/** Writes <name>.txt beside each CPU profile: the process's own time by function. */
 export async function summariseProfiles(folder: string): Promise<void> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.cpuprofile'));
   for (const name of names) {
@@ -56,7 +56,10 @@ export async function summariseProfiles(folder: string): Promise<void> {
   }
 }
 
-/** A process's own time by package or source file, then by function. Time in which another had the core counts, too. */
+/**
+ * A process's own time by package or source file, then by function. Includes time in which other processes had the
+ * core.
+ */
 function functionsOf({ nodes, samples, timeDeltas }: Profile): string {
   const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]));
   const [files, functions] = [new Map<string, number>(), new Map<string, number>()];
@@ -79,7 +82,7 @@ function topOf(micros: ReadonlyMap<string, number>, all: number): string {
 }
 
 function placeOf({ functionName, url, lineNumber }: Profile['nodes'][number]['callFrame']): [string, string] {
-  // What V8 and the system do has no file: (garbage collector), writev.
+  // V8 and system functions have no file: (garbage collector), writev.
   if (url === '') return [functionName, functionName];
   const path = url.replace(/^.*\/(node_modules|dist)\//, '');
   const [, ofPackage] = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url) ?? [];

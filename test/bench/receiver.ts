@@ -2,16 +2,17 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { nowMs, until } from './numbers.ts';
+import { until } from '../support/until.ts';
+import { nowMs } from './numbers.ts';
 
-/** A good receiver: answers at once, and remembers when which event came. */
+/** A healthy receiver: responds at once, and records the time of each event. */
 export type Receiver = {
   url: string;
-  /** When each event came first, by its id, in milliseconds since 1970. */
+  /** The time of each event's first arrival by its id, in milliseconds since 1970. */
   arrivals: Map<string, number>;
-  /** Requests with an event that had come before. */
+  /** Requests with a repeated event. */
   duplicates: () => number;
-  /** Resolves when this many events have come since `forget`; rejects after the time. */
+  /** Resolves when this many events have arrived since `forget`; rejects after the time. */
   untilArrived: (count: number, withinMs: number) => Promise<void>;
   forget: () => void;
   close: () => Promise<void>;
@@ -33,10 +34,11 @@ export async function startReceiver(): Promise<Receiver> {
     close,
     arrivals,
     duplicates: () => duplicates,
-    untilArrived: async (count, withinMs) =>
-      until(`${count} events`, () => arrivals.size >= count, withinMs).catch((error: Error) => {
-        throw new Error(`${error.message}; ${arrivals.size} came`);
-      }),
+    untilArrived: async (count, withinMs) => {
+      await until(`${count} events`, () => arrivals.size >= count, withinMs).catch((error: Error) => {
+        throw new Error(`${error.message}; ${arrivals.size} arrived`);
+      });
+    },
     forget: () => {
       arrivals.clear();
       duplicates = 0;
@@ -44,10 +46,10 @@ export async function startReceiver(): Promise<Receiver> {
   };
 }
 
-/** A receiver that takes every request and never answers. */
+/** A receiver that reads every request and never responds. */
 export type HangingReceiver = {
   url: string;
-  /** Requests that hang now. */
+  /** The pending requests. */
   hanging: () => number;
   close: () => Promise<void>;
 };

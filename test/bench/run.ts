@@ -19,7 +19,7 @@ import { statements } from './steps/statements.ts';
 import { steady } from './steps/steady.ts';
 import type { Bench } from './world.ts';
 
-/** In this order, each by itself: none needs what another has measured. */
+/** The steps in their order; each is independent of the others. */
 const STEPS: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
   lists,
   http,
@@ -123,5 +123,5 @@ const exitCode = await main().catch((error: unknown) => {
   process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
   return 1;
 });
-// Not left to the event loop: Temporal's client keeps it turning for a while.
+// Exits explicitly: Temporal's client keeps the event loop alive for a while.
 process.exit(exitCode);

@@ -4,7 +4,7 @@ import { jsonOf, openSheet, textOf, type Results } from './sheet.ts';
 
 const empty = (): Results => ({ about: { machine: 'a fast one' }, steps: [], measured: {} });
 
-test('a step that fails shows what it had measured, and its error beside it', () => {
+test('a failed step shows its measured values and its error', () => {
   const results = empty();
   const sheet = openSheet(results, 'bursts');
   sheet.table('Bursts')({ who: 'Meskot', 'delivered/s': 812.4 });
@@ -16,7 +16,7 @@ test('a step that fails shows what it had measured, and its error beside it', ()
   expect(text).toMatch(/^ok {5}B6a /m);
 });
 
-test('the figures for programs are those that were measured, with every goal met or missed', () => {
+test('the figures file contains the measured values, with every goal met or missed', () => {
   const results = empty();
   const sheet = openSheet(results, 'endpoint');
   sheet.table('One healthy endpoint')({ 'delivered/s': 999.9 });
@@ -38,7 +38,7 @@ test('a goal is met at its limit, and missed beyond it', () => {
   expect(Object.keys(GOALS).length).toBeGreaterThan(20);
 });
 
-test('the longest gap counts from the start on, in whatever order things came', () => {
+test('the longest gap counts from the start, in any order of arrivals', () => {
   expect(longestGap(100, [])).toBe(0);
   expect(longestGap(100, [160, 130, 150])).toBe(30);
   expect(longestGap(100, [101, 102, 190, 191])).toBe(88);

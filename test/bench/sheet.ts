@@ -1,20 +1,20 @@
 import { judge, NOT_HERE, type GoalName, type Measured } from './goals.ts';
 
-/** A line of a table: what each column says. Numbers stay as exact as they were measured. */
+/** A table row by column. Numbers keep their measured precision. */
 export type Row = Record<string, string | number>;
 type Table = { title: string; rows: Row[] };
 type StepResult = { step: string; tables: Table[]; error?: string };
 
-/** Where a step writes what it has, as soon as it has it: when it fails, that much is printed. */
+/** A step writes its values here as they are measured, so that a failed step still shows them. */
 export type Sheet = {
-  /** Begins a table; each call of what is returned adds a line. */
+  /** Starts a table; each call of the returned function adds a row. */
   table: (title: string) => (row: Row) => void;
   measured: (goal: GoalName, value: number) => void;
 };
 
 export type Results = { about: Row; steps: StepResult[]; measured: Measured };
 
-/** The sheet of one step, which ends up in the results. */
+/** The sheet of one step, part of the results. */
 export function openSheet(results: Results, step: string): Sheet & { fail: (error: unknown) => void } {
   const result: StepResult = { step, tables: [] };
   results.steps.push(result);
@@ -29,12 +29,12 @@ export function openSheet(results: Results, step: string): Sheet & { fail: (erro
   };
 }
 
-/** Everything for a program: all figures, all goals. */
+/** All figures and goals as JSON. */
 export function jsonOf({ about, steps, measured }: Results): string {
   return `${JSON.stringify({ about, steps, goals: judge(measured), notMeasuredHere: NOT_HERE }, null, 2)}\n`;
 }
 
-/** Everything for people. */
+/** The text of all tables. */
 export function textOf({ about, steps, measured }: Results): string {
   const parts = [
     Object.entries(about).map(([name, value]) => `${name}: ${value}`),
@@ -57,7 +57,7 @@ function goalLines(measured: Measured): string[] {
   return [...linesOf(rows), `Not measured here: ${NOT_HERE.join(', ')}`];
 }
 
-/** Columns as wide as their widest cell; words to the left, figures to the right. */
+/** Aligns columns to their widest cell; text to the left, figures to the right. */
 function linesOf(rows: readonly Row[]): string[] {
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const cells = [columns, ...rows.map((row) => columns.map((column) => cellOf(row[column])))];
@@ -74,7 +74,7 @@ function linesOf(rows: readonly Row[]): string[] {
   );
 }
 
-/** Three figures or more, as many as people read. */
+/** At least three significant figures. */
 function cellOf(value: string | number | undefined): string {
   if (typeof value !== 'number') return value ?? '';
   if (Number.isInteger(value) || Math.abs(value) >= 100) return value.toFixed(0);

@@ -9,7 +9,7 @@ const SUBSCRIPTIONS_OF_A_MERCHANT = 16;
 const ROUTE = '/api/checkout/webhooks/subscriptions';
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
-/** A subscription, and the key of the merchant whose it is. */
+/** A subscription, and a key of its merchant. */
 export type Subscription = { subscriptionId: string; key: string };
 
 export const headersOf = (key: string): Record<string, string> => ({
@@ -17,7 +17,7 @@ export const headersOf = (key: string): Record<string, string> => ({
   'content-type': 'application/json',
 });
 
-/** So many subscriptions to test events, of as many merchants as that needs, made through the API. */
+/** Creates subscriptions to test events through the API, with as many merchants as they need. */
 export async function subscribe(
   { origin, newMerchant }: Pick<Server, 'origin'> & Pick<World, 'newMerchant'>,
   { count, url, eventType = 'webhook.test' }: { count: number; url: string; eventType?: string },
@@ -36,7 +36,7 @@ export async function subscribe(
   return made;
 }
 
-/** Test events through the API, to these in turn. */
+/** Publishes test events through the API to these subscriptions in turn. */
 export function publishTo(origin: string, subscriptions: readonly Subscription[]): Load {
   const requests = subscriptions.map(({ subscriptionId, key }) => ({
     method: 'POST' as const,
@@ -51,7 +51,7 @@ const ALL_DELIVERED = `NOT EXISTS (SELECT 1 FROM webhook_delivery WHERE status =
   AND NOT EXISTS (SELECT 1 FROM webhook_delivery WHERE status = 'RETRYING')
   AND NOT EXISTS (SELECT 1 FROM outbox WHERE available_at < now() + interval '1 hour')`;
 
-/** Ours, with so many subscriptions whose receiver is good; `with` names the worker that delivers. */
+/** Our system with this many subscriptions to a healthy receiver; `with` selects the worker. */
 export async function subjectOfOurs(world: World, { api, count }: { api: Server; count: number }) {
   const receiver = await startReceiver();
   const subscriptions = await subscribe({ ...world, ...api }, { count, url: receiver.url });
@@ -68,11 +68,14 @@ export async function subjectOfOurs(world: World, { api, count }: { api: Server;
   };
 }
 
-/** The bare twin, with as many subscriptions. */
-export async function subjectOfTwin(world: World, { twin, count }: { twin: Server; count: number }): Promise<Subject> {
+/** The baseline with as many subscriptions. */
+export async function subjectOfBaseline(
+  world: World,
+  { baseline, count }: { baseline: Server; count: number },
+): Promise<Subject> {
   const receiver = await startReceiver();
   await world.asOwner(
-    `INSERT INTO twin_subscription (id, url, secret)
+    `INSERT INTO baseline_subscription (id, url, secret)
      SELECT n, '${receiver.url}', '${SECRET}' FROM generate_series(0, ${count - 1}) AS n`,
   );
   const request = (number: number) => ({
@@ -82,17 +85,17 @@ export async function subjectOfTwin(world: World, { twin, count }: { twin: Serve
     body: '{}',
   });
   return {
-    name: 'bare twin',
-    publish: createLoad({ origin: twin.origin, request, status: 202 }, CONNECTIONS),
-    gateway: { twin },
+    name: 'bare baseline',
+    publish: createLoad({ origin: baseline.origin, request, status: 202 }, CONNECTIONS),
+    gateway: { baseline },
     db: world.db,
     receiver,
-    eventTable: 'twin_event',
-    isQuiet: `NOT EXISTS (SELECT 1 FROM twin_delivery WHERE status = 'PENDING')`,
+    eventTable: 'baseline_event',
+    isQuiet: `NOT EXISTS (SELECT 1 FROM baseline_delivery WHERE status = 'PENDING')`,
   };
 }
 
-/** Closes what subjects hold open in this process. */
+/** Closes the connections of the subjects in this process. */
 export async function release(...subjects: { publish: Load; receiver: Receiver }[]): Promise<void> {
   await Promise.all(subjects.flatMap(({ publish, receiver }) => [publish.close(), receiver.close()]));
 }

@@ -2,9 +2,9 @@ import { Client, Connection } from '@temporalio/client';
 
 import type { Ground } from './ground.ts';
 
-/** What is asked of Temporal from outside. */
+/** A client of Temporal for the bench. */
 export type Workflows = {
-  /** How many run on this task queue. */
+  /** The number of running workflows on this task queue. */
   running: (taskQueue: string) => Promise<number>;
   /** Resolves when the workflow has ended, with the number of events in its history. */
   historyEvents: (workflowId: string) => Promise<number>;

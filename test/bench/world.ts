@@ -7,16 +7,16 @@ import { anyFreePort } from '../../src/lib/free-port.ts';
 import { grantChannels } from '../../src/merchants/channels/operations.ts';
 import { createMerchant } from '../../src/merchants/operations.ts';
 import { asOwner, type Ground, type Running } from './ground.ts';
-import { TWIN_TABLES } from './history.ts';
+import { BASELINE_TABLES } from './history.ts';
 import type { Sheet } from './sheet.ts';
 import { openWorkflows, type Workflows } from './workflows.ts';
 
-/** What a step is given. */
+/** The input of a step. */
 export type Bench = {
   ground: Ground;
   sheet: Sheet;
   say: (line: string) => void;
-  /** The second of the two in a short run, which only tries whether everything works. */
+  /** The second value in a short run, which only tests that all steps work. */
   size: (full: number, short: number) => number;
   step: string;
 };
@@ -24,19 +24,19 @@ export type Bench = {
 export type Server = Running & { origin: string };
 export type Merchant = { merchantId: string; key: string };
 
-/** A database of its own, and the processes on it. Each step has one or more, so that none meets what another left. */
+/** A database and the processes on it. Each step has at least one, so that steps do not affect each other. */
 export type World = {
   db: Database;
-  /** Runs statements as the owner. */
+  /** Runs statements with the owner's role. */
   asOwner: (...statements: string[]) => Promise<void>;
   newMerchant: () => Promise<Merchant>;
-  /** Always at the same address, so that it can be started again. */
+  /** Always at the same address, so that it can be restarted. */
   startApi: () => Promise<Server>;
-  /** Resolves when its workflows are served. */
+  /** Resolves when the worker serves its workflows. */
   startWorker: (settings?: Record<string, string>) => Promise<Running>;
-  startTwin: () => Promise<Server>;
+  startBaseline: () => Promise<Server>;
   startSimulator: () => Promise<Running>;
-  /** Whether no delivery's workflow runs any more; each ask costs Temporal a little. */
+  /** Whether no delivery workflow is running; each call costs Temporal a little. */
   workflowsEnded: () => Promise<boolean>;
   workflows: Workflows;
 };
@@ -50,11 +50,11 @@ const NO_LIMITS = {
 };
 let worlds = 0;
 
-/** Makes a world, has it measured, and stops its processes whatever happens. */
+/** Creates a world, measures it, and stops its processes in any case. */
 export async function inWorld<T>({ ground, step }: Bench, work: (world: World) => Promise<T>): Promise<T> {
   worlds += 1;
   const { url, ownerUrl } = await ground.newDatabase();
-  await asOwner(ownerUrl, ...TWIN_TABLES);
+  await asOwner(ownerUrl, ...BASELINE_TABLES);
   const db = openDatabase({ url, poolMax: 2, applicationName: 'bench' });
   const started: Running[] = [];
   const workflows = await openWorkflows(ground);
@@ -112,7 +112,7 @@ async function starters({ ground, url, name, started }: Starting) {
   };
   return {
     startApi: async () => {
-      const running = await command('api', { API_PORT: String(apiPort) }, () => answers(`${origin}/readyz`));
+      const running = await command('api', { API_PORT: String(apiPort) }, () => isServing(`${origin}/readyz`));
       return { ...running, origin };
     },
     startWorker: (more: Record<string, string> = {}) =>
@@ -123,30 +123,30 @@ async function starters({ ground, url, name, started }: Starting) {
       command('simulator', { SIMULATOR_PORT: String(simulatorPort) }, async (running) =>
         (await running.output()).includes('simulator started'),
       ),
-    startTwin: async () => {
+    startBaseline: async () => {
       const port = await anyFreePort();
       const at = `http://127.0.0.1:${port}`;
-      const script = { name: `${name}-twin`, file: 'test/bench/twin.js', args: [String(port), url] };
-      const running = await ground.run(script, () => answers(`${at}/livez`));
+      const script = { name: `${name}-baseline`, file: 'test/bench/baseline.js', args: [String(port), url] };
+      const running = await ground.run(script, () => isServing(`${at}/livez`));
       started.push(running);
       return { ...running, origin: at };
     },
   };
 }
 
-async function answers(url: string): Promise<boolean> {
+async function isServing(url: string): Promise<boolean> {
   const response = await fetch(url).catch(() => null);
   await response?.body?.cancel();
   return response?.ok ?? false;
 }
 
-/** Waits until the database says yes. */
-export async function untilTrue(db: Database, question: string, withinMs: number): Promise<void> {
+/** Waits until the SQL condition is true. */
+export async function untilTrue(db: Database, condition: string, withinMs: number): Promise<void> {
   const deadlineMs = Date.now() + withinMs;
   for (;;) {
-    const [answer] = await rows<{ yes: boolean }>(db, `SELECT (${question}) AS yes`);
-    if (answer?.yes) return;
-    if (Date.now() > deadlineMs) throw new Error(`not true within ${withinMs / 1000} s: ${question}`);
+    const [row] = await rows<{ holds: boolean }>(db, `SELECT (${condition}) AS holds`);
+    if (row?.holds) return;
+    if (Date.now() > deadlineMs) throw new Error(`not true within ${withinMs / 1000} s: ${condition}`);
     await sleep(100);
   }
 }

@@ -4,13 +4,13 @@ import type { RunningApi } from '../../src/app/api.ts';
 import { expectInvariants } from '../invariants/check.ts';
 import { runSql } from '../support/database.ts';
 import { createOwnPostgres, type OwnPostgres } from '../support/own-postgres.ts';
-import { until } from '../support/worker.ts';
+import { until } from '../support/until.ts';
 import { buy, createGround, PHONES, untilQuiet, type Ground, type GroundMerchant } from './ground.ts';
 
 const POOL = 5;
 const CUSTOMERS = 6;
-/** What is promised, and what a busy machine adds. */
-const ANSWERED_WITHIN_MS = 2_000 + 1_000;
+/** The promised limit, plus a margin for a busy machine. */
+const RESPONSE_MS_MAX = 2_000 + 1_000;
 
 let postgres: OwnPostgres;
 let ground: Ground;
@@ -31,7 +31,7 @@ afterAll(async () => {
   await postgres.close();
 });
 
-/** Buys and asks for test events until it is told to stop. */
+/** Buys and sends test events until it is stopped. */
 function startShopping(name: string): { bought: () => number; stop: () => Promise<void> } {
   const { client, subscriptionId } = merchant;
   let [bought, stopping] = [0, false];
@@ -51,7 +51,7 @@ function startShopping(name: string): { bought: () => number; stop: () => Promis
   };
 }
 
-async function ask(path: string): Promise<{ status: number; code: string | undefined; tookMs: number }> {
+async function request(path: string): Promise<{ status: number; code: string | undefined; tookMs: number }> {
   const since = performance.now();
   const response = await fetch(`${ground.url}${path}`, {
     method: path.includes('/test') ? 'POST' : 'GET',
@@ -62,36 +62,36 @@ async function ask(path: string): Promise<{ status: number; code: string | undef
   return { status: response.status, code: error?.code, tookMs: performance.now() - since };
 }
 
-/** A read and a write are refused in time, more of them at once than the pool has connections; /livez stays green. */
-async function expectRefusals(): Promise<void> {
+/** Reads and writes get a 503 within the limit, also when there are more than pool connections; /livez stays 200. */
+async function expectUnavailable(): Promise<void> {
   const test = `/api/checkout/webhooks/subscriptions/${merchant.subscriptionId}/test`;
   const paths = Array.from({ length: 10 }, (_, nth) => (nth % 2 === 0 ? '/api/checkout/webhooks/events' : test));
-  const [live, ready, ...answers] = await Promise.all([ask('/livez'), ask('/readyz'), ...paths.map(ask)]);
+  const [live, ready, ...responses] = await Promise.all([request('/livez'), request('/readyz'), ...paths.map(request)]);
   expect(live.status).toBe(200);
-  for (const { status, code, tookMs } of [ready, ...answers]) {
+  for (const { status, code, tookMs } of [ready, ...responses]) {
     expect({ status, code }).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
-    expect(tookMs).toBeLessThan(ANSWERED_WITHIN_MS);
+    expect(tookMs).toBeLessThan(RESPONSE_MS_MAX);
   }
 }
 
-test('a PostgreSQL killed in a burst is answered for with 503, and everything goes on when it is back', async () => {
+test('with PostgreSQL killed in a burst, requests get a 503, and all processing resumes after its restart', async () => {
   const shopping = startShopping('KILLED');
-  await until('the burst to be under way', async () => shopping.bought() >= CUSTOMERS);
+  await until('the start of the burst', async () => shopping.bought() >= CUSTOMERS);
   await postgres.kill();
-  await expectRefusals().finally(postgres.start);
+  await expectUnavailable().finally(postgres.start);
   const target = shopping.bought() + CUSTOMERS;
-  await until('the burst to go on', async () => shopping.bought() >= target);
+  await until('the burst to continue', async () => shopping.bought() >= target);
   await shopping.stop();
   await untilQuiet(ground);
-  // What was sent is saved before anything is sent again.
+  // Every sent attempt is recorded before the next one.
   await expectInvariants(async () => ground.gather({ duplicatesMax: 0 }));
 }, 120_000);
 
-test('connections that are cut ten times under load cause no duplicate', async () => {
+test('ten times of cut database connections under load cause no duplicate delivery', async () => {
   const shopping = startShopping('CUT');
   for (let cut = 0; cut < 10; cut += 1) {
     const target = shopping.bought() + 2;
-    await until('the burst to go on', async () => shopping.bought() >= target);
+    await until('the burst to continue', async () => shopping.bought() >= target);
     await runSql(
       postgres.database.superuserUrl,
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'meskot_app' AND pid <> pg_backend_pid()`,
@@ -102,29 +102,29 @@ test('connections that are cut ten times under load cause no duplicate', async (
   await expectInvariants(async () => ground.gather({ duplicatesMax: 0 }));
 }, 120_000);
 
-test('a frozen database is answered for with 503 in time, and everything goes on when it thaws', async () => {
-  // Connections that are open and idle: whoever takes one waits for an answer that does not come.
-  await Promise.all(Array.from({ length: POOL }, async () => ask('/api/checkout/webhooks/events')));
+test('with PostgreSQL frozen, requests get a 503 within the limit, and all processing resumes after the thaw', async () => {
+  // Opens idle connections: the next request takes one and gets no reply from it.
+  await Promise.all(Array.from({ length: POOL }, async () => request('/api/checkout/webhooks/events')));
   await postgres.freeze();
-  await expectRefusals().finally(postgres.thaw);
+  await expectUnavailable().finally(postgres.thaw);
   const shopping = startShopping('FROZEN');
   const target = shopping.bought() + CUSTOMERS;
-  await until('the burst to go on', async () => shopping.bought() >= target);
+  await until('the burst to continue', async () => shopping.bought() >= target);
   await shopping.stop();
   await untilQuiet(ground);
   await expectInvariants(async () => ground.gather({ duplicatesMax: 0 }));
 }, 120_000);
 
-test('a table that somebody has locked is answered for with 503 in time', async () => {
+test('a request for a locked table gets a 503 within the limit', async () => {
   const scope = new pg.Client({ connectionString: postgres.database.ownerUrl });
   await scope.connect();
   await scope.query('BEGIN; LOCK TABLE webhook_event IN ACCESS EXCLUSIVE MODE');
   try {
-    const { status, code, tookMs } = await ask('/api/checkout/webhooks/events');
+    const { status, code, tookMs } = await request('/api/checkout/webhooks/events');
     expect({ status, code }).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
-    expect(tookMs).toBeLessThan(ANSWERED_WITHIN_MS);
+    expect(tookMs).toBeLessThan(RESPONSE_MS_MAX);
   } finally {
     await scope.end();
   }
-  expect((await ask('/api/checkout/webhooks/events')).status).toBe(200);
+  expect((await request('/api/checkout/webhooks/events')).status).toBe(200);
 });

@@ -11,9 +11,10 @@ import type { TestDatabase } from '../support/database.ts';
 import { createMerchantClient, type MerchantClient } from '../support/merchant-client.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
+import { until } from '../support/until.ts';
 import { createWorkerWorld, type WorkerWorld } from '../support/worker.ts';
 
-/** A merchant as faults meet one: its receiver, its subscription to everything, its client that repeats. */
+/** A merchant of these tests: its receiver, its subscription to all events, its client that repeats requests. */
 export type GroundMerchant = {
   scope: MerchantScope;
   receiver: Receiver;
@@ -21,23 +22,23 @@ export type GroundMerchant = {
   client: MerchantClient;
 };
 
-/** All that a fault is let loose on: one database, the providers, merchants; API and worker are the test's to start. */
+/** One database, the simulator and merchants; each test starts the API and the worker. */
 export type Ground = {
   world: WorkerWorld;
   simulator: TestSimulator;
-  /** Where the API is reached, whenever it runs. */
+  /** The API's URL, also while it is stopped. */
   url: string;
-  /** For API and worker as processes of their own. */
+  /** The settings of API and worker processes. */
   settings: Record<string, string>;
   newMerchant: (client?: { loseEvery: number }) => Promise<GroundMerchant>;
-  /** The API inside this process. */
+  /** Starts the API in this process. */
   startApi: () => Promise<RunningApi>;
-  /** What may be said about it all at this moment. */
+  /** The current evidence for the invariants. */
   gather: (more?: Partial<Evidence>) => Promise<Evidence>;
   close: () => Promise<void>;
 };
 
-/** Phones of the sandbox, by what becomes of a payment. */
+/** Sandbox phones, by the outcome of a payment. */
 export const PHONES = {
   approved: '0911000001',
   declined: '0911000002',
@@ -113,7 +114,7 @@ async function newMerchant(world: WorkerWorld, client: { url: string; loseEvery?
   return { scope, receiver, subscriptionId, client: createMerchantClient({ ...client, key, scope }) };
 }
 
-/** Makes a session and pays it, as one customer of one merchant does. */
+/** Creates a session and pays it. */
 export async function buy(
   client: MerchantClient,
   order: { orderNo: string; phone: string; expiresInMinutes?: number },
@@ -125,13 +126,12 @@ export async function buy(
   return { sessionId, transactionId: String(session['transactionId']), attemptId: String(payment['attemptId']) };
 }
 
-/** Waits until every delivery is over, and every transaction but `open` ones. */
+/** Waits until no delivery and no payment is open. */
 export async function untilQuiet({ world }: Ground, withinMs = 30_000): Promise<void> {
-  for (const endMs = Date.now() + withinMs; ;) {
+  const hasEnded = async (): Promise<boolean> => {
     const deliveries = await world.db('webhookDelivery').whereIn('status', ['PENDING', 'RETRYING']);
     const payments = await world.db('paymentAttempt').whereIn('status', ['CREATED', 'PENDING']);
-    if (deliveries.length + payments.length === 0) return;
-    if (Date.now() > endMs) throw new Error(`${deliveries.length} deliveries and ${payments.length} payments are open`);
-    await new Promise((settle) => setTimeout(settle, 100));
-  }
+    return deliveries.length + payments.length === 0;
+  };
+  await until('deliveries and payments to end', hasEnded, withinMs);
 }

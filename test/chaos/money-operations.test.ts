@@ -2,16 +2,16 @@ import fc from 'fast-check';
 
 import { ledgerChecks } from '../../src/app/ledger-invariants.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
-import { expectBooks, newPlay, playAll, type Play } from '../invariants/money-scenarios.ts';
+import { expectBooks, startScenario, runScenario, type Scenario } from '../invariants/money-scenarios.ts';
 import { anyStory, type Story } from '../invariants/money-steps.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
-/** MONEY_STORIES=2000 tells more of them; MONEY_SEED tells those of a failed run again. */
+/** MONEY_STORIES=2000 runs more stories; MONEY_SEED repeats those of a failed run. */
 const STORIES = Number(process.env['MONEY_STORIES'] ?? 200);
 const SEED = process.env['MONEY_SEED'];
-/** The whole ledger is looked at this often: its questions are about all merchants at once. */
+/** The ledger is verified after this many stories, since its invariants cover all merchants at once. */
 const STORIES_PER_VERIFY = 50;
-/** Room for a busy machine, and for making a failed story short. */
+/** Time for a busy machine, and for shrinking a failed story. */
 const TIME_LIMIT_MS = 60_000 + STORIES * 600;
 
 let database: TestDatabase;
@@ -20,43 +20,45 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** Whatever else must hold of the ledger does; what does not is shown with the stories that it is of. */
-async function expectLedgerHolds(recent: readonly { play: Play; story: Story }[]): Promise<void> {
+/** Asserts all ledger invariants; a violation is shown with the stories of its merchants. */
+async function expectLedgerHolds(recent: readonly { scenario: Scenario; story: Story }[]): Promise<void> {
   const broken = await verifyLedger(database.db, ledgerChecks);
   const about = broken.map((one) => one.about).join('; ');
-  const idsOf = ({ scope, books: { payments, outs, settlements } }: Play): string[] => [
+  const idsOf = ({ scope, books: { payments, payouts, settlements } }: Scenario): string[] => [
     scope.merchantId,
     ...payments.flatMap(({ transactionId, attempts }) => [transactionId, ...attempts.map(({ id }) => id)]),
-    ...[...outs, ...settlements].map(({ id }) => id),
+    ...[...payouts, ...settlements].map(({ id }) => id),
   ];
-  const concerned = recent.filter(({ play }) => idsOf(play).some((id) => about.includes(id)));
+  const concerned = recent.filter(({ scenario }) => idsOf(scenario).some((id) => about.includes(id)));
   const stories = concerned.map(({ story }) => JSON.stringify(story));
   expect({ broken, stories }).toEqual({ broken: [], stories: [] });
 }
 
-/** What became of things, for the last question: whether the stories were of anything. */
-function endsOf({ books }: Play): string[] {
-  const came = books.payments.flatMap(({ attempts }) => attempts.map((one) => `payment ${one.came?.as ?? 'unpaid'}`));
-  const outs = books.outs.map(({ status }) => `withdrawal ${status}`);
-  return [...came, ...outs, ...books.settlements.map(({ status }) => `settlement ${status}`)];
+/** The final statuses, to assert that the stories reached all of them. */
+function endsOf({ books }: Scenario): string[] {
+  const received = books.payments.flatMap(({ attempts }) =>
+    attempts.map((one) => `payment ${one.received?.as ?? 'unpaid'}`),
+  );
+  const payouts = books.payouts.map(({ status }) => `withdrawal ${status}`);
+  return [...received, ...payouts, ...books.settlements.map(({ status }) => `settlement ${status}`)];
 }
 
 test(
-  'whatever merchants, providers, banks and operators do in whatever order, all money is where the books say',
+  'after random actions of merchants, providers, banks and operators, all balances and statuses equal the model',
   async () => {
     const reached = new Set<string>();
-    let recent: { play: Play; story: Story }[] = [];
-    // What a failed story has left behind stays: those after it, which make it short, are judged by the books alone.
+    let recent: { scenario: Scenario; story: Story }[] = [];
+    // Rows of a failed story remain: the stories that shrink it are judged by the model only.
     let hasFailed = false;
     await fc.assert(
       fc.asyncProperty(anyStory, async (story) => {
         const hadFailed = hasFailed;
         hasFailed = true;
-        const play = await newPlay(database);
-        await playAll(play, story);
-        await expectBooks(play);
-        for (const end of endsOf(play)) reached.add(end);
-        recent.push({ play, story });
+        const scenario = await startScenario(database);
+        await runScenario(scenario, story);
+        await expectBooks(scenario);
+        for (const end of endsOf(scenario)) reached.add(end);
+        recent.push({ scenario, story });
         if (!hadFailed && recent.length === STORIES_PER_VERIFY) {
           await expectLedgerHolds(recent);
           recent = [];
@@ -65,7 +67,7 @@ test(
       }),
       {
         numRuns: STORIES,
-        // Else the first words of each list are told more often than the others.
+        // The bias of fast-check would prefer the first values of each list.
         unbiased: true,
         ...(SEED && { seed: Number(SEED) }),
         interruptAfterTimeLimit: TIME_LIMIT_MS,

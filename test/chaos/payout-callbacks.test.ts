@@ -5,8 +5,8 @@ import { readWithdrawal } from '../../src/withdrawals/queries.ts';
 import { approveWithdrawal } from '../../src/withdrawals/review.ts';
 import { expectInvariants } from '../invariants/check.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
+import { until } from '../support/until.ts';
 import { expectPaidOutOnce } from '../support/withdrawals.ts';
-import { until } from '../support/worker.ts';
 import { buy, createGround, PHONES, untilQuiet, type Ground, type GroundMerchant } from './ground.ts';
 
 const CHANNELS = ['TELEBIRR', 'CBE_BIRR', 'AWASH'] as const;
@@ -36,7 +36,7 @@ afterAll(async () => {
   await ground.close();
 });
 
-/** Asked for over HTTP and approved: its workflow sends it at once. */
+/** Requests a withdrawal over HTTP and approves it: its workflow submits it at once. */
 async function withdraw(channel: Channel, phone: string): Promise<string> {
   requests += 1;
   const destination = { phone, accountName: 'Abebe Bikila' };
@@ -46,11 +46,11 @@ async function withdraw(channel: Channel, phone: string): Promise<string> {
   return id;
 }
 
-const becomes = (id: string, status: string) =>
+const untilStatus = (id: string, status: string) =>
   until(`withdrawal ${id} to be ${status}`, async () => (await readWithdrawal(ground.world.db, id)).status === status);
-/** The statuses our API answered the provider's callbacks with, once each has been answered with 2xx. */
-const answersTo = (id: string) =>
-  until('all callbacks to be answered', async () => {
+/** The response statuses of the API to the provider's callbacks, once each has had a 2xx. */
+const callbackStatuses = (id: string) =>
+  until('a 2xx for all callbacks', async () => {
     const callbacks = (await ground.simulator.payoutOf(id))?.callbacks ?? [];
     return (
       callbacks.length > 0 && callbacks.every(({ done }) => done) && callbacks.map(({ sends }) => sends.at(-1)?.status)
@@ -67,43 +67,46 @@ const journalsOf = async (id: string) =>
       },
     )
   ).map(({ kind }) => kind);
-/** What the merchant was told of it, however often. */
-const heardOf = (id: string) =>
+/** The events that the merchant received about a withdrawal. */
+const eventsOf = (id: string) =>
   merchant.receiver.requests
     .map(({ body }) => JSON.parse(String(body)))
     .filter(({ data }) => data.withdrawalRequestId === id)
     .map(({ event }) => String(event))
     .toSorted();
 
-test.each(CHANNELS)('a payout over %s that is called back twice is booked and told of once', async (channel) => {
-  const before = await balance();
-  await ground.simulator.fault({ kind: 'callbackDoubled', of: 'payout', channel, next: 1 });
-  const id = await withdraw(channel, '0911000001');
-  await becomes(id, 'SUCCESS');
-  expect(await answersTo(id)).toEqual([200, 200]);
-  await untilQuiet(ground);
-  expect(await journalsOf(id)).toEqual(['WITHDRAWAL_PAID', 'WITHDRAWAL_RESERVED']);
-  expect(heardOf(id)).toEqual(['withdrawal.created', 'withdrawal.succeeded', 'withdrawal.under_review']);
-  const { availableSantim, reservedSantim } = await balance();
-  expect(before.availableSantim - availableSantim).toBe(7_75n);
-  expect(reservedSantim).toBe(0n);
-});
+test.each(CHANNELS)(
+  'a payout over %s with a doubled callback is posted once and has one event of each kind',
+  async (channel) => {
+    const before = await balance();
+    await ground.simulator.fault({ kind: 'callbackDoubled', of: 'payout', channel, next: 1 });
+    const id = await withdraw(channel, '0911000001');
+    await untilStatus(id, 'SUCCESS');
+    expect(await callbackStatuses(id)).toEqual([200, 200]);
+    await untilQuiet(ground);
+    expect(await journalsOf(id)).toEqual(['WITHDRAWAL_PAID', 'WITHDRAWAL_RESERVED']);
+    expect(eventsOf(id)).toEqual(['withdrawal.created', 'withdrawal.succeeded', 'withdrawal.under_review']);
+    const { availableSantim, reservedSantim } = await balance();
+    expect(before.availableSantim - availableSantim).toBe(7_75n);
+    expect(reservedSantim).toBe(0n);
+  },
+);
 
 test.each(CHANNELS)(
-  'a payout over %s that its provider takes back is the merchant’s again, by its callback',
+  'a payout over %s that its provider reverses is credited to the merchant by the callback',
   async (channel) => {
     const before = await balance();
     const id = await withdraw(channel, '0911000006');
-    await becomes(id, 'SUCCESS');
-    await answersTo(id);
+    await untilStatus(id, 'SUCCESS');
+    await callbackStatuses(id);
     await ground.simulator.advance(60_000);
-    await becomes(id, 'REVERSED');
-    expect(await answersTo(id)).toEqual([200, 200]);
+    await untilStatus(id, 'REVERSED');
+    expect(await callbackStatuses(id)).toEqual([200, 200]);
     await untilQuiet(ground);
     expect(await ground.simulator.payoutOf(id)).toMatchObject({ paid: true, reversed: true });
     expect((await ground.simulator.totalsOf(channel)).reversed).toBe('2.00');
     expect(await journalsOf(id)).toEqual(['WITHDRAWAL_PAID', 'WITHDRAWAL_RESERVED', 'WITHDRAWAL_REVERSED']);
-    expect(heardOf(id)).toEqual([
+    expect(eventsOf(id)).toEqual([
       'withdrawal.created',
       'withdrawal.reversed',
       'withdrawal.succeeded',

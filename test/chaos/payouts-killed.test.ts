@@ -7,8 +7,8 @@ import { readWithdrawal } from '../../src/withdrawals/queries.ts';
 import { approveWithdrawal } from '../../src/withdrawals/review.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { startProgram, type Program } from '../support/program.ts';
+import { until } from '../support/until.ts';
 import { expectPaidOutOnce } from '../support/withdrawals.ts';
-import { until } from '../support/worker.ts';
 import { buy, createGround, PHONES, untilQuiet, type Ground, type GroundMerchant } from './ground.ts';
 
 const CHANNELS = ['TELEBIRR', 'CBE_BIRR', 'AWASH'] as const;
@@ -33,21 +33,21 @@ afterAll(async () => {
   await ground.close();
 });
 
-/** Asked for and approved: its worker sends it at once. */
+/** Requests a withdrawal and approves it: its worker submits it at once. */
 async function withdraw(channel: Channel): Promise<string> {
   requests += 1;
-  const answer = await merchant.client.post('withdrawal', {
+  const created = await merchant.client.post('withdrawal', {
     requestId: `OUT-${requests}`,
     amount: 2,
     channel,
     destination: { phone: '0911000001', accountName: 'Abebe Bikila' },
   });
-  const id = String(answer['withdrawalRequestId']);
+  const id = String(created['withdrawalRequestId']);
   await ground.world.runInTransaction((tx) => approveWithdrawal(tx, id, { operatorId: 'opr_1', at: new Date() }));
   return id;
 }
 
-/** How often each channel was asked about a payout. */
+/** The number of payout queries per channel. */
 const queries = () => Promise.all(CHANNELS.map((channel) => ground.simulator.requests(`${channel} queryPayout`)));
 const rowOf = (id: string) => readWithdrawal(ground.world.db, id);
 const ended = async (id: string) =>
@@ -56,7 +56,7 @@ const ended = async (id: string) =>
     return row.status !== 'PENDING' && row;
   });
 
-/** Paid once at the provider, booked once here, and nothing left aside. */
+/** Asserts one payment at the provider, one posting, and no reserved remainder. */
 async function expectPaidOnce(ids: string[]): Promise<void> {
   for (const id of ids) {
     expect((await ended(id)).status).toBe('SUCCESS');
@@ -67,23 +67,23 @@ async function expectPaidOnce(ids: string[]): Promise<void> {
   expect((await readBalance(ground.world.db, merchant.scope)).reservedSantim).toBe(0n);
 }
 
-test('a worker killed before the provider hears, or after it has done what it was told, pays once', async () => {
+test('a worker killed before the provider gets a payout, or before the provider responds, pays once', async () => {
   await ground.simulator.fault({ kind: 'hang', on: 'payout', channel: 'TELEBIRR', next: 1 });
   await ground.simulator.fault({ kind: 'hangAfter', on: 'payout', channel: 'CBE_BIRR', next: 1 });
   await ground.simulator.fault({ kind: 'serverErrorAfter', on: 'payout', channel: 'AWASH', next: 1 });
   const ids = await Promise.all(CHANNELS.map(withdraw));
-  await until('all to be under way', async () => {
+  await until('all withdrawals to be submitted', async () => {
     const rows = await Promise.all(ids.map(rowOf));
     return rows.every(({ stage }) => stage === 'SUBMITTED' || stage === 'UNKNOWN');
   });
-  await until('the provider to have paid what it does not tell', async () => ground.simulator.payoutOf(ids[1] ?? ''));
+  await until('the payout without a response', async () => ground.simulator.payoutOf(ids[1] ?? ''));
   await worker.kill();
   for (const id of ids) expect((await rowOf(id)).status).toBe('PENDING');
   worker = await startProgram('worker', ground.settings);
   await expectPaidOnce(ids);
 }, 120_000);
 
-test('a worker killed between the provider’s yes and our books books it once, after its restart', async () => {
+test('a worker killed after the provider has paid and before the posting posts it once after its restart', async () => {
   await ground.simulator.fault({ kind: 'callbackLost', of: 'payout', next: CHANNELS.length });
   const client = new pg.Client({ connectionString: ground.world.database.ownerUrl });
   await client.connect();
@@ -92,15 +92,15 @@ test('a worker killed between the provider’s yes and our books books it once, 
     const ids = await Promise.all(CHANNELS.map(withdraw));
     await client.query('BEGIN');
     await client.query('LOCK TABLE ledger_journal IN SHARE ROW EXCLUSIVE MODE');
-    await until('the provider to have paid them all', async () => {
+    await until('the provider to have paid all', async () => {
       const payouts = await Promise.all(ids.map((id) => ground.simulator.payoutOf(id)));
       return payouts.every((payout) => payout?.paid);
     });
-    await until('somebody to hear of each', async () => {
+    await until('a query of each payout', async () => {
       const now = await queries();
       return CHANNELS.every((_, nth) => (now[nth] ?? 0) > (before[nth] ?? 0));
     });
-    await until('somebody to wait for the books', async () => {
+    await until('a posting to wait for the lock', async () => {
       const waiting = `SELECT FROM pg_locks WHERE relation = 'ledger_journal'::regclass AND NOT granted`;
       return (await client.query(waiting)).rowCount;
     });
@@ -114,7 +114,7 @@ test('a worker killed between the provider’s yes and our books books it once, 
   }
 }, 120_000);
 
-test('what the providers owe is what the ledger says they do', async () => {
+test('the clearing accounts of the ledger equal what each provider owes', async () => {
   const { rows } = await ground.world.db.knex().raw<{ rows: { channel: string; owes: bigint }[] }>(
     `SELECT a.channel, CAST(-sum(e.amount_santim) AS bigint) AS owes FROM ledger_entry e
      JOIN ledger_account a ON a.id = e.account_id WHERE a.kind = 'CHANNEL_CLEARING' GROUP BY a.channel`,

@@ -1,9 +1,9 @@
 import { expectInvariants } from '../invariants/check.ts';
 import { startProgram, type Program } from '../support/program.ts';
-import { until } from '../support/worker.ts';
+import { until } from '../support/until.ts';
 import { buy, createGround, PHONES, untilQuiet, type Ground, type GroundMerchant } from './ground.ts';
 
-/** Sends of one subscription that a worker has in flight at most: a kill may repeat each of them once. */
+/** Concurrent sends of one subscription by a worker: a kill may repeat each of them once. */
 const SENDS_IN_FLIGHT = 10;
 
 let ground: Ground;
@@ -33,10 +33,10 @@ afterAll(async () => {
   await ground.close();
 });
 
-const expectAllWell = async (): Promise<void> => {
+const expectConsistent = async (): Promise<void> => {
   await untilQuiet(ground);
   await expectInvariants(async () => ground.gather({ duplicatesMax: workerKills * SENDS_IN_FLIGHT }));
-  for (const { answers } of merchant.client.asked) expect(answers.at(-1)?.status).toBeLessThan(300);
+  for (const { responses } of merchant.client.requests) expect(responses.at(-1)?.status).toBeLessThan(300);
 };
 
 describe('the API killed under load', () => {
@@ -44,7 +44,7 @@ describe('the API killed under load', () => {
   const PURCHASES_EACH = 2;
   const TEST_EVENTS_EACH = 2;
 
-  /** One after another, every request repeated until it is answered. */
+  /** Sends one request after another, each repeated until its response is final. */
   async function shop(customer: number): Promise<void> {
     const { client, subscriptionId } = merchant;
     for (let nth = 0; nth < PURCHASES_EACH; nth += 1) {
@@ -55,24 +55,24 @@ describe('the API killed under load', () => {
     }
   }
 
-  test('loses and doubles nothing of what clients repeat', async () => {
+  test('an API killed under load loses and doubles nothing when clients repeat their requests', async () => {
     const { client } = merchant;
-    const answered = (): number => client.asked.filter(({ answers }) => answers.length > 0).length;
+    const answered = (): number => client.requests.filter(({ responses }) => responses.length > 0).length;
     const shopping = Promise.all(Array.from({ length: CUSTOMERS }, (_, customer) => shop(customer)));
-    await until('the load to be under way', async () => answered() >= 2 * CUSTOMERS);
+    await until('the start of the load', async () => answered() >= 2 * CUSTOMERS);
     await api.kill();
     api = await startProgram('api', ground.settings);
     await shopping;
-    await expectAllWell();
+    await expectConsistent();
     const transactions = await ground.world.db('transaction').where({ merchantId: merchant.scope.merchantId });
     expect(transactions).toHaveLength(CUSTOMERS * PURCHASES_EACH);
   }, 120_000);
 });
 
-describe('API and worker killed in the middle of payments', () => {
+describe('API and worker killed during payments', () => {
   const PAYMENTS = 6;
 
-  /** Resolves when the client has had all its answers. */
+  /** Resolves when the client has all responses. */
   const payAll = async (): Promise<unknown> =>
     Promise.all(
       Array.from({ length: PAYMENTS }, async (_, nth) =>
@@ -80,9 +80,9 @@ describe('API and worker killed in the middle of payments', () => {
       ),
     );
 
-  /** Each attempt became one order of the provider and is paid; no session was tried twice. */
+  /** Asserts that each attempt has one order at the provider and is paid, and that no session has a second attempt. */
   async function expectPaidOnce(ordersBefore: number): Promise<void> {
-    await expectAllWell();
+    await expectConsistent();
     const { orders } = await ground.simulator.journal();
     const made = new Set(orders.slice(ordersBefore).map(({ attemptId }) => attemptId));
     const attempts = await ground.world.db('paymentAttempt').where({ merchantId: merchant.scope.merchantId });
@@ -91,9 +91,9 @@ describe('API and worker killed in the middle of payments', () => {
     expect(orders.length - ordersBefore).toBe(PAYMENTS);
   }
 
-  test('while the provider holds its answers: it is asked again about the same orders', async () => {
+  test('API and worker killed while the provider hangs query the same orders after their restart', async () => {
     const before = (await ground.simulator.journal()).orders.length;
-    // It takes the orders and never says so.
+    // It accepts the orders and never responds.
     await ground.simulator.fault({ kind: 'hangAfter', on: 'initiate', next: PAYMENTS });
     const paying = payAll();
     await until('the provider to have orders', async () => {
@@ -107,7 +107,7 @@ describe('API and worker killed in the middle of payments', () => {
     await expectPaidOnce(before);
   }, 120_000);
 
-  test('before the callbacks come: polling finds the money', async () => {
+  test('API and worker killed before the callbacks find the payments by polling', async () => {
     const { orders: before } = await ground.simulator.journal();
     await ground.simulator.fault({ kind: 'callbackLost', next: PAYMENTS });
     const paying = payAll();

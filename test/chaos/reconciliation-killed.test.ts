@@ -7,9 +7,10 @@ import { anOrder } from '../providers/sandbox.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { startProgram, type Program } from '../support/program.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
-import { createWorkerWorld, until, type WorkerWorld } from '../support/worker.ts';
+import { until } from '../support/until.ts';
+import { createWorkerWorld, type WorkerWorld } from '../support/worker.ts';
 
-/** More than one page of the simulator's list. */
+/** More than one page of the simulator's statement. */
 const PAYMENTS = 210;
 const CHANNEL = 'AWASH';
 
@@ -18,7 +19,7 @@ let world: WorkerWorld;
 let worker: Program;
 let settings: Record<string, string>;
 const http = createHttpClient();
-/** Long ago there: a day's workflow has one id, and other tests have today's. */
+/** A past day: each day has one workflow id, and other tests use today's. */
 const clock = () => new Date(Date.now() - 60 * DAY_MS);
 
 beforeAll(async () => {
@@ -42,7 +43,7 @@ afterAll(async () => {
 
 const row = () => world.db('reconciliation').where({ channel: CHANNEL }).first();
 
-test('a worker killed in the middle of a list goes on with it after its restart, and loses and repeats no row', async () => {
+test('a worker killed during a statement import resumes it after its restart, with no row lost or repeated', async () => {
   const findProvider = createFindProvider({ http, clock, simulatorUrl: simulator.url, timeoutMs: 10_000 });
   const provider = findProvider(CHANNEL, 'sandbox');
   const expiresAt = new Date(clock().getTime() + 30 * 60_000);
@@ -54,12 +55,12 @@ test('a worker killed in the middle of a list goes on with it after its restart,
   const [first] = orders;
   expect(await provider?.query(first?.orderId ?? '')).toMatchObject({ kind: 'succeeded' });
 
-  // The first page is given; the second never comes, until the worker is dead.
+  // The first page arrives; the second hangs until the worker is killed.
   await simulator.fault({ kind: 'hang', on: 'statement', channel: CHANNEL, after: 1 });
   await world.runInTransaction((tx) =>
     requestRun(tx, { findProvider, clock: () => new Date() }, { day: addisDay(clock()), channel: CHANNEL }),
   );
-  await until('the first page to be kept', async () => ((await row())?.pages ?? 0) > 0);
+  await until('the first page to be stored', async () => ((await row())?.pages ?? 0) > 0);
   await worker.kill();
   await simulator.clearFaults();
   const left = (await row()) as { status: string; pages: number };
@@ -75,7 +76,7 @@ test('a worker killed in the middle of a list goes on with it after its restart,
     pages: 2,
     listedPayments: PAYMENTS,
   });
-  // Nobody here asked for any of it.
+  // The orders were created at the provider only.
   const found = await world.db('reconciliationDiscrepancy').where({ kind: 'UNKNOWN_ORDER', closedAt: null });
   expect(new Set(found.map(({ orderId }) => orderId as string))).toEqual(new Set(orders.map(({ orderId }) => orderId)));
 }, 120_000);

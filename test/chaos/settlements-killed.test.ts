@@ -11,13 +11,13 @@ import { buildWorld } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { createMerchantClient, type MerchantClient } from '../support/merchant-client.ts';
 import { startProgram, type Program } from '../support/program.ts';
-import { linkAccount, standing } from '../support/settlements.ts';
+import { linkAccount, stateOfSettlement } from '../support/settlements.ts';
+import { until } from '../support/until.ts';
 import { fund } from '../support/withdrawals.ts';
-import { until } from '../support/worker.ts';
 import { createGround, untilQuiet, type Ground, type GroundMerchant } from './ground.ts';
 
-/** What is said of a settlement, where that leads, and what is told and booked of it: in this order of its life. */
-const WORDS = {
+/** The commands in the order of a settlement's life: the status each leads to, its event and its posting. */
+const COMMANDS = {
   approve: { to: 'APPROVED', event: 'settlement.updated', journal: null },
   sent: { to: 'PROCESSING', event: 'settlement.processing', journal: null },
   credited: { to: 'COMPLETED', event: 'settlement.completed', journal: 'SETTLEMENT_PAID' },
@@ -25,11 +25,11 @@ const WORDS = {
   reject: { to: 'REJECTED', event: 'settlement.rejected', journal: 'SETTLEMENT_RELEASED' },
   cancel: { to: 'CANCELLED', event: 'settlement.canceled', journal: 'SETTLEMENT_RELEASED' },
 } as const satisfies Record<string, { to: SettlementStatus; event: string; journal: string | null }>;
-type Word = keyof typeof WORDS;
-const LIFE = Object.keys(WORDS) as Word[];
+type Command = keyof typeof COMMANDS;
+const LIFE = Object.keys(COMMANDS) as Command[];
 
-/** What is said of each settlement, step by step; what stands together is said at once, by as many callers. */
-const PLANS: readonly (readonly Word[])[][] = [
+/** The commands for each settlement, step by step; commands of one step are sent concurrently. */
+const PLANS: readonly (readonly Command[])[][] = [
   [['approve'], ['sent'], ['credited']],
   [
     ['approve', 'approve'],
@@ -48,17 +48,17 @@ const PLANS: readonly (readonly Word[])[][] = [
 const EACH = 2;
 const CALLS = EACH * PLANS.reduce((sum, plan) => sum + 1 + plan.flat().length, 0);
 const KILLS = { api: 2, worker: 2 } as const;
-/** Callers leave a busy machine the time to start what was killed. Of every fifth call the first answer is lost. */
+/** Clients wait long enough for a restart on a busy machine. Every fifth first response is discarded. */
 const CALLER = { loseEvery: 5, giveUpMs: 90_000, pauseMs: 250 };
 const PAUSE_MS_MAX = 300;
-/** Sends of one subscription that a process has in flight at most: a kill may repeat each of them once. */
+/** Concurrent sends of one subscription by a process: a kill may repeat each of them once. */
 const SENDS_IN_FLIGHT = 10;
-/** By their santim the sandbox decides: it waits for operators, or says yes or no after 5 s. */
+/** The santim select the sandbox's behaviour: wait for operators, approve or reject after 5 s. */
 const AMOUNTS = { waits: 150.14, approved: 150, rejected: 150.13 } as const;
 
 let ground: Ground;
 let merchant: GroundMerchant;
-let asker: MerchantClient;
+let requester: MerchantClient;
 let operator: MerchantClient;
 let over = false;
 const killing: Promise<void>[] = [];
@@ -70,7 +70,7 @@ beforeAll(async () => {
   await start('worker');
   merchant = await ground.newMerchant();
   const { scope } = merchant;
-  asker = createMerchantClient({ ...CALLER, url: ground.url, key: merchant.client.key, scope });
+  requester = createMerchantClient({ ...CALLER, url: ground.url, key: merchant.client.key, scope });
   const clock = () => new Date();
   const money = { ...buildWorld(ground.world.db, { clock }), runInTransaction: ground.world.runInTransaction };
   await fund(money, scope, 50_000_00n);
@@ -94,9 +94,9 @@ async function start(name: keyof typeof KILLS): Promise<void> {
 }
 
 const answered = (): number =>
-  [asker, operator].flatMap(({ asked }) => asked).filter(({ answers }) => answers.length > 0).length;
+  [requester, operator].flatMap(({ requests }) => requests).filter(({ responses }) => responses.length > 0).length;
 
-/** Kills it at random points of the calls and starts it again each time. */
+/** Kills a program at random points of the calls and restarts it each time. */
 async function killAtRandom(name: keyof typeof KILLS): Promise<void> {
   const kills = KILLS[name];
   const points = Array.from({ length: kills }, (_, nth) => ((nth + Math.random()) / kills) * CALLS * 0.9);
@@ -109,14 +109,16 @@ async function killAtRandom(name: keyof typeof KILLS): Promise<void> {
   }
 }
 
-async function ask(amount: number): Promise<string> {
-  const requestId = `SETTLE-${asker.asked.length}`;
-  return String((await asker.post('settlement', { requestId, amount }))['settlementId']);
+async function requestSettlement(amount: number): Promise<string> {
+  const requestId = `SETTLE-${requester.requests.length}`;
+  return String((await requester.post('settlement', { requestId, amount }))['settlementId']);
 }
 
-/** Says it over HTTP, the merchant's word or an operator's. The settlement's status then; undefined if it was refused. */
-async function say(id: string, word: Word): Promise<unknown> {
-  const bodies: Partial<Record<Word, Record<string, string>>> = {
+/**
+ * Sends a command over HTTP as the merchant or the operator. Returns the new status; undefined for a rejected command.
+ */
+async function send(id: string, command: Command): Promise<unknown> {
+  const bodies: Partial<Record<Command, Record<string, string>>> = {
     sent: { bankReference: `FT-${id}` },
     credited: { bankReference: `FT-${id}`, creditedOn: addisDay(new Date()) },
     failed: { reason: 'The account is closed.' },
@@ -124,72 +126,72 @@ async function say(id: string, word: Word): Promise<unknown> {
   };
   await sleep(Math.random() * PAUSE_MS_MAX);
   const { status } =
-    word === 'cancel'
-      ? await asker.post(`settlement/${id}/cancel`)
-      : await operator.post(`../ops/settlements/${id}/${word}`, bodies[word]);
+    command === 'cancel'
+      ? await requester.post(`settlement/${id}/cancel`)
+      : await operator.post(`../ops/settlements/${id}/${command}`, bodies[command]);
   return status;
 }
 
 /**
- * How a settlement must stand: what it came to by what was accepted of it is what it has lived through, and nothing else.
- * `audited`: what operators were not refused; a credit after a failure is noted, and changes nothing.
+ * The expected state of a settlement: exactly the effects of its accepted commands. `audited`: the accepted commands of
+ * operators; a credit after a failure is recorded and changes nothing.
  */
-type Expected = { id: string; status: SettlementStatus; lived: readonly Word[]; audited: readonly Word[] };
+type Expected = { id: string; status: SettlementStatus; lived: readonly Command[]; audited: readonly Command[] };
 
-async function live(plan: readonly (readonly Word[])[]): Promise<Expected> {
-  const id = await ask(AMOUNTS.waits);
-  const [accepted, audited] = [new Set<Word>(), new Set<Word>()];
+async function live(plan: readonly (readonly Command[])[]): Promise<Expected> {
+  const id = await requestSettlement(AMOUNTS.waits);
+  const [accepted, audited] = [new Set<Command>(), new Set<Command>()];
   for (const step of plan) {
-    const said = await Promise.all(step.map(async (word) => ({ word, status: await say(id, word) })));
-    for (const { word, status } of said) {
-      if (status === WORDS[word].to) accepted.add(word);
-      if (status !== undefined && word !== 'cancel') audited.add(word);
+    const sent = await Promise.all(step.map(async (command) => ({ command, status: await send(id, command) })));
+    for (const { command, status } of sent) {
+      if (status === COMMANDS[command].to) accepted.add(command);
+      if (status !== undefined && command !== 'cancel') audited.add(command);
     }
   }
-  const lived = LIFE.filter((word) => accepted.has(word));
+  const lived = LIFE.filter((command) => accepted.has(command));
   return { ...outcome(id, lived), audited: [...audited] };
 }
 
-/** Of what nobody but the sandbox has decided. */
-function outcome(id: string, lived: readonly Word[]): Expected {
+/** Settlements that only the sandbox decides. */
+function outcome(id: string, lived: readonly Command[]): Expected {
   const last = lived.at(-1);
-  return { id, lived, status: last === undefined ? 'REQUESTED' : WORDS[last].to, audited: [] };
+  return { id, lived, status: last === undefined ? 'REQUESTED' : COMMANDS[last].to, audited: [] };
 }
 
-const stands = async (id: string) => standing(ground.world.db, id);
+const stateOf = async (id: string) => stateOfSettlement(ground.world.db, id);
 
-async function expectStands({ id, status, lived, audited }: Expected): Promise<void> {
-  const journals = lived.flatMap((word) => WORDS[word].journal ?? []);
-  const events = ['settlement.requested', ...lived.map((word) => WORDS[word].event)];
-  expect({ id, ...(await stands(id)) }).toMatchObject({
+async function expectStateOf({ id, status, lived, audited }: Expected): Promise<void> {
+  const journals = lived.flatMap((command) => COMMANDS[command].journal ?? []);
+  const events = ['settlement.requested', ...lived.map((command) => COMMANDS[command].event)];
+  expect({ id, ...(await stateOf(id)) }).toMatchObject({
     id,
     status,
     version: events.length,
     events,
     journals: ['SETTLEMENT_RESERVED', ...journals],
   });
-  const heard = merchant.receiver.requests.flatMap(({ headers, body }) => {
+  const received = merchant.receiver.requests.flatMap(({ headers, body }) => {
     const { event, data } = JSON.parse(String(body)) as { event: string; data: { settlementId?: string } };
     return data.settlementId === id ? [[String(headers['x-service-event-id']), event] as const] : [];
   });
-  expect([...new Map(heard).values()].toSorted()).toEqual(events.toSorted());
-  const commands = await rows<{ action: string }>(
+  expect([...new Map(received).values()].toSorted()).toEqual(events.toSorted());
+  const audit = await rows<{ action: string }>(
     ground.world.db,
     'SELECT action FROM operator_audit WHERE resource_id = :id ORDER BY action',
     { id },
   );
-  expect(commands.map(({ action }) => action)).toEqual(audited.map((word) => `settlement.${word}`).toSorted());
+  expect(audit.map(({ action }) => action)).toEqual(audited.map((command) => `settlement.${command}`).toSorted());
 }
 
-/** Temporal goes by what the rows say: open ones are looked after, the others are over. */
-async function expectLookedAfter({ id, status }: Expected): Promise<void> {
+/** Temporal runs the workflows of open rows and of no others. */
+async function expectWorkflowOf({ id, status }: Expected): Promise<void> {
   const handle = ground.world.temporal.client.workflow.getHandle(settlementWorkflowId(id));
   if (isOpen(status)) expect((await handle.describe()).status.name).toBe('RUNNING');
   else expect(await handle.result()).toBe(status);
 }
 
-test('settlements come to what was accepted of them, once, however their API and worker are killed', async () => {
-  const bySandbox = await Promise.all([ask(AMOUNTS.approved), ask(AMOUNTS.rejected)]);
+test('settlements of an API and a worker killed at random have exactly the effects of their accepted commands', async () => {
+  const bySandbox = await Promise.all([requestSettlement(AMOUNTS.approved), requestSettlement(AMOUNTS.rejected)]);
   const plans = Array.from({ length: EACH }, () => PLANS).flat();
   const living = Promise.all(plans.map(live));
   killing.push(killAtRandom('api'), killAtRandom('worker'));
@@ -197,10 +199,10 @@ test('settlements come to what was accepted of them, once, however their API and
   const [yes, no] = bySandbox;
   const all = [...(await living), outcome(yes, ['approve']), outcome(no, ['reject'])];
   for (const { id, status } of all)
-    await until(`${id} to be ${status}`, async () => (await stands(id))['status'] === status);
+    await until(`${id} to be ${status}`, async () => (await stateOf(id))['status'] === status);
   await untilQuiet(ground, 45_000);
 
-  for (const expected of all) await expectStands(expected);
+  for (const expected of all) await expectStateOf(expected);
   await expectLedgerHolds(ground.world.db);
   const [open] = await rows<{ santim: bigint }>(
     ground.world.db,
@@ -210,7 +212,7 @@ test('settlements come to what was accepted of them, once, however their API and
   );
   expect((await readBalance(ground.world.db, merchant.scope)).reservedSantim).toBe(open?.santim);
   const duplicatesMax = (KILLS.api + KILLS.worker) * SENDS_IN_FLIGHT;
-  // No money came in through the simulator.
+  // No payment of the simulator is missing from the statements.
   await expectInvariants(async () => ground.gather({ orders: null, duplicatesMax }));
-  for (const expected of all) await expectLookedAfter(expected);
+  for (const expected of all) await expectWorkflowOf(expected);
 }, 180_000);

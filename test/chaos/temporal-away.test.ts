@@ -13,7 +13,8 @@ import { createMerchantClient, type MerchantClient } from '../support/merchant-c
 import { createOwnTemporal, type OwnTemporal } from '../support/own-temporal.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
-import { createWorkerWorld, readDelivery, until, type WorkerWorld } from '../support/worker.ts';
+import { until } from '../support/until.ts';
+import { createWorkerWorld, readDelivery, type WorkerWorld } from '../support/worker.ts';
 import { buy, PHONES } from './ground.ts';
 
 let temporal: OwnTemporal;
@@ -85,7 +86,7 @@ const deliveryIs = async (eventId: string, status: string) =>
     const delivery = await readDelivery(world.db, eventId);
     return delivery.status === status && delivery;
   });
-/** Open rows of the last half minute are left alone by the repair: makes everything older. */
+/** The recovery skips open rows of the last half minute: makes all rows older. */
 const age = async (): Promise<void> => {
   const earlier = world.db.raw(`now() - interval '1 minute'`);
   await world.db('webhookDelivery').update({ createdAt: earlier, lastAttemptAt: earlier });
@@ -103,7 +104,7 @@ const gather = async (): Promise<Evidence> => ({
   duplicatesMax: 0,
 });
 
-test('without Temporal payments are confirmed and healthy receivers get their events; when it is back with an empty database, everything open runs again', async () => {
+test('without Temporal, payments are confirmed and healthy receivers get their events; all open workflows run again when it is back with an empty database', async () => {
   const before = await startPaying(PHONES.approved);
   const retryingBefore = await deliveryIs(await eventOf(before.transactionId, 'checkout.completed'), 'RETRYING');
   const open = await startPaying(PHONES.silent);
@@ -133,7 +134,7 @@ test('without Temporal payments are confirmed and healthy receivers get their ev
   }
   await until('the outbox to drain', async () => (await world.db('outbox')).length === 0);
 
-  // No rung was made early, none twice.
+  // No retry was early or doubled.
   const failed = failing.requests.map((request) => request.headers['x-service-event-id']);
   expect(failed).toHaveLength(new Set(failed).size);
   expect(healthy.requests).toHaveLength(2);
@@ -147,12 +148,12 @@ const withTimeout = async (ms: number, isSo: () => Promise<boolean>): Promise<vo
   }
 };
 
-/** What has come in while Temporal was away. */
+/** The requests that arrived while Temporal was unavailable. */
 const WAITING = 400;
 const FINISHED = 100;
 const WITHDRAWALS = 5;
 const AT_ONCE = 10;
-/** Longer than Temporal's clients wait before they look again. */
+/** Longer than the pause before Temporal's clients reconnect. */
 const UNAVAILABLE_BACKOFF_MS = 20_000;
 
 const payAll = async (phone: string, count: number): Promise<string[]> => {
@@ -174,7 +175,7 @@ const withdraw = async (nth: number): Promise<void> => {
   await world.runInTransaction((tx) => approveWithdrawal(tx, id, { operatorId: 'opr_1', at: new Date() }));
 };
 
-test('back from an absence in which 500 payments and some withdrawals came in, money goes out first, and everything is under way in the end', async () => {
+test('after an outage of Temporal with 500 payments and some withdrawals, withdrawals are sent first and all open rows are processed', async () => {
   await payAll(PHONES.approved, 5);
   await until('the money to be there', async () => {
     const open = await world.db('paymentAttempt').whereIn('status', ['CREATED', 'PENDING']).pluck('phone');

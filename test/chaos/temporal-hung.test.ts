@@ -4,10 +4,11 @@ import { createLogger } from '../../src/lib/log.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { createOwnTemporal, type OwnTemporal } from '../support/own-temporal.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
-import { createWorkerWorld, readDelivery, until, type WorkerWorld } from '../support/worker.ts';
+import { until } from '../support/until.ts';
+import { createWorkerWorld, readDelivery, type WorkerWorld } from '../support/worker.ts';
 
 const EVENTS = 12;
-/** The reply to a call that hangs comes after 3 s. */
+/** A hanging call gets its reply after 3 s. */
 const HUNG_FOR_MS = 5_000;
 
 let temporal: OwnTemporal;
@@ -45,7 +46,7 @@ const deliver = async (): Promise<number> => {
   return performance.now() - recordedAt;
 };
 
-test('while Temporal hangs, healthy receivers get their events at once and the log says so in a line, not a stack for each', async () => {
+test('while Temporal hangs, healthy receivers get their events at once, and the log has one line without a stack for it', async () => {
   await deliver();
   lines.length = 0;
   temporal.freeze();

@@ -1,11 +1,11 @@
 import { expectInvariants } from '../invariants/check.ts';
 import { startProgram, type Program } from '../support/program.ts';
-import { until } from '../support/worker.ts';
+import { until } from '../support/until.ts';
 import { createGround, untilQuiet, type Ground, type GroundMerchant } from './ground.ts';
 
 const EVENTS = 120;
 const KILLS = 2;
-/** Sends of one subscription that a worker has in flight at most: a kill may repeat each of them once. */
+/** Concurrent sends of one subscription by a worker: a kill may repeat each of them once. */
 const SENDS_IN_FLIGHT = 10;
 
 let ground: Ground;
@@ -26,7 +26,7 @@ afterAll(async () => {
   await ground.close();
 });
 
-test('a worker killed twice in a burst loses no event and repeats at most what it was sending', async () => {
+test('a worker killed twice in a burst loses no event and repeats at most its sends in flight', async () => {
   const { receiver, scope } = merchant;
   const eventIds: string[] = [];
   for (let kill = 0; kill <= KILLS; kill += 1) {
@@ -44,7 +44,7 @@ test('a worker killed twice in a burst loses no event and repeats at most what i
   await expectInvariants(async () => ground.gather({ duplicatesMax: KILLS * SENDS_IN_FLIGHT }));
 }, 150_000);
 
-test('a worker told to stop finishes what it sends and leaves nothing open behind', async () => {
+test('a worker that is stopped finishes its sends in flight and leaves no attempt open', async () => {
   const { receiver, scope } = merchant;
   const before = receiver.requests.length;
   receiver.behave({ kind: 'answer', status: 200, afterMs: 1_500 });

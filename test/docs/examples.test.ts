@@ -39,7 +39,7 @@ const examplesOf = (answer: Answer): [string, { value: Refusal }][] =>
     return [code, shared === undefined ? example : (common[shared] ?? example)];
   });
 
-describe('every refusal in the API description', () => {
+describe('each error response in the API description', () => {
   test('has one example of each of its codes, with that code and its status', () => {
     for (const { operationId, status, answer } of errors) {
       const examples = examplesOf(answer);
@@ -58,14 +58,14 @@ describe('every refusal in the API description', () => {
     }
   });
 
-  test('says in its description which codes there are, and no other', () => {
+  test('lists its codes in its description, and no others', () => {
     for (const { answer } of errors) {
       const named = [...answer.description.matchAll(/^- `([A-Z_]+)`/gm)].map(([, code]) => code);
       expect(named).toEqual(Object.keys(answer.content['application/json']?.examples ?? {}));
     }
   });
 
-  test('has words of its own where the operation decides: not one of them is told of another kind of thing', () => {
+  test('has its own text where the operation decides, not that of another resource', () => {
     const general = errors.flatMap(({ operationId, answer }) =>
       examplesOf(answer)
         .filter(([code]) => code === 'INVALID_STATE' || code === 'DUPLICATE_REFERENCE')
@@ -75,7 +75,7 @@ describe('every refusal in the API description', () => {
     expect(general).toEqual([]);
   });
 
-  test('tells only what its route can do: a read is no repeat, a file is no JSON', () => {
+  test('describes only what its route can do: idempotency for writes, JSON for JSON routes', () => {
     const codesOf = (operationId: string): string[] =>
       errors
         .filter((one) => one.operationId === operationId)
@@ -107,12 +107,12 @@ describe('every refusal in the API description', () => {
   });
 });
 
-describe('every answer in the API description', () => {
+describe('each success response in the API description', () => {
   const responses = routes.flatMap((route) =>
     Object.entries(route.responses).map(([status, data]) => ({ route, status, data: data as z.ZodType })),
   );
 
-  test('has an example that was answered once, with its own status, and that its schema takes', () => {
+  test('has a recorded example with its own status that matches its schema', () => {
     const wrong: string[] = [];
     for (const { route, status, data } of responses) {
       const described = operations.find(({ operationId }) => operationId === route.operationId);
@@ -133,7 +133,7 @@ describe('every answer in the API description', () => {
     expect(responses.length).toBeGreaterThan(120);
   });
 
-  test('may get more fields one day: no client is told to refuse them', () => {
+  test('allows additional fields, so that clients do not reject later ones', () => {
     const closed = operations.flatMap(({ operationId, responses }) =>
       [...walk(responses)]
         .filter(({ node, path }) => node['additionalProperties'] === false && !path.includes('/example'))
@@ -143,7 +143,7 @@ describe('every answer in the API description', () => {
     expect([...walk(document['paths'])].some(({ node }) => node['additionalProperties'] === false)).toBe(true);
   });
 
-  test('shows no key, no secret and no number that tools invent', () => {
+  test('contains no key, no secret and no invented number', () => {
     const text = JSON.stringify(document);
     expect(text.includes(String(Number.MAX_SAFE_INTEGER))).toBe(false);
     expect(text.match(/\b(?:[sr]k_(?:test|live)|ok)_[0-9A-Za-z]{20,}|whsec_[A-Za-z0-9+/]{8,}/g)).toBeNull();
@@ -157,14 +157,14 @@ function strict(schema: z.ZodType): z.ZodType {
   return schema;
 }
 
-test('a body is required where nothing can be done without it', () => {
+test('a request body is required unless all its fields are optional', () => {
   const required = (operationId: string): unknown =>
     operations.find((operation) => operation.operationId === operationId)?.requestBody?.required;
   expect(['createSession', 'createWithdrawal', 'opsSuspendMerchant'].map(required)).toEqual([true, true, true]);
   expect(['resendWebhookEvent', 'rotateWebhookSecret', 'claimCancel'].map(required)).toEqual([false, false, false]);
 });
 
-test('every example of a field is one that the field takes', () => {
+test('each example of a field is valid for the field', () => {
   const wrong = [...walk(document['components']), ...walk(document['paths'])].flatMap(({ node, path }) => {
     if (path.includes('/example') || typeof node['type'] !== 'string' || node['example'] === undefined) return [];
     return fits(node) ? [] : [`${path}: ${JSON.stringify(node['example'])}`];
@@ -181,7 +181,7 @@ function fits({ type, example, minimum, maximum }: Node): boolean {
   return type === 'string' ? typeof example === 'string' : true;
 }
 
-test('the example of a body is one that its route takes', () => {
+test('the example of a body is accepted by its route', () => {
   const routes = productRoutes();
   for (const [operationId, example] of Object.entries(EXAMPLES.bodies)) {
     const route = routes.find((one) => one.operationId === operationId);

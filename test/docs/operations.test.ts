@@ -10,7 +10,7 @@ import { createTemporalGateway, temporalOptions } from '../../src/temporal/clien
 import { DELIVERY_STATUSES } from '../../src/webhooks/delivery/states.ts';
 import { testStack } from '../support/stack-facts.ts';
 import { connectTestTemporal, type TestTemporal } from '../support/temporal.ts';
-import { until } from '../support/worker.ts';
+import { until } from '../support/until.ts';
 import { productDocument, productRoutes } from './document.ts';
 
 const read = (page: string): string => readFileSync(new URL(`../../docs/operations/${page}`, import.meta.url), 'utf8');
@@ -24,8 +24,8 @@ const rowsOf = (page: string, begin: RegExp): string[][] =>
 
 const wordsIn = (cell = ''): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, word = '']) => word);
 
-describe('the page of operators', () => {
-  test('says of every change who may make it, as the code does', () => {
+describe("the operators' page", () => {
+  test('documents for each change the roles that the code allows', () => {
     const rows = rowsOf('operators.md', /^\| `[a-z-]+\.[a-z-]+`/);
     const documented = rows.flatMap(([actions, roles]) => wordsIn(actions).map((action) => [action, wordsIn(roles)]));
     const permitted = Object.entries<readonly OperatorRole[]>(PERMISSIONS).map(([action, roles]) => [
@@ -37,7 +37,7 @@ describe('the page of operators', () => {
   });
 });
 
-test('the API description says of every route of operators who may call it, as the guard does', () => {
+test("the API description documents for each operators' route the roles that the code allows", () => {
   const { paths } = productDocument() as {
     paths: Record<string, Record<string, { operationId: string; description: string }>>;
   };
@@ -110,12 +110,12 @@ describe('the queries of the page of failed deliveries', () => {
     return found;
   }
 
-  test('are the ones that their links open', () => {
+  test('are those of its links', () => {
     expect(queries.length).toBeGreaterThan(5);
     expect(queries.map(({ query }) => query)).toEqual(queries.map(({ linked }) => linked));
   });
 
-  test('list deliveries alone, by states that they have', () => {
+  test('list deliveries only, by existing states', () => {
     for (const { query } of queries) {
       expect(query).toMatch(/^(?:WorkflowType="webhookDelivery" AND |WorkflowId STARTS_WITH "delivery-)/);
       const states = [...query.matchAll(/BusinessStatus="(\w+)"/g)].map(([, state]) => state);
@@ -123,7 +123,7 @@ describe('the queries of the page of failed deliveries', () => {
     }
   });
 
-  test('are understood by Temporal, and find a failed delivery and no failed withdrawal', async () => {
+  test('are valid in Temporal, and find a failed delivery and no failed withdrawal', async () => {
     await until('both to be listed', async () => (await list(`MerchantId="${merchantId}"`)).length === 2);
     for (const { what, query } of queries) {
       const found = await list(query.replace('mrc_…', merchantId));

@@ -151,7 +151,7 @@ describe.each(Object.keys(LANGUAGES) as Language[])('the receiver in %s', (langu
   });
 });
 
-test('the page says the time limit, the delays and the headers as they are', () => {
+test('the page has the actual time limit, delays and headers', () => {
   for (const text of ['3 seconds', '1 minute, 5 minutes, 30 minutes, 2 hours and 12 hours', '14 h 36 min']) {
     expect(GUIDE.replaceAll(/\s+/g, ' ')).toContain(text);
   }

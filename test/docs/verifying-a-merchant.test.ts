@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 
-import { startWalls, type Walls } from '../tenant-isolation/world.ts';
+import { startTestService, type TestService } from '../tenant-isolation/world.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../..');
 const PAGE = readFileSync(resolve(PROJECT, 'docs/operations/verifying-a-merchant.md'), 'utf8');
 
-let service: Walls;
+let service: TestService;
 beforeAll(async () => {
-  service = await startWalls();
+  service = await startTestService();
 }, 60_000);
 afterAll(() => service.close(), 60_000);
 

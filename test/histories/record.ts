@@ -12,20 +12,21 @@ import { reconciliationId, reconciliationWorkflowId } from '../../src/reconcilia
 import { requestReport } from '../../src/reports/request.ts';
 import { reportWorkflowId } from '../../src/reports/workflow.ts';
 import { buy, createGround, PHONES } from '../chaos/ground.ts';
-import { ask, linkAccount } from '../support/settlements.ts';
+import { requestSettlement, linkAccount } from '../support/settlements.ts';
 import { skipTime } from '../support/temporal.ts';
+import { until } from '../support/until.ts';
 import { fund } from '../support/withdrawals.ts';
-import { readDelivery, until } from '../support/worker.ts';
+import { readDelivery } from '../support/worker.ts';
 import { moneyOf, untilSent, type Scene, type Scenes } from './scene.ts';
 import { SETTLEMENT_SCENES } from './settlements.ts';
 import { WITHDRAWAL_SCENES } from './withdrawals.ts';
 
 const RETRY_SECONDS = [60, 300, 1_800, 7_200, 43_200];
 const SESSION_MINUTES = 5;
-/** The slow phone approves after two minutes. */
+/** This phone approves after two minutes. */
 const SLOWLY_MS = 121_000;
 
-/** One for each workflow and way it ends. */
+/** One scene for each workflow and each way it ends. */
 const SCENES: Scenes = {
   'delivery-first-try': async (scene) => deliver(scene),
   'delivery-parked-resent': async (scene) => {
@@ -81,7 +82,7 @@ const SCENES: Scenes = {
   },
   'report-given-up': async (scene) => {
     const { config, temporal } = scene.ground.world;
-    // A file where its folder should be.
+    // A file at the path of the report folder.
     await rm(config.REPORTS_DIR, { recursive: true });
     await writeFile(config.REPORTS_DIR, '');
     const workflowId = await report(scene);
@@ -96,7 +97,7 @@ const SCENES: Scenes = {
   ...WITHDRAWAL_SCENES,
 };
 
-/** Lives through scenes on the test servers and writes their histories beside this file, over those before. */
+/** Runs scenes on the test servers and writes their histories into this folder, replacing earlier ones. */
 export async function recordHistories(wanted: (name: string) => boolean): Promise<void> {
   const ground = await createGround({ WEBHOOK_CONCURRENCY_PER_SUBSCRIPTION: '1' });
   const api = await ground.startApi();
@@ -119,14 +120,14 @@ export async function recordHistories(wanted: (name: string) => boolean): Promis
   }
 }
 
-/** What a run comes to that was cancelled, or went on in another: neither has a result. */
+/** The result of a cancelled or continued run, which returns none. */
 function endWithoutResult(error: unknown): string {
   if (error instanceof Error && error.name === 'WorkflowFailedError') return 'CANCELLED';
   if (error instanceof Error && error.name === 'WorkflowExecutionContinuedAsNewError') return 'CONTINUED_AS_NEW';
   throw error;
 }
 
-/** Records an event and lives through these waits between its attempts. */
+/** Records an event and skips these pauses between its attempts. */
 async function deliver({ ground, merchant }: Scene, waitsSeconds: readonly number[] = []): Promise<string> {
   const { world } = ground;
   const eventId = await world.record(merchant.scope);
@@ -142,7 +143,7 @@ async function deliver({ ground, merchant }: Scene, waitsSeconds: readonly numbe
   return (await attempts(waitsSeconds.length + 1)).workflowId;
 }
 
-/** Asks for the statement of a settlement, which a workflow makes. */
+/** Requests the statement of a settlement, which a workflow generates. */
 async function report(scene: Scene): Promise<string> {
   const { world } = scene.ground;
   const { scope } = scene.merchant;
@@ -150,7 +151,7 @@ async function report(scene: Scene): Promise<string> {
   const { clock } = money;
   await fund(money, scope, 1_000_00n);
   await linkAccount(money, scope);
-  const { requestedAt } = await ask(money, scope);
+  const { requestedAt } = await requestSettlement(money, scope);
   const wanted = { kind: 'settlements', format: 'PDF', period: 'day', date: addisDay(requestedAt) } as const;
   const all = { statuses: null, channel: null, requestedBy: 'key_test' };
   const { id } = await world.runInTransaction((tx) => requestReport({ tx, clock }, scope, { ...wanted, ...all }));
@@ -160,7 +161,7 @@ async function report(scene: Scene): Promise<string> {
   return workflowId;
 }
 
-/** Pays a session, until its workflow has asked the provider and waits. */
+/** Pays a session, until its workflow has queried the provider and pauses. */
 async function pay({ ground, merchant }: Scene, phone: string): Promise<string> {
   const { attemptId } = await buy(merchant.client, { orderNo: 'ORDER-1', phone, expiresInMinutes: SESSION_MINUTES });
   const workflowId = paymentWorkflowId(attemptId);
@@ -176,7 +177,7 @@ async function untilItWaits({ ground }: Scene, workflowId: string): Promise<void
   });
 }
 
-/** Asks for today to be compared, and waits until its workflow runs. */
+/** Requests a comparison of today, and waits until its workflow runs. */
 async function reconcile(scene: Scene, channel: 'TELEBIRR' | 'CBE_BIRR' | 'AWASH'): Promise<string> {
   const { world, simulator } = scene.ground;
   const clock = () => new Date();
@@ -190,7 +191,7 @@ async function reconcile(scene: Scene, channel: 'TELEBIRR' | 'CBE_BIRR' | 'AWASH
   return workflowId;
 }
 
-/** Which machine and process it was is nobody's business, and would differ each time. */
+/** Removes the names of machine and process, which differ for each recording. */
 function withoutPlaces(history: object): object {
   const text = JSON.stringify(history, (name, value: unknown) => {
     if (name === 'identity' || name === 'stackTrace' || name === 'workerVersion') return undefined;
@@ -202,5 +203,5 @@ function withoutPlaces(history: object): object {
 
 /** `1234@host`, also as the name of a worker's own queue. */
 const PLACE = /^\d+@/;
-/** As Node's errors name files. */
+/** File URLs, as in the stack traces of Node. */
 const PATH = /'\/[^']+'/g;

@@ -1,17 +1,19 @@
 import type { Ground, GroundMerchant } from '../chaos/ground.ts';
 import { buildWorld, type World } from '../support/build.ts';
-import { until } from '../support/worker.ts';
+import { until } from '../support/until.ts';
 
-/** Where a history is lived through. */
+/** The servers and the merchant of a scene. */
 export type Scene = { ground: Ground; merchant: GroundMerchant };
 
-/** A run of a workflow that has gone on in another. */
+/** A run that continued as new. */
 export type Continued = { workflowId: string; runId: string };
 
-/** By the name of its file: each returns the id of a workflow that has ended, or is about to; its last run is meant. */
+/**
+ * By the name of its file: each returns the id of a workflow that has ended or is about to; its last run is recorded.
+ */
 export type Scenes = Readonly<Record<string, (scene: Scene) => Promise<string | Continued>>>;
 
-/** The operations as tests call them, on the real clock. */
+/** The operations of tests, on the real clock. */
 export function moneyOf({ ground: { world } }: Scene): World {
   return { ...buildWorld(world.db, { clock: () => new Date() }), runInTransaction: world.runInTransaction };
 }
@@ -24,8 +26,8 @@ export async function untilSent({ ground: { world } }: Scene, workflowId: string
   );
 }
 
-/** Waits until the workflow says, to those who look at it in Temporal, that it waits for this. */
-export async function untilItSays({ ground: { world } }: Scene, workflowId: string, words: string): Promise<void> {
+/** Waits until the workflow's published progress starts with this text. */
+export async function untilProgress({ ground: { world } }: Scene, workflowId: string, words: string): Promise<void> {
   const handle = world.temporal.client.workflow.getHandle(workflowId);
   await until(`the workflow to say "${words}"`, async () => {
     const metadata: unknown = await handle.query('__temporal_workflow_metadata').catch(() => null);

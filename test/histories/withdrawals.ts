@@ -3,87 +3,87 @@ import { readWithdrawal } from '../../src/withdrawals/queries.ts';
 import { approveWithdrawal, rejectWithdrawal } from '../../src/withdrawals/review.ts';
 import { withdrawalWorkflowId } from '../../src/withdrawals/workflow.ts';
 import { skipTime } from '../support/temporal.ts';
+import { until } from '../support/until.ts';
 import { fund } from '../support/withdrawals.ts';
-import { until } from '../support/worker.ts';
-import { moneyOf, untilItSays, untilSent, type Scene, type Scenes } from './scene.ts';
+import { moneyOf, untilProgress, untilSent, type Scene, type Scenes } from './scene.ts';
 
 const MINUTE_MS = 60_000;
-/** More than enough for a run that asks every half hour. */
+/** Enough for a run that polls every half hour. */
 const RUN_HOURS_MAX = 96;
-/** What the sandbox's provider does with a payout to these. */
+/** Destinations by the behaviour of the sandbox's provider. */
 const PHONES = {
   paid: '0911000001',
   declined: '0911000002',
   silent: '0911000004',
   paidUnenqueued: '0911000007',
 } as const;
-/** By their santim the sandbox decides. */
+/** The santim select the sandbox's decision. */
 const AMOUNTS = { approved: 100, rejected: 100.13, waitsForOperator: 100.14 } as const;
 
-type Wish = { phone?: keyof typeof PHONES; amount?: keyof typeof AMOUNTS };
+type Options = { phone?: keyof typeof PHONES; amount?: keyof typeof AMOUNTS };
 
 const operator = () => ({ operatorId: 'opr_1', at: new Date(), reason: 'No.' });
 
-/** How withdrawals end. */
+/** The ends of withdrawals. */
 export const WITHDRAWAL_SCENES: Scenes = {
   'withdrawal-approved': async (scene) => {
-    const id = await ask(scene, { phone: 'paidUnenqueued' });
-    await live(scene, id, DAY_MS);
+    const id = await request(scene, { phone: 'paidUnenqueued' });
+    await advance(scene, id, DAY_MS);
     return approve(scene, id);
   },
-  // Its provider calls back, too.
-  'withdrawal-approved-by-sandbox': async (scene) => withdrawalWorkflowId(await ask(scene, { amount: 'approved' })),
+  // The provider's callback arrives as well.
+  'withdrawal-approved-by-sandbox': async (scene) => withdrawalWorkflowId(await request(scene, { amount: 'approved' })),
   'withdrawal-cancelled': async (scene) => {
-    const id = await ask(scene);
-    await untilItSays(scene, withdrawalWorkflowId(id), 'waiting for the sandbox to review it');
+    const id = await request(scene);
+    await untilProgress(scene, withdrawalWorkflowId(id), 'waiting for the sandbox to review it');
     await scene.merchant.client.post(`withdrawal/${id}/cancel`);
     return withdrawalWorkflowId(id);
   },
-  // The run that goes on in another.
+  // The run that continues as new.
   'withdrawal-continued': async (scene) => {
     const { workflow } = scene.ground.world.temporal.client;
-    const id = await ask(scene, { phone: 'silent' });
+    const id = await request(scene, { phone: 'silent' });
     const workflowId = await approve(scene, id);
     await until('it to be taken', async () => (await readRow(scene, id)).lastOutcome);
     const runIdNow = async () => (await workflow.getHandle(workflowId).describe()).runId;
     const runId = await runIdNow();
     for (let hours = 0; hours < RUN_HOURS_MAX && (await runIdNow()) === runId; hours += 6) {
-      await live(scene, id, 6 * HOUR_MS);
+      await advance(scene, id, 6 * HOUR_MS);
     }
     return { workflowId, runId };
   },
-  'withdrawal-declined': async (scene) => approve(scene, await ask(scene, { phone: 'declined' })),
+  'withdrawal-declined': async (scene) => approve(scene, await request(scene, { phone: 'declined' })),
   'withdrawal-rejected': async (scene) => {
-    const id = await ask(scene);
-    await live(scene, id, DAY_MS);
+    const id = await request(scene);
+    await advance(scene, id, DAY_MS);
     await scene.ground.world.runInTransaction((tx) => rejectWithdrawal(tx, id, operator()));
     return withdrawalWorkflowId(id);
   },
-  'withdrawal-rejected-by-sandbox': async (scene) => withdrawalWorkflowId(await ask(scene, { amount: 'rejected' })),
+  'withdrawal-rejected-by-sandbox': async (scene) => withdrawalWorkflowId(await request(scene, { amount: 'rejected' })),
   'withdrawal-unknown': async (scene) => {
     const { simulator } = scene.ground;
     await simulator.fault({ kind: 'payoutUnknown', channel: 'TELEBIRR', delayMs: 10 * MINUTE_MS, next: 1 });
-    const id = await ask(scene, { phone: 'paidUnenqueued' });
+    const id = await request(scene, { phone: 'paidUnenqueued' });
     const workflowId = await approve(scene, id);
-    await until('nobody to know', async () => (await readRow(scene, id)).stage === 'UNKNOWN');
-    await live(scene, id, MINUTE_MS);
+    await until('an unknown outcome', async () => (await readRow(scene, id)).stage === 'UNKNOWN');
+    await advance(scene, id, MINUTE_MS);
     await simulator.advance(10 * MINUTE_MS);
-    await live(scene, id, 2 * MINUTE_MS);
+    await advance(scene, id, 2 * MINUTE_MS);
     return workflowId;
   },
 };
 
-/** Asks over HTTP, and returns its id. Unless wished otherwise, it waits for an operator. */
-async function ask(scene: Scene, { phone = 'paid', amount = 'waitsForOperator' }: Wish = {}): Promise<string> {
+/** Requests a withdrawal over HTTP and returns its id. By default it waits for an operator. */
+async function request(scene: Scene, { phone = 'paid', amount = 'waitsForOperator' }: Options = {}): Promise<string> {
   const { scope, client } = scene.merchant;
   await fund(moneyOf(scene), scope, 1_000_00n);
-  const answer = await client.post('withdrawal', {
+  const created = await client.post('withdrawal', {
     requestId: 'OUT-1',
     amount: AMOUNTS[amount],
     channel: 'TELEBIRR',
     destination: { phone: PHONES[phone], accountName: 'Abebe Bikila' },
   });
-  const id = String(answer['withdrawalRequestId']);
+  const id = String(created['withdrawalRequestId']);
   await untilSent(scene, withdrawalWorkflowId(id));
   return id;
 }
@@ -94,8 +94,8 @@ async function approve({ ground: { world } }: Scene, id: string): Promise<string
   return withdrawalWorkflowId(id);
 }
 
-/** Lets its workflow live through this much time at once. */
-async function live({ ground: { world } }: Scene, id: string, ms: number): Promise<void> {
+/** Advances its workflow by this time. */
+async function advance({ ground: { world } }: Scene, id: string, ms: number): Promise<void> {
   await skipTime(world.temporal.client, withdrawalWorkflowId(id), ms);
 }
 

@@ -141,7 +141,7 @@ describe('Idempotency-Key', () => {
     ['path', '/api/items/1/name', '/api/items/2/name'],
     ['query', '/api/items/1/name?suffix=a', '/api/items/1/name?suffix=b'],
     ['query, which it had none of,', '/api/items/1/name', '/api/items/1/name?suffix=b'],
-  ])('the same key and body with another %s is a 422', async (which, first, other) => {
+  ])('a repeated idempotency key with the same body and another %s gets a 422', async (which, first, other) => {
     const request = { body: { name: 'one' }, headers: { 'idempotency-key': `other ${which}` } };
     const made = await http.send('POST', first, request);
     expect(made.status).toBe(200);
@@ -174,7 +174,7 @@ describe('Idempotency-Key', () => {
     expect(journal.runs).toBe(2);
   });
 
-  test.each(['', 'x'.repeat(256), 'tab\there'])('the malformed key %j is a 400', async (key) => {
+  test.each(['', 'x'.repeat(256), 'tab\there'])('the malformed idempotency key %j gets a 400', async (key) => {
     const response = await create(item(), key);
     expect(response.status).toBe(400);
     expect(response.body.error.details[0]?.field).toBe('Idempotency-Key');
@@ -264,7 +264,7 @@ describe('stored responses', () => {
 test.each([
   ['with a key', { 'idempotency-key': 'deadlock' }],
   ['without a key', {}],
-])('a change that PostgreSQL aborts in a deadlock runs again, %s', async (_, headers) => {
+])('a transaction that PostgreSQL aborts in a deadlock runs again, %s', async (_, headers) => {
   const body = item();
   journal.beforeEffect = async () => {
     journal.beforeEffect = undefined;

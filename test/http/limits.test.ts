@@ -77,7 +77,7 @@ describe('rate limits', () => {
     ['::1', '::2', '0:0:0:0::/64'],
     ['1:2::', '1:2:0:0:5::', '1:2:0:0::/64'],
     ['::ffff:10.0.0.1', '10.0.0.1', '10.0.0.1'],
-  ])('%s and %s count as one network', (one, other, network) => {
+  ])('the addresses %s and %s are limited as one network', (one, other, network) => {
     expect([networkOf(one), networkOf(other)]).toEqual([network, network]);
     expect(networkOf('2001:db8:1:3::1')).not.toBe(network);
   });

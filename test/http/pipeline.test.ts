@@ -210,7 +210,7 @@ describe('input', () => {
       `{${Array.from({ length: 9_000 }, (_, i) => `"f${i}":1`)}}`,
       'VALIDATION_ERROR',
     ],
-  ])('a body %s is a 400 with a code and a message', async (_, body, code) => {
+  ])('a request body %s gets a 400 with a code and a message', async (_, body, code) => {
     const response = await echo(body);
     expect(response.status).toBe(400);
     expect(response.body.error.code).toMatch(new RegExp(`^(${code})$`));

@@ -4,14 +4,14 @@ import { eventsOfEnds, onlyListedMoves, providersTruth } from './payments.ts';
 import { everythingIsLookedAfter } from './processes.ts';
 import {
   bytesNeverChange,
-  deliveredMeansTaken,
+  deliveredMeansAccepted,
   everyRequestHasItsRow,
   nobodyElsesEvents,
   noDuplicates,
 } from './receivers.ts';
 import { answeredIsThere, oneKeyOneEffect } from './requests.ts';
 
-/** Each gives a sentence for every place where it does not hold. */
+/** Each check returns a sentence per violation. */
 type Invariant = (evidence: Evidence) => Promise<string[]>;
 
 const INVARIANTS = {
@@ -21,7 +21,7 @@ const INVARIANTS = {
   I5: [onlyListedMoves],
   I6: [eventsOfEnds, bytesNeverChange],
   I7: [everyDeliveryStands],
-  I8: [deliveredMeansTaken],
+  I8: [deliveredMeansAccepted],
   I9: [nothingEarlyNothingLate],
   I10: [everyRequestHasItsRow],
   I11: [nobodyElsesEvents],
@@ -29,11 +29,11 @@ const INVARIANTS = {
   I15: [noDuplicates],
 } as const satisfies Record<string, readonly Invariant[]>;
 
-/** Judges the evidence; one "I8: sentence" for everything that does not hold, none if all is well. */
+/** Runs all checks; returns "I8: sentence" for each violation. */
 export async function violations(evidence: Evidence): Promise<string[]> {
   const found: string[] = [];
   for (const [name, checks] of Object.entries(INVARIANTS)) {
-    for (const check of checks) for (const says of await check(evidence)) found.push(`${name}: ${says}`);
+    for (const check of checks) for (const violation of await check(evidence)) found.push(`${name}: ${violation}`);
   }
   return found;
 }
@@ -41,8 +41,8 @@ export async function violations(evidence: Evidence): Promise<string[]> {
 const QUIET_WITHIN_MS = 30_000;
 
 /**
- * Waits until the evidence, gathered anew each time, shows no violation; fails with those that stay. What is under way
- * settles in this time, and Temporal's list of running workflows lags a moment behind.
+ * Waits until the evidence, gathered anew each time, shows no violation; fails with those that remain. Pending work
+ * ends in this time, and Temporal's list of running workflows lags by a moment.
  */
 export async function expectInvariants(gather: () => Promise<Evidence>): Promise<void> {
   for (const endMs = Date.now() + QUIET_WITHIN_MS; ;) {

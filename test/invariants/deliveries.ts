@@ -4,11 +4,13 @@ import type { Evidence } from './evidence.ts';
 
 const OVERDUE_MS = 60_000;
 
-/** I7: every event × matching subscription has a delivery that is final in order, or open with a time that it is due. */
+/**
+ * I7: each event has a delivery for each matching subscription; it is final and consistent, or open with a due time.
+ */
 export async function everyDeliveryStands({ db }: Evidence): Promise<string[]> {
-  const found = await rows<{ says: string }>(
+  const found = await rows<{ violation: string }>(
     db,
-    `SELECT e.event || ' ' || e.id || ' has no delivery to ' || s.id AS says
+    `SELECT e.event || ' ' || e.id || ' has no delivery to ' || s.id AS violation
      FROM webhook_event e JOIN webhook_subscription s ON s.merchant_id = e.merchant_id AND s.environment = e.environment
      WHERE s.created_at < e.created_at AND (s.deleted_at IS NULL OR s.deleted_at > e.created_at)
        AND CASE WHEN e.resource_type = 'subscription' THEN e.resource_id = s.id
@@ -27,7 +29,7 @@ export async function everyDeliveryStands({ db }: Evidence): Promise<string[]> {
      WHERE status NOT IN ('PENDING', 'RETRYING') AND next_attempt_at IS NOT NULL`,
     { aliases: Object.values(EVENT_ALIASES) },
   );
-  return found.map(({ says }) => says);
+  return found.map(({ violation }) => violation);
 }
 
 type AttemptRow = {
@@ -43,7 +45,7 @@ type AttemptRow = {
 
 const EARLY_MS = 1_000;
 
-/** I9: no attempt before its time, none overdue. What somebody asked to have sent now is excused. */
+/** I9: no attempt is early or overdue. Requested resends are exempt. */
 export async function nothingEarlyNothingLate(evidence: Evidence): Promise<string[]> {
   const { db, now, retryDelaysSeconds } = evidence;
   const attempts = await rows<AttemptRow>(
@@ -62,8 +64,8 @@ export async function nothingEarlyNothingLate(evidence: Evidence): Promise<strin
       before === undefined ? one.createdAt.getTime() : before + (retryDelaysSeconds[one.retryNumber - 1] ?? 0) * 1_000;
     const earlyMs = dueMs - one.startedAt.getTime();
     if (earlyMs > EARLY_MS && !expedited.has(one.eventId))
-      problems.push(`retry ${one.retryNumber} of delivery ${one.deliveryId} came ${earlyMs} ms before its time`);
-    // An interrupted attempt uses up no rung.
+      problems.push(`retry ${one.retryNumber} of delivery ${one.deliveryId} was made ${earlyMs} ms before it was due`);
+    // An interrupted attempt does not count as a retry.
     if (one.endedAt && one.failure !== 'interrupted') failedAt.set(attemptNo, one.endedAt.getTime());
   }
   const late = await rows<{ id: string; nextAttemptAt: Date }>(
@@ -80,6 +82,6 @@ export async function nothingEarlyNothingLate(evidence: Evidence): Promise<strin
 const RESEND = /^webhooks\/events\/([^/]+)\/resend$/;
 
 function resentEvents({ clients }: Evidence): Set<string> {
-  const paths = clients.flatMap(({ asked }) => asked.map(({ path }) => RESEND.exec(path)?.[1]));
+  const paths = clients.flatMap(({ requests }) => requests.map(({ path }) => RESEND.exec(path)?.[1]));
   return new Set(paths.filter((eventId) => eventId !== undefined));
 }

@@ -6,33 +6,33 @@ import type { JournalOrder } from '../../src/sandbox/simulator/admin.ts';
 import type { ClientJournal } from '../support/merchant-client.ts';
 import type { ReceivedRequest } from '../support/receiver.ts';
 
-/** What a receiver got, and whose it is. */
+/** The requests of a receiver, and its merchant. */
 export type ReceiverJournal = { url: string; scope: MerchantScope; requests: readonly ReceivedRequest[] };
 
-/** An order as the providers know it, under our name for it. */
+/** An order of a provider, with our id of it. */
 export type ProviderOrder = Pick<JournalOrder, 'state' | 'amount' | 'paidAmount' | 'decidedAt'> & { attemptId: string };
 
-/** A workflow that runs; `failures`: how often its code has failed in a row to take its next step. */
+/** A running workflow; `failures`: the number of successive failures of its current task. */
 export type RunningWorkflow = { failures: number };
 
-/** All that the invariants are judged by, from outside: nothing here is asked of the code under test. */
+/** The input of all checks, gathered from outside the code under test. */
 export type Evidence = {
   db: Queryable;
   now: Date;
   clients: readonly ClientJournal[];
   receivers: readonly ReceiverJournal[];
-  /** Null where no simulator was paid with. */
+  /** Null if no simulator was used. */
   orders: readonly ProviderOrder[] | null;
   /** By workflow id. */
   running: ReadonlyMap<string, RunningWorkflow>;
   retryDelaysSeconds: readonly number[];
-  /** Repeated deliveries that faults explain: one per kill and send in flight. */
+  /** The repeated deliveries that faults explain: one per kill and send in flight. */
   duplicatesMax: number;
 };
 
 export const RETRY_DELAYS_SECONDS: readonly number[] = [60, 300, 1_800, 7_200, 43_200];
 
-/** The workflows that run on the queues of this prefix. */
+/** The running workflows on the queues with this prefix. */
 export async function readRunning(
   client: Client,
   taskQueuePrefix: string,

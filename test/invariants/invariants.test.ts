@@ -2,11 +2,11 @@ import type { RunningApi } from '../../src/app/api.ts';
 import { type Database, openDatabase, type Trx } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { buy, createGround, PHONES, type Ground, type GroundMerchant } from '../chaos/ground.ts';
-import { until } from '../support/worker.ts';
+import { until } from '../support/until.ts';
 import { expectInvariants, violations } from './check.ts';
 import type { Evidence } from './evidence.ts';
 
-/** One rung, so that a ladder ends soon; longer than what I9 tolerates. */
+/** One retry, so that a delivery fails soon; its delay exceeds the tolerance of I9. */
 const RETRY_SECONDS = 2;
 
 let ground: Ground;
@@ -14,10 +14,13 @@ let api: RunningApi;
 let good: GroundMerchant;
 let failing: GroundMerchant;
 let evidence: Evidence;
-/** For what the application may not remove. */
+/** For changes that the application's role may not make. */
 let scope: Database;
 
-/** A paid, a declined and an open session, a test event; all of one merchant delivered, all of the other dead letters. */
+/**
+ * A paid, a declined and an open session and a test event for each merchant; one merchant's deliveries succeed, the
+ * other's become dead letters.
+ */
 beforeAll(async () => {
   ground = await createGround({
     TASK_QUEUES: 'payments,webhooks',
@@ -40,7 +43,7 @@ beforeAll(async () => {
     'deliveries to end',
     async () => (await db('webhookDelivery').whereNotNull('nextAttemptAt')).length === 0,
   );
-  // The workflow of the open payment starts two seconds after it; what is gathered is compared with later rows.
+  // The workflow of the open payment starts after two seconds; the evidence is compared with later rows.
   await until('the outbox to be empty', async () => (await db('outbox')).length === 0);
   await expectInvariants(gather);
   evidence = await gather();
@@ -74,55 +77,55 @@ const requestsOf = (merchant: GroundMerchant) => ({
   scope: merchant.scope,
   requests: merchant.receiver.requests,
 });
-const takenRequest = () => {
+const acceptedRequest = () => {
   const [first] = good.receiver.requests;
   if (!first) throw new Error('the receiver has no requests');
   return first;
 };
 
-describe('each invariant reports what breaks it, and no other does', () => {
-  test('rows and journals that nobody touched break none', async () => {
+describe('each invariant reports its own violation and no other invariant does', () => {
+  test('unchanged rows and evidence have no violation', async () => {
     expect(await report(nothing)).toEqual([]);
   });
 
-  test('I1: an answered session with another amount than was sent', async () => {
+  test('I1 reports a created session with another amount than was sent', async () => {
     const found = await report((trx) =>
       trx('transaction').where({ checkoutOrderNo: 'PAID' }).update({ amountSantim: 1 }),
     );
-    expect(found).toEqual(justOne('I1', /PAID was answered 201 .* but has 1 santim/));
+    expect(found).toEqual(justOne('I1', /PAID had the response 201 .* but has 1 santim/));
   });
 
-  test('I1: a refused session that left its transaction', async () => {
-    const asked = good.client.asked.map((one) =>
-      one.body['checkoutOrderNo'] === 'PAID' ? { ...one, answers: [{ status: 422, data: {} }] } : one,
+  test('I1 reports a rejected session that left a transaction', async () => {
+    const requests = good.client.requests.map((one) =>
+      one.body['checkoutOrderNo'] === 'PAID' ? { ...one, responses: [{ status: 422, data: {} }] } : one,
     );
-    expect(await report(nothing, { clients: [{ scope: good.scope, asked }] })).toEqual(
-      justOne('I1', /refused with 422/),
+    expect(await report(nothing, { clients: [{ scope: good.scope, requests }] })).toEqual(
+      justOne('I1', /rejected with 422/),
     );
   });
 
-  test('I2: a repeat that was answered with another session', async () => {
-    const asked = good.client.asked.map((one) =>
+  test('I2 reports a repeated request with another session in its response', async () => {
+    const requests = good.client.requests.map((one) =>
       one.body['checkoutOrderNo'] === 'PAID'
-        ? { ...one, answers: [{ status: 201, data: { sessionId: 'cs_another' } }, ...one.answers] }
+        ? { ...one, responses: [{ status: 201, data: { sessionId: 'cs_another' } }, ...one.responses] }
         : one,
     );
-    expect(await report(nothing, { clients: [{ scope: good.scope, asked }] })).toEqual(justOne('I2', /cs_another/));
+    expect(await report(nothing, { clients: [{ scope: good.scope, requests }] })).toEqual(justOne('I2', /cs_another/));
   });
 
-  test('I2: more attempts on a session than were asked for', async () => {
-    const asked = good.client.asked.filter(({ path }) => !path.endsWith('/test'));
+  test('I2 reports more attempts on a session than were requested', async () => {
+    const requests = good.client.requests.filter(({ path }) => !path.endsWith('/test'));
     const twice = async (trx: Trx): Promise<void> => {
       const attempt = await trx('paymentAttempt').where({ status: 'DECLINED' }).first();
       const again = { ...attempt, id: newId('pat'), callbackSecret: 'another', failure: null };
       await trx('paymentAttempt').insert(again);
       await trx('checkoutSession').where({ id: attempt.sessionId }).update({ attemptsCount: 2 });
     };
-    const found = await report(twice, { clients: [{ scope: good.scope, asked }] });
+    const found = await report(twice, { clients: [{ scope: good.scope, requests }] });
     expect(found).toEqual(justOne('I2', /1 keys of POST sessions\/cs_\w+\/pay made 2 effects/));
   });
 
-  test('I4: money that the provider took and we do not know of', async () => {
+  test('I4 reports a payment at the provider without an attempt of ours', async () => {
     const orders = evidence.orders?.map((order) =>
       order.state === 'DECLINED' ? { ...order, state: 'PAID' as const, paidAmount: order.amount } : order,
     );
@@ -131,7 +134,7 @@ describe('each invariant reports what breaks it, and no other does', () => {
     );
   });
 
-  test('I5: a session that left COMPLETED', async () => {
+  test('I5 reports a transition out of COMPLETED', async () => {
     const found = await report(async (trx) => {
       const { sessionId } = await trx('transaction').where({ checkoutOrderNo: 'PAID' }).first('sessionId');
       await trx('checkoutSession').where({ id: sessionId }).update({ status: 'FAILED' });
@@ -142,7 +145,7 @@ describe('each invariant reports what breaks it, and no other does', () => {
     ]);
   });
 
-  test('I6: an end without its event', async () => {
+  test('I6 reports a final status without its event', async () => {
     const found = await report((trx) =>
       trx('webhookEvent')
         .where({ event: 'checkout.completed' })
@@ -151,7 +154,7 @@ describe('each invariant reports what breaks it, and no other does', () => {
     expect(found).toEqual(justOne('I6', /should have 1 checkout.completed and has 0/));
   });
 
-  test('I6: an event whose bytes were changed after it was sent', async () => {
+  test('I6 reports a request whose bytes differ from the recorded event', async () => {
     const found = await report((trx) =>
       trx('webhookEvent')
         .where({ event: 'checkout.completed' })
@@ -160,62 +163,62 @@ describe('each invariant reports what breaks it, and no other does', () => {
     expect(found).toEqual(justOne('I6', /carried other bytes than recorded/));
   });
 
-  test('I7: a failed delivery without its dead letter', async () => {
+  test('I7 reports a failed delivery without a dead letter', async () => {
     const found = await report((trx) => trx('webhookDeadLetter').update({ closedAt: new Date() }));
     expect(found).toEqual(justOne('I7', /is FAILED with 0 open dead letters/));
   });
 
-  test('I7: an event that matches a subscription and was never to be delivered to it', async () => {
-    const testsAsked = { path: `webhooks/subscriptions/${good.subscriptionId}/test`, body: {}, tries: 1, answers: [] };
-    const clients = [{ scope: good.scope, asked: [...good.client.asked, testsAsked] }];
+  test('I7 reports an event without a delivery to a matching subscription', async () => {
+    const testEvent = { path: `webhooks/subscriptions/${good.subscriptionId}/test`, body: {}, tries: 1, responses: [] };
+    const clients = [{ scope: good.scope, requests: [...good.client.requests, testEvent] }];
     const found = await report((trx) => trx('webhookEvent').insert(copyOfEvent()), { clients });
     expect(found).toEqual(justOne('I7', /webhook.test evt_\w+ has no delivery to whs_/));
   });
 
-  test('I8: a delivery called DELIVERED that its receiver refused', async () => {
-    const first = takenRequest();
+  test('I8 reports a DELIVERED delivery without a 2xx response', async () => {
+    const first = acceptedRequest();
     const requests = good.receiver.requests.map((one) =>
-      one === first ? { ...one, answered: { status: 503, at: one.at, heard: true } } : one,
+      one === first ? { ...one, response: { status: 503, at: one.at, delivered: true } } : one,
     );
     const receivers = [{ ...requestsOf(good), requests }, requestsOf(failing)];
     expect(await report(nothing, { receivers })).toEqual(
-      justOne('I8', /is DELIVERED, but .* never answered 2xx in time/),
+      justOne('I8', /is DELIVERED, but .* never responded with 2xx in time/),
     );
   });
 
-  test('I8: a delivery called FAILED that its receiver took', async () => {
+  test('I8 reports a FAILED delivery with a 2xx response', async () => {
     const requests = failing.receiver.requests.map((one, index) =>
-      index === 0 ? { ...one, answered: { status: 200, at: one.at, heard: true } } : one,
+      index === 0 ? { ...one, response: { status: 200, at: one.at, delivered: true } } : one,
     );
     const receivers = [requestsOf(good), { ...requestsOf(failing), requests }];
-    expect(await report(nothing, { receivers })).toEqual(justOne('I8', /is FAILED, but .* answered 2xx in time/));
+    expect(await report(nothing, { receivers })).toEqual(justOne('I8', /is FAILED, but .* responded with 2xx in time/));
   });
 
-  test('I9: a retry before its time', async () => {
+  test('I9 reports an early retry', async () => {
     const found = await report((trx) =>
       trx('webhookAttempt')
         .where({ retryNumber: 1 })
         .update({ startedAt: trx.raw(`started_at - interval '10 seconds'`) }),
     );
-    expect(found).toEqual(justOne('I9', /retry 1 of delivery whd_\w+ came \d+ ms before its time/));
+    expect(found).toEqual(justOne('I9', /retry 1 of delivery whd_\w+ was made \d+ ms before it was due/));
   });
 
-  test('I10: a request that no attempt row tells of', async () => {
+  test('I10 reports a request without an attempt row', async () => {
     const found = await report((trx) => trx('webhookAttempt').where({ retryNumber: 1 }).delete());
-    expect(found).toEqual(justOne('I10', /saw 2 requests of event evt_\w+, which has 1 attempt rows/));
+    expect(found).toEqual(justOne('I10', /received 2 requests of event evt_\w+, which has 1 attempt rows/));
   });
 
-  test("I11: an event at another merchant's receiver", async () => {
+  test('I11 reports an event at the receiver of another merchant', async () => {
     const receivers = [
       requestsOf(good),
-      { ...requestsOf(failing), requests: [...failing.receiver.requests, takenRequest()] },
+      { ...requestsOf(failing), requests: [...failing.receiver.requests, acceptedRequest()] },
     ];
     expect(await report(nothing, { receivers })).toEqual(
-      justOne('I11', /saw event evt_\w+, which is not its merchant's/),
+      justOne('I11', /received event evt_\w+, which is not its merchant's/),
     );
   });
 
-  test('I12: an outbox row that nobody takes', async () => {
+  test('I12 reports an overdue outbox row', async () => {
     const found = await report((trx) =>
       trx('outbox').insert({
         id: newId('obx'),
@@ -229,7 +232,7 @@ describe('each invariant reports what breaks it, and no other does', () => {
     expect(found).toEqual(justOne('I12', /start of payment-pat_none is left in the outbox/));
   });
 
-  test('I12: an open payment that Temporal has lost or whose workflow is stuck', async () => {
+  test('I12 reports an open payment without a workflow or with a stuck one', async () => {
     const [open = ''] = [...evidence.running.keys()].filter((id) => id.startsWith('payment-'));
     const lost = new Map([...evidence.running].filter(([id]) => id !== open));
     expect(await report(nothing, { running: lost })).toEqual(
@@ -239,8 +242,8 @@ describe('each invariant reports what breaks it, and no other does', () => {
     expect(await report(nothing, { running: stuck })).toEqual(justOne('I12', /is stuck: its code failed 7 times/));
   });
 
-  test('I15: an event that its receiver took twice without a fault', async () => {
-    const first = takenRequest();
+  test('I15 reports an event that was delivered twice without a fault', async () => {
+    const first = acceptedRequest();
     const receivers = [{ ...requestsOf(good), requests: [...good.receiver.requests, first] }, requestsOf(failing)];
     const repeatRow = async (trx: Trx): Promise<void> => {
       const eventId = String(first.headers['x-service-event-id']);
@@ -254,7 +257,7 @@ describe('each invariant reports what breaks it, and no other does', () => {
         responseHeaders: null,
       });
     };
-    expect(await report(repeatRow, { receivers })).toEqual(justOne('I15', /took event evt_\w+ 2 times/));
+    expect(await report(repeatRow, { receivers })).toEqual(justOne('I15', /accepted event evt_\w+ 2 times/));
     expect(await report(repeatRow, { receivers, duplicatesMax: 1 })).toEqual([]);
   });
 });

@@ -3,33 +3,33 @@ import { expireSessionIfDue } from '../../src/payments/close-session.ts';
 import { acceptHeldPayment, returnHeldPayment } from '../../src/payments/holds.ts';
 import type { ProviderOutcome } from '../../src/providers/provider.ts';
 import { ACCEPTED, buildAttempt, buildSession, declined, PAID, PENDING, UNKNOWN } from '../support/build.ts';
-import { hearPayment, type Attempt, type Payment } from './money-model.ts';
-import type { Act, Play } from './money-scenarios.ts';
-import type { PaymentWord, Step } from './money-steps.ts';
+import { applyPaymentOutcome, type Attempt, type Payment } from './money-model.ts';
+import type { PlannedCall, Scenario } from './money-scenarios.ts';
+import type { PaymentReply, Step } from './money-steps.ts';
 
-type Tried = { payment: Payment; attempt: Attempt };
+type ChosenAttempt = { payment: Payment; attempt: Attempt };
 
-/** What a step does to payments, and the time and the merchant that they have; null for another's step. */
-export function planPayment(play: Play, step: Step): Act | null {
+/** The calls for steps of payments, time and the merchant's status; null for other steps. */
+export function planPayment(scenario: Scenario, step: Step): PlannedCall | null {
   // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- the rest is not about payments
   switch (step.do) {
     case 'pay':
-      return pay(play, BigInt(step.santim), step.says);
+      return pay(scenario, BigInt(step.santim), step.reply);
     case 'payAgain':
-      return payAgain(play, choose(play.books.payments, step.pick));
-    case 'hear':
-      return hear(play, choose(triesOf(play), step.pick), step.says);
+      return payAgain(scenario, choose(scenario.books.payments, step.pick));
+    case 'query':
+      return query(scenario, choose(attemptsOf(scenario), step.pick), step.reply);
     case 'expire':
     case 'cancelSession':
-      return end(play, choose(triesOf(play), step.pick), step);
+      return end(scenario, choose(attemptsOf(scenario), step.pick), step);
     case 'acceptHeld':
     case 'returnHeld':
-      return decideHeld(play, choose(triesOf(play), step.pick), step.do);
+      return decideHeld(scenario, choose(attemptsOf(scenario), step.pick), step.do);
     case 'pass':
-      return { call: async () => pass(play, step.minutes), may: null, note: () => {}, isFree: true };
+      return { call: async () => pass(scenario, step.minutes), mustChange: null, record: () => {}, mayRepeat: true };
     case 'suspend':
     case 'resume':
-      return turn(play, step.do === 'suspend');
+      return setSuspended(scenario, step.do === 'suspend');
     default:
       return null;
   }
@@ -39,21 +39,21 @@ export function choose<T>(list: readonly T[], pick: number): T | undefined {
   return list[pick % Math.max(list.length, 1)];
 }
 
-const triesOf = ({ books }: Play): Tried[] =>
+const attemptsOf = ({ books }: Scenario): ChosenAttempt[] =>
   books.payments.flatMap((payment) => payment.attempts.map((attempt) => ({ payment, attempt })));
 
-function outcomeOf(word: PaymentWord, { amountSantim }: Payment, orderId: string): ProviderOutcome {
+function outcomeOf(reply: PaymentReply, { amountSantim }: Payment, orderId: string): ProviderOutcome {
   const paid = { ...PAID, providerReference: `PROV-${orderId}`, amountSantim };
-  switch (word) {
+  switch (reply) {
     case 'accepted':
       return ACCEPTED;
     case 'pending':
       return PENDING;
     case 'unknown':
       return UNKNOWN;
-    case 'refused':
+    case 'declined':
       return declined(true);
-    case 'asNonRetryable':
+    case 'permanentlyDeclined':
       return declined(false);
     case 'paid':
       return paid;
@@ -64,135 +64,143 @@ function outcomeOf(word: PaymentWord, { amountSantim }: Payment, orderId: string
     case 'paidInDollars':
       return { ...paid, currency: 'USD' };
     default:
-      return word satisfies never;
+      return reply satisfies never;
   }
 }
 
-/** The provider will say so whenever it is asked, about whatever attempt. */
-function script({ world, heard }: Play, word: PaymentWord, payment: () => Payment): void {
+/** Scripts this reply of the provider for all requests about any attempt. */
+function script({ world, outcomes }: Scenario, reply: PaymentReply, payment: () => Payment): void {
   world.provider.returns(async () => {
     const orderId = world.provider.queries.at(-1)?.orderId ?? '';
-    const said = outcomeOf(word, payment(), orderId);
-    heard.push({ orderId, said });
-    return said;
+    const outcome = outcomeOf(reply, payment(), orderId);
+    outcomes.push({ orderId, outcome });
+    return outcome;
   });
 }
 
-/** Writes down what was heard since the step began. */
-function note({ heard }: Play, payment: Payment): void {
-  for (const { orderId, said } of heard.splice(0)) {
+/** Applies the outcomes received since the step began. */
+function recordOutcomes({ outcomes }: Scenario, payment: Payment): void {
+  for (const { orderId, outcome } of outcomes.splice(0)) {
     const attempt = payment.attempts.find(({ id }) => id === orderId);
-    if (!attempt) throw new Error(`${orderId} is no try of ${payment.sessionId}`);
-    hearPayment(payment, attempt, said as ProviderOutcome);
+    if (!attempt) throw new Error(`${orderId} is not an attempt of ${payment.sessionId}`);
+    applyPaymentOutcome(payment, attempt, outcome as ProviderOutcome);
   }
 }
 
-const newAttempt = (id: string): Attempt => ({ id, came: null, decided: null });
+const newAttempt = (id: string): Attempt => ({ id, received: null, decided: null });
 
-function pay(play: Play, amountSantim: bigint, says: PaymentWord): Act {
-  const { world, scope, books } = play;
+function pay(scenario: Scenario, amountSantim: bigint, reply: PaymentReply): PlannedCall {
+  const { world, scope, books } = scenario;
   const payment: Payment = { sessionId: '', transactionId: '', amountSantim, attempts: [] };
   return {
-    isFree: true,
-    may: !play.isSuspended,
+    mayRepeat: true,
+    mustChange: !scenario.isSuspended,
     call: async () => {
-      if (play.isSuspended) return false;
+      if (scenario.isSuspended) return false;
       const session = await buildSession(world, scope, { amountSantim });
       Object.assign(payment, { sessionId: session.sessionId, transactionId: session.transactionId });
       const id = await buildAttempt(world, { ...scope, sessionId: session.sessionId });
       payment.attempts.push(newAttempt(id));
-      script(play, says, () => payment);
+      script(scenario, reply, () => payment);
       await world.checkAttempt(id, { notifyWorkflow: true });
       return true;
     },
-    note: () => {
+    record: () => {
       books.payments.push(payment);
-      note(play, payment);
+      recordOutcomes(scenario, payment);
     },
   };
 }
 
-/** Another try; whether the session has room for one the session says. */
-function payAgain({ world, scope }: Play, payment: Payment | undefined): Act | null {
+/** Another attempt; the session itself decides whether it accepts one. */
+function payAgain({ world, scope }: Scenario, payment: Payment | undefined): PlannedCall | null {
   if (!payment) return null;
   let id = '';
   const isKnown = (): boolean => payment.attempts.some((attempt) => attempt.id === id);
   return {
-    may: null,
+    mustChange: null,
     call: async () => {
       id = await buildAttempt(world, { ...scope, sessionId: payment.sessionId });
       return !isKnown();
     },
-    note: () => void payment.attempts.push(newAttempt(id)),
+    record: () => void payment.attempts.push(newAttempt(id)),
   };
 }
 
-function hear(play: Play, tried: Tried | undefined, says: PaymentWord): Act | null {
-  if (!tried) return null;
-  const { payment, attempt } = tried;
+function query(scenario: Scenario, chosen: ChosenAttempt | undefined, reply: PaymentReply): PlannedCall | null {
+  if (!chosen) return null;
+  const { payment, attempt } = chosen;
   return {
-    may: attempt.came ? false : null,
+    mustChange: attempt.received ? false : null,
     call: async () => {
-      script(play, says, () => payment);
-      const { queried } = await play.world.checkAttempt(attempt.id, { notifyWorkflow: true });
+      script(scenario, reply, () => payment);
+      const { queried } = await scenario.world.checkAttempt(attempt.id, { notifyWorkflow: true });
       return queried;
     },
-    note: () => note(play, payment),
+    record: () => recordOutcomes(scenario, payment),
   };
 }
 
-/** Its time is over, or the customer gives up: the provider is asked a last time, and may say anything. */
-function end(play: Play, tried: Tried | undefined, step: { do: string; says: PaymentWord }): Act | null {
-  if (!tried) return null;
-  const { world } = play;
-  const { sessionId } = tried.payment;
+/** The session expires or is cancelled: the provider is queried once more and may give any reply. */
+function end(
+  scenario: Scenario,
+  chosen: ChosenAttempt | undefined,
+  step: { do: string; reply: PaymentReply },
+): PlannedCall | null {
+  if (!chosen) return null;
+  const { world } = scenario;
+  const { sessionId } = chosen.payment;
   return {
-    isFree: true,
-    may: null,
+    mayRepeat: true,
+    mustChange: null,
     call: async () => {
-      script(play, step.says, () => tried.payment);
+      script(scenario, step.reply, () => chosen.payment);
       if (step.do === 'cancelSession') await world.endUnpaid(sessionId, 'CANCELLED');
-      else await world.expireAttempt(tried.attempt.id, world.clock());
+      else await world.expireAttempt(chosen.attempt.id, world.clock());
       await expireSessionIfDue(world.runInTransaction, sessionId, world.clock());
       return true;
     },
-    note: () => note(play, tried.payment),
+    record: () => recordOutcomes(scenario, chosen.payment),
   };
 }
 
-function decideHeld(play: Play, tried: Tried | undefined, word: 'acceptHeld' | 'returnHeld'): Act | null {
-  if (!tried) return null;
-  const { payment, attempt } = tried;
-  const at = play.world.clock();
+function decideHeld(
+  scenario: Scenario,
+  chosen: ChosenAttempt | undefined,
+  decision: 'acceptHeld' | 'returnHeld',
+): PlannedCall | null {
+  if (!chosen) return null;
+  const { payment, attempt } = chosen;
+  const at = scenario.world.clock();
   const choice = { transactionId: payment.transactionId, attemptId: attempt.id, at };
-  const { came, decided } = attempt;
-  const waits = came !== null && came.as !== 'EXACT' && decided === null;
-  const isAccepted = word === 'acceptHeld';
+  const { received, decided } = attempt;
+  const isHeld = received !== null && received.as !== 'EXACT' && decided === null;
+  const isAccepted = decision === 'acceptHeld';
   return {
-    may: waits && (!isAccepted || came.isBirr),
+    mustChange: isHeld && (!isAccepted || received.isBirr),
     call: () =>
-      play.world.runInTransaction(async (tx) => {
-        const back = { ...choice, reason: 'Not what was asked for', reference: `RET-${attempt.id}` };
+      scenario.world.runInTransaction(async (tx) => {
+        const back = { ...choice, reason: 'Not the requested amount', reference: `RET-${attempt.id}` };
         const held = await (isAccepted ? acceptHeldPayment(tx, choice) : returnHeldPayment(tx, back));
         return held.isNew;
       }),
-    note: () => void (attempt.decided = isAccepted ? 'ACCEPTED' : 'RETURNED'),
+    record: () => void (attempt.decided = isAccepted ? 'ACCEPTED' : 'RETURNED'),
   };
 }
 
-/** Time goes by, and sessions whose time is over end. */
-async function pass({ world, books }: Play, minutes: number): Promise<boolean> {
+/** Advances the clock, and ends the expired sessions. */
+async function pass({ world, books }: Scenario, minutes: number): Promise<boolean> {
   world.pass(minutes * 60_000);
   for (const { sessionId } of books.payments)
     await expireSessionIfDue(world.runInTransaction, sessionId, world.clock());
   return true;
 }
 
-function turn(play: Play, isSuspended: boolean): Act {
+function setSuspended(scenario: Scenario, isSuspended: boolean): PlannedCall {
   const status = isSuspended ? 'SUSPENDED' : 'ACTIVE';
   return {
-    may: play.isSuspended !== isSuspended,
-    call: () => play.world.runInTransaction(({ trx }) => setMerchantStatus(trx, play.scope.merchantId, status)),
-    note: () => void (play.isSuspended = isSuspended),
+    mustChange: scenario.isSuspended !== isSuspended,
+    call: () => scenario.world.runInTransaction(({ trx }) => setMerchantStatus(trx, scenario.scope.merchantId, status)),
+    record: () => void (scenario.isSuspended = isSuspended),
   };
 }

@@ -11,88 +11,96 @@ import { linkAccount } from '../support/settlements.ts';
 import { expectedOf, type Books } from './money-model.ts';
 import { planPayment } from './money-payments.ts';
 import { planSettlement } from './money-settlements.ts';
-import type { AuditContext, Step, Story } from './money-steps.ts';
+import type { Action, Step, Story } from './money-steps.ts';
 import { planWithdrawal } from './money-withdrawals.ts';
 
 const MONDAY = new Date('2027-01-18T06:00:00.000Z');
 
-/** One merchant, its provider and its operators, with the books that are kept beside the ledger. */
-export type Play = {
+/** A merchant with its provider, its operators, and the model beside the ledger. */
+export type Scenario = {
   world: World;
   checkPayout: CheckPayout;
   scope: MerchantScope;
   isSuspended: boolean;
   books: Books;
-  /** Since the step began. */
-  heard: { orderId: string; said: ProviderOutcome | PayoutOutcome }[];
-  /** What never may happen and was seen while a provider was asked. */
-  wrong: string[];
+  /** The provider's outcomes since the step began. */
+  outcomes: { orderId: string; outcome: ProviderOutcome | PayoutOutcome }[];
+  /** Violations observed during the provider's requests. */
+  violations: string[];
 };
 
-/** One deed on the real operations. */
-export type Act = {
-  /** Whether it changed, or asked, anything. */
+/** A call of a real operation, and its effect on the model. */
+export type PlannedCall = {
+  /** Returns whether it changed state or queried the provider. */
   call: () => Promise<boolean>;
-  /** Whether it must; null where the books cannot say. */
-  may: boolean | null;
-  /** The same in the books. */
-  note: () => void;
-  /** Said once more it may change something else after all. */
-  isFree?: boolean;
+  /** Whether it must do so; null if the model cannot predict it. */
+  mustChange: boolean | null;
+  /** Applies the same change to the model. */
+  record: () => void;
+  /** Whether a repetition may have another effect. */
+  mayRepeat?: boolean;
 };
 
-export async function newPlay({ db }: TestDatabase): Promise<Play> {
+export async function startScenario({ db }: TestDatabase): Promise<Scenario> {
   const world = buildWorld(db, { start: MONDAY });
   const scope = await buildMerchant(db);
   const { merchantId } = scope;
   await linkAccount(world, scope);
-  // The clock goes back now and then, but not to before the account was there.
+  // The clock moves back at times, but not before the account was linked.
   world.pass(HOUR_MS);
   await db.transaction((trx) =>
     setReviewPolicy(trx, { merchantId, largeAmountSantim: 200_00n, twoPersonSantim: 500_00n, perHourMax: 20 }),
   );
-  const books = { payments: [], outs: [], settlements: [] };
-  return { world, checkPayout: createCheckPayout(world), scope, isSuspended: false, books, heard: [], wrong: [] };
+  const books = { payments: [], payouts: [], settlements: [] };
+  return {
+    world,
+    checkPayout: createCheckPayout(world),
+    scope,
+    isSuspended: false,
+    books,
+    outcomes: [],
+    violations: [],
+  };
 }
 
-/** Does all steps; after each the balance is what the books say, and what changed nothing has left no trace. */
-export async function playAll(play: Play, { begin, steps }: Story): Promise<void> {
-  for (const context of begin) await doFirst(play, context);
-  let before = await traceOf(play);
+/** Runs all steps; after each the balance equals the model's, and calls without a change leave no trace. */
+export async function runScenario(scenario: Scenario, { begin, steps }: Story): Promise<void> {
+  for (const action of begin) await runFirst(scenario, action);
+  let before = await traceOf(scenario);
   for (const step of steps) {
-    play.heard = [];
-    const act = plan(play, step);
-    if (!act) continue;
-    const changed = await isDone(act);
-    if (act.may !== null) expect({ step, changed }).toEqual({ step, changed: act.may });
-    if (changed) act.note();
-    const after = await traceOf(play);
+    scenario.outcomes = [];
+    const planned = plan(scenario, step);
+    if (!planned) continue;
+    const changed = await perform(planned);
+    if (planned.mustChange !== null) expect({ step, changed }).toEqual({ step, changed: planned.mustChange });
+    if (changed) planned.record();
+    const after = await traceOf(scenario);
     if (!changed) expect({ step, trace: after }).toEqual({ step, trace: before });
-    expectBalance(after, play, step);
-    if (step.twice && !act.isFree) {
-      if (await isDone(act)) act.note();
-      expect({ again: step, trace: await traceOf(play) }).toEqual({ again: step, trace: after });
+    expectBalance(after, scenario, step);
+    if (step.twice && !planned.mayRepeat) {
+      if (await perform(planned)) planned.record();
+      expect({ again: step, trace: await traceOf(scenario) }).toEqual({ again: step, trace: after });
     }
-    expect(play.wrong).toEqual([]);
+    expect(scenario.violations).toEqual([]);
     before = after;
   }
 }
 
-async function doFirst(play: Play, context: AuditContext): Promise<void> {
-  const act = plan(play, { ...context, twice: false });
-  if (!act || !(await act.call())) throw new Error(`nothing came of ${JSON.stringify(context)}`);
-  act.note();
-  play.heard.length = 0;
+async function runFirst(scenario: Scenario, action: Action): Promise<void> {
+  const planned = plan(scenario, { ...action, twice: false });
+  if (!planned || !(await planned.call())) throw new Error(`no effect of ${JSON.stringify(action)}`);
+  planned.record();
+  scenario.outcomes.length = 0;
 }
 
-function plan(play: Play, step: Step): Act | null {
-  return planPayment(play, step) ?? planWithdrawal(play, step) ?? planSettlement(play, step);
+function plan(scenario: Scenario, step: Step): PlannedCall | null {
+  return planPayment(scenario, step) ?? planWithdrawal(scenario, step) ?? planSettlement(scenario, step);
 }
 
-/** false: refused, as people are, or nothing was left to do. Whatever else is thrown is a bug. */
-async function isDone(act: Act): Promise<boolean> {
+/** False if the call is rejected with an `AppError` or has no effect. Other errors are bugs. */
+async function perform(planned: PlannedCall): Promise<boolean> {
   try {
-    return await act.call();
+    return await planned.call();
   } catch (error) {
     if (error instanceof AppError) return false;
     throw error;
@@ -102,37 +110,37 @@ async function isDone(act: Act): Promise<boolean> {
 type Balances = Pick<ReturnType<typeof expectedOf>, 'available' | 'reserved' | 'fees' | 'settled'>;
 type Trace = { rows: string; enqueued: number } & { [key in keyof Balances]: bigint | null };
 
-function expectBalance(trace: Trace, { books }: Play, step: Step): void {
+function expectBalance(trace: Trace, { books }: Scenario, step: Step): void {
   const { rows: _, enqueued: __, ...found } = trace;
   const { available, reserved, fees, settled } = expectedOf(books);
-  // Who never had any has no balance.
+  // A merchant without any movement has no balance.
   if (found.available === null && available === 0n) return;
   expect({ step, ...found }).toEqual({ step, available, reserved, fees, settled });
 }
 
-/** Every row of the merchant's, but for when its providers were asked, as one text: the same when nothing has changed. */
-async function traceOf({ world, scope }: Play): Promise<Trace> {
+/** A hash of all rows of the merchant, without the times of provider queries: equal if nothing has changed. */
+async function traceOf({ world, scope }: Scenario): Promise<Trace> {
   const [trace] = await rows<Omit<Trace, 'enqueued'>>(
     world.db,
-    `WITH outs AS (SELECT * FROM withdrawal WHERE merchant_id = :merchantId),
+    `WITH payouts AS (SELECT * FROM withdrawal WHERE merchant_id = :merchantId),
           paid AS (SELECT * FROM transaction WHERE merchant_id = :merchantId),
           tries AS (SELECT a.* FROM payment_attempt a WHERE a.transaction_id IN (SELECT id FROM paid)),
           settled AS (SELECT * FROM settlement WHERE merchant_id = :merchantId),
-          taken AS (SELECT * FROM bank_receipt WHERE withdrawal_id IN (SELECT id FROM outs)),
-          ids AS (SELECT id FROM outs UNION ALL SELECT id FROM paid UNION ALL SELECT id FROM settled UNION ALL SELECT id FROM taken)
+          taken AS (SELECT * FROM bank_receipt WHERE withdrawal_id IN (SELECT id FROM payouts)),
+          ids AS (SELECT id FROM payouts UNION ALL SELECT id FROM paid UNION ALL SELECT id FROM settled UNION ALL SELECT id FROM taken)
      SELECT md5(string_agg(line, ' ' ORDER BY line)) AS rows, max(available_santim) AS available,
             max(reserved_santim) AS reserved, max(fees_santim) AS fees, max(settled_santim) AS settled
      FROM (
-       SELECT (to_jsonb(o) - 'lease_until' - 'last_checked_at')::text AS line FROM outs o
+       SELECT (to_jsonb(o) - 'lease_until' - 'last_checked_at')::text AS line FROM payouts o
        UNION ALL SELECT to_jsonb(p)::text FROM paid p
        UNION ALL SELECT (to_jsonb(a) - 'lease_until' - 'last_checked_at')::text FROM tries a
        UNION ALL SELECT to_jsonb(s)::text FROM settled s
        UNION ALL SELECT to_jsonb(t)::text FROM taken t
        UNION ALL SELECT to_jsonb(s)::text FROM checkout_session s WHERE s.transaction_id IN (SELECT id FROM paid)
-       UNION ALL SELECT to_jsonb(l)::text FROM withdrawal_timeline l WHERE l.withdrawal_id IN (SELECT id FROM outs)
-       UNION ALL SELECT to_jsonb(l)::text FROM withdrawal_approval l WHERE l.withdrawal_id IN (SELECT id FROM outs)
-       UNION ALL SELECT to_jsonb(c)::text FROM payout_case c WHERE c.withdrawal_id IN (SELECT id FROM outs)
-       UNION ALL SELECT to_jsonb(l)::text FROM withdrawal_resolution l WHERE l.withdrawal_id IN (SELECT id FROM outs)
+       UNION ALL SELECT to_jsonb(l)::text FROM withdrawal_timeline l WHERE l.withdrawal_id IN (SELECT id FROM payouts)
+       UNION ALL SELECT to_jsonb(l)::text FROM withdrawal_approval l WHERE l.withdrawal_id IN (SELECT id FROM payouts)
+       UNION ALL SELECT to_jsonb(c)::text FROM payout_case c WHERE c.withdrawal_id IN (SELECT id FROM payouts)
+       UNION ALL SELECT to_jsonb(l)::text FROM withdrawal_resolution l WHERE l.withdrawal_id IN (SELECT id FROM payouts)
        UNION ALL SELECT to_jsonb(l)::text FROM transaction_timeline l WHERE l.transaction_id IN (SELECT id FROM paid)
        UNION ALL SELECT to_jsonb(l)::text FROM settlement_timeline l WHERE l.settlement_id IN (SELECT id FROM settled)
        UNION ALL SELECT e.id FROM webhook_event e WHERE e.merchant_id = :merchantId AND e.environment = 'sandbox'
@@ -146,17 +154,20 @@ async function traceOf({ world, scope }: Play): Promise<Trace> {
   return { ...trace, enqueued: world.enqueued.length };
 }
 
-/** At the end: every row stands where the books say, and so does each account, whose entries are in the order of time. */
-export async function expectBooks(play: Play): Promise<void> {
-  const { world, scope, books } = play;
-  await expectOrderOfTime(play);
+/**
+ * Asserts at the end that each row has the model's status, and each account the model's balance, with entries in order
+ * of time.
+ */
+export async function expectBooks(scenario: Scenario): Promise<void> {
+  const { world, scope, books } = scenario;
+  await expectOrderOfTime(scenario);
   const found = await rows<{ id: string; status: string }>(
     world.db,
     `SELECT id, status FROM withdrawal WHERE merchant_id = :merchantId
      UNION ALL SELECT id, status FROM settlement WHERE merchant_id = :merchantId`,
     { ...scope },
   );
-  const enqueued = [...books.outs, ...books.settlements].map(({ id, status }) => ({ id, status }));
+  const enqueued = [...books.payouts, ...books.settlements].map(({ id, status }) => ({ id, status }));
   const byId = (one: { id: string }, other: { id: string }): number => (one.id < other.id ? -1 : 1);
   expect(found.toSorted(byId)).toEqual(enqueued.toSorted(byId));
   const accounts = await rows<{ kind: string; santim: bigint }>(
@@ -180,8 +191,8 @@ export async function expectBooks(play: Play): Promise<void> {
   }).toEqual(expected);
 }
 
-/** Each entry is of its fact's time, or of the latest before it where a clock was behind. */
-async function expectOrderOfTime({ world, scope }: Play): Promise<void> {
+/** Each entry has the time of its posting, or the latest time before it if the clock was behind. */
+async function expectOrderOfTime({ world, scope }: Scenario): Promise<void> {
   const outOfOrder = await rows(
     world.db,
     `SELECT * FROM (

@@ -4,55 +4,60 @@ import { createSettlement } from '../../src/settlements/create.ts';
 import { approveSettlement, cancelSettlement, rejectSettlement } from '../../src/settlements/decide.ts';
 import { bookLateCredit, dismissLateCredit } from '../../src/settlements/late-credit.ts';
 import type { TransitionResult } from '../../src/settlements/transition.ts';
-import { expectedOf, type RecheckResult } from './money-model.ts';
+import { expectedOf, type ModelSettlement } from './money-model.ts';
 import { choose } from './money-payments.ts';
-import type { Act, Play } from './money-scenarios.ts';
-import type { SettlementActionName, Step } from './money-steps.ts';
+import type { PlannedCall, Scenario } from './money-scenarios.ts';
+import type { SettlementCommand, Step } from './money-steps.ts';
 
-/** The platform's least settlement. */
-const LEAST = 10_00n;
+/** The platform's minimum settlement. */
+const MINIMUM = 10_00n;
 
-/** What a step does to settlements; null for another's step. */
-export function planSettlement(play: Play, step: Step): Act | null {
-  if (step.do === 'settle') return settle(play, step.santim === 'all' ? 'all' : BigInt(step.santim));
+/** The calls for steps of settlements; null for other steps. */
+export function planSettlement(scenario: Scenario, step: Step): PlannedCall | null {
+  if (step.do === 'requestSettlement')
+    return requestSettlement(scenario, step.santim === 'all' ? 'all' : BigInt(step.santim));
   if (step.do !== 'settlement') return null;
-  const settled = choose(play.books.settlements, step.pick);
-  return settled ? move(play, settled, step.what) : null;
+  const settlement = choose(scenario.books.settlements, step.pick);
+  return settlement ? transition(scenario, settlement, step.command) : null;
 }
 
-function settle(play: Play, amount: bigint | 'all'): Act {
-  const { world, scope, books } = play;
+function requestSettlement(scenario: Scenario, amount: bigint | 'all'): PlannedCall {
+  const { world, scope, books } = scenario;
   const { available } = expectedOf(books);
   const wanted = amount === 'all' ? available : amount;
   const queried = { requestId: `SETTLE-${books.settlements.length + 1}`, amount, requestedBy: 'key_test' };
   let id = '';
   return {
-    may: wanted <= available && wanted >= LEAST,
+    mustChange: wanted <= available && wanted >= MINIMUM,
     call: () =>
       world.runInTransaction(async (tx) => {
         const { row, isNew } = await createSettlement({ tx, clock: world.clock }, scope, queried);
         ({ id } = row);
         return isNew;
       }),
-    note: () => {
+    record: () => {
       books.settlements.push({ id, amountSantim: wanted, status: 'REQUESTED', late: null, returned: false });
     },
   };
 }
 
-/** Where it goes from where it stands; null: it must not move. */
-function whither(settled: RecheckResult, what: SettlementActionName, play: Play): RecheckResult['status'] | null {
-  const { status } = settled;
-  const { available } = expectedOf(play.books);
-  switch (what) {
+/** The status after the command; null if it must not change. */
+function nextStatus(
+  settlement: ModelSettlement,
+  command: SettlementCommand,
+  scenario: Scenario,
+): ModelSettlement['status'] | null {
+  const { status } = settlement;
+  const { available } = expectedOf(scenario.books);
+  switch (command) {
     case 'approve':
-      return status === 'REQUESTED' && !play.isSuspended ? 'APPROVED' : null;
+      return status === 'REQUESTED' && !scenario.isSuspended ? 'APPROVED' : null;
     case 'reject':
       return status === 'REQUESTED' ? 'REJECTED' : null;
     case 'cancel':
       return status === 'REQUESTED' ? 'CANCELLED' : null;
     case 'sent':
-      return status === 'APPROVED' && !play.isSuspended ? 'PROCESSING' : null;
+      return status === 'APPROVED' && !scenario.isSuspended ? 'PROCESSING' : null;
     case 'credited':
     case 'creditedAgain':
       return status === 'PROCESSING' ? 'COMPLETED' : null;
@@ -61,39 +66,42 @@ function whither(settled: RecheckResult, what: SettlementActionName, play: Play)
     case 'returned':
       return status === 'COMPLETED' ? 'FAILED' : null;
     case 'book':
-      return settled.late === 'waits' && !settled.returned && available >= settled.amountSantim ? 'COMPLETED' : null;
+      return settlement.late === 'open' && !settlement.returned && available >= settlement.amountSantim
+        ? 'COMPLETED'
+        : null;
     case 'dismiss':
-      return settled.late === 'waits' ? 'FAILED' : null;
+      return settlement.late === 'open' ? 'FAILED' : null;
     default:
-      return what satisfies never;
+      return command satisfies never;
   }
 }
 
-function move(play: Play, settled: RecheckResult, what: SettlementActionName): Act {
-  const to = whither(settled, what, play);
-  const isCredit = what === 'credited' || what === 'creditedAgain';
-  // What was credited after a failure is only noted, unless it was heard of before.
-  const mayBeLate = isCredit && settled.status === 'FAILED';
+function transition(scenario: Scenario, settlement: ModelSettlement, command: SettlementCommand): PlannedCall {
+  const to = nextStatus(settlement, command, scenario);
+  const isCredit = command === 'credited' || command === 'creditedAgain';
+  // A credit after a failure is recorded only, unless it was reported before.
+  const mayBeLate = isCredit && settlement.status === 'FAILED';
   return {
-    may: mayBeLate ? null : to !== null,
-    call: async () => (await play.world.runInTransaction((tx) => doIt(play, tx, { id: settled.id, what }))).changed,
-    note: () => {
-      if (mayBeLate) settled.late = 'waits';
-      else if (to !== null) settled.status = to;
-      if (what === 'book' || what === 'dismiss') settled.late = 'over';
-      if (what === 'returned') settled.returned = true;
+    mustChange: mayBeLate ? null : to !== null,
+    call: async () =>
+      (await scenario.world.runInTransaction((tx) => execute(scenario, tx, { id: settlement.id, command }))).changed,
+    record: () => {
+      if (mayBeLate) settlement.late = 'open';
+      else if (to !== null) settlement.status = to;
+      if (command === 'book' || command === 'dismiss') settlement.late = 'closed';
+      if (command === 'returned') settlement.returned = true;
     },
   };
 }
 
-function doIt(
-  { world }: Play,
+function execute(
+  { world }: Scenario,
   tx: UnitOfWork,
-  { id, what }: { id: string; what: SettlementActionName },
+  { id, command }: { id: string; command: SettlementCommand },
 ): Promise<TransitionResult> {
   const at = world.clock();
   const by = { operatorId: 'opr_1', at };
-  switch (what) {
+  switch (command) {
     case 'approve':
       return approveSettlement(tx, id, by);
     case 'reject':
@@ -115,6 +123,6 @@ function doIt(
     case 'dismiss':
       return dismissLateCredit(tx, id, { ...by, reason: 'None.' });
     default:
-      return what satisfies never;
+      return command satisfies never;
   }
 }

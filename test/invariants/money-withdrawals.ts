@@ -5,38 +5,46 @@ import { readWithdrawal } from '../../src/withdrawals/queries.ts';
 import { resolveWithdrawal } from '../../src/withdrawals/resolve.ts';
 import { approveWithdrawal, cancelWithdrawal, rejectWithdrawal } from '../../src/withdrawals/review.ts';
 import { UNKNOWN_PAYOUT, NOT_THERE, PAID_OUT, REFUSED, TAKEN } from '../support/withdrawals.ts';
-import { expectedOf, hearPayout, keeps, mayResolve, resolveOut, takes, type Out } from './money-model.ts';
+import {
+  expectedOf,
+  applyPayoutOutcome,
+  finalDebitOf,
+  mayResolve,
+  resolvePayout,
+  debitOf,
+  type Payout,
+} from './money-model.ts';
 import { choose } from './money-payments.ts';
-import type { Act, Play } from './money-scenarios.ts';
-import type { PayoutWord, Step } from './money-steps.ts';
+import type { PlannedCall, Scenario } from './money-scenarios.ts';
+import type { PayoutReply, Step } from './money-steps.ts';
 
-/** What a step does to withdrawals; null for another's step. */
-export function planWithdrawal(play: Play, step: Step): Act | null {
-  if (step.do === 'withdraw') return withdraw(play, BigInt(step.santim));
+/** The calls for steps of withdrawals; null for other steps. */
+export function planWithdrawal(scenario: Scenario, step: Step): PlannedCall | null {
+  if (step.do === 'withdraw') return withdraw(scenario, BigInt(step.santim));
   if (!('pick' in step)) return null;
-  const out = choose(play.books.outs, step.pick);
-  if (!out) return null;
+  const payout = choose(scenario.books.payouts, step.pick);
+  if (!payout) return null;
   // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- the rest is not about withdrawals
   switch (step.do) {
     case 'withdrawAgain':
-      return withdrawAgain(play, out, step.isOther);
+      return withdrawAgain(scenario, payout, step.isOther);
     case 'approve':
-      return approve(play, out, step.operator);
+      return approve(scenario, payout, step.operator);
     case 'reject':
     case 'cancel':
-      return stop(play, out, step.do);
-    case 'takeBack':
-      return takeBack(play, out);
+      return stop(scenario, payout, step.do);
+    case 'recover':
+      return recover(scenario, payout);
     case 'check':
-      return check(play, out, step);
+      return check(scenario, payout, step);
     case 'resolve':
-      return resolve(play, out, step);
+      return resolve(scenario, payout, step);
     default:
       return null;
   }
 }
 
-function ask({ world, scope }: Play, { requestId, amountSantim }: Pick<Out, 'requestId' | 'amountSantim'>) {
+function request({ world, scope }: Scenario, { requestId, amountSantim }: Pick<Payout, 'requestId' | 'amountSantim'>) {
   const wanted = {
     requestId,
     amountSantim,
@@ -47,19 +55,19 @@ function ask({ world, scope }: Play, { requestId, amountSantim }: Pick<Out, 'req
   return world.runInTransaction((tx) => createWithdrawal({ ...world, tx }, scope, wanted));
 }
 
-function withdraw(play: Play, amountSantim: bigint): Act {
-  const { outs } = play.books;
-  const wanted = { requestId: `OUT-${outs.length + 1}`, amountSantim };
+function withdraw(scenario: Scenario, amountSantim: bigint): PlannedCall {
+  const { payouts } = scenario.books;
+  const wanted = { requestId: `OUT-${payouts.length + 1}`, amountSantim };
   let made = { id: '', approvalsNeeded: 0 };
   return {
-    may: takes(wanted) <= expectedOf(play.books).available,
+    mustChange: debitOf(wanted) <= expectedOf(scenario.books).available,
     call: async () => {
-      const { row, isNew } = await ask(play, wanted);
+      const { row, isNew } = await request(scenario, wanted);
       made = row;
       return isNew;
     },
-    note: () =>
-      void outs.push({
+    record: () =>
+      void payouts.push({
         ...wanted,
         id: made.id,
         approvalsNeeded: made.approvalsNeeded,
@@ -67,67 +75,68 @@ function withdraw(play: Play, amountSantim: bigint): Act {
         approvedBy: new Set(),
         sentAt: null,
         paidSantim: amountSantim,
-        saidPaid: [],
-        saidPaidWhilePending: false,
+        reportedPaid: [],
+        reportedPaidWhilePending: false,
         contradicted: false,
         resolved: false,
-        takenBack: 0n,
-        words: new Map(),
+        recovered: 0n,
+        approvals: new Map(),
       }),
   };
 }
 
-/** The same requestId is the same withdrawal, or refused. */
-function withdrawAgain(play: Play, out: Out, isOther: boolean): Act {
-  const wanted = { ...out, amountSantim: out.amountSantim + (isOther ? 1n : 0n) };
-  return { may: false, call: async () => (await ask(play, wanted)).isNew, note: () => {} };
+/** A repeated requestId returns the same withdrawal or is rejected. */
+function withdrawAgain(scenario: Scenario, payout: Payout, isOther: boolean): PlannedCall {
+  const wanted = { ...payout, amountSantim: payout.amountSantim + (isOther ? 1n : 0n) };
+  return { mustChange: false, call: async () => (await request(scenario, wanted)).isNew, record: () => {} };
 }
 
-const isApproved = ({ approvalsNeeded, approvedBy }: Out): boolean => approvedBy.size >= approvalsNeeded;
+const isApproved = ({ approvalsNeeded, approvedBy }: Payout): boolean => approvedBy.size >= approvalsNeeded;
 
-function approve(play: Play, out: Out, operatorId: string): Act {
-  const at = play.world.clock();
+function approve(scenario: Scenario, payout: Payout, operatorId: string): PlannedCall {
+  const at = scenario.world.clock();
   return {
-    may: out.status === 'PENDING' && !isApproved(out) && !play.isSuspended && !out.approvedBy.has(operatorId),
+    mustChange:
+      payout.status === 'PENDING' && !isApproved(payout) && !scenario.isSuspended && !payout.approvedBy.has(operatorId),
     call: async () => {
-      await play.world.runInTransaction((tx) => approveWithdrawal(tx, out.id, { operatorId, at }));
+      await scenario.world.runInTransaction((tx) => approveWithdrawal(tx, payout.id, { operatorId, at }));
       return true;
     },
-    note: () => void out.approvedBy.add(operatorId),
+    record: () => void payout.approvedBy.add(operatorId),
   };
 }
 
-/** Only before it was ever sent. */
-function stop({ world }: Play, out: Out, word: 'reject' | 'cancel'): Act {
+/** Possible only before the first submission. */
+function stop({ world }: Scenario, payout: Payout, decision: 'reject' | 'cancel'): PlannedCall {
   const at = world.clock();
   return {
-    may: out.status === 'PENDING' && out.sentAt === null,
+    mustChange: payout.status === 'PENDING' && payout.sentAt === null,
     call: async () => {
       await world.runInTransaction(async (tx) => {
-        if (word === 'cancel') return cancelWithdrawal(tx, await readWithdrawal(tx.trx, out.id), at);
-        return rejectWithdrawal(tx, out.id, { operatorId: 'opr_1', at, reason: 'No.' });
+        if (decision === 'cancel') return cancelWithdrawal(tx, await readWithdrawal(tx.trx, payout.id), at);
+        return rejectWithdrawal(tx, payout.id, { operatorId: 'opr_1', at, reason: 'No.' });
       });
       return true;
     },
-    note: () => void (out.status = word === 'cancel' ? 'CANCELLED' : 'REJECTED'),
+    record: () => void (payout.status = decision === 'cancel' ? 'CANCELLED' : 'REJECTED'),
   };
 }
 
-function takeBack({ world }: Play, out: Out): Act {
-  const excess = out.paidSantim - out.amountSantim;
-  const back = { withdrawalId: out.id, reference: `BACK-${out.id}`, at: world.clock() };
+function recover({ world }: Scenario, payout: Payout): PlannedCall {
+  const excess = payout.paidSantim - payout.amountSantim;
+  const back = { withdrawalId: payout.id, reference: `BACK-${payout.id}`, at: world.clock() };
   return {
-    may: out.status === 'SUCCESS' && excess > 0n && out.takenBack === 0n,
+    mustChange: payout.status === 'SUCCESS' && excess > 0n && payout.recovered === 0n,
     call: () => world.runInTransaction(async (tx) => (await recordRecovery(tx, back)).isNew),
-    note: () => void (out.takenBack = excess),
+    record: () => void (payout.recovered = excess),
   };
 }
 
-function outcomeOf(word: PayoutWord, out: Out): PayoutOutcome {
-  const { amountSantim } = out;
-  const paid = { ...PAID_OUT, providerReference: `OUT-${out.id}`, amountSantim };
+function outcomeOf(reply: PayoutReply, payout: Payout): PayoutOutcome {
+  const { amountSantim } = payout;
+  const paid = { ...PAID_OUT, providerReference: `OUT-${payout.id}`, amountSantim };
   const back = { ...paid, kind: 'reversed', providerCode: 'REVERSED' } as const;
-  switch (word) {
+  switch (reply) {
     case 'accepted':
       return TAKEN;
     case 'pending':
@@ -147,92 +156,111 @@ function outcomeOf(word: PayoutWord, out: Out): PayoutOutcome {
     case 'reversed':
       return back;
     case 'reversedPaid':
-      return { ...back, amountSantim: out.paidSantim };
+      return { ...back, amountSantim: payout.paidSantim };
     case 'reversedPart':
       return { ...back, amountSantim: amountSantim - 100n };
     default:
-      return word satisfies never;
+      return reply satisfies never;
   }
 }
 
-/** The provider answers so, one after the other, and the last one for ever. A sending is never answered "not found". */
-function script(play: Play, out: Out, { says, queryOnly }: Pick<Check, 'says' | 'queryOnly'>): void {
-  const { provider, clock } = play.world;
-  const answer = (word: PayoutWord) => async (): Promise<PayoutOutcome> => {
+/** Scripts these replies of the provider in order, the last one repeatedly. A submission never gets "not found". */
+function script(
+  scenario: Scenario,
+  payout: Payout,
+  { replies, queryOnly }: Pick<Check, 'replies' | 'queryOnly'>,
+): void {
+  const { provider, clock } = scenario.world;
+  const reply = (name: PayoutReply) => async (): Promise<PayoutOutcome> => {
     const queried = provider.payoutQueries.at(-1);
-    const isSending = queried?.question === 'payout';
+    const isSending = queried?.operation === 'payout';
     if (isSending) {
-      out.sentAt ??= clock();
-      const isMeant = queried.orderId === out.id && queried.order?.amountSantim === out.amountSantim;
-      const isDue = out.status === 'PENDING' && isApproved(out) && !out.saidPaidWhilePending;
-      if (!isMeant || !isDue || play.isSuspended || queryOnly)
-        play.wrong.push(`${out.id} was sent as ${queried.orderId}`);
+      payout.sentAt ??= clock();
+      const isRightOrder = queried.orderId === payout.id && queried.order?.amountSantim === payout.amountSantim;
+      const isDue = payout.status === 'PENDING' && isApproved(payout) && !payout.reportedPaidWhilePending;
+      if (!isRightOrder || !isDue || scenario.isSuspended || queryOnly)
+        scenario.violations.push(`${payout.id} was sent as ${queried.orderId}`);
     }
-    const said = outcomeOf(isSending && word === 'not-found' ? 'unknown' : word, out);
-    play.heard.push({ orderId: out.id, said });
-    return said;
+    const outcome = outcomeOf(isSending && name === 'not-found' ? 'unknown' : name, payout);
+    scenario.outcomes.push({ orderId: payout.id, outcome });
+    return outcome;
   };
-  provider.returnsForPayouts(...says.map(answer));
+  provider.returnsForPayouts(...replies.map(reply));
 }
 
 type Check = Extract<Step, { do: 'check' }>;
 
-function check(play: Play, out: Out, step: Check): Act {
-  const { says, proof, queryOnly } = step;
-  const isQueryable = out.status === 'PENDING' || out.status === 'SUCCESS' || (proof && out.status === 'FAILED');
-  const isSendable = out.sentAt !== null || (!play.isSuspended && !queryOnly);
+function check(scenario: Scenario, payout: Payout, step: Check): PlannedCall {
+  const { replies, proof, queryOnly } = step;
+  const isQueryable =
+    payout.status === 'PENDING' || payout.status === 'SUCCESS' || (proof && payout.status === 'FAILED');
+  const isSendable = payout.sentAt !== null || (!scenario.isSuspended && !queryOnly);
   return {
-    may: isQueryable && isApproved(out) && isSendable,
-    // Of several words the last one is new the second time, and doubt may lead to another sending.
-    isFree: says.length > 1 || says[0] === 'not-found',
+    mustChange: isQueryable && isApproved(payout) && isSendable,
+    // After several replies the last one is new for the repetition, and an unknown outcome may lead to another
+    // submission.
+    mayRepeat: replies.length > 1 || replies[0] === 'not-found',
     call: async () => {
-      script(play, out, step);
-      const { queried } = await play.checkPayout(out.id, { minIntervalMs: 0, notifyWorkflow: true, proof, queryOnly });
+      script(scenario, payout, step);
+      const { queried } = await scenario.checkPayout(payout.id, {
+        minIntervalMs: 0,
+        notifyWorkflow: true,
+        proof,
+        queryOnly,
+      });
       return queried;
     },
-    note: () => {
-      // Of "not found" and the answer to the sending after it only the latter counts.
-      const last = play.heard.splice(0).at(-1);
-      if (last) hearPayout(out, last.said as PayoutOutcome);
+    record: () => {
+      // After "not found" only the reply to the resubmission counts.
+      const last = scenario.outcomes.splice(0).at(-1);
+      if (last) applyPayoutOutcome(payout, last.outcome as PayoutOutcome);
     },
   };
 }
 
-function paidBy({ amountSantim, saidPaid }: Out, paid: Resolve['paid']): bigint | undefined {
-  if (paid === 'said') return saidPaid.at(-1);
-  if (paid === 'unsaid') return undefined;
+function paidBy({ amountSantim, reportedPaid }: Payout, paid: Resolve['paid']): bigint | undefined {
+  if (paid === 'reported') return reportedPaid.at(-1);
+  if (paid === 'unspecified') return undefined;
   return paid === 'less' ? amountSantim - 9n : amountSantim + 5_000_00n;
 }
 
 type Resolve = Extract<Step, { do: 'resolve' }>;
 
-function resolve(play: Play, out: Out, step: Resolve): Act {
-  const { world } = play;
+function resolve(scenario: Scenario, payout: Payout, step: Resolve): PlannedCall {
+  const { world } = scenario;
   const { outcome, operator } = step;
-  const paidSantim = outcome === 'FAILED' ? undefined : paidBy(out, step.paid);
-  const word = { outcome, paidSantim };
+  const paidSantim = outcome === 'FAILED' ? undefined : paidBy(payout, step.paid);
+  const result = { outcome, paidSantim };
   const at = world.clock();
-  const said = `${outcome} ${paidSantim}`;
+  const resultKey = `${outcome} ${paidSantim}`;
   let missing = 0;
   return {
-    may: mayResolve(out, word, at) ? null : false,
+    mustChange: mayResolve(payout, result, at) ? null : false,
     call: () =>
       world.runInTransaction(async (tx) => {
-        const resolution = { ...word, providerReference: `REF-${out.id}`, reason: 'They say so', operatorId: operator };
-        const resolved = await resolveWithdrawal(tx, out.id, { ...resolution, at });
+        const resolution = {
+          ...result,
+          providerReference: `REF-${payout.id}`,
+          reason: 'Confirmed by the provider',
+          operatorId: operator,
+        };
+        const resolved = await resolveWithdrawal(tx, payout.id, { ...resolution, at });
         ({ missing } = resolved);
         return resolved.isNew;
       }),
-    note: () => {
-      const voices = out.words.get(said) ?? new Set();
-      out.words.set(said, voices.add(operator));
+    record: () => {
+      const operators = payout.approvals.get(resultKey) ?? new Set();
+      payout.approvals.set(resultKey, operators.add(operator));
       if (missing > 0) return;
-      if (voices.size < out.approvalsNeeded) play.wrong.push(`${out.id} was resolved by ${voices.size}`);
-      const paid = { ...out, paidSantim: paidSantim ?? out.paidSantim };
+      if (operators.size < payout.approvalsNeeded)
+        scenario.violations.push(`${payout.id} was resolved by ${operators.size}`);
+      const paid = { ...payout, paidSantim: paidSantim ?? payout.paidSantim };
       const lacks =
-        out.status === 'FAILED' && outcome === 'COMPLETED' && keeps(paid) > expectedOf(play.books).available;
-      if (lacks) play.wrong.push(`${out.id} was paid after all by nobody's money`);
-      resolveOut(out, word);
+        payout.status === 'FAILED' &&
+        outcome === 'COMPLETED' &&
+        finalDebitOf(paid) > expectedOf(scenario.books).available;
+      if (lacks) scenario.violations.push(`${payout.id} was paid without the available balance`);
+      resolvePayout(payout, result);
     },
   };
 }

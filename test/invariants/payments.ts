@@ -8,10 +8,10 @@ import {
 } from '../../src/payments/states.ts';
 import type { Evidence } from './evidence.ts';
 
-/** A callback may be lost: polling finds the money within this (workflows/payment.ts). */
+/** A callback may be lost: polling finds the payment within this time (workflows/payment.ts). */
 const FOUND_WITHIN_MS = 90_000;
 
-/** I4: what the providers say was paid, and nothing else, is our SUCCESS, held or duplicate money. */
+/** I4: our SUCCESS, held and duplicate amounts are exactly the payments of the providers. */
 export async function providersTruth({ db, orders, now }: Evidence): Promise<string[]> {
   if (orders === null) return [];
   const attempts = await rows<{ id: string; status: string; amountSantim: bigint; accepted: boolean }>(
@@ -25,7 +25,7 @@ export async function providersTruth({ db, orders, now }: Evidence): Promise<str
     const attempt = byId.get(order.attemptId);
     byId.delete(order.attemptId);
     if (!attempt) {
-      problems.push(`the provider has an order ${order.attemptId} that no attempt of ours made`);
+      problems.push(`the provider has an order ${order.attemptId} that no attempt of ours created`);
       continue;
     }
     const paid = order.state === 'PAID';
@@ -54,7 +54,7 @@ type Story = {
   succeeded: number;
 };
 
-/** I5: only listed moves were made, and they end where the rows stand. */
+/** I5: timelines contain only allowed transitions and end in the status of the row. */
 export async function onlyListedMoves(evidence: Evidence): Promise<string[]> {
   const stories = await rows<Story>(
     evidence.db,
@@ -75,7 +75,7 @@ export async function onlyListedMoves(evidence: Evidence): Promise<string[]> {
     let at = first;
     if (at !== 'OPEN') problems.push(`transaction ${story.id} began as ${at ?? 'nothing'}`);
     for (const next of later) {
-      // A decline that ends an expired session is told twice: by the answer, and by the end.
+      // A decline that ends an expired session has two rows: the provider's response and the end.
       if (next !== at && at !== undefined && !SESSION_TRANSITIONS[at].includes(next))
         problems.push(`transaction ${story.id} went from ${at} to ${next}`);
       at = next;
@@ -90,11 +90,11 @@ export async function onlyListedMoves(evidence: Evidence): Promise<string[]> {
   });
 }
 
-/** I6, first half: each final move made its events exactly once. */
+/** I6, first half: each transition to a final status recorded its events exactly once. */
 export async function eventsOfEnds({ db }: Evidence): Promise<string[]> {
-  const found = await rows<{ says: string }>(
+  const found = await rows<{ violation: string }>(
     db,
-    `WITH moves AS (
+    `WITH transitions AS (
        SELECT transaction_id AS id, CASE kind WHEN 'payment.succeeded' THEN 'SUCCESS' WHEN 'session.cancelled' THEN 'CANCELLED'
                 WHEN 'session.expired' THEN 'EXPIRED' WHEN 'attempt.declined' THEN 'FAILED'
                 WHEN 'payment.returned' THEN 'FAILED' END AS became
@@ -106,7 +106,7 @@ export async function eventsOfEnds({ db }: Evidence): Promise<string[]> {
        SELECT DISTINCT transaction_id, 'PAYING' FROM transaction_timeline WHERE kind = 'attempt.started'
      ), due AS (
        SELECT m.id, e.event, count(*) AS times
-       FROM moves m JOIN (VALUES ('SUCCESS', 'payment.succeeded'), ('SUCCESS', 'checkout.completed'), ('FAILED', 'checkout.failed'),
+       FROM transitions m JOIN (VALUES ('SUCCESS', 'payment.succeeded'), ('SUCCESS', 'checkout.completed'), ('FAILED', 'checkout.failed'),
          ('CANCELLED', 'checkout.canceled'), ('EXPIRED', 'checkout.expired'), ('PAYING', 'payment.created')) AS e (became, event)
          ON e.became = m.became
        GROUP BY m.id, e.event
@@ -116,8 +116,8 @@ export async function eventsOfEnds({ db }: Evidence): Promise<string[]> {
          'checkout.canceled', 'checkout.expired', 'payment.created') AND resource_id IN (SELECT id FROM transaction)
        GROUP BY resource_id, event
      )
-     SELECT 'transaction ' || id || ' should have ' || coalesce(due.times, 0) || ' ' || event || ' and has ' || coalesce(inserted.times, 0) AS says
+     SELECT 'transaction ' || id || ' should have ' || coalesce(due.times, 0) || ' ' || event || ' and has ' || coalesce(inserted.times, 0) AS violation
      FROM due FULL JOIN inserted USING (id, event) WHERE due.times IS DISTINCT FROM inserted.times`,
   );
-  return found.map(({ says }) => says);
+  return found.map(({ violation }) => violation);
 }

@@ -4,16 +4,18 @@ import { deliveryWorkflowId } from '../../src/webhooks/delivery/workflow-input.t
 import type { Evidence } from './evidence.ts';
 
 const LATE_MS = 5_000;
-/** A workflow's code that fails this often in a row will not recover by itself. */
+/** Workflow code that fails this often in succession does not recover by itself. */
 const STUCK_AFTER_FAILURES = 3;
 
-/** I12: the outbox drains, every open row has who looks after it, and no workflow outlives its row or is stuck. */
+/**
+ * I12: the outbox drains, each open row has a workflow or an outbox row, and no workflow is stuck or outlives its row.
+ */
 export async function everythingIsLookedAfter(evidence: Evidence): Promise<string[]> {
   const { db, now, running } = evidence;
   const before = new Date(now.getTime() - LATE_MS);
-  const left = await rows<{ says: string }>(
+  const overdue = await rows<{ violation: string }>(
     db,
-    `SELECT kind || ' of ' || workflow_id || ' is left in the outbox since ' || greatest(lease_until, available_at) AS says
+    `SELECT kind || ' of ' || workflow_id || ' is left in the outbox since ' || greatest(lease_until, available_at) AS violation
      FROM outbox WHERE greatest(lease_until, available_at) < :before
      UNION ALL
      SELECT 'session ' || id || ' is OPEN past its end' FROM checkout_session WHERE status = 'OPEN' AND expires_at < :before
@@ -42,7 +44,7 @@ export async function everythingIsLookedAfter(evidence: Evidence): Promise<strin
       mayRun: open || parked,
     })),
   ];
-  const alone = gateway.flatMap(({ workflowId, open, mayRun }) => {
+  const withoutWorkflow = gateway.flatMap(({ workflowId, open, mayRun }) => {
     if (open && !running.has(workflowId) && !inOutbox.has(workflowId))
       return [`${workflowId} is open with neither a workflow nor an outbox row`];
     return !mayRun && running.has(workflowId) && !inOutbox.has(workflowId)
@@ -52,5 +54,5 @@ export async function everythingIsLookedAfter(evidence: Evidence): Promise<strin
   const stuck = [...running]
     .filter(([, { failures }]) => failures >= STUCK_AFTER_FAILURES)
     .map(([workflowId, { failures }]) => `${workflowId} is stuck: its code failed ${failures} times in a row`);
-  return [...left.map(({ says }) => says), ...alone, ...stuck];
+  return [...overdue.map(({ violation }) => violation), ...withoutWorkflow, ...stuck];
 }

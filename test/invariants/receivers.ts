@@ -4,7 +4,7 @@ import type { Evidence, ReceiverJournal } from './evidence.ts';
 
 const IN_TIME_MS = 3_000;
 
-/** One event as one receiver saw it, beside what our rows say of it. */
+/** One event at one receiver, with our rows for it. */
 type Seen = {
   eventId: string;
   url: string;
@@ -15,9 +15,9 @@ type Seen = {
 type EventRow = { id: string; merchantId: string; environment: string; payload: Buffer };
 type DeliveryRow = { id: string; eventId: string; status: string; url: string; attempts: number; manual: number };
 
-/** I6, second half: the bytes of an event never change over its attempts. */
+/** I6, second half: all attempts of an event have the same bytes. */
 export async function bytesNeverChange(evidence: Evidence): Promise<string[]> {
-  return judgeSeen(evidence, ({ event, requests, eventId, url }) => {
+  return checkEvents(evidence, ({ event, requests, eventId, url }) => {
     const signedFrom = event?.payload.subarray(0, -1);
     const changed = requests.filter(({ body }) => signedFrom && !isSigned(body, signedFrom));
     return changed.length > 0
@@ -32,34 +32,34 @@ function isSigned(body: Buffer, envelope: Buffer): boolean {
   return body.subarray(0, envelope.length).equals(envelope) && /^,"signature":"sha256=[A-Za-z0-9+/=]+"}$/.test(rest);
 }
 
-/** I8: DELIVERED means that the receiver said 2xx in time; and what it said 2xx to in time has not FAILED. */
-export async function deliveredMeansTaken(evidence: Evidence): Promise<string[]> {
-  return judgeSeen(evidence, ({ deliveries, requests, eventId, url }) => {
-    const taken = requests.some((request) => isTaken(request) && request.answered?.heard);
+/** I8: a delivery is DELIVERED if the receiver responded with 2xx in time, and only then. */
+export async function deliveredMeansAccepted(evidence: Evidence): Promise<string[]> {
+  return checkEvents(evidence, ({ deliveries, requests, eventId, url }) => {
+    const accepted = requests.some((request) => isAccepted(request) && request.response?.delivered);
     return deliveries.flatMap(({ id, status }) => {
-      if (status === 'DELIVERED' && !taken)
-        return [`delivery ${id} is DELIVERED, but ${url} never answered 2xx in time to ${eventId}`];
-      if (status === 'FAILED' && taken)
-        return [`delivery ${id} is FAILED, but ${url} answered 2xx in time to ${eventId}`];
+      if (status === 'DELIVERED' && !accepted)
+        return [`delivery ${id} is DELIVERED, but ${url} never responded with 2xx in time to ${eventId}`];
+      if (status === 'FAILED' && accepted)
+        return [`delivery ${id} is FAILED, but ${url} responded with 2xx in time to ${eventId}`];
       return [];
     });
   });
 }
 
-/** I10: every request a receiver saw has its attempt row. */
+/** I10: each request at a receiver has an attempt row. */
 export async function everyRequestHasItsRow(evidence: Evidence): Promise<string[]> {
-  return judgeSeen(evidence, ({ event, deliveries, requests, eventId, url }) => {
+  return checkEvents(evidence, ({ event, deliveries, requests, eventId, url }) => {
     const attempts = deliveries.reduce((sum, delivery) => sum + delivery.attempts, 0);
     if (!event || requests.length <= attempts) return [];
-    return [`${url} saw ${requests.length} requests of event ${eventId}, which has ${attempts} attempt rows`];
+    return [`${url} received ${requests.length} requests of event ${eventId}, which has ${attempts} attempt rows`];
   });
 }
 
-/** I11: no receiver sees an event that is not its merchant's, of its environment. */
+/** I11: no receiver gets an event of another merchant or environment. */
 export async function nobodyElsesEvents(evidence: Evidence): Promise<string[]> {
-  const inRows = await rows<{ says: string }>(
+  const inRows = await rows<{ violation: string }>(
     evidence.db,
-    `SELECT 'delivery ' || d.id || ' joins an event and a subscription of different owners' AS says
+    `SELECT 'delivery ' || d.id || ' joins an event and a subscription of different merchants or environments' AS violation
      FROM webhook_delivery d JOIN webhook_event e ON e.id = d.event_id JOIN webhook_subscription s ON s.id = d.subscription_id
      WHERE (e.merchant_id, e.environment) <> (s.merchant_id, s.environment)
         OR (e.merchant_id, e.environment) <> (d.merchant_id, d.environment)`,
@@ -68,27 +68,27 @@ export async function nobodyElsesEvents(evidence: Evidence): Promise<string[]> {
   const strangers = evidence.receivers.flatMap((receiver) =>
     [...new Set(receiver.requests.map(eventIdOf))]
       .filter((eventId) => !isOwn(receiver, events.get(eventId)))
-      .map((eventId) => `${receiver.url} saw event ${eventId}, which is not its merchant's`),
+      .map((eventId) => `${receiver.url} received event ${eventId}, which is not its merchant's`),
   );
-  return [...inRows.map(({ says }) => says), ...strangers];
+  return [...inRows.map(({ violation }) => violation), ...strangers];
 }
 
-/** I15: deliveries are repeated at most as often as the faults explain. */
+/** I15: there are at most as many repeated deliveries as the faults explain. */
 export async function noDuplicates(evidence: Evidence): Promise<string[]> {
   let duplicates = 0;
-  const repeated = await judgeSeen(evidence, ({ deliveries, requests, eventId, url }) => {
+  const repeated = await checkEvents(evidence, ({ deliveries, requests, eventId, url }) => {
     const wanted = deliveries.reduce((sum, { manual }) => sum + 1 + manual, 0);
-    const extra = requests.filter(isTaken).length - Math.max(wanted, 1);
+    const extra = requests.filter(isAccepted).length - Math.max(wanted, 1);
     if (extra <= 0) return [];
     duplicates += extra;
-    return [`${url} took event ${eventId} ${extra + 1} times`];
+    return [`${url} accepted event ${eventId} ${extra + 1} times`];
   });
   return duplicates > evidence.duplicatesMax ? repeated : [];
 }
 
-function isTaken({ at, answered }: ReceivedRequest): boolean {
-  if (!answered || answered.status < 200 || answered.status > 299) return false;
-  return answered.at.getTime() - at.getTime() <= IN_TIME_MS;
+function isAccepted({ at, response }: ReceivedRequest): boolean {
+  if (!response || response.status < 200 || response.status > 299) return false;
+  return response.at.getTime() - at.getTime() <= IN_TIME_MS;
 }
 
 function eventIdOf(request: ReceivedRequest): string {
@@ -109,8 +109,8 @@ async function readEvents({ db, receivers }: Evidence): Promise<Map<string, Even
   return new Map(found.map((event) => [event.id, event]));
 }
 
-/** Judges each event at each receiver whose own it is, those it should have seen included. */
-async function judgeSeen(evidence: Evidence, judge: (seen: Seen) => string[]): Promise<string[]> {
+/** Runs a check for each event and each receiver that got it or should have got it. */
+async function checkEvents(evidence: Evidence, judge: (seen: Seen) => string[]): Promise<string[]> {
   const events = await readEvents(evidence);
   const deliveries = await rows<DeliveryRow>(
     evidence.db,

@@ -1,32 +1,32 @@
 import { rows } from '../../src/lib/db.ts';
 import { toSantim } from '../../src/lib/money.ts';
 import { normalisePhone } from '../../src/lib/phone.ts';
-import type { Asked } from '../support/merchant-client.ts';
+import type { MerchantRequest } from '../support/merchant-client.ts';
 import type { Evidence } from './evidence.ts';
 
-/** I1: what was answered 2xx is there with the sent values; what was refused left nothing; nothing is there in part. */
+/** I1: a 2xx response has its row with the sent values; a rejection leaves no row; there is no partial row. */
 export async function answeredIsThere(evidence: Evidence): Promise<string[]> {
   const problems: string[] = [];
-  for (const { scope, asked } of evidence.clients) {
+  for (const { scope, requests } of evidence.clients) {
     const effects = await readEffects(evidence, scope.merchantId);
-    for (const request of asked) problems.push(...judge(request, effects));
+    for (const request of requests) problems.push(...judge(request, effects));
   }
   return [...problems, ...(await inPart(evidence))];
 }
 
-/** I2: one key, one effect, one answer. */
+/** I2: one key has one effect and one response. */
 export async function oneKeyOneEffect(evidence: Evidence): Promise<string[]> {
   const problems: string[] = [];
-  for (const { scope, asked } of evidence.clients) {
+  for (const { scope, requests } of evidence.clients) {
     const effects = await readEffects(evidence, scope.merchantId);
-    for (const request of asked) {
-      const made = request.answers.filter(({ status }) => isSuccess(status));
+    for (const request of requests) {
+      const made = request.responses.filter(({ status }) => isSuccess(status));
       const different = new Set(made.map(({ data }) => String(idOf(data))));
       if (different.size > 1)
-        problems.push(`one key of POST ${request.path} was answered ${[...different].join(', ')}`);
+        problems.push(`one key of POST ${request.path} had the responses ${[...different].join(', ')}`);
     }
     const counts = new Map<string, number>();
-    for (const { path } of asked) counts.set(path, (counts.get(path) ?? 0) + 1);
+    for (const { path } of requests) counts.set(path, (counts.get(path) ?? 0) + 1);
     for (const [path, keys] of counts) {
       const made = effectsOf(path, effects);
       if (made > keys) problems.push(`${keys} keys of POST ${path} made ${made} effects`);
@@ -75,20 +75,20 @@ async function readEffects({ db }: Evidence, merchantId: string): Promise<Effect
 const PAY = /^sessions\/([^/]+)\/pay$/;
 const TEST = /^webhooks\/subscriptions\/([^/]+)\/test$/;
 
-function judge(request: Asked, effects: Effects): string[] {
+function judge(request: MerchantRequest, effects: Effects): string[] {
   const { path, body } = request;
-  const last = request.answers.at(-1);
+  const last = request.responses.at(-1);
   if (!last) return [];
   const orderNo = String(body['checkoutOrderNo']);
   const what = path === 'sessions' ? `POST sessions ${orderNo}` : `POST ${path}`;
   if (!isSuccess(last.status)) {
     const left = path === 'sessions' && last.status !== 409 && effects.transactions.has(orderNo);
-    return left ? [`${what} was refused with ${last.status} but left a transaction`] : [];
+    return left ? [`${what} was rejected with ${last.status} but left a transaction`] : [];
   }
-  const expected = `${what} was answered ${last.status} (${String(idOf(last.data))})`;
+  const expected = `${what} had the response ${last.status} (${String(idOf(last.data))})`;
   if (path === 'sessions') {
     const row = effects.transactions.get(orderNo);
-    if (!row || row.sessionId !== last.data['sessionId']) return [`${expected} but is not there`];
+    if (!row || row.sessionId !== last.data['sessionId']) return [`${expected} but does not exist`];
     const same = row.amountSantim === toSantim(Number(body['amount'])) && row.currency === body['currency'];
     return same ? [] : [`${expected} but has ${row.amountSantim} santim ${row.currency}, not what was sent`];
   }
@@ -114,9 +114,9 @@ function effectsOf(path: string, effects: Effects): number {
 }
 
 async function inPart({ db }: Evidence): Promise<string[]> {
-  const found = await rows<{ says: string }>(
+  const found = await rows<{ violation: string }>(
     db,
-    `SELECT 'transaction ' || t.id || ' is there without its session' AS says
+    `SELECT 'transaction ' || t.id || ' is there without its session' AS violation
      FROM transaction t LEFT JOIN checkout_session s ON s.id = t.session_id AND s.transaction_id = t.id
      WHERE s.id IS NULL
      UNION ALL
@@ -124,7 +124,7 @@ async function inPart({ db }: Evidence): Promise<string[]> {
      FROM checkout_session s LEFT JOIN payment_attempt a ON a.session_id = s.id
      GROUP BY s.id HAVING count(a.id) <> s.attempts_count`,
   );
-  return found.map(({ says }) => says);
+  return found.map(({ violation }) => violation);
 }
 
 function idOf(data: Record<string, unknown>): unknown {

@@ -114,7 +114,7 @@ describe('the balance and its history', () => {
       `cursor=${Buffer.from('1 2026-03-02 09:00:00+00 jrn_01KJPWD6M0EG5S61DDZ4YD6721').toString('base64url')}`,
       'cursor',
     ],
-  ])('a history query with %s answers an error that names it', async (query, field) => {
+  ])('a history query with %s is rejected, naming the parameter', async (query, field) => {
     const { status, body } = await get(`/history?${query}`);
     expect({ status, field: body.error.details[0].field }).toEqual({ status: 400, field });
   });

@@ -2,14 +2,14 @@ import fc from 'fast-check';
 
 import type { Posting } from '../../src/ledger/postings.ts';
 
-/** Times of business, in minutes: they may go back, as those of late money do. */
+/** Times of postings in minutes: they may go back, like those of late payments. */
 export const anyMinutes = fc.array(fc.nat(600), { minLength: 1, maxLength: 28, size: 'max' });
 
 const ORDERED: ReadonlySet<string> = new Set(['AVAILABLE', 'RESERVED', 'FEE_REVENUE', 'TAX_PAYABLE']);
 
 /**
- * When each key's entries are booked, in minutes. What moves the merchant's balance, or the fees to date that stand beside
- * it, is never booked before the last that did; the operator's other accounts know no order.
+ * The time in minutes at which each key's entries are posted. Postings to the merchant's balance, or to its fees to
+ * date, are never earlier than the previous one; the operator's other accounts have no order.
  */
 export function bookTimes(postings: readonly Posting[], minutes: readonly number[]): Map<string, number> {
   const times = new Map<string, number>();

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** Payments of 1, 2, 3 … santim at these times of business, booked in this order. */
+/** Payments of 1, 2, 3 … santim with these effective times, posted in this order. */
 async function book(scope: MerchantScope, at: Date[]): Promise<void> {
   await rows(
     database.db,
@@ -34,7 +34,7 @@ const periodFrom = (db: Queryable, scope: MerchantScope, fromMs: number) =>
 
 test('a period opens with the balance before its first movement, in whatever order the effective times arrived', async () => {
   const scope = await buildMerchant(database.db);
-  // Every third is booked up to 20 hours late, and some times are the same.
+  // Every third is posted up to 20 hours late, and some times are equal.
   const at = Array.from({ length: 400 }, (_, index) => {
     const lateHours = index % 3 === 0 ? (index * 5) % 21 : 0;
     return BEGIN_MS + (Math.floor(index / 2) - lateHours) * HOUR_MS;
@@ -75,7 +75,7 @@ test('a period of a long history reads few rows for its balances, and lists its 
       );
       return counted?.read ?? 0;
     };
-    // The counters also hold what the connection read before and has not reported yet.
+    // The counters also contain earlier reads of the connection that it has not reported yet.
     const before = await readSoFar();
     const period = await periodFrom(trx, scope, fromMs);
     return { count: period.count, read: (await readSoFar()) - before };

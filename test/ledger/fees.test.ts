@@ -20,7 +20,7 @@ test.each([
   [100_00n, { minSantim: 10_00n }, [10_00n, 1_50n]],
   [100_000_00n, { maxSantim: 500_00n }, [500_00n, 75_00n]],
   [100_00n, { taxBasisPoints: 0 }, [2_50n, 0n]],
-])('%s santim under %o costs %o, fee and tax', (amountSantim, changes, [feeSantim, feeTaxSantim]) => {
+])('the fee and tax of %s santim with the rule %o are %o', (amountSantim, changes, [feeSantim, feeTaxSantim]) => {
   expect(feeOf(rule(changes), amountSantim)).toEqual({ feeSantim, feeTaxSantim });
 });
 

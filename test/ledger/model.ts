@@ -24,13 +24,13 @@ import {
 } from '../../src/ledger/receipt-postings.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 
-/** What may happen next; numbers pick among what is there, so that any of them makes sense. */
+/** A step; numbers select one of the existing items, so that any of them is valid. */
 export type Step = { do: (typeof AMOUNTS)[number]; santim: number } | { do: (typeof PICKS)[number]; pick: number };
 
 const AMOUNTS = ['pay', 'payWrong', 'withdraw', 'settle', 'transfer', 'unmatched'] as const;
 const BANK_PICKS = ['place', 'sendBack', 'correct', 'takeBack'] as const;
 const IN_PICKS = ['paySecond', 'acceptHeld', 'returnHeld'] as const;
-/** After all: what had failed was paid, as a provider or the bank says later. */
+/** A payout that had failed is reported as paid later by its provider or bank. */
 const AFTER_ALL = ['payAfterAll', 'overpayAfterAll', 'underpayAfterAll'] as const;
 const OUT_PICKS = ['succeed', 'overpay', 'underpay', 'fail', 'reverse', ...AFTER_ALL] as const;
 const PICKS = [...IN_PICKS, ...OUT_PICKS, 'repeat', ...BANK_PICKS] as const;
@@ -57,58 +57,58 @@ type Held = { attemptId: string; transactionId: string; amountSantim: bigint };
 type PaidOut = { out: Payout; isTakenBack: boolean };
 type AtBank = { money: BankReceipt; outcome: AllocationOutcome | null; of?: PaidOut };
 
-/** A merchant's and its providers' story, told beside the ledger: what the ledger must come to. */
+/** A model of the ledger of a merchant and its providers, independent of the ledger. */
 export type Story = {
-  /** What was booked, in its order. */
+  /** The postings, in their order. */
   postings: Posting[];
-  /** What the ledger must refuse for want of money. */
+  /** The postings that the ledger must reject for an insufficient balance. */
   refused: Posting[];
-  /** By the provider's own count: taken in, less paid out, plus come back, less handed over and given back. */
+  /** The balance of the provider: payments less payouts, plus reversals, less remittances and returns. */
   providerOwes: bigint;
   open: Payout[];
   failed: Payout[];
-  /** Whichever of them may come back: a withdrawal is reversed, a settlement returned by the bank. */
+  /** Payouts that can be returned: a withdrawal by its provider, a settlement by the bank. */
   paid: PaidOut[];
-  /** Transactions with money of their own. */
+  /** Transactions with received money. */
   received: string[];
   held: Held[];
   fees: bigint;
   settled: bigint;
   available: bigint;
-  /** Come to the bank by hand, less what went back. */
+  /** Receipts at the bank, less returns. */
   arrived: bigint;
-  /** By hand: transfers, what was taken back, unmatched money whether it waits or not; what was corrected is none of it. */
+  /** Receipts: remittances, recoveries and unallocated money; corrected receipts are excluded. */
   atBank: AtBank[];
-  /** Paid too much, less what came back of it: below zero where it was taken back, and came back whole as well. */
+  /** Overpayments less recoveries: negative if a recovered payout is also reversed. */
   excess: bigint;
 };
 
-/** What waits in suspense of what came to the bank. */
+/** Unallocated receipts in suspense. */
 export function unmatchedOf({ atBank }: Story): bigint {
   const waiting = atBank.filter(({ money, outcome }) => money.kind === 'UNALLOCATED' && outcome === null);
   return waiting.reduce((sum, { money }) => sum + money.amountSantim, 0n);
 }
 
-/** How much more than its amount was paid. */
+/** The amount paid above the requested one. */
 function excessOf(out: Payout): bigint {
   const more = paidOf(out) - out.amountSantim;
   return more > 0n ? more : 0n;
 }
 
-/** What its beneficiary got. */
+/** The amount that the beneficiary received. */
 const paidOf = (out: Payout): bigint => (out.type === 'withdrawal' ? out.paidSantim : undefined) ?? out.amountSantim;
 
-/** What it has taken from the balance for good. */
+/** The final debit of the balance. */
 const costOf = (out: Payout): bigint => totalDebit(out) - out.amountSantim + paidOf(out) - excessOf(out);
 
-/** More or less than its amount was paid; the bank always pays a settlement's. */
+/** Sets a paid amount above or below the requested one; settlements are always paid exactly. */
 function paidAs(out: Payout, what: (typeof OUT_PICKS)[number]): Payout {
   if (out.type === 'settlement') return out;
   if (what.startsWith('underpay')) return { ...out, paidSantim: out.amountSantim / 2n };
   return what.startsWith('overpay') ? { ...out, paidSantim: out.amountSantim + 7n } : out;
 }
 
-/** Tells a whole story, step by step; a step for which there is nothing does nothing. `ids` makes ids. */
+/** Runs all steps; a step without an item has no effect. `ids` creates ids. */
 export function step(
   steps: readonly Step[],
   enqueued: { scope: MerchantScope; rule: FeeRule; ids: (prefix: string) => string },
@@ -145,7 +145,7 @@ export function step(
   const withAmount = (what: (typeof AMOUNTS)[number], amountSantim: bigint): void => {
     if (what === 'pay') {
       const fee = feeWithin(rule, amountSantim);
-      // Late or not: the ledger books the same.
+      // Late payments have the same posting.
       const transactionId = ids('txn');
       book(paymentPosting({ ...scope, ...fee, transactionId, channel, amountSantim }));
       story.received.push(transactionId);
@@ -231,7 +231,7 @@ export function step(
     book(suspenseAcceptedPosting({ ...about, ...fee }));
   };
 
-  /** What was paid out has left (1n), or has come back (-1n). */
+  /** A payout leaves (1n) or returns (-1n). */
   const leave = (out: Payout, sign: 1n | -1n): void => {
     story.fees += sign * (out.feeSantim + out.feeTaxSantim);
     story.excess += sign * excessOf(out);
@@ -284,7 +284,7 @@ function isOneOf<T extends string>(list: readonly T[], what: string): what is T 
   return (list as readonly string[]).includes(what);
 }
 
-/** Balances by account, once each key is booked: the ledger in a few lines, to compare the real one with. */
+/** Balances by account after each key is posted once: the reference for the ledger's balances. */
 export function bookAll(postings: readonly Posting[]): Map<string, bigint> {
   const balances = new Map<string, bigint>();
   const keys = new Set<string>();

@@ -253,7 +253,7 @@ describe('posting to the ledger', () => {
       for (const table of ['ledger_journal', 'ledger_entry']) {
         for (const sql of [`DELETE FROM ${table}`, `UPDATE ${table} SET effective_at = now()`, `TRUNCATE ${table}`]) {
           await expect(ownerClient.query(sql)).rejects.toMatchObject({ code: 'MK002' });
-          // A superuser's way past triggers is closed as well.
+          // Superusers cannot disable the triggers by replication role either.
           await ownerClient.query('SET session_replication_role = replica');
           await expect(ownerClient.query(sql)).rejects.toMatchObject({ code: 'MK002' });
           await ownerClient.query('SET session_replication_role = origin');

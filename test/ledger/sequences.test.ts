@@ -15,7 +15,7 @@ const BEGIN_MS = Date.parse('2026-03-02T09:00:00.000Z');
 const atMinute = (minute: number): Date => new Date(BEGIN_MS + minute * 60_000);
 const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((all, one) => all + one, 0n);
 
-/** What must hold after any story, of the balances by account. */
+/** Asserts what holds for the balances after any sequence. */
 function expectHolds(story: Story, balances: ReadonlyMap<string, bigint>): void {
   const of = (account: string): bigint => balances.get(account) ?? 0n;
   expect({

@@ -20,19 +20,19 @@ import {
   declined,
   PAID,
   PENDING,
-  standing,
+  stateOfSession,
   type World,
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
-import { ask, linkAccount, withdraw } from '../support/settlements.ts';
+import { requestSettlement, linkAccount, withdraw } from '../support/settlements.ts';
 import { PAID_OUT, TAKEN } from '../support/withdrawals.ts';
 import { CORRUPTIONS } from './corruptions.ts';
 
 const MINUTE_MS = 60_000;
 const OTHER_AMOUNT = { ...PAID, amountSantim: 8_000n };
 
-/** What an operator does, and when. */
+/** The context of an operator's decision. */
 const by = (world: World) => ({ operatorId: 'opr_1', at: world.clock() });
 
 async function pay(world: World, scope: MerchantScope, outcome = PAID) {
@@ -42,7 +42,7 @@ async function pay(world: World, scope: MerchantScope, outcome = PAID) {
   return payment;
 }
 
-/** Paid once the session was over. */
+/** A payment confirmed after the session has expired. */
 async function payLate(world: World, scope: MerchantScope) {
   const payment = await buildPendingPayment(world, scope);
   world.pass(30 * MINUTE_MS);
@@ -54,7 +54,7 @@ async function payLate(world: World, scope: MerchantScope) {
   return payment;
 }
 
-/** Paid by a second try, then by the first one as well. */
+/** A payment with two paid attempts. */
 async function payTwice(world: World, scope: MerchantScope) {
   const first = await buildPendingPayment(world, scope);
   world.provider.returns(declined(true), ACCEPTED, PAID);
@@ -67,7 +67,7 @@ async function payTwice(world: World, scope: MerchantScope) {
   return first;
 }
 
-/** One withdrawal that is paid and one that is open; one settlement that is credited and one that is open. */
+/** A paid and an open withdrawal, a credited and an open settlement. */
 async function takeOut(world: World, scope: MerchantScope): Promise<void> {
   const { id } = await withdraw(world, scope);
   await autoDecide(world, id, world.clock());
@@ -76,12 +76,12 @@ async function takeOut(world: World, scope: MerchantScope): Promise<void> {
   for (const _ of ['sent', 'asked']) await checkPayout(id, { minIntervalMs: 0, notifyWorkflow: false });
   await withdraw(world, scope, 11_00n);
   await linkAccount(world, scope);
-  const settled = await ask(world, scope, { amount: 20_00n });
+  const settled = await requestSettlement(world, scope, { amount: 20_00n });
   await world.runInTransaction((tx) => approveSettlement(tx, settled.id, by(world)));
   const answer = { ...by(world), bankReference: 'CBE-1' };
   await world.runInTransaction((tx) => markSent(tx, settled.id, answer));
   await world.runInTransaction((tx) => markCredited(tx, settled.id, { ...answer, creditedAt: world.clock() }));
-  await ask(world, scope, { amount: 21_00n });
+  await requestSettlement(world, scope, { amount: 21_00n });
 }
 
 /** The line of an invariant in the printed table. */
@@ -114,7 +114,7 @@ describe('meskot ledger verify', () => {
   afterEach(() => database.drop());
   afterAll(() => sound.drop());
 
-  /** Writes past the ledger's own guards, as somebody with the keys to the database could. */
+  /** Writes with the ledger's triggers disabled, as direct access to the database allows. */
   async function corrupt(sql: string): Promise<void> {
     const client = new pg.Client({ connectionString: database.ownerUrl });
     await client.connect();
@@ -130,16 +130,19 @@ describe('meskot ledger verify', () => {
 
   test('all invariants hold after late, held and duplicate payments, withdrawals and settlements', async () => {
     const { db } = database;
-    expect(await standing(db, payments.late.sessionId)).toMatchObject({
+    expect(await stateOfSession(db, payments.late.sessionId)).toMatchObject({
       transaction: 'SUCCESS',
       confirmedLate: true,
       attempts: ['SUCCEEDED'],
     });
-    expect(await standing(db, payments.doubled.sessionId)).toMatchObject({
+    expect(await stateOfSession(db, payments.doubled.sessionId)).toMatchObject({
       transaction: 'SUCCESS',
       attempts: ['DUPLICATE', 'SUCCEEDED'],
     });
-    expect(await standing(db, payments.held.sessionId)).toMatchObject({ transaction: 'PENDING', attempts: ['HELD'] });
+    expect(await stateOfSession(db, payments.held.sessionId)).toMatchObject({
+      transaction: 'PENDING',
+      attempts: ['HELD'],
+    });
     const statuses = (await db('withdrawal').select('status')) as { status: string }[];
     expect(statuses.map(({ status }) => status).toSorted()).toEqual(['PENDING', 'SUCCESS']);
     await expectLedgerHolds(db);
@@ -149,7 +152,7 @@ describe('meskot ledger verify', () => {
     for (const { description } of ledgerChecks) expect(written.join('')).toMatch(lineOf('yes', description));
   });
 
-  test.each(CORRUPTIONS)('it finds that %s', async (_what, sql, check) => {
+  test.each(CORRUPTIONS)('meskot ledger verify finds %s', async (_what, sql, check) => {
     await corrupt(sql);
     const broken = await verifyLedger(database.db, ledgerChecks);
     expect(broken.map((one) => one.check)).toContain(check);

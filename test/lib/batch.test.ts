@@ -21,7 +21,7 @@ async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-test('calls of one moment share a batch, and each gets its own answer', async () => {
+test('concurrent calls share a batch, and each gets its own result', async () => {
   const { call, runs, untilRuns } = buildBatch();
   const answers = Promise.all([call(1), call(2)]);
   await untilRuns(1);
@@ -54,7 +54,7 @@ test('a batch that becomes full while it waits for its time begins at once; the 
   expect(runs[2]?.inputs).toEqual([5]);
 });
 
-test('a batch that waits for one of those under way to end begins once, with all that was asked meanwhile', async () => {
+test('a batch that waits for one in progress runs once, with all calls made meanwhile', async () => {
   const { call, runs } = buildBatch(0);
   for (let input = 1; input <= 4; input += 1) {
     void call(input);

@@ -21,7 +21,7 @@ describe("the database's clock", () => {
   test.each([
     ['an hour ahead', HOUR_MS],
     ['an hour behind', -HOUR_MS],
-  ])('tells the same time in a process whose clock is %s, measures the skew and warns of it once', async (_how, ms) => {
+  ])('shows the same time in a process whose clock is %s, measures the skew and warns once', async (_how, ms) => {
     const warned: unknown[] = [];
     const clock = createDatabaseClock(database.db, {
       log: { warn: (details: unknown) => void warned.push(details) },
@@ -40,7 +40,7 @@ describe("the database's clock", () => {
     clock.stop();
   });
 
-  test('warns of nothing when both clocks agree', async () => {
+  test('logs no warning when both clocks agree', async () => {
     const warned: unknown[] = [];
     const clock = createDatabaseClock(database.db, { log: { warn: (details: unknown) => void warned.push(details) } });
     await clock.known;
@@ -49,7 +49,7 @@ describe("the database's clock", () => {
     clock.stop();
   });
 
-  test('is unknown while the database is away, and is not waited for once stopped', async () => {
+  test('is unknown while the database is unavailable, and stopping does not wait for it', async () => {
     const db = openDatabase({ url: 'postgresql://nobody@127.0.0.1:1/none', poolMax: 1, applicationName: 'test' });
     const clock = createDatabaseClock(db, { log: { warn: () => {} } });
     await expect(Promise.race([clock.known, sleep(100, 'unknown')])).resolves.toBe('unknown');

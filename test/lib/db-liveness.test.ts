@@ -31,7 +31,7 @@ test('a statement that is merely slow is left alone by the watch over silent dat
   await db.raw('SELECT pg_sleep(2)');
 });
 
-test('an answer that came while the process was too busy to read it is read before its connection is judged', async () => {
+test('a reply that arrived during a busy event loop is read before its connection is judged', async () => {
   const { server, url } = await silentServer();
   try {
     closeFrozenConnections(db, url);

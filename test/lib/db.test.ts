@@ -38,7 +38,7 @@ test('columns have the same names in raw SQL, in queries and in rows, single let
   expect(await SubscriptionRow.query(db.knex()).findById('whs_1')).toMatchObject(expected);
 });
 
-test('values stand where their names stand, and nowhere else', async () => {
+test('values are bound to their names and replaced nowhere else', async () => {
   const { db } = database;
   const sql = `SELECT CAST(:word AS text) AS word, CAST(:word AS text) || '?' AS again, ':word' AS text,
     '{"a":true}'::jsonb ? 'a' AS json -- it's :nothing
@@ -62,7 +62,7 @@ test('a unique violation is told by its constraint, from Database and from Objec
   expect(isUniqueViolation(fromObjection, 'merchant_pkey')).toBe(false);
 });
 
-test('a statement whose columns a migration changes is asked anew, and in a transaction once it is repeated', async () => {
+test('a statement with columns changed by a migration is prepared again; in a transaction it succeeds when that is repeated', async () => {
   const db = openDatabase({ url: database.ownerUrl, poolMax: 1, applicationName: 'test' });
   const ask = async (of: Queryable) => rows(of, 'SELECT * FROM changing');
   await rows(db, 'CREATE TEMPORARY TABLE changing (a integer)');
@@ -90,7 +90,7 @@ test('a transaction whose connection is lost as it begins does nothing', async (
   await others.destroy();
 });
 
-test('a transaction takes SQL, queries and models, and all of it stands or none', async () => {
+test('a transaction of SQL, queries and models commits or rolls back as a whole', async () => {
   const { db } = database;
   const add = (name: string) => async (trx: Trx) => {
     await rows(trx, 'INSERT INTO merchant (id, name) VALUES (:id, :name)', { id: `mrc_${name}_1`, name });
@@ -105,7 +105,7 @@ test('a transaction takes SQL, queries and models, and all of it stands or none'
   expect(await SubscriptionRow.query(db.knex()).findByIds(['whs_whole', 'whs_broken'])).toHaveLength(1);
 });
 
-test('a transaction that PostgreSQL has given up is no success, even if nobody noticed', async () => {
+test('a transaction aborted by PostgreSQL fails, even if its errors were ignored', async () => {
   const { db } = database;
   const work = db.transaction(async (trx) => {
     await rows(trx, `INSERT INTO merchant (id, name) VALUES ('mrc_unnoticed', 'Unnoticed')`);
@@ -122,7 +122,7 @@ test('a transaction that is over takes nothing more', async () => {
   await expect(SubscriptionRow.query(over.trx.knex())).rejects.toThrow('over');
 });
 
-test('a connection that the server ends says that the database is unavailable, not that we asked wrongly', async () => {
+test('a connection ended by the server is reported as an unavailable database, not as a wrong statement', async () => {
   const { db } = database;
   const wrong: unknown = await rows(db, 'SELECT 1 / 0').catch((error: unknown) => error);
   expect(isDatabaseUnavailable(wrong)).toBe(false);

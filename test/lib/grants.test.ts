@@ -34,14 +34,14 @@ function asStranger(text: string): string {
 }
 
 describe('another login of the server', () => {
-  test('may not connect, neither to the migrated database nor to a copy', async () => {
+  test('cannot connect to the migrated database or to a copy', async () => {
     for (const name of [TEMPLATE_DATABASE, new URL(database.url).pathname.slice(1)]) {
       const url = strangerUrl.replace(/[^/]+$/, name);
       await expect(runSql(url, 'SELECT 1')).rejects.toMatchObject(PERMISSION_DENIED);
     }
   });
 
-  test('neither makes nor reads money once somebody lets it connect', async () => {
+  test('can neither write nor read money even with the right to connect', async () => {
     const name = new URL(database.url).pathname.slice(1);
     await runSql(database.superuserUrl, `GRANT CONNECT ON DATABASE ${name} TO ${stranger}`);
     const post = `SELECT ledger_post('jrn_x', 'x', 'PAYMENT', 'mrc_x', 'live', 'ETB', 'transaction', 'x', now(),
@@ -52,7 +52,7 @@ describe('another login of the server', () => {
     }
   });
 
-  test('may call no function of ours, of those to come neither, and read or write no table', async () => {
+  test('can call no function of ours, present or future, and read or write no table', async () => {
     await runSql(database.ownerUrl, 'CREATE FUNCTION made_later() RETURNS integer LANGUAGE sql AS $$ SELECT 1 $$');
     expect(await rows(database.db, 'SELECT made_later() AS made', {})).toEqual([{ made: 1 }]);
     const open = await rows<{ name: string }>(
@@ -69,7 +69,7 @@ describe('another login of the server', () => {
   });
 });
 
-test('functions that run as the owner look names up in our schema first and in temporary tables last', async () => {
+test('functions with the owner’s rights resolve names in our schema first and in temporary tables last', async () => {
   const definers = await rows<{ name: string; settings: string[] | null }>(
     database.db,
     `SELECT proname AS name, proconfig AS settings FROM pg_proc
@@ -91,13 +91,13 @@ describe('the application', () => {
     'webhook_event',
     'provider_callback',
     'kyc_document',
-  ])('neither changes nor removes rows of %s', async (table) => {
+  ])('the application’s role can neither change nor delete rows of %s', async (table) => {
     await expect(rows(database.db, `DELETE FROM ${table}`)).rejects.toMatchObject(PERMISSION_DENIED);
     await expect(rows(database.db, `UPDATE ${table} SET created_at = now()`)).rejects.toMatchObject(PERMISSION_DENIED);
     await expect(rows(database.db, `TRUNCATE ${table}`)).rejects.toMatchObject(PERMISSION_DENIED);
   });
 
-  test('removes rows of three tables and of no other', async () => {
+  test('the application’s role can delete rows of three tables and of no other', async () => {
     const removable = await rows<{ name: string }>(
       database.db,
       `SELECT relname AS name FROM pg_class
@@ -108,7 +108,7 @@ describe('the application', () => {
     expect(removable.map(({ name }) => name)).toEqual(['external_reference', 'holiday', 'idempotency_key', 'outbox']);
   });
 
-  test('uses roles that are no superusers, and neither does the owner', async () => {
+  test('the roles of the application and the owner are no superusers', async () => {
     const client = new pg.Client({ connectionString: database.ownerUrl });
     await client.connect();
     const { rows: found } = await client.query<{ rolsuper: boolean; rolbypassrls: boolean; rolcreaterole: boolean }>(

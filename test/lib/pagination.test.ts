@@ -19,7 +19,7 @@ test.each([
   { page: '' },
   { limit: '101' },
   { limit: '0x10' },
-])('%j is refused and quoted', (query) => {
+])('the list parameter %j is rejected and quoted', (query) => {
   const issue = Query.safeParse(query).error?.issues[0];
   expect(issue?.message).toContain(`got ${JSON.stringify(Object.values(query)[0])}`);
 });
@@ -60,7 +60,7 @@ test('the last page has no next cursor, also when it is full', () => {
   expect(pagination).toEqual({ total: 2, page: 2, limit: 1, totalPages: 2, nextCursor: null });
 });
 
-test('page and cursor together, or two different limits, are refused', () => {
+test('page and cursor together, or two different limits, are rejected', () => {
   const cursor = { page: 2, after: { at: '2025-01-01 00:00:00+00', id: 'evt_1' } };
   expect(() => readPage({ page: 1, cursor })).toThrow('not both');
   expect(() => readPage({ limit: 5, pageSize: 6 })).toThrow('pageSize');

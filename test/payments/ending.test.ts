@@ -14,7 +14,7 @@ import {
   declined,
   PAID,
   PENDING,
-  standing,
+  stateOfSession,
   UNKNOWN,
   untilServed,
   type World,
@@ -44,10 +44,10 @@ describe('closing a session without a payment', () => {
     const later = await buildSession(world, scope, { expiresInMinutes: 60 });
     world.pass(10 * MINUTE_MS);
     expect(await expireDueSessions(world.runInTransaction, world.clock(), 2)).toBe(2);
-    expect(await standing(database.db, due[2]?.sessionId ?? '')).toMatchObject({ session: 'OPEN' });
+    expect(await stateOfSession(database.db, due[2]?.sessionId ?? '')).toMatchObject({ session: 'OPEN' });
     expect(await expireDueSessions(world.runInTransaction, world.clock(), 2)).toBe(1);
     for (const { sessionId } of due) {
-      expect(await standing(database.db, sessionId)).toMatchObject({
+      expect(await stateOfSession(database.db, sessionId)).toMatchObject({
         session: 'EXPIRED',
         transaction: 'EXPIRED',
         needsReconciliation: false,
@@ -55,7 +55,7 @@ describe('closing a session without a payment', () => {
         timeline: ['session.created', 'session.expired'],
       });
     }
-    expect(await standing(database.db, later.sessionId)).toMatchObject({ session: 'OPEN', events: null });
+    expect(await stateOfSession(database.db, later.sessionId)).toMatchObject({ session: 'OPEN', events: null });
   });
 
   test('a session expires at the end of its time, not a millisecond before, by the job and by a read alike', async () => {
@@ -68,7 +68,7 @@ describe('closing a session without a payment', () => {
     expect(await expire()).toEqual([false, 0]);
     world.pass(1);
     expect(await expire()).toEqual([true, 1]);
-    expect(await standing(database.db, byJob.sessionId)).toMatchObject({ session: 'EXPIRED' });
+    expect(await stateOfSession(database.db, byJob.sessionId)).toMatchObject({ session: 'EXPIRED' });
   });
 
   test('ten concurrent expiry jobs expire each session once', async () => {
@@ -83,7 +83,7 @@ describe('closing a session without a payment', () => {
     );
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(20);
     for (const { sessionId } of sessions) {
-      expect(await standing(database.db, sessionId)).toMatchObject({ events: ['checkout.expired'] });
+      expect(await stateOfSession(database.db, sessionId)).toMatchObject({ events: ['checkout.expired'] });
     }
   });
 
@@ -104,7 +104,7 @@ describe('closing a session without a payment', () => {
           .then(() => false, refusedByState);
       });
       const wins = (await Promise.all(callers.map((call) => untilServed(call)))).filter(Boolean).length;
-      const stands = await standing(database.db, sessionId);
+      const stands = await stateOfSession(database.db, sessionId);
       expect(stands['events']).toHaveLength(1);
       expect(stands['session'] === 'PROCESSING' ? wins === 0 : wins === 1).toBe(true);
     }
@@ -121,7 +121,7 @@ describe('closing a session without a payment', () => {
     );
     expect(differing.filter((one) => one.status === 'fulfilled')).toHaveLength(1);
     for (const one of differing) if (one.status === 'rejected') expect(one.reason.code).toBe('INVALID_STATE');
-    expect(await standing(database.db, other.sessionId)).toMatchObject({ events: ['payment.created'] });
+    expect(await stateOfSession(database.db, other.sessionId)).toMatchObject({ events: ['payment.created'] });
   });
 
   test('cancelling with a payment in flight succeeds only after the provider reports it unpaid', async () => {
@@ -129,7 +129,7 @@ describe('closing a session without a payment', () => {
     world.pass(2_000);
     world.provider.returns(PENDING);
     expect(await world.endUnpaid(unpaid.sessionId, 'CANCELLED')).toBe('CANCELLED');
-    expect(await standing(database.db, unpaid.sessionId)).toMatchObject({
+    expect(await stateOfSession(database.db, unpaid.sessionId)).toMatchObject({
       attempts: ['ABANDONED'],
       events: ['checkout.canceled', 'payment.created'],
     });
@@ -153,7 +153,7 @@ describe('closing a session without a payment', () => {
       untilServed(() => createCloseUnpaid(world)(payment.sessionId, 'CANCELLED')),
     );
     expect(new Set(await Promise.all(cancels))).toEqual(new Set(['CANCELLED']));
-    expect(await standing(database.db, payment.sessionId)).toMatchObject({
+    expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({
       events: ['checkout.canceled', 'payment.created'],
     });
   });
@@ -171,7 +171,7 @@ describe('closing a session without a payment', () => {
       attemptStatus: 'ABANDONED',
       transactionStatus: 'EXPIRED',
     });
-    expect(await standing(database.db, payment.sessionId)).toMatchObject({
+    expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({
       needsReconciliation: false,
       events: ['checkout.expired', 'payment.created'],
     });
@@ -195,7 +195,7 @@ describe('closing a session without a payment', () => {
     await world.checkAttempt(payment.attemptId, { notifyWorkflow: true });
     world.pass(1_000);
     expect(await expire()).toMatchObject({ queried: false, final: false, outcomeKind: 'pending' });
-    expect(await standing(database.db, payment.sessionId)).toMatchObject({ session: 'PROCESSING' });
+    expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({ session: 'PROCESSING' });
     world.pass(1_000);
     expect(await expire()).toMatchObject({ queried: true, final: true, transactionStatus: 'EXPIRED' });
   });
@@ -208,7 +208,7 @@ describe('closing a session without a payment', () => {
       until: new Date(world.clock().getTime() + MINUTE_MS),
     });
     expect(await world.endUnpaid(payment.sessionId, 'CANCELLED')).toBe('PROCESSING');
-    expect(await standing(database.db, payment.sessionId)).toMatchObject({ attempts: ['PENDING'] });
+    expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({ attempts: ['PENDING'] });
   });
 
   test('a cancellation is based on a result of the last 2 s', async () => {
@@ -227,11 +227,11 @@ describe('closing a session without a payment', () => {
     const second = await buildAttempt(world, { ...scope, sessionId: first.sessionId });
     await world.checkAttempt(second, { notifyWorkflow: true });
     await world.checkAttempt(first.attemptId, { notifyWorkflow: true });
-    expect(await standing(database.db, first.sessionId)).toMatchObject({ attempts: ['SUCCEEDED', 'PENDING'] });
+    expect(await stateOfSession(database.db, first.sessionId)).toMatchObject({ attempts: ['SUCCEEDED', 'PENDING'] });
     world.provider.returns(PENDING);
     world.pass(30 * MINUTE_MS);
     expect(await world.expireAttempt(second, world.clock())).toMatchObject({ attemptStatus: 'ABANDONED' });
-    expect(await standing(database.db, first.sessionId)).toMatchObject({
+    expect(await stateOfSession(database.db, first.sessionId)).toMatchObject({
       session: 'COMPLETED',
       transaction: 'SUCCESS',
       events: ['checkout.completed', 'payment.created', 'payment.succeeded'],
@@ -247,7 +247,7 @@ describe('closing a session without a payment', () => {
     expect(await world.expireAttempt(payment.attemptId, world.clock())).toMatchObject({ final: false });
     world.pass(2_000);
     expect(await world.expireAttempt(payment.attemptId, world.clock())).toMatchObject({ final: true });
-    expect(await standing(database.db, payment.sessionId)).toMatchObject({
+    expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({
       transaction: 'EXPIRED',
       needsReconciliation: true,
     });
@@ -259,7 +259,7 @@ describe('closing a session without a payment', () => {
     world.pass(30 * MINUTE_MS);
     expect(await world.expireAttempt(attemptId, world.clock())).toMatchObject({ transactionStatus: 'EXPIRED' });
     expect(world.provider.queries).toEqual([]);
-    expect(await standing(database.db, sessionId)).toMatchObject({ needsReconciliation: false });
+    expect(await stateOfSession(database.db, sessionId)).toMatchObject({ needsReconciliation: false });
   });
 
   test('an order that may have been sent is queried after the expiry, not sent again', async () => {
@@ -269,8 +269,8 @@ describe('closing a session without a payment', () => {
     await world.checkAttempt(attemptId, { notifyWorkflow: false });
     world.pass(30 * MINUTE_MS);
     await world.checkAttempt(attemptId, { notifyWorkflow: false });
-    expect(world.provider.queries.map((one) => one.question)).toEqual(['initiate', 'query']);
-    expect(await standing(database.db, sessionId)).toMatchObject({ transaction: 'SUCCESS' });
+    expect(world.provider.queries.map((one) => one.operation)).toEqual(['initiate', 'query']);
+    expect(await stateOfSession(database.db, sessionId)).toMatchObject({ transaction: 'SUCCESS' });
   });
 });
 

@@ -14,7 +14,7 @@ import {
   buildWorld,
   declined,
   PAID,
-  standing,
+  stateOfSession,
   UNKNOWN,
   untilServed,
   type World,
@@ -96,7 +96,7 @@ describe('a held payment of another amount', () => {
     expect(isNew).toBe(true);
     expect(transaction).toMatchObject({ status: 'SUCCESS', holdReason: null, receivedSantim: 8_000n, ...FEE });
     expect(await available()).toBe(NET);
-    const now = await standing(database.db, payment.sessionId);
+    const now = await stateOfSession(database.db, payment.sessionId);
     expect(now).toMatchObject({ session: 'COMPLETED', attempts: ['SUCCEEDED'], confirmedLate: false });
     expect(now['events']).toEqual(['checkout.completed', 'payment.created', 'payment.succeeded']);
     expect(now['timeline']).toEqual(expect.arrayContaining(['payment.held', 'payment.accepted', 'payment.succeeded']));
@@ -125,7 +125,7 @@ describe('a held payment of another amount', () => {
     const { transaction } = await giveBack(payment);
     expect(transaction).toMatchObject({ status: 'FAILED', holdReason: null, failure: { code: 'REJECTED' } });
     expect(await available()).toBe(0n);
-    const now = await standing(database.db, payment.sessionId);
+    const now = await stateOfSession(database.db, payment.sessionId);
     expect(now).toMatchObject({ session: 'FAILED', events: ['checkout.failed', 'payment.created'] });
     const sql = `SELECT detail FROM transaction_timeline WHERE transaction_id = :id AND kind = 'payment.returned'`;
     expect(await rows(database.db, sql, { id: payment.transactionId })).toEqual([
@@ -150,7 +150,10 @@ describe('a held payment of another amount', () => {
     world.pass(31 * 60_000);
     await world.expireAttempt(payment.attemptId, world.clock());
     await world.checkAttempt(payment.attemptId, { notifyWorkflow: false });
-    expect(await standing(database.db, payment.sessionId)).toMatchObject({ session: 'EXPIRED', attempts: ['HELD'] });
+    expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({
+      session: 'EXPIRED',
+      attempts: ['HELD'],
+    });
     const { transaction } = await accept(payment);
     expect(transaction).toMatchObject({ status: 'SUCCESS', confirmedLate: true });
     expect(await available()).toBe(NET);
@@ -164,7 +167,7 @@ describe('a held payment of another amount', () => {
     await world.checkAttempt(payment.attemptId, { notifyWorkflow: false });
     const { transaction } = await giveBack(payment);
     expect(transaction).toMatchObject({ status: 'EXPIRED', holdReason: null });
-    const { events } = await standing(database.db, payment.sessionId);
+    const { events } = await stateOfSession(database.db, payment.sessionId);
     expect(events).toEqual(['checkout.expired', 'payment.created']);
   });
 
@@ -172,7 +175,7 @@ describe('a held payment of another amount', () => {
     const { first, second } = await heldBesideAnother(PAID);
     expect((await giveBack(first)).transaction).toMatchObject({ status: 'PENDING', holdReason: null });
     await world.checkAttempt(second, { notifyWorkflow: false });
-    expect(await standing(database.db, first.sessionId)).toMatchObject({ transaction: 'SUCCESS' });
+    expect(await stateOfSession(database.db, first.sessionId)).toMatchObject({ transaction: 'SUCCESS' });
     expect(await available()).toBe(FULL_NET);
   });
 
@@ -181,7 +184,7 @@ describe('a held payment of another amount', () => {
     await world.checkAttempt(second, { notifyWorkflow: false });
     const { transaction } = await accept(first);
     expect(transaction).toMatchObject({ status: 'SUCCESS', holdReason: null, receivedSantim: null, feeSantim: 251n });
-    expect(await standing(database.db, first.sessionId)).toMatchObject({ attempts: ['DUPLICATE', 'SUCCEEDED'] });
+    expect(await stateOfSession(database.db, first.sessionId)).toMatchObject({ attempts: ['DUPLICATE', 'SUCCEEDED'] });
     expect(await available()).toBe(FULL_NET + NET);
   });
 });
@@ -189,10 +192,10 @@ describe('a held payment of another amount', () => {
 describe('a second payment', () => {
   test('accepted is released to the merchant, and the transaction stays as it is', async () => {
     const payment = await paidTwice();
-    const before = await standing(database.db, payment.sessionId);
+    const before = await stateOfSession(database.db, payment.sessionId);
     const { transaction } = await accept(payment);
     expect(transaction).toMatchObject({ status: 'SUCCESS', receivedSantim: null, feeSantim: 251n });
-    const after = await standing(database.db, payment.sessionId);
+    const after = await stateOfSession(database.db, payment.sessionId);
     expect(after).toMatchObject({ version: before['version'], events: before['events'] });
     expect(await available()).toBe(2n * FULL_NET);
   });
@@ -210,10 +213,13 @@ describe('a transaction with held money does not end by itself', () => {
     world.pass(31 * 60_000);
     expect(await expireDue()).toBe(0);
     expect(await world.endUnpaid(payment.sessionId, 'CANCELLED')).toBe('OPEN');
-    expect(await standing(database.db, payment.sessionId)).toMatchObject({ session: 'OPEN', transaction: 'PENDING' });
+    expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({
+      session: 'OPEN',
+      transaction: 'PENDING',
+    });
     expect((await giveBack(payment)).transaction).toMatchObject({ status: 'PENDING', holdReason: null });
     expect(await expireDue()).toBe(1);
-    const now = await standing(database.db, payment.sessionId);
+    const now = await stateOfSession(database.db, payment.sessionId);
     expect(now).toMatchObject({ transaction: 'EXPIRED', events: ['checkout.expired', 'payment.created'] });
   });
 
@@ -229,9 +235,9 @@ describe('a transaction with held money does not end by itself', () => {
     const { first, second } = await heldBesideAnother(declined(false));
     await world.checkAttempt(second, { notifyWorkflow: false });
     const stays = { session: 'PROCESSING', transaction: 'PENDING', attempts: ['HELD', 'DECLINED'] };
-    expect(await standing(database.db, first.sessionId)).toMatchObject({ ...stays, events: ['payment.created'] });
+    expect(await stateOfSession(database.db, first.sessionId)).toMatchObject({ ...stays, events: ['payment.created'] });
     expect((await giveBack(first)).transaction).toMatchObject({ status: 'FAILED', holdReason: null });
-    const { events } = await standing(database.db, first.sessionId);
+    const { events } = await stateOfSession(database.db, first.sessionId);
     expect(events).toEqual(['checkout.failed', 'payment.created']);
   });
 
@@ -242,7 +248,7 @@ describe('a transaction with held money does not end by itself', () => {
       final: true,
       sessionStatus: 'PROCESSING',
     });
-    const now = await standing(database.db, first.sessionId);
+    const now = await stateOfSession(database.db, first.sessionId);
     expect(now).toMatchObject({ transaction: 'PENDING', attempts: ['HELD', 'ABANDONED'], needsReconciliation: false });
     expect((await accept(first)).transaction).toMatchObject({ status: 'SUCCESS', confirmedLate: false });
   });
@@ -251,7 +257,7 @@ describe('a transaction with held money does not end by itself', () => {
     const { first, second } = await heldBesideAnother(UNKNOWN);
     world.pass(25 * 60 * 60_000);
     await world.expireAttempt(second, world.clock());
-    const now = await standing(database.db, first.sessionId);
+    const now = await stateOfSession(database.db, first.sessionId);
     expect(now).toMatchObject({ transaction: 'PENDING', attempts: ['HELD', 'ABANDONED'], needsReconciliation: true });
     expect((await giveBack(first)).transaction).toMatchObject({ status: 'FAILED', needsReconciliation: true });
   });
@@ -267,7 +273,7 @@ describe('a transaction with held money does not end by itself', () => {
         untilServed(expireDue),
         untilServed(() => world.endUnpaid(payment.sessionId, 'EXPIRED')),
       ]);
-      const { session, transaction, holdReason: why, attempts } = await standing(database.db, payment.sessionId);
+      const { session, transaction, holdReason: why, attempts } = await stateOfSession(database.db, payment.sessionId);
       expect([why, attempts]).toEqual(['WRONG_AMOUNT', ['HELD']]);
       expect([
         ['OPEN', 'PENDING'],

@@ -12,7 +12,7 @@ import {
   PAID,
   paidReference,
   PENDING,
-  standing,
+  stateOfSession,
   type World,
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -44,7 +44,7 @@ describe("applying a provider's result to a payment", () => {
       sessionStatus: 'COMPLETED',
       final: true,
     });
-    expect(await standing(database.db, payment.sessionId)).toMatchObject({
+    expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({
       session: 'COMPLETED',
       transaction: 'SUCCESS',
       confirmedLate: false,
@@ -93,7 +93,7 @@ describe("applying a provider's result to a payment", () => {
       sessionStatus: 'OPEN',
       final: true,
     });
-    expect(await standing(database.db, payment.sessionId)).toMatchObject({
+    expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({
       session: 'OPEN',
       transaction: 'PENDING',
       events: ['payment.created'],
@@ -104,7 +104,7 @@ describe("applying a provider's result to a payment", () => {
     const payment = await buildPendingPayment(world, scope);
     world.provider.returns(declined(false));
     await check(payment.attemptId);
-    expect(await standing(database.db, payment.sessionId)).toMatchObject({
+    expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({
       session: 'FAILED',
       transaction: 'FAILED',
       events: ['checkout.failed', 'payment.created'],
@@ -120,7 +120,7 @@ describe("applying a provider's result to a payment", () => {
       await check(attemptId);
       world.pass(1_000);
     }
-    expect(await standing(database.db, session.sessionId)).toMatchObject({
+    expect(await stateOfSession(database.db, session.sessionId)).toMatchObject({
       session: 'FAILED',
       attempts: ['DECLINED', 'DECLINED', 'DECLINED'],
       events: ['checkout.failed', 'payment.created'],
@@ -133,7 +133,7 @@ describe("applying a provider's result to a payment", () => {
       world.pass(minutes * 60_000);
       world.provider.returns(declined(true));
       await check(payment.attemptId);
-      expect(await standing(database.db, payment.sessionId)).toMatchObject({
+      expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({
         session: 'EXPIRED',
         transaction: 'EXPIRED',
         events: ['checkout.expired', 'payment.created'],
@@ -147,7 +147,7 @@ describe("applying a provider's result to a payment", () => {
     world.pass(30 * 60_000 - 1);
     world.provider.returns(declined(true));
     await check(payment.attemptId);
-    expect(await standing(database.db, payment.sessionId)).toMatchObject({ session: 'OPEN', transaction: 'PENDING' });
+    expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({ session: 'OPEN', transaction: 'PENDING' });
   });
 
   test.each([
@@ -162,7 +162,7 @@ describe("applying a provider's result to a payment", () => {
       final: true,
     });
     await check(payment.attemptId);
-    expect(await standing(database.db, payment.sessionId)).toMatchObject({
+    expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({
       session: 'PROCESSING',
       transaction: 'PENDING',
       holdReason: held,
@@ -175,13 +175,13 @@ describe("applying a provider's result to a payment", () => {
     world.pass(31 * 60_000);
     world.provider.returns(PENDING);
     await world.expireAttempt(payment.attemptId, world.clock());
-    expect(await standing(database.db, payment.sessionId)).toMatchObject({
+    expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({
       session: 'EXPIRED',
       attempts: ['ABANDONED'],
     });
     world.provider.returns(PAID);
     await check(payment.attemptId);
-    expect(await standing(database.db, payment.sessionId)).toMatchObject({
+    expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({
       session: 'COMPLETED',
       transaction: 'SUCCESS',
       confirmedLate: true,
@@ -201,7 +201,10 @@ describe("applying a provider's result to a payment", () => {
     world.provider.returns(PAID);
     await check(cancelled.attemptId);
     for (const { sessionId } of [failed, cancelled]) {
-      expect(await standing(database.db, sessionId)).toMatchObject({ transaction: 'SUCCESS', confirmedLate: true });
+      expect(await stateOfSession(database.db, sessionId)).toMatchObject({
+        transaction: 'SUCCESS',
+        confirmedLate: true,
+      });
     }
   });
 
@@ -215,7 +218,7 @@ describe("applying a provider's result to a payment", () => {
     await check(second);
     await check(second);
     expect(await check(first.attemptId)).toMatchObject({ attemptStatus: 'DUPLICATE', transactionStatus: 'SUCCESS' });
-    const stands = await standing(database.db, first.sessionId);
+    const stands = await stateOfSession(database.db, first.sessionId);
     expect(stands).toMatchObject({ attempts: ['DUPLICATE', 'SUCCEEDED'], events: SUCCESS_EVENTS, version: 4 });
     expect(stands['timeline']).toContain('payment.duplicate');
   });

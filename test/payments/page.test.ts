@@ -16,7 +16,7 @@ import {
   declined,
   PAID,
   PENDING,
-  standing,
+  stateOfSession,
   type World,
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -137,7 +137,7 @@ describe('the hosted checkout page', () => {
     const page = await open();
     const answers = await Promise.all([page.post('pay', payForm), page.post('pay', payForm)]);
     expect(answers.map((one) => one.status)).toEqual([303, 303]);
-    expect((await standing(database.db, page.sessionId))['attempts']).toHaveLength(1);
+    expect((await stateOfSession(database.db, page.sessionId))['attempts']).toHaveLength(1);
   });
 
   test('after a failed attempt the form is shown again with the reason', async () => {
@@ -185,7 +185,7 @@ describe('the hosted checkout page', () => {
   test('cancelling ends the session, and its page shows that', async () => {
     const page = await open({ cancelUrl: 'https://shop.example/cart' });
     expect((await page.post('cancel', {})).status).toBe(303);
-    expect(await standing(database.db, page.sessionId)).toMatchObject({
+    expect(await stateOfSession(database.db, page.sessionId)).toMatchObject({
       session: 'CANCELLED',
       events: ['checkout.canceled'],
     });
@@ -205,7 +205,7 @@ describe('the hosted checkout page', () => {
   ])('a form from %s is rejected', async (_where, headers) => {
     const page = await open();
     expect((await page.post('pay', payForm, headers)).status).toBe(403);
-    expect(await standing(database.db, page.sessionId)).toMatchObject({ session: 'OPEN' });
+    expect(await stateOfSession(database.db, page.sessionId)).toMatchObject({ session: 'OPEN' });
   });
 
   test('the page of a QRCODE session has a code to scan', async () => {
@@ -226,7 +226,7 @@ describe('the hosted checkout page', () => {
         expect(answer.status).toBe(403);
         expect(await answer.text()).toContain('takes no payments now');
       }
-      expect(await standing(database.db, page.sessionId)).toMatchObject({ session: 'OPEN', attempts: null });
+      expect(await stateOfSession(database.db, page.sessionId)).toMatchObject({ session: 'OPEN', attempts: null });
       await suspend('ACTIVE');
       expect((await page.get()).status).toBe(200);
     });

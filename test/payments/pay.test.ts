@@ -13,7 +13,7 @@ import {
   buildMerchant,
   buildSession,
   buildWorld,
-  standing,
+  stateOfSession,
   type World,
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -35,7 +35,7 @@ describe('paying a session', () => {
   test('one transaction contains the attempt, the session, the event and the start of the workflow', async () => {
     const session = await buildSession(world, scope);
     const attemptId = await buildAttempt(world, { ...scope, sessionId: session.sessionId });
-    expect(await standing(database.db, session.sessionId)).toMatchObject({
+    expect(await stateOfSession(database.db, session.sessionId)).toMatchObject({
       session: 'PROCESSING',
       transaction: 'PENDING',
       attempts: ['CREATED'],
@@ -65,7 +65,7 @@ describe('paying a session', () => {
     });
     await world.checkAttempt(first, { notifyWorkflow: true });
     await buildAttempt(world, { ...scope, sessionId: session.sessionId }, { channel: 'AWASH' });
-    expect(await standing(database.db, session.sessionId)).toMatchObject({ events: ['payment.created'] });
+    expect(await stateOfSession(database.db, session.sessionId)).toMatchObject({ events: ['payment.created'] });
   });
 
   test('an amount outside a limit of the channel is rejected with the limit and stores nothing', async () => {
@@ -75,7 +75,7 @@ describe('paying a session', () => {
       code: 'AMOUNT_ABOVE_MAXIMUM',
       message: 'amount must be at most 75000.00 ETB on TELEBIRR, got 100000.00',
     });
-    expect(await standing(database.db, session.sessionId)).toMatchObject({ session: 'OPEN', attempts: null });
+    expect(await stateOfSession(database.db, session.sessionId)).toMatchObject({ session: 'OPEN', attempts: null });
   });
 
   test("a channel that is not one of the session's is rejected", async () => {

@@ -9,7 +9,7 @@ import {
   declined,
   PAID,
   PENDING,
-  standing,
+  stateOfSession,
   UNKNOWN,
   type World,
 } from '../support/build.ts';
@@ -80,7 +80,7 @@ describe('a verified callback of a provider', () => {
     world.pass(2 * MINUTE_MS);
     world.provider.returns(PAID);
     expect(await recheck()).toBe(1);
-    expect(await standing(database.db, payment.sessionId)).toMatchObject({
+    expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({
       transaction: 'SUCCESS',
       confirmedLate: true,
     });

@@ -5,7 +5,7 @@ import { rows } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { PAYMENT_REVIEW_ITEMS } from '../../src/payments/review-items.ts';
-import { buildMerchant, buildPendingPayment, buildWorld, PAID, standing, type World } from '../support/build.ts';
+import { buildMerchant, buildPendingPayment, buildWorld, PAID, stateOfSession, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { acceptHeld, giveHeldBack } from './held-money.ts';
@@ -56,7 +56,7 @@ test('the second transaction reported paid by one reference is held and never SU
   });
   expect(await check(second.attemptId)).toMatchObject({ attemptStatus: 'HELD' });
   expect(await available()).toBe(paid);
-  expect(await standing(database.db, second.sessionId)).toMatchObject({
+  expect(await stateOfSession(database.db, second.sessionId)).toMatchObject({
     session: 'PROCESSING',
     transaction: 'PENDING',
     holdReason: 'REFERENCE_USED',

@@ -15,7 +15,7 @@ import { MIN_QUERY_INTERVAL_MS } from '../../src/payments/sync.ts';
 import { transactionRoutes } from '../../src/payments/transaction-routes.ts';
 import { createCallbackRouter, storeCallback } from '../../src/providers/callbacks.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
-import { buildMerchant, buildWorld, standing, type World } from '../support/build.ts';
+import { buildMerchant, buildWorld, stateOfSession, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { NO_LIMITS, stubKey, testServerDeps, type HttpResponse } from '../support/http.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
@@ -101,15 +101,15 @@ describe('paying in the sandbox over HTTP', () => {
     expect(paid.body.data).toMatchObject({ status: 'PENDING', transactionStatus: 'PENDING', nextPollAfterMs: 2_000 });
     expect('redirectUrl' in paid.body.data).toBe(redirects);
     expect((await status(sessionId, 10)).body.data).toMatchObject({ status: 'SUCCESS', final: true });
-    const stands = await standing(database.db, sessionId);
+    const stands = await stateOfSession(database.db, sessionId);
     expect(stands).toMatchObject({ events: ['checkout.completed', 'payment.created', 'payment.succeeded'] });
   });
 
   test('insufficient funds leave the session open for another attempt', async () => {
     const { sessionId, transactionId } = await open();
     await pay(sessionId, '0911000003');
-    while ((await standing(database.db, sessionId))['session'] === 'PROCESSING') await pause();
-    expect(await standing(database.db, sessionId)).toMatchObject({ session: 'OPEN', attempts: ['DECLINED'] });
+    while ((await stateOfSession(database.db, sessionId))['session'] === 'PROCESSING') await pause();
+    expect(await stateOfSession(database.db, sessionId)).toMatchObject({ session: 'OPEN', attempts: ['DECLINED'] });
     const { body } = await send('GET', `/api/checkout/txns/${transactionId}`);
     const detail = expect.objectContaining({ code: 'INSUFFICIENT_FUNDS', next: 'OPEN' });
     expect(body.data.timeline).toContainEqual(expect.objectContaining({ kind: 'attempt.declined', detail }));
@@ -149,14 +149,14 @@ describe('paying in the sandbox over HTTP', () => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => served(() => hook('success', sessionId))));
     expect(answers.map((one) => one.body.data.status)).toEqual(Array.from({ length: 50 }, () => 'SUCCESS'));
     expect(await simulator.requests('TELEBIRR query')).toBe(before + 1);
-    const stands = await standing(database.db, sessionId);
+    const stands = await stateOfSession(database.db, sessionId);
     expect(stands).toMatchObject({ events: ['checkout.completed', 'payment.created', 'payment.succeeded'] });
   });
 
   test('an approval with a wrong amount is held, and the transaction shows it', async () => {
     const { sessionId, transactionId } = await open();
     await pay(sessionId, '0911000008');
-    while ((await standing(database.db, sessionId))['holdReason'] === null) await pause();
+    while ((await stateOfSession(database.db, sessionId))['holdReason'] === null) await pause();
     const { body } = await send('GET', `/api/checkout/txns/${transactionId}`);
     expect(body.data).toMatchObject({ status: 'PENDING', held: 'WRONG_AMOUNT' });
     expect((await hook('cancel', sessionId)).body.data.status).toBe('PENDING');
@@ -176,7 +176,7 @@ describe('paying in the sandbox over HTTP', () => {
     const refused = await byToken().finally(() => suspend('ACTIVE'));
     expect(refused.status).toBe(403);
     expect(await refused.json()).toMatchObject({ error: { code: 'MERCHANT_SUSPENDED' } });
-    expect(await standing(database.db, sessionId)).toMatchObject({ session: 'OPEN', attempts: null });
+    expect(await stateOfSession(database.db, sessionId)).toMatchObject({ session: 'OPEN', attempts: null });
     expect((await byToken()).status).toBe(202);
   });
 
@@ -197,7 +197,7 @@ describe('paying in the sandbox over HTTP', () => {
     const { sessionId } = await open();
     await pay(sessionId, '0911000004');
     expect((await hook('cancel', sessionId)).body.data).toMatchObject({ status: 'CANCELLED', final: true });
-    expect(await standing(database.db, sessionId)).toMatchObject({ attempts: ['ABANDONED'] });
+    expect(await stateOfSession(database.db, sessionId)).toMatchObject({ attempts: ['ABANDONED'] });
   });
 
   test('cancelling a payment that was paid meanwhile finds it paid', async () => {
@@ -247,7 +247,7 @@ describe('paying in the sandbox over HTTP', () => {
       expect(answer.body.data).toMatchObject({ status: 'EXPIRED', transactionStatus: 'EXPIRED' });
     }
     expect((await pay(sessionId, '0911000001')).body.error.code).toBe('INVALID_STATE');
-    expect(await standing(database.db, sessionId)).toMatchObject({ events: ['checkout.expired'] });
+    expect(await stateOfSession(database.db, sessionId)).toMatchObject({ events: ['checkout.expired'] });
   });
 
   test('a rejected request names the field and stores nothing', async () => {

@@ -11,7 +11,7 @@ import {
   declined,
   PAID,
   PENDING,
-  standing,
+  stateOfSession,
   UNKNOWN,
   untilServed,
   type World,
@@ -52,7 +52,7 @@ describe('checking an attempt', () => {
       outcomeKind: 'pending',
       redirectUrl: 'https://pay.example/confirm',
     });
-    expect(world.provider.queries.map((one) => one.question)).toEqual(['initiate', 'query']);
+    expect(world.provider.queries.map((one) => one.operation)).toEqual(['initiate', 'query']);
     expect(world.provider.queries[0]?.order).toMatchObject({
       orderId: attemptId,
       amountSantim: 10_050n,
@@ -67,8 +67,8 @@ describe('checking an attempt', () => {
     world.provider.returns(UNKNOWN);
     expect(await check(attemptId)).toMatchObject({ attemptStatus: 'CREATED', final: false, outcomeKind: 'unknown' });
     await check(attemptId);
-    expect(world.provider.queries.map((one) => one.question)).toEqual(['initiate', 'initiate']);
-    expect(await standing(database.db, session.sessionId)).toMatchObject({
+    expect(world.provider.queries.map((one) => one.operation)).toEqual(['initiate', 'initiate']);
+    expect(await stateOfSession(database.db, session.sessionId)).toMatchObject({
       session: 'PROCESSING',
       transaction: 'PENDING',
     });
@@ -81,7 +81,7 @@ describe('checking an attempt', () => {
     const states = await Promise.all(Array.from({ length: 50 }, () => check(payment.attemptId)));
     expect(new Set(states.map((state) => state.transactionStatus))).toEqual(new Set(['SUCCESS']));
     expect(world.provider.queries.length).toBe(queried + 1);
-    expect(await standing(database.db, payment.sessionId)).toMatchObject({ events: SUCCESS_EVENTS });
+    expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({ events: SUCCESS_EVENTS });
   });
 
   test('fifty processes that check concurrently confirm once, and all get the result', async () => {
@@ -94,7 +94,7 @@ describe('checking an attempt', () => {
     );
     expect(states.every((state) => state.transactionStatus === 'SUCCESS')).toBe(true);
     expect(world.provider.queries.length).toBe(queried + 1);
-    expect(await standing(database.db, payment.sessionId)).toMatchObject({ events: SUCCESS_EVENTS });
+    expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({ events: SUCCESS_EVENTS });
   });
 
   test('a report causes no query within the minimum interval; a callback does', async () => {
@@ -174,7 +174,7 @@ describe('checking an attempt', () => {
     const payment = await buildPendingPayment(world, scope);
     world.provider.returns(PENDING);
     for (let polls = 0; polls < 3; polls += 1) await check(payment.attemptId);
-    const { timeline } = await standing(database.db, payment.sessionId);
+    const { timeline } = await stateOfSession(database.db, payment.sessionId);
     expect(timeline).toEqual(['session.created', 'attempt.started', 'provider.responded', 'provider.responded']);
   });
 });

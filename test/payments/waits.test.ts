@@ -9,7 +9,7 @@ import { createSessionWaits } from '../../src/payments/waits.ts';
 import { buildMerchant, buildSession, buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
-import { until } from '../support/worker.ts';
+import { until } from '../support/until.ts';
 
 let database: TestDatabase;
 let world: World;

@@ -27,7 +27,7 @@ beforeEach(async () => {
   inbox.received.length = 0;
 });
 
-describe.each(CHANNELS)('%s', (channel) => {
+describe.each(CHANNELS)('simulated payment faults of %s', (channel) => {
   const provider = () => adapters.adapter(channel);
 
   /** Pays an order that suffers what was asked for, and moves the clock past all its callbacks. */

@@ -24,7 +24,7 @@ beforeEach(async () => {
   inbox.status = 200;
 });
 
-describe.each(CHANNELS)('%s', (channel) => {
+describe.each(CHANNELS)('simulated payments over %s', (channel) => {
   const start = async (phone: string, tx = {}) => {
     const provider = adapters.adapter(channel);
     const order = anOrder(inbox.url, { phone, ...tx });

@@ -37,7 +37,7 @@ beforeEach(async () => {
   inbox.received.length = 0;
 });
 
-describe.each(CHANNELS)('%s', (channel) => {
+describe.each(CHANNELS)('simulated payout faults of %s', (channel) => {
   const provider = () => adapters.adapter(channel);
   const parsed = (callback: RawCallback | undefined) => callback && provider().parseCallback(callback);
 

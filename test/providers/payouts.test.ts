@@ -45,7 +45,7 @@ const WAYS: [string, SandboxChannel, (digit: number) => PayoutDestination][] = [
   ['AWASH to a bank account', 'AWASH', toAccount],
 ];
 
-describe.each(WAYS)('%s', (_name, channel, to) => {
+describe.each(WAYS)('simulated payouts over %s', (_name, channel, to) => {
   const pay = async (digit: number, tx: Partial<PayoutOrder> = {}) => {
     const provider = adapters.adapter(channel);
     const order = aPayout(inbox.url, { destination: to(digit), ...tx });
@@ -178,7 +178,7 @@ describe.each(WAYS)('%s', (_name, channel, to) => {
   });
 });
 
-describe.each(CHANNELS)('%s', (channel) => {
+describe.each(CHANNELS)('the limits of payouts over %s', (channel) => {
   test('a payout to an unknown phone is declined and creates no payout', async () => {
     const provider = adapters.adapter(channel);
     const order = aPayout(inbox.url, { destination: { kind: 'phone', phone: '251911999999' } });

@@ -62,7 +62,7 @@ const ofPayouts = async (channel: SandboxChannel, from = adapters) => {
   ];
 };
 
-describe.each(CHANNELS)('%s', (channel) => {
+describe.each(CHANNELS)('the payment replies of %s', (channel) => {
   test.each([
     ['an empty body', 200, ''],
     ['a page', 200, '<html>maintenance</html>'],
@@ -162,7 +162,7 @@ test.each([
   ['CBE_BIRR', 'FAILED', 400],
   ['AWASH', 'REFUSED', 401],
 ] as const)(
-  'a question that %s refuses with %s and status %d leaves the payment in doubt',
+  'a query that %s rejects with %s and status %d leaves the payment unknown',
   async (channel, state, status) => {
     sayJson({ state, resultCode: 'INVALID_SIGNATURE', reasonCode: 'INVALID_SIGNATURE' }, status);
     const { orderId } = anOrder('http://127.0.0.1:1/');
@@ -173,7 +173,7 @@ test.each([
 test.each([
   ['CBE_BIRR', 'FAILED'],
   ['AWASH', 'REFUSED'],
-] as const)('an order that %s tells of as %s is declined', async (channel, state) => {
+] as const)('an order that %s reports as %s is declined', async (channel, state) => {
   const { orderId } = anOrder('http://127.0.0.1:1/');
   sayJson({ ...named(orderId), state, resultCode: 'DECLINED', reasonCode: 'DECLINED' });
   expect(await adapters.adapter(channel).query(orderId)).toMatchObject({ kind: 'declined' });
@@ -194,7 +194,7 @@ test.each([
   ['AWASH', { state: 'REFUSED', reasonCode: 'INVALID_SIGNATURE' }],
   ['AWASH', { state: 'REFUSED', reasonCode: 'UNKNOWN_PAYEE' }],
 ] as const)(
-  'a payout that %s refuses with %p is in doubt: an earlier one may have been taken',
+  'a payout that %s rejects with %p is unknown: an earlier submission may have succeeded',
   async (channel, body) => {
     sayJson(body, channel === 'AWASH' ? 401 : 200);
     for (const outcome of await ofPayouts(channel)) {
@@ -207,7 +207,7 @@ describe.each([
   ['TELEBIRR', 'order_status', (payout: object) => ({ result: 'SUCCESS', biz_content: payout })],
   ['CBE_BIRR', 'state', (payout: object) => ({ resultCode: '0', ...payout })],
   ['AWASH', 'state', (payout: object) => payout],
-] as const)('payouts of %s', (channel, word, answer) => {
+] as const)('the payout replies of %s', (channel, word, answer) => {
   const query = (payout: object) => {
     const { orderId } = aPayout('http://127.0.0.1:1/');
     sayJson(answer({ ...named(orderId), ...payout }));

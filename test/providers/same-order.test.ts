@@ -56,7 +56,7 @@ const WORDS = {
 const MONEY = { amount: '100.50', total_amount: '100.50', currency: 'ETB', trans_currency: 'ETB' };
 const REFERENCE = { reference: 'R1', trans_id: 'R1', payment_order_id: 'R1' };
 
-describe.each(CHANNELS)('a reply of %s', (channel) => {
+describe.each(CHANNELS)('a provider reply from %s', (channel) => {
   const answer = (content: object) =>
     channel === 'TELEBIRR' ? { result: 'SUCCESS', code: '0', biz_content: content } : content;
   const provider = () => adapters.adapter(channel);
@@ -68,22 +68,25 @@ describe.each(CHANNELS)('a reply of %s', (channel) => {
   };
   const about = (order: object, word: object) => sayJson(answer({ ...MONEY, ...REFERENCE, ...word, ...order }));
 
-  test.each(Object.keys(CALLS) as (keyof typeof CALLS)[])('to %s about another order is unknown', async (name) => {
-    const { orderId } = anOrder('http://127.0.0.1:1/');
-    const other = anOrder('http://127.0.0.1:1/').orderId;
-    let believed = 0;
-    for (const word of WORDS[channel]) {
-      about(named(orderId), word);
-      if ((await CALLS[name](orderId)).kind !== 'unknown') believed += 1;
-      about(named(other), word);
-      expect(await CALLS[name](orderId)).toMatchObject({ kind: 'unknown' });
-      about({}, word);
-      expect(await CALLS[name](orderId)).toMatchObject({ kind: 'unknown', reason: 'unreadable' });
-    }
-    expect(believed).toBeGreaterThan(0);
-  });
+  test.each(Object.keys(CALLS) as (keyof typeof CALLS)[])(
+    'a reply to %s about another order is unknown',
+    async (name) => {
+      const { orderId } = anOrder('http://127.0.0.1:1/');
+      const other = anOrder('http://127.0.0.1:1/').orderId;
+      let believed = 0;
+      for (const word of WORDS[channel]) {
+        about(named(orderId), word);
+        if ((await CALLS[name](orderId)).kind !== 'unknown') believed += 1;
+        about(named(other), word);
+        expect(await CALLS[name](orderId)).toMatchObject({ kind: 'unknown' });
+        about({}, word);
+        expect(await CALLS[name](orderId)).toMatchObject({ kind: 'unknown', reason: 'unreadable' });
+      }
+      expect(believed).toBeGreaterThan(0);
+    },
+  );
 
-  test('that rejects the request of another order is unknown too', async () => {
+  test('a rejection that names another order is unknown', async () => {
     const other = named(anOrder('http://127.0.0.1:1/').orderId);
     const rejection = { ...other, state: 'REJECTED', resultCode: 'DECLINED', reasonCode: 'DECLINED' };
     sayJson({ ...rejection, result: 'FAIL', code: 'DECLINED', biz_content: other }, channel === 'AWASH' ? 422 : 200);

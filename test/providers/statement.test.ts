@@ -43,7 +43,7 @@ async function listAll(provider: Provider, day = TODAY): Promise<{ rows: Stateme
 
 const inHalfAnHour = () => new Date(NOON.getTime() + 30 * MINUTE_MS);
 
-describe.each(CHANNELS)('%s', (channel) => {
+describe.each(CHANNELS)('the statements of %s', (channel) => {
   const provider = () => adapters.adapter(channel);
   const payIn = async (tx = {}) => {
     const order = anOrder(inbox.url, { expiresAt: inHalfAnHour(), ...tx });

@@ -1,6 +1,6 @@
 import { recordReceipt } from '../../src/reconciliation/receipts/record.ts';
 import { readWithdrawal } from '../../src/withdrawals/queries.ts';
-import { buildAttempt, standing } from '../support/build.ts';
+import { buildAttempt, stateOfSession } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import {
   createReconciliationWorld,
@@ -55,9 +55,12 @@ test('the debt of each provider in the ledger is the provider’s own total afte
     await world.runInTransaction((tx) => recordReceipt(tx, { ...transfer, bankReference: `FT-${channel}` }));
 
     expect(await world.compare(channel)).toEqual({ status: 'CLEAN', differences: 0 });
-    expect(await standing(world.db, twice.sessionId)).toMatchObject({ attempts: ['DUPLICATE', 'SUCCEEDED'] });
-    expect(await standing(world.db, held.sessionId)).toMatchObject({ attempts: ['HELD'] });
-    expect(await standing(world.db, late.sessionId)).toMatchObject({ transaction: 'SUCCESS', confirmedLate: true });
+    expect(await stateOfSession(world.db, twice.sessionId)).toMatchObject({ attempts: ['DUPLICATE', 'SUCCEEDED'] });
+    expect(await stateOfSession(world.db, held.sessionId)).toMatchObject({ attempts: ['HELD'] });
+    expect(await stateOfSession(world.db, late.sessionId)).toMatchObject({
+      transaction: 'SUCCESS',
+      confirmedLate: true,
+    });
     expect((await readWithdrawal(world.db, out)).status).toBe('SUCCESS');
     expect((await readWithdrawal(world.db, reversed)).status).toBe('REVERSED');
     const day = await world.db('reconciliation').where({ channel }).first();

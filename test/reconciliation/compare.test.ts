@@ -5,7 +5,7 @@ import { readWithdrawal } from '../../src/withdrawals/queries.ts';
 import { resolveWithdrawal } from '../../src/withdrawals/resolve.ts';
 import { transitionWithdrawal } from '../../src/withdrawals/transition.ts';
 import { anOrder } from '../providers/sandbox.ts';
-import { standing } from '../support/build.ts';
+import { stateOfSession } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import {
   createReconciliationWorld,
@@ -32,7 +32,7 @@ test.each(SANDBOX_CHANNELS)('%s: a listed payment that is not booked is queried 
   const paid = await world.pay(channel);
   await world.live(2_000);
   expect(await world.compare(channel)).toEqual({ status: 'CLEAN', differences: 0 });
-  expect(await standing(world.db, paid.sessionId)).toMatchObject({ transaction: 'SUCCESS' });
+  expect(await stateOfSession(world.db, paid.sessionId)).toMatchObject({ transaction: 'SUCCESS' });
   expect(await day(channel)).toMatchObject({
     status: 'CLEAN',
     listedPayments: 1,
@@ -49,10 +49,10 @@ test('a listed payment of an expired session makes it SUCCESS, late', async () =
   const paid = await world.pay('TELEBIRR', '0911000006');
   await world.live(30 * MINUTE_MS + 2_000);
   await world.expireAttempt(paid.attemptId, world.clock());
-  expect(await standing(world.db, paid.sessionId)).toMatchObject({ transaction: 'EXPIRED' });
+  expect(await stateOfSession(world.db, paid.sessionId)).toMatchObject({ transaction: 'EXPIRED' });
   await world.live(10 * MINUTE_MS);
   expect((await world.compare('TELEBIRR')).status).toBe('CLEAN');
-  expect(await standing(world.db, paid.sessionId)).toMatchObject({ transaction: 'SUCCESS', confirmedLate: true });
+  expect(await stateOfSession(world.db, paid.sessionId)).toMatchObject({ transaction: 'SUCCESS', confirmedLate: true });
   await expectClearingAgrees(world.db, world.simulator);
 });
 
@@ -64,7 +64,7 @@ test('a listed payment that the provider does not confirm is a discrepancy and i
   expect(await world.open()).toMatchObject([
     { kind: 'UNCONFIRMED', orderId: paid.attemptId, orderStatus: 'PENDING', bookedSantim: null, listedSantim: 100_50n },
   ]);
-  expect(await standing(world.db, paid.sessionId)).toMatchObject({ transaction: 'PENDING' });
+  expect(await stateOfSession(world.db, paid.sessionId)).toMatchObject({ transaction: 'PENDING' });
 
   await world.live(10 * MINUTE_MS);
   expect((await world.compare('TELEBIRR')).status).toBe('CLEAN');
@@ -172,7 +172,10 @@ test('a held payment of another amount matches the statement', async () => {
   const paid = await world.pay('CBE_BIRR', '0911000008');
   await world.live(2_000);
   expect((await world.compare('CBE_BIRR')).status).toBe('CLEAN');
-  expect(await standing(world.db, paid.sessionId)).toMatchObject({ holdReason: 'WRONG_AMOUNT', attempts: ['HELD'] });
+  expect(await stateOfSession(world.db, paid.sessionId)).toMatchObject({
+    holdReason: 'WRONG_AMOUNT',
+    attempts: ['HELD'],
+  });
   await expectClearingAgrees(world.db, world.simulator);
 });
 

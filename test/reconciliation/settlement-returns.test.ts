@@ -6,7 +6,7 @@ import { recordReceipt } from '../../src/reconciliation/receipts/record.ts';
 import { markCredited, markReturned, markSent } from '../../src/settlements/bank-results.ts';
 import { approveSettlement } from '../../src/settlements/decide.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
-import { ask, linkAccount } from '../support/settlements.ts';
+import { requestSettlement, linkAccount } from '../support/settlements.ts';
 import { createReconciliationWorld, type ReconciliationWorld } from './world.ts';
 
 let world: ReconciliationWorld;
@@ -21,7 +21,7 @@ beforeEach(async () => {
   await world.live(2_000);
   await world.checkAttempt(attemptId, { notifyWorkflow: false });
   await linkAccount(world, scope);
-  settlementId = (await ask(world, scope)).id;
+  settlementId = (await requestSettlement(world, scope)).id;
   await runInTransaction((tx) => approveSettlement(tx, settlementId, by()));
   await runInTransaction((tx) => markSent(tx, settlementId, by()));
   const creditedAt = startOfAddisDay(addisDay(world.clock()));
@@ -43,7 +43,7 @@ const decide = (id: string, decision: ReceiptDecision) =>
 const returnReceipt = (id: string, returnReference: string) => decide(id, { as: 'RETURNED', returnReference });
 /** Another settlement that was sent to the bank. */
 async function send(): Promise<string> {
-  const { id } = await ask(world, world.scope);
+  const { id } = await requestSettlement(world, world.scope);
   await world.runInTransaction((tx) => approveSettlement(tx, id, by()));
   await world.runInTransaction((tx) => markSent(tx, id, by()));
   return id;

@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../src/lib/dates.ts';
-import { standing } from '../support/build.ts';
+import { stateOfSession } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { createReconciliationWorld, expectClearingAgrees, MINUTE_MS, type ReconciliationWorld } from './world.ts';
 
@@ -19,7 +19,10 @@ async function uncertain(phone: string) {
   await world.simulator.fault({ kind: 'serverError', on: 'query' });
   await world.expireAttempt(paid.attemptId, world.clock());
   await world.simulator.clearFaults();
-  expect(await standing(world.db, paid.sessionId)).toMatchObject({ transaction: 'EXPIRED', needsReconciliation: true });
+  expect(await stateOfSession(world.db, paid.sessionId)).toMatchObject({
+    transaction: 'EXPIRED',
+    needsReconciliation: true,
+  });
   return paid;
 }
 
@@ -42,14 +45,14 @@ test('the statements of two nights for each day of an attempt confirm it unpaid,
   await world.live(DAY_MS);
   await world.compare('TELEBIRR', FIRST_DAY);
   await world.compare('TELEBIRR', SECOND_DAY);
-  expect(await standing(world.db, paid.sessionId)).toMatchObject(STAYS);
+  expect(await stateOfSession(world.db, paid.sessionId)).toMatchObject(STAYS);
   // The same night again is no other night.
   await world.live(11 * HOUR_MS);
   await world.compare('TELEBIRR', SECOND_DAY);
-  expect(await standing(world.db, paid.sessionId)).toMatchObject(STAYS);
+  expect(await stateOfSession(world.db, paid.sessionId)).toMatchObject(STAYS);
   await world.live(HOUR_MS);
   await world.compare('TELEBIRR', SECOND_DAY);
-  expect(await standing(world.db, paid.sessionId)).toMatchObject(CLEARED);
+  expect(await stateOfSession(world.db, paid.sessionId)).toMatchObject(CLEARED);
 });
 
 test('an attempt made half an hour after midnight in Addis Ababa needs no statement of the day before', async () => {
@@ -60,22 +63,22 @@ test('an attempt made half an hour after midnight in Addis Ababa needs no statem
     await world.live(DAY_MS);
     for (const day of ['2026-03-03', '2026-03-04']) await world.compare('TELEBIRR', day);
   }
-  expect(await standing(world.db, paid.sessionId)).toMatchObject(CLEARED);
+  expect(await stateOfSession(world.db, paid.sessionId)).toMatchObject(CLEARED);
 });
 
 test('one night confirms an attempt unpaid together with its provider’s definite "not paid"', async () => {
   const paid = await uncertain('0911000004');
   await world.compare('TELEBIRR', FIRST_DAY);
   await world.compare('TELEBIRR', SECOND_DAY);
-  expect(await standing(world.db, paid.sessionId)).toMatchObject(STAYS);
+  expect(await stateOfSession(world.db, paid.sessionId)).toMatchObject(STAYS);
   await world.live(DAY_MS);
   await world.simulator.fault({ kind: 'serverError', on: 'query' });
   await world.compare('TELEBIRR', SECOND_DAY);
   // What it said before counts no more: now it cannot tell.
-  expect(await standing(world.db, paid.sessionId)).toMatchObject(STAYS);
+  expect(await stateOfSession(world.db, paid.sessionId)).toMatchObject(STAYS);
   await world.simulator.clearFaults();
   await world.compare('TELEBIRR', SECOND_DAY);
-  expect(await standing(world.db, paid.sessionId)).toMatchObject(CLEARED);
+  expect(await stateOfSession(world.db, paid.sessionId)).toMatchObject(CLEARED);
 });
 
 test('a payment that a statement once listed stays unknown, even if later statements lack it', async () => {
@@ -92,13 +95,13 @@ test('a payment that a statement once listed stays unknown, even if later statem
     await world.compare('TELEBIRR', FIRST_DAY);
     await world.compare('TELEBIRR', SECOND_DAY);
   }
-  expect(await standing(world.db, paid.sessionId)).toMatchObject(STAYS);
+  expect(await stateOfSession(world.db, paid.sessionId)).toMatchObject(STAYS);
 });
 
 test('a transaction with an unknown outcome that a statement lists becomes SUCCESS, late', async () => {
   const paid = await uncertain('0911000007');
   await world.compare('TELEBIRR');
-  expect(await standing(world.db, paid.sessionId)).toMatchObject({
+  expect(await stateOfSession(world.db, paid.sessionId)).toMatchObject({
     transaction: 'SUCCESS',
     confirmedLate: true,
     needsReconciliation: false,
@@ -110,7 +113,7 @@ test('a transaction with an unknown outcome is queried even if the statement no 
   await world.simulator.fault({ kind: 'listDropped', next: 1 });
   const paid = await uncertain('0911000007');
   await world.compare('TELEBIRR');
-  expect(await standing(world.db, paid.sessionId)).toMatchObject({
+  expect(await stateOfSession(world.db, paid.sessionId)).toMatchObject({
     transaction: 'SUCCESS',
     needsReconciliation: false,
   });

@@ -6,7 +6,7 @@ import { createCheckPayout } from '../../src/withdrawals/sync.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startReports, type Reports } from '../support/reports.ts';
-import { ask as requestSettlement, linkAccount, withdraw } from '../support/settlements.ts';
+import { requestSettlement, linkAccount, withdraw } from '../support/settlements.ts';
 import { buildFreeMerchant, fund, PAID_OUT, REVERSED } from '../support/withdrawals.ts';
 
 const HOUR_MS = 3_600_000;

@@ -13,7 +13,7 @@ import { findRecoverableReports } from '../../src/reports/workflow.ts';
 import { buildMerchant, buildSession, buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertUnpaid, REPORTS, REPORTS_DAY as DAY, startReports, type Reports } from '../support/reports.ts';
-import { ask as requestSettlement, linkAccount } from '../support/settlements.ts';
+import { requestSettlement, linkAccount } from '../support/settlements.ts';
 import { fund } from '../support/withdrawals.ts';
 
 const MINUTE_MS = 60_000;

@@ -25,7 +25,7 @@ import {
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { REPORTS, startReports, type Reports } from '../support/reports.ts';
-import { ask as requestSettlement, linkAccount, withdraw } from '../support/settlements.ts';
+import { requestSettlement, linkAccount, withdraw } from '../support/settlements.ts';
 import { UNKNOWN_PAYOUT, PAID_OUT, REFUSED } from '../support/withdrawals.ts';
 
 const FIRST_DAY_MS = Date.parse('2026-02-27T20:30:00.000Z');

@@ -12,7 +12,7 @@ import { resolveWithdrawal, type Resolution } from '../../src/withdrawals/resolv
 import { approveWithdrawal, cancelWithdrawal, rejectWithdrawal } from '../../src/withdrawals/review.ts';
 import { createCheckPayout } from '../../src/withdrawals/sync.ts';
 import { ACCEPTED, buildAttempt, buildPendingPayment, declined, PAID, type World } from '../support/build.ts';
-import { ask as requestSettlement } from '../support/settlements.ts';
+import { requestSettlement } from '../support/settlements.ts';
 import { UNKNOWN_PAYOUT, PAID_OUT, REFUSED, REVERSED, TAKEN } from '../support/withdrawals.ts';
 
 type Play = { world: World; row: WithdrawalRow };

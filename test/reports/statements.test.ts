@@ -14,7 +14,7 @@ import { readStatement, type Statement } from '../../src/reports/sources/stateme
 import { buildMerchant, buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startReports, type Reports } from '../support/reports.ts';
-import { ask as requestSettlement, linkAccount, withdraw } from '../support/settlements.ts';
+import { requestSettlement, linkAccount, withdraw } from '../support/settlements.ts';
 import { fund } from '../support/withdrawals.ts';
 
 const DAYS = { period: 'day', date: '2026-03-02' } as const;

@@ -107,7 +107,7 @@ describe('the error names the likely mistake', () => {
     ['bytes decoded as Latin-1', body.toString('latin1'), 'body_was_changed'],
     ['another amount', text.replace('100.5', '900.5'), 'wrong_secret'],
     ['something else', 'hello', 'wrong_secret'],
-  ])('%s', (_mistake, rawBody, reason) => {
+  ])('verifying %s as the body fails with its reason', (_mistake, rawBody, reason) => {
     expect(reasonOf(rawBody, headers, SECRET)).toBe(reason);
   });
 
@@ -120,7 +120,7 @@ describe('the error names the likely mistake', () => {
     ['an empty secret', '', 'secret_missing'],
     ['an empty list of secrets', [], 'secret_missing'],
     ['the secret of another subscription or environment', newSecret(), 'wrong_secret'],
-  ])('%s', (_mistake, secret, reason) => {
+  ])('verifying with %s fails with its reason', (_mistake, secret, reason) => {
     expect(reasonOf(text, headers, secret)).toBe(reason);
   });
 
@@ -142,7 +142,7 @@ describe('the error names the likely mistake', () => {
       },
       'header_of_another_request',
     ],
-  ])('%s', (_mistake, changed, reason) => {
+  ])('verifying with %s fails with its reason', (_mistake, changed, reason) => {
     expect(reasonOf(text, changed, SECRET)).toBe(reason);
   });
 

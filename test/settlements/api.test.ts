@@ -11,7 +11,7 @@ import { buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
-import { ACCOUNT, standing } from '../support/settlements.ts';
+import { ACCOUNT, stateOfSettlement } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 
 // Noon on a Friday in Addis Ababa, before a weekend and Timkat.
@@ -110,7 +110,7 @@ describe('a settlement', () => {
       'bank.credited',
     ]);
     expect(await balance()).toEqual({ available: 749.5, reserved: 0, netSettled: 250.5 });
-    expect(await standing(database.db, settlementId)).toMatchObject({
+    expect(await stateOfSettlement(database.db, settlementId)).toMatchObject({
       version: 4,
       events: ['settlement.requested', 'settlement.updated', 'settlement.processing', 'settlement.completed'],
       journals: ['SETTLEMENT_RESERVED', 'SETTLEMENT_PAID'],
@@ -158,7 +158,7 @@ describe('a settlement', () => {
     expect(world.enqueued.at(-1)).toMatchObject({ signal: 'cancelled', workflowId: `settlement-${settlementId}` });
     expect((await post(`settlement/${settlementId}/cancel`)).status).toBe(200);
     expect(await balance()).toMatchObject({ available: 1000, reserved: 0 });
-    expect(await standing(database.db, settlementId)).toMatchObject({
+    expect(await stateOfSettlement(database.db, settlementId)).toMatchObject({
       version: 2,
       events: ['settlement.requested', 'settlement.canceled'],
     });

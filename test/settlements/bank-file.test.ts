@@ -6,7 +6,7 @@ import { readSettlement } from '../../src/settlements/queries.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
-import { ask, linkAccount } from '../support/settlements.ts';
+import { requestSettlement, linkAccount } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 
 const MONDAY = new Date('2027-01-18T09:00:00.000Z');
@@ -33,7 +33,7 @@ const load = (...lines: string[]) =>
 const stands = async (id: string) => (await readSettlement(database.db, id)).status;
 
 async function sent(): Promise<string> {
-  const { id } = await ask(world, scope);
+  const { id } = await requestSettlement(world, scope);
   await world.runInTransaction((tx) => approveSettlement(tx, id, operator()));
   await world.runInTransaction((tx) => markSent(tx, id, { ...operator(), bankReference: 'BATCH-7' }));
   return id;
@@ -79,7 +79,7 @@ test('a credited line with another amount than the settlement’s is not booked'
 });
 
 test('an invalid line of a bank file is reported and holds up no other', async () => {
-  const [good, unsent, next] = [await sent(), (await ask(world, scope)).id, await sent()];
+  const [good, unsent, next] = [await sent(), (await requestSettlement(world, scope)).id, await sent()];
   const { applied, wrong } = await load(
     `${good},credited,FT1,2027-01-18,`,
     `${unsent},credited,FT2,2027-01-18,`,

@@ -4,7 +4,7 @@ import { addHoliday } from '../../src/settlements/calendar/operations.ts';
 import { recomputeDates, markOverdue } from '../../src/settlements/expected-dates.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { ask, linkAccount, standing } from '../support/settlements.ts';
+import { requestSettlement, linkAccount, stateOfSettlement } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 
 let database: TestDatabase;
@@ -25,23 +25,23 @@ const closed = (date: string) =>
   world.runInTransaction((tx) => addHoliday(tx, { date, name: 'National mourning', kind: 'closed' }));
 
 test('an overdue settlement with later expected days is no longer overdue, until the last of them is over', async () => {
-  const { id } = await ask(world, scope);
+  const { id } = await requestSettlement(world, scope);
   const late = endOfAddisDay('2027-01-20');
   await markOverdue(world, id, late);
-  expect(await standing(world.db, id)).toMatchObject({ expectedUntil: '2027-01-20', overdue: true });
+  expect(await stateOfSettlement(world.db, id)).toMatchObject({ expectedUntil: '2027-01-20', overdue: true });
 
   await closed('2027-01-18');
   expect(await recomputeDates(world, id, late)).toMatchObject({ expectedUntil: '2027-01-21', overdueAt: null });
   const later = endOfAddisDay('2027-01-21');
   expect(await markOverdue(world, id, new Date(later.getTime() - 1))).toMatchObject({ overdueAt: null });
   expect(await markOverdue(world, id, later)).toMatchObject({ overdueAt: later });
-  expect(await standing(world.db, id)).toMatchObject({
+  expect(await stateOfSettlement(world.db, id)).toMatchObject({
     timeline: ['settlement.requested', 'settlement.overdue', 'expected_dates.changed', 'settlement.overdue'],
   });
 });
 
 test('an overdue settlement with later expected days that are over too keeps its overdue time', async () => {
-  const { id } = await ask(world, scope);
+  const { id } = await requestSettlement(world, scope);
   const late = endOfAddisDay('2027-01-20');
   await markOverdue(world, id, late);
   await closed('2027-01-18');
@@ -49,7 +49,7 @@ test('an overdue settlement with later expected days that are over too keeps its
     expectedUntil: '2027-01-21',
     overdueAt: late,
   });
-  expect(await standing(world.db, id)).toMatchObject({
+  expect(await stateOfSettlement(world.db, id)).toMatchObject({
     timeline: ['settlement.requested', 'settlement.overdue', 'expected_dates.changed'],
   });
 });

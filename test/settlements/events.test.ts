@@ -8,7 +8,7 @@ import { recomputeDates } from '../../src/settlements/expected-dates.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
-import { ask, linkAccount } from '../support/settlements.ts';
+import { requestSettlement, linkAccount } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 
 let database: TestDatabase;
@@ -31,7 +31,7 @@ afterAll(async () => {
 const operator = () => ({ operatorId: 'opr_1', at: world.clock() });
 
 async function approved(): Promise<string> {
-  const { id } = await ask(world, scope);
+  const { id } = await requestSettlement(world, scope);
   await world.runInTransaction((tx) => approveSettlement(tx, id, operator()));
   return id;
 }
@@ -43,7 +43,7 @@ async function sent(): Promise<string> {
 }
 
 const happen: Record<keyof typeof SETTLEMENT_EVENTS, () => Promise<string>> = {
-  'settlement.requested': async () => (await ask(world, scope)).id,
+  'settlement.requested': async () => (await requestSettlement(world, scope)).id,
   'settlement.processing': sent,
   'settlement.completed': async () => {
     const id = await sent();
@@ -57,12 +57,12 @@ const happen: Record<keyof typeof SETTLEMENT_EVENTS, () => Promise<string>> = {
     return id;
   },
   'settlement.rejected': async () => {
-    const { id } = await ask(world, scope);
+    const { id } = await requestSettlement(world, scope);
     await world.runInTransaction((tx) => rejectSettlement(tx, id, { ...operator(), reason: 'Not now.' }));
     return id;
   },
   'settlement.canceled': async () => {
-    const { id } = await ask(world, scope);
+    const { id } = await requestSettlement(world, scope);
     await world.runInTransaction((tx) => cancelSettlement(tx, { id }, { keyId: 'key_test', at: world.clock() }));
     return id;
   },

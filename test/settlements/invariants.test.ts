@@ -4,7 +4,7 @@ import { rows } from '../../src/lib/db.ts';
 import { buildWorld } from '../support/build.ts';
 import { runSql, createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
-import { ask, linkAccount, withdraw } from '../support/settlements.ts';
+import { requestSettlement, linkAccount, withdraw } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 
 const JOURNALS = 'each settlement has the journals of its status, and no others';
@@ -22,7 +22,7 @@ beforeAll(async () => {
   const scope = await buildFreeMerchant(world);
   await fund(world, scope, 1_000_00n);
   await linkAccount(world, scope);
-  ({ id } = await ask(world, scope));
+  ({ id } = await requestSettlement(world, scope));
   await withdraw(world, scope);
 });
 afterAll(() => database.drop());

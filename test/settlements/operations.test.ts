@@ -17,7 +17,7 @@ import { findRecoverableSettlements } from '../../src/settlements/workflow-input
 import { buildWorld, untilServed, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
-import { ask, linkAccount, standing, withdraw } from '../support/settlements.ts';
+import { requestSettlement, linkAccount, stateOfSettlement, withdraw } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 
 const FRIDAY = new Date('2027-01-15T09:00:00.000Z');
@@ -78,11 +78,11 @@ const ALLOWED: Record<string, string[]> = {
   FAILED: ['credited', 'failed'],
 };
 
-describe.each(STORIES)('after %j', (story, status) => {
-  test(`a settlement is ${status}, repeats change nothing, and only the next steps are possible`, async () => {
-    const { id } = await ask(world, scope);
+describe.each(STORIES)('a settlement after the commands %j', (story, status) => {
+  test(`is ${status}, ignores repeats, and accepts only the next commands`, async () => {
+    const { id } = await requestSettlement(world, scope);
     for (const step of story) expect(await does(step, id)).toMatchObject({ changed: true });
-    const before = await standing(database.db, id);
+    const before = await stateOfSettlement(database.db, id);
     expect(before['status']).toBe(status);
     const last = story.at(-1);
     if (last) expect(await does(last, id)).toMatchObject({ changed: false });
@@ -90,13 +90,13 @@ describe.each(STORIES)('after %j', (story, status) => {
       if (step === last || ALLOWED[status]?.includes(step)) continue;
       await expect(does(step, id)).rejects.toMatchObject({ code: 'INVALID_STATE' });
     }
-    expect(await standing(database.db, id)).toEqual(before);
+    expect(await stateOfSettlement(database.db, id)).toEqual(before);
   });
 });
 
 describe('separation of duties', () => {
   test('the requester of a settlement cannot approve it in live', async () => {
-    const { id } = await ask(world, scope, { requestedBy: 'opr_1' });
+    const { id } = await requestSettlement(world, scope, { requestedBy: 'opr_1' });
     await rows(database.db, `UPDATE settlement SET environment = 'live' WHERE id = :id`, { id });
     await expect(does('approve', id)).rejects.toMatchObject({ code: 'INVALID_STATE' });
     await rows(database.db, `UPDATE settlement SET environment = 'sandbox' WHERE id = :id`, { id });
@@ -105,7 +105,7 @@ describe('separation of duties', () => {
   });
 
   test('a settlement approved by one operator is not approved again by another', async () => {
-    const { id } = await ask(world, scope);
+    const { id } = await requestSettlement(world, scope);
     await does('approve', id);
     await expect(run((tx) => approveSettlement(tx, id, operator('opr_2')))).rejects.toMatchObject({
       code: 'INVALID_STATE',
@@ -116,7 +116,7 @@ describe('separation of duties', () => {
     ['the day before it was sent', -DAY_MS],
     ['tomorrow', DAY_MS],
   ])('a credit %s is rejected', async (_, offsetMs) => {
-    const { id } = await ask(world, scope);
+    const { id } = await requestSettlement(world, scope);
     await does('approve', id);
     await does('sent', id);
     const creditedAt = new Date(world.clock().getTime() + offsetMs);
@@ -134,7 +134,7 @@ describe('concurrent operations', () => {
       await linkAccount(world, poor);
       const asked = await Promise.all(
         Array.from({ length: 50 }, () =>
-          untilServed(() => ask(world, poor, { amount: 'all' })).then(
+          untilServed(() => requestSettlement(world, poor, { amount: 'all' })).then(
             ({ amountSantim }) => amountSantim,
             (error: { code?: string }) => error.code,
           ),
@@ -148,7 +148,9 @@ describe('concurrent operations', () => {
 
   test('50 concurrent repeats of one request create one settlement', async () => {
     const wanted = { requestId: 'ONCE', amount: 100_00n } as const;
-    const asked = await Promise.all(Array.from({ length: 50 }, () => untilServed(() => ask(world, scope, wanted))));
+    const asked = await Promise.all(
+      Array.from({ length: 50 }, () => untilServed(() => requestSettlement(world, scope, wanted))),
+    );
     expect(new Set(asked.map(({ id }) => id)).size).toBe(1);
     expect(await readBalance(database.db, scope)).toMatchObject({ reservedSantim: 100_00n });
   });
@@ -167,14 +169,14 @@ describe('concurrent operations', () => {
         }),
       ),
       ...Array.from({ length: 10 }, () =>
-        untilServed(() => ask(world, scope, { amount: 'all' })).catch((error: Error) => {
+        untilServed(() => requestSettlement(world, scope, { amount: 'all' })).catch((error: Error) => {
           // What was available when its turn came stayed so until it was taken.
           expect(error.message).toContain('leaves nothing to settle');
         }),
       ),
     ]);
     expect(length).toBe(25);
-    await ask(world, scope, { amount: 'all' }).catch(() => {});
+    await requestSettlement(world, scope, { amount: 'all' }).catch(() => {});
     expect(await readBalance(database.db, scope)).toMatchObject({ availableSantim: 0n, reservedSantim: 1_050_00n });
   });
 
@@ -193,7 +195,7 @@ describe('concurrent operations', () => {
   test('of ten settlements credited concurrently under one trace id, exactly one is booked', async () => {
     const ids: string[] = [];
     for (let count = 0; count < 10; count += 1) {
-      const { id } = await ask(world, scope, { amount: 20_00n });
+      const { id } = await requestSettlement(world, scope, { amount: 20_00n });
       await does('approve', id);
       await does('sent', id);
       ids.push(id);
@@ -223,7 +225,7 @@ describe('concurrent operations', () => {
     ],
   ])('of the concurrent commands %j exactly one succeeds', async (racing, story) => {
     for (let round = 0; round < 8; round += 1) {
-      const { id } = await ask(world, scope, { amount: 20_00n });
+      const { id } = await requestSettlement(world, scope, { amount: 20_00n });
       for (const step of story) await does(step, id);
       const outcomes = await Promise.allSettled(racing.map((step) => untilServed(() => does(step, id))));
       const happened = outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value.settlement] : []));
@@ -238,21 +240,21 @@ describe('concurrent operations', () => {
 
 describe('operations of the workflow, repeated', () => {
   test('the sandbox decides a settlement once', async () => {
-    const { id } = await ask(world, scope);
+    const { id } = await requestSettlement(world, scope);
     const before = world.enqueued.length;
     for (let again = 0; again < 3; again += 1) await autoDecide(world, id, world.clock());
     expect(world.enqueued.slice(before)).toEqual([]);
-    expect(await standing(database.db, id)).toMatchObject({
+    expect(await stateOfSettlement(database.db, id)).toMatchObject({
       status: 'APPROVED',
       timeline: ['settlement.requested', 'review.approved'],
     });
   });
 
   test('an amount that ends in .14, and every live settlement, waits for an operator', async () => {
-    const { id } = await ask(world, scope, { amount: 100_14n });
+    const { id } = await requestSettlement(world, scope, { amount: 100_14n });
     await autoDecide(world, id, world.clock());
     expect(await readSettlement(database.db, id)).toMatchObject({ status: 'REQUESTED' });
-    const { id: other } = await ask(world, scope);
+    const { id: other } = await requestSettlement(world, scope);
     await rows(database.db, `UPDATE settlement SET environment = 'live' WHERE id = :other`, { other });
     await autoDecide(world, other, world.clock());
     expect(await readSettlement(database.db, other)).toMatchObject({ status: 'REQUESTED' });
@@ -260,10 +262,10 @@ describe('operations of the workflow, repeated', () => {
   });
 
   test('a settlement is marked overdue once, and counted in the metrics while it is open', async () => {
-    const { id } = await ask(world, scope);
+    const { id } = await requestSettlement(world, scope);
     const late = new Date(FRIDAY.getTime() + 10 * DAY_MS);
     for (let again = 0; again < 3; again += 1) await markOverdue(world, id, late);
-    expect(await standing(database.db, id)).toMatchObject({
+    expect(await stateOfSettlement(database.db, id)).toMatchObject({
       overdue: true,
       timeline: ['settlement.requested', 'settlement.overdue'],
     });
@@ -277,17 +279,17 @@ describe('operations of the workflow, repeated', () => {
   });
 
   test('recomputing the dates by an unchanged calendar changes nothing', async () => {
-    const { id, version } = await ask(world, scope);
+    const { id, version } = await requestSettlement(world, scope);
     const row = await recomputeDates(world, id, world.clock());
     const { effectiveDate, expectedFrom, expectedUntil } = await readSettlementDates(database.db, FRIDAY);
     const promised = { effectiveDate, expectedFrom, expectedUntil };
     expect(row).toMatchObject({ version, ...promised });
-    expect(await standing(database.db, id)).toMatchObject({ events: ['settlement.requested'] });
+    expect(await stateOfSettlement(database.db, id)).toMatchObject({ events: ['settlement.requested'] });
   });
 
   test('a settlement whose workflow is lost is found as recoverable', async () => {
-    const { id } = await ask(world, scope);
-    const { id: ended } = await ask(world, scope);
+    const { id } = await requestSettlement(world, scope);
+    const { id: ended } = await requestSettlement(world, scope);
     await does('cancel', ended);
     await rows(database.db, `UPDATE settlement SET created_at = now() - interval '1 minute'`);
     await rows(database.db, 'DELETE FROM outbox');

@@ -14,7 +14,7 @@ import type { TransitionResult } from '../../src/settlements/transition.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
-import { ask, linkAccount, standing, withdraw } from '../support/settlements.ts';
+import { requestSettlement, linkAccount, stateOfSettlement, withdraw } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 
 const MONDAY = new Date('2027-01-18T09:00:00.000Z');
@@ -60,7 +60,7 @@ const money = async () => {
 };
 
 async function approved(...steps: Step[]): Promise<string> {
-  const { id } = await ask(world, scope, { amount: ASKED });
+  const { id } = await requestSettlement(world, scope, { amount: ASKED });
   await world.runInTransaction((tx) => approveSettlement(tx, id, by()));
   for (const step of steps) await does(step, id);
   return id;
@@ -87,7 +87,7 @@ test('a settlement that the bank sends back after its credit is FAILED, and its 
   // The file that told of the credit is sent once more.
   expect(await does('credited', id)).toMatchObject({ changed: false, settlement: { status: 'FAILED' } });
   expect(await money()).toEqual({ availableSantim: FUNDED, reservedSantim: 0n, settledSantim: 0n });
-  expect(await standing(database.db, id)).toMatchObject({
+  expect(await stateOfSettlement(database.db, id)).toMatchObject({
     events: [
       'settlement.requested',
       'settlement.updated',

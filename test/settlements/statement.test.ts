@@ -14,7 +14,7 @@ import { buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
-import { ask, linkAccount, withdraw } from '../support/settlements.ts';
+import { requestSettlement, linkAccount, withdraw } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 
 let database: TestDatabase;
@@ -93,7 +93,7 @@ type Story = { scope: MerchantScope; settlements: SettlementRow[]; open: Settlem
 async function live(story: Story, { does, what }: Step): Promise<void> {
   const { scope, open, withdrawn } = story;
   const settle = async (amount: bigint | 'all'): Promise<void> => {
-    const row = await ask(world, scope, { amount });
+    const row = await requestSettlement(world, scope, { amount });
     story.settlements.push(row);
     open.push(row);
   };
@@ -180,7 +180,7 @@ async function expectAllListed({ scope, settlements }: Story, closing: number): 
 test("a statement has the bank's trace id and time once its settlement is credited", async () => {
   const scope = await newMerchant();
   await fund(world, scope, 100_00n);
-  const { id } = await ask(world, scope, { amount: 'all' });
+  const { id } = await requestSettlement(world, scope, { amount: 'all' });
   const before = await statementOf(scope, id);
   expect(before).toMatchObject({ status: 'REQUESTED', openingBalance: 0, closingBalance: 0, amount: 100 });
   expect(before).not.toHaveProperty('bankReference');
@@ -196,9 +196,9 @@ test("a statement has the bank's trace id and time once its settlement is credit
 test('money returned from a settlement is part of the next statement', async () => {
   const scope = await newMerchant();
   await fund(world, scope, 100_00n);
-  const first = await ask(world, scope, { amount: 'all' });
+  const first = await requestSettlement(world, scope, { amount: 'all' });
   await world.runInTransaction((tx) => cancelSettlement(tx, first, { keyId: 'key_test', at: world.clock() }));
-  const second = await ask(world, scope, { amount: 40_00n });
+  const second = await requestSettlement(world, scope, { amount: 40_00n });
   const { openingBalance, movements, closingBalance, previousSettlementId } = await statementOf(scope, second.id);
   expect({ openingBalance, closingBalance, previousSettlementId }).toEqual({
     openingBalance: 0,

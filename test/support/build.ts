@@ -23,16 +23,16 @@ import type {
   ProviderOutcome,
 } from '../../src/providers/provider.ts';
 
-/** What a provider was asked, and what it will answer: the next of its script, then the last one for ever. */
+/** The requests a provider received, and its scripted results: each is returned once, the last one repeatedly. */
 export type ScriptedProvider = Provider & {
-  queries: { question: 'initiate' | 'query'; orderId: string; order?: PaymentOrder }[];
-  /** Sets the answers to come; a function may wait before it answers. */
-  returns: (...script: Answer<ProviderOutcome>[]) => void;
-  payoutQueries: { question: 'payout' | 'queryPayout'; orderId: string; order?: PayoutOrder }[];
+  queries: { operation: 'initiate' | 'query'; orderId: string; order?: PaymentOrder }[];
+  /** Sets the next results; a function may wait before it returns one. */
+  returns: (...script: ScriptedResult<ProviderOutcome>[]) => void;
+  payoutQueries: { operation: 'payout' | 'queryPayout'; orderId: string; order?: PayoutOrder }[];
   /** The same for payouts and their queries. */
-  returnsForPayouts: (...script: Answer<PayoutOutcome>[]) => void;
+  returnsForPayouts: (...script: ScriptedResult<PayoutOutcome>[]) => void;
 };
-type Answer<Outcome> = Outcome | (() => Promise<Outcome>);
+type ScriptedResult<Outcome> = Outcome | (() => Promise<Outcome>);
 
 export const ACCEPTED: ProviderOutcome = {
   kind: 'accepted',
@@ -42,7 +42,7 @@ export const ACCEPTED: ProviderOutcome = {
 };
 const PAYOUT_ACCEPTED: PayoutOutcome = { kind: 'accepted', providerReference: null, providerCode: null };
 export const PENDING: ProviderOutcome = { kind: 'pending', providerReference: null, providerCode: 'WAIT_PAY' };
-export const UNKNOWN: ProviderOutcome = { kind: 'unknown', reason: 'timeout', message: 'no answer in 2 s' };
+export const UNKNOWN: ProviderOutcome = { kind: 'unknown', reason: 'timeout', message: 'no response in 2 s' };
 export const PAID: Extract<ProviderOutcome, { kind: 'succeeded' }> = {
   kind: 'succeeded',
   providerReference: 'PROV-1',
@@ -52,36 +52,36 @@ export const PAID: Extract<ProviderOutcome, { kind: 'succeeded' }> = {
 };
 export const declined = (retryable: boolean): ProviderOutcome => ({
   kind: 'declined',
-  failure: { code: 'DECLINED', message: 'The customer said no.', providerCode: 'PAY_FAILED', retryable },
+  failure: { code: 'DECLINED', message: 'The customer declined.', providerCode: 'PAY_FAILED', retryable },
 });
 
-/** A provider that answers by a script: an argument like any other, for states that a real one is slow to reach. */
+/** A provider that returns scripted results, for states that the simulator is slow to reach. */
 export function scriptedProvider(): ScriptedProvider {
   const payments = scriptOf<ProviderOutcome>(ACCEPTED);
   const payouts = scriptOf<PayoutOutcome>(PAYOUT_ACCEPTED);
-  const asked: ScriptedProvider['queries'] = [];
-  const askedOfPayouts: ScriptedProvider['payoutQueries'] = [];
+  const queries: ScriptedProvider['queries'] = [];
+  const payoutQueries: ScriptedProvider['payoutQueries'] = [];
   return {
     channel: 'TELEBIRR',
-    queries: asked,
+    queries,
     returns: payments.set,
     initiate: (order) => {
-      asked.push({ question: 'initiate', orderId: order.orderId, order });
-      return ofThisOrder(payments.next(), order.orderId);
+      queries.push({ operation: 'initiate', orderId: order.orderId, order });
+      return withOwnReference(payments.next(), order.orderId);
     },
     query: (orderId) => {
-      asked.push({ question: 'query', orderId });
-      return ofThisOrder(payments.next(), orderId);
+      queries.push({ operation: 'query', orderId });
+      return withOwnReference(payments.next(), orderId);
     },
-    payoutQueries: askedOfPayouts,
+    payoutQueries,
     returnsForPayouts: payouts.set,
     capabilities: { payoutTo: ['phone', 'bank'] },
     payout: (order) => {
-      askedOfPayouts.push({ question: 'payout', orderId: order.orderId, order });
+      payoutQueries.push({ operation: 'payout', orderId: order.orderId, order });
       return payouts.next();
     },
     queryPayout: (orderId) => {
-      askedOfPayouts.push({ question: 'queryPayout', orderId });
+      payoutQueries.push({ operation: 'queryPayout', orderId });
       return payouts.next();
     },
     statement: async () => ({ kind: 'page', rows: [], next: null }),
@@ -90,23 +90,23 @@ export function scriptedProvider(): ScriptedProvider {
   };
 }
 
-/** A reference of one's own for each order, as providers give them, unless the script has one of its own. */
-async function ofThisOrder(answer: Promise<ProviderOutcome>, orderId: string): Promise<ProviderOutcome> {
-  const outcome = await answer;
+/** Each order gets its own provider reference, unless the script sets another one. */
+async function withOwnReference(result: Promise<ProviderOutcome>, orderId: string): Promise<ProviderOutcome> {
+  const outcome = await result;
   if (outcome.kind !== 'succeeded' || outcome.providerReference !== PAID.providerReference) return outcome;
   return { ...outcome, providerReference: paidReference(orderId) };
 }
 
-/** What the scripted provider calls the payment of an order. */
+/** The reference of the scripted provider for the payment of an order. */
 export const paidReference = (orderId: string): string => `PROV-${orderId}`;
 
-function scriptOf<Outcome extends object>(otherwise: Outcome) {
-  let script: Answer<Outcome>[] = [otherwise];
+function scriptOf<Outcome extends object>(byDefault: Outcome) {
+  let script: ScriptedResult<Outcome>[] = [byDefault];
   return {
-    set: (...answers: Answer<Outcome>[]) => void (script = answers),
+    set: (...results: ScriptedResult<Outcome>[]) => void (script = results),
     next: async (): Promise<Outcome> => {
-      const answer = (script.length > 1 ? script.shift() : script[0]) ?? otherwise;
-      return typeof answer === 'function' ? answer() : answer;
+      const result = (script.length > 1 ? script.shift() : script[0]) ?? byDefault;
+      return typeof result === 'function' ? result() : result;
     },
   };
 }
@@ -123,7 +123,7 @@ export type World = {
   baseUrl: string;
   pepper: string;
   peppers: readonly string[];
-  /** What was handed to the relay. */
+  /** The messages handed to the relay. */
   enqueued: OutboxRow[];
   log: Logger;
   checkAttempt: CheckAttempt;
@@ -132,12 +132,12 @@ export type World = {
 };
 
 export type WorldOptions = {
-  /** Where the clock stands still until it is moved; a running clock instead. */
+  /** The time at which the clock is fixed until it is moved; `clock` replaces it by a running clock. */
   start?: Date;
   clock?: Clock;
-  /** Instead of silence. */
+  /** Replaces the silent log. */
   log?: Logger;
-  /** Instead of the scripted provider. */
+  /** Replaces the scripted provider. */
   findProvider?: FindProvider;
   baseUrl?: string;
 };
@@ -170,7 +170,7 @@ export function buildWorld(db: Database, options: WorldOptions = {}): World {
   };
 }
 
-/** A merchant with every available channel approved and on, in the sandbox. */
+/** A merchant with every available channel approved and enabled, in the sandbox. */
 export async function buildMerchant(db: Database, name = 'Abyssinia Coffee'): Promise<MerchantScope> {
   const scope: MerchantScope = { merchantId: newId('mrc'), environment: 'sandbox' };
   await db.transaction(async (trx) => {
@@ -182,7 +182,7 @@ export async function buildMerchant(db: Database, name = 'Abyssinia Coffee'): Pr
 
 let orders = 0;
 
-/** A session of 100.50 ETB, open for 30 minutes, unless said otherwise. */
+/** A session of 100.50 ETB, open for 30 minutes by default. */
 export function buildSession(world: World, scope: MerchantScope, wanted: Partial<NewSession> = {}) {
   orders += 1;
   const session: NewSession = {
@@ -199,7 +199,7 @@ export function buildSession(world: World, scope: MerchantScope, wanted: Partial
 
 export const PHONE = '0911000001';
 
-/** A try on a session, not yet sent to the provider. Returns its id. */
+/** Creates an attempt on a session without sending it to the provider. Returns its id. */
 export async function buildAttempt(
   world: World,
   key: MerchantScope & { sessionId: string },
@@ -219,8 +219,11 @@ export async function buildPendingPayment(world: World, scope: MerchantScope) {
   return { ...session, attemptId };
 }
 
-/** How everything of one session stands, for assertions; events in alphabetical order, for those of one change have none. */
-export async function standing(db: Database, sessionId: string) {
+/**
+ * The state of a session and all that belongs to it; events are sorted by name because those of one transaction have no
+ * order.
+ */
+export async function stateOfSession(db: Database, sessionId: string) {
   const [row] = await rows<Record<string, unknown>>(
     db,
     `SELECT s.status AS session, t.status AS transaction, t.confirmed_late, t.hold_reason, t.needs_reconciliation, t.version,
@@ -237,8 +240,8 @@ export async function standing(db: Database, sessionId: string) {
 const SERVED_WAIT_MS = 40_000;
 
 /**
- * Calls again what the API would answer 503 to (no connection or lock within a second): it did nothing, and clients
- * repeat it. Keeps races of fifty callers about their rows, not about a busy machine.
+ * Repeats a call that the API would reject with 503 (no connection or lock within a second): it has had no effect, and
+ * clients repeat it. Races of fifty callers then fail by their rows only, not by a busy machine.
  */
 export async function untilServed<T>(call: () => Promise<T>): Promise<T> {
   for (const endMs = Date.now() + SERVED_WAIT_MS; ;) {
@@ -250,7 +253,7 @@ export async function untilServed<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-/** No connection or no lock in time. A deadlock is not among them: that is a bug in the order of locks, and must fail. */
+/** No connection or lock in time. Deadlocks are excluded: they are bugs in the lock order and must fail the test. */
 function wasShed(error: unknown): boolean {
   const lockTimeout = error instanceof Error && 'code' in error && error.code === '55P03';
   return lockTimeout || isDatabaseUnavailable(error);

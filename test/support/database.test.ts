@@ -7,11 +7,11 @@ describe('a test database', () => {
   });
   afterAll(() => database.drop());
 
-  test('has the whole schema', async () => {
+  test('a test database has the whole schema', async () => {
     await expect(database.db('merchant')).resolves.toEqual([]);
   });
 
-  test('is used by a role that may not change the schema', async () => {
+  test('the role of a test database cannot change its schema', async () => {
     await expect(database.db.raw('CREATE TABLE extra (id text)')).rejects.toThrow('permission denied');
     await expect(database.db('knex_migrations').delete()).rejects.toThrow('permission denied');
   });

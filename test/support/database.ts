@@ -7,21 +7,24 @@ import { CLOSE_DATABASE } from '../../src/lib/grants.ts';
 import { TEMPLATE_DATABASE, testStack } from './stack-facts.ts';
 
 export type TestDatabase = {
-  /** A pool of the application's role, with the house's limits. */
+  /** A pool of the application's role, with the product's limits. */
   db: Database;
-  /** The same database for a process of its own, as the application's role. */
+  /** The URL of the same database for another process, with the application's role. */
   url: string;
-  /** As the owner: for what the application may not do. */
+  /** The URL for the owner's role, which may do what the application may not. */
   ownerUrl: string;
-  /** Runs statements as the owner: faults that only an owner can make. */
+  /** Runs statements with the owner's role: for faults that need its rights. */
   asOwner: (sql: string) => Promise<void>;
-  /** As the server's own user: for what not even the owner may do. */
+  /** The URL for the server's superuser, which may do what the owner may not. */
   superuserUrl: string;
-  /** Closes the pool and removes the database, also under other people's connections. */
+  /** Closes the pool and removes the database, including open connections of others. */
   drop: () => Promise<void>;
 };
 
-/** A new migrated database for one test file; or a copy of `like`, whose pool is closed for it. Call `drop` in afterAll. */
+/**
+ * A new migrated database for one test file; `like` copies that database, whose pool is closed first. Call `drop` in
+ * afterAll.
+ */
 export async function createTestDatabase(like?: TestDatabase): Promise<TestDatabase> {
   await like?.db.destroy();
   const template = like ? new URL(like.url).pathname.slice(1) : TEMPLATE_DATABASE;
@@ -46,7 +49,7 @@ export async function createTestDatabase(like?: TestDatabase): Promise<TestDatab
   };
 }
 
-/** Runs statements as whoever the connection string names: the application's own pool may do less. */
+/** Runs statements with the role of the connection string: the application's own pool has fewer rights. */
 export async function runSql(url: string, sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -3,7 +3,7 @@ import { requireDeclared } from './declared.ts';
 const one = { operationId: 'getItem', method: 'GET', path: '/items/{id}', statuses: [200], codes: ['NOT_FOUND'] };
 const all = { operationId: 'listAll', method: 'GET', path: '/items/all', statuses: [200], codes: [] };
 
-test('an answer that its route does not declare fails the test, by the most literal route that takes the path', () => {
+test('a response with an undeclared status or code fails the test; the most literal route of the path is the one compared', () => {
   const answered = (path: string, status: number, code?: string) => () =>
     requireDeclared([one, all], { method: 'GET', path, status, ...(code && { body: { error: { code } } }) });
   expect(answered('/items/1?a=b', 200)).not.toThrow();

@@ -1,8 +1,8 @@
 import { recordAnswer } from './record-answers.ts';
 
 /**
- * A route with every status that it says it answers with, and every code it refuses with; parts of its path that vary
- * are `:name` or `{name}`.
+ * A route with all statuses of its responses and all codes of its errors; variable parts of its path are `:name` or
+ * `{name}`.
  */
 export type Declared = {
   operationId: string;
@@ -12,7 +12,10 @@ export type Declared = {
   codes: readonly string[];
 };
 
-/** Fails a test whose answer has a status or a code that its route does not declare, so that the docs tell of every one. */
+/**
+ * Fails a test whose response has a status or a code that its route does not declare, so that the docs list all of
+ * them.
+ */
 export function requireDeclared(
   declared: readonly Declared[],
   sent: { method: string; path: string; status: number; body?: { error?: { code: string } } },

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const ENDS_WITH_PARENT = join(import.meta.dirname, 'end-with-parent.mjs');
-/** As Jest does: a process with a channel to its worker, which has something that keeps it alive. */
+/** Like Jest: a process with a channel to a worker whose open timer keeps it alive. */
 const RUN = `
   const { spawn } = require('node:child_process');
   const args = ['--import', ${JSON.stringify(ENDS_WITH_PARENT)}, '-e', 'console.log("up"); setInterval(() => {}, 1_000)'];
@@ -12,7 +12,7 @@ const RUN = `
   worker.stdout.once('data', () => console.log(worker.pid));
 `;
 
-test('a worker of a test run ends with the run, also when the run was killed', async () => {
+test('a worker of a test run ends with the run, also when the run is killed', async () => {
   const run = spawn(process.execPath, ['-e', RUN], { stdio: ['ignore', 'pipe', 'inherit'] });
   const pid = await new Promise<number>((resolve) => {
     run.stdout.once('data', (line: Buffer) => resolve(Number(line.toString())));

@@ -15,12 +15,12 @@ import type { Environment } from '../../src/lib/scope.ts';
 import { createTransactionRunner } from '../../src/outbox/record.ts';
 import { requireDeclared } from './declared.ts';
 
-/** An answer as it came; `body` is its JSON, if it is JSON. */
+/** A response as received; `body` is its parsed JSON, undefined for other content types. */
 export type HttpResponse = {
   status: number;
   headers: Headers;
   text: string;
-  // A test says with its expectations what the body is; a type would say it twice.
+  // The expectations of a test declare the shape of the body; a type would repeat them.
   // oxlint-disable-next-line typescript/no-explicit-any
   body: any;
 };
@@ -29,7 +29,7 @@ export type TestServer = {
   url: string;
   server: ApiServer;
   registry: Registry;
-  /** Sends a request as the default test key, unless `key` says otherwise (null = none). */
+  /** Sends a request with the default test key, or with `key` (null = without one). */
   send: (method: string, path: string, request?: TestRequest) => Promise<HttpResponse>;
   close: Listening['close'];
 };
@@ -37,16 +37,16 @@ export type TestServer = {
 export type TestRequest = {
   key?: string | null;
   headers?: Record<string, string>;
-  /** A text or bytes are sent as they are; anything else as JSON. */
+  /** Text and bytes are sent unchanged; anything else as JSON. */
   body?: unknown;
 };
 
-/** A key the stub authenticator knows: `sandbox:mrc_…`, `live:mrc_…`, with scopes after another colon. */
+/** A key that the stub authenticator accepts: `sandbox:mrc_…`, `live:mrc_…`, with scopes after another colon. */
 export function stubKey(merchantId: string, environment: Environment = 'sandbox', scopes?: readonly string[]): string {
   return [environment, merchantId, ...(scopes ? [scopes.join(',').replaceAll(':', '.')] : [])].join(':');
 }
 
-/** Understands {@link stubKey}: for tests of everything but keys themselves. */
+/** Accepts {@link stubKey}: for tests of everything except keys. */
 export async function authenticateStubKey(key: string): Promise<KeyCaller> {
   const [environment, merchantId, scopes] = key.split(':');
   if ((environment !== 'sandbox' && environment !== 'live') || !merchantId?.startsWith('mrc_')) {
@@ -70,7 +70,7 @@ export const NO_LIMITS = {
   failedAuthPerMinute: 0,
 };
 
-/** The deps of a server with nothing behind it but a database: no limits, stub keys, no log. */
+/** Dependencies of a server with a database only: no limits, stub keys, no log. */
 export function testServerDeps(db: Database, changes: Partial<ApiServerDeps> & { routes: Route[] }): ApiServerDeps {
   return {
     routers: [],
@@ -123,9 +123,9 @@ export async function startTestServer(deps: ApiServerDeps, defaultKey: string | 
         },
         ...(body !== undefined && { body: asBytes(body) }),
       });
-      const answer = await readMessage(response);
-      requireDeclared(declared, { method, path, ...answer });
-      return answer;
+      const received = await readMessage(response);
+      requireDeclared(declared, { method, path, ...received });
+      return received;
     },
   };
 }
@@ -141,8 +141,8 @@ async function readMessage(response: Response): Promise<HttpResponse> {
   return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
 }
 
-/** For `untilServed`: 503 is no answer of the operation, and is asked again. */
-export function servedOnly(answer: HttpResponse): HttpResponse {
-  if (answer.status !== 503) return answer;
+/** For `untilServed`: a 503 is not a result of the operation, so the request is repeated. */
+export function servedOnly(response: HttpResponse): HttpResponse {
+  if (response.status !== 503) return response;
   throw Object.assign(new Error('shed'), { code: '55P03' });
 }

@@ -2,7 +2,7 @@ import { ledgerChecks } from '../../src/app/ledger-invariants.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import type { Database } from '../../src/lib/db.ts';
 
-/** What every test of money ends with: all that `meskot ledger verify` looks at holds. */
+/** The last assertion of tests with money: no invariant of `meskot ledger verify` is violated. */
 export async function expectLedgerHolds(db: Database): Promise<void> {
   expect(await verifyLedger(db, ledgerChecks)).toEqual([]);
 }

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 
 const PROJECT = resolve(import.meta.dirname, '../..');
 const TESTS = join(PROJECT, 'test');
-/** They start the servers or declare their addresses, and so mention all of them. */
+/** These files start the servers or declare their addresses, so they mention all of them. */
 const DECLARES = new Set(['stack.ts', 'stack-facts.ts'].map((name) => join(TESTS, 'support', name)));
 
 const texts = new Map();
@@ -28,7 +28,7 @@ export function testFiles() {
     .map((name) => join(TESTS, name));
 }
 
-/** Which of the servers that all files share these files use, found by what their code mentions. */
+/** The shared servers that these files use, detected in their code. */
 export function neededServers(files) {
   const mention = (word) => files.some((file) => textOf(file).includes(word));
   return {
@@ -38,7 +38,7 @@ export function neededServers(files) {
   };
 }
 
-/** Whether a file starts whole processes of the program, which bring servers of their own. */
+/** Whether a file starts processes of the program, which have servers of their own. */
 export function startsProcesses(file) {
   return /from 'node:child_process'|own-temporal|own-postgres/.test(textOf(file));
 }

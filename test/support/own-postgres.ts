@@ -11,13 +11,13 @@ import { ensureDatabase, startPostgres, type LocalPostgres } from '../../src/loc
 import { runSql, type TestDatabase } from './database.ts';
 import { stablePort } from './stable-port.ts';
 
-/** A PostgreSQL of one test's own, migrated, to be killed and frozen. */
+/** A migrated PostgreSQL for one test, to be killed and frozen. */
 export type OwnPostgres = {
   database: TestDatabase;
-  /** As a crash does, on the same port, with all that it had promised to keep. */
+  /** Crashes the server. `start` restarts it on the same port with all committed data. */
   kill: () => Promise<void>;
   start: () => Promise<void>;
-  /** Every process of it stands still: connections stay open, nothing is answered. */
+  /** Stops all its processes with SIGSTOP: connections stay open, no reply comes. */
   freeze: () => Promise<void>;
   thaw: () => void;
   close: () => Promise<void>;
@@ -26,7 +26,7 @@ export type OwnPostgres = {
 const DATABASE = 'meskot';
 
 export async function createOwnPostgres(): Promise<OwnPostgres> {
-  // Named so that the next run clears it, should this one be killed.
+  // The next run removes folders of this name if this run is killed.
   const folder = await mkdtemp(join(tmpdir(), 'meskot-test-'));
   await chmod(folder, 0o711);
   writePidFile(join(folder, 'owner.pid'), { pid: process.pid, mark: (await processStartTime(process.pid)) ?? '' });
@@ -61,7 +61,7 @@ export async function createOwnPostgres(): Promise<OwnPostgres> {
     freeze: async () => {
       const client = new pg.Client({ connectionString: ownerUrl });
       await client.connect();
-      // The one that starts others first, so that none is missed; the one that was asked last.
+      // First the postmaster, which starts the others, so that none is missed; last the process of this query.
       signal(server.child.pid, 'SIGSTOP');
       const { rows } = await client.query<{ pid: number }>(
         'SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()',
@@ -83,6 +83,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It has ended meanwhile.
+    // The process has ended.
   }
 }

@@ -10,17 +10,17 @@ import { findTemporalBinary } from '../../src/local/temporal-binary.ts';
 import { startTemporal, type LocalTemporal } from '../../src/local/temporal.ts';
 import { stablePort } from './stable-port.ts';
 
-/** A Temporal server of one test's own, to be taken away and brought back. */
+/** A Temporal server for one test, to be stopped and restarted. */
 export type OwnTemporal = {
   address: string;
   start: () => Promise<void>;
   stop: () => Promise<void>;
-  /** Lets it hang: its connections stay open and nothing is answered, until `thaw`. */
+  /** Stops its process with SIGSTOP until `thaw`: connections stay open, no reply comes. */
   freeze: () => void;
   thaw: () => void;
-  /** Deletes its whole database while it is stopped. */
+  /** Deletes its database while it is stopped. */
   forget: () => Promise<void>;
-  /** The ids of the workflows that run. */
+  /** The ids of the running workflows. */
   running: () => Promise<string[]>;
   close: () => Promise<void>;
 };

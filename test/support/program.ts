@@ -6,18 +6,18 @@ import { createInterface } from 'node:readline';
 import { anyFreePort } from '../../src/lib/free-port.ts';
 import { testStack } from './stack-facts.ts';
 
-/** A process of the real `meskot`. */
+/** A process of `meskot`. */
 export type Program = {
   metricsUrl: string;
-  /** As a crash does: nothing is finished, nothing is said. */
+  /** SIGKILL: no work is finished and no log line is written. */
   kill: () => Promise<void>;
-  /** As an orchestrator does; resolves with the exit code. */
+  /** SIGTERM, as an orchestrator sends; resolves with the exit code. */
   terminate: () => Promise<number | null>;
 };
 
 const READY_WORDS = { api: 'API started', worker: 'workflow workers started' } as const;
 
-/** `meskot api` or `meskot worker` in a process of its own; resolves when it serves. */
+/** Starts `meskot api` or `meskot worker` in another process; resolves when it serves. */
 export async function startProgram(
   command: keyof typeof READY_WORDS,
   settings: Record<string, string>,

@@ -1,6 +1,6 @@
 /**
- * A self-signed certificate for receiver.test, localhost and 127.0.0.1, valid from 2020 to 2120, and its key: for
- * receivers in tests, who are trusted by nobody else.
+ * A self-signed certificate for receiver.test, localhost and 127.0.0.1, valid from 2020 to 2120, and its key: for the
+ * receivers of tests.
  */
 export const RECEIVER_CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBfzCCASSgAwIBAgIBATAKBggqhkjOPQQDAjAYMRYwFAYDVQQDDA1yZWNlaXZl

@@ -9,20 +9,20 @@ import { RECEIVER_CERTIFICATE, RECEIVER_KEY } from './receiver-certificate.ts';
 /** What a receiver does with a request, from well-behaved to hostile. */
 export type Behaviour =
   | { kind: 'answer'; status: number; body?: string | Buffer; headers?: Record<string, string>; afterMs?: number }
-  /** Takes the request and says nothing. */
+  /** Reads the request and never responds. */
   | { kind: 'hang' }
-  /** Answers 200 at once, then one byte of the body every so often, for ever. */
+  /** Responds with 200 at once, then with one byte of the body at a time, without end. */
   | { kind: 'drip'; everyMs: number }
-  /** Sends the status line at once, then one byte of a header every so often, for ever. */
+  /** Sends the status line at once, then one byte of a header at a time, without end. */
   | { kind: 'drip-headers'; everyMs: number }
-  /** Answers 200 with a body of this size. */
+  /** Responds with 200 and a body of this size. */
   | { kind: 'huge'; bytes: number }
-  /** Resets the connection in place of an answer; `reused`: only from its second request on, the first gets a 200. */
+  /** Resets the connection instead of responding; `reused`: only from its second request on, the first gets a 200. */
   | { kind: 'reset'; reused?: boolean }
   | { kind: 'redirect'; location: string }
-  /** Answers 200 with a few kB of gzip that unpack to 64 MB. */
+  /** Responds with 200 and a few kB of gzip that unpack to 64 MB. */
   | { kind: 'gzip-bomb' }
-  /** Sends these bytes in place of HTTP. */
+  /** Sends these bytes instead of HTTP. */
   | { kind: 'garbage'; bytes: string };
 
 export type ReceivedRequest = {
@@ -31,32 +31,32 @@ export type ReceivedRequest = {
   path: string;
   headers: IncomingHttpHeaders;
   body: Buffer;
-  /** Which connection it came over, from 1. */
+  /** The number of its connection, from 1. */
   connection: number;
-  /** The host name asked for in the TLS handshake. */
+  /** The host name in the TLS handshake. */
   servername: string | null;
-  /** The status line it was given; `heard`: the sender was still there. Null as long as there is none. */
-  answered: { status: number; at: Date; heard: boolean } | null;
+  /** Its response; `delivered`: the sender was still connected. Null until there is one. */
+  response: { status: number; at: Date; delivered: boolean } | null;
 };
 
 export type Receiver = {
-  /** Its webhook URL, on 127.0.0.1. */
+  /** The webhook URL, on 127.0.0.1. */
   url: string;
   port: number;
-  /** All requests, in the order in which they came. */
+  /** All requests, in their order of arrival. */
   requests: ReceivedRequest[];
-  /** How it answers from now on; a function decides by the request. */
+  /** Sets the behaviour for the next requests; a function chooses it by the request. */
   behave: (behaviour: Behaviour | ((request: ReceivedRequest) => Behaviour)) => void;
-  /** Waits until this many requests are there, at most 10 s. */
+  /** Resolves when this many requests have arrived; rejects after 10 s. */
   received: (count: number) => Promise<ReceivedRequest[]>;
-  /** Connections open now. */
+  /** The number of open connections. */
   openConnections: () => number;
-  /** Bytes written to all connections, answers' headers included. */
+  /** Bytes written to all connections, headers included. */
   bytesWritten: () => number;
   close: () => Promise<void>;
 };
 
-/** A real server that records all that it gets and answers 200 until told otherwise. */
+/** An HTTP server that records all requests and responds with 200 by default. */
 export async function startReceiver(options: { tls?: boolean } = {}): Promise<Receiver> {
   const requests: ReceivedRequest[] = [];
   const sockets = new Map<Socket, number>();
@@ -76,15 +76,15 @@ export async function startReceiver(options: { tls?: boolean } = {}): Promise<Re
       body: Buffer.concat(chunks),
       connection: sockets.get(incoming.socket) ?? 0,
       servername: (incoming.socket as Socket & { servername?: string | false }).servername || null,
-      answered: null,
+      response: null,
     };
     requests.push(request);
     wake();
     const isReused = requests.filter((other) => other.connection === request.connection).length > 1;
-    await answer({ request, response }, behaviour(request), isReused);
+    await respond({ request, response }, behaviour(request), isReused);
   };
   const listener = (incoming: IncomingMessage, response: ServerResponse): void => {
-    // A sender that goes away in the middle is part of what is tested.
+    // Senders that disconnect during a request are part of the tests.
     handle(incoming, response).catch(() => response.destroy());
   };
   const server = options.tls
@@ -136,11 +136,11 @@ export async function startReceiver(options: { tls?: boolean } = {}): Promise<Re
 type Exchange = { request: ReceivedRequest; response: ServerResponse };
 
 function writeStatus({ request, response }: Exchange, status: number, headers = {}): ServerResponse {
-  request.answered = { status, at: new Date(), heard: response.socket?.destroyed === false };
+  request.response = { status, at: new Date(), delivered: response.socket?.destroyed === false };
   return response.writeHead(status, headers);
 }
 
-async function answer(exchange: Exchange, behaviour: Behaviour, isReused: boolean): Promise<void> {
+async function respond(exchange: Exchange, behaviour: Behaviour, isReused: boolean): Promise<void> {
   const { response } = exchange;
   switch (behaviour.kind) {
     case 'answer':

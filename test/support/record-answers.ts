@@ -1,12 +1,12 @@
 import { appendFileSync } from 'node:fs';
 
-/** A file that the answers of this run are kept in, to choose the examples of the docs from (test/docs/choose-answers.ts). */
+/** The file to which successful responses of this run are written: the examples of the docs are chosen from them. */
 // oxlint-disable-next-line node/no-process-env
 const FILE = process.env['RECORD_ANSWERS'];
 
 export type RecordedResponse = { operationId: string; status: number; body: { data: unknown; message: string } };
 
-/** Keeps an answer that is no refusal, where that is asked for. */
+/** Records a successful response, if the run has a file for them. */
 export function recordAnswer(operationId: string, { status, body }: { status: number; body?: unknown }): void {
   if (FILE === undefined || status > 299 || typeof body !== 'object' || body === null || !('statusCode' in body))
     return;

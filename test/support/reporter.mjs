@@ -1,6 +1,6 @@
 /**
- * Ends the run with one line that a machine can read: `N passed, N failed`, and `, N skipped` if there are any. With the
- * option `name` that stands before it.
+ * Ends the run with one machine-readable line: `N passed, N failed`, and `, N skipped` if there are any, prefixed with
+ * the option `name`.
  */
 export default class ClosingLineReporter {
   constructor(_globalConfig, { name } = {}) {
@@ -9,11 +9,11 @@ export default class ClosingLineReporter {
 
   onRunComplete(_contexts, results) {
     const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, numRuntimeErrorTestSuites } = results;
-    // A file that could not even be loaded has no tests to count: it counts as one that failed.
+    // A file that fails to load has no tests: it counts as one failed test.
     const failed = numFailedTests + numRuntimeErrorTestSuites;
     const skipped = numPendingTests + numTodoTests;
     const line = `${this.prefix}${numPassedTests} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
-    // After jest's own summary, which is written once all reporters were told.
+    // Jest's own summary is written after all reporters have run.
     process.once('exit', () => process.stdout.write(`${line}\n`));
   }
 }

@@ -12,9 +12,9 @@ import { reportRoutes } from '../../src/reports/routes.ts';
 import type { World } from './build.ts';
 import { startTestServer, stubKey, testServerDeps, type HttpResponse } from './http.ts';
 
-/** Few, so that files of some rows are read in many pages. */
+/** Small, so that files of a few rows are read in many pages. */
 export const PAGE_ROWS = 7;
-/** The day that a world's clock starts on. */
+/** The first day of a world's clock. */
 export const REPORTS_DAY = { kind: 'payments', period: 'day', date: '2026-03-02' } as const;
 const UNFILTERED = { format: 'CSV', statuses: null, channel: null, requestedBy: 'key_test' } as const;
 export type Reports = Awaited<ReturnType<typeof startReports>>;

@@ -4,24 +4,24 @@ import { startReceiver, type Receiver } from './receiver.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
 
-/** Runs this when `cleanUp` is called, before what was added earlier. */
+/** Registers a cleanup, which runs before those registered earlier. */
 export function later(cleanup: () => Promise<unknown>): void {
   cleanups.unshift(cleanup);
 }
 
-/** Closes all that was started here; for `afterEach`. */
+/** Runs all cleanups; for `afterEach`. */
 export async function cleanUp(): Promise<void> {
   for (const cleanup of cleanups.splice(0)) await cleanup();
 }
 
-/** A receiver that lasts until `cleanUp`. */
+/** A receiver, closed by `cleanUp`. */
 export async function receiver(options: { tls?: boolean } = {}): Promise<Receiver> {
   const started = await startReceiver(options);
   later(started.close);
   return started;
 }
 
-/** A sender that may use loopback, and these ports elsewhere; `post` also tells how long it took in all. */
+/** A sender that may connect to loopback, and to these ports elsewhere; `post` also returns the elapsed time. */
 export function sender(options: Partial<SenderOptions> & { ports?: number[]; allowLoopback?: boolean } = {}) {
   const { ports = [443], allowLoopback = true, ...more } = options;
   const guard = createEgressGuard({ allowLoopback, ports, deny: [] });
@@ -36,16 +36,7 @@ export function sender(options: Partial<SenderOptions> & { ports?: number[]; all
   return { ...started, post };
 }
 
-/** What a failed result matches. */
+/** Matches a failed result with this code and message. */
 export function failed(code: string, message: RegExp): object {
   return { ok: false, failure: { code, message: expect.stringMatching(message) } };
-}
-
-/** Waits for a condition, at most 5 s. */
-export async function until(condition: () => boolean): Promise<void> {
-  const deadline = performance.now() + 5_000;
-  while (!condition()) {
-    if (performance.now() > deadline) throw new Error('the condition did not come true within 5 s');
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
 }

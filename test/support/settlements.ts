@@ -13,7 +13,7 @@ export const ACCOUNT = {
   accountName: 'Abyssinia Coffee PLC',
 } as const;
 
-/** The account that settlements go to, linked long before. */
+/** Links the account that receives settlements. */
 export async function linkAccount(
   world: Pick<World, 'runInTransaction' | 'clock'>,
   scope: MerchantScope,
@@ -24,8 +24,8 @@ export async function linkAccount(
 
 let requests = 0;
 
-/** Asked for as the API does it: 150 ETB, unless said otherwise. */
-export async function ask(
+/** Requests a settlement like the API: 150 ETB by default. */
+export async function requestSettlement(
   world: Pick<World, 'runInTransaction' | 'clock'>,
   scope: MerchantScope,
   wanted: Partial<NewSettlement> = {},
@@ -36,7 +36,7 @@ export async function ask(
   return row;
 }
 
-/** A withdrawal of 10 ETB beside them, unless said otherwise; its fee and tax come on top. */
+/** Requests a withdrawal of 10 ETB by default; its fee and tax are added. */
 export async function withdraw(world: World, scope: MerchantScope, amountSantim = 10_00n): Promise<WithdrawalRow> {
   requests += 1;
   const wanted = {
@@ -50,8 +50,8 @@ export async function withdraw(world: World, scope: MerchantScope, amountSantim 
   return row;
 }
 
-/** How everything of one settlement stands, for assertions. */
-export async function standing(db: Database, settlementId: string) {
+/** The state of a settlement with its events, timeline and journals. */
+export async function stateOfSettlement(db: Database, settlementId: string) {
   const [row] = await rows<Record<string, unknown>>(
     db,
     `SELECT s.status, s.version, s.overdue_at IS NOT NULL AS overdue, CAST(s.expected_until AS text) AS expected_until,

@@ -4,45 +4,45 @@ import type { Fault, SimulatedChannel } from '../../src/sandbox/simulator/faults
 import { startSimulator, type SimulatorOptions } from '../../src/sandbox/simulator/server.ts';
 import type { ChannelTotals } from '../../src/sandbox/simulator/totals.ts';
 
-/** An order of the simulator's journal, named as we name it: telebirr knows `pat_01…` as `pat01…`. */
+/** An order of the simulator's journal with our id of it: telebirr knows `pat_01…` as `pat01…`. */
 type TestOrder = JournalOrder & { attemptId: string };
 
-/** A payout of the journal, named as we name it. */
+/** A payout of the journal with our id of it. */
 type TestPayout = JournalPayout & { withdrawalId: string };
 
 type TestJournal = Omit<Journal, 'orders' | 'payouts'> & { orders: TestOrder[]; payouts: TestPayout[] };
 
 export type TestSimulator = {
   url: string;
-  /** Moves the simulator's clock, and waits for the callbacks that became due by it. */
+  /** Moves the simulator's clock, and waits for the callbacks that are due by then. */
   advance: (byMs: number) => Promise<void>;
   fault: (fault: Fault) => Promise<void>;
   clearFaults: () => Promise<void>;
   journal: () => Promise<TestJournal>;
-  /** The simulator's truth about this attempt. */
+  /** The simulator's order of this attempt. */
   orderOf: (attemptId: string) => Promise<TestOrder | undefined>;
-  /** The simulator's truth about this payout. */
+  /** The simulator's payout of this withdrawal. */
   payoutOf: (withdrawalId: string) => Promise<TestPayout | undefined>;
-  /** What went through a channel, and what it still owes the operator. */
+  /** The amounts that passed through a channel, and the amount it still owes. */
   totalsOf: (channel: SimulatedChannel) => Promise<ChannelTotals>;
-  /** The provider pays this much ("100.50") to the operator's bank. */
+  /** Transfers this amount ("100.50") from the provider to the operator's bank. */
   transferToBank: (channel: SimulatedChannel, amount: string) => Promise<void>;
-  /** How often the merchant's side called, as "TELEBIRR query". */
+  /** The number of requests of a kind, e.g. "TELEBIRR query". */
   requests: (what: string) => Promise<number>;
-  /** Forgets orders, faults, counts and what its clock was moved by. */
+  /** Deletes orders, faults and counts, and resets its clock. */
   reset: () => Promise<void>;
   close: () => Promise<void>;
 };
 
-/** A simulator of this test's own, on a free port. */
+/** A simulator for one test, on a free port. */
 export async function startTestSimulator(options: Partial<SimulatorOptions> = {}): Promise<TestSimulator> {
   const { url, close } = await startSimulator({ port: 0, host: '127.0.0.1', ...options });
   return { ...controlSimulator(url), close };
 }
 
-/** The admin calls of a simulator that runs anywhere. */
+/** The admin calls of a running simulator. */
 export function controlSimulator(url: string): Omit<TestSimulator, 'close'> {
-  async function ask(method: string, path: string, body?: object): Promise<unknown> {
+  async function call(method: string, path: string, body?: object): Promise<unknown> {
     const response = await fetch(`${url}${path}`, {
       method,
       ...(method === 'POST' && {
@@ -55,7 +55,7 @@ export function controlSimulator(url: string): Omit<TestSimulator, 'close'> {
   }
 
   async function journal(): Promise<TestJournal> {
-    const { orders, payouts, ...rest } = (await ask('GET', '/admin/journal')) as Journal;
+    const { orders, payouts, ...rest } = (await call('GET', '/admin/journal')) as Journal;
     return {
       ...rest,
       orders: orders.map((order) => ({ ...order, attemptId: ourId(order.orderId) })),
@@ -66,15 +66,15 @@ export function controlSimulator(url: string): Omit<TestSimulator, 'close'> {
   return {
     url,
     journal,
-    advance: async (byMs) => void (await ask('POST', '/admin/clock', { advanceMs: byMs })),
-    fault: async (fault) => void (await ask('POST', '/admin/faults', fault)),
-    clearFaults: async () => void (await ask('DELETE', '/admin/faults')),
+    advance: async (byMs) => void (await call('POST', '/admin/clock', { advanceMs: byMs })),
+    fault: async (fault) => void (await call('POST', '/admin/faults', fault)),
+    clearFaults: async () => void (await call('DELETE', '/admin/faults')),
     orderOf: async (attemptId) => (await journal()).orders.find((order) => order.attemptId === attemptId),
     payoutOf: async (withdrawalId) => (await journal()).payouts.find((payout) => payout.withdrawalId === withdrawalId),
     totalsOf: async (channel) => (await journal()).totals[channel],
-    transferToBank: async (channel, amount) => void (await ask('POST', '/admin/bank-transfer', { channel, amount })),
+    transferToBank: async (channel, amount) => void (await call('POST', '/admin/bank-transfer', { channel, amount })),
     requests: async (what) => (await journal()).requests[what] ?? 0,
-    reset: async () => void (await ask('POST', '/admin/reset')),
+    reset: async () => void (await call('POST', '/admin/reset')),
   };
 }
 

@@ -1,6 +1,6 @@
 import { sleep } from '@temporalio/workflow';
 
-/** Sleeps this many hours and returns how many milliseconds passed by its own clock. */
+/** Sleeps for this many hours. Returns the elapsed milliseconds of the workflow's clock. */
 export async function sleeper(hours: number): Promise<number> {
   const startedAt = Date.now();
   await sleep(`${hours} hours`);

@@ -5,7 +5,7 @@ import { createTransactionRunner } from '../../src/outbox/record.ts';
 import { createReportFiles } from '../../src/reports/files.ts';
 import { createGenerateReport } from '../../src/reports/generate.ts';
 
-/** A process that generates a report slowly, row by row, until it is killed. Arguments: database URL, folder, report id. */
+/** A process that generates a report slowly, row by row, to be killed. Arguments: database URL, folder, report id. */
 const [url = '', folder = '', reportId = ''] = process.argv.slice(2);
 const db = openDatabase({ url, poolMax: 3, applicationName: 'slow-report' });
 const files = createReportFiles(folder);

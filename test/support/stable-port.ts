@@ -3,8 +3,8 @@ import { randomInt } from 'node:crypto';
 import { isPortFree } from '../../src/lib/free-port.ts';
 
 /**
- * A port for a server that goes away and comes back. Not one that the system gives to connections, from 32,768 on: a
- * client that asks again and again while nothing listens is connected to itself in the end, and keeps the port.
+ * A port for a server that is stopped and restarted. It is below 32,768, the ports of outgoing connections: a client
+ * that retries while no server listens would finally connect to itself, and occupy the port.
  */
 export async function stablePort(): Promise<number> {
   for (;;) {

@@ -1,29 +1,29 @@
-/** The environment variable through which the global set-up tells the test files where the servers are. */
+/** The environment variable with which the global set-up passes the servers' addresses to the test files. */
 export const STACK_VARIABLE = 'MESKOT_TEST_STACK';
 
-/** The migrated database that every test database is a copy of. */
+/** The migrated database that all test databases are copies of. */
 export const TEMPLATE_DATABASE = 'meskot_template';
 
-/** Where the servers are that all test files share. */
+/** The addresses of the servers that all test files share. */
 export type TestStack = {
-  /** PostgreSQL as its own user; the database in it is the maintenance one. */
+  /** PostgreSQL with its superuser; the database of the URL is the maintenance one. */
   superuserUrl: string;
-  /** PostgreSQL as the owner of our databases. */
+  /** PostgreSQL with the role that owns our databases. */
   ownerUrl: string;
-  /** PostgreSQL as the application's role. */
+  /** PostgreSQL with the application's role. */
   appUrl: string;
-  /** Empty where no chosen test file mentions it. */
+  /** Empty if no chosen test file needs it. */
   temporalAddress: string;
-  /** Undefined where no chosen test file mentions it. */
+  /** Undefined if no chosen test file needs it. */
   workflowBundlePath: string | undefined;
 };
 
-/** What the global set-up started. */
+/** The addresses that the global set-up recorded. */
 export function testStack(): TestStack {
   const facts = process.env[STACK_VARIABLE];
   if (facts === undefined) throw new Error('the test servers are not running: start tests with npm test');
   return JSON.parse(facts) as TestStack;
 }
 
-/** A workflow of the test server goes on in a new run after about this many events, not only after thousands. */
+/** A workflow of the test server continues as new after about this many events, instead of after thousands. */
 export const EVENTS_OF_A_RUN = 400;

@@ -19,20 +19,20 @@ const PREFIX = 'meskot-test-';
 const PROJECT = resolve(import.meta.dirname, '../..');
 const MEMORY = '/dev/shm';
 const ROOM_NEEDED_BYTES = 4_000_000_000;
-/** In memory where that has room: a database for each test file is a thousand small files that come and go. */
+/** In memory if there is room: the databases of the test files consist of thousands of short-lived small files. */
 const SCRATCH = hasRoom(MEMORY) ? MEMORY : tmpdir();
 
-/** Which servers the chosen test files use besides PostgreSQL (needs.mjs). */
+/** The servers that the chosen test files need besides PostgreSQL (needs.mjs). */
 export type NeededServers = { temporal: boolean; workflows: boolean };
 
 /**
- * Starts what test files share: PostgreSQL with the migrated template database, and where they are needed a Temporal
- * server that can skip time and the bundled workflows. The test files find the addresses in one environment variable.
+ * Starts the shared servers: PostgreSQL with the migrated template database and, if a test file needs them, a Temporal
+ * server that can skip time and the bundled workflows. One environment variable passes the addresses to the test files.
  */
 export async function startTestStack(needed: NeededServers): Promise<{ stop: () => Promise<void> }> {
   await clearAbortedRuns();
   const folder = await mkdtemp(join(SCRATCH, PREFIX));
-  // PostgreSQL may run as another user, who has to get through.
+  // PostgreSQL may run as another user, who must be able to enter the folder.
   await chmod(folder, 0o711);
   writePidFile(join(folder, 'owner.pid'), { pid: process.pid, mark: (await processStartTime(process.pid)) ?? '' });
   const stop = async (): Promise<void> => clear(folder);
@@ -102,7 +102,7 @@ function hasRoom(folder: string): boolean {
   }
 }
 
-/** Ends what runs were left with when they were killed: their folders name their servers. */
+/** Stops the servers of killed runs: their folders name them. */
 async function clearAbortedRuns(): Promise<void> {
   const places = [...new Set([SCRATCH, tmpdir()])];
   const names = (

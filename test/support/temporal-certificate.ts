@@ -1,6 +1,6 @@
 /**
- * An authority that nobody else trusts, and what it has signed: a certificate for temporal.test and localhost, of servers
- * and clients alike, valid until 2126, and its key.
+ * A self-signed authority and a certificate that it has signed: for temporal.test and localhost, for servers and
+ * clients, valid until 2126, with its key.
  */
 export const TEMPORAL_AUTHORITY = `-----BEGIN CERTIFICATE-----
 MIIBnTCCAUOgAwIBAgIUZKV8us7U76WbpmYmnB58odUX9DQwCgYIKoZIzj0EAwIw

@@ -5,7 +5,7 @@ import { connectTestTemporal, skipTime, skipTimeOfStarted, type TestTemporal } f
 
 const taskQueue = 'sleepers';
 
-describe('skipping time on the real server', () => {
+describe('skipping time on the test server', () => {
   let temporal: TestTemporal;
   let worker: Worker;
   let running: Promise<void>;
@@ -25,7 +25,7 @@ describe('skipping time on the real server', () => {
     await temporal.close();
   });
 
-  test('a workflow that sleeps 14 hours wakes at once and says how long it slept', async () => {
+  test('a workflow that sleeps 14 hours completes at once, and its clock has advanced by 14 hours', async () => {
     const { client } = temporal;
     const handle = await client.workflow.start('sleeper', { taskQueue, workflowId: 'sleeper-through', args: [14] });
     await skipTime(client, handle.workflowId, 14 * HOUR_MS + 1_000);
@@ -34,7 +34,7 @@ describe('skipping time on the real server', () => {
     expect(sleptMs).toBeLessThan(14 * HOUR_MS + 60_000);
   });
 
-  test('time is skipped as far as asked and no further', async () => {
+  test('skipping time ends at the given time, not at the end of the workflow', async () => {
     const { client } = temporal;
     const handle = await client.workflow.start('sleeper', { taskQueue, workflowId: 'sleeper-partly', args: [14] });
     await skipTime(client, handle.workflowId, 13 * HOUR_MS);
@@ -42,7 +42,7 @@ describe('skipping time on the real server', () => {
     await handle.terminate();
   });
 
-  test('skipping the time of a workflow that is not there fails', async () => {
+  test('skipping the time of a workflow that does not exist fails', async () => {
     await expect(skipTimeOfStarted(temporal.client, 'nobody', HOUR_MS)).rejects.toThrow(/not found/);
   });
 });

@@ -7,6 +7,7 @@ import { msToTs } from '@temporalio/common/lib/time.js';
 import { DefaultLogger, NativeConnection, Runtime, makeTelemetryFilterString } from '@temporalio/worker';
 
 import { testStack } from './stack-facts.ts';
+import { WAIT_MS } from './until.ts';
 
 // FastForwardPollingResult of temporal.api.enums.v1.
 const COMPLETED = 2;
@@ -16,17 +17,17 @@ export type TestTemporal = {
   client: Client;
   /** For workers. */
   connection: NativeConnection;
-  /** In afterAll, once the file's workers have stopped. */
+  /** For afterAll, after the file's workers have stopped. */
   close: () => Promise<void>;
 };
 
-/** Leaves only errors of Temporal's own log; once, before anything of Temporal's is used. */
+/** Limits Temporal's log to errors; runs before the first use of Temporal. */
 export function quietenTemporal(): void {
   const filter = makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' });
   Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions: { logging: { filter, forward: {} } } });
 }
 
-/** The shared test server. Every test file brings its own task queues. */
+/** A connection to the shared test server. Each test file has task queues of its own. */
 export async function connectTestTemporal(): Promise<TestTemporal> {
   quietenTemporal();
   const address = testStack().temporalAddress;
@@ -40,19 +41,16 @@ export async function connectTestTemporal(): Promise<TestTemporal> {
   return { client: new Client({ connection: clientConnection }), connection, close };
 }
 
-/** How long a test waits for a workflow, or for anything else that takes its time, before it fails and names it. */
-export const WAIT_MS = 20_000;
-
-/** The result of a workflow, which may be about to start. Throws its failure; or, after `WAIT_MS`, what it waits for. */
+/** The result of a workflow, which may not have started yet. Throws its failure, or after `WAIT_MS` its state. */
 export async function resultOf(handle: WorkflowHandle): Promise<unknown> {
   await untilStarted(handle);
-  return withinWait(handle, handle.result());
+  return failAfterWait(handle, handle.result());
 }
 
-async function withinWait<T>(handle: WorkflowHandle, work: Promise<T>): Promise<T> {
+async function failAfterWait<T>(handle: WorkflowHandle, work: Promise<T>): Promise<T> {
   const abort = new AbortController();
   const timeOut = sleep(WAIT_MS, undefined, { signal: abort.signal }).then(async () => {
-    throw new Error(`waited ${WAIT_MS / 1_000} s for workflow ${handle.workflowId}: ${await stateOf(handle)}`);
+    throw new Error(`waited ${WAIT_MS / 1_000} s for workflow ${handle.workflowId}: ${await describeWorkflow(handle)}`);
   });
   timeOut.catch(() => {});
   try {
@@ -62,8 +60,8 @@ async function withinWait<T>(handle: WorkflowHandle, work: Promise<T>): Promise<
   }
 }
 
-/** The status of a workflow, its last event, and the activities under way with their latest failures. */
-async function stateOf(handle: WorkflowHandle): Promise<string> {
+/** The status of a workflow, its last event, and its pending activities with their latest failures. */
+async function describeWorkflow(handle: WorkflowHandle): Promise<string> {
   const [{ status, raw }, { events = [] }] = await Promise.all([handle.describe(), handle.fetchHistory()]);
   const activities = (raw.pendingActivities ?? []).map(({ activityType, attempt, lastFailure }) => {
     const failure = lastFailure?.message ? `, failed with "${lastFailure.message}"` : '';
@@ -87,21 +85,17 @@ async function untilStarted(handle: WorkflowHandle): Promise<void> {
 }
 
 /**
- * Lets a workflow live through `ms` of its own time at once, every timer on the way firing in its order, and returns
- * when that time is reached or the workflow has ended before. The time is bounded on purpose: without a bound it would
- * run on to the workflow's end. Activities and SQL stay on the real clock.
- *
- * A workflow that is only about to be started is waited for: first attempts made directly come before it.
- *
- * What the last timer sets off may still be under way: await its outcome. Throws when the server cannot skip, for
- * instance because the workflow has ended already.
+ * Advances a workflow by `ms` of its own time at once; all timers on the way fire in order. Returns when that time is
+ * reached or the workflow has ended. Without this bound it would run to the workflow's end. Activities and SQL use the
+ * real clock. Waits for a workflow that has not started yet, since the first attempt is made without one. The effects
+ * of the last timer may still be pending afterwards. Throws if the server cannot skip time.
  */
 export async function skipTime(client: Client, workflowId: string, ms: number): Promise<void> {
   await untilStarted(client.workflow.getHandle(workflowId));
   await skipTimeOfStarted(client, workflowId, ms);
 }
 
-/** The same, of a workflow that is there. Throws when it is not. */
+/** The same for a workflow that has started; throws if it does not exist. */
 export async function skipTimeOfStarted(client: Client, workflowId: string, ms: number): Promise<void> {
   const { workflowService } = client;
   const { namespace } = client.options;
@@ -116,7 +110,7 @@ export async function skipTimeOfStarted(client: Client, workflowId: string, ms: 
   });
   for (;;) {
     const polling = workflowService.pollWorkflowExecutionTimeSkipping({ namespace, workflowExecution, fastForwardId });
-    const poll = await withinWait(client.workflow.getHandle(workflowId), polling);
+    const poll = await failAfterWait(client.workflow.getHandle(workflowId), polling);
     if (poll.fastForwardPollingResult === COMPLETED) return;
     if (poll.fastForwardPollingResult !== FAILED) continue;
     if (poll.failedReason.includes('execution ended')) return;

@@ -24,7 +24,7 @@ export const REFUSED: PayoutOutcome = {
   failure: { code: 'INVALID_PAYEE', message: 'No such wallet.', providerCode: 'E404', retryable: false },
 };
 
-/** A merchant whose payments cost nothing, so that it has what was paid. */
+/** A merchant without fees: its balance is the sum of its payments. */
 export async function buildFreeMerchant(world: World): Promise<MerchantScope> {
   const scope = await buildMerchant(world.db);
   await rows(
@@ -36,7 +36,7 @@ export async function buildFreeMerchant(world: World): Promise<MerchantScope> {
   return scope;
 }
 
-/** The same merchant in live: verified, with every available channel. */
+/** The live environment of the same merchant: verified, with every available channel. */
 export async function buildLive(
   db: Database,
   { merchantId }: Pick<MerchantScope, 'merchantId'>,
@@ -53,7 +53,7 @@ export async function buildLive(
   return live;
 }
 
-/** A payment of this much: what the merchant then has to withdraw. */
+/** A payment of this amount, which the merchant can withdraw afterwards. */
 export async function fund(world: World, scope: MerchantScope, amountSantim: Santim): Promise<void> {
   const { sessionId } = await buildSession(world, scope, { amountSantim });
   const attemptId = await buildAttempt(world, { ...scope, sessionId });
@@ -62,8 +62,8 @@ export async function fund(world: World, scope: MerchantScope, amountSantim: San
 }
 
 /**
- * What the simulator has is what was sent, and nothing else; over each channel it has paid what our withdrawals that
- * ended SUCCESS (or came back) add up to, no santim more.
+ * Asserts that the simulator's payouts are exactly the submitted withdrawals, and that each channel has paid the sum of
+ * the withdrawals with status SUCCESS or REVERSED.
  */
 export async function expectPaidOutOnce(db: Database, simulator: TestSimulator): Promise<void> {
   const sent = await rows<{ id: string; channel: string; amountSantim: Santim; paid: boolean }>(

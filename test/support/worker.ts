@@ -21,9 +21,9 @@ import { createSubscription } from '../../src/webhooks/subscriptions/operations.
 import { NewSubscription } from '../../src/webhooks/subscriptions/schema.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { testStack } from './stack-facts.ts';
-import { connectTestTemporal, WAIT_MS, type TestTemporal } from './temporal.ts';
+import { connectTestTemporal, type TestTemporal } from './temporal.ts';
 
-/** A whole worker on a database of its own, a task queue of its own, and what sets it going. */
+/** A complete worker with a database and a task queue of its own, and operations that give it work. */
 export type WorkerWorld = {
   database: TestDatabase;
   db: Database;
@@ -32,9 +32,9 @@ export type WorkerWorld = {
   runInTransaction: RunInTransaction;
   newMerchant: () => Promise<MerchantScope>;
   subscribe: (scope: MerchantScope, fields: Partial<NewSubscription>) => Promise<{ id: string; secret: string }>;
-  /** Records an event, as an operation does: its deliveries wait for the worker's dispatcher. */
+  /** Records an event like an operation: its deliveries wait for the worker's dispatcher. */
   record: (scope: MerchantScope, event?: EventTypeName) => Promise<string>;
-  /** Starts another worker, with other settings if need be. */
+  /** Starts another worker; `settings` replace those of the world. */
   startWorker: (settings?: Record<string, string>, log?: Logger) => RunningWorker;
   close: () => Promise<void>;
 };
@@ -58,7 +58,7 @@ export async function createWorkerWorld(
   const config = readConfig(environment);
   const temporal = await connectTestTemporal();
   const workers: RunningWorker[] = [];
-  // As if the process that wrote them had died, and its lease run out: the worker's sweeper takes them.
+  // Like rows of a process that died with an expired lease: the worker's sweeper takes them.
   const leaveBehind = (messages: OutboxRow[]): void => {
     const ids = messages.map((message) => message.id);
     if (ids.length === 0) return;
@@ -114,7 +114,7 @@ export async function createWorkerWorld(
   };
 }
 
-/** The state of a delivery's row, by event. */
+/** The delivery row of an event. */
 export async function readDelivery(db: Database, eventId: string) {
   const row = (await db('webhookDelivery').where({ eventId }).first()) as {
     id: string;
@@ -126,19 +126,4 @@ export async function readDelivery(db: Database, eventId: string) {
     subscriptionId: string;
   };
   return { ...row, workflowId: deliveryWorkflowId(eventId, row.subscriptionId) };
-}
-
-/** Polls until there is a result other than false, null or undefined. Throws after `withinMs`, naming `what`. */
-export async function until<T>(
-  what: string,
-  poll: () => Promise<T | false | null | undefined>,
-  withinMs = WAIT_MS,
-): Promise<T> {
-  const deadlineMs = Date.now() + withinMs;
-  for (;;) {
-    const result = await poll();
-    if (result) return result;
-    if (Date.now() > deadlineMs) throw new Error(`waited ${withinMs / 1_000} s for: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
 }

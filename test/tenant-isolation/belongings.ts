@@ -1,36 +1,36 @@
 import { SCOPES, type Scope } from '../../src/http/route.ts';
-import { until } from '../support/worker.ts';
-import type { Walls } from './world.ts';
+import { until } from '../support/until.ts';
+import type { TestService } from './world.ts';
 
-/** A merchant with data of every kind, and every key one may have. */
+/** A merchant with data and keys of every kind. */
 export type Merchant = {
   merchantId: string;
   key: string;
   liveKey: string;
-  /** Keys with all scopes but this one. */
+  /** By scope: a key with all other scopes. */
   without: Record<Scope, string>;
-  /** What only this merchant may see: ids, references, addresses. */
+  /** Ids, references and addresses that no other merchant may see. */
   marks: string[];
-  /** Its things by the name that paths, queries and bodies call them. */
+  /** The merchant's ids by parameter name, as in paths, queries and bodies. */
   ids: Record<string, string[]>;
-  /** The token of the session that is still open. */
+  /** The token of the open session. */
   clientToken: string;
 };
 
-/** Pays, fails to pay, receives, fails to receive, resends: by requests, as merchants do. */
-export async function createMerchantWithEverything(walls: Walls, name: string): Promise<Merchant> {
-  const merchantId = await walls.newMerchant(name);
-  const key = await walls.newKey(merchantId);
+/** Creates data of every kind over HTTP: paid and open sessions, delivered and failed events, a resend. */
+export async function createMerchantWithEverything(service: TestService, name: string): Promise<Merchant> {
+  const merchantId = await service.newMerchant(name);
+  const key = await service.newKey(merchantId);
   const post = async (path: string, body: object = {}): Promise<Record<string, string>> => {
-    const { status, body: answer, text } = await walls.send('POST', `/api/checkout/${path}`, { key, body });
-    if (status >= 300) throw new Error(`${path} answered ${status}: ${text}`);
-    return answer.data;
+    const { status, body: response, text } = await service.send('POST', `/api/checkout/${path}`, { key, body });
+    if (status >= 300) throw new Error(`${path} responded with ${status}: ${text}`);
+    return response.data;
   };
   const subscribe = async (url: string) =>
     (await post('webhooks/subscriptions', { url: `${url}/${name}`, eventTypes: ['payment.succeeded'] }))[
       'subscriptionId'
     ] ?? '';
-  const subscriptions = [await subscribe(walls.healthy.url), await subscribe(walls.failing.url)];
+  const subscriptions = [await subscribe(service.healthy.url), await subscribe(service.failing.url)];
 
   const session = (order: string) =>
     post('sessions', { checkoutOrderNo: `${name}-${order}`, amount: 20, currency: 'ETB' });
@@ -38,38 +38,38 @@ export async function createMerchantWithEverything(walls: Walls, name: string): 
   await post(`sessions/${paid['sessionId']}/pay`, { channel: 'TELEBIRR', phone: '0911000001' });
   const open = await session('OPEN');
 
-  const { db } = walls.world;
-  const eventId = await until('an event', async () => {
+  const { db } = service.world;
+  const eventId = await until('the event', async () => {
     const row: { id: string } | undefined = await db('webhookEvent')
       .where({ merchantId, event: 'payment.succeeded' })
       .first('id');
     return row?.id;
   });
-  const ended = await until('deliveries that have ended', async () => {
+  const ended = await until('the deliveries to end', async () => {
     const rows: { id: string }[] = await db('webhookDelivery')
       .where({ merchantId })
       .whereIn('status', ['DELIVERED', 'FAILED']);
     return rows.length === subscriptions.length && rows;
   });
-  // It waits for an operator, so nothing moves while the walls are tried.
+  // This amount waits for an operator, so no state changes during the tests.
   const withdrawal = await post('withdrawal', {
     requestId: `${name}-OUT`,
     amount: 1.14,
     channel: 'TELEBIRR',
     destination: { phone: '0911000001', accountName: name },
   });
-  await walls.send('PUT', '/api/checkout/bank-account', {
+  await service.send('PUT', '/api/checkout/bank-account', {
     key,
     body: { bankCode: 'CBE', accountNumber: '1000123456789', accountName: name },
   });
   const settlement = await post('settlement', { requestId: `${name}-SETTLE`, amount: 10.14 });
-  await walls.send('PUT', '/api/checkout/kyc', { key, body: { legalName: `${name} PLC` } });
+  await service.send('PUT', '/api/checkout/kyc', { key, body: { legalName: `${name} PLC` } });
   const scan = new Blob([`%PDF-1.7 ${name}`], { type: 'application/pdf' });
-  const document = await walls.send('POST', '/api/checkout/kyc/documents?kind=OTHER', { key, body: scan });
+  const document = await service.send('POST', '/api/checkout/kyc/documents?kind=OTHER', { key, body: scan });
   const today = new Date(Date.now() + 3 * 3_600_000).toISOString().slice(0, 10);
   const report = await post('reports', { kind: 'payments', period: 'custom', startDate: today, endDate: today });
   const job = await post('webhooks/events/resend', { status: 'FAILED', startDate: today, endDate: today });
-  await settle(walls);
+  await untilIdle(service);
 
   const attempts: { id: string }[] = await db('paymentAttempt').where({ merchantId });
   const ids = {
@@ -88,13 +88,13 @@ export async function createMerchantWithEverything(walls: Walls, name: string): 
   const without = await Promise.all(
     SCOPES.map(async (scope) => [
       scope,
-      await walls.newKey(merchantId, { scopes: SCOPES.filter((other) => other !== scope) }),
+      await service.newKey(merchantId, { scopes: SCOPES.filter((other) => other !== scope) }),
     ]),
   );
   return {
     merchantId,
     key,
-    liveKey: await walls.newKey(merchantId, { environment: 'live' }),
+    liveKey: await service.newKey(merchantId, { environment: 'live' }),
     without: Object.fromEntries(without),
     marks: [
       name,
@@ -107,9 +107,9 @@ export async function createMerchantWithEverything(walls: Walls, name: string): 
   };
 }
 
-/** Waits until everything that was set going has ended. */
-export async function settle({ world: { db } }: Walls): Promise<void> {
-  await until('jobs, deliveries and the outbox to come to rest', async () => {
+/** Waits until all started work has ended. */
+export async function untilIdle({ world: { db } }: TestService): Promise<void> {
+  await until('jobs, deliveries and the outbox to be idle', async () => {
     const jobs = await db('webhookResendJob').whereNull('endedAt');
     const deliveries = await db('webhookDelivery')
       .whereIn('status', ['PENDING', 'RETRYING'])

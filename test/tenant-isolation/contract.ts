@@ -1,5 +1,5 @@
 import type { Scope } from '../../src/http/route.ts';
-import type { Walls } from './world.ts';
+import type { TestService } from './world.ts';
 
 type Schema = {
   $ref?: string;
@@ -17,12 +17,12 @@ type Described = {
   security: Record<string, unknown>[];
   parameters?: Parameter[];
   requestBody?: { content: Record<string, { schema: Schema; example?: object }> };
-  /** A file has another content type. */
+  /** File responses have another content type. */
   responses: Record<string, { content: { 'application/json'?: { schema: Schema } } }>;
 };
 type Document = { paths: Record<string, Record<string, Described>>; components?: { schemas?: Record<string, Schema> } };
 
-/** One route, as /openapi.json tells the world of it. */
+/** One operation of /openapi.json. */
 export type Operation = {
   /** "POST /api/checkout/sessions/{sessionId}/pay" */
   name: string;
@@ -30,25 +30,25 @@ export type Operation = {
   path: string;
   operationId: string;
   by: 'key' | 'key-or-client-token' | 'operator' | 'public';
-  /** What a restricted key needs; null where nobody needs a key. */
+  /** The required scope of restricted keys; null for public operations. */
   scope: Scope | null;
   pathNames: string[];
   queryNames: string[];
   requiredQuery: string[];
   bodyNames: string[];
-  /** Every field of the body, those inside others too: `destination.phone`, `rules.0.channel`, `headers.x`. */
+  /** All fields of the body with their paths: `destination.phone`, `rules.0.channel`, `headers.x`. */
   bodyFields: string[];
   requiredBody: string[];
-  /** The body that the docs show, where they show a whole one. */
+  /** The body of the docs' example, if there is one. */
   bodyExample: object | null;
   paginated: boolean;
-  /** The types of the files that it takes in place of JSON. */
+  /** The content types of a file operation, which takes no JSON. */
   fileTypes: string[];
 };
 
-/** Every route of the running service. */
-export async function readOperations(walls: Walls): Promise<Operation[]> {
-  const document = (await walls.send('GET', '/openapi.json')).body as Document;
+/** All operations of the running service. */
+export async function readOperations(service: TestService): Promise<Operation[]> {
+  const document = (await service.send('GET', '/openapi.json')).body as Document;
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => read(document, { path, method, described })),
   );
@@ -81,7 +81,7 @@ function read(document: Document, of: { path: string; method: string; described:
   };
 }
 
-/** The paths of all fields below a schema; where any key is allowed it is `x`. */
+/** The paths of all fields below a schema; arbitrary keys are represented by `x`. */
 function fieldsOf(document: Document, schema: Schema | undefined): string[] {
   const { properties, items, additionalProperties, anyOf = [] } = follow(document, schema) ?? {};
   const inner: [string, Schema][] = Object.entries(properties ?? {});

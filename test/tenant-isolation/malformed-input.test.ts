@@ -1,11 +1,10 @@
 import type { HttpResponse } from '../support/http.ts';
-import { createMerchantWithEverything, type Merchant } from './belongings.ts';
-import { readOperations, type Operation } from './contract.ts';
+import type { Operation } from './contract.ts';
 import { readRows } from './rows.ts';
-import { pathWith, validBody } from './samples.ts';
-import { startWalls, type Walls } from './world.ts';
+import { validBody } from './samples.ts';
+import { startWalk, type Walk } from './walk.ts';
 
-/** As JSON text: much of it cannot be written by JSON.stringify. */
+/** JSON text, since JSON.stringify cannot write most of it. */
 const HOSTILE: Record<string, string> = {
   'a NUL': '"a\\u0000b"',
   'half a surrogate pair': '"a\\ud800b"',
@@ -22,7 +21,7 @@ const HOSTILE: Record<string, string> = {
   null: 'null',
 };
 
-/** What may be said: 0 by another name (no overlap), and that a holiday has no name in Amharic. */
+/** Valid values: zero seconds of overlap, and a holiday without an Amharic name. */
 const HARMLESS = new Set(['rotateWebhookSecret overlapSeconds minus zero', 'opsAddHoliday nameAm null']);
 
 const HOSTILE_BODIES = [
@@ -37,64 +36,56 @@ const HOSTILE_BODIES = [
   '[[[[[[]]]]]]',
 ];
 
-let walls: Walls;
-let merchant: Merchant;
-let operatorKey: string;
-let changing: Operation[];
+let walk: Walk;
 
 beforeAll(async () => {
-  walls = await startWalls();
-  merchant = await createMerchantWithEverything(walls, 'ODD');
-  operatorKey = await walls.newOperatorKey();
-  changing = (await readOperations(walls)).filter(({ method }) => method !== 'GET');
+  walk = await startWalk('ODD');
 }, 60_000);
-afterAll(() => walls.close(), 60_000);
+afterAll(() => walk.service.close(), 60_000);
 
-function send(operation: Operation, body: string): Promise<HttpResponse> {
-  const ids = Object.fromEntries(Object.entries(merchant.ids).map(([name, [id = '']]) => [name, id]));
-  const key = operation.by === 'operator' ? operatorKey : merchant.key;
-  return walls.send(operation.method, pathWith(operation, ids), { key, body });
-}
+const changing = (): Operation[] => walk.operations.filter(({ method }) => method !== 'GET');
 
-/** What is wrong with the answer to a request that must be refused; null when nothing is. */
-function unfit({ status, body }: HttpResponse): string | null {
-  if (status < 400 || status > 499) return `answered ${status}`;
+/** The problem of the response to a request that must be rejected; null if there is none. */
+function problemOf({ status, body }: HttpResponse): string | null {
+  if (status < 400 || status > 499) return `status ${status}`;
   if (!/^[A-Z_]+$/.test(body?.error?.code ?? '')) return 'has no code';
-  if (!/\w+ \w+ \w+/.test(body.message)) return `says only ${body.message}`;
-  return body.message.length < 1_500 ? null : `says ${body.message.length} characters`;
+  if (!/\w+ \w+ \w+/.test(body.message)) return `the message is only ${body.message}`;
+  return body.message.length < 1_500 ? null : `the message has ${body.message.length} characters`;
 }
 
-test('no odd value in any field of any body is more than a 4xx with a code and a sentence, and none changes a row', async () => {
-  const before = await readRows(walls.world.db);
+test('a malformed value in any body field gets a 4xx with a code and a message, and changes no row', async () => {
+  const before = await readRows(walk.service.world.db);
   const accepted: string[] = [];
-  let asked = 0;
-  for (const operation of changing) {
+  let requests = 0;
+  for (const operation of changing()) {
     for (const field of operation.bodyNames) {
       for (const [what, json] of Object.entries(HOSTILE)) {
         const name = `${operation.operationId} ${field} ${what}`;
         if (HARMLESS.has(name)) continue;
-        asked += 1;
+        requests += 1;
         const { [field]: _, ...others } = { ...validBody(operation) } as Record<string, unknown>;
         const rest = JSON.stringify(others).slice(1, -1);
-        const problem = unfit(await send(operation, `{${rest}${rest && ','}${JSON.stringify(field)}:${json}}`));
+        const problem = problemOf(
+          await walk.send(operation, { body: `{${rest}${rest && ','}${JSON.stringify(field)}:${json}}` }),
+        );
         if (problem) accepted.push(`${name}: ${problem}`);
       }
     }
   }
   expect(accepted).toEqual([]);
-  expect(asked).toBeGreaterThan(400);
-  expect(await readRows(walls.world.db)).toEqual(before);
+  expect(requests).toBeGreaterThan(400);
+  expect(await readRows(walk.service.world.db)).toEqual(before);
 }, 60_000);
 
-test('no odd body of any route is more than a 4xx with a code and a sentence, and none changes a row', async () => {
-  const before = await readRows(walls.world.db);
+test('a malformed body gets a 4xx with a code and a message from every route, and changes no row', async () => {
+  const before = await readRows(walk.service.world.db);
   const accepted: string[] = [];
-  for (const operation of changing) {
+  for (const operation of changing()) {
     for (const body of HOSTILE_BODIES) {
-      const problem = unfit(await send(operation, body));
+      const problem = problemOf(await walk.send(operation, { body }));
       if (problem) accepted.push(`${operation.name} with ${body}: ${problem}`);
     }
   }
   expect(accepted).toEqual([]);
-  expect(await readRows(walls.world.db)).toEqual(before);
+  expect(await readRows(walk.service.world.db)).toEqual(before);
 }, 60_000);

@@ -1,12 +1,11 @@
 import { request } from 'node:http';
 
-import { createMerchantWithEverything, type Merchant } from './belongings.ts';
-import { readOperations, type Operation } from './contract.ts';
+import type { Operation } from './contract.ts';
 import { pathWith, validBody, validQuery } from './samples.ts';
-import { startWalls, type Walls } from './world.ts';
+import { startWalk, type Walk } from './walk.ts';
 
-/** Parts of a path as they come over the line. */
-const ODD_PARTS = [
+/** Path segments as sent. */
+const MALFORMED_PARTS = [
   '%00',
   'a%00',
   '%ff',
@@ -25,8 +24,8 @@ const ODD_PARTS = [
   'a'.repeat(3_000),
   '%61'.repeat(3_000),
 ];
-/** Queries that no route has. */
-const ODD_QUERIES = [
+/** Query strings that no route accepts. */
+const MALFORMED_QUERIES = [
   '%00=1',
   '%ff=1',
   'x=%ff',
@@ -55,61 +54,55 @@ const OTHER_PATHS = [
 type Raw = { method: string; path: string; headers?: Record<string, string>; body?: string };
 type RawResponse = { status: number; headers: object; text: string };
 
-let walls: Walls;
-let merchant: Merchant;
-let operatorKey: string;
-let operations: Operation[];
+let walk: Walk;
 
 beforeAll(async () => {
-  walls = await startWalls();
-  merchant = await createMerchantWithEverything(walls, 'PATHS');
-  operatorKey = await walls.newOperatorKey();
-  operations = await readOperations(walls);
+  walk = await startWalk('PATHS');
 }, 60_000);
-afterAll(() => walls.close(), 60_000);
+afterAll(() => walk.service.close(), 60_000);
 
-/** Sends the path as it is: fetch would put it right first. */
+/** Sends the path unchanged: fetch would normalize it. */
 function sendRaw({ method, path, headers = {}, body }: Raw): Promise<RawResponse> {
   return new Promise((resolve, reject) => {
-    const call = request(walls.api.url, { method, path, headers }, (answer) => {
+    const call = request(walk.service.api.url, { method, path, headers }, (received) => {
       let text = '';
-      answer.on('data', (piece) => (text += piece));
-      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text }));
+      received.on('data', (piece) => (text += piece));
+      received.on('end', () => resolve({ status: received.statusCode ?? 0, headers: received.headers, text }));
     });
     call.on('error', reject).end(body);
   });
 }
 
 function sendTo(operation: Operation, path: string): Promise<RawResponse> {
-  const key = operation.by === 'operator' ? operatorKey : merchant.key;
   const body = operation.method === 'GET' ? undefined : JSON.stringify(validBody(operation));
-  const headers = { 'x-api-key': key, ...(body && { 'content-type': 'application/json' }) };
+  const headers = { 'x-api-key': walk.keyFor(operation), ...(body && { 'content-type': 'application/json' }) };
   return sendRaw({ method: operation.method, path, headers, ...(body && { body }) });
 }
 
 const isRejected = ({ status, headers }: RawResponse): boolean =>
   status >= 400 && status < 500 && !('x-planted' in headers);
 
-test('no odd part of any path is more than a 4xx', async () => {
+test('a malformed segment in any path gets a 4xx', async () => {
   const found: string[] = [];
-  for (const operation of operations) {
-    const ids = Object.fromEntries(Object.entries(merchant.ids).map(([name, [id = '']]) => [name, id]));
+  for (const operation of walk.operations) {
     for (const name of operation.pathNames) {
-      for (const part of ODD_PARTS) {
-        const answer = await sendTo(operation, pathWith(operation, { ...ids, [name]: part }) + validQuery(operation));
-        if (!isRejected(answer)) found.push(`${operation.name} ${name}=${part.slice(0, 30)}: ${answer.status}`);
+      for (const part of MALFORMED_PARTS) {
+        const response = await sendTo(
+          operation,
+          pathWith(operation, { ...walk.ids, [name]: part }) + validQuery(operation),
+        );
+        if (!isRejected(response)) found.push(`${operation.name} ${name}=${part.slice(0, 30)}: ${response.status}`);
       }
     }
   }
   expect(found).toEqual([]);
 }, 60_000);
 
-test('no odd query of any route is more than a 400', async () => {
+test('a malformed query gets a 400 from every route', async () => {
   const found: string[] = [];
-  for (const operation of operations) {
-    const ids = Object.fromEntries(Object.entries(merchant.ids).map(([name, [id = '']]) => [name, id]));
-    for (const query of ODD_QUERIES) {
-      const path = `${pathWith(operation, ids)}${validQuery(operation) || '?'}&${query}`;
+  for (const operation of walk.operations) {
+    for (const query of MALFORMED_QUERIES) {
+      const path = `${pathWith(operation, walk.ids)}${validQuery(operation) || '?'}&${query}`;
       const { status } = await sendTo(operation, path);
       const isFile = operation.fileTypes.length > 0 && status === 415;
       if (status !== 400 && !isFile) found.push(`${operation.name} ${query}: ${status}`);
@@ -118,28 +111,28 @@ test('no odd query of any route is more than a 400', async () => {
   expect(found).toEqual([]);
 }, 60_000);
 
-test('no odd part of the path of a page, a callback or nothing is more than a 4xx', async () => {
+test('a malformed segment in the path of a page, a callback or no route gets a 4xx', async () => {
   const found: string[] = [];
   for (const [method = '', pattern = ''] of OTHER_PATHS.map((one) => one.split(' '))) {
-    for (const part of ODD_PARTS) {
+    for (const part of MALFORMED_PARTS) {
       for (const query of ['', '?t=%ff', '?t=%00&lang=%zz', `?${'&'.repeat(1_000)}t=x`, `?t=${'x'.repeat(43)}`]) {
         const path = pattern.replaceAll('*', part) + query;
         const headers = { 'sec-fetch-site': 'same-origin', cookie: `meskot_checkout=${'x'.repeat(43)}` };
-        const answer = await sendRaw({ method, path, headers });
-        const isRedirect = answer.status === 303 && pattern.endsWith('/pay');
-        if (!isRejected(answer) && !isRedirect) found.push(`${method} ${path.slice(0, 80)}: ${answer.status}`);
+        const response = await sendRaw({ method, path, headers });
+        const isRedirect = response.status === 303 && pattern.endsWith('/pay');
+        if (!isRejected(response) && !isRedirect) found.push(`${method} ${path.slice(0, 80)}: ${response.status}`);
       }
     }
   }
   expect(found).toEqual([]);
 }, 60_000);
 
-test('odd headers and methods are refused by every layer without a 5xx', async () => {
+test('malformed headers and methods get a 4xx from every layer', async () => {
   const found: string[] = [];
   const path = '/api/checkout/sessions';
-  const body = JSON.stringify({ checkoutOrderNo: 'ODD-1', amount: 20, currency: 'ETB' });
-  const json = { 'x-api-key': merchant.key, 'content-type': 'application/json' };
-  const odd: Record<string, Raw> = {
+  const body = JSON.stringify({ checkoutOrderNo: 'MALFORMED-1', amount: 20, currency: 'ETB' });
+  const json = { 'x-api-key': walk.merchant.key, 'content-type': 'application/json' };
+  const malformed: Record<string, Raw> = {
     'an Idempotency-Key of 300 characters': {
       method: 'POST',
       path,
@@ -174,9 +167,9 @@ test('odd headers and methods are refused by every layer without a 5xx', async (
     TRACE: { method: 'TRACE', path: '/api/checkout/channels' },
     'an unknown method': { method: 'PROPFIND', path: '/api/checkout/channels', headers: json },
   };
-  for (const [what, raw] of Object.entries(odd)) {
-    const answer = await sendRaw(raw);
-    if (!isRejected(answer)) found.push(`${what}: ${answer.status} ${answer.text.slice(0, 100)}`);
+  for (const [what, raw] of Object.entries(malformed)) {
+    const response = await sendRaw(raw);
+    if (!isRejected(response)) found.push(`${what}: ${response.status} ${response.text.slice(0, 100)}`);
   }
   expect(found).toEqual([]);
 });

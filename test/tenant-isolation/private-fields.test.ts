@@ -1,12 +1,11 @@
 import type { HttpResponse } from '../support/http.ts';
-import { createMerchantWithEverything, type Merchant } from './belongings.ts';
-import { readOperations, type Operation } from './contract.ts';
-import { pathWith, validBody, validQuery } from './samples.ts';
-import { startWalls, type Walls } from './world.ts';
+import type { Operation } from './contract.ts';
+import { validBody, validQuery } from './samples.ts';
+import { startWalk, type Walk } from './walk.ts';
 
 const DIGITS = '251911777666';
 
-/** What stands in place of a field's value, of every type; none of it may come back. */
+/** Values sent in place of a field, of every type; no response may repeat one. */
 const PLANTED: Record<string, unknown> = {
   'a number': Number(DIGITS),
   'a negative number': -Number(DIGITS),
@@ -19,8 +18,8 @@ const PLANTED: Record<string, unknown> = {
 };
 
 /**
- * Fields whose wrong values errors may repeat, by their last name: days, references, ids, amounts, and words of a list.
- * All others are private; a new field is private until it stands here.
+ * Fields whose invalid values errors may repeat, by their last name: days, references, ids, amounts, and enumerated
+ * values. All others are private; a new field is private until it is listed here.
  */
 const PUBLIC = new Set(
   [
@@ -30,34 +29,24 @@ const PUBLIC = new Set(
     'confirmed all amount paidAmount minAmount maxAmount min max daily fixed basisPoints taxBasisPoints largeAmount',
     'twoPersonAmount perHourMax expectedMonthlyVolume tier submission page limit pageSize cursor wait expiresInMinutes',
     'checkoutOrderNo requestId merchantId subscriptionId resourceId eventId ipRanges',
-    // Of a public holiday.
+    // Names of public holidays.
     'opsAddHoliday.name opsAddHoliday.nameAm opsChangeHoliday.name opsChangeHoliday.nameAm',
   ].flatMap((line) => line.split(' ')),
 );
 
-let walls: Walls;
-let merchant: Merchant;
-let operatorKey: string;
-let operations: Operation[];
+let walk: Walk;
 
 beforeAll(async () => {
-  walls = await startWalls();
-  merchant = await createMerchantWithEverything(walls, 'PRIVATE');
-  operatorKey = await walls.newOperatorKey();
-  operations = await readOperations(walls);
+  walk = await startWalk('PRIVATE');
 }, 60_000);
-afterAll(() => walls.close(), 60_000);
-
-const keyOf = ({ by }: Operation): string => (by === 'operator' ? operatorKey : merchant.key);
-const ids = (): Record<string, string> =>
-  Object.fromEntries(Object.entries(merchant.ids).map(([name, [id = '']]) => [name, id]));
+afterAll(() => walk.service.close(), 60_000);
 
 function isPublic({ operationId }: Operation, field: string): boolean {
   const name = field.split('.').findLast((part) => !/^(?:\d+|x)$/.test(part)) ?? field;
   return PUBLIC.has(name) || PUBLIC.has(`${operationId}.${name}`);
 }
 
-/** What an answer repeats of what was planted; null when it repeats nothing. */
+/** The text of an error that repeats the sent value; null if it does not. */
 function repeated({ status, text }: HttpResponse): string | null {
   return status >= 400 && text.includes(DIGITS.slice(3)) ? text.slice(0, 300) : null;
 }
@@ -71,35 +60,33 @@ function withValue(body: unknown, [name = '', ...rest]: string[], value: unknown
 
 test('no error repeats the value of a private field of a body, whatever its type', async () => {
   const found: string[] = [];
-  const asked = new Set<string>();
-  for (const operation of operations) {
+  const sent = new Set<string>();
+  for (const operation of walk.operations) {
     for (const field of operation.bodyFields) {
       if (isPublic(operation, field)) continue;
-      asked.add(field.split('.').at(-1) ?? '');
+      sent.add(field.split('.').at(-1) ?? '');
       for (const [what, value] of Object.entries(PLANTED)) {
         const body = withValue(validBody(operation), field.split('.'), value);
-        const answer = await walls.send(operation.method, pathWith(operation, ids()), { key: keyOf(operation), body });
-        const text = repeated(answer);
+        const text = repeated(await walk.send(operation, { body }));
         if (text) found.push(`${operation.operationId} ${field} ${what}: ${text}`);
       }
     }
   }
   expect(found).toEqual([]);
-  expect([...asked]).toEqual(
+  expect([...sent]).toEqual(
     expect.arrayContaining(['customerPhone', 'phone', 'accountNumber', 'accountName', 'tin', 'metadata', 'headers']),
   );
 }, 60_000);
 
 test('no error repeats the value of a private query parameter', async () => {
   const found: string[] = [];
-  for (const operation of operations) {
-    const path = pathWith(operation, ids());
+  for (const operation of walk.operations) {
     for (const name of operation.queryNames.filter((one) => !isPublic(operation, one))) {
       for (const value of [`${DIGITS}\u0000`, `${DIGITS}\n`, DIGITS.repeat(100), `${DIGITS}&${name}=${DIGITS}`]) {
         const query = validQuery(operation, { [name]: value })
           .replaceAll('%26', '&')
           .replaceAll('%3D', '=');
-        const text = repeated(await walls.send(operation.method, path + query, { key: keyOf(operation) }));
+        const text = repeated(await walk.send(operation, { query }));
         if (text) found.push(`${operation.operationId} ${name}: ${text}`);
       }
     }

@@ -1,8 +1,8 @@
 import { type Database, rows } from '../../src/lib/db.ts';
 
 /**
- * Every row of every table but keys, whose last use is noted, and whose turn it is among workers; or only what is this
- * merchant's.
+ * The rows of all tables, or only those of one merchant; without keys, whose last use is recorded, and without the
+ * workers' locks.
  */
 export async function readRows(db: Database, merchantId?: string): Promise<Record<string, string[]>> {
   const tables = await rows<{ name: string; owned: boolean }>(

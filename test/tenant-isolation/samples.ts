@@ -3,7 +3,7 @@ import type { Operation } from './contract.ts';
 
 const today = new Date(Date.now() + 3 * 3_600_000).toISOString().slice(0, 10);
 
-/** Values that any route takes, by the parameter's name. */
+/** Valid values by parameter name, for any operation. */
 const QUERY: Record<string, string> = {
   startDate: today,
   endDate: today,
@@ -13,7 +13,7 @@ const QUERY: Record<string, string> = {
   environment: 'sandbox',
 };
 
-/** Bodies that would change something, by operationId, where the docs have no example; other routes take {}. */
+/** Bodies of changing operations by operationId, for those without an example in the docs; other operations take {}. */
 const BODIES: Record<string, object> = {
   paySession: { channel: 'TELEBIRR', phone: '0911000001' },
   switchChannel: { enabled: false },
@@ -62,28 +62,28 @@ const BODIES: Record<string, object> = {
   opsRejectProposal: { reason: 'Walls' },
 };
 
-/** Path parameters that name no one's property. */
+/** Path parameters that are not ids of a merchant's data. */
 const COMMON: Record<string, string> = { channel: 'TELEBIRR' };
 
-/** Path parameters that name what belongs to somebody; a name nobody knows stops the test, so no new route slips by. */
+/** Fails for a path parameter that is neither common nor an id of the merchant, so that new routes are covered. */
 export function ownedNames(operation: Operation, merchant: Merchant): string[] {
   const owned = operation.pathNames.filter((name) => !Object.hasOwn(COMMON, name));
   for (const name of owned) {
     if (Object.hasOwn(merchant.ids, name)) continue;
     throw new Error(
-      `${operation.name}: nobody knows whose {${name}} is. Make one in test/tenant-isolation/belongings.ts and add it to ids, ` +
-        "or, when it is nobody's, add a value to COMMON in test/tenant-isolation/samples.ts.",
+      `${operation.name}: {${name}} has no id. Create one in test/tenant-isolation/belongings.ts and add it to ids, ` +
+        "or, if it is not a merchant's, add a value to COMMON in test/tenant-isolation/samples.ts.",
     );
   }
   return owned;
 }
 
-/** The path with these ids in it. */
+/** The path with these ids. */
 export function pathWith(operation: Operation, ids: Record<string, string>): string {
   return operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? COMMON[name] ?? 'none');
 }
 
-/** The query a call needs to be valid, as `?a=b`. */
+/** The query with all required parameters, as `?a=b`. */
 export function validQuery(operation: Operation, more: Record<string, string> = {}): string {
   const query: Record<string, string> = { ...more };
   for (const name of operation.requiredQuery) {
@@ -99,13 +99,13 @@ export function validQuery(operation: Operation, more: Record<string, string> = 
   return text === '' ? '' : `?${text}`;
 }
 
-/** A body that would do something, if the caller were allowed to; undefined for GET. */
+/** A valid body of a changing operation; undefined for GET. */
 export function validBody(operation: Operation): object | undefined {
   if (operation.method === 'GET') return undefined;
   const [type] = operation.fileTypes;
   if (type !== undefined) return new Blob(['%PDF-1.7 walls'], { type });
   const body = operation.bodyExample ?? BODIES[operation.operationId];
-  // A field with a default is listed as required by some documents: only a route without any sample is a gap.
+  // Some schemas list fields with defaults as required: only an operation without any sample is a gap.
   if (!body && operation.requiredBody.length > 0) {
     throw new Error(
       `${operation.name} needs ${operation.requiredBody.join(', ')}: add a body under ${operation.operationId} to BODIES in test/tenant-isolation/samples.ts.`,

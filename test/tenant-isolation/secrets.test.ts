@@ -4,26 +4,26 @@ import pg from 'pg';
 
 import { Registry } from '../../src/http/metrics.ts';
 import { createLogger } from '../../src/lib/log.ts';
-import { until } from '../support/worker.ts';
-import { settle } from './belongings.ts';
-import { startWalls, type Walls } from './world.ts';
+import { until } from '../support/until.ts';
+import { untilIdle } from './belongings.ts';
+import { startTestService, type TestService } from './world.ts';
 
 const NAME = 'Plantedname Zewdie';
 const EMAIL = 'planted.person@example.et';
 const PHONE = '0922334455';
 const PAYER = '0911000001';
-/** Never answers, so that the payment gets a workflow. */
+/** A phone without a callback, so that the payment gets a workflow. */
 const SILENT_PAYER = '0911000004';
 const PAYERS = { payer: PAYER.slice(1), silentPayer: SILENT_PAYER.slice(1) };
 const METADATA = 'planted-metadata-value';
 const HEADER = 'planted-header-value';
 const CLAIM = 'planted-claim-words';
-const ANSWER = 'planted-receiver-answer';
+const RESPONSE_TEXT = 'planted-receiver-response';
 const WRONG_KEY = 'sk_test_plantedwrongkey';
 
 const lines: string[] = [];
 const registry = new Registry();
-/** What may be seen nowhere outside the database, by what it is. */
+/** Values that must not appear outside the database, by their kind. */
 const planted: Record<string, string> = {
   name: NAME,
   email: EMAIL,
@@ -31,11 +31,11 @@ const planted: Record<string, string> = {
   metadata: METADATA,
   header: HEADER,
   claim: CLAIM,
-  answer: ANSWER,
+  response: RESPONSE_TEXT,
   wrongKey: WRONG_KEY,
 };
 const errorBodies: string[] = [];
-let walls: Walls;
+let service: TestService;
 let key: string;
 let merchantId: string;
 let scope: pg.Client;
@@ -47,9 +47,9 @@ const found = (texts: readonly string[], also: Record<string, string> = {}): str
   });
 
 async function post(path: string, body: unknown): Promise<Record<string, string>> {
-  const answer = await walls.send('POST', `/api/checkout/${path}`, { key, body });
-  if (answer.status >= 400) errorBodies.push(answer.text);
-  return answer.body.data ?? {};
+  const response = await service.send('POST', `/api/checkout/${path}`, { key, body });
+  if (response.status >= 400) errorBodies.push(response.text);
+  return response.body.data ?? {};
 }
 
 const newSession = (order: string) =>
@@ -65,9 +65,9 @@ const newSession = (order: string) =>
 
 beforeAll(async () => {
   const destination = new Writable({ write: (chunk, _, done) => (lines.push(String(chunk)), done()) });
-  walls = await startWalls({ log: createLogger('trace', 'test', { destination }), registry });
-  // What is told to Temporal is deleted once it was told: a trigger keeps a copy.
-  scope = new pg.Client({ connectionString: walls.world.database.ownerUrl });
+  service = await startTestService({ log: createLogger('trace', 'test', { destination }), registry });
+  // Outbox rows are deleted when they are sent: a trigger keeps a copy.
+  scope = new pg.Client({ connectionString: service.world.database.ownerUrl });
   await scope.connect();
   await scope.query(`
     CREATE TABLE outbox_seen (row text);
@@ -75,17 +75,17 @@ beforeAll(async () => {
       $$ BEGIN INSERT INTO public.outbox_seen VALUES (NEW::text); RETURN NEW; END $$;
     CREATE TRIGGER outbox_seen BEFORE INSERT OR UPDATE ON outbox FOR EACH ROW EXECUTE FUNCTION see_outbox();
   `);
-  walls.failing.behave({ kind: 'answer', status: 503, body: ANSWER, headers: { 'x-answer': ANSWER } });
-  merchantId = await walls.newMerchant('Abyssinia Coffee');
-  key = planted['key'] = await walls.newKey(merchantId);
+  service.failing.behave({ kind: 'answer', status: 503, body: RESPONSE_TEXT, headers: { 'x-planted': RESPONSE_TEXT } });
+  merchantId = await service.newMerchant('Abyssinia Coffee');
+  key = planted['key'] = await service.newKey(merchantId);
 
   const person = { contactPerson: NAME, email: EMAIL, phone: PHONE, legalName: NAME, address: METADATA };
-  await walls.send('PUT', '/api/checkout/kyc', { key, body: person });
+  await service.send('PUT', '/api/checkout/kyc', { key, body: person });
   const scan = new Blob([`%PDF-1.7 ${NAME}`], { type: 'application/pdf' });
   const fileName = encodeURIComponent(NAME);
-  await walls.send('POST', `/api/checkout/kyc/documents?kind=OWNER_ID&fileName=${fileName}`, { key, body: scan });
+  await service.send('POST', `/api/checkout/kyc/documents?kind=OWNER_ID&fileName=${fileName}`, { key, body: scan });
 
-  for (const url of [walls.healthy.url, walls.failing.url]) {
+  for (const url of [service.healthy.url, service.failing.url]) {
     const made = await post('webhooks/subscriptions', { url, eventTypes: ['*'], headers: { 'x-shop': HEADER } });
     planted[`secret of ${url}`] = made['secret'] ?? 'missing';
   }
@@ -96,20 +96,20 @@ beforeAll(async () => {
   await post(`sessions/${silent['sessionId']}/pay`, { channel: 'TELEBIRR', phone: SILENT_PAYER });
   await post(`hooks/success/${paid['sessionId']}`, { reason: CLAIM, claimedStatus: CLAIM });
   await until('the failing receiver to be given up', () =>
-    walls.world.db('webhookDelivery').where({ merchantId, status: 'FAILED', event: 'payment.succeeded' }).first('id'),
+    service.world.db('webhookDelivery').where({ merchantId, status: 'FAILED', event: 'payment.succeeded' }).first('id'),
   );
-  const event = await walls.world.db('webhookEvent').where({ merchantId, event: 'payment.succeeded' }).first('id');
+  const event = await service.world.db('webhookEvent').where({ merchantId, event: 'payment.succeeded' }).first('id');
   await post(`webhooks/events/${event.id}/resend`, {});
-  const { callbackSecret } = await walls.world.db('paymentAttempt').where({ merchantId }).first('callbackSecret');
+  const { callbackSecret } = await service.world.db('paymentAttempt').where({ merchantId }).first('callbackSecret');
   planted['callbackSecret'] = callbackSecret;
-  await settle(walls);
+  await untilIdle(service);
 }, 60_000);
 afterAll(async () => {
   await scope.end();
-  await walls.close();
+  await service.close();
 }, 60_000);
 
-test('errors repeat nothing private that was sent', async () => {
+test('errors repeat no private value of the request', async () => {
   const fields = { customerName: NAME, customerEmail: `${EMAIL} ${EMAIL}`, customerPhone: `${PHONE}x${PHONE}` };
   await post('sessions', { checkoutOrderNo: 'PLANTED-1', amount: 20, currency: 'ETB', ...fields });
   await post('sessions', { checkoutOrderNo: 'PLANTED-1', amount: 20, currency: 'ETB', customerName: NAME });
@@ -117,24 +117,24 @@ test('errors repeat nothing private that was sent', async () => {
   await post('sessions', { checkoutOrderNo: 'P', amount: 20, currency: 'ETB', metadata: METADATA });
   await post('sessions', `{"customerName":"${NAME}","customerPhone":${PHONE}`);
   await post('webhooks/subscriptions', {
-    url: walls.healthy.url,
+    url: service.healthy.url,
     eventTypes: ['*'],
     headers: { 'x-shop': `${HEADER}\n` },
   });
   await post('webhooks/subscriptions', {
-    url: walls.healthy.url,
+    url: service.healthy.url,
     eventTypes: ['*'],
     headers: { 'webhook-id': HEADER },
   });
   const wrong = { contactPerson: `${NAME}\n`, email: `${EMAIL} `, phone: `${PHONE}x`, address: `${METADATA}\n` };
-  errorBodies.push((await walls.send('PUT', '/api/checkout/kyc', { key, body: { ...wrong, tin: PHONE } })).text);
+  errorBodies.push((await service.send('PUT', '/api/checkout/kyc', { key, body: { ...wrong, tin: PHONE } })).text);
   const open = await newSession('PLANTED-2');
   await post(`sessions/${open['sessionId']}/pay`, { channel: 'TELEBIRR', phone: PHONE });
   await post(`sessions/${open['sessionId']}/pay`, { channel: 'TELEBIRR', phone: `${PHONE}${PHONE}${PHONE}${PHONE}` });
   const get = async (path: string, headers: Record<string, string>): Promise<void> => {
-    const answer = await walls.send('GET', path, { headers });
-    expect(answer.status).toBeGreaterThanOrEqual(400);
-    errorBodies.push(answer.text);
+    const response = await service.send('GET', path, { headers });
+    expect(response.status).toBeGreaterThanOrEqual(400);
+    errorBodies.push(response.text);
   };
   await get('/api/checkout/channels', { 'x-api-key': WRONG_KEY });
   await get('/api/checkout/channels', { 'x-api-key': key, authorization: `Bearer ${key.slice(0, -1)}` });
@@ -144,29 +144,29 @@ test('errors repeat nothing private that was sent', async () => {
   expect(found(errorBodies)).toEqual([]);
 });
 
-test('metrics hold none of it', async () => {
-  const texts = [await (await fetch(walls.api.metricsUrl ?? '')).text(), await registry.metrics()];
+test('metrics contain no private value', async () => {
+  const texts = [await (await fetch(service.api.metricsUrl ?? '')).text(), await registry.metrics()];
   for (const text of texts) expect(text).toContain('# TYPE');
   expect(found(texts, PAYERS)).toEqual([]);
 });
 
-test('what Temporal is told holds none of it, and its histories neither', async () => {
-  const { rows: seen } = await scope.query<{ row: string }>('SELECT row FROM outbox_seen');
-  expect(seen.length).toBeGreaterThan(0);
+test('messages to Temporal and its histories contain no private value', async () => {
+  const { rows: observed } = await scope.query<{ row: string }>('SELECT row FROM outbox_seen');
+  expect(observed.length).toBeGreaterThan(0);
   const histories = await readHistories();
   expect([...histories.keys()].toSorted()).toEqual(['payment', 'webhookDelivery']);
-  const texts = [...seen.map(({ row }) => row), ...[...histories.values()].flat()];
+  const texts = [...observed.map(({ row }) => row), ...[...histories.values()].flat()];
   expect([...histories.values()].flat().join()).toContain(merchantId);
   expect(found(texts, PAYERS)).toEqual([]);
 });
 
-test('the log holds none of it', () => {
+test('the log contains no private value', () => {
   expect(lines.join('')).toContain('callback stored');
   expect(lines.join('')).toContain('request completed');
   expect(found(lines, PAYERS)).toEqual([]);
 });
 
-test('the log holds none of it when the database refuses a row and quotes it', async () => {
+test('the log contains no private value when the database rejects a row and quotes it', async () => {
   lines.length = 0;
   await scope.query(`ALTER TABLE transaction ADD CONSTRAINT refused CHECK (status <> 'SUCCESS') NOT VALID`);
   const { sessionId } = await newSession('PLANTED-3');
@@ -178,10 +178,10 @@ test('the log holds none of it when the database refuses a row and quotes it', a
   expect(lines.join('')).toContain('"constraint":"refused"');
 });
 
-/** Descriptions and histories of this test's workflows, by type; the list of workflows lags behind a little. */
+/** Descriptions and histories of the workflows of this test, by type; Temporal's list of workflows lags by seconds. */
 async function readHistories(): Promise<Map<string, string[]>> {
-  const { client } = walls.world.temporal;
-  const query = `TaskQueue STARTS_WITH '${walls.world.config.TASK_QUEUE_PREFIX}'`;
+  const { client } = service.world.temporal;
+  const query = `TaskQueue STARTS_WITH '${service.world.config.TASK_QUEUE_PREFIX}'`;
   return until('workflows of both types in the list', async () => {
     const texts = new Map<string, string[]>();
     for await (const { workflowId, runId, type } of client.workflow.list({ query })) {
@@ -193,7 +193,7 @@ async function readHistories(): Promise<Map<string, string[]>> {
   });
 }
 
-/** A message of Temporal's as text, its payloads decoded: as JSON it has them in base64. */
+/** A Temporal message as text with decoded payloads, which JSON encodes in base64. */
 function readable(message: unknown): string {
   return JSON.stringify(message).replaceAll(/"data":"([A-Za-z0-9+/=]*)"/g, (_, data: string) => atob(data));
 }

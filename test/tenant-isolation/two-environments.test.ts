@@ -1,34 +1,34 @@
 import { newId, type IdPrefix } from '../../src/lib/ids.ts';
 import { approveKyc } from '../../src/merchants/kyc/decide.ts';
-import { until } from '../support/worker.ts';
-import { createMerchantWithEverything, settle, type Merchant } from './belongings.ts';
+import { until } from '../support/until.ts';
+import { createMerchantWithEverything, untilIdle, type Merchant } from './belongings.ts';
 import { readOperations, type Operation } from './contract.ts';
 import { readRows } from './rows.ts';
 import { ownedNames, pathWith, validBody, validQuery } from './samples.ts';
-import { startWalls, type Walls } from './world.ts';
+import { startTestService, type TestService } from './world.ts';
 
-let walls: Walls;
+let service: TestService;
 let operations: Operation[];
 let merchant: Merchant;
-/** What the merchant has in live, by the name that paths call it; and what only live may show. */
+/** The merchant's live ids by parameter name, and values that only live responses may contain. */
 let live: { ids: Record<string, string[]>; marks: string[] };
 
 beforeAll(async () => {
-  walls = await startWalls();
-  operations = (await readOperations(walls)).filter(({ by }) => by !== 'operator' && by !== 'public');
-  merchant = await createMerchantWithEverything(walls, 'BOTH');
+  service = await startTestService();
+  operations = (await readOperations(service)).filter(({ by }) => by !== 'operator' && by !== 'public');
+  merchant = await createMerchantWithEverything(service, 'BOTH');
   live = await goLive();
-  await settle(walls);
+  await untilIdle(service);
 }, 90_000);
-afterAll(() => walls.close(), 60_000);
+afterAll(() => service.close(), 60_000);
 
-/** Applies by the live key, is approved, and has in live what one can have without a live provider. */
+/** Applies with the live key, is approved, and creates the live data that needs no live provider. */
 async function goLive() {
   const { merchantId, liveKey: key } = merchant;
   const send = async (method: string, path: string, body: object): Promise<Record<string, string>> => {
-    const { status, body: answer, text } = await walls.send(method, `/api/checkout/${path}`, { key, body });
-    if (status >= 300) throw new Error(`${path} answered ${status}: ${text}`);
-    return answer.data;
+    const { status, body: response, text } = await service.send(method, `/api/checkout/${path}`, { key, body });
+    if (status >= 300) throw new Error(`${path} responded with ${status}: ${text}`);
+    return response.data;
   };
   const scan = new Blob(['%PDF-1.7 LIVEONLY'], { type: 'application/pdf' });
   await send('PUT', 'kyc', APPLICATION);
@@ -39,24 +39,24 @@ async function goLive() {
   await send('POST', 'kyc/submit', {});
   const account = { bankCode: 'CBE', accountNumber: '1000999888777', accountName: 'LIVEONLY PLC' };
   await send('PUT', 'bank-account', account);
-  // The rehearsal in the sandbox is the worker's to decide: nobody looks at it here.
+  // The worker decides the sandbox application automatically.
   const rehearsal = { key: merchant.key, body: { ...APPLICATION, legalName: 'BOTH', tradeName: 'BOTH' } };
-  await walls.send('PUT', '/api/checkout/kyc', rehearsal);
+  await service.send('PUT', '/api/checkout/kyc', rehearsal);
   for (const kind of ['TRADE_LICENCE', 'TIN_CERTIFICATE', 'OWNER_ID']) {
     const file = new Blob(['%PDF-1.7 BOTH'], { type: 'application/pdf' });
-    await walls.send('POST', `/api/checkout/kyc/documents?kind=${kind}`, { key: merchant.key, body: file });
+    await service.send('POST', `/api/checkout/kyc/documents?kind=${kind}`, { key: merchant.key, body: file });
   }
-  await walls.send('POST', '/api/checkout/kyc/submit', { key: merchant.key, body: {} });
+  await service.send('POST', '/api/checkout/kyc/submit', { key: merchant.key, body: {} });
   const decision = { merchantId, environment: 'live', submission: 1, operatorId: 'opr_1', at: new Date() } as const;
-  await walls.world.runInTransaction((tx) => approveKyc(tx, decision));
+  await service.world.runInTransaction((tx) => approveKyc(tx, decision));
   await until('the rehearsal to be decided', () =>
-    walls.world.db('kycApplication').where({ merchantId, environment: 'sandbox', status: 'APPROVED' }).first(),
+    service.world.db('kycApplication').where({ merchantId, environment: 'sandbox', status: 'APPROVED' }).first(),
   );
-  await until('the live key to be let in', async () => {
-    const { status } = await walls.send('GET', '/api/checkout/channels', { key });
+  await until('the live key to be accepted', async () => {
+    const { status } = await service.send('GET', '/api/checkout/channels', { key });
     return status === 200;
   });
-  // Nobody is there: what matters is who else gets it.
+  // No receiver listens at this address.
   const address = { url: 'https://liveonly.invalid/LIVEONLY', eventTypes: ['*'] };
   const { subscriptionId = '' } = await send('POST', 'webhooks/subscriptions', address);
   const { eventId = '' } = await send('POST', `webhooks/subscriptions/${subscriptionId}/test`, {});
@@ -80,15 +80,15 @@ const APPLICATION = {
   expectedMonthlyVolume: 1_000,
 };
 
-/** What names the merchant names it in both environments; all else is of the sandbox alone. */
+/** The merchant's id is visible in both environments, all other ids in the sandbox only. */
 const sandboxMarks = (): string[] => merchant.marks.filter((mark) => mark !== merchant.merchantId);
 const firstIds = (ids: Record<string, string[]>): Record<string, string> =>
   Object.fromEntries(Object.entries(ids).map(([name, [id = '']]) => [name, id]));
 const call = (operation: Operation, ids: Record<string, string>, key: string) =>
-  walls.send(operation.method, pathWith(operation, ids) + validQuery(operation), { key, body: validBody(operation) });
+  service.send(operation.method, pathWith(operation, ids) + validQuery(operation), { key, body: validBody(operation) });
 
-test('an id of the one environment is answered, with a key of the other, like one that never was, and nothing changes', async () => {
-  const before = await readRows(walls.world.db);
+test('a request for an id of the other environment gets the 404 of an id that does not exist, and changes nothing', async () => {
+  const before = await readRows(service.world.db);
   const walked = { sandbox: 0, live: 0 };
   for (const operation of operations) {
     const owned = ownedNames(operation, merchant);
@@ -103,32 +103,32 @@ test('an id of the one environment is answered, with a key of the other, like on
       const invented = Object.fromEntries(
         Object.entries(theirs).map(([name, id]) => [name, newId(id.split('_')[0] as IdPrefix)]),
       );
-      const answers = [];
-      for (const asked of [theirs, invented]) {
-        const { status, body } = await call(operation, asked, key);
-        answers.push({ status, code: body.error?.code, message: body.message });
+      const responses = [];
+      for (const ids of [theirs, invented]) {
+        const { status, body } = await call(operation, ids, key);
+        responses.push({ status, code: body.error?.code, message: body.message });
       }
       const route = `${operation.name} of ${environment}`;
-      expect({ route, ...answers[0] }).toEqual({ route, ...answers[1] });
-      expect({ route, status: answers[0]?.status }).toEqual({ route, status: 404 });
+      expect({ route, ...responses[0] }).toEqual({ route, ...responses[1] });
+      expect({ route, status: responses[0]?.status }).toEqual({ route, status: 404 });
     }
   }
   expect(walked.sandbox).toBeGreaterThanOrEqual(18);
   expect(walked.live).toBeGreaterThanOrEqual(6);
-  expect(await readRows(walls.world.db)).toEqual(before);
+  expect(await readRows(service.world.db)).toEqual(before);
 }, 60_000);
 
-test('what a key reads and lists is of its own environment and of no other', async () => {
+test('lists and reads with a key return the data of its own environment only', async () => {
   for (const operation of operations.filter(({ method, name }) => method === 'GET' && !name.includes('{'))) {
-    const answers = {
+    const responses = {
       sandbox: await call(operation, {}, merchant.key),
       live: await call(operation, {}, merchant.liveKey),
     };
     const leaked = [
-      ...live.marks.filter((mark) => answers.sandbox.text.includes(mark)),
-      ...sandboxMarks().filter((mark) => answers.live.text.includes(mark)),
+      ...live.marks.filter((mark) => responses.sandbox.text.includes(mark)),
+      ...sandboxMarks().filter((mark) => responses.live.text.includes(mark)),
     ];
-    const statuses = [answers.sandbox.status, answers.live.status];
+    const statuses = [responses.sandbox.status, responses.live.status];
     expect({ route: operation.name, statuses, leaked }).toEqual({
       route: operation.name,
       statuses: [200, 200],
@@ -137,9 +137,9 @@ test('what a key reads and lists is of its own environment and of no other', asy
   }
 });
 
-test('a live balance, its history and its transactions begin with nothing, whatever was paid in the sandbox', async () => {
+test('payments in the sandbox leave the live balance, its history and the live transactions empty', async () => {
   const today = new Date(Date.now() + 3 * 3_600_000).toISOString().slice(0, 10);
-  const get = async (path: string, key: string) => (await walls.send('GET', `/api/checkout/${path}`, { key })).body;
+  const get = async (path: string, key: string) => (await service.send('GET', `/api/checkout/${path}`, { key })).body;
   const list = `txns/get_all_txns?startDate=${today}&endDate=${today}&status=ALL&currency=ETB`;
   expect((await get(list, merchant.key)).pagination.total).toBeGreaterThan(0);
   expect((await get(list, merchant.liveKey)).pagination.total).toBe(0);
@@ -147,20 +147,20 @@ test('a live balance, its history and its transactions begin with nothing, whate
   expect((await get('balance', merchant.liveKey)).data).toMatchObject({ environment: 'live', available: 0, total: 0 });
 });
 
-test('a live session is refused by name of what is missing, for no live provider is set up', async () => {
+test('creating a live session without a live provider is rejected with a message that names the missing setup', async () => {
   const body = { checkoutOrderNo: 'BOTH-PAID', amount: 20, currency: 'ETB', channels: ['TELEBIRR'] };
-  const answer = await walls.send('POST', '/api/checkout/sessions', { key: merchant.liveKey, body });
-  expect([answer.status, answer.body.error.code]).toEqual([403, 'CHANNEL_NOT_AVAILABLE']);
-  expect(answer.body.message).toContain('not set up in this environment');
+  const response = await service.send('POST', '/api/checkout/sessions', { key: merchant.liveKey, body });
+  expect([response.status, response.body.error.code]).toEqual([403, 'CHANNEL_NOT_AVAILABLE']);
+  expect(response.body.message).toContain('not set up in this environment');
 });
 
-test('a receiver of the sandbox gets nothing of live, and a live one nothing of the sandbox', async () => {
-  const requests = [...walls.healthy.requests, ...walls.failing.requests];
+test('events of one environment are sent to the receivers of that environment only', async () => {
+  const requests = [...service.healthy.requests, ...service.failing.requests];
   expect(requests.length).toBeGreaterThan(0);
   for (const { body } of requests) {
     expect(live.marks.filter((mark) => body.toString().includes(mark))).toEqual([]);
   }
-  const deliveries = await walls.world
+  const deliveries = await service.world
     .db('webhookDelivery')
     .whereIn('subscriptionId', live.ids['subscriptionId'] ?? [])
     .select('eventId');

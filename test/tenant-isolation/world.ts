@@ -25,21 +25,21 @@ import { createWorkerWorld, type WorkerWorld } from '../support/worker.ts';
 export type Call = {
   key?: string | null;
   headers?: Record<string, string>;
-  /** A text or a file is sent as it is; anything else as JSON. */
+  /** Text and files are sent unchanged; anything else as JSON. */
   body?: unknown;
 };
 
-/** The whole service as it runs in production, with a simulator, and one receiver that works and one that fails. */
-export type Walls = {
+/** The complete service as in production, with a simulator, a receiver that works and one that fails. */
+export type TestService = {
   world: WorkerWorld;
   api: RunningApi;
   healthy: Receiver;
   failing: Receiver;
   send: (method: string, path: string, call?: Call) => Promise<HttpResponse>;
   newMerchant: (name: string) => Promise<string>;
-  /** The text of a new key; a restricted one if it has scopes. */
+  /** Creates a key and returns its secret; with `scopes` a restricted one. */
   newKey: (merchantId: string, more?: { environment?: Environment; scopes?: Scope[] }) => Promise<string>;
-  /** The text of a new admin's key. */
+  /** Creates an admin and returns the secret of its key. */
   newOperatorKey: () => Promise<string>;
   close: () => Promise<void>;
 };
@@ -52,12 +52,12 @@ const NO_LIMITS = {
   RATE_LIMIT_FAILED_AUTH_PER_MINUTE: '0',
 };
 
-/** Where the processes log to, and where the worker counts. */
-export type Seen = { log: Logger; registry: Registry };
+/** The log and the metrics of the processes. */
+export type Observed = { log: Logger; registry: Registry };
 
-/** Starts it. A failing delivery is over after a second try, 1 s later. */
-export async function startWalls(seen: Partial<Seen> = {}): Promise<Walls> {
-  const { log = createLogger('silent', 'test'), registry = new Registry() } = seen;
+/** Starts the service. A failing delivery ends after a second attempt, 1 s later. */
+export async function startTestService(observed: Partial<Observed> = {}): Promise<TestService> {
+  const { log = createLogger('silent', 'test'), registry = new Registry() } = observed;
   const simulator = await startTestSimulator();
   const [apiPort, metricsPort] = [await anyFreePort(), await anyFreePort()];
   const settings = {
@@ -68,8 +68,8 @@ export async function startWalls(seen: Partial<Seen> = {}): Promise<Walls> {
     API_PORT: String(apiPort),
     METRICS_PORT: String(metricsPort),
     WEBHOOK_RETRY_SCHEDULE_SECONDS: '1',
-    KYC_DOCUMENTS_DIR: await mkdtemp(join(tmpdir(), 'meskot-walls-')),
-    REPORTS_DIR: await mkdtemp(join(tmpdir(), 'meskot-walls-')),
+    KYC_DOCUMENTS_DIR: await mkdtemp(join(tmpdir(), 'meskot-service-')),
+    REPORTS_DIR: await mkdtemp(join(tmpdir(), 'meskot-service-')),
   };
   const world = await createWorkerWorld(settings);
   const { config, database, db } = world;
@@ -100,9 +100,9 @@ export async function startWalls(seen: Partial<Seen> = {}): Promise<Walls> {
     healthy,
     failing,
     send: async (method, path, call) => {
-      const answer = await send(api.url + path, method, call);
-      requireDeclared(declared, { method, path, ...answer });
-      return answer;
+      const received = await send(api.url + path, method, call);
+      requireDeclared(declared, { method, path, ...received });
+      return received;
     },
     newMerchant: (name) =>
       db.transaction(async (trx) => {
@@ -136,7 +136,7 @@ export async function startWalls(seen: Partial<Seen> = {}): Promise<Walls> {
   };
 }
 
-/** Every route as /openapi.json tells the world of it. */
+/** The operations of /openapi.json. */
 async function readDeclared(url: string): Promise<Declared[]> {
   const { body } = await send(`${url}/openapi.json`, 'GET');
   type Described = Record<string, { content?: { 'application/json'?: { examples?: object } } }>;

@@ -1,5 +1,6 @@
 import { createRecorder } from '../../src/webhooks/delivery/record-attempt.ts';
-import { receiver, until } from '../support/sending.ts';
+import { receiver } from '../support/sending.ts';
+import { until } from '../support/until.ts';
 import {
   attemptsOf,
   buildDispatcher,
@@ -74,7 +75,7 @@ test('a receiver that hangs uses up its own share and delays no other', async ()
   const inFlight = buildInFlight({ perSubscription: 20 });
   const dispatcher = buildDispatcher({ inFlight });
   dispatcher.trigger();
-  await until(() => hanging.requests.length === 20);
+  await until('20 requests', () => hanging.requests.length === 20);
   const id = await quick.record();
   dispatcher.trigger();
   await untilStatus(id, 'DELIVERED');
@@ -93,7 +94,7 @@ test('a subscription that failed recently has the share of throttled ones', asyn
   for (let made = 0; made < 15; made += 1) await record();
   const dispatcher = buildDispatcher();
   dispatcher.trigger();
-  await until(() => shop.requests.length === 10);
+  await until('10 requests', () => shop.requests.length === 10);
   dispatcher.trigger();
   await pause(200);
   expect(shop.requests).toHaveLength(10);
@@ -150,7 +151,7 @@ test('claims alternate between subscriptions: one with a backlog does not delay 
   for (let made = 0; made < 300; made += 1) await first?.record();
   const id = String(await second?.record());
   buildDispatcher({ inFlight: buildInFlight({ perSubscription: 1_000 }) }).trigger();
-  await until(() => busy.requests.length === 300);
+  await until('300 requests', () => busy.requests.length === 300);
   await untilStatus(id, 'DELIVERED');
   const lastOfBusy = await world.db('webhookAttempt').whereNot({ deliveryId: id }).orderBy('startedAt', 'desc').first();
   expect((await attemptsOf(id))[0].startedAt.getTime()).toBeLessThan(lastOfBusy.startedAt.getTime());
@@ -164,7 +165,7 @@ test('a slow receiver has the share of throttled ones before its failures are kn
   const inFlight = buildInFlight({ perSubscription: 20 });
   const dispatcher = buildDispatcher({ inFlight });
   dispatcher.trigger();
-  await until(() => shop.requests.length === 12);
+  await until('12 requests', () => shop.requests.length === 12);
   expect(inFlight.slow()).toEqual([]);
   await pause(1_050);
   expect(inFlight.slow()).toEqual([subscriptionId]);
@@ -221,7 +222,7 @@ test('unsaved outcomes of sent attempts limit further claims', async () => {
   await pause(200);
   expect(await world.db('webhookDelivery').whereNull('inFlightSince')).toHaveLength(20);
   save();
-  await until(() => recorded === 1_020);
+  await until('1,020 recorded attempts', () => recorded === 1_020);
 }, 40_000);
 
 test('two workers send 300 deliveries of 30 subscriptions exactly once', async () => {
@@ -231,7 +232,7 @@ test('two workers send 300 deliveries of 30 subscriptions exactly once', async (
   for (let round = 0; round < 10; round += 1) for (const { record } of subscribers) await record();
   const workers = [buildDispatcher(), buildDispatcher()];
   for (const worker of workers) worker.trigger();
-  await until(() => shop.requests.length === 300);
+  await until('300 requests', () => shop.requests.length === 300);
   await Promise.all(workers.map((worker) => worker.stop()));
   expect(new Set(shop.requests.map((request) => request.headers['x-service-event-id'])).size).toBe(300);
   const statuses = await world.db('webhookDelivery').distinct('status');

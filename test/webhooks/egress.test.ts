@@ -94,7 +94,7 @@ describe('a URL with an address that is not public is rejected in every spelling
     'https://[2001:db8::1]/',
     'https://[2002:7f00:1::]/',
     'https://[3fff::1]/',
-  ])('%s', (url) => {
+  ])('the URL %s is rejected', (url) => {
     expect(guard().checkUrl(url, 'sandbox')).toEqual([expect.stringMatching(/^must be reachable from the internet/)]);
     expect(guard().rejection(new URL(url))).toMatch(/^must be reachable/);
   });

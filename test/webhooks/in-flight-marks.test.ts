@@ -1,6 +1,7 @@
 import { claimOne, type ClaimedAttempt } from '../../src/webhooks/delivery/claim.ts';
 import { createRecorder, recordAttempts } from '../../src/webhooks/delivery/record-attempt.ts';
-import { receiver, until } from '../support/sending.ts';
+import { receiver } from '../support/sending.ts';
+import { until } from '../support/until.ts';
 import {
   attemptsOf,
   buildAttempt,
@@ -76,7 +77,7 @@ test('a sent attempt whose outcome cannot be saved is not sent again by any work
   const inFlight = buildInFlight();
   const [first, second] = [buildDispatcher({ inFlight }), buildDispatcher()];
   first.trigger();
-  await until(() => shop.requests.length === 1);
+  await until('the first request', () => shop.requests.length === 1);
 
   // Nothing is renewed while a send takes its time; afterwards its mark does not run out for the other worker.
   const age = async (): Promise<number> => Date.now() - (await delivery(id)).inFlightSince.getTime();

@@ -3,17 +3,17 @@ import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 
 import { startReceiver, type ReceivedRequest, type Receiver } from '../support/receiver.ts';
-import { until } from '../support/worker.ts';
-import { startWalls, type Walls } from '../tenant-isolation/world.ts';
+import { until } from '../support/until.ts';
+import { startTestService, type TestService } from '../tenant-isolation/world.ts';
 
 const PATH = '/api/checkout/webhooks/subscriptions';
 
-let service: Walls;
+let service: TestService;
 let receiver: Receiver;
 let key: string;
 
 beforeAll(async () => {
-  service = await startWalls();
+  service = await startTestService();
   receiver = await startReceiver();
   key = await service.newKey(await service.newMerchant('Rotating Coffee'));
 }, 60_000);

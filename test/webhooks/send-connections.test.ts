@@ -3,7 +3,8 @@ import { createServer } from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 
 import { RECEIVER_CERTIFICATE } from '../support/receiver-certificate.ts';
-import { cleanUp, failed, later, receiver, sender, until } from '../support/sending.ts';
+import { cleanUp, failed, later, receiver, sender } from '../support/sending.ts';
+import { until } from '../support/until.ts';
 
 afterEach(cleanUp);
 
@@ -222,12 +223,12 @@ test('the sender keeps a limited number of idle connections, and none after clos
   shop.behave({ kind: 'answer', status: 200, afterMs: 50 });
   const { post, close } = sender({ idleMax: 3 });
   await Promise.all(Array.from({ length: 10 }, () => post(shop.url)));
-  await until(() => shop.openConnections() === 3);
+  await until('three connections to be open', () => shop.openConnections() === 3);
   const ended: boolean[] = [];
   void post(shop.url).then((result) => ended.push(result.ok));
   await close();
   expect(ended).toEqual([true]);
-  await until(() => shop.openConnections() === 0);
+  await until('all connections to be closed', () => shop.openConnections() === 0);
 });
 
 test('the limit on idle connections holds over all hosts', async () => {
@@ -235,7 +236,7 @@ test('the limit on idle connections holds over all hosts', async () => {
   for (const shop of shops) shop.behave({ kind: 'answer', status: 200, afterMs: 50 });
   const { post } = sender({ idleMax: 3, trustedCa: RECEIVER_CERTIFICATE });
   await Promise.all(shops.flatMap((shop) => Array.from({ length: 3 }, () => post(shop.url))));
-  await until(() => shops.reduce((open, shop) => open + shop.openConnections(), 0) === 3);
+  await until('three open connections', () => shops.reduce((open, shop) => open + shop.openConnections(), 0) === 3);
 });
 
 test('a reused connection that is reset in the middle of its response is a failure, and not tried again', async () => {

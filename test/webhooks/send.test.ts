@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import net, { type AddressInfo } from 'node:net';
 
 import { RECEIVER_CERTIFICATE } from '../support/receiver-certificate.ts';
-import { cleanUp, failed, later, receiver, sender, until } from '../support/sending.ts';
+import { cleanUp, failed, later, receiver, sender } from '../support/sending.ts';
+import { until } from '../support/until.ts';
 
 afterEach(cleanUp);
 
@@ -56,13 +57,13 @@ describe('a POST to a receiver', () => {
 });
 
 describe('the status line decides on the result', () => {
-  test.each([200, 201, 204, 299])('%d is a success', async (status) => {
+  test.each([200, 201, 204, 299])('a response with status %d is a success', async (status) => {
     const shop = await receiver();
     shop.behave({ kind: 'answer', status });
     expect(await sender().post(shop.url)).toMatchObject({ ok: true, httpStatus: status, failure: null });
   });
 
-  test.each([300, 304, 400, 404, 410, 429, 500, 503])('%d is a failure', async (status) => {
+  test.each([300, 304, 400, 404, 410, 429, 500, 503])('a response with status %d is a failure', async (status) => {
     const shop = await receiver();
     shop.behave({ kind: 'answer', status });
     const result = await sender().post(shop.url);
@@ -131,7 +132,7 @@ describe('the timeout of a POST', () => {
     const result = await sender({ timeoutMs: 500 }).post(`https://127.0.0.1:${port}/`);
     expect(result).toMatchObject(failed('timeout', /the TLS handshake was not finished/));
     expect(result.elapsedMs).toBeLessThan(2_500);
-    await until(() => sockets.every((socket) => socket.closed));
+    await until('all connections to be closed', () => sockets.every((socket) => socket.closed));
   });
 
   test('ends a name that does not resolve in time', async () => {

@@ -40,7 +40,7 @@ test('a decline after a report of another amount releases no money and sends not
   const { payoutQueries } = world.provider;
   const before = payoutQueries.length;
   await world.report(id, NOT_THERE, REFUSED);
-  expect(payoutQueries.slice(before).filter(({ question }) => question === 'payout')).toEqual([]);
+  expect(payoutQueries.slice(before).filter(({ operation }) => operation === 'payout')).toEqual([]);
   expect(await conflictOf(id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
   expect(await world.balance()).toEqual([FUNDED - TOTAL, TOTAL]);
   // The right amount is an end all the same.
@@ -93,7 +93,7 @@ test.each([
   ['paid, then refused', [PAID_OUT, REFUSED_BY_NAME], /had paid/],
   ['refused, then paid', [REFUSED_BY_NAME, PAID_OUT], /had declined/],
   ['another amount, then refused', [{ ...PAID_OUT, amountSantim: 99_50n }, REFUSED_BY_NAME], /itself/],
-])('the log of a conflict (%s) has the withdrawal’s id, never its phone or name', async (_, answers, says) => {
+])('the log line of a conflict (%s) has the withdrawal’s id, never its phone or name', async (_, answers, says) => {
   const id = await world.ready();
   const lines: Record<string, unknown>[] = [];
   const log = createLogger('trace', 'test', { destination: { write: (line) => void lines.push(JSON.parse(line)) } });

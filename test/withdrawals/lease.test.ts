@@ -10,21 +10,21 @@ const LEASE_MS = 10_000;
 describe('the lease of a withdrawal', () => {
   const world = useWithdrawalWorld();
 
-  const questions = () => world.provider.payoutQueries.map(({ question }) => question);
+  const requests = () => world.provider.payoutQueries.map(({ operation }) => operation);
 
   test('while one process queries the provider, another one neither queries nor sends', async () => {
     const id = await world.ready();
     let release: (outcome: PayoutOutcome) => void = () => undefined;
     world.provider.returnsForPayouts(() => new Promise((resolve) => (release = resolve)), NOT_THERE);
     const first = world.checkPayout(id, CHECK);
-    while (questions().length === 0) await new Promise((resolve) => setImmediate(resolve));
+    while (requests().length === 0) await new Promise((resolve) => setImmediate(resolve));
     const another = createCheckPayout(world);
     const checked = await Promise.all([another(id, CHECK), another(id, { ...CHECK, proof: true })]);
     expect(checked.map(({ queried, outcome }) => ({ queried, outcome }))).toEqual([
       { queried: false, outcome: null },
       { queried: false, outcome: null },
     ]);
-    expect(questions()).toEqual(['payout']);
+    expect(requests()).toEqual(['payout']);
     release(PAID_OUT);
     expect(await first).toMatchObject({ queried: true, row: { status: 'SUCCESS' } });
     expect(await world.balance()).toEqual([894_25n, 0n]);
@@ -35,7 +35,7 @@ describe('the lease of a withdrawal', () => {
     let release: (outcome: PayoutOutcome) => void = () => undefined;
     world.provider.returnsForPayouts(() => new Promise((resolve) => (release = resolve)), TAKEN);
     const first = world.checkPayout(id, CHECK);
-    while (questions().length === 0) await new Promise((resolve) => setImmediate(resolve));
+    while (requests().length === 0) await new Promise((resolve) => setImmediate(resolve));
     world.pass(LEASE_MS);
     const later = await createCheckPayout(world)(id, CHECK);
     expect(later).toMatchObject({ queried: true, row: { stage: 'SUBMITTED', lastOutcome: 'accepted' } });
@@ -52,9 +52,9 @@ describe('the lease of a withdrawal', () => {
     world.provider.returnsForPayouts(PAID_OUT);
     world.pass(LEASE_MS - 1);
     expect(await world.checkPayout(id, CHECK)).toMatchObject({ queried: false, row: { status: 'PENDING' } });
-    expect(questions()).toEqual(['payout']);
+    expect(requests()).toEqual(['payout']);
     world.pass(1);
     expect(await world.checkPayout(id, CHECK)).toMatchObject({ queried: true, row: { status: 'SUCCESS' } });
-    expect(questions()).toEqual(['payout', 'queryPayout']);
+    expect(requests()).toEqual(['payout', 'queryPayout']);
   });
 });

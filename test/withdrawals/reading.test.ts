@@ -66,7 +66,7 @@ describe('reading withdrawals', () => {
     await world.checkPayout(id, CHECK);
     world.provider.returnsForPayouts(NOT_THERE, PAID_OUT);
     expect((await world.checkPayout(id, asking)).outcome).toBe('not-found');
-    expect(world.provider.payoutQueries.map(({ question }) => question)).toEqual(['payout', 'queryPayout']);
+    expect(world.provider.payoutQueries.map(({ operation }) => operation)).toEqual(['payout', 'queryPayout']);
     expect((await world.read(id)).status).toBe('PENDING');
   });
 });

@@ -88,7 +88,7 @@ describe('a withdrawal whose provider does not know', () => {
     expect(await world.events(id)).toContain('withdrawal.failed');
     world.provider.returnsForPayouts(NOT_THERE, PAID_OUT);
     await world.checkPayout(id, { ...CHECK, proof: true });
-    expect(world.provider.payoutQueries.filter(({ question }) => question === 'payout')).toHaveLength(1);
+    expect(world.provider.payoutQueries.filter(({ operation }) => operation === 'payout')).toHaveLength(1);
   });
 
   test('a repeated resolution is idempotent; a different one is rejected', async () => {

@@ -205,7 +205,7 @@ describe('the review of a withdrawal', () => {
     expect(world.provider.payoutQueries).toEqual([]);
     await is('ACTIVE');
     await world.checkPayout(id, CHECK);
-    expect(world.provider.payoutQueries).toMatchObject([{ question: 'payout', orderId: id }]);
+    expect(world.provider.payoutQueries).toMatchObject([{ operation: 'payout', orderId: id }]);
   });
 
   test('the end of a suspension signals the approved withdrawals of that merchant only', async () => {

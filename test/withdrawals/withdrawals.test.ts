@@ -58,7 +58,7 @@ describe('the life of a withdrawal', () => {
     ]);
     expect(await world.balance()).toEqual([894_25n, 0n]);
     expect(await world.events(id)).toContain('withdrawal.succeeded');
-    expect(world.provider.payoutQueries.map(({ question }) => question)).toEqual(['payout', 'queryPayout']);
+    expect(world.provider.payoutQueries.map(({ operation }) => operation)).toEqual(['payout', 'queryPayout']);
     const order = world.provider.payoutQueries[0]?.order;
     expect(order).toMatchObject({
       orderId: id,
@@ -89,7 +89,7 @@ describe('the life of a withdrawal', () => {
     world.provider.returnsForPayouts(NOT_THERE, PAID_OUT);
     await world.checkPayout(id, CHECK);
     expect(await world.read(id)).toMatchObject({ status: 'SUCCESS' });
-    expect(world.provider.payoutQueries.map(({ question }) => question)).toEqual(['payout', 'queryPayout', 'payout']);
+    expect(world.provider.payoutQueries.map(({ operation }) => operation)).toEqual(['payout', 'queryPayout', 'payout']);
     expect(new Set(world.provider.payoutQueries.map(({ orderId }) => orderId))).toEqual(new Set([id]));
   });
 
@@ -173,7 +173,7 @@ describe('the life of a withdrawal', () => {
     await rows(world.db, `UPDATE merchant SET status = 'SUSPENDED' WHERE id = :merchantId`, world.scope);
     world.provider.returnsForPayouts(NOT_THERE, PAID_OUT);
     await world.checkPayout(id, CHECK);
-    expect(world.provider.payoutQueries.filter(({ question }) => question === 'payout')).toHaveLength(1);
+    expect(world.provider.payoutQueries.filter(({ operation }) => operation === 'payout')).toHaveLength(1);
     expect((await world.read(id)).status).toBe('PENDING');
   });
 
@@ -181,7 +181,7 @@ describe('the life of a withdrawal', () => {
     const id = await world.ready();
     world.provider.returnsForPayouts(PAID_OUT);
     await Promise.all(Array.from({ length: 50 }, () => untilServed(() => world.checkPayout(id, CHECK))));
-    expect(world.provider.payoutQueries.filter(({ question }) => question === 'payout')).toHaveLength(1);
+    expect(world.provider.payoutQueries.filter(({ operation }) => operation === 'payout')).toHaveLength(1);
     expect(await world.balance()).toEqual([894_25n, 0n]);
     expect((await world.events(id)).filter((event) => event === 'withdrawal.succeeded')).toHaveLength(1);
   });

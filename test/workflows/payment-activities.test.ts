@@ -6,7 +6,7 @@ import { newId } from '../../src/lib/ids.ts';
 const attemptId = newId('pat');
 const report = { final: true, attemptStatus: 'SUCCEEDED', redirectUrl: 'https://pay.example/secret' };
 
-describe.each(['checkAttempt', 'expireAttempt'] as const)('%s', (name) => {
+describe.each(['checkAttempt', 'expireAttempt'] as const)('the payment activity %s', (name) => {
   const run = async (operation: () => Promise<typeof report>, request: object = { attemptId, atMs: 1 }) =>
     createPaymentActivities({ check: operation, expire: operation }, () => 0)[name](request as never);
 
@@ -51,7 +51,10 @@ test.each([
   ['was tried before, by the clock', { scheduled: 1_000, attempt: 50_000, now: 61_000 }, 60_000],
   ['was tried before, with time skipped', { scheduled: 900_000, attempt: 910_000, now: 61_000 }, 10_000],
   ['begins at once, with time skipped', { scheduled: 900_000, attempt: 900_000, now: 61_000 }, 0],
-])('the elapsed time of an activity that %s', (_what, { scheduled, attempt, now }, elapsed) => {
-  const info = { scheduledTimestampMs: scheduled, currentAttemptScheduledTimestampMs: attempt };
-  expect(elapsedBetween(info, now)).toBe(elapsed);
-});
+])(
+  'the elapsed time of an activity that %s counts from its first schedule',
+  (_what, { scheduled, attempt, now }, elapsed) => {
+    const info = { scheduledTimestampMs: scheduled, currentAttemptScheduledTimestampMs: attempt };
+    expect(elapsedBetween(info, now)).toBe(elapsed);
+  },
+);

@@ -12,10 +12,11 @@ import { MIN_QUERY_INTERVAL_MS, createSyncAttempt } from '../../src/payments/syn
 import { paymentWorkflowId } from '../../src/payments/workflow.ts';
 import { storeCallback } from '../../src/providers/callbacks.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
-import { standing } from '../support/build.ts';
+import { stateOfSession } from '../support/build.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
 import { skipTime, resultOf } from '../support/temporal.ts';
-import { createWorkerWorld, until, type WorkerWorld } from '../support/worker.ts';
+import { until } from '../support/until.ts';
+import { createWorkerWorld, type WorkerWorld } from '../support/worker.ts';
 
 const MINUTE_MS = 60_000;
 const EXPIRES_IN_MINUTES = 10;
@@ -29,7 +30,7 @@ const clock = () => new Date();
 
 beforeAll(async () => {
   simulator = await startTestSimulator();
-  // Nothing listens there: callbacks are lost, as they are when our API is away.
+  // No server listens there: callbacks are lost, as while our API is unavailable.
   world = await createWorkerWorld({
     TASK_QUEUES: 'payments',
     SIMULATOR_URL: simulator.url,
@@ -44,10 +45,10 @@ afterAll(async () => {
   await Promise.all([simulator.close(), http.close()]);
 });
 
-const findProvider = (...asked: Parameters<ReturnType<typeof createFindProvider>>) =>
-  createFindProvider({ http, clock, simulatorUrl: simulator.url })(...asked);
+const findProvider = (...request: Parameters<ReturnType<typeof createFindProvider>>) =>
+  createFindProvider({ http, clock, simulatorUrl: simulator.url })(...request);
 
-/** A session that is being paid, exactly as the API starts it, without the API's own first question. */
+/** A payment started like by the API, without the API's own first query. */
 async function pay(
   phone: string,
   expiresInMinutes = EXPIRES_IN_MINUTES,
@@ -76,7 +77,7 @@ async function pay(
   return { sessionId, attemptId: payment.attemptId, workflowId: paymentWorkflowId(payment.attemptId) };
 }
 
-/** Where the workflow says it is, for people who look at it. */
+/** The workflow's published progress. */
 async function details(workflowId: string): Promise<string> {
   const handle = world.temporal.client.workflow.getHandle(workflowId);
   const notYetThere = {};
@@ -96,25 +97,25 @@ const checkAsApi = () =>
 
 const stands = async (sessionId: string, status: string) =>
   until(`transaction ${status}`, async () => {
-    const now = await standing(world.db, sessionId);
+    const now = await stateOfSession(world.db, sessionId);
     return now['transaction'] === status && now;
   });
-const asked = async (attemptId: string) =>
+const untilQueried = async (attemptId: string) =>
   until('the provider has the order', async () => simulator.orderOf(attemptId));
 const result = async (workflowId: string) => resultOf(world.temporal.client.workflow.getHandle(workflowId));
 
 describe('the clock of a payment attempt', () => {
   test('a payment whose callback is lost is found by polling', async () => {
     const { sessionId, attemptId, workflowId } = await pay('0911000007');
-    await asked(attemptId);
+    await untilQueried(attemptId);
     await stands(sessionId, 'SUCCESS');
     expect(await result(workflowId)).toBe('SUCCEEDED');
-    expect((await asked(attemptId)).state).toBe('PAID');
+    expect((await untilQueried(attemptId)).state).toBe('PAID');
   });
 
   test('a payment approved after two minutes without a callback is found by polling', async () => {
     const { sessionId, attemptId, workflowId } = await pay('0911000005');
-    await asked(attemptId);
+    await untilQueried(attemptId);
     await simulator.advance(2 * MINUTE_MS + 1_000);
     await skipTime(world.temporal.client, workflowId, 3 * MINUTE_MS);
     await stands(sessionId, 'SUCCESS');
@@ -123,7 +124,7 @@ describe('the clock of a payment attempt', () => {
 
   test('a payment without a definite outcome is polled at growing intervals, a last time at the end, and expires', async () => {
     const { sessionId, attemptId, workflowId } = await pay('0911000004');
-    await asked(attemptId);
+    await untilQueried(attemptId);
     await simulator.advance(EXPIRES_IN_MINUTES * MINUTE_MS);
     await skipTime(world.temporal.client, workflowId, (EXPIRES_IN_MINUTES + 1) * MINUTE_MS);
     const now = await stands(sessionId, 'EXPIRED');
@@ -140,10 +141,10 @@ describe('the clock of a payment attempt', () => {
 
   test('a payment whose outcome the provider does not know stays PENDING for up to 24 h after the session has ended, then expires for reconciliation', async () => {
     const { sessionId, attemptId, workflowId } = await pay('0911000004');
-    await asked(attemptId);
+    await untilQueried(attemptId);
     await simulator.fault({ kind: 'serverError', on: 'query' });
     await skipTime(world.temporal.client, workflowId, (EXPIRES_IN_MINUTES + 10) * MINUTE_MS);
-    expect(await standing(world.db, sessionId)).toMatchObject({ transaction: 'PENDING', session: 'PROCESSING' });
+    expect(await stateOfSession(world.db, sessionId)).toMatchObject({ transaction: 'PENDING', session: 'PROCESSING' });
     await skipTime(world.temporal.client, workflowId, 25 * 60 * MINUTE_MS);
     const now = await stands(sessionId, 'EXPIRED');
     expect(now).toMatchObject({ session: 'EXPIRED', needsReconciliation: true });
@@ -152,7 +153,7 @@ describe('the clock of a payment attempt', () => {
 
   test('a payment that is confirmed while its outcome is unknown is posted, not expired', async () => {
     const { sessionId, attemptId, workflowId } = await pay('0911000005');
-    await asked(attemptId);
+    await untilQueried(attemptId);
     await simulator.fault({ kind: 'serverError', on: 'query' });
     await skipTime(world.temporal.client, workflowId, (EXPIRES_IN_MINUTES + 30) * MINUTE_MS);
     await simulator.advance(3 * MINUTE_MS);
@@ -164,7 +165,7 @@ describe('the clock of a payment attempt', () => {
 
   test('an attempt that ends in the API process ends its workflow at once', async () => {
     const { sessionId, attemptId, workflowId } = await pay('0911000005');
-    await asked(attemptId);
+    await untilQueried(attemptId);
     await simulator.advance(2 * MINUTE_MS + 1_000);
     const check = checkAsApi();
     await until('the check finds the attempt free', async () => {
@@ -172,7 +173,7 @@ describe('the clock of a payment attempt', () => {
       return state.final && state;
     });
     expect(await result(workflowId)).toBe('SUCCEEDED');
-    expect(await standing(world.db, sessionId)).toMatchObject({
+    expect(await stateOfSession(world.db, sessionId)).toMatchObject({
       transaction: 'SUCCESS',
       events: ['checkout.completed', 'payment.created', 'payment.succeeded'],
     });
@@ -210,7 +211,7 @@ describe('the clock of a payment attempt', () => {
 
   test('a long history continues as new, with the same polling interval', async () => {
     const { attemptId, workflowId } = await pay('0911000004', 120);
-    await asked(attemptId);
+    await untilQueried(attemptId);
     await simulator.advance(120 * MINUTE_MS);
     await skipTime(world.temporal.client, workflowId, 48 * MINUTE_MS);
     const runs = async (): Promise<string[]> => {
@@ -234,7 +235,7 @@ describe('the clock of a payment attempt', () => {
 
   test('the workflow publishes its progress', async () => {
     const { attemptId, workflowId } = await pay('0911000004');
-    await asked(attemptId);
+    await untilQueried(attemptId);
     await until('it waits for the customer', async () =>
       /^until the next query: the customer may be confirming, \d{4}-/.test(await details(workflowId)),
     );
@@ -251,7 +252,7 @@ describe('the clock of a payment attempt', () => {
 
   test('a verified callback of a completed payment makes the worker query the provider', async () => {
     const { sessionId, attemptId, workflowId } = await pay('0911000005');
-    await asked(attemptId);
+    await untilQueried(attemptId);
     const end = { status: 'EXPIRED' as const, needsReconciliation: false, at: clock() };
     await world.runInTransaction((tx) => closeAttempt(tx, { id: attemptId, sessionId, notifyWorkflow: true }, end));
     expect(await result(workflowId)).toBe('ABANDONED');
@@ -262,7 +263,7 @@ describe('the clock of a payment attempt', () => {
       .db('paymentAttempt')
       .where({ id: attemptId })
       .update({ lastCheckedAt: new Date(0) });
-    // A worker's chores are done as it starts.
+    // A worker runs its periodic jobs at its start.
     await world.startWorker().ready;
     expect(await stands(sessionId, 'SUCCESS')).toMatchObject({ session: 'COMPLETED', confirmedLate: true });
   });

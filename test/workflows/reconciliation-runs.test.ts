@@ -14,9 +14,9 @@ import { createTemporalGateway, temporalOptions, type TemporalGateway } from '..
 import { createReconciliationWorld, NOON, TODAY, type ReconciliationWorld } from '../reconciliation/world.ts';
 import { testStack } from '../support/stack-facts.ts';
 import { connectTestTemporal, skipTime, type TestTemporal, resultOf } from '../support/temporal.ts';
-import { until } from '../support/worker.ts';
+import { until } from '../support/until.ts';
 
-/** Enough that Temporal suggests a new run on the way. */
+/** Enough events for Temporal to suggest a new run. */
 const PAGES = 120;
 const HOUR_MS = 3_600_000;
 const CHANNELS = ['TELEBIRR', 'CBE_BIRR', 'AWASH'] as const;
@@ -27,7 +27,7 @@ let temporal: TestTemporal;
 let gateway: TemporalGateway;
 let taskQueue: string;
 let stopWorker: () => Promise<void>;
-/** What each step does before it is done. */
+/** Functions that run before each step. */
 let before: { importNextPage?: () => Promise<void>; recheckOrders?: (after: string) => Promise<void> } = {};
 
 beforeAll(async () => {
@@ -81,7 +81,7 @@ const idOf = (channel: Channel) => `sandbox-${channel}-${TODAY}`;
 const handleOf = (channel: Channel) => temporal.client.workflow.getHandle(reconciliationWorkflowId(idOf(channel)));
 const rowOf = (channel: Channel) => world.db('reconciliation').where({ channel }).first();
 
-/** As the outbox does after the change. */
+/** Like the outbox after the commit. */
 async function askFor(channel: Channel): Promise<void> {
   await world.runInTransaction((tx) => requestRun(tx, world, { day: TODAY, channel }));
   const enqueued = world.enqueued
@@ -106,7 +106,7 @@ test('a long statement is imported in several runs, and a rerun requested in the
   world.alterLists((_page, { cursor }) => {
     const nth = Number(cursor ?? 0);
     pages += 1;
-    // The second reading finds a list that was cut to its first page: nobody waits for all of it again.
+    // The second import finds a statement cut to its first page and ends there.
     const isLast = pages > PAGES || nth + 1 === PAGES;
     return { kind: 'page', rows: [rowFor(ids[nth] ?? '')], next: isLast ? null : String(nth + 1) };
   });
@@ -119,7 +119,7 @@ test('a long statement is imported in several runs, and a rerun requested in the
   const first = (await handleOf('TELEBIRR').describe()).runId;
   expect(await resultOf(handleOf('TELEBIRR'))).toBe('DIFFERENCES');
   expect((await handleOf('TELEBIRR').describe()).runId).not.toBe(first);
-  // Each page was read once, and then the list again, for it was asked for.
+  // Each page was read once, then the statement again because of the requested rerun.
   expect(pages).toBe(PAGES + 1);
   expect(await rowOf('TELEBIRR')).toMatchObject({
     isRunning: false,
@@ -190,7 +190,7 @@ test('a request during the pause of a recheck imports the statement again', asyn
   expect(await rowOf('CBE_BIRR')).toMatchObject({ importNo: 2, completedImportNo: 2, isRunning: false });
 });
 
-/** As a run goes on that has come so far. */
+/** The input of a run that continues from this position. */
 async function goOn(progress: object): Promise<{ result: string; importNo: number }> {
   const day = { environment: 'sandbox', channel: 'AWASH', day: TODAY } as const;
   const reconciliationId = idOf('AWASH');
@@ -214,14 +214,14 @@ test('a run whose time is over while it imports is abandoned', async () => {
 });
 
 test('a continued run rechecks from the position of the previous one, and keeps its rerun request', async () => {
-  const asked: string[] = [];
-  before.recheckOrders = async (after) => void asked.push(after);
+  const positions: string[] = [];
+  before.recheckOrders = async (after) => void positions.push(after);
   const after = 'payout/wd_1';
   const first = await goOn({ recheck: { after, uncertainCount: 0, rounds: 1 }, isRerunRequested: false });
   expect(first.result).toBe('CLEAN');
-  expect(asked[0]).toBe(after);
+  expect(positions[0]).toBe(after);
   expect(await rowOf('AWASH')).toMatchObject({ importNo: first.importNo });
-  // As runs did before they remembered that much.
+  // Earlier runs had no such fields in their input.
   const second = await goOn({});
   expect(second.result).toBe('CLEAN');
   expect(await rowOf('AWASH')).toMatchObject({ importNo: second.importNo });

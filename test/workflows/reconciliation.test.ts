@@ -6,12 +6,13 @@ import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { requestRun } from '../../src/reconciliation/request.ts';
 import { reconciliationId, reconciliationWorkflowId } from '../../src/reconciliation/workflow-input.ts';
 import { createTemporalGateway, temporalOptions } from '../../src/temporal/client.ts';
-import { buildAttempt, buildSession, buildWorld, standing, type World } from '../support/build.ts';
+import { buildAttempt, buildSession, buildWorld, stateOfSession, type World } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
 import { skipTime, resultOf } from '../support/temporal.ts';
+import { until } from '../support/until.ts';
 import { buildFreeMerchant } from '../support/withdrawals.ts';
-import { createWorkerWorld, until, type WorkerWorld } from '../support/worker.ts';
+import { createWorkerWorld, type WorkerWorld } from '../support/worker.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -25,7 +26,7 @@ const clock = () => new Date();
 
 beforeAll(async () => {
   simulator = await startTestSimulator();
-  // Nothing listens there: callbacks are lost, as they are when our API is away.
+  // No server listens there: callbacks are lost, as while our API is unavailable.
   world = await createWorkerWorld({
     TASK_QUEUES: 'money',
     SIMULATOR_URL: simulator.url,
@@ -78,7 +79,7 @@ async function compared(channel: Channel): Promise<string> {
   return (await resultOf(handleOf(channel))) as string;
 }
 
-/** Sent to the provider and left there, as if nothing of ours lived on; its session is over. */
+/** A payment known to the provider only, without a workflow of ours; its session has expired. */
 async function lostPayment(channel: Channel, phone = '0911000007') {
   const session = await buildSession(money, scope);
   const attemptId = await buildAttempt(money, { ...scope, sessionId: session.sessionId }, { channel, phone });
@@ -95,7 +96,7 @@ test('a payment whose callback was lost and whose session expired is found in th
   const { attemptId, sessionId } = await lostPayment('TELEBIRR');
   await until('the provider to be paid', async () => (await simulator.orderOf(attemptId))?.paid);
   expect(await compared('TELEBIRR')).toBe('CLEAN');
-  expect(await standing(world.db, sessionId)).toMatchObject({
+  expect(await stateOfSession(world.db, sessionId)).toMatchObject({
     session: 'COMPLETED',
     transaction: 'SUCCESS',
     confirmedLate: true,
@@ -132,7 +133,7 @@ test('an unavailable provider is retried with growing pauses, and the day is com
   expect(seconds.slice(0, 5)).toEqual([5, 10, 20, 40, 80]);
   expect(Math.max(...seconds)).toBe(1_800);
   await simulator.clearFaults();
-  // Somebody asks for the day: nobody waits for the half hour to pass.
+  // A request for the day ends the pause of half an hour.
   await askFor('AWASH');
   expect(await ended('AWASH')).toBe('CLEAN');
   expect(await resultOf(handleOf('AWASH'))).toBe('CLEAN');
@@ -154,11 +155,11 @@ test('a listed payment whose outcome the provider does not know is queried until
   await simulator.fault({ kind: 'serverError', on: 'query', channel: 'CBE_BIRR' });
   await askFor('CBE_BIRR');
   await shows('CBE_BIRR', 'WAITING');
-  expect(await standing(world.db, sessionId)).toMatchObject({ transaction: 'EXPIRED' });
+  expect(await stateOfSession(world.db, sessionId)).toMatchObject({ transaction: 'EXPIRED' });
   await simulator.clearFaults();
   await skipTime(world.temporal.client, workflowOf('CBE_BIRR'), HOUR_MS);
   expect(await ended('CBE_BIRR')).toBe('CLEAN');
-  expect(await standing(world.db, sessionId)).toMatchObject({ transaction: 'SUCCESS', confirmedLate: true });
+  expect(await stateOfSession(world.db, sessionId)).toMatchObject({ transaction: 'SUCCESS', confirmedLate: true });
 });
 
 test('a pause survives a stopped worker and ends in another one', async () => {

@@ -25,7 +25,7 @@ beforeAll(async () => {
   saved = new Map(texts.map((text, index) => [names[index] ?? '', JSON.parse(text) as Saved]));
 }, 300_000);
 
-/** What replaying these says: null for each that today's code follows, else why it does not. */
+/** Replays the histories: null for each that the current code follows, else the name of its error. */
 async function replay(histories: Iterable<Saved>): Promise<(string | null)[]> {
   const outcomes: (string | null)[] = [];
   for await (const { error } of Worker.runReplayHistories({ workflowBundle: { code } }, [...histories])) {

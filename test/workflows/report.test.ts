@@ -6,7 +6,8 @@ import { requestReport, cancelReport } from '../../src/reports/request.ts';
 import { reportWorkflowId } from '../../src/reports/workflow.ts';
 import { insertUnpaid } from '../support/reports.ts';
 import { resultOf } from '../support/temporal.ts';
-import { createWorkerWorld, until, type WorkerWorld } from '../support/worker.ts';
+import { until } from '../support/until.ts';
+import { createWorkerWorld, type WorkerWorld } from '../support/worker.ts';
 
 const ROWS = FORMATS.CSV.immediateRowsMax + 5_001;
 const DAY = '2026-03-02';

@@ -10,10 +10,11 @@ import { readSettlement } from '../../src/settlements/queries.ts';
 import { settlementWorkflowId } from '../../src/settlements/workflow-input.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
-import { ask, linkAccount, standing } from '../support/settlements.ts';
-import { resultOf, skipTime, WAIT_MS } from '../support/temporal.ts';
+import { requestSettlement, linkAccount, stateOfSettlement } from '../support/settlements.ts';
+import { resultOf, skipTime } from '../support/temporal.ts';
+import { until, WAIT_MS } from '../support/until.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
-import { createWorkerWorld, until, type WorkerWorld } from '../support/worker.ts';
+import { createWorkerWorld, type WorkerWorld } from '../support/worker.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -35,16 +36,18 @@ beforeAll(async () => {
 afterEach(() => expectLedgerHolds(world.db));
 afterAll(() => world.close());
 
-/** Asked for, exactly as the API does it, at an instant. An amount that ends in .14 waits for an operator. */
-async function asked(at: Date, amount: NewSettlement['amount'] = 100_14n) {
-  const { id } = await ask({ runInTransaction: world.runInTransaction, clock: () => at }, scope, { amount });
+/** Requests a settlement at an instant, like the API. An amount that ends in .14 waits for an operator. */
+async function requested(at: Date, amount: NewSettlement['amount'] = 100_14n) {
+  const { id } = await requestSettlement({ runInTransaction: world.runInTransaction, clock: () => at }, scope, {
+    amount,
+  });
   return { id, workflowId: settlementWorkflowId(id) };
 }
 
 const operator = () => ({ operatorId: 'opr_1', at: clock() });
 const result = async (workflowId: string) => resultOf(world.temporal.client.workflow.getHandle(workflowId));
 const description = async (workflowId: string) => world.temporal.client.workflow.getHandle(workflowId).describe();
-/** Where the workflow says it is, for people who look at it. */
+/** The workflow's published progress. */
 async function details(workflowId: string): Promise<string> {
   const metadata = await world.temporal.client.workflow
     .getHandle(workflowId)
@@ -55,11 +58,11 @@ async function details(workflowId: string): Promise<string> {
 
 const stands = async (id: string, wanted: string) =>
   until(`settlement ${wanted}`, async () => {
-    const now = await standing(world.db, id);
+    const now = await stateOfSettlement(world.db, id);
     return now['status'] === wanted && now;
   });
 
-/** Lets the settlement live on to an instant of its own time. */
+/** Advances the settlement to an instant of its own time. */
 async function liveTo(workflowId: string, at: Date): Promise<void> {
   const seen = await until('the workflow', async () => description(workflowId).catch(() => null));
   livedMs.set(workflowId, livedMs.get(workflowId) ?? seen.startTime.getTime());
@@ -69,14 +72,14 @@ async function liveTo(workflowId: string, at: Date): Promise<void> {
 }
 const livedMs = new Map<string, number>();
 
-// Noon on a Friday in Addis Ababa: Monday is a business day, Tuesday is Timkat, so it is expected by Wednesday.
+// Noon on a Friday in Addis Ababa: Monday is a business day, Tuesday is Timkat, so the credit is expected by Wednesday.
 const FRIDAY = new Date('2027-01-15T09:00:00.000Z');
 const endOf = (day: string) => new Date(Date.parse(`${day}T21:00:00.000Z`));
 const MINUTE_MS = 60_000;
 
 describe('the workflow of a settlement', () => {
   test('a sandbox settlement is approved automatically after 5 s, and rejected when its amount ends in .13', async () => {
-    const [yes, no] = [await asked(clock(), 100_00n), await asked(clock(), 100_13n)];
+    const [yes, no] = [await requested(clock(), 100_00n), await requested(clock(), 100_13n)];
     await skipTime(world.temporal.client, yes.workflowId, 6_000);
     await stands(yes.id, 'APPROVED');
     await skipTime(world.temporal.client, no.workflowId, 6_000);
@@ -88,13 +91,13 @@ describe('the workflow of a settlement', () => {
   });
 
   test('a settlement becomes overdue exactly after its second business day, with a holiday skipped, and waits on', async () => {
-    const { id, workflowId } = await asked(FRIDAY);
+    const { id, workflowId } = await requested(FRIDAY);
     await liveTo(workflowId, new Date(endOf('2027-01-20').getTime() - MINUTE_MS));
-    expect(await standing(world.db, id)).toMatchObject({ overdue: false, expectedUntil: '2027-01-20' });
+    expect(await stateOfSettlement(world.db, id)).toMatchObject({ overdue: false, expectedUntil: '2027-01-20' });
     await liveTo(workflowId, new Date(endOf('2027-01-20').getTime() + MINUTE_MS));
-    await until('it is overdue', async () => (await standing(world.db, id))['overdue']);
+    await until('it is overdue', async () => (await stateOfSettlement(world.db, id))['overdue']);
     await liveTo(workflowId, new Date(FRIDAY.getTime() + 14 * DAY_MS));
-    expect(await standing(world.db, id)).toMatchObject({
+    expect(await stateOfSettlement(world.db, id)).toMatchObject({
       status: 'REQUESTED',
       timeline: ['settlement.requested', 'settlement.overdue'],
     });
@@ -106,7 +109,7 @@ describe('the workflow of a settlement', () => {
   });
 
   test('a holiday added while a settlement waits delays its days, and its removal restores them', async () => {
-    const { id, workflowId } = await asked(FRIDAY);
+    const { id, workflowId } = await requested(FRIDAY);
     await until('the workflow', async () => description(workflowId).catch(() => null));
     const day = '2027-01-18';
     const holiday = await world.runInTransaction(async (tx) => {
@@ -116,20 +119,23 @@ describe('the workflow of a settlement', () => {
     });
     await until(
       'it is expected a day later',
-      async () => (await standing(world.db, id))['expectedUntil'] === '2027-01-21',
+      async () => (await stateOfSettlement(world.db, id))['expectedUntil'] === '2027-01-21',
     );
     const moved = await readSettlement(world.db, id);
     expect(moved).toMatchObject({ expectedFrom: '2027-01-20', effectiveDate: '2027-01-15' });
     expect(moved.skippedDays.map(({ reason }) => reason)).toContain('National mourning, Monday 18 January 2027');
     await liveTo(workflowId, new Date(endOf('2027-01-20').getTime() + MINUTE_MS));
-    expect(await standing(world.db, id)).toMatchObject({ overdue: false });
+    expect(await stateOfSettlement(world.db, id)).toMatchObject({ overdue: false });
 
     await world.runInTransaction(async (tx) => {
       await removeHoliday(tx, holiday.id);
       await enqueueCalendarChanged(tx, { from: day, until: day });
     });
-    await until('it is overdue, for its day is over now', async () => (await standing(world.db, id))['overdue']);
-    expect(await standing(world.db, id)).toMatchObject({
+    await until(
+      'it is overdue, for its day is over now',
+      async () => (await stateOfSettlement(world.db, id))['overdue'],
+    );
+    expect(await stateOfSettlement(world.db, id)).toMatchObject({
       expectedUntil: '2027-01-20',
       timeline: ['settlement.requested', 'expected_dates.changed', 'expected_dates.changed', 'settlement.overdue'],
       events: ['settlement.requested', 'settlement.updated', 'settlement.updated'],
@@ -139,7 +145,7 @@ describe('the workflow of a settlement', () => {
   });
 
   test('a holiday added without a signal is applied on the first expected day', async () => {
-    const { id, workflowId } = await asked(FRIDAY);
+    const { id, workflowId } = await requested(FRIDAY);
     await liveTo(workflowId, FRIDAY);
     const day = '2027-01-20';
     const holiday = await world.runInTransaction((tx) =>
@@ -148,7 +154,7 @@ describe('the workflow of a settlement', () => {
     await liveTo(workflowId, new Date(endOf('2027-01-17').getTime() + MINUTE_MS));
     await until(
       'it is expected a day later',
-      async () => (await standing(world.db, id))['expectedUntil'] === '2027-01-21',
+      async () => (await stateOfSettlement(world.db, id))['expectedUntil'] === '2027-01-21',
     );
     await world.runInTransaction((tx) => removeHoliday(tx, holiday.id));
     await world.runInTransaction((tx) => cancelSettlement(tx, { id }, { keyId: 'key_test', at: clock() }));
@@ -156,20 +162,22 @@ describe('the workflow of a settlement', () => {
   });
 
   test('a settlement may be approved after weeks, and fail at the bank', async () => {
-    const { id, workflowId } = await asked(clock());
+    const { id, workflowId } = await requested(clock());
     await liveTo(workflowId, new Date(Date.now() + 20 * DAY_MS));
-    expect(await standing(world.db, id)).toMatchObject({ status: 'REQUESTED', overdue: true });
+    expect(await stateOfSettlement(world.db, id)).toMatchObject({ status: 'REQUESTED', overdue: true });
     await world.runInTransaction((tx) => approveSettlement(tx, id, operator()));
     await until('the workflow has seen it', async () =>
       (await details(workflowId)).startsWith('wait for it to be sent to the bank, overdue'),
     );
     await world.runInTransaction((tx) => markFailed(tx, id, { ...operator(), reason: 'The account is closed.' }));
     expect(await result(workflowId)).toBe('FAILED');
-    expect(await standing(world.db, id)).toMatchObject({ journals: ['SETTLEMENT_RESERVED', 'SETTLEMENT_RELEASED'] });
+    expect(await stateOfSettlement(world.db, id)).toMatchObject({
+      journals: ['SETTLEMENT_RESERVED', 'SETTLEMENT_RELEASED'],
+    });
   });
 
   test('a settlement that waits for months continues as new, and is marked overdue once', async () => {
-    const { id, workflowId } = await asked(clock());
+    const { id, workflowId } = await requested(clock());
     const first = await until('the workflow', async () => description(workflowId).catch(() => null));
     let now = first;
     for (let days = 0; days < 150 && now.runId === first.runId; days += 10) {
@@ -184,20 +192,20 @@ describe('the workflow of a settlement', () => {
     );
     await world.runInTransaction((tx) => markFailed(tx, id, { ...operator(), reason: 'The account is closed.' }));
     expect(await result(workflowId)).toBe('FAILED');
-    expect(await standing(world.db, id)).toMatchObject({
+    expect(await stateOfSettlement(world.db, id)).toMatchObject({
       timeline: ['settlement.requested', 'settlement.overdue', 'review.approved', 'bank.failed'],
     });
   }, 120_000);
 
   test('changes without a running worker are applied by the next one, and a lost workflow is restarted', async () => {
-    const { id, workflowId } = await asked(clock());
+    const { id, workflowId } = await requested(clock());
     await until('the workflow', async () => description(workflowId).catch(() => null));
     await worker.stop();
     await world.runInTransaction((tx) => approveSettlement(tx, id, operator()));
     await world.runInTransaction((tx) => markSent(tx, id, operator()));
     await world.temporal.client.workflow.getHandle(workflowId).terminate('lost');
     await rows(world.db, `UPDATE settlement SET created_at = now() - interval '1 minute' WHERE id = :id`, { id });
-    // It has until its days are over: nothing of it is past due, and it is found by the hourly run over everything.
+    // The settlement is not overdue yet, so the hourly recovery of all rows finds it.
     await rows(world.db, 'UPDATE workflow_recovery SET next_full_run_at = now()');
     worker = world.startWorker();
     const runs = async () => (await description(workflowId)).status.name === 'RUNNING';
@@ -206,7 +214,7 @@ describe('the workflow of a settlement', () => {
     const credit = { ...operator(), bankReference: 'FT2', creditedAt: clock() };
     await world.runInTransaction((tx) => markCredited(tx, id, credit));
     expect(await result(workflowId)).toBe('COMPLETED');
-    expect(await standing(world.db, id)).toMatchObject({
+    expect(await stateOfSettlement(world.db, id)).toMatchObject({
       timeline: ['settlement.requested', 'review.approved', 'bank.sent', 'bank.credited'],
       journals: ['SETTLEMENT_RESERVED', 'SETTLEMENT_PAID'],
     });

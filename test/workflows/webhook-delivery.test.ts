@@ -3,7 +3,8 @@ import type { MerchantScope } from '../../src/lib/scope.ts';
 import { requestResend } from '../../src/webhooks/delivery/resend.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { skipTime, resultOf } from '../support/temporal.ts';
-import { createWorkerWorld, readDelivery, until, type WorkerWorld } from '../support/worker.ts';
+import { until } from '../support/until.ts';
+import { createWorkerWorld, readDelivery, type WorkerWorld } from '../support/worker.ts';
 
 const RETRY_SECONDS = [60, 300, 1_800, 7_200, 43_200];
 
@@ -35,7 +36,7 @@ const settled = async (eventId: string, attempts: number, status: string) =>
 const attemptsOf = async (deliveryId: string) =>
   (await world.db('webhookAttempt').where({ deliveryId }).orderBy('sequence')) as Record<string, unknown>[];
 
-/** Records an event whose receiver fails, and lives through its whole ladder. */
+/** Records an event whose receiver fails, and advances through its whole retry schedule. */
 async function failedDelivery(): Promise<string> {
   const eventId = await world.record(scope);
   for (const [attemptNo, seconds] of RETRY_SECONDS.entries()) {
@@ -46,7 +47,7 @@ async function failedDelivery(): Promise<string> {
   return eventId;
 }
 
-/** Resends as the API does: the row in one transaction with the message to the workflow. */
+/** Resends like the API: the row and the message to the workflow in one transaction. */
 const resendByApi = async (eventId: string) =>
   world.runInTransaction((tx) => requestResend({ clock: () => new Date() }, tx, { eventId, scope }));
 
@@ -106,7 +107,7 @@ describe('the workflow of a delivery', () => {
     const first = await world.temporal.client.workflow.getHandle(workflowId).describe();
     await resendByApi(eventId);
     await settled(eventId, 7, 'FAILED');
-    // The row is changed already: the attempt is all that the workflow has to make.
+    // The row has changed already: the workflow only has to make the attempt.
     const { events } = await world.temporal.client.workflow.getHandle(workflowId).fetchHistory();
     expect(events?.filter((event) => event.activityTaskFailedEventAttributes)).toEqual([]);
 
@@ -146,7 +147,7 @@ describe('the workflow of a delivery', () => {
         refused instanceof Error && String(refused.cause).includes('A reason is a text of at most 500 characters.')
       );
     });
-    // A wake that comes at the same moment takes nothing away from what an operator requests.
+    // A concurrent signal does not replace an operator's request.
     await Promise.all([handle.signal('deliveryChanged'), handle.signal('resend', 'at once')]);
     await settled(eventId, 9, 'FAILED');
     expect((await attemptsOf(id)).slice(6).map((one) => [one['source'], one['reason']])).toEqual([
@@ -161,7 +162,7 @@ describe('the workflow of a delivery', () => {
     const before = await settled(eventId, 1, 'RETRYING');
     const { workflowId } = before;
     const handle = world.temporal.client.workflow.getHandle(workflowId);
-    // After the first attempt it is only about to be started.
+    // After the first attempt the workflow has not started yet.
     await until('the workflow', async () => handle.describe().catch(() => null));
     await expect(handle.executeUpdate('resend', { args: [null] })).rejects.toMatchObject({
       cause: { message: expect.stringMatching(/^RETRYING: .* next attempt 20/) },
@@ -176,7 +177,7 @@ describe('the workflow of a delivery', () => {
     const eventId = await world.record(scope);
     const { workflowId, id } = await settled(eventId, 1, 'RETRYING');
     const handle = world.temporal.client.workflow.getHandle(workflowId);
-    // After the first attempt it is only about to be started.
+    // After the first attempt the workflow has not started yet.
     await until('the workflow', async () => handle.describe().catch(() => null));
     await handle.cancel();
     await settled(eventId, 1, 'FAILED');

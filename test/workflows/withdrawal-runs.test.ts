@@ -11,8 +11,9 @@ import { expectLedgerHolds } from '../support/ledger.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
 import { EVENTS_OF_A_RUN } from '../support/stack-facts.ts';
 import { skipTime, resultOf } from '../support/temporal.ts';
+import { until } from '../support/until.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
-import { createWorkerWorld, until, type WorkerWorld } from '../support/worker.ts';
+import { createWorkerWorld, type WorkerWorld } from '../support/worker.ts';
 
 const HOUR_MS = 3_600_000;
 let simulator: TestSimulator;
@@ -32,7 +33,7 @@ afterAll(async () => {
   await simulator.close();
 });
 
-/** Sent to a provider that never reports an outcome. */
+/** A withdrawal submitted to a provider that never reports an outcome. */
 async function sent(): Promise<{ id: string; workflowId: string }> {
   const clock = () => new Date();
   const http = createHttpClient();
@@ -70,7 +71,7 @@ test('a withdrawal pending for days continues as new runs, and the last one comp
   const { historyLength } = await client.workflow.getHandle(workflowId, first.runId).describe();
   expect(historyLength).toBeLessThan(EVENTS_OF_A_RUN + 30);
   expect(await readWithdrawal(world.db, id)).toMatchObject({ status: 'PENDING', stage: 'SUBMITTED' });
-  // All runs queried one order.
+  // All runs queried the same order.
   expect((await simulator.journal()).payouts).toMatchObject([{ withdrawalId: id, submissions: 1 }]);
 
   const resolution = {
@@ -80,7 +81,7 @@ test('a withdrawal pending for days continues as new runs, and the last one comp
     operatorId: 'opr_1',
   } as const;
   await world.runInTransaction(async (tx) => {
-    // Between two polls, and as if the last report had been unknown.
+    // Between two polls, after an unknown outcome.
     await tx.trx('withdrawal').where({ id }).update({ stage: 'UNKNOWN', leaseUntil: null });
     return resolveWithdrawal(tx, id, { ...resolution, at: new Date(Date.now() + 2 * HOUR_MS) });
   });

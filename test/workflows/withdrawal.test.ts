@@ -9,9 +9,10 @@ import { findRecoverableWithdrawals, withdrawalWorkflowId } from '../../src/with
 import { buildWorld, type World } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
-import { resultOf, skipTime, WAIT_MS } from '../support/temporal.ts';
+import { resultOf, skipTime } from '../support/temporal.ts';
+import { until, WAIT_MS } from '../support/until.ts';
 import { buildFreeMerchant, expectPaidOutOnce, fund } from '../support/withdrawals.ts';
-import { createWorkerWorld, until, type WorkerWorld } from '../support/worker.ts';
+import { createWorkerWorld, type WorkerWorld } from '../support/worker.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -26,7 +27,7 @@ const clock = () => new Date();
 
 beforeAll(async () => {
   simulator = await startTestSimulator();
-  // Nothing listens there: callbacks are lost, as while our API is unavailable.
+  // No server listens there: callbacks are lost, as while our API is unavailable.
   world = await createWorkerWorld({
     TASK_QUEUES: 'money',
     SIMULATOR_URL: simulator.url,
@@ -47,7 +48,7 @@ afterAll(async () => {
   await Promise.all([simulator.close(), http.close()]);
 });
 
-/** Requested as the API does it. An amount that ends in .14 waits for an operator. */
+/** Requests a withdrawal like the API. An amount that ends in .14 waits for an operator. */
 async function request(phone: string, amountSantim = 100_00n): Promise<{ id: string; workflowId: string }> {
   requests += 1;
   const findProvider = createFindProvider({ http, clock, simulatorUrl: simulator.url });
@@ -72,7 +73,7 @@ const result = async (workflowId: string) => {
   return resultOf(handle);
 };
 
-/** Lets the sandbox's own review decide. */
+/** Advances to the sandbox's automatic decision. */
 async function reviewed(workflowId: string): Promise<void> {
   await skipTime(world.temporal.client, workflowId, 6_000);
 }
@@ -150,7 +151,7 @@ test('a posting after an outage has an effective time after it, not when its act
   const sql = 'SELECT effective_at FROM ledger_journal WHERE posting_key = ?';
   const { rows: journals } = await world.db.knex().raw<{ rows: { effective_at: Date }[] }>(sql, [`ended:${id}`]);
   expect(journals).toHaveLength(1);
-  // The attempt that got through may have waited for the lock, a second at most.
+  // The successful attempt may have waited for the lock, for a second at most.
   expect(journals[0]?.effective_at.getTime()).toBeGreaterThan(overAt.getTime() - 1_500);
 });
 
@@ -174,20 +175,20 @@ test('a withdrawal whose workflow Temporal has lost is restarted by the recovery
     (await findRecoverableWithdrawals(world.db, { after: '', limit: 100, onlyPastDue: false })).some(
       (one) => one.id === id,
     );
-  // Temporal's list of workflows lags: what is younger than half a minute is not looked at.
+  // Temporal's list of workflows lags: the recovery skips rows younger than half a minute.
   expect(await isOpen()).toBe(false);
   await world
     .db('withdrawal')
     .where({ id })
     .update({ createdAt: new Date(Date.now() - 60_000) });
   expect(await isOpen()).toBe(true);
-  // After an absence all open rows are compared; else this one within the hour.
+  // After an outage all open rows are compared; otherwise this one within the hour.
   await rows(world.db, 'UPDATE workflow_recovery SET next_full_run_at = now()');
   const runs = async () => {
     const now = await handle.describe();
     return now.status.name === 'RUNNING' && now;
   };
-  // The recovery looks every 10 s.
+  // The recovery runs every 10 s.
   const after = await until('the workflow to run again', runs, 2 * WAIT_MS);
   expect(after.runId).not.toBe(before.runId);
   await world.runInTransaction((tx) => approveWithdrawal(tx, id, { operatorId: 'opr_1', at: clock() }));

@@ -7,12 +7,12 @@ import { processorMs } from '../cpu.ts';
 import { nowMs } from '../numbers.ts';
 
 /*
- * Starts workflows that do nothing, eagerly, in the process that runs them: the most this engine gives here.
+ * Starts empty workflows eagerly, in the process that runs them: the upper limit of the engine on this machine.
  * Arguments: Temporal's address, the process id of its server, how many, a file for the result.
  */
 const [address = '', serverPid, wanted, resultFile = ''] = process.argv.slice(2);
 const TASK_QUEUE = 'null';
-/** As many as our worker runs at once. */
+/** The concurrency of our worker. */
 const AT_ONCE = 40;
 const WARM_UP = 100;
 
@@ -57,5 +57,5 @@ await worker.runUntil(async () => {
   await writeFile(resultFile, JSON.stringify(result));
 });
 await connection.close();
-// Stays until it is stopped, as everything else that the bench starts.
+// Runs until it is stopped, like the other processes of the bench.
 setInterval(() => {}, 60_000);

@@ -1,4 +1,4 @@
-/** What the engine costs when there is nothing to do. */
+/** An empty workflow, for the cost of the engine alone. */
 export async function nothing(): Promise<string> {
   return 'done';
 }

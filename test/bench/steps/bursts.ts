@@ -1,15 +1,15 @@
 import { DELIVERED_BEFORE, ONE_LIVE_ROW, pastDeliveries } from '../history.ts';
 import { burstRow, measureBurst, type Burst, type Subject } from '../measure.ts';
 import { median } from '../numbers.ts';
-import { release, subjectOfOurs, subjectOfTwin } from '../subjects.ts';
+import { release, subjectOfOurs, subjectOfBaseline } from '../subjects.ts';
 import { inWorld, type Bench, type World } from '../world.ts';
 
-/** Until V8 has compiled what is hot, in each process measured; they also leave the dead rows of the first burst. */
+/** Warm-up bursts until V8 has compiled the hot code in each process; they also leave dead rows. */
 const WARM_UP = 2_000;
-/** Bursts of ours after which the twin has one. */
+/** The number of our bursts per burst of the baseline. */
 const TURN = 4;
 
-/** On what the bursts begin. Autovacuum is on, as it is by default. */
+/** The state of the statistics before the bursts. Autovacuum is on, as by default. */
 const TABLES = {
   bloated: {
     title: 'statistics of one live row and 2,000 dead ones, before each burst',
@@ -26,7 +26,10 @@ const TABLES = {
   },
 } as const;
 
-/** Bursts of 2,000 events, twelve in a row, in mode "failed": on bad statistics and on good, to few and to many. */
+/**
+ * Bursts of 2,000 events, twelve in succession, in mode "failed": with bad and good statistics, to few and to many
+ * subscriptions.
+ */
 export async function bursts(bench: Bench): Promise<void> {
   const count = bench.size(2_000, 200);
   const row = bench.sheet.table(`Bursts of ${count} test events published through the API, mode "failed"`);
@@ -34,14 +37,14 @@ export async function bursts(bench: Bench): Promise<void> {
   for (const [state, { title }] of Object.entries(TABLES)) {
     for (const subscriptions of [1, 10, 500]) {
       bench.say(`bursts, ${title}, to ${subscriptions} subscriptions`);
-      const [ours, twins] = await inWorld(bench, (world) =>
+      const [ours, baselines] = await inWorld(bench, (world) =>
         measureTurns(bench, world, { count, subscriptions, state: state as keyof typeof TABLES }),
       );
       row({ tables: state, subscriptions, who: 'Meskot', ...burstRow(ours) });
-      row({ tables: state, subscriptions, who: 'bare twin', ...burstRow(twins) });
+      row({ tables: state, subscriptions, who: 'bare baseline', ...burstRow(baselines) });
       const rateOf = (all: Burst[]): number => median(all.map((burst) => burst.perSecond));
       worst.cpu = Math.max(worst.cpu, median(ours.map((burst) => burst.cpu.total)));
-      worst.rate = Math.min(worst.rate, rateOf(ours) / rateOf(twins));
+      worst.rate = Math.min(worst.rate, rateOf(ours) / rateOf(baselines));
       worst.stall = Math.max(worst.stall, ...ours.map((burst) => burst.stallMs));
       bench.sheet.measured('burstCpu', worst.cpu);
       bench.sheet.measured('burstRate', worst.rate);
@@ -56,11 +59,11 @@ async function measureTurns(
   bench: Bench,
   world: World,
   { count, subscriptions, state }: Wanted,
-): Promise<[ours: Burst[], twins: Burst[]]> {
+): Promise<[ours: Burst[], baselines: Burst[]]> {
   const { prepare, beforeEach } = TABLES[state];
-  const [api, worker, twin] = [await world.startApi(), await world.startWorker(), await world.startTwin()];
+  const [api, worker, baseline] = [await world.startApi(), await world.startWorker(), await world.startBaseline()];
   const ours = (await subjectOfOurs(world, { api, count: subscriptions })).with('Meskot', worker);
-  const bare = await subjectOfTwin(world, { twin, count: subscriptions });
+  const bare = await subjectOfBaseline(world, { baseline, count: subscriptions });
   const measured: [Burst[], Burst[]] = [[], []];
   const burst = async (subject: Subject, into: Burst[]): Promise<void> => {
     await beforeEach(world);

@@ -5,7 +5,7 @@ import { inWorld, untilTrue, type Bench } from '../world.ts';
 
 const DRAINED_WITHIN_MS = 120_000;
 
-/** How much one healthy endpoint takes: what waits for it is drained by a worker that was frozen meanwhile. */
+/** The throughput of one healthy endpoint: a worker drains the deliveries that accumulated while it was frozen. */
 export async function endpoint(bench: Bench): Promise<void> {
   await inWorld(bench, async (world) => {
     const count = bench.size(5_000, 500);

@@ -14,7 +14,7 @@ const SUBSCRIPTIONS = 10;
 const BURSTS = 3;
 const NULL_WORKFLOWS = 400;
 
-/** What a workflow behind each delivery costs, beside none and beside a workflow that does nothing. */
+/** The cost of a workflow per delivery, compared with none and with an empty workflow. */
 export async function every(bench: Bench): Promise<void> {
   await inWorld(bench, (world) => measureAll(bench, world));
 }

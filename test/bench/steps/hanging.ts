@@ -7,10 +7,10 @@ import { inWorld, type Bench, type World } from '../world.ts';
 
 const GOOD_PER_SECOND = 50;
 const HANGING_PER_SECOND = 200;
-/** Longer than a send waits: by then as many hang as ever will. */
+/** Longer than the timeout of a send: the number of hanging requests is then at its maximum. */
 const LEAD_SECONDS = 8;
 
-/** A good endpoint alone, and beside endpoints that take requests and never answer: one, then 60 of them. */
+/** A healthy endpoint alone, and beside endpoints that never respond: one, then 60 of them. */
 export async function hanging(bench: Bench): Promise<void> {
   const row = bench.sheet.table(
     `A good endpoint at ${GOOD_PER_SECOND}/s, alone and beside hanging ones at ${HANGING_PER_SECOND}/s in all`,
@@ -31,7 +31,7 @@ async function measureBeside(bench: Bench, world: World, count: number) {
   const { ground, size } = bench;
   const [api, worker] = [await world.startApi(), await world.startWorker()];
   const ours = await subjectOfOurs(world, { api, count: 1 });
-  // What hangs is never quiet.
+  // Hanging endpoints never become idle.
   const good: Subject = { ...ours.with('a good endpoint', worker), isQuiet: 'true' };
   const bad = await startHangingReceiver();
   const flood = publishTo(api.origin, await subscribe({ ...world, ...api }, { count, url: bad.url }));
@@ -42,7 +42,7 @@ async function measureBeside(bench: Bench, world: World, count: number) {
     await measureBurst(ground, good, size(2_000, 200));
     const alone = await measureSteady(ground, good, rate);
     const flooding = flood.steady(HANGING_PER_SECOND, LEAD_SECONDS + rate.seconds);
-    // Told below, when it is awaited.
+    // Reported below, when it is awaited.
     flooding.catch(() => {});
     await sleep(LEAD_SECONDS * 1_000);
     const beside = await measureSteady(ground, good, rate);

@@ -2,20 +2,21 @@ import { randomUUID } from 'node:crypto';
 
 import { Pool } from 'undici';
 
-import { nowMs, until } from '../numbers.ts';
+import { until } from '../../support/until.ts';
+import { nowMs } from '../numbers.ts';
 import { startReceiver, type Receiver } from '../receiver.ts';
 import { headersOf, subscribe, type Subscription } from '../subjects.ts';
 import { inWorld, type Bench, type World } from '../world.ts';
 
 const SUBSCRIPTIONS = 10;
 const CONNECTIONS = 16;
-/** Each so manyth call is repeated although it was answered, as clients do that lost an answer. */
+/** Every n-th call is repeated after its response, as by clients that lost a response. */
 const REPEATED = 10;
 const ARRIVED_WITHIN_MS = 90_000;
 const ANSWERED_WITHIN_MS = 10_000;
 const AGAIN_MS = 50;
 
-/** kill -9 in a burst whose calls are repeated, with their Idempotency-Key, until they are answered. */
+/** kill -9 in a burst; the calls are repeated with their Idempotency-Key until they succeed. */
 export async function kills(bench: Bench): Promise<void> {
   const count = bench.size(2_000, 400);
   const row = bench.sheet.table(`kill -9 in a burst of ${count}, published with idempotent repeats`);
@@ -39,20 +40,20 @@ async function killOne(world: World, { killed, count }: { killed: 'worker' | 'ap
   const subscriptions = await subscribe({ ...world, ...api }, { count: SUBSCRIPTIONS, url: receiver.url });
   try {
     const publishing = publishOnce(api.origin, { subscriptions, count });
-    // Told below, when it is awaited.
+    // Reported below, when it is awaited.
     publishing.catch(() => {});
     await until('a third of the burst', () => receiver.arrivals.size >= count / 3, ARRIVED_WITHIN_MS);
     const victim = killed === 'api' ? api : worker;
     victim.kill();
     const restartMs = nowMs();
-    const [{ eventIds, otherAnswers, endMs }] = await Promise.all([
+    const [{ eventIds, changedResponses, endMs }] = await Promise.all([
       publishing,
       killed === 'api' ? world.startApi() : world.startWorker(),
     ]);
     await allArrived(receiver, eventIds);
     return {
       published: eventIds.size,
-      lost: [...eventIds].filter((id) => !receiver.arrivals.has(id)).length + otherAnswers,
+      lost: [...eventIds].filter((id) => !receiver.arrivals.has(id)).length + changedResponses,
       duplicates: receiver.duplicates(),
       'publishing went on, s': (endMs - restartMs) / 1_000,
       'restart to last, s': (Math.max(...receiver.arrivals.values()) - restartMs) / 1_000,
@@ -62,30 +63,30 @@ async function killOne(world: World, { killed, count }: { killed: 'worker' | 'ap
   }
 }
 
-/** Waits for all, and then a moment for those that come twice; what does not come is counted as lost. */
+/** Waits for all events, and then for late duplicates; missing events count as lost. */
 async function allArrived({ arrivals }: Receiver, eventIds: ReadonlySet<string>): Promise<void> {
   const isAll = () => [...eventIds].every((id) => arrivals.has(id));
   await until('all events', isAll, ARRIVED_WITHIN_MS).catch(() => {});
   await new Promise((resolve) => setTimeout(resolve, 2_000));
 }
 
-/** Each event by a key of its own, asked until it is answered; every tenth once more. */
+/** Publishes each event with a key of its own until it succeeds; every tenth once more. */
 async function publishOnce(
   origin: string,
   { subscriptions, count }: { subscriptions: readonly Subscription[]; count: number },
-): Promise<{ eventIds: Set<string>; otherAnswers: number; endMs: number }> {
+): Promise<{ eventIds: Set<string>; changedResponses: number; endMs: number }> {
   const pool = new Pool(origin, { connections: CONNECTIONS, headersTimeout: ANSWERED_WITHIN_MS });
   const eventIds = new Set<string>();
-  let otherAnswers = 0;
+  let changedResponses = 0;
   const publish = async (number: number): Promise<void> => {
     const { subscriptionId, key } = subscriptions[number % subscriptions.length]!;
     const path = `/api/checkout/webhooks/subscriptions/${subscriptionId}/test`;
     const headers = { ...headersOf(key), 'idempotency-key': randomUUID() };
-    const ask = async (): Promise<string> => askUntilAnswered(pool, { path, headers });
-    const eventId = await ask();
+    const publish = async (): Promise<string> => postUntilAccepted(pool, { path, headers });
+    const eventId = await publish();
     eventIds.add(eventId);
-    // Another event behind a repeat means that the first one was not what was promised.
-    if (number % REPEATED === 0 && (await ask()) !== eventId) otherAnswers += 1;
+    // Another event id in a repeat means that the first response was wrong.
+    if (number % REPEATED === 0 && (await publish()) !== eventId) changedResponses += 1;
   };
   let next = 0;
   const publishOn = async (): Promise<void> => {
@@ -94,22 +95,22 @@ async function publishOnce(
   await Promise.all(Array.from({ length: CONNECTIONS }, publishOn));
   const endMs = nowMs();
   await pool.close();
-  return { eventIds, otherAnswers, endMs };
+  return { eventIds, changedResponses, endMs };
 }
 
-async function askUntilAnswered(
+async function postUntilAccepted(
   pool: Pool,
   { path, headers }: { path: string; headers: Record<string, string> },
 ): Promise<string> {
   for (const deadlineMs = Date.now() + ARRIVED_WITHIN_MS; ;) {
-    const answer = await pool.request({ method: 'POST', path, headers, body: '{}' }).catch(() => null);
-    const words = (await answer?.body.text().catch(() => '')) ?? '';
-    if (answer?.statusCode === 202 && words !== '') {
+    const response = await pool.request({ method: 'POST', path, headers, body: '{}' }).catch(() => null);
+    const words = (await response?.body.text().catch(() => '')) ?? '';
+    if (response?.statusCode === 202 && words !== '') {
       return (JSON.parse(words) as { data: { eventId: string } }).data.eventId;
     }
-    // In the making by the call that was lost, or away: asked again. Everything else is a refusal.
-    if (answer && answer.statusCode < 500 && ![202, 409].includes(answer.statusCode)) throw new Error(words);
-    if (Date.now() > deadlineMs) throw new Error(`${path} was not answered: ${words}`);
+    // In progress in the lost call, or unavailable: repeated. Any other error throws.
+    if (response && response.statusCode < 500 && ![202, 409].includes(response.statusCode)) throw new Error(words);
+    if (Date.now() > deadlineMs) throw new Error(`${path} had no successful response: ${words}`);
     await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
   }
 }

@@ -3,7 +3,7 @@ import { pastTransactions, TRANSACTIONS } from '../history.ts';
 import { costRow, costsInTurns, type Side } from '../in-turns.ts';
 import { inWorld, type Bench } from '../world.ts';
 
-/** The list of 50 with the exact total of all, beside the bare twin. */
+/** The list of 50 with its exact total, compared with the baseline. */
 export async function lists(bench: Bench): Promise<void> {
   await inWorld(bench, async (world) => {
     const { merchantId, key } = await world.newMerchant();
@@ -19,15 +19,15 @@ export async function lists(bench: Bench): Promise<void> {
       request: get(`${path}?${query}`, { 'x-api-key': key }),
     };
     const bare: Side = {
-      who: 'bare twin',
-      server: await world.startTwin(),
+      who: 'bare baseline',
+      server: await world.startBaseline(),
       status: 200,
       request: get(`/list?${query}&merchantId=${merchantId}`, {}),
     };
-    const [cost, twins] = await costsInTurns(bench, [ours, bare], bench.size(400, 100));
+    const [cost, baselines] = await costsInTurns(bench, [ours, bare], bench.size(400, 100));
     const row = bench.sheet.table(`List of 50 transactions with the exact total of ${TRANSACTIONS}`);
     row(costRow(ours, cost));
-    row(costRow(bare, twins));
-    bench.sheet.measured('list', cost.total / twins.total);
+    row(costRow(bare, baselines));
+    bench.sheet.measured('list', cost.total / baselines.total);
   });
 }

@@ -12,10 +12,13 @@ import { inWorld, untilTrue, type Bench, type World } from '../world.ts';
 const CUSTOMERS_AT_ONCE = 16;
 const PHONE = '0911000001';
 const ARRIVED_WITHIN_MS = 180_000;
-/** After it has started, until it is idle. */
+/** The time after its start until it is idle. */
 const SETTLE_MS = 10_000;
 
-/** The whole job, session to webhook, in mode "failed": what a payment costs, also in the minute after, and what idling does. */
+/**
+ * The complete payment, session to webhook, in mode "failed": its cost, also in the minute afterwards, and the cost of
+ * idling.
+ */
 export async function payments(bench: Bench): Promise<void> {
   await inWorld(bench, (world) => measureAll(bench, world));
 }
@@ -55,7 +58,7 @@ async function measureAll(bench: Bench, world: World): Promise<void> {
     const row = sheet.table(`${count} payments, session to webhook, mode "failed": CPU ms each`);
     bench.say(`${count} payments`);
     await pay(size(400, 20));
-    // What the first ones leave behind is not counted as that of the others.
+    // Remaining work of the warm-up is excluded.
     await sleep(size(30, 5) * 1_000);
     const startMs = nowMs();
     const paying = await measureEach(roles, () => pay(count));
@@ -74,7 +77,7 @@ async function measureAll(bench: Bench, world: World): Promise<void> {
 
 type Spent = Record<'api' | 'worker' | 'PostgreSQL' | 'Temporal' | 'simulator', number>;
 
-/** The simulator stands for the providers: it is nobody's cost here. */
+/** The simulator replaces the providers: its cost is excluded. */
 const totalOf = ({ api, worker, PostgreSQL, Temporal }: Spent): number => api + worker + PostgreSQL + Temporal;
 
 function shares(all: Spent, shareOf: (ms: number) => number): Record<string, number> {
@@ -85,9 +88,9 @@ function shares(all: Spent, shareOf: (ms: number) => number): Record<string, num
 async function payMany(origin: string, { key, count }: { key: string; count: number }): Promise<void> {
   const pool = new Pool(origin, { connections: CUSTOMERS_AT_ONCE });
   const post = async (path: string, body: object): Promise<{ sessionId: string }> => {
-    const answer = await pool.request({ method: 'POST', path, headers: headersOf(key), body: JSON.stringify(body) });
-    const text = await answer.body.text();
-    if (answer.statusCode >= 300) throw new Error(`${path} answered ${answer.statusCode}: ${text}`);
+    const response = await pool.request({ method: 'POST', path, headers: headersOf(key), body: JSON.stringify(body) });
+    const text = await response.body.text();
+    if (response.statusCode >= 300) throw new Error(`${path} responded with ${response.statusCode}: ${text}`);
     return (JSON.parse(text) as { data: { sessionId: string } }).data;
   };
   let left = count;

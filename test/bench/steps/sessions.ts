@@ -5,12 +5,12 @@ import { costRow, costsInTurns, type Side } from '../in-turns.ts';
 import { headersOf } from '../subjects.ts';
 import { inWorld, type Bench } from '../world.ts';
 
-/** Creating a session, with and without an Idempotency-Key, beside a bare INSERT behind node:http. */
+/** Creating a session, with and without an Idempotency-Key, compared with a bare INSERT behind node:http. */
 export async function sessions(bench: Bench): Promise<void> {
   await inWorld(bench, async (world) => {
     const { merchantId, key } = await world.newMerchant();
     await world.asOwner(pastTransactions(merchantId), 'VACUUM ANALYZE');
-    const [api, twin] = [await world.startApi(), await world.startTwin()];
+    const [api, baseline] = [await world.startApi(), await world.startBaseline()];
     const body = (): string => JSON.stringify({ checkoutOrderNo: randomUUID(), amount: 100.5, currency: 'ETB' });
     const post = (path: string, headers: () => Record<string, string>) => ({
       status: 201,
@@ -25,7 +25,7 @@ export async function sessions(bench: Bench): Promise<void> {
         server: api,
         ...post(path, () => ({ ...own, 'idempotency-key': randomUUID() })),
       },
-      { who: 'bare INSERT', server: twin, ...post('/sessions', () => ({ 'content-type': 'application/json' })) },
+      { who: 'bare INSERT', server: baseline, ...post('/sessions', () => ({ 'content-type': 'application/json' })) },
     ] as const satisfies Side[];
     const costs = await costsInTurns(bench, sides, bench.size(1_000, 200));
     const row = bench.sheet.table('Create a session');

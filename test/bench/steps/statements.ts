@@ -4,13 +4,13 @@ import {
   countCreateSession,
   countCreateWithdrawal,
   countDelivery,
-  type Asked,
+  type StatementCount,
 } from '../counts.ts';
 import type { GoalName } from '../goals.ts';
 import type { Row } from '../sheet.ts';
 import type { Bench } from '../world.ts';
 
-/** Statements as exact counts, each in a database of its own: what one leaves waiting, the next one would deliver. */
+/** Exact numbers of statements, each in a database of its own: a delivery left by one would be sent by the next. */
 export async function statements({ ground, sheet }: Bench): Promise<void> {
   const row = sheet.table('Statements, BEGIN and COMMIT not counted');
   const inFreshDatabase = async <T>(count: (db: Database) => Promise<T>): Promise<T> => {
@@ -22,7 +22,7 @@ export async function statements({ ground, sheet }: Bench): Promise<void> {
       await db.destroy();
     }
   };
-  const note = (operation: string, goal: GoalName, { statements: { length } }: Asked): Row => {
+  const note = (operation: string, goal: GoalName, { statements: { length } }: StatementCount): Row => {
     sheet.measured(goal, length);
     return { operation, statements: length };
   };
@@ -34,8 +34,8 @@ export async function statements({ ground, sheet }: Bench): Promise<void> {
   const withdrawal = await inFreshDatabase(countCreateWithdrawal);
   row(note('create withdrawal', 'createWithdrawalStatements', withdrawal));
   for (const mode of ['failed', 'every'] as const) {
-    const asked = await inFreshDatabase((db) => countDelivery(db, mode));
-    const looks = `and ${asked.emptyLooks} looks for more that found nothing`;
-    row({ ...note(`first-try delivery, mode "${mode}"`, 'deliveryStatements', asked), ' ': looks });
+    const count = await inFreshDatabase((db) => countDelivery(db, mode));
+    const claims = `and ${count.emptyClaims} claims without a row`;
+    row({ ...note(`first-try delivery, mode "${mode}"`, 'deliveryStatements', count), ' ': claims });
   }
 }

@@ -1,10 +1,10 @@
 import { measureBurst, measureSteady, steadyRow, type Rate, type Steady, type Subject } from '../measure.ts';
-import { release, subjectOfOurs, subjectOfTwin } from '../subjects.ts';
+import { release, subjectOfOurs, subjectOfBaseline } from '../subjects.ts';
 import { inWorld, type Bench, type World } from '../world.ts';
 
 const SUBSCRIPTIONS = 10;
 
-/** From commit to arrival at steady rates, in both modes, beside the bare twin. */
+/** The time from commit to arrival at steady rates, in both modes, compared with the baseline. */
 export async function steady(bench: Bench): Promise<void> {
   await inWorld(bench, (world) => measureAll(bench, world));
 }
@@ -12,9 +12,9 @@ export async function steady(bench: Bench): Promise<void> {
 async function measureAll(bench: Bench, world: World): Promise<void> {
   const { sheet, size } = bench;
   const row = sheet.table('Test events at a steady rate: commit to arrival');
-  const [api, twin] = [await world.startApi(), await world.startTwin()];
+  const [api, baseline] = [await world.startApi(), await world.startBaseline()];
   const ours = await subjectOfOurs(world, { api, count: SUBSCRIPTIONS });
-  const bare = await subjectOfTwin(world, { twin, count: SUBSCRIPTIONS });
+  const bare = await subjectOfBaseline(world, { baseline, count: SUBSCRIPTIONS });
   const at = async (subject: Subject, perSecond: number): Promise<Steady> => {
     const rate: Rate = { perSecond, seconds: size(20, 4) };
     bench.say(`${subject.name} at ${perSecond}/s, ${rate.seconds} s`);
@@ -36,9 +36,9 @@ async function measureAll(bench: Bench, world: World): Promise<void> {
   };
   try {
     const failed = await inMode('failed');
-    const [twins] = await both(bare);
+    const [baselines] = await both(bare);
     sheet.measured('failedP50', failed[0].p50);
-    sheet.measured('failedP99', failed[0].p99 / twins.p99);
+    sheet.measured('failedP99', failed[0].p99 / baselines.p99);
     const every = await inMode('every');
     sheet.measured('everyP50', every[0].p50 / failed[0].p50);
     sheet.measured('everyP99', every[0].p99 / failed[0].p99);

@@ -134,7 +134,7 @@ describe('counting business days', () => {
     expect(addBusinessDays(ethiopia, '2026-11-20', 1).date).toBe('2026-11-23');
   });
 
-  test.each([0, -1, 1.5, Number.NaN])('by %d throws', (n) => {
+  test.each([0, -1, 1.5, Number.NaN])('adding %d business days throws', (n) => {
     expect(() => addBusinessDays(ethiopia, '2026-11-20', n)).toThrow('count must be a whole number from 1');
   });
 

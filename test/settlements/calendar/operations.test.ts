@@ -149,7 +149,7 @@ describe('invalid input is rejected with a sentence and changes nothing', () => 
     ['confirmed must be true or false, got "yes"', { confirmed: 'yes' }],
     ['active must be true or false, got 1', { active: 1 }],
     ['date must be a date as YYYY-MM-DD, got 5; kind must be closed or memorial, got null', { date: 5, kind: null }],
-  ])('%s', async (sentence, wrong) => {
+  ])('the message is: %s', async (sentence, wrong) => {
     const rowsBefore = await before();
     const refused = { code: 'VALIDATION_ERROR', message: expect.stringContaining(sentence) };
     await expect(add(wrong as Partial<NewHoliday>)).rejects.toMatchObject(refused);
