@@ -7,19 +7,11 @@ const PROJECT = resolve(import.meta.dirname, '..');
 
 /** Which room owns which tables and views: it alone writes them, and those above it may read them. */
 const OWNERS: Readonly<Record<string, readonly string[]>> = {
+  lib: ['timeline'],
   outbox: ['outbox', 'workflow_recovery'],
   http: ['idempotency_key'],
   access: ['api_key', 'operator', 'operator_key', 'operator_audit'],
-  merchants: [
-    'merchant',
-    'channel',
-    'merchant_channel',
-    'limit_rule',
-    'kyc_application',
-    'kyc_document',
-    'kyc_tier',
-    'kyc_timeline',
-  ],
+  merchants: ['merchant', 'channel', 'merchant_channel', 'limit_rule', 'kyc_application', 'kyc_document', 'kyc_tier'],
   providers: ['provider_callback'],
   ledger: ['external_reference', 'fee_rule', 'ledger_account', 'ledger_balance', 'ledger_entry', 'ledger_journal'],
   webhooks: [
@@ -31,16 +23,9 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
     'webhook_resend_job',
     'webhook_subscription',
   ],
-  payments: ['checkout_session', 'payment_attempt', 'transaction', 'transaction_timeline'],
-  withdrawals: [
-    'payout_case',
-    'review_policy',
-    'withdrawal',
-    'withdrawal_approval',
-    'withdrawal_resolution',
-    'withdrawal_timeline',
-  ],
-  settlements: ['bank_account', 'holiday', 'settlement', 'settlement_limit', 'settlement_timeline'],
+  payments: ['checkout_session', 'payment_attempt', 'transaction'],
+  withdrawals: ['payout_case', 'review_policy', 'withdrawal', 'withdrawal_approval', 'withdrawal_resolution'],
+  settlements: ['bank_account', 'holiday', 'settlement', 'settlement_limit'],
   reconciliation: [
     'bank_receipt',
     'current_statement_row',
@@ -59,7 +44,7 @@ const heightOf = (room: string): number => ORDER.findIndex((rooms) => rooms.incl
 /** Words of SQL that a table's name follows, in the case that statements are written in. */
 const READS = /\b(?:FROM|JOIN)\s+(?:ONLY\s+)?([a-z_]+)/g;
 const WRITES = /\b(?:INSERT INTO|UPDATE|DELETE FROM|TRUNCATE)\s+([a-z_]+)/g;
-/** Knex's builder, by which a room writes its own tables: `trx('settlementTimeline')`. */
+/** Knex's builder, by which a room writes its own tables: `trx('bankAccount')`. */
 const BUILDS = /\b(?:db|trx)(?:<\w+>)?\('([a-zA-Z]+)'\)/g;
 
 type Access = { file: string; table: string; write: boolean };

@@ -21,7 +21,7 @@ const SECOND = `second AS MATERIALIZED (
          sum(CAST(l.detail ->> 'feeSantim' AS bigint))::bigint AS fee_santim,
          sum(CAST(l.detail ->> 'feeTaxSantim' AS bigint))::bigint AS fee_tax_santim
   FROM payment_attempt a
-  JOIN transaction_timeline l ON l.transaction_id = a.transaction_id AND l.kind = 'payment.accepted'
+  JOIN timeline l ON l.resource_id = a.transaction_id AND l.kind = 'payment.accepted'
     AND l.detail ->> 'attemptId' = a.id
   WHERE a.status = 'DUPLICATE' AND a.hold_resolution = 'ACCEPTED' AND a.merchant_id = :merchantId AND a.environment = :environment
   GROUP BY a.transaction_id)`;

@@ -7,10 +7,11 @@ import { isoOrNull } from '../lib/dates.ts';
 import type { Knex, Queryable } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
 import { scopeOf } from '../lib/scope.ts';
+import { readTimeline } from '../lib/timeline.ts';
 import { readMerchant } from '../merchants/operations.ts';
 import { acceptHeldPayment, returnHeldPayment, type HeldDecision } from './holds.ts';
 import { presentTransaction } from './present.ts';
-import { isAcceptable, isUndecided, listPayments, readTimeline, readTransaction, type Payment } from './queries.ts';
+import { isAcceptable, isUndecided, listPayments, readTransaction, type Payment } from './queries.ts';
 import * as schema from './transaction-schema.ts';
 
 type Deps = { db: Knex; clock: Clock };
@@ -125,7 +126,7 @@ async function readDetail(db: Queryable, transactionId: string) {
     merchantName: merchant.name,
     uncertain: row.needsReconciliation,
     payments: payments.map((payment) => presentAttempt(row.id, payment)),
-    timeline: timeline.map(({ occurredAt, kind, detail }) => ({ at: occurredAt.toISOString(), kind, detail })),
+    timeline,
     decisions: decisions.map(presentAudit),
   };
 }

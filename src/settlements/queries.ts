@@ -9,7 +9,6 @@ import type { DayRange, Page } from '../lib/pagination.ts';
 import { scopeOf, type Environment, type MerchantScope } from '../lib/scope.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import type { SkippedDay } from './calendar/business-days.ts';
-import type { TimelineKind } from './schema.ts';
 import type { SettlementStatus } from './states.ts';
 
 /** What a request for a settlement writes. Dates are days in Addis Ababa, YYYY-MM-DD. */
@@ -91,17 +90,6 @@ export function overdueFrom({ expectedUntil }: Pick<SettlementRow, 'expectedUnti
 export function toPayout(row: SettlementRow): Payout & { type: 'settlement' } {
   const { id, amountSantim, feeSantim, feeTaxSantim } = row;
   return { ...scopeOf(row), type: 'settlement', id, amountSantim, feeSantim, feeTaxSantim };
-}
-
-export type TimelineRow = { occurredAt: Date; kind: TimelineKind; detail: Record<string, unknown> };
-
-/** The timeline of a settlement, oldest first. */
-export async function readTimeline(db: Queryable, settlementId: string): Promise<TimelineRow[]> {
-  return rows<TimelineRow>(
-    db,
-    'SELECT occurred_at, kind, detail FROM settlement_timeline WHERE settlement_id = :settlementId ORDER BY id',
-    { settlementId },
-  );
 }
 
 /** Filters of the list; null and undefined do not narrow it. */

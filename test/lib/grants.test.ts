@@ -82,10 +82,7 @@ test('functions that run as the owner look names up in our schema first and in t
 
 describe('the application', () => {
   test.each([
-    'kyc_timeline',
-    'settlement_timeline',
-    'transaction_timeline',
-    'withdrawal_timeline',
+    'timeline',
     'withdrawal_approval',
     'operator_audit',
     'webhook_event',
