@@ -1,6 +1,6 @@
-import { createPayoutExport, type ExportedPayout } from '../ledger/payout-export.ts';
+import { createPayoutExport, type ExportedPayout } from '../ledger/payout-list.ts';
 import { maskedInSql } from '../lib/mask.ts';
-import { settlementConditions, type SettlementFilter, type SettlementRow } from './queries.ts';
+import type { SettlementFilter, SettlementRow } from './queries.ts';
 import type { SettlementStatus } from './states.ts';
 
 /** A settlement as reports list it; `accountNumber` has only the last four digits. */
@@ -14,5 +14,5 @@ export const settlementExport = createPayoutExport<SettlementFilter, SettlementR
   isPaid: `status = 'COMPLETED'`,
   isOpen: `status IN ('REQUESTED', 'APPROVED', 'PROCESSING')`,
   paid: 'amount_santim',
-  conditionsOf: settlementConditions,
+  reference: 'bank_reference',
 });

@@ -1,7 +1,7 @@
-import { createPayoutExport, type ExportedPayout } from '../ledger/payout-export.ts';
+import { createPayoutExport, type ExportedPayout } from '../ledger/payout-list.ts';
 import { maskedInSql } from '../lib/mask.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
-import { withdrawalConditions, type WithdrawalFilter, type WithdrawalRow } from './queries.ts';
+import type { WithdrawalFilter, WithdrawalRow } from './queries.ts';
 import type { WithdrawalStatus } from './states.ts';
 
 type Columns = Pick<
@@ -41,5 +41,5 @@ export const withdrawalExport = createPayoutExport<
   isPaid: `status = 'SUCCESS'`,
   isOpen: `status = 'PENDING'`,
   paid: 'coalesce(paid_santim, amount_santim)',
-  conditionsOf: withdrawalConditions,
+  reference: 'provider_reference',
 });

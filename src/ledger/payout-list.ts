@@ -1,6 +1,8 @@
 import { rows, type Queryable } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
-import { countUpTo, readNewest, type Listed, type ListPart } from '../lib/paginate-newest.ts';
+import { countUpTo, readNewest, type ListPart } from '../lib/paginate-newest.ts';
+import type { DayRange } from '../lib/pagination.ts';
+import type { Environment, MerchantScope } from '../lib/scope.ts';
 
 /** The posted amounts of a payout that are still in effect: without released and reversed ones. */
 type PayoutTotals<Amount = Santim> = {
@@ -21,31 +23,63 @@ export type ExportedPayout<Columns> = Omit<Columns, keyof PayoutTotals> &
 /** Payouts of one status (and channel), counted and added up. */
 type PayoutGroup<By> = By & PayoutTotals & { count: number; amountSantim: Santim };
 
-/** In SQL: a table of payouts, its columns for reports, those to group by, two conditions and the paid amount. */
-type Exported<Filter> = {
+/** Filters of a merchant's list; null and undefined do not narrow it. */
+export type PayoutFilter<Status> = MerchantScope & {
+  range: DayRange;
+  statuses: Status[] | null;
+  /** Our id, the merchant's requestId, or the reference of the provider or the bank, whole. */
+  search?: string | undefined;
+};
+
+/** Filters for operators: all merchants and both environments, unless one is given. */
+export type AllPayouts<Filter extends MerchantScope> = Omit<Filter, keyof MerchantScope> & {
+  merchantId?: string | undefined;
+  environment?: Environment | undefined;
+};
+
+type AnyFilter = AllPayouts<PayoutFilter<string>> & { channel?: string | null | undefined };
+type Reference = 'provider_reference' | 'bank_reference';
+
+/** The SQL conditions of the filters that are set, and their values. `reference`: the column that is searched. */
+export function payoutConditions(filter: AnyFilter, reference: Reference) {
+  const { merchantId, environment, range, statuses, channel, search } = filter;
+  const conditions = [
+    'requested_at >= :from AND requested_at < :until',
+    ...(merchantId === undefined ? [] : ['merchant_id = :merchantId']),
+    ...(environment === undefined ? [] : ['environment = :environment']),
+    ...(statuses ? ['status = ANY (:statuses)'] : []),
+    ...(channel ? ['channel = :channel'] : []),
+    ...(search ? [`(id = :search OR request_id = :search OR ${reference} = :search)`] : []),
+  ];
+  const values = { merchantId, environment, from: range.from, until: range.until, statuses, channel, search };
+  return { where: conditions.join(' AND '), values };
+}
+
+/** In SQL: a table of payouts, its columns for reports, those to group by, two conditions, the paid amount, and the reference. */
+type Exported = {
   table: 'withdrawal' | 'settlement';
   columns: string;
   groupBy: string;
   isPaid: string;
   isOpen: string;
   paid: string;
-  conditionsOf: (filter: Filter) => Pick<Listed, 'where' | 'values'>;
+  reference: Reference;
 };
 
 /** Reads, counts and adds up the payouts of a list of the API, under its filters and in its order, for reports. */
-export function createPayoutExport<Filter, Columns, By>(exported: Exported<Filter>) {
-  const { table, groupBy, conditionsOf } = exported;
+export function createPayoutExport<Filter extends AnyFilter, Columns, By>(exported: Exported) {
+  const { table, groupBy, reference } = exported;
   const totals = payoutTotals(exported);
   return {
     read: async (db: Queryable, filter: Filter, part: ListPart): Promise<ExportedPayout<Columns>[]> => {
       const columns = `${exported.columns}, ${totals.columns}`;
-      return readNewest(db, { columns, table, time: 'requested_at', ...conditionsOf(filter) }, part);
+      return readNewest(db, { columns, table, time: 'requested_at', ...payoutConditions(filter, reference) }, part);
     },
     /** Counts up to `most`. */
     count: async (db: Queryable, filter: Filter, most: number): Promise<number> =>
-      countUpTo(db, { table, ...conditionsOf(filter) }, most),
+      countUpTo(db, { table, ...payoutConditions(filter, reference) }, most),
     group: async (db: Queryable, filter: Filter): Promise<PayoutGroup<By>[]> => {
-      const { where, values } = conditionsOf(filter);
+      const { where, values } = payoutConditions(filter, reference);
       return rows<PayoutGroup<By>>(
         db,
         `SELECT ${groupBy}, count(*)::int AS count, sum(amount_santim)::bigint AS amount_santim, ${totals.sums}
@@ -57,7 +91,7 @@ export function createPayoutExport<Filter, Columns, By>(exported: Exported<Filte
 }
 
 /** {@link PayoutTotals} in SQL: as columns of a row, and as sums. */
-function payoutTotals({ isPaid, isOpen, paid }: Pick<Exported<never>, 'isPaid' | 'isOpen' | 'paid'>) {
+function payoutTotals({ isPaid, isOpen, paid }: Pick<Exported, 'isPaid' | 'isOpen' | 'paid'>) {
   const ofPaid = (santim: string): string => `CASE WHEN ${isPaid} THEN ${santim} END`;
   const booked = Object.entries({
     paid_santim: ofPaid(paid),
