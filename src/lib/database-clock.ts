@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts';
-import { rows, type Knex } from './db.ts';
+import { type Database, rows } from './db.ts';
 import type { Logger } from './log.ts';
 
 const QUERY_EVERY_MS = 5_000;
@@ -34,7 +34,7 @@ type Estimate = { atMs: number; databaseMs: number; errorMs: number };
  * What is due, and when it expires, does not depend on which process decides it, nor on a clock that is wrong or set while
  * the process runs. Warns when the process's own clock is a second off.
  */
-export function createDatabaseClock(db: Knex, options: DatabaseClockOptions): DatabaseClock {
+export function createDatabaseClock(db: Database, options: DatabaseClockOptions): DatabaseClock {
   const processClock = options.processClock ?? (() => new Date());
   let estimate: Estimate | null = null;
   let [latestMs, warnedAtMs, stopped] = [0, -Infinity, false];
@@ -83,7 +83,7 @@ export function createDatabaseClock(db: Knex, options: DatabaseClockOptions): Da
   };
 }
 
-async function readDatabaseTime(db: Knex): Promise<Estimate> {
+async function readDatabaseTime(db: Database): Promise<Estimate> {
   const requestedMs = performance.now();
   const sql = 'SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS float8) AS ms';
   const [row] = await rows<{ ms: number }>(db, sql);
