@@ -7,6 +7,7 @@ const PROJECT = resolve(import.meta.dirname, '..');
 
 /** The folder that owns each table and view: only it writes them, and folders above it may read them. */
 const OWNERS: Readonly<Record<string, readonly string[]>> = {
+  lib: ['timeline'],
   outbox: ['outbox', 'workflow_recovery'],
   http: ['idempotency_key'],
   access: ['api_key', 'invitation', 'operator', 'operator_key', 'operator_audit', 'proposal'],
@@ -18,7 +19,6 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
     'kyc_application',
     'kyc_document',
     'kyc_tier',
-    'kyc_timeline',
     'review_policy',
   ],
   providers: ['provider_callback'],
@@ -32,9 +32,9 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
     'webhook_resend_job',
     'webhook_subscription',
   ],
-  payments: ['checkout_session', 'payment_attempt', 'transaction', 'transaction_timeline'],
-  withdrawals: ['payout_case', 'withdrawal', 'withdrawal_approval', 'withdrawal_resolution', 'withdrawal_timeline'],
-  settlements: ['bank_account', 'holiday', 'settlement', 'settlement_limit', 'settlement_timeline'],
+  payments: ['checkout_session', 'payment_attempt', 'transaction'],
+  withdrawals: ['payout_case', 'withdrawal', 'withdrawal_approval', 'withdrawal_resolution'],
+  settlements: ['bank_account', 'holiday', 'settlement', 'settlement_limit'],
   reconciliation: [
     'bank_receipt',
     'current_statement_row',
@@ -53,7 +53,7 @@ const heightOf = (room: string): number => ORDER.findIndex((rooms) => rooms.incl
 /** SQL keywords before a table name, in their usual case. */
 const READS = /\b(?:FROM|JOIN)\s+(?:ONLY\s+)?([a-z_]+)/g;
 const WRITES = /\b(?:INSERT INTO|UPDATE|DELETE FROM|TRUNCATE)\s+([a-z_]+)/g;
-/** Knex's builder, by which a room writes its own tables: `trx('settlementTimeline')`. */
+/** Knex's builder, by which a room writes its own tables: `trx('bankAccount')`. */
 const BUILDS = /\b(?:db|trx)(?:<\w+>)?\('([a-zA-Z]+)'\)/g;
 
 type Access = { file: string; table: string; write: boolean };

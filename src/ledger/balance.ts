@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type Queryable, rows, type Trx } from '../lib/db.ts';
 import { instant } from '../lib/fields.ts';
 import { toBirr, type Santim } from '../lib/money.ts';
+import { countUpTo } from '../lib/paginate-newest.ts';
 import { toPage, pageOffset, type DayRange, type Page, type Position } from '../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import { JOURNAL_KINDS, type JournalKind, type Posting } from './postings.ts';
@@ -154,14 +155,8 @@ export async function exportMovements(
 
 /** How many movements one account has in a range of days, counted no further than `most`. */
 export async function countMovements(db: Queryable, filter: AccountRange, most: number): Promise<number> {
-  const [found] = await rows<{ count: number }>(
-    db,
-    `SELECT count(*)::int AS count FROM (
-       SELECT FROM ledger_account a JOIN ledger_entry e ON e.account_id = a.id WHERE ${ACCOUNT} AND ${IN_RANGE}
-       LIMIT :most) counted`,
-    { ...valuesOf(filter), most },
-  );
-  return found?.count ?? 0;
+  const table = 'ledger_account a JOIN ledger_entry e ON e.account_id = a.id';
+  return countUpTo(db, { table, where: `${ACCOUNT} AND ${IN_RANGE}`, values: valuesOf(filter) }, most);
 }
 
 /**

@@ -10,15 +10,12 @@ const REMOVABLE = ['external_reference', 'holiday', 'idempotency_key', 'outbox']
 const WRITTEN_ONCE = [
   'fee_rule',
   'kyc_document',
-  'kyc_timeline',
   'limit_rule',
   'operator_audit',
   'provider_callback',
-  'settlement_timeline',
-  'transaction_timeline',
+  'timeline',
   'webhook_event',
   'withdrawal_approval',
-  'withdrawal_timeline',
 ];
 
 /** Knex's own tables. */

@@ -1,27 +1,44 @@
 import { rows, type Queryable } from './db.ts';
-import { toPage, pageOffset, type Page } from './pagination.ts';
+import { toPage, pageOffset, type Page, type Position } from './pagination.ts';
 
 /** What to list, in SQL: columns of a table, by conditions with `:named` values, in the order of a time. */
 export type Listed = { columns: string; table: string; time: string; where: string; values: Record<string, unknown> };
 
-/** One page of rows, the newest first, then by id; and how many there are in all. Two statements, asked at once. */
+/** At most `limit` rows after a position, or the first ones; `offset` of them are skipped, if given. */
+export type ListPart = { after: Position | null; limit: number; offset?: number };
+
+/** Rows of a list with their positions, the newest first, then by id. */
+export async function readNewest<Row>(
+  db: Queryable,
+  { columns, table, time, where, values }: Listed,
+  { after, limit, offset }: ListPart,
+): Promise<(Row & { position: string })[]> {
+  const isAfter = after ? `AND (${time}, id) < (CAST(:afterAt AS timestamptz), CAST(:afterId AS text))` : '';
+  return rows<Row & { position: string }>(
+    db,
+    `SELECT ${columns}, ${time}::text AS position FROM ${table} WHERE ${where} ${isAfter}
+     ORDER BY ${time} DESC, id DESC LIMIT :most ${offset === undefined ? '' : 'OFFSET :offset'}`,
+    { ...values, afterAt: after?.at ?? null, afterId: after?.id ?? null, most: limit, offset: offset ?? 0 },
+  );
+}
+
+/** One page of a list, and how many rows there are in all. Two statements, at the same time. */
 export async function paginateNewest<Row extends { id: string }>(db: Queryable, listed: Listed, page: Page) {
-  const { columns, table, time, where, values } = listed;
-  const after = page.after ? `AND (${time}, id) < (CAST(:afterAt AS timestamptz), CAST(:afterId AS text))` : '';
+  const { table, where, values } = listed;
   const [[count], found] = await Promise.all([
     rows<{ total: number }>(db, `SELECT count(*)::int AS total FROM ${table} WHERE ${where}`, values),
-    rows<Row & { position: string }>(
-      db,
-      `SELECT ${columns}, ${time}::text AS position FROM ${table} WHERE ${where} ${after}
-       ORDER BY ${time} DESC, id DESC LIMIT :most OFFSET :offset`,
-      {
-        ...values,
-        afterAt: page.after?.at ?? null,
-        afterId: page.after?.id ?? null,
-        most: page.limit + 1,
-        offset: pageOffset(page),
-      },
-    ),
+    readNewest<Row>(db, listed, { after: page.after, limit: page.limit + 1, offset: pageOffset(page) }),
   ]);
   return toPage(page, count?.total ?? 0, found);
+}
+
+/** The number of rows of a list, counted up to `most`. */
+export async function countUpTo(
+  db: Queryable,
+  { table, where, values }: Pick<Listed, 'table' | 'where' | 'values'>,
+  most: number,
+): Promise<number> {
+  const sql = `SELECT count(*)::int AS count FROM (SELECT FROM ${table} WHERE ${where} LIMIT :most) counted`;
+  const [found] = await rows<{ count: number }>(db, sql, { ...values, most });
+  return found?.count ?? 0;
 }

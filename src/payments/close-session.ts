@@ -1,4 +1,5 @@
 import { rows } from '../lib/db.ts';
+import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import type { UnitOfWork, RunInTransaction } from '../outbox/record.ts';
 import { attemptUpdatedMessage, notifyWorkflowOf } from './attempt.ts';
 import { recordTransactionEvents } from './events.ts';
@@ -107,7 +108,7 @@ async function endSessions(
        FROM ended WHERE t.id = ended.transaction_id AND t.status = 'PENDING'
        RETURNING t.*
      ), timeline_row AS (
-       INSERT INTO transaction_timeline (transaction_id, occurred_at, kind, detail)
+       ${TIMELINE_INSERT}
        SELECT id, CAST(:at AS timestamptz), :kind, jsonb_build_object('reconcile', needs_reconciliation) FROM closed
      )
      SELECT * FROM closed`,

@@ -1,5 +1,6 @@
 import { rows } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
+import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { readAttemptState, reportsUnpaid, type AttemptState } from './attempt.ts';
 import { closeAttempt, closeSession, type UnpaidEnd } from './close-session.ts';
@@ -116,8 +117,8 @@ export async function clearReconciliationFlag(
        UPDATE transaction SET needs_reconciliation = false, version = version + 1
        WHERE id = ANY (:transactionIds) AND needs_reconciliation RETURNING id
      )
-     INSERT INTO transaction_timeline (transaction_id, occurred_at, kind)
-     SELECT id, CAST(:at AS timestamptz), 'reconciliation.confirmed_unpaid' FROM cleared RETURNING transaction_id`,
+     ${TIMELINE_INSERT}
+     SELECT id, CAST(:at AS timestamptz), 'reconciliation.confirmed_unpaid', '{}' FROM cleared RETURNING resource_id`,
     { transactionIds: [...transactionIds], at },
   );
   return cleared.length;

@@ -2,6 +2,7 @@ import { feeWithin, readFeeRule } from '../ledger/fees.ts';
 import { postWithCommit } from '../ledger/post.ts';
 import { suspensePosting, paymentPosting } from '../ledger/postings.ts';
 import { rows } from '../lib/db.ts';
+import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import type { ProviderOutcome } from '../providers/provider.ts';
 import {
@@ -46,7 +47,7 @@ export async function confirmPayment(tx: UnitOfWork, paid: Paid): Promise<Attemp
      ), completed AS (
        UPDATE checkout_session s SET status = 'COMPLETED', ended_at = :now FROM updated WHERE s.id = updated.session_id
      ), timeline_row AS (
-       INSERT INTO transaction_timeline (transaction_id, occurred_at, kind, detail)
+       ${TIMELINE_INSERT}
        SELECT id, :now, 'payment.succeeded', CAST(:detail AS jsonb) || jsonb_build_object('late', confirmed_late) FROM updated
      )`,
   });
@@ -76,7 +77,7 @@ export async function holdPayment(tx: UnitOfWork, paid: Paid, reason: HeldReason
        FROM attempt WHERE t.id = attempt.transaction_id AND t.status <> 'SUCCESS'
        RETURNING t.*
      ), timeline_row AS (
-       INSERT INTO transaction_timeline (transaction_id, occurred_at, kind, detail)
+       ${TIMELINE_INSERT}
        SELECT id, :now, 'payment.held', CAST(:detail AS jsonb) FROM updated
      )`,
     values: { reason },
@@ -99,7 +100,7 @@ async function markDuplicate(tx: UnitOfWork, paid: Paid, detail: Record<string, 
   await rows(
     tx.trx,
     `WITH duplicate AS (UPDATE payment_attempt SET status = 'DUPLICATE' WHERE id = :attemptId RETURNING transaction_id)
-     INSERT INTO transaction_timeline (transaction_id, occurred_at, kind, detail)
+     ${TIMELINE_INSERT}
      SELECT transaction_id, :now, 'payment.duplicate', CAST(:detail AS jsonb) FROM duplicate`,
     { attemptId: paid.attempt.id, now: paid.now, detail: JSON.stringify(detail) },
   );

@@ -6,6 +6,7 @@ import { AppError, invalidFields } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { toBirr, type Santim } from '../lib/money.ts';
 import type { MerchantScope } from '../lib/scope.ts';
+import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 import { amountLimitError } from '../merchants/channels/limits.ts';
 import { channelRejected } from '../merchants/channels/operations.ts';
@@ -121,7 +122,7 @@ async function insertSession(
          CAST(:successUrl AS text), CAST(:errorUrl AS text), CAST(:cancelUrl AS text), CAST(:locale AS text),
          CAST(:expiresAt AS timestamptz), created_at FROM inserted
      )
-     INSERT INTO transaction_timeline (transaction_id, occurred_at, kind, detail)
+     ${TIMELINE_INSERT}
      SELECT id, created_at, 'session.created', CAST(:detail AS jsonb) FROM inserted`,
     {
       ...session,

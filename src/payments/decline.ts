@@ -1,4 +1,5 @@
 import { rows } from '../lib/db.ts';
+import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import type { ProviderOutcome } from '../providers/provider.ts';
 import {
@@ -50,7 +51,7 @@ export async function declineAttempt(tx: UnitOfWork, declined: Declined): Promis
        FROM session WHERE t.id = session.transaction_id AND t.status = 'PENDING' AND CAST(:next AS text) <> 'OPEN'
        RETURNING t.*
      ), timeline_row AS (
-       INSERT INTO transaction_timeline (transaction_id, occurred_at, kind, detail)
+       ${TIMELINE_INSERT}
        SELECT transaction_id, CAST(:now AS timestamptz), 'attempt.declined', CAST(:detail AS jsonb)
          || jsonb_build_object('next', CASE WHEN stays THEN 'PROCESSING' ELSE CAST(:next AS text) END)
        FROM attempt

@@ -1,6 +1,6 @@
 import { rows, type Queryable } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
-import type { Position } from '../lib/pagination.ts';
+import { countUpTo, type ListPart } from '../lib/paginate-newest.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 import type { TransactionRow } from './present.ts';
 import { transactionConditions, transactionValues, type TransactionFilter } from './queries.ts';
@@ -21,7 +21,7 @@ const SECOND = `second AS MATERIALIZED (
          sum(CAST(l.detail ->> 'feeSantim' AS bigint))::bigint AS fee_santim,
          sum(CAST(l.detail ->> 'feeTaxSantim' AS bigint))::bigint AS fee_tax_santim
   FROM payment_attempt a
-  JOIN transaction_timeline l ON l.transaction_id = a.transaction_id AND l.kind = 'payment.accepted'
+  JOIN timeline l ON l.resource_id = a.transaction_id AND l.kind = 'payment.accepted'
     AND l.detail ->> 'attemptId' = a.id
   WHERE a.status = 'DUPLICATE' AND a.hold_resolution = 'ACCEPTED' AND a.merchant_id = :merchantId AND a.environment = :environment
   GROUP BY a.transaction_id)`;
@@ -36,7 +36,7 @@ const NET = `(${RECEIVED} - ${FEE} - ${FEE_TAX})`;
 export async function exportTransactions(
   db: Queryable,
   filter: TransactionFilter,
-  { after, limit }: { after: Position | null; limit: number },
+  { after, limit }: ListPart,
 ): Promise<ExportedTransaction[]> {
   return rows<ExportedTransaction>(
     db,
@@ -55,12 +55,8 @@ export async function exportTransactions(
 
 /** The number of transactions that match the filter, counted up to `most`. */
 export async function countTransactions(db: Queryable, filter: TransactionFilter, most: number): Promise<number> {
-  const [found] = await rows<{ count: number }>(
-    db,
-    `SELECT count(*)::int AS count FROM (SELECT FROM transaction t WHERE ${transactionConditions(filter)} LIMIT :most) counted`,
-    { ...transactionValues(filter), most },
-  );
-  return found?.count ?? 0;
+  const listed = { table: 'transaction t', where: transactionConditions(filter), values: transactionValues(filter) };
+  return countUpTo(db, listed, most);
 }
 
 /** Transactions of one status and channel, counted and summed. */

@@ -5,6 +5,7 @@ import { isUniqueViolation, type Queryable, rows, type Trx } from '../lib/db.ts'
 import { AppError, notFound } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
+import { recordTimeline } from '../lib/timeline.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { PAID_REFERENCE } from './confirm.ts';
@@ -12,7 +13,7 @@ import { recordTransactionEvents } from './events.ts';
 import type { TransactionRow } from './present.ts';
 import { readTransaction } from './queries.ts';
 import type { AttemptStatus } from './states.ts';
-import { recordTimeline } from './timeline.ts';
+import type { TimelineKind } from './timeline.ts';
 
 /** A held payment: of another amount or currency, or a second one. */
 export type HeldPayment = MerchantScope & {
@@ -47,6 +48,7 @@ export type HeldDecision = {
  */
 export async function acceptHeldPayment(tx: UnitOfWork, choice: HeldChoice): Promise<HeldDecision> {
   const { trx } = tx;
+  const { at } = choice;
   const { payment, feeRule, before } = await lockPayment(trx, choice);
   const { id, transactionId, channel, receivedSantim } = payment;
   if (payment.holdResolution === 'ACCEPTED') {
@@ -62,28 +64,27 @@ export async function acceptHeldPayment(tx: UnitOfWork, choice: HeldChoice): Pro
   await ensureReferenceUnused(trx, payment);
 
   const fee = feeWithin(readFeeRule(feeRule), receivedSantim);
-  const completed = await completeTransaction(trx, { payment, receivedSantim, fee, at: choice.at });
+  const completed = await completeTransaction(trx, { payment, receivedSantim, fee, at });
   const decided = await resolvePayment(trx, payment, {
     status: completed ? 'SUCCEEDED' : 'DUPLICATE',
     resolution: 'ACCEPTED',
     reference: null,
-    at: choice.at,
+    at,
   });
   const charged = { feeSantim: Number(fee.feeSantim), feeTaxSantim: Number(fee.feeTaxSantim) };
-  const entry = { transactionId, occurredAt: choice.at };
   const accepted = { attemptId: id, receivedSantim: Number(receivedSantim), ...charged };
-  await recordTimeline(trx, { ...entry, kind: 'payment.accepted', detail: accepted });
+  await recordTimeline<TimelineKind>(trx, transactionId, { at, kind: 'payment.accepted', detail: accepted });
   if (completed) {
     const providerReference = payment.providerReference ?? '';
     const succeeded = { attemptId: id, channel, providerReference, late: completed.confirmedLate };
-    await recordTimeline(trx, { ...entry, kind: 'payment.succeeded', detail: succeeded });
+    await recordTimeline<TimelineKind>(trx, transactionId, { at, kind: 'payment.succeeded', detail: succeeded });
   }
   const transaction = await clearHold(trx, transactionId);
   if (completed) {
     const events = ['payment.succeeded', 'checkout.completed'] as const;
-    await recordTransactionEvents(tx, { transactions: [transaction], events, at: choice.at });
+    await recordTransactionEvents(tx, { transactions: [transaction], events, at });
   }
-  await post(trx, suspenseAcceptedPosting({ ...postedFields(payment, receivedSantim), ...fee }), choice.at);
+  await post(trx, suspenseAcceptedPosting({ ...postedFields(payment, receivedSantim), ...fee }), at);
   return { transaction, payment: decided, before, fee, isNew: true };
 }
 
@@ -118,7 +119,7 @@ export async function returnHeldPayment(
   const received =
     receivedSantim === null ? {} : { receivedSantim: Number(receivedSantim), currency: receivedCurrency };
   const detail = { attemptId: id, ...received, reference, reason, failed };
-  await recordTimeline(trx, { transactionId, occurredAt: at, kind: 'payment.returned', detail });
+  await recordTimeline<TimelineKind>(trx, transactionId, { at, kind: 'payment.returned', detail });
   const transaction = await clearHold(trx, transactionId);
   if (failed) {
     await recordTransactionEvents(tx, { transactions: [transaction], events: ['checkout.failed'], at });

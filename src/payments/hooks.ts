@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 
 import { type Database, rows } from '../lib/db.ts';
+import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import { withTimeout } from '../lib/timeout.ts';
 import type { CloseUnpaid } from './close-unpaid.ts';
 import { NEXT_POLL_AFTER_MS } from './pay.ts';
@@ -55,12 +56,12 @@ async function recordReport(
   const kind: TimelineKind = `status_report.${claim}`;
   await rows(
     db,
-    `INSERT INTO transaction_timeline (transaction_id, occurred_at, kind, detail)
+    `${TIMELINE_INSERT}
      SELECT CAST(:transactionId AS text), :at, CAST(:kind AS text), CAST(:detail AS jsonb)
-     WHERE NOT EXISTS (SELECT 1 FROM transaction_timeline
-                       WHERE transaction_id = :transactionId AND kind = :kind AND detail = CAST(:detail AS jsonb))
-       AND (SELECT count(*) FROM transaction_timeline
-            WHERE transaction_id = :transactionId AND kind LIKE 'status_report.%') < :most`,
+     WHERE NOT EXISTS (SELECT 1 FROM timeline
+                       WHERE resource_id = :transactionId AND kind = :kind AND detail = CAST(:detail AS jsonb))
+       AND (SELECT count(*) FROM timeline
+            WHERE resource_id = :transactionId AND kind LIKE 'status_report.%') < :most`,
     { transactionId, at, kind, detail: JSON.stringify(details), most: REPORTS_MAX },
   );
 }

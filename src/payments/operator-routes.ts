@@ -6,11 +6,12 @@ import { isoOrNull } from '../lib/dates.ts';
 import type { Database, Queryable } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
 import { scopeOf } from '../lib/scope.ts';
+import { readTimeline } from '../lib/timeline.ts';
 import { readMerchant } from '../merchants/operations.ts';
 import { needsTwoPeople } from '../merchants/review-policy.ts';
 import { acceptHeldPayment, readHeldMoney, returnHeldPayment, type HeldDecision } from './holds.ts';
 import { presentTransaction } from './present.ts';
-import { isAcceptable, isUndecided, listPayments, readTimeline, readTransaction, type Payment } from './queries.ts';
+import { isAcceptable, isUndecided, listPayments, readTransaction, type Payment } from './queries.ts';
 import * as schema from './transaction-schema.ts';
 
 type Deps = { db: Database; clock: Clock };
@@ -136,7 +137,7 @@ async function readDetail(db: Queryable, transactionId: string) {
     merchantName: merchant.name,
     uncertain: row.needsReconciliation,
     payments: payments.map((payment) => presentAttempt(row.id, payment)),
-    timeline: timeline.map(({ occurredAt, kind, detail }) => ({ at: occurredAt.toISOString(), kind, detail })),
+    timeline,
     decisions: decisions.map(presentAudit),
   };
 }

@@ -9,6 +9,7 @@ import { newId } from '../lib/ids.ts';
 import { normalisePhone } from '../lib/phone.ts';
 import { findSandboxPhone, SANDBOX_PHONES } from '../lib/sandbox-providers.ts';
 import type { Environment } from '../lib/scope.ts';
+import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import { withTimeout } from '../lib/timeout.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 import { amountLimitError } from '../merchants/channels/limits.ts';
@@ -174,7 +175,7 @@ async function insertAttempt(
          :callbackSecret, CAST(:now AS timestamptz)
        FROM updated
      ), timeline_row AS (
-       INSERT INTO transaction_timeline (transaction_id, occurred_at, kind, detail)
+       ${TIMELINE_INSERT}
        SELECT id, CAST(:now AS timestamptz), 'attempt.started', CAST(:detail AS jsonb) FROM updated
      )
      SELECT * FROM updated`,

@@ -9,7 +9,6 @@ import type { ProviderFailure } from '../providers/provider.ts';
 import type { OutcomeKind } from './attempt.ts';
 import type { TransactionRow } from './present.ts';
 import type { TransactionStatus, AttemptStatus } from './states.ts';
-import type { TimelineEntry } from './timeline.ts';
 
 /** A filter of the list; undefined and null do not narrow. */
 export type TransactionFilter = MerchantScope & {
@@ -109,15 +108,6 @@ export async function findTransaction(
   );
   if (!row) throw notFound('transaction');
   return row;
-}
-
-/** A transaction's timeline, oldest first. */
-export async function readTimeline(db: Queryable, transactionId: string): Promise<TimelineEntry[]> {
-  return rows<TimelineEntry>(
-    db,
-    `SELECT occurred_at, kind, detail FROM transaction_timeline WHERE transaction_id = :transactionId ORDER BY id`,
-    { transactionId },
-  );
 }
 
 /** One payment attempt with its result, for operators. */

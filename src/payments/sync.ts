@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../lib/clock.ts';
 import { isUniqueViolation, rows, type Queryable } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
+import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import { callbackUrl } from '../providers/callbacks.ts';
 import type { FindProvider, PaymentOrder, ProviderOutcome } from '../providers/provider.ts';
@@ -208,7 +209,7 @@ async function recordProviderResult(
        WHERE id = :attemptId AND status = ANY (:queryable)
        RETURNING transaction_id
      )
-     INSERT INTO transaction_timeline (transaction_id, occurred_at, kind, detail)
+     ${TIMELINE_INSERT}
      SELECT transaction_id, :now, 'provider.responded', CAST(:detail AS jsonb) FROM timeline_row WHERE CAST(:differs AS boolean)`,
     {
       attemptId: attempt.id,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { rows, type Queryable } from '../lib/db.ts';
+import type { TimelineKinds } from '../lib/timeline.ts';
 import { CHANNELS } from '../merchants/channels/channel.ts';
 
 const channel = z.enum(CHANNELS);
@@ -95,21 +95,6 @@ export const TIMELINE = {
   'status_report.success': { description: 'A payment was reported; the provider was queried', detail: claimed },
   'status_report.error': { description: 'A failure was reported; the provider was queried', detail: claimed },
   'status_report.cancel': { description: 'A cancellation was requested', detail: claimed },
-} as const;
+} as const satisfies TimelineKinds;
 
 export type TimelineKind = keyof typeof TIMELINE;
-
-export type TimelineEntry = { occurredAt: Date; kind: TimelineKind; detail: Record<string, unknown> };
-
-/** Adds an entry to a transaction's timeline. */
-export async function recordTimeline(
-  db: Queryable,
-  { transactionId, occurredAt, kind, detail }: TimelineEntry & { transactionId: string },
-): Promise<void> {
-  await rows(
-    db,
-    `INSERT INTO transaction_timeline (transaction_id, occurred_at, kind, detail)
-     VALUES (:transactionId, :occurredAt, :kind, CAST(:detail AS jsonb))`,
-    { transactionId, occurredAt, kind, detail: JSON.stringify(detail) },
-  );
-}

@@ -5,9 +5,10 @@ import type { Clock } from '../lib/clock.ts';
 import type { Database } from '../lib/db.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
+import { readTimeline } from '../lib/timeline.ts';
 import type { ResourceDelivery } from '../webhooks/delivery/queries.ts';
 import { presentTransaction } from './present.ts';
-import { findTransaction, listTransactions, readTimeline } from './queries.ts';
+import { findTransaction, listTransactions } from './queries.ts';
 import * as schema from './transaction-schema.ts';
 
 /** The deliveries of a transaction's events, as the webhooks slice presents them. */
@@ -65,9 +66,7 @@ export function transactionRoutes(deps: { db: Database; clock: Clock; findDelive
           readTimeline(deps.db, transaction.id),
           deps.findDeliveries(caller, transaction.id),
         ]);
-        const entries = timeline.map(({ occurredAt, ...entry }) => ({ at: occurredAt.toISOString(), ...entry }));
-        const data = { ...presentTransaction(transaction), timeline: entries, deliveries };
-        return { message: 'Transaction retrieved', data };
+        return { message: 'Transaction retrieved', data: { ...presentTransaction(transaction), timeline, deliveries } };
       },
     }),
   ];

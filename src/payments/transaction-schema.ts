@@ -4,6 +4,7 @@ import { AuditEntry, environment, id, links, reason, timeline } from '../access/
 import { currencyEtb, limitedText, plainText } from '../lib/fields.ts';
 import { BIRR_RULE, formatBirr, isBirr, toSantim } from '../lib/money.ts';
 import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
+import { timelineSchema } from '../lib/timeline.ts';
 import { CHANNELS, TRANSACTION_THROUGH } from '../merchants/channels/channel.ts';
 import { ResourceDelivery } from '../webhooks/delivery/queries.ts';
 import { ATTEMPT_STATUSES, TRANSACTION_STATUSES } from './states.ts';
@@ -96,13 +97,8 @@ export const Transaction = z
   })
   .meta({ id: 'Transaction' });
 
-const entries = Object.entries(TIMELINE).map(([kind, { description, detail }]) =>
-  z.object({ at: instant, kind: z.literal(kind), detail }).meta({ description: description }),
-);
-const TimelineEntry = z.discriminatedUnion('kind', entries as [(typeof entries)[number], ...typeof entries]);
-
 export const TransactionDetail = Transaction.extend({
-  timeline: z.array(TimelineEntry),
+  timeline: timelineSchema(TIMELINE),
   deliveries: z
     .array(ResourceDelivery)
     .meta({ description: 'The webhook deliveries of its events, oldest event first' }),

@@ -9,12 +9,14 @@ import { newId } from '../lib/ids.ts';
 import { lock } from '../lib/lock.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
+import { recordTimeline } from '../lib/timeline.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { readUsableAccount } from './bank-account/queries.ts';
 import { readSettlementDates } from './calendar/queries.ts';
 import { recordSettlementEvent } from './events.ts';
 import { readSettlementLimit, type SettlementLimit } from './limit.ts';
 import { toPayout, type NewSettlementRow, type SettlementRow } from './queries.ts';
+import type { TimelineKind } from './schema.ts';
 import { settlementWorkflow } from './workflow-input.ts';
 
 export type NewSettlement = {
@@ -110,8 +112,8 @@ async function insertSettlement(tx: UnitOfWork, row: NewSettlementRow): Promise<
     })
     .returning('*');
   if (!inserted) throw new Error('the settlement was not inserted');
-  const requested = { occurredAt: row.requestedAt, kind: 'settlement.requested', actor: row.requestedBy };
-  await tx.trx('settlementTimeline').insert({ settlementId: row.id, ...requested });
+  const { requestedAt: at, requestedBy: actor } = row;
+  await recordTimeline<TimelineKind>(tx.trx, row.id, { at, kind: 'settlement.requested', actor });
   await tx.enqueue([{ kind: 'start', ...settlementWorkflow({ ...row, settlementId: row.id }) }]);
   return inserted;
 }

@@ -3,9 +3,10 @@ import { BANKS } from '../lib/banks.ts';
 import { isoOrNull } from '../lib/dates.ts';
 import type { Queryable } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
+import { readTimeline } from '../lib/timeline.ts';
 import { readRequestedBy } from '../merchants/requested-by.ts';
 import { presentForOperators } from './present.ts';
-import { readSettledBefore, readSettlement, readTimeline, type SettlementRow } from './queries.ts';
+import { readSettledBefore, readSettlement, type SettlementRow } from './queries.ts';
 
 /** A settlement with everything that its approval and its transfer need. Throws NOT_FOUND. */
 export async function readOperatorDetail(db: Queryable, settlementId: string) {
@@ -21,7 +22,7 @@ export async function readOperatorDetail(db: Queryable, settlementId: string) {
     bankName: BANKS[row.bankCode],
     settledBefore: { count: before.count, amount: toBirr(before.santim), lastAt: isoOrNull(before.lastAt) },
     overdueAt: isoOrNull(row.overdueAt),
-    timeline: timeline.map(({ occurredAt, kind, detail }) => ({ at: occurredAt.toISOString(), kind, detail })),
+    timeline,
     links: linksOf(row),
   };
 }

@@ -1,3 +1,4 @@
+import { payoutConditions, type AllPayouts, type PayoutFilter } from '../ledger/payout-list.ts';
 import type { Payout } from '../ledger/postings.ts';
 import type { BankCode } from '../lib/banks.ts';
 import { endOfAddisDay } from '../lib/dates.ts';
@@ -5,11 +6,10 @@ import { rows, type Queryable } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';
-import type { DayRange, Page } from '../lib/pagination.ts';
-import { scopeOf, type Environment, type MerchantScope } from '../lib/scope.ts';
+import type { Page } from '../lib/pagination.ts';
+import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import type { SkippedDay } from './calendar/business-days.ts';
-import type { TimelineKind } from './schema.ts';
 import type { SettlementStatus } from './states.ts';
 
 /** What a request for a settlement writes. Dates are days in Addis Ababa, YYYY-MM-DD. */
@@ -93,44 +93,8 @@ export function toPayout(row: SettlementRow): Payout & { type: 'settlement' } {
   return { ...scopeOf(row), type: 'settlement', id, amountSantim, feeSantim, feeTaxSantim };
 }
 
-export type TimelineRow = { occurredAt: Date; kind: TimelineKind; detail: Record<string, unknown> };
-
-/** The timeline of a settlement, oldest first. */
-export async function readTimeline(db: Queryable, settlementId: string): Promise<TimelineRow[]> {
-  return rows<TimelineRow>(
-    db,
-    'SELECT occurred_at, kind, detail FROM settlement_timeline WHERE settlement_id = :settlementId ORDER BY id',
-    { settlementId },
-  );
-}
-
-/** Filters of the list; null and undefined do not narrow it. */
-export type SettlementFilter = MerchantScope & {
-  range: DayRange;
-  statuses: SettlementStatus[] | null;
-  /** Our id, the merchant's requestId, or the bank's reference, whole. */
-  search?: string | undefined;
-};
-
-/** Filters for operators: all merchants and both environments, unless one is given. */
-export type AllSettlements = Omit<SettlementFilter, keyof MerchantScope> & {
-  merchantId?: string | undefined;
-  environment?: Environment | undefined;
-};
-
-/** The SQL conditions of the filters that are set, and their values. */
-export function settlementConditions(filter: AllSettlements) {
-  const where = [
-    filter.merchantId !== undefined && 'merchant_id = :merchantId',
-    filter.environment !== undefined && 'environment = :environment',
-    'requested_at >= :from AND requested_at < :until',
-    filter.statuses && 'status = ANY (:statuses)',
-    filter.search && '(id = :search OR request_id = :search OR bank_reference = :search)',
-  ]
-    .filter((one) => typeof one === 'string' && one !== '')
-    .join(' AND ');
-  return { where, values: { ...filter, ...filter.range } };
-}
+/** Filters of the merchant's list. */
+export type SettlementFilter = PayoutFilter<SettlementStatus>;
 
 /** The merchant's settlements, newest first. */
 export async function listSettlements(db: Queryable, filter: SettlementFilter, page: Page) {
@@ -138,8 +102,13 @@ export async function listSettlements(db: Queryable, filter: SettlementFilter, p
 }
 
 /** Settlements of all merchants, newest first. */
-export async function listAllSettlements(db: Queryable, filter: AllSettlements, page: Page) {
-  const listed = { columns: '*', table: 'settlement', time: 'requested_at', ...settlementConditions(filter) };
+export async function listAllSettlements(db: Queryable, filter: AllPayouts<SettlementFilter>, page: Page) {
+  const listed = {
+    columns: '*',
+    table: 'settlement',
+    time: 'requested_at',
+    ...payoutConditions(filter, 'bank_reference'),
+  };
   return paginateNewest<SettlementRow>(db, listed, page);
 }
 

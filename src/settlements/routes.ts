@@ -7,11 +7,12 @@ import { AppError } from '../lib/errors.ts';
 import { toBirr } from '../lib/money.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
 import { scopeOf } from '../lib/scope.ts';
+import { readTimeline } from '../lib/timeline.ts';
 import { createSettlement } from './create.ts';
 import { advanceSettlement, cancelSettlement } from './decide.ts';
 import { readSettlementLimit } from './limit.ts';
 import { presentSettlement, readStatement } from './present.ts';
-import { findSettlement, listSettlements, readTimeline } from './queries.ts';
+import { findSettlement, listSettlements } from './queries.ts';
 import * as schema from './schema.ts';
 
 export type SettlementRouteDeps = { db: Database; clock: Clock };
@@ -115,10 +116,7 @@ function queryRoutes({ db, clock }: SettlementRouteDeps): Route[] {
       responses: { 200: schema.SettlementDetail },
       handle: async ({ caller, params }) => {
         const row = await findSettlement(db, scopeOf(caller), params.settlementId);
-        const timeline = (await readTimeline(db, row.id)).map((entry) => ({
-          ...entry,
-          at: entry.occurredAt.toISOString(),
-        }));
+        const timeline = await readTimeline(db, row.id);
         return { message: 'Settlement retrieved', data: { ...presentSettlement(row), timeline } };
       },
     }),

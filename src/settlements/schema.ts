@@ -7,6 +7,7 @@ import { BANK_CODES } from '../lib/banks.ts';
 import { birrAmount, currencyEtb, instant, plainText, reference } from '../lib/fields.ts';
 import { toSantim } from '../lib/money.ts';
 import { dateParam, pageQuery, sequencePageQuery, statusParam } from '../lib/pagination.ts';
+import { timelineSchema, type TimelineKinds } from '../lib/timeline.ts';
 import { requestedByFields } from '../merchants/requested-by.ts';
 import { SETTLEMENT_STATUSES } from './states.ts';
 
@@ -132,17 +133,13 @@ export const TIMELINE = {
     description: 'Still open after its last expected day',
     detail: z.object({ expectedBy: z.string() }),
   },
-} as const;
+} as const satisfies TimelineKinds;
 
 export type TimelineKind = keyof typeof TIMELINE;
 
-const entries = Object.entries(TIMELINE).map(([kind, { description, detail }]) =>
-  z.object({ at: instant, kind: z.literal(kind), detail }).meta({ description: description }),
-);
-
-export const SettlementDetail = Settlement.extend({
-  timeline: z.array(z.discriminatedUnion('kind', entries as [(typeof entries)[number], ...typeof entries])),
-}).meta({ id: 'SettlementDetail' });
+export const SettlementDetail = Settlement.extend({ timeline: timelineSchema(TIMELINE) }).meta({
+  id: 'SettlementDetail',
+});
 
 /** One page of a statement; `totals` are of all its pages. */
 export const SettlementStatement = z

@@ -2,11 +2,13 @@ import type { Actor } from '../access/separation-of-duties.ts';
 import { post } from '../ledger/post.ts';
 import { latePayoutPosting, payoutPosting, releasePosting, reversalPosting } from '../ledger/postings.ts';
 import { AppError } from '../lib/errors.ts';
+import { recordTimeline } from '../lib/timeline.ts';
 import { requireNotSuspended } from '../merchants/operations.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { rejectionOf } from './bank-account/queries.ts';
 import { recordSettlementEvent, type SettlementEvent } from './events.ts';
-import { toPayout, type SettlementRow, type TimelineRow } from './queries.ts';
+import { toPayout, type SettlementRow } from './queries.ts';
+import type { TimelineKind } from './schema.ts';
 import { isOpen, statusesBefore, type SettlementStatus } from './states.ts';
 import { settlementMessage, type SettlementSignal } from './workflow-input.ts';
 
@@ -22,7 +24,7 @@ export type TransitionResult =
   | { settlement: SettlementRow; changed: true; before: Pick<SettlementRow, 'status' | 'bankReference'> }
   | { settlement: SettlementRow; changed: false };
 
-type TimelineEntry = Pick<TimelineRow, 'kind'> & { detail?: Record<string, unknown>; by: string; at: Date };
+type TimelineEntry = { kind: TimelineKind; detail?: Record<string, unknown>; by: string; at: Date };
 
 /** Columns of a settlement that change, and the entry of its timeline. */
 export type SettlementChange = TimelineEntry & { changes: Partial<SettlementRow> };
@@ -96,7 +98,7 @@ export async function writeSettlement(
   const columns = skippedDays ? { ...changes, skippedDays: JSON.stringify(skippedDays) } : changes;
   const [row]: SettlementRow[] = await trx('settlement').where({ id }).update(columns).returning('*');
   if (!row) throw new Error(`settlement ${id} was not updated`);
-  await trx('settlementTimeline').insert({ settlementId: id, occurredAt: at, kind, actor: by, detail });
+  await recordTimeline(trx, id, { at, kind, actor: by, detail });
   return row;
 }
 

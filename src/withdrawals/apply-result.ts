@@ -1,6 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
+import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import type { PayoutOutcome } from '../providers/provider.ts';
 import { contradictedStatus, openCase } from './conflicts.ts';
@@ -163,10 +164,10 @@ async function recordProviderResult(db: Queryable, recording: Recording): Promis
            THEN 1 ELSE 0 END
        WHERE id = :id AND lease_until = :leaseUntil RETURNING id, status
      )
-     INSERT INTO withdrawal_timeline (withdrawal_id, occurred_at, kind, detail)
+     ${TIMELINE_INSERT}
      SELECT id, CAST(:at AS timestamptz), 'provider.responded', CAST(:detail AS jsonb) FROM updated
      WHERE CAST(:differs AS boolean) OR (CAST(:reportsPaid AS boolean) AND status <> 'SUCCESS' AND NOT EXISTS (
-       SELECT 1 FROM withdrawal_timeline l WHERE l.withdrawal_id = :id AND l.detail = CAST(:detail AS jsonb)))`,
+       SELECT 1 FROM timeline l WHERE l.resource_id = :id AND l.detail = CAST(:detail AS jsonb)))`,
     recording,
   );
 }

@@ -1,5 +1,6 @@
 import { type Queryable, rows, type Trx } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
+import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import type { PayoutOutcome } from '../providers/provider.ts';
 import type { WithdrawalRow } from './queries.ts';
 import type { WithdrawalStatus } from './states.ts';
@@ -72,7 +73,7 @@ export async function openCase(
          DO UPDATE SET status = excluded.status, evidence = excluded.evidence, opened_at = excluded.opened_at
        RETURNING withdrawal_id, status, evidence, opened_at
      )
-     INSERT INTO withdrawal_timeline (withdrawal_id, occurred_at, kind, detail)
+     ${TIMELINE_INSERT}
      SELECT withdrawal_id, opened_at, 'provider.conflict', evidence FROM opened WHERE status <> 'PENDING'`,
     { withdrawalId, status, evidence: JSON.stringify(evidence), isNew, isPending: status === 'PENDING', at },
   );

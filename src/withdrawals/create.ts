@@ -10,6 +10,7 @@ import { AppError, invalid } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Santim } from '../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
+import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import { whyUnusable, type Channel, type ChannelFacts } from '../merchants/channels/channel.ts';
 import { amountLimitError, type DayLimit } from '../merchants/channels/limits.ts';
 import { channelRejected } from '../merchants/channels/operations.ts';
@@ -213,7 +214,7 @@ async function insertWithdrawal(tx: UnitOfWork, row: NewWithdrawalRow): Promise<
          :requestedAt)
        RETURNING *
      ), timeline_row AS (
-       INSERT INTO withdrawal_timeline (withdrawal_id, occurred_at, kind, detail)
+       ${TIMELINE_INSERT}
        SELECT id, requested_at, 'withdrawal.created', jsonb_build_object() FROM added
        UNION ALL
        SELECT id, requested_at, 'review.started',

@@ -6,8 +6,8 @@ import type { WorkItemSource } from '../outbox/work-items.ts';
 
 /** The amount in the provider's latest report of a payment or reversal. */
 const REPORTED_AMOUNT = `(
-  SELECT CAST(l.detail ->> 'amountSantim' AS bigint) * 0.01 FROM withdrawal_timeline l
-  WHERE l.withdrawal_id = w.id AND l.detail ->> 'outcome' IN ('succeeded', 'reversed') ORDER BY l.id DESC LIMIT 1)`;
+  SELECT CAST(l.detail ->> 'amountSantim' AS bigint) * 0.01 FROM timeline l
+  WHERE l.resource_id = w.id AND l.detail ->> 'outcome' IN ('succeeded', 'reversed') ORDER BY l.id DESC LIMIT 1)`;
 
 /** Operators' resolutions of this version, where one is not enough: the next one must agree. */
 const RESOLUTIONS = `(

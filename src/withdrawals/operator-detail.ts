@@ -4,6 +4,7 @@ import { BANKS, type BankCode } from '../lib/banks.ts';
 import { isoOrNull } from '../lib/dates.ts';
 import type { Queryable } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
+import { readTimeline } from '../lib/timeline.ts';
 import { readRequestedBy } from '../merchants/requested-by.ts';
 import { isContradicted, listCases, type PayoutCase } from './conflicts.ts';
 import { presentForOperators } from './present.ts';
@@ -15,7 +16,6 @@ import {
   type Approval,
   type WithdrawalRow,
 } from './queries.ts';
-import { readTimeline } from './timeline.ts';
 
 /** A withdrawal with everything that its review needs, the unmasked destination too. Throws NOT_FOUND. */
 export async function readOperatorDetail(db: Queryable, withdrawalId: string) {
@@ -44,7 +44,7 @@ export async function readOperatorDetail(db: Queryable, withdrawalId: string) {
     providerCode: row.providerCode,
     lastOutcome: row.lastOutcome,
     submittedAt: isoOrNull(row.submittedAt),
-    timeline: timeline.map(({ occurredAt, kind, detail }) => ({ at: occurredAt.toISOString(), kind, detail })),
+    timeline,
     links: linksOf(row, cases),
   };
 }

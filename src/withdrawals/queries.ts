@@ -1,11 +1,12 @@
+import { payoutConditions, type AllPayouts, type PayoutFilter } from '../ledger/payout-list.ts';
 import type { Payout } from '../ledger/postings.ts';
 import { type Queryable, rows, type Trx } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import { maskDigits } from '../lib/mask.ts';
 import type { Santim } from '../lib/money.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';
-import type { DayRange, Page } from '../lib/pagination.ts';
-import { scopeOf, type Environment, type MerchantScope } from '../lib/scope.ts';
+import type { Page } from '../lib/pagination.ts';
+import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 import type { CallbackWithdrawal } from '../providers/callbacks.ts';
 import type { PayoutDestination, PayoutFailure, PayoutOutcome } from '../providers/provider.ts';
@@ -132,41 +133,8 @@ export function maskDestination(destination: Destination) {
   return { bankCode: destination.bankCode, accountNumber: maskDigits(destination.accountNumber), accountName };
 }
 
-/** What to list; null and undefined mean any. */
-export type WithdrawalFilter = MerchantScope & {
-  range: DayRange;
-  statuses: WithdrawalStatus[] | null;
-  channel?: string | undefined;
-  /** One of our ids, or the merchant's requestId, whole. */
-  search?: string | undefined;
-};
-
-/** The same across merchants and environments, for operators. */
-export type AllWithdrawals = Omit<WithdrawalFilter, keyof MerchantScope> & {
-  merchantId?: string | undefined;
-  environment?: Environment | undefined;
-};
-
-/** SQL conditions on `withdrawal` for the filters that are set, and their values. */
-export function withdrawalConditions(filter: AllWithdrawals): {
-  where: string;
-  values: Record<string, unknown>;
-} {
-  const where = [
-    filter.merchantId !== undefined && 'merchant_id = :merchantId',
-    filter.environment !== undefined && 'environment = :environment',
-    'requested_at >= :from AND requested_at < :until',
-    filter.statuses && 'status = ANY (:statuses)',
-    filter.channel && 'channel = :channel',
-    filter.search && '(id = :search OR request_id = :search OR provider_reference = :search)',
-  ]
-    .filter((one) => typeof one === 'string' && one !== '')
-    .join(' AND ');
-  const { merchantId, environment, range, statuses, channel, search } = filter;
-  const { from, until } = range;
-  const values = { merchantId, environment, from, until, statuses, channel: channel ?? null, search: search ?? null };
-  return { where, values };
-}
+/** Filters of the merchant's list. */
+export type WithdrawalFilter = PayoutFilter<WithdrawalStatus> & { channel?: string | undefined };
 
 /** The merchant's withdrawals, newest first. */
 export async function listWithdrawals(db: Queryable, filter: WithdrawalFilter, page: Page) {
@@ -188,8 +156,13 @@ export async function withdrawnSince(
 }
 
 /** Withdrawals of all merchants, newest first. */
-export async function listAllWithdrawals(db: Queryable, filter: AllWithdrawals, page: Page) {
-  const listed = { columns: '*', table: 'withdrawal', time: 'requested_at', ...withdrawalConditions(filter) };
+export async function listAllWithdrawals(db: Queryable, filter: AllPayouts<WithdrawalFilter>, page: Page) {
+  const listed = {
+    columns: '*',
+    table: 'withdrawal',
+    time: 'requested_at',
+    ...payoutConditions(filter, 'provider_reference'),
+  };
   return paginateNewest<WithdrawalRow>(db, listed, page);
 }
 

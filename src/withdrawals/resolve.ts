@@ -3,6 +3,7 @@ import { rows, type Trx } from '../lib/db.ts';
 import { AppError, invalid } from '../lib/errors.ts';
 import { lock } from '../lib/lock.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
+import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { isContradicted, listCases, wasContradicted, type PayoutCase } from './conflicts.ts';
 import { lockWithdrawal, type WithdrawalRow } from './queries.ts';
@@ -124,8 +125,8 @@ async function ensurePlausible(trx: Trx, { row, decision }: Subject): Promise<vo
     trx,
     `SELECT (SELECT o.id FROM withdrawal o WHERE o.provider_reference = :providerReference AND o.id <> :id
                AND (o.channel, o.environment) = (:channel, :environment) AND o.status IN ('SUCCESS', 'REVERSED') LIMIT 1) AS other,
-            (SELECT max(CAST(l.detail ->> 'amountSantim' AS bigint)) FROM withdrawal_timeline l
-             WHERE l.withdrawal_id = :id AND l.detail ->> 'outcome' = 'succeeded') AS reported_santim`,
+            (SELECT max(CAST(l.detail ->> 'amountSantim' AS bigint)) FROM timeline l
+             WHERE l.resource_id = :id AND l.detail ->> 'outcome' = 'succeeded') AS reported_santim`,
     { ...decision, id: row.id, channel: row.channel, environment: row.environment },
   );
   if (found?.other) {
@@ -219,7 +220,7 @@ async function confirmStatus({ tx, row, decision, at }: OperatorResolution): Pro
   const [confirmed] = await rows<WithdrawalRow>(
     tx.trx,
     `WITH timeline_row AS (
-       INSERT INTO withdrawal_timeline (withdrawal_id, occurred_at, kind, detail)
+       ${TIMELINE_INSERT}
        VALUES (:id, :at, 'withdrawal.resolved', CAST(:detail AS jsonb))
      )
      UPDATE withdrawal SET version = version + 1 WHERE id = :id RETURNING *`,

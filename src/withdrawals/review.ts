@@ -5,6 +5,7 @@ import { AppError } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
 import { SANDBOX_OPERATOR, sandboxDecision } from '../lib/sandbox-review.ts';
 import type { Environment } from '../lib/scope.ts';
+import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import { requireNotSuspended } from '../merchants/operations.ts';
 import type { ReviewPolicy } from '../merchants/review-policy.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
@@ -87,7 +88,7 @@ export async function approveWithdrawal(
     `WITH added AS (
        INSERT INTO withdrawal_approval (withdrawal_id, operator_id, approved_at) VALUES (:id, :operatorId, :at)
      ), timeline_row AS (
-       INSERT INTO withdrawal_timeline (withdrawal_id, occurred_at, kind, detail)
+       ${TIMELINE_INSERT}
        VALUES (:id, :at, 'review.approved', jsonb_build_object('approvalsMissing', CAST(:approvalsMissing AS int)))
      )
      UPDATE withdrawal SET version = version + 1,

@@ -7,6 +7,7 @@ import type { Database } from '../lib/db.ts';
 import { toBirr, toSantim } from '../lib/money.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
+import { readTimeline } from '../lib/timeline.ts';
 import { listChannels, type AmountLimits } from '../merchants/channels/queries.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { createWithdrawal } from './create.ts';
@@ -15,7 +16,6 @@ import { findWithdrawal, listWithdrawals, withdrawnSince, type WithdrawalRow } f
 import { cancelWithdrawal } from './review.ts';
 import * as schema from './schema.ts';
 import type { CheckPayout } from './sync.ts';
-import { readTimeline } from './timeline.ts';
 
 export type WithdrawalRouteDeps = { db: Database; clock: Clock; findProvider: FindProvider; checkPayout: CheckPayout };
 
@@ -141,11 +141,7 @@ function isWithProvider({ stage }: WithdrawalRow): boolean {
 }
 
 async function presentWithTimeline(db: Database, row: WithdrawalRow) {
-  const timeline = await readTimeline(db, row.id);
-  return {
-    ...presentWithdrawal(row),
-    timeline: timeline.map((entry) => ({ ...entry, at: entry.occurredAt.toISOString() })),
-  };
+  return { ...presentWithdrawal(row), timeline: await readTimeline(db, row.id) };
 }
 
 function limitsRoute({ db, clock, findProvider }: WithdrawalRouteDeps): Route {

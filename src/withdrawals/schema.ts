@@ -5,6 +5,7 @@ import { ACCOUNT_NUMBER, BANK_CODES } from '../lib/banks.ts';
 import { birrAmount, currencyEtb, instant, limitedText, patternText, plainText, reference } from '../lib/fields.ts';
 import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
 import { normalisePhone } from '../lib/phone.ts';
+import { timelineSchema } from '../lib/timeline.ts';
 import { CHANNELS } from '../merchants/channels/channel.ts';
 import { requestedByFields } from '../merchants/requested-by.ts';
 import type { Destination } from './queries.ts';
@@ -122,13 +123,9 @@ export const Withdrawal = z
   })
   .meta({ id: 'Withdrawal' });
 
-const entries = Object.entries(TIMELINE).map(([kind, { description, detail }]) =>
-  z.object({ at: instant, kind: z.literal(kind), detail }).meta({ description: description }),
-);
-
-export const WithdrawalDetail = Withdrawal.extend({
-  timeline: z.array(z.discriminatedUnion('kind', entries as [(typeof entries)[number], ...typeof entries])),
-}).meta({ id: 'WithdrawalDetail' });
+export const WithdrawalDetail = Withdrawal.extend({ timeline: timelineSchema(TIMELINE) }).meta({
+  id: 'WithdrawalDetail',
+});
 
 const direction = z
   .object({

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../lib/clock.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
+import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import { PROOF_VALID_MS, RECHECK_AGE_PART, RECHECK_INTERVAL_MIN_MS } from '../payments/recheck-callbacks.ts';
 import { callbackUrl } from '../providers/callbacks.ts';
@@ -94,8 +95,8 @@ async function claim(
        FROM before WHERE w.id = before.id
        RETURNING w.*, before.stage AS previous_stage, before.may_be_sent
      ), timeline_row AS (
-       INSERT INTO withdrawal_timeline (withdrawal_id, occurred_at, kind)
-       SELECT id, CAST(:at AS timestamptz), 'payout.submitted' FROM claimed WHERE previous_stage = 'CREATED'
+       ${TIMELINE_INSERT}
+       SELECT id, CAST(:at AS timestamptz), 'payout.submitted', '{}' FROM claimed WHERE previous_stage = 'CREATED'
      )
      SELECT * FROM claimed`,
     {

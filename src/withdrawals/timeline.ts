@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { rows, type Queryable } from '../lib/db.ts';
+import type { TimelineKinds } from '../lib/timeline.ts';
 import { REVIEW_REASONS } from './states.ts';
 
 const result = z.object({
@@ -45,16 +45,6 @@ export const TIMELINE = {
     }),
   },
   'payout.reversed': { description: 'Paid, and then reversed', detail: z.object({ providerReference: z.string() }) },
-} as const;
+} as const satisfies TimelineKinds;
 
 export type TimelineKind = keyof typeof TIMELINE;
-export type TimelineRow = { occurredAt: Date; kind: TimelineKind; detail: Record<string, unknown> };
-
-/** The timeline of one withdrawal, oldest first. */
-export async function readTimeline(db: Queryable, withdrawalId: string): Promise<TimelineRow[]> {
-  return rows<TimelineRow>(
-    db,
-    'SELECT occurred_at, kind, detail FROM withdrawal_timeline WHERE withdrawal_id = :withdrawalId ORDER BY id',
-    { withdrawalId },
-  );
-}

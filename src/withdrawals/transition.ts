@@ -3,6 +3,7 @@ import { latePayoutPosting, payoutPosting, releasePosting, reversalPosting } fro
 import { rows } from '../lib/db.ts';
 import { newId } from '../lib/ids.ts';
 import type { Santim } from '../lib/money.ts';
+import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import { OUTBOX_INSERT, type UnitOfWork, type OutboxRow } from '../outbox/record.ts';
 import type { PayoutOutcome } from '../providers/provider.ts';
 import { recordWithdrawalEvents, type WithdrawalEvent } from './events.ts';
@@ -72,7 +73,7 @@ export async function transitionWithdrawal(tx: UnitOfWork, transition: Transitio
        UPDATE payout_case c SET closed_at = CAST(:at AS timestamptz)
        FROM updated WHERE c.withdrawal_id = updated.id AND c.closed_at IS NULL
      ), timeline_row AS (
-       INSERT INTO withdrawal_timeline (withdrawal_id, occurred_at, kind, detail)
+       ${TIMELINE_INSERT}
        SELECT id, CAST(:at AS timestamptz), :kind, CAST(:detail AS jsonb) FROM updated
      ), outbox_row AS (${OUTBOX_INSERT} WHERE EXISTS (SELECT 1 FROM updated))
      SELECT * FROM updated`,

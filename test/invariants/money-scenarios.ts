@@ -137,12 +137,10 @@ async function traceOf({ world, scope }: Scenario): Promise<Trace> {
        UNION ALL SELECT to_jsonb(s)::text FROM settled s
        UNION ALL SELECT to_jsonb(t)::text FROM taken t
        UNION ALL SELECT to_jsonb(s)::text FROM checkout_session s WHERE s.transaction_id IN (SELECT id FROM paid)
-       UNION ALL SELECT to_jsonb(l)::text FROM withdrawal_timeline l WHERE l.withdrawal_id IN (SELECT id FROM payouts)
+       UNION ALL SELECT to_jsonb(l)::text FROM timeline l WHERE l.resource_id IN (SELECT id FROM ids)
        UNION ALL SELECT to_jsonb(l)::text FROM withdrawal_approval l WHERE l.withdrawal_id IN (SELECT id FROM payouts)
        UNION ALL SELECT to_jsonb(c)::text FROM payout_case c WHERE c.withdrawal_id IN (SELECT id FROM payouts)
        UNION ALL SELECT to_jsonb(l)::text FROM withdrawal_resolution l WHERE l.withdrawal_id IN (SELECT id FROM payouts)
-       UNION ALL SELECT to_jsonb(l)::text FROM transaction_timeline l WHERE l.transaction_id IN (SELECT id FROM paid)
-       UNION ALL SELECT to_jsonb(l)::text FROM settlement_timeline l WHERE l.settlement_id IN (SELECT id FROM settled)
        UNION ALL SELECT e.id FROM webhook_event e WHERE e.merchant_id = :merchantId AND e.environment = 'sandbox'
        UNION ALL SELECT j.posting_key || j.kind FROM ledger_journal j WHERE j.resource_id IN (SELECT id FROM ids)
        UNION ALL SELECT to_jsonb(b)::text FROM ledger_balance b WHERE b.merchant_id = :merchantId

@@ -65,7 +65,7 @@ export async function onlyListedMoves(evidence: Evidence): Promise<string[]> {
                 WHEN 'attempt.declined' THEN l.detail ->> 'next' WHEN 'payment.succeeded' THEN 'COMPLETED'
                 WHEN 'payment.returned' THEN CASE WHEN CAST(l.detail ->> 'failed' AS boolean) THEN 'FAILED' END
                 WHEN 'session.cancelled' THEN 'CANCELLED' WHEN 'session.expired' THEN 'EXPIRED' END ORDER BY l.id)
-             FROM transaction_timeline l WHERE l.transaction_id = t.id) AS moves
+             FROM timeline l WHERE l.resource_id = t.id) AS moves
      FROM transaction t JOIN checkout_session s ON s.id = t.session_id`,
   );
   return stories.flatMap((story) => {
@@ -98,12 +98,12 @@ export async function eventsOfEnds({ db }: Evidence): Promise<string[]> {
        SELECT transaction_id AS id, CASE kind WHEN 'payment.succeeded' THEN 'SUCCESS' WHEN 'session.cancelled' THEN 'CANCELLED'
                 WHEN 'session.expired' THEN 'EXPIRED' WHEN 'attempt.declined' THEN 'FAILED'
                 WHEN 'payment.returned' THEN 'FAILED' END AS became
-       FROM transaction_timeline
+       FROM timeline
        WHERE kind IN ('payment.succeeded', 'session.cancelled', 'session.expired')
           OR (kind = 'attempt.declined' AND detail ->> 'next' = 'FAILED')
           OR (kind = 'payment.returned' AND CAST(detail ->> 'failed' AS boolean))
        UNION ALL
-       SELECT DISTINCT transaction_id, 'PAYING' FROM transaction_timeline WHERE kind = 'attempt.started'
+       SELECT DISTINCT resource_id, 'PAYING' FROM timeline WHERE kind = 'attempt.started'
      ), due AS (
        SELECT m.id, e.event, count(*) AS times
        FROM transitions m JOIN (VALUES ('SUCCESS', 'payment.succeeded'), ('SUCCESS', 'checkout.completed'), ('FAILED', 'checkout.failed'),

@@ -125,7 +125,7 @@ export const CORRUPTIONS = [
   ],
   [
     'a missing withdrawal',
-    `DELETE FROM withdrawal_timeline; DELETE FROM withdrawal WHERE id = ${OPEN}`,
+    `DELETE FROM withdrawal WHERE id = ${OPEN}`,
     'each journal of a withdrawal has a withdrawal',
   ],
   [

@@ -82,10 +82,7 @@ test('functions with the owner’s rights resolve names in our schema first and 
 
 describe('the application', () => {
   test.each([
-    'kyc_timeline',
-    'settlement_timeline',
-    'transaction_timeline',
-    'withdrawal_timeline',
+    'timeline',
     'withdrawal_approval',
     'operator_audit',
     'webhook_event',

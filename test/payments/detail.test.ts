@@ -101,7 +101,7 @@ describe('one transaction', () => {
       expect([status, body.message]).toEqual([200, 'Transaction retrieved']);
       const written = await rows<Entry>(
         database.db,
-        'SELECT kind, detail FROM transaction_timeline WHERE transaction_id = :transactionId ORDER BY id',
+        'SELECT kind, detail FROM timeline WHERE resource_id = :transactionId ORDER BY id',
         { transactionId },
       );
       expect(body.data.timeline.map(({ kind, detail }: Entry) => ({ kind, detail }))).toEqual(written);
@@ -135,7 +135,7 @@ describe('one transaction', () => {
     const { transactionId } = await buildPendingPayment(world, scope);
     await rows(
       database.db,
-      `INSERT INTO transaction_timeline (transaction_id, kind, detail) VALUES (:transactionId, 'payment.held', '{}')`,
+      `INSERT INTO timeline (resource_id, occurred_at, kind, detail) VALUES (:transactionId, now(), 'payment.held', '{}')`,
       { transactionId },
     );
     expect((await read(transactionId)).status).toBe(500);

@@ -127,7 +127,7 @@ describe('a held payment of another amount', () => {
     expect(await available()).toBe(0n);
     const now = await stateOfSession(database.db, payment.sessionId);
     expect(now).toMatchObject({ session: 'FAILED', events: ['checkout.failed', 'payment.created'] });
-    const sql = `SELECT detail FROM transaction_timeline WHERE transaction_id = :id AND kind = 'payment.returned'`;
+    const sql = `SELECT detail FROM timeline WHERE resource_id = :id AND kind = 'payment.returned'`;
     expect(await rows(database.db, sql, { id: payment.transactionId })).toEqual([
       {
         detail: {

@@ -147,7 +147,10 @@ describe("applying a provider's result to a payment", () => {
     world.pass(30 * 60_000 - 1);
     world.provider.returns(declined(true));
     await check(payment.attemptId);
-    expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({ session: 'OPEN', transaction: 'PENDING' });
+    expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({
+      session: 'OPEN',
+      transaction: 'PENDING',
+    });
   });
 
   test.each([

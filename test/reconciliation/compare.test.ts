@@ -285,7 +285,7 @@ test('comparing a day again changes nothing', async () => {
       comparisonNo: 0,
     })),
     events: await world.db('webhookEvent').orderBy('id').select('id'),
-    timeline: await world.db('transactionTimeline').orderBy('id').select('id'),
+    timeline: await world.db('timeline').orderBy('id').select('id'),
   });
   await world.compare('TELEBIRR');
   const before = await everything();

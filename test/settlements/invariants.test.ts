@@ -48,6 +48,6 @@ test.each([
 });
 
 test('the ledger check finds journals of a deleted settlement', async () => {
-  await runSql(database.ownerUrl, 'DELETE FROM settlement_timeline; DELETE FROM settlement');
+  await runSql(database.ownerUrl, 'DELETE FROM settlement');
   expect((await verifyLedger(database.db, ledgerChecks)).map(({ check }) => check)).toEqual([NO_SETTLEMENT, RESERVED]);
 });

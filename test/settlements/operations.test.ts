@@ -73,7 +73,6 @@ const ALLOWED: Record<string, string[]> = {
   REQUESTED: ['approve', 'reject', 'cancel'],
   APPROVED: ['sent', 'failed'],
   PROCESSING: ['credited', 'failed'],
-  // Said again it is no news; of one that had failed it waits for an operator.
   COMPLETED: ['credited', 'returned'],
   FAILED: ['credited', 'failed'],
 };
@@ -97,9 +96,9 @@ describe.each(STORIES)('a settlement after the commands %j', (story, status) => 
 describe('separation of duties', () => {
   test('the requester of a settlement cannot approve it in live', async () => {
     const { id } = await requestSettlement(world, scope, { requestedBy: 'opr_1' });
-    await rows(database.db, `UPDATE settlement SET environment = 'live' WHERE id = :id`, { id });
+    await database.db('settlement').where({ id }).update({ environment: 'live' });
     await expect(does('approve', id)).rejects.toMatchObject({ code: 'INVALID_STATE' });
-    await rows(database.db, `UPDATE settlement SET environment = 'sandbox' WHERE id = :id`, { id });
+    await database.db('settlement').where({ id }).update({ environment: 'sandbox' });
     await run((tx) => approveSettlement(tx, id, operator('opr_2')));
     expect(await readSettlement(database.db, id)).toMatchObject({ status: 'APPROVED', approvedBy: 'opr_2' });
   });

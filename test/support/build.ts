@@ -229,7 +229,7 @@ export async function stateOfSession(db: Database, sessionId: string) {
     `SELECT s.status AS session, t.status AS transaction, t.confirmed_late, t.hold_reason, t.needs_reconciliation, t.version,
             (SELECT array_agg(a.status ORDER BY a.created_at, a.id) FROM payment_attempt a WHERE a.session_id = s.id) AS attempts,
             (SELECT array_agg(e.event ORDER BY e.event) FROM webhook_event e WHERE e.resource_id = t.id) AS events,
-            (SELECT array_agg(l.kind ORDER BY l.id) FROM transaction_timeline l WHERE l.transaction_id = t.id) AS timeline
+            (SELECT array_agg(l.kind ORDER BY l.id) FROM timeline l WHERE l.resource_id = t.id) AS timeline
      FROM checkout_session s JOIN transaction t ON t.id = s.transaction_id WHERE s.id = :sessionId`,
     { sessionId },
   );

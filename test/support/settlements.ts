@@ -56,7 +56,7 @@ export async function stateOfSettlement(db: Database, settlementId: string) {
     db,
     `SELECT s.status, s.version, s.overdue_at IS NOT NULL AS overdue, CAST(s.expected_until AS text) AS expected_until,
             (SELECT array_agg(e.event ORDER BY CAST(convert_from(e.payload, 'UTF8') AS jsonb) #> '{data,version}') FROM webhook_event e WHERE e.resource_id = s.id) AS events,
-            (SELECT array_agg(l.kind ORDER BY l.id) FROM settlement_timeline l WHERE l.settlement_id = s.id) AS timeline,
+            (SELECT array_agg(l.kind ORDER BY l.id) FROM timeline l WHERE l.resource_id = s.id) AS timeline,
             (SELECT array_agg(j.kind ORDER BY j.created_at) FROM ledger_journal j WHERE j.resource_id = s.id) AS journals
      FROM settlement s WHERE s.id = :settlementId`,
     { settlementId },

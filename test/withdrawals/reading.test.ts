@@ -1,4 +1,4 @@
-import { exportWithdrawals } from '../../src/withdrawals/export.ts';
+import { withdrawalExport } from '../../src/withdrawals/export.ts';
 import { autoDecide } from '../../src/withdrawals/review.ts';
 import { UNKNOWN_PAYOUT, NOT_THERE, PAID_OUT } from '../support/withdrawals.ts';
 import { CHECK, useWithdrawalWorld, PATH } from './world.ts';
@@ -32,7 +32,7 @@ describe('reading withdrawals', () => {
     const day = '2026-03-02';
     const [from, until] = [new Date('2026-03-01T21:00:00.000Z'), new Date('2026-03-02T21:00:00.000Z')];
     const filter = { ...world.scope, range: { startDate: day, endDate: day, from, until }, statuses: null };
-    const read = await exportWithdrawals(world.db, filter, { after: null, limit: 10 });
+    const read = await withdrawalExport.read(world.db, filter, { after: null, limit: 10 });
     expect(read.map(({ destination }) => destination)).toEqual(['CBE *********6789', '********0001']);
     for (const row of read) {
       expect(Object.values(row)).not.toContain('251911000001');

@@ -4,10 +4,11 @@ import { rows } from '../../lib/db.ts';
 import { AppError, invalidFields } from '../../lib/errors.ts';
 import { SANDBOX_REVIEW_MS } from '../../lib/sandbox-review.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
+import { recordTimeline } from '../../lib/timeline.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import { decideIfDue } from './decide.ts';
-import { appendTimeline, listDocuments, lockApplication, type ApplicationRow } from './queries.ts';
-import type { ApplicationDetails, DocumentKind } from './schema.ts';
+import { applicationId, listDocuments, lockApplication, type ApplicationRow } from './queries.ts';
+import type { ApplicationDetails, DocumentKind, TimelineKind } from './schema.ts';
 import { EDITABLE, sandboxDecision } from './states.ts';
 
 const NEEDED_FIELDS = [
@@ -53,7 +54,12 @@ export async function saveApplication(
     { ...scopeOf(step), details: JSON.stringify(details), at },
   );
   const detail = { fields: Object.keys(details) };
-  await appendTimeline(tx.trx, step, { occurredAt: at, kind: 'application.saved', by: keyId, detail });
+  await recordTimeline<TimelineKind>(tx.trx, applicationId(step), {
+    at,
+    kind: 'application.saved',
+    actor: keyId,
+    detail,
+  });
   return row ?? before;
 }
 
@@ -83,7 +89,12 @@ export async function submitApplication(tx: UnitOfWork, step: Step): Promise<App
     details: before.details,
     documents: documents.map(({ id }) => id),
   };
-  await appendTimeline(tx.trx, step, { occurredAt: at, kind: 'application.submitted', by: keyId, detail });
+  await recordTimeline<TimelineKind>(tx.trx, applicationId(step), {
+    at,
+    kind: 'application.submitted',
+    actor: keyId,
+    detail,
+  });
   return row ?? before;
 }
 

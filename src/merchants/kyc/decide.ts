@@ -3,10 +3,11 @@ import { type Database, rows } from '../../lib/db.ts';
 import { AppError, invalid } from '../../lib/errors.ts';
 import { SANDBOX_OPERATOR } from '../../lib/sandbox-review.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
+import { recordTimeline } from '../../lib/timeline.ts';
 import type { UnitOfWork, RunInTransaction } from '../../outbox/record.ts';
 import type { KycStatus } from '../operations.ts';
 import {
-  appendTimeline,
+  applicationId,
   findTier,
   kycOf,
   lockApplication,
@@ -14,7 +15,8 @@ import {
   type ApplicationRow,
   type Kyc,
 } from './queries.ts';
-import { DECIDABLE, sandboxDecision, type TimelineKind } from './states.ts';
+import type { TimelineKind } from './schema.ts';
+import { DECIDABLE, sandboxDecision } from './states.ts';
 
 /** The application, the operator, and the time. */
 export type Decision = MerchantScope & Actor & { at: Date };
@@ -183,7 +185,12 @@ async function transition(
     },
   );
   if (!row) throw await stateError(tx, { ...decision, from, submission });
-  await appendTimeline(tx.trx, decision, { occurredAt: at, kind: step.kind, by: operatorId, detail: step.detail });
+  await recordTimeline<TimelineKind>(tx.trx, applicationId(decision), {
+    at,
+    actor: operatorId,
+    kind: step.kind,
+    detail: step.detail,
+  });
   return row;
 }
 

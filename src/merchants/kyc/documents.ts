@@ -6,11 +6,12 @@ import { AppError, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { OnProgress, Reencrypted } from '../../lib/reencrypt.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
+import { recordTimeline } from '../../lib/timeline.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import { lockForEdit, type Step } from './application.ts';
 import { fileTypeOf, type FileType } from './file-type.ts';
-import { appendTimeline, listDocuments, type DocumentRow } from './queries.ts';
-import type { DocumentKind } from './schema.ts';
+import { applicationId, listDocuments, type DocumentRow } from './queries.ts';
+import type { DocumentKind, TimelineKind } from './schema.ts';
 import type { DocumentStore, StoredDocument } from './store.ts';
 
 /** Largest document, in bytes. */
@@ -86,7 +87,12 @@ async function insertDocument(
   );
   if (!row) throw new Error('the document was not inserted');
   const detail = { documentId: row.id, kind: row.kind };
-  await appendTimeline(tx.trx, step, { occurredAt: at, kind: 'document.uploaded', by: keyId, detail });
+  await recordTimeline<TimelineKind>(tx.trx, applicationId(step), {
+    at,
+    kind: 'document.uploaded',
+    actor: keyId,
+    detail,
+  });
   return row;
 }
 

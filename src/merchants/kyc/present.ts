@@ -1,7 +1,8 @@
 import { isoOrNull } from '../../lib/dates.ts';
 import { toBirr, type Santim } from '../../lib/money.ts';
+import type { EntryWithActor } from '../../lib/timeline.ts';
 import { missingFrom } from './application.ts';
-import type { ApplicationRow, DocumentRow, Kyc, TierRow, TimelineRow } from './queries.ts';
+import type { ApplicationRow, DocumentRow, Kyc, TierRow } from './queries.ts';
 import { EDITABLE } from './states.ts';
 
 /** A document in the APIs of merchants and operators. */
@@ -37,12 +38,12 @@ function presentTier({ tier, name, channels, paymentMaxSantim, payoutDailySantim
 }
 
 /** A timeline entry: the kind of actor, the message of a decision, and the document. */
-function presentStep({ occurredAt: at, kind, by, detail }: TimelineRow) {
+function presentStep({ at, kind, actor, detail }: EntryWithActor) {
   const message = detail['reason'] ?? detail['what'];
   return {
-    at: at.toISOString(),
+    at,
     kind,
-    by: by.startsWith('key_') ? 'merchant' : by.startsWith('opr_') ? 'operator' : 'sandbox',
+    by: actor?.startsWith('key_') ? 'merchant' : actor?.startsWith('opr_') ? 'operator' : 'sandbox',
     ...(typeof message === 'string' && { message }),
     ...(typeof detail['documentId'] === 'string' && { documentId: detail['documentId'] }),
   };
@@ -73,6 +74,6 @@ export function presentForOperators({ row, documents, timeline, live }: Kyc) {
     details: row.details,
     documents: documents.map(presentDocument),
     liveKeysWork: live.isApproved && live.hasSandboxPayment,
-    timeline: timeline.map(({ occurredAt: at, kind, by, detail }) => ({ at: at.toISOString(), kind, by, detail })),
+    timeline: timeline.map(({ actor: by, ...entry }) => ({ ...entry, by })),
   };
 }

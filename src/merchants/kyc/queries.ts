@@ -1,10 +1,10 @@
 import { rows, type Queryable } from '../../lib/db.ts';
 import type { Santim } from '../../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
+import { readTimelineWithActors, type EntryWithActor } from '../../lib/timeline.ts';
 import type { KycStatus } from '../operations.ts';
 import type { FileType } from './file-type.ts';
 import type { ApplicationDetails, DocumentKind } from './schema.ts';
-import type { TimelineKind } from './states.ts';
 
 /** A row of `kyc_application`. */
 export type ApplicationRow = MerchantScope & {
@@ -97,37 +97,19 @@ export async function findTier(db: Queryable, tier: number): Promise<TierRow | u
   return (await rows<TierRow>(db, sql, { tier }))[0];
 }
 
-/** An entry of the timeline. `by`: key_…, opr_…, or "sandbox". */
-export type TimelineRow = { occurredAt: Date; kind: TimelineKind; by: string; detail: Record<string, unknown> };
+/** The resource of its timeline. */
+export function applicationId({ merchantId, environment }: MerchantScope): string {
+  return `${merchantId}/${environment}`;
+}
 
 const TIMELINE_MAX = 200;
-
-/** The newest 200 entries of an application's timeline, oldest first. */
-export async function readTimeline(db: Queryable, scope: MerchantScope): Promise<TimelineRow[]> {
-  const newest = await rows<TimelineRow>(
-    db,
-    `SELECT occurred_at, kind, by, detail FROM kyc_timeline
-     WHERE merchant_id = :merchantId AND environment = :environment ORDER BY id DESC LIMIT ${TIMELINE_MAX}`,
-    scopeOf(scope),
-  );
-  return newest.toReversed();
-}
-
-/** Appends an entry, in the transaction of the change. */
-export async function appendTimeline(trx: Queryable, scope: MerchantScope, step: TimelineRow): Promise<void> {
-  await rows(
-    trx,
-    `INSERT INTO kyc_timeline (merchant_id, environment, occurred_at, kind, by, detail)
-     VALUES (:merchantId, :environment, :occurredAt, :kind, :by, CAST(:detail AS jsonb))`,
-    { ...scopeOf(scope), ...step, detail: JSON.stringify(step.detail) },
-  );
-}
 
 /** A merchant's KYC in one environment. */
 export type Kyc = {
   row: ApplicationRow;
   documents: DocumentRow[];
-  timeline: TimelineRow[];
+  /** The newest 200 entries. */
+  timeline: EntryWithActor[];
   tier: TierRow;
   /** The two conditions of live keys. */
   live: { isApproved: boolean; hasSandboxPayment: boolean };
@@ -137,7 +119,7 @@ export type Kyc = {
 export async function kycOf(db: Queryable, row: ApplicationRow): Promise<Kyc> {
   const [documents, timeline, tier, live] = await Promise.all([
     listDocuments(db, row),
-    readTimeline(db, row),
+    readTimelineWithActors(db, applicationId(row), TIMELINE_MAX),
     findTier(db, row.tier),
     readLive(db, row.merchantId),
   ]);

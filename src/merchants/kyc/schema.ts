@@ -4,8 +4,8 @@ import { environment, id, reason } from '../../access/operator-schema.ts';
 import { UploadedFile } from '../../http/upload.ts';
 import { birrAmount, emailText, instant, isWebAddress, limitedText, patternText, plainText } from '../../lib/fields.ts';
 import { normalisePhone } from '../../lib/phone.ts';
+import type { TimelineKinds } from '../../lib/timeline.ts';
 import { FILE_TYPES } from './file-type.ts';
-import { TIMELINE_KINDS } from './states.ts';
 
 const BUSINESS_TYPES = [
   'SOLE_PROPRIETOR',
@@ -100,6 +100,26 @@ export const KycDocument = z
   })
   .meta({ id: 'KycDocument' });
 
+/** The kinds of entries in the timeline of an application, with the shape of their `detail`, which operators read. */
+export const TIMELINE = {
+  'application.saved': { description: 'Details saved', detail: z.object({ fields: z.array(z.string()) }) },
+  'document.uploaded': {
+    description: 'Document uploaded',
+    detail: z.object({ documentId: z.string(), kind: z.enum(DOCUMENT_KINDS) }),
+  },
+  'application.submitted': {
+    description: 'Submitted, with these details and documents',
+    detail: z.object({ submission: z.int(), details: PresentedApplication, documents: z.array(z.string()) }),
+  },
+  'review.started': { description: 'Under review', detail: z.object({}) },
+  'review.approved': { description: 'Verified', detail: z.object({ tier: z.int() }) },
+  'review.rejected': { description: 'Rejected', detail: z.object({ reason: z.string() }) },
+  'review.more_info_needed': { description: 'More information requested', detail: z.object({ what: z.string() }) },
+  'tier.changed': { description: 'Tier changed', detail: z.object({ tier: z.int(), reason: z.string() }) },
+} as const satisfies TimelineKinds;
+
+export type TimelineKind = keyof typeof TIMELINE;
+
 const Tier = z
   .object({
     tier: z.int().meta({ description: '0: not verified' }),
@@ -134,7 +154,7 @@ export const Kyc = z
     timeline: z.array(
       z.object({
         at: instant,
-        kind: z.enum(TIMELINE_KINDS),
+        kind: z.enum(Object.keys(TIMELINE)),
         by: z.enum(['merchant', 'operator', 'sandbox']),
         message: z.string().optional(),
         documentId: z.string().optional(),

@@ -30,16 +30,3 @@ export function sandboxDecision(tin: string | undefined): SandboxDecision {
   const ending = Number((tin ?? '').slice(-2));
   return Object.hasOwn(SANDBOX_DECISIONS, ending) ? SANDBOX_DECISIONS[ending as 13] : 'approve';
 }
-
-/** The kinds of timeline entries. */
-export const TIMELINE_KINDS = [
-  'application.saved',
-  'document.uploaded',
-  'application.submitted',
-  'review.started',
-  'review.approved',
-  'review.rejected',
-  'review.more_info_needed',
-  'tier.changed',
-] as const;
-export type TimelineKind = (typeof TIMELINE_KINDS)[number];

@@ -1,9 +1,4 @@
-import {
-  countSettlements,
-  exportSettlements,
-  groupSettlements,
-  type ExportedSettlement as Row,
-} from '../../settlements/export.ts';
+import { settlementExport, type ExportedSettlement as Row } from '../../settlements/export.ts';
 import type { SettlementFilter } from '../../settlements/queries.ts';
 import { SETTLEMENT_STATUSES, type SettlementStatus } from '../../settlements/states.ts';
 import { dayColumns, PAYOUT_AMOUNTS, timeColumns } from './columns.ts';
@@ -35,7 +30,5 @@ export const settlementsSource = createListSource<Row, SettlementFilter>({
   ],
   // Validated against SETTLEMENT_STATUSES.
   listFilter: ({ statuses, ...rest }) => ({ ...rest, statuses: statuses as SettlementStatus[] | null }),
-  count: countSettlements,
-  read: exportSettlements,
-  group: groupSettlements,
+  ...settlementExport,
 });

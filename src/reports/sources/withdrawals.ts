@@ -1,9 +1,4 @@
-import {
-  countWithdrawals,
-  exportWithdrawals,
-  groupWithdrawals,
-  type ExportedWithdrawal as Row,
-} from '../../withdrawals/export.ts';
+import { withdrawalExport, type ExportedWithdrawal as Row } from '../../withdrawals/export.ts';
 import type { WithdrawalFilter } from '../../withdrawals/queries.ts';
 import { WITHDRAWAL_STATUSES, type WithdrawalStatus } from '../../withdrawals/states.ts';
 import { dayColumns, PAYOUT_AMOUNTS, timeColumns } from './columns.ts';
@@ -36,7 +31,5 @@ export const withdrawalsSource = createListSource<Row, WithdrawalFilter>({
     statuses: statuses as WithdrawalStatus[] | null,
     channel: channel ?? undefined,
   }),
-  count: countWithdrawals,
-  read: exportWithdrawals,
-  group: groupWithdrawals,
+  ...withdrawalExport,
 });

@@ -28,7 +28,7 @@ import { expectLedgerHolds } from '../../support/ledger.ts';
 import { startTestSimulator } from '../../support/simulator.ts';
 import { expectDaysLeadOn } from './days.ts';
 import { PAYMENTS, seedAndKill } from './killed.ts';
-import { LEGAL } from './legal-timelines.ts';
+import { LEGAL, undeclaredEntries } from './legal-timelines.ts';
 
 const WEBHOOK_URL = 'http://localhost:4003/webhooks';
 const SEEDED_WITHIN_MS = 120_000;
@@ -89,13 +89,14 @@ describe('the demo data after a killed first run', () => {
     expect(await count('checkout_session', "attempts_count = 3 AND status = 'FAILED'")).toBeGreaterThan(0);
   });
 
-  test('has only legal timelines, whose times never go back', async () => {
+  test('has only legal timelines with declared entries, whose times never go back', async () => {
+    expect(await undeclaredEntries(database.db)).toEqual([]);
     const found = await rows<{ session: SessionStatus; transaction: string; kinds: string; forward: boolean }>(
       database.db,
       `SELECT s.status AS session, t.status AS transaction, string_agg(l.kind, ' ' ORDER BY l.id) AS kinds,
               array_agg(l.occurred_at ORDER BY l.id) = array_agg(l.occurred_at ORDER BY l.occurred_at, l.id) AND min(l.occurred_at) = t.created_at AS forward
        FROM transaction t JOIN checkout_session s ON s.transaction_id = t.id
-       JOIN transaction_timeline l ON l.transaction_id = t.id GROUP BY s.id, t.id`,
+       JOIN timeline l ON l.resource_id = t.id GROUP BY s.id, t.id`,
     );
     expect(found).toHaveLength(PAYMENTS + NEW_SHOP.plan.count);
     for (const { session, transaction, kinds, forward } of found) {
@@ -235,7 +236,7 @@ describe('the demo data after a killed first run', () => {
   });
 
   test('is unchanged by another run, which returns the stored credentials', async () => {
-    const tables = ['transaction', 'webhook_event', 'api_key', 'webhook_subscription', 'transaction_timeline'];
+    const tables = ['transaction', 'webhook_event', 'api_key', 'webhook_subscription', 'timeline'];
     const before = await Promise.all(tables.map((table) => count(table)));
     expect(await seed(credentials)).toEqual(credentials);
     expect(await Promise.all(tables.map((table) => count(table)))).toEqual(before);

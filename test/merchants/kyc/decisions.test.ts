@@ -127,8 +127,8 @@ test('the timeline retains a submission unchanged by later saves', async () => {
   await applicant.put({ tradeName: 'Second' });
   const [handedIn] = await rows<{ detail: { details: { tradeName: string }; documents: string[] } }>(
     world.db,
-    `SELECT detail FROM kyc_timeline WHERE merchant_id = :id AND kind = 'application.submitted'`,
-    { id: applicant.merchantId },
+    `SELECT detail FROM timeline WHERE resource_id = :id AND kind = 'application.submitted'`,
+    { id: `${applicant.merchantId}/live` },
   );
   expect(handedIn?.detail).toMatchObject({ submission: 1, details: { tradeName: 'First' } });
   expect(handedIn?.detail.documents).toHaveLength(3);

@@ -100,12 +100,3 @@ CREATE TABLE withdrawal_resolution (
   PRIMARY KEY (withdrawal_id, version, operator_id)
 );
 
-CREATE TABLE withdrawal_timeline (
-  id             bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  withdrawal_id  text NOT NULL REFERENCES withdrawal,
-  kind           text NOT NULL,                    -- withdrawal.created, review.approved …
-  detail         jsonb NOT NULL DEFAULT '{}',
-  occurred_at    timestamptz NOT NULL,
-  created_at     timestamptz NOT NULL DEFAULT now()
-);
-CREATE INDEX withdrawal_timeline_withdrawal ON withdrawal_timeline (withdrawal_id, id);

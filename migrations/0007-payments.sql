@@ -105,13 +105,3 @@ CREATE INDEX payment_attempt_open ON payment_attempt (id) WHERE status IN ('CREA
 CREATE INDEX payment_attempt_unexpected ON payment_attempt (status) WHERE status IN ('HELD', 'DUPLICATE');
 CREATE INDEX payment_attempt_unresolved ON payment_attempt (ended_at)
   WHERE status IN ('HELD', 'DUPLICATE') AND hold_resolution IS NULL;
-
-CREATE TABLE transaction_timeline (
-  id              bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  transaction_id  text NOT NULL REFERENCES transaction,
-  kind            text NOT NULL,                   -- session.created, attempt.started, payment.duplicate …
-  detail          jsonb NOT NULL DEFAULT '{}',
-  occurred_at     timestamptz NOT NULL DEFAULT now(),
-  created_at      timestamptz NOT NULL DEFAULT now()
-);
-CREATE INDEX transaction_timeline_transaction ON transaction_timeline (transaction_id, id);

@@ -80,17 +80,6 @@ CREATE UNIQUE INDEX settlement_bank_reference ON settlement (environment, bank_r
 CREATE UNIQUE INDEX settlement_return ON settlement (environment, return_reference) WHERE return_reference IS NOT NULL;
 CREATE INDEX settlement_late ON settlement (id) WHERE late_credit IS NOT NULL AND late_credit_resolution IS NULL;
 
-CREATE TABLE settlement_timeline (
-  id             bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  settlement_id  text NOT NULL REFERENCES settlement,
-  kind           text NOT NULL,                    -- settlement.requested, bank.sent …
-  actor          text NOT NULL,                    -- key_…, opr_…, "sandbox" or "calendar"; not in merchants' responses
-  detail         jsonb NOT NULL DEFAULT '{}',
-  occurred_at    timestamptz NOT NULL,
-  created_at     timestamptz NOT NULL DEFAULT now()
-);
-CREATE INDEX settlement_timeline_settlement ON settlement_timeline (settlement_id, id);
-
 -- Limits of a single settlement. A merchant's own row takes precedence over the platform's.
 CREATE TABLE settlement_limit (
   merchant_id  text UNIQUE REFERENCES merchant,    -- null: the platform's limit

@@ -55,16 +55,3 @@ CREATE TABLE kyc_document (
   FOREIGN KEY (merchant_id, environment) REFERENCES kyc_application
 );
 CREATE INDEX kyc_document_application ON kyc_document (merchant_id, environment, uploaded_at);
-
-CREATE TABLE kyc_timeline (
-  id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  merchant_id  text NOT NULL,
-  environment  text NOT NULL,
-  kind         text NOT NULL,                      -- application.saved, review.approved …
-  by           text NOT NULL,                      -- key_…, opr_…, or "sandbox"
-  detail       jsonb NOT NULL DEFAULT '{}',
-  occurred_at  timestamptz NOT NULL,
-  created_at   timestamptz NOT NULL DEFAULT now(),
-  FOREIGN KEY (merchant_id, environment) REFERENCES kyc_application
-);
-CREATE INDEX kyc_timeline_application ON kyc_timeline (merchant_id, environment, id);
