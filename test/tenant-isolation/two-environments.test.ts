@@ -1,5 +1,5 @@
 import { newId, type IdPrefix } from '../../src/lib/ids.ts';
-import { approveKyc } from '../../src/merchants/kyc/decide.ts';
+import { decideKyc } from '../../src/merchants/kyc/decide.ts';
 import { until } from '../support/worker.ts';
 import { createMerchantWithEverything, settle, type Merchant } from './belongings.ts';
 import { readOperations, type Operation } from './contract.ts';
@@ -47,8 +47,8 @@ async function goLive() {
     await walls.send('POST', `/api/checkout/kyc/documents?kind=${kind}`, { key: merchant.key, body: file });
   }
   await walls.send('POST', '/api/checkout/kyc/submit', { key: merchant.key, body: {} });
-  const decision = { merchantId, environment: 'live', submission: 1, operatorId: 'opr_1', at: new Date() } as const;
-  await walls.world.runInTransaction((tx) => approveKyc(tx, decision));
+  const decision = { merchantId, environment: 'live', operatorId: 'opr_1', at: new Date() } as const;
+  await walls.world.runInTransaction((tx) => decideKyc(tx, decision, { type: 'approve', submission: 1 }));
   await until('the rehearsal to be decided', () =>
     walls.world.db('kycApplication').where({ merchantId, environment: 'sandbox', status: 'APPROVED' }).first(),
   );

@@ -1,12 +1,11 @@
 import { rows, type Queryable } from '../../lib/db.ts';
 import type { Santim } from '../../lib/money.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
-import type { FindConfigured } from './channel.ts';
 import {
   whyUnusable,
-  type Approval,
+  type ChannelFacts,
   type Channel,
-  type PlatformState,
+  type FindConfigured,
   type TransactionThrough,
   type Unusable,
 } from './channel.ts';
@@ -15,13 +14,10 @@ import {
 export type AmountLimits = { minSantim: Santim; maxSantim: Santim; dailySantim: Santim | null };
 
 /** A channel of a merchant in one environment. */
-export type MerchantChannel = {
+export type MerchantChannel = Pick<ChannelFacts, 'platformState' | 'approval' | 'enabled'> & {
   channel: Channel;
   transactionThrough: TransactionThrough;
   displayName: string;
-  platformState: PlatformState;
-  approval: Approval;
-  enabled: boolean;
   usable: boolean;
   reason: Unusable | null;
   payIn: AmountLimits;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { reseal, seal, unseal, type KeyRing } from '../../lib/crypto.ts';
@@ -25,7 +25,6 @@ export type DocumentStore = {
 const NAME_BYTES = 16;
 const NAME = /^[0-9a-f]{32}$/;
 const UNFINISHED = '.part';
-const KEY_ID_BYTES_MAX = 32;
 
 /**
  * A folder that is not served, readable by this process's user only. Each file is encrypted for its document's id. Names
@@ -38,13 +37,7 @@ export function createDocumentStore(folder: string, keyRing: KeyRing): DocumentS
   };
   const write = async (path: string, bytes: Buffer): Promise<void> => {
     const unfinished = `${join(folder, randomName())}${UNFINISHED}`;
-    const file = await open(unfinished, 'wx', 0o600);
-    try {
-      await file.writeFile(bytes);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await writeFile(unfinished, bytes, { flag: 'wx', mode: 0o600, flush: true });
     await rename(unfinished, path);
   };
   return {
@@ -54,13 +47,9 @@ export function createDocumentStore(folder: string, keyRing: KeyRing): DocumentS
       await write(pathOf(storageKey), seal(keyRing, documentId, bytes));
       return storageKey;
     },
-    read: async ({ id, storageKey }) => {
-      const bytes = await readFile(pathOf(storageKey));
-      return isSealed(bytes) ? unseal(keyRing, id, bytes) : bytes;
-    },
+    read: async ({ id, storageKey }) => unseal(keyRing, id, await readFile(pathOf(storageKey))),
     reencrypt: async ({ id, storageKey }) => {
-      const bytes = await readFile(pathOf(storageKey));
-      const sealed = isSealed(bytes) ? reseal(keyRing, id, bytes) : seal(keyRing, id, bytes);
+      const sealed = reseal(keyRing, id, await readFile(pathOf(storageKey)));
       if (sealed === null) return false;
       await write(pathOf(storageKey), sealed);
       return true;
@@ -83,14 +72,6 @@ export function createDocumentStore(folder: string, keyRing: KeyRing): DocumentS
 
 function randomName(): string {
   return randomBytes(NAME_BYTES).toString('hex');
-}
-
-/**
- * Whether a file is encrypted: it then begins with the length of its key's id, an older plain one as PDF, PNG or JPEG. The
- * content is compared with the document's SHA-256 in either case (documents.ts).
- */
-function isSealed(bytes: Buffer): boolean {
-  return (bytes[0] ?? 0) <= KEY_ID_BYTES_MAX;
 }
 
 /** There is no folder before the first document. */
