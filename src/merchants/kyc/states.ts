@@ -8,7 +8,7 @@ export const DECIDABLE: readonly KycStatus[] = ['SUBMITTED', 'UNDER_REVIEW'];
 
 /** The sandbox's decision by the last two digits of the TIN; `wait` leaves it to an operator. */
 export function sandboxDecision(tin: string | undefined): 'approve' | 'reject' | 'wait' | 'request-info' {
-  switch (tin?.slice(-2)) {
+  switch ((tin ?? '').slice(-2)) {
     case '13':
       return 'reject';
     case '14':
