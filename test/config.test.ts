@@ -50,9 +50,9 @@ describe('the settings', () => {
   });
 
   test('reach Temporal over TLS where something is given that needs it', () => {
-    expect(readConfig(REQUIRED).temporalTls).toBe(null);
-    expect(readConfig({ ...REQUIRED, TEMPORAL_TLS: 'true' }).temporalTls).toEqual({});
-    expect(readConfig({ ...REQUIRED, TEMPORAL_API_KEY: 'a' }).temporalTls).toEqual({});
+    expect(readConfig(REQUIRED).usesTemporalTls).toBe(false);
+    expect(readConfig({ ...REQUIRED, TEMPORAL_TLS: 'true' }).usesTemporalTls).toBe(true);
+    expect(readConfig({ ...REQUIRED, TEMPORAL_API_KEY: 'a' }).usesTemporalTls).toBe(true);
   });
 
   test('say nothing of what a secret was', () => {

@@ -5,6 +5,7 @@ import { z } from 'zod';
 
 import { environment, parseSettings, readConfig, requireLoopback, wholeNumber, type Config } from '../config.ts';
 import { createLogger, type Logger } from '../lib/log.ts';
+import { withTimeout } from '../lib/timeout.ts';
 
 /** The time from closing the port to the forced end. */
 const DRAIN_MS = 15_000;
@@ -102,11 +103,10 @@ async function runUntilSignal(log: Logger, start: () => Promise<Running>, delayM
       return false;
     },
   );
-  const late = new Promise<'late'>((resolve) => void setTimeout(resolve, delayMs + DRAIN_MS, 'late').unref());
-  const outcome = await Promise.race([stopped, late]);
-  if (outcome === 'late')
+  const isClean = await withTimeout(stopped, delayMs + DRAIN_MS);
+  if (isClean === null)
     log.warn(`stopped with work in progress after ${DRAIN_MS / 1000} s; other processes take it over`);
-  return outcome === true ? 0 : 1;
+  return isClean ? 0 : 1;
 }
 
 /** Listens for signals before anything starts, so that none is lost. */
