@@ -4,7 +4,14 @@ import { rows, type Queryable } from './db.ts';
  * What can be locked. A withdrawal is locked as a row, as every UPDATE of it does; the others by name: they are no row, do
  * not exist yet, or are several rows.
  */
-export type LockKind = 'withdrawal' | 'bank_account' | 'fee_rule' | 'operators' | 'payout_reference' | 'settlement';
+export type LockKind =
+  | 'withdrawal'
+  | 'bank_account'
+  | 'fee_rule'
+  | 'limit_rule'
+  | 'operators'
+  | 'payout_reference'
+  | 'settlement';
 
 /**
  * Waits until no other transaction holds the lock of this kind and id, then holds it until the transaction ends. It only

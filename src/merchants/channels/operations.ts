@@ -1,5 +1,5 @@
 import { rows, type Knex } from '../../lib/db.ts';
-import { AppError, invalid, notFound } from '../../lib/errors.ts';
+import { invalid, notFound, type AppError } from '../../lib/errors.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import type { Approval, Channel, FindConfigured, Unusable } from './channel.ts';
@@ -33,7 +33,10 @@ export async function switchChannel(
   const before = await find();
   if (!before) throw notFound('channel');
   const { approval, reason } = before;
-  if (approval === 'SUSPENDED' && input.enabled) throw suspended(before.channel);
+  if (approval === 'SUSPENDED' && input.enabled) {
+    const issue = `${before.channel} was suspended for this merchant: only the platform's operators can approve it again`;
+    throw invalid('channel', issue, { code: 'CHANNEL_NOT_AVAILABLE' });
+  }
   // A request can be cancelled in any state of the channel.
   const isAllowed = reason === null || reason === 'DISABLED' || reason === 'NOT_APPROVED' || !input.enabled;
   if (!isAllowed) throw channelRejected(before.channel, reason);
@@ -78,20 +81,14 @@ const WHY: Record<Unusable, string> = {
   DISABLED: 'is switched off; switch it on with PATCH /api/checkout/channels/{channel}',
 };
 
-function suspended(channel: Channel): AppError {
-  const issue = `${channel} was suspended for this merchant: only the platform's operators can approve it again`;
-  return invalid('channel', issue, { code: 'CHANNEL_NOT_AVAILABLE' });
-}
-
 /**
  * The error of an unusable channel: CHANNEL_DISABLED for the merchant's own toggle, else CHANNEL_NOT_AVAILABLE.
  * `field`: the field of the request that has the channel.
  */
 export function channelRejected(channel: Channel, reason: Unusable, field = 'channel'): AppError {
   const code = reason === 'DISABLED' ? 'CHANNEL_DISABLED' : 'CHANNEL_NOT_AVAILABLE';
-  return new AppError(code, `channel ${channel} ${WHY[reason]}`, {
-    details: [{ field, issue: `${channel} ${WHY[reason]}` }],
-  });
+  const issue = `${channel} ${WHY[reason]}`;
+  return invalid(field, issue, { code, message: `channel ${issue}` });
 }
 
 /**

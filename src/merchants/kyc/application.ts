@@ -64,7 +64,11 @@ export async function saveApplication(
 export async function submitApplication(tx: UnitOfWork, step: Step): Promise<ApplicationRow> {
   const before = await lockForEdit(tx, step);
   const documents = await listDocuments(tx.trx, step);
-  ensureComplete(missingFrom(before.details, documents));
+  const missing = missingFrom(before.details, documents);
+  if (missing.length > 0) {
+    const details = missing.map((field) => ({ field, issue: 'is missing' }));
+    throw invalidFields(details, `The application is not complete. Missing: ${missing.join(', ')}.`);
+  }
   const { at, keyId } = step;
   const [row] = await rows<ApplicationRow>(
     tx.trx,
@@ -100,10 +104,4 @@ export async function lockForEdit(tx: UnitOfWork, step: Step): Promise<Applicati
     'INVALID_STATE',
     `Your application is ${row.status}, so it cannot be changed: ${why}. It can while it is ${EDITABLE.join(', ')}.`,
   );
-}
-
-function ensureComplete(missing: string[]): void {
-  if (missing.length === 0) return;
-  const details = missing.map((field) => ({ field, issue: 'is missing' }));
-  throw invalidFields(details, `The application is not complete. Missing: ${missing.join(', ')}.`);
 }
