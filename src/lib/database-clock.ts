@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import { systemClock, type Clock } from './clock.ts';
 import { rows, type Knex } from './db.ts';
 import type { Logger } from './log.ts';
 
@@ -10,29 +10,17 @@ const READING_MS_MAX = 500;
 const WARN_FROM_SECONDS = 1;
 const WARN_EVERY_MS = 60_000;
 
-export type DatabaseClock = {
-  /** The database's time; the process's before that is known. Never goes back by a second or more. */
-  now: Clock;
-  /** Resolves when the database's time is known, or the clock is stopped. */
-  known: Promise<void>;
-  /** The process's clock minus the database's; null while that is unknown. */
-  skewSeconds: () => number | null;
-  stop: () => void;
-};
-
-export type DatabaseClockOptions = {
-  log: Pick<Logger, 'warn'>;
-  /** The process's clock; another one in tests. */
-  processClock?: Clock;
-};
+export type DatabaseClock = ReturnType<typeof createDatabaseClock>;
 
 /**
  * The database's clock without a query per reading: queried every 5 s, extrapolated with the process's monotonic clock.
  * What is due, and when it expires, does not depend on which process decides it, nor on a clock that is wrong or set while
  * the process runs. Warns when the process's own clock is a second off.
  */
-export function createDatabaseClock(db: Knex, options: DatabaseClockOptions): DatabaseClock {
-  const processClock = options.processClock ?? (() => new Date());
+export function createDatabaseClock(
+  db: Knex,
+  { log, processClock = systemClock }: { log: Pick<Logger, 'warn'>; processClock?: Clock },
+) {
   /** The database's time minus the process's monotonic clock. */
   let offsetMs: number | null = null;
   let [latestMs, warnedAtMs, stopped] = [0, -Infinity, false];
@@ -54,7 +42,7 @@ export function createDatabaseClock(db: Knex, options: DatabaseClockOptions): Da
     if (!isSure || performance.now() - warnedAtMs < WARN_EVERY_MS) return;
     warnedAtMs = performance.now();
     const message = "this machine's clock differs from the database's; set both by a time server";
-    options.log.warn({ skewSeconds: seconds }, message);
+    log.warn({ skewSeconds: seconds }, message);
   };
   const query = async (): Promise<void> => {
     try {
@@ -76,10 +64,13 @@ export function createDatabaseClock(db: Knex, options: DatabaseClockOptions): Da
   void query();
 
   return {
-    now: () => new Date(nowMs()),
+    /** The database's time; the process's before that is known. Never goes back by a second or more. */
+    now: (): Date => new Date(nowMs()),
+    /** Resolves when the database's time is known, or the clock is stopped. */
     known,
+    /** The process's clock minus the database's; null while that is unknown. */
     skewSeconds,
-    stop: () => {
+    stop: (): void => {
       stopped = true;
       clearTimeout(timer);
       publishTime();
