@@ -4,15 +4,15 @@ import { dirname, resolve } from 'node:path';
 
 const MEGABYTE = 1_000_000;
 
-export type DiskNeeds = {
-  /** The folders the process writes to, by the names of their settings. */
+/**
+ * The first folder whose disk is full, as a sentence; null when all have space.
+ * @param needs `folders`: those the process writes to, by the names of their settings.
+ */
+export async function findFullDisk(needs: {
   folders: Readonly<Record<string, string>>;
-  /** The space that must be free there. */
   freeMegabytesMin: number;
-};
-
-/** The first folder whose disk is full, as a sentence; null when all have space. */
-export async function findFullDisk({ folders, freeMegabytesMin }: DiskNeeds): Promise<string | null> {
+}): Promise<string | null> {
+  const { folders, freeMegabytesMin } = needs;
   for (const [setting, folder] of Object.entries(folders)) {
     const freeMegabytes = Math.floor((await freeBytes(folder)) / MEGABYTE);
     if (freeMegabytes < freeMegabytesMin) {
