@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import { rows } from '../../lib/db.ts';
 import { AppError, invalidFields } from '../../lib/errors.ts';
 import { SANDBOX_REVIEW_MS } from '../../lib/sandbox-review.ts';
-import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
+import type { MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import { decideIfDue } from './decide.ts';
-import { appendTimeline, listDocuments, lockApplication, type ApplicationRow } from './queries.ts';
+import { appendTimeline, applicationOf, listDocuments, lockApplication, type ApplicationRow } from './queries.ts';
 import type { ApplicationDetails, DocumentKind } from './schema.ts';
 import { EDITABLE, sandboxDecision } from './states.ts';
 
@@ -46,12 +45,7 @@ export async function saveApplication(
   const before = await lockForEdit(tx, step);
   if (isDeepStrictEqual(before.details, details)) return before;
   const { at, keyId } = step;
-  const [row] = await rows<ApplicationRow>(
-    tx.trx,
-    `UPDATE kyc_application SET details = CAST(:details AS jsonb), updated_at = :at
-     WHERE merchant_id = :merchantId AND environment = :environment RETURNING *`,
-    { ...scopeOf(step), details: JSON.stringify(details), at },
-  );
+  const [row] = await applicationOf(tx, step).update({ details, updatedAt: at }).returning('*');
   const detail = { fields: Object.keys(details) };
   await appendTimeline(tx.trx, step, { occurredAt: at, kind: 'application.saved', by: keyId, detail });
   return row ?? before;
@@ -70,23 +64,21 @@ export async function submitApplication(tx: UnitOfWork, step: Step): Promise<App
     throw invalidFields(details, `The application is not complete. Missing: ${missing.join(', ')}.`);
   }
   const { at, keyId } = step;
-  const [row] = await rows<ApplicationRow>(
-    tx.trx,
-    `UPDATE kyc_application SET status = 'SUBMITTED', submissions = submissions + 1, review_message = NULL, submitted_by = :keyId,
-       submitted_at = :at, auto_decide_at = :autoDecideAt, decided_by = NULL, decided_at = NULL, updated_at = :at
-     WHERE merchant_id = :merchantId AND environment = :environment RETURNING *`,
-    {
-      ...scopeOf(step),
-      keyId,
-      at,
+  const submission = before.submissions + 1;
+  const [row] = await applicationOf(tx, step)
+    .update({
+      status: 'SUBMITTED',
+      submissions: submission,
+      reviewMessage: null,
+      submittedBy: keyId,
+      submittedAt: at,
       autoDecideAt: isDecidedBySandbox(before) ? new Date(at.getTime() + SANDBOX_REVIEW_MS) : null,
-    },
-  );
-  const detail = {
-    submission: before.submissions + 1,
-    details: before.details,
-    documents: documents.map(({ id }) => id),
-  };
+      decidedBy: null,
+      decidedAt: null,
+      updatedAt: at,
+    })
+    .returning('*');
+  const detail = { submission, details: before.details, documents: documents.map(({ id }) => id) };
   await appendTimeline(tx.trx, step, { occurredAt: at, kind: 'application.submitted', by: keyId, detail });
   return row ?? before;
 }

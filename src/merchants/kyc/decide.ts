@@ -7,6 +7,7 @@ import type { UnitOfWork, RunInTransaction } from '../../outbox/record.ts';
 import type { KycStatus } from '../operations.ts';
 import {
   appendTimeline,
+  applicationOf,
   findTier,
   kycOf,
   lockApplication,
@@ -149,26 +150,19 @@ async function transition(
   { from, to, submission = null, ...step }: Transition,
 ): Promise<ApplicationRow> {
   const { operatorId, at } = decision;
-  const [row] = await rows<ApplicationRow>(
-    tx.trx,
-    `UPDATE kyc_application SET status = :to, tier = :tier, review_message = :message, auto_decide_at = NULL, updated_at = :at,
-       decided_by = CASE WHEN :decides THEN CAST(:operatorId AS text) ELSE decided_by END,
-       decided_at = CASE WHEN :decides THEN CAST(:at AS timestamptz) ELSE decided_at END
-     WHERE merchant_id = :merchantId AND environment = :environment AND status = ANY (:from)
-       AND submissions = coalesce(CAST(:submission AS integer), submissions)
-     RETURNING *`,
-    {
-      ...scopeOf(decision),
-      from: [...from],
-      submission,
-      to,
-      tier: step.tier ?? 0,
-      message: step.message ?? null,
-      decides: to !== 'UNDER_REVIEW',
-      operatorId,
-      at,
-    },
-  );
+  const change = {
+    status: to,
+    tier: step.tier ?? 0,
+    reviewMessage: step.message ?? null,
+    autoDecideAt: null,
+    updatedAt: at,
+    ...(to !== 'UNDER_REVIEW' && { decidedBy: operatorId, decidedAt: at }),
+  };
+  const [row] = await applicationOf(tx, decision)
+    .whereIn('status', from)
+    .where(submission === null ? {} : { submissions: submission })
+    .update(change)
+    .returning('*');
   if (!row) throw await stateError(tx, { ...decision, from, submission });
   await appendTimeline(tx.trx, decision, { occurredAt: at, kind: step.kind, by: operatorId, detail: step.detail });
   return row;
