@@ -18,6 +18,6 @@ export type LockKind =
  * locks: rows are read by the statement after it, or, where one statement reads them anyway, locked there.
  */
 export async function lock(trx: Queryable, kind: LockKind, id: string): Promise<void> {
-  if (kind === 'withdrawal') await rows(trx, 'SELECT 1 FROM withdrawal WHERE id = :id FOR UPDATE', { id });
+  if (kind === 'withdrawal') await rows(trx, `SELECT 1 FROM ${kind} WHERE id = :id FOR UPDATE`, { id });
   else await rows(trx, 'SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))', { key: `${kind} ${id}` });
 }

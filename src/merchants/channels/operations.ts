@@ -47,13 +47,11 @@ export async function switchChannel(
 
 type Toggle = MerchantScope & { channel: Channel; enabled: boolean };
 
-async function setEnabled(trx: Knex.Transaction, change: Toggle): Promise<void> {
-  await rows(
-    trx,
-    `UPDATE merchant_channel SET enabled = :enabled, updated_at = now()
-     WHERE merchant_id = :merchantId AND environment = :environment AND channel = :channel AND enabled <> :enabled`,
-    change,
-  );
+async function setEnabled(trx: Knex.Transaction, { channel, enabled, ...scope }: Toggle): Promise<void> {
+  const switched = trx('merchantChannel')
+    .where({ ...scopeOf(scope), channel })
+    .whereNot({ enabled });
+  await switched.update({ enabled, updatedAt: trx.knex().fn.now() });
 }
 
 /** The sandbox approves at once. A suspended channel stays suspended. */
@@ -99,18 +97,13 @@ export async function setChannelApproval(
   trx: Knex.Transaction,
   input: MerchantScope & { channel: Channel; approval: 'APPROVED' | 'SUSPENDED' },
 ): Promise<Approval> {
-  const [before] = await rows<{ approval: Approval }>(
-    trx,
-    `WITH before AS (
-       SELECT approval FROM merchant_channel
-       WHERE merchant_id = :merchantId AND environment = :environment AND channel = :channel FOR UPDATE
-     ), changed AS (
-       INSERT INTO merchant_channel (merchant_id, environment, channel, approval)
-       VALUES (:merchantId, :environment, :channel, :approval)
-       ON CONFLICT (merchant_id, environment, channel) DO UPDATE SET approval = excluded.approval, updated_at = now()
-     )
-     SELECT approval FROM before`,
-    input,
-  );
+  const { channel, approval } = input;
+  const place = { ...scopeOf(input), channel };
+  const channels = () => trx<typeof place & { approval: Approval; updatedAt: Date }>('merchantChannel');
+  const before = await channels().where(place).forUpdate().first('approval');
+  await channels()
+    .insert({ ...place, approval })
+    .onConflict(['merchantId', 'environment', 'channel'])
+    .merge(['approval', 'updatedAt']);
   return before?.approval ?? 'NONE';
 }
