@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -110,17 +111,12 @@ async function runUntilSignal(log: Logger, start: () => Promise<Running>, delayM
 }
 
 /** Listens for signals before anything starts, so that none is lost. */
-function waitForSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    let stopSignal = false;
-    const onSignal = (signal: NodeJS.Signals): void => {
-      // A second signal exits at once; 130: ended by a signal.
-      if (stopSignal) process.exit(130);
-      stopSignal = true;
-      resolve(signal);
-    };
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
-  });
+async function waitForSignal(): Promise<NodeJS.Signals> {
+  const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+  const [signal] = (await Promise.race(signals.map((name) => once(process, name)))) as [NodeJS.Signals];
+  // A second signal exits at once; 130: ended by a signal.
+  for (const name of signals) process.on(name, () => process.exit(130));
+  return signal;
 }
 
 /** Of package.json. */

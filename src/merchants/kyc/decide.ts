@@ -140,16 +140,13 @@ type Transition = {
   /** Only of APPROVED; all others are in tier 0. */
   tier?: number;
   /** Any, unless given. */
-  submission?: number | null;
+  submission?: number;
 };
 
 /** One conditional UPDATE, with its timeline entry. */
-async function transition(
-  tx: UnitOfWork,
-  decision: Decision,
-  { from, to, submission = null, ...step }: Transition,
-): Promise<ApplicationRow> {
+async function transition(tx: UnitOfWork, decision: Decision, step: Transition): Promise<ApplicationRow> {
   const { operatorId, at } = decision;
+  const { from, to, submission, kind, detail } = step;
   const change = {
     status: to,
     tier: step.tier ?? 0,
@@ -160,19 +157,16 @@ async function transition(
   };
   const [row] = await applicationOf(tx, decision)
     .whereIn('status', from)
-    .where(submission === null ? {} : { submissions: submission })
+    .where(submission === undefined ? {} : { submissions: submission })
     .update(change)
     .returning('*');
-  if (!row) throw await stateError(tx, { ...decision, from, submission });
-  await appendTimeline(tx.trx, decision, { occurredAt: at, kind: step.kind, by: operatorId, detail: step.detail });
+  if (!row) throw stateError(await readApplication(tx.trx, decision), step);
+  await appendTimeline(tx.trx, decision, { occurredAt: at, kind, by: operatorId, detail });
   return row;
 }
 
-type FailedTransition = MerchantScope & { from: readonly KycStatus[]; submission: number | null };
-
-async function stateError(tx: UnitOfWork, { from, submission, ...scope }: FailedTransition): Promise<AppError> {
-  const { status, submissions } = await readApplication(tx.trx, scope);
-  if (submission !== null && submission !== submissions && from.includes(status)) {
+function stateError({ status, submissions }: ApplicationRow, { from, submission }: Transition): AppError {
+  if (submission !== undefined && submission !== submissions && from.includes(status)) {
     const newer = `you decide about submission ${submission}, and submission ${submissions} waits`;
     return new AppError(
       'INVALID_STATE',
