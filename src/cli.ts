@@ -11,7 +11,7 @@ import { createProgram, runProgram } from './app/commands/program.ts';
 import { addRequest } from './app/commands/request.ts';
 import { addNouns, type NewAdmin } from './app/commands/run-verb.ts';
 import type { Config } from './config.ts';
-import type { Knex } from './lib/db.ts';
+import type { Database } from './lib/db.ts';
 import { connectToApi } from './local/connection.ts';
 
 // Every command loads its modules when it runs: those on the API need neither a database nor Temporal.
@@ -36,7 +36,7 @@ async function exitWith(exitCode: Promise<number>): Promise<void> {
   if (code !== 0) throw new CommandError(code, '');
 }
 
-type Work = (parts: { db: Knex; config: Config }) => Promise<void>;
+type Work = (parts: { db: Database; config: Config }) => Promise<void>;
 
 /** One connection to the database of DATABASE_URL, or else of the local start. */
 async function withDatabase(work: Work, unlimitedStatements = false): Promise<void> {

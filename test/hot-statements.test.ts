@@ -1,5 +1,5 @@
 import { deleteOldIdempotencyKeys } from '../src/http/idempotency.ts';
-import { openDatabase, rows, type Knex } from '../src/lib/db.ts';
+import { type Database, openDatabase, rows } from '../src/lib/db.ts';
 import { UnavailableError } from '../src/lib/errors.ts';
 import { newId } from '../src/lib/ids.ts';
 import { createLogger } from '../src/lib/log.ts';
@@ -23,7 +23,7 @@ type Hot = {
   /** SQL that writes this many rows. */
   fill: (count: number) => string;
   /** Everything that is asked, when there are some. */
-  ask: (db: Knex) => Promise<unknown>;
+  ask: (db: Database) => Promise<unknown>;
   /** What a statement may take at most that names no number itself. */
   batch: number;
   /** How often a plan may look at each row of this batch; 8 times, of the statement's own limit, unless said. */

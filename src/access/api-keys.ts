@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { SCOPES, type Scope } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { DAY_MS, HOUR_MS, isoOrNull } from '../lib/dates.ts';
-import { rows, type Knex, type Queryable } from '../lib/db.ts';
+import { type Queryable, rows, type Trx } from '../lib/db.ts';
 import { AppError, invalid, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';
@@ -21,7 +21,7 @@ export const ROTATION_OVERLAP_HOURS = { default: 24, max: 168 } as const;
 export const KEY_DAYS_MAX = 3_650;
 const NAME_CHARACTERS_MAX = 100;
 
-export type KeyDeps = { trx: Knex.Transaction; pepper: string; clock: Clock };
+export type KeyDeps = { trx: Trx; pepper: string; clock: Clock };
 
 /** A key to create. Scopes belong to restricted keys only: a secret key has all. */
 export type NewKey = MerchantScope & {

@@ -3,7 +3,7 @@ import { BlockList, isIP } from 'node:net';
 import { SCOPES, SCOPES_BEFORE_VERIFICATION, type KeyCaller, type OperatorCaller, type Scope } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { equalInConstantTime } from '../lib/crypto.ts';
-import { rows, type Knex } from '../lib/db.ts';
+import { type Database, rows } from '../lib/db.ts';
 import { AppError, type FieldIssue } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import type { MerchantScope } from '../lib/scope.ts';
@@ -16,7 +16,7 @@ const CACHE_ENTRIES_MAX = 10_000;
 const LAST_USED_WRITE_MS = 60_000;
 
 /** `peppers`: the current one first; keys hashed under another are hashed again when they are used. */
-type Deps = { db: Knex; peppers: readonly [string, ...string[]]; clock: Clock; log: Logger };
+type Deps = { db: Database; peppers: readonly [string, ...string[]]; clock: Clock; log: Logger };
 
 /** The stored columns that keys of both kinds have. */
 type StoredKey = {
@@ -151,7 +151,7 @@ type MerchantKey = StoredKey &
     hasSandboxPayment: boolean;
   };
 
-async function loadKey(db: Knex, id: string): Promise<CachedKey | null> {
+async function loadKey(db: Database, id: string): Promise<CachedKey | null> {
   const [row] = await rows<MerchantKey>(
     db,
     `SELECT k.id, k.merchant_id, k.environment, k.kind, k.secret_hash, k.pepper_id, k.scopes, k.ip_ranges, k.expires_at,
@@ -175,7 +175,7 @@ async function loadKey(db: Knex, id: string): Promise<CachedKey | null> {
 
 type OperatorKey = StoredKey & Pick<OperatorCaller, 'operatorId' | 'role'>;
 
-async function loadOperatorKey(db: Knex, id: string): Promise<CachedKey | null> {
+async function loadOperatorKey(db: Database, id: string): Promise<CachedKey | null> {
   const [row] = await rows<OperatorKey>(
     db,
     `SELECT k.id, k.operator_id, k.secret_hash, k.pepper_id, k.expires_at, k.revoked_at, k.last_used_at, o.role,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isoOrNull } from '../lib/dates.ts';
-import type { Knex } from '../lib/db.ts';
+import type { Database } from '../lib/db.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
 import { listAudit, presentAudit, type AuditedChange } from './audit.ts';
 import { operatorReadRoute, operatorRoute } from './operator-route.ts';
@@ -22,7 +22,7 @@ import {
 } from './operators.ts';
 import { secretHoldersOf } from './separation-of-duties.ts';
 
-type Deps = { db: Knex; clock: Clock; pepper: string };
+type Deps = { db: Database; clock: Clock; pepper: string };
 
 /** The operators, their keys, and the audit log. */
 export function accessOperatorRoutes(deps: Deps): Route[] {

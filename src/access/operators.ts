@@ -1,7 +1,7 @@
 import type { OperatorRole } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { DAY_MS, HOUR_MS } from '../lib/dates.ts';
-import { isUniqueViolation, rows, type Knex, type Queryable } from '../lib/db.ts';
+import { isUniqueViolation, type Queryable, rows, type Trx } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { lock } from '../lib/lock.ts';
@@ -39,7 +39,7 @@ const OPERATOR_COLUMNS = 'id, name, email, role, active, created_at';
 
 /** Creates an operator. Throws DUPLICATE_REFERENCE if another operator has the e-mail address. */
 export async function createOperator(
-  trx: Knex.Transaction,
+  trx: Trx,
   input: Pick<Operator, 'name' | 'email' | 'role'> & { id?: string },
 ): Promise<Operator> {
   const { id = newId('opr'), name, email, role } = input;
@@ -83,7 +83,7 @@ export async function listOperators(db: Queryable): Promise<Operator[]> {
  * Throws NOT_FOUND, INVALID_STATE.
  */
 export async function changeOperator(
-  trx: Knex.Transaction,
+  trx: Trx,
   operatorId: string,
   changes: { role?: OperatorRole | undefined; active?: boolean | undefined },
 ): Promise<{ before: Operator; after: Operator }> {
@@ -105,7 +105,7 @@ export async function changeOperator(
   return { before, after: after ?? before };
 }
 
-export type OperatorKeyDeps = { trx: Knex.Transaction; pepper: string; clock: Clock };
+export type OperatorKeyDeps = { trx: Trx; pepper: string; clock: Clock };
 
 /** A key to create. `secretHolders`: everybody who sees its secret at its creation (secretHoldersOf). */
 export type NewOperatorKey = {
@@ -181,7 +181,7 @@ export async function listOperatorKeys(db: Queryable, operatorId: string): Promi
 
 /** Revokes a key; all processes reject it within 5 s. `ended`: this call has revoked it. Throws NOT_FOUND. */
 export async function revokeOperatorKey(
-  trx: Knex.Transaction,
+  trx: Trx,
   input: { operatorId: string; keyId: string; at: Date },
 ): Promise<{ key: OperatorKey; ended: boolean }> {
   const ended = await rows(

@@ -21,7 +21,7 @@ import { balanceRoutes } from '../ledger/routes.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createDatabaseClock } from '../lib/database-clock.ts';
 import { closeFrozenConnections } from '../lib/db-liveness.ts';
-import { openDatabase, type Knex } from '../lib/db.ts';
+import { type Database, openDatabase } from '../lib/db.ts';
 import { findFullDisk } from '../lib/disk.ts';
 import { createHttpClient } from '../lib/http-client.ts';
 import { createKeyedQueue } from '../lib/keyed-queue.ts';
@@ -149,7 +149,7 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
 }
 
 /** Metrics about missing workers or an unreachable Temporal: the process that runs exposes them. */
-function measureForWorkers(registry: Registry, db: Knex, isTemporalReachable: () => Promise<boolean>): void {
+function measureForWorkers(registry: Registry, db: Database, isTemporalReachable: () => Promise<boolean>): void {
   measureLateDeliveries(registry, db);
   measureUnsentWithdrawals(registry, db);
   const reachable = { name: 'meskot_temporal_reachable', help: 'Whether Temporal responds within a second: 1 or 0' };
@@ -158,7 +158,7 @@ function measureForWorkers(registry: Registry, db: Knex, isTemporalReachable: ()
 }
 
 type RouteParts = {
-  db: Knex;
+  db: Database;
   runInTransaction: RunInTransaction;
   findProvider: FindProvider;
   clock: Clock;

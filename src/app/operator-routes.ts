@@ -4,7 +4,7 @@ import { workQueueRoutes } from '../backoffice/work-queue-routes.ts';
 import type { Route } from '../http/route.ts';
 import { feeOperatorRoutes } from '../ledger/operator-routes.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Knex } from '../lib/db.ts';
+import type { Database } from '../lib/db.ts';
 import { channelOperatorRoutes } from '../merchants/channels/operator-routes.ts';
 import { kycOperatorRoutes } from '../merchants/kyc/operator-routes.ts';
 import type { DocumentStore } from '../merchants/kyc/store.ts';
@@ -20,7 +20,7 @@ import { settlementOperatorRoutes } from '../settlements/operator-routes.ts';
 import { withdrawalOperatorRoutes } from '../withdrawals/operator-routes.ts';
 
 export type OperatorRouteDeps = {
-  db: Knex;
+  db: Database;
   runInTransaction: RunInTransaction;
   clock: Clock;
   findProvider: FindProvider;

@@ -5,7 +5,7 @@ import { createIntegrityMonitor } from '../ledger/integrity-monitor.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { DatabaseClock } from '../lib/database-clock.ts';
 import { DAY_MS, HOUR_MS } from '../lib/dates.ts';
-import type { Knex } from '../lib/db.ts';
+import type { Database } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import type { PeriodicJob } from '../lib/periodic-jobs.ts';
 import { decideDueInSandbox } from '../merchants/kyc/decide.ts';
@@ -42,7 +42,7 @@ export const afterClock = ({ known }: DatabaseClock, periodicJobs: PeriodicJob[]
 const job = (name: string, everyMs: number, run: PeriodicJob['run']): PeriodicJob => ({ name, everyMs, run });
 
 type TimedDeps = {
-  db: Knex;
+  db: Database;
   runInTransaction: RunInTransaction;
   clock: Clock;
   log: Logger;

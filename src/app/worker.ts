@@ -6,7 +6,7 @@ import { measureClockSkew, measurePool, type Registry } from '../http/metrics.ts
 import type { Clock } from '../lib/clock.ts';
 import { createDatabaseClock, type DatabaseClock } from '../lib/database-clock.ts';
 import { closeFrozenConnections } from '../lib/db-liveness.ts';
-import { openDatabase, type Knex } from '../lib/db.ts';
+import { type Database, openDatabase } from '../lib/db.ts';
 import { createHttpClient } from '../lib/http-client.ts';
 import type { Logger } from '../lib/log.ts';
 import { startPeriodicJobs } from '../lib/periodic-jobs.ts';
@@ -153,14 +153,14 @@ function workersOptions(config: Config) {
   };
 }
 
-function openWatchedDatabase({ DATABASE_URL: url, DATABASE_POOL_MAX: poolMax }: Config): Knex {
+function openWatchedDatabase({ DATABASE_URL: url, DATABASE_POOL_MAX: poolMax }: Config): Database {
   const db = openDatabase({ url, poolMax, applicationName: 'meskot-worker' });
   closeFrozenConnections(db, url);
   return db;
 }
 
 /** Metrics of pending and late work. */
-function measure(registry: Registry, db: Knex, { skewSeconds }: DatabaseClock): void {
+function measure(registry: Registry, db: Database, { skewSeconds }: DatabaseClock): void {
   measureClockSkew(registry, skewSeconds);
   measurePool(registry, db, 'worker');
   measureDeliveries(registry, db);
@@ -171,10 +171,10 @@ function measure(registry: Registry, db: Knex, { skewSeconds }: DatabaseClock): 
   measureReconciliation(registry, db);
 }
 
-type Database = { db: Knex; runInTransaction: RunInTransaction; clock: Clock };
+type Changes = { db: Database; runInTransaction: RunInTransaction; clock: Clock };
 
 /** The sync operations as the workflows call them: they are the callers, so they are not signalled. */
-function createPayments(config: Config, { db, runInTransaction, clock, log }: Database & { log: Logger }) {
+function createPayments(config: Config, { db, runInTransaction, clock, log }: Changes & { log: Logger }) {
   const http = createHttpClient();
   const findProvider = createFindProvider({ http, clock, ...config.simulator });
   const deps = { db, runInTransaction, findProvider, clock, baseUrl: config.PUBLIC_BASE_URL, log };
@@ -197,7 +197,7 @@ function createPayments(config: Config, { db, runInTransaction, clock, log }: Da
 }
 
 /** Sending, shared by the dispatcher and the deliveries' workflows. */
-function createSending(config: Config, { db, log, registry }: WorkerOptions & { db: Knex }) {
+function createSending(config: Config, { db, log, registry }: WorkerOptions & { db: Database }) {
   const sender = createSender({ guard: createEgressGuard(config.egress), proxyUrl: config.EGRESS_PROXY_URL });
   const attempt = createAttempt({
     sender,
@@ -218,7 +218,7 @@ function createSending(config: Config, { db, log, registry }: WorkerOptions & { 
 }
 
 /** Report generation, as its workflow calls it. */
-function createReports(config: Config, { db, runInTransaction, clock }: Database) {
+function createReports(config: Config, { db, runInTransaction, clock }: Changes) {
   const files = createReportFiles(config.REPORTS_DIR);
   const deps = { db, runInTransaction, files, clock, baseUrl: config.PUBLIC_BASE_URL };
   return { generate: createGenerateReport(deps), giveUp: (reportId: string) => giveUpReport(deps, reportId) };

@@ -4,7 +4,7 @@ import { MerchantParams, Reason } from '../access/operator-schema.ts';
 import type { Route } from '../http/route.ts';
 import { readBalance } from '../ledger/balance.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Knex } from '../lib/db.ts';
+import type { Database } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
 import type { MerchantScope } from '../lib/scope.ts';
 import { presentChannel } from '../merchants/channels/present.ts';
@@ -14,7 +14,7 @@ import * as schema from '../merchants/schema.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { resumeUnsent } from '../withdrawals/review.ts';
 
-type Deps = { db: Knex; clock: Clock; findProvider: FindProvider };
+type Deps = { db: Database; clock: Clock; findProvider: FindProvider };
 
 /** One merchant across the slices: its balance and channels, and whether it is suspended. */
 export function merchantAdministrationRoutes(deps: Deps): Route[] {

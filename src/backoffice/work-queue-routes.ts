@@ -1,7 +1,7 @@
 import { operatorReadRoute } from '../access/operator-route.ts';
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Knex } from '../lib/db.ts';
+import type { Database } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
 import { readPage } from '../lib/pagination.ts';
 import type { WorkItemSource } from '../outbox/work-items.ts';
@@ -9,7 +9,7 @@ import { workQueueQuery, WorkItemList } from './work-queue-schema.ts';
 import { linksOf, listWorkItems, REVIEW_ITEMS, STALLED_ITEMS, type WorkItemRow } from './work-queue.ts';
 
 type Deps = {
-  db: Knex;
+  db: Database;
   clock: Clock;
   /** The page of a workflow in the Temporal UI; null if no UI is configured. */
   workflowUrl: (workflowId: string) => string | null;

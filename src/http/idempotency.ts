@@ -1,5 +1,5 @@
 import { decrypt, encrypt, sha256, type KeyRing } from '../lib/crypto.ts';
-import { rows, type Knex, type Queryable } from '../lib/db.ts';
+import { type Database, type Queryable, rows } from '../lib/db.ts';
 import { AppError, invalid } from '../lib/errors.ts';
 import type { SealedTable } from '../lib/reencrypt.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
@@ -59,7 +59,7 @@ type Store = { db: Queryable; keyRing: KeyRing };
  * The stored responses. The look-up takes the key's advisory lock in the same statement; the response is inserted in the
  * change's own transaction and travels with its commit, so a crash leaves nothing behind.
  */
-export function createIdempotency({ db, keyRing }: { db: Knex; keyRing: KeyRing }) {
+export function createIdempotency({ db, keyRing }: { db: Database; keyRing: KeyRing }) {
   const valuesOf = (call: IdempotentCall, { status, text }: StoredResponse) => ({
     ...call,
     status,

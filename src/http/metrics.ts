@@ -3,7 +3,7 @@ import { isNativeError } from 'node:util/types';
 
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-import { rows, type Knex, type Queryable } from '../lib/db.ts';
+import { type Database, type Queryable, rows } from '../lib/db.ts';
 import { listen, stopListening } from '../lib/listen.ts';
 import type { Logger } from '../lib/log.ts';
 
@@ -45,13 +45,13 @@ export function createHttpMetrics(registry: Registry): HttpMetrics {
 const POOL_WAIT = 'meskot_database_pool_wait_seconds';
 
 /** Measures waits for a database connection, and connections by state. A process may have several pools. */
-export function measurePool(registry: Registry, db: Knex, name: 'api' | 'worker'): void {
+export function measurePool(registry: Registry, db: Database, name: 'api' | 'worker'): void {
   measuredPools(registry).set(name, db.pool);
   const wait = (registry.getSingleMetric(POOL_WAIT) as Histogram<'pool'>).labels(name);
   db.events.on('acquired', (waitedMs) => wait.observe(waitedMs / 1000));
 }
 
-type Pools = Map<string, Knex['pool']>;
+type Pools = Map<string, Database['pool']>;
 const poolsOf = new WeakMap<Registry, Pools>();
 
 /** The pools of a process by name, and the gauge of their connections: created once for each registry. */

@@ -6,7 +6,7 @@ import Koa from 'koa';
 
 import type { Clock } from '../lib/clock.ts';
 import type { KeyRing } from '../lib/crypto.ts';
-import type { Knex } from '../lib/db.ts';
+import type { Database } from '../lib/db.ts';
 import type { KeyedQueue } from '../lib/keyed-queue.ts';
 import { listen, stopListening } from '../lib/listen.ts';
 import type { Logger } from '../lib/log.ts';
@@ -37,7 +37,7 @@ export type ApiServerDeps = Readiness &
     routes: Route[];
     /** Pages and providers' callbacks: plain Koa with their own bodies and responses; thrown errors become envelopes. */
     routers: Router[];
-    db: Knex;
+    db: Database;
     runInTransaction: RunInTransaction;
     keyRing: KeyRing;
     /** The queue of a merchant's money operations. */

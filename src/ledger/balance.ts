@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { rows, type Knex, type Queryable } from '../lib/db.ts';
+import { type Queryable, rows, type Trx } from '../lib/db.ts';
 import { instant } from '../lib/fields.ts';
 import { toBirr, type Santim } from '../lib/money.ts';
 import { toPage, pageOffset, type DayRange, type Page, type Position } from '../lib/pagination.ts';
@@ -31,7 +31,7 @@ export async function readBalance(db: Queryable, scope: MerchantScope): Promise<
 }
 
 /** The available balance, locked until the transaction ends. */
-export async function lockAvailable(trx: Knex.Transaction, scope: MerchantScope): Promise<Santim> {
+export async function lockAvailable(trx: Trx, scope: MerchantScope): Promise<Santim> {
   const sql = `SELECT ledger_lock_available(:merchantId, :environment, 'ETB') AS santim`;
   const [available] = await rows<{ santim: Santim }>(trx, sql, scopeOf(scope));
   return available?.santim ?? 0n;

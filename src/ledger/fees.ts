@@ -1,4 +1,4 @@
-import { type Knex, type Queryable, rows } from '../lib/db.ts';
+import { type Queryable, rows, type Trx } from '../lib/db.ts';
 import { type RuleSchedule, readRuleBook, readValidFrom } from '../lib/effective-rules.ts';
 import { invalid } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
@@ -100,7 +100,7 @@ export type NewFeeRule = Omit<FeeRule, 'id'> & {
  * Adds a version of a merchant's own rule; earlier versions stay, to explain past charges. Returns null when the newest
  * version is the same. Throws VALIDATION_ERROR beyond the bounds and for a start in the past.
  */
-export async function addFeeRule(trx: Knex.Transaction, wanted: NewFeeRule, now: Date): Promise<StoredFeeRule | null> {
+export async function addFeeRule(trx: Trx, wanted: NewFeeRule, now: Date): Promise<StoredFeeRule | null> {
   ensureUsable(wanted);
   const validFrom = readValidFrom(wanted.validFrom, now);
   await lock(trx, 'fee_rule', wanted.merchantId);

@@ -1,6 +1,6 @@
 import { measureFigures, type Registry } from '../http/metrics.ts';
 import type { Clock } from '../lib/clock.ts';
-import { openDatabase, rows, type Knex } from '../lib/db.ts';
+import { type Database, openDatabase, rows } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import { verifyLedger, type Violation, type LedgerInvariant } from './verify.ts';
 
@@ -17,7 +17,7 @@ const LOCK_ID = 0x6c_65_64_67;
 
 export type IntegrityMonitorDeps = {
   /** Used to cancel a running verification. */
-  db: Knex;
+  db: Database;
   databaseUrl: string;
   checks: readonly LedgerInvariant[];
   clock: Clock;

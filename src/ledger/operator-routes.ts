@@ -2,7 +2,7 @@ import { operatorReadRoute, operatorRoute } from '../access/operator-route.ts';
 import { MerchantParams } from '../access/operator-schema.ts';
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Knex } from '../lib/db.ts';
+import type { Database } from '../lib/db.ts';
 import { addRules, presentSchedule } from '../lib/effective-rules.ts';
 import { toBirr, toSantim } from '../lib/money.ts';
 import { readMerchant } from '../merchants/operations.ts';
@@ -10,7 +10,7 @@ import { addFeeRule, listFeeRules, type StoredFeeRule } from './fees.ts';
 import * as schema from './schema.ts';
 
 /** The fees of merchants. */
-export function feeOperatorRoutes({ db, clock }: { db: Knex; clock: Clock }): Route[] {
+export function feeOperatorRoutes({ db, clock }: { db: Database; clock: Clock }): Route[] {
   const shared = { path: '/api/ops/merchants/:merchantId/fees', params: MerchantParams } as const;
   return [
     operatorReadRoute({

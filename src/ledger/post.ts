@@ -1,4 +1,4 @@
-import { rows, type Knex } from '../lib/db.ts';
+import { rows, type Trx } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
@@ -14,7 +14,7 @@ const INSUFFICIENT = 'MK001';
  * which the transaction can only be rolled back.
  * @param at the effective time; entries are posted no earlier than the merchant's last one.
  */
-export async function post(trx: Knex.Transaction, posting: Posting, at: Date): Promise<'posted' | 'already'> {
+export async function post(trx: Trx, posting: Posting, at: Date): Promise<'posted' | 'already'> {
   try {
     const [posted] = await rows<{ result: 'posted' | 'already' }>(trx, LEDGER_POST, valuesOf(posting, at));
     return posted?.result ?? 'already';
@@ -35,7 +35,7 @@ export async function postWithCommit(tx: Pick<UnitOfWork, 'writeDeferred'>, post
  * Corrects a journal of the platform's accounts by its mirror, in the transaction of the change. Idempotent. Throws Error
  * when no such journal exists.
  */
-export async function reverse(trx: Knex.Transaction, postingKey: string, at: Date): Promise<void> {
+export async function reverse(trx: Trx, postingKey: string, at: Date): Promise<void> {
   const found = await rows<Omit<Posting, 'entries'> & Entry>(
     trx,
     `SELECT j.posting_key AS key, j.kind, j.merchant_id, j.environment, j.resource_type, j.resource_id, a.kind AS account,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { readRoute, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Knex } from '../lib/db.ts';
+import type { Database } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
 import { scopeOf } from '../lib/scope.ts';
@@ -10,7 +10,7 @@ import { listMovements, Movement, presentMovement, readBalance } from './balance
 import * as schema from './schema.ts';
 
 /** The balance of a merchant and its history. */
-export function balanceRoutes({ db, clock }: { db: Knex; clock: Clock }): Route[] {
+export function balanceRoutes({ db, clock }: { db: Database; clock: Clock }): Route[] {
   return [
     readRoute({
       method: 'GET',

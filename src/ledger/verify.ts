@@ -1,4 +1,4 @@
-import { rows, type Knex } from '../lib/db.ts';
+import { type Database, rows } from '../lib/db.ts';
 
 /** An invariant. `sql` selects its violations: `about` in words, `journal` the journal to inspect, if any. */
 export type LedgerInvariant = { description: string; sql: string };
@@ -82,7 +82,7 @@ export const LEDGER_CHECKS: readonly LedgerInvariant[] = [
 ];
 
 /** Checks the whole ledger in one snapshot, without time limits, and writes nothing. Returns the violated invariants. */
-export async function verifyLedger(db: Knex, checks: readonly LedgerInvariant[]): Promise<Violation[]> {
+export async function verifyLedger(db: Database, checks: readonly LedgerInvariant[]): Promise<Violation[]> {
   return db.transaction(async (trx) => {
     await rows(trx, 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
     await rows(trx, 'SET LOCAL statement_timeout = 0');

@@ -1,5 +1,5 @@
 import { systemClock, type Clock } from './clock.ts';
-import { rows, type Knex } from './db.ts';
+import { type Database, rows } from './db.ts';
 import type { Logger } from './log.ts';
 
 const QUERY_EVERY_MS = 5_000;
@@ -18,7 +18,7 @@ export type DatabaseClock = ReturnType<typeof createDatabaseClock>;
  * the process runs. Warns when the process's own clock is a second off.
  */
 export function createDatabaseClock(
-  db: Knex,
+  db: Database,
   { log, processClock = systemClock }: { log: Pick<Logger, 'warn'>; processClock?: Clock },
 ) {
   /** The database's time minus the process's monotonic clock. */

@@ -49,12 +49,12 @@ function queryable(openBuilder: () => Builder, run: Run) {
 }
 
 /** One transaction on one connection. Rejects statements after its end. */
-export type Transaction = Queryable & { isTransaction: true };
+export type Trx = Queryable & { isTransaction: true };
 
 export type Database = Queryable & {
   isTransaction: false;
   /** Runs the work in one transaction: committed when it resolves, rolled back when it rejects. */
-  transaction: <T>(work: (trx: Transaction) => Promise<T>) => Promise<T>;
+  transaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>;
   pool: pg.Pool;
   /** The sockets of the pool's connections. */
   sockets: ReadonlySet<Socket>;
@@ -135,7 +135,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     queryable(() => builder, run),
     {
       isTransaction: false as const,
-      transaction: async <T>(work: (trx: Transaction) => Promise<T>) => transact(await acquire(), events, work),
+      transaction: async <T>(work: (trx: Trx) => Promise<T>) => transact(await acquire(), events, work),
       pool,
       sockets,
       events,
@@ -190,7 +190,7 @@ function openKnex({ acquire, release }: Connections, events: EventEmitter<Databa
 async function transact<T>(
   client: pg.PoolClient,
   events: EventEmitter<DatabaseEvents>,
-  work: (trx: Transaction) => Promise<T>,
+  work: (trx: Trx) => Promise<T>,
 ): Promise<T> {
   let isOver = false;
   const current = async (): Promise<pg.PoolClient> => {
@@ -281,11 +281,4 @@ export function isUniqueViolation(thrown: unknown, constraint?: string): boolean
 /** PostgreSQL's own error: Objection throws another one around it, which lacks the code. */
 function unwrapped(error: unknown): unknown {
   return error instanceof Error && 'nativeError' in error ? error.nativeError : error;
-}
-
-type Trx = Transaction;
-/** The names of Database and Transaction in the signatures of most files. */
-export type Knex = Database;
-export declare namespace Knex {
-  type Transaction = Trx;
 }

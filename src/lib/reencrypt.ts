@@ -1,5 +1,5 @@
 import { reseal, type KeyRing } from './crypto.ts';
-import type { Knex } from './db.ts';
+import type { Database } from './db.ts';
 
 /** A table with columns that {@link reseal} understands. */
 export type SealedTable = {
@@ -26,7 +26,7 @@ type Row = Readonly<Record<string, string | Buffer | null>>;
  * meanwhile are skipped. Can be stopped and repeated; idempotent.
  */
 export async function reencryptTable(
-  { db, keyRing }: { db: Knex; keyRing: KeyRing },
+  { db, keyRing }: { db: Database; keyRing: KeyRing },
   { table, key, columns, scopeOf }: SealedTable,
   onProgress: OnProgress,
 ): Promise<Reencrypted> {

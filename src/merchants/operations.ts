@@ -1,6 +1,6 @@
 import { Model } from 'objection';
 
-import { rows, type Knex, type Queryable } from '../lib/db.ts';
+import { type Queryable, rows, type Trx } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';
@@ -32,18 +32,14 @@ export type Merchant = Pick<MerchantRow, 'id' | 'name' | 'status' | 'kycStatus' 
 
 /** Creates a merchant in both environments. `id` only for seeding, where it must be the same each time. */
 export async function createMerchant(
-  trx: Knex.Transaction,
+  trx: Trx,
   input: { name: string; id?: string; createdAt?: Date },
 ): Promise<Merchant> {
   return MerchantRow.query(trx.knex()).insertAndFetch({ ...input, id: input.id ?? newId('mrc') });
 }
 
 /** Suspends or resumes a merchant; the keys of a suspended one get MERCHANT_SUSPENDED. Returns whether the status changed. */
-export async function setMerchantStatus(
-  trx: Knex.Transaction,
-  merchantId: string,
-  status: Merchant['status'],
-): Promise<boolean> {
+export async function setMerchantStatus(trx: Trx, merchantId: string, status: Merchant['status']): Promise<boolean> {
   return (await MerchantRow.query(trx.knex()).findById(merchantId).whereNot({ status }).patch({ status })) > 0;
 }
 
@@ -61,7 +57,7 @@ export async function readMerchant(db: Queryable, merchantId: string): Promise<M
 }
 
 /** Creates a merchant with what each starts with: every available channel in the sandbox. */
-export async function onboardMerchant(trx: Knex.Transaction, { name }: { name: string }): Promise<Merchant> {
+export async function onboardMerchant(trx: Trx, { name }: { name: string }): Promise<Merchant> {
   const merchant = await createMerchant(trx, { name });
   await grantChannels(trx, { merchantId: merchant.id, environment: 'sandbox' });
   return merchant;

@@ -7,12 +7,12 @@ import { MerchantKey, MerchantParams, Reason } from '../access/operator-schema.t
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { DAY_MS } from '../lib/dates.ts';
-import type { Knex } from '../lib/db.ts';
+import type { Database } from '../lib/db.ts';
 import { readPage } from '../lib/pagination.ts';
 import { onboardMerchant, presentMerchant, readMerchant, searchMerchants } from './operations.ts';
 import * as schema from './schema.ts';
 
-type Deps = { db: Knex; clock: Clock; pepper: string };
+type Deps = { db: Database; clock: Clock; pepper: string };
 
 /** The merchants and their keys. */
 export function merchantOperatorRoutes(deps: Deps): Route[] {

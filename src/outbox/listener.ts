@@ -2,7 +2,7 @@ import { once } from 'node:events';
 
 import pg from 'pg';
 
-import type { Knex } from '../lib/db.ts';
+import type { Database } from '../lib/db.ts';
 import { createDrainLoop } from '../lib/drain-loop.ts';
 import type { Logger } from '../lib/log.ts';
 import { startPeriodicJobs, type PeriodicJobs } from '../lib/periodic-jobs.ts';
@@ -26,7 +26,7 @@ export const dispatchTo =
  * Notifies the workers of the API's commits. One notification of each kind is in flight at a time; the next one covers all
  * commits before it. A failed notification delays its messages by at most 1 s: the workers also poll.
  */
-export function createNotifier(db: Knex): { dispatch: Dispatch; stop: () => Promise<void> } {
+export function createNotifier(db: Database): { dispatch: Dispatch; stop: () => Promise<void> } {
   const createOne = (written: Written) =>
     createDrainLoop(
       async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { rows, type Knex } from '../lib/db.ts';
+import { type Database, rows, type Trx } from '../lib/db.ts';
 import { newId } from '../lib/ids.ts';
 
 /**
@@ -32,7 +32,7 @@ export const OUTBOX_PRIORITIES = { money: 0, retry: 1, normal: 2, visibility: 3 
 
 /** One change, one transaction: an operation writes through `trx`; the workers send what it enqueues after the commit. */
 export type UnitOfWork = {
-  trx: Knex.Transaction;
+  trx: Trx;
   /**
    * Sends a write without waiting for its result: the last one travels with the COMMIT. If it fails, the transaction
    * fails with the error that `explain` makes of it after the rollback.
@@ -62,7 +62,7 @@ const TRIES_MAX = 3;
 const PAUSE_MAX_MS = 50;
 
 /** Runs the work again after a deadlock or a serialisation failure, so `work` must change nothing but the database. */
-export function createTransactionRunner(db: Knex, dispatch: Dispatch): RunInTransaction {
+export function createTransactionRunner(db: Database, dispatch: Dispatch): RunInTransaction {
   return async (work) => {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -79,7 +79,7 @@ export function createTransactionRunner(db: Knex, dispatch: Dispatch): RunInTran
   };
 }
 
-async function runOnce<T>(db: Knex, work: (tx: UnitOfWork) => Promise<T>) {
+async function runOnce<T>(db: Database, work: (tx: UnitOfWork) => Promise<T>) {
   const written: { done: Promise<unknown>; explain: (error: unknown) => Promise<unknown> }[] = [];
   const enqueued: OutboxRow[] = [];
   let triggersDispatcher = false;

@@ -1,10 +1,10 @@
-import { rows, type Knex } from '../lib/db.ts';
+import { type Database, rows } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import type { RunInTransaction } from './record.ts';
 import type { FindRecoverable } from './recoverable.ts';
 
 export type RecoveryDeps = {
-  db: Knex;
+  db: Database;
   runInTransaction: RunInTransaction;
   running: (workflowIds: string[]) => Promise<Set<string>>;
   /** Of every kind of row that must have a running workflow. */
@@ -80,7 +80,7 @@ async function restartLostWorkflows(deps: RecoveryDeps, onlyPastDue: boolean): P
 /** `fullRunAt`: `next_full_run_at` at the start of the run. */
 type Lease = { isFull: boolean; fullRunAt: string };
 
-async function acquireLease(db: Knex): Promise<Lease | undefined> {
+async function acquireLease(db: Database): Promise<Lease | undefined> {
   const [lease] = await rows<Lease>(
     db,
     `UPDATE workflow_recovery SET next_run_at = now() + interval '${LEASE_SECONDS} seconds' WHERE next_run_at <= now()
@@ -90,13 +90,13 @@ async function acquireLease(db: Knex): Promise<Lease | undefined> {
 }
 
 /** While a run lasts this is its lease. */
-async function scheduleNext(db: Knex, seconds: number): Promise<void> {
+async function scheduleNext(db: Database, seconds: number): Promise<void> {
   const sql = `UPDATE workflow_recovery SET next_run_at = now() + CAST(:seconds AS integer) * interval '1 second'`;
   await rows(db, sql, { seconds });
 }
 
 /** Unless another full run was requested meanwhile. */
-async function scheduleNextFull(db: Knex, fullRunAt: string): Promise<void> {
+async function scheduleNextFull(db: Database, fullRunAt: string): Promise<void> {
   await rows(
     db,
     `UPDATE workflow_recovery SET next_full_run_at = now() + interval '${FULL_EVERY_SECONDS} seconds'

@@ -1,11 +1,11 @@
-import { rows, type Knex } from '../lib/db.ts';
+import { type Database, rows } from '../lib/db.ts';
 import { createDrainLoop } from '../lib/drain-loop.ts';
 import { UnavailableError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { OUTBOX_PRIORITIES, type OutboxRow } from './record.ts';
 
 export type RelayDeps = {
-  db: Knex;
+  db: Database;
   send: (message: OutboxRow) => Promise<unknown>;
   log: Logger;
   /** False for a moment after Temporal was unavailable: nothing is sent then. */
@@ -113,7 +113,7 @@ async function sweepOnce(deps: Deps): Promise<boolean> {
   return isMore && reachable();
 }
 
-async function applyOutcomes(db: Knex, outcomes: ReadonlyMap<string, Outcome>): Promise<void> {
+async function applyOutcomes(db: Database, outcomes: ReadonlyMap<string, Outcome>): Promise<void> {
   for (const outcome of Object.keys(SQL_AFTER) as Outcome[]) {
     const ids = [...outcomes].filter(([, result]) => result === outcome).map(([id]) => id);
     if (ids.length > 0) await rows(db, SQL_AFTER[outcome], { ids });
@@ -134,7 +134,7 @@ const TAKE_EARLY = selectFree(
 );
 
 /** In the order of sending: rows that are due, and the workflows of retries before their time while the process is not busy. */
-async function leaseFree(db: Knex, { limit, isBusy }: { limit: number; isBusy: boolean }): Promise<Taken[]> {
+async function leaseFree(db: Database, { limit, isBusy }: { limit: number; isBusy: boolean }): Promise<Taken[]> {
   const taken = await rows<Taken>(
     db,
     `UPDATE outbox SET lease_until = now() + interval '${LEASE_SECONDS} seconds'
@@ -146,7 +146,7 @@ async function leaseFree(db: Knex, { limit, isBusy }: { limit: number; isBusy: b
   return taken.toSorted((a, b) => a.rank - b.rank || a.dueAt.getTime() - b.dueAt.getTime());
 }
 
-async function dropSkippedVisibility(db: Knex): Promise<number> {
+async function dropSkippedVisibility(db: Database): Promise<number> {
   const dropped = await rows(
     db,
     `DELETE FROM outbox WHERE id = ANY (ARRAY(

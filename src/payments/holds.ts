@@ -1,7 +1,7 @@
 import { feeWithin, readFeeRule, type Fee, type FeeRuleJson } from '../ledger/fees.ts';
 import { post } from '../ledger/post.ts';
 import { suspenseAcceptedPosting, suspenseReturnedPosting } from '../ledger/postings.ts';
-import { isUniqueViolation, rows, type Knex } from '../lib/db.ts';
+import { isUniqueViolation, rows, type Trx } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
@@ -136,7 +136,7 @@ const PAYMENT_COLUMNS = `id, transaction_id, merchant_id, environment, channel, 
 type Locked = Pick<HeldDecision, 'payment' | 'before'> & { feeRule: FeeRuleJson };
 
 /** Locks the session first, as every change of one does, so that decisions are serialized. */
-async function lockPayment(trx: Knex.Transaction, { transactionId, attemptId, at }: HeldChoice): Promise<Locked> {
+async function lockPayment(trx: Trx, { transactionId, attemptId, at }: HeldChoice): Promise<Locked> {
   await rows(trx, 'SELECT 1 FROM checkout_session WHERE transaction_id = :transactionId FOR UPDATE', { transactionId });
   const before = await readTransaction(trx, transactionId);
   const [found] = await rows<HeldPayment & { feeRule: FeeRuleJson }>(
@@ -152,7 +152,7 @@ async function lockPayment(trx: Knex.Transaction, { transactionId, attemptId, at
 }
 
 /** A provider's reference pays one transaction. Throws INVALID_STATE when it has paid another. */
-async function ensureReferenceUnused(trx: Knex.Transaction, payment: HeldPayment): Promise<void> {
+async function ensureReferenceUnused(trx: Trx, payment: HeldPayment): Promise<void> {
   const { transactionId, environment, channel, providerReference } = payment;
   if (providerReference === null) return;
   const [other] = await rows<{ id: string }>(
@@ -176,7 +176,7 @@ const invalidState = (message: string): AppError => new AppError('INVALID_STATE'
 
 /** Makes the transaction of a held payment SUCCESS; null for a second payment, and when another payment has made it so. */
 async function completeTransaction(
-  trx: Knex.Transaction,
+  trx: Trx,
   { payment, receivedSantim, fee, at }: { payment: HeldPayment; receivedSantim: Santim; fee: Fee; at: Date },
 ): Promise<{ confirmedLate: boolean } | null> {
   if (payment.status !== 'HELD') return null;
@@ -209,10 +209,7 @@ const RETURNED = {
 } as const;
 
 /** Makes the transaction FAILED unless another payment of it is in flight or held. Returns whether it did. */
-async function failTransaction(
-  trx: Knex.Transaction,
-  { transactionId, at }: { transactionId: string; at: Date },
-): Promise<boolean> {
+async function failTransaction(trx: Trx, { transactionId, at }: { transactionId: string; at: Date }): Promise<boolean> {
   const sessions = await rows(
     trx,
     `UPDATE checkout_session SET status = 'FAILED', ended_at = :at
@@ -234,7 +231,7 @@ async function failTransaction(
 
 type Resolved = { status: AttemptStatus; resolution: 'ACCEPTED' | 'RETURNED'; reference: string | null; at: Date };
 
-async function resolvePayment(trx: Knex.Transaction, { id }: HeldPayment, resolved: Resolved): Promise<HeldPayment> {
+async function resolvePayment(trx: Trx, { id }: HeldPayment, resolved: Resolved): Promise<HeldPayment> {
   const [payment] = await rows<HeldPayment>(
     trx,
     `UPDATE payment_attempt SET status = :status, hold_resolution = :resolution, hold_resolved_at = :at,
@@ -247,7 +244,7 @@ async function resolvePayment(trx: Knex.Transaction, { id }: HeldPayment, resolv
 }
 
 /** Clears the transaction's hold once none of its payments is held. Returns the transaction. */
-async function clearHold(trx: Knex.Transaction, transactionId: string): Promise<TransactionRow> {
+async function clearHold(trx: Trx, transactionId: string): Promise<TransactionRow> {
   await rows(
     trx,
     `UPDATE transaction t SET hold_reason = NULL, version = t.version + 1

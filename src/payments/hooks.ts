@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-import { rows, type Knex } from '../lib/db.ts';
+import { type Database, rows } from '../lib/db.ts';
 import { withTimeout } from '../lib/timeout.ts';
 import type { CloseUnpaid } from './close-unpaid.ts';
 import { NEXT_POLL_AFTER_MS } from './pay.ts';
@@ -49,7 +49,7 @@ function checkReport(
 
 /** Stored once per content, and at most 50 for a transaction, which bounds the timeline. */
 async function recordReport(
-  db: Knex,
+  db: Database,
   { transactionId, claim, details, at }: Report & { transactionId: string; at: Date },
 ): Promise<void> {
   const kind: TimelineKind = `status_report.${claim}`;

@@ -1,5 +1,5 @@
 import { measureRow, type Registry } from '../http/metrics.ts';
-import type { Knex } from '../lib/db.ts';
+import type { Database } from '../lib/db.ts';
 
 const pending = { name: 'meskot_payments_pending', help: 'Attempts that are not over, by age' };
 
@@ -37,6 +37,6 @@ const COUNT = `
  * Payments that need an operator, and payments in progress by age. Counted when scraped, in one statement over indexes of
  * their own.
  */
-export function measurePayments(registry: Registry, db: Knex): void {
+export function measurePayments(registry: Registry, db: Database): void {
   measureRow(registry, GAUGES, { db, sql: COUNT });
 }

@@ -4,7 +4,7 @@ import { actionLinks, operatorReadRoute, operatorRoute, type ActionLinks } from 
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isoOrNull } from '../lib/dates.ts';
-import type { Knex, Queryable } from '../lib/db.ts';
+import type { Database, Queryable } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
 import { scopeOf } from '../lib/scope.ts';
 import { readMerchant } from '../merchants/operations.ts';
@@ -13,7 +13,7 @@ import { presentTransaction } from './present.ts';
 import { isAcceptable, isUndecided, listPayments, readTimeline, readTransaction, type Payment } from './queries.ts';
 import * as schema from './transaction-schema.ts';
 
-type Deps = { db: Knex; clock: Clock };
+type Deps = { db: Database; clock: Clock };
 
 /** Transactions as operators see them, and the decisions about held money. */
 export function paymentOperatorRoutes(deps: Deps): Route[] {

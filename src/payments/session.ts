@@ -1,7 +1,7 @@
 import type { MerchantCaller, Scope } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { equalInConstantTime } from '../lib/crypto.ts';
-import { rows, type Knex, type Queryable } from '../lib/db.ts';
+import { type Database, type Queryable, rows } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import { toBirr } from '../lib/money.ts';
 import { scopeOf } from '../lib/scope.ts';
@@ -72,7 +72,7 @@ export async function findSession(db: Queryable, key: SessionKey): Promise<Sessi
   return row;
 }
 
-export type ReadDeps = { db: Knex; runInTransaction: RunInTransaction; clock: Clock };
+export type ReadDeps = { db: Database; runInTransaction: RunInTransaction; clock: Clock };
 
 /** One session, expired first if its time is over, so that reads agree with lists. Throws NOT_FOUND. */
 export async function readSession(deps: ReadDeps, key: SessionKey): Promise<Session> {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { readRoute, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Knex } from '../lib/db.ts';
+import type { Database } from '../lib/db.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import type { ResourceDelivery } from '../webhooks/delivery/queries.ts';
@@ -14,7 +14,7 @@ import * as schema from './transaction-schema.ts';
 export type FindDeliveries = (scope: MerchantScope, transactionId: string) => Promise<ResourceDelivery[]>;
 
 /** The contract's transaction list, and one transaction with its timeline and deliveries. */
-export function transactionRoutes(deps: { db: Knex; clock: Clock; findDeliveries: FindDeliveries }): Route[] {
+export function transactionRoutes(deps: { db: Database; clock: Clock; findDeliveries: FindDeliveries }): Route[] {
   return [
     readRoute({
       method: 'GET',

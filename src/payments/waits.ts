@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { MerchantCaller } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
-import { rows, type Knex } from '../lib/db.ts';
+import { type Database, rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 
 const POLL_MS = 250;
@@ -22,7 +22,7 @@ export type SessionWaits = {
 };
 
 /** All waits of a process share one poll: one statement every 250 ms while any is open, whatever their number. */
-export function createSessionWaits(deps: { db: Knex; clock: Clock }): SessionWaits {
+export function createSessionWaits(deps: { db: Database; clock: Clock }): SessionWaits {
   // An event is the id of a session that is final; 'error' fails all waits.
   const final = new EventEmitter().setMaxListeners(0);
   const sessionIds = (): string[] =>
@@ -90,7 +90,7 @@ function createWaitLimit(): SessionWaits['withinLimit'] {
 }
 
 /** Those of these sessions that are final, or whose time is over. */
-async function findFinal({ db, clock }: { db: Knex; clock: Clock }, ids: string[]): Promise<string[]> {
+async function findFinal({ db, clock }: { db: Database; clock: Clock }, ids: string[]): Promise<string[]> {
   const found = await rows<{ id: string }>(
     db,
     `SELECT s.id FROM checkout_session s JOIN transaction t ON t.id = s.transaction_id

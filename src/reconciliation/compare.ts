@@ -1,4 +1,4 @@
-import { type Knex, type Queryable, rows } from '../lib/db.ts';
+import { type Database, type Queryable, rows } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import { clearReconciliationFlag } from '../payments/close-unpaid.ts';
@@ -17,7 +17,7 @@ export type RunResult = { status: ReconciliationStatus; differences: number };
  * Discrepancies are written as they are found. Idempotent. Throws NOT_FOUND, INVALID_STATE (a later comparison has started).
  */
 export async function compareDay(
-  { db, runInTransaction }: { db: Knex; runInTransaction: RunInTransaction },
+  { db, runInTransaction }: { db: Database; runInTransaction: RunInTransaction },
   { reconciliationId, at, onProgress }: { reconciliationId: string; at: Date; onProgress: () => void },
 ): Promise<RunResult> {
   const comparison = await beginComparison(db, reconciliationId);

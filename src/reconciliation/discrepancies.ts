@@ -1,4 +1,4 @@
-import { type Knex, type Queryable, rows } from '../lib/db.ts';
+import { type Queryable, rows, type Trx } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Santim } from '../lib/money.ts';
@@ -193,7 +193,7 @@ export async function closeResolved(
 
 /** Locks the day, so that no discrepancy is closed until the transaction ends. Throws as {@link writeFound} does. */
 export async function lockDay(
-  trx: Knex.Transaction,
+  trx: Trx,
   { reconciliationId: id, comparisonNo }: Comparison,
 ): Promise<Pick<Discrepancy, 'environment' | 'channel' | 'day'>> {
   const columns = ['environment', 'channel', 'day'] as const;

@@ -1,10 +1,10 @@
-import { rows, type Knex } from '../lib/db.ts';
+import { type Database, rows } from '../lib/db.ts';
 import { AppError, notFound } from '../lib/errors.ts';
 import type { Environment } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 import type { FindProvider, StatementPage, StatementRow, Unknown } from '../providers/provider.ts';
 
-export type ImportDeps = { db: Knex; findProvider: FindProvider };
+export type ImportDeps = { db: Database; findProvider: FindProvider };
 
 /** One import of the statement of a day. */
 export type Import = { reconciliationId: string; importNo: number };
@@ -22,7 +22,7 @@ export type ImportedPage =
 const PAGES_MAX = 20_000;
 
 /** Starts another import of the statement from its first page. Throws NOT_FOUND. */
-export async function startImport(db: Knex, reconciliationId: string, at: Date): Promise<Import> {
+export async function startImport(db: Database, reconciliationId: string, at: Date): Promise<Import> {
   const [started] = await rows<Import>(
     db,
     `UPDATE reconciliation SET import_no = import_no + 1, cursor = NULL, loop_guard = NULL, pages = 0, error = NULL,
@@ -90,7 +90,7 @@ async function queryPage({ findProvider }: ImportDeps, state: ImportState): Prom
   return invalidRow < 0 ? page : unknown('unreadable', `its row ${invalidRow + 1} is malformed`);
 }
 
-async function recordError(db: Knex, { id, importNo }: ImportState, error: string): Promise<void> {
+async function recordError(db: Database, { id, importNo }: ImportState, error: string): Promise<void> {
   await db('reconciliation')
     .where({ id, importNo })
     .update({ error: storableError(error) });
@@ -104,7 +104,7 @@ export function storableError(text: string): string {
 }
 
 /** Continues the import from the first page and keeps its rows, for cursors that a provider no longer accepts. */
-export async function restartImport(db: Knex, { reconciliationId, importNo }: Import): Promise<void> {
+export async function restartImport(db: Database, { reconciliationId, importNo }: Import): Promise<void> {
   await db('reconciliation')
     .where({ id: reconciliationId, importNo })
     .where('completedImportNo', '<', importNo)
@@ -127,7 +127,7 @@ function isStorable({ orderId, providerReference, currency, amountSantim, at }: 
 type StoredPage = Import & { rows: StatementRow[]; cursor: string | null; next: string | null };
 
 /** False, and nothing is stored, when the import is no longer at this page. */
-async function storePage(db: Knex, { reconciliationId, importNo, cursor, ...page }: StoredPage): Promise<boolean> {
+async function storePage(db: Database, { reconciliationId, importNo, cursor, ...page }: StoredPage): Promise<boolean> {
   const listed = page.rows.map(({ amountSantim, ...row }) => ({ ...row, amountSantim: String(amountSantim) }));
   const updated = await rows(
     db,

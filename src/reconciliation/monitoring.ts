@@ -1,6 +1,6 @@
 import { measureFigures, type Registry } from '../http/metrics.ts';
 import type { LedgerInvariant } from '../ledger/verify.ts';
-import { rows, type Knex } from '../lib/db.ts';
+import { type Database, rows } from '../lib/db.ts';
 import type { WorkItemSource } from '../outbox/work-items.ts';
 
 /** Open discrepancies, and days that could not be compared. */
@@ -163,11 +163,11 @@ const AGES = Object.fromEntries(
 );
 
 /** Open discrepancies and runs, and the age of the last clean day. Counted when the metrics are read. */
-export function measureReconciliation(registry: Registry, db: Knex): void {
+export function measureReconciliation(registry: Registry, db: Database): void {
   measureFigures(registry, { ...COUNTS, ...AGES }, async () => countReconciliation(db));
 }
 
-async function countReconciliation(db: Knex): Promise<Record<string, number>> {
+async function countReconciliation(db: Database): Promise<Record<string, number>> {
   const [[counts], ages] = await Promise.all([
     rows<Record<keyof typeof COUNTS, number>>(
       db,

@@ -5,7 +5,7 @@ import { Reason } from '../access/operator-schema.ts';
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isoOrNull } from '../lib/dates.ts';
-import type { Knex } from '../lib/db.ts';
+import type { Database } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
 import type { FindProvider } from '../providers/provider.ts';
@@ -14,7 +14,7 @@ import { requestRun } from './request.ts';
 import { listReconciledDays, type ReconciledDay } from './runs.ts';
 import * as schema from './schema.ts';
 
-type Deps = { db: Knex; clock: Clock; findProvider: FindProvider };
+type Deps = { db: Database; clock: Clock; findProvider: FindProvider };
 
 /** The comparison of providers' statements with our ledger, and the discrepancies. */
 export function reconciliationOperatorRoutes(deps: Deps): Route[] {

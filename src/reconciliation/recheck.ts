@@ -1,6 +1,6 @@
 import { isNativeError } from 'node:util/types';
 
-import { rows, type Knex } from '../lib/db.ts';
+import { type Database, rows } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import { QUERYABLE_ATTEMPTS, isQueryable } from '../payments/states.ts';
 import type { CheckAttempt } from '../payments/sync.ts';
@@ -9,7 +9,7 @@ import type { CheckPayout } from '../withdrawals/sync.ts';
 import { readScope, type Scope } from './runs.ts';
 
 export type RecheckDeps = {
-  db: Knex;
+  db: Database;
   checkAttempt: CheckAttempt;
   checkPayout: CheckPayout;
   findProvider: FindProvider;
@@ -108,7 +108,7 @@ async function isUnsentUncertain(
 /** Positions are "type/order": orders with an unknown outcome come first, then the statement in the order of its key. */
 const START_OF_LIST = 'list/';
 
-async function nextUncertain(db: Knex, scope: Scope, after: string): Promise<Part> {
+async function nextUncertain(db: Database, scope: Scope, after: string): Promise<Part> {
   const [type = '', ...order] = after.split('/');
   const position = { type, orderId: order.join('/') };
   return type === '' || type === 'unknown' ? nextUnknown(db, scope, position) : nextListed(db, scope, position);
@@ -118,7 +118,7 @@ type Position = { type: string; orderId: string };
 const written = ({ type, orderId }: Position): string => `${type}/${orderId}`;
 
 /** Attempts that were open on this day, of transactions that ended with an unknown outcome. */
-async function nextUnknown(db: Knex, scope: Scope, { orderId }: Position): Promise<Part> {
+async function nextUnknown(db: Database, scope: Scope, { orderId }: Position): Promise<Part> {
   const orders = await rows<UncertainOrder>(
     db,
     `SELECT 'unknown' AS type, a.id AS order_id, false AS is_unsent
@@ -133,7 +133,7 @@ async function nextUnknown(db: Knex, scope: Scope, { orderId }: Position): Promi
 }
 
 /** The orders of the statement's next batch that are not posted as listed. */
-async function nextListed(db: Knex, scope: Scope, after: Position): Promise<Part> {
+async function nextListed(db: Database, scope: Scope, after: Position): Promise<Part> {
   const found = await rows<UncertainOrder & { isLast: boolean }>(
     db,
     `WITH part AS MATERIALIZED (

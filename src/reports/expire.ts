@@ -1,9 +1,9 @@
 import type { Clock } from '../lib/clock.ts';
 import { HOUR_MS } from '../lib/dates.ts';
-import { rows, type Knex } from '../lib/db.ts';
+import { type Database, rows } from '../lib/db.ts';
 import type { ReportFiles } from './files.ts';
 
-export type ExpireDeps = { db: Knex; files: ReportFiles; clock: Clock };
+export type ExpireDeps = { db: Database; files: ReportFiles; clock: Clock };
 
 const EXPIRE_BATCH = 500;
 /** Longer than any pause between two writes to a file. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import type { Clock } from '../lib/clock.ts';
 import { DAY_MS } from '../lib/dates.ts';
-import type { Knex } from '../lib/db.ts';
+import type { Database, Trx } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Position } from '../lib/pagination.ts';
 import { findMerchant } from '../merchants/operations.ts';
@@ -19,7 +19,7 @@ import { readStatement } from './sources/statement.ts';
 import type { ReportStatus } from './states.ts';
 
 export type GenerateReportDeps = {
-  db: Knex;
+  db: Database;
   runInTransaction: RunInTransaction;
   files: ReportFiles;
   clock: Clock;
@@ -88,7 +88,7 @@ async function writeFile(
 }
 
 type Reading = {
-  trx: Knex.Transaction;
+  trx: Trx;
   report: ReportRow;
   pageRows: number;
   /** Called after each page of rows, or of a statement's movements. */

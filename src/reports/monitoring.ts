@@ -1,5 +1,5 @@
 import { measureRow, type Registry } from '../http/metrics.ts';
-import type { Knex } from '../lib/db.ts';
+import type { Database } from '../lib/db.ts';
 import type { WorkItemSource } from '../outbox/work-items.ts';
 import { reportWorkflowId } from './workflow.ts';
 
@@ -22,7 +22,7 @@ const COUNT = `
   FROM report WHERE status IN ('QUEUED', 'RUNNING')`;
 
 /** Gauges of pending reports, measured at each scrape. */
-export function measureReports(registry: Registry, db: Knex): void {
+export function measureReports(registry: Registry, db: Database): void {
   measureRow(registry, GAUGES, { db, sql: COUNT });
 }
 

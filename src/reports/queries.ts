@@ -1,4 +1,4 @@
-import { rows, type Knex, type Queryable } from '../lib/db.ts';
+import { type Database, type Queryable, rows, type Trx } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';
 import type { Page } from '../lib/pagination.ts';
@@ -90,10 +90,7 @@ export async function updatePending(
 }
 
 /** Runs `work` in a read-only transaction that sees the state of one instant, `snapshotAt`. */
-export async function inSnapshot<T>(
-  db: Knex,
-  work: (trx: Knex.Transaction, snapshotAt: Date) => Promise<T>,
-): Promise<T> {
+export async function inSnapshot<T>(db: Database, work: (trx: Trx, snapshotAt: Date) => Promise<T>): Promise<T> {
   return db.transaction(async (trx) => {
     await rows(trx, 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
     // The first query takes the snapshot, just after the instant that it returns.

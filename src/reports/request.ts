@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import { rows, type Knex } from '../lib/db.ts';
+import { rows, type Trx } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
@@ -51,7 +51,7 @@ export function isSmall({ format, rowsTotal }: { format: ReportRow['format']; ro
   return rowsTotal <= FORMATS[format].immediateRowsMax;
 }
 
-async function ensurePendingBelowMax(trx: Knex.Transaction, scope: MerchantScope): Promise<void> {
+async function ensurePendingBelowMax(trx: Trx, scope: MerchantScope): Promise<void> {
   const [pending] = await rows<{ count: number }>(
     trx,
     `SELECT count(*)::int AS count FROM report

@@ -1,4 +1,4 @@
-import type { Knex, Queryable } from '../lib/db.ts';
+import type { Database, Queryable } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import { ethiopianDate } from '../settlements/calendar/ethiopian-date.ts';
@@ -10,7 +10,7 @@ import { SOURCES } from './sources/sources.ts';
 
 /** The sums of a period by status and channel, all read at one instant. Throws as {@link readPeriod} does. */
 export async function summarise(
-  db: Knex,
+  db: Database,
   scope: MerchantScope,
   { requested, now }: { requested: RequestedPeriod; now: Date },
 ) {

@@ -3,7 +3,7 @@ import { feeOf, readEffectiveRule, type FeeRule } from '../ledger/fees.ts';
 import { post } from '../ledger/post.ts';
 import { reservePosting, totalDebit } from '../ledger/postings.ts';
 import type { Clock } from '../lib/clock.ts';
-import { rows, type Knex } from '../lib/db.ts';
+import { rows, type Trx } from '../lib/db.ts';
 import { AppError, invalid } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { lock } from '../lib/lock.ts';
@@ -120,7 +120,7 @@ async function insertSettlement(tx: UnitOfWork, row: NewSettlementRow): Promise<
  * The largest amount that, with its fee and tax, the available balance covers; rounding may leave a santim. Locks the balance
  * until the transaction ends. Throws INSUFFICIENT_BALANCE when it covers nothing.
  */
-async function wholeBalance(trx: Knex.Transaction, scope: MerchantScope, rule: FeeRule): Promise<Santim> {
+async function wholeBalance(trx: Trx, scope: MerchantScope, rule: FeeRule): Promise<Santim> {
   const availableSantim = await lockAvailable(trx, scope);
   let least = 0n;
   let most = availableSantim;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import { endOfAddisDay } from '../lib/dates.ts';
-import { rows, type Knex } from '../lib/db.ts';
+import { type Database, rows } from '../lib/db.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import type { SettlementDates } from './calendar/business-days.ts';
 import { readSettlementDates } from './calendar/queries.ts';
@@ -11,7 +11,7 @@ import { isOpen } from './states.ts';
 import { writeSettlement } from './transition.ts';
 import { settlementMessage } from './workflow-input.ts';
 
-export type DatesDeps = { db: Knex; runInTransaction: RunInTransaction };
+export type DatesDeps = { db: Database; runInTransaction: RunInTransaction };
 
 /** The actor in the timeline of what no person did. */
 const CALENDAR = 'calendar';

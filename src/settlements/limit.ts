@@ -1,4 +1,4 @@
-import { rows, type Knex, type Queryable } from '../lib/db.ts';
+import { type Queryable, rows, type Trx } from '../lib/db.ts';
 import { invalid } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 
@@ -22,7 +22,7 @@ export async function readSettlementLimit(
 
 /** Sets a merchant's own limit for later settlements. Throws VALIDATION_ERROR. */
 export async function setSettlementLimit(
-  trx: Knex.Transaction,
+  trx: Trx,
   { merchantId, minSantim, maxSantim }: SettlementLimit & { merchantId: string },
 ): Promise<void> {
   if (maxSantim < minSantim) {

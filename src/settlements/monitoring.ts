@@ -1,6 +1,6 @@
 import { measureRow, type Registry } from '../http/metrics.ts';
 import type { LedgerInvariant } from '../ledger/verify.ts';
-import type { Knex } from '../lib/db.ts';
+import type { Database } from '../lib/db.ts';
 import { WAITING_SANTIM } from '../lib/sandbox-review.ts';
 import type { WorkItemSource } from '../outbox/work-items.ts';
 
@@ -122,6 +122,6 @@ const COUNT = `
   FROM settlement WHERE status IN ('REQUESTED', 'APPROVED', 'PROCESSING')`;
 
 /** Gauges of open and of overdue settlements (normally 0), counted at each scrape. */
-export function measureSettlements(registry: Registry, db: Knex): void {
+export function measureSettlements(registry: Registry, db: Database): void {
   measureRow(registry, GAUGES, { db, sql: COUNT });
 }

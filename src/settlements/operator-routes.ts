@@ -8,7 +8,7 @@ import { readRoute, type Route } from '../http/route.ts';
 import { UploadedFile } from '../http/upload.ts';
 import type { Clock } from '../lib/clock.ts';
 import { startOfAddisDay } from '../lib/dates.ts';
-import type { Knex } from '../lib/db.ts';
+import type { Database } from '../lib/db.ts';
 import type { ErrorCode } from '../lib/errors.ts';
 import { maskDigits } from '../lib/mask.ts';
 import { toBirr, toSantim } from '../lib/money.ts';
@@ -27,7 +27,7 @@ import { listAllSettlements } from './queries.ts';
 import * as schema from './schema.ts';
 import type { TransitionResult } from './transition.ts';
 
-type Deps = { db: Knex; clock: Clock; runInTransaction: RunInTransaction };
+type Deps = { db: Database; clock: Clock; runInTransaction: RunInTransaction };
 
 /** The settlements of all merchants, their way to the bank, and their limits. */
 export function settlementOperatorRoutes(deps: Deps): Route[] {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Knex } from '../lib/db.ts';
+import type { Database } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { toBirr } from '../lib/money.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
@@ -14,7 +14,7 @@ import { presentSettlement, readStatement } from './present.ts';
 import { findSettlement, listSettlements, readTimeline } from './queries.ts';
 import * as schema from './schema.ts';
 
-export type SettlementRouteDeps = { db: Knex; clock: Clock };
+export type SettlementRouteDeps = { db: Database; clock: Clock };
 
 /** Settlements to the merchant's bank account: request, read, cancel; and the sandbox's way to advance them. */
 export function settlementRoutes(deps: SettlementRouteDeps): Route[] {

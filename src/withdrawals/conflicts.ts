@@ -1,4 +1,4 @@
-import { rows, type Knex, type Queryable } from '../lib/db.ts';
+import { type Queryable, rows, type Trx } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
 import type { PayoutOutcome } from '../providers/provider.ts';
 import type { WithdrawalRow } from './queries.ts';
@@ -56,7 +56,7 @@ export type ContradictingReport = {
 
 /** Opens a case, or replaces the evidence of the open one. Merchants see in the timeline that an end is contradicted. */
 export async function openCase(
-  trx: Knex.Transaction,
+  trx: Trx,
   withdrawalId: string,
   { status, evidence, isNew, at }: ContradictingReport,
 ): Promise<void> {

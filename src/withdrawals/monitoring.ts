@@ -1,6 +1,6 @@
 import { measureRow, type Registry } from '../http/metrics.ts';
 import type { LedgerInvariant } from '../ledger/verify.ts';
-import type { Knex } from '../lib/db.ts';
+import type { Database } from '../lib/db.ts';
 import { maskedInSql } from '../lib/mask.ts';
 import type { WorkItemSource } from '../outbox/work-items.ts';
 
@@ -121,12 +121,12 @@ const UNSENT = `
 const UNSENT_CACHED_MS = 3_000;
 
 /** How long withdrawals wait to be sent. Also measured by the API, in case no worker runs. */
-export function measureUnsentWithdrawals(registry: Registry, db: Knex): void {
+export function measureUnsentWithdrawals(registry: Registry, db: Database): void {
   measureRow(registry, UNSENT_GAUGES, { db, sql: UNSENT, cachedMs: UNSENT_CACHED_MS });
 }
 
 /** Pending withdrawals, the age of the oldest, and those in conflict. Counted when the metrics are read. */
-export function measureWithdrawals(registry: Registry, db: Knex): void {
+export function measureWithdrawals(registry: Registry, db: Database): void {
   measureUnsentWithdrawals(registry, db);
   measureRow(registry, GAUGES, { db, sql: COUNT });
 }

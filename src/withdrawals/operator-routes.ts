@@ -5,7 +5,7 @@ import { operatorReadRoute, operatorRoute } from '../access/operator-route.ts';
 import { MerchantParams, OptionalReason, Reason } from '../access/operator-schema.ts';
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Knex } from '../lib/db.ts';
+import type { Database } from '../lib/db.ts';
 import { toBirr, toSantim } from '../lib/money.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
 import { scopeOf } from '../lib/scope.ts';
@@ -17,7 +17,7 @@ import { resolveWithdrawal } from './resolve.ts';
 import { approveWithdrawal, readReviewPolicy, rejectWithdrawal, setReviewPolicy, type ReviewPolicy } from './review.ts';
 import * as schema from './schema.ts';
 
-type Deps = { db: Knex; clock: Clock };
+type Deps = { db: Database; clock: Clock };
 
 /** The withdrawals of all merchants, the decisions about them, and when they are reviewed. */
 export function withdrawalOperatorRoutes(deps: Deps): Route[] {

@@ -1,5 +1,5 @@
 import type { Payout } from '../ledger/postings.ts';
-import { rows, type Knex, type Queryable } from '../lib/db.ts';
+import { type Queryable, rows, type Trx } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import { maskDigits } from '../lib/mask.ts';
 import type { Santim } from '../lib/money.ts';
@@ -69,7 +69,7 @@ export async function readWithdrawal(db: Queryable, id: string): Promise<Withdra
 }
 
 /** Locks a withdrawal until the end of the transaction, and reads it. Throws NOT_FOUND. */
-export async function lockWithdrawal(trx: Knex.Transaction, id: string): Promise<WithdrawalRow> {
+export async function lockWithdrawal(trx: Trx, id: string): Promise<WithdrawalRow> {
   const [row] = await rows<WithdrawalRow>(trx, 'SELECT * FROM withdrawal WHERE id = :id FOR UPDATE', { id });
   if (!row) throw notFound('withdrawal');
   return row;

@@ -4,7 +4,7 @@ import {
   type Actor,
   type Approver,
 } from '../access/separation-of-duties.ts';
-import { rows, type Knex } from '../lib/db.ts';
+import { rows, type Trx } from '../lib/db.ts';
 import { AppError, invalid } from '../lib/errors.ts';
 import { lock } from '../lib/lock.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
@@ -124,7 +124,7 @@ function ensureWaited({ row, cases, decision, at }: Subject): void {
 }
 
 /** Paid under a reference of its own, and not more than was requested or the provider has reported. */
-async function ensurePlausible(trx: Knex.Transaction, { row, decision }: Subject): Promise<void> {
+async function ensurePlausible(trx: Trx, { row, decision }: Subject): Promise<void> {
   await lock(trx, 'payout_reference', `${row.environment} ${row.channel} ${decision.providerReference}`);
   const [found] = await rows<{ other: string | null; reportedSantim: Santim | null }>(
     trx,

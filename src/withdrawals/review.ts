@@ -5,7 +5,7 @@ import {
   type Approver,
 } from '../access/separation-of-duties.ts';
 import { DAY_MS } from '../lib/dates.ts';
-import { rows, type Knex, type Queryable } from '../lib/db.ts';
+import { type Queryable, rows, type Trx } from '../lib/db.ts';
 import { AppError, invalid } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import { SANDBOX_OPERATOR, sandboxDecision } from '../lib/sandbox-review.ts';
@@ -67,7 +67,7 @@ export async function readReviewPolicy(db: Queryable, merchantId: string): Promi
 
 /** Gives a merchant its own policy, for later withdrawals. Throws VALIDATION_ERROR. */
 export async function setReviewPolicy(
-  trx: Knex.Transaction,
+  trx: Trx,
   { merchantId, ...policy }: ReviewPolicy & { merchantId: string },
 ): Promise<void> {
   const { largeAmountSantim, twoPersonSantim } = policy;

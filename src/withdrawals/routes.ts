@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { addisDay, startOfAddisDay } from '../lib/dates.ts';
-import type { Knex } from '../lib/db.ts';
+import type { Database } from '../lib/db.ts';
 import { toBirr, toSantim } from '../lib/money.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
@@ -17,7 +17,7 @@ import * as schema from './schema.ts';
 import type { CheckPayout } from './sync.ts';
 import { readTimeline } from './timeline.ts';
 
-export type WithdrawalRouteDeps = { db: Knex; clock: Clock; findProvider: FindProvider; checkPayout: CheckPayout };
+export type WithdrawalRouteDeps = { db: Database; clock: Clock; findProvider: FindProvider; checkPayout: CheckPayout };
 
 /** `verify` queries the provider about a PENDING withdrawal at most this often. */
 const VERIFY_INTERVAL_MS = 30_000;
@@ -140,7 +140,7 @@ function isWithProvider({ stage }: WithdrawalRow): boolean {
   return stage === 'SUBMITTED' || stage === 'UNKNOWN';
 }
 
-async function presentWithTimeline(db: Knex, row: WithdrawalRow) {
+async function presentWithTimeline(db: Database, row: WithdrawalRow) {
   const timeline = await readTimeline(db, row.id);
   return {
     ...presentWithdrawal(row),

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
 import { readConfig } from '../../src/config.ts';
-import type { Knex } from '../../src/lib/db.ts';
+import type { Database } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createNotifier } from '../../src/outbox/listener.ts';
 import { createTransactionRunner } from '../../src/outbox/record.ts';
@@ -47,7 +47,7 @@ const TRANSACTION_CONTROL = /^(SAVEPOINT|RELEASE|SET TRANSACTION)/i;
 const QUEUE_CLAIM = /WITH RECURSIVE waiting/;
 
 /** Everything this pool asks while the work is done. */
-async function countStatements(db: Knex, work: () => Promise<unknown>): Promise<Asked> {
+async function countStatements(db: Database, work: () => Promise<unknown>): Promise<Asked> {
   const asked: Asked = { statements: [], emptyLooks: 0 };
   const note = ({ sql, rowCount }: { sql: string; rowCount: number | null }): void => {
     if (TRANSACTION_CONTROL.test(sql)) return;
@@ -64,7 +64,7 @@ async function countStatements(db: Knex, work: () => Promise<unknown>): Promise<
 }
 
 /** `POST /api/checkout/sessions` with an Idempotency-Key, by a key that is known already. */
-export async function countCreateSession(db: Knex): Promise<Asked> {
+export async function countCreateSession(db: Database): Promise<Asked> {
   const world = buildWorld(db, { clock: () => new Date() });
   const { merchantId } = await buildMerchant(db);
   const deps = testServerDeps(db, { routes: checkoutRoutes(world), runInTransaction: world.runInTransaction });
@@ -87,7 +87,7 @@ export async function countCreateSession(db: Knex): Promise<Asked> {
  * The check that finds a payment paid, with one subscriber, as a callback asks for it: what its answer waits for, and
  * what follows after the commit (notifying the workers).
  */
-export async function countConfirmPayment(db: Knex): Promise<{ confirmed: Asked; afterwards: Asked }> {
+export async function countConfirmPayment(db: Database): Promise<{ confirmed: Asked; afterwards: Asked }> {
   const world = buildWorld(db);
   const scope = await buildMerchant(db);
   await subscribe(db, { ...scope, url: 'https://hooks.example.com/meskot' });
@@ -112,7 +112,7 @@ export async function countConfirmPayment(db: Knex): Promise<{ confirmed: Asked;
 }
 
 /** `POST /api/checkout/withdrawal`, by a key that is known already; its requestId makes repeats safe. */
-export async function countCreateWithdrawal(db: Knex): Promise<Asked> {
+export async function countCreateWithdrawal(db: Database): Promise<Asked> {
   const world = buildWorld(db);
   const scope = await buildMerchant(db);
   await subscribe(db, { ...scope, url: 'https://hooks.example.com/meskot' });
@@ -137,7 +137,7 @@ export async function countCreateWithdrawal(db: Knex): Promise<Asked> {
  * One event to one healthy receiver, from the queue to its end, with or without a workflow that follows. The database
  * must be fresh: what waits in it would be delivered too.
  */
-export async function countDelivery(db: Knex, workflows: 'every' | 'failed'): Promise<Asked> {
+export async function countDelivery(db: Database, workflows: 'every' | 'failed'): Promise<Asked> {
   const receiver = await startReceiver();
   const scope = await buildMerchant(db);
   await subscribe(db, { ...scope, url: receiver.url });
@@ -180,7 +180,7 @@ export async function countDelivery(db: Knex, workflows: 'every' | 'failed'): Pr
 const config = readConfig({ DATABASE_URL: 'unused', TEMPORAL_ADDRESS: 'unused' });
 const guard = createEgressGuard(config.egress);
 
-async function subscribe(db: Knex, fields: { merchantId: string; environment: 'sandbox' | 'live'; url: string }) {
+async function subscribe(db: Database, fields: { merchantId: string; environment: 'sandbox' | 'live'; url: string }) {
   const input = { ...NewSubscription.parse({ url: fields.url, eventTypes: ['*'] }), ...fields };
   const deps = { clock: () => new Date(), keyRing: config.keyRing, checkUrl: guard.checkUrl };
   return createTransactionRunner(db, () => {})((tx) => createSubscription(deps, tx, input));

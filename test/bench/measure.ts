@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { rows, type Knex } from '../../src/lib/db.ts';
+import { type Database, rows } from '../../src/lib/db.ts';
 import { processorMs } from './cpu.ts';
 import type { Ground, Running } from './ground.ts';
 import type { Load } from './load.ts';
@@ -20,7 +20,7 @@ export type Subject = {
   name: string;
   publish: Load;
   gateway: TemporalGateway;
-  db: Knex;
+  db: Database;
   receiver: Receiver;
   eventTable: 'webhook_event' | 'twin_event';
   /** SQL that is true when every event is delivered and that is saved. */

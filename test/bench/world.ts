@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { createKey } from '../../src/access/api-keys.ts';
 import { readConfig } from '../../src/config.ts';
-import { openDatabase, rows, type Knex } from '../../src/lib/db.ts';
+import { type Database, openDatabase, rows } from '../../src/lib/db.ts';
 import { anyFreePort } from '../../src/lib/free-port.ts';
 import { grantChannels } from '../../src/merchants/channels/operations.ts';
 import { createMerchant } from '../../src/merchants/operations.ts';
@@ -26,7 +26,7 @@ export type Merchant = { merchantId: string; key: string };
 
 /** A database of its own, and the processes on it. Each step has one or more, so that none meets what another left. */
 export type World = {
-  db: Knex;
+  db: Database;
   /** Runs statements as the owner. */
   asOwner: (...statements: string[]) => Promise<void>;
   newMerchant: () => Promise<Merchant>;
@@ -74,7 +74,7 @@ export async function inWorld<T>({ ground, step }: Bench, work: (world: World) =
   }
 }
 
-async function newMerchant(db: Knex): Promise<Merchant> {
+async function newMerchant(db: Database): Promise<Merchant> {
   const { API_KEY_PEPPER: pepper } = readConfig({ DATABASE_URL: 'unused', TEMPORAL_ADDRESS: 'unused' });
   return db.transaction(async (trx) => {
     const { id: merchantId } = await createMerchant(trx, { name: 'Abyssinia Coffee' });
@@ -141,7 +141,7 @@ async function answers(url: string): Promise<boolean> {
 }
 
 /** Waits until the database says yes. */
-export async function untilTrue(db: Knex, question: string, withinMs: number): Promise<void> {
+export async function untilTrue(db: Database, question: string, withinMs: number): Promise<void> {
   const deadlineMs = Date.now() + withinMs;
   for (;;) {
     const [answer] = await rows<{ yes: boolean }>(db, `SELECT (${question}) AS yes`);

@@ -1,5 +1,5 @@
 import type { RunningApi } from '../../src/app/api.ts';
-import { openDatabase, type Knex } from '../../src/lib/db.ts';
+import { type Database, openDatabase, type Trx } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { buy, createGround, PHONES, type Ground, type GroundMerchant } from '../chaos/ground.ts';
 import { until } from '../support/worker.ts';
@@ -15,7 +15,7 @@ let good: GroundMerchant;
 let failing: GroundMerchant;
 let evidence: Evidence;
 /** For what the application may not remove. */
-let scope: Knex;
+let scope: Database;
 
 /** A paid, a declined and an open session, a test event; all of one merchant delivered, all of the other dead letters. */
 beforeAll(async () => {
@@ -55,7 +55,7 @@ afterAll(async () => {
 const gather = async (): Promise<Evidence> => ground.gather({ retryDelaysSeconds: [RETRY_SECONDS] });
 
 /** Spoils rows in a transaction that is not kept, or the journals, and returns what is reported. */
-async function report(spoil: (trx: Knex.Transaction) => Promise<unknown>, journals: Partial<Evidence> = {}) {
+async function report(spoil: (trx: Trx) => Promise<unknown>, journals: Partial<Evidence> = {}) {
   const undone = new Error('undone');
   let found: string[] = [];
   const spoiled = scope.transaction(async (trx) => {
@@ -112,7 +112,7 @@ describe('each invariant reports what breaks it, and no other does', () => {
 
   test('I2: more attempts on a session than were asked for', async () => {
     const asked = good.client.asked.filter(({ path }) => !path.endsWith('/test'));
-    const twice = async (trx: Knex.Transaction): Promise<void> => {
+    const twice = async (trx: Trx): Promise<void> => {
       const attempt = await trx('paymentAttempt').where({ status: 'DECLINED' }).first();
       const again = { ...attempt, id: newId('pat'), callbackSecret: 'another', failure: null };
       await trx('paymentAttempt').insert(again);
@@ -242,7 +242,7 @@ describe('each invariant reports what breaks it, and no other does', () => {
   test('I15: an event that its receiver took twice without a fault', async () => {
     const first = takenRequest();
     const receivers = [{ ...requestsOf(good), requests: [...good.receiver.requests, first] }, requestsOf(failing)];
-    const repeatRow = async (trx: Knex.Transaction): Promise<void> => {
+    const repeatRow = async (trx: Trx): Promise<void> => {
       const eventId = String(first.headers['x-service-event-id']);
       const delivery = await trx('webhookDelivery').where({ eventId }).first('id');
       const attempt = await trx('webhookAttempt').where({ deliveryId: delivery.id }).first();

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 
 import { closeFrozenConnections } from '../../src/lib/db-liveness.ts';
-import { openDatabase, type Knex } from '../../src/lib/db.ts';
+import { type Database, openDatabase } from '../../src/lib/db.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
-let db: Knex;
+let db: Database;
 
 beforeEach(async () => {
   database = await createTestDatabase();

@@ -2,9 +2,9 @@ import {
   isDatabaseUnavailable,
   isUniqueViolation,
   openDatabase,
-  rows,
-  type Knex,
   type Queryable,
+  rows,
+  type Trx,
 } from '../../src/lib/db.ts';
 import { SubscriptionRow } from '../../src/webhooks/subscriptions/model.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -49,7 +49,7 @@ test('values stand where their names stand, and nowhere else', async () => {
   await expect(rows(db, sql, { world: 'round' })).rejects.toThrow('The value :word is missing');
 });
 
-test('a unique violation is told by its constraint, from Knex and from Objection', async () => {
+test('a unique violation is told by its constraint, from Database and from Objection', async () => {
   const { db } = database;
   const fromKnex: unknown = await db('merchant')
     .insert(merchant)
@@ -92,7 +92,7 @@ test('a transaction whose connection is lost as it begins does nothing', async (
 
 test('a transaction takes SQL, queries and models, and all of it stands or none', async () => {
   const { db } = database;
-  const add = (name: string) => async (trx: Knex.Transaction) => {
+  const add = (name: string) => async (trx: Trx) => {
     await rows(trx, 'INSERT INTO merchant (id, name) VALUES (:id, :name)', { id: `mrc_${name}_1`, name });
     await trx('merchant').insert({ id: `mrc_${name}_2`, name });
     await SubscriptionRow.query(trx.knex()).insert({ ...subscription, id: `whs_${name}` });

@@ -1,4 +1,4 @@
-import { rows, type Knex } from '../../src/lib/db.ts';
+import { type Database, rows } from '../../src/lib/db.ts';
 import { describeError } from '../../src/lib/log.ts';
 import { SubscriptionRow } from '../../src/webhooks/subscriptions/model.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -17,9 +17,9 @@ const subscription = {
   secretHint: 'aled',
 };
 /** What fails, its code, and how. */
-const failures: [string, string, (db: Knex) => PromiseLike<unknown>][] = [
+const failures: [string, string, (db: Database) => PromiseLike<unknown>][] = [
   ['a unique violation', '23505', async (db) => rows(db, 'INSERT INTO merchant (id, name) VALUES (:id, :name)', add)],
-  ['a unique violation from Knex', '23505', (db) => db('merchant').insert(add)],
+  ['a unique violation from Database', '23505', (db) => db('merchant').insert(add)],
   ['a unique violation from Objection', '23505', (db) => SubscriptionRow.query(db.knex()).insert(subscription)],
   [
     'a row without what it must have',

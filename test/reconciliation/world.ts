@@ -1,4 +1,4 @@
-import { rows, type Knex } from '../../src/lib/db.ts';
+import { type Database, rows } from '../../src/lib/db.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
 import { parseBirr, type Santim } from '../../src/lib/money.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
@@ -146,7 +146,7 @@ export async function createReconciliationWorld(): Promise<ReconciliationWorld> 
 const NOBODY: Unknown = { kind: 'unknown', reason: 'network', message: 'nobody' };
 
 /** What each provider owes, by the ledger and by the simulator itself. */
-export async function expectClearingAgrees(db: Knex, simulator: Pick<TestSimulator, 'totalsOf'>): Promise<void> {
+export async function expectClearingAgrees(db: Database, simulator: Pick<TestSimulator, 'totalsOf'>): Promise<void> {
   const found = await rows<{ channel: SandboxChannel; owes: Santim }>(
     db,
     `SELECT a.channel, CAST(-sum(e.amount_santim) AS bigint) AS owes FROM ledger_entry e

@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/lib/clock.ts';
-import { isDatabaseUnavailable, rows, type Knex } from '../../src/lib/db.ts';
+import { type Database, isDatabaseUnavailable, rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { createLogger, type Logger } from '../../src/lib/log.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
@@ -113,7 +113,7 @@ function scriptOf<Outcome extends object>(otherwise: Outcome) {
 
 /** The operations of checkout and transactions over one database, with a clock that tests move. */
 export type World = {
-  db: Knex;
+  db: Database;
   runInTransaction: RunInTransaction;
   clock: Clock;
   /** Moves the clock forward. */
@@ -142,7 +142,7 @@ export type WorldOptions = {
   baseUrl?: string;
 };
 
-export function buildWorld(db: Knex, options: WorldOptions = {}): World {
+export function buildWorld(db: Database, options: WorldOptions = {}): World {
   const enqueued: OutboxRow[] = [];
   const start = options.start ?? new Date('2026-03-02T09:00:00.000Z');
   const clockBefore = options.clock ?? (() => start);
@@ -171,7 +171,7 @@ export function buildWorld(db: Knex, options: WorldOptions = {}): World {
 }
 
 /** A merchant with every available channel approved and on, in the sandbox. */
-export async function buildMerchant(db: Knex, name = 'Abyssinia Coffee'): Promise<MerchantScope> {
+export async function buildMerchant(db: Database, name = 'Abyssinia Coffee'): Promise<MerchantScope> {
   const scope: MerchantScope = { merchantId: newId('mrc'), environment: 'sandbox' };
   await db.transaction(async (trx) => {
     await rows(trx, 'INSERT INTO merchant (id, name) VALUES (:merchantId, :name)', { ...scope, name });
@@ -220,7 +220,7 @@ export async function buildPendingPayment(world: World, scope: MerchantScope) {
 }
 
 /** How everything of one session stands, for assertions; events in alphabetical order, for those of one change have none. */
-export async function standing(db: Knex, sessionId: string) {
+export async function standing(db: Database, sessionId: string) {
   const [row] = await rows<Record<string, unknown>>(
     db,
     `SELECT s.status AS session, t.status AS transaction, t.confirmed_late, t.hold_reason, t.needs_reconciliation, t.version,

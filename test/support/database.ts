@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 
 import pg from 'pg';
 
-import { openDatabase, type Knex } from '../../src/lib/db.ts';
+import { type Database, openDatabase } from '../../src/lib/db.ts';
 import { CLOSE_DATABASE } from '../../src/lib/grants.ts';
 import { TEMPLATE_DATABASE, testStack } from './stack-facts.ts';
 
 export type TestDatabase = {
   /** A pool of the application's role, with the house's limits. */
-  db: Knex;
+  db: Database;
   /** The same database for a process of its own, as the application's role. */
   url: string;
   /** As the owner: for what the application may not do. */

@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-import type { Knex } from '../../src/lib/db.ts';
+import type { Database } from '../../src/lib/db.ts';
 
 type Node = Record<string, unknown> & { Plans?: Node[] };
 /** The plan of a statement that EXPLAIN has run, and its time. */
@@ -14,7 +14,7 @@ export function explainedBy({ rows: [answer] }: pg.QueryResult): Explained {
 
 /** Runs the work in a transaction that is undone. */
 export async function undone(
-  db: Knex,
+  db: Database,
   work: (run: (sql: string) => Promise<pg.QueryResult>) => Promise<void>,
 ): Promise<void> {
   const end = new Error('undone');

@@ -7,7 +7,7 @@ import type { KeyCaller, Route } from '../../src/http/route.ts';
 import { SCOPES } from '../../src/http/route.ts';
 import { createApiServer, type ApiServer, type ApiServerDeps, type Listening } from '../../src/http/server.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import type { Knex } from '../../src/lib/db.ts';
+import type { Database } from '../../src/lib/db.ts';
 import { AppError } from '../../src/lib/errors.ts';
 import { createKeyedQueue } from '../../src/lib/keyed-queue.ts';
 import { createLogger } from '../../src/lib/log.ts';
@@ -71,7 +71,7 @@ export const NO_LIMITS = {
 };
 
 /** The deps of a server with nothing behind it but a database: no limits, stub keys, no log. */
-export function testServerDeps(db: Knex, changes: Partial<ApiServerDeps> & { routes: Route[] }): ApiServerDeps {
+export function testServerDeps(db: Database, changes: Partial<ApiServerDeps> & { routes: Route[] }): ApiServerDeps {
   return {
     routers: [],
     authenticateKey: authenticateStubKey,

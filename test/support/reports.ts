@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import type { Route } from '../../src/http/route.ts';
-import { rows, type Knex } from '../../src/lib/db.ts';
+import { type Database, rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { createReportFiles, type ReportFiles } from '../../src/reports/files.ts';
 import { createGenerateReport } from '../../src/reports/generate.ts';
@@ -81,7 +81,7 @@ const keyOf = (scope: MerchantScope): string => stubKey(scope.merchantId, scope.
 
 /** Inserts expired sessions, faster than one by one. */
 export async function insertUnpaid(
-  db: Knex,
+  db: Database,
   { merchantId }: MerchantScope,
   { count, at }: { count: number; at: Date },
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import { rows, type Knex } from '../../src/lib/db.ts';
+import { type Database, rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { linkBankAccount } from '../../src/settlements/bank-account/link.ts';
 import { createSettlement, type NewSettlement } from '../../src/settlements/create.ts';
@@ -51,7 +51,7 @@ export async function withdraw(world: World, scope: MerchantScope, amountSantim 
 }
 
 /** How everything of one settlement stands, for assertions. */
-export async function standing(db: Knex, settlementId: string) {
+export async function standing(db: Database, settlementId: string) {
   const [row] = await rows<Record<string, unknown>>(
     db,
     `SELECT s.status, s.version, s.overdue_at IS NOT NULL AS overdue, CAST(s.expected_until AS text) AS expected_until,

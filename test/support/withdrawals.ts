@@ -1,4 +1,4 @@
-import { rows, type Knex } from '../../src/lib/db.ts';
+import { type Database, rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { formatBirr, type Santim } from '../../src/lib/money.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
@@ -37,7 +37,10 @@ export async function buildFreeMerchant(world: World): Promise<MerchantScope> {
 }
 
 /** The same merchant in live: verified, with every available channel. */
-export async function buildLive(db: Knex, { merchantId }: Pick<MerchantScope, 'merchantId'>): Promise<MerchantScope> {
+export async function buildLive(
+  db: Database,
+  { merchantId }: Pick<MerchantScope, 'merchantId'>,
+): Promise<MerchantScope> {
   const live: MerchantScope = { merchantId, environment: 'live' };
   await db.transaction(async (trx) => {
     await grantChannels(trx, live);
@@ -62,7 +65,7 @@ export async function fund(world: World, scope: MerchantScope, amountSantim: San
  * What the simulator has is what was sent, and nothing else; over each channel it has paid what our withdrawals that
  * ended SUCCESS (or came back) add up to, no santim more.
  */
-export async function expectPaidOutOnce(db: Knex, simulator: TestSimulator): Promise<void> {
+export async function expectPaidOutOnce(db: Database, simulator: TestSimulator): Promise<void> {
   const sent = await rows<{ id: string; channel: string; amountSantim: Santim; paid: boolean }>(
     db,
     `SELECT id, channel, amount_santim, status IN ('SUCCESS', 'REVERSED') AS paid FROM withdrawal

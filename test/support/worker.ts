@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { EVENT_CATALOGUE } from '../../src/app/event-catalogue.ts';
 import { startWorker, type RunningWorker } from '../../src/app/worker.ts';
 import { readConfig, type Config } from '../../src/config.ts';
-import type { Knex } from '../../src/lib/db.ts';
+import type { Database } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { createLogger, type Logger } from '../../src/lib/log.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
@@ -26,7 +26,7 @@ import { connectTestTemporal, WAIT_MS, type TestTemporal } from './temporal.ts';
 /** A whole worker on a database of its own, a task queue of its own, and what sets it going. */
 export type WorkerWorld = {
   database: TestDatabase;
-  db: Knex;
+  db: Database;
   config: Config;
   temporal: TestTemporal;
   runInTransaction: RunInTransaction;
@@ -115,7 +115,7 @@ export async function createWorkerWorld(
 }
 
 /** The state of a delivery's row, by event. */
-export async function readDelivery(db: Knex, eventId: string) {
+export async function readDelivery(db: Database, eventId: string) {
   const row = (await db('webhookDelivery').where({ eventId }).first()) as {
     id: string;
     status: string;

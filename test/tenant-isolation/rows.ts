@@ -1,10 +1,10 @@
-import { rows, type Knex } from '../../src/lib/db.ts';
+import { type Database, rows } from '../../src/lib/db.ts';
 
 /**
  * Every row of every table but keys, whose last use is noted, and whose turn it is among workers; or only what is this
  * merchant's.
  */
-export async function readRows(db: Knex, merchantId?: string): Promise<Record<string, string[]>> {
+export async function readRows(db: Database, merchantId?: string): Promise<Record<string, string[]>> {
   const tables = await rows<{ name: string; owned: boolean }>(
     db,
     `SELECT t.table_name AS name, EXISTS (

@@ -1,5 +1,5 @@
 import { EVENT_CATALOGUE } from '../../src/app/event-catalogue.ts';
-import type { Knex } from '../../src/lib/db.ts';
+import type { Database } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { createTransactionRunner, type OutboxRow, type RunInTransaction } from '../../src/outbox/record.ts';
@@ -22,8 +22,8 @@ export type Outcome = { httpStatus: number; durationMs?: number } | { code: stri
 
 /** A database with the webhook operations around it, a clock of its own, and the messages in the outbox. */
 export type World = {
-  db: Knex;
-  deps: SubscriptionDeps & { db: Knex; catalogue: typeof EVENT_CATALOGUE };
+  db: Database;
+  deps: SubscriptionDeps & { db: Database; catalogue: typeof EVENT_CATALOGUE };
   clock: { now: Date };
   enqueued: OutboxRow[];
   runInTransaction: RunInTransaction;

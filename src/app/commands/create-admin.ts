@@ -2,7 +2,7 @@ import { recordAudit } from '../../access/audit.ts';
 import { presentOperator } from '../../access/operator-routes.ts';
 import { createOperator, createOperatorKey } from '../../access/operators.ts';
 import { systemClock } from '../../lib/clock.ts';
-import type { Knex } from '../../lib/db.ts';
+import type { Database } from '../../lib/db.ts';
 import { newId } from '../../lib/ids.ts';
 import { createTransactionRunner } from '../../outbox/record.ts';
 
@@ -11,7 +11,7 @@ import { createTransactionRunner } from '../../outbox/record.ts';
  * the first operator, and a second one whose key no other operator can know. Throws DUPLICATE_REFERENCE.
  */
 export async function createAdmin(
-  { db, pepper }: { db: Knex; pepper: string },
+  { db, pepper }: { db: Database; pepper: string },
   { name, email }: { name: string; email: string },
 ) {
   // The worker forwards the outbox to Temporal.

@@ -1,9 +1,9 @@
 import { verifyLedger, type LedgerInvariant } from '../../ledger/verify.ts';
-import type { Knex } from '../../lib/db.ts';
+import type { Database } from '../../lib/db.ts';
 import { CommandError, EXIT } from './api-client.ts';
 import { printData, type Terminal } from './print.ts';
 
-type Deps = { db: Knex; checks: readonly LedgerInvariant[]; terminal: Terminal };
+type Deps = { db: Database; checks: readonly LedgerInvariant[]; terminal: Terminal };
 
 /**
  * `meskot ledger verify`: checks every journal, entry and balance, and prints the result of each invariant. Throws

@@ -1,7 +1,7 @@
 import { countUnderOlderPeppers } from '../../access/api-keys.ts';
 import type { Config } from '../../config.ts';
 import { SEALED_RESPONSES } from '../../http/idempotency.ts';
-import type { Knex } from '../../lib/db.ts';
+import type { Database } from '../../lib/db.ts';
 import { AppError } from '../../lib/errors.ts';
 import { reencryptTable, type OnProgress, type Reencrypted } from '../../lib/reencrypt.ts';
 import { reencryptDocuments } from '../../merchants/kyc/documents.ts';
@@ -11,7 +11,7 @@ import { SEALED_SUBSCRIPTIONS } from '../../webhooks/subscriptions/operations.ts
 /** The result for one kind of stored secrets: `left` is what still needs an older key. */
 export type ReencryptedPart = { what: string; seen: number; reencrypted: number; left: number };
 
-type Parts = { db: Knex; config: Pick<Config, 'API_KEY_PEPPER' | 'keyRing' | 'KYC_DOCUMENTS_DIR'> };
+type Parts = { db: Database; config: Pick<Config, 'API_KEY_PEPPER' | 'keyRing' | 'KYC_DOCUMENTS_DIR'> };
 
 const PRINT_EVERY_MS = 2_000;
 /** Of what cannot be read, this many are named. */

@@ -1,9 +1,9 @@
-import type { Knex } from '../../lib/db.ts';
+import type { Trx } from '../../lib/db.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
 import type { RunInTransaction, UnitOfWork } from '../../outbox/record.ts';
 import type { Provider } from '../../providers/provider.ts';
 
-export type SeedDeps = { trx: Knex.Transaction; scope: MerchantScope; baseUrl: string; pepper: string };
+export type SeedDeps = { trx: Trx; scope: MerchantScope; baseUrl: string; pepper: string };
 
 /** Where and when an item of the past happens. */
 export type SeedContext = Omit<SeedDeps, 'trx'> & {

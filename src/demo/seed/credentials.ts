@@ -2,7 +2,7 @@ import { createKey, listKeys } from '../../access/api-keys.ts';
 import { hashKey } from '../../access/key-format.ts';
 import type { Config } from '../../config.ts';
 import { systemClock } from '../../lib/clock.ts';
-import type { Knex } from '../../lib/db.ts';
+import type { Database, Trx } from '../../lib/db.ts';
 import type { RunInTransaction } from '../../outbox/record.ts';
 import { listSubscriptions, rotateSecret } from '../../webhooks/subscriptions/operations.ts';
 import { ABYSSINIA } from './demo.ts';
@@ -21,13 +21,13 @@ type RecallInput = {
 const { scope } = ABYSSINIA;
 
 /** Creates the demo merchant's key, the last step of the demo data. */
-export async function createSandboxKey(trx: Knex.Transaction, pepper: string): Promise<string> {
+export async function createSandboxKey(trx: Trx, pepper: string): Promise<string> {
   const deps = { trx, pepper, clock: systemClock };
   return (await createKey(deps, { ...scope, kind: 'secret', name: 'Local development' })).secret;
 }
 
 /** Whether the demo data is complete: the key is created last, and keys are never deleted. */
-export async function hasDemoData(db: Knex): Promise<boolean> {
+export async function hasDemoData(db: Database): Promise<boolean> {
   return (await listKeys(db, scope)).length > 0;
 }
 
@@ -36,7 +36,7 @@ export async function hasDemoData(db: Knex): Promise<boolean> {
  * demo shop's subscription.
  */
 export async function recallCredentials(
-  deps: { db: Knex; runInTransaction: RunInTransaction },
+  deps: { db: Database; runInTransaction: RunInTransaction },
   input: RecallInput,
 ): Promise<DemoCredentials> {
   const { previous, config, webhookUrl } = input;
@@ -60,7 +60,7 @@ export async function recallCredentials(
 
 /** The key, if it is in this database and neither revoked nor expired. */
 async function findValidKey(
-  db: Knex,
+  db: Database,
   { text, peppers }: { text: string | undefined; peppers: readonly string[] },
 ): Promise<string | undefined> {
   if (text === undefined) return undefined;

@@ -1,4 +1,4 @@
-import { rows, type Knex } from '../../lib/db.ts';
+import { type Database, rows } from '../../lib/db.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
 import type { RunInTransaction, UnitOfWork } from '../../outbox/record.ts';
 import type { SeedDeps } from './context.ts';
@@ -19,7 +19,7 @@ export function completedAt(item: PlannedItem): Date {
 }
 
 type HistoryDeps = Omit<SeedDeps, 'trx' | 'scope'> & {
-  db: Knex;
+  db: Database;
   /** Called with the number of payments just seeded. */
   onSeeded: (count: number) => void;
 };

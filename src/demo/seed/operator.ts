@@ -1,7 +1,7 @@
 import type { AuditContext } from '../../access/audit.ts';
 import { createOperator, findOperator, createOperatorKey, operatorKeyHolds } from '../../access/operators.ts';
 import { systemClock } from '../../lib/clock.ts';
-import type { Knex } from '../../lib/db.ts';
+import type { Database, Trx } from '../../lib/db.ts';
 import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
@@ -15,7 +15,7 @@ export const DEMO_OPERATOR = {
 } as const;
 
 /** Creates the demo operator. Idempotent. */
-export async function ensureDemoOperator(trx: Knex.Transaction): Promise<void> {
+export async function ensureDemoOperator(trx: Trx): Promise<void> {
   await findOperator(trx, DEMO_OPERATOR.id).catch(async (error: unknown) => {
     if (!(error instanceof AppError && error.code === 'NOT_FOUND')) throw error;
     await createOperator(trx, DEMO_OPERATOR);
@@ -29,7 +29,7 @@ export function demoContext(tx: UnitOfWork, at: Date): AuditContext {
 
 /** The demo operator's key: the stored one if it is still valid, else a new one. */
 export async function recallOperatorKey(
-  db: Knex,
+  db: Database,
   { stored, peppers }: { stored: string | undefined; peppers: readonly [string, ...string[]] },
 ): Promise<string> {
   if (stored !== undefined && (await operatorKeyHolds(db, { text: stored, peppers, at: systemClock() }))) return stored;

@@ -1,5 +1,5 @@
 import { systemClock } from '../../lib/clock.ts';
-import { rows, type Knex } from '../../lib/db.ts';
+import { type Database, rows } from '../../lib/db.ts';
 import type { RunInTransaction } from '../../outbox/record.ts';
 import type { ReportFiles } from '../../reports/files.ts';
 import { createGenerateReport } from '../../reports/generate.ts';
@@ -7,7 +7,7 @@ import { readPeriod } from '../../reports/period.ts';
 import { requestReport } from '../../reports/request.ts';
 import { ABYSSINIA, NEW_SHOP } from './demo.ts';
 
-type DemoReportDeps = { db: Knex; runInTransaction: RunInTransaction; files: ReportFiles; baseUrl: string };
+type DemoReportDeps = { db: Database; runInTransaction: RunInTransaction; files: ReportFiles; baseUrl: string };
 
 const REPORTS = [
   { kind: 'payments', format: 'CSV' },

@@ -1,7 +1,7 @@
 import type { Config } from '../../config.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { addisDay, DAY_MS, startOfAddisDay } from '../../lib/dates.ts';
-import { openDatabase, type Knex } from '../../lib/db.ts';
+import { type Database, openDatabase } from '../../lib/db.ts';
 import { grantChannels, switchChannel } from '../../merchants/channels/operations.ts';
 import { createDocumentStore, type DocumentStore } from '../../merchants/kyc/store.ts';
 import { createMerchant, findMerchant } from '../../merchants/operations.ts';
@@ -61,7 +61,7 @@ export async function seedDemo(input: SeedInput): Promise<DemoSecrets> {
   }
 }
 
-type Deps = { db: Knex; runInTransaction: RunInTransaction };
+type Deps = { db: Database; runInTransaction: RunInTransaction };
 
 async function createDemoData(deps: Deps, input: SeedInput): Promise<DemoCredentials> {
   const { PUBLIC_BASE_URL: baseUrl, API_KEY_PEPPER: pepper, KYC_DOCUMENTS_DIR, REPORTS_DIR, keyRing } = input.config;

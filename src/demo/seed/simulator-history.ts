@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 
-import { openDatabase, rows, type Knex } from '../../lib/db.ts';
+import { type Database, openDatabase, rows } from '../../lib/db.ts';
 import { formatBirr, type Santim } from '../../lib/money.ts';
 import { toPlainOrderId } from '../../providers/exchange.ts';
 import type { SimulatedChannel } from '../../sandbox/simulator/faults.ts';
@@ -33,7 +33,7 @@ type Row = {
   decidedAt: Date | null;
 };
 
-async function paidOrders(db: Knex): Promise<Payment[]> {
+async function paidOrders(db: Database): Promise<Payment[]> {
   const found = await rows<Row & { expiresAt: Date; title: string }>(
     db,
     `SELECT a.id, a.channel, a.phone, a.received_santim AS amount_santim, a.currency, a.provider_reference, a.created_at,
@@ -54,7 +54,7 @@ async function paidOrders(db: Knex): Promise<Payment[]> {
   }));
 }
 
-async function submittedPayouts(db: Knex): Promise<Payout[]> {
+async function submittedPayouts(db: Database): Promise<Payout[]> {
   const found = await rows<Row & { accountName: string; state: Payout['state']; reversedAt: Date | null }>(
     db,
     `SELECT id, channel, phone, account_name, amount_santim, currency, provider_reference,

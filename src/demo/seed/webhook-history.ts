@@ -1,6 +1,6 @@
 import type { KeyRing } from '../../lib/crypto.ts';
 import { HOUR_MS } from '../../lib/dates.ts';
-import { rows, type Knex } from '../../lib/db.ts';
+import { rows, type Trx } from '../../lib/db.ts';
 import { createAttempt } from '../../webhooks/delivery/attempt.ts';
 import { claimOne } from '../../webhooks/delivery/claim.ts';
 import { recordAttempts } from '../../webhooks/delivery/record-attempt.ts';
@@ -30,7 +30,7 @@ type Response = keyof typeof RESPONSES;
 const ALWAYS_FAILING: readonly Response[] = [...RETRY_DELAYS_SECONDS, 0].map(() => 'error');
 const ONE_RETRY_LEFT: readonly Response[] = RETRY_DELAYS_SECONDS.map(() => 'overloaded');
 
-type Deps = { trx: Knex.Transaction; keyRing: KeyRing };
+type Deps = { trx: Trx; keyRing: KeyRing };
 type DueDelivery = { deliveryId: string; subscriptionId: string; at: Date };
 
 /**
@@ -72,7 +72,7 @@ function spread(deliveries: readonly DueDelivery[], count: number): DueDelivery[
 }
 
 /** Deliveries without an attempt, in the order of their events. */
-async function findDueDeliveries(trx: Knex.Transaction): Promise<DueDelivery[]> {
+async function findDueDeliveries(trx: Trx): Promise<DueDelivery[]> {
   return rows<DueDelivery>(
     trx,
     `SELECT id AS delivery_id, subscription_id, created_at AS at FROM webhook_delivery

@@ -1,4 +1,4 @@
-import { rows, type Knex, type Queryable } from '../../lib/db.ts';
+import { type Queryable, rows, type Trx } from '../../lib/db.ts';
 import { readRuleBook, readValidFrom, type RuleSchedule } from '../../lib/effective-rules.ts';
 import { invalid, type AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
@@ -31,11 +31,7 @@ export type NewLimitRule = AmountLimits & {
  * Adds a version of a merchant's own limits, within the platform's, which are the provider's; earlier versions remain.
  * Returns null when the newest version is the same. Throws VALIDATION_ERROR.
  */
-export async function addLimitRule(
-  trx: Knex.Transaction,
-  wanted: NewLimitRule,
-  now: Date,
-): Promise<StoredLimitRule | null> {
+export async function addLimitRule(trx: Trx, wanted: NewLimitRule, now: Date): Promise<StoredLimitRule | null> {
   const { merchantId, channel, direction, minSantim, maxSantim, dailySantim } = wanted;
   const validFrom = readValidFrom(wanted.validFrom, now);
   await lock(trx, 'limit_rule', merchantId);

@@ -1,4 +1,4 @@
-import { rows, type Knex } from '../../lib/db.ts';
+import { rows, type Trx } from '../../lib/db.ts';
 import { invalid, notFound, type AppError } from '../../lib/errors.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
@@ -6,7 +6,7 @@ import type { Approval, Channel, FindConfigured, Unusable } from './channel.ts';
 import { listChannels, type MerchantChannel } from './queries.ts';
 
 /** Approves and enables every available channel, as for a new sandbox merchant. */
-export async function grantChannels(trx: Knex.Transaction, scope: MerchantScope): Promise<void> {
+export async function grantChannels(trx: Trx, scope: MerchantScope): Promise<void> {
   await rows(
     trx,
     `INSERT INTO merchant_channel (merchant_id, environment, channel, approval, enabled)
@@ -47,7 +47,7 @@ export async function switchChannel(
 
 type Toggle = MerchantScope & { channel: Channel; enabled: boolean };
 
-async function setEnabled(trx: Knex.Transaction, { channel, enabled, ...scope }: Toggle): Promise<void> {
+async function setEnabled(trx: Trx, { channel, enabled, ...scope }: Toggle): Promise<void> {
   const switched = trx('merchantChannel')
     .where({ ...scopeOf(scope), channel })
     .whereNot({ enabled });
@@ -55,7 +55,7 @@ async function setEnabled(trx: Knex.Transaction, { channel, enabled, ...scope }:
 }
 
 /** The sandbox approves at once. A suspended channel stays suspended. */
-async function requestChannel(trx: Knex.Transaction, { enabled, ...place }: Toggle): Promise<void> {
+async function requestChannel(trx: Trx, { enabled, ...place }: Toggle): Promise<void> {
   const isGranted = enabled && place.environment === 'sandbox';
   const approval: Approval = isGranted ? 'APPROVED' : enabled ? 'REQUESTED' : 'NONE';
   await rows(
@@ -94,7 +94,7 @@ export function channelRejected(channel: Channel, reason: Unusable, field = 'cha
  * at first. Returns the approval before.
  */
 export async function setChannelApproval(
-  trx: Knex.Transaction,
+  trx: Trx,
   input: MerchantScope & { channel: Channel; approval: 'APPROVED' | 'SUSPENDED' },
 ): Promise<Approval> {
   const { channel, approval } = input;

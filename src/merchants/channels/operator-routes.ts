@@ -2,7 +2,7 @@ import { operatorReadRoute, operatorRoute } from '../../access/operator-route.ts
 import { MerchantParams } from '../../access/operator-schema.ts';
 import type { Route } from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { Knex } from '../../lib/db.ts';
+import type { Database } from '../../lib/db.ts';
 import { addRules, presentSchedule } from '../../lib/effective-rules.ts';
 import { notFound } from '../../lib/errors.ts';
 import { toSantim } from '../../lib/money.ts';
@@ -14,7 +14,7 @@ import { presentChannel, presentLimits } from './present.ts';
 import { listChannels } from './queries.ts';
 import * as schema from './schema.ts';
 
-type Deps = { db: Knex; clock: Clock; findProvider: FindConfigured };
+type Deps = { db: Database; clock: Clock; findProvider: FindConfigured };
 
 /** The approval of merchants' channels, and their limits. */
 export function channelOperatorRoutes(deps: Deps): Route[] {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { readRoute, writeRoute, type Route } from '../../http/route.ts';
-import type { Knex } from '../../lib/db.ts';
+import type { Database } from '../../lib/db.ts';
 import { scopeOf } from '../../lib/scope.ts';
 import type { FindConfigured } from './channel.ts';
 import { switchChannel } from './operations.ts';
@@ -10,7 +10,7 @@ import { listChannels } from './queries.ts';
 import * as schema from './schema.ts';
 
 /** The channels of the caller's merchant and environment, and their toggle. */
-export function channelRoutes(deps: { db: Knex; findProvider: FindConfigured }): Route[] {
+export function channelRoutes(deps: { db: Database; findProvider: FindConfigured }): Route[] {
   return [
     readRoute({
       method: 'GET',

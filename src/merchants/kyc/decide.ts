@@ -1,5 +1,5 @@
 import { requireIndependentApprover, type Actor } from '../../access/separation-of-duties.ts';
-import { rows, type Knex } from '../../lib/db.ts';
+import { type Database, rows } from '../../lib/db.ts';
 import { AppError, invalid } from '../../lib/errors.ts';
 import { SANDBOX_OPERATOR } from '../../lib/sandbox-review.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
@@ -108,7 +108,7 @@ export async function decideDueInSandbox(runInTransaction: RunInTransaction, at:
   });
 }
 
-type Deps = { db: Knex; runInTransaction: RunInTransaction };
+type Deps = { db: Database; runInTransaction: RunInTransaction };
 
 /** A merchant's KYC; decides a due sandbox application first. */
 export async function readKyc({ db, runInTransaction }: Deps, scope: MerchantScope, at: Date): Promise<Kyc> {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import { DAY_MS } from '../../lib/dates.ts';
-import { rows, type Knex } from '../../lib/db.ts';
+import { type Database, rows } from '../../lib/db.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { OnProgress, Reencrypted } from '../../lib/reencrypt.ts';
@@ -90,7 +90,7 @@ async function insertDocument(
  * merchant chose the file name. Throws NOT_FOUND; a missing or altered file is an internal error.
  */
 export async function readDocument(
-  { db, store }: { db: Knex; store: DocumentStore },
+  { db, store }: { db: Database; store: DocumentStore },
   wanted: MerchantScope & { documentId: string },
 ): Promise<{ row: DocumentRow; bytes: Buffer }> {
   const row = await db<DocumentRow>('kycDocument')
@@ -106,7 +106,7 @@ const DOCUMENTS_AT_ONCE = 100;
 
 /** Encrypts the files of all documents with the current key, in the order of their ids. Idempotent. */
 export async function reencryptDocuments(
-  { db, store }: { db: Knex; store: DocumentStore },
+  { db, store }: { db: Database; store: DocumentStore },
   onProgress: OnProgress,
 ): Promise<Reencrypted> {
   const result: Reencrypted = { seen: 0, reencrypted: 0, failed: [] };
@@ -137,7 +137,7 @@ const NAMES_AT_ONCE = 1_000;
  * document of the folder, the folder is another database's, and only interrupted uploads are removed. Returns their number.
  * Idempotent.
  */
-export async function removeOrphans({ db, store }: { db: Knex; store: DocumentStore }): Promise<number> {
+export async function removeOrphans({ db, store }: { db: Database; store: DocumentStore }): Promise<number> {
   const { whole, cutOff } = await store.list();
   const known = new Set<string>();
   for (let index = 0; index < whole.length; index += NAMES_AT_ONCE) {

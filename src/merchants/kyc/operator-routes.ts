@@ -7,7 +7,7 @@ import { operatorReadRoute, operatorRoute } from '../../access/operator-route.ts
 import { InEnvironment, MerchantParams } from '../../access/operator-schema.ts';
 import type { Route } from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { Knex } from '../../lib/db.ts';
+import type { Database } from '../../lib/db.ts';
 import { scopeOf, type Environment } from '../../lib/scope.ts';
 import type { RunInTransaction } from '../../outbox/record.ts';
 import { readMerchant } from '../operations.ts';
@@ -19,7 +19,7 @@ import { lockApplication, readApplication, type ApplicationRow } from './queries
 import * as schema from './schema.ts';
 import type { DocumentStore } from './store.ts';
 
-type Deps = { db: Knex; runInTransaction: RunInTransaction; clock: Clock; store: DocumentStore };
+type Deps = { db: Database; runInTransaction: RunInTransaction; clock: Clock; store: DocumentStore };
 
 /** The verification of merchants: applications with their documents, decisions, and tiers. */
 export function kycOperatorRoutes(deps: Deps): Route[] {

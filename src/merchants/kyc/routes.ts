@@ -1,7 +1,7 @@
 import { readRoute, writeRoute, type KeyCaller, type Route } from '../../http/route.ts';
 import { UploadedFile } from '../../http/upload.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { Knex } from '../../lib/db.ts';
+import type { Database } from '../../lib/db.ts';
 import { scopeOf } from '../../lib/scope.ts';
 import type { RunInTransaction } from '../../outbox/record.ts';
 import { saveApplication, submitApplication, type Step } from './application.ts';
@@ -13,7 +13,7 @@ import { kycOf } from './queries.ts';
 import * as schema from './schema.ts';
 import type { DocumentStore } from './store.ts';
 
-export type KycRouteDeps = { db: Knex; runInTransaction: RunInTransaction; clock: Clock; store: DocumentStore };
+export type KycRouteDeps = { db: Database; runInTransaction: RunInTransaction; clock: Clock; store: DocumentStore };
 
 const AUTH = { by: 'key', scope: 'kyc:write' } as const;
 

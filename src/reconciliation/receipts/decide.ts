@@ -1,7 +1,7 @@
 import { bookReference, releaseReferences } from '../../ledger/external-references.ts';
 import { post, reverse } from '../../ledger/post.ts';
 import { allocationKey, allocationPosting, receiptKey } from '../../ledger/receipt-postings.ts';
-import type { Knex } from '../../lib/db.ts';
+import type { Trx } from '../../lib/db.ts';
 import { AppError, invalid, notFound } from '../../lib/errors.ts';
 import { CHANNELS, type Channel } from '../../merchants/channels/channel.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
@@ -97,7 +97,7 @@ function ensureInSuspense({ id, kind, outcome, channel, returnReference }: BankR
   throw new AppError('INVALID_STATE', `${id} ${status}. If that is wrong, correct it and book it again.`);
 }
 
-async function update(trx: Knex.Transaction, id: string, changes: Partial<BankReceiptRow>): Promise<BankReceiptRow> {
+async function update(trx: Trx, id: string, changes: Partial<BankReceiptRow>): Promise<BankReceiptRow> {
   const [money]: BankReceiptRow[] = await trx('bankReceipt').where({ id }).update(changes).returning('*');
   if (!money) throw new Error(`receipt ${id} was not updated`);
   return money;

@@ -5,7 +5,7 @@ import { operatorReadRoute, operatorRoute, type OperatorResult } from '../../acc
 import type { Route } from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isoOrNull } from '../../lib/dates.ts';
-import type { Knex } from '../../lib/db.ts';
+import type { Database } from '../../lib/db.ts';
 import { toBirr, toSantim } from '../../lib/money.ts';
 import { readPage } from '../../lib/pagination.ts';
 import type { Environment } from '../../lib/scope.ts';
@@ -15,7 +15,7 @@ import { listReceipts, type BankReceiptRow } from './queries.ts';
 import { recordReceipt, recordRecovery, type RecordedReceipt } from './record.ts';
 import * as schema from './schema.ts';
 
-type Deps = { db: Knex; clock: Clock };
+type Deps = { db: Database; clock: Clock };
 
 /** Receipts, which operators book by the bank's or the provider's reference. */
 export function receiptOperatorRoutes(deps: Deps): Route[] {

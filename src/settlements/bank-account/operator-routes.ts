@@ -5,7 +5,7 @@ import { actionLinks, operatorReadRoute, operatorRoute, type ActionLinks } from 
 import { InEnvironment, MerchantParams } from '../../access/operator-schema.ts';
 import type { Route } from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { Knex } from '../../lib/db.ts';
+import type { Database } from '../../lib/db.ts';
 import { notFound } from '../../lib/errors.ts';
 import { scopeOf, type Environment, type MerchantScope } from '../../lib/scope.ts';
 import { readRequestedBy } from '../../merchants/requested-by.ts';
@@ -13,7 +13,7 @@ import { findBankAccount, type BankAccountRow } from './queries.ts';
 import * as schema from './schema.ts';
 import { rejectBankAccount, verifyBankAccount, type DecidedAccount } from './verify.ts';
 
-type Deps = { db: Knex; clock: Clock };
+type Deps = { db: Database; clock: Clock };
 
 /** The bank accounts that merchants have linked. */
 export function bankAccountOperatorRoutes(deps: Deps): Route[] {

@@ -1,6 +1,6 @@
 import { readRoute, writeRoute, type Route } from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { Knex } from '../../lib/db.ts';
+import type { Database } from '../../lib/db.ts';
 import { AppError } from '../../lib/errors.ts';
 import { scopeOf } from '../../lib/scope.ts';
 import { linkBankAccount } from './link.ts';
@@ -9,7 +9,7 @@ import * as schema from './schema.ts';
 import { presentBankAccount } from './schema.ts';
 
 /** The bank account that a merchant's settlements go to. */
-export function bankAccountRoutes({ db, clock }: { db: Knex; clock: Clock }): Route[] {
+export function bankAccountRoutes({ db, clock }: { db: Database; clock: Clock }): Route[] {
   return [
     readRoute({
       method: 'GET',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { isDay } from '../../lib/dates.ts';
-import { rows, type Knex } from '../../lib/db.ts';
+import { rows, type Trx } from '../../lib/db.ts';
 import { presentValue } from '../../lib/echo.ts';
 import { AppError, invalidFields, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
@@ -67,17 +67,17 @@ function checked<Schema extends z.ZodType>(schema: Schema, input: unknown): z.ou
 }
 
 /** Edits are rare and run one after the other, so each writes what it has read; readers do not wait. */
-async function acquireLock(trx: Knex.Transaction): Promise<void> {
+async function acquireLock(trx: Trx): Promise<void> {
   await rows(trx, 'LOCK TABLE holiday IN SHARE ROW EXCLUSIVE MODE');
 }
 
-async function find(trx: Knex.Transaction, id: string): Promise<Holiday> {
+async function find(trx: Trx, id: string): Promise<Holiday> {
   const holiday = await findHoliday(trx, id);
   if (!holiday) throw notFound('holiday');
   return holiday;
 }
 
-async function save(trx: Knex.Transaction, edited: Edited): Promise<Holiday> {
+async function save(trx: Trx, edited: Edited): Promise<Holiday> {
   if (edited.active) await ensureNameUnused(trx, edited);
   const [saved] = await trx<Holiday>('holiday')
     .insert(edited)
@@ -88,7 +88,7 @@ async function save(trx: Knex.Transaction, edited: Edited): Promise<Holiday> {
   return saved;
 }
 
-async function ensureNameUnused(trx: Knex.Transaction, { id, date, name }: Edited): Promise<void> {
+async function ensureNameUnused(trx: Trx, { id, date, name }: Edited): Promise<void> {
   const others = await listHolidays(trx, { from: date, until: date });
   const same = others.find(
     (other) => other.active && other.id !== id && other.name.toLowerCase() === name.toLowerCase(),

@@ -6,7 +6,7 @@ import { id, OptionalReason, reason } from '../../access/operator-schema.ts';
 import type { Route } from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { addDays, addisDay, daysInRange, isoOrNull } from '../../lib/dates.ts';
-import type { Knex } from '../../lib/db.ts';
+import type { Database } from '../../lib/db.ts';
 import { invalid } from '../../lib/errors.ts';
 import { instant } from '../../lib/fields.ts';
 import { enqueueCalendarChanged } from '../expected-dates.ts';
@@ -16,7 +16,7 @@ import { addHoliday, changeHoliday, HolidayChanges, NewHoliday, removeHoliday } 
 import { findHoliday, listHolidays, type Holiday } from './queries.ts';
 import { CalendarQuery } from './routes.ts';
 
-type Deps = { db: Knex; clock: Clock };
+type Deps = { db: Database; clock: Clock };
 
 const HolidayParams = z.strictObject({ holidayId: id });
 const AddedHoliday = NewHoliday.extend({ reason: reason.optional() });

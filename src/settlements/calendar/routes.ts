@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { readRoute, type Route } from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { addDays, addisDay, daysFrom } from '../../lib/dates.ts';
-import type { Knex } from '../../lib/db.ts';
+import type { Database } from '../../lib/db.ts';
 import { readDayRange } from '../../lib/pagination.ts';
 import { calendarDay, FIRST_DAY, LAST_DAY } from './business-days.ts';
 import { ethiopianDate } from './ethiopian-date.ts';
@@ -30,7 +30,7 @@ const CalendarDay = z
 const DEFAULT_DAYS = 30;
 
 /** Business days, and the reasons of the other days. */
-export function calendarRoutes(deps: { db: Knex; clock: Clock }): Route[] {
+export function calendarRoutes(deps: { db: Database; clock: Clock }): Route[] {
   return [
     readRoute({
       method: 'GET',

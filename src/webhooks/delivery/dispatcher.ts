@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Knex } from '../../lib/db.ts';
+import type { Database } from '../../lib/db.ts';
 import { createDrainLoop } from '../../lib/drain-loop.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Logger } from '../../lib/log.ts';
@@ -11,7 +11,7 @@ import type { DeliveryNow, Recorder } from './record-attempt.ts';
 import { deliveryWorkflow } from './workflow-input.ts';
 
 export type DispatcherDeps = {
-  db: Knex;
+  db: Database;
   log: Logger;
   attempt: (attempt: ClaimedAttempt, schedule: RetrySchedule) => Promise<AttemptOutcome>;
   record: Recorder;

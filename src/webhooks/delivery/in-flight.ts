@@ -1,4 +1,4 @@
-import { rows, type Knex } from '../../lib/db.ts';
+import { type Database, rows } from '../../lib/db.ts';
 
 /** A send takes at most 4.2 s with its spread and response: the process of an older mark has ended, or lost its database. */
 const LEASE_MS = 6_000;
@@ -37,7 +37,7 @@ export type InFlight = ReturnType<typeof createInFlight>;
  * marks of claimed deliveries until their outcomes are saved. Old marks are renewed until `stop`, so that no other worker
  * treats an attempt as interrupted whose outcome is not saved yet.
  */
-export function createInFlight(db: Knex, limits: InFlightLimits) {
+export function createInFlight(db: Database, limits: InFlightLimits) {
   const firsts: Sends = new Map();
   const retries: Sends = new Map();
   /** By delivery. */
@@ -100,7 +100,7 @@ function start(sends: Sends, subscriptionId: string): () => void {
   };
 }
 
-async function renewMarks(db: Knex, marks: Mark[]): Promise<void> {
+async function renewMarks(db: Database, marks: Mark[]): Promise<void> {
   await rows(
     db,
     `UPDATE webhook_delivery SET in_flight_since = clock_timestamp()

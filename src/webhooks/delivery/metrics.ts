@@ -1,5 +1,5 @@
 import { countBy, countUp, measureRow, type Registry } from '../../http/metrics.ts';
-import type { Knex } from '../../lib/db.ts';
+import type { Database } from '../../lib/db.ts';
 import { OUTBOX_PRIORITIES } from '../../outbox/record.ts';
 import type { AttemptOutcome } from './attempt.ts';
 import { isQueued, isScheduled } from './in-flight.ts';
@@ -76,12 +76,12 @@ const LATE = `
 const LATE_CACHED_MS = 3_000;
 
 /** The age of the oldest overdue delivery and message. */
-export function measureLateDeliveries(registry: Registry, db: Knex): void {
+export function measureLateDeliveries(registry: Registry, db: Database): void {
   measureRow(registry, LATE_GAUGES, { db, sql: LATE, cachedMs: LATE_CACHED_MS });
 }
 
 /** Deliveries, dead letters and messages that are open. Counted on request, in one statement over their indexes. */
-export function measureDeliveries(registry: Registry, db: Knex): void {
+export function measureDeliveries(registry: Registry, db: Database): void {
   measureLateDeliveries(registry, db);
   measureRow(registry, GAUGES, { db, sql: COUNT });
 }

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 
 import type { Clock } from '../../lib/clock.ts';
-import { rows, type Knex, type Queryable } from '../../lib/db.ts';
+import { type Database, type Queryable, rows, type Trx } from '../../lib/db.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { DayRange } from '../../lib/pagination.ts';
@@ -53,7 +53,7 @@ export async function createResendJob(
   return { jobId, matched: job?.matched ?? 0 };
 }
 
-async function ensureJobsBelowLimit(trx: Knex.Transaction, scope: MerchantScope): Promise<void> {
+async function ensureJobsBelowLimit(trx: Trx, scope: MerchantScope): Promise<void> {
   await rows(trx, 'SELECT 1 FROM merchant WHERE id = :merchantId FOR NO KEY UPDATE', { merchantId: scope.merchantId });
   const [running] = await rows<{ count: number }>(
     trx,
@@ -101,7 +101,7 @@ export async function cancelResendJob(tx: UnitOfWork, target: Target): Promise<R
   return job;
 }
 
-type ResendJobDeps = { db: Knex; runInTransaction: RunInTransaction; clock: Clock };
+type ResendJobDeps = { db: Database; runInTransaction: RunInTransaction; clock: Clock };
 
 /**
  * One tick of all open bulk resends, to be called each second: requests the next `ratePerSecond` resends of each job, counts
@@ -163,7 +163,7 @@ async function requestNext(deps: ResendJobDeps, tx: UnitOfWork, { jobId, ratePer
 }
 
 /** A resend is complete when its delivery has left the resend state. One that was rejected never entered it. */
-async function completeItems(trx: Knex.Transaction, jobId: string): Promise<void> {
+async function completeItems(trx: Trx, jobId: string): Promise<void> {
   await rows(
     trx,
     `UPDATE webhook_resend_item i SET state = CASE WHEN d.status = 'DELIVERED' THEN 'DELIVERED' ELSE 'FAILED' END
@@ -173,7 +173,7 @@ async function completeItems(trx: Knex.Transaction, jobId: string): Promise<void
   );
 }
 
-async function closeIfDone(trx: Knex.Transaction, jobId: string, now: Date): Promise<void> {
+async function closeIfDone(trx: Trx, jobId: string, now: Date): Promise<void> {
   await rows(
     trx,
     `UPDATE webhook_resend_job j

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
-import { rows, type Knex } from '../../lib/db.ts';
+import { rows, type Trx } from '../../lib/db.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
@@ -75,7 +75,7 @@ function problemOf(delivery: LockedDelivery, request: ResendRequest): string | n
   return 'it will be retried by the schedule: pass its subscriptionId to retry it now';
 }
 
-async function lockDeliveries(trx: Knex.Transaction, request: ResendRequest): Promise<LockedDelivery[]> {
+async function lockDeliveries(trx: Trx, request: ResendRequest): Promise<LockedDelivery[]> {
   const { scope, signal: _signal, force: _force, ...target } = request;
   const found = await rows<LockedDelivery>(
     trx,
@@ -96,7 +96,7 @@ async function lockDeliveries(trx: Knex.Transaction, request: ResendRequest): Pr
 
 /** Throws NOT_FOUND for an unknown event, and for a subscription that has no delivery of it. */
 async function ensureKnown(
-  trx: Knex.Transaction,
+  trx: Trx,
   { eventId: id, subscriptionId }: { eventId: string; subscriptionId?: string | undefined },
   scope: MerchantScope | null,
 ): Promise<void> {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { readRoute, writeRoute, type Route } from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { Knex } from '../../lib/db.ts';
+import type { Database } from '../../lib/db.ts';
 import { readDayRange, readPage } from '../../lib/pagination.ts';
 import { scopeOf } from '../../lib/scope.ts';
 import { findDeliveries, listAttempts } from './queries.ts';
@@ -17,7 +17,7 @@ const LOG_LIMIT_DEFAULT = 100;
 const reading = { tag: 'Webhooks', auth: { by: 'key', scope: 'webhooks:read' } } as const;
 const writing = { tag: 'Webhooks', auth: { by: 'key', scope: 'webhooks:write' } } as const;
 
-type DeliveryDeps = { db: Knex; clock: Clock };
+type DeliveryDeps = { db: Database; clock: Clock };
 
 /** The log of attempts, and resends: of one event, and in bulk. */
 export function deliveryRoutes(deps: DeliveryDeps): Route[] {

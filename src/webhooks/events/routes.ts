@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { readRoute, type Route } from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { Knex } from '../../lib/db.ts';
+import type { Database } from '../../lib/db.ts';
 import { notFound } from '../../lib/errors.ts';
 import { readDayRange, readPage } from '../../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
@@ -16,7 +16,7 @@ const PATH = '/api/checkout/webhooks';
 
 const reading = { tag: 'Webhooks', auth: { by: 'key', scope: 'webhooks:read' } } as const;
 
-type EventDeps = { db: Knex; clock: Clock; catalogue: EventCatalogue };
+type EventDeps = { db: Database; clock: Clock; catalogue: EventCatalogue };
 
 /** Events and their deliveries, statistics, the catalogue of event types. */
 export function eventRoutes(deps: EventDeps): Route[] {

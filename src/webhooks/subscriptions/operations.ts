@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import { encrypt, type KeyRing } from '../../lib/crypto.ts';
-import { rows, type Knex, type Queryable } from '../../lib/db.ts';
+import { type Queryable, rows, type Trx } from '../../lib/db.ts';
 import { AppError, invalidFields, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { SealedTable } from '../../lib/reencrypt.ts';
@@ -173,7 +173,7 @@ function matching(db: Queryable, { subscriptionId: id, ...scope }: Target) {
     .first();
 }
 
-async function lockSubscription(trx: Knex.Transaction, target: Target): Promise<SubscriptionRow> {
+async function lockSubscription(trx: Trx, target: Target): Promise<SubscriptionRow> {
   return found(await matching(trx, target).forNoKeyUpdate());
 }
 
@@ -187,7 +187,7 @@ function ensureUrlAllowed(deps: SubscriptionDeps, url: string, environment: Envi
   if (issues.length > 0) throw invalidFields(issues);
 }
 
-async function ensureSubscriptionsBelowLimit(trx: Knex.Transaction, scope: MerchantScope): Promise<void> {
+async function ensureSubscriptionsBelowLimit(trx: Trx, scope: MerchantScope): Promise<void> {
   // Serialises the creations of one merchant, so that the count is exact, and no other work on the merchant.
   await rows(trx, 'SELECT 1 FROM merchant WHERE id = :merchantId FOR NO KEY UPDATE', { merchantId: scope.merchantId });
   const count = await SubscriptionRow.query(trx.knex()).where(scopeOf(scope)).whereNull('deletedAt').resultSize();

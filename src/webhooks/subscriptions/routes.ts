@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { readRoute, writeRoute, type KeyCaller, type Route } from '../../http/route.ts';
-import type { Knex, Queryable } from '../../lib/db.ts';
+import type { Database, Queryable } from '../../lib/db.ts';
 import { scopeOf } from '../../lib/scope.ts';
 import type { EventCatalogue } from '../events/catalogue.ts';
 import { findHealth, type HealthRow, type SubscriptionRow } from './model.ts';
@@ -23,7 +23,7 @@ const ONE = `${PATH}/:subscriptionId`;
 const reading = { tag: 'Webhook subscriptions', auth: { by: 'key', scope: 'webhooks:read' } } as const;
 const writing = { tag: 'Webhook subscriptions', auth: { by: 'key', scope: 'webhooks:write' } } as const;
 
-type RouteDeps = SubscriptionDeps & { db: Knex; catalogue: EventCatalogue };
+type RouteDeps = SubscriptionDeps & { db: Database; catalogue: EventCatalogue };
 
 /** Subscriptions: URL, event types, secret, test events. */
 export function subscriptionRoutes(deps: RouteDeps): Route[] {

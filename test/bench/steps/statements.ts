@@ -1,4 +1,4 @@
-import { openDatabase, type Knex } from '../../../src/lib/db.ts';
+import { type Database, openDatabase } from '../../../src/lib/db.ts';
 import {
   countConfirmPayment,
   countCreateSession,
@@ -13,7 +13,7 @@ import type { Bench } from '../world.ts';
 /** Statements as exact counts, each in a database of its own: what one leaves waiting, the next one would deliver. */
 export async function statements({ ground, sheet }: Bench): Promise<void> {
   const row = sheet.table('Statements, BEGIN and COMMIT not counted');
-  const inFreshDatabase = async <T>(count: (db: Knex) => Promise<T>): Promise<T> => {
+  const inFreshDatabase = async <T>(count: (db: Database) => Promise<T>): Promise<T> => {
     const { url } = await ground.newDatabase();
     const db = openDatabase({ url, poolMax: 5, applicationName: 'bench' });
     try {

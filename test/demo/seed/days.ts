@@ -7,7 +7,7 @@ import {
   type ReadMovement,
 } from '../../../src/ledger/balance.ts';
 import { addisDay, DAY_MS, endOfAddisDay, startOfAddisDay } from '../../../src/lib/dates.ts';
-import { rows, type Knex } from '../../../src/lib/db.ts';
+import { type Database, rows } from '../../../src/lib/db.ts';
 import type { MerchantScope } from '../../../src/lib/scope.ts';
 
 const DAYS = 90;
@@ -20,7 +20,7 @@ const LIMIT = 1_000;
  * closing one, with which the next day opens. Each entry has its posting's effective time, except for those delayed by
  * the last seconds of a payout.
  */
-export async function expectDaysLeadOn(db: Knex, scope: MerchantScope): Promise<void> {
+export async function expectDaysLeadOn(db: Database, scope: MerchantScope): Promise<void> {
   const random = createRandom(Date.now());
   const agos = Array.from({ length: CHOSEN }, () => random.below(DAYS));
   for (const day of agos.map((ago) => addisDay(new Date(Date.now() - ago * DAY_MS)))) {
@@ -44,7 +44,11 @@ export async function expectDaysLeadOn(db: Knex, scope: MerchantScope): Promise<
   expect(shifted).toEqual({ late: 0, early: 0 });
 }
 
-async function readDay(db: Knex, scope: MerchantScope, { account, day }: { account: MerchantAccount; day: string }) {
+async function readDay(
+  db: Database,
+  scope: MerchantScope,
+  { account, day }: { account: MerchantAccount; day: string },
+) {
   const range = { startDate: day, endDate: day, from: startOfAddisDay(day), until: endOfAddisDay(day) };
   const filter = { ...scope, account, range };
   const report = await sumAccount(db, scope, { account, range });

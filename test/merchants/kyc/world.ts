@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createKey } from '../../../src/access/api-keys.ts';
 import { createKeyAuthenticator } from '../../../src/access/authenticate.ts';
 import type { Scope } from '../../../src/http/route.ts';
-import { rows, type Knex } from '../../../src/lib/db.ts';
+import { type Database, rows } from '../../../src/lib/db.ts';
 import { createLogger } from '../../../src/lib/log.ts';
 import type { Environment, MerchantScope } from '../../../src/lib/scope.ts';
 import { channelRoutes } from '../../../src/merchants/channels/routes.ts';
@@ -58,7 +58,7 @@ type Request = { environment?: Environment; body?: unknown; headers?: Record<str
 type Upload = { bytes: Buffer; type?: string; fileName?: string };
 
 export type KycWorld = {
-  db: Knex;
+  db: Database;
   runInTransaction: RunInTransaction;
   store: DocumentStore;
   folder: string;
