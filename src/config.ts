@@ -144,7 +144,7 @@ function oneOfThese(issue: z.core.$ZodRawIssue): string | undefined {
 export function readConfig(env: Variables = environment, { usesSecrets = true }: { usesSecrets?: boolean } = {}) {
   const settings = parseSettings(Settings, env);
   const production = settings.MESKOT_MODE === 'production';
-  const temporalTls = readTemporalTls(settings);
+  const usesTemporalTls = readTemporalTls(settings);
   const allowLoopbackWebhooks = settings.ALLOW_LOOPBACK_WEBHOOKS ?? !production;
   if (production && usesSecrets) rejectLocalDefaults(env, allowLoopbackWebhooks);
   if (!production) requireLoopback('LISTEN_HOST', settings.LISTEN_HOST);
@@ -175,7 +175,7 @@ export function readConfig(env: Variables = environment, { usesSecrets = true }:
     production,
     egress,
     simulator,
-    temporalTls,
+    usesTemporalTls,
     disks,
     shutdownDelayMs,
     keyRing,
@@ -194,22 +194,22 @@ export function requireLoopback(name: string, host: string): void {
   );
 }
 
-/** Null without TLS. A setting that needs TLS implies it: no secret is sent in the clear. */
-function readTemporalTls(settings: z.output<typeof Settings>) {
-  const tls = {
-    serverCaFile: settings.TEMPORAL_TLS_SERVER_CA_CERT_PATH,
-    serverName: settings.TEMPORAL_TLS_SERVER_NAME,
-    clientCertFile: settings.TEMPORAL_TLS_CLIENT_CERT_PATH,
-    clientKeyFile: settings.TEMPORAL_TLS_CLIENT_KEY_PATH,
-  };
-  const isNeeded = [...Object.values(tls), settings.TEMPORAL_API_KEY].some((value) => value !== undefined);
+/** Whether to connect to Temporal by TLS. A setting that needs TLS implies it: no secret is sent in the clear. */
+function readTemporalTls(settings: z.output<typeof Settings>): boolean {
+  const {
+    TEMPORAL_TLS: wanted,
+    TEMPORAL_TLS_CLIENT_CERT_PATH: certificate,
+    TEMPORAL_TLS_CLIENT_KEY_PATH: key,
+  } = settings;
+  const { TEMPORAL_TLS_SERVER_CA_CERT_PATH: authority, TEMPORAL_TLS_SERVER_NAME: serverName } = settings;
+  const isNeeded = [authority, serverName, certificate, key, settings.TEMPORAL_API_KEY].some(Boolean);
   const problems: string[] = [];
-  if (settings.TEMPORAL_TLS === false && isNeeded)
+  if (wanted === false && isNeeded)
     problems.push('  TEMPORAL_TLS must not be false beside TEMPORAL_API_KEY or another TEMPORAL_TLS_ setting');
-  if ((tls.clientCertFile === undefined) !== (tls.clientKeyFile === undefined))
+  if (Boolean(certificate) !== Boolean(key))
     problems.push('  TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH must be set together');
   if (problems.length > 0) throw settingsAreWrong(problems);
-  return (settings.TEMPORAL_TLS ?? isNeeded) ? tls : null;
+  return wanted ?? isNeeded;
 }
 
 /** Settings that production requires, and their local defaults. */

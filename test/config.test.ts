@@ -50,9 +50,9 @@ describe('settings', () => {
   });
 
   test('connect to Temporal over TLS if TEMPORAL_TLS is true or a TLS setting is given', () => {
-    expect(readConfig(REQUIRED).temporalTls).toBe(null);
-    expect(readConfig({ ...REQUIRED, TEMPORAL_TLS: 'true' }).temporalTls).toEqual({});
-    expect(readConfig({ ...REQUIRED, TEMPORAL_API_KEY: 'a' }).temporalTls).toEqual({});
+    expect(readConfig(REQUIRED).usesTemporalTls).toBe(false);
+    expect(readConfig({ ...REQUIRED, TEMPORAL_TLS: 'true' }).usesTemporalTls).toBe(true);
+    expect(readConfig({ ...REQUIRED, TEMPORAL_API_KEY: 'a' }).usesTemporalTls).toBe(true);
   });
 
   test('never repeat the value of a rejected secret', () => {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -5,6 +6,7 @@ import { z } from 'zod';
 
 import { environment, parseSettings, readConfig, requireLoopback, wholeNumber, type Config } from '../config.ts';
 import { createLogger, type Logger } from '../lib/log.ts';
+import { withTimeout } from '../lib/timeout.ts';
 
 /** The time from closing the port to the forced end. */
 const DRAIN_MS = 15_000;
@@ -102,25 +104,19 @@ async function runUntilSignal(log: Logger, start: () => Promise<Running>, delayM
       return false;
     },
   );
-  const late = new Promise<'late'>((resolve) => void setTimeout(resolve, delayMs + DRAIN_MS, 'late').unref());
-  const outcome = await Promise.race([stopped, late]);
-  if (outcome === 'late')
+  const isClean = await withTimeout(stopped, delayMs + DRAIN_MS);
+  if (isClean === null)
     log.warn(`stopped with work in progress after ${DRAIN_MS / 1000} s; other processes take it over`);
-  return outcome === true ? 0 : 1;
+  return isClean ? 0 : 1;
 }
 
 /** Listens for signals before anything starts, so that none is lost. */
-function waitForSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    let stopSignal = false;
-    const onSignal = (signal: NodeJS.Signals): void => {
-      // A second signal exits at once; 130: ended by a signal.
-      if (stopSignal) process.exit(130);
-      stopSignal = true;
-      resolve(signal);
-    };
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
-  });
+async function waitForSignal(): Promise<NodeJS.Signals> {
+  const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+  const [signal] = (await Promise.race(signals.map((name) => once(process, name)))) as [NodeJS.Signals];
+  // A second signal exits at once; 130: ended by a signal.
+  for (const name of signals) process.on(name, () => process.exit(130));
+  return signal;
 }
 
 /** Of package.json. */

@@ -1,18 +1,18 @@
+import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { isNativeError } from 'node:util/types';
 
 const MEGABYTE = 1_000_000;
 
-export type DiskNeeds = {
-  /** The folders the process writes to, by the names of their settings. */
+/**
+ * The first folder whose disk is full, as a sentence; null when all have space.
+ * @param needs `folders`: those the process writes to, by the names of their settings.
+ */
+export async function findFullDisk(needs: {
   folders: Readonly<Record<string, string>>;
-  /** The space that must be free there. */
   freeMegabytesMin: number;
-};
-
-/** The first folder whose disk is full, as a sentence; null when all have space. */
-export async function findFullDisk({ folders, freeMegabytesMin }: DiskNeeds): Promise<string | null> {
+}): Promise<string | null> {
+  const { folders, freeMegabytesMin } = needs;
   for (const [setting, folder] of Object.entries(folders)) {
     const freeMegabytes = Math.floor((await freeBytes(folder)) / MEGABYTE);
     if (freeMegabytes < freeMegabytesMin) {
@@ -24,13 +24,8 @@ export async function findFullDisk({ folders, freeMegabytesMin }: DiskNeeds): Pr
 
 /** Free space for users other than root. A folder that does not exist yet counts as its parent. */
 async function freeBytes(folder: string): Promise<number> {
-  try {
-    const { bavail, bsize } = await statfs(folder);
-    return bavail * bsize;
-  } catch (error) {
-    const isMissing = isNativeError(error) && 'code' in error && error.code === 'ENOENT';
-    const parent = dirname(resolve(folder));
-    if (!isMissing || parent === resolve(folder)) throw error;
-    return freeBytes(parent);
-  }
+  let existing = resolve(folder);
+  while (!existsSync(existing)) existing = dirname(existing);
+  const { bavail, bsize } = await statfs(existing);
+  return bavail * bsize;
 }

@@ -1,16 +1,9 @@
-export type DrainLoop = {
-  /** Requests a round. */
-  trigger: () => void;
-  /** Begins no more rounds; resolves when none runs. */
-  stop: () => Promise<void>;
-};
-
 /**
  * Works in rounds, never two at once: from a trigger until a round returns false, for nothing left to do. A trigger during a
  * round causes one more. Rounds begin at least `everyMs()` apart; the first after a pause begins at once. `round` must not
  * throw.
  */
-export function createDrainLoop(round: () => Promise<boolean>, everyMs: () => number): DrainLoop {
+export function createDrainLoop(round: () => Promise<boolean>, everyMs: () => number) {
   let stopped = false;
   let again = false;
   let startedAt = -Infinity;
@@ -27,11 +20,13 @@ export function createDrainLoop(round: () => Promise<boolean>, everyMs: () => nu
     running = null;
   };
   return {
-    trigger: () => {
+    /** Requests a round. */
+    trigger: (): void => {
       again = true;
       if (!stopped) running ??= drain();
     },
-    stop: async () => {
+    /** Begins no more rounds; resolves when none runs. */
+    stop: async (): Promise<void> => {
       stopped = true;
       await running;
     },

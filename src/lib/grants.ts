@@ -59,9 +59,9 @@ const GRANT_TO_APP = `
   -- A function that a migration recreates stays callable while the next migrations run.
   ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT EXECUTE ON FUNCTIONS TO ${APP_ROLE};
   REVOKE DELETE, TRUNCATE, REFERENCES, TRIGGER ON ALL TABLES IN SCHEMA public FROM ${APP_ROLE};
-  ${ofTables(`tablename IN (${list(REMOVABLE)})`, 'GRANT DELETE ON %I TO')}
-  ${ofTables(`tablename IN (${list(WRITTEN_ONCE)})`, 'REVOKE UPDATE ON %I FROM')}
-  ${ofTables(`tablename IN (${list(READ_ONLY)})`, 'REVOKE INSERT, UPDATE ON %I FROM')}
+  ${ofTables(`tablename = ANY ('{${REMOVABLE.join()}}')`, 'GRANT DELETE ON %I TO')}
+  ${ofTables(`tablename = ANY ('{${WRITTEN_ONCE.join()}}')`, 'REVOKE UPDATE ON %I FROM')}
+  ${ofTables(`tablename = ANY ('{${READ_ONLY.join()}}')`, 'REVOKE INSERT, UPDATE ON %I FROM')}
   -- The ledger is written by its own function only, which runs as the owner.
   ${ofTables(`starts_with(tablename, 'ledger_')`, 'REVOKE INSERT, UPDATE ON %I FROM')}
 `;
@@ -73,8 +73,4 @@ function ofTables(which: string, what: string): string {
         EXECUTE format('${what} ${APP_ROLE}', name);
       END LOOP;
     END $$;`;
-}
-
-function list(names: readonly string[]): string {
-  return names.map((name) => `'${name}'`).join(', ');
 }

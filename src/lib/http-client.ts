@@ -6,7 +6,7 @@ export type HttpRequest = {
   method: 'GET' | 'POST';
   url: string;
   headers?: Record<string, string>;
-  body?: string;
+  body?: string | null;
   /** The whole call's limit, from connecting to the last byte: `AbortSignal.timeout(timeoutMs)`. */
   signal: AbortSignal;
 };
@@ -16,33 +16,28 @@ type HttpResult =
   | { kind: 'response'; status: number; text: string }
   | { kind: 'failed'; reason: 'timeout' | 'network' | 'too-large'; message: string };
 
-export type HttpClient = {
-  /** Never throws for failures of the server or the network; does not follow redirects. */
-  send: (call: HttpRequest) => Promise<HttpResult>;
-  close: () => Promise<void>;
-};
+const BODY_BYTES_MAX = 65_536;
+const CONNECTIONS_MAX = 64;
+
+export type HttpClient = ReturnType<typeof createHttpClient>;
 
 /** A client for configured addresses (providers), with one connection pool. Not for addresses that merchants give. */
-export function createHttpClient({ bodyBytesMax = 65_536, connectionsMax = 64 } = {}): HttpClient {
-  const agent = new Agent({ connections: connectionsMax, connect: { timeout: 2_000 } });
+export function createHttpClient() {
+  const agent = new Agent({ connections: CONNECTIONS_MAX, connect: { timeout: 2_000 } });
   return {
-    async send({ url, method, headers, body, signal }) {
+    /** Never throws for failures of the server or the network; does not follow redirects. */
+    send: async ({ url, method, headers = {}, body = null, signal }: HttpRequest): Promise<HttpResult> => {
       try {
-        const response = await request(url, {
-          method,
-          signal,
-          dispatcher: agent,
-          headers: headers ?? {},
-          body: body ?? null,
-        });
-        const bytes = await readBody(response.body, bodyBytesMax);
-        if (bytes === null) return { kind: 'failed', reason: 'too-large', message: `more than ${bodyBytesMax} bytes` };
+        const response = await request(url, { method, signal, dispatcher: agent, headers, body });
+        const bytes = await readBody(response.body, BODY_BYTES_MAX);
+        if (bytes === null)
+          return { kind: 'failed', reason: 'too-large', message: `more than ${BODY_BYTES_MAX} bytes` };
         return { kind: 'response', status: response.statusCode, text: bytes.toString() };
       } catch (error) {
         return failure(error, signal);
       }
     },
-    close: () => agent.destroy(),
+    close: (): Promise<void> => agent.destroy(),
   };
 }
 

@@ -7,21 +7,18 @@ import { UnavailableError } from './errors.ts';
 
 export type { Logger };
 
-export type LogOptions = {
-  /** The destination of lines; stdout unless given. */
-  destination?: DestinationStream;
-  /** Milliseconds that only go forward; another clock in tests. */
-  nowMs?: () => number;
-};
-
 /**
  * JSON lines. Log ids, codes and durations; never headers, bodies, names, phones or secrets, so nothing is redacted.
  * Errors go under `err`, without the values they quote. Errors of the database and of unavailable systems are sampled:
- * the same one once in 10 s, with the number of suppressed ones.
+ * the same one once in 10 s, with the number of suppressed ones. Written to stdout unless a destination is given.
  */
-export function createLogger(level: string, role: string, { destination, nowMs }: LogOptions = {}): Logger {
+export function createLogger(
+  level: string,
+  role: string,
+  { destination, nowMs = () => performance.now() }: { destination?: DestinationStream; nowMs?: () => number } = {},
+): Logger {
   const serializers = { err: (error: unknown) => (isNativeError(error) ? describeError(error) : error) };
-  const hooks = { logMethod: createSampler(nowMs ?? (() => performance.now())) };
+  const hooks = { logMethod: createSampler(nowMs) };
   const options = { level, base: { role }, timestamp: pino.stdTimeFunctions.isoTime, serializers, hooks };
   return destination ? pino(options, destination) : pino(options);
 }

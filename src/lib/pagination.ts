@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { addisDay, DAY_MS, DAYS, daysInRange, endOfAddisDay, isCalendarDay, isDay, startOfAddisDay } from './dates.ts';
 import { presentValue } from './echo.ts';
-import { AppError, invalid } from './errors.ts';
+import { invalid } from './errors.ts';
 
 const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 100;
@@ -117,17 +117,14 @@ export function readDayRange(
     query.startDate ?? addisDay(new Date(startOfAddisDay(endDate).getTime() - (RANGE_DAYS_DEFAULT - 1) * DAY_MS));
   const daysApart = daysInRange(startDate, endDate) - 1;
   if (daysApart < 0) {
-    throw rangeError('INVALID_DATE_RANGE', `startDate must not be after endDate, got ${startDate} and ${endDate}`);
+    const issue = `startDate must not be after endDate, got ${startDate} and ${endDate}`;
+    throw invalid('startDate', issue, { code: 'INVALID_DATE_RANGE', message: issue });
   }
   if (daysApart > RANGE_DAYS_APART_MAX) {
     const issue = `startDate and endDate must be at most ${RANGE_DAYS_APART_MAX} days apart, got ${startDate} and ${endDate} (${daysApart} days); ask for the range in parts`;
-    throw rangeError('DATE_RANGE_TOO_WIDE', issue);
+    throw invalid('startDate', issue, { code: 'DATE_RANGE_TOO_WIDE', message: issue });
   }
   return { startDate, endDate, from: startOfAddisDay(startDate), until: endOfAddisDay(endDate) };
-}
-
-function rangeError(code: 'INVALID_DATE_RANGE' | 'DATE_RANGE_TOO_WIDE', issue: string): AppError {
-  return new AppError(code, issue, { details: [{ field: 'startDate', issue }] });
 }
 
 /** Rows to skip in SQL: none when a position says where to go on. */

@@ -1,14 +1,17 @@
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { chmod, mkdir, readFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isNativeError } from 'node:util/types';
 
-import { findChild, processStartTime, writePidFile } from './child-process.ts';
+import { isAlive, processStartTime, writePidFile, type Child } from './child-process.ts';
 
 const PRIVATE = 0o700;
 /** Others cannot list it, but can pass through to their own files. */
 const PASSABLE = 0o711;
+/** Until a lock is tried again that another process is taking over. */
+const TURN_MS = 10;
 
 /** Addresses of a local start, valid while it runs. `databaseUrl` is the application role's; `checkoutUrl` can be paid. */
 export const ADDRESSES = [
@@ -64,7 +67,8 @@ export async function lockDataFolder(dataFolder: string): Promise<Lock> {
 
 /** The living process that has locked the folder. */
 export async function findLockHolder(dataFolder: string): Promise<number | undefined> {
-  return (await findChild(lockFile(dataFolder)))?.pid;
+  const holder = await readHolder(lockFile(dataFolder));
+  return holder === 'dead' ? undefined : holder;
 }
 
 /** Creates a folder that other users cannot read, also where it was open before. */
@@ -85,11 +89,9 @@ export async function takeLock(lock: string): Promise<Lock> {
   writePidFile(draft, { pid: process.pid, mark: (await processStartTime(process.pid)) ?? '' });
   try {
     while (!tryLink(draft, lock)) {
-      const seen = read(lock);
-      const holder = (await findChild(lock))?.pid;
-      if (holder === process.pid) break;
-      if (holder !== undefined) return { takenBy: holder };
-      if (seen !== undefined) removeStale(lock, seen);
+      const holder = await readHolder(lock);
+      if (holder === process.pid || (holder === 'dead' && (await takeOver(draft, lock)))) break;
+      if (typeof holder === 'number') return { takenBy: holder };
     }
     return { release: () => rmSync(lock, { force: true }) };
   } finally {
@@ -97,26 +99,28 @@ export async function takeLock(lock: string): Promise<Lock> {
   }
 }
 
-/**
- * Removes a dead process's lock and nothing newer: another process may have replaced it meanwhile. Of several that
- * rename it at once, one succeeds.
- */
-function removeStale(lock: string, seen: string): void {
-  const renamed = `${lock}.stale.${process.pid}`;
+/** Replaces the lock of a dead process, under a lock of its own: of several processes that try at once, one succeeds. */
+async function takeOver(draft: string, lock: string): Promise<boolean> {
+  const turn = await takeLock(`${lock}.turn`);
+  if ('takenBy' in turn) return sleep(TURN_MS, false);
   try {
-    renameSync(lock, renamed);
-  } catch {
-    return;
+    const isDead = (await readHolder(lock)) === 'dead';
+    if (isDead) renameSync(draft, lock);
+    return isDead;
+  } finally {
+    turn.release();
   }
-  if (read(renamed) !== seen) tryLink(renamed, lock);
-  rmSync(renamed, { force: true });
 }
 
-function read(file: string): string | undefined {
+/** The process that a lock file names, if it lives; undefined without a file. */
+async function readHolder(lock: string): Promise<number | 'dead' | undefined> {
+  const text = await readFile(lock, 'utf8').catch(() => undefined);
+  if (text === undefined) return undefined;
   try {
-    return readFileSync(file, 'utf8');
+    const child = JSON.parse(text) as Child;
+    return (await isAlive(child)) ? child.pid : 'dead';
   } catch {
-    return undefined;
+    return 'dead';
   }
 }
 

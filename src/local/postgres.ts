@@ -28,16 +28,7 @@ export type PostgresOptions = {
   durable: boolean;
 };
 
-export type LocalPostgres = {
-  port: number;
-  /** Whether a killed process left it running. */
-  reused: boolean;
-  note: string | undefined;
-  child: Child;
-  /** The connection string of a database for a role: owner (migrations), app, or superuser. */
-  url: (database: string, role: Role) => string;
-  stop: () => Promise<void>;
-};
+export type LocalPostgres = Awaited<ReturnType<typeof startOnce>>;
 
 type Role = keyof typeof USERS;
 
@@ -64,7 +55,7 @@ export async function startPostgres(options: PostgresOptions): Promise<LocalPost
 
 class ServerEnded extends Error {}
 
-async function startOnce(location: PostgresLocation, options: PostgresOptions): Promise<LocalPostgres> {
+async function startOnce(location: PostgresLocation, options: PostgresOptions) {
   const passwords = await readOrCreatePasswords(location.folder);
   const cluster = join(location.folder, 'cluster');
   const running = await findRunning(cluster);
@@ -75,9 +66,9 @@ async function startOnce(location: PostgresLocation, options: PostgresOptions): 
   }
   const port = running?.port ?? (await options.choosePort());
   const child = running?.child ?? (await launch(location, port, options.durable));
-  const url = (database: string, role: Role): string => {
-    return `postgresql://${USERS[role]}:${passwords[role]}@127.0.0.1:${port}/${database}`;
-  };
+  /** The connection string of a database for a role: owner (migrations), app, or superuser. */
+  const url = (database: string, role: Role): string =>
+    `postgresql://${USERS[role]}:${passwords[role]}@127.0.0.1:${port}/${database}`;
   const stop = (): Promise<void> => stopChild(child, 'SIGINT', STOP_WITHIN_MS);
   try {
     await untilReady(url('postgres', 'superuser'), child);
@@ -86,6 +77,7 @@ async function startOnce(location: PostgresLocation, options: PostgresOptions): 
     await stop();
     throw error;
   }
+  /** `reused`: a killed process left it running. */
   return { port, reused: running !== undefined, note: location.note, child, url, stop };
 }
 

@@ -11,7 +11,7 @@ import { stopOrphanTemporal } from './temporal.ts';
 
 /** `npm run reset`: wipes the data folder of local starts. Fails while one is running; leaves other databases as they are. */
 export async function reset(project: string): Promise<number> {
-  const { dataFolder, databaseUrl } = readLocalSettings(environment, project);
+  const { dataFolder, DATABASE_URL: databaseUrl } = readLocalSettings(environment, project);
   const lock = await lockDataFolder(dataFolder);
   if ('takenBy' in lock) {
     process.stderr.write(`Meskot runs as process ${lock.takenBy}: stop it first (Ctrl-C there), then reset.\n`);

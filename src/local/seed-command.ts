@@ -12,11 +12,11 @@ export async function seed(project: string, write: (text: string) => void): Prom
   if (config.production) throw new Error('Demo data is for local use: MESKOT_MODE=production rejects it.');
   const settings = readLocalSettings(environment, project);
   const previous = (await readState(settings.dataFolder))?.info ?? {};
-  const shopUrl = previous.demoShopUrl ?? `http://localhost:${settings.ports.demoShop}`;
+  const shopUrl = previous.demoShopUrl ?? `http://localhost:${settings.DEMO_SHOP_PORT}`;
   const { merchantId, sandboxKey, webhookSecret, operatorKey, secondOperatorKey } = await seedDemo({
     config,
     previous,
-    payments: settings.demoPayments,
+    payments: settings.MESKOT_DEMO_PAYMENTS,
     webhookUrl: `${shopUrl}/webhooks`,
     onProgress: () => {},
   });

@@ -42,11 +42,12 @@ export async function startServers(options: ServersOptions): Promise<LocalServer
 
 async function ensurePostgres(options: ServersOptions): Promise<Pick<LocalServers, 'ownerUrl' | 'appUrl'>> {
   const { settings, progress } = options;
-  if (settings.databaseUrl) return { ownerUrl: settings.databaseUrl, appUrl: settings.databaseUrl };
+  const { DATABASE_URL: givenUrl } = settings;
+  if (givenUrl) return { ownerUrl: givenUrl, appUrl: givenUrl };
   const folder = join(settings.dataFolder, 'postgres');
   const start = (choosePort: () => Promise<number>) => startPostgres({ folder, choosePort, durable: true });
   const server = await startAsStep(progress, 'PostgreSQL', () =>
-    start(() => options.ports.choose('PostgreSQL', settings.ports.postgres)),
+    start(() => options.ports.choose('PostgreSQL', settings.POSTGRES_PORT)),
   );
   if (server.note) progress.print(server.note);
   const restart = async () => (await start(async () => server.port)).child;
@@ -60,15 +61,15 @@ async function ensureTemporal(
   options: ServersOptions,
 ): Promise<Pick<LocalServers, 'temporalAddress' | 'temporalUiUrl'>> {
   const { settings, progress } = options;
-  if (settings.temporalAddress) return { temporalAddress: settings.temporalAddress, temporalUiUrl: undefined };
-  const { temporalCliPath: givenPath, cacheFolder } = settings;
+  const { TEMPORAL_ADDRESS: givenAddress, TEMPORAL_CLI_PATH: givenPath, XDG_CACHE_HOME: cacheFolder } = settings;
+  if (givenAddress) return { temporalAddress: givenAddress, temporalUiUrl: undefined };
   const folder = join(settings.dataFolder, 'temporal');
   const findBinary = () => findTemporalBinary({ givenPath, cacheFolder, print: progress.print });
   const start = (choosePorts: () => Promise<TemporalPorts>) => startTemporal({ folder, findBinary, choosePorts });
   const server = await startAsStep(progress, 'Temporal', () =>
     start(async () => ({
-      port: await options.ports.choose('Temporal', settings.ports.temporal),
-      uiPort: await options.ports.choose("Temporal's web interface", settings.ports.temporalUi),
+      port: await options.ports.choose('Temporal', settings.TEMPORAL_PORT),
+      uiPort: await options.ports.choose("Temporal's web interface", settings.TEMPORAL_UI_PORT),
     })),
   );
   const restart = async () => (await start(async () => ({ port: server.port, uiPort: server.uiPort }))).child;

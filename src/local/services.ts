@@ -22,7 +22,7 @@ export type ServicesContext = {
   project: string;
   config: Config;
   ports: LocalPorts;
-  settings: Pick<LocalSettings, 'dataFolder' | 'demoPayments' | 'demoCustomerSeconds'>;
+  settings: LocalSettings;
   workflowBundle: WorkflowBundleOption;
   /** The last start's information, with the keys that are presented only once. */
   previous: ServiceInfo;
@@ -42,16 +42,22 @@ const PROGRESS_EVERY_MS = 2_000;
 export async function startServices(context: ServicesContext): Promise<ServiceInfo> {
   const { config, ports, settings, project, log, write, start } = context;
   const registry = createRegistry('local');
-  const shopUrl = `http://localhost:${ports.demoShop}`;
+  const shopUrl = `http://localhost:${ports.DEMO_SHOP_PORT}`;
   const secrets = await start('Demo data', () => {
     const onProgress = createSeedProgress(write);
     const webhookUrl = `${shopUrl}/webhooks`;
-    return seedDemo({ config, previous: context.previous, payments: settings.demoPayments, webhookUrl, onProgress });
+    return seedDemo({
+      config,
+      previous: context.previous,
+      payments: settings.MESKOT_DEMO_PAYMENTS,
+      webhookUrl,
+      onProgress,
+    });
   });
   await start('Provider simulator', async (onStop) => {
     const stateFile = join(settings.dataFolder, 'simulator.jsonl');
     await writeSimulatorHistory(config.DATABASE_URL, stateFile);
-    const listen = { port: ports.simulator, host: HOST };
+    const listen = { port: ports.SIMULATOR_PORT, host: HOST };
     onStop((await startSimulator({ ...config.simulator, ...listen, stateFile, log })).close);
   });
   const api = await start('API', async (onStop) => {
@@ -73,9 +79,9 @@ export async function startServices(context: ServicesContext): Promise<ServiceIn
       apiUrl: config.PUBLIC_BASE_URL,
       apiKey: secrets.sandboxKey,
       webhookSecret: secrets.webhookSecret,
-      port: ports.demoShop,
+      port: ports.DEMO_SHOP_PORT,
       host: HOST,
-      customersEveryMs: settings.demoCustomerSeconds * 1_000,
+      customersEveryMs: settings.MESKOT_DEMO_PURCHASE_INTERVAL_SECONDS * 1_000,
       write,
       log,
     });

@@ -17,9 +17,13 @@ const Settings = z.object({
     .literal('local', '"start" is for local use; in production run "migrate", "api" and "worker"')
     .optional(),
   MESKOT_DATA_DIR: optionalText,
+  /** The number of payments in new demo data. */
   MESKOT_DEMO_PAYMENTS: wholeNumber(0, 100_000).default(3_000),
+  /** From one demo customer to the next; 0 for none. */
   MESKOT_DEMO_PURCHASE_INTERVAL_SECONDS: wholeNumber(0, 86_400).default(20),
+  /** When given, no PostgreSQL is started. */
   DATABASE_URL: optionalText,
+  /** When given, no Temporal server is started. */
   TEMPORAL_ADDRESS: optionalText,
   TEMPORAL_CLI_PATH: optionalText,
   XDG_CACHE_HOME: optionalText,
@@ -34,36 +38,24 @@ const Settings = z.object({
 
 export type LocalSettings = ReturnType<typeof readLocalSettings>;
 
-/** The ports of the services. */
-export type LocalPorts = Pick<LocalSettings['ports'], 'api' | 'simulator' | 'demoShop' | 'metrics'>;
+/** The wanted ports; taken ones are replaced by the next free ones. */
+export const PORT_SETTINGS = [
+  'API_PORT',
+  'SIMULATOR_PORT',
+  'DEMO_SHOP_PORT',
+  'METRICS_PORT',
+  'POSTGRES_PORT',
+  'TEMPORAL_PORT',
+  'TEMPORAL_UI_PORT',
+] as const;
 
-/** Reads the settings from the environment. `project` is the folder of package.json. */
+/** The ports of the services. */
+export type LocalPorts = Pick<LocalSettings, 'API_PORT' | 'SIMULATOR_PORT' | 'DEMO_SHOP_PORT' | 'METRICS_PORT'>;
+
+/** Reads the settings from the environment. `project` is the folder of package.json; `dataFolder` holds all files. */
 export function readLocalSettings(env: Variables, project: string) {
   const settings = parseSettings(Settings, env);
-  return {
-    /** Holds all files of a local start. */
-    dataFolder: settings.MESKOT_DATA_DIR ?? join(project, '.data'),
-    /** When given, no PostgreSQL is started. */
-    databaseUrl: settings.DATABASE_URL,
-    /** When given, no Temporal server is started. */
-    temporalAddress: settings.TEMPORAL_ADDRESS,
-    temporalCliPath: settings.TEMPORAL_CLI_PATH,
-    cacheFolder: settings.XDG_CACHE_HOME,
-    /** The number of payments in new demo data. */
-    demoPayments: settings.MESKOT_DEMO_PAYMENTS,
-    /** From one demo customer to the next; 0 for none. */
-    demoCustomerSeconds: settings.MESKOT_DEMO_PURCHASE_INTERVAL_SECONDS,
-    /** The wanted ports; taken ones are replaced by the next free ones. */
-    ports: {
-      api: settings.API_PORT,
-      simulator: settings.SIMULATOR_PORT,
-      demoShop: settings.DEMO_SHOP_PORT,
-      metrics: settings.METRICS_PORT,
-      postgres: settings.POSTGRES_PORT,
-      temporal: settings.TEMPORAL_PORT,
-      temporalUi: settings.TEMPORAL_UI_PORT,
-    },
-  };
+  return { ...settings, dataFolder: settings.MESKOT_DATA_DIR ?? join(project, '.data') };
 }
 
 /**

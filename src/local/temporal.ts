@@ -26,14 +26,7 @@ export type TemporalOptions = {
   dynamicConfig?: Readonly<Record<string, string>>;
 };
 
-export type LocalTemporal = TemporalPorts & {
-  address: string;
-  uiUrl: string | undefined;
-  /** Whether a killed process left it running. */
-  reused: boolean;
-  child: Child;
-  stop: () => Promise<void>;
-};
+export type LocalTemporal = ReturnType<typeof describe>;
 
 /**
  * Starts a Temporal development server on its database file, or uses the one already running there: a second server on
@@ -76,7 +69,8 @@ function serverArguments({ folder, dynamicConfig = {} }: TemporalOptions, { port
   return ['server', 'start-dev', ...address, ...ui, ...database, '--log-level', 'error', ...settings];
 }
 
-function describe({ pid, mark, ...ports }: Child & TemporalPorts, reused: boolean): LocalTemporal {
+/** `reused`: a killed process left it running. */
+function describe({ pid, mark, ...ports }: Child & TemporalPorts, reused: boolean) {
   const child = { pid, mark };
   return {
     ...ports,

@@ -18,7 +18,15 @@ class MerchantRow extends Model {
   declare createdAt: Date;
 }
 
-export type KycStatus = 'NOT_STARTED' | 'SUBMITTED' | 'UNDER_REVIEW' | 'APPROVED' | 'REJECTED' | 'MORE_INFO_NEEDED';
+export const KYC_STATUSES = [
+  'NOT_STARTED',
+  'SUBMITTED',
+  'UNDER_REVIEW',
+  'APPROVED',
+  'REJECTED',
+  'MORE_INFO_NEEDED',
+] as const;
+export type KycStatus = (typeof KYC_STATUSES)[number];
 
 export type Merchant = Pick<MerchantRow, 'id' | 'name' | 'status' | 'kycStatus' | 'createdAt'>;
 

@@ -6,12 +6,12 @@ import { SCOPES } from '../http/route.ts';
 import { birrAmount, instant, plainText } from '../lib/fields.ts';
 import { pageQuery, statusParam } from '../lib/pagination.ts';
 import { Channel } from './channels/schema.ts';
+import { KYC_STATUSES } from './operations.ts';
 
 const NAME_CHARACTERS_MAX = 100;
 const IP_RANGE_CHARACTERS_MAX = 64;
 const IP_RANGES_MAX = 100;
 const MERCHANT_STATUSES = ['ACTIVE', 'SUSPENDED'] as const;
-const KYC_STATUSES = ['NOT_STARTED', 'SUBMITTED', 'UNDER_REVIEW', 'APPROVED', 'REJECTED', 'MORE_INFO_NEEDED'] as const;
 
 export const MerchantListQuery = z.strictObject({
   status: statusParam(MERCHANT_STATUSES).optional(),

@@ -6,7 +6,7 @@ import { readBody } from '../lib/body.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Environment } from '../lib/scope.ts';
-import { CHANNEL_NAMES, type Channel } from '../merchants/channels/channel.ts';
+import { CHANNELS, type Channel } from '../merchants/channels/channel.ts';
 import type { FindProvider, Provider } from './provider.ts';
 
 const BODY_BYTES_MAX = 65_536;
@@ -61,7 +61,7 @@ export function createCallbackRouter(deps: CallbackDeps): Router {
   const router = new Router();
   router.post('/api/providers/:channel/callback/:secret', async (ctx) => {
     const { secret = '' } = ctx.params;
-    const channel = CHANNEL_NAMES.find((one) => one === ctx.params['channel']);
+    const channel = CHANNELS.find((one) => one === ctx.params['channel']);
     // Any other path cannot be an address of ours: it is neither looked up nor logged.
     if (channel === undefined || !SECRET.test(secret)) return respondPlain(ctx, 404, 'Not found');
     await deps.unknown.reject(ctx);

@@ -128,7 +128,11 @@ function headerOf(headers: WebhookHeaders, name: string): string | null {
 function isSignatureOf(value: string, key: string, bytes: Buffer): boolean {
   const digest = createHmac('sha256', key).update(bytes).digest();
   const text = value.trim().replace(/^sha256=/i, '');
-  const given = Buffer.from(text, /^[0-9a-f]{64}$/i.test(text) ? 'hex' : 'base64');
+  return isEqual(Buffer.from(text, /^[0-9a-f]{64}$/i.test(text) ? 'hex' : 'base64'), digest);
+}
+
+/** In constant time. */
+function isEqual(given: Buffer, digest: Buffer): boolean {
   return given.length === digest.length && timingSafeEqual(given, digest);
 }
 
@@ -142,10 +146,8 @@ function checkTimestamp(body: Buffer, headers: WebhookHeaders, check: TimestampC
   const signed = check.secrets.some((secret) => {
     const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
     const digest = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
-    return (signatures ?? '').split(' ').some((entry) => {
-      const given = Buffer.from(entry.replace(/^v1,/, ''), 'base64');
-      return given.length === digest.length && timingSafeEqual(given, digest);
-    });
+    const entries = (signatures ?? '').split(' ');
+    return entries.some((entry) => isEqual(Buffer.from(entry.replace(/^v1,/, ''), 'base64'), digest));
   });
   if (!signed || !/^\d{1,12}$/.test(timestamp ?? '')) {
     throw new WebhookVerificationError(

@@ -72,24 +72,10 @@ export function temporalOptions(config: Config) {
   };
 }
 
-/** The calls to Temporal that the rest of the program uses. */
-export type TemporalGateway = {
-  /** Whether the last call reached Temporal, or a second has passed since one did not. */
-  reachable: () => boolean;
-  /**
-   * Starts, signals or signals-with-start. `already`: the workflow was started before, or has ended. Throws when Temporal is
-   * unavailable.
-   */
-  send: (message: OutboxMessage) => Promise<'sent' | 'already'>;
-  /** Whether Temporal responds within a second. */
-  ping: () => Promise<boolean>;
-  /** Of these workflow ids, those with a running workflow. At most 200 at a time. */
-  running: (workflowIds: string[]) => Promise<Set<string>>;
-  /** Creates namespace, retention, search attributes and schedules; idempotent. Returns what it created. Throws when unavailable. */
-  ensureTemporal: () => Promise<string[]>;
-};
+export type TemporalGateway = ReturnType<typeof createTemporalGateway>;
 
-export function createTemporalGateway(options: TemporalGatewayOptions): TemporalGateway {
+/** The calls to Temporal that the rest of the program uses. */
+export function createTemporalGateway(options: TemporalGatewayOptions) {
   const { connection, namespace } = options;
   const client = new Client({ connection, namespace });
   const ensure = async (): Promise<string[]> => {
@@ -119,21 +105,30 @@ export function createTemporalGateway(options: TemporalGatewayOptions): Temporal
       throw asUnavailable(error);
     }
   };
-  const ping = async () =>
-    connection.withDeadline(Date.now() + PING_TIMEOUT_MS, async () => connection.workflowService.getSystemInfo({}));
+  const systemInfo = async () => connection.workflowService.getSystemInfo({});
   return {
-    ensureTemporal: async () =>
+    /** Creates namespace, retention, search attributes and schedules; idempotent. Returns what it created. Throws when unavailable. */
+    ensureTemporal: async (): Promise<string[]> =>
       ensure().catch((error: unknown) => {
         throw asUnavailable(error);
       }),
+    /** Whether the last call reached Temporal, or a second has passed since one did not. */
     reachable,
-    ping: async () =>
-      ping().then(
+    /** Whether Temporal responds within a second. */
+    ping: async (): Promise<boolean> =>
+      connection.withDeadline(Date.now() + PING_TIMEOUT_MS, systemInfo).then(
         () => true,
         () => false,
       ),
-    send: async (message) => call(CALL_TIMEOUT_MS, async () => send(client, options, message)),
-    running: async (workflowIds) => call(LIST_TIMEOUT_MS, async () => listRunning(client, workflowIds)),
+    /**
+     * Starts, signals or signals-with-start. `already`: the workflow was started before, or has ended. Throws when Temporal
+     * is unavailable.
+     */
+    send: async (message: OutboxMessage): Promise<'sent' | 'already'> =>
+      call(CALL_TIMEOUT_MS, async () => send(client, options, message)),
+    /** Of these workflow ids, those with a running workflow. At most 200 at a time. */
+    running: async (workflowIds: string[]): Promise<Set<string>> =>
+      call(LIST_TIMEOUT_MS, async () => listRunning(client, workflowIds)),
   };
 }
 

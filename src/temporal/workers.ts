@@ -15,6 +15,7 @@ import type { createActivities } from '../../activities/index.ts';
 import type { TaskQueue } from '../config.ts';
 import { UnavailableError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
+import type { OutboxMessage } from '../outbox/record.ts';
 import { bundleWorkflows } from './bundle.ts';
 import { createTemporalGateway, type TemporalGateway, type TemporalGatewayOptions } from './client.ts';
 import type { TemporalConnection } from './connection.ts';
@@ -31,14 +32,6 @@ type TemporalWorkersOptions = Omit<TemporalGatewayOptions, 'connection'> & {
   /** A bundle that exists already (tests). */
   workflowBundle?: WorkflowBundleOption;
   log: Logger;
-};
-
-type TemporalWorkers = {
-  /** The gateway; while no connection exists, every call fails at once. */
-  gateway: Pick<TemporalGateway, 'send' | 'running' | 'reachable'>;
-  /** Resolves at the first poll. */
-  ready: Promise<void>;
-  stop: () => Promise<void>;
 };
 
 /** More than one send (4 s), so that a stopping worker completes it. */
@@ -62,10 +55,7 @@ const FAILURE_CHARACTERS_MAX = 300;
  * Connects to Temporal, prepares it, and runs this process's workers; again whenever Temporal is unavailable at the start
  * or loses its database later. Starts through the gateway share the workers' connection, so they are eager.
  */
-export function startTemporalWorkers(
-  options: TemporalWorkersOptions,
-  activities: ReturnType<typeof createActivities>,
-): TemporalWorkers {
+export function startTemporalWorkers(options: TemporalWorkersOptions, activities: ReturnType<typeof createActivities>) {
   let current: TemporalGateway | null = null;
   let workers: Worker[] = [];
   let stopping = false;
@@ -117,13 +107,15 @@ export function startTemporalWorkers(
     return current;
   };
   return {
+    /** Resolves at the first poll. */
     ready,
+    /** While no connection exists, every call fails at once. */
     gateway: {
-      send: async (message) => connected().send(message),
-      running: async (workflowIds) => connected().running(workflowIds),
-      reachable: () => current?.reachable() ?? false,
+      send: async (message: OutboxMessage) => connected().send(message),
+      running: async (workflowIds: string[]) => connected().running(workflowIds),
+      reachable: (): boolean => current?.reachable() ?? false,
     },
-    stop: async () => {
+    stop: async (): Promise<void> => {
       stopping = true;
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await running;

@@ -142,9 +142,9 @@ async function patiently<T>(start: () => Promise<T>): Promise<T> {
 }
 
 async function prepareTemporal(folder: string): Promise<LocalTemporal> {
-  const { temporalCliPath, cacheFolder } = readLocalSettings(environment, PROJECT);
+  const { TEMPORAL_CLI_PATH: givenPath, XDG_CACHE_HOME: cacheFolder } = readLocalSettings(environment, PROJECT);
   return startTemporal({
-    findBinary: () => findTemporalBinary({ givenPath: temporalCliPath, cacheFolder }),
+    findBinary: () => findTemporalBinary({ givenPath, cacheFolder }),
     folder: join(folder, 'temporal'),
     choosePorts: async () => ({ port: await anyFreePort() }),
   });

@@ -29,7 +29,8 @@ export async function createOwnTemporal(): Promise<OwnTemporal> {
   const folder = await mkdtemp(join(tmpdir(), 'meskot-own-temporal-'));
   const port = await stablePort();
   const address = `127.0.0.1:${port}`;
-  const { temporalCliPath, cacheFolder } = readLocalSettings(environment, resolve(import.meta.dirname, '../..'));
+  const settings = readLocalSettings(environment, resolve(import.meta.dirname, '../..'));
+  const { TEMPORAL_CLI_PATH: givenPath, XDG_CACHE_HOME: cacheFolder } = settings;
   let server: LocalTemporal | null = null;
   const stop = async (): Promise<void> => {
     await server?.stop();
@@ -45,7 +46,7 @@ export async function createOwnTemporal(): Promise<OwnTemporal> {
     thaw: () => signal('SIGCONT'),
     start: async () => {
       server = await startTemporal({
-        findBinary: () => findTemporalBinary({ givenPath: temporalCliPath, cacheFolder }),
+        findBinary: () => findTemporalBinary({ givenPath, cacheFolder }),
         folder,
         choosePorts: async () => ({ port }),
       });

@@ -69,9 +69,9 @@ async function preparePostgres(folder: string): Promise<LocalPostgres> {
 }
 
 async function prepareTemporal(folder: string): Promise<LocalTemporal> {
-  const settings = readLocalSettings(environment, PROJECT);
+  const { TEMPORAL_CLI_PATH: givenPath, XDG_CACHE_HOME: cacheFolder } = readLocalSettings(environment, PROJECT);
   const temporal = await startTemporal({
-    findBinary: () => findTemporalBinary({ givenPath: settings.temporalCliPath, cacheFolder: settings.cacheFolder }),
+    findBinary: () => findTemporalBinary({ givenPath, cacheFolder }),
     folder: join(folder, 'temporal'),
     choosePorts: async () => ({ port: await anyFreePort() }),
     dynamicConfig: {

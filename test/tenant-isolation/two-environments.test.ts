@@ -1,5 +1,5 @@
 import { newId, type IdPrefix } from '../../src/lib/ids.ts';
-import { approveKyc } from '../../src/merchants/kyc/decide.ts';
+import { decideKyc } from '../../src/merchants/kyc/decide.ts';
 import { until } from '../support/until.ts';
 import { createMerchantWithEverything, untilIdle, type Merchant } from './belongings.ts';
 import { readOperations, type Operation } from './contract.ts';
@@ -48,7 +48,7 @@ async function goLive() {
   }
   await service.send('POST', '/api/checkout/kyc/submit', { key: merchant.key, body: {} });
   const decision = { merchantId, environment: 'live', submission: 1, operatorId: 'opr_1', at: new Date() } as const;
-  await service.world.runInTransaction((tx) => approveKyc(tx, decision));
+  await service.world.runInTransaction((tx) => decideKyc(tx, decision, { type: 'approve', submission: 1 }));
   await until('the rehearsal to be decided', () =>
     service.world.db('kycApplication').where({ merchantId, environment: 'sandbox', status: 'APPROVED' }).first(),
   );

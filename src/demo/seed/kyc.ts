@@ -1,7 +1,7 @@
 import { runAudited } from '../../access/operator-route.ts';
 import { HOUR_MS } from '../../lib/dates.ts';
 import { saveApplication, submitApplication, type Step } from '../../merchants/kyc/application.ts';
-import { approveKyc, startReview } from '../../merchants/kyc/decide.ts';
+import { decideKyc, type KycCommand } from '../../merchants/kyc/decide.ts';
 import { addDocument } from '../../merchants/kyc/documents.ts';
 import { kycAudit } from '../../merchants/kyc/operator-routes.ts';
 import { lockApplication } from '../../merchants/kyc/queries.ts';
@@ -31,14 +31,13 @@ export async function applyAsDemo(
   }
   const { submissions: submission } = await submitApplication(tx, step(2));
   if (kycStatus !== 'APPROVED') return;
-  await runAudited(demoContext(tx, at(4)), { action: 'kyc.review' }, async (context) => {
-    const before = await lockApplication(tx.trx, live);
-    return { audit: kycAudit(before, await startReview(tx, { ...live, ...context })) };
-  });
-  await runAudited(demoContext(tx, at(5)), { action: 'kyc.approve' }, async (context) => {
-    const before = await lockApplication(tx.trx, live);
-    return { audit: kycAudit(before, await approveKyc(tx, { ...live, ...context, submission })) };
-  });
+  const decide = (hours: number, command: KycCommand) =>
+    runAudited(demoContext(tx, at(hours)), { action: `kyc.${command.type}` }, async (context) => {
+      const before = await lockApplication(tx.trx, live);
+      return { audit: kycAudit(before, await decideKyc(tx, { ...live, ...context }, command)) };
+    });
+  await decide(4, { type: 'review' });
+  await decide(5, { type: 'approve', submission });
 }
 
 function applicationOf({ name, plan }: DemoMerchant): ApplicationDetails {

@@ -1,28 +1,36 @@
 import type { Environment } from '../../lib/scope.ts';
 
-export const CHANNEL_NAMES = ['TELEBIRR', 'CBE_BIRR', 'AWASH', 'MPESA'] as const;
-export type Channel = (typeof CHANNEL_NAMES)[number];
-
-/** Finds the provider configured for a channel; null: none. */
-export type FindConfigured = (channel: Channel, environment: Environment) => object | null;
-
 /** Every channel, in the order it is listed, with the name the contract gives it in `transactionThrough`. */
 export const TRANSACTION_THROUGH = {
   TELEBIRR: 'telebirr',
   CBE_BIRR: 'cbebirr',
   AWASH: 'awashbirr',
   MPESA: 'mpesa',
-} as const satisfies Record<Channel, string>;
+} as const;
 
+export type Channel = keyof typeof TRANSACTION_THROUGH;
 export const CHANNELS = Object.keys(TRANSACTION_THROUGH) as [Channel, ...Channel[]];
-
 export type TransactionThrough = (typeof TRANSACTION_THROUGH)[Channel];
 
-export type PlatformState = 'AVAILABLE' | 'COMING_SOON' | 'MAINTENANCE';
-export type Approval = 'NONE' | 'REQUESTED' | 'APPROVED' | 'SUSPENDED';
+/** Finds the provider configured for a channel; null: none. */
+export type FindConfigured = (channel: Channel, environment: Environment) => object | null;
+
+export const PLATFORM_STATES = ['AVAILABLE', 'COMING_SOON', 'MAINTENANCE'] as const;
+export type PlatformState = (typeof PLATFORM_STATES)[number];
+
+export const APPROVALS = ['NONE', 'REQUESTED', 'APPROVED', 'SUSPENDED'] as const;
+export type Approval = (typeof APPROVALS)[number];
 
 /** Why a channel is unusable: the first reason that applies, from the platform down to the toggle. */
-export type Unusable = 'COMING_SOON' | 'MAINTENANCE' | 'NOT_CONFIGURED' | 'NOT_APPROVED' | 'KYC_TIER' | 'DISABLED';
+export const UNUSABLE = [
+  'COMING_SOON',
+  'MAINTENANCE',
+  'NOT_CONFIGURED',
+  'NOT_APPROVED',
+  'KYC_TIER',
+  'DISABLED',
+] as const;
+export type Unusable = (typeof UNUSABLE)[number];
 
 export type ChannelFacts = {
   platformState: PlatformState;

@@ -2,6 +2,7 @@ import { type Queryable, rows, type Trx } from '../../lib/db.ts';
 import { readRuleBook, readValidFrom, type RuleSchedule } from '../../lib/effective-rules.ts';
 import { invalid, type AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
+import { lock } from '../../lib/lock.ts';
 import { formatBirr, type Santim } from '../../lib/money.ts';
 import type { Channel } from './channel.ts';
 import { readLimits, type AmountLimits, type LimitsJson } from './queries.ts';
@@ -33,40 +34,21 @@ export type NewLimitRule = AmountLimits & {
 export async function addLimitRule(trx: Trx, wanted: NewLimitRule, now: Date): Promise<StoredLimitRule | null> {
   const { merchantId, channel, direction, minSantim, maxSantim, dailySantim } = wanted;
   const validFrom = readValidFrom(wanted.validFrom, now);
-  const [platform] = await rows<{ limits: LimitsJson }>(
-    trx,
-    `SELECT effective_limit_rule(NULL, :channel, :direction, :validFrom) AS limits
-     FROM pg_advisory_xact_lock(hashtextextended('limit_rule ' || :merchantId, 0))`,
-    { merchantId, channel, direction, validFrom },
-  );
+  await lock(trx, 'limit_rule', merchantId);
+  const sql = 'SELECT effective_limit_rule(NULL, :channel, :direction, :validFrom) AS limits';
+  const [platform] = await rows<{ limits: LimitsJson }>(trx, sql, { channel, direction, validFrom });
   if (!platform) throw new Error('the platform always has a rule');
   rejectUnusable(wanted, readLimits(platform.limits));
-  const [newest] = await rows<StoredLimitRule>(
-    trx,
-    `SELECT ${COLUMNS} FROM limit_rule WHERE merchant_id = :merchantId AND channel = :channel AND direction = :direction
-     ORDER BY version DESC LIMIT 1`,
-    { merchantId, channel, direction },
-  );
+  const rules = () => trx<StoredLimitRule>('limitRule');
+  const newest = await rules().where({ merchantId, channel, direction }).orderBy('version', 'desc').first();
   const same = newest?.minSantim === minSantim && newest.maxSantim === maxSantim && newest.dailySantim === dailySantim;
   const begins = wanted.validFrom?.getTime() ?? null;
   if (same && (begins === null ? newest.validFrom <= now : newest.validFrom.getTime() === begins)) return null;
-  const [added] = await rows<StoredLimitRule>(
-    trx,
-    `INSERT INTO limit_rule (id, merchant_id, channel, direction, min_santim, max_santim, daily_santim, valid_from, version)
-     VALUES (:id, :merchantId, :channel, :direction, :minSantim, :maxSantim, :dailySantim, :validFrom, :version)
-     RETURNING ${COLUMNS}`,
-    {
-      id: newId('lim'),
-      merchantId,
-      channel,
-      direction,
-      minSantim,
-      maxSantim,
-      dailySantim,
-      validFrom,
-      version: (newest?.version ?? 0) + 1,
-    },
-  );
+  const limits = { merchantId, channel, direction, minSantim, maxSantim, dailySantim };
+  const version = (newest?.version ?? 0) + 1;
+  const [added] = await rules()
+    .insert({ id: newId('lim'), ...limits, validFrom, version })
+    .returning('*');
   return added ?? null;
 }
 

@@ -1,5 +1,5 @@
 import { rows, type Trx } from '../../lib/db.ts';
-import { AppError, invalid, notFound } from '../../lib/errors.ts';
+import { invalid, notFound, type AppError } from '../../lib/errors.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import type { Approval, Channel, FindConfigured, Unusable } from './channel.ts';
@@ -33,7 +33,10 @@ export async function switchChannel(
   const before = await find();
   if (!before) throw notFound('channel');
   const { approval, reason } = before;
-  if (approval === 'SUSPENDED' && input.enabled) throw suspended(before.channel);
+  if (approval === 'SUSPENDED' && input.enabled) {
+    const issue = `${before.channel} was suspended for this merchant: only the platform's operators can approve it again`;
+    throw invalid('channel', issue, { code: 'CHANNEL_NOT_AVAILABLE' });
+  }
   // A request can be cancelled in any state of the channel.
   const isAllowed = reason === null || reason === 'DISABLED' || reason === 'NOT_APPROVED' || !input.enabled;
   if (!isAllowed) throw channelRejected(before.channel, reason);
@@ -44,13 +47,11 @@ export async function switchChannel(
 
 type Toggle = MerchantScope & { channel: Channel; enabled: boolean };
 
-async function setEnabled(trx: Trx, change: Toggle): Promise<void> {
-  await rows(
-    trx,
-    `UPDATE merchant_channel SET enabled = :enabled, updated_at = now()
-     WHERE merchant_id = :merchantId AND environment = :environment AND channel = :channel AND enabled <> :enabled`,
-    change,
-  );
+async function setEnabled(trx: Trx, { channel, enabled, ...scope }: Toggle): Promise<void> {
+  const switched = trx('merchantChannel')
+    .where({ ...scopeOf(scope), channel })
+    .whereNot({ enabled });
+  await switched.update({ enabled, updatedAt: trx.knex().fn.now() });
 }
 
 /** The sandbox approves at once. A suspended channel stays suspended. */
@@ -78,20 +79,14 @@ const WHY: Record<Unusable, string> = {
   DISABLED: 'is switched off; switch it on with PATCH /api/checkout/channels/{channel}',
 };
 
-function suspended(channel: Channel): AppError {
-  const issue = `${channel} was suspended for this merchant: only the platform's operators can approve it again`;
-  return invalid('channel', issue, { code: 'CHANNEL_NOT_AVAILABLE' });
-}
-
 /**
  * The error of an unusable channel: CHANNEL_DISABLED for the merchant's own toggle, else CHANNEL_NOT_AVAILABLE.
  * `field`: the field of the request that has the channel.
  */
 export function channelRejected(channel: Channel, reason: Unusable, field = 'channel'): AppError {
   const code = reason === 'DISABLED' ? 'CHANNEL_DISABLED' : 'CHANNEL_NOT_AVAILABLE';
-  return new AppError(code, `channel ${channel} ${WHY[reason]}`, {
-    details: [{ field, issue: `${channel} ${WHY[reason]}` }],
-  });
+  const issue = `${channel} ${WHY[reason]}`;
+  return invalid(field, issue, { code, message: `channel ${issue}` });
 }
 
 /**
@@ -102,18 +97,13 @@ export async function setChannelApproval(
   trx: Trx,
   input: MerchantScope & { channel: Channel; approval: 'APPROVED' | 'SUSPENDED' },
 ): Promise<Approval> {
-  const [before] = await rows<{ approval: Approval }>(
-    trx,
-    `WITH before AS (
-       SELECT approval FROM merchant_channel
-       WHERE merchant_id = :merchantId AND environment = :environment AND channel = :channel FOR UPDATE
-     ), changed AS (
-       INSERT INTO merchant_channel (merchant_id, environment, channel, approval)
-       VALUES (:merchantId, :environment, :channel, :approval)
-       ON CONFLICT (merchant_id, environment, channel) DO UPDATE SET approval = excluded.approval, updated_at = now()
-     )
-     SELECT approval FROM before`,
-    input,
-  );
+  const { channel, approval } = input;
+  const place = { ...scopeOf(input), channel };
+  const channels = () => trx<typeof place & { approval: Approval; updatedAt: Date }>('merchantChannel');
+  const before = await channels().where(place).forUpdate().first('approval');
+  await channels()
+    .insert({ ...place, approval })
+    .onConflict(['merchantId', 'environment', 'channel'])
+    .merge(['approval', 'updatedAt']);
   return before?.approval ?? 'NONE';
 }

@@ -5,12 +5,12 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Database } from '../../lib/db.ts';
 import { addRules, presentSchedule } from '../../lib/effective-rules.ts';
 import { notFound } from '../../lib/errors.ts';
-import { toBirr, toSantim } from '../../lib/money.ts';
+import { toSantim } from '../../lib/money.ts';
 import { readMerchant } from '../operations.ts';
 import type { FindConfigured } from './channel.ts';
 import { addLimitRule, listLimitRules, type StoredLimitRule } from './limits.ts';
 import { setChannelApproval } from './operations.ts';
-import { presentChannel } from './present.ts';
+import { presentChannel, presentLimits } from './present.ts';
 import { listChannels } from './queries.ts';
 import * as schema from './schema.ts';
 
@@ -131,9 +131,7 @@ function presentLimit({ id, merchantId, channel, direction, validFrom, version, 
     own: merchantId !== null,
     direction,
     channel,
-    min: toBirr(limits.minSantim),
-    max: toBirr(limits.maxSantim),
-    daily: limits.dailySantim === null ? null : toBirr(limits.dailySantim),
+    ...presentLimits(limits),
     validFrom: validFrom.toISOString(),
     version,
   };

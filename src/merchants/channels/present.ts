@@ -6,7 +6,7 @@ export function presentChannel({ payIn, payOut, ...channel }: MerchantChannel) {
   return { ...channel, limits: { currency: 'ETB', payIn: presentLimits(payIn), payOut: presentLimits(payOut) } };
 }
 
-function presentLimits(limits: AmountLimits) {
-  const { minSantim, maxSantim, dailySantim } = limits;
+/** Limits in birr. */
+export function presentLimits({ minSantim, maxSantim, dailySantim }: AmountLimits) {
   return { min: toBirr(minSantim), max: toBirr(maxSantim), daily: dailySantim === null ? null : toBirr(dailySantim) };
 }

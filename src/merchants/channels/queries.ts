@@ -1,12 +1,12 @@
 import { rows, type Queryable } from '../../lib/db.ts';
 import type { Santim } from '../../lib/money.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
-import type { FindConfigured } from './channel.ts';
+import type { WorkItemSource } from '../../outbox/work-items.ts';
 import {
   whyUnusable,
-  type Approval,
+  type ChannelFacts,
   type Channel,
-  type PlatformState,
+  type FindConfigured,
   type TransactionThrough,
   type Unusable,
 } from './channel.ts';
@@ -15,13 +15,10 @@ import {
 export type AmountLimits = { minSantim: Santim; maxSantim: Santim; dailySantim: Santim | null };
 
 /** A channel of a merchant in one environment. */
-export type MerchantChannel = {
+export type MerchantChannel = Pick<ChannelFacts, 'platformState' | 'approval' | 'enabled'> & {
   channel: Channel;
   transactionThrough: TransactionThrough;
   displayName: string;
-  platformState: PlatformState;
-  approval: Approval;
-  enabled: boolean;
   usable: boolean;
   reason: Unusable | null;
   payIn: AmountLimits;
@@ -79,28 +76,16 @@ export async function listChannels(
     scope,
   );
   return found.map((row) => {
-    const { channel, transactionThrough, displayName, platformState, approval, enabled } = row;
-    const configured = findProvider(channel, scope.environment) !== null;
-    const reason = whyUnusable({ platformState, approval, enabled, tierAllows: row.tierAllows, configured });
+    const { tierAllows, payInMinSantim, payInMaxSantim, payInDailySantim, ...others } = row;
+    const { payOutMinSantim, payOutMaxSantim, payOutDailySantim, ...channel } = others;
+    const configured = findProvider(channel.channel, scope.environment) !== null;
+    const reason = whyUnusable({ ...channel, tierAllows, configured });
     return {
-      channel,
-      transactionThrough,
-      displayName,
-      platformState,
-      approval,
-      enabled,
+      ...channel,
       usable: reason === null,
       reason,
-      payIn: {
-        minSantim: row.payInMinSantim,
-        maxSantim: row.payInMaxSantim,
-        dailySantim: row.payInDailySantim,
-      },
-      payOut: {
-        minSantim: row.payOutMinSantim,
-        maxSantim: row.payOutMaxSantim,
-        dailySantim: row.payOutDailySantim,
-      },
+      payIn: { minSantim: payInMinSantim, maxSantim: payInMaxSantim, dailySantim: payInDailySantim },
+      payOut: { minSantim: payOutMinSantim, maxSantim: payOutMaxSantim, dailySantim: payOutDailySantim },
     };
   });
 }
@@ -116,3 +101,16 @@ export function readLimits({ minSantim, maxSantim, dailySantim }: LimitsJson): A
     dailySantim: dailySantim === null ? null : BigInt(dailySantim),
   };
 }
+
+/** Channels that merchants have requested; `id` is merchant/channel. */
+export const CHANNEL_REVIEW_ITEMS: WorkItemSource = {
+  kinds: ['CHANNEL_REQUEST'],
+  sql: `SELECT 'CHANNEL_REQUEST' AS kind, m.merchant_id || '/' || m.channel AS id, m.merchant_id, m.environment,
+               NULL::bigint AS amount_santim, m.updated_at AS since,
+               'The merchant requests ' || c.display_name
+                 || CASE WHEN kyc_tier_allows(m.merchant_id, m.environment, m.channel) THEN ''
+                         ELSE ', which its KYC tier does not allow' END AS what,
+               jsonb_build_object('channel', m.channel, 'platformState', c.platform_state) AS detail,
+               NULL AS workflow_id
+        FROM merchant_channel m JOIN channel c ON c.id = m.channel WHERE m.approval = 'REQUESTED'`,
+};

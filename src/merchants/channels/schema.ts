@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { environment, id, reason } from '../../access/operator-schema.ts';
 import { RULES_MAX, validFromParam } from '../../lib/effective-rules.ts';
 import { birrAmount, instant } from '../../lib/fields.ts';
-import { CHANNELS, TRANSACTION_THROUGH } from './channel.ts';
+import { APPROVALS, CHANNELS, PLATFORM_STATES, TRANSACTION_THROUGH, UNUSABLE } from './channel.ts';
 import { LIMIT_DIRECTIONS } from './limits.ts';
 
 const channelId = z.enum(CHANNELS).meta({ description: 'A payment channel', example: 'TELEBIRR' });
@@ -18,16 +18,13 @@ export const Channel = z
     channel: channelId,
     transactionThrough,
     displayName: z.string(),
-    platformState: z.enum(['AVAILABLE', 'COMING_SOON', 'MAINTENANCE']),
-    approval: z.enum(['NONE', 'REQUESTED', 'APPROVED', 'SUSPENDED']).meta({
+    platformState: z.enum(PLATFORM_STATES),
+    approval: z.enum(APPROVALS).meta({
       description: 'Decided by the platform; REQUESTED: an operator has not decided yet',
     }),
     enabled: z.boolean().meta({ description: "The merchant's own toggle" }),
     usable: z.boolean(),
-    reason: z
-      .enum(['COMING_SOON', 'MAINTENANCE', 'NOT_CONFIGURED', 'NOT_APPROVED', 'KYC_TIER', 'DISABLED'])
-      .nullable()
-      .meta({ description: 'Why it cannot be used; null: it can' }),
+    reason: z.enum(UNUSABLE).nullable().meta({ description: 'Why it cannot be used; null: it can' }),
     limits: z.object({ currency: z.literal('ETB'), payIn: Limits, payOut: Limits }),
   })
   .meta({ id: 'Channel' });

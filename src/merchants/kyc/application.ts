@@ -1,13 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import { rows } from '../../lib/db.ts';
 import { AppError, invalidFields } from '../../lib/errors.ts';
 import { SANDBOX_REVIEW_MS } from '../../lib/sandbox-review.ts';
-import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
+import type { MerchantScope } from '../../lib/scope.ts';
 import { recordTimeline } from '../../lib/timeline.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import { decideIfDue } from './decide.ts';
-import { applicationId, listDocuments, lockApplication, type ApplicationRow } from './queries.ts';
+import { applicationId, applicationOf, listDocuments, lockApplication, type ApplicationRow } from './queries.ts';
 import type { ApplicationDetails, DocumentKind, TimelineKind } from './schema.ts';
 import { EDITABLE, sandboxDecision } from './states.ts';
 
@@ -47,12 +46,7 @@ export async function saveApplication(
   const before = await lockForEdit(tx, step);
   if (isDeepStrictEqual(before.details, details)) return before;
   const { at, keyId } = step;
-  const [row] = await rows<ApplicationRow>(
-    tx.trx,
-    `UPDATE kyc_application SET details = CAST(:details AS jsonb), updated_at = :at
-     WHERE merchant_id = :merchantId AND environment = :environment RETURNING *`,
-    { ...scopeOf(step), details: JSON.stringify(details), at },
-  );
+  const [row] = await applicationOf(tx, step).update({ details, updatedAt: at }).returning('*');
   const detail = { fields: Object.keys(details) };
   await recordTimeline<TimelineKind>(tx.trx, applicationId(step), {
     at,
@@ -70,25 +64,27 @@ export async function saveApplication(
 export async function submitApplication(tx: UnitOfWork, step: Step): Promise<ApplicationRow> {
   const before = await lockForEdit(tx, step);
   const documents = await listDocuments(tx.trx, step);
-  ensureComplete(missingFrom(before.details, documents));
+  const missing = missingFrom(before.details, documents);
+  if (missing.length > 0) {
+    const details = missing.map((field) => ({ field, issue: 'is missing' }));
+    throw invalidFields(details, `The application is not complete. Missing: ${missing.join(', ')}.`);
+  }
   const { at, keyId } = step;
-  const [row] = await rows<ApplicationRow>(
-    tx.trx,
-    `UPDATE kyc_application SET status = 'SUBMITTED', submissions = submissions + 1, review_message = NULL, submitted_by = :keyId,
-       submitted_at = :at, auto_decide_at = :autoDecideAt, decided_by = NULL, decided_at = NULL, updated_at = :at
-     WHERE merchant_id = :merchantId AND environment = :environment RETURNING *`,
-    {
-      ...scopeOf(step),
-      keyId,
-      at,
+  const submission = before.submissions + 1;
+  const [row] = await applicationOf(tx, step)
+    .update({
+      status: 'SUBMITTED',
+      submissions: submission,
+      reviewMessage: null,
+      submittedBy: keyId,
+      submittedAt: at,
       autoDecideAt: isDecidedBySandbox(before) ? new Date(at.getTime() + SANDBOX_REVIEW_MS) : null,
-    },
-  );
-  const detail = {
-    submission: before.submissions + 1,
-    details: before.details,
-    documents: documents.map(({ id }) => id),
-  };
+      decidedBy: null,
+      decidedAt: null,
+      updatedAt: at,
+    })
+    .returning('*');
+  const detail = { submission, details: before.details, documents: documents.map(({ id }) => id) };
   await recordTimeline<TimelineKind>(tx.trx, applicationId(step), {
     at,
     kind: 'application.submitted',
@@ -111,10 +107,4 @@ export async function lockForEdit(tx: UnitOfWork, step: Step): Promise<Applicati
     'INVALID_STATE',
     `Your application is ${row.status}, so it cannot be changed: ${why}. It can while it is ${EDITABLE.join(', ')}.`,
   );
-}
-
-function ensureComplete(missing: string[]): void {
-  if (missing.length === 0) return;
-  const details = missing.map((field) => ({ field, issue: 'is missing' }));
-  throw invalidFields(details, `The application is not complete. Missing: ${missing.join(', ')}.`);
 }

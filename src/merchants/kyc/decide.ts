@@ -8,6 +8,7 @@ import type { UnitOfWork, RunInTransaction } from '../../outbox/record.ts';
 import type { KycStatus } from '../operations.ts';
 import {
   applicationId,
+  applicationOf,
   findTier,
   kycOf,
   lockApplication,
@@ -21,57 +22,47 @@ import { DECIDABLE, sandboxDecision } from './states.ts';
 /** The application, the operator, and the time. */
 export type Decision = MerchantScope & Actor & { at: Date };
 
-/** A decision about one `submission`, not about a later one that the operator has not read. */
-export type ReviewDecision = Decision & { submission: number };
+/**
+ * A decision of an operator. `submission`: the one that was read, so that a later one is not decided unread. The merchant
+ * reads `message`: why it was rejected, or what is missing. `tier`: the full one unless given.
+ */
+export type KycCommand =
+  | { type: 'review' }
+  | { type: 'approve'; submission: number; tier?: number | undefined }
+  | { type: 'reject' | 'request-info'; submission: number; message: string };
 
 /** The default tier of an approval. */
 export const APPROVED_TIER = 2;
 
-/** SUBMITTED → UNDER_REVIEW. Throws INVALID_STATE. */
-export async function startReview(tx: UnitOfWork, decision: Decision): Promise<ApplicationRow> {
-  return transition(tx, decision, { from: ['SUBMITTED'], to: 'UNDER_REVIEW', kind: 'review.started', detail: {} });
-}
-
 /**
- * SUBMITTED or UNDER_REVIEW → APPROVED, with a tier above 0; by default 2, the full one. Throws INVALID_STATE for the second
- * of two concurrent decisions, for an earlier submission, and in live for the operator behind the submission
- * (access/separation-of-duties.ts); VALIDATION_ERROR for an unknown tier.
+ * SUBMITTED → UNDER_REVIEW; SUBMITTED or UNDER_REVIEW → APPROVED, with a tier above 0, REJECTED or MORE_INFO_NEEDED, after
+ * which the merchant may apply again. Throws INVALID_STATE for the second of two concurrent decisions, for an earlier
+ * submission, and in live for the approval of the operator behind the submission (access/separation-of-duties.ts);
+ * VALIDATION_ERROR for an unknown tier.
  */
-export async function approveKyc(
-  tx: UnitOfWork,
-  decision: ReviewDecision & { tier?: number | undefined },
-): Promise<ApplicationRow> {
-  const tier = await ensureTier(tx, decision.tier ?? APPROVED_TIER);
-  const before = await readApplication(tx.trx, decision);
-  if (DECIDABLE.includes(before.status)) await ensureIndependent(tx, decision, before);
-  return transition(tx, decision, { from: DECIDABLE, to: 'APPROVED', kind: 'review.approved', detail: { tier }, tier });
-}
-
-/** SUBMITTED or UNDER_REVIEW → REJECTED. The merchant reads the reason and may apply again. Throws INVALID_STATE. */
-export async function rejectKyc(
-  tx: UnitOfWork,
-  decision: ReviewDecision & { reason: string },
-): Promise<ApplicationRow> {
-  const { reason } = decision;
-  const detail = { reason };
-  return transition(tx, decision, {
-    from: DECIDABLE,
-    to: 'REJECTED',
-    kind: 'review.rejected',
-    detail,
-    message: reason,
-  });
-}
-
-/** SUBMITTED or UNDER_REVIEW → MORE_INFO_NEEDED. The merchant reads `what`. Throws INVALID_STATE. */
-export async function requestMoreInfo(
-  tx: UnitOfWork,
-  decision: ReviewDecision & { what: string },
-): Promise<ApplicationRow> {
-  const { what } = decision;
-  const detail = { what };
-  const kind = 'review.more_info_needed';
-  return transition(tx, decision, { from: DECIDABLE, to: 'MORE_INFO_NEEDED', kind, detail, message: what });
+export async function decideKyc(tx: UnitOfWork, decision: Decision, command: KycCommand): Promise<ApplicationRow> {
+  switch (command.type) {
+    case 'review':
+      return transition(tx, decision, { from: ['SUBMITTED'], to: 'UNDER_REVIEW', kind: 'review.started', detail: {} });
+    case 'approve': {
+      const { submission } = command;
+      const tier = await ensureTier(tx, command.tier ?? APPROVED_TIER);
+      const before = await readApplication(tx.trx, decision);
+      if (DECIDABLE.includes(before.status)) await ensureIndependent(tx, decision, before);
+      const approved = { from: DECIDABLE, to: 'APPROVED', kind: 'review.approved', detail: { tier }, tier } as const;
+      return transition(tx, decision, { ...approved, submission });
+    }
+    case 'reject': {
+      const { submission, message } = command;
+      const rejected = { from: DECIDABLE, to: 'REJECTED', kind: 'review.rejected' } as const;
+      return transition(tx, decision, { ...rejected, submission, message, detail: { reason: message } });
+    }
+    case 'request-info': {
+      const { submission, message } = command;
+      const requested = { from: DECIDABLE, to: 'MORE_INFO_NEEDED', kind: 'review.more_info_needed' } as const;
+      return transition(tx, decision, { ...requested, submission, message, detail: { what: message } });
+    }
+  }
 }
 
 /**
@@ -93,21 +84,17 @@ export async function changeTier(
 export async function decideIfDue(tx: UnitOfWork, row: ApplicationRow, at: Date): Promise<ApplicationRow> {
   if (row.environment !== 'sandbox' || row.autoDecideAt === null || row.autoDecideAt > at) return row;
   const { submissions: submission, autoDecideAt } = row;
-  const decision = { ...scopeOf(row), submission, operatorId: SANDBOX_OPERATOR, at: autoDecideAt };
-  switch (sandboxDecision(row.details.tin)) {
-    case 'approve':
-      return approveKyc(tx, decision);
-    case 'reject':
-      return rejectKyc(tx, { ...decision, reason: 'The sandbox rejects a TIN that ends in 13.' });
-    case 'request_info':
-      return requestMoreInfo(tx, {
-        ...decision,
-        what: 'The sandbox requests more information for a TIN that ends in 15.',
-      });
-    case 'wait':
-      return row;
-  }
+  const decision = { ...scopeOf(row), operatorId: SANDBOX_OPERATOR, at: autoDecideAt };
+  const type = sandboxDecision(row.details.tin);
+  if (type === 'wait') return row;
+  const command = type === 'approve' ? { type } : { type, message: SANDBOX_MESSAGES[type] };
+  return decideKyc(tx, decision, { ...command, submission });
 }
+
+const SANDBOX_MESSAGES = {
+  reject: 'The sandbox rejects a TIN that ends in 13.',
+  'request-info': 'The sandbox requests more information for a TIN that ends in 15.',
+};
 
 /** Decides at most `most` due sandbox applications; skips those locked by another process. */
 export async function decideDueInSandbox(runInTransaction: RunInTransaction, at: Date, most: number): Promise<number> {
@@ -142,8 +129,7 @@ async function ensureIndependent(
 
 async function ensureTier(tx: UnitOfWork, tier: number): Promise<number> {
   if (tier > 0 && (await findTier(tx.trx, tier))) return tier;
-  const issue = `must be the number of a tier above 0, got ${tier}`;
-  throw invalid('tier', issue);
+  throw invalid('tier', `must be the number of a tier above 0, got ${tier}`);
 }
 
 type Transition = {
@@ -154,51 +140,34 @@ type Transition = {
   message?: string;
   /** Only of APPROVED; all others are in tier 0. */
   tier?: number;
+  /** Any, unless given. */
+  submission?: number;
 };
 
 /** One conditional UPDATE, with its timeline entry. */
-async function transition(
-  tx: UnitOfWork,
-  decision: Decision | ReviewDecision,
-  { from, to, ...step }: Transition,
-): Promise<ApplicationRow> {
+async function transition(tx: UnitOfWork, decision: Decision, step: Transition): Promise<ApplicationRow> {
   const { operatorId, at } = decision;
-  const submission = 'submission' in decision ? decision.submission : null;
-  const [row] = await rows<ApplicationRow>(
-    tx.trx,
-    `UPDATE kyc_application SET status = :to, tier = :tier, review_message = :message, auto_decide_at = NULL, updated_at = :at,
-       decided_by = CASE WHEN :decides THEN CAST(:operatorId AS text) ELSE decided_by END,
-       decided_at = CASE WHEN :decides THEN CAST(:at AS timestamptz) ELSE decided_at END
-     WHERE merchant_id = :merchantId AND environment = :environment AND status = ANY (:from)
-       AND submissions = coalesce(CAST(:submission AS integer), submissions)
-     RETURNING *`,
-    {
-      ...scopeOf(decision),
-      from: [...from],
-      submission,
-      to,
-      tier: step.tier ?? 0,
-      message: step.message ?? null,
-      decides: to !== 'UNDER_REVIEW',
-      operatorId,
-      at,
-    },
-  );
-  if (!row) throw await stateError(tx, { ...decision, from, submission });
-  await recordTimeline<TimelineKind>(tx.trx, applicationId(decision), {
-    at,
-    actor: operatorId,
-    kind: step.kind,
-    detail: step.detail,
-  });
+  const { from, to, submission, kind, detail } = step;
+  const change = {
+    status: to,
+    tier: step.tier ?? 0,
+    reviewMessage: step.message ?? null,
+    autoDecideAt: null,
+    updatedAt: at,
+    ...(to !== 'UNDER_REVIEW' && { decidedBy: operatorId, decidedAt: at }),
+  };
+  const [row] = await applicationOf(tx, decision)
+    .whereIn('status', from)
+    .where(submission === undefined ? {} : { submissions: submission })
+    .update(change)
+    .returning('*');
+  if (!row) throw stateError(await readApplication(tx.trx, decision), step);
+  await recordTimeline<TimelineKind>(tx.trx, applicationId(decision), { at, actor: operatorId, kind, detail });
   return row;
 }
 
-type FailedTransition = MerchantScope & { from: readonly KycStatus[]; submission: number | null };
-
-async function stateError(tx: UnitOfWork, { from, submission, ...scope }: FailedTransition): Promise<AppError> {
-  const { status, submissions } = await readApplication(tx.trx, scope);
-  if (submission !== null && submission !== submissions && from.includes(status)) {
+function stateError({ status, submissions }: ApplicationRow, { from, submission }: Transition): AppError {
+  if (submission !== undefined && submission !== submissions && from.includes(status)) {
     const newer = `you decide about submission ${submission}, and submission ${submissions} waits`;
     return new AppError(
       'INVALID_STATE',

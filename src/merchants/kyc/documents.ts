@@ -76,15 +76,10 @@ async function insertDocument(
   about: Omit<DocumentRow, 'uploadedBy' | 'uploadedAt' | keyof MerchantScope>,
 ): Promise<DocumentRow> {
   const { at, keyId } = step;
-  const [row] = await rows<DocumentRow>(
-    tx.trx,
-    `INSERT INTO kyc_document (id, merchant_id, environment, submission, kind, file_name, content_type, bytes, sha256,
-       storage_key, uploaded_by, uploaded_at)
-     VALUES (:id, :merchantId, :environment, :submission, :kind, :fileName, :contentType, :bytes, :sha256,
-       :storageKey, :keyId, :at)
-     RETURNING *`,
-    { ...about, ...scopeOf(step), keyId, at },
-  );
+  const [row] = await tx
+    .trx<DocumentRow>('kycDocument')
+    .insert({ ...about, ...scopeOf(step), uploadedBy: keyId, uploadedAt: at })
+    .returning('*');
   if (!row) throw new Error('the document was not inserted');
   const detail = { documentId: row.id, kind: row.kind };
   await recordTimeline<TimelineKind>(tx.trx, applicationId(step), {
@@ -104,12 +99,9 @@ export async function readDocument(
   { db, store }: { db: Database; store: DocumentStore },
   wanted: MerchantScope & { documentId: string },
 ): Promise<{ row: DocumentRow; bytes: Buffer }> {
-  const [row] = await rows<DocumentRow>(
-    db,
-    `SELECT * FROM kyc_document
-     WHERE id = :documentId AND merchant_id = :merchantId AND environment = :environment`,
-    { ...scopeOf(wanted), documentId: wanted.documentId },
-  );
+  const row = await db<DocumentRow>('kycDocument')
+    .where({ ...scopeOf(wanted), id: wanted.documentId })
+    .first();
   if (!row) throw notFound('document');
   const bytes = await store.read(row);
   if (createHash('sha256').update(bytes).digest('hex') === row.sha256) return { row, bytes };

@@ -9,9 +9,9 @@ import type { Route } from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Database } from '../../lib/db.ts';
 import { scopeOf, type Environment } from '../../lib/scope.ts';
-import type { RunInTransaction, UnitOfWork } from '../../outbox/record.ts';
+import type { RunInTransaction } from '../../outbox/record.ts';
 import { readMerchant } from '../operations.ts';
-import { approveKyc, changeTier, readKyc, rejectKyc, requestMoreInfo, startReview, type Decision } from './decide.ts';
+import { changeTier, decideKyc, readKyc, type KycCommand } from './decide.ts';
 import { readDocument } from './documents.ts';
 import { FILE_TYPES } from './file-type.ts';
 import { presentApplication, presentForOperators } from './present.ts';
@@ -66,16 +66,16 @@ function documentRoute({ db, store }: Deps): Route {
 
 type DecisionBody = { environment: Environment };
 type DecisionRoute<Body extends z.ZodType<DecisionBody>> = {
-  type: 'review' | 'approve' | 'reject' | 'request-info';
+  type: KycCommand['type'];
   operationId: string;
   summary: string;
   body: Body;
-  run: (tx: UnitOfWork, decision: Decision, body: z.output<Body>) => Promise<ApplicationRow>;
+  command: (body: z.output<Body>) => KycCommand;
 };
 
 function decisionRoute<Body extends z.ZodType<DecisionBody>>(
   { clock }: Deps,
-  { type, run, ...declared }: DecisionRoute<Body>,
+  { type, command, ...declared }: DecisionRoute<Body>,
 ): Route {
   return operatorRoute({
     ...declared,
@@ -90,7 +90,7 @@ function decisionRoute<Body extends z.ZodType<DecisionBody>>(
       const scope = { merchantId, environment: body.environment };
       await readMerchant(tx.trx, merchantId);
       const before = await lockApplication(tx.trx, scope);
-      const row = await run(tx, { ...scope, ...context }, body);
+      const row = await decideKyc(tx, { ...scope, ...context }, command(body));
       const data = presentApplication(row);
       return { message: `Verification is ${row.status}`, data, audit: kycAudit(before, row) };
     },
@@ -104,28 +104,28 @@ function decisionRoutes(deps: Deps): Route[] {
       operationId: 'opsReviewKyc',
       summary: 'Start the review of an application; the merchant sees that it is under review',
       body: schema.KycReview,
-      run: (tx, decision) => startReview(tx, decision),
+      command: () => ({ type: 'review' }),
     }),
     decisionRoute(deps, {
       type: 'approve',
       operationId: 'opsApproveKyc',
       summary: 'Verify the merchant: live keys work once a sandbox payment has succeeded',
       body: schema.KycApproval,
-      run: (tx, decision, { submission, tier }) => approveKyc(tx, { ...decision, submission, tier }),
+      command: ({ submission, tier }) => ({ type: 'approve', submission, tier }),
     }),
     decisionRoute(deps, {
       type: 'reject',
       operationId: 'opsRejectKyc',
       summary: 'Reject an application; the merchant sees the reason and may apply again',
       body: schema.KycRejection,
-      run: (tx, decision, { submission, reason }) => rejectKyc(tx, { ...decision, submission, reason }),
+      command: ({ submission, reason: message }) => ({ type: 'reject', submission, message }),
     }),
     decisionRoute(deps, {
       type: 'request-info',
       operationId: 'opsRequestKycInfo',
       summary: 'Request more information from the merchant, who sees the reason',
       body: schema.KycRejection,
-      run: (tx, decision, { submission, reason: what }) => requestMoreInfo(tx, { ...decision, submission, what }),
+      command: ({ submission, reason: message }) => ({ type: 'request-info', submission, message }),
     }),
   ];
 }

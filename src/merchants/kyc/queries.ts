@@ -2,6 +2,8 @@ import { rows, type Queryable } from '../../lib/db.ts';
 import type { Santim } from '../../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import { readTimelineWithActors, type EntryWithActor } from '../../lib/timeline.ts';
+import type { UnitOfWork } from '../../outbox/record.ts';
+import type { WorkItemSource } from '../../outbox/work-items.ts';
 import type { KycStatus } from '../operations.ts';
 import type { FileType } from './file-type.ts';
 import type { ApplicationDetails, DocumentKind } from './schema.ts';
@@ -47,11 +49,7 @@ export type TierRow = {
 
 /** The application of a merchant; NOT_STARTED without a row. */
 export async function readApplication(db: Queryable, scope: MerchantScope): Promise<ApplicationRow> {
-  const [row] = await rows<ApplicationRow>(
-    db,
-    'SELECT * FROM kyc_application WHERE merchant_id = :merchantId AND environment = :environment',
-    scopeOf(scope),
-  );
+  const row = await db<ApplicationRow>('kycApplication').where(scopeOf(scope)).first();
   return row ?? { ...scopeOf(scope), ...NOT_STARTED };
 }
 
@@ -81,20 +79,18 @@ export async function lockApplication(trx: Queryable, scope: MerchantScope): Pro
   return row;
 }
 
+/** The row of a merchant's application, to update it. */
+export const applicationOf = ({ trx }: UnitOfWork, scope: MerchantScope) =>
+  trx<ApplicationRow & { updatedAt: Date }>('kycApplication').where(scopeOf(scope));
+
 /** The documents of an application, ordered by submission. */
 export async function listDocuments(db: Queryable, scope: MerchantScope): Promise<DocumentRow[]> {
-  return rows<DocumentRow>(
-    db,
-    `SELECT * FROM kyc_document WHERE merchant_id = :merchantId AND environment = :environment
-     ORDER BY submission, uploaded_at, id`,
-    scopeOf(scope),
-  );
+  return db<DocumentRow>('kycDocument').where(scopeOf(scope)).orderBy(['submission', 'uploadedAt', 'id']);
 }
 
 /** One tier, or undefined. */
 export async function findTier(db: Queryable, tier: number): Promise<TierRow | undefined> {
-  const sql = 'SELECT tier, name, channels, payment_max_santim, payout_daily_santim FROM kyc_tier WHERE tier = :tier';
-  return (await rows<TierRow>(db, sql, { tier }))[0];
+  return db<TierRow>('kycTier').where({ tier }).first();
 }
 
 /** The resource of its timeline. */
@@ -136,3 +132,13 @@ async function readLive(db: Queryable, merchantId: string): Promise<Kyc['live']>
   );
   return live ?? { isApproved: false, hasSandboxPayment: false };
 }
+
+/** KYC applications for an operator to decide, without those that the sandbox decides itself. */
+export const KYC_REVIEW_ITEMS: WorkItemSource = {
+  kinds: ['KYC'],
+  sql: `SELECT 'KYC' AS kind, k.merchant_id AS id, k.merchant_id, k.environment, NULL::bigint AS amount_santim,
+               coalesce(k.submitted_at, k.updated_at) AS since,
+               'KYC application to decide (submission ' || k.submissions || ')' AS what,
+               jsonb_build_object('status', k.status, 'submission', k.submissions) AS detail, NULL AS workflow_id
+        FROM kyc_application k WHERE k.status IN ('SUBMITTED', 'UNDER_REVIEW') AND k.auto_decide_at IS NULL`,
+};

@@ -1,4 +1,5 @@
 import { readRoute, writeRoute, type KeyCaller, type Route } from '../../http/route.ts';
+import { UploadedFile } from '../../http/upload.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Database } from '../../lib/db.ts';
 import { scopeOf } from '../../lib/scope.ts';
@@ -86,7 +87,7 @@ function documentRoute({ clock, store }: KycRouteDeps): Route {
     description: `A PDF, PNG or JPEG of at most ${DOCUMENT_BYTES_MAX} bytes, at most ${DOCUMENTS_MAX.each} for one submission. The same file and kind again returns the stored document with 200.`,
     auth: AUTH,
     query: schema.UploadQuery,
-    body: schema.Upload,
+    body: UploadedFile,
     upload: { types: FILE_TYPES, bytesMax: DOCUMENT_BYTES_MAX },
     responses: { 200: schema.KycDocument, 201: schema.KycDocument },
     errors: ['INVALID_STATE'],

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
 import { environment, id, reason } from '../../access/operator-schema.ts';
-import { UploadedFile } from '../../http/upload.ts';
 import { birrAmount, emailText, instant, isWebAddress, limitedText, patternText, plainText } from '../../lib/fields.ts';
 import { normalisePhone } from '../../lib/phone.ts';
 import type { TimelineKinds } from '../../lib/timeline.ts';
+import { KYC_STATUSES } from '../operations.ts';
 import { FILE_TYPES } from './file-type.ts';
 
 const BUSINESS_TYPES = [
@@ -85,7 +85,6 @@ export const UploadQuery = z.strictObject({
   kind: z.enum(DOCUMENT_KINDS),
   fileName: line(FILE_NAME_CHARACTERS_MAX).optional().meta({ description: 'Your name of the file, for display only' }),
 });
-export const Upload = UploadedFile;
 
 export const KycDocument = z
   .object({
@@ -136,7 +135,7 @@ const Tier = z
 export const Kyc = z
   .object({
     environment: z.enum(['sandbox', 'live']),
-    status: z.enum(['NOT_STARTED', 'SUBMITTED', 'UNDER_REVIEW', 'APPROVED', 'REJECTED', 'MORE_INFO_NEEDED']),
+    status: z.enum(KYC_STATUSES),
     message: z.string().nullable().meta({ description: 'Why it was rejected, or what else is needed' }),
     application: PresentedApplication,
     missing: z.array(z.string()).meta({ description: 'What is missing for a submission' }),

@@ -16,17 +16,16 @@ export const EDITABLE: readonly KycStatus[] = ['NOT_STARTED', 'MORE_INFO_NEEDED'
 /** An operator may decide it. */
 export const DECIDABLE: readonly KycStatus[] = ['SUBMITTED', 'UNDER_REVIEW'];
 
-/** The sandbox's own decisions by the last two digits of the TIN; all others are approved. */
-export const SANDBOX_DECISIONS = {
-  13: 'reject',
-  14: 'wait',
-  15: 'request_info',
-} as const;
-
-export type SandboxDecision = 'approve' | 'reject' | 'wait' | 'request_info';
-
-/** The sandbox's decision about an application; `wait` leaves it to an operator. */
-export function sandboxDecision(tin: string | undefined): SandboxDecision {
-  const ending = Number((tin ?? '').slice(-2));
-  return Object.hasOwn(SANDBOX_DECISIONS, ending) ? SANDBOX_DECISIONS[ending as 13] : 'approve';
+/** The sandbox's decision by the last two digits of the TIN; `wait` leaves it to an operator. */
+export function sandboxDecision(tin: string | undefined): 'approve' | 'reject' | 'wait' | 'request-info' {
+  switch ((tin ?? '').slice(-2)) {
+    case '13':
+      return 'reject';
+    case '14':
+      return 'wait';
+    case '15':
+      return 'request-info';
+    default:
+      return 'approve';
+  }
 }

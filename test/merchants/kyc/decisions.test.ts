@@ -1,13 +1,5 @@
 import { rows } from '../../../src/lib/db.ts';
-import {
-  approveKyc,
-  changeTier,
-  decideDueInSandbox,
-  rejectKyc,
-  requestMoreInfo,
-  startReview,
-  type ReviewDecision,
-} from '../../../src/merchants/kyc/decide.ts';
+import { changeTier, decideDueInSandbox, decideKyc, type Decision } from '../../../src/merchants/kyc/decide.ts';
 import type { ApplicationRow } from '../../../src/merchants/kyc/queries.ts';
 import { findMerchant, type KycStatus } from '../../../src/merchants/operations.ts';
 import type { UnitOfWork } from '../../../src/outbox/record.ts';
@@ -23,18 +15,19 @@ beforeEach(async () => {
 });
 afterAll(() => world.close());
 
-type Decide = (tx: UnitOfWork, decision: ReviewDecision) => Promise<ApplicationRow>;
+type Decide = (tx: UnitOfWork, decision: Decision, submission: number) => Promise<ApplicationRow>;
 const DECISIONS: Record<string, Decide> = {
-  startReview,
-  approve: approveKyc,
-  reject: (tx, decision) => rejectKyc(tx, { ...decision, reason: 'The licence has expired' }),
-  requestMoreInfo: (tx, decision) => requestMoreInfo(tx, { ...decision, what: 'Both sides of the ID' }),
+  startReview: (tx, decision) => decideKyc(tx, decision, { type: 'review' }),
+  approve: (tx, decision, submission) => decideKyc(tx, decision, { type: 'approve', submission }),
+  reject: (tx, decision, submission) =>
+    decideKyc(tx, decision, { type: 'reject', submission, message: 'The licence has expired' }),
+  requestMoreInfo: (tx, decision, submission) =>
+    decideKyc(tx, decision, { type: 'request-info', submission, message: 'Both sides of the ID' }),
   changeTier: (tx, decision) => changeTier(tx, { ...decision, tier: 1, reason: 'Smaller than it said' }),
 };
 const decide = (name: keyof typeof DECISIONS, operatorId = 'opr_1', submission = 1) =>
   world.runInTransaction(async (tx) => {
-    const decision = { ...applicant.scope('live'), submission, operatorId, at: world.now() };
-    return DECISIONS[name]?.(tx, decision);
+    return DECISIONS[name]?.(tx, { ...applicant.scope('live'), operatorId, at: world.now() }, submission);
   });
 const kyc = async (environment: 'live' | 'sandbox' = 'live') => (await applicant.read(environment)).body.data;
 const copiedStatus = async () => (await findMerchant(world.db, applicant.merchantId))?.kycStatus;
@@ -168,7 +161,11 @@ test('an approval with an unknown tier or tier 0 is rejected', async () => {
   await applicant.apply('live');
   for (const tier of [0, -1, 3]) {
     const approval = world.runInTransaction((tx) =>
-      approveKyc(tx, { ...applicant.scope('live'), submission: 1, operatorId: 'opr_1', at: world.now(), tier }),
+      decideKyc(
+        tx,
+        { ...applicant.scope('live'), operatorId: 'opr_1', at: world.now() },
+        { type: 'approve', submission: 1, tier },
+      ),
     );
     await expect(approval).rejects.toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'tier' }] });
   }

@@ -3,7 +3,8 @@ import { readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 
-import { rejectKyc, requestMoreInfo } from '../../../src/merchants/kyc/decide.ts';
+import { seal } from '../../../src/lib/crypto.ts';
+import { decideKyc } from '../../../src/merchants/kyc/decide.ts';
 import {
   DOCUMENT_BYTES_MAX,
   readDocument,
@@ -194,7 +195,9 @@ test('an upload repeated with its Idempotency-Key gets the same response, and an
 test('after MORE_INFO_NEEDED or REJECTED ten more documents may be added, and earlier ones remain', async () => {
   await applicant.apply('live');
   const decision = { ...applicant.scope('live'), operatorId: 'opr_1', at: world.now() };
-  await world.runInTransaction((tx) => requestMoreInfo(tx, { ...decision, submission: 1, what: 'A newer licence' }));
+  await world.runInTransaction((tx) =>
+    decideKyc(tx, decision, { type: 'request-info', submission: 1, message: 'A newer licence' }),
+  );
   for (let count = 0; count < 10; count += 1) await applicant.upload('OTHER', { bytes: pdf() });
   expect((await applicant.upload('OTHER', { bytes: pdf() })).status).toBe(409);
   expect((await documents()).map(({ submission }: { submission: number }) => submission)).toEqual([
@@ -205,7 +208,7 @@ test('after MORE_INFO_NEEDED or REJECTED ten more documents may be added, and ea
   ]);
   await applicant.submit();
   await world.runInTransaction((tx) =>
-    rejectKyc(tx, { ...decision, submission: 2, reason: 'The licence is not yours' }),
+    decideKyc(tx, decision, { type: 'reject', submission: 2, message: 'The licence is not yours' }),
   );
   expect((await applicant.upload('TRADE_LICENCE', { bytes: pdf() })).body.data.submission).toBe(3);
 });
@@ -244,7 +247,8 @@ test("another merchant's document, or one of the other environment, is not found
 test('a document whose file was altered on the disk is not returned', async () => {
   const { documentId } = (await applicant.upload('OTHER', { bytes: pdf() })).body.data;
   const { row } = await read(documentId);
-  await writeFile(join(world.folder, row.storageKey), '%PDF-another');
+  const path = join(world.folder, row.storageKey);
+  await writeFile(path, seal(KEY_RING, documentId, Buffer.from('%PDF-another')));
   await expect(read(documentId)).rejects.toThrow('is not the one that was uploaded');
 });
 
@@ -266,13 +270,11 @@ test('an encrypted file cannot be read for another document or with a changed bi
   expect((await read(first)).bytes).toEqual(one);
 });
 
-test('an unencrypted file is read, and encrypted when keys are rotated', async () => {
+test('a file is encrypted with the current key when keys are rotated', async () => {
   const bytes = pdf();
   const { documentId } = (await applicant.upload('OTHER', { bytes })).body.data;
   const { row } = await read(documentId);
   const path = join(world.folder, row.storageKey);
-  await writeFile(path, bytes);
-  expect((await read(documentId)).bytes).toEqual(bytes);
   const rotated = { currentId: 'next', keys: new Map([['next', randomBytes(32)], ...KEY_RING.keys]) };
   const store = createDocumentStore(world.folder, rotated);
   const before = (await files()).length;

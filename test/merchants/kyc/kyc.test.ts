@@ -1,4 +1,4 @@
-import { approveKyc } from '../../../src/merchants/kyc/decide.ts';
+import { decideKyc } from '../../../src/merchants/kyc/decide.ts';
 import { APPLICATION, pdf, startKycWorld, type Applicant, type KycWorld } from './world.ts';
 
 let world: KycWorld;
@@ -13,7 +13,11 @@ afterAll(() => world.close());
 
 const approve = (tier?: number) =>
   world.runInTransaction((tx) =>
-    approveKyc(tx, { ...applicant.scope('live'), submission: 1, operatorId: 'opr_1', at: world.now(), tier }),
+    decideKyc(
+      tx,
+      { ...applicant.scope('live'), operatorId: 'opr_1', at: world.now() },
+      { type: 'approve', submission: 1, tier },
+    ),
   );
 const channels = async () => {
   world.wait(4_000);
