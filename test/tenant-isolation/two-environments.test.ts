@@ -47,7 +47,7 @@ async function goLive() {
     await service.send('POST', `/api/checkout/kyc/documents?kind=${kind}`, { key: merchant.key, body: file });
   }
   await service.send('POST', '/api/checkout/kyc/submit', { key: merchant.key, body: {} });
-  const decision = { merchantId, environment: 'live', submission: 1, operatorId: 'opr_1', at: new Date() } as const;
+  const decision = { merchantId, environment: 'live', operatorId: 'opr_1', at: new Date() } as const;
   await service.world.runInTransaction((tx) => decideKyc(tx, decision, { type: 'approve', submission: 1 }));
   await until('the rehearsal to be decided', () =>
     service.world.db('kycApplication').where({ merchantId, environment: 'sandbox', status: 'APPROVED' }).first(),
