@@ -105,7 +105,7 @@ test('a command that moves money asks, and without a terminal needs --yes', asyn
   const no = await runCli(desk, release, { answer: 'n' });
   expect([no.exitCode, no.questions]).toEqual([
     1,
-    [`Confirm "payments release ${transactionId}" (sandbox, 100.50 ETB)? [y/N] `],
+    [`Confirm "payments release ${transactionId}" (sandbox, 80.00 ETB)? [y/N] `],
   ]);
   expect(await desk.audited(transactionId)).toEqual([]);
   expect((await runCli(desk, release, { answer: 'y' })).exitCode).toBe(0);

@@ -19,6 +19,7 @@ const MAY: Record<string, OperatorRole[]> = {
   opsListAudit: EVERYBODY,
   opsListDifferences: EVERYBODY,
   opsListBankMoney: EVERYBODY,
+  opsGetBankMoney: EVERYBODY,
   opsListReconciledDays: EVERYBODY,
   opsListMerchants: EVERYBODY,
   opsGetMerchant: EVERYBODY,

@@ -62,9 +62,10 @@ describe('fees', () => {
   });
 
   test('the same rule for payments and for payouts is stored for each', async () => {
-    const { body } = await changeFees([FEE, { ...FEE, direction: 'PAY_OUT' }]);
+    await confirmFees([FEE, { ...FEE, direction: 'PAY_OUT' }]);
+    const { current } = await currentFees();
     for (const direction of ['PAY_IN', 'PAY_OUT']) {
-      expect(of(body.data.current, direction)).toMatchObject({ own: true, basisPoints: 100, version: 1 });
+      expect(of(current, direction)).toMatchObject({ own: true, basisPoints: 100, version: 1 });
     }
   });
 

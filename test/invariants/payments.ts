@@ -95,7 +95,7 @@ export async function eventsOfEnds({ db }: Evidence): Promise<string[]> {
   const found = await rows<{ violation: string }>(
     db,
     `WITH transitions AS (
-       SELECT transaction_id AS id, CASE kind WHEN 'payment.succeeded' THEN 'SUCCESS' WHEN 'session.cancelled' THEN 'CANCELLED'
+       SELECT resource_id AS id, CASE kind WHEN 'payment.succeeded' THEN 'SUCCESS' WHEN 'session.cancelled' THEN 'CANCELLED'
                 WHEN 'session.expired' THEN 'EXPIRED' WHEN 'attempt.declined' THEN 'FAILED'
                 WHEN 'payment.returned' THEN 'FAILED' END AS became
        FROM timeline

@@ -179,6 +179,7 @@ describe('the review of a withdrawal', () => {
     const id = (await world.request()).body.data.withdrawalRequestId;
     await rows(world.db, `UPDATE withdrawal SET requested_by = 'opr_1', environment = 'live' WHERE id = :id`, { id });
     await expect(approve(id, 'opr_1')).rejects.toMatchObject({ code: 'INVALID_STATE' });
+    await rows(world.db, `UPDATE withdrawal SET environment = 'sandbox' WHERE id = :id`, { id });
   });
 
   test('an approved withdrawal can be rejected until it is sent', async () => {
