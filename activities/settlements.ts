@@ -6,7 +6,7 @@ import type { SettlementStatus } from '../src/settlements/states.ts';
 import { elapsedMs } from './business-time.ts';
 import { asNonRetryable } from './non-retryable.ts';
 
-export type { SettlementInput } from '../src/settlements/workflow-input.ts';
+export type { SettlementInput } from '../src/settlements/workflow.ts';
 
 /** The status of a settlement and the instants of its business days: all that histories retain of it. */
 export type SettlementReport = {

@@ -8,7 +8,7 @@ import type { DeliveryNow, Recorder } from '../src/webhooks/delivery/record-atte
 import type { DeliveryStatus } from '../src/webhooks/delivery/states.ts';
 import { elapsedMs } from './business-time.ts';
 
-export type { DeliveryInput } from '../src/webhooks/delivery/workflow-input.ts';
+export type { DeliveryInput } from '../src/webhooks/delivery/workflow.ts';
 
 /** The outcome of a retry or a resend, and the delivery's state after it. `unsent`: the delivery is final, or not due. */
 export type AttemptReport = {

@@ -13,7 +13,7 @@ import type { ReconciliationActivities } from '../activities/reconciliation.ts';
 import type { RunResult } from '../src/reconciliation/compare.ts';
 import type { Import } from '../src/reconciliation/import.ts';
 import { RUN_TIMEOUT_MS, pauseAfter } from '../src/reconciliation/states.ts';
-import type { ReconciliationInput } from '../src/reconciliation/workflow-input.ts';
+import type { ReconciliationInput } from '../src/reconciliation/workflow.ts';
 import { publish, publishStatus, waitFor } from './visibility.ts';
 
 /** After this many consecutive failures the import starts at its first page: the provider may have dropped the cursor. */

@@ -15,14 +15,14 @@ import type { RunInTransaction } from '../outbox/record.ts';
 import type { WorkflowRecovery } from '../outbox/recover-workflows.ts';
 import type { Relay } from '../outbox/relay.ts';
 import { expireDueSessions } from '../payments/close-session.ts';
-import { recheckProven } from '../payments/recheck-callbacks.ts';
+import { recheckAfterCallbacks } from '../payments/recheck-callbacks.ts';
 import type { CheckAttempt } from '../payments/sync.ts';
 import { expireReports, removeAbandoned } from '../reports/expire.ts';
 import { createReportFiles } from '../reports/files.ts';
 import type { Dispatcher } from '../webhooks/delivery/dispatcher.ts';
 import { countSkippedWorkflows } from '../webhooks/delivery/metrics.ts';
 import { runResendJobs } from '../webhooks/delivery/resend-jobs.ts';
-import { recheckProvenPayouts, type CheckPayout } from '../withdrawals/sync.ts';
+import { recheckPayoutsAfterCallbacks, type CheckPayout } from '../withdrawals/sync.ts';
 import { ledgerChecks } from './ledger-invariants.ts';
 
 const EXPIRE_BATCH = 500;
@@ -67,9 +67,11 @@ export function timedJobs(config: Config, deps: TimedDeps): PeriodicJob[] {
   const resends = { db, runInTransaction, clock };
   return [
     job('expire sessions', 1_000, () => expireDueSessions(runInTransaction, clock(), EXPIRE_BATCH)),
-    job('recheck payments with callbacks', 30_000, () => recheckProven({ db, clock, checkAttempt }, RECHECK_BATCH)),
+    job('recheck payments with callbacks', 30_000, () =>
+      recheckAfterCallbacks({ db, clock, checkAttempt }, RECHECK_BATCH),
+    ),
     job('recheck payouts with callbacks', 30_000, () =>
-      recheckProvenPayouts({ db, clock, checkPayout }, RECHECK_BATCH),
+      recheckPayoutsAfterCallbacks({ db, clock, checkPayout }, RECHECK_BATCH),
     ),
     job('decide sandbox verifications', 1_000, () => decideDueInSandbox(runInTransaction, clock(), KYC_BATCH)),
     job('remove files of failed uploads', HOUR_MS, () => removeOrphans({ db, store })),

@@ -26,7 +26,7 @@ import { createGenerateReport, giveUpReport } from '../reports/generate.ts';
 import { measureReports } from '../reports/monitoring.ts';
 import { findRecoverableReports } from '../reports/workflow.ts';
 import { measureSettlements } from '../settlements/monitoring.ts';
-import { findRecoverableSettlements } from '../settlements/workflow-input.ts';
+import { findRecoverableSettlements } from '../settlements/workflow.ts';
 import { temporalOptions } from '../temporal/client.ts';
 import { temporalConnection } from '../temporal/connection.ts';
 import { startTemporalWorkers } from '../temporal/workers.ts';

@@ -2,7 +2,7 @@ import { parse as parseQuery } from 'node:querystring';
 
 import { z } from 'zod';
 
-import { mayBeRepeated, presentValue } from '../lib/echo.ts';
+import { isPublicSchema, presentValue } from '../lib/echo.ts';
 import { AppError, ERROR_STATUS, invalid, type ErrorCode, type FieldIssue } from '../lib/errors.ts';
 import { isStorable } from './body.ts';
 import { ensureSafeForInput, schemaAt } from './input-schema.ts';
@@ -91,7 +91,7 @@ function fieldIssue(issue: z.core.$ZodIssue, part: Part, schema: z.ZodType): Fou
   let value = part.value;
   for (const key of issue.path) value = isRecord(value) ? value[String(key)] : undefined;
   const named = issue.message.includes('got ') || value === undefined || issue.path.length === 0;
-  const isPublic = mayBeRepeated(schemaAt(schema, issue.path));
+  const isPublic = isPublicSchema(schemaAt(schema, issue.path));
   return {
     field: field.slice(0, FIELD_CHARACTERS_MAX),
     issue: named ? issue.message : `${issue.message}, got ${presentValue(value, { isPublic })}`,

@@ -137,7 +137,7 @@ export function releasePosting(out: Payout): Posting {
 /** Paid after it had failed: debits the released money again. Rejected by the ledger when the balance is insufficient. */
 export function latePayoutPosting(out: Payout): Posting {
   const entries = [entry('AVAILABLE', -retained(out)), ...charges(out, 1n)];
-  return payoutJournal(out, { key: `after-all:${out.id}`, step: 'PAID', entries });
+  return payoutJournal(out, { key: `late-payout:${out.id}`, step: 'PAID', entries });
 }
 
 /** Reversed by the provider or the bank: credits the paid money and the fee. */

@@ -76,7 +76,7 @@ export const LEDGER_CHECKS: readonly LedgerInvariant[] = [
     sql: `SELECT min(id) AS journal, resource_type || ' ' || resource_id || ' has ended twice' AS about
           FROM ledger_journal
           -- A late payout takes from the balance what was released to it.
-          WHERE (kind LIKE '%\\_PAID' OR kind LIKE '%\\_RELEASED') AND posting_key NOT LIKE 'after-all:%'
+          WHERE (kind LIKE '%\\_PAID' OR kind LIKE '%\\_RELEASED') AND posting_key NOT LIKE 'late-payout:%'
           GROUP BY resource_type, resource_id HAVING count(*) > 1`,
   },
 ];

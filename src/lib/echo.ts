@@ -15,12 +15,12 @@ export function publicText<Schema extends z.ZodType>(schema: Schema): Schema {
 }
 
 /** Whether errors may repeat the wrong value of a field: of public texts, enums, literals, numbers and booleans. */
-export function mayBeRepeated(schema: z.core.$ZodType): boolean {
+export function isPublicSchema(schema: z.core.$ZodType): boolean {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable) {
-    return mayBeRepeated(schema.unwrap());
+    return isPublicSchema(schema.unwrap());
   }
   if (publicTexts.get(schema)?.isPublic) return true;
-  if (schema instanceof z.ZodPipe) return mayBeRepeated(schema.in);
+  if (schema instanceof z.ZodPipe) return isPublicSchema(schema.in);
   return [z.ZodEnum, z.ZodLiteral, z.ZodNumber, z.ZodBoolean].some((kind) => schema instanceof kind);
 }
 

@@ -22,7 +22,7 @@ export async function readNewest<Row>(
   );
 }
 
-/** One page of a list, and how many rows there are in all. Two statements, at the same time. */
+/** One page of a list and its total, by two concurrent statements. */
 export async function paginateNewest<Row extends { id: string }>(db: Queryable, listed: Listed, page: Page) {
   const { table, where, values } = listed;
   const [[count], found] = await Promise.all([

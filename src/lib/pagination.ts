@@ -15,12 +15,12 @@ const RANGE_DAYS_APART_MAX = 93;
 const RANGE_DAYS_DEFAULT = 30;
 
 /**
- * Where a row stands in its list: in the order `createdAt` descending, then id, `at` is PostgreSQL's text of the time
- * (microseconds, UTC); in the order of a sequence it is the number.
+ * The position of a row in its list. In lists ordered by `createdAt` descending and id, `at` is PostgreSQL's text of the
+ * time (microseconds, UTC); in lists ordered by a sequence it is the number.
  */
 export type Position = { at: string; id: string };
 
-/** The part of a list that was asked for: a page by its number, or what comes after a position. */
+/** The requested part of a list: a page by its number, or the rows after a position. */
 export type Page = { page: number; limit: number; after: Position | null };
 
 /** Instants `from` (included) to `until` (excluded) of whole days in Addis Ababa, and the days as the caller writes them. */
@@ -41,15 +41,17 @@ function wholeNumberText(max: number) {
 
 function cursorText(isPosition: (at: string) => boolean) {
   return z
-    .string({ error: mustBe('a nextCursor of an earlier answer') })
+    .string({ error: mustBe('the nextCursor of an earlier response') })
     .max(CURSOR_CHARACTERS_MAX, { abort: true })
     .transform((text, context) => {
       const cursor = decodeCursor(text);
       if (cursor && isPosition(cursor.after.at)) return cursor;
-      context.addIssue({ code: 'custom', message: `must be a nextCursor of an earlier answer, ${got(text)}` });
+      context.addIssue({ code: 'custom', message: `must be the nextCursor of an earlier response, ${got(text)}` });
       return z.NEVER;
     })
-    .meta({ description: 'nextCursor of the answer before: the list goes on there, repeating and skipping nothing' });
+    .meta({
+      description: 'The nextCursor of the previous response: the list continues there without repeated or missing rows',
+    });
 }
 
 /** Query parameters of every list, to spread into a strict object; {@link readPage} turns them into a {@link Page}. */
@@ -92,14 +94,14 @@ export function statusParam<Value extends string>(values: readonly Value[]) {
 
 type PageQuery = z.output<z.ZodObject<typeof pageQuery>>;
 
-/** The page a query asks for. Throws VALIDATION_ERROR when two parameters contradict each other. */
+/** The page that a query requests. Throws VALIDATION_ERROR when two parameters contradict each other. */
 export function readPage(query: PageQuery): Page {
   const { page, limit, pageSize, cursor } = query;
   if (limit !== undefined && pageSize !== undefined && limit !== pageSize) {
-    throw invalid('pageSize', `is another name of limit: give one of them, got ${pageSize} and ${limit}`);
+    throw invalid('pageSize', `is an alias of limit: use one of them, got ${pageSize} and ${limit}`);
   }
   if (page !== undefined && cursor !== undefined) {
-    throw invalid('cursor', 'already says where the list goes on: give page or cursor, not both');
+    throw invalid('cursor', 'cannot be combined with page: use one of them');
   }
   return { limit: limit ?? pageSize ?? LIMIT_DEFAULT, page: cursor?.page ?? page ?? 1, after: cursor?.after ?? null };
 }
@@ -121,18 +123,18 @@ export function readDayRange(
     throw invalid('startDate', issue, { code: 'INVALID_DATE_RANGE', message: issue });
   }
   if (daysApart > RANGE_DAYS_APART_MAX) {
-    const issue = `startDate and endDate must be at most ${RANGE_DAYS_APART_MAX} days apart, got ${startDate} and ${endDate} (${daysApart} days); ask for the range in parts`;
+    const issue = `startDate and endDate must be at most ${RANGE_DAYS_APART_MAX} days apart, got ${startDate} and ${endDate} (${daysApart} days); request the range in parts`;
     throw invalid('startDate', issue, { code: 'DATE_RANGE_TOO_WIDE', message: issue });
   }
   return { startDate, endDate, from: startOfAddisDay(startDate), until: endOfAddisDay(endDate) };
 }
 
-/** Rows to skip in SQL: none when a position says where to go on. */
+/** The number of rows to skip in SQL: none if the page starts after a position. */
 export function pageOffset(page: Page): number {
   return page.after ? 0 : (page.page - 1) * page.limit;
 }
 
-/** `pagination` of a list's answer. `next` is the position of the page's last row if rows follow it, else null. */
+/** `pagination` of a list's response. `next` is the position of the page's last row if rows follow it, else null. */
 export function pagination(page: Page, total: number, next: Position | null) {
   return {
     total,
@@ -143,7 +145,7 @@ export function pagination(page: Page, total: number, next: Position | null) {
   };
 }
 
-/** Cuts a list read with `LIMIT limit + 1` to its page; the row too many only tells that there is a next one. */
+/** Cuts a list read with `LIMIT limit + 1` to its page; the additional row means that there is a next page. */
 export function toPage<Row extends { position: string; id: string }>(page: Page, total: number, read: Row[]) {
   const shown = read.slice(0, page.limit);
   const last = shown.at(-1);
@@ -160,19 +162,19 @@ function encodeCursor(cursor: Cursor): string {
   return Buffer.from(`${cursor.page} ${cursor.after.at} ${cursor.after.id}`).toString('base64url');
 }
 
-/** null for what {@link encodeCursor} cannot have made. */
+/** null for a text that is not of {@link encodeCursor}. */
 function decodeCursor(text: string): Cursor | null {
   const [, page, at, id] = CURSOR.exec(Buffer.from(text, 'base64url').toString()) ?? [];
   return page && at && id ? { page: Number(page), after: { at, id } } : null;
 }
 
-/** The text goes into SQL as a timestamp, so it must be one. */
+/** Whether the text is a timestamp, which it is bound as in SQL. */
 function isInstantText(at: string): boolean {
   if (!INSTANT.test(at) || !isDay(at.slice(0, 10))) return false;
   return !Number.isNaN(Date.parse(`${at.slice(0, 19).replace(' ', 'T')}Z`));
 }
 
-/** As a bigint. */
+/** Whether the text is a bigint. */
 function isSequenceText(at: string): boolean {
   return /^\d{1,18}$/.test(at);
 }

@@ -14,7 +14,7 @@ export function isConclusive(state: AttemptState): boolean {
 }
 
 /** How long a verified callback is a reason to keep querying an attempt that is not paid. */
-export const PROOF_VALID_MS = DAY_MS;
+export const CALLBACK_RECHECK_FOR_MS = DAY_MS;
 export const RECHECK_INTERVAL_MIN_MS = 60_000;
 /** The interval grows: this fraction of the time since the callback arrived. */
 export const RECHECK_AGE_PART = 10;
@@ -25,7 +25,7 @@ export const RECHECK_AGE_PART = 10;
  * do not block the others.
  * @returns how many were queried. Throws when a query failed, after all were made.
  */
-export async function recheckProven(
+export async function recheckAfterCallbacks(
   deps: Pick<CheckDeps, 'db' | 'clock'> & { checkAttempt: CheckAttempt },
   limit: number,
 ): Promise<number> {
@@ -44,7 +44,7 @@ export async function recheckProven(
      ORDER BY random() LIMIT :limit`,
     {
       now,
-      validFrom: new Date(now.getTime() - PROOF_VALID_MS),
+      validFrom: new Date(now.getTime() - CALLBACK_RECHECK_FOR_MS),
       queriedBefore: new Date(now.getTime() - RECHECK_INTERVAL_MIN_MS),
       queryable: [...QUERYABLE_ATTEMPTS],
       limit,

@@ -46,7 +46,7 @@ export type Closing = { operatorId: string; reason: string; at: Date };
  * Closes a discrepancy that an operator has investigated; posts nothing. Idempotent. Throws NOT_FOUND, and INVALID_STATE when
  * another operator or a later comparison has closed it.
  */
-export async function closeDifference({ trx }: UnitOfWork, id: string, closing: Closing): Promise<Discrepancy> {
+export async function closeDiscrepancy({ trx }: UnitOfWork, id: string, closing: Closing): Promise<Discrepancy> {
   // Locks the day before its discrepancies, in the order of comparisons, so that a concurrent one counts this closing.
   await rows(
     trx,

@@ -91,7 +91,7 @@ async function matchListed(db: Queryable, scope: Scope, after: Position): Promis
               CASE WHEN a.status <> ALL (:queryable) THEN coalesce(a.received_santim, a.amount_santim) END AS booked_santim,
               coalesce(a.received_currency, a.currency) AS booked_currency,
               l.santim AS listed_santim, l.currency AS listed_currency, l.provider_reference, l.has_conflicting_rows,
-              false AS nets_to_zero
+              false AS is_paid_and_reversed
        FROM listed l
        LEFT JOIN payment_attempt a ON a.id = l.order_id AND a.environment = :environment AND a.channel = :channel
        WHERE l.type = 'payment'
@@ -107,8 +107,8 @@ async function matchListed(db: Queryable, scope: Scope, after: Position): Promis
        WHERE l.type <> 'payment'
      ), matched AS MATERIALIZED (
        SELECT *, CASE WHEN NOT is_known THEN 'UNKNOWN_ORDER'
-                      WHEN nets_to_zero AND NOT has_conflicting_rows THEN NULL
-                      WHEN booked_santim IS NULL AND NOT nets_to_zero THEN 'UNCONFIRMED'
+                      WHEN is_paid_and_reversed AND NOT has_conflicting_rows THEN NULL
+                      WHEN booked_santim IS NULL AND NOT is_paid_and_reversed THEN 'UNCONFIRMED'
                       WHEN has_conflicting_rows OR booked_santim <> listed_santim OR booked_currency <> listed_currency THEN 'AMOUNT_MISMATCH' END AS kind
        FROM pairs
      )${MATCHES}`,
@@ -141,8 +141,8 @@ async function findUnlisted(db: Queryable, scope: Scope, span: { from: Date; unt
        SELECT 'MISSING_FROM_STATEMENT' AS kind, u.type, u.order_id, coalesce(a.status, w.status) AS order_status, u.santim AS booked_santim,
               CAST(NULL AS bigint) AS listed_santim, CAST(NULL AS text) AS listed_currency, CAST(NULL AS text) AS provider_reference
        FROM unlisted u LEFT JOIN payment_attempt a ON a.id = u.order_id LEFT JOIN withdrawal w ON w.id = u.order_id
-       WHERE (CAST(:knowsBefore AS boolean) OR coalesce(a.initiated_at, a.created_at, w.submitted_at, u.effective_at) >= :startsAt)
-         AND (CAST(:knowsAfter AS boolean) OR u.effective_at < CAST(:endsAt AS timestamptz) - interval '10 minutes')
+       WHERE (CAST(:hasStatementBefore AS boolean) OR coalesce(a.initiated_at, a.created_at, w.submitted_at, u.effective_at) >= :startsAt)
+         AND (CAST(:hasStatementAfter AS boolean) OR u.effective_at < CAST(:endsAt AS timestamptz) - interval '10 minutes')
      )${MATCHES}`,
     { ...scope, ...span },
   );

@@ -9,7 +9,7 @@ import type { Database } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
 import type { FindProvider } from '../providers/provider.ts';
-import { closeDifference, listDiscrepancies, type Discrepancy } from './discrepancies.ts';
+import { closeDiscrepancy, listDiscrepancies, type Discrepancy } from './discrepancies.ts';
 import { requestRun } from './request.ts';
 import { listReconciledDays, type ReconciledDay } from './runs.ts';
 import * as schema from './schema.ts';
@@ -50,7 +50,7 @@ function queryRoutes({ db, clock }: Deps): Route[] {
         const { state, environment, channel, kind, day } = query;
         const filter = { open: state && state === 'OPEN', environment, channel, kind, day };
         const { rows, pagination } = await listDiscrepancies(db, filter, readPage(query));
-        return { message: 'Differences retrieved', data: rows.map(presentDifference), pagination };
+        return { message: 'Differences retrieved', data: rows.map(presentDiscrepancy), pagination };
       },
     }),
   ];
@@ -92,7 +92,7 @@ function closeRoute({ clock }: Deps): Route {
     responses: { 200: schema.Difference },
     errors: ['INVALID_STATE'],
     run: async ({ tx, operatorId, at }, { params, body: { reason } }) => {
-      const difference = await closeDifference(tx, params.differenceId, { operatorId, reason, at });
+      const difference = await closeDiscrepancy(tx, params.differenceId, { operatorId, reason, at });
       const { id, environment, kind, orderId, closedAt } = difference;
       const audit = {
         resourceType: 'difference',
@@ -102,12 +102,12 @@ function closeRoute({ clock }: Deps): Route {
       } as const;
       // One that was closed before has another time of closing.
       const isNew = closedAt?.getTime() === at.getTime();
-      return { message: 'Difference closed', data: presentDifference(difference), audit: isNew ? audit : null };
+      return { message: 'Difference closed', data: presentDiscrepancy(difference), audit: isNew ? audit : null };
     },
   });
 }
 
-function presentDifference(difference: Discrepancy) {
+function presentDiscrepancy(difference: Discrepancy) {
   const { id, orderStatus, bookedSantim, listedSantim, listedCurrency, detectedAt, closedAt, ...row } = difference;
   return {
     differenceId: id,

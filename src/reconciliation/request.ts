@@ -6,7 +6,7 @@ import type { Environment } from '../lib/scope.ts';
 import { CHANNELS, type Channel } from '../merchants/channels/channel.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import type { FindProvider } from '../providers/provider.ts';
-import { requestMessage, reconciliationId, type ChannelDay } from './workflow-input.ts';
+import { requestMessage, reconciliationId, type ChannelDay } from './workflow.ts';
 
 /** Yesterday and the days before it again: providers complete their statements late. */
 const NIGHTLY_DAYS = 4;

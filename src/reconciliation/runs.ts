@@ -7,7 +7,7 @@ import type { Channel } from '../merchants/channels/channel.ts';
 import type { OpenPage, RecoverableWorkflow } from '../outbox/recoverable.ts';
 import type { Sums } from './match.ts';
 import type { ReconciliationStatus } from './states.ts';
-import { type ChannelDay, reconciliationWorkflowId, requestMessage } from './workflow-input.ts';
+import { type ChannelDay, reconciliationWorkflowId, requestMessage } from './workflow.ts';
 
 /** The open discrepancies of a day `r`, in SQL. */
 export const OPEN_DISCREPANCIES = `(
@@ -86,8 +86,8 @@ export type Scope = {
   startsAt: Date;
   endsAt: Date;
   /** Whether the statements of the day before and the day after were ever imported. */
-  knowsBefore: boolean;
-  knowsAfter: boolean;
+  hasStatementBefore: boolean;
+  hasStatementAfter: boolean;
   /** The channel's clearing account and its first entry; null before its first posting. */
   accountId: bigint | null;
   firstEntryAt: Date | null;
@@ -100,9 +100,9 @@ export async function readScope(db: Queryable, reconciliationId: string): Promis
     `SELECT r.id AS reconciliation_id, r.environment, r.channel, r.day, r.completed_import_no, c.id AS account_id,
             (SELECT e.effective_at FROM ledger_entry e WHERE e.account_id = c.id ORDER BY e.effective_at LIMIT 1) AS first_entry_at,
             EXISTS (SELECT FROM reconciliation b WHERE b.environment = r.environment AND b.channel = r.channel
-                    AND b.day = r.day - 1 AND b.completed_import_no > 0) AS knows_before,
+                    AND b.day = r.day - 1 AND b.completed_import_no > 0) AS has_statement_before,
             EXISTS (SELECT FROM reconciliation b WHERE b.environment = r.environment AND b.channel = r.channel
-                    AND b.day = r.day + 1 AND b.completed_import_no > 0) AS knows_after
+                    AND b.day = r.day + 1 AND b.completed_import_no > 0) AS has_statement_after
      FROM reconciliation r
      LEFT JOIN ledger_account c
        ON c.environment = r.environment AND c.currency = 'ETB' AND c.kind = 'CHANNEL_CLEARING' AND c.channel = r.channel

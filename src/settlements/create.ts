@@ -17,7 +17,7 @@ import { recordSettlementEvent } from './events.ts';
 import { readSettlementLimit, type SettlementLimit } from './limit.ts';
 import { toPayout, type NewSettlementRow, type SettlementRow } from './queries.ts';
 import type { TimelineKind } from './schema.ts';
-import { settlementWorkflow } from './workflow-input.ts';
+import { settlementWorkflow } from './workflow.ts';
 
 export type NewSettlement = {
   requestId: string;

@@ -9,7 +9,7 @@ import { recordSettlementEvent } from './events.ts';
 import { lockSettlement, overdueFrom, type SettlementRow } from './queries.ts';
 import { isOpen } from './states.ts';
 import { writeSettlement } from './transition.ts';
-import { settlementMessage } from './workflow-input.ts';
+import { settlementMessage } from './workflow.ts';
 
 export type DatesDeps = { db: Database; runInTransaction: RunInTransaction };
 

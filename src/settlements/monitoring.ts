@@ -74,7 +74,7 @@ export const SETTLEMENT_CHECKS: readonly LedgerInvariant[] = [
             <> CASE WHEN s.status IN ('REQUESTED', 'APPROVED', 'PROCESSING') THEN ARRAY['SETTLEMENT_RESERVED']
                     WHEN s.credited_at IS NULL THEN ARRAY['SETTLEMENT_RELEASED', 'SETTLEMENT_RESERVED']
                     ELSE ARRAY['SETTLEMENT_PAID']
-                      || CASE WHEN bool_or(j.posting_key = 'after-all:' || s.id) THEN ARRAY['SETTLEMENT_RELEASED'] ELSE '{}' END
+                      || CASE WHEN bool_or(j.posting_key = 'late-payout:' || s.id) THEN ARRAY['SETTLEMENT_RELEASED'] ELSE '{}' END
                       || ARRAY['SETTLEMENT_RESERVED']
                       || CASE WHEN s.status = 'FAILED' THEN ARRAY['SETTLEMENT_REVERSED'] ELSE '{}' END END`,
   },

@@ -10,7 +10,7 @@ import { recordSettlementEvent, type SettlementEvent } from './events.ts';
 import { toPayout, type SettlementRow } from './queries.ts';
 import type { TimelineKind } from './schema.ts';
 import { isOpen, statusesBefore, type SettlementStatus } from './states.ts';
-import { settlementMessage, type SettlementSignal } from './workflow-input.ts';
+import { settlementMessage, type SettlementSignal } from './workflow.ts';
 
 /** Who changes a settlement, and when: an operator (opr_…), the merchant (key_…), or the sandbox. */
 export type SettlementActor = Actor & {

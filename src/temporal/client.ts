@@ -18,7 +18,7 @@ import type { Config, TaskQueue } from '../config.ts';
 import { DAY_MS } from '../lib/dates.ts';
 import { UnavailableError } from '../lib/errors.ts';
 import type { OutboxMessage } from '../outbox/record.ts';
-import type { LastOutcome } from '../webhooks/delivery/workflow-input.ts';
+import type { LastOutcome } from '../webhooks/delivery/workflow.ts';
 import { ensureSchedules } from './schedules.ts';
 
 /** The task queue of each workflow type. Activities of `webhooks` also run on `webhooks-slow`. */

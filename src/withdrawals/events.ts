@@ -5,6 +5,7 @@ import { snapshotFields } from '../webhooks/events/catalogue.ts';
 import { recordEvents } from '../webhooks/events/record.ts';
 import { withdrawalSnapshot } from './present.ts';
 import type { WithdrawalRow } from './queries.ts';
+import { Withdrawal } from './schema.ts';
 
 export type WithdrawalEvent = keyof typeof WITHDRAWAL_EVENTS;
 
@@ -32,43 +33,7 @@ export async function recordWithdrawalEvents(
 export const WithdrawalData = z.strictObject({
   object: z.literal('withdrawal'),
   ...snapshotFields,
-  withdrawalRequestId: z.string(),
-  requestId: z.string().meta({ description: "The merchant's own id of the request" }),
-  amount: z.number().positive().meta({ description: 'Birr, at most two decimals: what the beneficiary gets' }),
-  fee: z.number(),
-  feeTax: z.number(),
-  totalDebit: z.number().positive(),
-  paidAmount: z.number().optional().meta({
-    description: 'What the beneficiary got, where it differs from the amount; the rest is back in the balance',
-  }),
-  currency: z.literal('ETB'),
-  channel: z.enum(['TELEBIRR', 'CBE_BIRR', 'AWASH']),
-  destination: z
-    .strictObject({
-      phone: z.string().optional(),
-      bankCode: z.string().optional(),
-      accountNumber: z.string().optional(),
-      accountName: z.string(),
-    })
-    .meta({ description: 'Of numbers the last four digits only' }),
-  reason: z.string().optional(),
-  status: z.enum(['PENDING', 'SUCCESS', 'FAILED', 'REJECTED', 'CANCELLED', 'REVERSED']),
-  stage: z.enum(['CREATED', 'UNDER_REVIEW', 'SUBMITTED', 'UNKNOWN']).optional(),
-  pendingReason: z.string().optional(),
-  reviewReasons: z.array(z.string()).optional(),
-  providerReference: z.string().optional(),
-  failure: z
-    .strictObject({ code: z.string(), message: z.string(), providerCode: z.string(), retryable: z.boolean() })
-    .optional(),
-  limitsApplied: z.strictObject({
-    min: z.number(),
-    max: z.number(),
-    daily: z.number().nullable(),
-    usedTodayBefore: z.number(),
-  }),
-  requestedAt: z.iso.datetime(),
-  completedAt: z.iso.datetime().optional(),
-  reversedAt: z.iso.datetime().optional(),
+  ...Withdrawal.omit({ environment: true }).shape,
 });
 export type WithdrawalData = z.output<typeof WithdrawalData>;
 

@@ -2,6 +2,7 @@ import { measureRow, type Registry } from '../http/metrics.ts';
 import type { LedgerInvariant } from '../ledger/verify.ts';
 import type { Database } from '../lib/db.ts';
 import { maskedInSql } from '../lib/mask.ts';
+import { WAITING_SANTIM } from '../lib/sandbox-review.ts';
 import type { WorkItemSource } from '../outbox/work-items.ts';
 
 /** The amount in the provider's latest report of a payment or reversal. */
@@ -38,7 +39,7 @@ export const WITHDRAWAL_REVIEW_ITEMS: WorkItemSource = {
                'withdrawal-' || w.id AS workflow_id
         FROM withdrawal w
         CROSS JOIN LATERAL (SELECT count(*)::int AS approvals FROM withdrawal_approval a WHERE a.withdrawal_id = w.id) given
-        WHERE w.stage = 'UNDER_REVIEW' AND (w.environment = 'live' OR w.amount_santim % 100 = 14
+        WHERE w.stage = 'UNDER_REVIEW' AND (w.environment = 'live' OR w.amount_santim % 100 = ${WAITING_SANTIM}
               OR w.requested_at < CAST(:at AS timestamptz) - interval '1 minute')
         UNION ALL
         SELECT 'WITHDRAWAL_UNKNOWN', w.id, w.merchant_id, w.environment, w.amount_santim,
@@ -132,7 +133,7 @@ export function measureWithdrawals(registry: Registry, db: Database): void {
 }
 
 /** A withdrawal paid after it had failed was released before it was charged again. */
-const RELEASED = `CASE WHEN bool_or(j.posting_key = 'after-all:' || w.id) THEN ARRAY['WITHDRAWAL_RELEASED'] ELSE '{}' END`;
+const RELEASED = `CASE WHEN bool_or(j.posting_key = 'late-payout:' || w.id) THEN ARRAY['WITHDRAWAL_RELEASED'] ELSE '{}' END`;
 
 /** The ledger's invariants of withdrawals. */
 export const WITHDRAWAL_CHECKS: readonly LedgerInvariant[] = [

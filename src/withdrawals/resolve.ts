@@ -7,9 +7,8 @@ import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { isContradicted, listCases, wasContradicted, type PayoutCase } from './conflicts.ts';
 import { lockWithdrawal, type WithdrawalRow } from './queries.ts';
+import type { RESOLUTIONS } from './states.ts';
 import { transitionWithdrawal, type Transition } from './transition.ts';
-
-export const RESOLUTIONS = ['COMPLETED', 'FAILED'] as const;
 
 /** What an operator has found out at the provider. COMPLETED: the beneficiary has the money; FAILED: it has none of it. */
 export type Resolution = {

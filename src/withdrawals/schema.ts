@@ -9,8 +9,7 @@ import { timelineSchema } from '../lib/timeline.ts';
 import { CHANNELS } from '../merchants/channels/channel.ts';
 import { requestedByFields } from '../merchants/requested-by.ts';
 import type { Destination } from './queries.ts';
-import { RESOLUTIONS } from './resolve.ts';
-import { REVIEW_REASONS, WITHDRAWAL_STAGES, WITHDRAWAL_STATUSES } from './states.ts';
+import { RESOLUTIONS, REVIEW_REASONS, WITHDRAWAL_STAGES, WITHDRAWAL_STATUSES } from './states.ts';
 import { TIMELINE } from './timeline.ts';
 
 const ACCOUNT_NAME_CHARACTERS_MAX = 100;

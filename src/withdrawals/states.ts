@@ -45,3 +45,6 @@ export const REVIEW_REASONS = [
   'SANDBOX_TEST',
 ] as const;
 export type ReviewReason = (typeof REVIEW_REASONS)[number];
+
+/** What an operator has found out at the provider: the beneficiary has the money, or has none of it. */
+export const RESOLUTIONS = ['COMPLETED', 'FAILED'] as const;

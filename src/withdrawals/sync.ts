@@ -5,7 +5,7 @@ import { rows, type Queryable } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
-import { PROOF_VALID_MS, RECHECK_AGE_PART, RECHECK_INTERVAL_MIN_MS } from '../payments/recheck-callbacks.ts';
+import { CALLBACK_RECHECK_FOR_MS, RECHECK_AGE_PART, RECHECK_INTERVAL_MIN_MS } from '../payments/recheck-callbacks.ts';
 import { callbackUrl } from '../providers/callbacks.ts';
 import type { FindProvider, PayoutOrder, PayoutOutcome, Provider } from '../providers/provider.ts';
 import { applyProviderResult, type LeasedWithdrawal } from './apply-result.ts';
@@ -185,7 +185,7 @@ const QUERY_LAG_MINUTES = 20;
  * intervals, as payments are rechecked.
  * @returns how many were queried. Throws if a check failed, after all were made.
  */
-export async function recheckProvenPayouts(
+export async function recheckPayoutsAfterCallbacks(
   { db, clock, checkPayout }: { db: Queryable; clock: Clock; checkPayout: CheckPayout },
   limit: number,
 ): Promise<number> {
@@ -206,7 +206,7 @@ export async function recheckProvenPayouts(
      ORDER BY random() LIMIT :limit`,
     {
       now,
-      validFrom: new Date(now.getTime() - PROOF_VALID_MS),
+      validFrom: new Date(now.getTime() - CALLBACK_RECHECK_FOR_MS),
       queriedBefore: new Date(now.getTime() - RECHECK_INTERVAL_MIN_MS),
       lag: `${QUERY_LAG_MINUTES} minutes`,
       limit,

@@ -5,7 +5,7 @@ import { readBalance } from '../../src/ledger/balance.ts';
 import { addisDay } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import { isOpen, type SettlementStatus } from '../../src/settlements/states.ts';
-import { settlementWorkflowId } from '../../src/settlements/workflow-input.ts';
+import { settlementWorkflowId } from '../../src/settlements/workflow.ts';
 import { expectInvariants } from '../invariants/check.ts';
 import { buildWorld } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';

@@ -8,7 +8,7 @@ import { createHttpClient } from '../../src/lib/http-client.ts';
 import { paymentWorkflowId } from '../../src/payments/workflow.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { requestRun } from '../../src/reconciliation/request.ts';
-import { reconciliationId, reconciliationWorkflowId } from '../../src/reconciliation/workflow-input.ts';
+import { reconciliationId, reconciliationWorkflowId } from '../../src/reconciliation/workflow.ts';
 import { requestReport } from '../../src/reports/request.ts';
 import { reportWorkflowId } from '../../src/reports/workflow.ts';
 import { buy, createGround, PHONES } from '../chaos/ground.ts';

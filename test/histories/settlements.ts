@@ -4,7 +4,7 @@ import { addHoliday } from '../../src/settlements/calendar/operations.ts';
 import { approveSettlement, rejectSettlement } from '../../src/settlements/decide.ts';
 import { enqueueCalendarChanged } from '../../src/settlements/expected-dates.ts';
 import { readSettlement } from '../../src/settlements/queries.ts';
-import { settlementWorkflowId } from '../../src/settlements/workflow-input.ts';
+import { settlementWorkflowId } from '../../src/settlements/workflow.ts';
 import { requestSettlement, linkAccount } from '../support/settlements.ts';
 import { skipTime } from '../support/temporal.ts';
 import { until } from '../support/until.ts';

@@ -1,6 +1,6 @@
 import { rows } from '../../src/lib/db.ts';
 import { paymentWorkflowId } from '../../src/payments/workflow.ts';
-import { deliveryWorkflowId } from '../../src/webhooks/delivery/workflow-input.ts';
+import { deliveryWorkflowId } from '../../src/webhooks/delivery/workflow.ts';
 import type { Evidence } from './evidence.ts';
 
 const LATE_MS = 5_000;

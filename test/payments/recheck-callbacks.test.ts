@@ -1,6 +1,6 @@
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { isConclusive, recheckProven } from '../../src/payments/recheck-callbacks.ts';
+import { isConclusive, recheckAfterCallbacks } from '../../src/payments/recheck-callbacks.ts';
 import { storeCallback } from '../../src/providers/callbacks.ts';
 import {
   buildMerchant,
@@ -43,7 +43,7 @@ describe('a verified callback of a provider', () => {
     });
     return payment;
   }
-  const recheck = async (limit = 10) => recheckProven(world, limit);
+  const recheck = async (limit = 10) => recheckAfterCallbacks(world, limit);
   const proof = async (attemptId: string) =>
     isConclusive(await world.checkAttempt(attemptId, { minIntervalMs: 0, notifyWorkflow: true }));
 

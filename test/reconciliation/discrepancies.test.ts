@@ -2,7 +2,7 @@ import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { Page } from '../../src/lib/pagination.ts';
 import { beginComparison, lockDay, writeFound } from '../../src/reconciliation/discrepancies.ts';
-import { closeDifference, listDiscrepancies } from '../../src/reconciliation/discrepancies.ts';
+import { closeDiscrepancy, listDiscrepancies } from '../../src/reconciliation/discrepancies.ts';
 import { matchDay } from '../../src/reconciliation/match.ts';
 import { anOrder } from '../providers/sandbox.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
@@ -20,7 +20,7 @@ afterEach(async () => {
 const FIRST: Page = { limit: 20, page: 1, after: null };
 const listOpen = async () => (await listDiscrepancies(world.db, { open: true }, FIRST)).rows;
 const close = (id: string, operatorId = 'opr_1') =>
-  world.runInTransaction((tx) => closeDifference(tx, id, { operatorId, reason: 'A walk-in.', at: world.clock() }));
+  world.runInTransaction((tx) => closeDiscrepancy(tx, id, { operatorId, reason: 'A walk-in.', at: world.clock() }));
 const day = async () => world.db('reconciliation').where({ channel: 'TELEBIRR' }).first();
 
 /** Money that the provider lists and nobody here knows of. */

@@ -2,7 +2,7 @@ import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import type { FindProvider, StatementRow } from '../../src/providers/provider.ts';
 import { requestRun } from '../../src/reconciliation/request.ts';
-import { reconciliationId } from '../../src/reconciliation/workflow-input.ts';
+import { reconciliationId } from '../../src/reconciliation/workflow.ts';
 import { createCheckPayout, type CheckPayout } from '../../src/withdrawals/sync.ts';
 import { ACCEPTED, buildAttempt, buildSession, buildWorld, PAID, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

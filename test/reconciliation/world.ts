@@ -10,7 +10,7 @@ import type { Discrepancy } from '../../src/reconciliation/discrepancies.ts';
 import { importNextPage, restartImport, startImport, type Import } from '../../src/reconciliation/import.ts';
 import { recheckOrders } from '../../src/reconciliation/recheck.ts';
 import { requestRun } from '../../src/reconciliation/request.ts';
-import { reconciliationId } from '../../src/reconciliation/workflow-input.ts';
+import { reconciliationId } from '../../src/reconciliation/workflow.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { createCheckPayout, type CheckPayout } from '../../src/withdrawals/sync.ts';
 import { buildAttempt, buildSession, buildWorld, type World } from '../support/build.ts';

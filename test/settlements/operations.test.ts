@@ -13,7 +13,7 @@ import { bookLateCredit, dismissLateCredit } from '../../src/settlements/late-cr
 import { measureSettlements } from '../../src/settlements/monitoring.ts';
 import { readSettlement } from '../../src/settlements/queries.ts';
 import type { TransitionResult } from '../../src/settlements/transition.ts';
-import { findRecoverableSettlements } from '../../src/settlements/workflow-input.ts';
+import { findRecoverableSettlements } from '../../src/settlements/workflow.ts';
 import { buildWorld, untilServed, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';

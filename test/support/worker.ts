@@ -13,7 +13,7 @@ import type { MerchantScope } from '../../src/lib/scope.ts';
 import { grantChannels } from '../../src/merchants/channels/operations.ts';
 import { createMerchant } from '../../src/merchants/operations.ts';
 import { createTransactionRunner, type OutboxRow, type RunInTransaction } from '../../src/outbox/record.ts';
-import { deliveryWorkflowId } from '../../src/webhooks/delivery/workflow-input.ts';
+import { deliveryWorkflowId } from '../../src/webhooks/delivery/workflow.ts';
 import { createEgressGuard } from '../../src/webhooks/egress/egress.ts';
 import type { EventTypeName } from '../../src/webhooks/events/catalogue.ts';
 import { recordEvents } from '../../src/webhooks/events/record.ts';

@@ -5,7 +5,7 @@ import type { PayoutOutcome } from '../../src/providers/provider.ts';
 import { isContradicted, listCases } from '../../src/withdrawals/conflicts.ts';
 import { measureWithdrawals } from '../../src/withdrawals/monitoring.ts';
 import { readWithdrawal } from '../../src/withdrawals/queries.ts';
-import { createCheckPayout, recheckProvenPayouts } from '../../src/withdrawals/sync.ts';
+import { createCheckPayout, recheckPayoutsAfterCallbacks } from '../../src/withdrawals/sync.ts';
 import { NOT_THERE, PAID_OUT, REFUSED, REVERSED } from '../support/withdrawals.ts';
 import { CHECK, COMPLETED, useWithdrawalWorld } from './world.ts';
 
@@ -137,11 +137,11 @@ async function paidAndCalledBack(): Promise<string> {
 test('a verified callback after SUCCESS is rechecked until the provider reports the reversal', async () => {
   const id = await paidAndCalledBack();
   world.pass(2 * 60_000);
-  expect(await recheckProvenPayouts(world, 10)).toBe(1);
-  expect(await recheckProvenPayouts(world, 10)).toBe(0);
+  expect(await recheckPayoutsAfterCallbacks(world, 10)).toBe(1);
+  expect(await recheckPayoutsAfterCallbacks(world, 10)).toBe(0);
   world.pass(30 * 60_000);
   world.provider.returnsForPayouts(REVERSED);
-  expect(await recheckProvenPayouts(world, 10)).toBe(1);
+  expect(await recheckPayoutsAfterCallbacks(world, 10)).toBe(1);
   expect((await world.read(id)).status).toBe('REVERSED');
   expect(await world.balance()).toEqual([FUNDED, 0n]);
 });
@@ -151,7 +151,7 @@ test('a verified callback after SUCCESS is rechecked every two minutes for twent
   let queried = 0;
   for (let minutes = 0; minutes < 600; minutes += 2) {
     world.pass(2 * 60_000);
-    queried += await recheckProvenPayouts(world, 10);
+    queried += await recheckPayoutsAfterCallbacks(world, 10);
   }
   // One each two minutes, until one came twenty minutes after the callback.
   expect(queried).toBe(11);

@@ -9,7 +9,7 @@ import type { StatementRow } from '../../src/providers/provider.ts';
 import { importNextPage } from '../../src/reconciliation/import.ts';
 import { recheckOrders } from '../../src/reconciliation/recheck.ts';
 import { requestRun } from '../../src/reconciliation/request.ts';
-import { reconciliationWorkflowId } from '../../src/reconciliation/workflow-input.ts';
+import { reconciliationWorkflowId } from '../../src/reconciliation/workflow.ts';
 import { createTemporalGateway, temporalOptions, type TemporalGateway } from '../../src/temporal/client.ts';
 import { createReconciliationWorld, NOON, TODAY, type ReconciliationWorld } from '../reconciliation/world.ts';
 import { testStack } from '../support/stack-facts.ts';

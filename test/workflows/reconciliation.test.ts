@@ -4,7 +4,7 @@ import { createHttpClient } from '../../src/lib/http-client.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { requestRun } from '../../src/reconciliation/request.ts';
-import { reconciliationId, reconciliationWorkflowId } from '../../src/reconciliation/workflow-input.ts';
+import { reconciliationId, reconciliationWorkflowId } from '../../src/reconciliation/workflow.ts';
 import { createTemporalGateway, temporalOptions } from '../../src/temporal/client.ts';
 import { buildAttempt, buildSession, buildWorld, stateOfSession, type World } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';

@@ -7,7 +7,7 @@ import type { NewSettlement } from '../../src/settlements/create.ts';
 import { approveSettlement, cancelSettlement } from '../../src/settlements/decide.ts';
 import { enqueueCalendarChanged } from '../../src/settlements/expected-dates.ts';
 import { readSettlement } from '../../src/settlements/queries.ts';
-import { settlementWorkflowId } from '../../src/settlements/workflow-input.ts';
+import { settlementWorkflowId } from '../../src/settlements/workflow.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { requestSettlement, linkAccount, stateOfSettlement } from '../support/settlements.ts';

@@ -7,7 +7,7 @@ import { createDocumentStore, type DocumentStore } from '../../merchants/kyc/sto
 import { createMerchant, findMerchant } from '../../merchants/operations.ts';
 import { createTransactionRunner, type UnitOfWork, type RunInTransaction } from '../../outbox/record.ts';
 import { createReportFiles } from '../../reports/files.ts';
-import { findRecoverableSettlements } from '../../settlements/workflow-input.ts';
+import { findRecoverableSettlements } from '../../settlements/workflow.ts';
 import { findRecoverableDeliveries } from '../../webhooks/delivery/recoverable.ts';
 import { findRecoverableWithdrawals } from '../../withdrawals/workflow.ts';
 import { hasDemoData, createSandboxKey, recallCredentials, type DemoCredentials } from './credentials.ts';

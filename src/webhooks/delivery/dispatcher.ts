@@ -8,7 +8,7 @@ import type { AttemptOutcome, RetrySchedule } from './attempt.ts';
 import { claimDue, type ClaimedAttempt } from './claim.ts';
 import type { InFlight } from './in-flight.ts';
 import type { DeliveryNow, Recorder } from './record-attempt.ts';
-import { deliveryWorkflow } from './workflow-input.ts';
+import { deliveryWorkflow } from './workflow.ts';
 
 export type DispatcherDeps = {
   db: Database;

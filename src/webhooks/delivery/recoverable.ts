@@ -2,7 +2,7 @@ import { rows, type Queryable } from '../../lib/db.ts';
 import type { OpenPage, RecoverableWorkflow } from '../../outbox/recoverable.ts';
 import type { WorkItemSource } from '../../outbox/work-items.ts';
 import { isQueued, isScheduled } from './in-flight.ts';
-import { COLUMNS_TO_START, signalDelivery, type DeliveryToStart } from './workflow-input.ts';
+import { COLUMNS_TO_START, signalDelivery, type DeliveryToStart } from './workflow.ts';
 
 /** For each subscription, so that many late deliveries of one hide none of another. */
 const PAST_DUE_OF_EACH = 5;

@@ -5,7 +5,7 @@ import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import { isInFlight } from './in-flight.ts';
 import { resendProblem, type DeliveryStatus, type ResendFacts } from './states.ts';
-import { COLUMNS_TO_START, signalDelivery, type DeliveryToStart } from './workflow-input.ts';
+import { COLUMNS_TO_START, signalDelivery, type DeliveryToStart } from './workflow.ts';
 
 /** Either these deliveries, or those of an event: to one subscription, or all FAILED and SKIPPED ones. */
 export type ResendTarget = { deliveryIds: string[] } | { eventId: string; subscriptionId?: string | undefined };

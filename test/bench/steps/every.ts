@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { rows } from '../../../src/lib/db.ts';
-import { deliveryWorkflowId } from '../../../src/webhooks/delivery/workflow-input.ts';
+import { deliveryWorkflowId } from '../../../src/webhooks/delivery/workflow.ts';
 import { pastDeliveries } from '../history.ts';
 import { burstRow, measureBurst, type Burst } from '../measure.ts';
 import type { NullWorkflowResult } from '../null-workflow/run.ts';
