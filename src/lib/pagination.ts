@@ -101,7 +101,7 @@ export function readPage(query: PageQuery): Page {
     throw invalid('pageSize', `is an alias of limit: use one of them, got ${pageSize} and ${limit}`);
   }
   if (page !== undefined && cursor !== undefined) {
-    throw invalid('cursor', 'cannot be combined with page: use one of them');
+    throw invalid('cursor', 'cannot be combined with page: use page or cursor, not both');
   }
   return { limit: limit ?? pageSize ?? LIMIT_DEFAULT, page: cursor?.page ?? page ?? 1, after: cursor?.after ?? null };
 }
