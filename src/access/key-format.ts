@@ -12,7 +12,7 @@ export type NamedKey = { id: string; kind: KeyKind; environment: Environment } |
 
 /**
  * A key's text: `sk_test_` (secret), `rk_live_` (restricted), `ok_` (an operator's) and so on, the 26 characters of its
- * id, 32 random bytes as 43 characters, and a checksum of 6, so that a typo is told apart without the database.
+ * id, 32 random bytes as 43 characters, and a checksum of 6, so that a typo is detected without the database.
  */
 const KEY = /^(?:([sr])k_(test|live)|ok)_([0-9A-HJKMNP-TV-Z]{26})[0-9A-Za-z]{43}([0-9A-Za-z]{6})$/;
 
