@@ -25,8 +25,7 @@ export function operatorKeyRoutes(deps: Deps): Route[] {
 }
 
 function listOwnRoute({ db }: Deps): Route {
-  return operatorReadRoute({
-    path: '/api/ops/keys',
+  return operatorReadRoute('GET /api/ops/keys', {
     operationId: 'opsListOwnKeys',
     summary: 'List your own keys, expired and revoked ones too, newest first',
     responses: { 200: z.array(schema.OperatorKey) },
@@ -40,9 +39,7 @@ function listOwnRoute({ db }: Deps): Route {
 function ownKeyRoutes({ clock, pepper }: Deps): Route[] {
   const path = '/api/ops/keys';
   return [
-    operatorRoute({
-      method: 'POST',
-      path,
+    operatorRoute(`POST ${path}`, {
       operationId: 'opsCreateOwnKey',
       summary: 'Create another key of your own; its secret is returned once',
       action: 'operator-key.create',
@@ -56,9 +53,7 @@ function ownKeyRoutes({ clock, pepper }: Deps): Route[] {
         return { status: 201, message: 'Key created', data: { ...presentOperatorKey(key), secret }, audit };
       },
     }),
-    operatorRoute({
-      method: 'POST',
-      path: `${path}/:keyId/rotate`,
+    operatorRoute(`POST ${path}/:keyId/rotate`, {
       operationId: 'opsRotateOwnKey',
       summary: 'Create the successor of a key of your own, returned once; the old key stays valid for some hours',
       action: 'operator-key.rotate',
@@ -74,9 +69,7 @@ function ownKeyRoutes({ clock, pepper }: Deps): Route[] {
         return { status: 201, message: 'Key rotated', data: { ...presentOperatorKey(key), secret }, audit };
       },
     }),
-    operatorRoute({
-      method: 'POST',
-      path: `${path}/:keyId/revoke`,
+    operatorRoute(`POST ${path}/:keyId/revoke`, {
       operationId: 'opsRevokeOwnKey',
       summary: 'Revoke a key of your own; it is rejected within 5 s',
       action: 'operator-key.revoke',
@@ -93,8 +86,7 @@ function ownKeyRoutes({ clock, pepper }: Deps): Route[] {
 function otherKeyRoutes({ db, clock }: Deps): Route[] {
   const path = '/api/ops/operators/:operatorId/keys';
   return [
-    operatorReadRoute({
-      path,
+    operatorReadRoute(`GET ${path}`, {
       operationId: 'opsListOperatorKeys',
       summary: "List an operator's keys, expired and revoked ones too, newest first",
       permission: 'operator-key.revoke',
@@ -106,9 +98,7 @@ function otherKeyRoutes({ db, clock }: Deps): Route[] {
         return { message: 'Keys retrieved', data: keys.map(presentOperatorKey) };
       },
     }),
-    operatorRoute({
-      method: 'POST',
-      path: `${path}/:keyId/revoke`,
+    operatorRoute(`POST ${path}/:keyId/revoke`, {
       operationId: 'opsRevokeOperatorKey',
       summary: "Revoke an operator's key; it is rejected within 5 s",
       action: 'operator-key.revoke',
@@ -145,9 +135,7 @@ function presentOperatorKey({ id, createdAt, expiresAt, revokedAt, lastUsedAt, .
 
 /** How invited operators and merchants get their key. `peppers`: the current one first. */
 export function invitationRoute({ peppers, clock }: { peppers: readonly [string, ...string[]]; clock: Clock }): Route {
-  return writeRoute({
-    method: 'POST',
-    path: '/api/invitations/accept',
+  return writeRoute('POST /api/invitations/accept', {
     operationId: 'acceptInvitation',
     tag: 'Invitations',
     summary: 'Accept an invitation: creates the key of its holder, which is returned once',

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import {
   readRoute,
   writeRoute,
+  type Endpoint,
   type ReadRoute,
   type Route,
   type RouteInput,
@@ -24,7 +25,7 @@ export type OperatorResult = RouteResult<unknown> & { audit: AuditedChange | nul
 
 type OperatorRoute<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> = Omit<
   WriteRoute<OperatorAuth, P, Q, B>,
-  'write' | 'tag' | 'auth' | 'handle'
+  'method' | 'path' | 'write' | 'tag' | 'auth' | 'handle'
 > & {
   /** What the audit log calls the change. */
   action: Action;
@@ -55,12 +56,13 @@ export type ProposableRoute = Route & {
  * change is stored as a proposal, which another operator confirms.
  */
 export function operatorRoute<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType>(
+  endpoint: Endpoint,
   route: OperatorRoute<P, Q, B>,
 ): Route {
   const { action, permission = action, clock, secondPerson, run, ...declared } = route;
   const isProposed: Decide<P, Q, B, boolean> =
     typeof secondPerson === 'function' ? secondPerson : async () => secondPerson === 'always';
-  const written = writeRoute<OperatorAuth, P, Q, B>({
+  const written = writeRoute<OperatorAuth, P, Q, B>(endpoint, {
     ...declared,
     ...(secondPerson && proposedResponse(declared, secondPerson === 'always')),
     tag: 'Operators',
@@ -147,20 +149,19 @@ export const ANY_OPERATOR: OperatorAuth = { by: 'operator', roles: ['viewer'] };
 
 type OperatorReadRoute<P extends z.ZodType, Q extends z.ZodType> = Omit<
   ReadRoute<OperatorAuth, P, Q, z.ZodType>,
-  'method' | 'tag' | 'auth'
+  'method' | 'path' | 'tag' | 'auth'
 > & {
   /** Which permission the caller needs; without one any role may read. */
   permission?: Action;
 };
 
 /** Declares a route by which operators read. */
-export function operatorReadRoute<P extends z.ZodType, Q extends z.ZodType>({
-  permission,
-  ...declared
-}: OperatorReadRoute<P, Q>): Route {
-  return readRoute<OperatorAuth, P, Q, z.ZodType>({
+export function operatorReadRoute<P extends z.ZodType, Q extends z.ZodType>(
+  endpoint: Endpoint<'GET'>,
+  { permission, ...declared }: OperatorReadRoute<P, Q>,
+): Route {
+  return readRoute<OperatorAuth, P, Q, z.ZodType>(endpoint, {
     ...declared,
-    method: 'GET',
     tag: 'Operators',
     auth: permission === undefined ? ANY_OPERATOR : requirePermission(permission),
   });

@@ -19,8 +19,7 @@ export function accessOperatorRoutes(deps: Deps): Route[] {
 }
 
 function auditRoute({ db, clock }: Deps): Route {
-  return operatorReadRoute({
-    path: '/api/ops/audit',
+  return operatorReadRoute('GET /api/ops/audit', {
     operationId: 'opsListAudit',
     summary: 'List every change that operators made, newest first',
     description: 'The days default to the last 30, at most 93 apart.',
@@ -41,16 +40,13 @@ function auditRoute({ db, clock }: Deps): Route {
 
 function operatorRoutes({ db, clock, pepper }: Deps): Route[] {
   return [
-    operatorReadRoute({
-      path: '/api/ops/operators',
+    operatorReadRoute('GET /api/ops/operators', {
       operationId: 'opsListOperators',
       summary: 'List the operators, newest first',
       responses: { 200: z.array(schema.Operator) },
       handle: async () => ({ message: 'Operators retrieved', data: (await listOperators(db)).map(presentOperator) }),
     }),
-    operatorRoute({
-      method: 'POST',
-      path: '/api/ops/operators',
+    operatorRoute('POST /api/ops/operators', {
       operationId: 'opsCreateOperator',
       summary: 'Create an operator, with an invitation to create their first key; its token is returned once',
       description: 'The token is for the operator alone, who sends it to POST /api/invitations/accept within 3 days.',
@@ -67,9 +63,7 @@ function operatorRoutes({ db, clock, pepper }: Deps): Route[] {
         return { status: 201, message: 'Operator created', data, audit };
       },
     }),
-    operatorRoute({
-      method: 'PATCH',
-      path: '/api/ops/operators/:operatorId',
+    operatorRoute('PATCH /api/ops/operators/:operatorId', {
       operationId: 'opsChangeOperator',
       summary: "Change an operator's role, or deactivate and reactivate an operator; applies to their keys within 5 s",
       action: 'operator.change',
@@ -94,9 +88,7 @@ function operatorRoutes({ db, clock, pepper }: Deps): Route[] {
 }
 
 function inviteRoute({ clock, pepper }: Deps): Route {
-  return operatorRoute({
-    method: 'POST',
-    path: '/api/ops/operators/:operatorId/invitations',
+  return operatorRoute('POST /api/ops/operators/:operatorId/invitations', {
     operationId: 'opsInviteOperator',
     summary: 'Invite an operator again, who has lost the key; the token is returned once',
     description: 'Earlier unused invitations of the operator end.',

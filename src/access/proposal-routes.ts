@@ -53,8 +53,7 @@ type LockFor = (
 
 function queryRoutes({ db, clock }: Deps): Route[] {
   return [
-    operatorReadRoute({
-      path: '/api/ops/proposals',
+    operatorReadRoute('GET /api/ops/proposals', {
       operationId: 'opsListProposals',
       summary: 'List proposals, newest first',
       rateLimit: 'list',
@@ -67,8 +66,7 @@ function queryRoutes({ db, clock }: Deps): Route[] {
         return { message: 'Proposals retrieved', data: rows.map(presentProposal), pagination };
       },
     }),
-    operatorReadRoute({
-      path: '/api/ops/proposals/:proposalId',
+    operatorReadRoute('GET /api/ops/proposals/:proposalId', {
       operationId: 'opsGetProposal',
       summary: 'Get a proposal, with the fields that it changes before and after',
       params: schema.ProposalParams,
@@ -82,9 +80,7 @@ function queryRoutes({ db, clock }: Deps): Route[] {
 }
 
 function confirmRoute({ clock }: Deps, lockFor: LockFor): Route {
-  return writeRoute({
-    method: 'POST',
-    path: '/api/ops/proposals/:proposalId/confirm',
+  return writeRoute('POST /api/ops/proposals/:proposalId/confirm', {
     operationId: 'opsConfirmProposal',
     tag: 'Operators',
     summary: 'Confirm a proposal, which makes its change; the proposer cannot',
@@ -112,9 +108,7 @@ function ensureOther({ operatorId }: AuditContext, { proposedBy }: Proposal, ver
 }
 
 function rejectRoute({ clock }: Deps, lockFor: LockFor): Route {
-  return operatorRoute({
-    method: 'POST',
-    path: '/api/ops/proposals/:proposalId/reject',
+  return operatorRoute('POST /api/ops/proposals/:proposalId/reject', {
     operationId: 'opsRejectProposal',
     summary: 'Reject a proposal of another operator',
     description: 'Needs the permission of its action.',
@@ -134,9 +128,7 @@ function rejectRoute({ clock }: Deps, lockFor: LockFor): Route {
 }
 
 function withdrawRoute({ clock }: Deps): Route {
-  return operatorRoute({
-    method: 'POST',
-    path: '/api/ops/proposals/:proposalId/withdraw',
+  return operatorRoute('POST /api/ops/proposals/:proposalId/withdraw', {
     operationId: 'opsWithdrawProposal',
     summary: 'Withdraw a proposal of your own',
     action: 'proposal.withdraw',

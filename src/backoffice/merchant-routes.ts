@@ -32,8 +32,7 @@ function detailRoute({ db, findProvider }: Deps): Route {
       channels: channels.map(presentChannel),
     };
   };
-  return operatorReadRoute({
-    path: '/api/ops/merchants/:merchantId',
+  return operatorReadRoute('GET /api/ops/merchants/:merchantId', {
     operationId: 'opsGetMerchant',
     summary: 'Get a merchant with its balance and channels in both environments',
     params: MerchantParams,
@@ -51,9 +50,7 @@ function detailRoute({ db, findProvider }: Deps): Route {
 }
 
 function suspendRoute({ clock }: Deps): Route {
-  return operatorRoute({
-    method: 'POST',
-    path: '/api/ops/merchants/:merchantId/suspend',
+  return operatorRoute('POST /api/ops/merchants/:merchantId/suspend', {
     operationId: 'opsSuspendMerchant',
     summary: 'Suspend a merchant: its keys are rejected within 5 s, its checkout pages take no payments',
     action: 'merchant.suspend',
@@ -66,9 +63,7 @@ function suspendRoute({ clock }: Deps): Route {
 }
 
 function resumeRoute({ clock }: Deps): Route {
-  return operatorRoute({
-    method: 'POST',
-    path: '/api/ops/merchants/:merchantId/resume',
+  return operatorRoute('POST /api/ops/merchants/:merchantId/resume', {
     operationId: 'opsResumeMerchant',
     summary: 'Resume a suspended merchant, and the withdrawals that were approved and not sent',
     action: 'merchant.resume',

@@ -1,5 +1,5 @@
 import { operatorReadRoute } from '../access/operator-route.ts';
-import type { Route } from '../http/route.ts';
+import type { Endpoint, Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Database } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
@@ -18,13 +18,13 @@ type Deps = {
 /** The work queue: what operators must review, and what is stalled. */
 export function workQueueRoutes(deps: Deps): Route[] {
   const queue = workQueueRoute(deps, {
-    path: '/api/ops/queue',
+    endpoint: 'GET /api/ops/queue',
     operationId: 'opsListQueue',
     summary: 'List everything that needs an operator, longest waiting first',
     source: REVIEW_ITEMS,
   });
   const stalled = workQueueRoute(deps, {
-    path: '/api/ops/stuck',
+    endpoint: 'GET /api/ops/stuck',
     operationId: 'opsListStuck',
     summary: 'List everything that is stalled, most overdue first',
     source: STALLED_ITEMS,
@@ -32,10 +32,10 @@ export function workQueueRoutes(deps: Deps): Route[] {
   return [queue, stalled];
 }
 
-type WorkQueueRoute = { path: string; operationId: string; summary: string; source: WorkItemSource };
+type WorkQueueRoute = { endpoint: Endpoint<'GET'>; operationId: string; summary: string; source: WorkItemSource };
 
-function workQueueRoute({ db, clock, workflowUrl }: Deps, { source, ...declared }: WorkQueueRoute): Route {
-  return operatorReadRoute({
+function workQueueRoute({ db, clock, workflowUrl }: Deps, { endpoint, source, ...declared }: WorkQueueRoute): Route {
+  return operatorReadRoute(endpoint, {
     ...declared,
     rateLimit: 'list',
     query: workQueueQuery(source.kinds),

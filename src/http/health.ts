@@ -20,19 +20,17 @@ export type Readiness = {
  * does not shut down. Temporal is no part of it: without it requests are still accepted.
  */
 export function healthRoutes({ countPendingMigrations, findFullDisk }: Readiness, red: AbortSignal): Route[] {
-  const common = { method: 'GET', tag: 'System', auth: { by: 'public' }, rateLimit: 'none' } as const;
+  const common = { tag: 'System', auth: { by: 'public' }, rateLimit: 'none' } as const;
   return [
-    readRoute({
+    readRoute('GET /livez', {
       ...common,
-      path: '/livez',
       operationId: 'getLiveness',
       summary: 'Whether the process is alive',
       responses: { 200: Status },
       handle: async () => ({ message: 'The process is alive', data: { status: 'ok' } }),
     }),
-    readRoute({
+    readRoute('GET /readyz', {
       ...common,
-      path: '/readyz',
       operationId: 'getReadiness',
       summary: 'Whether the process can take requests: database, migrations, room on the disks',
       responses: { 200: Status },

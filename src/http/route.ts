@@ -105,7 +105,6 @@ export type RouteInput<Auth extends RouteAuth, Params, Query, Body> = {
 };
 
 type RouteBase<Auth extends RouteAuth, P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> = {
-  /** Koa style: /api/checkout/sessions/:sessionId */
   path: string;
   operationId: string;
   /** Its heading in the docs. */
@@ -191,16 +190,26 @@ export type Route =
   | ReadRoute<RouteAuth, z.ZodType, z.ZodType, z.ZodType>
   | WriteRoute<RouteAuth, z.ZodType, z.ZodType, z.ZodType>;
 
+/** Method and path in Koa's style: `GET /api/checkout/sessions/:sessionId`. */
+export type Endpoint<Method extends string = Route['method']> = `${Method} /${string}`;
+
+function methodAndPath(endpoint: Endpoint) {
+  const [method, path] = endpoint.split(' ');
+  return { method, path };
+}
+
 /** Declares a route whose handler reads, or manages its own transactions. */
 export function readRoute<Auth extends RouteAuth, P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType>(
-  route: ReadRoute<Auth, P, Q, B>,
+  endpoint: Endpoint<ReadRoute<Auth, P, Q, B>['method']>,
+  route: Omit<ReadRoute<Auth, P, Q, B>, 'method' | 'path'>,
 ): Route {
-  return route as unknown as Route;
+  return { ...route, ...methodAndPath(endpoint) } as unknown as Route;
 }
 
 /** Declares a route whose handler runs inside one transaction. */
 export function writeRoute<Auth extends RouteAuth, P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType>(
-  route: Omit<WriteRoute<Auth, P, Q, B>, 'write'>,
+  endpoint: Endpoint,
+  route: Omit<WriteRoute<Auth, P, Q, B>, 'method' | 'path' | 'write'>,
 ): Route {
-  return { ...route, write: true } as unknown as Route;
+  return { ...route, ...methodAndPath(endpoint), write: true } as unknown as Route;
 }

@@ -11,10 +11,10 @@ import * as schema from './schema.ts';
 
 /** The fees of merchants. */
 export function feeOperatorRoutes({ db, clock }: { db: Database; clock: Clock }): Route[] {
-  const shared = { path: '/api/ops/merchants/:merchantId/fees', params: MerchantParams } as const;
+  const path = '/api/ops/merchants/:merchantId/fees';
   return [
-    operatorReadRoute({
-      ...shared,
+    operatorReadRoute(`GET ${path}`, {
+      params: MerchantParams,
       operationId: 'opsGetFees',
       summary: "Get a merchant's current and scheduled fees",
       responses: { 200: schema.FeeSchedule },
@@ -24,9 +24,8 @@ export function feeOperatorRoutes({ db, clock }: { db: Database; clock: Clock })
         return { message: 'Fees retrieved', data: presentSchedule(schedule, presentFee) };
       },
     }),
-    operatorRoute({
-      ...shared,
-      method: 'PUT',
+    operatorRoute(`PUT ${path}`, {
+      params: MerchantParams,
       operationId: 'opsChangeFees',
       summary: "Add versions of a merchant's own fees; fees that were charged stay as they are",
       action: 'merchant.change-fees',

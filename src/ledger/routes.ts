@@ -12,9 +12,7 @@ import * as schema from './schema.ts';
 /** The balance of a merchant and its history. */
 export function balanceRoutes({ db, clock }: { db: Database; clock: Clock }): Route[] {
   return [
-    readRoute({
-      method: 'GET',
-      path: '/api/checkout/balance',
+    readRoute('GET /api/checkout/balance', {
       operationId: 'getBalance',
       tag: 'Balance',
       summary: 'Available, reserved and total balance, fees and net settlements',
@@ -36,9 +34,7 @@ export function balanceRoutes({ db, clock }: { db: Database; clock: Clock }): Ro
         return { message: 'Balance retrieved', data };
       },
     }),
-    readRoute({
-      method: 'GET',
-      path: '/api/checkout/balance/history',
+    readRoute('GET /api/checkout/balance/history', {
       operationId: 'listBalanceMovements',
       tag: 'Balance',
       summary: 'Every movement of the balance, with the balance after it',

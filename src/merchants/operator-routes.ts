@@ -30,8 +30,7 @@ export function merchantOperatorRoutes(deps: Deps): Route[] {
 
 function merchantRoutes({ db, clock }: Deps): Route[] {
   return [
-    operatorReadRoute({
-      path: '/api/ops/merchants',
+    operatorReadRoute('GET /api/ops/merchants', {
       operationId: 'opsListMerchants',
       summary: 'List merchants, newest first',
       rateLimit: 'list',
@@ -44,9 +43,7 @@ function merchantRoutes({ db, clock }: Deps): Route[] {
         return { message: 'Merchants retrieved', data: rows.map(presentMerchant), pagination };
       },
     }),
-    operatorRoute({
-      method: 'POST',
-      path: '/api/ops/merchants',
+    operatorRoute('POST /api/ops/merchants', {
       operationId: 'opsCreateMerchant',
       summary: 'Create a merchant with every available channel in the sandbox',
       action: 'merchant.create',
@@ -67,8 +64,7 @@ const KEYS_PATH = '/api/ops/merchants/:merchantId/keys';
 
 function keyQueryRoutes({ db }: Deps): Route[] {
   return [
-    operatorReadRoute({
-      path: '/api/ops/merchant-keys',
+    operatorReadRoute('GET /api/ops/merchant-keys', {
       operationId: 'opsListMerchantsKeys',
       summary: "List all merchants' keys, expired and revoked ones too, newest first",
       rateLimit: 'list',
@@ -81,8 +77,7 @@ function keyQueryRoutes({ db }: Deps): Route[] {
         return { message: 'Keys retrieved', data, pagination };
       },
     }),
-    operatorReadRoute({
-      path: KEYS_PATH,
+    operatorReadRoute(`GET ${KEYS_PATH}`, {
       operationId: 'opsListMerchantKeys',
       summary: "List a merchant's keys, expired and revoked ones too, newest first",
       params: MerchantParams,
@@ -98,9 +93,7 @@ function keyQueryRoutes({ db }: Deps): Route[] {
 }
 
 function revokeKeyRoute({ clock }: Deps): Route {
-  return operatorRoute({
-    method: 'POST',
-    path: `${KEYS_PATH}/:keyId/revoke`,
+  return operatorRoute(`POST ${KEYS_PATH}/:keyId/revoke`, {
     operationId: 'opsRevokeMerchantKey',
     summary: "Revoke a merchant's key; it is rejected within 5 s",
     action: 'key.revoke',
@@ -121,9 +114,7 @@ function revokeKeyRoute({ clock }: Deps): Route {
 
 function invitationRoutes({ clock, pepper }: Deps): Route[] {
   return [
-    operatorRoute({
-      method: 'POST',
-      path: '/api/ops/merchants/:merchantId/key-invitations',
+    operatorRoute('POST /api/ops/merchants/:merchantId/key-invitations', {
       operationId: 'opsInviteMerchant',
       summary: 'Invite a merchant to create a key; the token of the invitation is returned once',
       description: INVITED,
@@ -141,9 +132,7 @@ function invitationRoutes({ clock, pepper }: Deps): Route[] {
         return invited(invitation, { merchantId, environment, after: key });
       },
     }),
-    operatorRoute({
-      method: 'POST',
-      path: `${KEYS_PATH}/:keyId/rotate`,
+    operatorRoute(`POST ${KEYS_PATH}/:keyId/rotate`, {
       operationId: 'opsInviteMerchantRotation',
       summary: 'Invite a merchant to rotate a key; the token of the invitation is returned once',
       description: `${INVITED} The old key stays valid for some hours from then on.`,
@@ -173,10 +162,10 @@ function invited(data: Invited, about: Pick<AuditedChange, 'merchantId' | 'envir
 }
 
 function policyRoutes({ db, clock }: Deps): Route[] {
-  const shared = { path: '/api/ops/merchants/:merchantId/review-policy', params: MerchantParams } as const;
+  const path = '/api/ops/merchants/:merchantId/review-policy';
   return [
-    operatorReadRoute({
-      ...shared,
+    operatorReadRoute(`GET ${path}`, {
+      params: MerchantParams,
       operationId: 'opsGetReviewPolicy',
       summary: "Get which of a merchant's withdrawals are reviewed",
       responses: { 200: schema.ReviewPolicy },
@@ -185,9 +174,8 @@ function policyRoutes({ db, clock }: Deps): Route[] {
         return { message: 'Review policy retrieved', data: presentPolicy(await readReviewPolicy(db, merchantId)) };
       },
     }),
-    operatorRoute({
-      ...shared,
-      method: 'PUT',
+    operatorRoute(`PUT ${path}`, {
+      params: MerchantParams,
       operationId: 'opsChangeReviewPolicy',
       summary: "Change which of a merchant's future withdrawals are reviewed",
       action: 'merchant.change-review',

@@ -22,8 +22,7 @@ export function paymentOperatorRoutes(deps: Deps): Route[] {
 }
 
 function detailRoute({ db }: Deps): Route {
-  return operatorReadRoute({
-    path: '/api/ops/transactions/:transactionId',
+  return operatorReadRoute('GET /api/ops/transactions/:transactionId', {
     operationId: 'opsGetTransaction',
     summary: 'Get a transaction with every attempt to pay it, and the commands that each allows',
     permission: 'payment.accept',
@@ -37,9 +36,7 @@ function detailRoute({ db }: Deps): Route {
 }
 
 function acceptRoute({ clock }: Deps): Route {
-  return operatorRoute({
-    method: 'POST',
-    path: '/api/ops/transactions/:transactionId/accept',
+  return operatorRoute('POST /api/ops/transactions/:transactionId/accept', {
     operationId: 'opsAcceptPayment',
     summary: 'Give held money to the merchant, less the fee',
     description:
@@ -61,9 +58,7 @@ function acceptRoute({ clock }: Deps): Route {
 }
 
 function returnRoute({ clock }: Deps): Route {
-  return operatorRoute({
-    method: 'POST',
-    path: '/api/ops/transactions/:transactionId/reject',
+  return operatorRoute('POST /api/ops/transactions/:transactionId/reject', {
     operationId: 'opsRejectPayment',
     summary: 'Record that held money was returned to the customer, under the reference of the return',
     description:

@@ -25,9 +25,7 @@ export function checkoutRoutes(deps: CheckoutDeps): Route[] {
 }
 
 function createRoute(deps: CheckoutDeps): Route {
-  return writeRoute({
-    method: 'POST',
-    path: '/api/checkout/sessions',
+  return writeRoute('POST /api/checkout/sessions', {
     operationId: 'createSession',
     tag: 'Checkout',
     summary: 'Create a checkout session',
@@ -50,9 +48,7 @@ function createRoute(deps: CheckoutDeps): Route {
 }
 
 function getRoute(deps: CheckoutDeps): Route {
-  return readRoute({
-    method: 'GET',
-    path: '/api/checkout/sessions/:sessionId',
+  return readRoute('GET /api/checkout/sessions/:sessionId', {
     operationId: 'getSession',
     tag: 'Checkout',
     summary: 'One checkout session',
@@ -67,9 +63,7 @@ function getRoute(deps: CheckoutDeps): Route {
 }
 
 function expireRoute(deps: CheckoutDeps): Route {
-  return readRoute({
-    method: 'POST',
-    path: '/api/checkout/sessions/:sessionId/expire',
+  return readRoute('POST /api/checkout/sessions/:sessionId/expire', {
     operationId: 'expireSession',
     tag: 'Checkout',
     summary: 'Expire a session now',
@@ -97,9 +91,7 @@ function whyNotExpired(session: Session): string {
 }
 
 function payRoute(deps: CheckoutDeps): Route {
-  return writeRoute({
-    method: 'POST',
-    path: '/api/checkout/sessions/:sessionId/pay',
+  return writeRoute('POST /api/checkout/sessions/:sessionId/pay', {
     operationId: 'paySession',
     tag: 'Checkout',
     summary: 'Start a payment attempt on one channel',
@@ -126,9 +118,7 @@ function payRoute(deps: CheckoutDeps): Route {
 }
 
 function hookRoute(deps: CheckoutDeps, claim: ReportedOutcome): Route {
-  return readRoute({
-    method: 'POST',
-    path: `/api/checkout/hooks/${claim}/:sessionId`,
+  return readRoute(`POST /api/checkout/hooks/${claim}/:sessionId`, {
     operationId: `claim${claim[0]?.toUpperCase()}${claim.slice(1)}`,
     tag: 'Checkout hooks',
     summary: `Report the outcome ${claim}: queries the provider and returns the current status`,
@@ -145,9 +135,7 @@ function hookRoute(deps: CheckoutDeps, claim: ReportedOutcome): Route {
 
 function statusRoute(deps: CheckoutDeps): Route {
   const waits = createSessionWaits(deps);
-  return readRoute({
-    method: 'GET',
-    path: '/api/checkout/hooks/status/:sessionId',
+  return readRoute('GET /api/checkout/hooks/status/:sessionId', {
     operationId: 'getSessionStatus',
     tag: 'Checkout hooks',
     summary: 'The status of a session; ?wait=10 waits up to 10 s for its end',

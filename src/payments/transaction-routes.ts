@@ -17,9 +17,7 @@ export type FindDeliveries = (scope: MerchantScope, transactionId: string) => Pr
 /** The contract's transaction list, and one transaction with its timeline and deliveries. */
 export function transactionRoutes(deps: { db: Database; clock: Clock; findDeliveries: FindDeliveries }): Route[] {
   return [
-    readRoute({
-      method: 'GET',
-      path: '/api/checkout/txns/get_all_txns',
+    readRoute('GET /api/checkout/txns/get_all_txns', {
       operationId: 'listTransactions',
       tag: 'Transactions',
       summary: 'Transactions of a range of days',
@@ -51,9 +49,7 @@ export function transactionRoutes(deps: { db: Database; clock: Clock; findDelive
         return { message: 'Transactions retrieved', dataJson, pagination };
       },
     }),
-    readRoute({
-      method: 'GET',
-      path: '/api/checkout/txns/:transactionId',
+    readRoute('GET /api/checkout/txns/:transactionId', {
       operationId: 'getTransaction',
       tag: 'Transactions',
       summary: 'One transaction with its timeline and webhook deliveries',

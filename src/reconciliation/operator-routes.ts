@@ -23,8 +23,7 @@ export function reconciliationOperatorRoutes(deps: Deps): Route[] {
 
 function queryRoutes({ db, clock }: Deps): Route[] {
   return [
-    operatorReadRoute({
-      path: '/api/ops/reconciliation',
+    operatorReadRoute('GET /api/ops/reconciliation', {
       operationId: 'opsListReconciledDays',
       summary: "List the days of channels compared with the providers' statements, latest first",
       description: 'The days default to the last 30, at most 93 apart.',
@@ -38,8 +37,7 @@ function queryRoutes({ db, clock }: Deps): Route[] {
         return { message: 'Days retrieved', data: days.map(presentDay) };
       },
     }),
-    operatorReadRoute({
-      path: '/api/ops/reconciliation/differences',
+    operatorReadRoute('GET /api/ops/reconciliation/differences', {
       operationId: 'opsListDifferences',
       summary: "List the differences between providers' statements and our ledger, newest first",
       rateLimit: 'list',
@@ -57,9 +55,7 @@ function queryRoutes({ db, clock }: Deps): Route[] {
 }
 
 function requestRoute({ clock, findProvider }: Deps): Route {
-  return operatorRoute({
-    method: 'POST',
-    path: '/api/ops/reconciliation/run',
+  return operatorRoute('POST /api/ops/reconciliation/run', {
     operationId: 'opsRunReconciliation',
     summary: "Compare a day with the providers' statements, again or for the first time",
     action: 'reconciliation.run',
@@ -80,9 +76,7 @@ function requestRoute({ clock, findProvider }: Deps): Route {
 }
 
 function closeRoute({ clock }: Deps): Route {
-  return operatorRoute({
-    method: 'POST',
-    path: '/api/ops/reconciliation/differences/:differenceId/close',
+  return operatorRoute('POST /api/ops/reconciliation/differences/:differenceId/close', {
     operationId: 'opsCloseDifference',
     summary: 'Close a difference that was investigated; posts nothing',
     action: 'reconciliation.close',

@@ -23,9 +23,7 @@ export function reportRoutes(deps: ReportRouteDeps): Route[] {
 
 function requestRoute(deps: ReportRouteDeps): Route {
   const generateNow = createImmediateGenerator(deps);
-  return writeRoute({
-    method: 'POST',
-    path: '/api/checkout/reports',
+  return writeRoute('POST /api/checkout/reports', {
     operationId: 'createReport',
     tag: 'Reports',
     summary:
@@ -77,9 +75,7 @@ function createImmediateGenerator(deps: ReportRouteDeps): (id: string) => Promis
 }
 
 function cancelRoute(deps: ReportRouteDeps): Route {
-  return writeRoute({
-    method: 'POST',
-    path: '/api/checkout/reports/:reportId/cancel',
+  return writeRoute('POST /api/checkout/reports/:reportId/cancel', {
     operationId: 'cancelReport',
     tag: 'Reports',
     summary: 'Cancel a report that is QUEUED or RUNNING',
@@ -96,9 +92,7 @@ function cancelRoute(deps: ReportRouteDeps): Route {
 
 function queryRoutes({ db, baseUrl }: ReportRouteDeps): Route[] {
   return [
-    readRoute({
-      method: 'GET',
-      path: '/api/checkout/reports',
+    readRoute('GET /api/checkout/reports', {
       operationId: 'listReports',
       tag: 'Reports',
       summary: 'The requested reports, newest first',
@@ -113,9 +107,7 @@ function queryRoutes({ db, baseUrl }: ReportRouteDeps): Route[] {
         return { message: 'Reports retrieved', data: rows.map((row) => presentReport(row, baseUrl)), pagination };
       },
     }),
-    readRoute({
-      method: 'GET',
-      path: '/api/checkout/reports/:reportId',
+    readRoute('GET /api/checkout/reports/:reportId', {
       operationId: 'getReport',
       tag: 'Reports',
       summary: 'One report: its progress and the URL of its file',
@@ -131,9 +123,7 @@ function queryRoutes({ db, baseUrl }: ReportRouteDeps): Route[] {
 }
 
 function fileRoute({ db, files, clock }: ReportRouteDeps): Route {
-  return readRoute({
-    method: 'GET',
-    path: '/api/checkout/reports/:reportId/file',
+  return readRoute('GET /api/checkout/reports/:reportId/file', {
     operationId: 'getReportFile',
     tag: 'Reports',
     summary: "A report's file",
@@ -162,9 +152,7 @@ function fileRoute({ db, files, clock }: ReportRouteDeps): Route {
 }
 
 function summaryRoute({ db, clock }: ReportRouteDeps): Route {
-  return readRoute({
-    method: 'GET',
-    path: '/api/checkout/reports/summary',
+  return readRoute('GET /api/checkout/reports/summary', {
     operationId: 'getReportSummary',
     tag: 'Reports',
     summary: 'Sums of a day, week, month or quarter: counts, gross, fees and net by status and channel',

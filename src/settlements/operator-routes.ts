@@ -43,8 +43,7 @@ export function settlementOperatorRoutes(deps: Deps): Route[] {
 
 function queryRoutes({ db, clock }: Deps): Route[] {
   return [
-    operatorReadRoute({
-      path: '/api/ops/settlements',
+    operatorReadRoute('GET /api/ops/settlements', {
       operationId: 'opsListSettlements',
       summary: 'List settlements of all merchants, newest first; account numbers are masked but for four digits',
       description: 'The days default to the last 30, at most 93 apart.',
@@ -61,8 +60,7 @@ function queryRoutes({ db, clock }: Deps): Route[] {
         return { message: 'Settlements retrieved', data: masked.map(presentForOperators), pagination };
       },
     }),
-    operatorReadRoute({
-      path: '/api/ops/settlements/:settlementId',
+    operatorReadRoute('GET /api/ops/settlements/:settlementId', {
       operationId: 'opsGetSettlement',
       summary: 'Get a settlement for its approval and its transfer, with the unmasked account number',
       permission: 'settlement.sent',
@@ -88,10 +86,8 @@ type Command<Body extends z.ZodType> = {
 };
 
 function commandRoute<Body extends z.ZodType>({ clock }: Deps, { type, run, ...declared }: Command<Body>): Route {
-  return operatorRoute({
+  return operatorRoute(`POST /api/ops/settlements/:settlementId/${type}`, {
     ...declared,
-    method: 'POST',
-    path: `/api/ops/settlements/:settlementId/${type}`,
     action: `settlement.${type}`,
     clock,
     params: schema.OperatorParams,
@@ -156,9 +152,7 @@ function bankRoutes(deps: Deps): Route[] {
 }
 
 function creditedRoute({ clock }: Deps): Route {
-  return operatorRoute({
-    method: 'POST',
-    path: '/api/ops/settlements/:settlementId/credited',
+  return operatorRoute('POST /api/ops/settlements/:settlementId/credited', {
     operationId: 'opsSettlementCredited',
     summary: 'Record that the bank has credited a settlement, under its trace id: the settlement is complete',
     description:
@@ -210,9 +204,7 @@ function lateCreditRoutes(deps: Deps): Route[] {
 const FILE_BYTES_MAX = 1024 * 1024;
 
 function bankFileRoute({ runInTransaction, clock }: Deps): Route {
-  return readRoute({
-    method: 'POST',
-    path: '/api/ops/settlements/bank-file',
+  return readRoute('POST /api/ops/settlements/bank-file', {
     operationId: 'opsImportBankFile',
     tag: 'Operators',
     summary: "Import the bank's results from a CSV file: settlementId,result,bankReference,date,reason",
@@ -241,10 +233,10 @@ function bankFileRoute({ runInTransaction, clock }: Deps): Route {
 }
 
 function limitRoutes({ db, clock }: Deps): Route[] {
-  const shared = { path: '/api/ops/merchants/:merchantId/settlement-limit', params: MerchantParams } as const;
+  const path = '/api/ops/merchants/:merchantId/settlement-limit';
   return [
-    operatorReadRoute({
-      ...shared,
+    operatorReadRoute(`GET ${path}`, {
+      params: MerchantParams,
       operationId: 'opsGetSettlementLimit',
       summary: 'Get the lowest and highest amount of a settlement',
       responses: { 200: schema.OperatorSettlementLimit },
@@ -254,9 +246,8 @@ function limitRoutes({ db, clock }: Deps): Route[] {
         return { message: 'Settlement limit retrieved', data: limit };
       },
     }),
-    operatorRoute({
-      ...shared,
-      method: 'PUT',
+    operatorRoute(`PUT ${path}`, {
+      params: MerchantParams,
       operationId: 'opsChangeSettlementLimit',
       summary: 'Change the lowest and highest amount of a future settlement',
       action: 'merchant.change-settlement-limit',

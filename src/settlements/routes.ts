@@ -24,9 +24,7 @@ export function settlementRoutes(deps: SettlementRouteDeps): Route[] {
 
 function commandRoutes({ clock }: SettlementRouteDeps): Route[] {
   return [
-    writeRoute({
-      method: 'POST',
-      path: '/api/checkout/settlement',
+    writeRoute('POST /api/checkout/settlement', {
       operationId: 'createSettlement',
       tag: 'Settlements',
       summary: 'Request a settlement to the linked bank account; its amount is reserved at once',
@@ -50,9 +48,7 @@ function commandRoutes({ clock }: SettlementRouteDeps): Route[] {
         return { status: isNew ? 202 : 200, message, data: presentSettlement(row) };
       },
     }),
-    writeRoute({
-      method: 'POST',
-      path: '/api/checkout/settlement/:settlementId/cancel',
+    writeRoute('POST /api/checkout/settlement/:settlementId/cancel', {
       operationId: 'cancelSettlement',
       tag: 'Settlements',
       summary: 'Cancel a settlement that is not decided yet',
@@ -72,9 +68,7 @@ function commandRoutes({ clock }: SettlementRouteDeps): Route[] {
 
 function queryRoutes({ db, clock }: SettlementRouteDeps): Route[] {
   return [
-    readRoute({
-      method: 'GET',
-      path: '/api/checkout/settlement',
+    readRoute('GET /api/checkout/settlement', {
       operationId: 'listSettlements',
       tag: 'Settlements',
       summary: 'Settlements of a range of days, newest first',
@@ -91,9 +85,7 @@ function queryRoutes({ db, clock }: SettlementRouteDeps): Route[] {
         return { message: 'Settlements retrieved', data: rows.map(presentSettlement), pagination };
       },
     }),
-    readRoute({
-      method: 'GET',
-      path: '/api/checkout/settlement-limits',
+    readRoute('GET /api/checkout/settlement-limits', {
       operationId: 'getSettlementLimits',
       tag: 'Settlements',
       summary: 'The smallest and the largest amount of one settlement',
@@ -105,9 +97,7 @@ function queryRoutes({ db, clock }: SettlementRouteDeps): Route[] {
         return { message: 'Settlement limits retrieved', data };
       },
     }),
-    readRoute({
-      method: 'GET',
-      path: '/api/checkout/settlement/:settlementId',
+    readRoute('GET /api/checkout/settlement/:settlementId', {
       operationId: 'getSettlement',
       tag: 'Settlements',
       summary: 'One settlement with its timeline',
@@ -124,9 +114,7 @@ function queryRoutes({ db, clock }: SettlementRouteDeps): Route[] {
 }
 
 function statementRoute({ db }: SettlementRouteDeps): Route {
-  return readRoute({
-    method: 'GET',
-    path: '/api/checkout/settlement/:settlementId/statement',
+  return readRoute('GET /api/checkout/settlement/:settlementId/statement', {
     operationId: 'getSettlementStatement',
     tag: 'Settlements',
     summary: 'Every movement of the balance since the previous settlement, up to this one',
@@ -147,9 +135,7 @@ function statementRoute({ db }: SettlementRouteDeps): Route {
 }
 
 function advanceRoute({ clock }: SettlementRouteDeps): Route {
-  return writeRoute({
-    method: 'POST',
-    path: '/api/checkout/sandbox/settlements/:settlementId/advance',
+  return writeRoute('POST /api/checkout/sandbox/settlements/:settlementId/advance', {
     operationId: 'advanceSandboxSettlement',
     tag: 'Settlements',
     summary: 'Sandbox: advance a settlement one step, as an operator and the bank would',

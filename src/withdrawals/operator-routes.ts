@@ -25,8 +25,7 @@ export function withdrawalOperatorRoutes(deps: Deps): Route[] {
 
 function queryRoutes({ db, clock }: Deps): Route[] {
   return [
-    operatorReadRoute({
-      path: '/api/ops/withdrawals',
+    operatorReadRoute('GET /api/ops/withdrawals', {
       operationId: 'opsListWithdrawals',
       summary: 'List withdrawals of all merchants, newest first',
       description: 'The days default to the last 30, at most 93 apart.',
@@ -42,8 +41,7 @@ function queryRoutes({ db, clock }: Deps): Route[] {
         return { message: 'Withdrawals retrieved', data: rows.map(presentForOperators), pagination };
       },
     }),
-    operatorReadRoute({
-      path: '/api/ops/withdrawals/:withdrawalId',
+    operatorReadRoute('GET /api/ops/withdrawals/:withdrawalId', {
       operationId: 'opsGetWithdrawal',
       summary: 'Get a withdrawal for its review, with the unmasked destination and earlier payouts to it',
       permission: 'withdrawal.approve',
@@ -59,9 +57,7 @@ function queryRoutes({ db, clock }: Deps): Route[] {
 
 function reviewRoutes({ clock }: Deps): Route[] {
   return [
-    operatorRoute({
-      method: 'POST',
-      path: '/api/ops/withdrawals/:withdrawalId/approve',
+    operatorRoute('POST /api/ops/withdrawals/:withdrawalId/approve', {
       operationId: 'opsApproveWithdrawal',
       summary: 'Approve a withdrawal under review',
       description:
@@ -79,9 +75,7 @@ function reviewRoutes({ clock }: Deps): Route[] {
         return { message, data: presentForOperators(row), audit: reviewAudit(before, row) };
       },
     }),
-    operatorRoute({
-      method: 'POST',
-      path: '/api/ops/withdrawals/:withdrawalId/reject',
+    operatorRoute('POST /api/ops/withdrawals/:withdrawalId/reject', {
       operationId: 'opsRejectWithdrawal',
       summary: 'Reject a withdrawal under review; its money is available again, and the merchant sees the reason',
       action: 'withdrawal.reject',
@@ -100,9 +94,7 @@ function reviewRoutes({ clock }: Deps): Route[] {
 }
 
 function resolveRoute({ clock }: Deps): Route {
-  return operatorRoute({
-    method: 'POST',
-    path: '/api/ops/withdrawals/:withdrawalId/resolve',
+  return operatorRoute('POST /api/ops/withdrawals/:withdrawalId/resolve', {
     operationId: 'opsResolveWithdrawal',
     summary: 'Resolve a withdrawal whose outcome is unknown, or whose provider reports another one than is booked',
     description:

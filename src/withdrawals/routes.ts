@@ -29,9 +29,7 @@ export function withdrawalRoutes(deps: WithdrawalRouteDeps): Route[] {
 
 function commandRoutes({ clock, findProvider }: WithdrawalRouteDeps): Route[] {
   return [
-    writeRoute({
-      method: 'POST',
-      path: '/api/checkout/withdrawal',
+    writeRoute('POST /api/checkout/withdrawal', {
       operationId: 'createWithdrawal',
       tag: 'Withdrawals',
       summary: 'Request a withdrawal; its money is reserved at once, and it is PENDING until it is paid or has failed',
@@ -60,9 +58,7 @@ function commandRoutes({ clock, findProvider }: WithdrawalRouteDeps): Route[] {
         return { status: created.isNew ? 202 : 200, message, data: presentWithdrawal(created.row) };
       },
     }),
-    writeRoute({
-      method: 'POST',
-      path: '/api/checkout/withdrawal/:withdrawalId/cancel',
+    writeRoute('POST /api/checkout/withdrawal/:withdrawalId/cancel', {
       operationId: 'cancelWithdrawal',
       tag: 'Withdrawals',
       summary: 'Cancel a withdrawal that was not sent yet',
@@ -82,9 +78,7 @@ function commandRoutes({ clock, findProvider }: WithdrawalRouteDeps): Route[] {
 
 function queryRoutes({ db, clock, checkPayout }: WithdrawalRouteDeps): Route[] {
   return [
-    readRoute({
-      method: 'GET',
-      path: '/api/checkout/withdrawal',
+    readRoute('GET /api/checkout/withdrawal', {
       operationId: 'listWithdrawals',
       tag: 'Withdrawals',
       summary: 'Withdrawals of a range of days, newest first',
@@ -101,9 +95,7 @@ function queryRoutes({ db, clock, checkPayout }: WithdrawalRouteDeps): Route[] {
         return { message: 'Withdrawals retrieved', data: rows.map(presentWithdrawal), pagination };
       },
     }),
-    readRoute({
-      method: 'GET',
-      path: '/api/checkout/withdrawal/:withdrawalId',
+    readRoute('GET /api/checkout/withdrawal/:withdrawalId', {
       operationId: 'getWithdrawal',
       tag: 'Withdrawals',
       summary: 'One withdrawal with its timeline',
@@ -115,9 +107,7 @@ function queryRoutes({ db, clock, checkPayout }: WithdrawalRouteDeps): Route[] {
         return { message: 'Withdrawal retrieved', data: await presentWithTimeline(db, row) };
       },
     }),
-    readRoute({
-      method: 'GET',
-      path: '/api/checkout/withdrawal/verify/:withdrawal_requestID',
+    readRoute('GET /api/checkout/withdrawal/verify/:withdrawal_requestID', {
       operationId: 'verifyWithdrawal',
       tag: 'Withdrawals',
       summary: "A withdrawal's status; queries the provider if the last query is more than 30 s ago",
@@ -145,9 +135,7 @@ async function presentWithTimeline(db: Database, row: WithdrawalRow) {
 }
 
 function limitsRoute({ db, clock, findProvider }: WithdrawalRouteDeps): Route {
-  return readRoute({
-    method: 'GET',
-    path: '/api/checkout/limits',
+  return readRoute('GET /api/checkout/limits', {
     operationId: 'listLimits',
     tag: 'Withdrawals',
     summary: 'The limits of each channel, in and out: per payment, per day, and what is left today',

@@ -53,9 +53,7 @@ test('queued requests begin in turns by caller: by key in either header, without
 test('a request right after 200 requests with another key gets its response before most of them', async () => {
   const database = await createTestDatabase();
   const begun: string[] = [];
-  const look = readRoute({
-    method: 'GET',
-    path: '/api/look',
+  const look = readRoute('GET /api/look', {
     operationId: 'look',
     tag: 'Balance',
     summary: 'Writes down who has looked',

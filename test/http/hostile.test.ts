@@ -75,9 +75,7 @@ test.each([
   ['body.name[]', z.array(z.string()).max(1)],
   ['body.name value', z.record(z.string().max(10), z.string())],
 ])('building the server fails for a route whose %s has no limit', (field, name) => {
-  const route = readRoute({
-    method: 'POST',
-    path: '/wide',
+  const route = readRoute('POST /wide', {
     operationId: 'wide',
     tag: 'System',
     summary: '',

@@ -11,9 +11,7 @@ let database: TestDatabase;
 let http: TestServer;
 const journal: ItemJournal = { runs: 0 };
 /** A change that its path, query and body determine together. */
-const rename = writeRoute({
-  method: 'POST',
-  path: '/api/items/:id/name',
+const rename = writeRoute('POST /api/items/:id/name', {
   operationId: 'renameItem',
   tag: 'Checkout',
   summary: 'Gives an item a name',

@@ -170,9 +170,7 @@ describe('input', () => {
   });
 
   test('building the server fails for a route whose schema accepts unknown fields', () => {
-    const loose = readRoute({
-      method: 'POST',
-      path: '/loose',
+    const loose = readRoute('POST /loose', {
       operationId: 'loose',
       tag: 'System',
       summary: '',

@@ -8,9 +8,7 @@ import { dateParam } from '../../src/lib/pagination.ts';
 
 const Item = z.object({ id: z.string(), name: z.string() });
 
-const list = readRoute({
-  method: 'GET',
-  path: '/api/items',
+const list = readRoute('GET /api/items', {
   operationId: 'listItems',
   tag: 'Checkout',
   summary: 'Items',
@@ -30,9 +28,7 @@ const list = readRoute({
   }),
 });
 
-const echo = readRoute({
-  method: 'POST',
-  path: '/api/items/:sessionId/echo',
+const echo = readRoute('POST /api/items/:sessionId/echo', {
   operationId: 'echoItem',
   tag: 'Checkout',
   summary: 'Returns its input',
@@ -51,9 +47,7 @@ const echo = readRoute({
   }),
 });
 
-const broken = readRoute({
-  method: 'GET',
-  path: '/api/broken',
+const broken = readRoute('GET /api/broken', {
   operationId: 'getBroken',
   tag: 'Checkout',
   summary: 'Answers what it does not declare',
@@ -62,9 +56,7 @@ const broken = readRoute({
   handle: async () => ({ message: 'Broken', data: { id: 1, name: 'planted-secret' } }),
 });
 
-const failing = readRoute({
-  method: 'GET',
-  path: '/api/failing',
+const failing = readRoute('GET /api/failing', {
   operationId: 'getFailing',
   tag: 'Checkout',
   summary: 'Throws an unexpected error',
@@ -82,9 +74,7 @@ export type ItemJournal = { runs: number; beforeEffect?: Hook; afterEffect?: Hoo
 
 /** Sample routes: a list, an echo, two broken ones, and a change whose effect is a merchant's row. */
 export function itemRoutes(journal: ItemJournal): Route[] {
-  const create = writeRoute({
-    method: 'POST',
-    path: '/api/items',
+  const create = writeRoute('POST /api/items', {
     operationId: 'createItem',
     tag: 'Checkout',
     summary: 'Creates an item',

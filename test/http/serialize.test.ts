@@ -14,9 +14,7 @@ let callers: AbortSignal[];
 let begun: string[];
 let ends: Map<string, () => void>;
 
-const slow = writeRoute({
-  method: 'POST',
-  path: '/api/slow',
+const slow = writeRoute('POST /api/slow', {
   operationId: 'doSlowly',
   tag: 'Withdrawals',
   summary: 'Ends when it is told to',

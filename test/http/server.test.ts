@@ -27,9 +27,7 @@ function waitingRoute() {
   let release: () => void = () => {};
   let arrived: () => void = () => {};
   const started = new Promise<void>((resolve) => (arrived = resolve));
-  const route: Route = readRoute({
-    method: 'GET',
-    path: '/api/waiting',
+  const route: Route = readRoute('GET /api/waiting', {
     operationId: 'wait',
     tag: 'System',
     summary: 'Waits',

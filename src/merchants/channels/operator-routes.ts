@@ -46,10 +46,8 @@ type ApprovalRoute = {
 };
 
 function approvalRoute({ clock, findProvider }: Deps, { path, approval, ...declared }: ApprovalRoute): Route {
-  return operatorRoute({
+  return operatorRoute(`POST /api/ops/merchants/:merchantId/channels/:channel/${path}`, {
     ...declared,
-    method: 'POST',
-    path: `/api/ops/merchants/:merchantId/channels/:channel/${path}`,
     action: `channel.${path}`,
     clock,
     params: schema.MerchantChannelParams,
@@ -78,10 +76,10 @@ function approvalRoute({ clock, findProvider }: Deps, { path, approval, ...decla
 }
 
 function limitRoutes({ db, clock }: Deps): Route[] {
-  const shared = { path: '/api/ops/merchants/:merchantId/limits', params: MerchantParams } as const;
+  const path = '/api/ops/merchants/:merchantId/limits';
   return [
-    operatorReadRoute({
-      ...shared,
+    operatorReadRoute(`GET ${path}`, {
+      params: MerchantParams,
       operationId: 'opsGetLimits',
       summary: "Get a merchant's current and scheduled limits",
       responses: { 200: schema.LimitSchedule },
@@ -91,9 +89,8 @@ function limitRoutes({ db, clock }: Deps): Route[] {
         return { message: 'Limits retrieved', data: presentSchedule(schedule, presentLimit) };
       },
     }),
-    operatorRoute({
-      ...shared,
-      method: 'PUT',
+    operatorRoute(`PUT ${path}`, {
+      params: MerchantParams,
       operationId: 'opsChangeLimits',
       summary: "Add versions of a merchant's own limits, within those of the platform",
       action: 'merchant.change-limits',

@@ -12,9 +12,7 @@ import * as schema from './schema.ts';
 /** The channels of the caller's merchant and environment, and their toggle. */
 export function channelRoutes(deps: { db: Database; findProvider: FindConfigured }): Route[] {
   return [
-    readRoute({
-      method: 'GET',
-      path: '/api/checkout/channels',
+    readRoute('GET /api/checkout/channels', {
       operationId: 'listChannels',
       tag: 'Channels',
       summary: 'Payment channels, whether they can be used, and their limits',
@@ -25,9 +23,7 @@ export function channelRoutes(deps: { db: Database; findProvider: FindConfigured
         return { message: 'Channels retrieved', data: channels.map(presentChannel) };
       },
     }),
-    writeRoute({
-      method: 'PATCH',
-      path: '/api/checkout/channels/:channel',
+    writeRoute('PATCH /api/checkout/channels/:channel', {
       operationId: 'switchChannel',
       tag: 'Channels',
       summary: 'Switch a channel on or off for new payments, or request one',

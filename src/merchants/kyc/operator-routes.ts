@@ -27,8 +27,7 @@ export function kycOperatorRoutes(deps: Deps): Route[] {
 }
 
 function detailRoute(deps: Deps): Route {
-  return operatorReadRoute({
-    path: '/api/ops/merchants/:merchantId/kyc',
+  return operatorReadRoute('GET /api/ops/merchants/:merchantId/kyc', {
     operationId: 'opsGetKyc',
     summary: "Get a merchant's application with its documents and timeline",
     permission: 'kyc.review',
@@ -46,8 +45,7 @@ function detailRoute(deps: Deps): Route {
 const FILE_EXTENSION: Record<string, string> = { 'application/pdf': 'pdf', 'image/png': 'png', 'image/jpeg': 'jpg' };
 
 function documentRoute({ db, store }: Deps): Route {
-  return operatorReadRoute({
-    path: '/api/ops/merchants/:merchantId/kyc/documents/:documentId',
+  return operatorReadRoute('GET /api/ops/merchants/:merchantId/kyc/documents/:documentId', {
     operationId: 'opsGetKycDocument',
     summary: 'Download a document as the merchant uploaded it; its id is the file name',
     permission: 'kyc.review',
@@ -77,10 +75,8 @@ function decisionRoute<Body extends z.ZodType<DecisionBody>>(
   { clock }: Deps,
   { type, command, ...declared }: DecisionRoute<Body>,
 ): Route {
-  return operatorRoute({
+  return operatorRoute(`POST /api/ops/merchants/:merchantId/kyc/${type}`, {
     ...declared,
-    method: 'POST',
-    path: `/api/ops/merchants/:merchantId/kyc/${type}`,
     action: `kyc.${type}`,
     clock,
     params: MerchantParams,
@@ -131,9 +127,7 @@ function decisionRoutes(deps: Deps): Route[] {
 }
 
 function tierRoute({ clock }: Deps): Route {
-  return operatorRoute({
-    method: 'PUT',
-    path: '/api/ops/merchants/:merchantId/kyc/tier',
+  return operatorRoute('PUT /api/ops/merchants/:merchantId/kyc/tier', {
     operationId: 'opsChangeTier',
     summary: "Change a verified merchant's tier, which limits its live channels and amounts",
     action: 'kyc.change-tier',

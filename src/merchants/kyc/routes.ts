@@ -27,9 +27,7 @@ const stepOf = (caller: KeyCaller, at: Date): Step => ({ ...scopeOf(caller), key
 function applicationRoutes(deps: KycRouteDeps): Route[] {
   const { clock } = deps;
   return [
-    readRoute({
-      method: 'GET',
-      path: '/api/checkout/kyc',
+    readRoute('GET /api/checkout/kyc', {
       operationId: 'getKyc',
       tag: 'KYC',
       summary: 'Your verification: its status, what is missing, and the decision',
@@ -42,9 +40,7 @@ function applicationRoutes(deps: KycRouteDeps): Route[] {
         return { message: `Verification is ${kyc.row.status}`, data: presentKyc(kyc) };
       },
     }),
-    writeRoute({
-      method: 'PUT',
-      path: '/api/checkout/kyc',
+    writeRoute('PUT /api/checkout/kyc', {
       operationId: 'saveKyc',
       tag: 'KYC',
       summary: 'Save the application, replacing what was saved before',
@@ -58,9 +54,7 @@ function applicationRoutes(deps: KycRouteDeps): Route[] {
         return { message: 'Application saved', data: presentKyc(await kycOf(tx.trx, row)) };
       },
     }),
-    writeRoute({
-      method: 'POST',
-      path: '/api/checkout/kyc/submit',
+    writeRoute('POST /api/checkout/kyc/submit', {
       operationId: 'submitKyc',
       tag: 'KYC',
       summary: 'Submit the application',
@@ -78,9 +72,7 @@ function applicationRoutes(deps: KycRouteDeps): Route[] {
 }
 
 function documentRoute({ clock, store }: KycRouteDeps): Route {
-  return writeRoute({
-    method: 'POST',
-    path: '/api/checkout/kyc/documents',
+  return writeRoute('POST /api/checkout/kyc/documents', {
     operationId: 'uploadKycDocument',
     tag: 'KYC',
     summary: 'Add a document: the body is the file itself',

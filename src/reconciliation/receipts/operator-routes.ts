@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import type { AuditedChange } from '../../access/audit.ts';
 import { operatorReadRoute, operatorRoute, type OperatorResult } from '../../access/operator-route.ts';
-import type { Route } from '../../http/route.ts';
+import type { Endpoint, Route } from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isoOrNull } from '../../lib/dates.ts';
 import type { Database } from '../../lib/db.ts';
@@ -25,14 +25,14 @@ export function receiptOperatorRoutes(deps: Deps): Route[] {
   return [
     ...queryRoutes(deps),
     arrivalRoute(deps, {
-      path: '/api/ops/bank-money/transfers',
+      endpoint: 'POST /api/ops/bank-money/transfers',
       operationId: 'opsBookTransfer',
       summary: 'Book a remittance: a provider has paid what it owed, or a part of it, to our bank account',
       action: 'bank-money.transfer',
       body: schema.Transfer,
     }),
     arrivalRoute(deps, {
-      path: '/api/ops/bank-money/unmatched',
+      endpoint: 'POST /api/ops/bank-money/unmatched',
       operationId: 'opsBookUnmatchedMoney',
       summary: 'Book a receipt on our bank account that cannot be allocated yet; it is held in suspense',
       action: 'bank-money.unmatched',
@@ -45,8 +45,7 @@ export function receiptOperatorRoutes(deps: Deps): Route[] {
 
 function queryRoutes({ db }: Deps): Route[] {
   return [
-    operatorReadRoute({
-      path: '/api/ops/bank-money',
+    operatorReadRoute('GET /api/ops/bank-money', {
       operationId: 'opsListBankMoney',
       summary: 'List receipts, newest first',
       rateLimit: 'list',
@@ -60,8 +59,7 @@ function queryRoutes({ db }: Deps): Route[] {
         return { message: 'Bank money retrieved', data: rows.map(present), pagination };
       },
     }),
-    operatorReadRoute({
-      path: '/api/ops/bank-money/:bankMoneyId',
+    operatorReadRoute('GET /api/ops/bank-money/:bankMoneyId', {
       operationId: 'opsGetBankMoney',
       summary: 'Get a receipt',
       params: schema.BankMoneyParams,
@@ -87,17 +85,19 @@ const BOOKED = { 200: schema.BankMoney, 201: schema.BankMoney };
 
 type ArrivalBody = { environment: Environment; amount: number; bankReference: string; channel?: Channel };
 type Arrival<Body> = {
-  path: string;
+  endpoint: Endpoint;
   operationId: string;
   summary: string;
   action: 'bank-money.transfer' | 'bank-money.unmatched';
   body: Body;
 };
 
-function arrivalRoute<Body extends z.ZodType<ArrivalBody>>({ clock }: Deps, declared: Arrival<Body>): Route {
-  return operatorRoute({
+function arrivalRoute<Body extends z.ZodType<ArrivalBody>>(
+  { clock }: Deps,
+  { endpoint, ...declared }: Arrival<Body>,
+): Route {
+  return operatorRoute(endpoint, {
     ...declared,
-    method: 'POST',
     description: "The bank's trace id is booked once.",
     clock,
     secondPerson: ({ tx }, { body }) => isLarge(tx, { ...body, amountSantim: toSantim(body.amount) }),
@@ -112,9 +112,7 @@ function arrivalRoute<Body extends z.ZodType<ArrivalBody>>({ clock }: Deps, decl
 }
 
 function recoveryRoute({ clock }: Deps): Route {
-  return operatorRoute({
-    method: 'POST',
-    path: '/api/ops/bank-money/excess',
+  return operatorRoute('POST /api/ops/bank-money/excess', {
     operationId: 'opsBookExcess',
     summary: 'Book that a provider has recovered what it had overpaid: the provider owes it again',
     action: 'bank-money.excess',
@@ -138,9 +136,7 @@ function bookedResult({ money, isNew }: RecordedReceipt): OperatorResult {
 }
 
 function decisionRoute({ clock }: Deps): Route {
-  return operatorRoute({
-    method: 'POST',
-    path: '/api/ops/bank-money/:bankMoneyId/settle',
+  return operatorRoute('POST /api/ops/bank-money/:bankMoneyId/settle', {
     operationId: 'opsSettleBankMoney',
     summary: 'Allocate or return a receipt in suspense, or reverse a wrong booking',
     description:

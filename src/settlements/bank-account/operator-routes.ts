@@ -38,8 +38,7 @@ export function bankAccountOperatorRoutes(deps: Deps): Route[] {
 }
 
 function detailRoute({ db }: Deps): Route {
-  return operatorReadRoute({
-    path: '/api/ops/merchants/:merchantId/bank-account',
+  return operatorReadRoute('GET /api/ops/merchants/:merchantId/bank-account', {
     operationId: 'opsGetBankAccount',
     summary: "Get the merchant's linked bank account with its unmasked number",
     permission: 'bank-account.verify',
@@ -68,10 +67,8 @@ function decisionRoute<Body extends z.ZodType<{ environment: Environment }>>(
   { clock }: Deps,
   { type, run, ...declared }: Decision<Body>,
 ): Route {
-  return operatorRoute({
+  return operatorRoute(`POST /api/ops/merchants/:merchantId/bank-account/${type}`, {
     ...declared,
-    method: 'POST',
-    path: `/api/ops/merchants/:merchantId/bank-account/${type}`,
     action: `bank-account.${type}`,
     clock,
     params: MerchantParams,

@@ -11,9 +11,7 @@ import { presentBankAccount } from './schema.ts';
 /** The bank account that a merchant's settlements go to. */
 export function bankAccountRoutes({ db, clock }: { db: Database; clock: Clock }): Route[] {
   return [
-    readRoute({
-      method: 'GET',
-      path: '/api/checkout/bank-account',
+    readRoute('GET /api/checkout/bank-account', {
       operationId: 'getBankAccount',
       tag: 'Settlements',
       summary: 'The bank account that settlements go to',
@@ -26,9 +24,7 @@ export function bankAccountRoutes({ db, clock }: { db: Database; clock: Clock })
         throw new AppError('NOT_FOUND', 'No bank account is linked. Link one with PUT /api/checkout/bank-account.');
       },
     }),
-    writeRoute({
-      method: 'PUT',
-      path: '/api/checkout/bank-account',
+    writeRoute('PUT /api/checkout/bank-account', {
       operationId: 'linkBankAccount',
       tag: 'Settlements',
       summary: 'Link the bank account that settlements go to; it replaces the previous one',

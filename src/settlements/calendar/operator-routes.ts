@@ -45,8 +45,7 @@ export function calendarOperatorRoutes(deps: Deps): Route[] {
 }
 
 function listRoute({ db, clock }: Deps): Route {
-  return operatorReadRoute({
-    path: '/api/ops/holidays',
+  return operatorReadRoute('GET /api/ops/holidays', {
     operationId: 'opsListHolidays',
     summary: 'List the holidays of a range of days, memorial and inactive ones too, earliest first',
     description: `A year from today on unless given; at most ${LISTED_DAYS.max} days.`,
@@ -71,9 +70,7 @@ function listRoute({ db, clock }: Deps): Route {
 }
 
 function addRoute({ clock }: Deps): Route {
-  return operatorRoute({
-    method: 'POST',
-    path: '/api/ops/holidays',
+  return operatorRoute('POST /api/ops/holidays', {
     operationId: 'opsAddHoliday',
     summary: 'Add a holiday or a closure of one day; recomputes the dates of open settlements',
     description: `From ${FIRST_DAY} to ${LAST_DAY}.`,
@@ -93,9 +90,7 @@ function addRoute({ clock }: Deps): Route {
 }
 
 function changeRoute({ clock }: Deps): Route {
-  return operatorRoute({
-    method: 'PATCH',
-    path: '/api/ops/holidays/:holidayId',
+  return operatorRoute('PATCH /api/ops/holidays/:holidayId', {
     operationId: 'opsChangeHoliday',
     summary: 'Reschedule, rename, confirm, enable or disable a holiday; recomputes the dates of open settlements',
     action: 'holiday.change',
@@ -120,9 +115,7 @@ function changeRoute({ clock }: Deps): Route {
 }
 
 function removeRoute({ clock }: Deps): Route {
-  return operatorRoute({
-    method: 'DELETE',
-    path: '/api/ops/holidays/:holidayId',
+  return operatorRoute('DELETE /api/ops/holidays/:holidayId', {
     operationId: 'opsRemoveHoliday',
     summary: 'Remove a holiday that an operator added; a computed one is disabled instead',
     action: 'holiday.remove',

@@ -32,9 +32,7 @@ const DEFAULT_DAYS = 30;
 /** Business days, and the reasons of the other days. */
 export function calendarRoutes(deps: { db: Database; clock: Clock }): Route[] {
   return [
-    readRoute({
-      method: 'GET',
-      path: '/api/checkout/calendar',
+    readRoute('GET /api/checkout/calendar', {
       operationId: 'getCalendar',
       tag: 'Calendar',
       summary: 'Business days and holidays',

@@ -25,10 +25,8 @@ export function deliveryRoutes(deps: DeliveryDeps): Route[] {
 }
 
 function logRoute({ db }: DeliveryDeps): Route {
-  return readRoute({
+  return readRoute(`GET ${PATH}/events/:eventId/logs`, {
     ...reading,
-    method: 'GET',
-    path: `${PATH}/events/:eventId/logs`,
     operationId: 'listWebhookEventLogs',
     summary: 'Every attempt to deliver an event, oldest first',
     description: `Unlike other lists it has ${LOG_LIMIT_DEFAULT} entries a page unless a limit is given.`,
@@ -47,10 +45,8 @@ function logRoute({ db }: DeliveryDeps): Route {
 
 function resendRoutes(deps: DeliveryDeps): Route[] {
   return [
-    writeRoute({
+    writeRoute(`POST ${PATH}/events/:eventId/resend`, {
       ...writing,
-      method: 'POST',
-      path: `${PATH}/events/:eventId/resend`,
       operationId: 'resendWebhookEvent',
       summary: 'Resend an event now',
       description:
@@ -67,10 +63,8 @@ function resendRoutes(deps: DeliveryDeps): Route[] {
         return { status: 202, message: 'Resend accepted', data: { eventId: params.eventId, deliveries } };
       },
     }),
-    writeRoute({
+    writeRoute(`POST ${PATH}/events/resend`, {
       ...writing,
-      method: 'POST',
-      path: `${PATH}/events/resend`,
       operationId: 'resendWebhookEvents',
       summary: 'Resend failed or skipped deliveries in bulk',
       description: 'Oldest first, at a constant rate. Deliveries of inactive subscriptions do not match.',
@@ -91,10 +85,8 @@ function resendRoutes(deps: DeliveryDeps): Route[] {
 
 function resendJobRoutes({ db }: DeliveryDeps): Route[] {
   return [
-    readRoute({
+    readRoute(`GET ${PATH}/resend-jobs/:jobId`, {
       ...reading,
-      method: 'GET',
-      path: `${PATH}/resend-jobs/:jobId`,
       operationId: 'getWebhookResendJob',
       summary: 'The progress of a bulk resend',
       params: schema.JobParams,
@@ -104,10 +96,8 @@ function resendJobRoutes({ db }: DeliveryDeps): Route[] {
         return { message: 'Resend job', data };
       },
     }),
-    writeRoute({
+    writeRoute(`POST ${PATH}/resend-jobs/:jobId/cancel`, {
       ...writing,
-      method: 'POST',
-      path: `${PATH}/resend-jobs/:jobId/cancel`,
       operationId: 'cancelWebhookResendJob',
       summary: 'Stop a bulk resend',
       description: 'Resends that were requested already still complete.',

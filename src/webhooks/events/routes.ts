@@ -31,10 +31,8 @@ function narrowedScope(caller: MerchantScope, merchantId: string | undefined): M
 
 function readRoutes({ db, clock }: EventDeps): Route[] {
   return [
-    readRoute({
+    readRoute(`GET ${PATH}/events`, {
       ...reading,
-      method: 'GET',
-      path: `${PATH}/events`,
       operationId: 'listWebhookEvents',
       summary: 'List events and their deliveries',
       description: 'Newest first. Without dates, the last 30 days.',
@@ -55,10 +53,8 @@ function readRoutes({ db, clock }: EventDeps): Route[] {
         return { message: 'Events', data: found.events, pagination: found.pagination };
       },
     }),
-    readRoute({
+    readRoute(`GET ${PATH}/events/:eventId`, {
       ...reading,
-      method: 'GET',
-      path: `${PATH}/events/:eventId`,
       operationId: 'getWebhookEvent',
       summary: 'One event and its deliveries',
       params: EventParams,
@@ -74,10 +70,8 @@ function readRoutes({ db, clock }: EventDeps): Route[] {
 }
 
 function statsRoute({ db, clock }: EventDeps): Route {
-  return readRoute({
+  return readRoute(`GET ${PATH}/stats`, {
     ...reading,
-    method: 'GET',
-    path: `${PATH}/stats`,
     operationId: 'getWebhookStats',
     summary: 'Delivery statistics of a range of days',
     description: 'Counts deliveries by the day of their creation. Without dates, the last 30 days.',
@@ -95,10 +89,8 @@ function statsRoute({ db, clock }: EventDeps): Route {
 function catalogueRoute({ catalogue }: EventDeps): Route {
   // The same for every caller, and long: serialised once.
   const dataJson = JSON.stringify(z.array(schema.EventTypeEntry).parse(listEventTypes(catalogue)));
-  return readRoute({
+  return readRoute(`GET ${PATH}/event-types`, {
     ...reading,
-    method: 'GET',
-    path: `${PATH}/event-types`,
     operationId: 'listWebhookEventTypes',
     summary: 'Every event type, the shape of its data and an example',
     responses: { 200: z.array(schema.EventTypeEntry) },

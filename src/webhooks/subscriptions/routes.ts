@@ -67,10 +67,8 @@ function presentOne(row: SubscriptionRow, now: Date, health?: HealthRow): z.inpu
 
 function collectionRoutes(deps: RouteDeps): Route[] {
   return [
-    writeRoute({
+    writeRoute(`POST ${PATH}`, {
       ...writing,
-      method: 'POST',
-      path: PATH,
       operationId: 'createWebhookSubscription',
       summary: 'Subscribe a URL to events',
       description: 'Only this response contains the secret. At most 16 per merchant and environment.',
@@ -83,10 +81,8 @@ function collectionRoutes(deps: RouteDeps): Route[] {
         return { status: 201, message: 'Subscription created', data: { ...presentOne(row, deps.clock()), secret } };
       },
     }),
-    readRoute({
+    readRoute(`GET ${PATH}`, {
       ...reading,
-      method: 'GET',
-      path: PATH,
       operationId: 'listWebhookSubscriptions',
       summary: 'List all subscriptions',
       description: 'All in one response, oldest first: there are at most 16.',
@@ -102,10 +98,8 @@ function collectionRoutes(deps: RouteDeps): Route[] {
 
 function oneRoutes(deps: RouteDeps): Route[] {
   return [
-    readRoute({
+    readRoute(`GET ${ONE}`, {
       ...reading,
-      method: 'GET',
-      path: ONE,
       operationId: 'getWebhookSubscription',
       summary: 'One subscription and its health',
       params: schema.SubscriptionParams,
@@ -116,10 +110,8 @@ function oneRoutes(deps: RouteDeps): Route[] {
         return { message: 'Subscription', data };
       },
     }),
-    writeRoute({
+    writeRoute(`PATCH ${ONE}`, {
       ...writing,
-      method: 'PATCH',
-      path: ONE,
       operationId: 'changeWebhookSubscription',
       summary: 'Change a subscription',
       description:
@@ -133,10 +125,8 @@ function oneRoutes(deps: RouteDeps): Route[] {
         return { message: 'Subscription changed', data };
       },
     }),
-    writeRoute({
+    writeRoute(`DELETE ${ONE}`, {
       ...writing,
-      method: 'DELETE',
-      path: ONE,
       operationId: 'deleteWebhookSubscription',
       summary: 'Delete a subscription',
       description: 'Its waiting deliveries are skipped permanently.',
@@ -151,10 +141,8 @@ function oneRoutes(deps: RouteDeps): Route[] {
 }
 
 function rotateRoute(deps: RouteDeps): Route {
-  return writeRoute({
+  return writeRoute(`POST ${ONE}/rotate`, {
     ...writing,
-    method: 'POST',
-    path: `${ONE}/rotate`,
     operationId: 'rotateWebhookSecret',
     summary: 'Replace the secret of a subscription',
     description:
@@ -171,10 +159,8 @@ function rotateRoute(deps: RouteDeps): Route {
 }
 
 function testRoute(deps: RouteDeps): Route {
-  return writeRoute({
+  return writeRoute(`POST ${ONE}/test`, {
     ...writing,
-    method: 'POST',
-    path: `${ONE}/test`,
     operationId: 'sendWebhookTestEvent',
     summary: 'Send a test event to this subscription only',
     description: 'webhook.test unless another type is given; in live only webhook.test.',
