@@ -2,19 +2,16 @@ import { EventEmitter } from 'node:events';
 import { Socket } from 'node:net';
 import { isNativeError } from 'node:util/types';
 
-import knex, { type Knex as Builder } from 'knex';
-import { knexSnakeCaseMappers } from 'objection';
+import type { Knex as Builder } from 'knex';
 import pg from 'pg';
 
+import { columnNames, openKnex, type KnexConnection } from './knex.ts';
 import { prepare, rename, type Prepared } from './prepared-statements.ts';
 
 // bigint columns are santim and counters: exact, as BigInt. Cast to ::int in SQL where a number is wanted.
 pg.types.setTypeParser(pg.types.builtins.INT8, BigInt);
 // Days are texts, YYYY-MM-DD.
 pg.types.setTypeParser(pg.types.builtins.DATE, String);
-
-// With the option every name finds its way back: consecutive_failures, consecutiveFailures.
-const columnNames = knexSnakeCaseMappers({ underscoreBetweenUppercaseLetters: true });
 
 export type DatabaseOptions = {
   /** For queries over whole tables: without time limits of statements. */
@@ -129,7 +126,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       client.release(isLost);
     }
   };
-  const builder = openKnex({ acquire, release: (client) => client.release() }, events);
+  const builder = openKnex({ acquire, release: (client) => client.release() }, onKnexStatement(events));
   return Object.assign(
     queryable(() => builder, run),
     {
@@ -145,6 +142,11 @@ export function openDatabase(options: DatabaseOptions): Database {
 
 const ignore = (): void => {};
 
+/** Emits the statements that Knex runs. */
+function onKnexStatement(events: EventEmitter<DatabaseEvents>) {
+  return (sql: string, values: readonly unknown[]) => events.emit('statement', { sql, values, rowCount: null });
+}
+
 async function execute(
   client: pg.ClientBase,
   statement: pg.QueryConfig,
@@ -153,44 +155,6 @@ async function execute(
   const result = await client.query(statement);
   events.emit('statement', { sql: statement.text, values: statement.values ?? [], rowCount: result.rowCount });
   return result;
-}
-
-/** What Knex uses of a connection. */
-type KnexConnection = {
-  query: (statement: pg.QueryConfig, done: (error: Error, result: pg.QueryResult) => void) => void;
-};
-type Connections<Connection> = { acquire: () => Promise<Connection>; release: (connection: Connection) => void };
-
-/** Knex on connections that it does not own. */
-function openKnex<Connection extends KnexConnection>(
-  { acquire, release }: Connections<Connection>,
-  events: EventEmitter<DatabaseEvents>,
-): Builder {
-  // The interface of tarn, the pool that Knex knows.
-  const connectionPool = {
-    acquire: () => ({ promise: acquire() }),
-    release: (connection: Connection) => {
-      release(connection);
-      return true;
-    },
-    destroy: async () => {},
-    numUsed: () => 0,
-    numFree: () => 0,
-    numPendingAcquires: () => 0,
-  };
-  const builder = knex({
-    client: 'pg',
-    connectionPool,
-    // Knex would query it on the first connection.
-    version: '18',
-    // Knex would log what it throws; with the values in its SQL these would be in the log.
-    compileSqlOnError: false,
-    log: { warn: ignore, error: ignore, deprecate: ignore, debug: ignore },
-    ...columnNames,
-  });
-  return builder.on('query-response', (_rows, { sql, bindings }: { sql: string; bindings?: unknown[] }) =>
-    events.emit('statement', { sql, values: bindings ?? [], rowCount: null }),
-  );
 }
 
 async function transact<T>(
@@ -211,7 +175,8 @@ async function transact<T>(
   };
   let builder: Builder | undefined;
   // Made for the transactions that use it: it takes as long as a few statements.
-  const openBuilder = () => (builder ??= openKnex({ acquire: async () => connection, release: ignore }, events));
+  const openBuilder = () =>
+    (builder ??= openKnex({ acquire: async () => connection, release: ignore }, onKnexStatement(events)));
   const run: Run = async (statement) => {
     ensureOpen();
     return execute(client, statement, events);
@@ -251,6 +216,39 @@ export async function rows<Row>(db: Queryable, sql: string, values: Record<strin
     if (db.isTransaction) throw error;
     return await runPrepared<Row>(db, renamed, values);
   }
+}
+
+/** The first row of a statement, as {@link rows}. */
+export async function first<Row>(
+  db: Queryable,
+  sql: string,
+  values: Record<string, unknown> = {},
+): Promise<Row | undefined> {
+  const [row] = await rows<Row>(db, sql, values);
+  return row;
+}
+
+const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** Inserts a row, its columns named by the object's keys, and returns it whole. */
+export async function insertRow<Row>(trx: Trx, table: string, row: Record<string, unknown>): Promise<Row> {
+  const names = Object.keys(row);
+  const columns = names.map(snakeCase).join(', ');
+  const sql = `INSERT INTO ${table} (${columns}) VALUES (${names.map((name) => `:${name}`).join(', ')}) RETURNING *`;
+  const inserted = await first<Row>(trx, sql, row);
+  if (!inserted) throw new Error(`the row of ${table} was not inserted`);
+  return inserted;
+}
+
+/** Changes these columns of the row with this id, and returns it whole; undefined if there is none. */
+export async function updateRow<Row>(
+  trx: Trx,
+  { table, id }: { table: string; id: string },
+  changes: Record<string, unknown>,
+): Promise<Row | undefined> {
+  const assignments = Object.keys(changes).map((name) => `${snakeCase(name)} = :${name}`);
+  const sql = `UPDATE ${table} SET ${assignments.join(', ')} WHERE id = :rowId RETURNING *`;
+  return first<Row>(trx, sql, { ...changes, rowId: id });
 }
 
 const STALE_PLAN = 'cached plan must not change result type';

@@ -97,3 +97,9 @@ export function notFound(resource: string): AppError {
   const name = resource.charAt(0).toUpperCase() + resource.slice(1);
   return new AppError('NOT_FOUND', `${name} not found. Check the id, and that you use a key of the right environment.`);
 }
+
+/** The row. Throws NOT_FOUND, as {@link notFound}, where there is none. */
+export function found<Row>(row: Row | undefined, resource: string): Row {
+  if (row === undefined) throw notFound(resource);
+  return row;
+}
