@@ -1,5 +1,5 @@
-import { type Database, type Queryable, rows, type Trx } from '../lib/db.ts';
-import { notFound } from '../lib/errors.ts';
+import { first, rows, type Database, type Queryable, type Trx } from '../lib/db.ts';
+import { found } from '../lib/errors.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';
 import type { Page } from '../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
@@ -42,20 +42,13 @@ export type ReportRow = MerchantScope & {
 
 /** One report of any merchant, for its workflow. Throws NOT_FOUND. */
 export async function readReport(db: Queryable, id: string): Promise<ReportRow> {
-  const [row] = await rows<ReportRow>(db, 'SELECT * FROM report WHERE id = :id', { id });
-  if (!row) throw notFound('report');
-  return row;
+  return found(await first<ReportRow>(db, 'SELECT * FROM report WHERE id = :id', { id }), 'report');
 }
 
 /** One report of the merchant. Throws NOT_FOUND. */
 export async function findReport(db: Queryable, scope: MerchantScope, id: string): Promise<ReportRow> {
-  const [row] = await rows<ReportRow>(
-    db,
-    'SELECT * FROM report WHERE id = :id AND merchant_id = :merchantId AND environment = :environment',
-    { ...scopeOf(scope), id },
-  );
-  if (!row) throw notFound('report');
-  return row;
+  const sql = 'SELECT * FROM report WHERE id = :id AND merchant_id = :merchantId AND environment = :environment';
+  return found(await first<ReportRow>(db, sql, { ...scopeOf(scope), id }), 'report');
 }
 
 /** The merchant's reports, newest first. */
@@ -94,8 +87,7 @@ export async function inSnapshot<T>(db: Database, work: (trx: Trx, snapshotAt: D
   return db.transaction(async (trx) => {
     await rows(trx, 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
     // The first query takes the snapshot, just after the instant that it returns.
-    const [snapshot] = await rows<{ at: Date }>(trx, 'SELECT statement_timestamp() AS at');
-    if (!snapshot) throw new Error('SELECT statement_timestamp() returned no row');
-    return work(trx, snapshot.at);
+    const { at } = (await first<{ at: Date }>(trx, 'SELECT statement_timestamp() AS at')) as { at: Date };
+    return work(trx, at);
   });
 }

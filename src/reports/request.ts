@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import { rows, type Trx } from '../lib/db.ts';
+import { first, insertRow, type Trx } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
@@ -35,11 +35,8 @@ export async function requestReport(
   const { startDate, endDate } = range;
   const options = { kind, format, period, startDate, endDate, statuses, channel, requestedBy };
   const id = newId('rpt', now.getTime());
-  const [row] = await tx.trx
-    .knex()<ReportRow>('report')
-    .insert({ id, ...scopeOf(scope), ...options, status: 'QUEUED', totalRows, requestedAt: now })
-    .returning('*');
-  if (!row) throw new Error('INSERT INTO report returned no row');
+  const queued = { id, ...scopeOf(scope), ...options, status: 'QUEUED', totalRows, requestedAt: now };
+  const row = await insertRow<ReportRow>(tx.trx, 'report', queued);
   if (!isSmall({ format, rowsTotal: totalRows })) {
     await tx.enqueue([reportMessage({ reportId: id, ...scopeOf(scope) })]);
   }
@@ -52,7 +49,7 @@ export function isSmall({ format, rowsTotal }: { format: ReportRow['format']; ro
 }
 
 async function ensurePendingBelowMax(trx: Trx, scope: MerchantScope): Promise<void> {
-  const [pending] = await rows<{ count: number }>(
+  const pending = await first<{ count: number }>(
     trx,
     `SELECT count(*)::int AS count FROM report
      WHERE merchant_id = :merchantId AND environment = :environment AND status IN ('QUEUED', 'RUNNING')`,

@@ -1,9 +1,8 @@
 import { invalid } from '../../lib/errors.ts';
 import type { ReportFormat } from '../states.ts';
-import { renderCsv } from './csv.ts';
-import { renderJson } from './json.ts';
 import { PDF_ROWS_MAX, renderPdf } from './pdf.ts';
 import type { Rendering } from './rendering.ts';
+import { renderCsv, renderJson } from './text.ts';
 import { renderXlsx } from './xlsx.ts';
 
 /** A file format. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { rows, type Queryable } from '../../lib/db.ts';
+import { first, rows, type Queryable } from '../../lib/db.ts';
 import { notFound } from '../../lib/errors.ts';
 import { pageOffset, toPage, type Page } from '../../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
@@ -45,7 +45,7 @@ type AttemptRow = z.input<typeof Attempt> & { id: string; position: string };
 /** A page of an event's attempts, oldest first, over all its deliveries. Throws NOT_FOUND, also for another merchant's event. */
 export async function listAttempts(db: Queryable, query: MerchantScope & { eventId: string }, page: Page) {
   const { eventId } = query;
-  const [counted] = await rows<{ total: number }>(
+  const counted = await first<{ total: number }>(
     db,
     `SELECT CAST((SELECT count(*) FROM webhook_attempt a JOIN webhook_delivery d ON d.id = a.delivery_id
                   WHERE d.event_id = e.id) AS integer) AS total

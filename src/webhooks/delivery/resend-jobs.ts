@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 
 import type { Clock } from '../../lib/clock.ts';
-import { type Database, type Queryable, rows, type Trx } from '../../lib/db.ts';
-import { AppError, notFound } from '../../lib/errors.ts';
+import { first, rows, type Database, type Queryable, type Trx } from '../../lib/db.ts';
+import { AppError, found } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { DayRange } from '../../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
@@ -33,7 +33,7 @@ export async function createResendJob(
   const { range, subscriptionId = null, ...fields } = input;
   const now = deps.clock();
   const jobId = newId('whj', now.getTime());
-  const [job] = await rows<{ matched: number }>(
+  const job = await first<{ matched: number }>(
     tx.trx,
     `WITH matching AS (
        SELECT d.id FROM webhook_delivery d JOIN webhook_subscription s ON s.id = d.subscription_id
@@ -55,7 +55,7 @@ export async function createResendJob(
 
 async function ensureJobsBelowLimit(trx: Trx, scope: MerchantScope): Promise<void> {
   await rows(trx, 'SELECT 1 FROM merchant WHERE id = :merchantId FOR NO KEY UPDATE', { merchantId: scope.merchantId });
-  const [running] = await rows<{ count: number }>(
+  const running = await first<{ count: number }>(
     trx,
     `SELECT CAST(count(*) AS integer) AS count FROM webhook_resend_job
      WHERE merchant_id = :merchantId AND environment = :environment AND status = 'RUNNING'`,
@@ -73,7 +73,7 @@ type Target = MerchantScope & { jobId: string };
  * Throws NOT_FOUND, also for another merchant's.
  */
 export async function findResendJob(db: Queryable, { jobId, ...scope }: Target): Promise<ResendJobRow> {
-  const [job] = await rows<ResendJobRow>(
+  const job = await first<ResendJobRow>(
     db,
     `SELECT j.id AS job_id, j.status, j.matched, j.created_at, j.ended_at,
             CAST(count(i.job_id) FILTER (WHERE i.state <> 'WAITING') AS integer) AS sent,
@@ -84,8 +84,7 @@ export async function findResendJob(db: Queryable, { jobId, ...scope }: Target):
      GROUP BY j.id`,
     { jobId, ...scope },
   );
-  if (!job) throw notFound('resend job');
-  return job;
+  return found(job, 'resend job');
 }
 
 /** Requests no more resends; those requested still complete. Idempotent; throws INVALID_STATE once the job is DONE. */
@@ -132,7 +131,7 @@ type Tick = { jobId: string; ratePerSecond: number };
 
 async function runOneJob(deps: ResendJobDeps, tx: UnitOfWork, { jobId, ratePerSecond }: Tick): Promise<number> {
   const now = deps.clock();
-  const [job] = await rows<{ status: ResendJobRow['status'] }>(
+  const job = await first<{ status: ResendJobRow['status'] }>(
     tx.trx,
     `UPDATE webhook_resend_job SET next_batch_at = :next
      WHERE id = (SELECT id FROM webhook_resend_job

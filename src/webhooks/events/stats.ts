@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 
 import { addisDay, DAY_MS, startOfAddisDay } from '../../lib/dates.ts';
-import { rows, type Queryable } from '../../lib/db.ts';
+import { first, rows, type Queryable } from '../../lib/db.ts';
 import type { DayRange } from '../../lib/pagination.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
 import type { Counts, Stats } from './schema.ts';
@@ -92,7 +92,7 @@ type AttemptTotals = {
 };
 
 async function readAttemptTotals(db: Queryable, bindings: Bindings): Promise<AttemptTotals> {
-  const [totals] = (await rows<AttemptTotals>(
+  const totals = await first<AttemptTotals>(
     db,
     `SELECT CAST(count(*) FILTER (WHERE a.sequence = 1 AND a.failure IS NULL) AS float8)
               / nullif(count(*) FILTER (WHERE a.sequence = 1), 0) AS first_attempt_success_rate,
@@ -102,8 +102,8 @@ async function readAttemptTotals(db: Queryable, bindings: Bindings): Promise<Att
      FROM webhook_delivery d JOIN webhook_attempt a ON a.delivery_id = d.id AND a.ended_at IS NOT NULL
      WHERE ${IN_RANGE}`,
     bindings,
-  )) as [AttemptTotals];
-  return totals;
+  );
+  return totals as AttemptTotals;
 }
 
 async function countFailures(db: Queryable, bindings: Bindings): Promise<{ code: string; count: number }[]> {
@@ -120,7 +120,7 @@ async function countFailures(db: Queryable, bindings: Bindings): Promise<{ code:
 type EventTotals = { events: number; open: number; oldestAt: Date | null };
 
 async function countEvents(db: Queryable, bindings: Bindings): Promise<EventTotals> {
-  const [counted] = (await rows<EventTotals>(
+  const counted = await first<EventTotals>(
     db,
     `SELECT (SELECT CAST(count(*) AS integer) FROM webhook_event e
              WHERE e.merchant_id = :merchantId AND e.environment = :environment
@@ -129,8 +129,8 @@ async function countEvents(db: Queryable, bindings: Bindings): Promise<EventTota
      FROM webhook_dead_letter l
      WHERE l.merchant_id = :merchantId AND l.environment = :environment AND l.closed_at IS NULL`,
     bindings,
-  )) as [EventTotals];
-  return counted;
+  );
+  return counted as EventTotals;
 }
 
 function daysOf(range: DayRange): string[] {

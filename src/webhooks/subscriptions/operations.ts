@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { encrypt, type KeyRing } from '../../lib/crypto.ts';
-import { type Queryable, rows, type Trx } from '../../lib/db.ts';
-import { AppError, invalidFields, notFound } from '../../lib/errors.ts';
+import { first, rows, type Queryable, type Trx } from '../../lib/db.ts';
+import { AppError, found, invalidFields } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { SealedTable } from '../../lib/reencrypt.ts';
 import { scopeOf, type Environment, type MerchantScope } from '../../lib/scope.ts';
@@ -58,7 +58,7 @@ export async function listSubscriptions(db: Queryable, scope: MerchantScope): Pr
 
 /** One subscription. Throws NOT_FOUND, also for another merchant's and for a deleted one. */
 export async function findSubscription(db: Queryable, target: Target): Promise<SubscriptionRow> {
-  return found(await matching(db, target));
+  return found(await matching(db, target), 'subscription');
 }
 
 /** Changes the given fields only. A new URL is UNVERIFIED, without failures. */
@@ -146,13 +146,13 @@ export async function sendTestEvent(
   target: Target & { event: EventTypeName },
 ): Promise<string> {
   // Plain SQL: a query of Objection in a transaction takes as long as the rest of it.
-  const [row] = await rows<Pick<SubscriptionRow, 'id' | 'merchantId' | 'environment' | 'active'>>(
+  const one = await first<Pick<SubscriptionRow, 'id' | 'merchantId' | 'environment' | 'active'>>(
     tx.trx,
     `SELECT id, merchant_id, environment, active FROM webhook_subscription
      WHERE id = :subscriptionId AND merchant_id = :merchantId AND environment = :environment AND deleted_at IS NULL`,
     target,
   );
-  if (!row) throw notFound('subscription');
+  const row = found(one, 'subscription');
   if (!row.active) {
     throw new AppError('INVALID_STATE', 'The subscription is inactive: activate it, then send the test event.');
   }
@@ -181,12 +181,7 @@ function matching(db: Queryable, { subscriptionId: id, ...scope }: Target) {
 }
 
 async function lockSubscription(trx: Trx, target: Target): Promise<SubscriptionRow> {
-  return found(await matching(trx, target).forNoKeyUpdate());
-}
-
-function found(row: SubscriptionRow | undefined): SubscriptionRow {
-  if (!row) throw notFound('subscription');
-  return row;
+  return found(await matching(trx, target).forNoKeyUpdate(), 'subscription');
 }
 
 function ensureUrlAllowed(deps: SubscriptionDeps, url: string, environment: Environment): void {
