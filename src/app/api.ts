@@ -62,7 +62,7 @@ import { measureUnsentWithdrawals } from '../withdrawals/monitoring.ts';
 import { findWithdrawalBySecret } from '../withdrawals/queries.ts';
 import { withdrawalRoutes } from '../withdrawals/routes.ts';
 import { createCheckPayout, isPayoutConclusive } from '../withdrawals/sync.ts';
-import { EVENT_CATALOGUE } from './event-catalogue.ts';
+import { readEventCatalogue } from './event-catalogue.ts';
 import { operatorRoutesOf } from './operator-routes.ts';
 
 export type RunningApi = { url: string; metricsUrl: string | null; stop: () => Promise<void> };
@@ -107,8 +107,9 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
   const limits = createLimits(limitsOf(config));
   const keys = createKeyAuthenticator({ db, peppers: config.peppers, clock, log });
   const tokens = createTokenAuthenticator({ db, clock, peppers: config.peppers });
+  const docsFolder = join(options.project, 'docs');
   const server = createApiServer({
-    ...routesOf(config, { db, runInTransaction, findProvider, clock, log, limits, tokens }),
+    ...routesOf(config, { db, runInTransaction, findProvider, clock, log, limits, tokens, docsFolder }),
     ...keys,
     ...tokens,
     db,
@@ -121,7 +122,7 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
     trustProxy: config.TRUSTED_PROXY_COUNT,
     baseUrl: config.PUBLIC_BASE_URL,
     version: options.version,
-    docsFolder: join(options.project, 'docs'),
+    docsFolder,
     log,
     clock,
     registry,
@@ -166,11 +167,14 @@ type RouteParts = {
   log: Logger;
   limits: Limits;
   tokens: TokenAuthenticator;
+  /** With the examples of events. */
+  docsFolder: string;
 };
 
 /** The route table, and the plain routers beside it: pages for customers, callbacks of providers. */
 export function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers: Router[] } {
   const { db, runInTransaction, findProvider, clock, log, limits, tokens } = parts;
+  const catalogue = readEventCatalogue(parts.docsFolder);
   const baseUrl = config.PUBLIC_BASE_URL;
   const sync = { db, runInTransaction, findProvider, clock, baseUrl, log };
   const [checkAttempt, checkPayout] = [createSyncAttempt(sync), createCheckPayout(sync)];
@@ -191,9 +195,9 @@ export function routesOf(config: Config, parts: RouteParts): { routes: Route[]; 
       ...settlementRoutes({ db, clock }),
       ...reportRoutes({ db, runInTransaction, clock, baseUrl, log, files: createReportFiles(config.REPORTS_DIR) }),
       ...kycRoutes({ db, runInTransaction, clock, store }),
-      ...eventRoutes({ db, clock, catalogue: EVENT_CATALOGUE }),
+      ...eventRoutes({ db, clock, catalogue }),
       ...deliveryRoutes({ db, clock }),
-      ...subscriptionRoutes({ db, clock, keyRing: config.keyRing, checkUrl, catalogue: EVENT_CATALOGUE }),
+      ...subscriptionRoutes({ db, clock, keyRing: config.keyRing, checkUrl, catalogue }),
       invitationRoute({ clock, peppers: config.peppers }),
       ...operatorRoutesOf({
         db,

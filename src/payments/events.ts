@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import type { UnitOfWork } from '../outbox/record.ts';
-import { snapshotFields } from '../webhooks/events/catalogue.ts';
+import { eventTypes, snapshotFields } from '../webhooks/events/catalogue.ts';
 import { recordEvents } from '../webhooks/events/record.ts';
 import { presentTransaction, type TransactionRow } from './present.ts';
 import { Transaction } from './transaction-schema.ts';
@@ -44,73 +44,13 @@ export const TransactionData = z.strictObject({
 });
 export type TransactionData = z.output<typeof TransactionData>;
 
-const paid: TransactionData = {
-  object: 'transaction',
-  environment: 'sandbox',
-  merchantId: 'mrc_01JD8Q4T5V6W7X8Y9Z0A1B2C3D',
-  version: 3,
-  checkoutOrderNo: 'ORDER-1042',
-  amount: 1250.5,
-  currency: 'ETB',
-  transactionThrough: 'telebirr',
-  transactionDate: '2025-01-15',
-  type: 'API',
-  status: 'SUCCESS',
-  createdAt: '2025-01-15T09:30:00.000Z',
-  sessionId: 'cs_01JHMW8T5V6W7X8Y9Z0A1B2C3D',
-  transactionId: 'txn_01JHMW8T5V6W7X8Y9Z0A1B2C3E',
-  customerName: 'Abebe Bikila',
-  customerPhone: '251911000000',
-  fee: 31.26,
-  feeTax: 4.69,
-  netAmount: 1214.55,
-  providerReference: 'CAF5P1QZ8L',
-  completedAt: '2025-01-15T09:31:12.000Z',
-};
-
-const { fee: _fee, feeTax: _tax, netAmount: _net, providerReference: _reference, completedAt: _at, ...unpaid } = paid;
-const failure = {
-  code: 'DECLINED',
-  message: 'The customer declined the payment.',
-  retryable: false,
-  providerCode: 'PAY_FAILED',
-};
-
-/** Every event of a transaction: its meaning, the schema of its `data` and an example. */
-export const TRANSACTION_EVENTS = {
-  'checkout.completed': {
-    description: 'A checkout was paid: its transaction became SUCCESS.',
-    data: TransactionData,
-    example: paid,
-  },
-  'checkout.failed': {
-    description: 'A checkout ended without payment: its transaction became FAILED.',
-    data: TransactionData,
-    example: { ...unpaid, status: 'FAILED', failure },
-  },
-  'checkout.canceled': {
-    description: 'The customer cancelled: the transaction became CANCELLED.',
-    data: TransactionData,
-    example: { ...unpaid, status: 'CANCELLED' },
-  },
-  'checkout.expired': {
-    description: 'The session ended before it was paid: the transaction became EXPIRED.',
-    data: TransactionData,
-    example: { ...unpaid, version: 2, status: 'EXPIRED', transactionThrough: null },
-  },
-  'payment.created': {
-    description: 'The customer chose a channel: the first payment attempt of a session was created.',
-    data: TransactionData,
-    example: { ...unpaid, version: 2, status: 'PENDING' },
-  },
-  'payment.succeeded': {
-    description: 'A payment was confirmed by its provider: the transaction became SUCCESS.',
-    data: TransactionData,
-    example: paid,
-  },
-  'payment.completed': {
-    description: 'Another name of payment.succeeded, sent only to subscriptions that name it; "*" leaves it out.',
-    data: TransactionData,
-    example: paid,
-  },
-} as const;
+/** Every event of a transaction: its meaning and the schema of its `data`. */
+export const TRANSACTION_EVENTS = eventTypes(TransactionData, {
+  'checkout.completed': 'A checkout was paid: its transaction became SUCCESS.',
+  'checkout.failed': 'A checkout ended without payment: its transaction became FAILED.',
+  'checkout.canceled': 'The customer cancelled: the transaction became CANCELLED.',
+  'checkout.expired': 'The session ended before it was paid: the transaction became EXPIRED.',
+  'payment.created': 'The customer chose a channel: the first payment attempt of a session was created.',
+  'payment.succeeded': 'A payment was confirmed by its provider: the transaction became SUCCESS.',
+  'payment.completed': 'Another name of payment.succeeded, sent only to subscriptions that name it; "*" leaves it out.',
+});

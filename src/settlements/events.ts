@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { scopeOf } from '../lib/scope.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
-import { snapshotFields } from '../webhooks/events/catalogue.ts';
+import { eventTypes, snapshotFields } from '../webhooks/events/catalogue.ts';
 import { recordEvents } from '../webhooks/events/record.ts';
 import { settlementSnapshot } from './present.ts';
 import type { SettlementRow } from './queries.ts';
@@ -25,89 +25,14 @@ const { environment: _environment, ...fields } = Settlement.shape;
 export const SettlementData = z.strictObject({ object: z.literal('settlement'), ...snapshotFields, ...fields });
 export type SettlementData = z.output<typeof SettlementData>;
 
-const requested: SettlementData = {
-  object: 'settlement',
-  environment: 'sandbox',
-  merchantId: 'mrc_01JD8Q4T5V6W7X8Y9Z0A1B2C3D',
-  version: 1,
-  settlementId: 'stl_01JHMW8T5V6W7X8Y9Z0A1B2C3H',
-  requestId: 'SETTLE-2025-01-17',
-  amount: 48_250.75,
-  fee: 0,
-  feeTax: 0,
-  totalDebit: 48_250.75,
-  currency: 'ETB',
-  bankAccount: { bankCode: 'CBE', accountNumber: '*********6789', accountName: 'Abyssinia Coffee PLC' },
-  status: 'REQUESTED',
-  effectiveDate: '2025-01-17',
-  earliestExpected: '2025-01-20',
-  expectedBy: '2025-01-21',
-  dateReasons: [
-    { date: '2025-01-18', reason: 'Saturday 18 January 2025', provisional: false },
-    { date: '2025-01-19', reason: 'Timkat, Sunday 19 January 2025', provisional: false },
-  ],
-  requestedAt: '2025-01-17T06:30:00.000Z',
-};
-const { requestedAt, ...fixed } = requested;
-const bankReference = 'FT25017QX9K2';
-const sentAt = '2025-01-17T11:05:00.000Z';
-const completedAt = '2025-01-20T06:10:00.000Z';
-const credit = { creditedAt: '2025-01-20T05:45:00.000Z', creditedOn: '2025-01-20' };
-const failure = { code: 'BANK_REFUSED', message: 'The account is closed.' };
-const rejected = { code: 'REJECTED', message: 'The account is under investigation.' };
-const mourning = { date: '2025-01-21', reason: 'National mourning, Tuesday 21 January 2025', provisional: false };
-
-/** An event of a settlement: its meaning and an example of its `data`. */
-const event = (description: string, example: Readonly<Record<string, unknown>>) => ({
-  description,
-  data: SettlementData,
-  example,
-});
-
-/** Every event of a settlement: its meaning, the schema of its `data` and an example. */
-export const SETTLEMENT_EVENTS = {
-  'settlement.requested': event('A settlement was requested: its amount, fee and tax are reserved.', requested),
-  'settlement.processing': event('A settlement was sent to the bank.', {
-    ...fixed,
-    version: 3,
-    status: 'PROCESSING',
-    bankReference,
-    requestedAt,
-    sentAt,
-  }),
-  'settlement.completed': event('The bank credited a settlement.', {
-    ...fixed,
-    version: 4,
-    status: 'COMPLETED',
-    bankReference,
-    requestedAt,
-    sentAt,
-    ...credit,
-    completedAt,
-  }),
-  'settlement.failed': event(
+/** Every event of a settlement: its meaning and the schema of its `data`. */
+export const SETTLEMENT_EVENTS = eventTypes(SettlementData, {
+  'settlement.requested': 'A settlement was requested: its amount, fee and tax are reserved.',
+  'settlement.processing': 'A settlement was sent to the bank.',
+  'settlement.completed': 'The bank credited a settlement.',
+  'settlement.failed':
     'The bank did not credit a settlement, or sent it back afterwards (returnedAt): its money is available again.',
-    { ...fixed, version: 4, status: 'FAILED', bankReference, failure, requestedAt, sentAt, completedAt },
-  ),
-  'settlement.rejected': event('An operator rejected a settlement: the reserved money is available again.', {
-    ...fixed,
-    version: 2,
-    status: 'REJECTED',
-    failure: rejected,
-    requestedAt,
-    completedAt: '2025-01-17T08:00:00.000Z',
-  }),
-  'settlement.canceled': event('The merchant cancelled a settlement before it was decided.', {
-    ...requested,
-    version: 2,
-    status: 'CANCELLED',
-    completedAt: '2025-01-17T07:00:00.000Z',
-  }),
-  'settlement.updated': event('A settlement was approved, or its expected dates changed with the calendar.', {
-    ...requested,
-    version: 3,
-    status: 'APPROVED',
-    expectedBy: '2025-01-22',
-    dateReasons: [...requested.dateReasons, mourning],
-  }),
-} as const;
+  'settlement.rejected': 'An operator rejected a settlement: the reserved money is available again.',
+  'settlement.canceled': 'The merchant cancelled a settlement before it was decided.',
+  'settlement.updated': 'A settlement was approved, or its expected dates changed with the calendar.',
+});

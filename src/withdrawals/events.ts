@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import type { UnitOfWork } from '../outbox/record.ts';
-import { snapshotFields } from '../webhooks/events/catalogue.ts';
+import { eventTypes, snapshotFields } from '../webhooks/events/catalogue.ts';
 import { recordEvents } from '../webhooks/events/record.ts';
 import { withdrawalSnapshot } from './present.ts';
 import type { WithdrawalRow } from './queries.ts';
@@ -37,84 +37,13 @@ export const WithdrawalData = z.strictObject({
 });
 export type WithdrawalData = z.output<typeof WithdrawalData>;
 
-const requested: WithdrawalData = {
-  object: 'withdrawal',
-  environment: 'sandbox',
-  merchantId: 'mrc_01JD8Q4T5V6W7X8Y9Z0A1B2C3D',
-  version: 1,
-  withdrawalRequestId: 'wd_01JHMW8T5V6W7X8Y9Z0A1B2C3G',
-  requestId: 'PAYROLL-2025-01-7',
-  amount: 1500,
-  fee: 5,
-  feeTax: 0.75,
-  totalDebit: 1505.75,
-  currency: 'ETB',
-  channel: 'TELEBIRR',
-  destination: { phone: '********0001', accountName: 'Abebe Bikila' },
-  status: 'PENDING',
-  stage: 'CREATED',
-  pendingReason: 'It is about to be sent to the provider.',
-  limitsApplied: { min: 1, max: 75_000, daily: 750_000, usedTodayBefore: 0 },
-  requestedAt: '2025-01-15T09:30:00.000Z',
-};
-const { stage: _stage, pendingReason: _pendingReason, ...ended } = requested;
-const completedAt = '2025-01-15T09:30:09.000Z';
-const paid = { ...ended, version: 3, status: 'SUCCESS', providerReference: 'CBK7Q2M9XA', completedAt };
-
-/** Every event of a withdrawal: its meaning, the schema of its `data` and an example. */
-export const WITHDRAWAL_EVENTS = {
-  'withdrawal.created': {
-    description: 'A withdrawal was requested: its amount, fee and tax are reserved.',
-    data: WithdrawalData,
-    example: requested,
-  },
-  'withdrawal.under_review': {
-    description: 'A withdrawal is reviewed before it is sent; reviewReasons has the reasons.',
-    data: WithdrawalData,
-    example: {
-      ...requested,
-      stage: 'UNDER_REVIEW',
-      pendingReason: 'It is being reviewed before it is sent.',
-      reviewReasons: ['FIRST_TO_BENEFICIARY'],
-    },
-  },
-  'withdrawal.succeeded': { description: 'A withdrawal was paid out.', data: WithdrawalData, example: paid },
-  'withdrawal.failed': {
-    description: 'A withdrawal was not paid out: the reserved money is available again.',
-    data: WithdrawalData,
-    example: {
-      ...ended,
-      version: 3,
-      status: 'FAILED',
-      completedAt,
-      failure: {
-        code: 'INVALID_PAYEE',
-        message: 'telebirr does not know this phone number.',
-        providerCode: 'INVALID_PAYEE',
-        retryable: false,
-      },
-    },
-  },
-  'withdrawal.rejected': {
-    description: 'A withdrawal was rejected in review: the reserved money is available again.',
-    data: WithdrawalData,
-    example: {
-      ...ended,
-      version: 2,
-      status: 'REJECTED',
-      completedAt,
-      reviewReasons: ['LARGE_AMOUNT'],
-      failure: { code: 'REJECTED', message: 'The account is not the supplier’s.', providerCode: '', retryable: false },
-    },
-  },
-  'withdrawal.canceled': {
-    description: 'The merchant cancelled a withdrawal before it was sent.',
-    data: WithdrawalData,
-    example: { ...ended, version: 2, status: 'CANCELLED', completedAt },
-  },
-  'withdrawal.reversed': {
-    description: 'A withdrawal that was paid out came back: amount, fee and tax are available again.',
-    data: WithdrawalData,
-    example: { ...paid, version: 4, status: 'REVERSED', reversedAt: '2025-01-15T10:02:41.000Z' },
-  },
-} as const;
+/** Every event of a withdrawal: its meaning and the schema of its `data`. */
+export const WITHDRAWAL_EVENTS = eventTypes(WithdrawalData, {
+  'withdrawal.created': 'A withdrawal was requested: its amount, fee and tax are reserved.',
+  'withdrawal.under_review': 'A withdrawal is reviewed before it is sent; reviewReasons has the reasons.',
+  'withdrawal.succeeded': 'A withdrawal was paid out.',
+  'withdrawal.failed': 'A withdrawal was not paid out: the reserved money is available again.',
+  'withdrawal.rejected': 'A withdrawal was rejected in review: the reserved money is available again.',
+  'withdrawal.canceled': 'The merchant cancelled a withdrawal before it was sent.',
+  'withdrawal.reversed': 'A withdrawal that was paid out came back: amount, fee and tax are available again.',
+});

@@ -4,9 +4,9 @@ import { text } from 'node:stream/consumers';
 import pg from 'pg';
 import { Pool } from 'undici';
 
-import { EVENT_CATALOGUE } from '../../src/app/event-catalogue.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { signedRequest } from '../../src/webhooks/delivery/attempt.ts';
+import { EVENT_CATALOGUE } from '../support/event-catalogue.ts';
 import { createBaselineDispatcher, type Claimed } from './baseline-dispatcher.ts';
 import { createBaselineList } from './baseline-list.ts';
 

@@ -12,6 +12,8 @@ import { NO_LIMITS } from '../support/http.ts';
 /** A node of a JSON schema, or of the document around it. */
 export type Node = { [name: string]: unknown };
 
+const DOCS = resolve(import.meta.dirname, '../../docs');
+
 /** Every route of the product, as the API serves them; none of them can be called: nothing is behind them. */
 export function productRoutes(): Route[] {
   const config = readConfig({ DATABASE_URL: 'postgresql://none', TEMPORAL_ADDRESS: 'none:7233' });
@@ -22,6 +24,7 @@ export function productRoutes(): Route[] {
     findProvider: nothing,
     tokens: nothing,
     clock: () => new Date(),
+    docsFolder: DOCS,
   };
   const { routes } = routesOf(config, {
     ...parts,
@@ -31,8 +34,6 @@ export function productRoutes(): Route[] {
   const readiness = { countPendingMigrations: async () => 0, findFullDisk: async () => null };
   return [...healthRoutes(readiness, new AbortController().signal), ...routes];
 }
-
-const DOCS = resolve(import.meta.dirname, '../../docs');
 
 /** The examples of the API description. */
 export const EXAMPLES = readExamples(DOCS);

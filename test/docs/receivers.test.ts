@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { EVENT_CATALOGUE } from '../../src/app/event-catalogue.ts';
 import { anyFreePort } from '../../src/lib/free-port.ts';
 import {
   newSecret,
@@ -13,6 +12,7 @@ import {
   type SignedRequest,
   type SigningInput,
 } from '../../src/webhooks/delivery/attempt.ts';
+import { EVENT_CATALOGUE } from '../support/event-catalogue.ts';
 
 const GUIDE = readFileSync(new URL('../../docs/guides/verifying-webhooks.md', import.meta.url), 'utf8');
 

@@ -1,8 +1,8 @@
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { TRANSACTION_EVENTS } from '../../src/payments/events.ts';
 import { buildAttempt, buildMerchant, buildSession, buildWorld, declined, PAID, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { EVENT_CATALOGUE } from '../support/event-catalogue.ts';
 
 type Facts = Record<string, unknown>;
 const CUSTOMER = { customerName: 'Abebe Bikila', customerPhone: '251911000000' };
@@ -64,7 +64,7 @@ describe('the examples of the event catalogue', () => {
         { resourceId, event },
       );
       const data = JSON.parse(String(sent?.payload)).data;
-      const example: Facts = TRANSACTION_EVENTS[event].example;
+      const example: Facts = EVENT_CATALOGUE[event].example;
       expect(shapeOf(example)).toEqual(shapeOf(data));
       const fixed = ({ status, version, transactionThrough }: Facts) => ({ status, version, transactionThrough });
       expect(fixed(example)).toEqual(fixed(data));

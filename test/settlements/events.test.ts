@@ -7,6 +7,7 @@ import { SETTLEMENT_EVENTS, SettlementData } from '../../src/settlements/events.
 import { recomputeDates } from '../../src/settlements/expected-dates.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { EVENT_CATALOGUE } from '../support/event-catalogue.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { requestSettlement, linkAccount } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
@@ -89,7 +90,7 @@ test.each(Object.keys(happen) as (keyof typeof SETTLEMENT_EVENTS)[])(
     );
     const { data } = JSON.parse(String(enqueued?.payload));
     expect(SettlementData.safeParse(data).error).toBeUndefined();
-    const example: Record<string, unknown> = SETTLEMENT_EVENTS[event].example;
+    const example: Record<string, unknown> = EVENT_CATALOGUE[event].example;
     expect(shapeOf(example)).toEqual(shapeOf(data));
     const fixed = ({ status, version, effectiveDate, expectedBy, dateReasons }: Record<string, unknown>) => [
       status,

@@ -3,7 +3,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { EVENT_CATALOGUE } from '../../src/app/event-catalogue.ts';
 import { startWorker, type RunningWorker } from '../../src/app/worker.ts';
 import { readConfig, type Config } from '../../src/config.ts';
 import type { Database } from '../../src/lib/db.ts';
@@ -20,6 +19,7 @@ import { recordEvents } from '../../src/webhooks/events/record.ts';
 import { createSubscription } from '../../src/webhooks/subscriptions/operations.ts';
 import { NewSubscription } from '../../src/webhooks/subscriptions/schema.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
+import { EVENT_CATALOGUE } from './event-catalogue.ts';
 import { testStack } from './stack-facts.ts';
 import { connectTestTemporal, type TestTemporal } from './temporal.ts';
 

@@ -1,8 +1,8 @@
-import { EVENT_CATALOGUE } from '../../src/app/event-catalogue.ts';
 import { TransactionData, transactionSnapshot } from '../../src/payments/events.ts';
 import type { TransactionRow } from '../../src/payments/present.ts';
 import { EVENT_TYPE_NAMES, listEventTypes } from '../../src/webhooks/events/catalogue.ts';
 import { EVENT_ALIASES } from '../../src/webhooks/events/record.ts';
+import { EVENT_CATALOGUE } from '../support/event-catalogue.ts';
 
 test('the catalogue has the event types of the contract', () => {
   expect(EVENT_TYPE_NAMES).toEqual(

@@ -1,4 +1,3 @@
-import { EVENT_CATALOGUE } from '../../src/app/event-catalogue.ts';
 import type { Database } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
@@ -17,6 +16,7 @@ import {
 } from '../../src/webhooks/subscriptions/operations.ts';
 import { NewSubscription } from '../../src/webhooks/subscriptions/schema.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { EVENT_CATALOGUE } from '../support/event-catalogue.ts';
 
 export type Outcome = { httpStatus: number; durationMs?: number } | { code: string };
 

@@ -38,30 +38,32 @@ export const snapshotFields = {
   version: z.int().min(1).meta({ description: 'Rises with every change of the object: the highest is the newest' }),
 };
 
-/** The meaning of an event type, the schema of its `data` and an example. A slice's `events.ts` has those it records. */
-type EventType = { description: string; data: z.ZodObject; example: Readonly<Record<string, unknown>> };
-export type EventCatalogue = Readonly<Record<EventTypeName, EventType>>;
+/** The meaning of an event type and the schema of its `data`. A slice's `events.ts` has those it records. */
+type EventType = { description: string; data: z.ZodObject };
+/** Every event type, with an example of its `data` (docs/events.json). */
+export type EventCatalogue = Readonly<
+  Record<EventTypeName, EventType & { example: Readonly<Record<string, unknown>> }>
+>;
+
+/** The event types whose `data` has this schema, by their descriptions. */
+export function eventTypes<Name extends EventTypeName>(
+  data: z.ZodObject,
+  descriptions: Readonly<Record<Name, string>>,
+): Record<Name, EventType> {
+  const types = Object.entries<string>(descriptions).map(([name, description]) => [name, { description, data }]);
+  return Object.fromEntries(types) as Record<Name, EventType>;
+}
 
 /** The event type that this slice records itself. */
-export const SUBSCRIPTION_EVENTS = {
-  'webhook.test': {
-    description: 'Sent when a test event is requested, to that subscription only.',
-    data: z.strictObject({
-      object: z.literal('subscription'),
-      ...snapshotFields,
-      subscriptionId: z.string(),
-      message: z.string(),
-    }),
-    example: {
-      object: 'subscription',
-      environment: 'sandbox',
-      merchantId: 'mrc_01JD8Q4T5V6W7X8Y9Z0A1B2C3D',
-      version: 1,
-      subscriptionId: 'whs_01JHMW8T5V6W7X8Y9Z0A1B2C3F',
-      message: 'This is a test event.',
-    },
-  },
-} as const;
+export const SUBSCRIPTION_EVENTS = eventTypes(
+  z.strictObject({
+    object: z.literal('subscription'),
+    ...snapshotFields,
+    subscriptionId: z.string(),
+    message: z.string(),
+  }),
+  { 'webhook.test': 'Sent when a test event is requested, to that subscription only.' },
+);
 
 /** The catalogue as the API, the docs and the portal present it; `schema` is JSON Schema of the event's `data`. */
 export function listEventTypes(catalogue: EventCatalogue) {
@@ -69,6 +71,6 @@ export function listEventTypes(catalogue: EventCatalogue) {
     const { description, data, example } = catalogue[event];
     const { $schema: _dialect, ...schema } = z.toJSONSchema(data, { override: withoutSafeIntegerBounds });
     const alias = Object.values(EVENT_ALIASES).includes(event);
-    return { event, description, alias, schema, example: { ...example } };
+    return { event, description, alias, schema, example };
   });
 }

@@ -1,0 +1,5 @@
+import { fileURLToPath } from 'node:url';
+
+import { readEventCatalogue } from '../../src/app/event-catalogue.ts';
+
+export const EVENT_CATALOGUE = readEventCatalogue(fileURLToPath(new URL('../../docs', import.meta.url)));
