@@ -3,7 +3,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { ZipFile } from 'yazl';
 
 import { DAY_MS } from '../../lib/dates.ts';
-import type { Cell, ColumnHead } from '../sources/columns.ts';
+import { headingOf, type Cell, type ColumnHead } from '../sources/columns.ts';
 import { aboutOf, birrText, escapeFormula, type Rendering } from './rendering.ts';
 import { CONTENT_TYPES, RELATIONS, SHEET, STYLE, STYLES, WORKBOOK, WORKBOOK_RELATIONS } from './xlsx-parts.ts';
 
@@ -87,14 +87,6 @@ function aboutSheet(rendering: Rendering): string {
     rowXml([textCell(name, STYLE.heading), cellXml(value)], ['A', 'B'], index + 1),
   );
   return `${SHEET}${colsXml([30, 40])}<sheetData>${lines.join('')}</sheetData></worksheet>`;
-}
-
-/** "merchantId" as a heading: "Merchant ID". */
-function headingOf(name: string): string {
-  return name
-    .replace(/^./, (letter) => letter.toUpperCase())
-    .replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ')
-    .replace(/Id$/, 'ID');
 }
 
 /** Adds the references A1, B1 … to cells that each begin with `<c`. */

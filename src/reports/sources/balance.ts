@@ -1,5 +1,5 @@
 import { countMovements, exportMovements, sumAccount, type ReadMovement as Row } from '../../ledger/balance.ts';
-import { dayColumns, timeColumns } from './columns.ts';
+import { dayColumns, textColumns, timeColumns } from './columns.ts';
 import { createSource } from './source.ts';
 
 /** Every movement of the available balance, as its history presents them: opening + amounts = closing. */
@@ -8,15 +8,13 @@ export const balanceSource = createSource<Row>({
   takesChannel: false,
   columns: [
     { key: 'entryId', heading: 'Entry ID', cell: (row) => `${row.journalId}-${row.position}` },
-    { key: 'type', heading: 'Type', cell: (row) => row.type },
+    ...textColumns<Row>('type'),
     { key: 'amount', heading: 'Amount', cell: (row) => row.amountSantim },
     { key: 'balanceAfter', heading: 'Balance After', cell: (row) => row.balanceAfterSantim },
     { key: 'currency', heading: 'Currency', cell: () => 'ETB' },
     ...dayColumns<Row>('date', 'Date', (row) => row.effectiveAt),
     ...timeColumns<Row>('createdAt', 'Created at', (row) => row.effectiveAt),
-    { key: 'journalId', heading: 'Journal ID', cell: (row) => row.journalId },
-    { key: 'resourceType', heading: 'Resource Type', cell: (row) => row.resourceType },
-    { key: 'resourceId', heading: 'Resource ID', cell: (row) => row.resourceId },
+    ...textColumns<Row>('journalId', 'resourceType', 'resourceId'),
   ],
   count: (db, filter, most) => countMovements(db, { ...filter, account: 'available' }, most),
   sum: async (db, filter) => {

@@ -19,6 +19,21 @@ export function cellOf<Row>(column: Column<Row>, row: Row): Cell {
   return 'amount' in column ? (row[column.amount] as Santim | null) : column.cell(row);
 }
 
+/** "merchantId" as a heading: "Merchant ID". */
+export function headingOf(name: string): string {
+  return name
+    .replace(/^./, (letter) => letter.toUpperCase())
+    .replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ')
+    .replace(/Id$/, 'ID');
+}
+
+type TextField<Row> = { [Name in keyof Row]: Row[Name] extends string | null ? Name : never }[keyof Row] & string;
+
+/** Columns of the row's own texts, under their names. */
+export function textColumns<Row>(...fields: TextField<Row>[]): Column<Row>[] {
+  return fields.map((key) => ({ key, heading: headingOf(key), cell: (row) => row[key] as string | null }));
+}
+
 /**
  * The requested amount of withdrawals and settlements, and the part of it that the ledger has booked. Nothing is booked of those
  * that failed or were returned, so each column adds up to the ledger.

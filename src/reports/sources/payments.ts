@@ -7,7 +7,7 @@ import {
 } from '../../payments/export.ts';
 import type { TransactionFilter } from '../../payments/queries.ts';
 import { TRANSACTION_STATUSES, type TransactionStatus } from '../../payments/states.ts';
-import { dayColumns, timeColumns } from './columns.ts';
+import { dayColumns, textColumns, timeColumns } from './columns.ts';
 import { createListSource } from './source.ts';
 
 /** Payments: the columns of the transaction list in its order, then further fields. */
@@ -15,28 +15,24 @@ export const paymentsSource = createListSource<Row, TransactionFilter>({
   statuses: TRANSACTION_STATUSES,
   takesChannel: true,
   columns: [
-    { key: 'checkoutOrderNo', heading: 'Checkout Order No', cell: (row) => row.checkoutOrderNo },
+    ...textColumns<Row>('checkoutOrderNo'),
     { key: 'amount', heading: 'Amount', amount: 'amountSantim' },
-    { key: 'currency', heading: 'Currency', cell: (row) => row.currency },
+    ...textColumns<Row>('currency'),
     {
       key: 'transactionThrough',
       heading: 'Transaction Through',
       cell: (row) => row.channel && TRANSACTION_THROUGH[row.channel],
     },
     ...dayColumns<Row>('transactionDate', 'Transaction Date', (row) => row.createdAt),
-    { key: 'type', heading: 'Type', cell: (row) => row.type },
-    { key: 'status', heading: 'Status', cell: (row) => row.status },
+    ...textColumns<Row>('type', 'status'),
     ...timeColumns<Row>('createdAt', 'Created at', (row) => row.createdAt),
     { key: 'transactionId', heading: 'Transaction ID', cell: (row) => row.id },
-    { key: 'sessionId', heading: 'Session ID', cell: (row) => row.sessionId },
-    { key: 'customerName', heading: 'Customer Name', cell: (row) => row.customerName },
-    { key: 'customerEmail', heading: 'Customer Email', cell: (row) => row.customerEmail },
-    { key: 'customerPhone', heading: 'Customer Phone', cell: (row) => row.customerPhone },
+    ...textColumns<Row>('sessionId', 'customerName', 'customerEmail', 'customerPhone'),
     { key: 'receivedAmount', heading: 'Received Amount', amount: 'receivedSantim' },
     { key: 'fee', heading: 'Fee', amount: 'feeSantim' },
     { key: 'feeTax', heading: 'Fee Tax', amount: 'feeTaxSantim' },
     { key: 'netAmount', heading: 'Net Amount', amount: 'netSantim' },
-    { key: 'providerReference', heading: 'Provider Reference', cell: (row) => row.providerReference },
+    ...textColumns<Row>('providerReference'),
     ...timeColumns<Row>('completedAt', 'Completed at', (row) => row.completedAt),
     { key: 'failureCode', heading: 'Failure Code', cell: (row) => row.failure?.code ?? null },
     { key: 'lateConfirmation', heading: 'Late Confirmation', cell: (row) => (row.confirmedLate ? 'yes' : null) },

@@ -1,7 +1,7 @@
 import { settlementExport, type ExportedSettlement as Row } from '../../settlements/export.ts';
 import type { SettlementFilter } from '../../settlements/queries.ts';
 import { SETTLEMENT_STATUSES, type SettlementStatus } from '../../settlements/states.ts';
-import { dayColumns, PAYOUT_AMOUNTS, timeColumns } from './columns.ts';
+import { dayColumns, PAYOUT_AMOUNTS, textColumns, timeColumns } from './columns.ts';
 import { createListSource } from './source.ts';
 
 /** Settlements, as their list presents them. */
@@ -10,13 +10,11 @@ export const settlementsSource = createListSource<Row, SettlementFilter>({
   takesChannel: false,
   columns: [
     { key: 'settlementId', heading: 'Settlement ID', cell: (row) => row.id },
-    { key: 'requestId', heading: 'Request ID', cell: (row) => row.requestId },
+    ...textColumns<Row>('requestId'),
     ...PAYOUT_AMOUNTS,
-    { key: 'currency', heading: 'Currency', cell: (row) => row.currency },
+    ...textColumns<Row>('currency'),
     { key: 'bank', heading: 'Bank', cell: (row) => row.bankCode },
-    { key: 'accountNumber', heading: 'Account Number', cell: (row) => row.accountNumber },
-    { key: 'accountName', heading: 'Account Name', cell: (row) => row.accountName },
-    { key: 'status', heading: 'Status', cell: (row) => row.status },
+    ...textColumns<Row>('accountNumber', 'accountName', 'status'),
     ...dayColumns<Row>('requestDate', 'Request Date', (row) => row.requestedAt),
     ...timeColumns<Row>('requestedAt', 'Requested at', (row) => row.requestedAt),
     { key: 'effectiveDate', heading: 'Effective Date', as: 'day', cell: (row) => row.effectiveDate },
@@ -25,7 +23,7 @@ export const settlementsSource = createListSource<Row, SettlementFilter>({
     ...timeColumns<Row>('creditedAt', 'Credited at', (row) => row.creditedAt),
     ...timeColumns<Row>('returnedAt', 'Returned at', (row) => row.returnedAt),
     ...timeColumns<Row>('completedAt', 'Completed at', (row) => row.completedAt),
-    { key: 'bankReference', heading: 'Bank Reference', cell: (row) => row.bankReference },
+    ...textColumns<Row>('bankReference'),
     { key: 'failureCode', heading: 'Failure Code', cell: (row) => row.failure?.code ?? null },
   ],
   // Validated against SETTLEMENT_STATUSES.

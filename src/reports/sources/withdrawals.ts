@@ -1,7 +1,7 @@
 import { withdrawalExport, type ExportedWithdrawal as Row } from '../../withdrawals/export.ts';
 import type { WithdrawalFilter } from '../../withdrawals/queries.ts';
 import { WITHDRAWAL_STATUSES, type WithdrawalStatus } from '../../withdrawals/states.ts';
-import { dayColumns, PAYOUT_AMOUNTS, timeColumns } from './columns.ts';
+import { dayColumns, PAYOUT_AMOUNTS, textColumns, timeColumns } from './columns.ts';
 import { createListSource } from './source.ts';
 
 /** Withdrawals, as their list presents them. */
@@ -10,17 +10,12 @@ export const withdrawalsSource = createListSource<Row, WithdrawalFilter>({
   takesChannel: true,
   columns: [
     { key: 'withdrawalRequestId', heading: 'Withdrawal ID', cell: (row) => row.id },
-    { key: 'requestId', heading: 'Request ID', cell: (row) => row.requestId },
+    ...textColumns<Row>('requestId'),
     ...PAYOUT_AMOUNTS,
-    { key: 'currency', heading: 'Currency', cell: (row) => row.currency },
-    { key: 'channel', heading: 'Channel', cell: (row) => row.channel },
-    { key: 'destination', heading: 'Destination', cell: (row) => row.destination },
-    { key: 'accountName', heading: 'Account Name', cell: (row) => row.accountName },
-    { key: 'status', heading: 'Status', cell: (row) => row.status },
+    ...textColumns<Row>('currency', 'channel', 'destination', 'accountName', 'status'),
     ...dayColumns<Row>('requestDate', 'Request Date', (row) => row.requestedAt),
     ...timeColumns<Row>('requestedAt', 'Requested at', (row) => row.requestedAt),
-    { key: 'reason', heading: 'Reason', cell: (row) => row.reason },
-    { key: 'providerReference', heading: 'Provider Reference', cell: (row) => row.providerReference },
+    ...textColumns<Row>('reason', 'providerReference'),
     ...timeColumns<Row>('completedAt', 'Completed at', (row) => row.completedAt),
     ...timeColumns<Row>('reversedAt', 'Reversed at', (row) => row.reversedAt),
     { key: 'failureCode', heading: 'Failure Code', cell: (row) => row.failure?.code ?? null },
