@@ -1,24 +1,18 @@
 import type { AuditRow } from '../access/audit.ts';
-import { actionLinks, type ActionLinks } from '../access/operator-route.ts';
+import { actionLinks } from '../access/operator-route.ts';
 import { BANKS, type BankCode } from '../lib/banks.ts';
 import { isoOrNull } from '../lib/dates.ts';
 import type { Queryable } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
 import { readTimeline } from '../lib/timeline.ts';
 import { readRequestedBy } from '../merchants/requested-by.ts';
-import { isContradicted, listCases, type PayoutCase } from './conflicts.ts';
+import { listCases } from './conflicts.ts';
 import { presentForOperators } from './present.ts';
-import {
-  destinationOf,
-  listApprovals,
-  readPaidBefore,
-  readWithdrawal,
-  type Approval,
-  type WithdrawalRow,
-} from './queries.ts';
+import { destinationOf, listApprovals, readPaidBefore, readWithdrawal, type Approval } from './queries.ts';
+import { isResolvable, type Subject } from './resolve.ts';
 
 /** A withdrawal with everything that its review needs, the unmasked destination too. Throws NOT_FOUND. */
-export async function readOperatorDetail(db: Queryable, withdrawalId: string) {
+export async function readOperatorDetail(db: Queryable, withdrawalId: string, at: Date) {
   const row = await readWithdrawal(db, withdrawalId);
   const [requested, approvals, cases, before, timeline] = await Promise.all([
     readRequestedBy(db, row),
@@ -28,6 +22,7 @@ export async function readOperatorDetail(db: Queryable, withdrawalId: string) {
     readTimeline(db, row.id),
   ]);
   const { kind: _, ...destination } = destinationOf(row);
+  const { count, santim, lastAt, accountNames } = before;
   const bank = row.bankCode === null ? {} : { bankName: BANKS[row.bankCode as BankCode] ?? row.bankCode };
   return {
     ...presentForOperators(row),
@@ -35,17 +30,12 @@ export async function readOperatorDetail(db: Queryable, withdrawalId: string) {
     destination: { ...destination, ...bank },
     approvals: approvals.map((approval) => presentApproval(approval, requested.decisions)),
     approvalsMissing: row.stage === 'UNDER_REVIEW' ? Math.max(row.approvalsNeeded - approvals.length, 0) : 0,
-    paidBefore: {
-      count: before.count,
-      amount: toBirr(before.santim),
-      lastAt: isoOrNull(before.lastAt),
-      accountNames: before.accountNames,
-    },
+    paidBefore: { count, accountNames, amount: toBirr(santim), lastAt: isoOrNull(lastAt) },
     providerCode: row.providerCode,
     lastOutcome: row.lastOutcome,
     submittedAt: isoOrNull(row.submittedAt),
     timeline,
-    links: linksOf(row, cases),
+    links: actionLinks(`withdrawals/${row.id}`, ...commandsOf({ row, cases, at })),
   };
 }
 
@@ -59,9 +49,10 @@ function presentApproval(
   return { operatorId, operatorName, at: approvedAt.toISOString(), reason };
 }
 
-function linksOf(row: WithdrawalRow, cases: readonly PayoutCase[]): ActionLinks {
-  const path = `withdrawals/${row.id}`;
-  if (row.stage === 'UNDER_REVIEW') return actionLinks(path, 'approve', 'reject');
-  if (row.stage === 'CREATED') return actionLinks(path, 'reject');
-  return row.stage === 'UNKNOWN' || isContradicted(row, cases) ? actionLinks(path, 'resolve') : {};
+/** What operators may do with a withdrawal as it is. */
+function commandsOf(subject: Subject): string[] {
+  const { stage } = subject.row;
+  if (stage === 'UNDER_REVIEW') return ['approve', 'reject'];
+  if (stage === 'CREATED') return ['reject'];
+  return isResolvable(subject) ? ['resolve'] : [];
 }

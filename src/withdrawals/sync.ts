@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Clock } from '../lib/clock.ts';
-import { rows, type Queryable } from '../lib/db.ts';
+import { first, rows, type Queryable } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
@@ -77,7 +77,7 @@ async function claim(
 ): Promise<Claimed | undefined> {
   const clock = deps.clock();
   const at = now ?? clock;
-  const [claimed] = await rows<Claimed>(
+  return first<Claimed>(
     deps.db,
     `WITH before AS (
        SELECT w.id, w.stage,
@@ -86,7 +86,7 @@ async function claim(
        WHERE w.id = :id AND w.status = ANY (:queryable) AND w.stage <> 'UNDER_REVIEW'
          AND (w.stage <> 'CREATED' OR (m.status = 'ACTIVE' AND NOT CAST(:queryOnly AS boolean)))
          AND (w.lease_until IS NULL OR w.lease_until <= :clock)
-         ${minIntervalMs > 0 ? 'AND (w.last_checked_at IS NULL OR w.last_checked_at <= :queriedBefore)' : ''}
+         AND coalesce(w.last_checked_at <= CAST(:queriedBefore AS timestamptz), true)
        FOR UPDATE OF w
      ), claimed AS (
        UPDATE withdrawal w SET lease_until = :leaseUntil, submitted_at = coalesce(w.submitted_at, :at),
@@ -106,10 +106,9 @@ async function claim(
       at,
       clock,
       leaseUntil: new Date(clock.getTime() + LEASE_MS),
-      queriedBefore: new Date(at.getTime() - minIntervalMs),
+      queriedBefore: minIntervalMs > 0 ? new Date(at.getTime() - minIntervalMs) : 'infinity',
     },
   );
-  return claimed;
 }
 
 async function checkLeased(
@@ -121,23 +120,17 @@ async function checkLeased(
   try {
     const outcome = await queryProvider(deps, claimed);
     if (outcome.kind === 'unknown' && outcome.reason === 'other-order') {
-      const about = { withdrawalId: claimed.id, channel: claimed.channel, reason: outcome.reason };
-      deps.log.warn(about, 'provider replied about another order: ignored');
+      const { id: withdrawalId, channel } = claimed;
+      deps.log.warn({ withdrawalId, channel, reason: outcome.reason }, 'provider replied about another order: ignored');
     }
     const row = await applyProviderResult(deps, claimed, { outcome, at, notifyWorkflow: options.notifyWorkflow });
-    return { row: row ?? (await readWithdrawal(deps.db, claimed.id)), queried: true, outcome: outcome.kind };
+    return { row, queried: true, outcome: outcome.kind };
   } catch (error) {
-    await releaseLease(deps.db, claimed).catch(() => undefined);
+    // So that the next check need not wait until the lease expires.
+    const release = 'UPDATE withdrawal SET lease_until = NULL WHERE id = :id AND lease_until = :leaseUntil';
+    await rows(deps.db, release, { id: claimed.id, leaseUntil: claimed.leaseUntil }).catch(() => undefined);
     throw error;
   }
-}
-
-/** After a failure, so that the next check need not wait until the lease expires. */
-async function releaseLease(db: Queryable, { id, leaseUntil }: Claimed): Promise<void> {
-  await rows(db, 'UPDATE withdrawal SET lease_until = NULL WHERE id = :id AND lease_until = :leaseUntil', {
-    id,
-    leaseUntil,
-  });
 }
 
 async function queryProvider(deps: CheckPayoutDeps, row: Claimed): Promise<PayoutOutcome> {
