@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { type Queryable, rows, type Trx } from '../lib/db.ts';
+import { first, type Queryable, rows, type Trx } from '../lib/db.ts';
 import { instant } from '../lib/fields.ts';
 import { toBirr, type Santim } from '../lib/money.ts';
 import { countUpTo } from '../lib/paginate-newest.ts';
@@ -22,20 +22,15 @@ const NOTHING: Balance = { availableSantim: 0n, reservedSantim: 0n, feesSantim: 
 
 /** The current balance; zeros for a merchant without movements. */
 export async function readBalance(db: Queryable, scope: MerchantScope): Promise<Balance> {
-  const [balance] = await rows<Balance>(
-    db,
-    `SELECT available_santim, reserved_santim, fees_santim, settled_santim FROM ledger_balance
-     WHERE merchant_id = :merchantId AND environment = :environment AND currency = 'ETB'`,
-    { ...scope },
-  );
-  return balance ?? NOTHING;
+  const sql = `SELECT available_santim, reserved_santim, fees_santim, settled_santim FROM ledger_balance
+    WHERE merchant_id = :merchantId AND environment = :environment AND currency = 'ETB'`;
+  return (await first<Balance>(db, sql, scopeOf(scope))) ?? NOTHING;
 }
 
 /** The available balance, locked until the transaction ends. */
 export async function lockAvailable(trx: Trx, scope: MerchantScope): Promise<Santim> {
   const sql = `SELECT ledger_lock_available(:merchantId, :environment, 'ETB') AS santim`;
-  const [available] = await rows<{ santim: Santim }>(trx, sql, scopeOf(scope));
-  return available?.santim ?? 0n;
+  return (await first<{ santim: Santim }>(trx, sql, scopeOf(scope)))?.santim ?? 0n;
 }
 
 /** The two accounts of a merchant, by their names in the API. */
@@ -43,12 +38,16 @@ export const MERCHANT_ACCOUNTS = { available: 'AVAILABLE', reserved: 'RESERVED' 
 export type MerchantAccount = keyof typeof MERCHANT_ACCOUNTS;
 export const ACCOUNTS = Object.keys(MERCHANT_ACCOUNTS) as [MerchantAccount, ...MerchantAccount[]];
 
-/** One movement of a merchant's account as a row: `id` is its journal's, `sequence` its position in its account. */
+/**
+ * One movement of a merchant's account as a row: `id` is its journal's, `entry` its number in that, and `sequence` its
+ * number in its account, by which pages are cut (`position`).
+ */
 export type ReadMovement = {
   id: string;
   sequence: bigint;
+  position: string;
   journalId: string;
-  position: number;
+  entry: number;
   type: JournalKind;
   amountSantim: Santim;
   balanceAfterSantim: Santim;
@@ -58,8 +57,8 @@ export type ReadMovement = {
 };
 
 /** The columns of a {@link ReadMovement}, of an entry e of a journal j. */
-export const MOVEMENT_COLUMNS = `j.id, e.journal_id, CAST(e.position AS int) AS position, j.kind AS type, e.amount_santim,
-  e.balance_after_santim, e.sequence, j.resource_type, j.resource_id, e.effective_at`;
+export const MOVEMENT_COLUMNS = `j.id, e.journal_id, CAST(e.position AS int) AS entry, e.sequence::text AS position, e.sequence,
+  j.kind AS type, e.amount_santim, e.balance_after_santim, j.resource_type, j.resource_id, e.effective_at`;
 
 type AccountRange = MerchantScope & { account: MerchantAccount; range: DayRange };
 export type MovementFilter = AccountRange & { types: JournalKind[] | null };
@@ -78,21 +77,23 @@ export async function listMovements(db: Queryable, filter: MovementFilter, page:
   const from = `FROM ledger_account a JOIN ledger_entry e ON e.account_id = a.id JOIN ledger_journal j ON j.id = e.journal_id
     WHERE ${ACCOUNT} AND ${IN_RANGE} ${filter.types === null ? '' : 'AND j.kind = ANY (:types)'}`;
   const values = { ...valuesOf(filter), types: filter.types };
-  const [[count], found] = await Promise.all([
-    rows<{ total: number }>(db, `SELECT count(*)::int AS total ${from}`, values),
-    rows<ReadMovement>(
-      db,
-      `SELECT ${MOVEMENT_COLUMNS} ${from} ${page.after ? 'AND e.sequence < CAST(:after AS bigint)' : ''}
-       ORDER BY e.sequence DESC LIMIT :most OFFSET :offset`,
-      { ...values, after: page.after?.at ?? null, most: page.limit + 1, offset: pageOffset(page) },
-    ),
-  ]);
-  return toPage(page, count?.total ?? 0, found.map(positioned));
+  return pageMovements(db, { from, values, after: '<', order: 'DESC' }, page);
 }
 
-/** Pages of movements are cut by their sequence. */
-export function positioned(row: ReadMovement) {
-  return { ...row, position: String(row.sequence), entry: row.position };
+type Listed = { from: string; values: Record<string, unknown>; after: '<' | '>'; order: 'ASC' | 'DESC' };
+
+/** One page of movements in the order of their sequence, and the number of all. */
+export async function pageMovements(db: Queryable, { from, values, after, order }: Listed, page: Page) {
+  const rest = page.after ? `AND e.sequence ${after} CAST(:pageAfter AS bigint)` : '';
+  const [count, found] = await Promise.all([
+    first<{ total: number }>(db, `SELECT count(*)::int AS total ${from}`, values),
+    rows<ReadMovement>(
+      db,
+      `SELECT ${MOVEMENT_COLUMNS} ${from} ${rest} ORDER BY e.sequence ${order} LIMIT :most OFFSET :offset`,
+      { ...values, pageAfter: page.after?.at ?? null, most: page.limit + 1, offset: pageOffset(page) },
+    ),
+  ]);
+  return toPage(page, count?.total ?? 0, found);
 }
 
 /** One entry of `GET /api/checkout/balance/history`. */
@@ -111,7 +112,7 @@ export const Movement = z
   .meta({ id: 'BalanceMovement' });
 
 /** A movement of a page as the API returns it; `account` is known to the caller. */
-export function presentMovement(row: ReturnType<typeof positioned>) {
+export function presentMovement(row: ReadMovement) {
   return {
     entryId: `${row.journalId}-${row.entry}`,
     journalId: row.journalId,
@@ -169,7 +170,7 @@ export async function sumAccount(
   scope: MerchantScope,
   { account, range }: { account: MerchantAccount; range: DayRange },
 ) {
-  const [sums] = await rows<{ count: number; openingSantim: Santim; movedSantim: Santim }>(
+  const sums = await first<{ count: number; openingSantim: Santim; movedSantim: Santim }>(
     db,
     `SELECT movements.count, movements.santim AS moved_santim, coalesce(last.balance_after_santim, 0)::bigint AS opening_santim
      FROM ledger_account a

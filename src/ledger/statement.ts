@@ -1,8 +1,8 @@
-import { rows, type Queryable } from '../lib/db.ts';
+import { first, rows, type Queryable } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
-import { toPage, pageOffset, type Page } from '../lib/pagination.ts';
+import type { Page } from '../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
-import { MOVEMENT_COLUMNS, positioned, type ReadMovement } from './balance.ts';
+import { MOVEMENT_COLUMNS, pageMovements, type ReadMovement } from './balance.ts';
 import type { JournalKind } from './postings.ts';
 
 /**
@@ -27,7 +27,7 @@ export async function readPeriod(
   scope: MerchantScope,
   settlementId: string,
 ): Promise<Period | undefined> {
-  const [period] = await rows<Period>(
+  return first<Period>(
     db,
     `SELECT e.account_id, coalesce(previous.sequence, 0)::bigint AS after, e.sequence AS up_to,
             coalesce(previous.balance_after_santim, 0)::bigint AS opening_santim,
@@ -46,48 +46,31 @@ export async function readPeriod(
        AND j.merchant_id = :merchantId AND j.environment = :environment`,
     { ...scopeOf(scope), settlementId },
   );
-  return period;
 }
 
-const IN_PERIOD = 'e.account_id = :accountId AND e.sequence > :after AND e.sequence <= :upTo';
+const IN_PERIOD = `FROM ledger_entry e JOIN ledger_journal j ON j.id = e.journal_id
+  WHERE e.account_id = :accountId AND e.sequence > :after AND e.sequence <= :upTo`;
 
 type Span = Pick<Period, 'accountId' | 'after' | 'upTo'>;
+const spanOf = ({ accountId, after, upTo }: Span): Span => ({ accountId, after, upTo });
 
 /** The sums of a period's movements, by type. */
-export async function sumPeriod(
-  db: Queryable,
-  { accountId, after, upTo }: Span,
-): Promise<{ type: JournalKind; count: number; amountSantim: Santim }[]> {
-  return rows(
+export async function sumPeriod(db: Queryable, span: Span) {
+  return rows<{ type: JournalKind; count: number; amountSantim: Santim }>(
     db,
-    `SELECT j.kind AS type, count(*)::int AS count, sum(e.amount_santim)::bigint AS amount_santim
-     FROM ledger_entry e JOIN ledger_journal j ON j.id = e.journal_id WHERE ${IN_PERIOD}
+    `SELECT j.kind AS type, count(*)::int AS count, sum(e.amount_santim)::bigint AS amount_santim ${IN_PERIOD}
      GROUP BY j.kind ORDER BY j.kind`,
-    { accountId, after, upTo },
+    spanOf(span),
   );
 }
 
 /** The movements of a period with the balance after each, the oldest first. */
-export async function listPeriod(db: Queryable, { accountId, after, upTo }: Span, page: Page) {
-  const counted = `SELECT count(*)::int AS total FROM ledger_entry e WHERE ${IN_PERIOD}`;
-  const rest = { accountId, after: page.after ? BigInt(page.after.at) : after, upTo };
-  const [[count], found] = await Promise.all([
-    rows<{ total: number }>(db, counted, { accountId, after, upTo }),
-    readSpan(db, rest, { limit: page.limit + 1, offset: pageOffset(page) }),
-  ]);
-  return toPage(page, count?.total ?? 0, found.map(positioned));
+export async function listPeriod(db: Queryable, span: Span, page: Page) {
+  return pageMovements(db, { from: IN_PERIOD, values: spanOf(span), after: '>', order: 'ASC' }, page);
 }
 
 /** At most `limit` movements of a settlement's period, the oldest first, after a sequence. */
 export async function exportPeriod(db: Queryable, span: Span, limit: number): Promise<ReadMovement[]> {
-  return readSpan(db, span, { limit, offset: 0 });
-}
-
-async function readSpan(db: Queryable, { accountId, after, upTo }: Span, part: { limit: number; offset: number }) {
-  return rows<ReadMovement>(
-    db,
-    `SELECT ${MOVEMENT_COLUMNS} FROM ledger_entry e JOIN ledger_journal j ON j.id = e.journal_id
-     WHERE ${IN_PERIOD} ORDER BY e.sequence LIMIT :limit OFFSET :offset`,
-    { accountId, after, upTo, ...part },
-  );
+  const sql = `SELECT ${MOVEMENT_COLUMNS} ${IN_PERIOD} ORDER BY e.sequence LIMIT :limit`;
+  return rows<ReadMovement>(db, sql, { ...spanOf(span), limit });
 }
