@@ -56,44 +56,120 @@ export type ReadMovement = {
   effectiveAt: Date;
 };
 
-/** The columns of a {@link ReadMovement}, of an entry e of a journal j. */
-export const MOVEMENT_COLUMNS = `j.id, e.journal_id, CAST(e.position AS int) AS entry, e.sequence::text AS position, e.sequence,
-  j.kind AS type, e.amount_santim, e.balance_after_santim, j.resource_type, j.resource_id, e.effective_at`;
-
 type AccountRange = MerchantScope & { account: MerchantAccount; range: DayRange };
 export type MovementFilter = AccountRange & { types: JournalKind[] | null };
 
-/** The account a of a merchant, and its entries e of the days. */
-const ACCOUNT = `a.environment = :environment AND a.currency = 'ETB' AND a.kind = :kind
-  AND coalesce(a.merchant_id, '') = :merchantId AND coalesce(a.channel, '') = ''`;
-const IN_RANGE = 'e.effective_at >= :from AND e.effective_at < :until';
+/**
+ * The movements of one account with a sequence above `after`, up to `upTo`. Entries never go back in time, so that the
+ * movements of a range of days are consecutive.
+ */
+export type Span = {
+  accountId: bigint;
+  after: bigint;
+  upTo: bigint;
+  openingSantim: Santim;
+  closingSantim: Santim;
+};
 
-function valuesOf({ account, range, merchantId, environment }: AccountRange) {
-  return { merchantId, environment, kind: MERCHANT_ACCOUNTS[account], from: range.from, until: range.until };
+/** A merchant without movements has no account. */
+const NO_MOVEMENTS: Span = { accountId: 0n, after: 0n, upTo: 0n, openingSantim: 0n, closingSantim: 0n };
+
+/** OFFSET 0 makes PostgreSQL search the last of several entries of one time among these, not down the whole account. */
+const lastBefore = (time: ':from' | ':until'): string => `
+  SELECT sequence, balance_after_santim FROM (
+    SELECT e.sequence, e.balance_after_santim FROM ledger_entry e
+    WHERE e.account_id = a.id AND e.effective_at = (
+      SELECT max(o.effective_at) FROM ledger_entry o WHERE o.account_id = a.id AND o.effective_at < ${time}) OFFSET 0
+  ) of_that_time ORDER BY sequence DESC LIMIT 1`;
+
+/** The movements of a merchant's account in a range of days. */
+async function readSpan(db: Queryable, { account, range, ...scope }: AccountRange): Promise<Span> {
+  const span = await first<Span>(
+    db,
+    `SELECT a.id AS account_id, coalesce(before.sequence, 0)::bigint AS after, coalesce(last.sequence, 0)::bigint AS up_to,
+            coalesce(before.balance_after_santim, 0)::bigint AS opening_santim,
+            coalesce(last.balance_after_santim, 0)::bigint AS closing_santim
+     FROM ledger_account a
+     LEFT JOIN LATERAL (${lastBefore(':from')}) before ON true LEFT JOIN LATERAL (${lastBefore(':until')}) last ON true
+     WHERE a.environment = :environment AND a.currency = 'ETB' AND a.kind = :kind
+       AND coalesce(a.merchant_id, '') = :merchantId AND coalesce(a.channel, '') = ''`,
+    { ...scopeOf(scope), kind: MERCHANT_ACCOUNTS[account], from: range.from, until: range.until },
+  );
+  return span ?? NO_MOVEMENTS;
+}
+
+/** The entries e of a {@link Span}. */
+const IN_SPAN = 'e.account_id = :accountId AND e.sequence > :after AND e.sequence <= :upTo';
+/** The same with their journals j. */
+export const MOVEMENTS = `FROM ledger_entry e JOIN ledger_journal j ON j.id = e.journal_id WHERE ${IN_SPAN}`;
+
+type Order = 'ASC' | 'DESC';
+
+/** Movements of a span, all or of some types, in the order of their sequence. */
+export async function readMovements(
+  db: Queryable,
+  span: Span,
+  part: { order: Order; types?: JournalKind[] | null; limit: number; offset?: number },
+): Promise<ReadMovement[]> {
+  return rows<ReadMovement>(
+    db,
+    `SELECT j.id, e.journal_id, CAST(e.position AS int) AS entry, e.sequence::text AS position, e.sequence, j.kind AS type,
+            e.amount_santim, e.balance_after_santim, j.resource_type, j.resource_id, e.effective_at
+     ${MOVEMENTS} ${part.types ? 'AND j.kind = ANY (:types)' : ''} ORDER BY e.sequence ${part.order} LIMIT :limit OFFSET :offset`,
+    { offset: 0, ...span, ...part },
+  );
+}
+
+/** The rest of a span after a position of a list. */
+function restOf(span: Span, after: Position | null, order: Order): Span {
+  if (!after) return span;
+  return order === 'ASC' ? { ...span, after: BigInt(after.at) } : { ...span, upTo: BigInt(after.at) - 1n };
+}
+
+/** One page of a span's movements with the balance after each, and the number of all. */
+export async function pageMovements(
+  db: Queryable,
+  span: Span,
+  { order, types = null, page }: { order: Order; types?: JournalKind[] | null; page: Page },
+) {
+  const part = { order, types, limit: page.limit + 1, offset: pageOffset(page) };
+  const counted = `SELECT count(*)::int AS total ${MOVEMENTS} ${types ? 'AND j.kind = ANY (:types)' : ''}`;
+  const [count, found] = await Promise.all([
+    first<{ total: number }>(db, counted, { ...span, types }),
+    readMovements(db, restOf(span, page.after, order), part),
+  ]);
+  return toPage(page, count?.total ?? 0, found);
 }
 
 /** The movements of one account with the balance after each, the newest first. */
-export async function listMovements(db: Queryable, filter: MovementFilter, page: Page) {
-  const from = `FROM ledger_account a JOIN ledger_entry e ON e.account_id = a.id JOIN ledger_journal j ON j.id = e.journal_id
-    WHERE ${ACCOUNT} AND ${IN_RANGE} ${filter.types === null ? '' : 'AND j.kind = ANY (:types)'}`;
-  const values = { ...valuesOf(filter), types: filter.types };
-  return pageMovements(db, { from, values, after: '<', order: 'DESC' }, page);
+export async function listMovements(db: Queryable, { types, ...filter }: MovementFilter, page: Page) {
+  return pageMovements(db, await readSpan(db, filter), { order: 'DESC', types, page });
 }
 
-type Listed = { from: string; values: Record<string, unknown>; after: '<' | '>'; order: 'ASC' | 'DESC' };
+/** At most `limit` movements of the balance's history in a range of days, in its order, after a sequence. */
+export async function exportMovements(
+  db: Queryable,
+  filter: AccountRange,
+  { after, limit }: { after: Position | null; limit: number },
+): Promise<ReadMovement[]> {
+  return readMovements(db, restOf(await readSpan(db, filter), after, 'DESC'), { order: 'DESC', limit });
+}
 
-/** One page of movements in the order of their sequence, and the number of all. */
-export async function pageMovements(db: Queryable, { from, values, after, order }: Listed, page: Page) {
-  const rest = page.after ? `AND e.sequence ${after} CAST(:pageAfter AS bigint)` : '';
-  const [count, found] = await Promise.all([
-    first<{ total: number }>(db, `SELECT count(*)::int AS total ${from}`, values),
-    rows<ReadMovement>(
-      db,
-      `SELECT ${MOVEMENT_COLUMNS} ${from} ${rest} ORDER BY e.sequence ${order} LIMIT :most OFFSET :offset`,
-      { ...values, pageAfter: page.after?.at ?? null, most: page.limit + 1, offset: pageOffset(page) },
-    ),
-  ]);
-  return toPage(page, count?.total ?? 0, found);
+/** How many movements one account has in a range of days, counted no further than `most`. */
+export async function countMovements(db: Queryable, filter: AccountRange, most: number): Promise<number> {
+  return countUpTo(db, { table: 'ledger_entry e', where: IN_SPAN, values: await readSpan(db, filter) }, most);
+}
+
+/** One account over a range of days: openingSantim + movedSantim = closingSantim. */
+export async function sumAccount(
+  db: Queryable,
+  scope: MerchantScope,
+  period: { account: MerchantAccount; range: DayRange },
+) {
+  const span = await readSpan(db, { ...scopeOf(scope), ...period });
+  const { openingSantim, closingSantim } = span;
+  const counted = await first<{ count: number }>(db, `SELECT count(*)::int ${MOVEMENTS}`, span);
+  return { count: counted?.count ?? 0, openingSantim, movedSantim: closingSantim - openingSantim, closingSantim };
 }
 
 /** One entry of `GET /api/checkout/balance/history`. */
@@ -123,73 +199,4 @@ export function presentMovement(row: ReadMovement) {
     resourceId: row.resourceId,
     createdAt: row.effectiveAt.toISOString(),
   };
-}
-
-/**
- * At most `limit` movements of the balance's history in a range of days, in its order, after a sequence. Entries are
- * walked down by their sequence: by time, the whole range would be sorted for each page. IS TRUE and OFFSET 0 make
- * PostgreSQL use the intended index. A `limit` of the known number of movements ends the walk with the last one.
- */
-export async function exportMovements(
-  db: Queryable,
-  filter: AccountRange,
-  { after, limit }: { after: Position | null; limit: number },
-): Promise<ReadMovement[]> {
-  return rows<ReadMovement>(
-    db,
-    `WITH account AS MATERIALIZED (
-       SELECT a.id FROM ledger_account a WHERE ${ACCOUNT}
-     ), page AS MATERIALIZED (
-       SELECT * FROM ledger_entry
-       WHERE account_id = (SELECT id FROM account) AND (effective_at >= :from AND effective_at < :until) IS TRUE
-         AND sequence <= coalesce(CAST(:after AS bigint) - 1, (
-           SELECT max(sequence) FROM (
-             SELECT sequence FROM ledger_entry
-             WHERE account_id = (SELECT id FROM account) AND effective_at >= :from AND effective_at < :until OFFSET 0
-           ) within))
-       ORDER BY sequence DESC LIMIT :limit
-     )
-     SELECT ${MOVEMENT_COLUMNS} FROM page e JOIN ledger_journal j ON j.id = e.journal_id ORDER BY e.sequence DESC`,
-    { ...valuesOf(filter), after: after?.at ?? null, limit },
-  );
-}
-
-/** How many movements one account has in a range of days, counted no further than `most`. */
-export async function countMovements(db: Queryable, filter: AccountRange, most: number): Promise<number> {
-  const table = 'ledger_account a JOIN ledger_entry e ON e.account_id = a.id';
-  return countUpTo(db, { table, where: `${ACCOUNT} AND ${IN_RANGE}`, values: valuesOf(filter) }, most);
-}
-
-/**
- * One account over a range of days: openingSantim + movedSantim = closingSantim. Counts the movements of the range and opens
- * with the balance after the last entry before it, since entries never go back in time. OFFSET 0 makes PostgreSQL search the
- * last of several entries of one time among these, not down the whole account.
- */
-export async function sumAccount(
-  db: Queryable,
-  scope: MerchantScope,
-  { account, range }: { account: MerchantAccount; range: DayRange },
-) {
-  const sums = await first<{ count: number; openingSantim: Santim; movedSantim: Santim }>(
-    db,
-    `SELECT movements.count, movements.santim AS moved_santim, coalesce(last.balance_after_santim, 0)::bigint AS opening_santim
-     FROM ledger_account a
-     LEFT JOIN LATERAL (
-       SELECT balance_after_santim FROM (
-         SELECT e.sequence, e.balance_after_santim FROM ledger_entry e
-         WHERE e.account_id = a.id
-           AND e.effective_at = (SELECT max(before.effective_at) FROM ledger_entry before WHERE before.account_id = a.id AND before.effective_at < :from)
-         OFFSET 0) of_that_time
-       ORDER BY sequence DESC LIMIT 1
-     ) last ON true
-     CROSS JOIN LATERAL (
-       SELECT count(*)::int AS count, coalesce(sum(e.amount_santim), 0)::bigint AS santim
-       FROM ledger_entry e WHERE e.account_id = a.id AND ${IN_RANGE}
-     ) movements
-     WHERE ${ACCOUNT}`,
-    valuesOf({ ...scope, account, range }),
-  );
-  // A merchant without movements has no account.
-  const { count, openingSantim, movedSantim } = sums ?? { count: 0, openingSantim: 0n, movedSantim: 0n };
-  return { count, openingSantim, movedSantim, closingSantim: openingSantim + movedSantim };
 }

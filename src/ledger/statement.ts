@@ -2,19 +2,14 @@ import { first, rows, type Queryable } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
 import type { Page } from '../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
-import { MOVEMENT_COLUMNS, pageMovements, type ReadMovement } from './balance.ts';
+import { MOVEMENTS, pageMovements, readMovements, type ReadMovement, type Span } from './balance.ts';
 import type { JournalKind } from './postings.ts';
 
 /**
  * The period of a settlement's statement: the movements of the available account with a sequence above `after`, up to
  * `upTo`, which is the settlement's own. Each settlement ends one period and starts the next, whatever its result.
  */
-export type Period = {
-  accountId: bigint;
-  after: bigint;
-  upTo: bigint;
-  openingSantim: Santim;
-  closingSantim: Santim;
+export type Period = Span & {
   /** The settlement before, and when it was booked; null for the first one. */
   previousSettlementId: string | null;
   from: Date | null;
@@ -48,29 +43,22 @@ export async function readPeriod(
   );
 }
 
-const IN_PERIOD = `FROM ledger_entry e JOIN ledger_journal j ON j.id = e.journal_id
-  WHERE e.account_id = :accountId AND e.sequence > :after AND e.sequence <= :upTo`;
-
-type Span = Pick<Period, 'accountId' | 'after' | 'upTo'>;
-const spanOf = ({ accountId, after, upTo }: Span): Span => ({ accountId, after, upTo });
-
 /** The sums of a period's movements, by type. */
-export async function sumPeriod(db: Queryable, span: Span) {
+export async function sumPeriod(db: Queryable, period: Period) {
   return rows<{ type: JournalKind; count: number; amountSantim: Santim }>(
     db,
-    `SELECT j.kind AS type, count(*)::int AS count, sum(e.amount_santim)::bigint AS amount_santim ${IN_PERIOD}
+    `SELECT j.kind AS type, count(*)::int AS count, sum(e.amount_santim)::bigint AS amount_santim ${MOVEMENTS}
      GROUP BY j.kind ORDER BY j.kind`,
-    spanOf(span),
+    period,
   );
 }
 
 /** The movements of a period with the balance after each, the oldest first. */
-export async function listPeriod(db: Queryable, span: Span, page: Page) {
-  return pageMovements(db, { from: IN_PERIOD, values: spanOf(span), after: '>', order: 'ASC' }, page);
+export async function listPeriod(db: Queryable, period: Period, page: Page) {
+  return pageMovements(db, period, { order: 'ASC', page });
 }
 
 /** At most `limit` movements of a settlement's period, the oldest first, after a sequence. */
-export async function exportPeriod(db: Queryable, span: Span, limit: number): Promise<ReadMovement[]> {
-  const sql = `SELECT ${MOVEMENT_COLUMNS} ${IN_PERIOD} ORDER BY e.sequence LIMIT :limit`;
-  return rows<ReadMovement>(db, sql, { ...spanOf(span), limit });
+export async function exportPeriod(db: Queryable, period: Period, limit: number): Promise<ReadMovement[]> {
+  return readMovements(db, period, { order: 'ASC', limit });
 }
