@@ -168,7 +168,7 @@ export async function sumAccount(
 ) {
   const span = await readSpan(db, { ...scopeOf(scope), ...period });
   const { openingSantim, closingSantim } = span;
-  const counted = await first<{ count: number }>(db, `SELECT count(*)::int ${MOVEMENTS}`, span);
+  const counted = await first<{ count: number }>(db, `SELECT count(*)::int FROM ledger_entry e WHERE ${IN_SPAN}`, span);
   return { count: counted?.count ?? 0, openingSantim, movedSantim: closingSantim - openingSantim, closingSantim };
 }
 
