@@ -63,10 +63,12 @@ export const VerifyParams = z.strictObject({
     .meta({ description: "Our withdrawalRequestId, or the merchant's requestId" }),
 });
 
+const status = statusParam(WITHDRAWAL_STATUSES).optional();
+
 export const WithdrawalListQuery = z.strictObject({
   startDate: dateParam.optional(),
   endDate: dateParam.optional(),
-  status: statusParam(WITHDRAWAL_STATUSES).optional(),
+  status,
   channel: channel.optional(),
   search: z
     .string()
@@ -77,6 +79,8 @@ export const WithdrawalListQuery = z.strictObject({
   ...pageQuery,
 });
 
+const text = z.string().optional();
+const limits = { min: z.number(), max: z.number() };
 const failure = z.object({ code: z.string(), message: z.string(), providerCode: z.string(), retryable: z.boolean() });
 
 /** A withdrawal's public fields. */
@@ -94,26 +98,16 @@ export const Withdrawal = z
     currency: z.literal('ETB'),
     channel,
     destination: z
-      .object({
-        phone: z.string().optional(),
-        bankCode: z.string().optional(),
-        accountNumber: z.string().optional(),
-        accountName: z.string(),
-      })
+      .object({ phone: text, bankCode: text, accountNumber: text, accountName: z.string() })
       .meta({ description: 'Numbers show their last four digits only' }),
-    reason: z.string().optional(),
+    reason: text,
     status: z.enum(WITHDRAWAL_STATUSES),
     stage: z.enum(WITHDRAWAL_STAGES).optional().meta({ description: 'The stage while PENDING' }),
-    pendingReason: z.string().optional(),
+    pendingReason: text,
     reviewReasons: z.array(z.enum(REVIEW_REASONS)).optional(),
-    providerReference: z.string().optional(),
+    providerReference: text,
     failure: failure.optional(),
-    limitsApplied: z.object({
-      min: z.number(),
-      max: z.number(),
-      daily: z.number().nullable(),
-      usedTodayBefore: z.number(),
-    }),
+    limitsApplied: z.object({ ...limits, daily: z.number().nullable(), usedTodayBefore: z.number() }),
     environment: z.enum(['sandbox', 'live']),
     requestedAt: instant,
     completedAt: instant.optional(),
@@ -123,11 +117,13 @@ export const Withdrawal = z
 
 const result = z.object({
   outcome: z.string(),
-  providerCode: z.string().optional(),
+  providerCode: text,
   amountSantim: z.int().optional(),
-  currency: z.string().optional(),
-  providerReference: z.string().optional(),
+  currency: text,
+  providerReference: text,
 });
+
+const paid = z.object({ providerReference: z.string() });
 
 /** The kinds of a withdrawal's timeline, and the `detail` of each. */
 export const TIMELINE = {
@@ -145,7 +141,7 @@ export const TIMELINE = {
     description: 'The provider contradicts how the withdrawal ended: paid after it had declined, or the reverse',
     detail: result,
   },
-  'payout.succeeded': { description: 'Paid out', detail: z.object({ providerReference: z.string() }) },
+  'payout.succeeded': { description: 'Paid out', detail: paid },
   'payout.failed': {
     description: 'Not paid; the money is released',
     detail: z.object({ code: z.string(), providerCode: z.string() }),
@@ -159,7 +155,7 @@ export const TIMELINE = {
       paidSantim: z.int().optional(),
     }),
   },
-  'payout.reversed': { description: 'Paid, and then reversed', detail: z.object({ providerReference: z.string() }) },
+  'payout.reversed': { description: 'Paid, and then reversed', detail: paid },
 } as const satisfies TimelineKinds;
 
 export type TimelineKind = keyof typeof TIMELINE;
@@ -170,8 +166,7 @@ export const WithdrawalDetail = Withdrawal.extend({ timeline: timelineSchema(TIM
 
 const direction = z
   .object({
-    min: z.number(),
-    max: z.number(),
+    ...limits,
     daily: z.number().nullable().meta({ description: 'Per day in Addis Ababa; null: no daily limit' }),
     remainingToday: z.number().nullable(),
   })
@@ -184,7 +179,7 @@ export const ChannelLimits = z
 
 export const OperatorListQuery = z.strictObject({
   ...requestListQuery,
-  status: statusParam(WITHDRAWAL_STATUSES).optional(),
+  status,
   search: plainText(SEARCH_CHARACTERS_MAX)
     .min(1)
     .optional()
