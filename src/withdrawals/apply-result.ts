@@ -4,8 +4,7 @@ import type { Logger } from '../lib/log.ts';
 import { recordTimeline } from '../lib/timeline.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import type { PayoutOutcome } from '../providers/provider.ts';
-import { listCases, writeCase } from './conflicts.ts';
-import { lockWithdrawal, updateWithdrawal, type WithdrawalRow } from './queries.ts';
+import { listCases, lockWithdrawal, updateWithdrawal, writeCase, type WithdrawalRow } from './queries.ts';
 import { transitionWithdrawal, type Transition } from './transition.ts';
 
 /** A withdrawal that one check holds the lease of. */

@@ -1,19 +1,23 @@
 import { z } from 'zod';
 
-import type { AuditContext, AuditedChange } from '../access/audit.ts';
-import { operatorReadRoute, operatorRoute } from '../access/operator-route.ts';
+import type { AuditContext, AuditedChange, AuditRow } from '../access/audit.ts';
+import { actionLinks, operatorReadRoute, operatorRoute } from '../access/operator-route.ts';
 import { OptionalReason, Reason } from '../access/operator-schema.ts';
 import type { Route } from '../http/route.ts';
+import { BANKS, type BankCode } from '../lib/banks.ts';
 import type { Clock } from '../lib/clock.ts';
+import { isoOrNull } from '../lib/dates.ts';
 import type { Database } from '../lib/db.ts';
 import type { ErrorCode } from '../lib/errors.ts';
 import { toBirr, toSantim } from '../lib/money.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
 import { scopeOf } from '../lib/scope.ts';
-import { readOperatorDetail } from './operator-detail.ts';
+import { readTimeline } from '../lib/timeline.ts';
+import { readRequestedBy } from '../merchants/requested-by.ts';
 import { presentForOperators } from './present.ts';
-import { listWithdrawals, lockWithdrawal, type WithdrawalRow } from './queries.ts';
-import { resolveWithdrawal } from './resolve.ts';
+import { destinationOf, listApprovals, listCases, listWithdrawals, lockWithdrawal } from './queries.ts';
+import { readPaidBefore, readWithdrawal, type Approval, type WithdrawalRow } from './queries.ts';
+import { isResolvable, resolveWithdrawal, type Subject } from './resolve.ts';
 import { approveWithdrawal, rejectWithdrawal } from './review.ts';
 import * as schema from './schema.ts';
 
@@ -147,4 +151,50 @@ function commandRoutes(deps: Deps): Route[] {
       },
     }),
   ];
+}
+
+/** A withdrawal with everything that its review needs, the unmasked destination too. Throws NOT_FOUND. */
+async function readOperatorDetail(db: Database, withdrawalId: string, at: Date) {
+  const row = await readWithdrawal(db, withdrawalId);
+  const [requested, approvals, cases, before, timeline] = await Promise.all([
+    readRequestedBy(db, row),
+    listApprovals(db, row.id),
+    listCases(db, row.id),
+    readPaidBefore(db, row),
+    readTimeline(db, row.id),
+  ]);
+  const { kind: _, ...destination } = destinationOf(row);
+  const { count, santim, lastAt, accountNames } = before;
+  const bank = row.bankCode === null ? {} : { bankName: BANKS[row.bankCode as BankCode] ?? row.bankCode };
+  return {
+    ...presentForOperators(row),
+    ...requested,
+    destination: { ...destination, ...bank },
+    approvals: approvals.map((approval) => presentApproval(approval, requested.decisions)),
+    approvalsMissing: row.stage === 'UNDER_REVIEW' ? Math.max(row.approvalsNeeded - approvals.length, 0) : 0,
+    paidBefore: { count, accountNames, amount: toBirr(santim), lastAt: isoOrNull(lastAt) },
+    providerCode: row.providerCode,
+    lastOutcome: row.lastOutcome,
+    submittedAt: isoOrNull(row.submittedAt),
+    timeline,
+    links: actionLinks(`withdrawals/${row.id}`, ...commandsOf({ row, cases, at })),
+  };
+}
+
+/** The audit log has the operator's name and reason. */
+function presentApproval(
+  { operatorId, approvedAt }: Approval,
+  decisions: readonly Pick<AuditRow, 'action' | 'operatorId' | 'operatorName' | 'reason'>[],
+) {
+  const decision = decisions.find((one) => one.action === 'withdrawal.approve' && one.operatorId === operatorId);
+  const { operatorName = null, reason = null } = decision ?? {};
+  return { operatorId, operatorName, at: approvedAt.toISOString(), reason };
+}
+
+/** What operators may do with a withdrawal as it is. */
+function commandsOf(subject: Subject): string[] {
+  const { stage } = subject.row;
+  if (stage === 'UNDER_REVIEW') return ['approve', 'reject'];
+  if (stage === 'CREATED') return ['reject'];
+  return isResolvable(subject) ? ['resolve'] : [];
 }

@@ -1,6 +1,6 @@
 import { payoutConditions, type AllPayouts, type PayoutFilter } from '../ledger/payout-list.ts';
 import type { Payout } from '../ledger/postings.ts';
-import { first, type Queryable, rows, type Trx, updateRow } from '../lib/db.ts';
+import { first, insertRow, type Queryable, rows, type Trx, updateRow } from '../lib/db.ts';
 import { found } from '../lib/errors.ts';
 import { maskDigits } from '../lib/mask.ts';
 import type { Santim } from '../lib/money.ts';
@@ -8,18 +8,11 @@ import { paginateNewest } from '../lib/paginate-newest.ts';
 import type { Page } from '../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
+import type { LimitsJson } from '../merchants/channels/queries.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import type { CallbackWithdrawal } from '../providers/callbacks.ts';
 import type { PayoutDestination, PayoutFailure, PayoutOutcome } from '../providers/provider.ts';
-import type { ReviewReason, WithdrawalStage, WithdrawalStatus } from './states.ts';
-
-/** The limits that applied when the withdrawal was requested; santim as plain numbers. */
-export type LimitSnapshot = {
-  minSantim: number;
-  maxSantim: number;
-  dailySantim: number | null;
-  usedTodaySantim: number;
-};
+import type { RESOLUTIONS, ReviewReason, WithdrawalStage, WithdrawalStatus } from './states.ts';
 
 /** A row of `withdrawal`. */
 export type WithdrawalRow = MerchantScope & {
@@ -39,7 +32,8 @@ export type WithdrawalRow = MerchantScope & {
   stage: WithdrawalStage;
   reviewReasons: ReviewReason[];
   approvalsNeeded: number;
-  limitSnapshot: LimitSnapshot;
+  /** The limits that applied when it was requested, and what had been used; santim as plain numbers. */
+  limitSnapshot: LimitsJson & { usedTodaySantim: number };
   callbackSecret: string;
   requestedBy: string;
   requestedAt: Date;
@@ -172,4 +166,48 @@ export async function readPaidBefore(db: Queryable, row: WithdrawalRow) {
   );
   if (!paid) throw new Error('an aggregate always has one row');
   return paid;
+}
+
+/** A row of `payout_case`. */
+export type PayoutCase = {
+  id: bigint;
+  /** The withdrawal's status when the case was opened. */
+  status: WithdrawalStatus;
+  /** The provider's report that opened it; null: the provider had left the outcome open, and operators decided. */
+  evidence: Record<string, unknown> | null;
+  openedAt: Date;
+  /** The operators' decision; null while open, and where a later report of the provider has closed it. */
+  decision: (typeof RESOLUTIONS)[number] | null;
+  providerReference: string | null;
+  paidSantim: Santim | null;
+  reason: string | null;
+  decidedBy: string[] | null;
+  closedAt: Date | null;
+};
+
+/** The cases of a withdrawal, oldest first. */
+export async function listCases(db: Queryable, withdrawalId: string): Promise<PayoutCase[]> {
+  const sql = 'SELECT * FROM payout_case WHERE withdrawal_id = :withdrawalId ORDER BY id';
+  return rows<PayoutCase>(db, sql, { withdrawalId });
+}
+
+/** Changes the open case of a locked withdrawal, or creates one. */
+export async function writeCase(
+  { trx }: UnitOfWork,
+  { row: { id: withdrawalId, status }, cases, at }: { row: WithdrawalRow; cases: readonly PayoutCase[]; at: Date },
+  changes: Partial<PayoutCase>,
+): Promise<void> {
+  const open = cases.find(({ closedAt }) => closedAt === null);
+  if (open) await updateRow(trx, { table: 'payout_case', id: String(open.id) }, changes);
+  else await insertRow(trx, 'payout_case', { withdrawalId, status, openedAt: at, ...changes });
+}
+
+/** Whether the withdrawal has ended and its provider contradicts that, undecided so far. */
+export function isContradicted({ status }: WithdrawalRow, cases: readonly PayoutCase[]): boolean {
+  return status !== 'PENDING' && cases.some((one) => one.closedAt === null && one.status === status);
+}
+
+/** Whether the provider has ever contradicted the end of the withdrawal. */
+export function wasContradicted(cases: readonly PayoutCase[]): boolean {
+  return cases.some(({ evidence, status }) => evidence !== null && status !== 'PENDING');
 }

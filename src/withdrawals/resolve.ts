@@ -5,8 +5,8 @@ import { lock } from '../lib/lock.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import { recordTimeline } from '../lib/timeline.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
-import { isContradicted, listCases, wasContradicted, writeCase, type PayoutCase } from './conflicts.ts';
-import { lockWithdrawal, updateWithdrawal, type WithdrawalRow } from './queries.ts';
+import { isContradicted, listCases, lockWithdrawal, updateWithdrawal, wasContradicted, writeCase } from './queries.ts';
+import type { PayoutCase, WithdrawalRow } from './queries.ts';
 import type { RESOLUTIONS } from './states.ts';
 import { transitionWithdrawal } from './transition.ts';
 

@@ -31,7 +31,7 @@ const EFFECTS = {
 
 /**
  * Writes one transition of a locked withdrawal in the caller's transaction: the row, its timeline, its event, the signal to
- * its workflow, and its journal. Closes an open case (conflicts.ts).
+ * its workflow, and its journal. Closes an open case of its provider's contradictions.
  */
 export async function transitionWithdrawal(
   tx: UnitOfWork,

@@ -1,7 +1,6 @@
 import { rows } from '../../src/lib/db.ts';
 import { DISCREPANCY_REVIEW_ITEMS } from '../../src/reconciliation/monitoring.ts';
-import { listCases } from '../../src/withdrawals/conflicts.ts';
-import { readWithdrawal } from '../../src/withdrawals/queries.ts';
+import { listCases, readWithdrawal } from '../../src/withdrawals/queries.ts';
 import { resolveWithdrawal } from '../../src/withdrawals/resolve.ts';
 import { transitionWithdrawal } from '../../src/withdrawals/transition.ts';
 import { anOrder } from '../providers/sandbox.ts';
