@@ -128,24 +128,13 @@ BEGIN
   RETURN 'posted';
 END $$;
 
--- The available balance as of now. Only ledger_post decides whether it suffices.
-CREATE OR REPLACE FUNCTION ledger_available(p_merchant_id text, p_environment text)
-RETURNS bigint LANGUAGE sql STABLE AS $$
-  SELECT coalesce((SELECT available_santim FROM ledger_balance
-    WHERE merchant_id = p_merchant_id AND environment = p_environment AND currency = 'ETB'), 0)
-$$;
-
 -- The available balance, locked against this merchant's postings until the transaction ends. Runs as the owner, since
 -- the application's role cannot lock rows of the ledger.
 CREATE OR REPLACE FUNCTION ledger_lock_available(p_merchant_id text, p_environment text, p_currency text)
-RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
-DECLARE
-  held bigint;
-BEGIN
-  SELECT available_santim INTO held FROM ledger_balance
-  WHERE merchant_id = p_merchant_id AND environment = p_environment AND currency = p_currency FOR UPDATE;
-  RETURN coalesce(held, 0);
-END $$;
+RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  SELECT coalesce((SELECT available_santim FROM ledger_balance
+    WHERE merchant_id = p_merchant_id AND environment = p_environment AND currency = p_currency FOR UPDATE), 0)
+$$;
 
 CREATE OR REPLACE TRIGGER fee_rule_fixed BEFORE UPDATE OR DELETE ON fee_rule
   FOR EACH ROW EXECUTE FUNCTION reject_mutation();

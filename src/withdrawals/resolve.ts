@@ -61,8 +61,7 @@ export async function resolveWithdrawal(
   const decidedBy = [...agreeing.filter((id) => id !== operatorId), operatorId];
   const missing = Math.max(row.approvalsNeeded, 1) - decidedBy.length;
   if (missing > 0) return { row, missing, isNew };
-  const decided = { decision: outcome, providerReference, paidSantim, reason, decidedBy, closedAt: at };
-  await writeCase(tx, subject, decided);
+  await writeCase(tx, subject, { decision: outcome, providerReference, paidSantim, reason, decidedBy, closedAt: at });
   return { row: await execute(tx, subject, decision), missing: 0, isNew: true };
 }
 
