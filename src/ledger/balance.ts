@@ -34,9 +34,8 @@ export async function lockAvailable(trx: Trx, scope: MerchantScope): Promise<San
 }
 
 /** The two accounts of a merchant, by their names in the API. */
-export const MERCHANT_ACCOUNTS = { available: 'AVAILABLE', reserved: 'RESERVED' } as const;
-export type MerchantAccount = keyof typeof MERCHANT_ACCOUNTS;
-export const ACCOUNTS = Object.keys(MERCHANT_ACCOUNTS) as [MerchantAccount, ...MerchantAccount[]];
+export const ACCOUNTS = ['available', 'reserved'] as const;
+export type MerchantAccount = (typeof ACCOUNTS)[number];
 
 /**
  * One movement of a merchant's account as a row: `id` is its journal's, `entry` its number in that, and `sequence` its
@@ -93,7 +92,7 @@ async function readSpan(db: Queryable, { account, range, ...scope }: AccountRang
      LEFT JOIN LATERAL (${lastBefore(':from')}) before ON true LEFT JOIN LATERAL (${lastBefore(':until')}) last ON true
      WHERE a.environment = :environment AND a.currency = 'ETB' AND a.kind = :kind
        AND coalesce(a.merchant_id, '') = :merchantId AND coalesce(a.channel, '') = ''`,
-    { ...scopeOf(scope), kind: MERCHANT_ACCOUNTS[account], from: range.from, until: range.until },
+    { ...scopeOf(scope), kind: account.toUpperCase(), from: range.from, until: range.until },
   );
   return span ?? NO_MOVEMENTS;
 }
