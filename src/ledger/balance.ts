@@ -62,13 +62,7 @@ export type MovementFilter = AccountRange & { types: JournalKind[] | null };
  * The movements of one account with a sequence above `after`, up to `upTo`. Entries never go back in time, so that the
  * movements of a range of days are consecutive.
  */
-export type Span = {
-  accountId: bigint;
-  after: bigint;
-  upTo: bigint;
-  openingSantim: Santim;
-  closingSantim: Santim;
-};
+export type Span = Record<'accountId' | 'after' | 'upTo', bigint> & Record<'openingSantim' | 'closingSantim', Santim>;
 
 /** A merchant without movements has no account. */
 const NO_MOVEMENTS: Span = { accountId: 0n, after: 0n, upTo: 0n, openingSantim: 0n, closingSantim: 0n };
@@ -99,8 +93,9 @@ async function readSpan(db: Queryable, { account, range, ...scope }: AccountRang
 
 /** The entries e of a {@link Span}. */
 const IN_SPAN = 'e.account_id = :accountId AND e.sequence > :after AND e.sequence <= :upTo';
-/** The same with their journals j. */
-export const MOVEMENTS = `FROM ledger_entry e JOIN ledger_journal j ON j.id = e.journal_id WHERE ${IN_SPAN}`;
+/** The same with their journals j, all or of some types. */
+export const MOVEMENTS = `FROM ledger_entry e JOIN ledger_journal j ON j.id = e.journal_id
+  WHERE ${IN_SPAN} AND (CAST(:types AS text[]) IS NULL OR j.kind = ANY (:types))`;
 
 type Order = 'ASC' | 'DESC';
 
@@ -114,15 +109,17 @@ export async function readMovements(
     db,
     `SELECT j.id, e.journal_id, CAST(e.position AS int) AS entry, e.sequence::text AS position, e.sequence, j.kind AS type,
             e.amount_santim, e.balance_after_santim, j.resource_type, j.resource_id, e.effective_at
-     ${MOVEMENTS} ${part.types ? 'AND j.kind = ANY (:types)' : ''} ORDER BY e.sequence ${part.order} LIMIT :limit OFFSET :offset`,
-    { offset: 0, ...span, ...part },
+     ${MOVEMENTS} ORDER BY e.sequence ${part.order} LIMIT :limit OFFSET :offset`,
+    { offset: 0, types: null, ...span, ...part },
   );
 }
 
-/** The rest of a span after a position of a list. */
+/** The rest of a span after a position of a list; one outside of the span does not widen it. */
 function restOf(span: Span, after: Position | null, order: Order): Span {
   if (!after) return span;
-  return order === 'ASC' ? { ...span, after: BigInt(after.at) } : { ...span, upTo: BigInt(after.at) - 1n };
+  const at = BigInt(after.at);
+  if (order === 'ASC') return at > span.after ? { ...span, after: at } : span;
+  return at <= span.upTo ? { ...span, upTo: at - 1n } : span;
 }
 
 /** One page of a span's movements with the balance after each, and the number of all. */
@@ -132,9 +129,8 @@ export async function pageMovements(
   { order, types = null, page }: { order: Order; types?: JournalKind[] | null; page: Page },
 ) {
   const part = { order, types, limit: page.limit + 1, offset: pageOffset(page) };
-  const counted = `SELECT count(*)::int AS total ${MOVEMENTS} ${types ? 'AND j.kind = ANY (:types)' : ''}`;
   const [count, found] = await Promise.all([
-    first<{ total: number }>(db, counted, { ...span, types }),
+    first<{ total: number }>(db, `SELECT count(*)::int AS total ${MOVEMENTS}`, { ...span, types }),
     readMovements(db, restOf(span, page.after, order), part),
   ]);
   return toPage(page, count?.total ?? 0, found);

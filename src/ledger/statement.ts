@@ -49,7 +49,7 @@ export async function sumPeriod(db: Queryable, period: Period) {
     db,
     `SELECT j.kind AS type, count(*)::int AS count, sum(e.amount_santim)::bigint AS amount_santim ${MOVEMENTS}
      GROUP BY j.kind ORDER BY j.kind`,
-    period,
+    { ...period, types: null },
   );
 }
 
