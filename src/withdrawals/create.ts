@@ -131,10 +131,8 @@ export function dayLimit({ dailySantim }: AmountLimits, usedSantim: Santim): Day
   return { dailySantim, leftSantim: dailySantim > usedSantim ? dailySantim - usedSantim : 0n };
 }
 
-type Planned = { preflight: Preflight; now: Date };
-
 /** The columns of a new withdrawal that have no default. */
-function newRow(scope: MerchantScope, request: NewWithdrawal, { preflight, now }: Planned) {
+function newRow(scope: MerchantScope, request: NewWithdrawal, { preflight, now }: { preflight: Preflight; now: Date }) {
   const { amountSantim, channel, destination, requestId, requestedBy } = request;
   const { environment } = scope;
   const { reasons, approvalsNeeded } = assessReview({ ...preflight, environment, amountSantim, at: now });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { AuditContext, AuditedChange, AuditRow } from '../access/audit.ts';
+import type { AuditContext, AuditedChange } from '../access/audit.ts';
 import { actionLinks, operatorReadRoute, operatorRoute } from '../access/operator-route.ts';
 import { OptionalReason, Reason } from '../access/operator-schema.ts';
 import type { Route } from '../http/route.ts';
@@ -16,7 +16,7 @@ import { readTimeline } from '../lib/timeline.ts';
 import { readRequestedBy } from '../merchants/requested-by.ts';
 import { presentForOperators } from './present.ts';
 import { destinationOf, listApprovals, listCases, listWithdrawals, lockWithdrawal } from './queries.ts';
-import { readPaidBefore, readWithdrawal, type Approval, type WithdrawalRow } from './queries.ts';
+import { readPaidBefore, readWithdrawal, type WithdrawalRow } from './queries.ts';
 import { isResolvable, resolveWithdrawal, type Subject } from './resolve.ts';
 import { approveWithdrawal, rejectWithdrawal } from './review.ts';
 import * as schema from './schema.ts';
@@ -170,7 +170,12 @@ async function readOperatorDetail(db: Database, withdrawalId: string, at: Date) 
     ...presentForOperators(row),
     ...requested,
     destination: { ...destination, ...bank },
-    approvals: approvals.map((approval) => presentApproval(approval, requested.decisions)),
+    approvals: approvals.map(({ operatorId, approvedAt }) => {
+      // The audit log has the operator's name and reason.
+      const own = requested.decisions.filter((one) => one.operatorId === operatorId);
+      const { operatorName = null, reason = null } = own.find(({ action }) => action === 'withdrawal.approve') ?? {};
+      return { operatorId, operatorName, at: approvedAt.toISOString(), reason };
+    }),
     approvalsMissing: row.stage === 'UNDER_REVIEW' ? Math.max(row.approvalsNeeded - approvals.length, 0) : 0,
     paidBefore: { count, accountNames, amount: toBirr(santim), lastAt: isoOrNull(lastAt) },
     providerCode: row.providerCode,
@@ -179,16 +184,6 @@ async function readOperatorDetail(db: Database, withdrawalId: string, at: Date) 
     timeline,
     links: actionLinks(`withdrawals/${row.id}`, ...commandsOf({ row, cases, at })),
   };
-}
-
-/** The audit log has the operator's name and reason. */
-function presentApproval(
-  { operatorId, approvedAt }: Approval,
-  decisions: readonly Pick<AuditRow, 'action' | 'operatorId' | 'operatorName' | 'reason'>[],
-) {
-  const decision = decisions.find((one) => one.action === 'withdrawal.approve' && one.operatorId === operatorId);
-  const { operatorName = null, reason = null } = decision ?? {};
-  return { operatorId, operatorName, at: approvedAt.toISOString(), reason };
 }
 
 /** What operators may do with a withdrawal as it is. */

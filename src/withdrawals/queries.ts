@@ -142,13 +142,10 @@ export async function withdrawnSince(
   return new Map(counted.map(({ channel, used }) => [channel, used]));
 }
 
-/** One operator's approval; the sandbox approves as "sandbox-1" and "sandbox-2". */
-export type Approval = { operatorId: string; approvedAt: Date };
-
-/** The approvals of a withdrawal, oldest first. */
-export async function listApprovals(db: Queryable, withdrawalId: string): Promise<Approval[]> {
+/** The approvals of a withdrawal, oldest first; the sandbox approves as "sandbox-1" and "sandbox-2". */
+export async function listApprovals(db: Queryable, withdrawalId: string) {
   const sql = 'SELECT * FROM withdrawal_approval WHERE withdrawal_id = :withdrawalId ORDER BY approved_at';
-  return rows<Approval>(db, sql, { withdrawalId });
+  return rows<{ operatorId: string; approvedAt: Date }>(db, sql, { withdrawalId });
 }
 
 /** The merchant's earlier payouts to the same phone or account that were not reversed, and the names they were made under. */
