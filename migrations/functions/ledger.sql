@@ -88,31 +88,25 @@ BEGIN
     IF p_merchant_id IS NULL THEN
       RAISE EXCEPTION 'a journal without a merchant cannot change a merchant''s balance' USING ERRCODE = 'MK002';
     END IF;
-    UPDATE ledger_balance SET
-      available_santim = available_santim + to_available, reserved_santim = reserved_santim + to_reserved,
-      fees_santim = fees_santim + to_fees, settled_santim = settled_santim + to_settled,
-      version = version + 1, last_effective_at = greatest(last_effective_at, p_effective_at), updated_at = now()
-    WHERE merchant_id = p_merchant_id AND environment = p_environment AND currency = p_currency
-      AND available_santim + to_available >= 0 AND reserved_santim + to_reserved >= 0
-    RETURNING * INTO balance;
-    IF NOT FOUND AND to_available >= 0 AND to_reserved >= 0 THEN
-      INSERT INTO ledger_balance AS b
-        (merchant_id, environment, currency, available_santim, reserved_santim, fees_santim, settled_santim, version,
-         last_effective_at)
-      VALUES (p_merchant_id, p_environment, p_currency, to_available, to_reserved, to_fees, to_settled, 1,
-              p_effective_at)
-      ON CONFLICT (merchant_id, environment, currency) DO UPDATE SET
-        available_santim = b.available_santim + to_available, reserved_santim = b.reserved_santim + to_reserved,
-        fees_santim = b.fees_santim + to_fees, settled_santim = b.settled_santim + to_settled,
-        version = b.version + 1, last_effective_at = greatest(b.last_effective_at, p_effective_at), updated_at = now()
+    -- A merchant's first credit creates its balance.
+    LOOP
+      UPDATE ledger_balance SET
+        available_santim = available_santim + to_available, reserved_santim = reserved_santim + to_reserved,
+        fees_santim = fees_santim + to_fees, settled_santim = settled_santim + to_settled,
+        version = version + 1, last_effective_at = greatest(last_effective_at, p_effective_at), updated_at = now()
+      WHERE merchant_id = p_merchant_id AND environment = p_environment AND currency = p_currency
+        AND available_santim + to_available >= 0 AND reserved_santim + to_reserved >= 0
       RETURNING * INTO balance;
-    END IF;
-    IF balance IS NULL THEN
-      SELECT * INTO balance FROM ledger_balance
-      WHERE merchant_id = p_merchant_id AND environment = p_environment AND currency = p_currency;
-      RAISE EXCEPTION 'the balance is not sufficient'
-        USING ERRCODE = 'MK001', DETAIL = coalesce(balance.available_santim, 0)::text;
-    END IF;
+      EXIT WHEN FOUND;
+      IF to_available < 0 OR to_reserved < 0 THEN
+        SELECT * INTO balance FROM ledger_balance
+        WHERE merchant_id = p_merchant_id AND environment = p_environment AND currency = p_currency;
+        RAISE EXCEPTION 'the balance is not sufficient'
+          USING ERRCODE = 'MK001', DETAIL = coalesce(balance.available_santim, 0)::text;
+      END IF;
+      INSERT INTO ledger_balance (merchant_id, environment, currency, available_santim, reserved_santim, fees_santim, settled_santim, version)
+      VALUES (p_merchant_id, p_environment, p_currency, 0, 0, 0, 0, 0) ON CONFLICT DO NOTHING;
+    END LOOP;
   END IF;
 
   INSERT INTO ledger_entry
@@ -128,24 +122,13 @@ BEGIN
   RETURN 'posted';
 END $$;
 
--- The available balance as of now. Only ledger_post decides whether it suffices.
-CREATE OR REPLACE FUNCTION ledger_available(p_merchant_id text, p_environment text)
-RETURNS bigint LANGUAGE sql STABLE AS $$
-  SELECT coalesce((SELECT available_santim FROM ledger_balance
-    WHERE merchant_id = p_merchant_id AND environment = p_environment AND currency = 'ETB'), 0)
-$$;
-
 -- The available balance, locked against this merchant's postings until the transaction ends. Runs as the owner, since
 -- the application's role cannot lock rows of the ledger.
 CREATE OR REPLACE FUNCTION ledger_lock_available(p_merchant_id text, p_environment text, p_currency text)
-RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
-DECLARE
-  held bigint;
-BEGIN
-  SELECT available_santim INTO held FROM ledger_balance
-  WHERE merchant_id = p_merchant_id AND environment = p_environment AND currency = p_currency FOR UPDATE;
-  RETURN coalesce(held, 0);
-END $$;
+RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  SELECT coalesce((SELECT available_santim FROM ledger_balance
+    WHERE merchant_id = p_merchant_id AND environment = p_environment AND currency = p_currency FOR UPDATE), 0)
+$$;
 
 CREATE OR REPLACE TRIGGER fee_rule_fixed BEFORE UPDATE OR DELETE ON fee_rule
   FOR EACH ROW EXECUTE FUNCTION reject_mutation();

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import { deleteOldIdempotencyKeys } from '../http/idempotency.ts';
 import type { Registry } from '../http/metrics.ts';
-import { createIntegrityMonitor } from '../ledger/integrity-monitor.ts';
+import { createIntegrityMonitor } from '../ledger/verify.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { DatabaseClock } from '../lib/database-clock.ts';
 import { DAY_MS, HOUR_MS } from '../lib/dates.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { type Queryable, rows, type Trx } from '../lib/db.ts';
+import { first, type Queryable, rows, type Trx } from '../lib/db.ts';
 import { instant } from '../lib/fields.ts';
 import { toBirr, type Santim } from '../lib/money.ts';
 import { countUpTo } from '../lib/paginate-newest.ts';
@@ -22,33 +22,31 @@ const NOTHING: Balance = { availableSantim: 0n, reservedSantim: 0n, feesSantim: 
 
 /** The current balance; zeros for a merchant without movements. */
 export async function readBalance(db: Queryable, scope: MerchantScope): Promise<Balance> {
-  const [balance] = await rows<Balance>(
-    db,
-    `SELECT available_santim, reserved_santim, fees_santim, settled_santim FROM ledger_balance
-     WHERE merchant_id = :merchantId AND environment = :environment AND currency = 'ETB'`,
-    { ...scope },
-  );
-  return balance ?? NOTHING;
+  const sql = `SELECT available_santim, reserved_santim, fees_santim, settled_santim FROM ledger_balance
+    WHERE merchant_id = :merchantId AND environment = :environment AND currency = 'ETB'`;
+  return (await first<Balance>(db, sql, scopeOf(scope))) ?? NOTHING;
 }
 
 /** The available balance, locked until the transaction ends. */
 export async function lockAvailable(trx: Trx, scope: MerchantScope): Promise<Santim> {
   const sql = `SELECT ledger_lock_available(:merchantId, :environment, 'ETB') AS santim`;
-  const [available] = await rows<{ santim: Santim }>(trx, sql, scopeOf(scope));
-  return available?.santim ?? 0n;
+  return (await first<{ santim: Santim }>(trx, sql, scopeOf(scope)))?.santim ?? 0n;
 }
 
 /** The two accounts of a merchant, by their names in the API. */
-export const MERCHANT_ACCOUNTS = { available: 'AVAILABLE', reserved: 'RESERVED' } as const;
-export type MerchantAccount = keyof typeof MERCHANT_ACCOUNTS;
-export const ACCOUNTS = Object.keys(MERCHANT_ACCOUNTS) as [MerchantAccount, ...MerchantAccount[]];
+export const ACCOUNTS = ['available', 'reserved'] as const;
+export type MerchantAccount = (typeof ACCOUNTS)[number];
 
-/** One movement of a merchant's account as a row: `id` is its journal's, `sequence` its position in its account. */
+/**
+ * One movement of a merchant's account as a row: `id` is its journal's, `entry` its number in that, and `sequence` its
+ * number in its account, by which pages are cut (`position`).
+ */
 export type ReadMovement = {
   id: string;
   sequence: bigint;
+  position: string;
   journalId: string;
-  position: number;
+  entry: number;
   type: JournalKind;
   amountSantim: Santim;
   balanceAfterSantim: Santim;
@@ -57,42 +55,116 @@ export type ReadMovement = {
   effectiveAt: Date;
 };
 
-/** The columns of a {@link ReadMovement}, of an entry e of a journal j. */
-export const MOVEMENT_COLUMNS = `j.id, e.journal_id, CAST(e.position AS int) AS position, j.kind AS type, e.amount_santim,
-  e.balance_after_santim, e.sequence, j.resource_type, j.resource_id, e.effective_at`;
-
 type AccountRange = MerchantScope & { account: MerchantAccount; range: DayRange };
 export type MovementFilter = AccountRange & { types: JournalKind[] | null };
 
-/** The account a of a merchant, and its entries e of the days. */
-const ACCOUNT = `a.environment = :environment AND a.currency = 'ETB' AND a.kind = :kind
-  AND coalesce(a.merchant_id, '') = :merchantId AND coalesce(a.channel, '') = ''`;
-const IN_RANGE = 'e.effective_at >= :from AND e.effective_at < :until';
+/**
+ * The movements of one account with a sequence above `after`, up to `upTo`. Entries never go back in time, so that the
+ * movements of a range of days are consecutive.
+ */
+export type Span = Record<'accountId' | 'after' | 'upTo', bigint> & Record<'openingSantim' | 'closingSantim', Santim>;
 
-function valuesOf({ account, range, merchantId, environment }: AccountRange) {
-  return { merchantId, environment, kind: MERCHANT_ACCOUNTS[account], from: range.from, until: range.until };
+/** A merchant without movements has no account. */
+const NO_MOVEMENTS: Span = { accountId: 0n, after: 0n, upTo: 0n, openingSantim: 0n, closingSantim: 0n };
+
+/** OFFSET 0 makes PostgreSQL search the last of several entries of one time among these, not down the whole account. */
+const lastBefore = (time: ':from' | ':until'): string => `
+  SELECT sequence, balance_after_santim FROM (
+    SELECT e.sequence, e.balance_after_santim FROM ledger_entry e
+    WHERE e.account_id = a.id AND e.effective_at = (
+      SELECT max(o.effective_at) FROM ledger_entry o WHERE o.account_id = a.id AND o.effective_at < ${time}) OFFSET 0
+  ) of_that_time ORDER BY sequence DESC LIMIT 1`;
+
+/** The movements of a merchant's account in a range of days. */
+async function readSpan(db: Queryable, { account, range, ...scope }: AccountRange): Promise<Span> {
+  const span = await first<Span>(
+    db,
+    `SELECT a.id AS account_id, coalesce(before.sequence, 0)::bigint AS after, coalesce(last.sequence, 0)::bigint AS up_to,
+            coalesce(before.balance_after_santim, 0)::bigint AS opening_santim,
+            coalesce(last.balance_after_santim, 0)::bigint AS closing_santim
+     FROM ledger_account a
+     LEFT JOIN LATERAL (${lastBefore(':from')}) before ON true LEFT JOIN LATERAL (${lastBefore(':until')}) last ON true
+     WHERE a.environment = :environment AND a.currency = 'ETB' AND a.kind = :kind
+       AND coalesce(a.merchant_id, '') = :merchantId AND coalesce(a.channel, '') = ''`,
+    { ...scopeOf(scope), kind: account.toUpperCase(), from: range.from, until: range.until },
+  );
+  return span ?? NO_MOVEMENTS;
+}
+
+/** The entries e of a {@link Span}. */
+const IN_SPAN = 'e.account_id = :accountId AND e.sequence > :after AND e.sequence <= :upTo';
+/** The same with their journals j, all or of some types. */
+export const MOVEMENTS = `FROM ledger_entry e JOIN ledger_journal j ON j.id = e.journal_id
+  WHERE ${IN_SPAN} AND (CAST(:types AS text[]) IS NULL OR j.kind = ANY (:types))`;
+
+type Order = 'ASC' | 'DESC';
+
+/** Movements of a span, all or of some types, in the order of their sequence. */
+export async function readMovements(
+  db: Queryable,
+  span: Span,
+  part: { order: Order; types?: JournalKind[] | null; limit: number; offset?: number },
+): Promise<ReadMovement[]> {
+  return rows<ReadMovement>(
+    db,
+    `SELECT j.id, e.journal_id, CAST(e.position AS int) AS entry, e.sequence::text AS position, e.sequence, j.kind AS type,
+            e.amount_santim, e.balance_after_santim, j.resource_type, j.resource_id, e.effective_at
+     ${MOVEMENTS} ORDER BY e.sequence ${part.order} LIMIT :limit OFFSET :offset`,
+    { offset: 0, types: null, ...span, ...part },
+  );
+}
+
+/** The rest of a span after a position of a list; one outside of the span does not widen it. */
+function restOf(span: Span, after: Position | null, order: Order): Span {
+  if (!after) return span;
+  const at = BigInt(after.at);
+  if (order === 'ASC') return at > span.after ? { ...span, after: at } : span;
+  return at <= span.upTo ? { ...span, upTo: at - 1n } : span;
+}
+
+/** One page of a span's movements with the balance after each, and the number of all. */
+export async function pageMovements(
+  db: Queryable,
+  span: Span,
+  { order, types = null, page }: { order: Order; types?: JournalKind[] | null; page: Page },
+) {
+  const part = { order, types, limit: page.limit + 1, offset: pageOffset(page) };
+  const [count, found] = await Promise.all([
+    first<{ total: number }>(db, `SELECT count(*)::int AS total ${MOVEMENTS}`, { ...span, types }),
+    readMovements(db, restOf(span, page.after, order), part),
+  ]);
+  return toPage(page, count?.total ?? 0, found);
 }
 
 /** The movements of one account with the balance after each, the newest first. */
-export async function listMovements(db: Queryable, filter: MovementFilter, page: Page) {
-  const from = `FROM ledger_account a JOIN ledger_entry e ON e.account_id = a.id JOIN ledger_journal j ON j.id = e.journal_id
-    WHERE ${ACCOUNT} AND ${IN_RANGE} ${filter.types === null ? '' : 'AND j.kind = ANY (:types)'}`;
-  const values = { ...valuesOf(filter), types: filter.types };
-  const [[count], found] = await Promise.all([
-    rows<{ total: number }>(db, `SELECT count(*)::int AS total ${from}`, values),
-    rows<ReadMovement>(
-      db,
-      `SELECT ${MOVEMENT_COLUMNS} ${from} ${page.after ? 'AND e.sequence < CAST(:after AS bigint)' : ''}
-       ORDER BY e.sequence DESC LIMIT :most OFFSET :offset`,
-      { ...values, after: page.after?.at ?? null, most: page.limit + 1, offset: pageOffset(page) },
-    ),
-  ]);
-  return toPage(page, count?.total ?? 0, found.map(positioned));
+export async function listMovements(db: Queryable, { types, ...filter }: MovementFilter, page: Page) {
+  return pageMovements(db, await readSpan(db, filter), { order: 'DESC', types, page });
 }
 
-/** Pages of movements are cut by their sequence. */
-export function positioned(row: ReadMovement) {
-  return { ...row, position: String(row.sequence), entry: row.position };
+/** At most `limit` movements of the balance's history in a range of days, in its order, after a sequence. */
+export async function exportMovements(
+  db: Queryable,
+  filter: AccountRange,
+  { after, limit }: { after: Position | null; limit: number },
+): Promise<ReadMovement[]> {
+  return readMovements(db, restOf(await readSpan(db, filter), after, 'DESC'), { order: 'DESC', limit });
+}
+
+/** How many movements one account has in a range of days, counted no further than `most`. */
+export async function countMovements(db: Queryable, filter: AccountRange, most: number): Promise<number> {
+  return countUpTo(db, { table: 'ledger_entry e', where: IN_SPAN, values: await readSpan(db, filter) }, most);
+}
+
+/** One account over a range of days: openingSantim + movedSantim = closingSantim. */
+export async function sumAccount(
+  db: Queryable,
+  scope: MerchantScope,
+  period: { account: MerchantAccount; range: DayRange },
+) {
+  const span = await readSpan(db, { ...scopeOf(scope), ...period });
+  const { openingSantim, closingSantim } = span;
+  const counted = await first<{ count: number }>(db, `SELECT count(*)::int FROM ledger_entry e WHERE ${IN_SPAN}`, span);
+  return { count: counted?.count ?? 0, openingSantim, movedSantim: closingSantim - openingSantim, closingSantim };
 }
 
 /** One entry of `GET /api/checkout/balance/history`. */
@@ -111,7 +183,7 @@ export const Movement = z
   .meta({ id: 'BalanceMovement' });
 
 /** A movement of a page as the API returns it; `account` is known to the caller. */
-export function presentMovement(row: ReturnType<typeof positioned>) {
+export function presentMovement(row: ReadMovement) {
   return {
     entryId: `${row.journalId}-${row.entry}`,
     journalId: row.journalId,
@@ -122,73 +194,4 @@ export function presentMovement(row: ReturnType<typeof positioned>) {
     resourceId: row.resourceId,
     createdAt: row.effectiveAt.toISOString(),
   };
-}
-
-/**
- * At most `limit` movements of the balance's history in a range of days, in its order, after a sequence. Entries are
- * walked down by their sequence: by time, the whole range would be sorted for each page. IS TRUE and OFFSET 0 make
- * PostgreSQL use the intended index. A `limit` of the known number of movements ends the walk with the last one.
- */
-export async function exportMovements(
-  db: Queryable,
-  filter: AccountRange,
-  { after, limit }: { after: Position | null; limit: number },
-): Promise<ReadMovement[]> {
-  return rows<ReadMovement>(
-    db,
-    `WITH account AS MATERIALIZED (
-       SELECT a.id FROM ledger_account a WHERE ${ACCOUNT}
-     ), page AS MATERIALIZED (
-       SELECT * FROM ledger_entry
-       WHERE account_id = (SELECT id FROM account) AND (effective_at >= :from AND effective_at < :until) IS TRUE
-         AND sequence <= coalesce(CAST(:after AS bigint) - 1, (
-           SELECT max(sequence) FROM (
-             SELECT sequence FROM ledger_entry
-             WHERE account_id = (SELECT id FROM account) AND effective_at >= :from AND effective_at < :until OFFSET 0
-           ) within))
-       ORDER BY sequence DESC LIMIT :limit
-     )
-     SELECT ${MOVEMENT_COLUMNS} FROM page e JOIN ledger_journal j ON j.id = e.journal_id ORDER BY e.sequence DESC`,
-    { ...valuesOf(filter), after: after?.at ?? null, limit },
-  );
-}
-
-/** How many movements one account has in a range of days, counted no further than `most`. */
-export async function countMovements(db: Queryable, filter: AccountRange, most: number): Promise<number> {
-  const table = 'ledger_account a JOIN ledger_entry e ON e.account_id = a.id';
-  return countUpTo(db, { table, where: `${ACCOUNT} AND ${IN_RANGE}`, values: valuesOf(filter) }, most);
-}
-
-/**
- * One account over a range of days: openingSantim + movedSantim = closingSantim. Counts the movements of the range and opens
- * with the balance after the last entry before it, since entries never go back in time. OFFSET 0 makes PostgreSQL search the
- * last of several entries of one time among these, not down the whole account.
- */
-export async function sumAccount(
-  db: Queryable,
-  scope: MerchantScope,
-  { account, range }: { account: MerchantAccount; range: DayRange },
-) {
-  const [sums] = await rows<{ count: number; openingSantim: Santim; movedSantim: Santim }>(
-    db,
-    `SELECT movements.count, movements.santim AS moved_santim, coalesce(last.balance_after_santim, 0)::bigint AS opening_santim
-     FROM ledger_account a
-     LEFT JOIN LATERAL (
-       SELECT balance_after_santim FROM (
-         SELECT e.sequence, e.balance_after_santim FROM ledger_entry e
-         WHERE e.account_id = a.id
-           AND e.effective_at = (SELECT max(before.effective_at) FROM ledger_entry before WHERE before.account_id = a.id AND before.effective_at < :from)
-         OFFSET 0) of_that_time
-       ORDER BY sequence DESC LIMIT 1
-     ) last ON true
-     CROSS JOIN LATERAL (
-       SELECT count(*)::int AS count, coalesce(sum(e.amount_santim), 0)::bigint AS santim
-       FROM ledger_entry e WHERE e.account_id = a.id AND ${IN_RANGE}
-     ) movements
-     WHERE ${ACCOUNT}`,
-    valuesOf({ ...scope, account, range }),
-  );
-  // A merchant without movements has no account.
-  const { count, openingSantim, movedSantim } = sums ?? { count: 0, openingSantim: 0n, movedSantim: 0n };
-  return { count, openingSantim, movedSantim, closingSantim: openingSantim + movedSantim };
 }

@@ -1,5 +1,5 @@
 import { addisDay } from '../lib/dates.ts';
-import { rows, type Queryable } from '../lib/db.ts';
+import { first, rows, type Queryable } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import type { Environment } from '../lib/scope.ts';
@@ -21,22 +21,17 @@ export type ExternalReference = {
   at: Date;
 };
 
-const COLUMNS = 'environment, direction, reference, resource_id, booked_as, amount_santim, booked_at AS at';
-
 /**
  * Books a reference unless it is booked already, and returns the booking that holds it: this one or an earlier one. Waits
  * for a concurrent transaction that books the same reference, and locks it until this transaction ends.
  */
 export async function claimReference({ trx }: UnitOfWork, booking: ExternalReference): Promise<ExternalReference> {
-  const [holder] = await rows<ExternalReference>(
-    trx,
-    `INSERT INTO external_reference (environment, direction, reference, resource_id, booked_as, amount_santim, booked_at)
-     VALUES (:environment, :direction, :reference, :resourceId, :bookedAs, :amountSantim, :at)
-     ON CONFLICT (environment, direction, reference) DO UPDATE SET reference = excluded.reference
-     RETURNING ${COLUMNS}`,
-    booking,
-  );
-  return holder ?? booking;
+  const sql = `
+    INSERT INTO external_reference (environment, direction, reference, resource_id, booked_as, amount_santim, booked_at)
+    VALUES (:environment, :direction, :reference, :resourceId, :bookedAs, :amountSantim, :at)
+    ON CONFLICT (environment, direction, reference) DO UPDATE SET reference = excluded.reference
+    RETURNING *, booked_at AS at`;
+  return (await first<ExternalReference>(trx, sql, booking)) ?? booking;
 }
 
 /** Books a reference. `field` names it in the request. Throws DUPLICATE_REFERENCE when another resource holds it. */
@@ -46,17 +41,10 @@ export async function bookReference(tx: UnitOfWork, booking: ExternalReference, 
 }
 
 /** Throws DUPLICATE_REFERENCE when another resource holds the reference; books nothing. */
-export async function ensureUnused(
-  db: Queryable,
-  { environment, direction, reference, resourceId }: ExternalReference,
-  field: string,
-): Promise<void> {
-  const [holder] = await rows<ExternalReference>(
-    db,
-    `SELECT ${COLUMNS} FROM external_reference
-     WHERE environment = :environment AND direction = :direction AND reference = :reference AND resource_id <> :resourceId`,
-    { environment, direction, reference, resourceId },
-  );
+export async function ensureUnused(db: Queryable, booking: ExternalReference, field: string): Promise<void> {
+  const sql = `SELECT *, booked_at AS at FROM external_reference
+    WHERE environment = :environment AND direction = :direction AND reference = :reference AND resource_id <> :resourceId`;
+  const holder = await first<ExternalReference>(db, sql, booking);
   if (holder) throw referenceConflict(holder, field);
 }
 

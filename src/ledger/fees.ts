@@ -1,9 +1,9 @@
-import { type Queryable, rows, type Trx } from '../lib/db.ts';
+import { first, insertRow, type Queryable, type Trx } from '../lib/db.ts';
 import { type RuleSchedule, readRuleBook, readValidFrom } from '../lib/effective-rules.ts';
-import { invalid } from '../lib/errors.ts';
+import { found } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { lock } from '../lib/lock.ts';
-import { type Santim, formatBirr } from '../lib/money.ts';
+import type { Santim } from '../lib/money.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 
 /** A fee: a part of the amount plus a fixed sum, within bounds, and the tax on it. */
@@ -68,93 +68,45 @@ export async function readEffectiveRule(
   about: { merchantId: string; channel: Channel | null; direction: FeeDirection; at: Date },
 ): Promise<FeeRule> {
   const sql = 'SELECT effective_fee_rule(:merchantId, :channel, :direction, :at) AS rule';
-  const [found] = await rows<{ rule: FeeRuleJson }>(db, sql, about);
-  if (!found) throw new Error('effective_fee_rule returned no row');
-  return readFeeRule(found.rule);
+  return readFeeRule(found(await first<{ rule: FeeRuleJson }>(db, sql, about), 'fee rule').rule);
 }
 
 export const FEE_DIRECTIONS = ['PAY_IN', 'PAY_OUT', 'SETTLEMENT'] as const;
 export type FeeDirection = (typeof FEE_DIRECTIONS)[number];
 
-/** Bounds against typing mistakes, beyond any contract. */
-export const FEE_BOUNDS = { basisPointsMax: 2_000, fixedSantimMax: 1_000_000n, taxBasisPointsMax: 3_500 } as const;
+/** Which fees a rule is about; channel null: settlements, which use none. */
+type FeePlace<Merchant> = { merchantId: Merchant; channel: Channel | null; direction: FeeDirection };
 
 /** A stored rule: the merchant's own, or (merchantId null) the platform's default. */
-export type StoredFeeRule = FeeRule & {
-  merchantId: string | null;
-  /** null: settlements, which use no channel. */
-  channel: Channel | null;
-  direction: FeeDirection;
-  validFrom: Date;
-  version: number;
-};
+export type StoredFeeRule = FeeRule & FeePlace<string | null> & { validFrom: Date; version: number };
 
-export type NewFeeRule = Omit<FeeRule, 'id'> & {
-  merchantId: string;
-  channel: Channel | null;
-  direction: FeeDirection;
-  validFrom?: Date | undefined;
-};
+export type NewFeeRule = Omit<FeeRule, 'id'> & FeePlace<string> & { validFrom?: Date | undefined };
+
+const FIGURES = ['basisPoints', 'fixedSantim', 'minSantim', 'maxSantim', 'taxBasisPoints'] as const;
 
 /**
  * Adds a version of a merchant's own rule; earlier versions stay, to explain past charges. Returns null when the newest
- * version is the same. Throws VALIDATION_ERROR beyond the bounds and for a start in the past.
+ * version is the same. Throws VALIDATION_ERROR for a start in the past.
  */
 export async function addFeeRule(trx: Trx, wanted: NewFeeRule, now: Date): Promise<StoredFeeRule | null> {
-  ensureUsable(wanted);
-  const validFrom = readValidFrom(wanted.validFrom, now);
-  await lock(trx, 'fee_rule', wanted.merchantId);
   const { merchantId, channel, direction } = wanted;
-  const newest = await trx<StoredFeeRule>('feeRule')
-    .where({ merchantId, channel, direction })
-    .orderBy('version', 'desc')
-    .first();
-  const begins = wanted.validFrom ?? null;
-  const isSame = FIGURES.every((figure) => newest?.[figure] === wanted[figure]);
-  if (newest && isSame && isSameTime(newest.validFrom, { begins, now })) return null;
-  const [added] = await rows<StoredFeeRule>(
+  const begins = wanted.validFrom?.getTime();
+  const validFrom = readValidFrom(wanted.validFrom, now);
+  await lock(trx, 'fee_rule', merchantId);
+  const newest = await first<StoredFeeRule>(
     trx,
-    `INSERT INTO fee_rule (id, merchant_id, channel, direction, basis_points, fixed_santim, min_santim, max_santim,
-                           tax_basis_points, valid_from, version)
-     VALUES (:id, :merchantId, :channel, :direction, :basisPoints, :fixedSantim, :minSantim, :maxSantim,
-             :taxBasisPoints, :validFrom, :version)
-     RETURNING ${COLUMNS}`,
-    { ...wanted, id: newId('fee'), validFrom, version: (newest?.version ?? 0) + 1 },
+    `SELECT * FROM fee_rule WHERE merchant_id = :merchantId AND direction = :direction
+       AND channel IS NOT DISTINCT FROM CAST(:channel AS text) ORDER BY version DESC LIMIT 1`,
+    { merchantId, channel, direction },
   );
-  return added ?? null;
+  const isSame = newest && FIGURES.every((figure) => newest[figure] === wanted[figure]);
+  // Without a start: already in force. With a start: the same instant.
+  if (isSame && (begins === undefined ? newest.validFrom <= now : newest.validFrom.getTime() === begins)) return null;
+  const version = (newest?.version ?? 0) + 1;
+  return insertRow<StoredFeeRule>(trx, 'fee_rule', { ...wanted, id: newId('fee'), validFrom, version });
 }
 
 /** The current rules of a merchant, by channel and direction, and the scheduled ones. */
 export async function listFeeRules(db: Queryable, merchantId: string, at: Date): Promise<RuleSchedule<StoredFeeRule>> {
-  return readRuleBook(db, { table: 'fee_rule', columns: COLUMNS }, { merchantId, at });
-}
-
-const COLUMNS = `id, merchant_id, channel, direction, basis_points, fixed_santim, min_santim, max_santim,
-  tax_basis_points, valid_from, version`;
-
-function ensureUsable(rule: NewFeeRule): void {
-  if ((rule.channel === null) !== (rule.direction === 'SETTLEMENT')) {
-    throw invalid('channel', 'must be given for PAY_IN and PAY_OUT, and left out for SETTLEMENT');
-  }
-  for (const field of ['basisPoints', 'taxBasisPoints'] as const) {
-    const [points, most] = [rule[field], FEE_BOUNDS[`${field}Max`]];
-    if (Number.isInteger(points) && points >= 0 && points <= most) continue;
-    throw invalid(field, `must be a whole number from 0 to ${most} (hundredths of a percent), got ${points}`);
-  }
-  const { fixedSantim, minSantim, maxSantim } = rule;
-  for (const [field, santim] of Object.entries({ fixed: fixedSantim, min: minSantim, max: maxSantim ?? 0n })) {
-    if (santim >= 0n && santim <= FEE_BOUNDS.fixedSantimMax) continue;
-    const most = formatBirr(FEE_BOUNDS.fixedSantimMax);
-    throw invalid(field, `must be from 0 to ${most} ETB, got ${formatBirr(santim)}`);
-  }
-  if (maxSantim !== null && maxSantim < minSantim) {
-    throw invalid('max', `must be at least min, got ${formatBirr(maxSantim)} and ${formatBirr(minSantim)}`);
-  }
-}
-
-const FIGURES = ['basisPoints', 'fixedSantim', 'minSantim', 'maxSantim', 'taxBasisPoints'] as const;
-
-/** Without a start: already in force. With a start: the same instant. */
-function isSameTime(validFrom: Date, { begins, now }: { begins: Date | null; now: Date }): boolean {
-  return begins === null ? validFrom <= now : validFrom.getTime() === begins.getTime();
+  return readRuleBook(db, { table: 'fee_rule', columns: '*' }, { merchantId, at });
 }

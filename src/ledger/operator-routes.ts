@@ -57,19 +57,13 @@ export function feeOperatorRoutes({ db, clock }: { db: Database; clock: Clock })
   ];
 }
 
-function presentFee(rule: StoredFeeRule) {
-  const { id, merchantId, channel, direction, basisPoints, taxBasisPoints, validFrom, version } = rule;
-  return {
-    feeRuleId: id,
-    own: merchantId !== null,
-    direction,
-    channel,
-    basisPoints,
-    fixed: toBirr(rule.fixedSantim),
-    min: toBirr(rule.minSantim),
-    max: rule.maxSantim === null ? null : toBirr(rule.maxSantim),
-    taxBasisPoints,
-    validFrom: validFrom.toISOString(),
-    version,
+function presentFee({ id, merchantId, fixedSantim, minSantim, maxSantim, ...rule }: StoredFeeRule) {
+  const { direction, channel, basisPoints, taxBasisPoints, validFrom, version } = rule;
+  const places = { feeRuleId: id, own: merchantId !== null, direction, channel };
+  const amounts = {
+    fixed: toBirr(fixedSantim),
+    min: toBirr(minSantim),
+    max: maxSantim === null ? null : toBirr(maxSantim),
   };
+  return { ...places, basisPoints, ...amounts, taxBasisPoints, validFrom: validFrom.toISOString(), version };
 }

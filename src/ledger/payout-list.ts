@@ -69,10 +69,11 @@ type Exported = {
 /** Reads, counts and adds up the payouts of a list of the API, under its filters and in its order, for reports. */
 export function createPayoutExport<Filter extends AnyFilter, Columns, By>(exported: Exported) {
   const { table, groupBy, reference } = exported;
-  const totals = payoutTotals(exported);
+  const totals = Object.entries(payoutTotals(exported));
+  const sums = totals.map(([name, santim]) => `coalesce(sum(${santim}), 0)::bigint AS ${name}`);
   return {
     read: async (db: Queryable, filter: Filter, part: ListPart): Promise<ExportedPayout<Columns>[]> => {
-      const columns = `${exported.columns}, ${totals.columns}`;
+      const columns = [exported.columns, ...totals.map(([name, santim]) => `${santim} AS ${name}`)].join(', ');
       return readNewest(db, { columns, table, time: 'requested_at', ...payoutConditions(filter, reference) }, part);
     },
     /** Counts up to `most`. */
@@ -82,7 +83,7 @@ export function createPayoutExport<Filter extends AnyFilter, Columns, By>(export
       const { where, values } = payoutConditions(filter, reference);
       return rows<PayoutGroup<By>>(
         db,
-        `SELECT ${groupBy}, count(*)::int AS count, sum(amount_santim)::bigint AS amount_santim, ${totals.sums}
+        `SELECT ${groupBy}, count(*)::int AS count, sum(amount_santim)::bigint AS amount_santim, ${sums.join(', ')}
          FROM ${table} WHERE ${where} GROUP BY ${groupBy} ORDER BY ${groupBy}`,
         values,
       );
@@ -90,18 +91,14 @@ export function createPayoutExport<Filter extends AnyFilter, Columns, By>(export
   };
 }
 
-/** {@link PayoutTotals} in SQL: as columns of a row, and as sums. */
-function payoutTotals({ isPaid, isOpen, paid }: Pick<Exported, 'isPaid' | 'isOpen' | 'paid'>) {
+/** {@link PayoutTotals} in SQL, by column. */
+function payoutTotals({ isPaid, isOpen, paid }: Exported) {
   const ofPaid = (santim: string): string => `CASE WHEN ${isPaid} THEN ${santim} END`;
-  const booked = Object.entries({
+  return {
     paid_santim: ofPaid(paid),
     fee_santim: ofPaid('fee_santim'),
     fee_tax_santim: ofPaid('fee_tax_santim'),
     total_debit_santim: ofPaid(`least(${paid}, amount_santim) + fee_santim + fee_tax_santim`),
     reserved_santim: `CASE WHEN ${isOpen} THEN amount_santim + fee_santim + fee_tax_santim END`,
-  });
-  return {
-    columns: booked.map(([name, santim]) => `${santim} AS ${name}`).join(', '),
-    sums: booked.map(([name, santim]) => `coalesce(sum(${santim}), 0)::bigint AS ${name}`).join(', '),
   };
 }

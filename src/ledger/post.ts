@@ -1,4 +1,4 @@
-import { rows, type Trx } from '../lib/db.ts';
+import { first, rows, type Trx } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
@@ -16,8 +16,9 @@ const INSUFFICIENT = 'MK001';
  */
 export async function post(trx: Trx, posting: Posting, at: Date): Promise<'posted' | 'already'> {
   try {
-    const [posted] = await rows<{ result: 'posted' | 'already' }>(trx, LEDGER_POST, valuesOf(posting, at));
-    return posted?.result ?? 'already';
+    return (
+      (await first<{ result: 'posted' | 'already' }>(trx, LEDGER_POST, valuesOf(posting, at)))?.result ?? 'already'
+    );
   } catch (error) {
     throw insufficient(error, posting) ?? error;
   }

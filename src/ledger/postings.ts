@@ -60,133 +60,127 @@ export function mirrorPosting(posting: Posting): Posting {
   };
 }
 
+/** What a journal is about; `channel`: that of its CHANNEL_CLEARING. */
+export type Subject = Omit<Posting, 'key' | 'kind' | 'entries'> & { channel?: Channel | null };
+
+/** The amount of each account that a journal changes; zero: it has no such entry. */
+type Amounts = { [Account in AccountKind]?: Santim };
+
+/** A journal with these entries, in their order. */
+export function journal(
+  { channel, ...subject }: Subject,
+  name: Pick<Posting, 'key' | 'kind'>,
+  amounts: Amounts,
+): Posting {
+  const entries: Entry[] = [];
+  for (const [account, amountSantim] of Object.entries(amounts) as [AccountKind, Santim][]) {
+    const at = account === 'CHANNEL_CLEARING' && channel ? { account, channel } : { account };
+    if (amountSantim !== 0n) entries.push({ ...at, amountSantim });
+  }
+  return { ...subject, ...name, entries };
+}
+
 /** Money received over a channel. */
 type Received = MerchantScope & { transactionId: string; channel: Channel; amountSantim: Santim };
+type Held = Received & { attemptId: string };
+
+function received({ merchantId, environment, transactionId, channel }: Received): Subject {
+  return { merchantId, environment, channel, resourceType: 'transaction', resourceId: transactionId };
+}
 
 /** A payment became SUCCESS: debits the provider's clearing account, credits the merchant less the fee. */
 export function paymentPosting(paid: Received & Fee): Posting {
-  const entries = [clearing(paid, -paid.amountSantim), ...netOf(paid)];
-  return receivedPosting(paid, { key: `payment:${paid.transactionId}`, kind: 'PAYMENT', entries });
+  const amounts = { CHANNEL_CLEARING: -paid.amountSantim, ...netOf(paid) };
+  return journal(received(paid), { key: `payment:${paid.transactionId}`, kind: 'PAYMENT' }, amounts);
 }
 
 /** Posts a payment of another amount, or a second payment, to suspense until an operator decides. */
-export function suspensePosting(held: Received & { attemptId: string }): Posting {
-  const entries = [clearing(held, -held.amountSantim), entry('SUSPENSE', held.amountSantim)];
-  return receivedPosting(held, { key: `held:${held.attemptId}`, kind: 'PAYMENT_HELD', entries });
+export function suspensePosting(held: Held): Posting {
+  const amounts = { CHANNEL_CLEARING: -held.amountSantim, SUSPENSE: held.amountSantim };
+  return journal(received(held), { key: `held:${held.attemptId}`, kind: 'PAYMENT_HELD' }, amounts);
 }
 
 /** An operator accepts held money for the merchant. The return shares this key, so only one of them can be posted. */
-export function suspenseAcceptedPosting(held: Received & Fee & { attemptId: string }): Posting {
-  const entries = [entry('SUSPENSE', -held.amountSantim), ...netOf(held)];
-  return receivedPosting(held, { key: `held-ended:${held.attemptId}`, kind: 'HELD_ACCEPTED', entries });
+export function suspenseAcceptedPosting(held: Held & Fee): Posting {
+  const amounts = { SUSPENSE: -held.amountSantim, ...netOf(held) };
+  return journal(received(held), { key: `held-ended:${held.attemptId}`, kind: 'HELD_ACCEPTED' }, amounts);
 }
 
 /** Held money was returned to the customer, which ends the provider's debt. */
-export function suspenseReturnedPosting(held: Received & { attemptId: string }): Posting {
-  const entries = [entry('SUSPENSE', -held.amountSantim), clearing(held, held.amountSantim)];
-  return receivedPosting(held, { key: `held-ended:${held.attemptId}`, kind: 'HELD_RETURNED', entries });
+export function suspenseReturnedPosting(held: Held): Posting {
+  const amounts = { SUSPENSE: -held.amountSantim, CHANNEL_CLEARING: held.amountSantim };
+  return journal(received(held), { key: `held-ended:${held.attemptId}`, kind: 'HELD_RETURNED' }, amounts);
 }
 
-/** An outgoing payment: a withdrawal over a channel, or a settlement to the merchant's bank (no channel). */
+function netOf({ amountSantim, feeSantim, feeTaxSantim }: { amountSantim: Santim } & Fee): Amounts {
+  return { AVAILABLE: amountSantim - feeSantim - feeTaxSantim, FEE_REVENUE: feeSantim, TAX_PAYABLE: feeTaxSantim };
+}
+
+/**
+ * An outgoing payment: a withdrawal over a channel, or a settlement to the merchant's bank. `paidSantim`: paid by the
+ * provider, if that differs from the amount.
+ */
 export type Payout = MerchantScope & { id: string; amountSantim: Santim } & Fee &
-  (
-    | {
-        type: 'withdrawal';
-        channel: Channel;
-        /** Paid by the provider, if that differs from the amount. */
-        paidSantim?: Santim;
-      }
-    | { type: 'settlement' }
-  );
+  ({ type: 'withdrawal'; channel: Channel; paidSantim?: Santim } | { type: 'settlement' });
 
 /** The debit of the balance: the amount, the fee and its tax. */
 export function totalDebit(out: { amountSantim: Santim } & Fee): Santim {
   return out.amountSantim + out.feeSantim + out.feeTaxSantim;
 }
 
-/** The unpaid part of the amount; negative for an overpayment. */
-function unpaid(out: Payout): Santim {
-  return out.type === 'withdrawal' && out.paidSantim !== undefined ? out.amountSantim - out.paidSantim : 0n;
+function paidOf(out: Payout): Santim {
+  return (out.type === 'withdrawal' ? out.paidSantim : undefined) ?? out.amountSantim;
 }
 
-/** The debit of the balance after the payment: the unpaid part is credited to the merchant again. */
+/** The debit of the balance after the payment: an unpaid part is credited again, and an overpayment is not charged. */
 function retained(out: Payout): Santim {
-  const left = unpaid(out);
-  return left > 0n ? totalDebit(out) - left : totalDebit(out);
+  const paidSantim = paidOf(out);
+  return totalDebit(paidSantim < out.amountSantim ? { ...out, amountSantim: paidSantim } : out);
 }
 
 /** Reserves the money of a requested payout. Rejected by the ledger when the balance is insufficient. */
 export function reservePosting(out: Payout): Posting {
-  const entries = [entry('AVAILABLE', -totalDebit(out)), entry('RESERVED', totalDebit(out))];
-  return payoutJournal(out, { key: `reserved:${out.id}`, step: 'RESERVED', entries });
+  return payout(out, { key: 'reserved', step: 'RESERVED' }, { AVAILABLE: -totalDebit(out), RESERVED: totalDebit(out) });
 }
 
 /** Paid out. The release shares this key, so only one of them can be posted. */
 export function payoutPosting(out: Payout): Posting {
-  const returned = entry('AVAILABLE', totalDebit(out) - retained(out));
-  const entries = [entry('RESERVED', -totalDebit(out)), returned, ...charges(out, 1n)];
-  return payoutJournal(out, { key: `ended:${out.id}`, step: 'PAID', entries });
+  const amounts = { RESERVED: -totalDebit(out), AVAILABLE: totalDebit(out) - retained(out), ...charges(out, 1n) };
+  return payout(out, { key: 'ended', step: 'PAID' }, amounts);
 }
 
 /** Failed, rejected or cancelled: credits the reserved money to the merchant again. */
 export function releasePosting(out: Payout): Posting {
-  const entries = [entry('RESERVED', -totalDebit(out)), entry('AVAILABLE', totalDebit(out))];
-  return payoutJournal(out, { key: `ended:${out.id}`, step: 'RELEASED', entries });
+  return payout(out, { key: 'ended', step: 'RELEASED' }, { RESERVED: -totalDebit(out), AVAILABLE: totalDebit(out) });
 }
 
 /** Paid after it had failed: debits the released money again. Rejected by the ledger when the balance is insufficient. */
 export function latePayoutPosting(out: Payout): Posting {
-  const entries = [entry('AVAILABLE', -retained(out)), ...charges(out, 1n)];
-  return payoutJournal(out, { key: `late-payout:${out.id}`, step: 'PAID', entries });
+  return payout(out, { key: 'late-payout', step: 'PAID' }, { AVAILABLE: -retained(out), ...charges(out, 1n) });
 }
 
 /** Reversed by the provider or the bank: credits the paid money and the fee. */
 export function reversalPosting(out: Payout): Posting {
-  const entries = [...charges(out, -1n), entry('AVAILABLE', retained(out))];
-  return payoutJournal(out, { key: `reversed:${out.id}`, step: 'REVERSED', entries });
-}
-
-function entry(account: AccountKind, amountSantim: Santim): Entry {
-  return { account, amountSantim };
-}
-
-function clearing({ channel }: { channel: Channel }, amountSantim: Santim): Entry {
-  return { account: 'CHANNEL_CLEARING', channel, amountSantim };
-}
-
-function netOf({ amountSantim, feeSantim, feeTaxSantim }: { amountSantim: Santim } & Fee): Entry[] {
-  const net = entry('AVAILABLE', amountSantim - feeSantim - feeTaxSantim);
-  return [net, entry('FEE_REVENUE', feeSantim), entry('TAX_PAYABLE', feeTaxSantim)];
+  return payout(out, { key: 'reversed', step: 'REVERSED' }, { ...charges(out, -1n), AVAILABLE: retained(out) });
 }
 
 /** The paid money and the fee. An overpayment is debited from suspense until the provider has taken it back. */
-function charges(out: Payout, sign: 1n | -1n): Entry[] {
-  const left = unpaid(out);
-  const paidSantim = sign * (out.amountSantim - left);
-  return [
-    out.type === 'withdrawal' ? clearing(out, paidSantim) : entry('BANK', paidSantim),
-    entry('FEE_REVENUE', sign * out.feeSantim),
-    entry('TAX_PAYABLE', sign * out.feeTaxSantim),
-    entry('SUSPENSE', left < 0n ? sign * left : 0n),
-  ];
+function charges(out: Payout, sign: 1n | -1n): Amounts {
+  const paidSantim = paidOf(out);
+  return {
+    [out.type === 'withdrawal' ? 'CHANNEL_CLEARING' : 'BANK']: sign * paidSantim,
+    FEE_REVENUE: sign * out.feeSantim,
+    TAX_PAYABLE: sign * out.feeTaxSantim,
+    SUSPENSE: paidSantim > out.amountSantim ? sign * (out.amountSantim - paidSantim) : 0n,
+  };
 }
 
-type Journal = Pick<Posting, 'key' | 'kind' | 'entries'>;
+type Step = { key: string; step: 'RESERVED' | 'PAID' | 'RELEASED' | 'REVERSED' };
 
-function receivedPosting({ merchantId, environment, transactionId }: Received, journal: Journal): Posting {
-  const about = { merchantId, environment, resourceType: 'transaction', resourceId: transactionId } as const;
-  return { ...journal, ...about, entries: withoutZeros(journal.entries) };
-}
-
-type PayoutStep = Pick<Posting, 'key' | 'entries'> & { step: 'RESERVED' | 'PAID' | 'RELEASED' | 'REVERSED' };
-
-function payoutJournal(out: Payout, { key, step, entries }: PayoutStep): Posting {
-  const { merchantId, environment } = out;
-  const kind = out.type === 'withdrawal' ? (`WITHDRAWAL_${step}` as const) : (`SETTLEMENT_${step}` as const);
-  const about = { key, kind, merchantId, environment, resourceType: out.type, resourceId: out.id };
-  return { ...about, entries: withoutZeros(entries) };
-}
-
-function withoutZeros(entries: Entry[]): Entry[] {
-  return entries.filter(({ amountSantim }) => amountSantim !== 0n);
+function payout(out: Payout, { key, step }: Step, amounts: Amounts): Posting {
+  const { merchantId, environment, type, id } = out;
+  const channel = out.type === 'withdrawal' ? out.channel : null;
+  const subject = { merchantId, environment, channel, resourceType: type, resourceId: id };
+  const kind = type === 'withdrawal' ? (`WITHDRAWAL_${step}` as const) : (`SETTLEMENT_${step}` as const);
+  return journal(subject, { key: `${key}:${id}`, kind }, amounts);
 }

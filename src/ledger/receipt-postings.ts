@@ -1,7 +1,7 @@
 import type { Santim } from '../lib/money.ts';
 import type { Environment } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
-import type { Entry, Posting } from './postings.ts';
+import { journal, type AccountKind, type Posting } from './postings.ts';
 
 /**
  * Bank money that an operator books: a row of `bank_receipt`, whose id is in the keys of its journals. REMITTANCE: the
@@ -26,16 +26,12 @@ const KINDS = {
   RECOVERY: 'PAYOUT_RECOVERED',
 } as const;
 
-type Account = Omit<Entry, 'amountSantim'>;
-const BANK: Account = { account: 'BANK' };
-const SUSPENSE: Account = { account: 'SUSPENSE' };
-
 /** Posts the receipt: to the bank and from the provider or into suspense; a recovery from the provider into suspense. */
 export function receiptPosting(receipt: BankReceipt): Posting {
-  const { kind } = receipt;
-  const debit = kind === 'RECOVERY' ? clearingOf(receipt) : BANK;
-  const credit = kind === 'REMITTANCE' ? clearingOf(receipt) : SUSPENSE;
-  return transfer(receipt, { key: receiptKey(receipt), kind: KINDS[kind], debit, credit });
+  const { kind, channel = null } = receipt;
+  const debit = kind === 'RECOVERY' ? 'CHANNEL_CLEARING' : 'BANK';
+  const credit = kind === 'REMITTANCE' ? 'CHANNEL_CLEARING' : 'SUSPENSE';
+  return transfer({ ...receipt, channel }, { key: receiptKey(receipt), kind: KINDS[kind] }, [debit, credit]);
 }
 
 export function receiptKey({ id }: { id: string }): string {
@@ -44,26 +40,21 @@ export function receiptKey({ id }: { id: string }): string {
 
 /** Takes unallocated money out of suspense, once: both outcomes share a key. */
 export function allocationPosting(receipt: BankReceipt, outcome: AllocationOutcome): Posting {
-  const credit = outcome.as === 'ALLOCATED' ? clearingOf(outcome) : BANK;
-  const kind = `RECEIPT_${outcome.as}` as const;
-  return transfer(receipt, { key: allocationKey(receipt), kind, debit: SUSPENSE, credit });
+  const channel = outcome.as === 'ALLOCATED' ? outcome.channel : null;
+  const name = { key: allocationKey(receipt), kind: `RECEIPT_${outcome.as}` } as const;
+  return transfer({ ...receipt, channel }, name, ['SUSPENSE', channel === null ? 'BANK' : 'CHANNEL_CLEARING']);
 }
 
 export function allocationKey({ id }: { id: string }): string {
   return `receipt-outcome:${id}`;
 }
 
-function clearingOf({ channel }: { channel?: Channel | null }): Account {
-  if (!channel) throw new Error('a receipt of a provider has a channel');
-  return { account: 'CHANNEL_CLEARING', channel };
-}
-
-type Transfer = Pick<Posting, 'key' | 'kind'> & { debit: Account; credit: Account };
-
-function transfer({ id, environment, amountSantim }: BankReceipt, { debit, credit, ...journal }: Transfer): Posting {
-  const entries = [
-    { ...debit, amountSantim: -amountSantim },
-    { ...credit, amountSantim },
-  ];
-  return { ...journal, merchantId: null, environment, resourceType: 'providerTransfer', resourceId: id, entries };
+/** From the first account to the second one. */
+function transfer(
+  { id, environment, channel, amountSantim }: BankReceipt & { channel: Channel | null },
+  name: Pick<Posting, 'key' | 'kind'>,
+  [debit, credit]: [AccountKind, AccountKind],
+): Posting {
+  const subject = { merchantId: null, environment, channel, resourceType: 'providerTransfer', resourceId: id } as const;
+  return journal(subject, name, { [debit]: -amountSantim, [credit]: amountSantim });
 }

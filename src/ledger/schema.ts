@@ -37,29 +37,43 @@ export const MovementListQuery = z.strictObject({
 });
 
 const channel = z.enum(CHANNELS);
-const birrOrZero = z
-  .number()
-  .refine((amount) => amount === 0 || isBirr(amount), { error: BIRR_RULE.replace('more than 0', 'at least 0') });
-const points = z.int().meta({ description: 'Hundredths of a percent: 250 is 2.5 %' });
 
-export const FeeChanges = z.strictObject({
-  rules: z
-    .array(
-      z.strictObject({
-        direction: z.enum(FEE_DIRECTIONS),
-        channel: channel.optional().meta({ description: 'Omitted for SETTLEMENT' }),
-        basisPoints: points,
-        fixed: birrOrZero.default(0),
-        min: birrOrZero.default(0),
-        max: birrOrZero.nullable().default(null),
-        taxBasisPoints: points.default(1_500),
-        validFrom: validFromParam,
-      }),
-    )
-    .min(1)
-    .max(RULES_MAX),
-  reason,
-});
+/** Bounds against typing mistakes, beyond any contract. */
+const FEE_BIRR_MAX = 10_000;
+const FEE_POINTS_MAX = 2_000;
+const TAX_POINTS_MAX = 3_500;
+
+const feeBirr = z
+  .number()
+  .refine((amount) => amount === 0 || isBirr(amount), { error: BIRR_RULE.replace('more than 0', 'at least 0') })
+  .refine((amount) => amount <= FEE_BIRR_MAX, { error: `must be from 0 to ${FEE_BIRR_MAX.toFixed(2)} ETB` });
+
+const points = (most: number) =>
+  z
+    .int()
+    .refine((given) => given >= 0 && given <= most, {
+      error: `must be a whole number from 0 to ${most} (hundredths of a percent)`,
+    })
+    .meta({ description: 'Hundredths of a percent: 250 is 2.5 %' });
+
+const FeeChange = z
+  .strictObject({
+    direction: z.enum(FEE_DIRECTIONS),
+    channel: channel.optional().meta({ description: 'Omitted for SETTLEMENT' }),
+    basisPoints: points(FEE_POINTS_MAX),
+    fixed: feeBirr.default(0),
+    min: feeBirr.default(0),
+    max: feeBirr.nullable().default(null),
+    taxBasisPoints: points(TAX_POINTS_MAX).default(1_500),
+    validFrom: validFromParam,
+  })
+  .refine((rule) => (rule.channel === undefined) === (rule.direction === 'SETTLEMENT'), {
+    path: ['channel'],
+    error: 'must be given for PAY_IN and PAY_OUT, and left out for SETTLEMENT',
+  })
+  .refine(({ min, max }) => max === null || max >= min, { path: ['max'], error: 'must be at least min' });
+
+export const FeeChanges = z.strictObject({ rules: z.array(FeeChange).min(1).max(RULES_MAX), reason });
 
 const FeeRule = z
   .object({

@@ -1,20 +1,15 @@
-import { rows, type Queryable } from '../lib/db.ts';
+import { first, rows, type Queryable } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
-import { toPage, pageOffset, type Page } from '../lib/pagination.ts';
+import type { Page } from '../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
-import { MOVEMENT_COLUMNS, positioned, type ReadMovement } from './balance.ts';
+import { MOVEMENTS, pageMovements, readMovements, type ReadMovement, type Span } from './balance.ts';
 import type { JournalKind } from './postings.ts';
 
 /**
  * The period of a settlement's statement: the movements of the available account with a sequence above `after`, up to
  * `upTo`, which is the settlement's own. Each settlement ends one period and starts the next, whatever its result.
  */
-export type Period = {
-  accountId: bigint;
-  after: bigint;
-  upTo: bigint;
-  openingSantim: Santim;
-  closingSantim: Santim;
+export type Period = Span & {
   /** The settlement before, and when it was booked; null for the first one. */
   previousSettlementId: string | null;
   from: Date | null;
@@ -27,7 +22,7 @@ export async function readPeriod(
   scope: MerchantScope,
   settlementId: string,
 ): Promise<Period | undefined> {
-  const [period] = await rows<Period>(
+  return first<Period>(
     db,
     `SELECT e.account_id, coalesce(previous.sequence, 0)::bigint AS after, e.sequence AS up_to,
             coalesce(previous.balance_after_santim, 0)::bigint AS opening_santim,
@@ -46,48 +41,24 @@ export async function readPeriod(
        AND j.merchant_id = :merchantId AND j.environment = :environment`,
     { ...scopeOf(scope), settlementId },
   );
-  return period;
 }
 
-const IN_PERIOD = 'e.account_id = :accountId AND e.sequence > :after AND e.sequence <= :upTo';
-
-type Span = Pick<Period, 'accountId' | 'after' | 'upTo'>;
-
 /** The sums of a period's movements, by type. */
-export async function sumPeriod(
-  db: Queryable,
-  { accountId, after, upTo }: Span,
-): Promise<{ type: JournalKind; count: number; amountSantim: Santim }[]> {
-  return rows(
+export async function sumPeriod(db: Queryable, period: Period) {
+  return rows<{ type: JournalKind; count: number; amountSantim: Santim }>(
     db,
-    `SELECT j.kind AS type, count(*)::int AS count, sum(e.amount_santim)::bigint AS amount_santim
-     FROM ledger_entry e JOIN ledger_journal j ON j.id = e.journal_id WHERE ${IN_PERIOD}
+    `SELECT j.kind AS type, count(*)::int AS count, sum(e.amount_santim)::bigint AS amount_santim ${MOVEMENTS}
      GROUP BY j.kind ORDER BY j.kind`,
-    { accountId, after, upTo },
+    { ...period, types: null },
   );
 }
 
 /** The movements of a period with the balance after each, the oldest first. */
-export async function listPeriod(db: Queryable, { accountId, after, upTo }: Span, page: Page) {
-  const counted = `SELECT count(*)::int AS total FROM ledger_entry e WHERE ${IN_PERIOD}`;
-  const rest = { accountId, after: page.after ? BigInt(page.after.at) : after, upTo };
-  const [[count], found] = await Promise.all([
-    rows<{ total: number }>(db, counted, { accountId, after, upTo }),
-    readSpan(db, rest, { limit: page.limit + 1, offset: pageOffset(page) }),
-  ]);
-  return toPage(page, count?.total ?? 0, found.map(positioned));
+export async function listPeriod(db: Queryable, period: Period, page: Page) {
+  return pageMovements(db, period, { order: 'ASC', page });
 }
 
 /** At most `limit` movements of a settlement's period, the oldest first, after a sequence. */
-export async function exportPeriod(db: Queryable, span: Span, limit: number): Promise<ReadMovement[]> {
-  return readSpan(db, span, { limit, offset: 0 });
-}
-
-async function readSpan(db: Queryable, { accountId, after, upTo }: Span, part: { limit: number; offset: number }) {
-  return rows<ReadMovement>(
-    db,
-    `SELECT ${MOVEMENT_COLUMNS} FROM ledger_entry e JOIN ledger_journal j ON j.id = e.journal_id
-     WHERE ${IN_PERIOD} ORDER BY e.sequence LIMIT :limit OFFSET :offset`,
-    { accountId, after, upTo, ...part },
-  );
+export async function exportPeriod(db: Queryable, period: Period, limit: number): Promise<ReadMovement[]> {
+  return readMovements(db, period, { order: 'ASC', limit });
 }

@@ -219,23 +219,22 @@ export async function rows<Row>(db: Queryable, sql: string, values: Record<strin
 }
 
 /** The first row of a statement, as {@link rows}. */
-export async function first<Row>(
-  db: Queryable,
-  sql: string,
-  values: Record<string, unknown> = {},
-): Promise<Row | undefined> {
+export async function first<Row>(db: Queryable, sql: string, values: Record<string, unknown> = {}) {
   const [row] = await rows<Row>(db, sql, values);
   return row;
 }
 
 const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Inserts a row, its columns named by the object's keys, and returns it whole. */
-export async function insertRow<Row>(trx: Trx, table: string, row: Record<string, unknown>): Promise<Row> {
+/** The statement that inserts a row, its columns named by the object's keys, and returns it whole. */
+export function insertSql(table: string, row: Record<string, unknown>): string {
   const names = Object.keys(row);
-  const columns = names.map(snakeCase).join(', ');
-  const sql = `INSERT INTO ${table} (${columns}) VALUES (${names.map((name) => `:${name}`).join(', ')}) RETURNING *`;
-  const inserted = await first<Row>(trx, sql, row);
+  return `INSERT INTO ${table} (${names.map(snakeCase).join(', ')}) VALUES (:${names.join(', :')}) RETURNING *`;
+}
+
+/** Inserts a row as {@link insertSql}. */
+export async function insertRow<Row>(trx: Trx, table: string, row: Record<string, unknown>): Promise<Row> {
+  const inserted = await first<Row>(trx, insertSql(table, row), row);
   if (!inserted) throw new Error(`the row of ${table} was not inserted`);
   return inserted;
 }

@@ -5,8 +5,8 @@ import { insufficientBalance, post } from '../ledger/post.ts';
 import { reservePosting, totalDebit } from '../ledger/postings.ts';
 import type { Clock } from '../lib/clock.ts';
 import { addisDay, startOfAddisDay } from '../lib/dates.ts';
-import { rows } from '../lib/db.ts';
-import { AppError, invalid } from '../lib/errors.ts';
+import { first, insertSql } from '../lib/db.ts';
+import { AppError, found, invalid } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Santim } from '../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
@@ -15,20 +15,12 @@ import { whyUnusable, type Channel, type ChannelFacts } from '../merchants/chann
 import { amountLimitError, type DayLimit } from '../merchants/channels/limits.ts';
 import { channelRejected } from '../merchants/channels/operations.ts';
 import { readLimits, type AmountLimits, type LimitsJson } from '../merchants/channels/queries.ts';
-import type { ReviewPolicy } from '../merchants/review-policy.ts';
 import { OUTBOX_INSERT, type UnitOfWork, type OutboxRow } from '../outbox/record.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { recordWithdrawalEvents } from './events.ts';
-import {
-  beneficiaryOf,
-  destinationOf,
-  findWithdrawal,
-  toPayout,
-  type Destination,
-  type NewWithdrawalRow,
-  type WithdrawalRow,
-} from './queries.ts';
-import { assessReview } from './review.ts';
+import { beneficiaryOf, destinationOf, findWithdrawal, toPayout } from './queries.ts';
+import type { Destination, WithdrawalRow } from './queries.ts';
+import { assessReview, type ReviewFacts } from './review.ts';
 import { withdrawalWorkflow } from './workflow.ts';
 
 export type NewWithdrawal = {
@@ -44,18 +36,14 @@ export type NewWithdrawal = {
 export type CreateDeps = { tx: UnitOfWork; clock: Clock; findProvider: FindProvider };
 
 /** What `withdrawal_preflight` returns: everything that the decision about a new withdrawal depends on. */
-type Preflight = {
+type Preflight = Pick<ReviewFacts, 'policy' | 'inLastHour' | 'paidThereBefore' | 'firstPaidThereAsAt'> & {
   existingId: string | null;
   channel: Omit<ChannelFacts, 'configured'>;
   limits: LimitsJson;
   feeRule: FeeRuleJson;
-  policy: { largeAmountSantim: number; twoPersonSantim: number; perHourMax: number };
   /** Checked before anything is written; the ledger checks again when it posts. */
   availableSantim: number;
   usedTodaySantim: number;
-  inLastHour: number;
-  paidThereBefore: boolean;
-  firstPaidThereAsAt: string | null;
 };
 
 /**
@@ -78,7 +66,7 @@ export async function createWithdrawal(
   }
   ensureChannelUsable(deps, scope, { request, preflight });
   const limits = readLimits(preflight.limits);
-  const day = dayOf(limits, preflight.usedTodaySantim);
+  const day = dayLimit(limits, BigInt(preflight.usedTodaySantim));
   const rejection = amountLimitError(request.channel, { ...limits, day }, request.amountSantim);
   if (rejection) throw rejection;
   const planned = newRow(scope, request, { preflight, now });
@@ -96,24 +84,14 @@ export async function createWithdrawal(
 async function readPreflight(
   tx: UnitOfWork,
   scope: MerchantScope,
-  request: NewWithdrawal & { now: Date },
+  { requestId, channel, destination, now }: NewWithdrawal & { now: Date },
 ): Promise<Preflight> {
-  const [found] = await rows<{ preflight: Preflight }>(
-    tx.trx,
-    `SELECT withdrawal_preflight(:merchantId, :environment, :requestId, :channel, :beneficiary, :accountName, :dayStart,
-                               :now) AS preflight`,
-    {
-      ...scopeOf(scope),
-      requestId: request.requestId,
-      channel: request.channel,
-      beneficiary: beneficiaryOf(request.destination),
-      accountName: request.destination.accountName,
-      dayStart: startOfAddisDay(addisDay(request.now)),
-      now: request.now,
-    },
-  );
-  if (!found) throw new Error('withdrawal_preflight returned no row');
-  return found.preflight;
+  const sql = `SELECT withdrawal_preflight(:merchantId, :environment, :requestId, :channel, :beneficiary, :accountName,
+    :dayStart, :now) AS preflight`;
+  const { accountName } = destination;
+  const about = { requestId, channel, beneficiary: beneficiaryOf(destination), accountName };
+  const values = { ...scopeOf(scope), ...about, dayStart: startOfAddisDay(addisDay(now)), now };
+  return found(await first<{ preflight: Preflight }>(tx.trx, sql, values), 'withdrawal').preflight;
 }
 
 /** The existing withdrawal, if the request is the same in every field. Throws DUPLICATE_REFERENCE. */
@@ -148,38 +126,26 @@ function ensureChannelUsable(
 }
 
 /** What is left of the daily limit; null without one. */
-function dayOf({ dailySantim }: AmountLimits, usedTodaySantim: number): DayLimit | null {
+export function dayLimit({ dailySantim }: AmountLimits, usedSantim: Santim): DayLimit | null {
   if (dailySantim === null) return null;
-  const leftSantim = dailySantim - BigInt(usedTodaySantim);
-  return { dailySantim, leftSantim: leftSantim < 0n ? 0n : leftSantim };
+  return { dailySantim, leftSantim: dailySantim > usedSantim ? dailySantim - usedSantim : 0n };
 }
 
-function newRow(
-  scope: MerchantScope,
-  request: NewWithdrawal,
-  { preflight, now }: { preflight: Preflight; now: Date },
-): NewWithdrawalRow {
-  const { amountSantim, channel, destination } = request;
-  const { reasons, approvalsNeeded } = assessReview({
-    ...preflight,
-    environment: scope.environment,
-    amountSantim,
-    policy: readPolicy(preflight.policy),
-    firstPaidThereAsAt: preflight.firstPaidThereAsAt === null ? null : new Date(preflight.firstPaidThereAsAt),
-    at: now,
-  });
+/** The columns of a new withdrawal that have no default. */
+function newRow(scope: MerchantScope, request: NewWithdrawal, { preflight, now }: { preflight: Preflight; now: Date }) {
+  const { amountSantim, channel, destination, requestId, requestedBy } = request;
+  const { environment } = scope;
+  const { reasons, approvalsNeeded } = assessReview({ ...preflight, environment, amountSantim, at: now });
+  const { kind: _, ...account } = destination;
   return {
     ...scopeOf(scope),
     id: newId('wd', now.getTime()),
-    requestId: request.requestId,
+    requestId,
     amountSantim,
     ...feeOf(readFeeRule(preflight.feeRule), amountSantim),
     currency: 'ETB',
     channel,
-    phone: destination.kind === 'phone' ? destination.phone : null,
-    bankCode: destination.kind === 'bank' ? destination.bankCode : null,
-    accountNumber: destination.kind === 'bank' ? destination.accountNumber : null,
-    accountName: destination.accountName,
+    ...account,
     reason: request.reason ?? null,
     status: 'PENDING',
     stage: approvalsNeeded === 0 ? 'CREATED' : 'UNDER_REVIEW',
@@ -187,33 +153,18 @@ function newRow(
     approvalsNeeded,
     limitSnapshot: { ...preflight.limits, usedTodaySantim: preflight.usedTodaySantim },
     callbackSecret: randomBytes(24).toString('base64url'),
-    requestedBy: request.requestedBy,
+    requestedBy,
     requestedAt: now,
-  };
+    createdAt: now,
+  } satisfies Partial<WithdrawalRow> & { createdAt: Date };
 }
 
-function readPolicy({ largeAmountSantim, twoPersonSantim, perHourMax }: Preflight['policy']): ReviewPolicy {
-  return { largeAmountSantim: BigInt(largeAmountSantim), twoPersonSantim: BigInt(twoPersonSantim), perHourMax };
-}
-
-async function insertWithdrawal(tx: UnitOfWork, row: NewWithdrawalRow): Promise<WithdrawalRow> {
-  const start: OutboxRow = {
-    id: newId('obx'),
-    kind: 'start',
-    ...withdrawalWorkflow({ ...row, withdrawalId: row.id }),
-  };
-  const [inserted] = await rows<WithdrawalRow>(
+/** One statement: the row, its timeline, and the outbox message of its workflow. */
+async function insertWithdrawal(tx: UnitOfWork, row: ReturnType<typeof newRow>): Promise<WithdrawalRow> {
+  const start: OutboxRow = { id: newId('obx'), kind: 'start', ...withdrawalWorkflow({ ...row, withdrawalId: row.id }) };
+  const inserted = await first<WithdrawalRow>(
     tx.trx,
-    `WITH added AS (
-       INSERT INTO withdrawal (id, merchant_id, environment, request_id, amount_santim, fee_santim, fee_tax_santim, currency,
-         channel, phone, bank_code, account_number, account_name, reason, status, stage, review_reasons, approvals_needed,
-         limit_snapshot, callback_secret, requested_by, requested_at, created_at)
-       VALUES (:id, :merchantId, :environment, :requestId, :amountSantim, :feeSantim, :feeTaxSantim, :currency,
-         :channel, :phone, :bankCode, :accountNumber, :accountName, :reason, :status, :stage, :reviewReasons,
-         :approvalsNeeded, CAST(:limits AS jsonb), :callbackSecret, :requestedBy, :requestedAt,
-         :requestedAt)
-       RETURNING *
-     ), timeline_row AS (
+    `WITH added AS (${insertSql('withdrawal', row)}), timeline_row AS (
        ${TIMELINE_INSERT}
        SELECT id, requested_at, 'withdrawal.created', jsonb_build_object() FROM added
        UNION ALL
@@ -222,9 +173,8 @@ async function insertWithdrawal(tx: UnitOfWork, row: NewWithdrawalRow): Promise<
        FROM added WHERE stage = 'UNDER_REVIEW'
      ), outbox_row AS (${OUTBOX_INSERT})
      SELECT * FROM added`,
-    { ...row, limits: JSON.stringify(row.limitSnapshot), messages: JSON.stringify([start]) },
+    { ...row, messages: JSON.stringify([start]) },
   );
   tx.enqueued([start]);
-  if (!inserted) throw new Error('the withdrawal was not inserted');
-  return inserted;
+  return found(inserted, 'withdrawal');
 }

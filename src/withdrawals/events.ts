@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { scopeOf } from '../lib/scope.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { eventTypes, snapshotFields } from '../webhooks/events/catalogue.ts';
 import { recordEvents } from '../webhooks/events/record.ts';
@@ -12,21 +13,11 @@ export type WithdrawalEvent = keyof typeof WITHDRAWAL_EVENTS;
 /** Records events with the withdrawal's current snapshot, in the transaction of the transition. */
 export async function recordWithdrawalEvents(
   tx: UnitOfWork,
-  change: { row: WithdrawalRow; events: readonly WithdrawalEvent[]; at: Date },
+  { row, events, at }: { row: WithdrawalRow; events: readonly WithdrawalEvent[]; at: Date },
 ): Promise<void> {
-  const { row, at } = change;
-  await recordEvents(
-    tx,
-    change.events.map((event) => ({
-      event,
-      merchantId: row.merchantId,
-      environment: row.environment,
-      resourceType: 'withdrawal',
-      resourceId: row.id,
-      data: withdrawalSnapshot(row),
-      createdAt: at,
-    })),
-  );
+  const about = { ...scopeOf(row), resourceType: 'withdrawal', resourceId: row.id, data: withdrawalSnapshot(row) };
+  const recorded = events.map((event) => ({ event, ...about, createdAt: at }));
+  await recordEvents(tx, recorded);
 }
 
 /** A withdrawal in its events: a full snapshot, so that the order of events does not matter. */

@@ -5,79 +5,73 @@ import { maskedInSql } from '../lib/mask.ts';
 import { WAITING_SANTIM } from '../lib/sandbox-review.ts';
 import type { WorkItemSource } from '../outbox/work-items.ts';
 
-/** The amount in the provider's latest report of a payment or reversal. */
-const REPORTED_AMOUNT = `(
-  SELECT CAST(l.detail ->> 'amountSantim' AS bigint) * 0.01 FROM timeline l
-  WHERE l.resource_id = w.id AND l.detail ->> 'outcome' IN ('succeeded', 'reversed') ORDER BY l.id DESC LIMIT 1)`;
-
-/** Operators' resolutions of this version, where one is not enough: the next one must agree. */
-const RESOLUTIONS = `(
-  SELECT jsonb_agg(jsonb_build_object('operatorId', r.operator_id, 'outcome', r.outcome, 'paidAmount', r.paid_santim * 0.01,
-                                      'providerReference', r.provider_reference, 'reason', r.reason) ORDER BY r.resolved_at)
-  FROM withdrawal_resolution r WHERE r.withdrawal_id = w.id AND r.version = w.version)`;
-
 /** Of a case `c` and its withdrawal `w`: the provider contradicts how the withdrawal ended, undecided so far. */
 const OPEN_CONFLICT = `c.closed_at IS NULL AND w.status = c.status AND w.status <> 'PENDING'`;
 
-/** The beneficiary, for a sentence. */
-const BENEFICIARY = `w.account_name || ', ' || coalesce(${maskedInSql('w.phone')}, w.bank_code || ' ' || ${maskedInSql('w.account_number')})`;
+const PHONE = maskedInSql('w.phone');
+const ACCOUNT_NUMBER = maskedInSql('w.account_number');
 
-/** What identifies the withdrawal; the rest is in its detail. */
-const ABOUT = `jsonb_build_object('channel', w.channel, 'requestId', w.request_id, 'requestedBy', w.requested_by,
-  'providerReference', w.provider_reference, 'destination', jsonb_strip_nulls(jsonb_build_object(
-    'phone', ${maskedInSql('w.phone')}, 'bankCode', w.bank_code, 'accountNumber', ${maskedInSql('w.account_number')},
-    'accountName', w.account_name)))`;
+/** Work items of these withdrawals: `items` selects kind, id, since, what and detail, to which the withdrawal's own is added. */
+const itemsSql = (items: string): string => `
+  SELECT i.kind, w.id, w.merchant_id, w.environment, w.amount_santim, i.since, i.what,
+         jsonb_build_object('channel', w.channel, 'requestId', w.request_id, 'requestedBy', w.requested_by,
+           'providerReference', w.provider_reference, 'destination', jsonb_strip_nulls(jsonb_build_object('phone', ${PHONE},
+             'bankCode', w.bank_code, 'accountNumber', ${ACCOUNT_NUMBER}, 'accountName', w.account_name))) || i.detail AS detail,
+         'withdrawal-' || w.id AS workflow_id
+  FROM (${items}) i (kind, id, since, what, detail) JOIN withdrawal w ON w.id = i.id`;
+
+/** What decides: the amount in the provider's latest report of a payment or reversal, and operators' resolutions so far. */
+const EVIDENCE = `
+  'reportedAmount', (SELECT CAST(l.detail ->> 'amountSantim' AS bigint) * 0.01 FROM timeline l
+    WHERE l.resource_id = w.id AND l.detail ->> 'outcome' IN ('succeeded', 'reversed') ORDER BY l.id DESC LIMIT 1),
+  'resolutions', (SELECT jsonb_agg(jsonb_build_object('operatorId', r.operator_id, 'outcome', r.outcome,
+      'paidAmount', r.paid_santim * 0.01, 'providerReference', r.provider_reference, 'reason', r.reason) ORDER BY r.resolved_at)
+    FROM withdrawal_resolution r WHERE r.withdrawal_id = w.id AND r.version = w.version)`;
+
+const SENT = 'coalesce(w.submitted_at, w.requested_at)';
+const before = (interval: string): string => `CAST(:at AS timestamptz) - interval '${interval}'`;
 
 /** Withdrawals that wait for an operator. The sandbox decides by itself, except amounts that end in .14. */
 export const WITHDRAWAL_REVIEW_ITEMS: WorkItemSource = {
   kinds: ['WITHDRAWAL_REVIEW', 'WITHDRAWAL_UNKNOWN', 'WITHDRAWAL_CONFLICT'],
-  sql: `SELECT 'WITHDRAWAL_REVIEW' AS kind, w.id, w.merchant_id, w.environment, w.amount_santim, w.requested_at AS since,
-               'Withdrawal to ' || ${BENEFICIARY} || ' under review (' || array_to_string(w.review_reasons, ', ') || '): '
-                 || given.approvals || ' of ' || w.approvals_needed || ' approvals' AS what,
-               ${ABOUT} || jsonb_build_object('reasons', w.review_reasons, 'approvalsGiven', given.approvals,
-                                              'approvalsNeeded', w.approvals_needed) AS detail,
-               'withdrawal-' || w.id AS workflow_id
-        FROM withdrawal w
-        CROSS JOIN LATERAL (SELECT count(*)::int AS approvals FROM withdrawal_approval a WHERE a.withdrawal_id = w.id) given
-        WHERE w.stage = 'UNDER_REVIEW' AND (w.environment = 'live' OR w.amount_santim % 100 = ${WAITING_SANTIM}
-              OR w.requested_at < CAST(:at AS timestamptz) - interval '1 minute')
-        UNION ALL
-        SELECT 'WITHDRAWAL_UNKNOWN', w.id, w.merchant_id, w.environment, w.amount_santim,
-               coalesce(w.submitted_at, w.requested_at),
-               CASE WHEN w.first_reported_paid_at IS NULL THEN 'The provider has not reported an outcome for over an hour'
-                    WHEN w.last_outcome = 'declined' THEN 'The provider reported a payment and then that it did not pay'
-                    WHEN w.last_outcome = 'reversed' THEN 'The provider reports a reversal of another amount'
-                    ELSE 'The provider reports a payment of another amount' END,
-               ${ABOUT} || jsonb_build_object('lastOutcome', w.last_outcome, 'lastCheckedAt', w.last_checked_at,
-                                              'providerSays', ${REPORTED_AMOUNT}, 'operatorsSay', ${RESOLUTIONS}),
-               'withdrawal-' || w.id
-        FROM withdrawal w
-        WHERE w.status = 'PENDING' AND w.stage = 'UNKNOWN' AND (w.first_reported_paid_at IS NOT NULL
-              OR coalesce(w.submitted_at, w.requested_at) < CAST(:at AS timestamptz) - interval '1 hour')
-        UNION ALL
-        SELECT 'WITHDRAWAL_CONFLICT', w.id, w.merchant_id, w.environment, w.amount_santim, c.opened_at,
-               CASE w.status WHEN 'FAILED' THEN 'Released after the provider declined, and now the provider reports a payment'
-                             ELSE 'Paid, and now the provider reports that it did not pay, or a reversal of another amount' END,
-               ${ABOUT} || jsonb_build_object('providerSays', ${REPORTED_AMOUNT}, 'operatorsSay', ${RESOLUTIONS}),
-               'withdrawal-' || w.id
-        FROM payout_case c JOIN withdrawal w ON w.id = c.withdrawal_id
-        WHERE ${OPEN_CONFLICT}`,
+  sql: itemsSql(`
+    SELECT 'WITHDRAWAL_REVIEW', w.id, w.requested_at,
+      'Withdrawal to ' || w.account_name || ', ' || coalesce(${PHONE}, w.bank_code || ' ' || ${ACCOUNT_NUMBER}) || ' under review ('
+        || array_to_string(w.review_reasons, ', ') || '): ' || given.approvals || ' of ' || w.approvals_needed || ' approvals',
+      jsonb_build_object('reasons', w.review_reasons, 'approvalsGiven', given.approvals, 'approvalsNeeded', w.approvals_needed)
+    FROM withdrawal w
+    CROSS JOIN LATERAL (SELECT count(*)::int AS approvals FROM withdrawal_approval a WHERE a.withdrawal_id = w.id) given
+    WHERE w.stage = 'UNDER_REVIEW' AND (w.environment = 'live' OR w.amount_santim % 100 = ${WAITING_SANTIM}
+      OR w.requested_at < ${before('1 minute')})
+    UNION ALL
+    SELECT 'WITHDRAWAL_UNKNOWN', w.id, ${SENT},
+      CASE WHEN w.first_reported_paid_at IS NULL THEN 'The provider has not reported an outcome for over an hour'
+           WHEN w.last_outcome = 'declined' THEN 'The provider reported a payment and then that it did not pay'
+           WHEN w.last_outcome = 'reversed' THEN 'The provider reports a reversal of another amount'
+           ELSE 'The provider reports a payment of another amount' END,
+      jsonb_build_object('lastOutcome', w.last_outcome, 'lastCheckedAt', w.last_checked_at, ${EVIDENCE})
+    FROM withdrawal w
+    WHERE w.status = 'PENDING' AND w.stage = 'UNKNOWN' AND (w.first_reported_paid_at IS NOT NULL OR ${SENT} < ${before('1 hour')})
+    UNION ALL
+    SELECT 'WITHDRAWAL_CONFLICT', w.id, c.opened_at,
+      CASE w.status WHEN 'FAILED' THEN 'Released after the provider declined, and now the provider reports a payment'
+                    ELSE 'Paid, and now the provider reports that it did not pay, or a reversal of another amount' END,
+      jsonb_build_object(${EVIDENCE})
+    FROM payout_case c JOIN withdrawal w ON w.id = c.withdrawal_id WHERE ${OPEN_CONFLICT}`),
 };
 
 /** Withdrawals that are late: not sent after 5 minutes, or accepted and not paid after an hour. */
 export const STALLED_WITHDRAWALS: WorkItemSource = {
   kinds: ['WITHDRAWAL_PENDING'],
-  sql: `SELECT 'WITHDRAWAL_PENDING' AS kind, w.id, w.merchant_id, w.environment, w.amount_santim,
-               coalesce(w.submitted_at, w.requested_at) AS since,
-               CASE WHEN w.stage = 'CREATED' THEN 'Not sent yet'
-                    WHEN w.submitted_at < CAST(:at AS timestamptz) - interval '1 day' THEN 'Sent over a day ago, and not paid yet: operators may resolve it'
-                    ELSE 'Sent, and not paid yet' END AS what,
-               ${ABOUT} || jsonb_build_object('stage', w.stage, 'lastOutcome', w.last_outcome) AS detail,
-               'withdrawal-' || w.id AS workflow_id
-        FROM withdrawal w
-        WHERE w.status = 'PENDING'
-          AND ((w.stage = 'CREATED' AND w.requested_at < CAST(:at AS timestamptz) - interval '5 minutes')
-            OR (w.stage IN ('SUBMITTED', 'UNKNOWN') AND w.submitted_at < CAST(:at AS timestamptz) - interval '1 hour'))`,
+  sql: itemsSql(`
+    SELECT 'WITHDRAWAL_PENDING', w.id, ${SENT},
+      CASE WHEN w.stage = 'CREATED' THEN 'Not sent yet'
+           WHEN w.submitted_at < ${before('1 day')} THEN 'Sent over a day ago, and not paid yet: operators may resolve it'
+           ELSE 'Sent, and not paid yet' END,
+      jsonb_build_object('stage', w.stage, 'lastOutcome', w.last_outcome)
+    FROM withdrawal w
+    WHERE w.status = 'PENDING' AND ((w.stage = 'CREATED' AND w.requested_at < ${before('5 minutes')})
+      OR (w.stage IN ('SUBMITTED', 'UNKNOWN') AND w.submitted_at < ${before('1 hour')}))`),
 };
 
 const open = { name: 'meskot_withdrawals_pending', help: 'Pending withdrawals, by stage' };
@@ -115,9 +109,8 @@ const UNSENT_GAUGES = {
 } as const;
 
 const UNSENT = `
-  SELECT CAST(coalesce(extract(epoch FROM now() - min(CASE WHEN w.approvals_needed = 0 THEN w.requested_at ELSE
-           greatest(w.requested_at, (SELECT max(a.created_at) FROM withdrawal_approval a WHERE a.withdrawal_id = w.id))
-         END)), 0) AS float8) AS unsent
+  SELECT CAST(coalesce(extract(epoch FROM now() - min(greatest(w.requested_at, (
+           SELECT max(a.created_at) FROM withdrawal_approval a WHERE a.withdrawal_id = w.id)))), 0) AS float8) AS unsent
   FROM withdrawal w WHERE w.status = 'PENDING' AND w.stage = 'CREATED'`;
 const UNSENT_CACHED_MS = 3_000;
 

@@ -12,7 +12,7 @@ const PENDING_REASONS = {
 
 /** The public withdrawal, without the fields that have no value. */
 export function presentWithdrawal(row: WithdrawalRow) {
-  const { limitSnapshot: limits } = row;
+  const { minSantim, maxSantim, dailySantim, usedTodaySantim } = row.limitSnapshot;
   return {
     withdrawalRequestId: row.id,
     requestId: row.requestId,
@@ -31,10 +31,10 @@ export function presentWithdrawal(row: WithdrawalRow) {
     ...(row.providerReference === null ? {} : { providerReference: row.providerReference }),
     ...(row.failure === null ? {} : { failure: row.failure }),
     limitsApplied: {
-      min: birr(limits.minSantim),
-      max: birr(limits.maxSantim),
-      daily: limits.dailySantim === null ? null : birr(limits.dailySantim),
-      usedTodayBefore: birr(limits.usedTodaySantim),
+      min: birr(minSantim),
+      max: birr(maxSantim),
+      daily: dailySantim && birr(dailySantim),
+      usedTodayBefore: birr(usedTodaySantim),
     },
     environment: row.environment,
     requestedAt: row.requestedAt.toISOString(),

@@ -1,27 +1,21 @@
 import { payoutConditions, type AllPayouts, type PayoutFilter } from '../ledger/payout-list.ts';
 import type { Payout } from '../ledger/postings.ts';
-import { type Queryable, rows, type Trx } from '../lib/db.ts';
-import { notFound } from '../lib/errors.ts';
+import { first, insertRow, type Queryable, rows, type Trx, updateRow } from '../lib/db.ts';
+import { found } from '../lib/errors.ts';
 import { maskDigits } from '../lib/mask.ts';
 import type { Santim } from '../lib/money.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';
 import type { Page } from '../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
+import type { LimitsJson } from '../merchants/channels/queries.ts';
+import type { UnitOfWork } from '../outbox/record.ts';
 import type { CallbackWithdrawal } from '../providers/callbacks.ts';
 import type { PayoutDestination, PayoutFailure, PayoutOutcome } from '../providers/provider.ts';
-import type { ReviewReason, WithdrawalStage, WithdrawalStatus } from './states.ts';
+import type { RESOLUTIONS, ReviewReason, WithdrawalStage, WithdrawalStatus } from './states.ts';
 
-/** The limits that applied when the withdrawal was requested; santim as plain numbers. */
-export type LimitSnapshot = {
-  minSantim: number;
-  maxSantim: number;
-  dailySantim: number | null;
-  usedTodaySantim: number;
-};
-
-/** A row of `withdrawal` as it is inserted. */
-export type NewWithdrawalRow = MerchantScope & {
+/** A row of `withdrawal`. */
+export type WithdrawalRow = MerchantScope & {
   id: string;
   requestId: string;
   amountSantim: Santim;
@@ -38,14 +32,11 @@ export type NewWithdrawalRow = MerchantScope & {
   stage: WithdrawalStage;
   reviewReasons: ReviewReason[];
   approvalsNeeded: number;
-  limitSnapshot: LimitSnapshot;
+  /** The limits that applied when it was requested, and what had been used; santim as plain numbers. */
+  limitSnapshot: LimitsJson & { usedTodaySantim: number };
   callbackSecret: string;
   requestedBy: string;
   requestedAt: Date;
-};
-
-/** A row of `withdrawal`. */
-export type WithdrawalRow = NewWithdrawalRow & {
   /** What the beneficiary received, if not the amount. */
   paidSantim: Santim | null;
   providerReference: string | null;
@@ -64,16 +55,22 @@ export type WithdrawalRow = NewWithdrawalRow & {
 
 /** One withdrawal of any merchant, for workflows and operators. Throws NOT_FOUND. */
 export async function readWithdrawal(db: Queryable, id: string): Promise<WithdrawalRow> {
-  const [row] = await rows<WithdrawalRow>(db, 'SELECT * FROM withdrawal WHERE id = :id', { id });
-  if (!row) throw notFound('withdrawal');
-  return row;
+  return found(await first<WithdrawalRow>(db, 'SELECT * FROM withdrawal WHERE id = :id', { id }), 'withdrawal');
 }
 
 /** Locks a withdrawal until the end of the transaction, and reads it. Throws NOT_FOUND. */
 export async function lockWithdrawal(trx: Trx, id: string): Promise<WithdrawalRow> {
-  const [row] = await rows<WithdrawalRow>(trx, 'SELECT * FROM withdrawal WHERE id = :id FOR UPDATE', { id });
-  if (!row) throw notFound('withdrawal');
-  return row;
+  const sql = 'SELECT * FROM withdrawal WHERE id = :id FOR UPDATE';
+  return found(await first<WithdrawalRow>(trx, sql, { id }), 'withdrawal');
+}
+
+/** Changes columns of a locked withdrawal. */
+export async function updateWithdrawal(
+  { trx }: UnitOfWork,
+  { id }: WithdrawalRow,
+  changes: Partial<WithdrawalRow>,
+): Promise<WithdrawalRow> {
+  return found(await updateRow<WithdrawalRow>(trx, { table: 'withdrawal', id }, changes), 'withdrawal');
 }
 
 /** One withdrawal of the merchant, by our id or its own requestId. Throws NOT_FOUND. */
@@ -82,15 +79,10 @@ export async function findWithdrawal(
   scope: MerchantScope,
   idOrRequestId: string,
 ): Promise<WithdrawalRow> {
-  const [row] = await rows<WithdrawalRow>(
-    db,
-    `SELECT * FROM withdrawal
-     WHERE merchant_id = :merchantId AND environment = :environment AND (id = :idOrRequestId OR request_id = :idOrRequestId)
-     ORDER BY id <> :idOrRequestId LIMIT 1`,
-    { ...scopeOf(scope), idOrRequestId },
-  );
-  if (!row) throw notFound('withdrawal');
-  return row;
+  const sql = `SELECT * FROM withdrawal
+    WHERE merchant_id = :merchantId AND environment = :environment AND (id = :idOrRequestId OR request_id = :idOrRequestId)
+    ORDER BY id <> :idOrRequestId LIMIT 1`;
+  return found(await first<WithdrawalRow>(db, sql, { ...scopeOf(scope), idOrRequestId }), 'withdrawal');
 }
 
 /** The destination of a withdrawal. */
@@ -110,12 +102,8 @@ export function toPayout(row: WithdrawalRow): Payout & { type: 'withdrawal' } {
 
 /** The withdrawal of a provider's callback, by the secret in its address; null if there is none. */
 export async function findWithdrawalBySecret(db: Queryable, secret: string): Promise<CallbackWithdrawal | null> {
-  const [withdrawal] = await rows<CallbackWithdrawal>(
-    db,
-    `SELECT id AS withdrawal_id, channel, environment FROM withdrawal WHERE callback_secret = :secret`,
-    { secret },
-  );
-  return withdrawal ?? null;
+  const sql = 'SELECT id AS withdrawal_id, channel, environment FROM withdrawal WHERE callback_secret = :secret';
+  return (await first<CallbackWithdrawal>(db, sql, { secret })) ?? null;
 }
 
 /** A phone or a bank account, and the beneficiary's name. */
@@ -136,9 +124,11 @@ export function maskDestination(destination: Destination) {
 /** Filters of the merchant's list. */
 export type WithdrawalFilter = PayoutFilter<WithdrawalStatus> & { channel?: string | undefined };
 
-/** The merchant's withdrawals, newest first. */
-export async function listWithdrawals(db: Queryable, filter: WithdrawalFilter, page: Page) {
-  return listAllWithdrawals(db, filter, page);
+/** Withdrawals, newest first: of one merchant, or for operators of all. */
+export async function listWithdrawals(db: Queryable, filter: AllPayouts<WithdrawalFilter>, page: Page) {
+  const conditions = payoutConditions(filter, 'provider_reference');
+  const listed = { columns: '*', table: 'withdrawal', time: 'requested_at', ...conditions };
+  return paginateNewest<WithdrawalRow>(db, listed, page);
 }
 
 /** The amount withdrawn over each channel since an instant that counts towards the daily limit; santim. */
@@ -147,46 +137,24 @@ export async function withdrawnSince(
   scope: MerchantScope,
   since: Date,
 ): Promise<ReadonlyMap<string, bigint>> {
-  const found = await rows<{ channel: string; used: bigint }>(
-    db,
-    `SELECT id AS channel, withdrawn_since(:merchantId, :environment, id, :since) AS used FROM channel`,
-    { merchantId: scope.merchantId, environment: scope.environment, since },
-  );
-  return new Map(found.map(({ channel, used }) => [channel, used]));
+  const sql = 'SELECT id AS channel, withdrawn_since(:merchantId, :environment, id, :since) AS used FROM channel';
+  const counted = await rows<{ channel: string; used: bigint }>(db, sql, { ...scopeOf(scope), since });
+  return new Map(counted.map(({ channel, used }) => [channel, used]));
 }
 
-/** Withdrawals of all merchants, newest first. */
-export async function listAllWithdrawals(db: Queryable, filter: AllPayouts<WithdrawalFilter>, page: Page) {
-  const listed = {
-    columns: '*',
-    table: 'withdrawal',
-    time: 'requested_at',
-    ...payoutConditions(filter, 'provider_reference'),
-  };
-  return paginateNewest<WithdrawalRow>(db, listed, page);
+/** The approvals of a withdrawal, oldest first; the sandbox approves as "sandbox-1" and "sandbox-2". */
+export async function listApprovals(db: Queryable, withdrawalId: string) {
+  const sql = 'SELECT * FROM withdrawal_approval WHERE withdrawal_id = :withdrawalId ORDER BY approved_at';
+  return rows<{ operatorId: string; approvedAt: Date }>(db, sql, { withdrawalId });
 }
 
-/** One operator's approval; the sandbox approves as "sandbox-1" and "sandbox-2". */
-export type Approval = { operatorId: string; approvedAt: Date };
-
-/** The approvals of a withdrawal, oldest first. */
-export async function listApprovals(db: Queryable, withdrawalId: string): Promise<Approval[]> {
-  const sql =
-    'SELECT operator_id, approved_at FROM withdrawal_approval WHERE withdrawal_id = :withdrawalId ORDER BY approved_at';
-  return rows<Approval>(db, sql, { withdrawalId });
-}
-
-/** Earlier payouts to a beneficiary, and the names they were made under. */
-export type PaidBefore = { count: number; santim: Santim; lastAt: Date | null; accountNames: string[] };
-
-/** The merchant's earlier payouts to the same phone or account that were not reversed. */
-export async function readPaidBefore(db: Queryable, row: WithdrawalRow): Promise<PaidBefore> {
+/** The merchant's earlier payouts to the same phone or account that were not reversed, and the names they were made under. */
+export async function readPaidBefore(db: Queryable, row: WithdrawalRow) {
   const { id, merchantId, environment, completedAt } = row;
-  const [paid] = await rows<PaidBefore>(
+  const [paid] = await rows<{ count: number; santim: Santim; lastAt: Date | null; accountNames: string[] }>(
     db,
     `SELECT count(*)::int AS count, CAST(coalesce(sum(coalesce(paid_santim, amount_santim)), 0) AS bigint) AS santim,
-            max(completed_at) AS last_at,
-            coalesce(array_agg(DISTINCT account_name), '{}') AS account_names
+            max(completed_at) AS last_at, coalesce(array_agg(DISTINCT account_name), '{}') AS account_names
      FROM withdrawal
      WHERE merchant_id = :merchantId AND environment = :environment AND id <> :id AND status = 'SUCCESS'
        AND coalesce(phone, bank_code || ':' || account_number) = :beneficiary
@@ -195,4 +163,48 @@ export async function readPaidBefore(db: Queryable, row: WithdrawalRow): Promise
   );
   if (!paid) throw new Error('an aggregate always has one row');
   return paid;
+}
+
+/** A row of `payout_case`. */
+export type PayoutCase = {
+  id: bigint;
+  /** The withdrawal's status when the case was opened. */
+  status: WithdrawalStatus;
+  /** The provider's report that opened it; null: the provider had left the outcome open, and operators decided. */
+  evidence: Record<string, unknown> | null;
+  openedAt: Date;
+  /** The operators' decision; null while open, and where a later report of the provider has closed it. */
+  decision: (typeof RESOLUTIONS)[number] | null;
+  providerReference: string | null;
+  paidSantim: Santim | null;
+  reason: string | null;
+  decidedBy: string[] | null;
+  closedAt: Date | null;
+};
+
+/** The cases of a withdrawal, oldest first. */
+export async function listCases(db: Queryable, withdrawalId: string): Promise<PayoutCase[]> {
+  const sql = 'SELECT * FROM payout_case WHERE withdrawal_id = :withdrawalId ORDER BY id';
+  return rows<PayoutCase>(db, sql, { withdrawalId });
+}
+
+/** Changes the open case of a locked withdrawal, or creates one. */
+export async function writeCase(
+  { trx }: UnitOfWork,
+  { row: { id: withdrawalId, status }, cases, at }: { row: WithdrawalRow; cases: readonly PayoutCase[]; at: Date },
+  changes: Partial<PayoutCase>,
+): Promise<void> {
+  const open = cases.find(({ closedAt }) => closedAt === null);
+  if (open) await updateRow(trx, { table: 'payout_case', id: String(open.id) }, changes);
+  else await insertRow(trx, 'payout_case', { withdrawalId, status, openedAt: at, ...changes });
+}
+
+/** Whether the withdrawal has ended and its provider contradicts that, undecided so far. */
+export function isContradicted({ status }: WithdrawalRow, cases: readonly PayoutCase[]): boolean {
+  return status !== 'PENDING' && cases.some((one) => one.closedAt === null && one.status === status);
+}
+
+/** Whether the provider has ever contradicted the end of the withdrawal. */
+export function wasContradicted(cases: readonly PayoutCase[]): boolean {
+  return cases.some(({ evidence, status }) => evidence !== null && status !== 'PENDING');
 }

@@ -1,14 +1,14 @@
 import { requireAnotherPerson, type Actor } from '../access/separation-of-duties.ts';
-import { rows, type Trx } from '../lib/db.ts';
+import { first, rows } from '../lib/db.ts';
 import { AppError, invalid } from '../lib/errors.ts';
 import { lock } from '../lib/lock.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
-import { TIMELINE_INSERT } from '../lib/timeline.ts';
+import { recordTimeline } from '../lib/timeline.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
-import { isContradicted, listCases, wasContradicted, type PayoutCase } from './conflicts.ts';
-import { lockWithdrawal, type WithdrawalRow } from './queries.ts';
+import { isContradicted, listCases, lockWithdrawal, updateWithdrawal, wasContradicted, writeCase } from './queries.ts';
+import type { PayoutCase, WithdrawalRow } from './queries.ts';
 import type { RESOLUTIONS } from './states.ts';
-import { transitionWithdrawal, type Transition } from './transition.ts';
+import { transitionWithdrawal } from './transition.ts';
 
 /** What an operator has found out at the provider. COMPLETED: the beneficiary has the money; FAILED: it has none of it. */
 export type Resolution = {
@@ -23,9 +23,9 @@ export type Resolution = {
 /** `missing`: how many more operators must give the same resolution. `isNew`: false for a repeat. */
 export type Resolved = { row: WithdrawalRow; missing: number; isNew: boolean };
 
-type ResolutionDecision = Omit<Resolution, 'paidSantim'> & { paidSantim: Santim };
-type Subject = { row: WithdrawalRow; cases: readonly PayoutCase[]; decision: ResolutionDecision; at: Date };
-type OperatorResolution = Subject & { operatorId: string; tx: UnitOfWork };
+type Decision = Resolution & { paidSantim: Santim };
+/** A withdrawal, its cases, and the time at which operators look at it. */
+export type Subject = { row: WithdrawalRow; cases: readonly PayoutCase[]; at: Date };
 
 /**
  * Resolves a withdrawal whose outcome its provider leaves open (UNKNOWN, or SUBMITTED for a day), or one that has ended
@@ -38,64 +38,71 @@ type OperatorResolution = Subject & { operatorId: string; tx: UnitOfWork };
 export async function resolveWithdrawal(
   tx: UnitOfWork,
   withdrawalId: string,
-  { operatorId, notices = [], at, ...input }: Resolution & Actor & { at: Date },
+  { operatorId, notices = [], at, outcome, providerReference, reason, ...input }: Resolution & Actor & { at: Date },
 ): Promise<Resolved> {
   const { trx } = tx;
   const row = await lockWithdrawal(trx, withdrawalId);
   const cases = await listCases(trx, withdrawalId);
-  const subject: Subject = { row, cases, at, decision: decisionOf(row, input) };
-  const latest = cases.findLast(({ decision }) => decision !== null);
-  if (latest && isSame(latest, subject.decision) && !isOpen(subject)) return { row, missing: 0, isNew: false };
-  ensureResolvable(subject);
-  if (subject.decision.outcome === 'COMPLETED') await ensurePlausible(trx, subject);
+  const paidSantim = paidOf(row, { ...input, outcome });
+  const decision: Decision = { outcome, providerReference, paidSantim, reason };
+  const subject = { row, cases, at };
+  const latest = cases.findLast((one) => one.decision !== null);
+  if (latest && isSame({ ...latest, outcome: latest.decision }, decision) && !isResolvable(subject)) {
+    return { row, missing: 0, isNew: false };
+  }
+  ensureResolvable(subject, decision);
+  if (outcome === 'COMPLETED') await ensurePlausible(tx, row, decision);
   const { environment, requestedBy: preparedBy } = row;
   const check = { environment, what: 'withdrawal', verb: 'resolve', preparedBy } as const;
   await requireAnotherPerson(trx, { operatorId, notices }, check);
-  const resolution: OperatorResolution = { ...subject, tx, operatorId };
-  const others = await readAgreeing(resolution);
-  const isNew = await addResolution(resolution);
-  const missing = Math.max(row.approvalsNeeded, 1) - others.length - 1;
+  const agreeing = await listAgreeing(tx, row, decision);
+  const isNew = !agreeing.includes(operatorId);
+  if (isNew) await writeResolution(tx, row, { ...decision, operatorId, at });
+  const decidedBy = [...agreeing.filter((id) => id !== operatorId), operatorId];
+  const missing = Math.max(row.approvalsNeeded, 1) - decidedBy.length;
   if (missing > 0) return { row, missing, isNew };
-  await closeCase(resolution, [...others, operatorId]);
-  return { row: await execute(resolution), missing: 0, isNew: true };
+  await writeCase(tx, subject, { decision: outcome, providerReference, paidSantim, reason, decidedBy, closedAt: at });
+  return { row: await execute(tx, subject, decision), missing: 0, isNew: true };
 }
 
-function decisionOf(row: WithdrawalRow, { paidSantim, ...resolution }: Resolution): ResolutionDecision {
-  if (resolution.outcome === 'COMPLETED') {
-    const paid = row.paidSantim ?? row.amountSantim;
-    if (row.status !== 'SUCCESS' || paidSantim === undefined || paidSantim === paid) {
-      return { ...resolution, paidSantim: paidSantim ?? paid };
-    }
-    throw invalid('paidAmount', `is booked, ${formatBirr(paid)} ETB: leave it out`);
+/** What was paid; 0 where nothing was. Throws VALIDATION_ERROR. */
+function paidOf(row: WithdrawalRow, { outcome, paidSantim }: Pick<Resolution, 'outcome' | 'paidSantim'>): Santim {
+  if (outcome === 'FAILED') {
+    if (paidSantim === undefined) return 0n;
+    throw invalid('paidAmount', 'is what was paid: leave it out where nothing was');
   }
-  if (paidSantim === undefined) return { ...resolution, paidSantim: 0n };
-  throw invalid('paidAmount', 'is what was paid: leave it out where nothing was');
+  const paid = row.paidSantim ?? row.amountSantim;
+  if (row.status !== 'SUCCESS' || paidSantim === undefined || paidSantim === paid) return paidSantim ?? paid;
+  throw invalid('paidAmount', `is booked, ${formatBirr(paid)} ETB: leave it out`);
 }
 
-function isSame({ decision, ...decided }: PayoutCase, { outcome, ...given }: ResolutionDecision): boolean {
-  const { providerReference, paidSantim } = given;
-  return decision === outcome && decided.providerReference === providerReference && decided.paidSantim === paidSantim;
+const DECISIVE = ['outcome', 'providerReference', 'paidSantim'] as const;
+type Decisive = Record<(typeof DECISIVE)[number], unknown>;
+
+function isSame(one: Decisive, other: Decisive): boolean {
+  return DECISIVE.every((field) => one[field] === other[field]);
 }
 
 /** A payout that its provider has called pending for this long is treated as unknown. */
 const PENDING_MAX_MS = 24 * 60 * 60_000;
 
-function isOpen({ row, cases, at }: Subject): boolean {
+/** Whether operators may resolve a withdrawal: its provider leaves the outcome open, or contradicts its end. */
+export function isResolvable({ row, cases, at }: Subject): boolean {
   const isSlow = row.stage === 'SUBMITTED' && at.getTime() - (row.submittedAt ?? at).getTime() >= PENDING_MAX_MS;
-  return (row.status === 'PENDING' && (row.stage === 'UNKNOWN' || isSlow)) || isContradicted(row, cases);
+  return row.stage === 'UNKNOWN' || isSlow || isContradicted(row, cases);
 }
 
-function ensureResolvable(subject: Subject): void {
-  const { row, cases, decision, at } = subject;
+function ensureResolvable(subject: Subject, decision: Decision): void {
+  const { row, cases, at } = subject;
   const isOther = row.status === (decision.outcome === 'COMPLETED' ? 'FAILED' : 'SUCCESS');
   const wasDecided = cases.some((one) => one.decision !== null);
   const isCorrection = isOther && (wasDecided || (row.status === 'FAILED' && wasContradicted(cases)));
-  if (!isOpen(subject) && !isCorrection) {
+  if (!isResolvable(subject) && !isCorrection) {
     const status = row.status === 'PENDING' ? row.stage : row.status;
     const allowed = 'UNKNOWN, SUBMITTED for a day, or contradicted by its provider after it ended';
     throw new AppError('INVALID_STATE', `This withdrawal is ${status}: it can be resolved only while ${allowed}.`);
   }
-  ensureWaited(subject);
+  ensureWaited(subject, decision);
   // The query under way may send it again.
   if (row.leaseUntil !== null && row.leaseUntil > at) {
     throw new AppError('INVALID_STATE', 'Its provider is being queried at this moment: try again in ten seconds.');
@@ -106,129 +113,88 @@ function ensureResolvable(subject: Subject): void {
 const DECISION_DELAY_MS = 60 * 60_000;
 
 /** No money is returned, and no decision of operators reversed, within an hour, unless the provider's report supports it. */
-function ensureWaited({ row, cases, decision, at }: Subject): void {
-  const changesNothing = decision.outcome === 'FAILED' && row.status === 'FAILED';
-  const isPayment = decision.outcome === 'COMPLETED' && (row.status !== 'FAILED' || wasContradicted(cases));
+function ensureWaited({ row, cases, at }: Subject, { outcome }: Decision): void {
+  const changesNothing = outcome === 'FAILED' && row.status === 'FAILED';
+  const isPayment = outcome === 'COMPLETED' && (row.status !== 'FAILED' || wasContradicted(cases));
   if (changesNothing || isPayment) return;
   const since = row.status === 'PENDING' ? row.submittedAt : row.completedAt;
   if (since === null || at.getTime() - since.getTime() >= DECISION_DELAY_MS) return;
   const from = new Date(since.getTime() + DECISION_DELAY_MS).toISOString();
-  const issue = `The provider may still report another outcome: ${decision.outcome} is accepted from ${from} on.`;
+  const issue = `The provider may still report another outcome: ${outcome} is accepted from ${from} on.`;
   throw new AppError('INVALID_STATE', issue);
 }
 
 /** Paid under a reference of its own, and not more than was requested or the provider has reported. */
-async function ensurePlausible(trx: Trx, { row, decision }: Subject): Promise<void> {
-  await lock(trx, 'payout_reference', `${row.environment} ${row.channel} ${decision.providerReference}`);
-  const [found] = await rows<{ other: string | null; reportedSantim: Santim | null }>(
+async function ensurePlausible({ trx }: UnitOfWork, row: WithdrawalRow, decision: Decision): Promise<void> {
+  const { id, channel, environment, amountSantim } = row;
+  const { providerReference, paidSantim } = decision;
+  await lock(trx, 'payout_reference', `${environment} ${channel} ${providerReference}`);
+  const other = await first<{ id: string }>(
     trx,
-    `SELECT (SELECT o.id FROM withdrawal o WHERE o.provider_reference = :providerReference AND o.id <> :id
-               AND (o.channel, o.environment) = (:channel, :environment) AND o.status IN ('SUCCESS', 'REVERSED') LIMIT 1) AS other,
-            (SELECT max(CAST(l.detail ->> 'amountSantim' AS bigint)) FROM timeline l
-             WHERE l.resource_id = :id AND l.detail ->> 'outcome' = 'succeeded') AS reported_santim`,
-    { ...decision, id: row.id, channel: row.channel, environment: row.environment },
+    `SELECT id FROM withdrawal WHERE provider_reference = :providerReference AND id <> :id
+       AND channel = :channel AND environment = :environment AND status IN ('SUCCESS', 'REVERSED') LIMIT 1`,
+    { providerReference, id, channel, environment },
   );
-  if (found?.other) {
-    const issue = `is that of ${found.other}: give the one of this payout`;
+  if (other) {
+    const issue = `is that of ${other.id}: give the one of this payout`;
     const details = [{ field: 'providerReference', issue }];
     throw new AppError('INVALID_STATE', `providerReference ${issue}`, { details });
   }
-  const reported = found?.reportedSantim ?? 0n;
-  const most = reported > row.amountSantim ? reported : row.amountSantim;
-  if (decision.paidSantim <= most) return;
-  throw invalid(
-    'paidAmount',
-    `must be at most ${formatBirr(most)} ETB, the amount requested or reported by the provider`,
+  const reported = await first<{ santim: Santim | null }>(
+    trx,
+    `SELECT max(CAST(detail ->> 'amountSantim' AS bigint)) AS santim FROM timeline
+     WHERE resource_id = :id AND detail ->> 'outcome' = 'succeeded'`,
+    { id },
   );
+  const reportedSantim = reported?.santim ?? 0n;
+  const most = reportedSantim > amountSantim ? reportedSantim : amountSantim;
+  if (paidSantim <= most) return;
+  const issue = `must be at most ${formatBirr(most)} ETB, the amount requested or reported by the provider`;
+  throw invalid('paidAmount', issue);
 }
 
-function bindings({ row, decision, operatorId, at }: OperatorResolution) {
-  return { ...decision, id: row.id, version: row.version, operatorId, at };
+/** The operators who have given the same resolution of this version of the withdrawal. */
+async function listAgreeing({ trx }: UnitOfWork, row: WithdrawalRow, decision: Decision): Promise<string[]> {
+  const given = await rows<Decisive & { operatorId: string }>(
+    trx,
+    `SELECT operator_id, outcome, provider_reference, paid_santim FROM withdrawal_resolution
+     WHERE withdrawal_id = :id AND version = :version ORDER BY resolved_at`,
+    { id: row.id, version: row.version },
+  );
+  return given.filter((one) => isSame(one, decision)).map(({ operatorId }) => operatorId);
 }
 
-/** false: a repeat. Another resolution of the same operator replaces the first one. */
-async function addResolution(resolution: OperatorResolution): Promise<boolean> {
-  const added = await rows(
-    resolution.tx.trx,
-    `INSERT INTO withdrawal_resolution AS r
+/** Replaces another resolution of the same operator. */
+async function writeResolution(
+  { trx }: UnitOfWork,
+  { id, version }: WithdrawalRow,
+  resolution: Decision & { operatorId: string; at: Date },
+): Promise<void> {
+  await rows(
+    trx,
+    `INSERT INTO withdrawal_resolution
        (withdrawal_id, version, operator_id, outcome, provider_reference, paid_santim, reason, resolved_at)
      VALUES (:id, :version, :operatorId, :outcome, :providerReference, :paidSantim, :reason, :at)
      ON CONFLICT (withdrawal_id, version, operator_id) DO UPDATE SET outcome = excluded.outcome,
        provider_reference = excluded.provider_reference, paid_santim = excluded.paid_santim,
-       reason = excluded.reason, resolved_at = excluded.resolved_at
-     WHERE (r.outcome, r.provider_reference, r.paid_santim)
-       <> (excluded.outcome, excluded.provider_reference, excluded.paid_santim)
-     RETURNING 1`,
-    bindings(resolution),
-  );
-  return added.length > 0;
-}
-
-/** The other operators who have given the same resolution. */
-async function readAgreeing(resolution: OperatorResolution): Promise<string[]> {
-  const agreeing = await rows<{ operatorId: string }>(
-    resolution.tx.trx,
-    `SELECT operator_id FROM withdrawal_resolution
-     WHERE withdrawal_id = :id AND version = :version AND outcome = :outcome
-       AND provider_reference = :providerReference AND paid_santim = :paidSantim AND operator_id <> :operatorId`,
-    bindings(resolution),
-  );
-  return agreeing.map(({ operatorId }) => operatorId);
-}
-
-/** Records the decision in the open case, or in a case of its own. */
-async function closeCase(resolution: OperatorResolution, decidedBy: readonly string[]): Promise<void> {
-  await rows(
-    resolution.tx.trx,
-    `WITH closed AS (
-       UPDATE payout_case SET decision = :outcome, provider_reference = :providerReference, paid_santim = :paidSantim,
-         reason = :reason, decided_by = :decidedBy, closed_at = :at
-       WHERE withdrawal_id = :id AND closed_at IS NULL RETURNING 1
-     )
-     INSERT INTO payout_case
-       (withdrawal_id, status, opened_at, decision, provider_reference, paid_santim, reason, decided_by, closed_at)
-     SELECT :id, :status, CAST(:at AS timestamptz), :outcome, :providerReference, CAST(:paidSantim AS bigint), :reason,
-            CAST(:decidedBy AS text[]), CAST(:at AS timestamptz)
-     WHERE NOT EXISTS (SELECT 1 FROM closed)`,
-    { ...bindings(resolution), status: resolution.row.status, decidedBy: [...decidedBy] },
+       reason = excluded.reason, resolved_at = excluded.resolved_at`,
+    { ...resolution, id, version },
   );
 }
 
-async function execute(resolution: OperatorResolution): Promise<WithdrawalRow> {
-  const { tx, row, decision, at } = resolution;
+async function execute(tx: UnitOfWork, { row, at }: Subject, decision: Decision): Promise<WithdrawalRow> {
   const { outcome, providerReference, paidSantim, reason } = decision;
-  if (row.status === (outcome === 'FAILED' ? 'FAILED' : 'SUCCESS')) return confirmStatus(resolution);
-  const base = { id: row.id, from: row.status, at, kind: 'withdrawal.resolved', detail: detailOf(decision) } as const;
-  const signal = row.status === 'PENDING' ? 'providerResultRecorded' : null;
-  const failure = { code: 'REJECTED', message: reason, providerCode: '', retryable: false };
-  const failed: Pick<Transition, 'to' | 'event'> =
-    row.status === 'SUCCESS'
-      ? { to: 'REVERSED', event: 'withdrawal.reversed' }
-      : { to: 'FAILED', event: 'withdrawal.failed' };
-  const transition: Transition =
-    outcome === 'COMPLETED'
-      ? { ...base, signal, to: 'SUCCESS', event: 'withdrawal.succeeded', providerReference, paidSantim }
-      : { ...base, signal, ...failed, failure };
-  const updated = await transitionWithdrawal(tx, transition);
-  if (!updated) throw new Error(`withdrawal ${row.id} changed its status although it is locked`);
-  return updated;
-}
-
-/** The withdrawal had ended as the operators have found: nothing is posted. */
-async function confirmStatus({ tx, row, decision, at }: OperatorResolution): Promise<WithdrawalRow> {
-  const [confirmed] = await rows<WithdrawalRow>(
-    tx.trx,
-    `WITH timeline_row AS (
-       ${TIMELINE_INSERT}
-       VALUES (:id, :at, 'withdrawal.resolved', CAST(:detail AS jsonb))
-     )
-     UPDATE withdrawal SET version = version + 1 WHERE id = :id RETURNING *`,
-    { id: row.id, at, detail: JSON.stringify(detailOf(decision)) },
-  );
-  return confirmed ?? row;
-}
-
-function detailOf({ outcome, providerReference, paidSantim, reason }: ResolutionDecision) {
-  const paid = outcome === 'COMPLETED' ? { paidSantim: Number(paidSantim) } : {};
-  return { outcome, providerReference, reason, ...paid };
+  const isPaid = outcome === 'COMPLETED';
+  const detail = { outcome, providerReference, reason, ...(isPaid && { paidSantim: Number(paidSantim) }) };
+  const ended = row.status === 'SUCCESS' ? 'REVERSED' : 'FAILED';
+  const to = isPaid ? 'SUCCESS' : ended;
+  const entry = { at, kind: 'withdrawal.resolved', detail } as const;
+  // It had ended as the operators have found: nothing is posted.
+  if (row.status === (isPaid ? 'SUCCESS' : 'FAILED')) {
+    await recordTimeline(tx.trx, row.id, entry);
+    return updateWithdrawal(tx, row, { version: row.version + 1 });
+  }
+  const failure = { code: 'REJECTED', message: reason, providerCode: '', retryable: false } as const;
+  const paid = { providerReference, paidSantim: paidSantim === row.amountSantim ? null : paidSantim };
+  return transitionWithdrawal(tx, row, { ...entry, to, changes: isPaid ? paid : { failure } });
 }

@@ -1,28 +1,28 @@
 import { requireAnotherPerson, type Actor } from '../access/separation-of-duties.ts';
 import { DAY_MS } from '../lib/dates.ts';
-import { rows, type Queryable } from '../lib/db.ts';
+import { insertRow, rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
 import { SANDBOX_OPERATOR, sandboxDecision } from '../lib/sandbox-review.ts';
 import type { Environment } from '../lib/scope.ts';
-import { TIMELINE_INSERT } from '../lib/timeline.ts';
+import { recordTimeline } from '../lib/timeline.ts';
 import { requireNotSuspended } from '../merchants/operations.ts';
-import type { ReviewPolicy } from '../merchants/review-policy.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
-import { lockWithdrawal, readWithdrawal, type WithdrawalRow } from './queries.ts';
-import { CANCELLABLE_STAGES, type ReviewReason } from './states.ts';
-import { transitionWithdrawal } from './transition.ts';
+import { listApprovals, lockWithdrawal, updateWithdrawal, type WithdrawalRow } from './queries.ts';
+import type { ReviewReason } from './states.ts';
+import { transitionWithdrawal, type Transition } from './transition.ts';
 import { withdrawalMessage } from './workflow.ts';
 
+/** What the reasons for a review depend on; policy and history as `withdrawal_preflight` returns them, in JSON. */
 export type ReviewFacts = {
   environment: Environment;
   amountSantim: Santim;
-  policy: ReviewPolicy;
+  policy: { largeAmountSantim: number; twoPersonSantim: number; perHourMax: number };
   /** The merchant's withdrawals of the last hour, without this one. */
   inLastHour: number;
   paidThereBefore: boolean;
   /** The first payout to the beneficiary under the name now given; null if none. */
-  firstPaidThereAsAt: Date | null;
+  firstPaidThereAsAt: string | null;
   at: Date;
 };
 
@@ -31,9 +31,8 @@ const NEW_FOR_MS = 2 * DAY_MS;
 
 /** Why this withdrawal is reviewed, and how many operators must approve it; without a reason, none. */
 export function assessReview(facts: ReviewFacts): { reasons: ReviewReason[]; approvalsNeeded: 0 | 1 | 2 } {
-  const { policy, amountSantim } = facts;
-  const { paidThereBefore, firstPaidThereAsAt: knownSince } = facts;
-  const isNew = knownSince !== null && facts.at.getTime() - knownSince.getTime() < NEW_FOR_MS;
+  const { policy, amountSantim, paidThereBefore, firstPaidThereAsAt: knownSince } = facts;
+  const isNew = knownSince !== null && facts.at.getTime() - Date.parse(knownSince) < NEW_FOR_MS;
   const found: [ReviewReason, boolean][] = [
     ['FIRST_TO_BENEFICIARY', !paidThereBefore],
     ['BENEFICIARY_RENAMED', paidThereBefore && knownSince === null],
@@ -66,7 +65,11 @@ export async function approveWithdrawal(
 ): Promise<WithdrawalRow> {
   const { trx } = tx;
   const { operatorId } = approver;
-  const row = await lockUnderReview(tx, id);
+  const row = await lockWithdrawal(trx, id);
+  if (row.stage !== 'UNDER_REVIEW') {
+    const status = row.status === 'PENDING' ? row.stage : row.status;
+    throw new AppError('INVALID_STATE', `This withdrawal is ${status}: only one under review can be decided.`);
+  }
   // The sandbox's own approval needs no check: an approved withdrawal of a suspended merchant is not sent (sync.ts).
   if (notifyWorkflow) {
     const what = 'this withdrawal is not approved';
@@ -74,30 +77,18 @@ export async function approveWithdrawal(
   }
   const { environment, requestedBy: preparedBy } = row;
   await requireAnotherPerson(trx, approver, { environment, what: 'withdrawal', preparedBy });
-  const sql = 'SELECT operator_id FROM withdrawal_approval WHERE withdrawal_id = :id';
-  const approvals = await rows<{ operatorId: string }>(trx, sql, { id });
+  const approvals = await listApprovals(trx, id);
   if (approvals.some((approval) => approval.operatorId === operatorId)) {
-    throw new AppError(
-      'INVALID_STATE',
-      'You have already approved this withdrawal. Another operator must approve it too.',
-    );
+    const issue = 'You have already approved this withdrawal. Another operator must approve it too.';
+    throw new AppError('INVALID_STATE', issue);
   }
   const approvalsMissing = Math.max(row.approvalsNeeded - approvals.length - 1, 0);
-  const [updated] = await rows<WithdrawalRow>(
-    trx,
-    `WITH added AS (
-       INSERT INTO withdrawal_approval (withdrawal_id, operator_id, approved_at) VALUES (:id, :operatorId, :at)
-     ), timeline_row AS (
-       ${TIMELINE_INSERT}
-       VALUES (:id, :at, 'review.approved', jsonb_build_object('approvalsMissing', CAST(:approvalsMissing AS int)))
-     )
-     UPDATE withdrawal SET version = version + 1,
-       stage = CASE CAST(:approvalsMissing AS int) WHEN 0 THEN 'CREATED' ELSE stage END
-     WHERE id = :id RETURNING *`,
-    { id, operatorId, at, approvalsMissing },
-  );
+  await insertRow(trx, 'withdrawal_approval', { withdrawalId: id, operatorId, approvedAt: at });
+  await recordTimeline(trx, id, { at, kind: 'review.approved', detail: { approvalsMissing } });
+  const stage = approvalsMissing === 0 ? 'CREATED' : row.stage;
+  const updated = await updateWithdrawal(tx, row, { version: row.version + 1, stage });
   if (approvalsMissing === 0 && notifyWorkflow) await tx.enqueue([withdrawalMessage(id, 'approved')]);
-  return updated ?? row;
+  return updated;
 }
 
 /**
@@ -107,21 +98,25 @@ export async function approveWithdrawal(
 export async function rejectWithdrawal(
   tx: UnitOfWork,
   id: string,
-  { reason, at, notifyWorkflow = true }: Decider & { reason: string },
+  { reason, at, notifyWorkflow }: Decider & { reason: string },
 ): Promise<WithdrawalRow> {
-  const updated = await transitionWithdrawal(tx, {
-    id,
-    stages: CANCELLABLE_STAGES,
-    to: 'REJECTED',
-    kind: 'review.rejected',
-    detail: { reason },
-    failure: { code: 'REJECTED', message: reason, providerCode: '', retryable: false },
-    event: 'withdrawal.rejected',
-    at,
-    signal: notifyWorkflow ? 'rejected' : null,
-  });
-  if (updated) return updated;
-  throw notUnsent(await readWithdrawal(tx.trx, id), 'rejected');
+  const failure = { code: 'REJECTED', message: reason, providerCode: '', retryable: false } as const;
+  const rejection = { to: 'REJECTED', kind: 'review.rejected', detail: { reason } } as const;
+  return endUnsent(tx, id, { ...rejection, changes: { failure }, at, notifyWorkflow });
+}
+
+/** The merchant's cancellation. Throws INVALID_STATE once it was sent or has ended. */
+export async function cancelWithdrawal(tx: UnitOfWork, { id }: WithdrawalRow, at: Date): Promise<WithdrawalRow> {
+  return endUnsent(tx, id, { to: 'CANCELLED', kind: 'withdrawal.cancelled', at });
+}
+
+async function endUnsent(tx: UnitOfWork, id: string, transition: Transition): Promise<WithdrawalRow> {
+  const row = await lockWithdrawal(tx.trx, id);
+  const { status, stage } = row;
+  if (stage === 'CREATED' || stage === 'UNDER_REVIEW') return transitionWithdrawal(tx, row, transition);
+  const state = status === 'PENDING' ? `was sent to its provider already (${stage})` : `is ${status}`;
+  const change = transition.to.toLowerCase();
+  throw new AppError('INVALID_STATE', `This withdrawal ${state}: only one that was not sent yet can be ${change}.`);
 }
 
 /** Signals the workflows of approved withdrawals that were not sent while the merchant was suspended. */
@@ -134,64 +129,26 @@ export async function resumeUnsent(tx: UnitOfWork, merchantId: string): Promise<
   await tx.enqueue(unsent.map(({ id }) => withdrawalMessage(id, 'approved')));
 }
 
-/** The merchant's cancellation. Throws INVALID_STATE once it was sent or has ended. */
-export async function cancelWithdrawal(tx: UnitOfWork, row: WithdrawalRow, at: Date): Promise<WithdrawalRow> {
-  const updated = await transitionWithdrawal(tx, {
-    id: row.id,
-    stages: CANCELLABLE_STAGES,
-    to: 'CANCELLED',
-    kind: 'withdrawal.cancelled',
-    detail: {},
-    event: 'withdrawal.canceled',
-    at,
-    signal: 'cancelled',
-  });
-  if (updated) return updated;
-  throw notUnsent(await readWithdrawal(tx.trx, row.id), 'cancelled');
-}
-
-function notUnsent({ status, stage }: WithdrawalRow, change: 'cancelled' | 'rejected'): AppError {
-  const state = status === 'PENDING' ? `was sent to its provider already (${stage})` : `is ${status}`;
-  return new AppError('INVALID_STATE', `This withdrawal ${state}: only one that was not sent yet can be ${change}.`);
-}
-
-/** Locks the withdrawal, so that concurrent approvals are counted one after the other. Throws NOT_FOUND, INVALID_STATE. */
-async function lockUnderReview(tx: UnitOfWork, id: string): Promise<WithdrawalRow> {
-  const row = await lockWithdrawal(tx.trx, id);
-  if (row.stage === 'UNDER_REVIEW') return row;
-  const status = row.status === 'PENDING' ? row.stage : row.status;
-  throw new AppError('INVALID_STATE', `This withdrawal is ${status}: only one under review can be decided.`);
-}
-
 /**
  * The sandbox's own review (lib/sandbox-review.ts): approves or rejects a sandbox withdrawal that is still under review, or
  * leaves it to an operator. Gives both approvals where two are needed. Called by the workflow, so no signal is sent.
  */
 export async function autoDecide(
-  deps: { db: Queryable; runInTransaction: RunInTransaction },
+  deps: { runInTransaction: RunInTransaction },
   withdrawalId: string,
   at: Date,
 ): Promise<void> {
-  const row = await readWithdrawal(deps.db, withdrawalId);
-  if (row.environment !== 'sandbox' || row.stage !== 'UNDER_REVIEW') return;
-  const decision = sandboxDecision(row.amountSantim);
-  if (decision === 'wait') return;
-  const decider = { at, notifyWorkflow: false };
-  try {
-    if (decision === 'reject') {
+  const decider = { at, notifyWorkflow: false, operatorId: SANDBOX_OPERATOR };
+  await deps.runInTransaction(async (tx) => {
+    let row = await lockWithdrawal(tx.trx, withdrawalId);
+    const decision = row.environment === 'sandbox' ? sandboxDecision(row.amountSantim) : 'wait';
+    if (row.stage === 'UNDER_REVIEW' && decision === 'reject') {
       const reason = 'The sandbox rejects amounts that end in .13.';
-      await deps.runInTransaction((tx) =>
-        rejectWithdrawal(tx, row.id, { ...decider, operatorId: SANDBOX_OPERATOR, reason }),
-      );
-      return;
+      await rejectWithdrawal(tx, withdrawalId, { ...decider, reason });
     }
-    await deps.runInTransaction(async (tx) => {
-      // An operator may have given one of two approvals.
-      for (let current = row, given = 1; current.stage === 'UNDER_REVIEW'; given += 1) {
-        current = await approveWithdrawal(tx, row.id, { ...decider, operatorId: `${SANDBOX_OPERATOR}-${given}` });
-      }
-    });
-  } catch (error) {
-    if (!(error instanceof AppError) || error.code !== 'INVALID_STATE') throw error;
-  }
+    // An operator may have given one of two approvals.
+    for (let given = 1; row.stage === 'UNDER_REVIEW' && decision === 'approve'; given += 1) {
+      row = await approveWithdrawal(tx, withdrawalId, { ...decider, operatorId: `${SANDBOX_OPERATOR}-${given}` });
+    }
+  });
 }

@@ -10,9 +10,10 @@ import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import { readTimeline } from '../lib/timeline.ts';
 import { listChannels, type AmountLimits } from '../merchants/channels/queries.ts';
 import type { FindProvider } from '../providers/provider.ts';
-import { createWithdrawal } from './create.ts';
+import { createWithdrawal, dayLimit } from './create.ts';
 import { presentWithdrawal } from './present.ts';
-import { findWithdrawal, listWithdrawals, withdrawnSince, type WithdrawalRow } from './queries.ts';
+import { findWithdrawal, listWithdrawals, withdrawnSince } from './queries.ts';
+import type { WithdrawalFilter, WithdrawalRow } from './queries.ts';
 import { cancelWithdrawal } from './review.ts';
 import * as schema from './schema.ts';
 import type { CheckPayout } from './sync.ts';
@@ -90,7 +91,7 @@ function queryRoutes({ db, clock, checkPayout }: WithdrawalRouteDeps): Route[] {
       handle: async ({ caller, query }) => {
         const { status, channel, search } = query;
         const range = readDayRange(query, clock());
-        const filter = { ...scopeOf(caller), range, statuses: status ?? null, channel, search };
+        const filter: WithdrawalFilter = { ...scopeOf(caller), range, statuses: status ?? null, channel, search };
         const { rows, pagination } = await listWithdrawals(db, filter, readPage(query));
         return { message: 'Withdrawals retrieved', data: rows.map(presentWithdrawal), pagination };
       },
@@ -116,18 +117,15 @@ function queryRoutes({ db, clock, checkPayout }: WithdrawalRouteDeps): Route[] {
       responses: { 200: schema.WithdrawalDetail },
       handle: async ({ caller, params }) => {
         const found = await findWithdrawal(db, scopeOf(caller), params.withdrawal_requestID);
-        const { row } = isWithProvider(found)
+        // Only sent withdrawals are queried: sending is the workflow's.
+        const isSent = found.stage === 'SUBMITTED' || found.stage === 'UNKNOWN';
+        const { row } = isSent
           ? await checkPayout(found.id, { minIntervalMs: VERIFY_INTERVAL_MS, queryOnly: true, notifyWorkflow: true })
           : { row: found };
         return { message: `Withdrawal is ${row.status}`, data: await presentWithTimeline(db, row) };
       },
     }),
   ];
-}
-
-/** Only sent withdrawals are queried: sending is the workflow's. */
-function isWithProvider({ stage }: WithdrawalRow): boolean {
-  return stage === 'SUBMITTED' || stage === 'UNKNOWN';
 }
 
 async function presentWithTimeline(db: Database, row: WithdrawalRow) {
@@ -158,12 +156,12 @@ function limitsRoute({ db, clock, findProvider }: WithdrawalRouteDeps): Route {
   });
 }
 
-function presentLimits({ minSantim, maxSantim, dailySantim }: AmountLimits, used: bigint) {
-  const left = dailySantim === null ? null : dailySantim - used;
+function presentLimits(limits: AmountLimits, usedSantim: bigint) {
+  const day = dayLimit(limits, usedSantim);
   return {
-    min: toBirr(minSantim),
-    max: toBirr(maxSantim),
-    daily: dailySantim === null ? null : toBirr(dailySantim),
-    remainingToday: left === null ? null : toBirr(left < 0n ? 0n : left),
+    min: toBirr(limits.minSantim),
+    max: toBirr(limits.maxSantim),
+    daily: day && toBirr(day.dailySantim),
+    remainingToday: day && toBirr(day.leftSantim),
   };
 }

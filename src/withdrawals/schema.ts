@@ -5,12 +5,11 @@ import { ACCOUNT_NUMBER, BANK_CODES } from '../lib/banks.ts';
 import { birrAmount, currencyEtb, instant, limitedText, patternText, plainText, reference } from '../lib/fields.ts';
 import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
 import { normalisePhone } from '../lib/phone.ts';
-import { timelineSchema } from '../lib/timeline.ts';
+import { timelineSchema, type TimelineKinds } from '../lib/timeline.ts';
 import { CHANNELS } from '../merchants/channels/channel.ts';
 import { requestedByFields } from '../merchants/requested-by.ts';
 import type { Destination } from './queries.ts';
 import { RESOLUTIONS, REVIEW_REASONS, WITHDRAWAL_STAGES, WITHDRAWAL_STATUSES } from './states.ts';
-import { TIMELINE } from './timeline.ts';
 
 const ACCOUNT_NAME_CHARACTERS_MAX = 100;
 const REASON_CHARACTERS_MAX = 200;
@@ -64,10 +63,12 @@ export const VerifyParams = z.strictObject({
     .meta({ description: "Our withdrawalRequestId, or the merchant's requestId" }),
 });
 
+const status = statusParam(WITHDRAWAL_STATUSES).optional();
+
 export const WithdrawalListQuery = z.strictObject({
   startDate: dateParam.optional(),
   endDate: dateParam.optional(),
-  status: statusParam(WITHDRAWAL_STATUSES).optional(),
+  status,
   channel: channel.optional(),
   search: z
     .string()
@@ -78,6 +79,8 @@ export const WithdrawalListQuery = z.strictObject({
   ...pageQuery,
 });
 
+const text = z.string().optional();
+const limits = { min: z.number(), max: z.number() };
 const failure = z.object({ code: z.string(), message: z.string(), providerCode: z.string(), retryable: z.boolean() });
 
 /** A withdrawal's public fields. */
@@ -95,26 +98,16 @@ export const Withdrawal = z
     currency: z.literal('ETB'),
     channel,
     destination: z
-      .object({
-        phone: z.string().optional(),
-        bankCode: z.string().optional(),
-        accountNumber: z.string().optional(),
-        accountName: z.string(),
-      })
+      .object({ phone: text, bankCode: text, accountNumber: text, accountName: z.string() })
       .meta({ description: 'Numbers show their last four digits only' }),
-    reason: z.string().optional(),
+    reason: text,
     status: z.enum(WITHDRAWAL_STATUSES),
     stage: z.enum(WITHDRAWAL_STAGES).optional().meta({ description: 'The stage while PENDING' }),
-    pendingReason: z.string().optional(),
+    pendingReason: text,
     reviewReasons: z.array(z.enum(REVIEW_REASONS)).optional(),
-    providerReference: z.string().optional(),
+    providerReference: text,
     failure: failure.optional(),
-    limitsApplied: z.object({
-      min: z.number(),
-      max: z.number(),
-      daily: z.number().nullable(),
-      usedTodayBefore: z.number(),
-    }),
+    limitsApplied: z.object({ ...limits, daily: z.number().nullable(), usedTodayBefore: z.number() }),
     environment: z.enum(['sandbox', 'live']),
     requestedAt: instant,
     completedAt: instant.optional(),
@@ -122,14 +115,58 @@ export const Withdrawal = z
   })
   .meta({ id: 'Withdrawal' });
 
+const result = z.object({
+  outcome: z.string(),
+  providerCode: text,
+  amountSantim: z.int().optional(),
+  currency: text,
+  providerReference: text,
+});
+
+const paid = z.object({ providerReference: z.string() });
+
+/** The kinds of a withdrawal's timeline, and the `detail` of each. */
+export const TIMELINE = {
+  'withdrawal.created': { description: 'Requested: its money is reserved', detail: z.object({}) },
+  'review.started': {
+    description: 'Under review before it is sent',
+    detail: z.object({ reasons: z.array(z.enum(REVIEW_REASONS)), approvalsNeeded: z.int() }),
+  },
+  'review.approved': { description: 'An operator approved it', detail: z.object({ approvalsMissing: z.int() }) },
+  'review.rejected': { description: 'An operator rejected it', detail: z.object({ reason: z.string() }) },
+  'withdrawal.cancelled': { description: 'The merchant cancelled it', detail: z.object({}) },
+  'payout.submitted': { description: 'Sent to the provider', detail: z.object({}) },
+  'provider.responded': { description: "The provider's report changed", detail: result },
+  'provider.conflict': {
+    description: 'The provider contradicts how the withdrawal ended: paid after it had declined, or the reverse',
+    detail: result,
+  },
+  'payout.succeeded': { description: 'Paid out', detail: paid },
+  'payout.failed': {
+    description: 'Not paid; the money is released',
+    detail: z.object({ code: z.string(), providerCode: z.string() }),
+  },
+  'withdrawal.resolved': {
+    description: 'Operators have resolved the outcome; paidSantim: what the beneficiary received',
+    detail: z.object({
+      outcome: z.enum(RESOLUTIONS),
+      providerReference: z.string(),
+      reason: z.string(),
+      paidSantim: z.int().optional(),
+    }),
+  },
+  'payout.reversed': { description: 'Paid, and then reversed', detail: paid },
+} as const satisfies TimelineKinds;
+
+export type TimelineKind = keyof typeof TIMELINE;
+
 export const WithdrawalDetail = Withdrawal.extend({ timeline: timelineSchema(TIMELINE) }).meta({
   id: 'WithdrawalDetail',
 });
 
 const direction = z
   .object({
-    min: z.number(),
-    max: z.number(),
+    ...limits,
     daily: z.number().nullable().meta({ description: 'Per day in Addis Ababa; null: no daily limit' }),
     remainingToday: z.number().nullable(),
   })
@@ -142,7 +179,7 @@ export const ChannelLimits = z
 
 export const OperatorListQuery = z.strictObject({
   ...requestListQuery,
-  status: statusParam(WITHDRAWAL_STATUSES).optional(),
+  status,
   search: plainText(SEARCH_CHARACTERS_MAX)
     .min(1)
     .optional()

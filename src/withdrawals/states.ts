@@ -1,7 +1,4 @@
-/*
- * The states of a withdrawal, without imports, so that workflows can use them. SQL makes each transition as one
- * conditional UPDATE on the status before it.
- */
+/* The states of a withdrawal, without imports, so that workflows can use them. */
 
 export const WITHDRAWAL_STATUSES = ['PENDING', 'SUCCESS', 'FAILED', 'REJECTED', 'CANCELLED', 'REVERSED'] as const;
 export type WithdrawalStatus = (typeof WITHDRAWAL_STATUSES)[number];
@@ -31,9 +28,6 @@ export const WITHDRAWAL_TRANSITIONS: Readonly<Record<WithdrawalStatus, readonly 
   CANCELLED: [],
   REVERSED: [],
 };
-
-/** The stages before anything is sent: only in these can a withdrawal be cancelled or rejected. */
-export const CANCELLABLE_STAGES = ['CREATED', 'UNDER_REVIEW'] as const satisfies readonly WithdrawalStage[];
 
 /** Why a withdrawal is reviewed before it is sent. */
 export const REVIEW_REASONS = [

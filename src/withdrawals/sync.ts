@@ -1,16 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Clock } from '../lib/clock.ts';
-import { rows, type Queryable } from '../lib/db.ts';
+import { first, rows, type Queryable } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
-import { TIMELINE_INSERT } from '../lib/timeline.ts';
+import { recordTimeline } from '../lib/timeline.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import { CALLBACK_RECHECK_FOR_MS, RECHECK_AGE_PART, RECHECK_INTERVAL_MIN_MS } from '../payments/recheck-callbacks.ts';
 import { callbackUrl } from '../providers/callbacks.ts';
 import type { FindProvider, PayoutOrder, PayoutOutcome, Provider } from '../providers/provider.ts';
 import { applyProviderResult, type LeasedWithdrawal } from './apply-result.ts';
-import { destinationOf, readWithdrawal, type WithdrawalRow } from './queries.ts';
-import type { WithdrawalStage } from './states.ts';
+import { destinationOf, lockWithdrawal, updateWithdrawal, type WithdrawalRow } from './queries.ts';
 
 export type CheckPayoutDeps = {
   db: Queryable;
@@ -53,9 +52,8 @@ const OTHER_CHECK_POLL_MS = 100;
 export function createCheckPayout(deps: CheckPayoutDeps): CheckPayout {
   return async (withdrawalId, options) => {
     for (let waitedMs = 0; ; waitedMs += OTHER_CHECK_POLL_MS) {
-      const claimed = await claim(deps, withdrawalId, options);
+      const { row, claimed } = await claim(deps, withdrawalId, options);
       if (claimed) return checkLeased(deps, claimed, options);
-      const row = await readWithdrawal(deps.db, withdrawalId);
       const leasedByOther = row.leaseUntil !== null && row.leaseUntil > deps.clock();
       if (!leasedByOther || waitedMs >= OTHER_CHECK_WAIT_MS) return { row, queried: false, outcome: row.lastOutcome };
       await sleep(OTHER_CHECK_POLL_MS);
@@ -63,53 +61,40 @@ export function createCheckPayout(deps: CheckPayoutDeps): CheckPayout {
   };
 }
 
-/** `previousStage` is CREATED when this call is the first to send it. */
-type Claimed = LeasedWithdrawal & { previousStage: WithdrawalStage; mayBeSent: boolean };
+/** `isFirst`: this call is the first to send it. `mayBeSent`: also again, where the provider does not know it. */
+type Claimed = LeasedWithdrawal & { isFirst: boolean; mayBeSent: boolean };
 
 /**
- * Takes the lease in one conditional UPDATE. From then on the withdrawal counts as sent, even if this process dies, so
- * that its money is not released. A withdrawal of a suspended merchant is not sent.
+ * Takes the lease. From then on the withdrawal counts as sent, even if this process dies, so that its money is not released.
+ * A withdrawal of a suspended merchant is not sent.
  */
 async function claim(
-  deps: CheckPayoutDeps,
+  { runInTransaction, clock }: CheckPayoutDeps,
   id: string,
-  { minIntervalMs, proof = false, queryOnly = false, now }: CheckPayoutOptions,
-): Promise<Claimed | undefined> {
-  const clock = deps.clock();
-  const at = now ?? clock;
-  const [claimed] = await rows<Claimed>(
-    deps.db,
-    `WITH before AS (
-       SELECT w.id, w.stage,
-         m.status = 'ACTIVE' AND NOT CAST(:queryOnly AS boolean) AND w.first_reported_paid_at IS NULL AS may_be_sent
-       FROM withdrawal w JOIN merchant m ON m.id = w.merchant_id
-       WHERE w.id = :id AND w.status = ANY (:queryable) AND w.stage <> 'UNDER_REVIEW'
-         AND (w.stage <> 'CREATED' OR (m.status = 'ACTIVE' AND NOT CAST(:queryOnly AS boolean)))
-         AND (w.lease_until IS NULL OR w.lease_until <= :clock)
-         ${minIntervalMs > 0 ? 'AND (w.last_checked_at IS NULL OR w.last_checked_at <= :queriedBefore)' : ''}
-       FOR UPDATE OF w
-     ), claimed AS (
-       UPDATE withdrawal w SET lease_until = :leaseUntil, submitted_at = coalesce(w.submitted_at, :at),
-         stage = CASE w.stage WHEN 'CREATED' THEN 'SUBMITTED' ELSE w.stage END,
-         version = w.version + CASE w.stage WHEN 'CREATED' THEN 1 ELSE 0 END
-       FROM before WHERE w.id = before.id
-       RETURNING w.*, before.stage AS previous_stage, before.may_be_sent
-     ), timeline_row AS (
-       ${TIMELINE_INSERT}
-       SELECT id, CAST(:at AS timestamptz), 'payout.submitted', '{}' FROM claimed WHERE previous_stage = 'CREATED'
-     )
-     SELECT * FROM claimed`,
-    {
-      id,
-      queryOnly,
-      queryable: proof ? ['PENDING', 'SUCCESS', 'FAILED'] : ['PENDING', 'SUCCESS'],
-      at,
-      clock,
-      leaseUntil: new Date(clock.getTime() + LEASE_MS),
-      queriedBefore: new Date(at.getTime() - minIntervalMs),
-    },
-  );
-  return claimed;
+  { minIntervalMs, proof = false, queryOnly = false, now: at = clock() }: CheckPayoutOptions,
+): Promise<{ row: WithdrawalRow; claimed?: Claimed }> {
+  return runInTransaction(async (tx) => {
+    const row = await lockWithdrawal(tx.trx, id);
+    const { status, stage, lastCheckedAt, merchantId } = row;
+    const isFirst = stage === 'CREATED';
+    const isQueryable =
+      status === 'PENDING' ? stage !== 'UNDER_REVIEW' : status === 'SUCCESS' || (proof && status === 'FAILED');
+    const isDue =
+      minIntervalMs === 0 || lastCheckedAt === null || at.getTime() - lastCheckedAt.getTime() >= minIntervalMs;
+    const isFree = row.leaseUntil === null || row.leaseUntil <= clock();
+    if (!isQueryable || !isDue || !isFree) return { row };
+    const merchant = await first<{ status: string }>(tx.trx, 'SELECT status FROM merchant WHERE id = :merchantId', {
+      merchantId,
+    });
+    const mayBeSent = merchant?.status === 'ACTIVE' && !queryOnly && row.firstReportedPaidAt === null;
+    if (isFirst && !mayBeSent) return { row };
+    const leaseUntil = new Date(clock().getTime() + LEASE_MS);
+    const sent = { stage: 'SUBMITTED', version: row.version + 1 } as const;
+    const changes = { leaseUntil, submittedAt: row.submittedAt ?? at, ...(isFirst && sent) };
+    if (isFirst) await recordTimeline(tx.trx, id, { at, kind: 'payout.submitted' });
+    const leased = await updateWithdrawal(tx, row, changes);
+    return { row: leased, claimed: { ...leased, leaseUntil, isFirst, mayBeSent } };
+  });
 }
 
 async function checkLeased(
@@ -121,23 +106,17 @@ async function checkLeased(
   try {
     const outcome = await queryProvider(deps, claimed);
     if (outcome.kind === 'unknown' && outcome.reason === 'other-order') {
-      const about = { withdrawalId: claimed.id, channel: claimed.channel, reason: outcome.reason };
-      deps.log.warn(about, 'provider replied about another order: ignored');
+      const { id: withdrawalId, channel } = claimed;
+      deps.log.warn({ withdrawalId, channel, reason: outcome.reason }, 'provider replied about another order: ignored');
     }
     const row = await applyProviderResult(deps, claimed, { outcome, at, notifyWorkflow: options.notifyWorkflow });
-    return { row: row ?? (await readWithdrawal(deps.db, claimed.id)), queried: true, outcome: outcome.kind };
+    return { row, queried: true, outcome: outcome.kind };
   } catch (error) {
-    await releaseLease(deps.db, claimed).catch(() => undefined);
+    // So that the next check need not wait until the lease expires.
+    const release = 'UPDATE withdrawal SET lease_until = NULL WHERE id = :id AND lease_until = :leaseUntil';
+    await rows(deps.db, release, { id: claimed.id, leaseUntil: claimed.leaseUntil }).catch(() => undefined);
     throw error;
   }
-}
-
-/** After a failure, so that the next check need not wait until the lease expires. */
-async function releaseLease(db: Queryable, { id, leaseUntil }: Claimed): Promise<void> {
-  await rows(db, 'UPDATE withdrawal SET lease_until = NULL WHERE id = :id AND lease_until = :leaseUntil', {
-    id,
-    leaseUntil,
-  });
 }
 
 async function queryProvider(deps: CheckPayoutDeps, row: Claimed): Promise<PayoutOutcome> {
@@ -145,7 +124,7 @@ async function queryProvider(deps: CheckPayoutDeps, row: Claimed): Promise<Payou
   if (!provider) {
     return { kind: 'unknown', reason: 'network', message: `no provider is configured for ${row.channel}` };
   }
-  if (row.previousStage === 'CREATED') return send(deps, provider, row);
+  if (row.isFirst) return send(deps, provider, row);
   const outcome = await provider.queryPayout(row.id);
   // The first submission was lost: the same id is paid once at most.
   const isLost = outcome.kind === 'not-found' && row.status === 'PENDING';

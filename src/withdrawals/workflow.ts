@@ -24,23 +24,14 @@ export function withdrawalWorkflow(
   input: WithdrawalInput,
 ): Pick<OutboxMessage, 'workflowType' | 'workflowId' | 'priority'> & { input: WithdrawalInput } {
   const { withdrawalId, merchantId, environment, channel } = input;
-  return {
-    workflowType: 'withdrawal',
-    priority: 'money',
-    workflowId: withdrawalWorkflowId(withdrawalId),
-    input: { withdrawalId, merchantId, environment, channel },
-  };
+  const only = { withdrawalId, merchantId, environment, channel };
+  return { workflowType: 'withdrawal', priority: 'money', workflowId: withdrawalWorkflowId(withdrawalId), input: only };
 }
 
 /** The message that signals the workflow. */
 export function withdrawalMessage(withdrawalId: string, signal: WithdrawalSignal): OutboxMessage {
-  return {
-    kind: 'signal',
-    workflowType: 'withdrawal',
-    workflowId: withdrawalWorkflowId(withdrawalId),
-    signal,
-    priority: 'money',
-  };
+  const workflowId = withdrawalWorkflowId(withdrawalId);
+  return { kind: 'signal', workflowType: 'withdrawal', workflowId, signal, priority: 'money' };
 }
 
 /**

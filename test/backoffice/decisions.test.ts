@@ -131,7 +131,7 @@ describe('a withdrawal with an unknown outcome', () => {
       expect.objectContaining({
         kind: 'WITHDRAWAL_UNKNOWN',
         what: 'The provider reports a payment of another amount',
-        detail: expect.objectContaining({ providerSays: 99, providerReference: 'OUT-1' }),
+        detail: expect.objectContaining({ reportedAmount: 99, providerReference: 'OUT-1' }),
       }),
     ]);
     const { key } = desk.people.finance;
@@ -168,7 +168,7 @@ describe('a withdrawal with an unknown outcome', () => {
     const { body } = await desk.send('GET', `/api/ops/queue?merchantId=${scope.merchantId}`);
     const { operatorId } = desk.people.finance;
     const { outcome, providerReference, reason } = decision;
-    expect(body.data.items[0].detail.operatorsSay).toEqual([
+    expect(body.data.items[0].detail.resolutions).toEqual([
       { operatorId, outcome, providerReference, reason, paidAmount: 300_000 },
     ]);
     const differs = await decide(`${id}/resolve`, otherFinance, { ...decision, paidAmount: 299_999 });

@@ -1,11 +1,12 @@
 import { addisDay } from '../../src/lib/dates.ts';
+import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { createCheckPayout } from '../../src/withdrawals/sync.ts';
 import { OTHER_AMOUNT, payOtherAmount } from '../payments/held-money.ts';
 import { PAID, paidReference } from '../support/build.ts';
 import { ACCOUNT, requestSettlement, linkAccount } from '../support/settlements.ts';
-import { buildFreeMerchant, UNKNOWN_PAYOUT, fund, PAID_OUT } from '../support/withdrawals.ts';
+import { buildFreeMerchant, UNKNOWN_PAYOUT, fund, PAID_OUT, TAKEN } from '../support/withdrawals.ts';
 import { startDesk, type Desk } from './desk.ts';
 
 let desk: Desk;
@@ -111,6 +112,22 @@ describe('a withdrawal under review', () => {
     expect((await desk.send('GET', `/api/ops/withdrawals/${id}`, { key })).status).toBe(403);
     expect((await desk.send('GET', '/api/ops/withdrawals/wd_none')).status).toBe(404);
   });
+});
+
+test('a withdrawal that its provider has accepted can be resolved after a day', async () => {
+  const id = await withdrawal();
+  await say(`withdrawals/${id}/approve`);
+  desk.world.provider.returnsForPayouts(TAKEN);
+  await createCheckPayout(desk.world)(id, { minIntervalMs: 0, notifyWorkflow: false });
+  expect(await get(`withdrawals/${id}`)).toMatchObject({ stage: 'SUBMITTED', links: {} });
+  await rows(desk.world.db, "UPDATE withdrawal SET submitted_at = submitted_at - interval '1 day' WHERE id = :id", {
+    id,
+  });
+  const { links } = await get(`withdrawals/${id}`);
+  expect(links).toEqual({ resolve: `/api/ops/withdrawals/${id}/resolve` });
+  const resolution = { outcome: 'COMPLETED', providerReference: 'OUT-DAY', reason: 'The receipt says so' };
+  const { body } = await desk.send('POST', links.resolve, { key: desk.people.finance.key, body: resolution });
+  expect(body.data).toMatchObject({ status: 'SUCCESS' });
 });
 
 test('a withdrawal with an open outcome can be resolved, and an ended one accepts no decision', async () => {

@@ -101,8 +101,11 @@ describe('the balance and its history', () => {
     expect(new Set(ids).size).toBe(6);
   });
 
-  test('the history of days without movements is empty', async () => {
-    expect((await get('/history?startDate=2026-02-01&endDate=2026-03-01')).body.pagination.total).toBe(0);
+  test('the history of days without movements is empty, also after a cursor of other days', async () => {
+    const before = '/history?startDate=2026-02-01&endDate=2026-03-01';
+    expect((await get(before)).body.pagination.total).toBe(0);
+    const { nextCursor } = (await get('/history?limit=2')).body.pagination;
+    expect((await get(`${before}&cursor=${nextCursor}`)).body.data).toEqual([]);
   });
 
   test.each([

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { createRegistry } from '../../src/http/metrics.ts';
-import { createIntegrityMonitor } from '../../src/ledger/integrity-monitor.ts';
+import { createIntegrityMonitor } from '../../src/ledger/verify.ts';
 import { rows } from '../../src/lib/db.ts';
 import { createTestDatabase } from '../support/database.ts';
 

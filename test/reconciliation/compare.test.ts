@@ -1,7 +1,6 @@
 import { rows } from '../../src/lib/db.ts';
 import { DISCREPANCY_REVIEW_ITEMS } from '../../src/reconciliation/monitoring.ts';
-import { listCases } from '../../src/withdrawals/conflicts.ts';
-import { readWithdrawal } from '../../src/withdrawals/queries.ts';
+import { listCases, readWithdrawal } from '../../src/withdrawals/queries.ts';
 import { resolveWithdrawal } from '../../src/withdrawals/resolve.ts';
 import { transitionWithdrawal } from '../../src/withdrawals/transition.ts';
 import { anOrder } from '../providers/sandbox.ts';
@@ -242,12 +241,11 @@ test('a FAILED payout that is listed as paid is queried, not sent again, and lef
 
 /** As a decline of its provider does. */
 async function fail(id: string): Promise<void> {
-  const failed = { to: 'FAILED', kind: 'payout.failed', event: 'withdrawal.failed' } as const;
-  const failure = { code: 'REJECTED', message: 'No.', providerCode: 'E1', retryable: false };
-  const at = world.clock();
-  await world.runInTransaction((tx) =>
-    transitionWithdrawal(tx, { id, ...failed, detail: { code: 'REJECTED' }, failure, at, signal: null }),
-  );
+  const failure = { code: 'REJECTED', message: 'No.', providerCode: 'E1', retryable: false } as const;
+  const failed = { to: 'FAILED', kind: 'payout.failed', detail: { code: 'REJECTED' }, changes: { failure } } as const;
+  const change = { ...failed, at: world.clock(), notifyWorkflow: false };
+  const row = await readWithdrawal(world.db, id);
+  await world.runInTransaction((tx) => transitionWithdrawal(tx, row, change));
 }
 
 test('a payout of another amount matches the statement once an operator has resolved it with the paid amount', async () => {

@@ -223,10 +223,10 @@ test('a reference of a provider recovers the excess of one payout', async () => 
 test('a recovery whose payout is reversed afterwards is in the work queue until it is corrected', async () => {
   const { id, excess } = await overpaid();
   const { money } = await recover(id);
-  const { status: from } = await readWithdrawal(world.db, id);
-  expect(from).toBe('SUCCESS');
-  const reversed = { to: 'REVERSED', kind: 'payout.reversed', event: 'withdrawal.reversed', detail: {} } as const;
-  await world.runInTransaction((tx) => transitionWithdrawal(tx, { id, ...reversed, at: world.clock(), signal: null }));
+  const paid = await readWithdrawal(world.db, id);
+  expect(paid.status).toBe('SUCCESS');
+  const reversed = { to: 'REVERSED', kind: 'payout.reversed', at: world.clock() } as const;
+  await world.runInTransaction((tx) => transitionWithdrawal(tx, paid, reversed));
   expect(await suspense()).toBe(excess);
   expect(await waiting()).toMatchObject([{ kind: 'PAYOUT_OVERPAID', id: money.id }]);
   await decide(money.id, { as: 'CORRECTED' });

@@ -66,11 +66,12 @@ async function endUnsent(status: 'REJECTED' | 'CANCELLED'): Promise<string> {
   await world.live(1_500);
   await rows(world.db, "UPDATE withdrawal SET stage = 'CREATED', submitted_at = NULL WHERE id = :id", { id });
   const ended = {
-    REJECTED: { to: 'REJECTED', kind: 'review.rejected', event: 'withdrawal.rejected' },
-    CANCELLED: { to: 'CANCELLED', kind: 'withdrawal.cancelled', event: 'withdrawal.canceled' },
+    REJECTED: { to: 'REJECTED', kind: 'review.rejected' },
+    CANCELLED: { to: 'CANCELLED', kind: 'withdrawal.cancelled' },
   } as const;
-  const move = { id, ...ended[status], detail: {}, at: world.clock(), signal: null };
-  await world.runInTransaction((tx) => transitionWithdrawal(tx, move));
+  const move = { ...ended[status], at: world.clock(), notifyWorkflow: false };
+  const row = await readWithdrawal(world.db, id);
+  await world.runInTransaction((tx) => transitionWithdrawal(tx, row, move));
   return id;
 }
 

@@ -1,4 +1,4 @@
-import { listCases } from '../../src/withdrawals/conflicts.ts';
+import { listCases } from '../../src/withdrawals/queries.ts';
 import { resolveWithdrawal } from '../../src/withdrawals/resolve.ts';
 import { approveWithdrawal } from '../../src/withdrawals/review.ts';
 import { withdraw } from '../support/settlements.ts';

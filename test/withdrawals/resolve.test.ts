@@ -2,10 +2,10 @@ import { createKey } from '../../src/access/api-keys.ts';
 import { readBalance } from '../../src/ledger/balance.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { rows } from '../../src/lib/db.ts';
-import { listCases } from '../../src/withdrawals/conflicts.ts';
 import { WITHDRAWAL_EVENTS } from '../../src/withdrawals/events.ts';
 import { WITHDRAWAL_CHECKS } from '../../src/withdrawals/monitoring.ts';
 import { withdrawalSnapshot } from '../../src/withdrawals/present.ts';
+import { listCases } from '../../src/withdrawals/queries.ts';
 import { UNKNOWN_PAYOUT, NOT_THERE, PAID_OUT, REFUSED, REVERSED } from '../support/withdrawals.ts';
 import { CHECK, COMPLETED, FAILED, useWithdrawalWorld, type WithdrawalWorld } from './world.ts';
 

@@ -21,10 +21,10 @@ test.each([
   const assessed = assessReview({
     environment: 'live',
     amountSantim: 10_00n,
-    policy: { largeAmountSantim: 100_00n, twoPersonSantim: 200_00n, perHourMax: 20 },
+    policy: { largeAmountSantim: 100_00, twoPersonSantim: 200_00, perHourMax: 20 },
     inLastHour: 0,
     paidThereBefore: true,
-    firstPaidThereAsAt: new Date(at.getTime() - 48 * HOUR_MS - moreMs),
+    firstPaidThereAsAt: new Date(at.getTime() - 48 * HOUR_MS - moreMs).toISOString(),
     at,
   });
   expect(assessed).toEqual({ reasons, approvalsNeeded: reasons.length });

@@ -1,6 +1,6 @@
 import { rows } from '../../src/lib/db.ts';
-import { listCases } from '../../src/withdrawals/conflicts.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
+import { listCases } from '../../src/withdrawals/queries.ts';
 import type { WithdrawalRow } from '../../src/withdrawals/queries.ts';
 import { cancelWithdrawal } from '../../src/withdrawals/review.ts';
 import { createCheckPayout, isPayoutConclusive } from '../../src/withdrawals/sync.ts';

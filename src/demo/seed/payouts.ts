@@ -59,7 +59,7 @@ async function withdraw(context: SeedContext, planned: Planned<'withdrawal'>): P
   if (!isNew) return;
   advance(context, SANDBOX_REVIEW_MS);
   if (end === 'cancelled') return void (await cancelWithdrawal(tx, row, clock()));
-  await reviewWithdrawal({ db, runInTransaction }, row.id, clock());
+  await reviewWithdrawal({ runInTransaction }, row.id, clock());
   const check = createCheckPayout({ ...context, db, clock, findProvider, log: silentLogger });
   while (responses.length > 0) {
     advance(context, PROVIDER_TAKES_MS);

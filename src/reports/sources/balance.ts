@@ -7,7 +7,7 @@ export const balanceSource = createSource<Row>({
   statuses: null,
   takesChannel: false,
   columns: [
-    { key: 'entryId', heading: 'Entry ID', cell: (row) => `${row.journalId}-${row.position}` },
+    { key: 'entryId', heading: 'Entry ID', cell: (row) => `${row.journalId}-${row.entry}` },
     ...textColumns<Row>('type'),
     { key: 'amount', heading: 'Amount', cell: (row) => row.amountSantim },
     { key: 'balanceAfter', heading: 'Balance After', cell: (row) => row.balanceAfterSantim },
