@@ -1,14 +1,20 @@
 import { BlockList, isIP } from 'node:net';
 
-import { SCOPES, SCOPES_BEFORE_VERIFICATION, type KeyCaller, type OperatorCaller, type Scope } from '../http/route.ts';
+import {
+  SCOPES,
+  SCOPES_BEFORE_VERIFICATION,
+  type KeyCaller,
+  type OperatorCaller,
+  type OperatorRole,
+  type Scope,
+} from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { equalInConstantTime } from '../lib/crypto.ts';
-import { type Database, rows } from '../lib/db.ts';
+import { type Database, first, rows } from '../lib/db.ts';
 import { AppError, type FieldIssue } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
-import type { MerchantScope } from '../lib/scope.ts';
-import { parseRange } from './api-keys.ts';
-import { hashKey, pepperId, readKey, type KeyKind, type NamedKey } from './key-format.ts';
+import { parseRange, type ApiKey } from './api-keys.ts';
+import { hashKey, pepperId, readKey } from './key-format.ts';
 
 /** How long a key is cached: less than the 5 s in which a revocation must take effect. */
 const CACHE_MS = 4_000;
@@ -18,16 +24,13 @@ const LAST_USED_WRITE_MS = 60_000;
 /** `peppers`: the current one first; keys hashed under another are hashed again when they are used. */
 type Deps = { db: Database; peppers: readonly [string, ...string[]]; clock: Clock; log: Logger };
 
-/** The stored columns that keys of both kinds have. */
-type StoredKey = {
-  id: string;
-  secretHash: Buffer;
-  pepperId: string | null;
-  expiresAt: Date | null;
-  revokedAt: Date | null;
-  lastUsedAt: Date | null;
-  /** The status of its merchant or operator. */
-  scopeStatus: string;
+/** A key with what decides about it: its operator, or its merchant and what that has done to use live keys. */
+type StoredKey = ApiKey & {
+  role: OperatorRole;
+  ownerStatus: 'ACTIVE' | 'SUSPENDED' | 'INACTIVE';
+  kycStatus: string;
+  isVerified: boolean;
+  hasSandboxPayment: boolean;
 };
 
 /** A key in the cache. */
@@ -53,18 +56,19 @@ export type KeyAuthenticator = {
 };
 
 /** Checks keys with at most one query per key and 4 s, and records their use beside the requests. */
-export function createKeyAuthenticator(deps: Deps): KeyAuthenticator {
+export function createKeyAuthenticator({ db, peppers, clock, log }: Deps): KeyAuthenticator {
   const cache = new Map<string, CacheEntry>();
-  const lastUsed = createLastUsed(deps);
   /** Hashes of valid keys under the current pepper, by id. */
   const right = new Map<string, Buffer>();
-  const verify = createVerifier(deps, lastUsed.beside);
+  const writing = new Set<Promise<void>>();
+  const listed = peppers.map((pepper) => ({ pepper, id: pepperId(pepper) }));
+  const [pepper] = peppers;
+  const currentId = pepperId(pepper);
 
-  function load(named: NamedKey, nowMs: number): Promise<CachedKey | null> {
-    const { id } = named;
+  function load(id: string, nowMs: number): Promise<CachedKey | null> {
     const cached = cache.get(id);
     if (cached && cached.untilMs > nowMs) return cached.known;
-    const known = named.kind === 'operator' ? loadOperatorKey(deps.db, id) : loadKey(deps.db, id);
+    const known = loadKey(db, id);
     cache.delete(id);
     cache.set(id, { known, untilMs: nowMs + CACHE_MS });
     if (cache.size > CACHE_ENTRIES_MAX) cache.delete(cache.keys().next().value ?? '');
@@ -76,23 +80,48 @@ export function createKeyAuthenticator(deps: Deps): KeyAuthenticator {
     return known;
   }
 
+  /** Whether a text is the key's, under its pepper or, where that is unknown, any. */
+  const isRight = ({ secretHash, pepperId: storedId }: StoredKey, text: string): boolean =>
+    listed.some(
+      (one) => (storedId === null || storedId === one.id) && equalInConstantTime(hashKey(one.pepper, text), secretHash),
+    );
+
+  /** Records the use of a key, at most once a minute, and its hash under the current pepper if it has another. */
+  function recordUse(row: StoredKey, hash: Buffer, now: Date): void {
+    const isRecent = row.lastUsedAt !== null && now.getTime() - row.lastUsedAt.getTime() < LAST_USED_WRITE_MS;
+    if (isRecent && row.pepperId === currentId) return;
+    const { id, secretHash } = row;
+    const written = rows(
+      db,
+      `UPDATE api_key SET last_used_at = greatest(last_used_at, :now), secret_hash = :hash, pepper_id = :currentId
+       WHERE id = :id AND secret_hash = :secretHash`,
+      { id, secretHash, hash, currentId, now },
+    )
+      .then(() => {})
+      .catch(() => log.warn({ keyId: id }, 'the use of a key was not recorded'))
+      .finally(() => writing.delete(written));
+    writing.add(written);
+    Object.assign(row, { lastUsedAt: now, secretHash: hash, pepperId: currentId });
+  }
+
   return {
-    flush: lastUsed.flush,
+    flush: async () => void (await Promise.all(writing)),
     isKnownKey: (text) => {
       const hash = right.get(readKey(text)?.id ?? '');
-      return hash !== undefined && equalInConstantTime(hashKey(deps.peppers[0], text), hash);
+      return hash !== undefined && equalInConstantTime(hashKey(pepper, text), hash);
     },
     authenticateKey: async (text, ip, scope = null) => {
       const named = readKey(text);
       if (!named) throw invalidKey('It is incomplete or has a typo.');
-      const now = deps.clock();
-      const known = await load(named, now.getTime());
-      if (!known || !verify(known, text)) throw invalidKey();
+      const now = clock();
+      const known = await load(named.id, now.getTime());
+      if (!known || !isRight(known.row, text)) throw invalidKey();
+      const hash = right.get(named.id) ?? hashKey(pepper, text);
       if (right.size >= CACHE_ENTRIES_MAX && !right.has(named.id)) right.clear();
-      if (!right.has(named.id)) right.set(named.id, hashKey(deps.peppers[0], text));
+      right.set(named.id, hash);
       rejectUnusableKey(known, ip, now);
       ensureVerifiedForLive(known, scope);
-      lastUsed.note(known, now);
+      recordUse(known.row, hash, now);
       return known.caller;
     },
   };
@@ -102,7 +131,7 @@ function invalidKey(hint = ''): AppError {
   return new AppError('INVALID_API_KEY', `This is not a valid API key. ${hint}`.trimEnd());
 }
 
-function rejectUnusableKey({ row, allowed, caller }: CachedKey, ip: string, now: Date): void {
+function rejectUnusableKey({ row, allowed }: CachedKey, ip: string, now: Date): void {
   if (row.revokedAt) throw new AppError('API_KEY_REVOKED', 'This API key was revoked. Use another one.');
   if (row.expiresAt && row.expiresAt <= now) {
     throw new AppError('API_KEY_EXPIRED', `This API key expired at ${row.expiresAt.toISOString()}. Use another one.`);
@@ -110,12 +139,12 @@ function rejectUnusableKey({ row, allowed, caller }: CachedKey, ip: string, now:
   if (allowed && !isAllowed(allowed, ip)) {
     throw new AppError('IP_NOT_ALLOWED', `This API key may not be used from ${ip}.`);
   }
-  if (row.scopeStatus !== 'ACTIVE') throw scopeRejected(caller);
-}
-
-function scopeRejected({ kind }: CachedKey['caller']): AppError {
-  if (kind === 'key') return new AppError('MERCHANT_SUSPENDED', 'This merchant is suspended. Contact support.');
-  return new AppError('API_KEY_REVOKED', 'This operator is inactive. Ask an admin.');
+  if (row.ownerStatus === 'SUSPENDED') {
+    throw new AppError('MERCHANT_SUSPENDED', 'This merchant is suspended. Contact support.');
+  }
+  if (row.ownerStatus === 'INACTIVE') {
+    throw new AppError('API_KEY_REVOKED', 'This operator is inactive. Ask an admin.');
+  }
 }
 
 /** Until both requirements are met, a live key has only the scopes that verification itself needs. */
@@ -125,8 +154,8 @@ function ensureVerifiedForLive({ unmetRequirements }: CachedKey, scope: Scope | 
   throw new AppError('KYC_REQUIRED', `Live keys work once ${what}.`, { details: unmetRequirements });
 }
 
-function unmetRequirementsOf({ environment, kycStatus, isVerified, hasSandboxPayment }: MerchantKey): FieldIssue[] {
-  if (environment === 'sandbox') return [];
+function unmetRequirementsOf({ environment, kycStatus, isVerified, hasSandboxPayment }: StoredKey): FieldIssue[] {
+  if (environment !== 'live') return [];
   const kyc = `your verification is APPROVED; it is ${kycStatus}: see GET /api/checkout/kyc, which this key may call`;
   const payment = 'one payment has succeeded in the sandbox; none has yet: make one with a sandbox key';
   return [
@@ -141,52 +170,24 @@ function isAllowed(allowed: BlockList, ip: string): boolean {
   return version !== 0 && allowed.check(plain, version === 4 ? 'ipv4' : 'ipv6');
 }
 
-type MerchantKey = StoredKey &
-  MerchantScope & {
-    kind: KeyKind;
-    scopes: Scope[];
-    ipRanges: string[];
-    kycStatus: string;
-    isVerified: boolean;
-    hasSandboxPayment: boolean;
-  };
-
 async function loadKey(db: Database, id: string): Promise<CachedKey | null> {
-  const [row] = await rows<MerchantKey>(
+  const row = await first<StoredKey>(
     db,
-    `SELECT k.id, k.merchant_id, k.environment, k.kind, k.secret_hash, k.pepper_id, k.scopes, k.ip_ranges, k.expires_at,
-            k.revoked_at, k.last_used_at, m.status AS scope_status,
+    `SELECT k.*, o.role, coalesce(m.status, CASE WHEN o.active THEN 'ACTIVE' ELSE 'INACTIVE' END) AS owner_status,
             m.kyc_status, effective_kyc_tier(m.id) > 0 AS is_verified,
             k.environment = 'live' AND has_sandbox_payment(m.id) AS has_sandbox_payment
-     FROM api_key k JOIN merchant m ON m.id = k.merchant_id
+     FROM api_key k LEFT JOIN merchant m ON m.id = k.merchant_id LEFT JOIN operator o ON o.id = k.operator_id
      WHERE k.id = :id`,
     { id },
   );
   if (!row) return null;
-  const { merchantId, environment } = row;
-  const scopes = row.kind === 'secret' ? SCOPES : row.scopes;
-  return {
-    row,
-    caller: { kind: 'key', merchantId, environment, keyId: id, scopes },
-    allowed: allowedOf(row.ipRanges),
-    unmetRequirements: unmetRequirementsOf(row),
-  };
+  return { row, caller: callerOf(row), allowed: allowedOf(row.ipRanges), unmetRequirements: unmetRequirementsOf(row) };
 }
 
-type OperatorKey = StoredKey & Pick<OperatorCaller, 'operatorId' | 'role'>;
-
-async function loadOperatorKey(db: Database, id: string): Promise<CachedKey | null> {
-  const [row] = await rows<OperatorKey>(
-    db,
-    `SELECT k.id, k.operator_id, k.secret_hash, k.pepper_id, k.expires_at, k.revoked_at, k.last_used_at, o.role,
-            CASE WHEN o.active THEN 'ACTIVE' ELSE 'INACTIVE' END AS scope_status
-     FROM operator_key k JOIN operator o ON o.id = k.operator_id
-     WHERE k.id = :id`,
-    { id },
-  );
-  if (!row) return null;
-  const { operatorId, role } = row;
-  return { row, caller: { kind: 'operator', operatorId, keyId: id, role }, allowed: null, unmetRequirements: [] };
+function callerOf({ id: keyId, kind, merchantId, environment, operatorId, role, scopes }: StoredKey) {
+  if (operatorId !== null) return { kind: 'operator', operatorId, keyId, role } as const;
+  if (merchantId === null || environment === null) throw new Error(`the key ${keyId} is nobody's`);
+  return { kind: 'key', merchantId, environment, keyId, scopes: kind === 'secret' ? SCOPES : scopes } as const;
 }
 
 function allowedOf(ipRanges: string[]): BlockList | null {
@@ -197,80 +198,4 @@ function allowedOf(ipRanges: string[]): BlockList | null {
     if (range) allowed.addSubnet(range.address, range.bits, range.family);
   }
   return allowed;
-}
-
-type Beside = (written: Promise<void>) => void;
-
-/** Whether a text is the key's under any of the peppers. A hash under an older pepper is replaced. */
-function createVerifier({ db, peppers, log }: Deps, beside: Beside) {
-  const all = peppers.map((pepper) => ({ pepper, id: pepperId(pepper) }));
-  const [current] = peppers;
-  const currentId = pepperId(current);
-
-  async function renew({ row: { id, secretHash }, caller }: CachedKey, renewed: Buffer): Promise<void> {
-    try {
-      await rows(
-        db,
-        `UPDATE ${tableOf(caller)} SET secret_hash = :renewed, pepper_id = :currentId
-         WHERE id = :id AND secret_hash = :secretHash`,
-        { id, secretHash, renewed, currentId },
-      );
-    } catch {
-      log.warn({ keyId: id }, 'a key was not hashed again; it will be when it is used next');
-    }
-  }
-
-  return (known: CachedKey, text: string): boolean => {
-    const { row } = known;
-    const candidates = row.pepperId === null ? all : all.filter(({ id }) => id === row.pepperId);
-    const isRight = candidates.some(({ pepper }) => equalInConstantTime(hashKey(pepper, text), row.secretHash));
-    if (isRight && row.pepperId !== currentId) {
-      const renewed = hashKey(current, text);
-      beside(renew({ ...known, row: { ...row } }, renewed));
-      [row.secretHash, row.pepperId] = [renewed, currentId];
-    }
-    return isRight;
-  };
-}
-
-function tableOf({ kind }: CachedKey['caller']): 'api_key' | 'operator_key' {
-  return kind === 'key' ? 'api_key' : 'operator_key';
-}
-
-/** Writes `last_used_at` at most once a minute and key, beside the request; a write that fails is only logged. */
-function createLastUsed({ db, log }: Deps) {
-  const writtenAtMs = new Map<string, number>();
-  const writing = new Set<Promise<void>>();
-
-  async function write({ row: { id }, caller }: CachedKey, now: Date): Promise<void> {
-    try {
-      await rows(
-        db,
-        `UPDATE ${tableOf(caller)} SET last_used_at = :now
-         WHERE id = :id AND (last_used_at IS NULL OR last_used_at <= :now::timestamptz - interval '1 minute')`,
-        { id, now },
-      );
-    } catch {
-      log.warn({ keyId: id }, 'last_used_at was not written');
-    }
-  }
-
-  const beside: Beside = (written) => {
-    const ended = written.finally(() => writing.delete(ended));
-    writing.add(ended);
-  };
-
-  return {
-    beside,
-    note: (known: CachedKey, now: Date): void => {
-      const { row } = known;
-      const nowMs = now.getTime();
-      const lastMs = writtenAtMs.get(row.id) ?? row.lastUsedAt?.getTime() ?? Number.NEGATIVE_INFINITY;
-      if (nowMs - lastMs < LAST_USED_WRITE_MS) return;
-      if (writtenAtMs.size >= CACHE_ENTRIES_MAX) writtenAtMs.clear();
-      writtenAtMs.set(row.id, nowMs);
-      beside(write(known, now));
-    },
-    flush: async (): Promise<void> => void (await Promise.all(writing)),
-  };
 }

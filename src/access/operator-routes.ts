@@ -6,10 +6,10 @@ import type { Database } from '../lib/db.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
 import { listAudit, presentAudit, type AuditedChange } from './audit.ts';
 import { inviteOperator } from './invitations.ts';
-import { operatorKeyRoutes } from './operator-key-routes.ts';
+import { operatorKeyRoutes } from './key-routes.ts';
 import { operatorReadRoute, operatorRoute } from './operator-route.ts';
 import * as schema from './operator-schema.ts';
-import { changeOperator, createOperator, listOperators, type Operator } from './operators.ts';
+import { changeOperator, createOperator, listOperators, presentOperator } from './operators.ts';
 
 type Deps = { db: Database; clock: Clock; pepper: string };
 
@@ -28,11 +28,8 @@ function auditRoute({ db, clock }: Deps): Route {
     responses: { 200: z.array(schema.AuditEntry) },
     paginated: true,
     handle: async ({ query }) => {
-      const { rows, pagination } = await listAudit(
-        db,
-        { ...query, range: readDayRange(query, clock()) },
-        readPage(query),
-      );
+      const listed = { range: readDayRange(query, clock()), filter: query };
+      const { rows, pagination } = await listAudit(db, listed, readPage(query));
       return { message: 'Audit log retrieved', data: rows.map(presentAudit), pagination };
     },
   });
@@ -105,9 +102,4 @@ function inviteRoute({ clock, pepper }: Deps): Route {
       return { status: 201, message: 'Operator invited', data: invitation, audit };
     },
   });
-}
-
-/** An operator as the operators' API presents one. */
-export function presentOperator({ id, createdAt, ...row }: Operator) {
-  return { operatorId: id, ...row, createdAt: createdAt.toISOString() };
 }

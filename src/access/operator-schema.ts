@@ -3,9 +3,8 @@ import { z } from 'zod';
 import { OPERATOR_ROLES, SCOPES } from '../http/route.ts';
 import { emailText, instant, plainText } from '../lib/fields.ts';
 import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
-import { ROTATION_OVERLAP_HOURS } from './api-keys.ts';
+import { OPERATOR_KEY_DAYS, ROTATION_OVERLAP_HOURS } from './api-keys.ts';
 import { RESOURCE_TYPES } from './audit.ts';
-import { OPERATOR_KEY_DAYS } from './operators.ts';
 import { ACTIONS } from './permissions.ts';
 import { PROPOSAL_STATUSES } from './proposals.ts';
 

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 
-import { listAllKeys, listKeys, presentKey, revokeKey } from '../access/api-keys.ts';
+import { listKeys, listMerchantsKeys, presentKey } from '../access/api-keys.ts';
 import type { AuditedChange } from '../access/audit.ts';
-import { aboutKey, inviteMerchant, type Invitation as Invited } from '../access/invitations.ts';
+import { inviteMerchant, type Invitation as Invited } from '../access/invitations.ts';
+import { revokeKeyOf } from '../access/key-routes.ts';
 import { operatorReadRoute, operatorRoute, type OperatorResult } from '../access/operator-route.ts';
 import { Invitation, MerchantKey, MerchantParams, Reason } from '../access/operator-schema.ts';
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Database } from '../lib/db.ts';
-import { notFound } from '../lib/errors.ts';
 import { toBirr, toSantim } from '../lib/money.ts';
 import { readPage } from '../lib/pagination.ts';
 import { onboardMerchant, presentMerchant, readMerchant, searchMerchants } from './operations.ts';
@@ -72,9 +72,8 @@ function keyQueryRoutes({ db }: Deps): Route[] {
       responses: { 200: z.array(schema.ListedKey) },
       paginated: true,
       handle: async ({ query }) => {
-        const { rows, pagination } = await listAllKeys(db, query, readPage(query));
-        const data = rows.map((key) => ({ merchantId: key.merchantId, ...presentKey(key) }));
-        return { message: 'Keys retrieved', data, pagination };
+        const { rows, pagination } = await listMerchantsKeys(db, query, readPage(query));
+        return { message: 'Keys retrieved', data: rows.map(presentKey), pagination };
       },
     }),
     operatorReadRoute(`GET ${KEYS_PATH}`, {
@@ -101,14 +100,7 @@ function revokeKeyRoute({ clock }: Deps): Route {
     params: schema.KeyParams,
     body: Reason,
     responses: { 200: MerchantKey },
-    run: async (context, { params }) => {
-      const { trx } = context.tx;
-      const { merchantId, keyId: id } = params;
-      if ((await listKeys(trx, { id, merchantId })).length === 0) throw notFound('key');
-      const { key, ended } = await revokeKey({ trx, clock }, id);
-      const audit = ended ? { ...aboutKey(key), after: { revokedAt: key.revokedAt } } : null;
-      return { message: 'Key revoked', data: presentKey(key), audit };
-    },
+    run: (context, { params: { keyId, merchantId } }) => revokeKeyOf(context, keyId, { merchantId }),
   });
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { KEY_DAYS_MAX } from '../access/api-keys.ts';
+import { KEY_DAYS_MAX, parseRange } from '../access/api-keys.ts';
 import { environment, id, MerchantKey, name, overlapHours, reason } from '../access/operator-schema.ts';
 import { SCOPES } from '../http/route.ts';
 import { birrAmount, instant, plainText } from '../lib/fields.ts';
@@ -64,7 +64,13 @@ export const InvitedMerchantKey = z.strictObject({
     .max(SCOPES.length)
     .optional()
     .meta({ description: 'Restricts the key to these scopes; without them it is a secret key, which has all' }),
-  ipRanges: z.array(plainText(IP_RANGE_CHARACTERS_MAX)).max(IP_RANGES_MAX).optional(),
+  ipRanges: z
+    .array(plainText(IP_RANGE_CHARACTERS_MAX))
+    .max(IP_RANGES_MAX)
+    .refine((ranges) => ranges.every((range) => parseRange(range)), {
+      error: 'must be addresses in CIDR notation such as 203.0.113.0/24',
+    })
+    .optional(),
   days: z.int().min(1).max(KEY_DAYS_MAX).optional().meta({ description: 'Its lifetime; unlimited unless given' }),
 });
 export const KeyRotation = z.strictObject({ overlapHours });
