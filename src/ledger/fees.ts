@@ -1,8 +1,6 @@
 import { type Queryable, rows, type Trx } from '../lib/db.ts';
-import { type RuleSchedule, readRuleBook, readValidFrom } from '../lib/effective-rules.ts';
+import { addRule } from '../lib/effective-rules.ts';
 import { invalid } from '../lib/errors.ts';
-import { newId } from '../lib/ids.ts';
-import { lock } from '../lib/lock.ts';
 import { type Santim, formatBirr } from '../lib/money.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 
@@ -89,7 +87,7 @@ export type StoredFeeRule = FeeRule & {
   version: number;
 };
 
-export type NewFeeRule = Omit<FeeRule, 'id'> & {
+type NewFeeRule = Omit<FeeRule, 'id'> & {
   merchantId: string;
   channel: Channel | null;
   direction: FeeDirection;
@@ -97,40 +95,13 @@ export type NewFeeRule = Omit<FeeRule, 'id'> & {
 };
 
 /**
- * Adds a version of a merchant's own rule; earlier versions stay, to explain past charges. Returns null when the newest
- * version is the same. Throws VALIDATION_ERROR beyond the bounds and for a start in the past.
+ * Adds a version of a merchant's own rule, unless the newest one is the same. Throws VALIDATION_ERROR beyond the bounds and
+ * for a start in the past.
  */
-export async function addFeeRule(trx: Trx, wanted: NewFeeRule, now: Date): Promise<StoredFeeRule | null> {
-  ensureUsable(wanted);
-  const validFrom = readValidFrom(wanted.validFrom, now);
-  await lock(trx, 'fee_rule', wanted.merchantId);
-  const { merchantId, channel, direction } = wanted;
-  const newest = await trx<StoredFeeRule>('feeRule')
-    .where({ merchantId, channel, direction })
-    .orderBy('version', 'desc')
-    .first();
-  const begins = wanted.validFrom ?? null;
-  const isSame = FIGURES.every((figure) => newest?.[figure] === wanted[figure]);
-  if (newest && isSame && isSameTime(newest.validFrom, { begins, now })) return null;
-  const [added] = await rows<StoredFeeRule>(
-    trx,
-    `INSERT INTO fee_rule (id, merchant_id, channel, direction, basis_points, fixed_santim, min_santim, max_santim,
-                           tax_basis_points, valid_from, version)
-     VALUES (:id, :merchantId, :channel, :direction, :basisPoints, :fixedSantim, :minSantim, :maxSantim,
-             :taxBasisPoints, :validFrom, :version)
-     RETURNING ${COLUMNS}`,
-    { ...wanted, id: newId('fee'), validFrom, version: (newest?.version ?? 0) + 1 },
-  );
-  return added ?? null;
+export async function addFeeRule(trx: Trx, rule: NewFeeRule, now: Date): Promise<void> {
+  ensureUsable(rule);
+  await addRule(trx, { table: 'fee_rule', prefix: 'fee' }, { rule, now });
 }
-
-/** The current rules of a merchant, by channel and direction, and the scheduled ones. */
-export async function listFeeRules(db: Queryable, merchantId: string, at: Date): Promise<RuleSchedule<StoredFeeRule>> {
-  return readRuleBook(db, { table: 'fee_rule', columns: COLUMNS }, { merchantId, at });
-}
-
-const COLUMNS = `id, merchant_id, channel, direction, basis_points, fixed_santim, min_santim, max_santim,
-  tax_basis_points, valid_from, version`;
 
 function ensureUsable(rule: NewFeeRule): void {
   if ((rule.channel === null) !== (rule.direction === 'SETTLEMENT')) {
@@ -150,11 +121,4 @@ function ensureUsable(rule: NewFeeRule): void {
   if (maxSantim !== null && maxSantim < minSantim) {
     throw invalid('max', `must be at least min, got ${formatBirr(maxSantim)} and ${formatBirr(minSantim)}`);
   }
-}
-
-const FIGURES = ['basisPoints', 'fixedSantim', 'minSantim', 'maxSantim', 'taxBasisPoints'] as const;
-
-/** Without a start: already in force. With a start: the same instant. */
-function isSameTime(validFrom: Date, { begins, now }: { begins: Date | null; now: Date }): boolean {
-  return begins === null ? validFrom <= now : validFrom.getTime() === begins.getTime();
 }

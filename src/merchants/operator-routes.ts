@@ -12,8 +12,9 @@ import type { Database } from '../lib/db.ts';
 import { toBirr, toSantim } from '../lib/money.ts';
 import { readPage } from '../lib/pagination.ts';
 import { onboardMerchant, presentMerchant, readMerchant, searchMerchants } from './operations.ts';
-import { readReviewPolicy, setReviewPolicy, type ReviewPolicy } from './review-policy.ts';
+import { readReviewPolicy, setReviewPolicy } from './review-policy.ts';
 import * as schema from './schema.ts';
+import { settingRoutes } from './setting-routes.ts';
 
 type Deps = { db: Database; clock: Clock; pepper: string };
 
@@ -153,47 +154,25 @@ function invited(data: Invited, about: Pick<AuditedChange, 'merchantId' | 'envir
   return { status: 201, message: 'Merchant invited', data, audit };
 }
 
-function policyRoutes({ db, clock }: Deps): Route[] {
-  const path = '/api/ops/merchants/:merchantId/review-policy';
-  return [
-    operatorReadRoute(`GET ${path}`, {
-      params: MerchantParams,
-      operationId: 'opsGetReviewPolicy',
-      summary: "Get which of a merchant's withdrawals are reviewed",
-      responses: { 200: schema.ReviewPolicy },
-      handle: async ({ params: { merchantId } }) => {
-        await readMerchant(db, merchantId);
-        return { message: 'Review policy retrieved', data: presentPolicy(await readReviewPolicy(db, merchantId)) };
-      },
-    }),
-    operatorRoute(`PUT ${path}`, {
-      params: MerchantParams,
+function policyRoutes(deps: Deps): Route[] {
+  return settingRoutes(deps, {
+    path: 'review-policy',
+    name: 'Review policy',
+    get: { operationId: 'opsGetReviewPolicy', summary: "Get which of a merchant's withdrawals are reviewed" },
+    put: {
       operationId: 'opsChangeReviewPolicy',
       summary: "Change which of a merchant's future withdrawals are reviewed",
-      action: 'merchant.change-review',
-      secondPerson: 'always',
-      clock,
-      body: schema.ReviewPolicyChange,
-      responses: { 200: schema.ReviewPolicy },
-      run: async ({ tx: { trx } }, { params: { merchantId }, body }) => {
-        await readMerchant(trx, merchantId);
-        const before = presentPolicy(await readReviewPolicy(trx, merchantId));
-        await setReviewPolicy(trx, {
-          merchantId,
-          largeAmountSantim: toSantim(body.largeAmount),
-          twoPersonSantim: toSantim(body.twoPersonAmount),
-          perHourMax: body.perHourMax,
-        });
-        const after = presentPolicy(await readReviewPolicy(trx, merchantId));
-        const audit = { resourceType: 'merchant', resourceId: merchantId, merchantId, before, after } as const;
-        const isSame = JSON.stringify(before) === JSON.stringify(after);
-        return { message: 'Review policy changed', data: after, audit: isSame ? null : audit };
-      },
-    }),
-  ];
-}
-
-function presentPolicy(policy: ReviewPolicy & { own: boolean }) {
-  const { own, largeAmountSantim, twoPersonSantim, perHourMax } = policy;
-  return { own, largeAmount: toBirr(largeAmountSantim), twoPersonAmount: toBirr(twoPersonSantim), perHourMax };
+    },
+    action: 'merchant.change-review',
+    body: schema.ReviewPolicyChange,
+    response: schema.ReviewPolicy,
+    read: async (db, { merchantId }) => {
+      const { own, largeAmountSantim, twoPersonSantim, perHourMax } = await readReviewPolicy(db, merchantId);
+      return { own, largeAmount: toBirr(largeAmountSantim), twoPersonAmount: toBirr(twoPersonSantim), perHourMax };
+    },
+    write: (trx, { merchantId }, { largeAmount, twoPersonAmount, perHourMax }) => {
+      const amounts = { largeAmountSantim: toSantim(largeAmount), twoPersonSantim: toSantim(twoPersonAmount) };
+      return setReviewPolicy(trx, { merchantId, ...amounts, perHourMax });
+    },
+  });
 }

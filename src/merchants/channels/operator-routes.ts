@@ -1,14 +1,14 @@
-import { operatorReadRoute, operatorRoute } from '../../access/operator-route.ts';
-import { MerchantParams } from '../../access/operator-schema.ts';
+import { operatorRoute } from '../../access/operator-route.ts';
 import type { Route } from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Database } from '../../lib/db.ts';
-import { addRules, presentSchedule } from '../../lib/effective-rules.ts';
+import { compareRules, readRules } from '../../lib/effective-rules.ts';
 import { notFound } from '../../lib/errors.ts';
 import { toSantim } from '../../lib/money.ts';
 import { readMerchant } from '../operations.ts';
+import { settingRoutes } from '../setting-routes.ts';
 import type { FindConfigured } from './channel.ts';
-import { addLimitRule, listLimitRules, type StoredLimitRule } from './limits.ts';
+import { addLimitRule, type StoredLimitRule } from './limits.ts';
 import { setChannelApproval } from './operations.ts';
 import { presentChannel, presentLimits } from './present.ts';
 import { listChannels } from './queries.ts';
@@ -75,51 +75,28 @@ function approvalRoute({ clock, findProvider }: Deps, { path, approval, ...decla
   });
 }
 
-function limitRoutes({ db, clock }: Deps): Route[] {
-  const path = '/api/ops/merchants/:merchantId/limits';
-  return [
-    operatorReadRoute(`GET ${path}`, {
-      params: MerchantParams,
-      operationId: 'opsGetLimits',
-      summary: "Get a merchant's current and scheduled limits",
-      responses: { 200: schema.LimitSchedule },
-      handle: async ({ params: { merchantId } }) => {
-        await readMerchant(db, merchantId);
-        const schedule = await listLimitRules(db, merchantId, clock());
-        return { message: 'Limits retrieved', data: presentSchedule(schedule, presentLimit) };
-      },
-    }),
-    operatorRoute(`PUT ${path}`, {
-      params: MerchantParams,
+function limitRoutes(deps: Deps): Route[] {
+  return settingRoutes(deps, {
+    path: 'limits',
+    name: 'Limits',
+    get: { operationId: 'opsGetLimits', summary: "Get a merchant's current and scheduled limits" },
+    put: {
       operationId: 'opsChangeLimits',
       summary: "Add versions of a merchant's own limits, within those of the platform",
-      action: 'merchant.change-limits',
-      secondPerson: 'always',
-      clock,
-      body: schema.LimitChanges,
-      responses: { 200: schema.LimitSchedule },
-      run: async ({ tx: { trx }, at }, { params: { merchantId }, body }) => {
-        await readMerchant(trx, merchantId);
-        const { added, replaced, schedule } = await addRules(body.rules, {
-          list: () => listLimitRules(trx, merchantId, at),
-          add: ({ min, max, daily, ...rule }) => {
-            const dailySantim = daily === null ? null : toSantim(daily);
-            const limits = { minSantim: toSantim(min), maxSantim: toSantim(max), dailySantim };
-            return addLimitRule(trx, { ...rule, ...limits, merchantId }, at);
-          },
-        });
-        const audit = {
-          resourceType: 'merchant',
-          resourceId: merchantId,
-          merchantId,
-          before: { rules: replaced.map(presentLimit) },
-          after: { rules: added.map(presentLimit) },
-        } as const;
-        const data = presentSchedule(schedule, presentLimit);
-        return { message: 'Limits changed', data, audit: added.length > 0 ? audit : null };
-      },
-    }),
-  ];
+    },
+    action: 'merchant.change-limits',
+    body: schema.LimitChanges,
+    response: schema.LimitSchedule,
+    read: (db, about) => readRules(db, { table: 'limit_rule', present: presentLimit }, about),
+    write: async (trx, { merchantId, at }, { rules }) => {
+      for (const { min, max, daily, ...rule } of rules) {
+        const dailySantim = daily === null ? null : toSantim(daily);
+        const limits = { minSantim: toSantim(min), maxSantim: toSantim(max), dailySantim };
+        await addLimitRule(trx, { ...rule, ...limits, merchantId }, at);
+      }
+    },
+    compare: compareRules,
+  });
 }
 
 function presentLimit({ id, merchantId, channel, direction, validFrom, version, ...limits }: StoredLimitRule) {
@@ -129,7 +106,7 @@ function presentLimit({ id, merchantId, channel, direction, validFrom, version, 
     direction,
     channel,
     ...presentLimits(limits),
-    validFrom: validFrom.toISOString(),
+    validFrom,
     version,
   };
 }
