@@ -1,39 +1,21 @@
+import type { z } from 'zod';
+
 import { rows, type Queryable } from '../lib/db.ts';
 import { newId } from '../lib/ids.ts';
 import { paginateNewest, whereGiven } from '../lib/paginate-newest.ts';
 import type { DayRange, Page } from '../lib/pagination.ts';
 import type { Environment } from '../lib/scope.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
+import type { AuditEntry as AuditEntrySchema } from './operator-schema.ts';
 import type { Action } from './permissions.ts';
 import type { Actor } from './separation-of-duties.ts';
 
 /** A change that an operator makes: the transaction, the operator, the key if there is one, the request, the time. */
 export type AuditContext = Actor & { tx: UnitOfWork; requestId: string; at: Date };
 
-/** The kinds of resources that operators change. */
-export const RESOURCE_TYPES = [
-  'merchant',
-  'key',
-  'channel',
-  'withdrawal',
-  'settlement',
-  'bankAccount',
-  'kyc',
-  'reconciliation',
-  'difference',
-  'bankMoney',
-  'transaction',
-  'holiday',
-  'operator',
-  'operatorKey',
-  'invitation',
-  'proposal',
-] as const;
-export type ResourceType = (typeof RESOURCE_TYPES)[number];
-
 export type AuditEntry = {
   action: Action;
-  resourceType: ResourceType;
+  resourceType: AuditRow['resourceType'];
   resourceId: string;
   /** The merchant that it is about, if there is one. */
   merchantId?: string | null;
@@ -74,22 +56,7 @@ export async function recordAudit({ tx, operatorId, requestId, at }: AuditContex
 }
 
 /** A row of `operator_audit`, with the operator's name. */
-export type AuditRow = {
-  id: string;
-  operatorId: string;
-  operatorName: string;
-  proposedBy: string | null;
-  action: Action;
-  resourceType: ResourceType;
-  resourceId: string;
-  merchantId: string | null;
-  environment: Environment | null;
-  before: Record<string, unknown> | null;
-  after: Record<string, unknown> | null;
-  reason: string | null;
-  requestId: string;
-  occurredAt: Date;
-};
+export type AuditRow = Omit<z.output<typeof AuditEntrySchema>, 'auditId' | 'at'> & { id: string; occurredAt: Date };
 
 /** Filters of the list; undefined matches everything. */
 export type AuditFilter = {

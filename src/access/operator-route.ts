@@ -71,8 +71,10 @@ export function operatorRoute<P extends z.ZodType, Q extends z.ZodType, B extend
       const context = auditContextOf(input, clock);
       const audited = { action, reason: reasonOf(input.body) };
       if (!(await isProposed(context, input))) {
-        const result = await runAudited(context, audited, () => run(context, input));
-        return withNotices(result, context);
+        const { audit, message, ...response } = await runAudited(context, audited, () => run(context, input));
+        const actsAlone = secondPerson !== undefined && audit?.environment === 'sandbox';
+        const notices = actsAlone ? ['In live another operator may have to confirm it.'] : (context.notices ?? []);
+        return { ...response, message: [message, ...notices].join('. ') };
       }
       const { audit: change, ...response } = await dryRun(context.tx, (tx) => run({ ...context, tx }, input));
       if (!change) return response;
@@ -123,11 +125,6 @@ export function auditContextOf(
   clock: Clock,
 ): AuditContext {
   return { tx, operatorId: caller.operatorId, requestId, at: clock(), notices: [] };
-}
-
-function withNotices(result: OperatorResult, { notices = [] }: AuditContext): RouteResult<unknown> {
-  const { audit: _, message, ...response } = result;
-  return { ...response, message: [message, ...notices].join('. ') };
 }
 
 function reasonOf(body: unknown): string | undefined {

@@ -4,9 +4,7 @@ import { OPERATOR_ROLES, SCOPES } from '../http/route.ts';
 import { emailText, instant, plainText } from '../lib/fields.ts';
 import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
 import { OPERATOR_KEY_DAYS, ROTATION_OVERLAP_HOURS } from './api-keys.ts';
-import { RESOURCE_TYPES } from './audit.ts';
 import { ACTIONS } from './permissions.ts';
-import { PROPOSAL_STATUSES } from './proposals.ts';
 
 const ID_CHARACTERS_MAX = 64;
 const NAME_CHARACTERS_MAX = 100;
@@ -62,6 +60,25 @@ export const MerchantKey = z
   })
   .meta({ id: 'OpsMerchantKey' });
 
+/** The kinds of resources that operators change. */
+const resourceType = z.enum([
+  'merchant',
+  'key',
+  'channel',
+  'withdrawal',
+  'settlement',
+  'bankAccount',
+  'kyc',
+  'reconciliation',
+  'difference',
+  'bankMoney',
+  'transaction',
+  'holiday',
+  'operator',
+  'operatorKey',
+  'invitation',
+  'proposal',
+]);
 const changed = z.record(z.string(), z.unknown()).nullable();
 
 /** A row of the audit log. */
@@ -72,7 +89,7 @@ export const AuditEntry = z
     operatorName: z.string(),
     proposedBy: z.string().nullable().meta({ description: 'The operator who proposed what this one confirmed' }),
     action: z.enum(ACTIONS),
-    resourceType: z.enum(RESOURCE_TYPES),
+    resourceType,
     resourceId: z.string(),
     merchantId: z.string().nullable(),
     environment: environment.nullable(),
@@ -91,6 +108,7 @@ export const AuditQuery = z.strictObject({
   resourceId: id.optional(),
 });
 
+const PROPOSAL_STATUSES = ['PENDING', 'CONFIRMED', 'REJECTED', 'WITHDRAWN', 'EXPIRED'] as const;
 export const ProposalListQuery = z.strictObject({ status: statusParam(PROPOSAL_STATUSES).optional(), ...pageQuery });
 export const ProposalParams = z.strictObject({ proposalId: id });
 /** A change that another operator confirms. */
@@ -98,7 +116,7 @@ export const Proposal = z
   .object({
     proposalId: z.string(),
     action: z.enum(ACTIONS),
-    resourceType: z.enum(RESOURCE_TYPES),
+    resourceType,
     resourceId: z.string().nullable().meta({ description: 'null: created by the confirmation' }),
     merchantId: z.string().nullable(),
     environment: environment.nullable(),

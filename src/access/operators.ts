@@ -1,16 +1,15 @@
+import type { z } from 'zod';
+
 import type { OperatorRole } from '../http/route.ts';
 import { first, insertRow, isUniqueViolation, type Queryable, rows, type Trx, updateRow } from '../lib/db.ts';
 import { AppError, found } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { lock } from '../lib/lock.ts';
+import type { Operator as OperatorSchema } from './operator-schema.ts';
 
 /** A row of `operator`: one of the platform's own staff. */
-export type Operator = {
+export type Operator = Omit<z.output<typeof OperatorSchema>, 'operatorId' | 'createdAt'> & {
   id: string;
-  name: string;
-  email: string;
-  role: OperatorRole;
-  active: boolean;
   createdAt: Date;
 };
 
