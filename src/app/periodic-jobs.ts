@@ -8,7 +8,7 @@ import { DAY_MS, HOUR_MS } from '../lib/dates.ts';
 import type { Database } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import type { PeriodicJob } from '../lib/periodic-jobs.ts';
-import { decideDueInSandbox } from '../merchants/kyc/decide.ts';
+import { decideDueInSandbox } from '../merchants/kyc/application.ts';
 import { removeOrphans } from '../merchants/kyc/documents.ts';
 import { createDocumentStore } from '../merchants/kyc/store.ts';
 import type { RunInTransaction } from '../outbox/record.ts';

@@ -1,7 +1,6 @@
 import { rows } from '../../src/lib/db.ts';
 import type { Environment, MerchantScope } from '../../src/lib/scope.ts';
-import { submitApplication } from '../../src/merchants/kyc/application.ts';
-import { decideDueInSandbox } from '../../src/merchants/kyc/decide.ts';
+import { decideDueInSandbox, submitApplication } from '../../src/merchants/kyc/application.ts';
 import { APPLICATION } from '../merchants/kyc/world.ts';
 import { buildMerchant } from '../support/build.ts';
 import { startDesk, type Desk, type Person } from './desk.ts';

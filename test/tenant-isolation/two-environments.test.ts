@@ -1,5 +1,5 @@
 import { newId, type IdPrefix } from '../../src/lib/ids.ts';
-import { decideKyc } from '../../src/merchants/kyc/decide.ts';
+import { decideKyc } from '../../src/merchants/kyc/application.ts';
 import { until } from '../support/until.ts';
 import { createMerchantWithEverything, untilIdle, type Merchant } from './belongings.ts';
 import { readOperations, type Operation } from './contract.ts';

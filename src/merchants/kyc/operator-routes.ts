@@ -11,11 +11,15 @@ import type { Database } from '../../lib/db.ts';
 import { scopeOf, type Environment } from '../../lib/scope.ts';
 import type { RunInTransaction } from '../../outbox/record.ts';
 import { readMerchant } from '../operations.ts';
-import { changeTier, decideKyc, readKyc, type KycCommand } from './decide.ts';
+import { changeTier, decideKyc, readKyc, type KycCommand } from './application.ts';
 import { readDocument } from './documents.ts';
-import { FILE_TYPES } from './file-type.ts';
-import { presentApplication, presentForOperators } from './present.ts';
-import { lockApplication, readApplication, type ApplicationRow } from './queries.ts';
+import {
+  lockApplication,
+  presentApplication,
+  presentForOperators,
+  readApplication,
+  type ApplicationRow,
+} from './queries.ts';
 import * as schema from './schema.ts';
 import type { DocumentStore } from './store.ts';
 
@@ -42,7 +46,7 @@ function detailRoute(deps: Deps): Route {
   });
 }
 
-const FILE_EXTENSION: Record<string, string> = { 'application/pdf': 'pdf', 'image/png': 'png', 'image/jpeg': 'jpg' };
+const FILE_EXTENSION = { 'application/pdf': 'pdf', 'image/png': 'png', 'image/jpeg': 'jpg' };
 
 function documentRoute({ db, store }: Deps): Route {
   return operatorReadRoute('GET /api/ops/merchants/:merchantId/kyc/documents/:documentId', {
@@ -52,11 +56,11 @@ function documentRoute({ db, store }: Deps): Route {
     params: schema.DocumentParams,
     query: InEnvironment,
     responses: { 200: z.string() },
-    fileTypes: FILE_TYPES,
+    fileTypes: schema.FILE_TYPES,
     handle: async ({ params, query: { environment } }) => {
       const { row, bytes } = await readDocument({ db, store }, { ...params, environment });
       const { id, contentType, sha256 } = row;
-      const name = `${id}.${FILE_EXTENSION[contentType] ?? 'bin'}`;
+      const name = `${id}.${FILE_EXTENSION[contentType]}`;
       return { file: { name, contentType, bytes: bytes.length, sha256, open: async () => Readable.from([bytes]) } };
     },
   });

@@ -4,12 +4,9 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Database } from '../../lib/db.ts';
 import { scopeOf } from '../../lib/scope.ts';
 import type { RunInTransaction } from '../../outbox/record.ts';
-import { saveApplication, submitApplication, type Step } from './application.ts';
-import { readKyc } from './decide.ts';
+import { readKyc, saveApplication, submitApplication, type Step } from './application.ts';
 import { addDocument, DOCUMENT_BYTES_MAX, DOCUMENTS_MAX } from './documents.ts';
-import { FILE_TYPES } from './file-type.ts';
-import { presentDocument, presentKyc } from './present.ts';
-import { kycOf } from './queries.ts';
+import { kycOf, presentDocument, presentKyc } from './queries.ts';
 import * as schema from './schema.ts';
 import type { DocumentStore } from './store.ts';
 
@@ -80,7 +77,7 @@ function documentRoute({ clock, store }: KycRouteDeps): Route {
     auth: AUTH,
     query: schema.UploadQuery,
     body: UploadedFile,
-    upload: { types: FILE_TYPES, bytesMax: DOCUMENT_BYTES_MAX },
+    upload: { types: schema.FILE_TYPES, bytesMax: DOCUMENT_BYTES_MAX },
     responses: { 200: schema.KycDocument, 201: schema.KycDocument },
     errors: ['INVALID_STATE'],
     handle: async ({ caller, tx, query, body }) => {

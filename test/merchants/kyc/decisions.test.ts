@@ -1,5 +1,5 @@
 import { rows } from '../../../src/lib/db.ts';
-import { changeTier, decideDueInSandbox, decideKyc, type Decision } from '../../../src/merchants/kyc/decide.ts';
+import { changeTier, decideDueInSandbox, decideKyc, type Decision } from '../../../src/merchants/kyc/application.ts';
 import type { ApplicationRow } from '../../../src/merchants/kyc/queries.ts';
 import { findMerchant, type KycStatus } from '../../../src/merchants/operations.ts';
 import type { UnitOfWork } from '../../../src/outbox/record.ts';

@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 
 import { seal } from '../../../src/lib/crypto.ts';
-import { decideKyc } from '../../../src/merchants/kyc/decide.ts';
+import { decideKyc } from '../../../src/merchants/kyc/application.ts';
 import {
   DOCUMENT_BYTES_MAX,
   readDocument,
