@@ -39,8 +39,7 @@ function merchantRoutes({ db, clock }: Deps): Route[] {
       responses: { 200: z.array(schema.Merchant) },
       paginated: true,
       handle: async ({ query }) => {
-        const filter = { statuses: query.status, kycStatuses: query.kycStatus, search: query.search };
-        const { rows, pagination } = await searchMerchants(db, filter, readPage(query));
+        const { rows, pagination } = await searchMerchants(db, query, readPage(query));
         return { message: 'Merchants retrieved', data: rows.map(presentMerchant), pagination };
       },
     }),

@@ -82,12 +82,14 @@ export async function lockForEdit(tx: UnitOfWork, step: Step): Promise<Applicati
 
 /**
  * A decision of an operator. `submission`: the one that was read, so that a later one is not decided unread. The merchant
- * reads `message`: why it was rejected, or what is missing. `tier`: the full one unless given.
+ * reads the `reason` of a rejection, and what is missing. `tier`: the full one unless given.
  */
-export type KycCommand =
-  | { type: 'review' }
-  | { type: 'approve'; submission: number; tier?: number | undefined }
-  | { type: 'reject' | 'request-info'; submission: number; message: string };
+export type KycCommand = {
+  type: keyof typeof OUTCOMES;
+  submission?: number | undefined;
+  tier?: number | undefined;
+  reason?: string | undefined;
+};
 
 /** The default tier of an approval. */
 const APPROVED_TIER = 2;
@@ -106,18 +108,19 @@ const OUTCOMES = {
  * an unknown tier.
  */
 export async function decideKyc(tx: UnitOfWork, decision: Decision, command: KycCommand): Promise<ApplicationRow> {
-  const { status, kind } = OUTCOMES[command.type];
-  const tier = command.type === 'approve' ? await ensureTier(tx, command.tier ?? APPROVED_TIER) : 0;
+  const { type, submission, reason = '' } = command;
+  const { status, kind } = OUTCOMES[type];
+  const tier = type === 'approve' ? await ensureTier(tx, command.tier ?? APPROVED_TIER) : 0;
   const before = await lockApplication(tx.trx, decision);
   ensureStatus(before, statusesBefore(status));
-  if (command.type !== 'review') ensureLatest(before, command.submission);
-  if (command.type === 'approve') await ensureIndependent(tx, decision, before);
+  if (submission !== undefined) ensureLatest(before, submission);
+  if (type === 'approve') await ensureIndependent(tx, decision, before);
   const { at, operatorId } = decision;
-  const message = 'message' in command ? command.message : null;
-  const decided = command.type === 'review' ? {} : { decidedBy: operatorId, decidedAt: at };
-  const changes = { status, tier, reviewMessage: message, autoDecideAt: null, ...decided };
-  const details = { review: {}, approve: { tier }, reject: { reason: message }, 'request-info': { what: message } };
-  return update(tx, before, { changes, entry: { at, actor: operatorId, kind, detail: details[command.type] } });
+  const detail = { review: {}, approve: { tier }, reject: { reason }, 'request-info': { what: reason } }[type];
+  const reviewMessage = type === 'reject' || type === 'request-info' ? reason : null;
+  const decided = type === 'review' ? {} : { decidedBy: operatorId, decidedAt: at };
+  const changes = { status, tier, reviewMessage, autoDecideAt: null, ...decided };
+  return update(tx, before, { changes, entry: { at, actor: operatorId, kind, detail } });
 }
 
 /**
@@ -177,16 +180,14 @@ async function update(
   return { ...before, ...changes };
 }
 
-type SandboxDecision = { type: 'approve' } | { type: 'reject' | 'request-info'; message: string };
-
 /** By the last two digits of the TIN; null leaves it to an operator, and all others are approved. */
-const SANDBOX_DECISIONS: Readonly<Record<string, SandboxDecision | null>> = {
-  '13': { type: 'reject', message: 'The sandbox rejects a TIN that ends in 13.' },
+const SANDBOX_DECISIONS: Readonly<Record<string, KycCommand | null>> = {
+  '13': { type: 'reject', reason: 'The sandbox rejects a TIN that ends in 13.' },
   '14': null,
-  '15': { type: 'request-info', message: 'The sandbox requests more information for a TIN that ends in 15.' },
+  '15': { type: 'request-info', reason: 'The sandbox requests more information for a TIN that ends in 15.' },
 };
 
-function sandboxDecision({ tin = '' }: ApplicationDetails): SandboxDecision | null {
+function sandboxDecision({ tin = '' }: ApplicationDetails): KycCommand | null {
   const decision = SANDBOX_DECISIONS[tin.slice(-2)];
   return decision === undefined ? { type: 'approve' } : decision;
 }

@@ -66,68 +66,59 @@ function documentRoute({ db, store }: Deps): Route {
   });
 }
 
-type DecisionBody = { environment: Environment };
-type DecisionRoute<Body extends z.ZodType<DecisionBody>> = {
+type DecisionRoute = {
   type: KycCommand['type'];
   operationId: string;
   summary: string;
-  body: Body;
-  command: (body: z.output<Body>) => KycCommand;
+  body: z.ZodType<Omit<KycCommand, 'type'> & { environment: Environment }>;
 };
 
-function decisionRoute<Body extends z.ZodType<DecisionBody>>(
-  { clock }: Deps,
-  { type, command, ...declared }: DecisionRoute<Body>,
-): Route {
-  return operatorRoute(`POST /api/ops/merchants/:merchantId/kyc/${type}`, {
-    ...declared,
-    action: `kyc.${type}`,
-    clock,
-    params: MerchantParams,
-    responses: { 200: schema.OperatorApplication },
-    errors: ['INVALID_STATE'],
-    run: async ({ tx, ...context }, { params: { merchantId }, body }) => {
-      const scope = { merchantId, environment: body.environment };
-      await readMerchant(tx.trx, merchantId);
-      const before = await lockApplication(tx.trx, scope);
-      const row = await decideKyc(tx, { ...scope, ...context }, command(body));
-      const data = presentApplication(row);
-      return { message: `Verification is ${row.status}`, data, audit: kycAudit(before, row) };
-    },
-  });
-}
+const DECISIONS: readonly DecisionRoute[] = [
+  {
+    type: 'review',
+    operationId: 'opsReviewKyc',
+    summary: 'Start the review of an application; the merchant sees that it is under review',
+    body: schema.KycReview,
+  },
+  {
+    type: 'approve',
+    operationId: 'opsApproveKyc',
+    summary: 'Verify the merchant: live keys work once a sandbox payment has succeeded',
+    body: schema.KycApproval,
+  },
+  {
+    type: 'reject',
+    operationId: 'opsRejectKyc',
+    summary: 'Reject an application; the merchant sees the reason and may apply again',
+    body: schema.KycRejection,
+  },
+  {
+    type: 'request-info',
+    operationId: 'opsRequestKycInfo',
+    summary: 'Request more information from the merchant, who sees the reason',
+    body: schema.KycRejection,
+  },
+];
 
-function decisionRoutes(deps: Deps): Route[] {
-  return [
-    decisionRoute(deps, {
-      type: 'review',
-      operationId: 'opsReviewKyc',
-      summary: 'Start the review of an application; the merchant sees that it is under review',
-      body: schema.KycReview,
-      command: () => ({ type: 'review' }),
+function decisionRoutes({ clock }: Deps): Route[] {
+  return DECISIONS.map(({ type, ...declared }) =>
+    operatorRoute(`POST /api/ops/merchants/:merchantId/kyc/${type}`, {
+      ...declared,
+      action: `kyc.${type}`,
+      clock,
+      params: MerchantParams,
+      responses: { 200: schema.OperatorApplication },
+      errors: ['INVALID_STATE'],
+      run: async ({ tx, ...context }, { params: { merchantId }, body: { environment, ...command } }) => {
+        const scope = { merchantId, environment };
+        await readMerchant(tx.trx, merchantId);
+        const before = await lockApplication(tx.trx, scope);
+        const row = await decideKyc(tx, { ...scope, ...context }, { type, ...command });
+        const data = presentApplication(row);
+        return { message: `Verification is ${row.status}`, data, audit: kycAudit(before, row) };
+      },
     }),
-    decisionRoute(deps, {
-      type: 'approve',
-      operationId: 'opsApproveKyc',
-      summary: 'Verify the merchant: live keys work once a sandbox payment has succeeded',
-      body: schema.KycApproval,
-      command: ({ submission, tier }) => ({ type: 'approve', submission, tier }),
-    }),
-    decisionRoute(deps, {
-      type: 'reject',
-      operationId: 'opsRejectKyc',
-      summary: 'Reject an application; the merchant sees the reason and may apply again',
-      body: schema.KycRejection,
-      command: ({ submission, reason: message }) => ({ type: 'reject', submission, message }),
-    }),
-    decisionRoute(deps, {
-      type: 'request-info',
-      operationId: 'opsRequestKycInfo',
-      summary: 'Request more information from the merchant, who sees the reason',
-      body: schema.KycRejection,
-      command: ({ submission, reason: message }) => ({ type: 'request-info', submission, message }),
-    }),
-  ];
+  );
 }
 
 function tierRoute({ clock }: Deps): Route {

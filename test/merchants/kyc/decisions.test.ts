@@ -20,9 +20,9 @@ const DECISIONS: Record<string, Decide> = {
   startReview: (tx, decision) => decideKyc(tx, decision, { type: 'review' }),
   approve: (tx, decision, submission) => decideKyc(tx, decision, { type: 'approve', submission }),
   reject: (tx, decision, submission) =>
-    decideKyc(tx, decision, { type: 'reject', submission, message: 'The licence has expired' }),
+    decideKyc(tx, decision, { type: 'reject', submission, reason: 'The licence has expired' }),
   requestMoreInfo: (tx, decision, submission) =>
-    decideKyc(tx, decision, { type: 'request-info', submission, message: 'Both sides of the ID' }),
+    decideKyc(tx, decision, { type: 'request-info', submission, reason: 'Both sides of the ID' }),
   changeTier: (tx, decision) => changeTier(tx, { ...decision, tier: 1, reason: 'Smaller than it said' }),
 };
 const decide = (name: keyof typeof DECISIONS, operatorId = 'opr_1', submission = 1) =>

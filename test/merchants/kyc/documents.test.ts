@@ -196,7 +196,7 @@ test('after MORE_INFO_NEEDED or REJECTED ten more documents may be added, and ea
   await applicant.apply('live');
   const decision = { ...applicant.scope('live'), operatorId: 'opr_1', at: world.now() };
   await world.runInTransaction((tx) =>
-    decideKyc(tx, decision, { type: 'request-info', submission: 1, message: 'A newer licence' }),
+    decideKyc(tx, decision, { type: 'request-info', submission: 1, reason: 'A newer licence' }),
   );
   for (let count = 0; count < 10; count += 1) await applicant.upload('OTHER', { bytes: pdf() });
   expect((await applicant.upload('OTHER', { bytes: pdf() })).status).toBe(409);
@@ -208,7 +208,7 @@ test('after MORE_INFO_NEEDED or REJECTED ten more documents may be added, and ea
   ]);
   await applicant.submit();
   await world.runInTransaction((tx) =>
-    decideKyc(tx, decision, { type: 'reject', submission: 2, message: 'The licence is not yours' }),
+    decideKyc(tx, decision, { type: 'reject', submission: 2, reason: 'The licence is not yours' }),
   );
   expect((await applicant.upload('TRADE_LICENCE', { bytes: pdf() })).body.data.submission).toBe(3);
 });
