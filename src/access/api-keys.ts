@@ -9,7 +9,7 @@ import { newId } from '../lib/ids.ts';
 import { paginateNewest, whereGiven } from '../lib/paginate-newest.ts';
 import type { Page } from '../lib/pagination.ts';
 import type { Environment } from '../lib/scope.ts';
-import { generateKey, hashKey, lastFourOf, maskKey, pepperId, prefixOf, type KeyKind } from './key-format.ts';
+import { generateKey, hashKey, maskKey, pepperId, type KeyKind } from './key-format.ts';
 
 /** How long a rotated key stays valid beside its successor, in hours. */
 export const ROTATION_OVERLAP_HOURS = { default: 24, max: 168 } as const;
@@ -28,6 +28,7 @@ export type ApiKey = {
   operatorId: string | null;
   kind: KeyKind;
   name: string;
+  /** Its first 12 characters, and its last four: a part of the checksum, they say nothing of the secret itself. */
   prefix: string;
   lastFour: string | null;
   secretHash: Buffer;
@@ -62,7 +63,7 @@ export async function createKey({ trx, pepper, clock }: KeyDeps, input: NewKey):
   const createdAt = clock();
   const id = newId(input.kind === 'operator' ? 'opk' : 'key', createdAt.getTime());
   const secret = generateKey({ id, kind: input.kind, environment: input.environment ?? null });
-  const stored = { prefix: prefixOf(secret), lastFour: lastFourOf(secret), secretHash: hashKey(pepper, secret) };
+  const stored = { prefix: secret.slice(0, 12), lastFour: secret.slice(-4), secretHash: hashKey(pepper, secret) };
   const row = { ...input, ...stored, id, pepperId: pepperId(pepper), createdAt };
   return { key: await insertRow<ApiKey>(trx, 'api_key', row), secret };
 }

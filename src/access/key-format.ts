@@ -20,8 +20,6 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const SECRET_BYTES = 32;
 const SECRET_CHARACTERS = 43;
 const CHECKSUM_CHARACTERS = 6;
-const PREFIX_CHARACTERS = 12;
-const LAST_CHARACTERS = 4;
 
 /** A new key's text. `id` is the row's: `key_…` of a merchant's, `opk_…` of an operator's. It is shown once and never stored. */
 export function generateKey(key: NamedKey): string {
@@ -53,16 +51,6 @@ const PEPPER_ID_CHARACTERS = 8;
 /** Tells peppers apart, and nothing else of them: a strong one cannot be found by it. */
 export function pepperId(pepper: string): string {
   return hmac(pepper, 'the id of this pepper').toString('hex').slice(0, PEPPER_ID_CHARACTERS);
-}
-
-/** The first 12 characters: of what kind a key is, and roughly how old. */
-export function prefixOf(text: string): string {
-  return text.slice(0, PREFIX_CHARACTERS);
-}
-
-/** The last four characters, a part of the checksum: they tell keys apart and say nothing of the secret itself. */
-export function lastFourOf(text: string): string {
-  return text.slice(-LAST_CHARACTERS);
 }
 
 /** A key as it is shown to recognise it by: `sk_test_…aB3x`. */
