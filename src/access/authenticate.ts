@@ -11,7 +11,7 @@ import {
 import type { Clock } from '../lib/clock.ts';
 import { equalInConstantTime } from '../lib/crypto.ts';
 import { type Database, first, rows } from '../lib/db.ts';
-import { AppError, type FieldIssue } from '../lib/errors.ts';
+import { AppError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { parseRange, type ApiKey } from './api-keys.ts';
 import { hashKey, pepperId, readKey } from './key-format.ts';
@@ -34,13 +34,7 @@ type StoredKey = ApiKey & {
 };
 
 /** A key in the cache. */
-type CachedKey = {
-  row: StoredKey;
-  caller: KeyCaller | OperatorCaller;
-  allowed: BlockList | null;
-  /** What a live key still requires, as clauses that follow "Live keys work once"; none for other keys. */
-  unmetRequirements: FieldIssue[];
-};
+type CachedKey = { row: StoredKey; caller: KeyCaller | OperatorCaller; allowed: BlockList | null };
 type CacheEntry = { known: Promise<CachedKey | null>; untilMs: number };
 
 export type KeyAuthenticator = {
@@ -61,7 +55,6 @@ export function createKeyAuthenticator({ db, peppers, clock, log }: Deps): KeyAu
   /** Hashes of valid keys under the current pepper, by id. */
   const right = new Map<string, Buffer>();
   const writing = new Set<Promise<void>>();
-  const listed = peppers.map((pepper) => ({ pepper, id: pepperId(pepper) }));
   const [pepper] = peppers;
   const currentId = pepperId(pepper);
 
@@ -80,11 +73,8 @@ export function createKeyAuthenticator({ db, peppers, clock, log }: Deps): KeyAu
     return known;
   }
 
-  /** Whether a text is the key's, under its pepper or, where that is unknown, any. */
-  const isRight = ({ secretHash, pepperId: storedId }: StoredKey, text: string): boolean =>
-    listed.some(
-      (one) => (storedId === null || storedId === one.id) && equalInConstantTime(hashKey(one.pepper, text), secretHash),
-    );
+  const isRight = ({ secretHash }: StoredKey, text: string): boolean =>
+    peppers.some((one) => equalInConstantTime(hashKey(one, text), secretHash));
 
   /** Records the use of a key, at most once a minute, and its hash under the current pepper if it has another. */
   function recordUse(row: StoredKey, hash: Buffer, now: Date): void {
@@ -120,7 +110,7 @@ export function createKeyAuthenticator({ db, peppers, clock, log }: Deps): KeyAu
       if (right.size >= CACHE_ENTRIES_MAX && !right.has(named.id)) right.clear();
       right.set(named.id, hash);
       rejectUnusableKey(known, ip, now);
-      ensureVerifiedForLive(known, scope);
+      ensureVerifiedForLive(known.row, scope);
       recordUse(known.row, hash, now);
       return known.caller;
     },
@@ -147,21 +137,19 @@ function rejectUnusableKey({ row, allowed }: CachedKey, ip: string, now: Date): 
   }
 }
 
-/** Until both requirements are met, a live key has only the scopes that verification itself needs. */
-function ensureVerifiedForLive({ unmetRequirements }: CachedKey, scope: Scope | null): void {
-  if (unmetRequirements.length === 0 || (scope !== null && SCOPES_BEFORE_VERIFICATION.includes(scope))) return;
-  const what = unmetRequirements.map(({ issue }) => issue).join(', and ');
-  throw new AppError('KYC_REQUIRED', `Live keys work once ${what}.`, { details: unmetRequirements });
-}
-
-function unmetRequirementsOf({ environment, kycStatus, isVerified, hasSandboxPayment }: StoredKey): FieldIssue[] {
-  if (environment !== 'live') return [];
+/** Until its merchant is verified and has paid in the sandbox, a live key has only the scopes that verification needs. */
+function ensureVerifiedForLive(row: StoredKey, scope: Scope | null): void {
+  const { environment, isVerified, hasSandboxPayment, kycStatus } = row;
+  if (environment !== 'live' || (isVerified && hasSandboxPayment)) return;
+  if (scope !== null && SCOPES_BEFORE_VERIFICATION.includes(scope)) return;
   const kyc = `your verification is APPROVED; it is ${kycStatus}: see GET /api/checkout/kyc, which this key may call`;
   const payment = 'one payment has succeeded in the sandbox; none has yet: make one with a sandbox key';
-  return [
+  const details = [
     ...(isVerified ? [] : [{ field: 'kyc', issue: kyc }]),
     ...(hasSandboxPayment ? [] : [{ field: 'sandboxPayment', issue: payment }]),
   ];
+  const what = details.map(({ issue }) => issue).join(', and ');
+  throw new AppError('KYC_REQUIRED', `Live keys work once ${what}.`, { details });
 }
 
 function isAllowed(allowed: BlockList, ip: string): boolean {
@@ -180,8 +168,7 @@ async function loadKey(db: Database, id: string): Promise<CachedKey | null> {
      WHERE k.id = :id`,
     { id },
   );
-  if (!row) return null;
-  return { row, caller: callerOf(row), allowed: allowedOf(row.ipRanges), unmetRequirements: unmetRequirementsOf(row) };
+  return row ? { row, caller: callerOf(row), allowed: allowedOf(row.ipRanges) } : null;
 }
 
 function callerOf({ id: keyId, kind, merchantId, environment, operatorId, role, scopes }: StoredKey) {
