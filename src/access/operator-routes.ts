@@ -1,15 +1,17 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import { z } from 'zod';
 
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Database } from '../lib/db.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
-import { listAudit, presentAudit, type AuditedChange } from './audit.ts';
+import { listAudit, presentAudit } from './audit.ts';
 import { inviteOperator } from './invitations.ts';
 import { operatorKeyRoutes } from './key-routes.ts';
 import { operatorReadRoute, operatorRoute } from './operator-route.ts';
 import * as schema from './operator-schema.ts';
-import { changeOperator, createOperator, listOperators, presentOperator } from './operators.ts';
+import { changeOperator, createOperator, listOperators, presentOperator, type Operator } from './operators.ts';
 
 type Deps = { db: Database; clock: Clock; pepper: string };
 
@@ -71,13 +73,10 @@ function operatorRoutes({ db, clock, pepper }: Deps): Route[] {
       errors: ['INVALID_STATE'],
       run: async ({ tx }, { params, body }) => {
         const { before, after } = await changeOperator(tx.trx, params.operatorId, body);
-        const changed = before.role !== after.role || before.active !== after.active;
-        const audit: AuditedChange = {
-          resourceType: 'operator',
-          resourceId: after.id,
-          before: { role: before.role, active: before.active },
-          after: { role: after.role, active: after.active },
-        };
+        const audited = ({ role, active }: Operator) => ({ role, active });
+        const change = { before: audited(before), after: audited(after) };
+        const audit = { resourceType: 'operator', resourceId: after.id, ...change } as const;
+        const changed = !isDeepStrictEqual(change.before, change.after);
         return { message: 'Operator changed', data: presentOperator(after), audit: changed ? audit : null };
       },
     }),

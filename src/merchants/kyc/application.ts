@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import { requireAnotherPerson, type Actor } from '../../access/separation-of-duties.ts';
-import { type Database, rows } from '../../lib/db.ts';
+import type { Database } from '../../lib/db.ts';
 import { AppError, invalid, invalidFields } from '../../lib/errors.ts';
 import { SANDBOX_OPERATOR, SANDBOX_REVIEW_MS } from '../../lib/sandbox-review.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
@@ -71,7 +71,7 @@ export async function submitApplication(tx: UnitOfWork, { at, keyId, ...scope }:
 
 /** The application, locked, if the merchant may change it now. Throws INVALID_STATE. */
 export async function lockForEdit(tx: UnitOfWork, step: Step): Promise<ApplicationRow> {
-  const row = await decideIfDue(tx, await lockApplication(tx.trx, step), step.at);
+  const row = await lockDecided(tx, step, step.at);
   if (EDITABLE.includes(row.status)) return row;
   const why = row.status === 'APPROVED' ? 'you are verified' : 'wait for the decision';
   throw new AppError(
@@ -192,27 +192,14 @@ function sandboxDecision({ tin = '' }: ApplicationDetails): KycCommand | null {
   return decision === undefined ? { type: 'approve' } : decision;
 }
 
-/** Decides a sandbox application that is due; returns any other unchanged. */
-async function decideIfDue(tx: UnitOfWork, row: ApplicationRow, at: Date): Promise<ApplicationRow> {
+/** The application, locked. One of the sandbox that is due is decided first: nothing else decides it. */
+export async function lockDecided(tx: UnitOfWork, scope: MerchantScope, at: Date): Promise<ApplicationRow> {
+  const row = await lockApplication(tx.trx, scope);
   const { autoDecideAt, submissions: submission } = row;
   const command = sandboxDecision(row.details);
   if (autoDecideAt === null || autoDecideAt > at || command === null) return row;
   const decision = { ...scopeOf(row), operatorId: SANDBOX_OPERATOR, at: autoDecideAt };
   return decideKyc(tx, decision, { ...command, submission });
-}
-
-/** Decides at most `most` due sandbox applications; skips those locked by another process. */
-export async function decideDueInSandbox(runInTransaction: RunInTransaction, at: Date, most: number): Promise<number> {
-  return runInTransaction(async (tx) => {
-    const due = await rows<ApplicationRow>(
-      tx.trx,
-      `SELECT * FROM kyc_application WHERE auto_decide_at <= :at AND environment = 'sandbox' AND status = 'SUBMITTED'
-       ORDER BY auto_decide_at LIMIT :most FOR UPDATE SKIP LOCKED`,
-      { at, most },
-    );
-    for (const row of due) await decideIfDue(tx, row, at);
-    return due.length;
-  });
 }
 
 type Deps = { db: Database; runInTransaction: RunInTransaction };
@@ -221,5 +208,5 @@ type Deps = { db: Database; runInTransaction: RunInTransaction };
 export async function readKyc({ db, runInTransaction }: Deps, scope: MerchantScope, at: Date): Promise<Kyc> {
   const found = await readApplication(db, scope);
   if (found.autoDecideAt === null || found.autoDecideAt > at) return kycOf(db, found);
-  return kycOf(db, await runInTransaction(async (tx) => decideIfDue(tx, await lockApplication(tx.trx, scope), at)));
+  return kycOf(db, await runInTransaction((tx) => lockDecided(tx, scope, at)));
 }

@@ -11,15 +11,9 @@ import type { Database } from '../../lib/db.ts';
 import { scopeOf, type Environment } from '../../lib/scope.ts';
 import type { RunInTransaction } from '../../outbox/record.ts';
 import { readMerchant } from '../operations.ts';
-import { changeTier, decideKyc, readKyc, type KycCommand } from './application.ts';
+import { changeTier, decideKyc, lockDecided, readKyc, type KycCommand } from './application.ts';
 import { readDocument } from './documents.ts';
-import {
-  lockApplication,
-  presentApplication,
-  presentForOperators,
-  readApplication,
-  type ApplicationRow,
-} from './queries.ts';
+import { presentApplication, presentForOperators, type ApplicationRow } from './queries.ts';
 import * as schema from './schema.ts';
 import type { DocumentStore } from './store.ts';
 
@@ -112,7 +106,7 @@ function decisionRoutes({ clock }: Deps): Route[] {
       run: async ({ tx, ...context }, { params: { merchantId }, body: { environment, ...command } }) => {
         const scope = { merchantId, environment };
         await readMerchant(tx.trx, merchantId);
-        const before = await lockApplication(tx.trx, scope);
+        const before = await lockDecided(tx, scope, context.at);
         const row = await decideKyc(tx, { ...scope, ...context }, { type, ...command });
         const data = presentApplication(row);
         return { message: `Verification is ${row.status}`, data, audit: kycAudit(before, row) };
@@ -135,7 +129,7 @@ function tierRoute({ clock }: Deps): Route {
     run: async ({ tx, ...context }, { params: { merchantId }, body }) => {
       await readMerchant(tx.trx, merchantId);
       const decision = { ...context, ...body, merchantId };
-      const before = await readApplication(tx.trx, decision);
+      const before = await lockDecided(tx, decision, context.at);
       const isSame = before.status === 'APPROVED' && before.tier === body.tier;
       const after = isSame ? before : await changeTier(tx, decision);
       const message = `The merchant is in tier ${after.tier}`;
