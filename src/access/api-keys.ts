@@ -1,5 +1,3 @@
-import { isIP } from 'node:net';
-
 import type { Scope } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { DAY_MS, HOUR_MS } from '../lib/dates.ts';
@@ -79,16 +77,6 @@ export async function createOperatorKey(
 /** When a key with this lifetime expires. */
 export function daysAfter(at: Date, days: number): Date {
   return new Date(at.getTime() + days * DAY_MS);
-}
-
-/** A range as net.BlockList takes it; a single address is a range of one. null: neither. */
-export function parseRange(range: string): { address: string; bits: number; family: 'ipv4' | 'ipv6' } | null {
-  const [, address = '', bitsText] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(range) ?? [];
-  const version = isIP(address);
-  if (version === 0) return null;
-  const bitsMax = version === 4 ? 32 : 128;
-  const bits = bitsText === undefined ? bitsMax : Number(bitsText);
-  return bits > bitsMax ? null : { address, bits, family: version === 4 ? 'ipv4' : 'ipv6' };
 }
 
 type KeyFilter = Partial<Pick<ApiKey, 'id' | Owner>>;

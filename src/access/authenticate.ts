@@ -13,7 +13,7 @@ import { equalInConstantTime } from '../lib/crypto.ts';
 import { type Database, first, rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
-import { parseRange, type ApiKey } from './api-keys.ts';
+import type { ApiKey } from './api-keys.ts';
 import { hashKey, pepperId, readKey } from './key-format.ts';
 
 /** How long a key is cached: less than the 5 s in which a revocation must take effect. */
@@ -153,10 +153,10 @@ function ensureVerifiedForLive(row: StoredKey, scope: Scope | null): void {
 }
 
 function isAllowed(allowed: BlockList, ip: string): boolean {
-  const plain = ip.startsWith('::ffff:') && isIP(ip.slice(7)) === 4 ? ip.slice(7) : ip;
-  const version = isIP(plain);
-  return version !== 0 && allowed.check(plain, version === 4 ? 'ipv4' : 'ipv6');
+  return isIP(ip) !== 0 && allowed.check(ip, familyOf(ip));
 }
+
+const familyOf = (ip: string): 'ipv4' | 'ipv6' => (isIP(ip) === 6 ? 'ipv6' : 'ipv4');
 
 async function loadKey(db: Database, id: string): Promise<CachedKey | null> {
   const row = await first<StoredKey>(
@@ -177,12 +177,14 @@ function callerOf({ id: keyId, kind, merchantId, environment, operatorId, role, 
   return { kind: 'key', merchantId, environment, keyId, scopes: kind === 'secret' ? SCOPES : scopes } as const;
 }
 
-function allowedOf(ipRanges: string[]): BlockList | null {
+/** The addresses of ranges in CIDR notation, and single ones; null: all. */
+function allowedOf(ipRanges: readonly string[]): BlockList | null {
   if (ipRanges.length === 0) return null;
   const allowed = new BlockList();
-  for (const text of ipRanges) {
-    const range = parseRange(text);
-    if (range) allowed.addSubnet(range.address, range.bits, range.family);
+  for (const range of ipRanges) {
+    const [address = '', bits] = range.split('/');
+    if (bits === undefined) allowed.addAddress(address, familyOf(address));
+    else allowed.addSubnet(address, Number(bits), familyOf(address));
   }
   return allowed;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { KEY_DAYS_MAX, parseRange } from '../access/api-keys.ts';
+import { KEY_DAYS_MAX } from '../access/api-keys.ts';
 import { environment, id, MerchantKey, name, overlapHours, reason } from '../access/operator-schema.ts';
 import { SCOPES } from '../http/route.ts';
 import { birrAmount, instant, plainText } from '../lib/fields.ts';
@@ -55,6 +55,7 @@ export const AllKeysQuery = z.strictObject({
 });
 export const ListedKey = MerchantKey.extend({ merchantId: z.string() }).meta({ id: 'OpsListedKey' });
 export const KeyParams = z.strictObject({ merchantId: id, keyId: id });
+const Range = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
 export const InvitedMerchantKey = z.strictObject({
   environment,
   name: plainText(NAME_CHARACTERS_MAX).optional(),
@@ -67,7 +68,7 @@ export const InvitedMerchantKey = z.strictObject({
   ipRanges: z
     .array(plainText(IP_RANGE_CHARACTERS_MAX))
     .max(IP_RANGES_MAX)
-    .refine((ranges) => ranges.every((range) => parseRange(range)), {
+    .refine((ranges) => ranges.every((range) => Range.safeParse(range).success), {
       error: 'must be addresses in CIDR notation such as 203.0.113.0/24',
     })
     .optional(),

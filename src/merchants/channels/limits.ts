@@ -65,22 +65,19 @@ type Limits = Pick<AmountLimits, 'minSantim' | 'maxSantim'> & { day?: DayLimit |
 
 /** The error of an amount outside the limits of a channel, with the limit, the amount and the rest of the day; null: allowed. */
 export function amountLimitError(channel: Channel, limits: Limits, amountSantim: Santim): AppError | null {
-  const amount = formatBirr(amountSantim);
   const { minSantim, maxSantim, day } = limits;
-  const left = day
-    ? `; ${formatBirr(day.leftSantim)} ETB are left today of ${formatBirr(day.dailySantim)} ETB a day`
-    : '';
+  const got = `got ${formatBirr(amountSantim)}`;
+  const daily = day && `of ${formatBirr(day.dailySantim)} ETB a day`;
+  const left = day ? `; ${formatBirr(day.leftSantim)} ETB are left today ${daily}` : '';
   if (amountSantim < minSantim) {
-    const issue = `must be at least ${formatBirr(minSantim)} ETB on ${channel}, got ${amount}${left}`;
+    const issue = `must be at least ${formatBirr(minSantim)} ETB on ${channel}, ${got}${left}`;
     return invalid('amount', issue, { code: 'AMOUNT_BELOW_MINIMUM' });
   }
   if (amountSantim > maxSantim) {
-    const issue = `must be at most ${formatBirr(maxSantim)} ETB on ${channel}, got ${amount}${left}`;
+    const issue = `must be at most ${formatBirr(maxSantim)} ETB on ${channel}, ${got}${left}`;
     return invalid('amount', issue, { code: 'AMOUNT_ABOVE_MAXIMUM' });
   }
-  if (day && amountSantim > day.leftSantim) {
-    const issue = `must be at most ${formatBirr(day.leftSantim)} ETB, what is left today of ${formatBirr(day.dailySantim)} ETB a day on ${channel}, got ${amount}`;
-    return invalid('amount', issue, { code: 'DAILY_LIMIT_EXCEEDED' });
-  }
-  return null;
+  if (!day || amountSantim <= day.leftSantim) return null;
+  const issue = `must be at most ${formatBirr(day.leftSantim)} ETB, what is left today ${daily} on ${channel}, ${got}`;
+  return invalid('amount', issue, { code: 'DAILY_LIMIT_EXCEEDED' });
 }

@@ -119,17 +119,20 @@ const ORPHAN_AGE_MS = DAY_MS;
 
 /**
  * Removes files older than a day that belong to no document: failed and interrupted uploads. When the database knows no
- * document of the folder, the folder is another database's, and only interrupted uploads are removed. Returns their number.
- * Idempotent.
+ * document of the folder, the folder is another database's, and nothing is removed. Returns their number. Idempotent.
  */
 export async function removeOrphans({ db, store }: { db: Database; store: DocumentStore }): Promise<number> {
-  const { whole, cutOff } = await store.list();
-  const sql = 'SELECT storage_key FROM kyc_document WHERE storage_key = ANY (:whole)';
-  const known = new Set((await rows<StoredDocument>(db, sql, { whole })).map(({ storageKey }) => storageKey));
-  const orphans = known.size === 0 ? [] : whole.filter((name) => !known.has(name));
+  const names = await store.list();
+  const sql = 'SELECT storage_key FROM kyc_document WHERE storage_key = ANY (:names)';
+  const known = new Set((await rows<StoredDocument>(db, sql, { names })).map(({ storageKey }) => storageKey));
+  if (known.size === 0) return 0;
   // By the disk's own clock.
   const before = new Date(Date.now() - ORPHAN_AGE_MS);
   let removed = 0;
-  for (const name of [...orphans, ...cutOff]) if (await store.removeIfUnchanged(name, before)) removed += 1;
+  for (const name of names.filter((one) => !known.has(one))) {
+    if (!(await store.isOlder(name, before))) continue;
+    await store.remove(name);
+    removed += 1;
+  }
   return removed;
 }
