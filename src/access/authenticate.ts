@@ -37,44 +37,14 @@ type StoredKey = ApiKey & {
 type CachedKey = { row: StoredKey; caller: KeyCaller | OperatorCaller; allowed: BlockList | null };
 type CacheEntry = { known: Promise<CachedKey | null>; untilMs: number };
 
-export type KeyAuthenticator = {
-  /**
-   * The caller that a key identifies. Throws INVALID_API_KEY, and with the right secret API_KEY_REVOKED,
-   * API_KEY_EXPIRED, IP_NOT_ALLOWED, MERCHANT_SUSPENDED, KYC_REQUIRED. `scope`: what the route needs.
-   */
-  authenticateKey: (key: string, ip: string, scope?: Scope | null) => Promise<KeyCaller | OperatorCaller>;
-  /** Whether the key was valid before, since this process started. */
-  isKnownKey: (key: string) => boolean;
-  /** Resolves when no write about a key is in flight; call it before the pool is closed. */
-  flush: () => Promise<void>;
-};
-
 /** Checks keys with at most one query per key and 4 s, and records their use beside the requests. */
-export function createKeyAuthenticator({ db, peppers, clock, log }: Deps): KeyAuthenticator {
-  const cache = new Map<string, CacheEntry>();
+export function createKeyAuthenticator({ db, peppers, clock, log }: Deps) {
+  const load = createCache(db);
   /** Hashes of valid keys under the current pepper, by id. */
   const right = new Map<string, Buffer>();
   const writing = new Set<Promise<void>>();
   const [pepper] = peppers;
   const currentId = pepperId(pepper);
-
-  function load(id: string, nowMs: number): Promise<CachedKey | null> {
-    const cached = cache.get(id);
-    if (cached && cached.untilMs > nowMs) return cached.known;
-    const known = loadKey(db, id);
-    cache.delete(id);
-    cache.set(id, { known, untilMs: nowMs + CACHE_MS });
-    if (cache.size > CACHE_ENTRIES_MAX) cache.delete(cache.keys().next().value ?? '');
-    // Failures and unknown ids are not cached.
-    const forget = (): void => {
-      if (cache.get(id)?.known === known) cache.delete(id);
-    };
-    void known.then((found) => found ?? forget(), forget);
-    return known;
-  }
-
-  const isRight = ({ secretHash }: StoredKey, text: string): boolean =>
-    peppers.some((one) => equalInConstantTime(hashKey(one, text), secretHash));
 
   /** Records the use of a key, at most once a minute, and its hash under the current pepper if it has another. */
   function recordUse(row: StoredKey, hash: Buffer, now: Date): void {
@@ -95,17 +65,27 @@ export function createKeyAuthenticator({ db, peppers, clock, log }: Deps): KeyAu
   }
 
   return {
-    flush: async () => void (await Promise.all(writing)),
-    isKnownKey: (text) => {
+    /** Resolves when no write about a key is in flight; call it before the pool is closed. */
+    flush: async (): Promise<void> => void (await Promise.all(writing)),
+    /** Whether the key was valid before, since this process started. */
+    isKnownKey: (text: string): boolean => {
       const hash = right.get(readKey(text)?.id ?? '');
       return hash !== undefined && equalInConstantTime(hashKey(pepper, text), hash);
     },
-    authenticateKey: async (text, ip, scope = null) => {
+    /**
+     * The caller that a key identifies. Throws INVALID_API_KEY, and with the right secret API_KEY_REVOKED,
+     * API_KEY_EXPIRED, IP_NOT_ALLOWED, MERCHANT_SUSPENDED, KYC_REQUIRED. `scope`: what the route needs.
+     */
+    authenticateKey: async (
+      text: string,
+      ip: string,
+      scope: Scope | null = null,
+    ): Promise<KeyCaller | OperatorCaller> => {
       const named = readKey(text);
       if (!named) throw invalidKey('It is incomplete or has a typo.');
       const now = clock();
       const known = await load(named.id, now.getTime());
-      if (!known || !isRight(known.row, text)) throw invalidKey();
+      if (!known || !isRight(text, known.row, peppers)) throw invalidKey();
       const hash = right.get(named.id) ?? hashKey(pepper, text);
       if (right.size >= CACHE_ENTRIES_MAX && !right.has(named.id)) right.clear();
       right.set(named.id, hash);
@@ -115,6 +95,29 @@ export function createKeyAuthenticator({ db, peppers, clock, log }: Deps): KeyAu
       return known.caller;
     },
   };
+}
+
+/** Loads keys, each with at most one query in 4 s. */
+function createCache(db: Database): (id: string, nowMs: number) => Promise<CachedKey | null> {
+  const cache = new Map<string, CacheEntry>();
+  return (id, nowMs) => {
+    const cached = cache.get(id);
+    if (cached && cached.untilMs > nowMs) return cached.known;
+    const known = loadKey(db, id);
+    cache.delete(id);
+    cache.set(id, { known, untilMs: nowMs + CACHE_MS });
+    if (cache.size > CACHE_ENTRIES_MAX) cache.delete(cache.keys().next().value ?? '');
+    // Failures and unknown ids are not cached.
+    const forget = (): void => {
+      if (cache.get(id)?.known === known) cache.delete(id);
+    };
+    void known.then((found) => found ?? forget(), forget);
+    return known;
+  };
+}
+
+function isRight(text: string, { secretHash }: StoredKey, peppers: readonly string[]): boolean {
+  return peppers.some((pepper) => equalInConstantTime(hashKey(pepper, text), secretHash));
 }
 
 function invalidKey(hint = ''): AppError {

@@ -23,7 +23,6 @@ import {
   lockPending,
   presentProposal,
   readProposal,
-  type Proposal,
 } from './proposals.ts';
 
 /** `routes`: those whose changes are proposed. */
@@ -69,12 +68,14 @@ function checkRoutes({ clock, routes }: Deps): Route[] {
     routes.flatMap((route) => ('confirm' in route ? [[route.operationId, route as ProposableRoute]] : [])),
   );
   /** Locks a pending proposal for another operator who has the permission of its action. */
-  const lockFor = async (context: AuditContext, caller: OperatorCaller, id: string) => {
+  const lockFor = async (context: AuditContext, caller: OperatorCaller, { id, verb }: { id: string; verb: string }) => {
     const proposal = await lockPending(context, id);
     const route = proposable.get(proposal.operationId);
     if (!route) throw new Error(`${proposal.operationId} confirms no proposals`);
     requireRole(caller, PERMISSIONS[route.permission]);
-    return { proposal, route };
+    if (proposal.proposedBy !== caller.operatorId) return { proposal, route };
+    const another = `another operator has to ${verb} it`;
+    throw new AppError('INVALID_STATE', `You proposed this: ${another}. You can withdraw it.`);
   };
   return [
     writeRoute(`POST ${PATH}/:proposalId/confirm`, {
@@ -88,8 +89,8 @@ function checkRoutes({ clock, routes }: Deps): Route[] {
       errors: ['INVALID_STATE', 'DUPLICATE_REFERENCE'],
       handle: async (input) => {
         const context = auditContextOf(input, clock);
-        const { proposal, route } = await lockFor(context, input.caller, input.params.proposalId);
-        ensureOther(context, proposal, 'confirm');
+        const { proposalId: id } = input.params;
+        const { proposal, route } = await lockFor(context, input.caller, { id, verb: 'confirm' });
         const message = await route.confirm(context, proposal, input);
         const closed = await closeProposal(context, proposal, { status: 'CONFIRMED', ...input.body });
         return { message, data: presentProposal(closed) };
@@ -105,18 +106,12 @@ function checkRoutes({ clock, routes }: Deps): Route[] {
       body: schema.Reason,
       errors: ['INVALID_STATE'],
       run: async (context, { caller, params, body }) => {
-        const { proposal } = await lockFor(context, caller, params.proposalId);
-        ensureOther(context, proposal, 'reject');
+        const { proposal } = await lockFor(context, caller, { id: params.proposalId, verb: 'reject' });
         const closed = await closeProposal(context, proposal, { status: 'REJECTED', ...body });
         return { message: 'Proposal rejected', data: presentProposal(closed), audit: aboutProposal(closed) };
       },
     }),
   ];
-}
-
-function ensureOther({ operatorId }: AuditContext, { proposedBy }: Proposal, verb: 'confirm' | 'reject'): void {
-  if (proposedBy !== operatorId) return;
-  throw new AppError('INVALID_STATE', `You proposed this: another operator has to ${verb} it. You can withdraw it.`);
 }
 
 function withdrawRoute({ clock }: Deps): Route {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 import { listKeys, listMerchantsKeys, presentKey } from '../access/api-keys.ts';
-import type { AuditedChange } from '../access/audit.ts';
-import { inviteMerchant, type Invitation as Invited } from '../access/invitations.ts';
+import type { AuditContext } from '../access/audit.ts';
+import { inviteMerchant, type InvitedKey } from '../access/invitations.ts';
 import { revokeKeyOf } from '../access/key-routes.ts';
 import { operatorReadRoute, operatorRoute, type OperatorResult } from '../access/operator-route.ts';
 import { Invitation, MerchantKey, MerchantParams, Reason } from '../access/operator-schema.ts';
@@ -11,6 +11,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Database } from '../lib/db.ts';
 import { toBirr, toSantim } from '../lib/money.ts';
 import { readPage } from '../lib/pagination.ts';
+import type { Environment } from '../lib/scope.ts';
 import { onboardMerchant, presentMerchant, readMerchant, searchMerchants } from './operations.ts';
 import { readReviewPolicy, setReviewPolicy } from './review-policy.ts';
 import * as schema from './schema.ts';
@@ -105,6 +106,14 @@ function revokeKeyRoute({ clock }: Deps): Route {
 }
 
 function invitationRoutes({ clock, pepper }: Deps): Route[] {
+  type Invited = { merchantId: string; key: InvitedKey; environment?: Environment };
+  const invite = async (context: AuditContext, { merchantId, key, environment }: Invited): Promise<OperatorResult> => {
+    const data = await inviteMerchant(context, pepper, { merchantId, key });
+    const { invitationId: resourceId, expiresAt } = data;
+    const about = { merchantId, ...(environment && { environment }), after: { ...key, expiresAt } };
+    const audit = { resourceType: 'invitation' as const, resourceId, ...about };
+    return { status: 201, message: 'Merchant invited', data, audit };
+  };
   return [
     operatorRoute('POST /api/ops/merchants/:merchantId/key-invitations', {
       operationId: 'opsInviteMerchant',
@@ -119,9 +128,7 @@ function invitationRoutes({ clock, pepper }: Deps): Route[] {
         await readMerchant(context.tx.trx, merchantId);
         const kind = scopes.length > 0 ? 'restricted' : 'secret';
         const key = { ...body, kind, name, scopes, ipRanges } as const;
-        const invitation = await inviteMerchant(context, pepper, { merchantId, key });
-        const { environment } = body;
-        return invited(invitation, { merchantId, environment, after: key });
+        return invite(context, { merchantId, key, environment: body.environment });
       },
     }),
     operatorRoute(`POST ${KEYS_PATH}/:keyId/rotate`, {
@@ -134,24 +141,14 @@ function invitationRoutes({ clock, pepper }: Deps): Route[] {
       body: schema.KeyRotation,
       responses: { 201: Invitation },
       errors: ['INVALID_STATE'],
-      run: async (context, { params: { merchantId, keyId }, body }) => {
-        const key = { rotates: keyId, ...body };
-        const invitation = await inviteMerchant(context, pepper, { merchantId, key });
-        return invited(invitation, { merchantId, after: key });
-      },
+      run: (context, { params: { merchantId, keyId }, body }) =>
+        invite(context, { merchantId, key: { rotates: keyId, ...body } }),
     }),
   ];
 }
 
 const INVITED =
   'The token is for the merchant alone, who sends it to POST /api/invitations/accept within 3 days and gets the key.';
-
-function invited(data: Invited, about: Pick<AuditedChange, 'merchantId' | 'environment' | 'after'>): OperatorResult {
-  const { invitationId, expiresAt } = data;
-  const after = { ...about.after, expiresAt };
-  const audit = { ...about, resourceType: 'invitation', resourceId: invitationId, after } as const;
-  return { status: 201, message: 'Merchant invited', data, audit };
-}
 
 function policyRoutes(deps: Deps): Route[] {
   return settingRoutes(deps, {
