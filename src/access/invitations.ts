@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 
 import type { Clock } from '../lib/clock.ts';
-import { first, insertRow, rows } from '../lib/db.ts';
-import { AppError } from '../lib/errors.ts';
+import { first, insertRow, rows, updateRow } from '../lib/db.ts';
+import { AppError, found } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import {
@@ -54,6 +54,15 @@ export async function inviteMerchant(
 ): Promise<Invitation> {
   if ('rotates' in key) ensureRotatable(await findKey(context.tx.trx, { id: key.rotates, merchantId }), context.at);
   return invite(context, pepper, { merchantId, key });
+}
+
+/** Ends an invitation that was not accepted; `ended`: this call has ended it. Throws NOT_FOUND, INVALID_STATE. */
+export async function revokeInvitation({ tx: { trx }, at }: AuditContext, id: string) {
+  type Row = { merchantId: string | null; usedAt: Date | null; revokedAt: Date | null };
+  const row = found(await first<Row>(trx, 'SELECT * FROM invitation WHERE id = :id FOR UPDATE', { id }), 'invitation');
+  if (row.usedAt) throw new AppError('INVALID_STATE', 'This invitation was accepted: revoke the key that it created.');
+  if (!row.revokedAt) await updateRow(trx, { table: 'invitation', id }, { revokedAt: at });
+  return { merchantId: row.merchantId, revokedAt: row.revokedAt ?? at, ended: !row.revokedAt };
 }
 
 async function invite(

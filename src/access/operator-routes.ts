@@ -7,7 +7,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Database } from '../lib/db.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
 import { listAudit, presentAudit } from './audit.ts';
-import { inviteOperator } from './invitations.ts';
+import { inviteOperator, revokeInvitation } from './invitations.ts';
 import { operatorKeyRoutes } from './key-routes.ts';
 import { operatorReadRoute, operatorRoute } from './operator-route.ts';
 import * as schema from './operator-schema.ts';
@@ -17,7 +17,7 @@ type Deps = { db: Database; clock: Clock; pepper: string };
 
 /** The operators, their keys, and the audit log. */
 export function accessOperatorRoutes(deps: Deps): Route[] {
-  return [...operatorRoutes(deps), inviteRoute(deps), ...operatorKeyRoutes(deps), auditRoute(deps)];
+  return [...operatorRoutes(deps), ...invitationRoutes(deps), ...operatorKeyRoutes(deps), auditRoute(deps)];
 }
 
 function auditRoute({ db, clock }: Deps): Route {
@@ -83,22 +83,44 @@ function operatorRoutes({ db, clock, pepper }: Deps): Route[] {
   ];
 }
 
-function inviteRoute({ clock, pepper }: Deps): Route {
-  return operatorRoute('POST /api/ops/operators/:operatorId/invitations', {
-    operationId: 'opsInviteOperator',
-    summary: 'Invite an operator again, who has lost the key; the token is returned once',
-    description: 'Earlier unused invitations of the operator end.',
-    action: 'operator.invite',
-    clock,
-    params: schema.OperatorParams,
-    body: schema.OptionalReason,
-    responses: { 201: schema.Invitation },
-    errors: ['INVALID_STATE'],
-    run: async (context, { params: { operatorId } }) => {
-      const invitation = await inviteOperator(context, pepper, operatorId);
-      const { invitationId, expiresAt } = invitation;
-      const audit = { resourceType: 'operator', resourceId: operatorId, after: { invitationId, expiresAt } } as const;
-      return { status: 201, message: 'Operator invited', data: invitation, audit };
-    },
-  });
+function invitationRoutes({ clock, pepper }: Deps): Route[] {
+  return [
+    operatorRoute('POST /api/ops/operators/:operatorId/invitations', {
+      operationId: 'opsInviteOperator',
+      summary: 'Invite an operator again, who has lost the key; the token is returned once',
+      description: 'Earlier unused invitations of the operator end.',
+      action: 'operator.invite',
+      clock,
+      params: schema.OperatorParams,
+      body: schema.OptionalReason,
+      responses: { 201: schema.Invitation },
+      errors: ['INVALID_STATE'],
+      run: async (context, { params: { operatorId } }) => {
+        const invitation = await inviteOperator(context, pepper, operatorId);
+        const { invitationId, expiresAt } = invitation;
+        const audit = { resourceType: 'operator', resourceId: operatorId, after: { invitationId, expiresAt } } as const;
+        return { status: 201, message: 'Operator invited', data: invitation, audit };
+      },
+    }),
+    operatorRoute('POST /api/ops/invitations/:invitationId/revoke', {
+      operationId: 'opsRevokeInvitation',
+      summary: 'Revoke an invitation of an operator or a merchant that was not accepted',
+      action: 'invitation.revoke',
+      clock,
+      params: schema.InvitationParams,
+      body: schema.Reason,
+      responses: { 200: schema.RevokedInvitation },
+      errors: ['INVALID_STATE'],
+      run: async (context, { params: { invitationId } }) => {
+        const { ended, merchantId, revokedAt } = await revokeInvitation(context, invitationId);
+        const about = {
+          resourceType: 'invitation',
+          resourceId: invitationId,
+          merchantId,
+          after: { revokedAt },
+        } as const;
+        return { message: 'Invitation revoked', data: { invitationId, revokedAt }, audit: ended ? about : null };
+      },
+    }),
+  ];
 }

@@ -192,6 +192,10 @@ export const Invitation = z
     expiresAt: instant,
   })
   .meta({ id: 'Invitation' });
+export const InvitationParams = z.strictObject({ invitationId: id });
+export const RevokedInvitation = z
+  .object({ invitationId: z.string(), revokedAt: instant })
+  .meta({ id: 'RevokedInvitation' });
 export const InvitedOperator = Operator.extend({ invitation: Invitation }).meta({ id: 'InvitedOperator' });
 export const InvitationAcceptance = z.strictObject({ token: plainText(TOKEN_CHARACTERS_MAX).min(1) });
 export const AcceptedInvitation = z

@@ -147,6 +147,20 @@ describe('a token', () => {
     ]);
   });
 
+  test('of a revoked invitation does not work, and an accepted invitation cannot be revoked', async () => {
+    const revoke = (invitationId: string) =>
+      desk.send('POST', `/api/ops/invitations/${invitationId}/revoke`, { body: { reason: 'Wrong address' } });
+    const { token, invitationId } = await inviteMerchant();
+    expect([(await revoke(invitationId)).status, (await revoke(invitationId)).status]).toEqual([200, 200]);
+    await expectRejected(token);
+    expect(await desk.audited(invitationId)).toEqual(['key.invite', 'invitation.revoke']);
+    const used = await inviteMerchant();
+    await accept(used.token);
+    const refused = await revoke(used.invitationId);
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'INVALID_STATE']);
+    expect((await revoke('inv_none')).status).toBe(404);
+  });
+
   test('is found in clear in no table and no log, nor is the key that it gave', async () => {
     const { token } = await inviteMerchant();
     const path = `/api/ops/merchants/${merchantId}/key-invitations`;

@@ -86,6 +86,7 @@ const MAY: Record<string, OperatorRole[]> = {
   opsListOperatorKeys: ADMIN,
   opsInviteOperator: ADMIN,
   opsRevokeOperatorKey: ADMIN,
+  opsRevokeInvitation: ADMIN,
   opsListOwnKeys: EVERYBODY,
   opsCreateOwnKey: EVERYBODY,
   opsRotateOwnKey: EVERYBODY,
