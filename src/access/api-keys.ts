@@ -12,9 +12,6 @@ import { generateKey, hashKey, maskKey, pepperId, type KeyKind } from './key-for
 /** How long a rotated key stays valid beside its successor, in hours. */
 export const ROTATION_OVERLAP_HOURS = { default: 24, max: 168 } as const;
 
-/** The longest lifetime of a merchant's key that expires, in days. */
-export const KEY_DAYS_MAX = 3_650;
-
 /** The lifetime of an operator's key, in days. */
 export const OPERATOR_KEY_DAYS = { default: 90, max: 365 } as const;
 

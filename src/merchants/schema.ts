@@ -1,6 +1,5 @@
 import { z } from 'zod';
 
-import { KEY_DAYS_MAX } from '../access/api-keys.ts';
 import { environment, id, MerchantKey, name, overlapHours, reason } from '../access/operator-schema.ts';
 import { SCOPES } from '../http/route.ts';
 import { birrAmount, instant, plainText } from '../lib/fields.ts';
@@ -9,6 +8,7 @@ import { Channel } from './channels/schema.ts';
 import { KYC_STATUSES } from './operations.ts';
 
 const NAME_CHARACTERS_MAX = 100;
+const KEY_DAYS_MAX = 3_650;
 const IP_RANGE_CHARACTERS_MAX = 64;
 const IP_RANGES_MAX = 100;
 const MERCHANT_STATUSES = ['ACTIVE', 'SUSPENDED'] as const;

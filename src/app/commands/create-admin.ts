@@ -32,6 +32,7 @@ export async function createAdmin(
     const { key, secret } = await createOperatorKey({ trx: tx.trx, pepper, clock: systemClock }, { operatorId });
     const after = { operatorId, name: key.name, expiresAt: key.expiresAt };
     await recordAudit(context, { action: 'operator-key.create', ...aboutKey(key), after, reason });
-    return { ...presentOperator(operator), keyId: key.id, secret };
+    const createdAt = operator.createdAt.toISOString();
+    return { ...presentOperator(operator), createdAt, keyId: key.id, secret };
   });
 }
