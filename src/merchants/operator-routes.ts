@@ -21,13 +21,7 @@ type Deps = { db: Database; clock: Clock; pepper: string };
 
 /** The merchants, their keys, and when their withdrawals are reviewed. */
 export function merchantOperatorRoutes(deps: Deps): Route[] {
-  return [
-    ...merchantRoutes(deps),
-    ...keyQueryRoutes(deps),
-    revokeKeyRoute(deps),
-    ...invitationRoutes(deps),
-    ...policyRoutes(deps),
-  ];
+  return [...merchantRoutes(deps), ...keyRoutes(deps), ...invitationRoutes(deps), ...policyRoutes(deps)];
 }
 
 function merchantRoutes({ db, clock }: Deps): Route[] {
@@ -63,7 +57,7 @@ function merchantRoutes({ db, clock }: Deps): Route[] {
 
 const KEYS_PATH = '/api/ops/merchants/:merchantId/keys';
 
-function keyQueryRoutes({ db }: Deps): Route[] {
+function keyRoutes({ db, clock }: Deps): Route[] {
   return [
     operatorReadRoute('GET /api/ops/merchant-keys', {
       operationId: 'opsListMerchantsKeys',
@@ -89,20 +83,17 @@ function keyQueryRoutes({ db }: Deps): Route[] {
         return { message: 'Keys retrieved', data: keys.map(presentKey) };
       },
     }),
+    operatorRoute(`POST ${KEYS_PATH}/:keyId/revoke`, {
+      operationId: 'opsRevokeMerchantKey',
+      summary: "Revoke a merchant's key; it is rejected within 5 s",
+      action: 'key.revoke',
+      clock,
+      params: schema.KeyParams,
+      body: Reason,
+      responses: { 200: MerchantKey },
+      run: (context, { params: { keyId, merchantId } }) => revokeKeyOf(context, keyId, { merchantId }),
+    }),
   ];
-}
-
-function revokeKeyRoute({ clock }: Deps): Route {
-  return operatorRoute(`POST ${KEYS_PATH}/:keyId/revoke`, {
-    operationId: 'opsRevokeMerchantKey',
-    summary: "Revoke a merchant's key; it is rejected within 5 s",
-    action: 'key.revoke',
-    clock,
-    params: schema.KeyParams,
-    body: Reason,
-    responses: { 200: MerchantKey },
-    run: (context, { params: { keyId, merchantId } }) => revokeKeyOf(context, keyId, { merchantId }),
-  });
 }
 
 function invitationRoutes({ clock, pepper }: Deps): Route[] {

@@ -21,43 +21,42 @@ type Deps = { db: Database; runInTransaction: RunInTransaction; clock: Clock; st
 
 /** The verification of merchants: applications with their documents, decisions, and tiers. */
 export function kycOperatorRoutes(deps: Deps): Route[] {
-  return [detailRoute(deps), documentRoute(deps), ...decisionRoutes(deps), tierRoute(deps)];
-}
-
-function detailRoute(deps: Deps): Route {
-  return operatorReadRoute('GET /api/ops/merchants/:merchantId/kyc', {
-    operationId: 'opsGetKyc',
-    summary: "Get a merchant's application with its documents and timeline",
-    permission: 'kyc.review',
-    params: MerchantParams,
-    query: InEnvironment,
-    responses: { 200: schema.OperatorKyc },
-    handle: async ({ params: { merchantId }, query: { environment } }) => {
-      await readMerchant(deps.db, merchantId);
-      const kyc = await readKyc(deps, { merchantId, environment }, deps.clock());
-      return { message: `Verification is ${kyc.row.status}`, data: presentForOperators(kyc) };
-    },
-  });
+  return [...queryRoutes(deps), ...decisionRoutes(deps), tierRoute(deps)];
 }
 
 const FILE_EXTENSION = { 'application/pdf': 'pdf', 'image/png': 'png', 'image/jpeg': 'jpg' };
 
-function documentRoute({ db, store }: Deps): Route {
-  return operatorReadRoute('GET /api/ops/merchants/:merchantId/kyc/documents/:documentId', {
-    operationId: 'opsGetKycDocument',
-    summary: 'Download a document as the merchant uploaded it; its id is the file name',
-    permission: 'kyc.review',
-    params: schema.DocumentParams,
-    query: InEnvironment,
-    responses: { 200: z.string() },
-    fileTypes: schema.FILE_TYPES,
-    handle: async ({ params, query: { environment } }) => {
-      const { row, bytes } = await readDocument({ db, store }, { ...params, environment });
-      const { id, contentType, sha256 } = row;
-      const name = `${id}.${FILE_EXTENSION[contentType]}`;
-      return { file: { name, contentType, bytes: bytes.length, sha256, open: async () => Readable.from([bytes]) } };
-    },
-  });
+function queryRoutes(deps: Deps): Route[] {
+  return [
+    operatorReadRoute('GET /api/ops/merchants/:merchantId/kyc', {
+      operationId: 'opsGetKyc',
+      summary: "Get a merchant's application with its documents and timeline",
+      permission: 'kyc.review',
+      params: MerchantParams,
+      query: InEnvironment,
+      responses: { 200: schema.OperatorKyc },
+      handle: async ({ params: { merchantId }, query: { environment } }) => {
+        await readMerchant(deps.db, merchantId);
+        const kyc = await readKyc(deps, { merchantId, environment }, deps.clock());
+        return { message: `Verification is ${kyc.row.status}`, data: presentForOperators(kyc) };
+      },
+    }),
+    operatorReadRoute('GET /api/ops/merchants/:merchantId/kyc/documents/:documentId', {
+      operationId: 'opsGetKycDocument',
+      summary: 'Download a document as the merchant uploaded it; its id is the file name',
+      permission: 'kyc.review',
+      params: schema.DocumentParams,
+      query: InEnvironment,
+      responses: { 200: z.string() },
+      fileTypes: schema.FILE_TYPES,
+      handle: async ({ params, query: { environment } }) => {
+        const { row, bytes } = await readDocument(deps, { ...params, environment });
+        const { id, contentType, sha256 } = row;
+        const name = `${id}.${FILE_EXTENSION[contentType]}`;
+        return { file: { name, contentType, bytes: bytes.length, sha256, open: async () => Readable.from([bytes]) } };
+      },
+    }),
+  ];
 }
 
 type DecisionRoute = {
