@@ -26,7 +26,7 @@ CREATE TABLE kyc_application (
   submitted_by     text,                           -- key_…
   decided_by       text,                           -- opr_…, or "sandbox"
   submitted_at     timestamptz,
-  auto_decide_at   timestamptz,                    -- sandbox only
+  auto_decide_at   timestamptz,                    -- sandbox only: decided when it is next read
   decided_at       timestamptz,
   created_at       timestamptz NOT NULL DEFAULT now(),
   updated_at       timestamptz NOT NULL DEFAULT now(),
@@ -34,7 +34,6 @@ CREATE TABLE kyc_application (
   CHECK (environment = 'sandbox' OR auto_decide_at IS NULL),
   CHECK ((tier > 0) = (status = 'APPROVED'))
 );
-CREATE INDEX kyc_application_due ON kyc_application (auto_decide_at) WHERE auto_decide_at IS NOT NULL;
 CREATE INDEX kyc_application_waiting ON kyc_application (submitted_at) WHERE status IN ('SUBMITTED', 'UNDER_REVIEW');
 
 -- The files are in the folder of KYC_DOCUMENTS_DIR, each under a random name. The merchant's name is for display only.

@@ -10,7 +10,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   lib: ['timeline'],
   outbox: ['outbox', 'workflow_recovery'],
   http: ['idempotency_key'],
-  access: ['api_key', 'invitation', 'operator', 'operator_key', 'operator_audit', 'proposal'],
+  access: ['api_key', 'invitation', 'operator', 'operator_audit', 'proposal'],
   merchants: [
     'merchant',
     'channel',

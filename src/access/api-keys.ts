@@ -1,125 +1,103 @@
-import { isIP } from 'node:net';
-
-import { SCOPES, type Scope } from '../http/route.ts';
+import type { Scope } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
-import { DAY_MS, HOUR_MS, isoOrNull } from '../lib/dates.ts';
-import { type Queryable, rows, type Trx } from '../lib/db.ts';
-import { AppError, invalid, notFound } from '../lib/errors.ts';
+import { DAY_MS, HOUR_MS } from '../lib/dates.ts';
+import { first, insertRow, type Queryable, rows, type Trx, updateRow } from '../lib/db.ts';
+import { AppError, found } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
-import { paginateNewest } from '../lib/paginate-newest.ts';
+import { paginateNewest, whereGiven } from '../lib/paginate-newest.ts';
 import type { Page } from '../lib/pagination.ts';
-import type { MerchantScope } from '../lib/scope.ts';
-import { ApiKey } from './api-key.ts';
-import { hashKey, lastFourOf, generateKey, maskKey, pepperId, prefixOf, type KeyKind } from './key-format.ts';
-
-export type { ApiKey };
+import type { Environment } from '../lib/scope.ts';
+import { generateKey, hashKey, maskKey, pepperId, type KeyKind } from './key-format.ts';
 
 /** How long a rotated key stays valid beside its successor, in hours. */
 export const ROTATION_OVERLAP_HOURS = { default: 24, max: 168 } as const;
 
-/** The longest lifetime of a key that expires, in days. */
-export const KEY_DAYS_MAX = 3_650;
-const NAME_CHARACTERS_MAX = 100;
+/** The lifetime of an operator's key, in days. */
+export const OPERATOR_KEY_DAYS = { default: 90, max: 365 } as const;
+
+/** A row of `api_key`: the key of a merchant in one environment, or of an operator. */
+export type ApiKey = {
+  id: string;
+  merchantId: string | null;
+  environment: Environment | null;
+  operatorId: string | null;
+  kind: KeyKind;
+  name: string;
+  /** Its first 12 characters, and its last four: a part of the checksum, they say nothing of the secret itself. */
+  prefix: string;
+  lastFour: string | null;
+  secretHash: Buffer;
+  /** Of the pepper it is hashed under; null: unknown. */
+  pepperId: string | null;
+  /** Of restricted keys: a secret key has all. */
+  scopes: Scope[];
+  /** Addresses in CIDR notation it may be used from; none: any. */
+  ipRanges: string[];
+  /** opr_…, who invited the merchant to create it; null: not created through an invitation. */
+  createdBy: string | null;
+  rotatedTo: string | null;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+  lastUsedAt: Date | null;
+  createdAt: Date;
+};
 
 export type KeyDeps = { trx: Trx; pepper: string; clock: Clock };
 
-/** A key to create. Scopes belong to restricted keys only: a secret key has all. */
-export type NewKey = MerchantScope & {
-  kind: KeyKind;
-  name?: string;
-  scopes?: readonly Scope[];
-  /** Addresses in CIDR notation it may be used from; none: any. */
-  ipRanges?: readonly string[];
-  expiresAt?: Date | null;
-  /** The operator who invited the merchant to create it (opr_…), who decides nothing that it requests. */
-  createdBy?: string | null;
-};
+type Owner = 'merchantId' | 'environment' | 'operatorId';
+type Optional = Owner | 'name' | 'scopes' | 'ipRanges' | 'expiresAt' | 'createdBy';
+
+/** A key to create, for a merchant in one environment or for an operator. */
+export type NewKey = Pick<ApiKey, 'kind'> & Partial<Pick<ApiKey, Optional>>;
 
 /** A new key; `secret` is its text, of which the table stores a hash. */
 export type CreatedKey = { key: ApiKey; secret: string };
 
-/** Creates a key. Throws VALIDATION_ERROR for an unusable name, scope, range or expiry. */
+/** Creates a key. */
 export async function createKey({ trx, pepper, clock }: KeyDeps, input: NewKey): Promise<CreatedKey> {
-  ensureUsable(input, clock());
-  const id = newId('key', clock().getTime());
-  const secret = generateKey({ ...input, id });
-  const key = await ApiKey.query(trx.knex()).insertAndFetch({
-    id,
-    merchantId: input.merchantId,
-    environment: input.environment,
-    kind: input.kind,
-    name: input.name ?? '',
-    prefix: prefixOf(secret),
-    lastFour: lastFourOf(secret),
-    secretHash: hashKey(pepper, secret),
-    pepperId: pepperId(pepper),
-    scopes: [...(input.scopes ?? [])],
-    ipRanges: [...(input.ipRanges ?? [])],
-    expiresAt: input.expiresAt ?? null,
-    createdBy: input.createdBy ?? null,
-    createdAt: clock(),
-  });
-  return { key, secret };
+  const createdAt = clock();
+  const id = newId(input.kind === 'operator' ? 'opk' : 'key', createdAt.getTime());
+  const secret = generateKey({ id, kind: input.kind, environment: input.environment ?? null });
+  const stored = { prefix: secret.slice(0, 12), lastFour: secret.slice(-4), secretHash: hashKey(pepper, secret) };
+  const row = { ...input, ...stored, id, pepperId: pepperId(pepper), createdAt };
+  return { key: await insertRow<ApiKey>(trx, 'api_key', row), secret };
 }
 
-/** Throws VALIDATION_ERROR for an unusable name, scope, range or expiry. */
-export function ensureUsable(input: NewKey, now: Date): void {
-  const { kind, name = '', scopes = [], ipRanges = [], expiresAt } = input;
-  if (name.length > NAME_CHARACTERS_MAX || /\p{Cc}/u.test(name)) {
-    throw invalid('name', `must have at most ${NAME_CHARACTERS_MAX} characters, none of them for control`);
-  }
-  if (kind === 'secret' && scopes.length > 0) {
-    throw invalid('scopes', 'must be omitted for a secret key, which has all. Create a restricted key instead');
-  }
-  if (kind === 'restricted' && scopes.length === 0) {
-    throw invalid('scopes', `must list at least one of ${SCOPES.join(', ')} for a restricted key`);
-  }
-  const unknown = scopes.find((scope) => !SCOPES.includes(scope));
-  if (unknown !== undefined) throw invalid('scopes', `must be of ${SCOPES.join(', ')}, got "${unknown}"`);
-  const badRange = ipRanges.find((range) => parseRange(range) === null);
-  if (badRange !== undefined) {
-    throw invalid('ipRanges', `must be addresses in CIDR notation such as 203.0.113.0/24, got "${badRange}"`);
-  }
-  if (expiresAt && expiresAt <= now) {
-    throw invalid('expiresAt', `must be in the future, got ${expiresAt.toISOString()}`);
-  }
-  if (expiresAt && expiresAt.getTime() > now.getTime() + KEY_DAYS_MAX * DAY_MS) {
-    throw invalid('expiresAt', `must be at most ${KEY_DAYS_MAX} days from now, got ${expiresAt.toISOString()}`);
-  }
+/** Creates an operator's key, for 90 days unless given. */
+export async function createOperatorKey(
+  deps: KeyDeps,
+  { days = OPERATOR_KEY_DAYS.default, ...key }: { operatorId: string; name?: string; days?: number | undefined },
+): Promise<CreatedKey> {
+  return createKey(deps, { ...key, kind: 'operator', expiresAt: daysAfter(deps.clock(), days) });
 }
 
-/** A range as net.BlockList takes it; a single address is a range of one. null: neither. */
-export function parseRange(range: string): { address: string; bits: number; family: 'ipv4' | 'ipv6' } | null {
-  const [, address = '', bitsText] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(range) ?? [];
-  const version = isIP(address);
-  if (version === 0) return null;
-  const bitsMax = version === 4 ? 32 : 128;
-  const bits = bitsText === undefined ? bitsMax : Number(bitsText);
-  return bits > bitsMax ? null : { address, bits, family: version === 4 ? 'ipv4' : 'ipv6' };
+/** When a key with this lifetime expires. */
+export function daysAfter(at: Date, days: number): Date {
+  return new Date(at.getTime() + days * DAY_MS);
 }
+
+type KeyFilter = Partial<Pick<ApiKey, 'id' | Owner>>;
 
 /** The keys that match, expired and revoked ones too, newest first. */
-export async function listKeys(db: Queryable, filter: { id?: string } & Partial<MerchantScope>): Promise<ApiKey[]> {
-  return ApiKey.query(db.knex())
-    .where(filter)
-    .orderBy([
-      { column: 'createdAt', order: 'desc' },
-      { column: 'id', order: 'desc' },
-    ]);
+export async function listKeys(db: Queryable, filter: KeyFilter): Promise<ApiKey[]> {
+  const newestFirst = ['createdAt', 'id'].map((column) => ({ column, order: 'desc' as const }));
+  return db<ApiKey>('apiKey').where(filter).orderBy(newestFirst);
 }
 
-/** One page of the keys that match, of all merchants unless one is named, newest first. */
-export async function listAllKeys(
+/** The key that matches. Throws NOT_FOUND. */
+export async function findKey(db: Queryable, filter: KeyFilter & { id: string }): Promise<ApiKey> {
+  return found((await listKeys(db, filter))[0], 'key');
+}
+
+/** One page of merchants' keys that match, newest first. */
+export async function listMerchantsKeys(
   db: Queryable,
-  {
-    merchantId = null,
-    environment = null,
-  }: { [Field in keyof MerchantScope]?: MerchantScope[Field] | null | undefined },
+  { merchantId, environment }: { merchantId?: string | undefined; environment?: Environment | undefined },
   page: Page,
 ) {
-  const where = `(CAST(:merchantId AS text) IS NULL OR merchant_id = :merchantId)
-    AND (CAST(:environment AS text) IS NULL OR environment = :environment)`;
-  const listed = { columns: '*', table: 'api_key', time: 'created_at', where, values: { merchantId, environment } };
+  const { where, values } = whereGiven({ merchantId, environment });
+  const ofMerchants = `merchant_id IS NOT NULL AND ${where}`;
+  const listed = { columns: '*', table: 'api_key', time: 'created_at', where: ofMerchants, values };
   return paginateNewest<ApiKey>(db, listed, page);
 }
 
@@ -128,59 +106,40 @@ export async function revokeKey(
   { trx, clock }: Pick<KeyDeps, 'trx' | 'clock'>,
   keyId: string,
 ): Promise<{ key: ApiKey; ended: boolean }> {
-  const ended = await ApiKey.query(trx.knex()).findById(keyId).whereNull('revokedAt').patch({ revokedAt: clock() });
-  const key = await ApiKey.query(trx.knex()).findById(keyId);
-  if (!key) throw notFound('key');
-  return { key, ended: ended > 0 };
+  const sql = 'UPDATE api_key SET revoked_at = :at WHERE id = :keyId AND revoked_at IS NULL RETURNING *';
+  const revoked = await first<ApiKey>(trx, sql, { keyId, at: clock() });
+  return { key: revoked ?? (await findKey(trx, { id: keyId })), ended: revoked !== undefined };
 }
 
-/** The rotation of a key; `createdBy` as of a new key. */
-export type Rotation = Pick<NewKey, 'createdBy'> & { keyId: string; overlapHours?: number | undefined };
+/** The rotation of a key; `createdBy` and `expiresAt` as of a new key. */
+export type Rotation = Pick<NewKey, 'createdBy' | 'expiresAt'> & { keyId: string; overlapHours?: number | undefined };
 
 /**
- * Creates a key with the same permissions; the old one stays valid for `overlapHours` (0–168, 24 unless given). A key
- * that expires gets a successor with the same lifetime. Throws NOT_FOUND, INVALID_STATE,
- * VALIDATION_ERROR.
+ * Creates a key with the same permissions, and the same lifetime unless given; the old one stays valid for `overlapHours`
+ * (24 unless given), never beyond its own expiry. Throws NOT_FOUND, INVALID_STATE.
  */
-export async function rotateKey(deps: KeyDeps, input: Rotation): Promise<CreatedKey & { old: ApiKey }> {
+export async function rotateKey(
+  deps: KeyDeps,
+  { keyId, overlapHours = ROTATION_OVERLAP_HOURS.default, ...changes }: Rotation,
+): Promise<CreatedKey & { old: ApiKey }> {
   const { trx, clock } = deps;
-  const overlapHours = input.overlapHours ?? ROTATION_OVERLAP_HOURS.default;
-  if (!Number.isInteger(overlapHours) || overlapHours < 0 || overlapHours > ROTATION_OVERLAP_HOURS.max) {
-    throw invalid(
-      'overlapHours',
-      `must be a whole number from 0 to ${ROTATION_OVERLAP_HOURS.max}, got ${overlapHours}`,
-    );
-  }
-  const old = await ApiKey.query(trx.knex()).findById(input.keyId).forUpdate();
-  if (!old) throw notFound('key');
   const now = clock();
-  ensureNotRevoked(old, now);
-
-  const { merchantId, environment, kind, name, scopes, ipRanges } = old;
-  const lifeMs = old.expiresAt && old.expiresAt.getTime() - old.createdAt.getTime();
-  const expiresAt = lifeMs === null ? null : new Date(now.getTime() + lifeMs);
-  const same = { merchantId, environment, kind, name, scopes, ipRanges };
-  const createdBy = input.createdBy ?? old.createdBy;
-  const created = await createKey(deps, { ...same, createdBy, expiresAt });
+  const locked = await first<ApiKey>(trx, 'SELECT * FROM api_key WHERE id = :keyId FOR UPDATE', { keyId });
+  const old = found(locked, 'key');
+  ensureRotatable(old, now);
+  const { merchantId, environment, operatorId, kind, name, scopes, ipRanges, createdBy } = old;
+  const same = { merchantId, environment, operatorId, kind, name, scopes, ipRanges, createdBy };
+  const expiresAt = old.expiresAt && new Date(now.getTime() + old.expiresAt.getTime() - old.createdAt.getTime());
+  const created = await createKey(deps, { ...same, expiresAt, ...changes });
   const overlapEnd = now.getTime() + overlapHours * HOUR_MS;
-  const expiring = await ApiKey.query(trx.knex()).patchAndFetchById(old.id, {
-    rotatedTo: created.key.id,
-    expiresAt: new Date(Math.min(overlapEnd, old.expiresAt?.getTime() ?? overlapEnd)),
-  });
-  return { ...created, old: expiring };
+  const ends = new Date(Math.min(overlapEnd, old.expiresAt?.getTime() ?? overlapEnd));
+  const expiring = { rotatedTo: created.key.id, expiresAt: ends };
+  await updateRow(trx, { table: 'api_key', id: old.id }, expiring);
+  return { ...created, old: { ...old, ...expiring } };
 }
 
-/** A merchant's key that can be rotated. Throws NOT_FOUND, INVALID_STATE. */
-export async function ensureRotatable(
-  db: Queryable,
-  { rotates, merchantId, at }: { rotates: string; merchantId: string; at: Date },
-): Promise<void> {
-  const [key] = await listKeys(db, { id: rotates, merchantId });
-  if (!key) throw notFound('key');
-  ensureNotRevoked(key, at);
-}
-
-function ensureNotRevoked(key: ApiKey, now: Date): void {
+/** Throws INVALID_STATE for a key that has ended or was rotated before. */
+export function ensureRotatable(key: ApiKey, now: Date): void {
   const state = key.revokedAt
     ? 'was revoked'
     : key.rotatedTo
@@ -191,38 +150,34 @@ function ensureNotRevoked(key: ApiKey, now: Date): void {
   if (state) throw new AppError('INVALID_STATE', `The key ${key.id} ${state}. Create a new key.`);
 }
 
-/** A merchant's key as operators see it. */
+/** A key as operators see it. */
 export function presentKey(key: ApiKey) {
-  const { id, environment, kind, name, scopes, ipRanges, rotatedTo, createdBy } = key;
-  return {
-    keyId: id,
-    environment,
-    kind,
-    key: maskKey(key),
-    name,
-    scopes,
-    ipRanges,
-    expiresAt: isoOrNull(key.expiresAt),
-    revokedAt: isoOrNull(key.revokedAt),
-    rotatedTo,
-    createdBy,
-    lastUsedAt: isoOrNull(key.lastUsedAt),
-    createdAt: key.createdAt.toISOString(),
-  };
+  const { secretHash: _, ...shown } = key;
+  return { ...shown, keyId: key.id, key: maskKey(key) };
+}
+
+/** A key in the audit log. */
+export function aboutKey({ id, merchantId, environment, operatorId }: ApiKey) {
+  const resourceType = operatorId === null ? ('key' as const) : ('operatorKey' as const);
+  return { resourceType, resourceId: id, merchantId, environment };
+}
+
+const USABLE = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())';
+
+/** Whether a text is a valid key. */
+export async function isValidKey(db: Queryable, text: string, peppers: readonly string[]): Promise<boolean> {
+  const hashes = peppers.map((pepper) => hashKey(pepper, text));
+  return (
+    (await rows(db, `SELECT 1 FROM api_key WHERE secret_hash = ANY (:hashes) AND ${USABLE}`, { hashes })).length > 0
+  );
 }
 
 /**
- * How many keys, operators' too, are valid, and how many of those may be hashed under an older pepper: they are hashed
- * again when they are used next.
+ * How many keys are valid, and how many of those may be hashed under an older pepper: they are hashed again when they are
+ * used next.
  */
 export async function countUnderOlderPeppers(db: Queryable, pepper: string): Promise<{ all: number; older: number }> {
-  const usable = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())';
-  const [count] = await rows<{ all: number; older: number }>(
-    db,
-    `SELECT count(*)::int AS all, count(*) FILTER (WHERE pepper_id IS DISTINCT FROM :current)::int AS older
-     FROM (SELECT pepper_id FROM api_key WHERE ${usable}
-           UNION ALL SELECT pepper_id FROM operator_key WHERE ${usable}) k`,
-    { current: pepperId(pepper) },
-  );
-  return count ?? { all: 0, older: 0 };
+  const sql = `SELECT count(*)::int AS all, count(*) FILTER (WHERE pepper_id IS DISTINCT FROM :current)::int AS older
+               FROM api_key WHERE ${USABLE}`;
+  return (await first<{ all: number; older: number }>(db, sql, { current: pepperId(pepper) })) ?? { all: 0, older: 0 };
 }

@@ -1,38 +1,36 @@
 import { randomBytes } from 'node:crypto';
 
 import type { Clock } from '../lib/clock.ts';
-import { DAY_MS } from '../lib/dates.ts';
-import { rows } from '../lib/db.ts';
-import { AppError } from '../lib/errors.ts';
+import { first, insertRow, rows, updateRow } from '../lib/db.ts';
+import { AppError, found } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
-import { scopeOf, type Environment } from '../lib/scope.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import {
+  aboutKey,
   createKey,
+  createOperatorKey,
+  daysAfter,
   ensureRotatable,
-  ensureUsable,
+  findKey,
   rotateKey,
   type ApiKey,
-  type KeyDeps,
-  type NewKey,
+  type CreatedKey,
 } from './api-keys.ts';
 import { recordAudit, type AuditContext } from './audit.ts';
 import { hashKey } from './key-format.ts';
-import { createOperatorKey, findOperator } from './operators.ts';
+import { findOperator } from './operators.ts';
 
 /** How long an invitation can be accepted. */
 export const INVITATION_DAYS = 3;
 const TOKEN_BYTES = 32;
 
-/** A merchant's key to create; it expires `days` after its creation, or never. */
-export type InvitedKey = Omit<NewKey, 'merchantId' | 'expiresAt' | 'createdBy'> & { days?: number | undefined };
-/** A merchant's key to rotate. */
-export type InvitedRotation = { rotates: string; overlapHours?: number | undefined };
-
-type Invited = { operatorId: string } | { merchantId: string; key: InvitedKey | InvitedRotation };
+/** A merchant's key to create, which expires `days` after its creation, or never; or one to rotate. */
+export type InvitedKey =
+  | (Pick<ApiKey, 'environment' | 'kind' | 'name' | 'scopes' | 'ipRanges'> & { days?: number | undefined })
+  | { rotates: string; overlapHours?: number | undefined };
 
 /** An invitation. `token` is returned once; the table stores a hash of it. */
-export type Invitation = { invitationId: string; token: string; expiresAt: string };
+export type Invitation = { invitationId: string; token: string; expiresAt: Date };
 
 /**
  * Invites an operator to create a first key of their own; earlier invitations of theirs end. Throws NOT_FOUND, and
@@ -42,54 +40,48 @@ export async function inviteOperator(context: AuditContext, pepper: string, oper
   const { trx } = context.tx;
   const { active } = await findOperator(trx, operatorId);
   if (!active) throw new AppError('INVALID_STATE', 'This operator is inactive: no key is created.');
-  await rows(
-    trx,
-    `UPDATE invitation SET revoked_at = :at WHERE operator_id = :operatorId AND used_at IS NULL AND revoked_at IS NULL`,
-    { operatorId, at: context.at },
-  );
-  return insert(context, pepper, { operatorId });
+  const sql = `UPDATE invitation SET revoked_at = :at
+               WHERE operator_id = :operatorId AND used_at IS NULL AND revoked_at IS NULL`;
+  await rows(trx, sql, { operatorId, at: context.at });
+  return invite(context, pepper, { operatorId, key: {} });
 }
 
-/** Invites a merchant to create a key, or to rotate one. Throws NOT_FOUND, INVALID_STATE, VALIDATION_ERROR. */
+/** Invites a merchant to create a key, or to rotate one. Throws NOT_FOUND, INVALID_STATE. */
 export async function inviteMerchant(
   context: AuditContext,
   pepper: string,
-  invited: { merchantId: string; key: InvitedKey | InvitedRotation },
+  { merchantId, key }: { merchantId: string; key: InvitedKey },
 ): Promise<Invitation> {
-  const { key, merchantId } = invited;
-  if ('rotates' in key) await ensureRotatable(context.tx.trx, { ...key, merchantId, at: context.at });
-  else ensureUsable(newKeyOf(key, { merchantId, at: context.at }), context.at);
-  return insert(context, pepper, invited);
+  if ('rotates' in key) ensureRotatable(await findKey(context.tx.trx, { id: key.rotates, merchantId }), context.at);
+  return invite(context, pepper, { merchantId, key });
 }
 
-async function insert({ tx, operatorId: createdBy, at }: AuditContext, pepper: string, invited: Invited) {
+/** Ends an invitation that was not accepted; `ended`: this call has ended it. Throws NOT_FOUND, INVALID_STATE. */
+export async function revokeInvitation({ tx: { trx }, at }: AuditContext, id: string) {
+  type Row = { merchantId: string | null; usedAt: Date | null; revokedAt: Date | null };
+  const row = found(await first<Row>(trx, 'SELECT * FROM invitation WHERE id = :id FOR UPDATE', { id }), 'invitation');
+  if (row.usedAt) throw new AppError('INVALID_STATE', 'This invitation was accepted: revoke the key that it created.');
+  if (!row.revokedAt) await updateRow(trx, { table: 'invitation', id }, { revokedAt: at });
+  return { merchantId: row.merchantId, revokedAt: row.revokedAt ?? at, ended: !row.revokedAt };
+}
+
+async function invite(
+  { tx, operatorId: createdBy, at }: AuditContext,
+  pepper: string,
+  { key, ...invited }: ({ operatorId: string } | { merchantId: string }) & { key: InvitedKey | object },
+): Promise<Invitation> {
   const id = newId('inv', at.getTime());
   const token = `invite_${randomBytes(TOKEN_BYTES).toString('base64url')}`;
-  const expiresAt = new Date(at.getTime() + INVITATION_DAYS * DAY_MS);
-  const whose = 'operatorId' in invited ? { ...invited, merchantId: null, key: {} } : { ...invited, operatorId: null };
-  await rows(
-    tx.trx,
-    `INSERT INTO invitation (id, operator_id, merchant_id, key, token_hash, created_by, expires_at)
-     VALUES (:id, :operatorId, :merchantId, CAST(:key AS jsonb), :tokenHash, :createdBy, :expiresAt)`,
-    { ...whose, id, key: JSON.stringify(whose.key), tokenHash: hashKey(pepper, token), createdBy, expiresAt },
-  );
-  return { invitationId: id, token, expiresAt: expiresAt.toISOString() };
-}
-
-function newKeyOf({ days, ...key }: InvitedKey, { merchantId, at }: { merchantId: string; at: Date }): NewKey {
-  return { ...key, merchantId, expiresAt: days === undefined ? null : new Date(at.getTime() + days * DAY_MS) };
+  const expiresAt = daysAfter(at, INVITATION_DAYS);
+  const stored = { ...invited, id, key: JSON.stringify(key), tokenHash: hashKey(pepper, token), createdBy, expiresAt };
+  await insertRow(tx.trx, 'invitation', stored);
+  return { invitationId: id, token, expiresAt };
 }
 
 type InvitationRow = { id: string; createdBy: string } & (
   | { operatorId: string; merchantId: null }
-  | { operatorId: null; merchantId: string; key: InvitedKey | InvitedRotation }
+  | { operatorId: null; merchantId: string; key: InvitedKey }
 );
-type AcceptDeps = { peppers: readonly [string, ...string[]]; clock: Clock };
-/** The created key, of an operator or of a merchant. */
-export type AcceptedInvitation = Pick<ApiKey, 'id' | 'expiresAt'> & { secret: string } & (
-    | { operatorId: string; merchantId: null; environment: null }
-    | { operatorId: null; merchantId: string; environment: Environment }
-  );
 
 /**
  * Creates the key of an invitation, once. Throws AUTHENTICATION_REQUIRED, the same for a wrong, a used, a revoked and an
@@ -97,11 +89,11 @@ export type AcceptedInvitation = Pick<ApiKey, 'id' | 'expiresAt'> & { secret: st
  */
 export async function acceptInvitation(
   tx: UnitOfWork,
-  { peppers, clock }: AcceptDeps,
+  { peppers, clock }: { peppers: readonly [string, ...string[]]; clock: Clock },
   { token, requestId }: { token: string; requestId: string },
-): Promise<AcceptedInvitation> {
+): Promise<CreatedKey> {
   const at = clock();
-  const [invitation] = await rows<InvitationRow>(
+  const invitation = await first<InvitationRow>(
     tx.trx,
     `UPDATE invitation SET used_at = :at
      WHERE token_hash = ANY (:hashes) AND used_at IS NULL AND revoked_at IS NULL AND expires_at > :at
@@ -114,57 +106,28 @@ export async function acceptInvitation(
     throw new AppError('AUTHENTICATION_REQUIRED', `${why}: request another one from whoever sent it.`);
   }
   const deps = { trx: tx.trx, pepper: peppers[0], clock: () => at };
-  return invitation.operatorId === null
-    ? createForMerchant({ tx, requestId, at }, deps, invitation)
-    : createForOperator({ tx, requestId, at }, deps, invitation);
-}
-
-type Redeemed<Row> = Extract<InvitationRow, Row>;
-type AcceptContext = Omit<AuditContext, 'operatorId'>;
-
-async function createForOperator(
-  context: AcceptContext,
-  deps: KeyDeps,
-  { id: invitationId, operatorId }: Redeemed<{ merchantId: null }>,
-): Promise<AcceptedInvitation> {
-  const { key, secret } = await createOperatorKey(deps, { operatorId });
-  const { id, expiresAt } = key;
-  const about = {
-    resourceType: 'operatorKey',
-    resourceId: id,
-    after: { invitationId, operatorId, expiresAt },
-  } as const;
-  await recordAudit({ ...context, operatorId }, { ...about, action: 'operator-key.create' });
-  return { id, expiresAt, secret, operatorId, merchantId: null, environment: null };
-}
-
-async function createForMerchant(
-  context: AcceptContext,
-  deps: KeyDeps,
-  { id: invitationId, merchantId, createdBy, key: wanted }: Redeemed<{ operatorId: null }>,
-): Promise<AcceptedInvitation> {
-  const inviter = { ...context, operatorId: createdBy };
+  const { id: invitationId, operatorId, createdBy } = invitation;
+  const context = { tx, requestId, at, operatorId: operatorId ?? createdBy };
+  if (operatorId !== null) {
+    const created = await createOperatorKey(deps, { operatorId });
+    const after = { invitationId, operatorId, expiresAt: created.key.expiresAt };
+    await recordAudit(context, { ...aboutKey(created.key), action: 'operator-key.create', after });
+    return created;
+  }
+  const { merchantId, key: wanted } = invitation;
   const reason = 'The merchant accepted the invitation';
   if ('rotates' in wanted) {
     const { rotates: keyId, overlapHours } = wanted;
-    const { key, secret, old } = await rotateKey(deps, { keyId, overlapHours, createdBy });
-    const after = { invitationId, rotatedTo: key.id, expiresAt: old.expiresAt };
-    await recordAudit(inviter, { ...aboutKey(old), action: 'key.rotate', after, reason });
-    return acceptedKey(key, secret);
+    const { old, ...created } = await rotateKey(deps, { keyId, overlapHours, createdBy });
+    const after = { invitationId, rotatedTo: created.key.id, expiresAt: old.expiresAt };
+    await recordAudit(context, { ...aboutKey(old), action: 'key.rotate', after, reason });
+    return created;
   }
-  const input = newKeyOf(wanted, { merchantId, at: context.at });
-  const { key, secret } = await createKey(deps, { ...input, createdBy });
-  const { kind, name, scopes, ipRanges, expiresAt } = key;
+  const { days, ...settings } = wanted;
+  const expiresAt = days === undefined ? null : daysAfter(at, days);
+  const created = await createKey(deps, { ...settings, merchantId, createdBy, expiresAt });
+  const { kind, name, scopes, ipRanges } = settings;
   const after = { invitationId, kind, name, scopes, ipRanges, expiresAt };
-  await recordAudit(inviter, { ...aboutKey(key), action: 'key.create', after, reason });
-  return acceptedKey(key, secret);
-}
-
-function acceptedKey({ id, merchantId, environment, expiresAt }: ApiKey, secret: string): AcceptedInvitation {
-  return { id, expiresAt, secret, operatorId: null, merchantId, environment };
-}
-
-/** A merchant's key in the audit log. */
-export function aboutKey(key: ApiKey) {
-  return { resourceType: 'key', resourceId: key.id, ...scopeOf(key) } as const;
+  await recordAudit(context, { ...aboutKey(created.key), action: 'key.create', after, reason });
+  return created;
 }

@@ -4,11 +4,11 @@ import { crc32 } from 'node:zlib';
 import { hmac } from '../lib/crypto.ts';
 import type { Environment } from '../lib/scope.ts';
 
-/** Secret keys have all scopes; restricted keys those they list. */
-export type KeyKind = 'secret' | 'restricted';
+/** Merchants' keys: secret ones have all scopes, restricted ones those they list. */
+export type KeyKind = 'secret' | 'restricted' | 'operator';
 
 /** What a key's text names: a merchant's key of one environment, or an operator's, which has none. */
-export type NamedKey = { id: string; kind: KeyKind; environment: Environment } | { id: string; kind: 'operator' };
+export type NamedKey = { id: string; kind: KeyKind; environment: Environment | null };
 
 /**
  * A key's text: `sk_test_` (secret), `rk_live_` (restricted), `ok_` (an operator's) and so on, the 26 characters of its
@@ -20,26 +20,20 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const SECRET_BYTES = 32;
 const SECRET_CHARACTERS = 43;
 const CHECKSUM_CHARACTERS = 6;
-const PREFIX_CHARACTERS = 12;
-const LAST_CHARACTERS = 4;
 
 /** A new key's text. `id` is the row's: `key_…` of a merchant's, `opk_…` of an operator's. It is shown once and never stored. */
 export function generateKey(key: NamedKey): string {
   const random = base62(BigInt(`0x${randomBytes(SECRET_BYTES).toString('hex')}`), SECRET_CHARACTERS);
-  const body = `${headOf(key)}_${key.id.slice('key_'.length)}${random}`;
+  const head = key.kind === 'operator' ? 'ok' : `${key.kind[0]}k_${key.environment === 'live' ? 'live' : 'test'}`;
+  const body = `${head}_${key.id.slice('key_'.length)}${random}`;
   return body + checksum(body);
-}
-
-function headOf(key: NamedKey): string {
-  if (key.kind === 'operator') return 'ok';
-  return `${key.kind === 'secret' ? 'sk' : 'rk'}_${key.environment === 'live' ? 'live' : 'test'}`;
 }
 
 /** The key that a text names; null when it is not a key, or its checksum tells of a typo. */
 export function readKey(text: string): NamedKey | null {
   const [, letter, place, id, check] = KEY.exec(text) ?? [];
   if (id === undefined || checksum(text.slice(0, -CHECKSUM_CHARACTERS)) !== check) return null;
-  if (letter === undefined) return { id: `opk_${id}`, kind: 'operator' };
+  if (letter === undefined) return { id: `opk_${id}`, kind: 'operator', environment: null };
   return {
     id: `key_${id}`,
     kind: letter === 's' ? 'secret' : 'restricted',
@@ -57,16 +51,6 @@ const PEPPER_ID_CHARACTERS = 8;
 /** Tells peppers apart, and nothing else of them: a strong one cannot be found by it. */
 export function pepperId(pepper: string): string {
   return hmac(pepper, 'the id of this pepper').toString('hex').slice(0, PEPPER_ID_CHARACTERS);
-}
-
-/** The first 12 characters: of what kind a key is, and roughly how old. */
-export function prefixOf(text: string): string {
-  return text.slice(0, PREFIX_CHARACTERS);
-}
-
-/** The last four characters, a part of the checksum: they tell keys apart and say nothing of the secret itself. */
-export function lastFourOf(text: string): string {
-  return text.slice(-LAST_CHARACTERS);
 }
 
 /** A key as it is shown to recognise it by: `sk_test_…aB3x`. */

@@ -69,15 +69,22 @@ export function operatorRoute<P extends z.ZodType, Q extends z.ZodType, B extend
     auth: requirePermission(permission),
     handle: async (input) => {
       const context = auditContextOf(input, clock);
-      const audited = { action, reason: reasonOf(input.body) };
+      const reason = (input.body as { reason?: string } | undefined)?.reason;
       if (!(await isProposed(context, input))) {
-        const result = await runAudited(context, audited, () => run(context, input));
-        return withNotices(result, context);
+        const { audit, message, ...response } = await runAudited(context, { action, reason }, () =>
+          run(context, input),
+        );
+        const actsAlone = secondPerson !== undefined && audit?.environment === 'sandbox';
+        const notices = actsAlone ? ['In live another operator may have to confirm it.'] : (context.notices ?? []);
+        return { ...response, message: [message, ...notices].join('. ') };
       }
       const { audit: change, ...response } = await dryRun(context.tx, (tx) => run({ ...context, tx }, input));
       if (!change) return response;
+      const { operationId } = declared;
       const request = { params: input.params, body: input.body };
-      return propose(context, { ...audited, operationId: declared.operationId, request, change });
+      const proposal = await createProposal(context, { operationId, action, request, change, reason });
+      await recordAudit(context, { ...aboutProposal(proposal), action: 'proposal.create', reason });
+      return { status: 202, message: 'Proposed; another operator has to confirm it', data: presentProposal(proposal) };
     },
   });
   if (!secondPerson) return written;
@@ -103,35 +110,12 @@ function proposedResponse(declared: { description?: string; responses: Route['re
   };
 }
 
-async function propose(
-  context: AuditContext,
-  proposed: Parameters<typeof createProposal>[1],
-): Promise<RouteResult<unknown>> {
-  const proposal = await createProposal(context, proposed);
-  const audit = { ...aboutProposal(proposal), action: 'proposal.create', reason: proposed.reason } as const;
-  await recordAudit(context, audit);
-  return {
-    status: 202,
-    message: 'Proposed; another operator has to confirm it',
-    data: presentProposal(proposal),
-  };
-}
-
 /** The context of an operator's request. */
 export function auditContextOf(
   { caller, tx, requestId }: Pick<OperatorInput, 'caller' | 'requestId'> & { tx: UnitOfWork },
   clock: Clock,
 ): AuditContext {
   return { tx, operatorId: caller.operatorId, requestId, at: clock(), notices: [] };
-}
-
-function withNotices(result: OperatorResult, { notices = [] }: AuditContext): RouteResult<unknown> {
-  const { audit: _, message, ...response } = result;
-  return { ...response, message: [message, ...notices].join('. ') };
-}
-
-function reasonOf(body: unknown): string | undefined {
-  return (body as { reason?: string } | undefined)?.reason;
 }
 
 /** Runs an operator's change and writes its audit row; a change that returns no `audit` writes none. */

@@ -1,21 +1,23 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import { z } from 'zod';
 
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Database } from '../lib/db.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
-import { listAudit, presentAudit, type AuditedChange } from './audit.ts';
-import { inviteOperator } from './invitations.ts';
-import { operatorKeyRoutes } from './operator-key-routes.ts';
+import { listAudit, presentAudit } from './audit.ts';
+import { inviteOperator, revokeInvitation } from './invitations.ts';
+import { operatorKeyRoutes } from './key-routes.ts';
 import { operatorReadRoute, operatorRoute } from './operator-route.ts';
 import * as schema from './operator-schema.ts';
-import { changeOperator, createOperator, listOperators, type Operator } from './operators.ts';
+import { changeOperator, createOperator, listOperators, presentOperator, type Operator } from './operators.ts';
 
 type Deps = { db: Database; clock: Clock; pepper: string };
 
 /** The operators, their keys, and the audit log. */
 export function accessOperatorRoutes(deps: Deps): Route[] {
-  return [...operatorRoutes(deps), inviteRoute(deps), ...operatorKeyRoutes(deps), auditRoute(deps)];
+  return [...operatorRoutes(deps), ...invitationRoutes(deps), ...operatorKeyRoutes(deps), auditRoute(deps)];
 }
 
 function auditRoute({ db, clock }: Deps): Route {
@@ -28,11 +30,8 @@ function auditRoute({ db, clock }: Deps): Route {
     responses: { 200: z.array(schema.AuditEntry) },
     paginated: true,
     handle: async ({ query }) => {
-      const { rows, pagination } = await listAudit(
-        db,
-        { ...query, range: readDayRange(query, clock()) },
-        readPage(query),
-      );
+      const listed = { range: readDayRange(query, clock()), filter: query };
+      const { rows, pagination } = await listAudit(db, listed, readPage(query));
       return { message: 'Audit log retrieved', data: rows.map(presentAudit), pagination };
     },
   });
@@ -74,40 +73,54 @@ function operatorRoutes({ db, clock, pepper }: Deps): Route[] {
       errors: ['INVALID_STATE'],
       run: async ({ tx }, { params, body }) => {
         const { before, after } = await changeOperator(tx.trx, params.operatorId, body);
-        const changed = before.role !== after.role || before.active !== after.active;
-        const audit: AuditedChange = {
-          resourceType: 'operator',
-          resourceId: after.id,
-          before: { role: before.role, active: before.active },
-          after: { role: after.role, active: after.active },
-        };
+        const audited = ({ role, active }: Operator) => ({ role, active });
+        const change = { before: audited(before), after: audited(after) };
+        const audit = { resourceType: 'operator', resourceId: after.id, ...change } as const;
+        const changed = !isDeepStrictEqual(change.before, change.after);
         return { message: 'Operator changed', data: presentOperator(after), audit: changed ? audit : null };
       },
     }),
   ];
 }
 
-function inviteRoute({ clock, pepper }: Deps): Route {
-  return operatorRoute('POST /api/ops/operators/:operatorId/invitations', {
-    operationId: 'opsInviteOperator',
-    summary: 'Invite an operator again, who has lost the key; the token is returned once',
-    description: 'Earlier unused invitations of the operator end.',
-    action: 'operator.invite',
-    clock,
-    params: schema.OperatorParams,
-    body: schema.OptionalReason,
-    responses: { 201: schema.Invitation },
-    errors: ['INVALID_STATE'],
-    run: async (context, { params: { operatorId } }) => {
-      const invitation = await inviteOperator(context, pepper, operatorId);
-      const { invitationId, expiresAt } = invitation;
-      const audit = { resourceType: 'operator', resourceId: operatorId, after: { invitationId, expiresAt } } as const;
-      return { status: 201, message: 'Operator invited', data: invitation, audit };
-    },
-  });
-}
-
-/** An operator as the operators' API presents one. */
-export function presentOperator({ id, createdAt, ...row }: Operator) {
-  return { operatorId: id, ...row, createdAt: createdAt.toISOString() };
+function invitationRoutes({ clock, pepper }: Deps): Route[] {
+  return [
+    operatorRoute('POST /api/ops/operators/:operatorId/invitations', {
+      operationId: 'opsInviteOperator',
+      summary: 'Invite an operator again, who has lost the key; the token is returned once',
+      description: 'Earlier unused invitations of the operator end.',
+      action: 'operator.invite',
+      clock,
+      params: schema.OperatorParams,
+      body: schema.OptionalReason,
+      responses: { 201: schema.Invitation },
+      errors: ['INVALID_STATE'],
+      run: async (context, { params: { operatorId } }) => {
+        const invitation = await inviteOperator(context, pepper, operatorId);
+        const { invitationId, expiresAt } = invitation;
+        const audit = { resourceType: 'operator', resourceId: operatorId, after: { invitationId, expiresAt } } as const;
+        return { status: 201, message: 'Operator invited', data: invitation, audit };
+      },
+    }),
+    operatorRoute('POST /api/ops/invitations/:invitationId/revoke', {
+      operationId: 'opsRevokeInvitation',
+      summary: 'Revoke an invitation of an operator or a merchant that was not accepted',
+      action: 'invitation.revoke',
+      clock,
+      params: schema.InvitationParams,
+      body: schema.Reason,
+      responses: { 200: schema.RevokedInvitation },
+      errors: ['INVALID_STATE'],
+      run: async (context, { params: { invitationId } }) => {
+        const { ended, merchantId, revokedAt } = await revokeInvitation(context, invitationId);
+        const about = {
+          resourceType: 'invitation',
+          resourceId: invitationId,
+          merchantId,
+          after: { revokedAt },
+        } as const;
+        return { message: 'Invitation revoked', data: { invitationId, revokedAt }, audit: ended ? about : null };
+      },
+    }),
+  ];
 }

@@ -3,11 +3,8 @@ import { z } from 'zod';
 import { OPERATOR_ROLES, SCOPES } from '../http/route.ts';
 import { emailText, instant, plainText } from '../lib/fields.ts';
 import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
-import { ROTATION_OVERLAP_HOURS } from './api-keys.ts';
-import { RESOURCE_TYPES } from './audit.ts';
-import { OPERATOR_KEY_DAYS } from './operators.ts';
+import { OPERATOR_KEY_DAYS, ROTATION_OVERLAP_HOURS } from './api-keys.ts';
 import { ACTIONS } from './permissions.ts';
-import { PROPOSAL_STATUSES } from './proposals.ts';
 
 const ID_CHARACTERS_MAX = 64;
 const NAME_CHARACTERS_MAX = 100;
@@ -63,6 +60,25 @@ export const MerchantKey = z
   })
   .meta({ id: 'OpsMerchantKey' });
 
+/** The kinds of resources that operators change. */
+const resourceType = z.enum([
+  'merchant',
+  'key',
+  'channel',
+  'withdrawal',
+  'settlement',
+  'bankAccount',
+  'kyc',
+  'reconciliation',
+  'difference',
+  'bankMoney',
+  'transaction',
+  'holiday',
+  'operator',
+  'operatorKey',
+  'invitation',
+  'proposal',
+]);
 const changed = z.record(z.string(), z.unknown()).nullable();
 
 /** A row of the audit log. */
@@ -73,7 +89,7 @@ export const AuditEntry = z
     operatorName: z.string(),
     proposedBy: z.string().nullable().meta({ description: 'The operator who proposed what this one confirmed' }),
     action: z.enum(ACTIONS),
-    resourceType: z.enum(RESOURCE_TYPES),
+    resourceType,
     resourceId: z.string(),
     merchantId: z.string().nullable(),
     environment: environment.nullable(),
@@ -92,6 +108,7 @@ export const AuditQuery = z.strictObject({
   resourceId: id.optional(),
 });
 
+const PROPOSAL_STATUSES = ['PENDING', 'CONFIRMED', 'REJECTED', 'WITHDRAWN', 'EXPIRED'] as const;
 export const ProposalListQuery = z.strictObject({ status: statusParam(PROPOSAL_STATUSES).optional(), ...pageQuery });
 export const ProposalParams = z.strictObject({ proposalId: id });
 /** A change that another operator confirms. */
@@ -99,7 +116,7 @@ export const Proposal = z
   .object({
     proposalId: z.string(),
     action: z.enum(ACTIONS),
-    resourceType: z.enum(RESOURCE_TYPES),
+    resourceType,
     resourceId: z.string().nullable().meta({ description: 'null: created by the confirmation' }),
     merchantId: z.string().nullable(),
     environment: environment.nullable(),
@@ -175,6 +192,10 @@ export const Invitation = z
     expiresAt: instant,
   })
   .meta({ id: 'Invitation' });
+export const InvitationParams = z.strictObject({ invitationId: id });
+export const RevokedInvitation = z
+  .object({ invitationId: z.string(), revokedAt: instant })
+  .meta({ id: 'RevokedInvitation' });
 export const InvitedOperator = Operator.extend({ invitation: Invitation }).meta({ id: 'InvitedOperator' });
 export const InvitationAcceptance = z.strictObject({ token: plainText(TOKEN_CHARACTERS_MAX).min(1) });
 export const AcceptedInvitation = z

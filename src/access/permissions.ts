@@ -47,6 +47,7 @@ export const PERMISSIONS = {
   'operator.create': ['admin'],
   'operator.change': ['admin'],
   'operator.invite': ['admin'],
+  'invitation.revoke': ['admin'],
   'operator-key.create': ['viewer'],
   'operator-key.rotate': ['viewer'],
   'operator-key.revoke': ['admin'],

@@ -23,37 +23,22 @@ import {
   lockPending,
   presentProposal,
   readProposal,
-  type Proposal,
 } from './proposals.ts';
 
 /** `routes`: those whose changes are proposed. */
 type Deps = { db: Database; clock: Clock; routes: readonly Route[] };
 
+const PATH = '/api/ops/proposals';
+const ONE = { params: schema.ProposalParams, responses: { 200: schema.Proposal } };
+
 /** Proposals, and the decisions about them. */
 export function proposalRoutes(deps: Deps): Route[] {
-  const proposable = new Map(
-    deps.routes.flatMap((route) => ('confirm' in route ? [[route.operationId, route as ProposableRoute]] : [])),
-  );
-  /** Locks a pending proposal for somebody who has the permission of its action. */
-  const lockFor = async (context: AuditContext, caller: OperatorCaller, id: string) => {
-    const proposal = await lockPending(context, id);
-    const route = proposable.get(proposal.operationId);
-    if (!route) throw new Error(`${proposal.operationId} confirms no proposals`);
-    requireRole(caller, PERMISSIONS[route.permission]);
-    return { proposal, route };
-  };
-  return [...queryRoutes(deps), confirmRoute(deps, lockFor), rejectRoute(deps, lockFor), withdrawRoute(deps)];
+  return [...queryRoutes(deps), ...checkRoutes(deps), withdrawRoute(deps)];
 }
-
-type LockFor = (
-  context: AuditContext,
-  caller: OperatorCaller,
-  id: string,
-) => Promise<{ proposal: Proposal; route: ProposableRoute }>;
 
 function queryRoutes({ db, clock }: Deps): Route[] {
   return [
-    operatorReadRoute('GET /api/ops/proposals', {
+    operatorReadRoute(`GET ${PATH}`, {
       operationId: 'opsListProposals',
       summary: 'List proposals, newest first',
       rateLimit: 'list',
@@ -66,11 +51,10 @@ function queryRoutes({ db, clock }: Deps): Route[] {
         return { message: 'Proposals retrieved', data: rows.map(presentProposal), pagination };
       },
     }),
-    operatorReadRoute('GET /api/ops/proposals/:proposalId', {
+    operatorReadRoute(`GET ${PATH}/:proposalId`, {
+      ...ONE,
       operationId: 'opsGetProposal',
       summary: 'Get a proposal, with the fields that it changes before and after',
-      params: schema.ProposalParams,
-      responses: { 200: schema.Proposal },
       handle: async ({ params }) => ({
         message: 'Proposal retrieved',
         data: presentProposal(await readProposal(db, params.proposalId, clock())),
@@ -79,73 +63,74 @@ function queryRoutes({ db, clock }: Deps): Route[] {
   ];
 }
 
-function confirmRoute({ clock }: Deps, lockFor: LockFor): Route {
-  return writeRoute('POST /api/ops/proposals/:proposalId/confirm', {
-    operationId: 'opsConfirmProposal',
-    tag: 'Operators',
-    summary: 'Confirm a proposal, which makes its change; the proposer cannot',
-    description: 'Needs the permission of its action. What it changes must still be as in before.',
-    auth: ANY_OPERATOR,
-    params: schema.ProposalParams,
-    body: schema.OptionalReason,
-    responses: { 200: schema.Proposal },
-    errors: ['INVALID_STATE', 'DUPLICATE_REFERENCE'],
-    handle: async (input) => {
-      const context = auditContextOf(input, clock);
-      const { proposal, route } = await lockFor(context, input.caller, input.params.proposalId);
-      ensureOther(context, proposal, 'confirm');
-      const message = await route.confirm(context, proposal, input);
-      const { id } = proposal;
-      const closed = await closeProposal(context, { id, status: 'CONFIRMED', reason: input.body.reason });
-      return { message, data: presentProposal(closed) };
-    },
-  });
-}
-
-function ensureOther({ operatorId }: AuditContext, { proposedBy }: Proposal, verb: 'confirm' | 'reject'): void {
-  if (proposedBy !== operatorId) return;
-  throw new AppError('INVALID_STATE', `You proposed this: another operator has to ${verb} it. You can withdraw it.`);
-}
-
-function rejectRoute({ clock }: Deps, lockFor: LockFor): Route {
-  return operatorRoute('POST /api/ops/proposals/:proposalId/reject', {
-    operationId: 'opsRejectProposal',
-    summary: 'Reject a proposal of another operator',
-    description: 'Needs the permission of its action.',
-    action: 'proposal.reject',
-    clock,
-    params: schema.ProposalParams,
-    body: schema.Reason,
-    responses: { 200: schema.Proposal },
-    errors: ['INVALID_STATE'],
-    run: async (context, { caller, params, body }) => {
-      const { proposal } = await lockFor(context, caller, params.proposalId);
-      ensureOther(context, proposal, 'reject');
-      const closed = await closeProposal(context, { id: proposal.id, status: 'REJECTED', reason: body.reason });
-      return { message: 'Proposal rejected', data: presentProposal(closed), audit: aboutProposal(closed) };
-    },
-  });
+function checkRoutes({ clock, routes }: Deps): Route[] {
+  const proposable = new Map(
+    routes.flatMap((route) => ('confirm' in route ? [[route.operationId, route as ProposableRoute]] : [])),
+  );
+  /** Locks a pending proposal for another operator who has the permission of its action. */
+  const lockFor = async (context: AuditContext, caller: OperatorCaller, { id, verb }: { id: string; verb: string }) => {
+    const proposal = await lockPending(context, id);
+    const route = proposable.get(proposal.operationId);
+    if (!route) throw new Error(`${proposal.operationId} confirms no proposals`);
+    requireRole(caller, PERMISSIONS[route.permission]);
+    if (proposal.proposedBy !== caller.operatorId) return { proposal, route };
+    const another = `another operator has to ${verb} it`;
+    throw new AppError('INVALID_STATE', `You proposed this: ${another}. You can withdraw it.`);
+  };
+  return [
+    writeRoute(`POST ${PATH}/:proposalId/confirm`, {
+      ...ONE,
+      operationId: 'opsConfirmProposal',
+      tag: 'Operators',
+      summary: 'Confirm a proposal, which makes its change; the proposer cannot',
+      description: 'Needs the permission of its action. What it changes must still be as in before.',
+      auth: ANY_OPERATOR,
+      body: schema.OptionalReason,
+      errors: ['INVALID_STATE', 'DUPLICATE_REFERENCE'],
+      handle: async (input) => {
+        const context = auditContextOf(input, clock);
+        const { proposalId: id } = input.params;
+        const { proposal, route } = await lockFor(context, input.caller, { id, verb: 'confirm' });
+        const message = await route.confirm(context, proposal, input);
+        const closed = await closeProposal(context, proposal, { status: 'CONFIRMED', ...input.body });
+        return { message, data: presentProposal(closed) };
+      },
+    }),
+    operatorRoute(`POST ${PATH}/:proposalId/reject`, {
+      ...ONE,
+      operationId: 'opsRejectProposal',
+      summary: 'Reject a proposal of another operator',
+      description: 'Needs the permission of its action.',
+      action: 'proposal.reject',
+      clock,
+      body: schema.Reason,
+      errors: ['INVALID_STATE'],
+      run: async (context, { caller, params, body }) => {
+        const { proposal } = await lockFor(context, caller, { id: params.proposalId, verb: 'reject' });
+        const closed = await closeProposal(context, proposal, { status: 'REJECTED', ...body });
+        return { message: 'Proposal rejected', data: presentProposal(closed), audit: aboutProposal(closed) };
+      },
+    }),
+  ];
 }
 
 function withdrawRoute({ clock }: Deps): Route {
-  return operatorRoute('POST /api/ops/proposals/:proposalId/withdraw', {
+  return operatorRoute(`POST ${PATH}/:proposalId/withdraw`, {
+    ...ONE,
     operationId: 'opsWithdrawProposal',
     summary: 'Withdraw a proposal of your own',
     action: 'proposal.withdraw',
     clock,
-    params: schema.ProposalParams,
     body: schema.OptionalReason,
-    responses: { 200: schema.Proposal },
     errors: ['INVALID_STATE'],
     run: async (context, { params, body }) => {
-      const { id, proposedBy } = await lockPending(context, params.proposalId);
+      const proposal = await lockPending(context, params.proposalId);
+      const { proposedBy } = proposal;
       if (proposedBy !== context.operatorId) {
-        throw new AppError(
-          'INVALID_STATE',
-          `${proposedBy} proposed this: only they can withdraw it. You can reject it.`,
-        );
+        const message = `${proposedBy} proposed this: only they can withdraw it. You can reject it.`;
+        throw new AppError('INVALID_STATE', message);
       }
-      const closed = await closeProposal(context, { id, status: 'WITHDRAWN', reason: body.reason });
+      const closed = await closeProposal(context, proposal, { status: 'WITHDRAWN', ...body });
       return { message: 'Proposal withdrawn', data: presentProposal(closed), audit: aboutProposal(closed) };
     },
   });

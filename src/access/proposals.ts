@@ -1,50 +1,32 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import { DAY_MS, isoOrNull } from '../lib/dates.ts';
-import { rows, type Queryable } from '../lib/db.ts';
-import { AppError, notFound } from '../lib/errors.ts';
+import type { z } from 'zod';
+
+import { DAY_MS } from '../lib/dates.ts';
+import { first, insertRow, updateRow, type Queryable } from '../lib/db.ts';
+import { AppError, found } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';
 import type { Page } from '../lib/pagination.ts';
-import type { Environment } from '../lib/scope.ts';
 import type { WorkItemSource } from '../outbox/work-items.ts';
-import type { AuditContext, AuditedChange, ResourceType } from './audit.ts';
-import type { Action } from './permissions.ts';
+import type { AuditContext, AuditedChange } from './audit.ts';
+import type { Proposal as ProposalSchema } from './operator-schema.ts';
 
 /** How long a proposal can be confirmed. */
-export const PROPOSAL_DAYS = 7;
+const PROPOSAL_DAYS = 7;
 
-export const PROPOSAL_STATUSES = ['PENDING', 'CONFIRMED', 'REJECTED', 'WITHDRAWN', 'EXPIRED'] as const;
-export type ProposalStatus = (typeof PROPOSAL_STATUSES)[number];
-
-type Fields = Record<string, unknown>;
-
-/** A change that one operator proposes and another confirms (migrations/0003). */
-export type Proposal = {
+/** A change that one operator proposes and another confirms: a row of `proposal`. */
+export type Proposal = Omit<
+  z.output<typeof ProposalSchema>,
+  'proposalId' | 'proposedAt' | 'expiresAt' | 'decidedAt'
+> & {
   id: string;
   operationId: string;
-  action: Action;
-  resourceType: ResourceType;
-  /** null: created by the confirmation. */
-  resourceId: string | null;
-  merchantId: string | null;
-  environment: Environment | null;
   request: { params: unknown; body: unknown };
-  before: Fields | null;
-  after: Fields | null;
-  reason: string | null;
-  proposedBy: string;
   proposedAt: Date;
   expiresAt: Date;
-  status: ProposalStatus;
-  decidedBy: string | null;
   decidedAt: Date | null;
-  decisionReason: string | null;
 };
-
-const COLUMNS = `id, operation_id, action, resource_type, resource_id, merchant_id, environment, request, before, after, reason,
-  proposed_by, proposed_at, expires_at, decided_by, decided_at, decision_reason,
-  CASE WHEN status = 'PENDING' AND expires_at <= CAST(:at AS timestamptz) THEN 'EXPIRED' ELSE status END AS status`;
 
 type NewProposal = Pick<Proposal, 'operationId' | 'action' | 'request'> & {
   change: AuditedChange;
@@ -56,47 +38,43 @@ export async function createProposal(
   { tx, operatorId: proposedBy, at }: AuditContext,
   { operationId, action, request, change, reason }: NewProposal,
 ): Promise<Proposal> {
-  const { resourceType, resourceId, merchantId = null, environment = null, before = null, after = null } = change;
-  const [proposal] = await rows<Proposal>(
-    tx.trx,
-    `INSERT INTO proposal (id, operation_id, action, resource_type, resource_id, merchant_id, environment, request,
-                           before, after, reason, proposed_by, proposed_at, expires_at)
-     VALUES (:id, :operationId, :action, :resourceType, :resourceId, :merchantId, :environment, CAST(:request AS jsonb),
-             CAST(:before AS jsonb), CAST(:after AS jsonb), :reason, :proposedBy, :at, :expiresAt)
-     RETURNING ${COLUMNS}`,
-    {
-      id: newId('prp', at.getTime()),
-      operationId,
-      action,
-      resourceType,
-      // What is created gets its id when it is confirmed.
-      resourceId: before === null ? null : resourceId,
-      merchantId,
-      environment,
-      request: JSON.stringify(request),
-      before: before && JSON.stringify(before),
-      after: after && JSON.stringify(after),
-      reason: reason ?? null,
-      proposedBy,
-      at,
-      expiresAt: new Date(at.getTime() + PROPOSAL_DAYS * DAY_MS),
-    },
-  );
-  if (!proposal) throw new Error('creating a proposal returned no row');
-  return proposal;
+  const { resourceType, resourceId, merchantId = null, environment = null, before, after } = change;
+  return insertRow<Proposal>(tx.trx, 'proposal', {
+    id: newId('prp', at.getTime()),
+    operationId,
+    action,
+    resourceType,
+    // What is created gets its id when it is confirmed.
+    resourceId: before ? resourceId : null,
+    merchantId,
+    environment,
+    request: JSON.stringify(request),
+    before: before ? JSON.stringify(before) : null,
+    after: after ? JSON.stringify(after) : null,
+    reason: reason ?? null,
+    proposedBy,
+    proposedAt: at,
+    expiresAt: new Date(at.getTime() + PROPOSAL_DAYS * DAY_MS),
+  });
+}
+
+const STATUS = `CASE WHEN status = 'PENDING' AND expires_at <= CAST(:at AS timestamptz) THEN 'EXPIRED' ELSE status END`;
+
+/** The same as {@link STATUS}. */
+function withStatus(proposal: Proposal, at: Date): Proposal {
+  const isExpired = proposal.status === 'PENDING' && proposal.expiresAt <= at;
+  return isExpired ? { ...proposal, status: 'EXPIRED' } : proposal;
 }
 
 /** One proposal. Throws NOT_FOUND. */
 export async function readProposal(db: Queryable, id: string, at: Date): Promise<Proposal> {
-  const [proposal] = await rows<Proposal>(db, `SELECT ${COLUMNS} FROM proposal WHERE id = :id`, { id, at });
-  if (!proposal) throw notFound('proposal');
-  return proposal;
+  return withStatus(found(await first<Proposal>(db, 'SELECT * FROM proposal WHERE id = :id', { id }), 'proposal'), at);
 }
 
 /** Locks a proposal that can be decided. Throws NOT_FOUND, INVALID_STATE. */
 export async function lockPending({ tx, at }: AuditContext, id: string): Promise<Proposal> {
-  await rows(tx.trx, 'SELECT 1 FROM proposal WHERE id = :id FOR UPDATE', { id });
-  const proposal = await readProposal(tx.trx, id, at);
+  const locked = await first<Proposal>(tx.trx, 'SELECT * FROM proposal WHERE id = :id FOR UPDATE', { id });
+  const proposal = withStatus(found(locked, 'proposal'), at);
   if (proposal.status === 'PENDING') return proposal;
   const only = 'only one that is PENDING can be confirmed, rejected or withdrawn';
   throw new AppError('INVALID_STATE', `This proposal is ${proposal.status}: ${only}.`);
@@ -104,18 +82,13 @@ export async function lockPending({ tx, at }: AuditContext, id: string): Promise
 
 /** Closes a locked proposal. */
 export async function closeProposal(
-  { tx, operatorId, at }: AuditContext,
-  {
-    id,
-    status,
-    reason,
-  }: { id: string; status: Exclude<ProposalStatus, 'PENDING' | 'EXPIRED'>; reason?: string | undefined },
+  { tx, operatorId: decidedBy, at: decidedAt }: AuditContext,
+  proposal: Proposal,
+  { status, reason }: { status: 'CONFIRMED' | 'REJECTED' | 'WITHDRAWN'; reason?: string | undefined },
 ): Promise<Proposal> {
-  const sql = `UPDATE proposal SET status = :status, decided_by = :operatorId, decided_at = :at, decision_reason = :reason
-               WHERE id = :id RETURNING ${COLUMNS}`;
-  const [proposal] = await rows<Proposal>(tx.trx, sql, { id, status, operatorId, at, reason: reason ?? null });
-  if (!proposal) throw new Error(`proposal ${id} is gone`);
-  return proposal;
+  const changes = { status, decidedBy, decidedAt, decisionReason: reason ?? null };
+  await updateRow(tx.trx, { table: 'proposal', id: proposal.id }, changes);
+  return { ...proposal, ...changes };
 }
 
 /** Throws INVALID_STATE where the change would now be of something else than the proposer saw; null: it changes nothing. */
@@ -134,47 +107,23 @@ export async function listProposals(
   { statuses, at }: { statuses: readonly string[] | null; at: Date },
   page: Page,
 ) {
-  return paginateNewest<Proposal>(
-    db,
-    {
-      columns: '*',
-      table: `(SELECT ${COLUMNS} FROM proposal) proposals`,
-      time: 'proposed_at',
-      where: 'CAST(:statuses AS text[]) IS NULL OR status = ANY (:statuses)',
-      values: { statuses: statuses ? [...statuses] : null, at },
-    },
-    page,
-  );
+  const where = `CAST(:statuses AS text[]) IS NULL OR ${STATUS} = ANY (:statuses)`;
+  const values = { statuses: statuses && [...statuses], at };
+  const listed = { columns: '*', table: 'proposal', time: 'proposed_at', where: `(${where})`, values };
+  const { rows, pagination } = await paginateNewest<Proposal>(db, listed, page);
+  return { rows: rows.map((proposal) => withStatus(proposal, at)), pagination };
 }
 
 /** A proposal as operators see it. */
-export function presentProposal({ id, proposedAt, expiresAt, decidedAt, ...row }: Proposal) {
-  return {
-    proposalId: id,
-    ...row,
-    proposedAt: proposedAt.toISOString(),
-    expiresAt: expiresAt.toISOString(),
-    decidedAt: isoOrNull(decidedAt),
-  };
+export function presentProposal({ id, ...proposal }: Proposal) {
+  return { proposalId: id, ...proposal };
 }
 
 /** A proposal in the audit log. */
-export function aboutProposal({
-  id,
-  merchantId,
-  environment,
-  action,
-  status,
-  resourceType,
-  resourceId,
-}: Proposal): AuditedChange {
-  return {
-    resourceType: 'proposal',
-    resourceId: id,
-    ...(merchantId !== null && { merchantId }),
-    ...(environment !== null && { environment }),
-    after: { status, action, resourceType, resourceId },
-  };
+export function aboutProposal({ id, merchantId, environment, ...proposal }: Proposal): AuditedChange {
+  const { status, action, resourceType, resourceId } = proposal;
+  const after = { status, action, resourceType, resourceId };
+  return { resourceType: 'proposal', resourceId: id, merchantId, environment, after };
 }
 
 /** Proposals for another operator to confirm. */

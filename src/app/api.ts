@@ -4,7 +4,7 @@ import type Router from '@koa/router';
 import { Connection } from '@temporalio/client';
 
 import { createKeyAuthenticator } from '../access/authenticate.ts';
-import { invitationRoute } from '../access/operator-key-routes.ts';
+import { invitationRoute } from '../access/key-routes.ts';
 import { workflowUrl, type Config } from '../config.ts';
 import { createLimits, type Limits, type LimitSettings } from '../http/limits.ts';
 import {

@@ -8,7 +8,6 @@ import { DAY_MS, HOUR_MS } from '../lib/dates.ts';
 import type { Database } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import type { PeriodicJob } from '../lib/periodic-jobs.ts';
-import { decideDueInSandbox } from '../merchants/kyc/decide.ts';
 import { removeOrphans } from '../merchants/kyc/documents.ts';
 import { createDocumentStore } from '../merchants/kyc/store.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
@@ -27,7 +26,6 @@ import { ledgerChecks } from './ledger-invariants.ts';
 
 const EXPIRE_BATCH = 500;
 const RECHECK_BATCH = 20;
-const KYC_BATCH = 100;
 const MINUTE_MS = 60_000;
 /** It reads the whole ledger, which may take minutes. */
 const VERIFY_LEDGER_EVERY_MS = 6 * HOUR_MS;
@@ -73,7 +71,6 @@ export function timedJobs(config: Config, deps: TimedDeps): PeriodicJob[] {
     job('recheck payouts with callbacks', 30_000, () =>
       recheckPayoutsAfterCallbacks({ db, clock, checkPayout }, RECHECK_BATCH),
     ),
-    job('decide sandbox verifications', 1_000, () => decideDueInSandbox(runInTransaction, clock(), KYC_BATCH)),
     job('remove files of failed uploads', HOUR_MS, () => removeOrphans({ db, store })),
     job('run bulk resends', 1_000, () => runResendJobs(resends, config.WEBHOOK_RESENDS_PER_SECOND)),
     job('remove files of expired reports', MINUTE_MS, () => expireReports({ db, clock, files })),

@@ -1,8 +1,6 @@
-import { first, insertRow, type Queryable, type Trx } from '../lib/db.ts';
-import { type RuleSchedule, readRuleBook, readValidFrom } from '../lib/effective-rules.ts';
+import { first, type Queryable, type Trx } from '../lib/db.ts';
+import { addRule } from '../lib/effective-rules.ts';
 import { found } from '../lib/errors.ts';
-import { newId } from '../lib/ids.ts';
-import { lock } from '../lib/lock.ts';
 import type { Santim } from '../lib/money.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 
@@ -82,31 +80,7 @@ export type StoredFeeRule = FeeRule & FeePlace<string | null> & { validFrom: Dat
 
 export type NewFeeRule = Omit<FeeRule, 'id'> & FeePlace<string> & { validFrom?: Date | undefined };
 
-const FIGURES = ['basisPoints', 'fixedSantim', 'minSantim', 'maxSantim', 'taxBasisPoints'] as const;
-
-/**
- * Adds a version of a merchant's own rule; earlier versions stay, to explain past charges. Returns null when the newest
- * version is the same. Throws VALIDATION_ERROR for a start in the past.
- */
-export async function addFeeRule(trx: Trx, wanted: NewFeeRule, now: Date): Promise<StoredFeeRule | null> {
-  const { merchantId, channel, direction } = wanted;
-  const begins = wanted.validFrom?.getTime();
-  const validFrom = readValidFrom(wanted.validFrom, now);
-  await lock(trx, 'fee_rule', merchantId);
-  const newest = await first<StoredFeeRule>(
-    trx,
-    `SELECT * FROM fee_rule WHERE merchant_id = :merchantId AND direction = :direction
-       AND channel IS NOT DISTINCT FROM CAST(:channel AS text) ORDER BY version DESC LIMIT 1`,
-    { merchantId, channel, direction },
-  );
-  const isSame = newest && FIGURES.every((figure) => newest[figure] === wanted[figure]);
-  // Without a start: already in force. With a start: the same instant.
-  if (isSame && (begins === undefined ? newest.validFrom <= now : newest.validFrom.getTime() === begins)) return null;
-  const version = (newest?.version ?? 0) + 1;
-  return insertRow<StoredFeeRule>(trx, 'fee_rule', { ...wanted, id: newId('fee'), validFrom, version });
-}
-
-/** The current rules of a merchant, by channel and direction, and the scheduled ones. */
-export async function listFeeRules(db: Queryable, merchantId: string, at: Date): Promise<RuleSchedule<StoredFeeRule>> {
-  return readRuleBook(db, { table: 'fee_rule', columns: '*' }, { merchantId, at });
+/** Adds a version of a merchant's own rule, unless the newest one is the same. Throws VALIDATION_ERROR for a start in the past. */
+export async function addFeeRule(trx: Trx, rule: NewFeeRule, now: Date): Promise<void> {
+  await addRule(trx, { table: 'fee_rule', prefix: 'fee' }, { rule, now });
 }

@@ -224,7 +224,8 @@ export async function first<Row>(db: Queryable, sql: string, values: Record<stri
   return row;
 }
 
-const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+/** A column's name in SQL. */
+export const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** The statement that inserts a row, its columns named by the object's keys, and returns it whole. */
 export function insertSql(table: string, row: Record<string, unknown>): string {

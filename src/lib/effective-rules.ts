@@ -1,16 +1,49 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import { z } from 'zod';
 
 import { DAY_MS } from './dates.ts';
-import { rows, type Queryable } from './db.ts';
+import { first, insertRow, rows, type Queryable, type Trx } from './db.ts';
 import { publicText } from './echo.ts';
 import { invalid } from './errors.ts';
 import { patternText } from './fields.ts';
+import { newId } from './ids.ts';
+import { lock } from './lock.ts';
 
 /** How far ahead a rule may be set to begin, in days. */
 const AHEAD_DAYS_MAX = 366;
 
+/** A merchant's own version of a rule. */
+type NewRule = { merchantId: string; channel: string | null; direction: string; validFrom?: Date | undefined };
+
+/**
+ * Adds a version of a merchant's own rule, unless the newest one has the same figures and the same start. Earlier versions
+ * stay, to explain the past. Throws VALIDATION_ERROR for a start in the past or too far ahead.
+ */
+export async function addRule<Rule extends NewRule>(
+  trx: Trx,
+  { table, prefix }: { table: 'fee_rule' | 'limit_rule'; prefix: 'fee' | 'lim' },
+  { rule, now }: { rule: Rule; now: Date },
+): Promise<void> {
+  const { merchantId, channel, direction, validFrom: start, ...figures } = rule;
+  const validFrom = readValidFrom(start, now);
+  await lock(trx, table, merchantId);
+  const place = { merchantId, channel, direction };
+  const newest = await first<Record<string, unknown> & { validFrom: Date; version: number }>(
+    trx,
+    `SELECT * FROM ${table} WHERE merchant_id = :merchantId AND channel IS NOT DISTINCT FROM :channel
+       AND direction = :direction ORDER BY version DESC LIMIT 1`,
+    place,
+  );
+  const isSame = newest && Object.entries(figures).every(([figure, value]) => newest[figure] === value);
+  if (isSame && (start === undefined ? newest.validFrom <= now : newest.validFrom.getTime() === start.getTime()))
+    return;
+  const version = (newest?.version ?? 0) + 1;
+  await insertRow(trx, table, { ...place, ...figures, id: newId(prefix), validFrom, version });
+}
+
 /** When a new rule begins: now by default, never in the past. Throws VALIDATION_ERROR. */
-export function readValidFrom(wanted: Date | undefined, now: Date): Date {
+function readValidFrom(wanted: Date | undefined, now: Date): Date {
   if (wanted === undefined) return now;
   if (wanted < now) throw invalid('validFrom', `must not be in the past, got ${wanted.toISOString()}`);
   if (wanted.getTime() > now.getTime() + AHEAD_DAYS_MAX * DAY_MS) {
@@ -22,54 +55,45 @@ export function readValidFrom(wanted: Date | undefined, now: Date): Date {
 /** Rules of one kind: current and scheduled ones. */
 export type RuleSchedule<Rule> = { current: Rule[]; scheduled: Rule[] };
 
-/** The effective rules of a merchant: its own before the general ones, by channel and direction; and the scheduled ones. */
-export async function readRuleBook<Rule>(
+/**
+ * The effective rules of a merchant as the API presents them: its own before the general ones, by channel and direction;
+ * and the scheduled ones.
+ */
+export async function readRules<Rule, Presented>(
   db: Queryable,
-  { table, columns }: { table: 'fee_rule' | 'limit_rule'; columns: string },
-  { merchantId, at }: { merchantId: string; at: Date },
-): Promise<RuleSchedule<Rule>> {
+  { table, present }: { table: 'fee_rule' | 'limit_rule'; present: (rule: Rule) => Presented },
+  about: { merchantId: string; at: Date },
+): Promise<RuleSchedule<Presented>> {
   const own = '(merchant_id = :merchantId OR merchant_id IS NULL)';
   const [current, scheduled] = await Promise.all([
     rows<Rule>(
       db,
-      `SELECT DISTINCT ON (direction, channel) ${columns} FROM ${table} WHERE ${own} AND valid_from <= :at
+      `SELECT DISTINCT ON (direction, channel) * FROM ${table} WHERE ${own} AND valid_from <= :at
        ORDER BY direction, channel, merchant_id IS NULL, valid_from DESC, version DESC`,
-      { merchantId, at },
+      about,
     ),
     rows<Rule>(
       db,
-      `SELECT ${columns} FROM ${table} WHERE ${own} AND valid_from > :at
-       ORDER BY valid_from, direction, channel, version`,
-      { merchantId, at },
+      `SELECT * FROM ${table} WHERE ${own} AND valid_from > :at ORDER BY valid_from, direction, channel, version`,
+      about,
     ),
   ]);
-  return { current, scheduled };
-}
-
-/** A schedule with each rule as the API presents it. */
-export function presentSchedule<Rule, Presented>(
-  { current, scheduled }: RuleSchedule<Rule>,
-  present: (rule: Rule) => Presented,
-): RuleSchedule<Presented> {
   return { current: current.map(present), scheduled: scheduled.map(present) };
 }
 
-type Place = { direction: string; channel: string | null };
-
-/** Adds new versions one by one; `added` and the current ones that they replace are without those that changed nothing. */
-export async function addRules<New, Rule extends Place>(
-  wanted: readonly New[],
-  { list, add }: { list: () => Promise<RuleSchedule<Rule>>; add: (rule: New) => Promise<Rule | null> },
-): Promise<{ added: Rule[]; replaced: Rule[]; schedule: RuleSchedule<Rule> }> {
-  const before = await list();
-  const added: Rule[] = [];
-  for (const rule of wanted) {
-    const stored = await add(rule);
-    if (stored) added.push(stored);
-  }
+/** The rules that a change has added, and the current ones that they replace; null: none. */
+export function compareRules<Rule extends { direction: string; channel: string | null }>(
+  before: RuleSchedule<Rule>,
+  after: RuleSchedule<Rule>,
+) {
+  const known = [...before.current, ...before.scheduled];
+  const added = [...after.current, ...after.scheduled].filter(
+    (rule) => !known.some((one) => isDeepStrictEqual(one, rule)),
+  );
   const isReplaced = (old: Rule): boolean =>
     added.some((rule) => rule.direction === old.direction && rule.channel === old.channel);
-  return { added, replaced: before.current.filter(isReplaced), schedule: await list() };
+  if (added.length === 0) return null;
+  return { before: { rules: before.current.filter(isReplaced) }, after: { rules: added } };
 }
 
 const INSTANT_CHARACTERS_MAX = 40;

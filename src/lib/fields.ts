@@ -6,8 +6,11 @@ import { BIRR_RULE, isBirr } from './money.ts';
 const EMAIL_CHARACTERS_MAX = 254;
 const CURRENCY_CHARACTERS_MAX = 20;
 
-/** An instant in a response: ISO 8601. */
-export const instant = z.string().meta({ format: 'date-time' });
+/** An instant in a response: ISO 8601. Accepts a Date as well. */
+export const instant = z.preprocess(
+  (at) => (at instanceof Date ? at.toISOString() : at),
+  z.string().meta({ format: 'date-time' }),
+);
 
 /** Text of a limited length. A longer one is rejected before any pattern or other rule is tried. */
 export const limitedText = (charactersMax: number, error?: string) =>

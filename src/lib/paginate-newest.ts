@@ -1,8 +1,17 @@
-import { rows, type Queryable } from './db.ts';
+import { rows, snakeCase, type Queryable } from './db.ts';
 import { toPage, pageOffset, type Page, type Position } from './pagination.ts';
 
 /** What to list, in SQL: columns of a table, by conditions with `:named` values, in the order of a time. */
 export type Listed = { columns: string; table: string; time: string; where: string; values: Record<string, unknown> };
+
+/** Conditions on text columns, of which those without a value match everything. */
+export function whereGiven(filter: Record<string, string | undefined>): Pick<Listed, 'where' | 'values'> {
+  const conditions = Object.keys(filter).map(
+    (name) => `(CAST(:${name} AS text) IS NULL OR ${snakeCase(name)} = :${name})`,
+  );
+  const values = Object.fromEntries(Object.entries(filter).map(([name, value]) => [name, value ?? null]));
+  return { where: conditions.join(' AND '), values };
+}
 
 /** At most `limit` rows after a position, or the first ones; `offset` of them are skipped, if given. */
 export type ListPart = { after: Position | null; limit: number; offset?: number };

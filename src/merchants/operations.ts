@@ -1,22 +1,9 @@
-import { Model } from 'objection';
-
-import { type Queryable, rows, type Trx } from '../lib/db.ts';
-import { AppError, notFound } from '../lib/errors.ts';
+import { first, insertRow, type Queryable, rows, type Trx } from '../lib/db.ts';
+import { AppError, found } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';
 import type { Page } from '../lib/pagination.ts';
 import { grantChannels } from './channels/operations.ts';
-
-/** A row of `merchant` (migrations/0001). */
-class MerchantRow extends Model {
-  static override readonly tableName = 'merchant';
-
-  declare id: string;
-  declare name: string;
-  declare status: 'ACTIVE' | 'SUSPENDED';
-  declare kycStatus: KycStatus;
-  declare createdAt: Date;
-}
 
 export const KYC_STATUSES = [
   'NOT_STARTED',
@@ -28,32 +15,37 @@ export const KYC_STATUSES = [
 ] as const;
 export type KycStatus = (typeof KYC_STATUSES)[number];
 
-export type Merchant = Pick<MerchantRow, 'id' | 'name' | 'status' | 'kycStatus' | 'createdAt'>;
+/** A row of `merchant`. */
+export type Merchant = {
+  id: string;
+  name: string;
+  status: 'ACTIVE' | 'SUSPENDED';
+  kycStatus: KycStatus;
+  createdAt: Date;
+};
 
 /** Creates a merchant in both environments. `id` only for seeding, where it must be the same each time. */
 export async function createMerchant(
   trx: Trx,
   input: { name: string; id?: string; createdAt?: Date },
 ): Promise<Merchant> {
-  return MerchantRow.query(trx.knex()).insertAndFetch({ ...input, id: input.id ?? newId('mrc') });
+  return insertRow<Merchant>(trx, 'merchant', { id: newId('mrc'), ...input });
 }
 
 /** Suspends or resumes a merchant; the keys of a suspended one get MERCHANT_SUSPENDED. Returns whether the status changed. */
 export async function setMerchantStatus(trx: Trx, merchantId: string, status: Merchant['status']): Promise<boolean> {
-  return (await MerchantRow.query(trx.knex()).findById(merchantId).whereNot({ status }).patch({ status })) > 0;
+  const sql = 'UPDATE merchant SET status = :status WHERE id = :merchantId AND status <> :status RETURNING 1';
+  return (await rows(trx, sql, { merchantId, status })).length > 0;
 }
 
 /** One merchant, or undefined. */
 export async function findMerchant(db: Queryable, merchantId: string): Promise<Merchant | undefined> {
-  const sql = 'SELECT id, name, status, kyc_status, created_at FROM merchant WHERE id = :merchantId';
-  return (await rows<Merchant>(db, sql, { merchantId }))[0];
+  return first<Merchant>(db, 'SELECT * FROM merchant WHERE id = :merchantId', { merchantId });
 }
 
 /** One merchant. Throws NOT_FOUND. */
 export async function readMerchant(db: Queryable, merchantId: string): Promise<Merchant> {
-  const merchant = await findMerchant(db, merchantId);
-  if (!merchant) throw notFound('merchant');
-  return merchant;
+  return found(await findMerchant(db, merchantId), 'merchant');
 }
 
 /** Creates a merchant with what each starts with: every available channel in the sandbox. */
@@ -64,26 +56,26 @@ export async function onboardMerchant(trx: Trx, { name }: { name: string }): Pro
 }
 
 /** Filters of the list; undefined and null do not narrow it. */
-export type MerchantFilter = {
-  statuses?: readonly Merchant['status'][] | null | undefined;
-  kycStatuses?: readonly Merchant['kycStatus'][] | null | undefined;
+type MerchantFilter = {
+  status?: readonly Merchant['status'][] | null | undefined;
+  kycStatus?: readonly Merchant['kycStatus'][] | null | undefined;
   /** A whole id, or a part of the name in any case. */
-  search?: string | undefined;
+  search?: string | null | undefined;
 };
 
-const MATCHES = `(CAST(:statuses AS text[]) IS NULL OR status = ANY (:statuses))
-  AND (CAST(:kycStatuses AS text[]) IS NULL OR kyc_status = ANY (:kycStatuses))
+const MATCHES = `(CAST(:status AS text[]) IS NULL OR status = ANY (:status))
+  AND (CAST(:kycStatus AS text[]) IS NULL OR kyc_status = ANY (:kycStatus))
   AND (CAST(:search AS text) IS NULL OR id = :search OR strpos(lower(name), lower(:search)) > 0)`;
 
 /** Merchants that match the filters, newest first. */
-export async function searchMerchants(db: Queryable, filter: MerchantFilter, page: Page) {
-  const values = {
-    statuses: filter.statuses ? [...filter.statuses] : null,
-    kycStatuses: filter.kycStatuses ? [...filter.kycStatuses] : null,
-    search: filter.search ?? null,
-  };
-  const columns = 'id, name, status, kyc_status, created_at';
-  return paginateNewest<Merchant>(db, { columns, table: 'merchant', time: 'created_at', where: MATCHES, values }, page);
+export async function searchMerchants(
+  db: Queryable,
+  { status = null, kycStatus = null, search = null }: MerchantFilter,
+  page: Page,
+) {
+  const values = { status, kycStatus, search };
+  const listed = { columns: '*', table: 'merchant', time: 'created_at', where: MATCHES, values };
+  return paginateNewest<Merchant>(db, listed, page);
 }
 
 /**
@@ -103,6 +95,6 @@ export async function requireNotSuspended(
 }
 
 /** A merchant as operators see it. */
-export function presentMerchant({ id, name, status, kycStatus, createdAt }: Merchant) {
-  return { merchantId: id, name, status, kycStatus, createdAt: createdAt.toISOString() };
+export function presentMerchant({ id, ...merchant }: Merchant) {
+  return { merchantId: id, ...merchant };
 }

@@ -1,31 +1,27 @@
 import { z } from 'zod';
 
-import { listAllKeys, listKeys, presentKey, revokeKey } from '../access/api-keys.ts';
-import type { AuditedChange } from '../access/audit.ts';
-import { aboutKey, inviteMerchant, type Invitation as Invited } from '../access/invitations.ts';
+import { listKeys, listMerchantsKeys, presentKey } from '../access/api-keys.ts';
+import type { AuditContext } from '../access/audit.ts';
+import { inviteMerchant, type InvitedKey } from '../access/invitations.ts';
+import { revokeKeyOf } from '../access/key-routes.ts';
 import { operatorReadRoute, operatorRoute, type OperatorResult } from '../access/operator-route.ts';
 import { Invitation, MerchantKey, MerchantParams, Reason } from '../access/operator-schema.ts';
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Database } from '../lib/db.ts';
-import { notFound } from '../lib/errors.ts';
 import { toBirr, toSantim } from '../lib/money.ts';
 import { readPage } from '../lib/pagination.ts';
+import type { Environment } from '../lib/scope.ts';
 import { onboardMerchant, presentMerchant, readMerchant, searchMerchants } from './operations.ts';
-import { readReviewPolicy, setReviewPolicy, type ReviewPolicy } from './review-policy.ts';
+import { readReviewPolicy, setReviewPolicy } from './review-policy.ts';
 import * as schema from './schema.ts';
+import { settingRoutes } from './setting-routes.ts';
 
 type Deps = { db: Database; clock: Clock; pepper: string };
 
 /** The merchants, their keys, and when their withdrawals are reviewed. */
 export function merchantOperatorRoutes(deps: Deps): Route[] {
-  return [
-    ...merchantRoutes(deps),
-    ...keyQueryRoutes(deps),
-    revokeKeyRoute(deps),
-    ...invitationRoutes(deps),
-    ...policyRoutes(deps),
-  ];
+  return [...merchantRoutes(deps), ...keyRoutes(deps), ...invitationRoutes(deps), ...policyRoutes(deps)];
 }
 
 function merchantRoutes({ db, clock }: Deps): Route[] {
@@ -38,8 +34,7 @@ function merchantRoutes({ db, clock }: Deps): Route[] {
       responses: { 200: z.array(schema.Merchant) },
       paginated: true,
       handle: async ({ query }) => {
-        const filter = { statuses: query.status, kycStatuses: query.kycStatus, search: query.search };
-        const { rows, pagination } = await searchMerchants(db, filter, readPage(query));
+        const { rows, pagination } = await searchMerchants(db, query, readPage(query));
         return { message: 'Merchants retrieved', data: rows.map(presentMerchant), pagination };
       },
     }),
@@ -62,7 +57,7 @@ function merchantRoutes({ db, clock }: Deps): Route[] {
 
 const KEYS_PATH = '/api/ops/merchants/:merchantId/keys';
 
-function keyQueryRoutes({ db }: Deps): Route[] {
+function keyRoutes({ db, clock }: Deps): Route[] {
   return [
     operatorReadRoute('GET /api/ops/merchant-keys', {
       operationId: 'opsListMerchantsKeys',
@@ -72,9 +67,8 @@ function keyQueryRoutes({ db }: Deps): Route[] {
       responses: { 200: z.array(schema.ListedKey) },
       paginated: true,
       handle: async ({ query }) => {
-        const { rows, pagination } = await listAllKeys(db, query, readPage(query));
-        const data = rows.map((key) => ({ merchantId: key.merchantId, ...presentKey(key) }));
-        return { message: 'Keys retrieved', data, pagination };
+        const { rows, pagination } = await listMerchantsKeys(db, query, readPage(query));
+        return { message: 'Keys retrieved', data: rows.map(presentKey), pagination };
       },
     }),
     operatorReadRoute(`GET ${KEYS_PATH}`, {
@@ -89,30 +83,28 @@ function keyQueryRoutes({ db }: Deps): Route[] {
         return { message: 'Keys retrieved', data: keys.map(presentKey) };
       },
     }),
+    operatorRoute(`POST ${KEYS_PATH}/:keyId/revoke`, {
+      operationId: 'opsRevokeMerchantKey',
+      summary: "Revoke a merchant's key; it is rejected within 5 s",
+      action: 'key.revoke',
+      clock,
+      params: schema.KeyParams,
+      body: Reason,
+      responses: { 200: MerchantKey },
+      run: (context, { params: { keyId, merchantId } }) => revokeKeyOf(context, keyId, { merchantId }),
+    }),
   ];
 }
 
-function revokeKeyRoute({ clock }: Deps): Route {
-  return operatorRoute(`POST ${KEYS_PATH}/:keyId/revoke`, {
-    operationId: 'opsRevokeMerchantKey',
-    summary: "Revoke a merchant's key; it is rejected within 5 s",
-    action: 'key.revoke',
-    clock,
-    params: schema.KeyParams,
-    body: Reason,
-    responses: { 200: MerchantKey },
-    run: async (context, { params }) => {
-      const { trx } = context.tx;
-      const { merchantId, keyId: id } = params;
-      if ((await listKeys(trx, { id, merchantId })).length === 0) throw notFound('key');
-      const { key, ended } = await revokeKey({ trx, clock }, id);
-      const audit = ended ? { ...aboutKey(key), after: { revokedAt: key.revokedAt } } : null;
-      return { message: 'Key revoked', data: presentKey(key), audit };
-    },
-  });
-}
-
 function invitationRoutes({ clock, pepper }: Deps): Route[] {
+  type Invited = { merchantId: string; key: InvitedKey; environment?: Environment };
+  const invite = async (context: AuditContext, { merchantId, key, environment }: Invited): Promise<OperatorResult> => {
+    const data = await inviteMerchant(context, pepper, { merchantId, key });
+    const { invitationId: resourceId, expiresAt } = data;
+    const about = { merchantId, ...(environment && { environment }), after: { ...key, expiresAt } };
+    const audit = { resourceType: 'invitation' as const, resourceId, ...about };
+    return { status: 201, message: 'Merchant invited', data, audit };
+  };
   return [
     operatorRoute('POST /api/ops/merchants/:merchantId/key-invitations', {
       operationId: 'opsInviteMerchant',
@@ -127,9 +119,7 @@ function invitationRoutes({ clock, pepper }: Deps): Route[] {
         await readMerchant(context.tx.trx, merchantId);
         const kind = scopes.length > 0 ? 'restricted' : 'secret';
         const key = { ...body, kind, name, scopes, ipRanges } as const;
-        const invitation = await inviteMerchant(context, pepper, { merchantId, key });
-        const { environment } = body;
-        return invited(invitation, { merchantId, environment, after: key });
+        return invite(context, { merchantId, key, environment: body.environment });
       },
     }),
     operatorRoute(`POST ${KEYS_PATH}/:keyId/rotate`, {
@@ -142,11 +132,8 @@ function invitationRoutes({ clock, pepper }: Deps): Route[] {
       body: schema.KeyRotation,
       responses: { 201: Invitation },
       errors: ['INVALID_STATE'],
-      run: async (context, { params: { merchantId, keyId }, body }) => {
-        const key = { rotates: keyId, ...body };
-        const invitation = await inviteMerchant(context, pepper, { merchantId, key });
-        return invited(invitation, { merchantId, after: key });
-      },
+      run: (context, { params: { merchantId, keyId }, body }) =>
+        invite(context, { merchantId, key: { rotates: keyId, ...body } }),
     }),
   ];
 }
@@ -154,54 +141,25 @@ function invitationRoutes({ clock, pepper }: Deps): Route[] {
 const INVITED =
   'The token is for the merchant alone, who sends it to POST /api/invitations/accept within 3 days and gets the key.';
 
-function invited(data: Invited, about: Pick<AuditedChange, 'merchantId' | 'environment' | 'after'>): OperatorResult {
-  const { invitationId, expiresAt } = data;
-  const after = { ...about.after, expiresAt };
-  const audit = { ...about, resourceType: 'invitation', resourceId: invitationId, after } as const;
-  return { status: 201, message: 'Merchant invited', data, audit };
-}
-
-function policyRoutes({ db, clock }: Deps): Route[] {
-  const path = '/api/ops/merchants/:merchantId/review-policy';
-  return [
-    operatorReadRoute(`GET ${path}`, {
-      params: MerchantParams,
-      operationId: 'opsGetReviewPolicy',
-      summary: "Get which of a merchant's withdrawals are reviewed",
-      responses: { 200: schema.ReviewPolicy },
-      handle: async ({ params: { merchantId } }) => {
-        await readMerchant(db, merchantId);
-        return { message: 'Review policy retrieved', data: presentPolicy(await readReviewPolicy(db, merchantId)) };
-      },
-    }),
-    operatorRoute(`PUT ${path}`, {
-      params: MerchantParams,
+function policyRoutes(deps: Deps): Route[] {
+  return settingRoutes(deps, {
+    path: 'review-policy',
+    name: 'Review policy',
+    get: { operationId: 'opsGetReviewPolicy', summary: "Get which of a merchant's withdrawals are reviewed" },
+    put: {
       operationId: 'opsChangeReviewPolicy',
       summary: "Change which of a merchant's future withdrawals are reviewed",
-      action: 'merchant.change-review',
-      secondPerson: 'always',
-      clock,
-      body: schema.ReviewPolicyChange,
-      responses: { 200: schema.ReviewPolicy },
-      run: async ({ tx: { trx } }, { params: { merchantId }, body }) => {
-        await readMerchant(trx, merchantId);
-        const before = presentPolicy(await readReviewPolicy(trx, merchantId));
-        await setReviewPolicy(trx, {
-          merchantId,
-          largeAmountSantim: toSantim(body.largeAmount),
-          twoPersonSantim: toSantim(body.twoPersonAmount),
-          perHourMax: body.perHourMax,
-        });
-        const after = presentPolicy(await readReviewPolicy(trx, merchantId));
-        const audit = { resourceType: 'merchant', resourceId: merchantId, merchantId, before, after } as const;
-        const isSame = JSON.stringify(before) === JSON.stringify(after);
-        return { message: 'Review policy changed', data: after, audit: isSame ? null : audit };
-      },
-    }),
-  ];
-}
-
-function presentPolicy(policy: ReviewPolicy & { own: boolean }) {
-  const { own, largeAmountSantim, twoPersonSantim, perHourMax } = policy;
-  return { own, largeAmount: toBirr(largeAmountSantim), twoPersonAmount: toBirr(twoPersonSantim), perHourMax };
+    },
+    action: 'merchant.change-review',
+    body: schema.ReviewPolicyChange,
+    response: schema.ReviewPolicy,
+    read: async (db, { merchantId }) => {
+      const { own, largeAmountSantim, twoPersonSantim, perHourMax } = await readReviewPolicy(db, merchantId);
+      return { own, largeAmount: toBirr(largeAmountSantim), twoPersonAmount: toBirr(twoPersonSantim), perHourMax };
+    },
+    write: (trx, { merchantId }, { largeAmount, twoPersonAmount, perHourMax }) => {
+      const amounts = { largeAmountSantim: toSantim(largeAmount), twoPersonSantim: toSantim(twoPersonAmount) };
+      return setReviewPolicy(trx, { merchantId, ...amounts, perHourMax });
+    },
+  });
 }

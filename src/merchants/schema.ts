@@ -1,6 +1,5 @@
 import { z } from 'zod';
 
-import { KEY_DAYS_MAX } from '../access/api-keys.ts';
 import { environment, id, MerchantKey, name, overlapHours, reason } from '../access/operator-schema.ts';
 import { SCOPES } from '../http/route.ts';
 import { birrAmount, instant, plainText } from '../lib/fields.ts';
@@ -9,6 +8,7 @@ import { Channel } from './channels/schema.ts';
 import { KYC_STATUSES } from './operations.ts';
 
 const NAME_CHARACTERS_MAX = 100;
+const KEY_DAYS_MAX = 3_650;
 const IP_RANGE_CHARACTERS_MAX = 64;
 const IP_RANGES_MAX = 100;
 const MERCHANT_STATUSES = ['ACTIVE', 'SUSPENDED'] as const;
@@ -55,6 +55,7 @@ export const AllKeysQuery = z.strictObject({
 });
 export const ListedKey = MerchantKey.extend({ merchantId: z.string() }).meta({ id: 'OpsListedKey' });
 export const KeyParams = z.strictObject({ merchantId: id, keyId: id });
+const Range = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
 export const InvitedMerchantKey = z.strictObject({
   environment,
   name: plainText(NAME_CHARACTERS_MAX).optional(),
@@ -64,7 +65,13 @@ export const InvitedMerchantKey = z.strictObject({
     .max(SCOPES.length)
     .optional()
     .meta({ description: 'Restricts the key to these scopes; without them it is a secret key, which has all' }),
-  ipRanges: z.array(plainText(IP_RANGE_CHARACTERS_MAX)).max(IP_RANGES_MAX).optional(),
+  ipRanges: z
+    .array(plainText(IP_RANGE_CHARACTERS_MAX))
+    .max(IP_RANGES_MAX)
+    .refine((ranges) => ranges.every((range) => Range.safeParse(range).success), {
+      error: 'must be addresses in CIDR notation such as 203.0.113.0/24',
+    })
+    .optional(),
   days: z.int().min(1).max(KEY_DAYS_MAX).optional().meta({ description: 'Its lifetime; unlimited unless given' }),
 });
 export const KeyRotation = z.strictObject({ overlapHours });

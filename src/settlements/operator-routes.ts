@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { recordAudit, type AuditContext } from '../access/audit.ts';
 import { operatorReadRoute, operatorRoute } from '../access/operator-route.ts';
-import { MerchantParams, OptionalReason, Reason } from '../access/operator-schema.ts';
+import { OptionalReason, Reason } from '../access/operator-schema.ts';
 import { requirePermission } from '../access/permissions.ts';
 import { readRoute, type Route } from '../http/route.ts';
 import { UploadedFile } from '../http/upload.ts';
@@ -13,14 +13,14 @@ import type { ErrorCode } from '../lib/errors.ts';
 import { maskDigits } from '../lib/mask.ts';
 import { toBirr, toSantim } from '../lib/money.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
-import { readMerchant } from '../merchants/operations.ts';
+import { settingRoutes } from '../merchants/setting-routes.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import { settlementAudit } from './audit.ts';
 import { importBankFile, type BankFileDeps } from './bank-file.ts';
 import { markCredited, markFailed, markReturned, markSent } from './bank-results.ts';
 import { approveSettlement, rejectSettlement } from './decide.ts';
 import { bookLateCredit, dismissLateCredit, lateCreditIssue } from './late-credit.ts';
-import { readSettlementLimit, setSettlementLimit, type SettlementLimit } from './limit.ts';
+import { readSettlementLimit, setSettlementLimit } from './limit.ts';
 import { readOperatorDetail } from './operator-detail.ts';
 import { presentForOperators } from './present.ts';
 import { listAllSettlements } from './queries.ts';
@@ -232,42 +232,23 @@ function bankFileRoute({ runInTransaction, clock }: Deps): Route {
   });
 }
 
-function limitRoutes({ db, clock }: Deps): Route[] {
-  const path = '/api/ops/merchants/:merchantId/settlement-limit';
-  return [
-    operatorReadRoute(`GET ${path}`, {
-      params: MerchantParams,
-      operationId: 'opsGetSettlementLimit',
-      summary: 'Get the lowest and highest amount of a settlement',
-      responses: { 200: schema.OperatorSettlementLimit },
-      handle: async ({ params: { merchantId } }) => {
-        await readMerchant(db, merchantId);
-        const limit = presentLimit(await readSettlementLimit(db, merchantId));
-        return { message: 'Settlement limit retrieved', data: limit };
-      },
-    }),
-    operatorRoute(`PUT ${path}`, {
-      params: MerchantParams,
+function limitRoutes(deps: Deps): Route[] {
+  return settingRoutes(deps, {
+    path: 'settlement-limit',
+    name: 'Settlement limit',
+    get: { operationId: 'opsGetSettlementLimit', summary: 'Get the lowest and highest amount of a settlement' },
+    put: {
       operationId: 'opsChangeSettlementLimit',
       summary: 'Change the lowest and highest amount of a future settlement',
-      action: 'merchant.change-settlement-limit',
-      secondPerson: 'always',
-      clock,
-      body: schema.SettlementLimitChange,
-      responses: { 200: schema.OperatorSettlementLimit },
-      run: async ({ tx: { trx } }, { params: { merchantId }, body: { min, max } }) => {
-        await readMerchant(trx, merchantId);
-        const before = presentLimit(await readSettlementLimit(trx, merchantId));
-        await setSettlementLimit(trx, { merchantId, minSantim: toSantim(min), maxSantim: toSantim(max) });
-        const after = presentLimit(await readSettlementLimit(trx, merchantId));
-        const audit = { resourceType: 'merchant', resourceId: merchantId, merchantId, before, after } as const;
-        const isSame = JSON.stringify(before) === JSON.stringify(after);
-        return { message: 'Settlement limit changed', data: after, audit: isSame ? null : audit };
-      },
-    }),
-  ];
-}
-
-function presentLimit({ own, minSantim, maxSantim }: SettlementLimit & { own: boolean }) {
-  return { own, currency: 'ETB' as const, min: toBirr(minSantim), max: toBirr(maxSantim) };
+    },
+    action: 'merchant.change-settlement-limit',
+    body: schema.SettlementLimitChange,
+    response: schema.OperatorSettlementLimit,
+    read: async (db, { merchantId }) => {
+      const { own, minSantim, maxSantim } = await readSettlementLimit(db, merchantId);
+      return { own, currency: 'ETB' as const, min: toBirr(minSantim), max: toBirr(maxSantim) };
+    },
+    write: (trx, { merchantId }, { min, max }) =>
+      setSettlementLimit(trx, { merchantId, minSantim: toSantim(min), maxSantim: toSantim(max) }),
+  });
 }

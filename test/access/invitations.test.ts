@@ -1,5 +1,5 @@
 import { createKeyAuthenticator } from '../../src/access/authenticate.ts';
-import { invitationRoute } from '../../src/access/operator-key-routes.ts';
+import { invitationRoute } from '../../src/access/key-routes.ts';
 import { createLimits } from '../../src/http/limits.ts';
 import { rows } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
@@ -32,14 +32,14 @@ const count = async (table: string) => Number((await desk.database.db(table).cou
 
 /** The one answer to every token that does not work. */
 async function expectRejected(token: string): Promise<void> {
-  const keys = [await count('apiKey'), await count('operatorKey')];
+  const keys = await count('apiKey');
   const answer = await accept(token);
   expect([answer.status, answer.body.error.code, answer.body.message]).toEqual([
     401,
     'AUTHENTICATION_REQUIRED',
     'This invitation does not exist, was used, or has expired: request another one from whoever sent it.',
   ]);
-  expect([await count('apiKey'), await count('operatorKey')]).toEqual(keys);
+  expect(await count('apiKey')).toBe(keys);
 }
 
 test('a new operator accepts the invitation of their creation, gets a key, and creates and rotates more alone', async () => {
@@ -75,6 +75,9 @@ test("a merchant's invitation makes the key that was offered, and its inviter is
 test('an invitation to rotate gives the merchant the successor, and the old key its overlap', async () => {
   const old = await desk.invitedKey(merchantId, { name: 'Shop' });
   const path = `merchants/${merchantId}/keys/${old.keyId}/rotate`;
+  for (const overlapHours of [-1, 169, 1.5]) {
+    expect((await desk.send('POST', `/api/ops/${path}`, { body: { overlapHours } })).status).toBe(400);
+  }
   const { token } = await post(path, { overlapHours: 1 });
   const next = (await accept(token)).body.data;
   const listed = (await desk.send('GET', `/api/ops/merchants/${merchantId}/keys`)).body.data;
@@ -142,6 +145,20 @@ describe('a token', () => {
       'operator.change',
       'operator.change',
     ]);
+  });
+
+  test('of a revoked invitation does not work, and an accepted invitation cannot be revoked', async () => {
+    const revoke = (invitationId: string) =>
+      desk.send('POST', `/api/ops/invitations/${invitationId}/revoke`, { body: { reason: 'Wrong address' } });
+    const { token, invitationId } = await inviteMerchant();
+    expect([(await revoke(invitationId)).status, (await revoke(invitationId)).status]).toEqual([200, 200]);
+    await expectRejected(token);
+    expect(await desk.audited(invitationId)).toEqual(['key.invite', 'invitation.revoke']);
+    const used = await inviteMerchant();
+    await accept(used.token);
+    const refused = await revoke(used.invitationId);
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'INVALID_STATE']);
+    expect((await revoke('inv_none')).status).toBe(404);
   });
 
   test('is found in clear in no table and no log, nor is the key that it gave', async () => {

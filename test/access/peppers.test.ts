@@ -1,7 +1,7 @@
-import { countUnderOlderPeppers, createKey } from '../../src/access/api-keys.ts';
+import { countUnderOlderPeppers, createKey, createOperatorKey } from '../../src/access/api-keys.ts';
 import { createKeyAuthenticator } from '../../src/access/authenticate.ts';
 import { hashKey } from '../../src/access/key-format.ts';
-import { createOperator, createOperatorKey } from '../../src/access/operators.ts';
+import { createOperator } from '../../src/access/operators.ts';
 import { rows } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createMerchant } from '../../src/merchants/operations.ts';

@@ -118,7 +118,7 @@ describe.each(SETTINGS)('a change of %s', (setting, action, { wanted, unusable }
   });
 });
 
-test('a tier in the sandbox is changed by one operator', async () => {
+test('a tier in the sandbox is changed by one operator, whom the message tells of the second one in live', async () => {
   await rows(
     desk.database.db,
     `INSERT INTO kyc_application (merchant_id, environment, status, tier) VALUES (:merchantId, 'sandbox', 'APPROVED', 2)`,
@@ -127,6 +127,7 @@ test('a tier in the sandbox is changed by one operator', async () => {
   const path = `/api/ops/merchants/${scope.merchantId}/kyc/tier`;
   const { status, body } = await desk.send('PUT', path, { body: { environment: 'sandbox', tier: 1, reason: 'Trial' } });
   expect([status, body.data.tier]).toEqual([200, 1]);
+  expect(body.message).toBe('The merchant is in tier 1. In live another operator may have to confirm it.');
 });
 
 describe('a proposal', () => {

@@ -83,9 +83,6 @@ describe('rotation', () => {
     await expect(rotate(revoked.key.id)).rejects.toMatchObject({ code: 'INVALID_STATE' });
     await expect(rotate(rotated.key.id)).rejects.toMatchObject({ code: 'INVALID_STATE' });
     await expect(rotate('key_none')).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    for (const hours of [-1, 169, 1.5, Number.NaN]) {
-      await expect(rotate(rotated.key.id, hours)).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
-    }
   });
 
   test('ten concurrent rotations create one new key', async () => {

@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { createKey } from '../../src/access/api-keys.ts';
+import { createKey, createOperatorKey } from '../../src/access/api-keys.ts';
 import { createKeyAuthenticator } from '../../src/access/authenticate.ts';
-import { invitationRoute } from '../../src/access/operator-key-routes.ts';
-import { createOperator, createOperatorKey } from '../../src/access/operators.ts';
+import { invitationRoute } from '../../src/access/key-routes.ts';
+import { createOperator } from '../../src/access/operators.ts';
 import { operatorRoutesOf } from '../../src/app/operator-routes.ts';
 import type { OperatorRole, Route } from '../../src/http/route.ts';
 import type { Clock } from '../../src/lib/clock.ts';

@@ -1,7 +1,6 @@
 import { rows } from '../../src/lib/db.ts';
 import type { Environment, MerchantScope } from '../../src/lib/scope.ts';
 import { submitApplication } from '../../src/merchants/kyc/application.ts';
-import { decideDueInSandbox } from '../../src/merchants/kyc/decide.ts';
 import { APPLICATION } from '../merchants/kyc/world.ts';
 import { buildMerchant } from '../support/build.ts';
 import { startDesk, type Desk, type Person } from './desk.ts';
@@ -101,7 +100,6 @@ test('who has invited the merchant to the key of an application neither approves
 test('the sandbox decides a rehearsal by itself, whoever has invited to the key', async () => {
   const { keyId } = await desk.invitedKey(scope.merchantId);
   await handIn('sandbox', keyId, new Date(desk.clock().getTime() - 60_000));
-  await decideDueInSandbox(desk.world.runInTransaction, desk.clock(), 10);
   expect(await statusIn('sandbox')).toBe('APPROVED');
 });
 

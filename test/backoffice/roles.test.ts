@@ -86,6 +86,7 @@ const MAY: Record<string, OperatorRole[]> = {
   opsListOperatorKeys: ADMIN,
   opsInviteOperator: ADMIN,
   opsRevokeOperatorKey: ADMIN,
+  opsRevokeInvitation: ADMIN,
   opsListOwnKeys: EVERYBODY,
   opsCreateOwnKey: EVERYBODY,
   opsRotateOwnKey: EVERYBODY,
@@ -188,11 +189,7 @@ describe("an operator's key", () => {
     expect(await desk.audited(keyId)).toEqual(['operator-key.create', 'operator-key.revoke']);
 
     const other = (await desk.send('POST', path, { key, body: {} })).body.data;
-    await rows(
-      desk.database.db,
-      `UPDATE operator_key SET expires_at = now() - interval '1 s' WHERE id = :keyId`,
-      other,
-    );
+    await rows(desk.database.db, `UPDATE api_key SET expires_at = now() - interval '1 s' WHERE id = :keyId`, other);
     const expired = await desk.send('GET', '/api/ops/merchants', { key: other.secret });
     expect([expired.status, expired.body.error.code]).toEqual([401, 'API_KEY_EXPIRED']);
   });

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { createOperator, createOperatorKey } from '../../src/access/operators.ts';
+import { createOperatorKey } from '../../src/access/api-keys.ts';
+import { createOperator } from '../../src/access/operators.ts';
 import { readBalance } from '../../src/ledger/balance.ts';
 import { addisDay } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';

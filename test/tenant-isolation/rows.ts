@@ -12,7 +12,7 @@ export async function readRows(db: Database, merchantId?: string): Promise<Recor
        WHERE c.table_schema = 'public' AND c.table_name = t.table_name AND c.column_name = 'merchant_id'
      ) AS owned
      FROM information_schema.tables t
-     WHERE t.table_schema = 'public' AND t.table_name NOT IN ('api_key', 'operator_key', 'workflow_recovery') AND t.table_name NOT LIKE 'knex%'`,
+     WHERE t.table_schema = 'public' AND t.table_name NOT IN ('api_key', 'workflow_recovery') AND t.table_name NOT LIKE 'knex%'`,
     {},
   );
   const found: Record<string, string[]> = {};

@@ -28,6 +28,7 @@ const BODIES: Record<string, object> = {
   acceptInvitation: { token: 'invite_walls' },
   opsInviteMerchant: { environment: 'sandbox' },
   opsRevokeMerchantKey: { reason: 'Walls' },
+  opsRevokeInvitation: { reason: 'Walls' },
   opsApproveChannel: { environment: 'sandbox' },
   opsSuspendChannel: { environment: 'sandbox', reason: 'Walls' },
   opsChangeFees: { rules: [{ direction: 'PAY_IN', channel: 'TELEBIRR', basisPoints: 1 }], reason: 'Walls' },

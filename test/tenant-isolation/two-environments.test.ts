@@ -1,5 +1,5 @@
 import { newId, type IdPrefix } from '../../src/lib/ids.ts';
-import { decideKyc } from '../../src/merchants/kyc/decide.ts';
+import { decideKyc } from '../../src/merchants/kyc/application.ts';
 import { until } from '../support/until.ts';
 import { createMerchantWithEverything, untilIdle, type Merchant } from './belongings.ts';
 import { readOperations, type Operation } from './contract.ts';
@@ -39,7 +39,7 @@ async function goLive() {
   await send('POST', 'kyc/submit', {});
   const account = { bankCode: 'CBE', accountNumber: '1000999888777', accountName: 'LIVEONLY PLC' };
   await send('PUT', 'bank-account', account);
-  // The worker decides the sandbox application automatically.
+  // The sandbox decides its application automatically.
   const rehearsal = { key: merchant.key, body: { ...APPLICATION, legalName: 'BOTH', tradeName: 'BOTH' } };
   await service.send('PUT', '/api/checkout/kyc', rehearsal);
   for (const kind of ['TRADE_LICENCE', 'TIN_CERTIFICATE', 'OWNER_ID']) {
@@ -49,9 +49,10 @@ async function goLive() {
   await service.send('POST', '/api/checkout/kyc/submit', { key: merchant.key, body: {} });
   const decision = { merchantId, environment: 'live', operatorId: 'opr_1', at: new Date() } as const;
   await service.world.runInTransaction((tx) => decideKyc(tx, decision, { type: 'approve', submission: 1 }));
-  await until('the rehearsal to be decided', () =>
-    service.world.db('kycApplication').where({ merchantId, environment: 'sandbox', status: 'APPROVED' }).first(),
-  );
+  await until('the rehearsal to be decided', async () => {
+    const { body } = await service.send('GET', '/api/checkout/kyc', { key: merchant.key });
+    return body.data.status === 'APPROVED';
+  });
   await until('the live key to be accepted', async () => {
     const { status } = await service.send('GET', '/api/checkout/channels', { key });
     return status === 200;

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-import { createKey } from '../../src/access/api-keys.ts';
-import { createOperator, createOperatorKey } from '../../src/access/operators.ts';
+import { createKey, createOperatorKey } from '../../src/access/api-keys.ts';
+import { createOperator } from '../../src/access/operators.ts';
 import { startApi, type RunningApi } from '../../src/app/api.ts';
 import { startWorker } from '../../src/app/worker.ts';
 import { readConfig } from '../../src/config.ts';

@@ -90,6 +90,17 @@ export const ADMINISTRATION_NOUNS: Readonly<Record<string, Noun>> = {
       revoke: { about: 'Revoke a key', call: `POST ${KEYS}/:keyId/revoke`, resource: KEYS, options: ['reason!'] },
     },
   },
+  invitations: {
+    about: 'Invitations to create a key, of merchants and operators',
+    verbs: {
+      revoke: {
+        about: 'Revoke an invitation that was not accepted',
+        call: 'POST /api/ops/invitations/:invitationId/revoke',
+        options: ['reason!'],
+        confirm: true,
+      },
+    },
+  },
   channels: {
     about: 'Which channels a merchant may use',
     verbs: {

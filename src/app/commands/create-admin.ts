@@ -1,6 +1,6 @@
+import { aboutKey, createOperatorKey } from '../../access/api-keys.ts';
 import { recordAudit } from '../../access/audit.ts';
-import { presentOperator } from '../../access/operator-routes.ts';
-import { createOperator, createOperatorKey, hasActiveAdmin } from '../../access/operators.ts';
+import { createOperator, hasActiveAdmin, presentOperator } from '../../access/operators.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Database } from '../../lib/db.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -31,8 +31,8 @@ export async function createAdmin(
     await recordAudit(context, { action: 'operator.create', ...about, reason });
     const { key, secret } = await createOperatorKey({ trx: tx.trx, pepper, clock: systemClock }, { operatorId });
     const after = { operatorId, name: key.name, expiresAt: key.expiresAt };
-    const created = { resourceType: 'operatorKey', resourceId: key.id, after } as const;
-    await recordAudit(context, { action: 'operator-key.create', ...created, reason });
-    return { ...presentOperator(operator), keyId: key.id, secret };
+    await recordAudit(context, { action: 'operator-key.create', ...aboutKey(key), after, reason });
+    const createdAt = operator.createdAt.toISOString();
+    return { ...presentOperator(operator), createdAt, keyId: key.id, secret };
   });
 }

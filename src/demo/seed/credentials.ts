@@ -1,5 +1,4 @@
-import { createKey, listKeys } from '../../access/api-keys.ts';
-import { hashKey } from '../../access/key-format.ts';
+import { createKey, isValidKey, listKeys } from '../../access/api-keys.ts';
 import type { Config } from '../../config.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Database, Trx } from '../../lib/db.ts';
@@ -43,7 +42,8 @@ export async function recallCredentials(
   const subscriptions = await listSubscriptions(deps.db, scope);
   const shop = subscriptions.find((one) => one.description === SHOP_DESCRIPTION);
   const storedSecret = shop && previous.webhookSecret?.endsWith(shop.secretHint) ? previous.webhookSecret : undefined;
-  const storedKey = await findValidKey(deps.db, { text: previous.sandboxKey, peppers: config.peppers });
+  const { sandboxKey } = previous;
+  const isValid = sandboxKey !== undefined && (await isValidKey(deps.db, sandboxKey, config.peppers));
   return deps.runInTransaction(async (tx) => {
     const subscriptionOps = subscriptionDeps(config, systemClock());
     await followPort(subscriptionOps, tx, { scope, subscriptions, webhookUrl });
@@ -52,20 +52,8 @@ export async function recallCredentials(
       shop ? (await rotateSecret(subscriptionOps, tx, { ...scope, subscriptionId: shop.id, ...rotation })).secret : '';
     return {
       merchantId: scope.merchantId,
-      sandboxKey: storedKey ?? (await createSandboxKey(tx.trx, config.API_KEY_PEPPER)),
+      sandboxKey: isValid ? sandboxKey : await createSandboxKey(tx.trx, config.API_KEY_PEPPER),
       webhookSecret: storedSecret ?? (await newSecret()),
     };
   });
-}
-
-/** The key, if it is in this database and neither revoked nor expired. */
-async function findValidKey(
-  db: Database,
-  { text, peppers }: { text: string | undefined; peppers: readonly string[] },
-): Promise<string | undefined> {
-  if (text === undefined) return undefined;
-  const hashes = peppers.map((pepper) => hashKey(pepper, text));
-  const found = (await listKeys(db, scope)).find(({ secretHash }) => hashes.some((hash) => hash.equals(secretHash)));
-  if (!found || found.revokedAt !== null) return undefined;
-  return found.expiresAt === null || found.expiresAt > systemClock() ? text : undefined;
 }

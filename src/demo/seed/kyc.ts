@@ -1,7 +1,12 @@
 import { runAudited } from '../../access/operator-route.ts';
 import { HOUR_MS } from '../../lib/dates.ts';
-import { saveApplication, submitApplication, type Step } from '../../merchants/kyc/application.ts';
-import { decideKyc, type KycCommand } from '../../merchants/kyc/decide.ts';
+import {
+  decideKyc,
+  saveApplication,
+  submitApplication,
+  type KycCommand,
+  type Step,
+} from '../../merchants/kyc/application.ts';
 import { addDocument } from '../../merchants/kyc/documents.ts';
 import { kycAudit } from '../../merchants/kyc/operator-routes.ts';
 import { lockApplication } from '../../merchants/kyc/queries.ts';

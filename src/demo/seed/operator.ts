@@ -1,5 +1,6 @@
+import { createOperatorKey, isValidKey } from '../../access/api-keys.ts';
 import type { AuditContext } from '../../access/audit.ts';
-import { createOperator, findOperator, createOperatorKey, operatorKeyHolds } from '../../access/operators.ts';
+import { createOperator, findOperator } from '../../access/operators.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Database, Trx } from '../../lib/db.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -45,7 +46,7 @@ export async function recallOperatorKey(
   operator: DemoOperator,
   { stored, peppers }: RecalledKey,
 ): Promise<string> {
-  if (stored !== undefined && (await operatorKeyHolds(db, { text: stored, peppers, at: systemClock() }))) return stored;
+  if (stored !== undefined && (await isValidKey(db, stored, peppers))) return stored;
   return db.transaction(async (trx) => {
     await ensureDemoOperator(trx, operator);
     const deps = { trx, pepper: peppers[0], clock: systemClock };

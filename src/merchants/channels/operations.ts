@@ -1,8 +1,8 @@
-import { rows, type Trx } from '../../lib/db.ts';
-import { invalid, notFound, type AppError } from '../../lib/errors.ts';
+import { rows, type Queryable, type Trx } from '../../lib/db.ts';
+import { found, invalid, type AppError } from '../../lib/errors.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
-import type { Approval, Channel, FindConfigured, Unusable } from './channel.ts';
+import type { Channel, FindConfigured, Unusable } from './channel.ts';
 import { listChannels, type MerchantChannel } from './queries.ts';
 
 /** Approves and enables every available channel, as for a new sandbox merchant. */
@@ -17,56 +17,49 @@ export async function grantChannels(trx: Trx, scope: MerchantScope): Promise<voi
   );
 }
 
+/** A channel of a merchant in one environment. */
+type Place = MerchantScope & { channel: Channel };
+
+async function findChannel(db: Queryable, place: Place, findProvider: FindConfigured): Promise<MerchantChannel> {
+  const channels = await listChannels(db, scopeOf(place), findProvider);
+  return found(
+    channels.find(({ channel }) => channel === place.channel),
+    'channel',
+  );
+}
+
+type Deps = { tx: UnitOfWork; findProvider: FindConfigured };
+
 /**
  * The merchant's own toggle, for new attempts only. Enabling a channel that was never approved requests it: in live an
  * operator decides (approval REQUESTED), the sandbox approves at once; disabling it cancels the request.
  * Throws CHANNEL_NOT_AVAILABLE when enabling a channel that the platform does not offer (MPESA) or has suspended.
  */
 export async function switchChannel(
-  deps: { tx: UnitOfWork; findProvider: FindConfigured },
-  input: MerchantScope & { channel: Channel; enabled: boolean },
+  { tx: { trx }, findProvider }: Deps,
+  { enabled, ...place }: Place & { enabled: boolean },
 ): Promise<MerchantChannel> {
-  const { trx } = deps.tx;
-  const scope = scopeOf(input);
-  const find = async () =>
-    (await listChannels(trx, scope, deps.findProvider)).find((one) => one.channel === input.channel);
-  const before = await find();
-  if (!before) throw notFound('channel');
-  const { approval, reason } = before;
-  if (approval === 'SUSPENDED' && input.enabled) {
-    const issue = `${before.channel} was suspended for this merchant: only the platform's operators can approve it again`;
+  const { channel, approval, reason } = await findChannel(trx, place, findProvider);
+  if (approval === 'SUSPENDED' && enabled) {
+    const issue = `${channel} was suspended for this merchant: only the platform's operators can approve it again`;
     throw invalid('channel', issue, { code: 'CHANNEL_NOT_AVAILABLE' });
   }
   // A request can be cancelled in any state of the channel.
-  const isAllowed = reason === null || reason === 'DISABLED' || reason === 'NOT_APPROVED' || !input.enabled;
-  if (!isAllowed) throw channelRejected(before.channel, reason);
+  const isAllowed = reason === null || reason === 'DISABLED' || reason === 'NOT_APPROVED' || !enabled;
+  if (!isAllowed) throw channelRejected(channel, reason);
   const isUnapproved = approval === 'NONE' || approval === 'REQUESTED';
-  await (isUnapproved ? requestChannel(trx, input) : setEnabled(trx, input));
-  return (await find()) ?? before;
-}
-
-type Toggle = MerchantScope & { channel: Channel; enabled: boolean };
-
-async function setEnabled(trx: Trx, { channel, enabled, ...scope }: Toggle): Promise<void> {
-  const switched = trx('merchantChannel')
-    .where({ ...scopeOf(scope), channel })
-    .whereNot({ enabled });
-  await switched.update({ enabled, updatedAt: trx.knex().fn.now() });
-}
-
-/** The sandbox approves at once. A suspended channel stays suspended. */
-async function requestChannel(trx: Trx, { enabled, ...place }: Toggle): Promise<void> {
   const isGranted = enabled && place.environment === 'sandbox';
-  const approval: Approval = isGranted ? 'APPROVED' : enabled ? 'REQUESTED' : 'NONE';
+  const requested = { approval: isGranted ? 'APPROVED' : enabled ? 'REQUESTED' : 'NONE', enabled: isGranted };
   await rows(
     trx,
     `INSERT INTO merchant_channel AS m (merchant_id, environment, channel, approval, enabled)
-     VALUES (:merchantId, :environment, :channel, :approval, :isGranted)
+     VALUES (:merchantId, :environment, :channel, :approval, :enabled)
      ON CONFLICT (merchant_id, environment, channel) DO UPDATE
      SET approval = excluded.approval, enabled = excluded.enabled, updated_at = now()
-     WHERE m.approval IN ('NONE', 'REQUESTED') AND m.approval <> excluded.approval`,
-    { ...place, approval, isGranted },
+     WHERE m.approval = :before AND (m.approval, m.enabled) <> (excluded.approval, excluded.enabled)`,
+    { ...place, before: approval, ...(isUnapproved ? requested : { approval, enabled }) },
   );
+  return findChannel(trx, place, findProvider);
 }
 
 const WHY: Record<Unusable, string> = {
@@ -91,19 +84,21 @@ export function channelRejected(channel: Channel, reason: Unusable, field = 'cha
 
 /**
  * Approves or suspends a merchant's channel, for new attempts only. Does not change the merchant's own toggle, which is off
- * at first. Returns the approval before.
+ * at first.
  */
 export async function setChannelApproval(
-  trx: Trx,
-  input: MerchantScope & { channel: Channel; approval: 'APPROVED' | 'SUSPENDED' },
-): Promise<Approval> {
-  const { channel, approval } = input;
-  const place = { ...scopeOf(input), channel };
-  const channels = () => trx<typeof place & { approval: Approval; updatedAt: Date }>('merchantChannel');
-  const before = await channels().where(place).forUpdate().first('approval');
-  await channels()
-    .insert({ ...place, approval })
-    .onConflict(['merchantId', 'environment', 'channel'])
-    .merge(['approval', 'updatedAt']);
-  return before?.approval ?? 'NONE';
+  { tx: { trx }, findProvider }: Deps,
+  place: Place,
+  approval: 'APPROVED' | 'SUSPENDED',
+): Promise<{ before: MerchantChannel; after: MerchantChannel; changed: boolean }> {
+  const before = await findChannel(trx, place, findProvider);
+  const changed = await rows(
+    trx,
+    `INSERT INTO merchant_channel AS m (merchant_id, environment, channel, approval)
+     VALUES (:merchantId, :environment, :channel, :approval)
+     ON CONFLICT (merchant_id, environment, channel) DO UPDATE SET approval = excluded.approval, updated_at = now()
+     WHERE m.approval <> excluded.approval RETURNING 1`,
+    { ...place, approval },
+  );
+  return { before, after: await findChannel(trx, place, findProvider), changed: changed.length > 0 };
 }

@@ -1,135 +1,97 @@
-import { operatorReadRoute, operatorRoute } from '../../access/operator-route.ts';
-import { MerchantParams } from '../../access/operator-schema.ts';
+import type { z } from 'zod';
+
+import { operatorRoute } from '../../access/operator-route.ts';
 import type { Route } from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Database } from '../../lib/db.ts';
-import { addRules, presentSchedule } from '../../lib/effective-rules.ts';
-import { notFound } from '../../lib/errors.ts';
+import { compareRules, readRules } from '../../lib/effective-rules.ts';
 import { toSantim } from '../../lib/money.ts';
+import type { Environment } from '../../lib/scope.ts';
 import { readMerchant } from '../operations.ts';
+import { settingRoutes } from '../setting-routes.ts';
 import type { FindConfigured } from './channel.ts';
-import { addLimitRule, listLimitRules, type StoredLimitRule } from './limits.ts';
+import { addLimitRule, type StoredLimitRule } from './limits.ts';
 import { setChannelApproval } from './operations.ts';
-import { presentChannel, presentLimits } from './present.ts';
-import { listChannels } from './queries.ts';
+import { presentChannel, presentLimits } from './queries.ts';
 import * as schema from './schema.ts';
 
 type Deps = { db: Database; clock: Clock; findProvider: FindConfigured };
 
 /** The approval of merchants' channels, and their limits. */
 export function channelOperatorRoutes(deps: Deps): Route[] {
-  return [
-    approvalRoute(deps, {
-      path: 'approve',
-      operationId: 'opsApproveChannel',
-      summary: 'Approve a channel for a merchant, who then switches it on',
-      approval: 'APPROVED',
-      body: schema.ChannelApproval,
-    }),
-    approvalRoute(deps, {
-      path: 'suspend',
-      operationId: 'opsSuspendChannel',
-      summary: 'Suspend a channel for a merchant: no new payments, payments in flight continue',
-      approval: 'SUSPENDED',
-      body: schema.ChannelSuspension,
-    }),
-    ...limitRoutes(deps),
-  ];
+  return [...APPROVALS.map((route) => approvalRoute(deps, route)), ...limitRoutes(deps)];
 }
 
 type ApprovalRoute = {
-  path: 'approve' | 'suspend';
+  verb: 'approve' | 'suspend';
   operationId: string;
   summary: string;
   approval: 'APPROVED' | 'SUSPENDED';
-  body: typeof schema.ChannelApproval | typeof schema.ChannelSuspension;
+  body: z.ZodType<{ environment: Environment }>;
 };
 
-function approvalRoute({ clock, findProvider }: Deps, { path, approval, ...declared }: ApprovalRoute): Route {
-  return operatorRoute(`POST /api/ops/merchants/:merchantId/channels/:channel/${path}`, {
+const APPROVALS: readonly ApprovalRoute[] = [
+  {
+    verb: 'approve',
+    operationId: 'opsApproveChannel',
+    summary: 'Approve a channel for a merchant, who then switches it on',
+    approval: 'APPROVED',
+    body: schema.ChannelApproval,
+  },
+  {
+    verb: 'suspend',
+    operationId: 'opsSuspendChannel',
+    summary: 'Suspend a channel for a merchant: no new payments, payments in flight continue',
+    approval: 'SUSPENDED',
+    body: schema.ChannelSuspension,
+  },
+];
+
+function approvalRoute({ clock, findProvider }: Deps, { verb, approval, ...declared }: ApprovalRoute): Route {
+  return operatorRoute(`POST /api/ops/merchants/:merchantId/channels/:channel/${verb}`, {
     ...declared,
-    action: `channel.${path}`,
+    action: `channel.${verb}`,
     clock,
     params: schema.MerchantChannelParams,
     responses: { 200: schema.Channel },
     run: async ({ tx }, { params: { merchantId, channel }, body: { environment } }) => {
       const scope = { merchantId, environment };
       await readMerchant(tx.trx, merchantId);
-      const before = await setChannelApproval(tx.trx, { ...scope, channel, approval });
-      const channels = await listChannels(tx.trx, scope, findProvider);
-      const found = channels.find((one) => one.channel === channel);
-      if (!found) throw notFound('channel');
-      const audit = {
-        resourceType: 'channel',
-        resourceId: channel,
-        ...scope,
-        before: { approval: before },
-        after: { approval },
-      } as const;
-      return {
-        message: `Channel ${channel} is ${approval}`,
-        data: presentChannel(found),
-        audit: before === approval ? null : audit,
-      };
+      const place = { ...scope, channel };
+      const { before, after, changed } = await setChannelApproval({ tx, findProvider }, place, approval);
+      const change = { before: { approval: before.approval }, after: { approval } };
+      const audit = changed ? { resourceType: 'channel' as const, resourceId: channel, ...scope, ...change } : null;
+      return { message: `Channel ${channel} is ${approval}`, data: presentChannel(after), audit };
     },
   });
 }
 
-function limitRoutes({ db, clock }: Deps): Route[] {
-  const path = '/api/ops/merchants/:merchantId/limits';
-  return [
-    operatorReadRoute(`GET ${path}`, {
-      params: MerchantParams,
-      operationId: 'opsGetLimits',
-      summary: "Get a merchant's current and scheduled limits",
-      responses: { 200: schema.LimitSchedule },
-      handle: async ({ params: { merchantId } }) => {
-        await readMerchant(db, merchantId);
-        const schedule = await listLimitRules(db, merchantId, clock());
-        return { message: 'Limits retrieved', data: presentSchedule(schedule, presentLimit) };
-      },
-    }),
-    operatorRoute(`PUT ${path}`, {
-      params: MerchantParams,
+function limitRoutes(deps: Deps): Route[] {
+  return settingRoutes(deps, {
+    path: 'limits',
+    name: 'Limits',
+    get: { operationId: 'opsGetLimits', summary: "Get a merchant's current and scheduled limits" },
+    put: {
       operationId: 'opsChangeLimits',
       summary: "Add versions of a merchant's own limits, within those of the platform",
-      action: 'merchant.change-limits',
-      secondPerson: 'always',
-      clock,
-      body: schema.LimitChanges,
-      responses: { 200: schema.LimitSchedule },
-      run: async ({ tx: { trx }, at }, { params: { merchantId }, body }) => {
-        await readMerchant(trx, merchantId);
-        const { added, replaced, schedule } = await addRules(body.rules, {
-          list: () => listLimitRules(trx, merchantId, at),
-          add: ({ min, max, daily, ...rule }) => {
-            const dailySantim = daily === null ? null : toSantim(daily);
-            const limits = { minSantim: toSantim(min), maxSantim: toSantim(max), dailySantim };
-            return addLimitRule(trx, { ...rule, ...limits, merchantId }, at);
-          },
-        });
-        const audit = {
-          resourceType: 'merchant',
-          resourceId: merchantId,
-          merchantId,
-          before: { rules: replaced.map(presentLimit) },
-          after: { rules: added.map(presentLimit) },
-        } as const;
-        const data = presentSchedule(schedule, presentLimit);
-        return { message: 'Limits changed', data, audit: added.length > 0 ? audit : null };
-      },
-    }),
-  ];
+    },
+    action: 'merchant.change-limits',
+    body: schema.LimitChanges,
+    response: schema.LimitSchedule,
+    read: (db, about) => readRules(db, { table: 'limit_rule', present: presentLimit }, about),
+    write: async (trx, { merchantId, at }, { rules }) => {
+      for (const { min, max, daily, ...rule } of rules) {
+        const dailySantim = daily === null ? null : toSantim(daily);
+        const limits = { minSantim: toSantim(min), maxSantim: toSantim(max), dailySantim };
+        await addLimitRule(trx, { ...rule, ...limits, merchantId }, at);
+      }
+    },
+    compare: compareRules,
+  });
 }
 
-function presentLimit({ id, merchantId, channel, direction, validFrom, version, ...limits }: StoredLimitRule) {
-  return {
-    limitRuleId: id,
-    own: merchantId !== null,
-    direction,
-    channel,
-    ...presentLimits(limits),
-    validFrom: validFrom.toISOString(),
-    version,
-  };
+function presentLimit({ id, merchantId, ...rule }: StoredLimitRule) {
+  const { direction, channel, validFrom, version } = rule;
+  const own = merchantId !== null;
+  return { limitRuleId: id, own, direction, channel, ...presentLimits(rule), validFrom, version };
 }

@@ -1,5 +1,5 @@
 import { rows, type Queryable } from '../../lib/db.ts';
-import type { Santim } from '../../lib/money.ts';
+import { toBirr, type Santim } from '../../lib/money.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
 import type { WorkItemSource } from '../../outbox/work-items.ts';
 import {
@@ -88,6 +88,16 @@ export async function listChannels(
       payOut: { minSantim: payOutMinSantim, maxSantim: payOutMaxSantim, dailySantim: payOutDailySantim },
     };
   });
+}
+
+/** A merchant's channel as the merchant and operators see it. */
+export function presentChannel({ payIn, payOut, ...channel }: MerchantChannel) {
+  return { ...channel, limits: { currency: 'ETB', payIn: presentLimits(payIn), payOut: presentLimits(payOut) } };
+}
+
+/** Limits in birr. */
+export function presentLimits({ minSantim, maxSantim, dailySantim }: AmountLimits) {
+  return { min: toBirr(minSantim), max: toBirr(maxSantim), daily: dailySantim === null ? null : toBirr(dailySantim) };
 }
 
 /** The JSON of the SQL function `effective_limits`; santim as plain numbers. */

@@ -5,8 +5,7 @@ import type { Database } from '../../lib/db.ts';
 import { scopeOf } from '../../lib/scope.ts';
 import type { FindConfigured } from './channel.ts';
 import { switchChannel } from './operations.ts';
-import { presentChannel } from './present.ts';
-import { listChannels } from './queries.ts';
+import { listChannels, presentChannel } from './queries.ts';
 import * as schema from './schema.ts';
 
 /** The channels of the caller's merchant and environment, and their toggle. */

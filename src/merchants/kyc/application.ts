@@ -1,41 +1,32 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import { AppError, invalidFields } from '../../lib/errors.ts';
-import { SANDBOX_REVIEW_MS } from '../../lib/sandbox-review.ts';
-import type { MerchantScope } from '../../lib/scope.ts';
+import { requireAnotherPerson, type Actor } from '../../access/separation-of-duties.ts';
+import type { Database } from '../../lib/db.ts';
+import { AppError, invalid, invalidFields } from '../../lib/errors.ts';
+import { SANDBOX_OPERATOR, SANDBOX_REVIEW_MS } from '../../lib/sandbox-review.ts';
+import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import { recordTimeline } from '../../lib/timeline.ts';
-import type { UnitOfWork } from '../../outbox/record.ts';
-import { decideIfDue } from './decide.ts';
-import { applicationId, applicationOf, listDocuments, lockApplication, type ApplicationRow } from './queries.ts';
-import type { ApplicationDetails, DocumentKind, TimelineKind } from './schema.ts';
-import { EDITABLE, sandboxDecision } from './states.ts';
-
-const NEEDED_FIELDS = [
-  'legalName',
-  'tradeName',
-  'businessType',
-  'tin',
-  'tradeLicenceNumber',
-  'address',
-  'region',
-  'contactPerson',
-  'phone',
-  'email',
-  'expectedMonthlyVolume',
-] as const satisfies (keyof ApplicationDetails)[];
-const NEEDED_DOCUMENTS: readonly DocumentKind[] = ['TRADE_LICENCE', 'TIN_CERTIFICATE', 'OWNER_ID'];
-
-/** The fields and documents (as `documents.KIND`) still missing for a submission. */
-export function missingFrom(details: ApplicationDetails, documents: readonly { kind: DocumentKind }[]): string[] {
-  const kinds = new Set(documents.map(({ kind }) => kind));
-  return [
-    ...NEEDED_FIELDS.filter((field) => details[field] === undefined),
-    ...NEEDED_DOCUMENTS.filter((kind) => !kinds.has(kind)).map((kind) => `documents.${kind}`),
-  ];
-}
+import type { UnitOfWork, RunInTransaction } from '../../outbox/record.ts';
+import type { KycStatus } from '../operations.ts';
+import {
+  applicationId,
+  findTier,
+  kycOf,
+  listDocuments,
+  lockApplication,
+  missingFrom,
+  readApplication,
+  type ApplicationRow,
+  type Kyc,
+} from './queries.ts';
+import type { ApplicationDetails, TimelineKind } from './schema.ts';
+import { EDITABLE, statusesBefore } from './states.ts';
 
 /** The application, the merchant's key, and the time. */
 export type Step = MerchantScope & { keyId: string; at: Date };
+
+/** The application, the operator, and the time. */
+export type Decision = MerchantScope & Actor & { at: Date };
 
 /** Replaces the application's details. Throws INVALID_STATE once it was submitted. */
 export async function saveApplication(
@@ -45,66 +36,177 @@ export async function saveApplication(
 ): Promise<ApplicationRow> {
   const before = await lockForEdit(tx, step);
   if (isDeepStrictEqual(before.details, details)) return before;
-  const { at, keyId } = step;
-  const [row] = await applicationOf(tx, step).update({ details, updatedAt: at }).returning('*');
-  const detail = { fields: Object.keys(details) };
-  await recordTimeline<TimelineKind>(tx.trx, applicationId(step), {
-    at,
-    kind: 'application.saved',
-    actor: keyId,
-    detail,
-  });
-  return row ?? before;
+  const entry = { at: step.at, actor: step.keyId, detail: { fields: Object.keys(details) } };
+  return update(tx, before, { changes: { details }, entry: { ...entry, kind: 'application.saved' } });
 }
 
 /**
  * Submits it to the operators in live; the sandbox decides by itself after 5 s. The timeline retains the submitted details.
  * Throws INVALID_STATE when it is submitted already, and VALIDATION_ERROR with everything that is missing.
  */
-export async function submitApplication(tx: UnitOfWork, step: Step): Promise<ApplicationRow> {
-  const before = await lockForEdit(tx, step);
-  const documents = await listDocuments(tx.trx, step);
-  const missing = missingFrom(before.details, documents);
+export async function submitApplication(tx: UnitOfWork, { at, keyId, ...scope }: Step): Promise<ApplicationRow> {
+  const before = await lockForEdit(tx, { at, keyId, ...scope });
+  const documents = await listDocuments(tx.trx, scope);
+  const { details } = before;
+  const missing = missingFrom(details, documents);
   if (missing.length > 0) {
-    const details = missing.map((field) => ({ field, issue: 'is missing' }));
-    throw invalidFields(details, `The application is not complete. Missing: ${missing.join(', ')}.`);
+    const issues = missing.map((field) => ({ field, issue: 'is missing' }));
+    throw invalidFields(issues, `The application is not complete. Missing: ${missing.join(', ')}.`);
   }
-  const { at, keyId } = step;
   const submission = before.submissions + 1;
-  const [row] = await applicationOf(tx, step)
-    .update({
-      status: 'SUBMITTED',
-      submissions: submission,
-      reviewMessage: null,
-      submittedBy: keyId,
-      submittedAt: at,
-      autoDecideAt: isDecidedBySandbox(before) ? new Date(at.getTime() + SANDBOX_REVIEW_MS) : null,
-      decidedBy: null,
-      decidedAt: null,
-      updatedAt: at,
-    })
-    .returning('*');
-  const detail = { submission, details: before.details, documents: documents.map(({ id }) => id) };
-  await recordTimeline<TimelineKind>(tx.trx, applicationId(step), {
-    at,
-    kind: 'application.submitted',
-    actor: keyId,
-    detail,
-  });
-  return row ?? before;
-}
-
-function isDecidedBySandbox({ environment, details }: ApplicationRow): boolean {
-  return environment === 'sandbox' && sandboxDecision(details.tin) !== 'wait';
+  const isAutomatic = before.environment === 'sandbox' && sandboxDecision(details) !== null;
+  const changes = {
+    status: 'SUBMITTED',
+    submissions: submission,
+    reviewMessage: null,
+    submittedBy: keyId,
+    submittedAt: at,
+    autoDecideAt: isAutomatic ? new Date(at.getTime() + SANDBOX_REVIEW_MS) : null,
+    decidedBy: null,
+    decidedAt: null,
+  } as const;
+  const detail = { submission, details, documents: documents.map(({ id }) => id) };
+  return update(tx, before, { changes, entry: { at, actor: keyId, kind: 'application.submitted', detail } });
 }
 
 /** The application, locked, if the merchant may change it now. Throws INVALID_STATE. */
 export async function lockForEdit(tx: UnitOfWork, step: Step): Promise<ApplicationRow> {
-  const row = await decideIfDue(tx, await lockApplication(tx.trx, step), step.at);
+  const row = await lockDecided(tx, step, step.at);
   if (EDITABLE.includes(row.status)) return row;
   const why = row.status === 'APPROVED' ? 'you are verified' : 'wait for the decision';
   throw new AppError(
     'INVALID_STATE',
     `Your application is ${row.status}, so it cannot be changed: ${why}. It can while it is ${EDITABLE.join(', ')}.`,
   );
+}
+
+/**
+ * A decision of an operator. `submission`: the one that was read, so that a later one is not decided unread. The merchant
+ * reads the `reason` of a rejection, and what is missing. `tier`: the full one unless given.
+ */
+export type KycCommand = {
+  type: keyof typeof OUTCOMES;
+  submission?: number | undefined;
+  tier?: number | undefined;
+  reason?: string | undefined;
+};
+
+/** The default tier of an approval. */
+const APPROVED_TIER = 2;
+
+const OUTCOMES = {
+  review: { status: 'UNDER_REVIEW', kind: 'review.started' },
+  approve: { status: 'APPROVED', kind: 'review.approved' },
+  reject: { status: 'REJECTED', kind: 'review.rejected' },
+  'request-info': { status: 'MORE_INFO_NEEDED', kind: 'review.more_info_needed' },
+} as const;
+
+/**
+ * Starts the review of an application or decides it; an approval gives it a tier above 0, and after all other decisions the
+ * merchant may apply again. Throws INVALID_STATE for the second of two concurrent decisions, for an earlier submission, and
+ * in live for the approval of the operator behind the submission (access/separation-of-duties.ts); VALIDATION_ERROR for
+ * an unknown tier.
+ */
+export async function decideKyc(tx: UnitOfWork, decision: Decision, command: KycCommand): Promise<ApplicationRow> {
+  const { type, submission, reason = '' } = command;
+  const { status, kind } = OUTCOMES[type];
+  const tier = type === 'approve' ? await ensureTier(tx, command.tier ?? APPROVED_TIER) : 0;
+  const before = await lockApplication(tx.trx, decision);
+  ensureStatus(before, statusesBefore(status));
+  if (submission !== undefined) ensureLatest(before, submission);
+  if (type === 'approve') await ensureIndependent(tx, decision, before);
+  const { at, operatorId } = decision;
+  const detail = { review: {}, approve: { tier }, reject: { reason }, 'request-info': { what: reason } }[type];
+  const reviewMessage = type === 'reject' || type === 'request-info' ? reason : null;
+  const decided = type === 'review' ? {} : { decidedBy: operatorId, decidedAt: at };
+  const changes = { status, tier, reviewMessage, autoDecideAt: null, ...decided };
+  return update(tx, before, { changes, entry: { at, actor: operatorId, kind, detail } });
+}
+
+/**
+ * Changes the tier of an APPROVED merchant; a higher one in live not by the operator behind the submission.
+ * Throws INVALID_STATE, VALIDATION_ERROR.
+ */
+export async function changeTier(
+  tx: UnitOfWork,
+  decision: Decision & { tier: number; reason: string },
+): Promise<ApplicationRow> {
+  const { at, operatorId: actor, reason } = decision;
+  const tier = await ensureTier(tx, decision.tier);
+  const before = await lockApplication(tx.trx, decision);
+  ensureStatus(before, ['APPROVED']);
+  if (tier > before.tier) await ensureIndependent(tx, decision, before);
+  const changes = { tier, reviewMessage: null, decidedBy: actor, decidedAt: at };
+  return update(tx, before, { changes, entry: { at, actor, kind: 'tier.changed', detail: { tier, reason } } });
+}
+
+function ensureStatus({ status }: ApplicationRow, allowed: readonly KycStatus[]): void {
+  if (allowed.includes(status)) return;
+  const only = `that is possible only while it is ${allowed.join(' or ')}`;
+  throw new AppError('INVALID_STATE', `This application is ${status}: ${only}.`);
+}
+
+function ensureLatest({ submissions }: ApplicationRow, submission: number): void {
+  if (submission === submissions) return;
+  const newer = `you decide about submission ${submission}, and submission ${submissions} waits`;
+  throw new AppError('INVALID_STATE', `This application was submitted again meanwhile: ${newer}. Read that one first.`);
+}
+
+async function ensureIndependent(tx: UnitOfWork, operator: Actor, row: ApplicationRow): Promise<void> {
+  const { environment, submittedBy: preparedBy } = row;
+  await requireAnotherPerson(tx.trx, operator, { environment, what: 'application', done: 'submitted', preparedBy });
+}
+
+async function ensureTier(tx: UnitOfWork, tier: number): Promise<number> {
+  if (tier > 0 && (await findTier(tx.trx, tier))) return tier;
+  throw invalid('tier', `must be the number of a tier above 0, got ${tier}`);
+}
+
+type Update = {
+  changes: Partial<ApplicationRow>;
+  entry: { at: Date; actor: string; kind: TimelineKind; detail: Record<string, unknown> };
+};
+
+/** Changes a locked application, with its timeline entry. */
+async function update(
+  { trx }: UnitOfWork,
+  before: ApplicationRow,
+  { changes, entry }: Update,
+): Promise<ApplicationRow> {
+  await trx('kycApplication')
+    .where(scopeOf(before))
+    .update({ ...changes, updatedAt: entry.at });
+  await recordTimeline<TimelineKind>(trx, applicationId(before), entry);
+  return { ...before, ...changes };
+}
+
+/** By the last two digits of the TIN; null leaves it to an operator, and all others are approved. */
+const SANDBOX_DECISIONS: Readonly<Record<string, KycCommand | null>> = {
+  '13': { type: 'reject', reason: 'The sandbox rejects a TIN that ends in 13.' },
+  '14': null,
+  '15': { type: 'request-info', reason: 'The sandbox requests more information for a TIN that ends in 15.' },
+};
+
+function sandboxDecision({ tin = '' }: ApplicationDetails): KycCommand | null {
+  const decision = SANDBOX_DECISIONS[tin.slice(-2)];
+  return decision === undefined ? { type: 'approve' } : decision;
+}
+
+/** The application, locked. One of the sandbox that is due is decided first: nothing else decides it. */
+export async function lockDecided(tx: UnitOfWork, scope: MerchantScope, at: Date): Promise<ApplicationRow> {
+  const row = await lockApplication(tx.trx, scope);
+  const { autoDecideAt, submissions: submission } = row;
+  const command = sandboxDecision(row.details);
+  if (autoDecideAt === null || autoDecideAt > at || command === null) return row;
+  const decision = { ...scopeOf(row), operatorId: SANDBOX_OPERATOR, at: autoDecideAt };
+  return decideKyc(tx, decision, { ...command, submission });
+}
+
+type Deps = { db: Database; runInTransaction: RunInTransaction };
+
+/** A merchant's KYC; decides a due sandbox application first. */
+export async function readKyc({ db, runInTransaction }: Deps, scope: MerchantScope, at: Date): Promise<Kyc> {
+  const found = await readApplication(db, scope);
+  if (found.autoDecideAt === null || found.autoDecideAt > at) return kycOf(db, found);
+  return kycOf(db, await runInTransaction((tx) => lockDecided(tx, scope, at)));
 }

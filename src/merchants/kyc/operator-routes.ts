@@ -11,11 +11,9 @@ import type { Database } from '../../lib/db.ts';
 import { scopeOf, type Environment } from '../../lib/scope.ts';
 import type { RunInTransaction } from '../../outbox/record.ts';
 import { readMerchant } from '../operations.ts';
-import { changeTier, decideKyc, readKyc, type KycCommand } from './decide.ts';
+import { changeTier, decideKyc, lockDecided, readKyc, type KycCommand } from './application.ts';
 import { readDocument } from './documents.ts';
-import { FILE_TYPES } from './file-type.ts';
-import { presentApplication, presentForOperators } from './present.ts';
-import { lockApplication, readApplication, type ApplicationRow } from './queries.ts';
+import { presentApplication, presentForOperators, type ApplicationRow } from './queries.ts';
 import * as schema from './schema.ts';
 import type { DocumentStore } from './store.ts';
 
@@ -23,107 +21,97 @@ type Deps = { db: Database; runInTransaction: RunInTransaction; clock: Clock; st
 
 /** The verification of merchants: applications with their documents, decisions, and tiers. */
 export function kycOperatorRoutes(deps: Deps): Route[] {
-  return [detailRoute(deps), documentRoute(deps), ...decisionRoutes(deps), tierRoute(deps)];
+  return [...queryRoutes(deps), ...decisionRoutes(deps), tierRoute(deps)];
 }
 
-function detailRoute(deps: Deps): Route {
-  return operatorReadRoute('GET /api/ops/merchants/:merchantId/kyc', {
-    operationId: 'opsGetKyc',
-    summary: "Get a merchant's application with its documents and timeline",
-    permission: 'kyc.review',
-    params: MerchantParams,
-    query: InEnvironment,
-    responses: { 200: schema.OperatorKyc },
-    handle: async ({ params: { merchantId }, query: { environment } }) => {
-      await readMerchant(deps.db, merchantId);
-      const kyc = await readKyc(deps, { merchantId, environment }, deps.clock());
-      return { message: `Verification is ${kyc.row.status}`, data: presentForOperators(kyc) };
-    },
-  });
+const FILE_EXTENSION = { 'application/pdf': 'pdf', 'image/png': 'png', 'image/jpeg': 'jpg' };
+
+function queryRoutes(deps: Deps): Route[] {
+  return [
+    operatorReadRoute('GET /api/ops/merchants/:merchantId/kyc', {
+      operationId: 'opsGetKyc',
+      summary: "Get a merchant's application with its documents and timeline",
+      permission: 'kyc.review',
+      params: MerchantParams,
+      query: InEnvironment,
+      responses: { 200: schema.OperatorKyc },
+      handle: async ({ params: { merchantId }, query: { environment } }) => {
+        await readMerchant(deps.db, merchantId);
+        const kyc = await readKyc(deps, { merchantId, environment }, deps.clock());
+        return { message: `Verification is ${kyc.row.status}`, data: presentForOperators(kyc) };
+      },
+    }),
+    operatorReadRoute('GET /api/ops/merchants/:merchantId/kyc/documents/:documentId', {
+      operationId: 'opsGetKycDocument',
+      summary: 'Download a document as the merchant uploaded it; its id is the file name',
+      permission: 'kyc.review',
+      params: schema.DocumentParams,
+      query: InEnvironment,
+      responses: { 200: z.string() },
+      fileTypes: schema.FILE_TYPES,
+      handle: async ({ params, query: { environment } }) => {
+        const { row, bytes } = await readDocument(deps, { ...params, environment });
+        const { id, contentType, sha256 } = row;
+        const name = `${id}.${FILE_EXTENSION[contentType]}`;
+        return { file: { name, contentType, bytes: bytes.length, sha256, open: async () => Readable.from([bytes]) } };
+      },
+    }),
+  ];
 }
 
-const FILE_EXTENSION: Record<string, string> = { 'application/pdf': 'pdf', 'image/png': 'png', 'image/jpeg': 'jpg' };
-
-function documentRoute({ db, store }: Deps): Route {
-  return operatorReadRoute('GET /api/ops/merchants/:merchantId/kyc/documents/:documentId', {
-    operationId: 'opsGetKycDocument',
-    summary: 'Download a document as the merchant uploaded it; its id is the file name',
-    permission: 'kyc.review',
-    params: schema.DocumentParams,
-    query: InEnvironment,
-    responses: { 200: z.string() },
-    fileTypes: FILE_TYPES,
-    handle: async ({ params, query: { environment } }) => {
-      const { row, bytes } = await readDocument({ db, store }, { ...params, environment });
-      const { id, contentType, sha256 } = row;
-      const name = `${id}.${FILE_EXTENSION[contentType] ?? 'bin'}`;
-      return { file: { name, contentType, bytes: bytes.length, sha256, open: async () => Readable.from([bytes]) } };
-    },
-  });
-}
-
-type DecisionBody = { environment: Environment };
-type DecisionRoute<Body extends z.ZodType<DecisionBody>> = {
+type DecisionRoute = {
   type: KycCommand['type'];
   operationId: string;
   summary: string;
-  body: Body;
-  command: (body: z.output<Body>) => KycCommand;
+  body: z.ZodType<Omit<KycCommand, 'type'> & { environment: Environment }>;
 };
 
-function decisionRoute<Body extends z.ZodType<DecisionBody>>(
-  { clock }: Deps,
-  { type, command, ...declared }: DecisionRoute<Body>,
-): Route {
-  return operatorRoute(`POST /api/ops/merchants/:merchantId/kyc/${type}`, {
-    ...declared,
-    action: `kyc.${type}`,
-    clock,
-    params: MerchantParams,
-    responses: { 200: schema.OperatorApplication },
-    errors: ['INVALID_STATE'],
-    run: async ({ tx, ...context }, { params: { merchantId }, body }) => {
-      const scope = { merchantId, environment: body.environment };
-      await readMerchant(tx.trx, merchantId);
-      const before = await lockApplication(tx.trx, scope);
-      const row = await decideKyc(tx, { ...scope, ...context }, command(body));
-      const data = presentApplication(row);
-      return { message: `Verification is ${row.status}`, data, audit: kycAudit(before, row) };
-    },
-  });
-}
+const DECISIONS: readonly DecisionRoute[] = [
+  {
+    type: 'review',
+    operationId: 'opsReviewKyc',
+    summary: 'Start the review of an application; the merchant sees that it is under review',
+    body: schema.KycReview,
+  },
+  {
+    type: 'approve',
+    operationId: 'opsApproveKyc',
+    summary: 'Verify the merchant: live keys work once a sandbox payment has succeeded',
+    body: schema.KycApproval,
+  },
+  {
+    type: 'reject',
+    operationId: 'opsRejectKyc',
+    summary: 'Reject an application; the merchant sees the reason and may apply again',
+    body: schema.KycRejection,
+  },
+  {
+    type: 'request-info',
+    operationId: 'opsRequestKycInfo',
+    summary: 'Request more information from the merchant, who sees the reason',
+    body: schema.KycRejection,
+  },
+];
 
-function decisionRoutes(deps: Deps): Route[] {
-  return [
-    decisionRoute(deps, {
-      type: 'review',
-      operationId: 'opsReviewKyc',
-      summary: 'Start the review of an application; the merchant sees that it is under review',
-      body: schema.KycReview,
-      command: () => ({ type: 'review' }),
+function decisionRoutes({ clock }: Deps): Route[] {
+  return DECISIONS.map(({ type, ...declared }) =>
+    operatorRoute(`POST /api/ops/merchants/:merchantId/kyc/${type}`, {
+      ...declared,
+      action: `kyc.${type}`,
+      clock,
+      params: MerchantParams,
+      responses: { 200: schema.OperatorApplication },
+      errors: ['INVALID_STATE'],
+      run: async ({ tx, ...context }, { params: { merchantId }, body: { environment, ...command } }) => {
+        const scope = { merchantId, environment };
+        await readMerchant(tx.trx, merchantId);
+        const before = await lockDecided(tx, scope, context.at);
+        const row = await decideKyc(tx, { ...scope, ...context }, { type, ...command });
+        const data = presentApplication(row);
+        return { message: `Verification is ${row.status}`, data, audit: kycAudit(before, row) };
+      },
     }),
-    decisionRoute(deps, {
-      type: 'approve',
-      operationId: 'opsApproveKyc',
-      summary: 'Verify the merchant: live keys work once a sandbox payment has succeeded',
-      body: schema.KycApproval,
-      command: ({ submission, tier }) => ({ type: 'approve', submission, tier }),
-    }),
-    decisionRoute(deps, {
-      type: 'reject',
-      operationId: 'opsRejectKyc',
-      summary: 'Reject an application; the merchant sees the reason and may apply again',
-      body: schema.KycRejection,
-      command: ({ submission, reason: message }) => ({ type: 'reject', submission, message }),
-    }),
-    decisionRoute(deps, {
-      type: 'request-info',
-      operationId: 'opsRequestKycInfo',
-      summary: 'Request more information from the merchant, who sees the reason',
-      body: schema.KycRejection,
-      command: ({ submission, reason: message }) => ({ type: 'request-info', submission, message }),
-    }),
-  ];
+  );
 }
 
 function tierRoute({ clock }: Deps): Route {
@@ -140,7 +128,7 @@ function tierRoute({ clock }: Deps): Route {
     run: async ({ tx, ...context }, { params: { merchantId }, body }) => {
       await readMerchant(tx.trx, merchantId);
       const decision = { ...context, ...body, merchantId };
-      const before = await readApplication(tx.trx, decision);
+      const before = await lockDecided(tx, decision, context.at);
       const isSame = before.status === 'APPROVED' && before.tier === body.tier;
       const after = isSame ? before : await changeTier(tx, decision);
       const message = `The merchant is in tier ${after.tier}`;

@@ -1,12 +1,13 @@
-import { rows, type Queryable } from '../../lib/db.ts';
-import type { Santim } from '../../lib/money.ts';
+import type { z } from 'zod';
+
+import { first, rows, type Queryable } from '../../lib/db.ts';
+import { toBirr, type Santim } from '../../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import { readTimelineWithActors, type EntryWithActor } from '../../lib/timeline.ts';
-import type { UnitOfWork } from '../../outbox/record.ts';
 import type { WorkItemSource } from '../../outbox/work-items.ts';
 import type { KycStatus } from '../operations.ts';
-import type { FileType } from './file-type.ts';
-import type { ApplicationDetails, DocumentKind } from './schema.ts';
+import { Application, type ApplicationDetails, type DocumentKind, type KycDocument } from './schema.ts';
+import { EDITABLE } from './states.ts';
 
 /** A row of `kyc_application`. */
 export type ApplicationRow = MerchantScope & {
@@ -24,22 +25,16 @@ export type ApplicationRow = MerchantScope & {
   decidedAt: Date | null;
 };
 
-/** A row of `kyc_document`. */
-export type DocumentRow = MerchantScope & {
-  id: string;
-  submission: number;
-  kind: DocumentKind;
-  /** The merchant's name of it: only displayed, never a path. */
-  fileName: string;
-  contentType: FileType;
-  bytes: number;
-  sha256: string;
-  storageKey: string;
-  uploadedBy: string;
-  uploadedAt: Date;
-};
+/** A row of `kyc_document`. The merchant's name of the file is only displayed, never a path. */
+export type DocumentRow = MerchantScope &
+  Omit<z.output<typeof KycDocument>, 'documentId' | 'uploadedAt'> & {
+    id: string;
+    storageKey: string;
+    uploadedBy: string;
+    uploadedAt: Date;
+  };
 
-export type TierRow = {
+type TierRow = {
   tier: number;
   name: string;
   channels: string[] | null;
@@ -49,8 +44,8 @@ export type TierRow = {
 
 /** The application of a merchant; NOT_STARTED without a row. */
 export async function readApplication(db: Queryable, scope: MerchantScope): Promise<ApplicationRow> {
-  const row = await db<ApplicationRow>('kycApplication').where(scopeOf(scope)).first();
-  return row ?? { ...scopeOf(scope), ...NOT_STARTED };
+  const sql = 'SELECT * FROM kyc_application WHERE merchant_id = :merchantId AND environment = :environment';
+  return (await first<ApplicationRow>(db, sql, scopeOf(scope))) ?? { ...scopeOf(scope), ...NOT_STARTED };
 }
 
 const NOT_STARTED: Omit<ApplicationRow, keyof MerchantScope> = {
@@ -68,34 +63,42 @@ const NOT_STARTED: Omit<ApplicationRow, keyof MerchantScope> = {
 
 /** The same, inserted if missing, and locked until the transaction ends. */
 export async function lockApplication(trx: Queryable, scope: MerchantScope): Promise<ApplicationRow> {
-  const [row] = await rows<ApplicationRow>(
-    trx,
-    `INSERT INTO kyc_application (merchant_id, environment) VALUES (:merchantId, :environment)
-     ON CONFLICT (merchant_id, environment) DO UPDATE SET updated_at = kyc_application.updated_at
-     RETURNING *`,
-    scopeOf(scope),
-  );
+  const sql = `INSERT INTO kyc_application (merchant_id, environment) VALUES (:merchantId, :environment)
+               ON CONFLICT (merchant_id, environment) DO UPDATE SET updated_at = kyc_application.updated_at RETURNING *`;
+  const row = await first<ApplicationRow>(trx, sql, scopeOf(scope));
   if (!row) throw new Error('the application was neither inserted nor found');
   return row;
 }
 
-/** The row of a merchant's application, to update it. */
-export const applicationOf = ({ trx }: UnitOfWork, scope: MerchantScope) =>
-  trx<ApplicationRow & { updatedAt: Date }>('kycApplication').where(scopeOf(scope));
-
 /** The documents of an application, ordered by submission. */
-export async function listDocuments(db: Queryable, scope: MerchantScope): Promise<DocumentRow[]> {
-  return db<DocumentRow>('kycDocument').where(scopeOf(scope)).orderBy(['submission', 'uploadedAt', 'id']);
+export async function listDocuments(db: Queryable, { merchantId, environment }: MerchantScope): Promise<DocumentRow[]> {
+  const sql = `SELECT * FROM kyc_document WHERE merchant_id = :merchantId AND environment = :environment
+               ORDER BY submission, uploaded_at, id`;
+  return rows<DocumentRow>(db, sql, { merchantId, environment });
 }
 
 /** One tier, or undefined. */
 export async function findTier(db: Queryable, tier: number): Promise<TierRow | undefined> {
-  return db<TierRow>('kycTier').where({ tier }).first();
+  return first<TierRow>(db, 'SELECT * FROM kyc_tier WHERE tier = :tier', { tier });
 }
 
 /** The resource of its timeline. */
 export function applicationId({ merchantId, environment }: MerchantScope): string {
   return `${merchantId}/${environment}`;
+}
+
+const NEEDED_FIELDS = (Object.keys(Application.shape) as (keyof ApplicationDetails)[]).filter(
+  (field) => field !== 'website',
+);
+const NEEDED_DOCUMENTS: readonly DocumentKind[] = ['TRADE_LICENCE', 'TIN_CERTIFICATE', 'OWNER_ID'];
+
+/** The fields and documents (as `documents.KIND`) still missing for a submission. */
+export function missingFrom(details: ApplicationDetails, documents: readonly { kind: DocumentKind }[]): string[] {
+  const kinds = new Set(documents.map(({ kind }) => kind));
+  return [
+    ...NEEDED_FIELDS.filter((field) => details[field] === undefined),
+    ...NEEDED_DOCUMENTS.filter((kind) => !kinds.has(kind)).map((kind) => `documents.${kind}`),
+  ];
 }
 
 const TIMELINE_MAX = 200;
@@ -113,24 +116,62 @@ export type Kyc = {
 
 /** An application with its documents, timeline and tier. */
 export async function kycOf(db: Queryable, row: ApplicationRow): Promise<Kyc> {
+  const conditions =
+    'SELECT effective_kyc_tier(:id) > 0 AS is_approved, has_sandbox_payment(:id) AS has_sandbox_payment';
   const [documents, timeline, tier, live] = await Promise.all([
     listDocuments(db, row),
     readTimelineWithActors(db, applicationId(row), TIMELINE_MAX),
     findTier(db, row.tier),
-    readLive(db, row.merchantId),
+    first<Kyc['live']>(db, conditions, { id: row.merchantId }),
   ]);
-  if (!tier) throw new Error(`there is no tier ${row.tier}`);
+  if (!tier || !live) throw new Error(`there is no tier ${row.tier}`);
   return { row, documents, timeline, tier, live };
 }
 
-async function readLive(db: Queryable, merchantId: string): Promise<Kyc['live']> {
-  const [live] = await rows<Kyc['live']>(
-    db,
-    `SELECT effective_kyc_tier(id) > 0 AS is_approved, has_sandbox_payment(id) AS has_sandbox_payment
-     FROM merchant WHERE id = :merchantId`,
-    { merchantId },
-  );
-  return live ?? { isApproved: false, hasSandboxPayment: false };
+/** A document in the APIs of merchants and operators. */
+export function presentDocument({ id, ...document }: DocumentRow) {
+  return { documentId: id, ...document };
+}
+
+const birr = (santim: Santim | null): number | null => (santim === null ? null : toBirr(santim));
+
+/** The KYC as the merchant's API returns it, without operators' names. */
+export function presentKyc({ row, documents, timeline, tier, live }: Kyc) {
+  return {
+    ...row,
+    message: row.reviewMessage,
+    application: row.details,
+    missing: EDITABLE.includes(row.status) ? missingFrom(row.details, documents) : [],
+    documents: documents.map(presentDocument),
+    tier: { ...tier, paymentMax: birr(tier.paymentMaxSantim), payoutDailyMax: birr(tier.payoutDailySantim) },
+    liveKeys: {
+      work: live.isApproved && live.hasSandboxPayment,
+      verificationApproved: live.isApproved,
+      sandboxPaymentMade: live.hasSandboxPayment,
+    },
+    timeline: timeline.map(presentStep),
+  };
+}
+
+/** A timeline entry: the kind of actor, the message of a decision, and the document. */
+function presentStep({ at, kind, actor, detail }: EntryWithActor) {
+  const by = actor?.startsWith('key_') ? 'merchant' : actor?.startsWith('opr_') ? 'operator' : 'sandbox';
+  return { at, kind, by, message: detail['reason'] ?? detail['what'], documentId: detail['documentId'] };
+}
+
+/** An application as operators see it. */
+export function presentApplication(row: ApplicationRow) {
+  return { ...row, submission: row.submissions, message: row.reviewMessage };
+}
+
+/** A merchant's verification as operators see it, with who did each step. */
+export function presentForOperators({ row, documents, timeline, live }: Kyc) {
+  return {
+    ...presentApplication(row),
+    documents: documents.map(presentDocument),
+    liveKeysWork: live.isApproved && live.hasSandboxPayment,
+    timeline: timeline.map(({ actor: by, ...entry }) => ({ ...entry, by })),
+  };
 }
 
 /** KYC applications for an operator to decide, without those that the sandbox decides itself. */

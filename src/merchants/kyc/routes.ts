@@ -4,18 +4,15 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Database } from '../../lib/db.ts';
 import { scopeOf } from '../../lib/scope.ts';
 import type { RunInTransaction } from '../../outbox/record.ts';
-import { saveApplication, submitApplication, type Step } from './application.ts';
-import { readKyc } from './decide.ts';
+import { readKyc, saveApplication, submitApplication, type Step } from './application.ts';
 import { addDocument, DOCUMENT_BYTES_MAX, DOCUMENTS_MAX } from './documents.ts';
-import { FILE_TYPES } from './file-type.ts';
-import { presentDocument, presentKyc } from './present.ts';
-import { kycOf } from './queries.ts';
+import { kycOf, presentDocument, presentKyc } from './queries.ts';
 import * as schema from './schema.ts';
 import type { DocumentStore } from './store.ts';
 
 export type KycRouteDeps = { db: Database; runInTransaction: RunInTransaction; clock: Clock; store: DocumentStore };
 
-const AUTH = { by: 'key', scope: 'kyc:write' } as const;
+const KYC = { tag: 'KYC', auth: { by: 'key', scope: 'kyc:write' } } as const;
 
 /** The merchant's KYC. A live key may call these before all others. */
 export function kycRoutes(deps: KycRouteDeps): Route[] {
@@ -28,12 +25,11 @@ function applicationRoutes(deps: KycRouteDeps): Route[] {
   const { clock } = deps;
   return [
     readRoute('GET /api/checkout/kyc', {
+      ...KYC,
       operationId: 'getKyc',
-      tag: 'KYC',
       summary: 'Your verification: its status, what is missing, and the decision',
       description:
         "A live key's application is decided by operators and enables live payments. A sandbox key's is a test: it is decided automatically 5 seconds after its submission, and enables nothing.",
-      auth: AUTH,
       responses: { 200: schema.Kyc },
       handle: async ({ caller }) => {
         const kyc = await readKyc(deps, scopeOf(caller), clock());
@@ -41,11 +37,10 @@ function applicationRoutes(deps: KycRouteDeps): Route[] {
       },
     }),
     writeRoute('PUT /api/checkout/kyc', {
+      ...KYC,
       operationId: 'saveKyc',
-      tag: 'KYC',
       summary: 'Save the application, replacing what was saved before',
       description: 'It may be incomplete. It cannot be saved while it waits for a decision, nor once it is approved.',
-      auth: AUTH,
       body: schema.Application,
       responses: { 200: schema.Kyc },
       errors: ['INVALID_STATE'],
@@ -55,12 +50,11 @@ function applicationRoutes(deps: KycRouteDeps): Route[] {
       },
     }),
     writeRoute('POST /api/checkout/kyc/submit', {
+      ...KYC,
       operationId: 'submitKyc',
-      tag: 'KYC',
       summary: 'Submit the application',
       description:
         'The error of an incomplete application lists everything that is missing. After REJECTED or MORE_INFO_NEEDED it may be submitted again.',
-      auth: AUTH,
       responses: { 200: schema.Kyc },
       errors: ['INVALID_STATE'],
       handle: async ({ caller, tx }) => {
@@ -73,14 +67,13 @@ function applicationRoutes(deps: KycRouteDeps): Route[] {
 
 function documentRoute({ clock, store }: KycRouteDeps): Route {
   return writeRoute('POST /api/checkout/kyc/documents', {
+    ...KYC,
     operationId: 'uploadKycDocument',
-    tag: 'KYC',
     summary: 'Add a document: the body is the file itself',
     description: `A PDF, PNG or JPEG of at most ${DOCUMENT_BYTES_MAX} bytes, at most ${DOCUMENTS_MAX.each} for one submission. The same file and kind again returns the stored document with 200.`,
-    auth: AUTH,
     query: schema.UploadQuery,
     body: UploadedFile,
-    upload: { types: FILE_TYPES, bytesMax: DOCUMENT_BYTES_MAX },
+    upload: { types: schema.FILE_TYPES, bytesMax: DOCUMENT_BYTES_MAX },
     responses: { 200: schema.KycDocument, 201: schema.KycDocument },
     errors: ['INVALID_STATE'],
     handle: async ({ caller, tx, query, body }) => {

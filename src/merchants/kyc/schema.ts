@@ -5,7 +5,6 @@ import { birrAmount, emailText, instant, isWebAddress, limitedText, patternText,
 import { normalisePhone } from '../../lib/phone.ts';
 import type { TimelineKinds } from '../../lib/timeline.ts';
 import { KYC_STATUSES } from '../operations.ts';
-import { FILE_TYPES } from './file-type.ts';
 
 const BUSINESS_TYPES = [
   'SOLE_PROPRIETOR',
@@ -38,6 +37,9 @@ const REGIONS = [
 
 const DOCUMENT_KINDS = ['TRADE_LICENCE', 'TIN_CERTIFICATE', 'OWNER_ID', 'BANK_LETTER', 'OTHER'] as const;
 export type DocumentKind = (typeof DOCUMENT_KINDS)[number];
+
+/** The allowed types of documents. */
+export const FILE_TYPES = ['application/pdf', 'image/png', 'image/jpeg'] as const;
 
 const FILE_NAME_CHARACTERS_MAX = 200;
 

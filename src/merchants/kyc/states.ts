@@ -10,22 +10,10 @@ export const KYC_TRANSITIONS: Readonly<Record<KycStatus, readonly KycStatus[]>> 
   MORE_INFO_NEEDED: ['SUBMITTED'],
 };
 
+/** The statuses that lead to one. */
+export function statusesBefore(status: KycStatus): KycStatus[] {
+  return (Object.keys(KYC_TRANSITIONS) as KycStatus[]).filter((before) => KYC_TRANSITIONS[before].includes(status));
+}
+
 /** The merchant may change and submit it. */
 export const EDITABLE: readonly KycStatus[] = ['NOT_STARTED', 'MORE_INFO_NEEDED', 'REJECTED'];
-
-/** An operator may decide it. */
-export const DECIDABLE: readonly KycStatus[] = ['SUBMITTED', 'UNDER_REVIEW'];
-
-/** The sandbox's decision by the last two digits of the TIN; `wait` leaves it to an operator. */
-export function sandboxDecision(tin: string | undefined): 'approve' | 'reject' | 'wait' | 'request-info' {
-  switch ((tin ?? '').slice(-2)) {
-    case '13':
-      return 'reject';
-    case '14':
-      return 'wait';
-    case '15':
-      return 'request-info';
-    default:
-      return 'approve';
-  }
-}

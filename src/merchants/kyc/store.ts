@@ -12,64 +12,51 @@ export type DocumentStore = ReturnType<typeof createDocumentStore>;
 
 const NAME_BYTES = 16;
 const NAME = /^[0-9a-f]{32}$/;
-const UNFINISHED = '.part';
 
 /**
  * A folder that is not served, readable by this process's user only. Each file is encrypted for its document's id. Names
- * are random and independent of a merchant's input. A file without a committed row is removed later (documents.ts).
+ * are random and independent of a merchant's input. A file without a committed row, cut off or whole, is removed later
+ * (documents.ts).
  */
 export function createDocumentStore(folder: string, keyRing: KeyRing) {
   const pathOf = (storageKey: string): string => {
     if (!NAME.test(storageKey)) throw new Error('not the name of a stored document');
     return join(folder, storageKey);
   };
-  const write = async (path: string, bytes: Buffer): Promise<void> => {
-    const unfinished = `${join(folder, randomName())}${UNFINISHED}`;
-    await writeFile(unfinished, bytes, { flag: 'wx', mode: 0o600, flush: true });
-    await rename(unfinished, path);
+  /** Writes under a new random name, which is returned once the bytes are on the disk. */
+  const write = async (bytes: Buffer): Promise<string> => {
+    const storageKey = randomBytes(NAME_BYTES).toString('hex');
+    await writeFile(pathOf(storageKey), bytes, { flag: 'wx', mode: 0o600, flush: true });
+    return storageKey;
   };
   return {
-    /** Stores the bytes under a new random name, returned once they are on the disk. */
+    /** Stores the bytes of a document; returns the name of its file. */
     save: async (documentId: string, bytes: Buffer): Promise<string> => {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      const storageKey = randomName();
-      await write(pathOf(storageKey), seal(keyRing, documentId, bytes));
-      return storageKey;
+      return write(seal(keyRing, documentId, bytes));
     },
     read: async ({ id, storageKey }: StoredDocument): Promise<Buffer> =>
       unseal(keyRing, id, await readFile(pathOf(storageKey))),
     /** Encrypts a file with the current key. Returns false when it is already. */
     reencrypt: async ({ id, storageKey }: StoredDocument): Promise<boolean> => {
       const sealed = reseal(keyRing, id, await readFile(pathOf(storageKey)));
-      if (sealed === null) return false;
-      await write(pathOf(storageKey), sealed);
-      return true;
+      if (sealed !== null) await rename(pathOf(await write(sealed)), pathOf(storageKey));
+      return sealed !== null;
     },
     /** Also succeeds without the file. */
     remove: async (storageKey: string): Promise<void> => rm(pathOf(storageKey), { force: true }),
-    /** The names of all files: complete ones, and those interrupted or still being written. */
-    list: async (): Promise<{ whole: string[]; cutOff: string[] }> => {
-      const names = await readdir(folder).catch(noFolder);
-      const cutOff = names.filter((name) => name.endsWith(UNFINISHED) && NAME.test(name.slice(0, -UNFINISHED.length)));
-      return { whole: names.filter((name) => NAME.test(name)), cutOff };
+    /** The names of all files. There is no folder before the first document. */
+    list: async (): Promise<string[]> => {
+      const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return [];
+        throw error;
+      });
+      return names.filter((name) => NAME.test(name));
     },
-    /** Removes a file of that list, unless it was written to since. Returns whether it was removed. */
-    removeIfUnchanged: async (name: string, since: Date): Promise<boolean> => {
-      const path = `${pathOf(name.replace(UNFINISHED, ''))}${name.endsWith(UNFINISHED) ? UNFINISHED : ''}`;
-      const found = await stat(path).catch(() => null);
-      if (found === null || found.mtime >= since) return false;
-      await rm(path, { force: true });
-      return true;
+    /** Whether a file has not been written to since. */
+    isOlder: async (storageKey: string, since: Date): Promise<boolean> => {
+      const file = await stat(pathOf(storageKey)).catch(() => null);
+      return file !== null && file.mtime < since;
     },
   };
-}
-
-function randomName(): string {
-  return randomBytes(NAME_BYTES).toString('hex');
-}
-
-/** There is no folder before the first document. */
-function noFolder(error: unknown): string[] {
-  if (typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT') return [];
-  throw error;
 }

@@ -1,4 +1,4 @@
-import { decideKyc } from '../../../src/merchants/kyc/decide.ts';
+import { decideKyc } from '../../../src/merchants/kyc/application.ts';
 import { APPLICATION, pdf, startKycWorld, type Applicant, type KycWorld } from './world.ts';
 
 let world: KycWorld;

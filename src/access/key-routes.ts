@@ -2,43 +2,43 @@ import { z } from 'zod';
 
 import { writeRoute, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
-import { isoOrNull } from '../lib/dates.ts';
 import type { Database } from '../lib/db.ts';
-import type { AuditContext, AuditedChange } from './audit.ts';
+import {
+  aboutKey,
+  createOperatorKey,
+  daysAfter,
+  findKey,
+  listKeys,
+  OPERATOR_KEY_DAYS,
+  presentKey,
+  revokeKey,
+  rotateKey,
+} from './api-keys.ts';
+import type { AuditContext } from './audit.ts';
 import { acceptInvitation } from './invitations.ts';
 import { operatorReadRoute, operatorRoute, type OperatorResult } from './operator-route.ts';
 import * as schema from './operator-schema.ts';
-import {
-  createOperatorKey,
-  findOperator,
-  listOperatorKeys,
-  revokeOperatorKey,
-  rotateOperatorKey,
-  type OperatorKey,
-} from './operators.ts';
+import { findOperator } from './operators.ts';
 
 type Deps = { db: Database; clock: Clock; pepper: string };
 
 /** Operators' keys: everybody creates their own, and admins list and revoke those of others. */
 export function operatorKeyRoutes(deps: Deps): Route[] {
-  return [listOwnRoute(deps), ...ownKeyRoutes(deps), ...otherKeyRoutes(deps)];
+  return [...ownKeyRoutes(deps), ...otherKeyRoutes(deps)];
 }
 
-function listOwnRoute({ db }: Deps): Route {
-  return operatorReadRoute('GET /api/ops/keys', {
-    operationId: 'opsListOwnKeys',
-    summary: 'List your own keys, expired and revoked ones too, newest first',
-    responses: { 200: z.array(schema.OperatorKey) },
-    handle: async ({ caller: { operatorId } }) => {
-      const keys = await listOperatorKeys(db, operatorId);
-      return { message: 'Keys retrieved', data: keys.map(presentOperatorKey) };
-    },
-  });
-}
-
-function ownKeyRoutes({ clock, pepper }: Deps): Route[] {
+function ownKeyRoutes({ db, clock, pepper }: Deps): Route[] {
   const path = '/api/ops/keys';
   return [
+    operatorReadRoute(`GET ${path}`, {
+      operationId: 'opsListOwnKeys',
+      summary: 'List your own keys, expired and revoked ones too, newest first',
+      responses: { 200: z.array(schema.OperatorKey) },
+      handle: async ({ caller: { operatorId } }) => ({
+        message: 'Keys retrieved',
+        data: (await listKeys(db, { operatorId })).map(presentKey),
+      }),
+    }),
     operatorRoute(`POST ${path}`, {
       operationId: 'opsCreateOwnKey',
       summary: 'Create another key of your own; its secret is returned once',
@@ -46,11 +46,10 @@ function ownKeyRoutes({ clock, pepper }: Deps): Route[] {
       clock,
       body: schema.NewOperatorKey,
       responses: { 201: schema.CreatedOperatorKey },
-      run: async ({ tx: { trx }, operatorId }, { body }) => {
-        const { key, secret } = await createOperatorKey({ trx, pepper, clock }, { operatorId, ...body });
-        const { id, name, expiresAt } = key;
-        const audit = auditKey(id, { operatorId, name, expiresAt });
-        return { status: 201, message: 'Key created', data: { ...presentOperatorKey(key), secret }, audit };
+      run: async ({ tx: { trx }, operatorId }, { body: { name = '', days } }) => {
+        const { key, secret } = await createOperatorKey({ trx, pepper, clock }, { operatorId, name, days });
+        const audit = { ...aboutKey(key), after: { operatorId, name, expiresAt: key.expiresAt } };
+        return { status: 201, message: 'Key created', data: { ...presentKey(key), secret }, audit };
       },
     }),
     operatorRoute(`POST ${path}/:keyId/rotate`, {
@@ -62,11 +61,14 @@ function ownKeyRoutes({ clock, pepper }: Deps): Route[] {
       body: schema.OperatorKeyRotation,
       responses: { 201: schema.CreatedOperatorKey },
       errors: ['INVALID_STATE'],
-      run: async ({ tx: { trx }, operatorId }, { params, body }) => {
-        const input = { operatorId, ...params, ...body };
-        const { key, secret, old } = await rotateOperatorKey({ trx, pepper, clock }, input);
-        const audit = auditKey(old.id, { operatorId, rotatedTo: key.id, expiresAt: old.expiresAt });
-        return { status: 201, message: 'Key rotated', data: { ...presentOperatorKey(key), secret }, audit };
+      run: async ({ tx: { trx }, operatorId, at }, { params: { keyId }, body }) => {
+        await findKey(trx, { id: keyId, operatorId });
+        const { days = OPERATOR_KEY_DAYS.default, overlapHours } = body;
+        const rotation = { keyId, overlapHours, expiresAt: daysAfter(at, days) };
+        const { key, secret, old } = await rotateKey({ trx, pepper, clock }, rotation);
+        const after = { operatorId, rotatedTo: key.id, expiresAt: old.expiresAt };
+        const data = { ...presentKey(key), secret };
+        return { status: 201, message: 'Key rotated', data, audit: { ...aboutKey(old), after } };
       },
     }),
     operatorRoute(`POST ${path}/:keyId/revoke`, {
@@ -78,7 +80,7 @@ function ownKeyRoutes({ clock, pepper }: Deps): Route[] {
       params: schema.OwnKeyParams,
       body: schema.Reason,
       responses: { 200: schema.OperatorKey },
-      run: (context, { params: { keyId } }) => revoke(context, { operatorId: context.operatorId, keyId }),
+      run: (context, { params }) => revokeKeyOf(context, params.keyId, { operatorId: context.operatorId }),
     }),
   ];
 }
@@ -94,8 +96,7 @@ function otherKeyRoutes({ db, clock }: Deps): Route[] {
       responses: { 200: z.array(schema.OperatorKey) },
       handle: async ({ params: { operatorId } }) => {
         await findOperator(db, operatorId);
-        const keys = await listOperatorKeys(db, operatorId);
-        return { message: 'Keys retrieved', data: keys.map(presentOperatorKey) };
+        return { message: 'Keys retrieved', data: (await listKeys(db, { operatorId })).map(presentKey) };
       },
     }),
     operatorRoute(`POST ${path}/:keyId/revoke`, {
@@ -106,35 +107,25 @@ function otherKeyRoutes({ db, clock }: Deps): Route[] {
       params: schema.OperatorKeyParams,
       body: schema.Reason,
       responses: { 200: schema.OperatorKey },
-      run: (context, { params }) => revoke(context, params),
+      run: (context, { params: { keyId, ...owner } }) => revokeKeyOf(context, keyId, owner),
     }),
   ];
 }
 
-async function revoke({ tx, at }: AuditContext, whose: { operatorId: string; keyId: string }): Promise<OperatorResult> {
-  const { key, ended } = await revokeOperatorKey(tx.trx, { ...whose, at });
-  const { id, operatorId, revokedAt } = key;
-  const audit = ended ? auditKey(id, { operatorId, revokedAt }) : null;
-  return { message: 'Key revoked', data: presentOperatorKey(key), audit };
-}
-
-function auditKey(resourceId: string, after: Record<string, unknown>): AuditedChange {
-  return { resourceType: 'operatorKey', resourceId, after };
-}
-
-function presentOperatorKey({ id, createdAt, expiresAt, revokedAt, lastUsedAt, ...row }: OperatorKey) {
-  return {
-    keyId: id,
-    ...row,
-    expiresAt: isoOrNull(expiresAt),
-    revokedAt: isoOrNull(revokedAt),
-    lastUsedAt: isoOrNull(lastUsedAt),
-    createdAt: createdAt.toISOString(),
-  };
+/** Revokes a key of an operator or a merchant. Throws NOT_FOUND. */
+export async function revokeKeyOf(
+  { tx: { trx }, at }: AuditContext,
+  keyId: string,
+  owner: { operatorId: string } | { merchantId: string },
+): Promise<OperatorResult> {
+  await findKey(trx, { id: keyId, ...owner });
+  const { key, ended } = await revokeKey({ trx, clock: () => at }, keyId);
+  const audit = ended ? { ...aboutKey(key), after: { revokedAt: key.revokedAt } } : null;
+  return { message: 'Key revoked', data: presentKey(key), audit };
 }
 
 /** How invited operators and merchants get their key. `peppers`: the current one first. */
-export function invitationRoute({ peppers, clock }: { peppers: readonly [string, ...string[]]; clock: Clock }): Route {
+export function invitationRoute(deps: { peppers: readonly [string, ...string[]]; clock: Clock }): Route {
   return writeRoute('POST /api/invitations/accept', {
     operationId: 'acceptInvitation',
     tag: 'Invitations',
@@ -145,8 +136,8 @@ export function invitationRoute({ peppers, clock }: { peppers: readonly [string,
     responses: { 201: schema.AcceptedInvitation },
     errors: ['AUTHENTICATION_REQUIRED', 'INVALID_STATE'],
     handle: async ({ tx, requestId, body }) => {
-      const accepted = await acceptInvitation(tx, { peppers, clock }, { ...body, requestId });
-      const data = { ...accepted, keyId: accepted.id, expiresAt: isoOrNull(accepted.expiresAt) };
+      const { key, secret } = await acceptInvitation(tx, deps, { ...body, requestId });
+      const data = { ...presentKey(key), secret };
       return { status: 201, message: 'Key created. Store it now: it is not returned again', data };
     },
   });
