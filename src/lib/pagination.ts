@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 import { addisDay, DAY_MS, DAYS, daysInRange, endOfAddisDay, isCalendarDay, isDay, startOfAddisDay } from './dates.ts';
-import { presentValue } from './echo.ts';
 import { invalid } from './errors.ts';
+import { mustBe } from './fields.ts';
 
 const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 100;
@@ -26,9 +26,6 @@ export type Page = { page: number; limit: number; after: Position | null };
 /** Instants `from` (included) to `until` (excluded) of whole days in Addis Ababa, and the days as the caller writes them. */
 export type DayRange = { startDate: string; endDate: string; from: Date; until: Date };
 
-const got = (input: unknown): string => `got ${presentValue(input, { isPublic: true })}`;
-const mustBe = (what: string) => (issue: { input?: unknown }) => `must be ${what}, ${got(issue.input)}`;
-
 function wholeNumberText(max: number) {
   const error = mustBe(`a whole number from 1 to ${max}`);
   return z
@@ -39,14 +36,16 @@ function wholeNumberText(max: number) {
     .meta({ override: { type: 'integer', minimum: 1, maximum: max } });
 }
 
+const mustBeCursor = mustBe('the nextCursor of an earlier response');
+
 function cursorText(isPosition: (at: string) => boolean) {
   return z
-    .string({ error: mustBe('the nextCursor of an earlier response') })
+    .string({ error: mustBeCursor })
     .max(CURSOR_CHARACTERS_MAX, { abort: true })
     .transform((text, context) => {
       const cursor = decodeCursor(text);
       if (cursor && isPosition(cursor.after.at)) return cursor;
-      context.addIssue({ code: 'custom', message: `must be the nextCursor of an earlier response, ${got(text)}` });
+      context.addIssue({ code: 'custom', message: mustBeCursor({ input: text }) });
       return z.NEVER;
     })
     .meta({
@@ -86,7 +85,7 @@ export function statusParam<Value extends string>(values: readonly Value[]) {
       if (text === 'ALL') return null;
       const parts = [...new Set(text.split(','))];
       if (parts.every(isValue)) return parts;
-      context.addIssue({ code: 'custom', message: `must be ${allowed}, ${got(text)}` });
+      context.addIssue({ code: 'custom', message: mustBe(allowed)({ input: text }) });
       return z.NEVER;
     })
     .meta({ description: `One of ${values.join(', ')}, a comma list of them, or ALL` });
