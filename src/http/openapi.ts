@@ -10,9 +10,9 @@ import {
   type ZodOpenApiPathsObject,
 } from 'zod-openapi';
 
-import { ERROR_STATUS, type AppError, type ErrorCode } from '../lib/errors.ts';
+import { AppError, ERROR_STATUS, type ErrorCode } from '../lib/errors.ts';
 import { withoutSafeIntegerBounds } from '../lib/json-schema.ts';
-import { errorCodes, exampleOf, exampleOfRoute, type ErrorDocs } from './error-docs.ts';
+import { errorCodes, type ErrorDocs, type ErrorExample } from './error-docs.ts';
 import { isIdempotent } from './idempotency.ts';
 import { errorText } from './response.ts';
 import type { Route } from './route.ts';
@@ -196,18 +196,23 @@ function errors(route: Route, about: About): ZodOpenApiOperationObject['response
 }
 
 /** An example that is the same for every route is a component. */
-function errorExample(route: Route, code: ErrorCode, about: About) {
-  const own = exampleOfRoute(route, code, about.examples);
-  return own ? errorResponse(own, about) : { $ref: `#/components/examples/${code}` };
+function errorExample({ operationId }: Route, code: ErrorCode, about: About) {
+  const own = about.examples.operationErrors[code]?.[operationId];
+  return own ? errorResponse(code, own, about) : { $ref: `#/components/examples/${code}` };
 }
 
 function commonErrors(about: About) {
-  const codes = Object.keys(ERROR_STATUS) as ErrorCode[];
-  return Object.fromEntries(codes.map((code) => [code, errorResponse(exampleOf(code, about.examples), about)]));
+  const common = Object.entries(about.examples.errors) as [ErrorCode, ErrorExample][];
+  return Object.fromEntries(common.map(([code, example]) => [code, errorResponse(code, example, about)]));
 }
 
-function errorResponse(error: AppError, { baseUrl }: About): { summary: string; value: unknown } {
+function errorResponse(
+  code: ErrorCode,
+  example: ErrorExample,
+  { baseUrl }: About,
+): { summary: string; value: unknown } {
   const at = new Date('2026-01-31T12:04:05.678Z');
+  const error = new AppError(code, example.message, example);
   const text = errorText(error, { requestId: 'req_01KG9Y5T40V6M2X8R3N7Q1W4ZC', baseUrl, at });
-  return { summary: error.code, value: JSON.parse(text) };
+  return { summary: code, value: JSON.parse(text) };
 }

@@ -49,13 +49,11 @@ function requireType(ctx: Context, rule: UploadRule): string {
   return type;
 }
 
-/** The error of a file with another content type. */
-export function wrongFileType({ types }: UploadRule, given: string): AppError {
+function wrongFileType({ types }: UploadRule, given: string): AppError {
   const got = given === '' ? 'none' : `"${given.slice(0, 100)}"`;
   return new AppError('UNSUPPORTED_MEDIA_TYPE', `Content-Type must be one of ${types.join(', ')}, got ${got}.`, CLOSE);
 }
 
-/** The error of a file beyond the limit. */
-export function fileTooLarge({ bytesMax }: UploadRule): AppError {
+function fileTooLarge({ bytesMax }: UploadRule): AppError {
   return new AppError('PAYLOAD_TOO_LARGE', `The file must be at most ${bytesMax} bytes.`, CLOSE);
 }
