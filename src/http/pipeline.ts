@@ -181,19 +181,19 @@ function idempotent(route: Route, { idempotency, baseUrl, clock }: PipelineDeps)
     ctx.set('Idempotent-Replayed', 'true');
     sendJson(ctx, first);
   };
-  return async (ctx, next) => {
+  return async (ctx, proceed) => {
     const { caller, rawBody, requestId } = ctx.state;
     const key = ctx.req.headers['idempotency-key']?.toString();
     const call = caller && readIdempotentCall({ key, caller, route: name, url: ctx.url, rawBody });
-    if (!call) return next();
+    if (!call) return proceed();
     ctx.state.call = call;
     try {
-      await next().catch(async (error: unknown) => {
+      await proceed().catch(async (error: unknown) => {
         // The look-up may have seen the state before the first request's commit, yet got the lock after it: then the same
         // change, or its response, collides with the first. A second look-up finds that, unless it has expired.
         if (!isUniqueViolation(error)) throw error;
         await idempotency.deleteExpired(call);
-        return next();
+        return proceed();
       });
       if (ctx.state.first) sendReplay(ctx, ctx.state.first);
     } catch (error) {
