@@ -139,7 +139,7 @@ type RouteBase<Auth extends RouteAuth, P extends z.ZodType, Q extends z.ZodType,
   responses: Readonly<Record<number, z.ZodType>>;
   /** The content types of a route whose 200 is a file. */
   fileTypes?: readonly string[];
-  /** Error codes of its operation, for the docs; error-docs.ts adds those that follow from the rest. */
+  /** Error codes of its operation, for the docs; openapi.ts adds those that follow from the rest. */
   errors?: readonly ErrorCode[];
   /** Whether the success envelope carries `pagination`. */
   paginated?: boolean;
