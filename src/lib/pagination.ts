@@ -8,7 +8,8 @@ const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 100;
 const PAGE_MAX = 1_000_000_000;
 const TEXT_CHARACTERS_MAX = 200;
-const DAY_CHARACTERS_MAX = 10;
+/** Of a number or a day. */
+const SHORT_CHARACTERS_MAX = 10;
 const RANGE_DAYS_APART_MAX = 93;
 const RANGE_DAYS_DEFAULT = 30;
 
@@ -25,11 +26,11 @@ export type Page = { page: number; limit: number; after: Position | null };
 export type DayRange = { startDate: string; endDate: string; from: Date; until: Date };
 
 /** A text of limited length as another value; a wrong one, for which `read` returns undefined, may be repeated in errors. */
-function readText<Value>(what: string, read: (text: string) => Value | undefined) {
+function readText<Value>(what: string, read: (text: string) => Value | undefined, charactersMax = TEXT_CHARACTERS_MAX) {
   const error = mustBe(what);
   return z
     .string({ error })
-    .max(TEXT_CHARACTERS_MAX, { abort: true, error })
+    .max(charactersMax, { abort: true, error })
     .transform((text, context): Value => {
       const value = read(text);
       if (value !== undefined) return value;
@@ -39,10 +40,13 @@ function readText<Value>(what: string, read: (text: string) => Value | undefined
 }
 
 function wholeNumberText(max: number) {
-  return readText(`a whole number from 1 to ${max}`, (text) => {
-    const number = /^\d{1,10}$/.test(text) ? Number(text) : 0;
+  const read = (text: string): number | undefined => {
+    const number = /^\d+$/.test(text) ? Number(text) : 0;
     return number >= 1 && number <= max ? number : undefined;
-  }).meta({ override: { type: 'integer', minimum: 1, maximum: max } });
+  };
+  return readText(`a whole number from 1 to ${max}`, read, SHORT_CHARACTERS_MAX).meta({
+    override: { type: 'integer', minimum: 1, maximum: max },
+  });
 }
 
 function cursorText(isPosition: (at: string) => boolean) {
@@ -71,7 +75,7 @@ const mustBeNear = mustBe(`a date from ${DAYS.first} to ${DAYS.last}`);
 /** A real calendar day as YYYY-MM-DD. */
 export const dateParam = z
   .string({ error: mustBeDay })
-  .max(DAY_CHARACTERS_MAX, { abort: true, error: mustBeDay })
+  .max(SHORT_CHARACTERS_MAX, { abort: true, error: mustBeDay })
   .refine(isDay, { error: (issue) => (isCalendarDay(String(issue.input)) ? mustBeNear : mustBeDay)(issue) })
   .meta({ format: 'date', example: '2026-01-31' });
 

@@ -1,7 +1,7 @@
 import { rows, type Queryable } from '../../lib/db.ts';
 import type { Santim } from '../../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
-import { readTimelineWithActors, type EntryWithActor } from '../../lib/timeline.ts';
+import { readTimeline, type EntryWithActor } from '../../lib/timeline.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import type { WorkItemSource } from '../../outbox/work-items.ts';
 import type { KycStatus } from '../operations.ts';
@@ -115,7 +115,7 @@ export type Kyc = {
 export async function kycOf(db: Queryable, row: ApplicationRow): Promise<Kyc> {
   const [documents, timeline, tier, live] = await Promise.all([
     listDocuments(db, row),
-    readTimelineWithActors(db, applicationId(row), TIMELINE_MAX),
+    readTimeline(db, applicationId(row), TIMELINE_MAX),
     findTier(db, row.tier),
     readLive(db, row.merchantId),
   ]);
