@@ -51,16 +51,8 @@ const RULES: readonly Rule[] = [
   { key: 'MAWLID', name: 'Mawlid', nameAm: 'መውሊድ', on: 'islamic 3-12' },
 ];
 
-const computedYears = new Map<number, readonly ComputedHoliday[]>();
-
 /** Ethiopia's public holidays in a Gregorian year, earliest first. An Islamic one may occur twice. */
-export function computeHolidays(year: number): readonly ComputedHoliday[] {
-  const known = computedYears.get(year) ?? computeYear(year);
-  computedYears.set(year, known);
-  return known;
-}
-
-function computeYear(year: number): ComputedHoliday[] {
+export function computeHolidays(year: number): ComputedHoliday[] {
   const easter = fasika(year);
   const goodFriday = addDays(easter, -2);
   return daysFrom(`${year}-01-01`, `${year}-12-31`).flatMap((date) => {

@@ -10,8 +10,8 @@ import {
 } from './business-days.ts';
 import { computeHoliday, computeHolidays, type ComputedHoliday, type HolidayKind } from './holidays.ts';
 
-/** Years whose computed holidays are confirmed, except those that depend on the moon. */
-export const CONFIRMED_YEARS = { first: 2023, last: 2032 } as const;
+/** Years whose holidays the migrations insert. Those of other years are computed until an operator edits them. */
+export const SEEDED_YEARS = { first: 2023, last: 2032 } as const;
 
 /** Longer than any settlement takes. */
 const SETTLEMENT_HORIZON_DAYS = 90;
@@ -37,8 +37,7 @@ export type Days = { from: string; until: string };
 
 /** All holidays of these days, also memorial and inactive ones, earliest first. */
 export async function listHolidays(db: Queryable, days: Days): Promise<Holiday[]> {
-  const years = Array.from({ length: yearOf(days.until) - yearOf(days.from) + 1 }, (_, nth) => yearOf(days.from) + nth);
-  const computed = years.flatMap(computeHolidays);
+  const computed = unseededYears(days).flatMap(computeHolidays);
   const stored = await rows<Holiday>(
     db,
     `SELECT * FROM holiday
@@ -57,7 +56,7 @@ export async function findHoliday(db: Queryable, id: string): Promise<Holiday | 
   const [stored] = await rows<Holiday>(db, 'SELECT * FROM holiday WHERE id = :id', { id });
   if (stored) return stored;
   const computed = computeHoliday(id, { first: yearOf(FIRST_DAY), last: yearOf(LAST_DAY) });
-  return computed && asHoliday(computed);
+  return computed && !isSeeded(yearOf(computed.date)) ? asHoliday(computed) : undefined;
 }
 
 /** The calendar of these days (YYYY-MM-DD, both included). One statement. */
@@ -77,10 +76,15 @@ export async function readSettlementDates(db: Queryable, requestedAt: Date): Pro
 }
 
 const yearOf = (day: string): number => Number(day.slice(0, 4));
+const isSeeded = (year: number): boolean => year >= SEEDED_YEARS.first && year <= SEEDED_YEARS.last;
 
-/** A computed holiday that depends on the moon, or is far away, is provisional until an operator confirms it. */
-function asHoliday({ provisional, ...holiday }: ComputedHoliday): Holiday {
-  const year = yearOf(holiday.date);
-  const confirmed = !provisional && year >= CONFIRMED_YEARS.first && year <= CONFIRMED_YEARS.last;
-  return { ...holiday, confirmed, active: true, source: 'computed', createdAt: null, updatedAt: null };
+function unseededYears({ from, until }: Days): number[] {
+  const years = Array.from({ length: yearOf(until) - yearOf(from) + 1 }, (_, index) => yearOf(from) + index);
+  return years.filter((year) => !isSeeded(year));
+}
+
+/** A computed holiday is provisional until an operator confirms it. */
+function asHoliday({ id, date, name, nameAm, kind }: ComputedHoliday): Holiday {
+  const unsaved = { source: 'computed', createdAt: null, updatedAt: null } as const;
+  return { id, date, name, nameAm, kind, confirmed: false, active: true, ...unsaved };
 }

@@ -81,12 +81,7 @@ describe('a provisional holiday', () => {
     });
     const before = await findHoliday(tx().trx, 'hol_EIDALFITR1448');
     const confirmed = await changeHoliday(tx(), 'hol_EIDALFITR1448', { confirmed: true });
-    expect(confirmed).toEqual({
-      ...before,
-      confirmed: true,
-      createdAt: expect.any(Date),
-      updatedAt: expect.any(Date),
-    });
+    expect(confirmed).toEqual({ ...before, confirmed: true, updatedAt: expect.any(Date) });
     expect((await loadCalendar(tx().trx, '2027-03-09', '2027-03-09')).closed.get('2027-03-09')).toEqual({
       name: 'Eid al-Fitr',
       provisional: false,
@@ -184,7 +179,6 @@ describe('invalid input is rejected with a sentence and changes nothing', () => 
     const timkat = await findHoliday(tx().trx, 'hol_TIMKAT2027');
     expect(await changeHoliday(tx(), 'hol_TIMKAT2027', {})).toMatchObject({
       ...timkat,
-      createdAt: expect.any(Date),
       updatedAt: expect.any(Date),
     });
   });
