@@ -7,7 +7,7 @@ import type { KeyedQueue } from '../lib/keyed-queue.ts';
 import type { Logger } from '../lib/log.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import { identifyCaller, type Authenticators } from './auth.ts';
-import { isStorable, readJsonBody } from './body.ts';
+import { isStorable, readJsonBody, readUpload } from './body.ts';
 import { isCacheable, isIdempotent, readIdempotentCall, type Idempotency, type IdempotentCall } from './idempotency.ts';
 import type { RequestState } from './request-context.ts';
 import { errorText, resultText, sendFile, sendJson, unknownPath, type StoredResponse } from './response.ts';
@@ -21,7 +21,6 @@ import type {
   RouteInput,
   RouteResult,
 } from './route.ts';
-import { readUpload } from './upload.ts';
 import { createValidator, readQuery } from './validate.ts';
 
 export type PipelineDeps = Authenticators & {

@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import type { ErrorCode } from '../lib/errors.ts';
 import type { Environment } from '../lib/scope.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
-import type { UploadRule } from './upload.ts';
+import type { UploadRule } from './body.ts';
 
 /** The permissions of keys. Secret keys have all; restricted keys have those they list. */
 export const SCOPES = [
