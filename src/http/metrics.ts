@@ -86,23 +86,6 @@ export function measureClockSkew(registry: Registry, skewSeconds: () => number |
   measureFigures(registry, { seconds }, async () => ({ seconds: skewSeconds() ?? NaN }));
 }
 
-/** A counter with one label of known values: a value that has not occurred is 0, not absent. */
-export function countBy<Value extends string>(
-  registry: Registry,
-  counted: { name: string; help: string; label: string; values: readonly Value[] },
-): (value: Value) => void {
-  const { name, help, label, values } = counted;
-  const counter = new Counter({ name, help, labelNames: [label], registers: [registry] });
-  for (const value of values) counter.inc({ [label]: value }, 0);
-  return (value) => counter.inc({ [label]: value });
-}
-
-/** A counter without labels. */
-export function countUp(registry: Registry, counted: { name: string; help: string }): (by: number) => void {
-  const counter = new Counter({ ...counted, registers: [registry] });
-  return (by) => counter.inc(by);
-}
-
 /** The gauge of a figure. Gauges of one name differ in their labels. */
 export type FigureGauge = { name: string; help: string; labels?: Readonly<Record<string, string>> };
 
