@@ -1,7 +1,4 @@
-import { ApplicationFailure } from '@temporalio/activity';
-
-import { elapsedMs } from './business-time.ts';
-import { asNonRetryable } from './non-retryable.ts';
+import { elapsedMs, withoutUselessRetries } from './running.ts';
 
 export type { PaymentInput } from '../src/payments/workflow.ts';
 
@@ -22,20 +19,12 @@ type PaymentRequest = { attemptId: string; atMs: number };
 export type PaymentActivities = ReturnType<typeof createPaymentActivities>;
 
 /** @param elapsed milliseconds since the running activity was scheduled. */
-export function createPaymentActivities(deps: PaymentDeps, elapsed = elapsedMs) {
-  const run = async (operation: Operation, { attemptId, atMs }: PaymentRequest): Promise<PaymentReport> => {
-    const at = new Date(atMs + elapsed());
-    if (!/^pat_\w+$/.test(attemptId) || Number.isNaN(at.getTime())) {
-      const message = 'attemptId must be pat_…, atMs milliseconds since 1970';
-      throw ApplicationFailure.nonRetryable(message, 'VALIDATION_ERROR');
-    }
-    return asNonRetryable(async () => {
-      const { final, attemptStatus } = await operation(attemptId, at);
+export function createPaymentActivities({ check, expire }: PaymentDeps, elapsed = elapsedMs) {
+  const reporting =
+    (operation: Operation) =>
+    async ({ attemptId, atMs }: PaymentRequest): Promise<PaymentReport> => {
+      const { final, attemptStatus } = await operation(attemptId, new Date(atMs + elapsed()));
       return { final, attemptStatus };
-    });
-  };
-  return {
-    checkAttempt: async (request: PaymentRequest) => run(deps.check, request),
-    expireAttempt: async (request: PaymentRequest) => run(deps.expire, request),
-  };
+    };
+  return withoutUselessRetries({ checkAttempt: reporting(check), expireAttempt: reporting(expire) });
 }

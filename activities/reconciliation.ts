@@ -17,8 +17,7 @@ import {
   type RecheckResult,
 } from '../src/reconciliation/recheck.ts';
 import { requestLastDays } from '../src/reconciliation/request.ts';
-import { elapsedMs } from './business-time.ts';
-import { asNonRetryable } from './non-retryable.ts';
+import { elapsedMs, withoutUselessRetries } from './running.ts';
 
 export type ReconciliationDeps = ImportDeps & RecheckDeps & { runInTransaction: RunInTransaction };
 
@@ -32,15 +31,15 @@ export function createReconciliationActivities(
   operations = { importNextPage, recheckOrders },
 ) {
   const { db, runInTransaction, findProvider } = deps;
-  return {
+  return withoutUselessRetries({
     /** Returns the number of requested days. */
     async requestLastDays({ atMs }: Pick<DayRequest, 'atMs'>): Promise<number> {
       const request = { findProvider, clock: () => new Date(atMs) };
-      return asNonRetryable(async () => (await runInTransaction((tx) => requestLastDays(tx, request))).length);
+      return (await runInTransaction((tx) => requestLastDays(tx, request))).length;
     },
 
     async startImport({ reconciliationId, atMs }: DayRequest): Promise<Import> {
-      return asNonRetryable(() => startImport(db, reconciliationId, new Date(atMs)));
+      return startImport(db, reconciliationId, new Date(atMs));
     },
 
     async importNextPage(run: Import): Promise<ImportedPage> {
@@ -62,23 +61,19 @@ export function createReconciliationActivities(
     },
 
     async abandonRun({ problem, ...run }: Import & { problem: string | null }): Promise<RunResult> {
-      return asNonRetryable(() => runInTransaction((tx) => abandonRun(tx, run, problem)));
+      return runInTransaction((tx) => abandonRun(tx, run, problem));
     },
-  };
+  });
 }
 
 /** A single such error may be transient: a connection that broke in the middle of a response. */
 const PERMANENT_AFTER_ATTEMPTS = 3;
 
-/** As {@link asNonRetryable}. In addition, errors that are permanent because of the data stop the retries. */
+/** Errors that are permanent because of the data stop the retries. */
 async function failedPermanently<T>(work: () => Promise<T>): Promise<T> {
-  return asNonRetryable(async () => {
-    try {
-      return await work();
-    } catch (error) {
-      const isPermanent = isPermanentError(error) && activityInfo().attempt >= PERMANENT_AFTER_ATTEMPTS;
-      if (isPermanent && error instanceof Error) throw ApplicationFailure.nonRetryable(error.message, error.name);
-      throw error;
-    }
+  return work().catch((error: unknown) => {
+    const isPermanent = isPermanentError(error) && activityInfo().attempt >= PERMANENT_AFTER_ATTEMPTS;
+    if (isPermanent && error instanceof Error) throw ApplicationFailure.nonRetryable(error.message, error.name);
+    throw error;
   });
 }

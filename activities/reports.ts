@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 
 import type { ReportStatus } from '../src/reports/states.ts';
-import { asNonRetryable } from './non-retryable.ts';
+import { withoutUselessRetries } from './running.ts';
 
 export type { ReportInput } from '../src/reports/workflow.ts';
 
@@ -15,20 +15,18 @@ export type ReportDeps = {
 export type ReportActivities = ReturnType<typeof createReportActivities>;
 
 export function createReportActivities(deps: ReportDeps) {
-  return {
+  return withoutUselessRetries({
     async generateReport({ reportId }: { reportId: string }): Promise<ReportStatus> {
       const { heartbeat, cancellationSignal } = Context.current();
-      return asNonRetryable(() =>
-        deps.generate(reportId, (rowsDone) => {
-          heartbeat(rowsDone);
-          // A worker that shuts down does not finish a million rows: another one starts from the beginning.
-          cancellationSignal.throwIfAborted();
-        }),
-      );
+      return deps.generate(reportId, (rowsDone) => {
+        heartbeat(rowsDone);
+        // A worker that shuts down does not finish a million rows: another one starts from the beginning.
+        cancellationSignal.throwIfAborted();
+      });
     },
 
     async giveUpReport({ reportId }: { reportId: string }): Promise<ReportStatus> {
-      return asNonRetryable(() => deps.giveUp(reportId));
+      return deps.giveUp(reportId);
     },
-  };
+  });
 }

@@ -3,8 +3,7 @@ import { autoDecide } from '../src/settlements/decide.ts';
 import { markOverdue, recomputeDates, type DatesDeps } from '../src/settlements/expected-dates.ts';
 import { overdueFrom, type SettlementRow } from '../src/settlements/queries.ts';
 import type { SettlementStatus } from '../src/settlements/states.ts';
-import { elapsedMs } from './business-time.ts';
-import { asNonRetryable } from './non-retryable.ts';
+import { elapsedMs, withoutUselessRetries } from './running.ts';
 
 export type { SettlementInput } from '../src/settlements/workflow.ts';
 
@@ -25,29 +24,27 @@ type SettlementRequest = { settlementId: string; atMs: number };
 
 export type SettlementActivities = ReturnType<typeof createSettlementActivities>;
 
-/** @param elapsed milliseconds since the running activity was scheduled. */
-export function createSettlementActivities(deps: SettlementDeps, elapsed = elapsedMs) {
-  const timeOf = (atMs: number): Date => new Date(atMs + elapsed());
-  return {
+export function createSettlementActivities(deps: SettlementDeps) {
+  const readNow = async ({ settlementId, atMs }: SettlementRequest): Promise<SettlementReport> =>
+    reportOf(await recomputeDates(deps, settlementId, timeOf(atMs)));
+  return withoutUselessRetries({
     /** Recomputes its days by the current holidays first. */
-    async readSettlement({ settlementId, atMs }: SettlementRequest): Promise<SettlementReport> {
-      return asNonRetryable(async () => reportOf(await recomputeDates(deps, settlementId, timeOf(atMs))));
-    },
+    readSettlement: readNow,
 
     /** The sandbox's own review, unless an operator has decided. */
-    async decideSettlementInSandbox({ settlementId, atMs }: SettlementRequest): Promise<SettlementReport> {
-      return asNonRetryable(async () => {
-        await autoDecide(deps, settlementId, timeOf(atMs));
-        return reportOf(await recomputeDates(deps, settlementId, timeOf(atMs)));
-      });
+    async decideSettlementInSandbox(request: SettlementRequest): Promise<SettlementReport> {
+      await autoDecide(deps, request.settlementId, timeOf(request.atMs));
+      return readNow(request);
     },
 
     /** Marks it as overdue if its last expected day is over. */
     async markSettlementOverdue({ settlementId, atMs }: SettlementRequest): Promise<SettlementReport> {
-      return asNonRetryable(async () => reportOf(await markOverdue(deps, settlementId, timeOf(atMs))));
+      return reportOf(await markOverdue(deps, settlementId, timeOf(atMs)));
     },
-  };
+  });
 }
+
+const timeOf = (atMs: number): Date => new Date(atMs + elapsedMs());
 
 function reportOf(row: SettlementRow): SettlementReport {
   return {

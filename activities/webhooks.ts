@@ -6,7 +6,7 @@ import type { Claim, ClaimedAttempt } from '../src/webhooks/delivery/claim.ts';
 import type { InFlight } from '../src/webhooks/delivery/in-flight.ts';
 import type { DeliveryNow, Recorder } from '../src/webhooks/delivery/record-attempt.ts';
 import type { DeliveryStatus } from '../src/webhooks/delivery/states.ts';
-import { elapsedMs } from './business-time.ts';
+import { elapsedMs } from './running.ts';
 
 export type { DeliveryInput } from '../src/webhooks/delivery/workflow.ts';
 

@@ -1,6 +1,5 @@
 import type { WithdrawalStage, WithdrawalStatus } from '../src/withdrawals/states.ts';
-import { elapsedMs } from './business-time.ts';
-import { asNonRetryable } from './non-retryable.ts';
+import { elapsedMs, withoutUselessRetries } from './running.ts';
 
 export type { WithdrawalInput } from '../src/withdrawals/workflow.ts';
 
@@ -19,23 +18,24 @@ type WithdrawalRequest = { withdrawalId: string; atMs: number };
 
 export type WithdrawalActivities = ReturnType<typeof createWithdrawalActivities>;
 
-/** @param elapsed milliseconds since the running activity was scheduled. */
-export function createWithdrawalActivities(deps: WithdrawalDeps, elapsed = elapsedMs) {
-  const timeOf = (atMs: number): Date => new Date(atMs + elapsed());
-  const report = async (work: () => Promise<WithdrawalReport>): Promise<WithdrawalReport> =>
-    asNonRetryable(async () => {
-      const { status, stage } = await work();
-      return { status, stage };
-    });
-  return {
-    readWithdrawal: async ({ withdrawalId }: Pick<WithdrawalRequest, 'withdrawalId'>) =>
-      report(() => deps.read(withdrawalId)),
-    autoDecide: async ({ withdrawalId, atMs }: WithdrawalRequest) =>
-      report(async () => {
-        await deps.autoDecide(withdrawalId, timeOf(atMs));
-        return deps.read(withdrawalId);
-      }),
-    checkPayout: async ({ withdrawalId, atMs }: WithdrawalRequest) =>
-      report(() => deps.check(withdrawalId, timeOf(atMs))),
-  };
+export function createWithdrawalActivities(deps: WithdrawalDeps) {
+  const timeOf = (atMs: number): Date => new Date(atMs + elapsedMs());
+  return withoutUselessRetries({
+    async readWithdrawal({ withdrawalId }: Pick<WithdrawalRequest, 'withdrawalId'>): Promise<WithdrawalReport> {
+      return reportOf(await deps.read(withdrawalId));
+    },
+
+    async autoDecide({ withdrawalId, atMs }: WithdrawalRequest): Promise<WithdrawalReport> {
+      await deps.autoDecide(withdrawalId, timeOf(atMs));
+      return reportOf(await deps.read(withdrawalId));
+    },
+
+    async checkPayout({ withdrawalId, atMs }: WithdrawalRequest): Promise<WithdrawalReport> {
+      return reportOf(await deps.check(withdrawalId, timeOf(atMs)));
+    },
+  });
+}
+
+function reportOf({ status, stage }: WithdrawalReport): WithdrawalReport {
+  return { status, stage };
 }

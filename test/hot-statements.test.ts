@@ -50,7 +50,15 @@ const OUTBOX: Hot = {
     };
     let asked = 0;
     const reachable = (): boolean => (asked += 1) < 30;
-    const relay = createRelay({ db, send, reachable, log: createLogger('silent', 'test') });
+    const relay = createRelay({
+      db,
+      send,
+      reachable,
+      isBusy: () => false,
+      startConcurrency: 8,
+      findObsolete: async () => new Set(),
+      log: createLogger('silent', 'test'),
+    });
     relay.trigger();
     await relay.stop();
     await relay.dropSkippedVisibility();

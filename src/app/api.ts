@@ -6,6 +6,7 @@ import { Connection } from '@temporalio/client';
 import { createKeyAuthenticator } from '../access/authenticate.ts';
 import { invitationRoute } from '../access/key-routes.ts';
 import { workflowUrl, type Config } from '../config.ts';
+import { findFullDisk } from '../http/health.ts';
 import { createLimits, type Limits, type LimitSettings } from '../http/limits.ts';
 import {
   cachedFor,
@@ -23,7 +24,6 @@ import type { Clock } from '../lib/clock.ts';
 import { createDatabaseClock } from '../lib/database-clock.ts';
 import { closeFrozenConnections } from '../lib/db-liveness.ts';
 import { type Database, openDatabase } from '../lib/db.ts';
-import { findFullDisk } from '../lib/disk.ts';
 import { createHttpClient } from '../lib/http-client.ts';
 import { createKeyedQueue } from '../lib/keyed-queue.ts';
 import type { Logger } from '../lib/log.ts';

@@ -57,12 +57,7 @@ export async function identifyCaller(
     throw error;
   }
   ctx.set('WWW-Authenticate', 'Bearer');
-  throw authenticationRequired(auth.by);
-}
-
-/** The error of a request without a key, by the callers that its route permits. */
-export function authenticationRequired(by: keyof typeof HOW_TO): AppError {
-  return new AppError('AUTHENTICATION_REQUIRED', HOW_TO[by]);
+  throw new AppError('AUTHENTICATION_REQUIRED', HOW_TO[auth.by]);
 }
 
 const BY_KEY = 'Send your API key in the header x-api-key, or as Authorization: Bearer <key>';
@@ -88,10 +83,8 @@ function presentedKey(ctx: Context): string | null {
   return apiKey;
 }
 
-type Permissions = Pick<KeyCaller, 'kind' | 'scopes'> | Pick<OperatorCaller, 'kind' | 'role'>;
-
 /** Throws INSUFFICIENT_SCOPE. A merchant's key is for merchants' routes only, an operator's key for operators' only. */
-export function ensurePermission(caller: Permissions, auth: Exclude<RouteAuth, { by: 'public' }>): void {
+function ensurePermission(caller: KeyCaller | OperatorCaller, auth: Exclude<RouteAuth, { by: 'public' }>): void {
   if (auth.by === 'operator') {
     if (caller.kind !== 'operator') throw operatorKeyRequired();
     requireRole(caller, auth.roles);

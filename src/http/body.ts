@@ -1,7 +1,10 @@
 import { bodyParser } from '@koa/bodyparser';
 import type { Context } from 'koa';
+import { z } from 'zod';
 
-import { AppError } from '../lib/errors.ts';
+import { readBody } from '../lib/body.ts';
+import { sha256 } from '../lib/crypto.ts';
+import { AppError, invalid } from '../lib/errors.ts';
 
 /** Largest request body, in bytes, after decompression. */
 export const BODY_BYTES_MAX = 256 * 1024;
@@ -52,8 +55,12 @@ const UTF_8 = new Set(['charset=utf-8', 'charset="utf-8"', 'charset=utf8', 'char
 
 function requireJson(contentType: string): void {
   if (contentType.length <= CONTENT_TYPE_CHARACTERS_MAX && isJsonInUtf8(contentType)) return;
-  const got = contentType === '' ? 'none' : `"${contentType.slice(0, 100)}"`;
-  throw new AppError('UNSUPPORTED_MEDIA_TYPE', `Content-Type must be application/json in UTF-8, got ${got}.`);
+  throw wrongType('application/json in UTF-8', contentType);
+}
+
+function wrongType(allowed: string, given: string): AppError {
+  const got = given === '' ? 'none' : `"${given.slice(0, 100)}"`;
+  return new AppError('UNSUPPORTED_MEDIA_TYPE', `Content-Type must be ${allowed}, got ${got}.`, CLOSE);
 }
 
 /** `application/json`, with no parameter but the charset UTF-8. No regular expression: thousands of blanks would slow it. */
@@ -102,4 +109,41 @@ const UNSTORABLE = /\0|\p{Surrogate}/u;
 /** Whether PostgreSQL can store the text: no NUL, no half surrogate pair. */
 export function isStorable(text: string): boolean {
   return !UNSTORABLE.test(text);
+}
+
+/** The content types and the size of the one file that a route takes in place of JSON. */
+export type UploadRule = { types: readonly string[]; bytesMax: number };
+
+/** The body of such a route. */
+export const UploadedFile = z.strictObject({
+  contentType: z.string().max(CONTENT_TYPE_CHARACTERS_MAX),
+  bytes: z.instanceof(Buffer),
+});
+export type UploadedFile = z.output<typeof UploadedFile>;
+
+/**
+ * The file of a request, and a digest of it to compare repeats by. Checks its size only, and reads no more than is
+ * allowed. Throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, and VALIDATION_ERROR for an empty one.
+ */
+export async function readUpload(ctx: Context, rule: UploadRule): Promise<{ body: UploadedFile; raw: string }> {
+  const contentType = requireFileType(ctx, rule);
+  const tooLarge = new AppError('PAYLOAD_TOO_LARGE', `The file must be at most ${rule.bytesMax} bytes.`, CLOSE);
+  if (Number(ctx.req.headers['content-length'] ?? 0) > rule.bytesMax) throw tooLarge;
+  const bytes = await readBody(ctx.req, rule.bytesMax).catch(() => {
+    throw new AppError('VALIDATION_ERROR', 'The file is incomplete. Send it again.', CLOSE);
+  });
+  if (bytes === null) throw tooLarge;
+  if (bytes.length === 0) throw invalid('body', 'must be the file itself, got nothing');
+  return { body: { contentType, bytes }, raw: `${contentType} ${sha256(bytes).toString('hex')}` };
+}
+
+function requireFileType(ctx: Context, { types }: UploadRule): string {
+  const encoding = ctx.get('content-encoding');
+  if (encoding !== '' && encoding !== 'identity') {
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Send the file without Content-Encoding.', CLOSE);
+  }
+  const given = ctx.get('content-type');
+  const type = given.split(';')[0]?.trim().toLowerCase() ?? '';
+  if (!types.includes(type)) throw wrongType(`one of ${types.join(', ')}`, given);
+  return type;
 }

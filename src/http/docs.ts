@@ -9,7 +9,6 @@ import swaggerUiFolder from 'swagger-ui-dist/absolute-path.js';
 
 import { ERROR_STATUS, type ErrorCode } from '../lib/errors.ts';
 import { createOpenApiDocument, readExamples, type About, type Examples } from './openapi.ts';
-import { unknownPath } from './response.ts';
 import type { Route } from './route.ts';
 
 /** Same origin only; Swagger UI's stylesheet holds its icons as data URLs. */
@@ -46,30 +45,29 @@ export type DocsParts = Omit<About, 'examples'> & { docsFolder: string };
 
 /** `/openapi.json`, `/docs` (Swagger UI, served from here), `/docs/errors`, and the guides as pages and as Markdown. */
 export function createDocsRouter(routes: readonly Route[], parts: DocsParts): Router {
-  let read: Guide[] | undefined;
-  const guides = (): Guide[] => (read ??= readGuides(join(parts.docsFolder, 'guides')));
-  const examples = (): Examples => readExamples(parts.docsFolder);
+  const guides = readGuides(join(parts.docsFolder, 'guides'));
+  const examples = readExamples(parts.docsFolder);
   let document: { plain: string; zipped: Buffer } | undefined;
   const router = new Router({ sensitive: true });
   router.get('/openapi.json', (ctx) => {
-    document ??= readDocument(routes, { ...parts, examples: examples() });
+    document ??= readDocument(routes, { ...parts, examples });
     ctx.vary('Accept-Encoding');
     const isZipped = ctx.acceptsEncodings('gzip', 'identity') === 'gzip';
     if (isZipped) ctx.set('Content-Encoding', 'gzip');
     send(ctx, 'application/json', isZipped ? document.zipped : document.plain);
   });
   router.get('/', (ctx) => ctx.redirect('/docs'));
-  router.get('/docs', (ctx) => send(ctx, 'html', swaggerPage(guides())));
-  router.get('/docs/start.js', (ctx) => send(ctx, 'js', START));
-  router.get('/docs/errors', (ctx) => send(ctx, 'html', textPage({ title: 'Errors', main: errorList(examples()) })));
-  router.get('/docs/guide.css', (ctx) => send(ctx, 'css', GUIDE_STYLE));
-  router.get('/docs/guides/:name', (ctx) => {
-    const guide = guides().find(({ path }) => path === ctx.path.replace(/\.md$/, ''));
-    if (!guide) throw unknownPath(ctx);
-    const { title, markdown } = guide;
-    if (ctx.path.endsWith('.md')) send(ctx, 'text/markdown; charset=utf-8', markdown);
-    else send(ctx, 'html', textPage({ title, main: marked.parse(markdown, { async: false }) }));
-  });
+  const files: [path: string, type: string, content: string][] = [
+    ['', 'html', swaggerPage(guides)],
+    ['/start.js', 'js', START],
+    ['/guide.css', 'css', GUIDE_STYLE],
+    ['/errors', 'html', textPage('Errors', errorList(examples))],
+  ];
+  for (const { name, title, markdown } of guides) {
+    files.push([`/guides/${name}`, 'html', textPage(title, marked.parse(markdown, { async: false }))]);
+    files.push([`/guides/${name}.md`, 'text/markdown; charset=utf-8', markdown]);
+  }
+  for (const [path, type, content] of files) router.get(`/docs${path}`, (ctx) => send(ctx, type, content));
   for (const [file, type] of Object.entries(ASSETS)) {
     router.get(`/docs/${file}`, async (ctx) => {
       ctx.set('Cache-Control', 'public, max-age=86400');
@@ -90,23 +88,22 @@ function readDocument(routes: readonly Route[], about: About): { plain: string; 
   return { plain, zipped: gzipSync(plain) };
 }
 
-type Guide = { path: string; title: string; markdown: string };
+type Guide = { name: string; title: string; markdown: string };
 
 /** The guides in the order of their file names; the first heading of each is its title. */
 function readGuides(folder: string): Guide[] {
-  const files = readdirSync(folder).filter((file) => file.endsWith('.md'));
-  return files.toSorted().map((file) => {
+  const names = readdirSync(folder).filter((file) => file.endsWith('.md'));
+  return names.toSorted().map((file) => {
     const markdown = readFileSync(join(folder, file), 'utf8');
-    const title = /^# (.+)$/m.exec(markdown)?.[1] ?? file;
-    return { path: `/docs/guides/${file.slice(0, -3)}`, title, markdown };
+    return { name: file.slice(0, -3), title: /^# (.+)$/m.exec(markdown)?.[1] ?? file, markdown };
   });
 }
 
 function swaggerPage(guides: readonly Guide[]): string {
-  const links = guides.map(({ path, title }) => `<a href="${path}">${title}</a>`).join('\n');
-  return `${htmlHead('Meskot API', '<link rel="stylesheet" href="/docs/swagger-ui.css">')}
+  return `${htmlHead('Meskot API')}
+<link rel="stylesheet" href="/docs/swagger-ui.css">
 <nav>
-${links}
+${guides.map(({ name, title }) => `<a href="/docs/guides/${name}">${title}</a>`).join('\n')}
 <a href="/docs/errors">Errors</a>
 <a href="/openapi.json">openapi.json</a>
 </nav>
@@ -117,7 +114,7 @@ ${links}
 `;
 }
 
-function textPage({ title, main }: { title: string; main: string }): string {
+function textPage(title: string, main: string): string {
   return `${htmlHead(`${title} – Meskot`)}
 <nav><a href="/docs">All calls of the API</a></nav>
 <main>
@@ -126,13 +123,12 @@ ${main}
 `;
 }
 
-function htmlHead(title: string, more = ''): string {
+function htmlHead(title: string): string {
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>${title}</title>
-${more}
 <link rel="stylesheet" href="/docs/guide.css">
 <link rel="icon" type="image/png" href="/docs/favicon-32x32.png">`;
 }

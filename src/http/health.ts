@@ -1,3 +1,7 @@
+import { existsSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+
 import { z } from 'zod';
 
 import { serviceUnavailable } from '../lib/errors.ts';
@@ -39,13 +43,35 @@ export function healthRoutes({ countPendingMigrations, findFullDisk }: Readiness
         const pending = await withTimeout(countPendingMigrations(), READY_WITHIN_MS);
         if (pending === null) throw serviceUnavailable('The database does not respond.');
         if (pending > 0) throw serviceUnavailable(`${pending} migrations are not applied yet.`);
-        const disk = await withTimeout(
-          findFullDisk().then((full) => full ?? ''),
-          READY_WITHIN_MS,
-        );
-        if (disk !== '') throw serviceUnavailable(disk ?? 'A disk does not respond.');
+        const disk = findFullDisk().then((full) => full ?? 'has room');
+        const full = (await withTimeout(disk, READY_WITHIN_MS)) ?? 'A disk does not respond.';
+        if (full !== 'has room') throw serviceUnavailable(full);
         return { message: 'The process is ready', data: { status: 'ok' } };
       },
     }),
   ];
+}
+
+const MEGABYTE = 1_000_000;
+
+/**
+ * The first folder whose disk is full, as a sentence; null when all have space for users other than root.
+ * @param needs `folders`: those the process writes to, by the names of their settings.
+ */
+export async function findFullDisk(needs: {
+  folders: Readonly<Record<string, string>>;
+  freeMegabytesMin: number;
+}): Promise<string | null> {
+  const { folders, freeMegabytesMin } = needs;
+  for (const [setting, folder] of Object.entries(folders)) {
+    // A folder that does not exist yet counts as its parent.
+    let existing = resolve(folder);
+    while (!existsSync(existing)) existing = dirname(existing);
+    const { bavail, bsize } = await statfs(existing);
+    const freeMegabytes = Math.floor((bavail * bsize) / MEGABYTE);
+    if (freeMegabytes < freeMegabytesMin) {
+      return `The disk of ${setting} has ${freeMegabytes} MB free, and at least ${freeMegabytesMin} MB are needed.`;
+    }
+  }
+  return null;
 }

@@ -1,5 +1,5 @@
 import { decrypt, encrypt, sha256, type KeyRing } from '../lib/crypto.ts';
-import { type Database, type Queryable, rows } from '../lib/db.ts';
+import { type Database, first, type Queryable, rows } from '../lib/db.ts';
 import { AppError, invalid } from '../lib/errors.ts';
 import type { SealedTable } from '../lib/reencrypt.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
@@ -53,8 +53,6 @@ export function readIdempotentCall(request: {
 }
 
 export type Idempotency = ReturnType<typeof createIdempotency>;
-type Store = { db: Queryable; keyRing: KeyRing };
-
 /**
  * The stored responses. The look-up takes the key's advisory lock in the same statement; the response is inserted in the
  * change's own transaction and travels with its commit, so a crash leaves nothing behind.
@@ -67,17 +65,17 @@ export function createIdempotency({ db, keyRing }: { db: Database; keyRing: KeyR
   });
   return {
     /** Inside the change's transaction; see {@link lockAndFind}. */
-    find: async (call: IdempotentCall, { trx }: UnitOfWork) => lockAndFind({ db: trx, keyRing }, call),
+    find: async (call: IdempotentCall, { trx }: UnitOfWork) => lockAndFind(trx, keyRing, call),
     /** Stores the response together with the change. */
     store: async (call: IdempotentCall, response: StoredResponse, tx: UnitOfWork) =>
       tx.writeDeferred(STORE, valuesOf(call, response)),
     /** Stores an error after the rollback of its change. Returns the response that counts; null when there is none. */
-    storeError: async (call: IdempotentCall, response: StoredResponse) => {
+    storeError: async (call: IdempotentCall, error: StoredResponse) => {
       await deleteExpired(db, call);
-      const stored = await rows(db, `${STORE} ON CONFLICT DO NOTHING RETURNING 1`, valuesOf(call, response));
-      if (stored.length > 0) return { response, isReplay: false };
-      const first = await lockAndFind({ db, keyRing }, call);
-      return first && { response: first, isReplay: true };
+      const stored = await rows(db, `${STORE} ON CONFLICT DO NOTHING RETURNING 1`, valuesOf(call, error));
+      if (stored.length > 0) return { response: error, isReplay: false };
+      const response = await lockAndFind(db, keyRing, call);
+      return response && { response, isReplay: true };
     },
     /** Replaces the stored response after the commit. */
     update: async (call: IdempotentCall, response: StoredResponse): Promise<void> => {
@@ -91,6 +89,8 @@ export function createIdempotency({ db, keyRing }: { db: Database; keyRing: KeyR
 }
 
 const OF_CALL = 'merchant_id = :merchantId AND environment = :environment AND route = :route AND key = :key';
+/** In SQL: keys are expired that were created until then. */
+const EXPIRY = `now() - interval '${IDEMPOTENCY_HOURS} hours'`;
 const STORE = `
   INSERT INTO idempotency_key (merchant_id, environment, route, key, request_hash, status_code, response_body)
   VALUES (:merchantId, :environment, :route, :key, :requestHash, :status, :response)`;
@@ -121,15 +121,13 @@ export const SEALED_RESPONSES: SealedTable = {
 type Found = { locked: boolean; requestHash: Buffer | null; statusCode: number; responseBody: Buffer };
 
 /** The stored response; null when the key is free, and then locked. Throws IDEMPOTENCY_IN_PROGRESS and IDEMPOTENCY_KEY_REUSED. */
-async function lockAndFind({ db, keyRing }: Store, call: IdempotentCall): Promise<StoredResponse | null> {
+async function lockAndFind(db: Queryable, keyRing: KeyRing, call: IdempotentCall): Promise<StoredResponse | null> {
   const scope = scopeOf(call);
-  const [found] = await rows<Found>(
+  const found = await first<Found>(
     db,
-    `SELECT pg_try_advisory_xact_lock(hashtextextended(:scope, 0)) AS locked, k.request_hash, k.status_code, k.response_body
-     FROM (VALUES (1)) AS one LEFT JOIN idempotency_key k
-       ON k.merchant_id = :merchantId AND k.environment = :environment AND k.route = :route AND k.key = :key
-         AND k.created_at > now() - make_interval(hours => :hours)`,
-    { ...call, scope, hours: IDEMPOTENCY_HOURS },
+    `SELECT pg_try_advisory_xact_lock(hashtextextended(:scope, 0)) AS locked, request_hash, status_code, response_body
+     FROM (VALUES (1)) AS one LEFT JOIN idempotency_key ON ${OF_CALL} AND created_at > ${EXPIRY}`,
+    { ...call, scope },
   );
   if (found?.requestHash) {
     if (!found.requestHash.equals(call.requestHash)) {
@@ -148,9 +146,8 @@ async function lockAndFind({ db, keyRing }: Store, call: IdempotentCall): Promis
   );
 }
 
-async function deleteExpired(db: Queryable, { merchantId, environment, route, key }: IdempotentCall): Promise<void> {
-  const sql = `DELETE FROM idempotency_key WHERE ${OF_CALL} AND created_at <= now() - make_interval(hours => :hours)`;
-  await rows(db, sql, { merchantId, environment, route, key, hours: IDEMPOTENCY_HOURS });
+async function deleteExpired(db: Queryable, call: IdempotentCall): Promise<void> {
+  await rows(db, `DELETE FROM idempotency_key WHERE ${OF_CALL} AND created_at <= ${EXPIRY}`, call);
 }
 
 const DELETED_AT_ONCE_MAX = 10_000;
@@ -160,9 +157,8 @@ export async function deleteOldIdempotencyKeys(db: Queryable): Promise<number> {
   const deleted = await rows(
     db,
     `DELETE FROM idempotency_key WHERE ctid = ANY (ARRAY(
-       SELECT ctid FROM idempotency_key WHERE created_at < now() - make_interval(hours => :hours) LIMIT :most))
+       SELECT ctid FROM idempotency_key WHERE created_at < ${EXPIRY} LIMIT ${DELETED_AT_ONCE_MAX}))
      RETURNING 1`,
-    { hours: IDEMPOTENCY_HOURS, most: DELETED_AT_ONCE_MAX },
   );
   return deleted.length;
 }

@@ -1,5 +1,3 @@
-import { isIP } from 'node:net';
-
 import ipaddr from 'ipaddr.js';
 import type { Context } from 'koa';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
@@ -44,21 +42,21 @@ export type GuessLimit = {
 
 /** The limits of this process. */
 export function createLimits(settings: LimitSettings): Limits {
-  const sandbox = {
-    default: perSecond('sandbox', settings.sandboxPerSecond),
-    burst: perSecond('sandbox-burst', settings.sandboxPerSecond, BURST_WINDOW_SECONDS),
-  };
-  const live = {
-    default: perSecond('live', settings.livePerSecond),
-    burst: perSecond('live-burst', settings.livePerSecond, BURST_WINDOW_SECONDS),
-  };
   const lists = perSecond('lists', settings.listsPerSecond);
+  const limitersOf = (environment: string, requests: number) => ({
+    default: perSecond(environment, requests),
+    burst: perSecond(`${environment}-burst`, requests, BURST_WINDOW_SECONDS),
+    list: lists,
+  });
+  const sandbox = limitersOf('sandbox', settings.sandboxPerSecond);
+  const live = limitersOf('live', settings.livePerSecond);
   const pages = perSecond('pages', settings.pagesPerSecond);
   return {
     countRequest: async (ctx, caller, rateLimit) => {
-      const limiter = rateLimit === 'list' ? lists : (isSandbox(caller) ? sandbox : live)[rateLimit];
+      const isSandbox = caller === null || (caller.kind !== 'operator' && caller.environment === 'sandbox');
+      const who = caller === null ? networkOf(ctx.ip) : caller.kind === 'client' ? caller.sessionId : caller.keyId;
       const what = `${WHAT[rateLimit]} ${WHOSE[caller?.kind ?? 'public']}`;
-      await consume(limiter, ctx, { who: callerKey(ctx, caller), what });
+      await consume((isSandbox ? sandbox : live)[rateLimit], ctx, { who, what });
     },
     countPage: async (ctx) =>
       consume(pages, ctx, { who: networkOf(ctx.ip), what: `requests for payment pages ${WHOSE.public}` }),
@@ -69,33 +67,25 @@ export function createLimits(settings: LimitSettings): Limits {
 
 const GUESS_SECONDS = 60;
 
-function createGuessLimit(points: number, guesses: string): GuessLimit {
-  if (points === 0) return { count: async () => {}, reject: async () => {} };
-  const limiter = new RateLimiterMemory({ keyPrefix: guesses, points, duration: GUESS_SECONDS });
+function createGuessLimit(guessesMax: number, guesses: string): GuessLimit {
+  const limiter = createLimiter(guesses, guessesMax, GUESS_SECONDS);
   const what = `${guesses} ${WHOSE.public}`;
   return {
     count: async (ctx) => consume(limiter, ctx, { who: networkOf(ctx.ip), what }),
     reject: async (ctx, isKnown = () => false) => {
-      if (isKnown()) return;
-      const state = await limiter.get(networkOf(ctx.ip));
-      if (state === null || state.remainingPoints > 0) return;
-      throw tooMany(ctx, limiter, { what, leftMs: state.msBeforeNext });
+      const state = isKnown() ? null : await limiter?.get(networkOf(ctx.ip));
+      if (limiter && state && state.remainingPoints <= 0)
+        throw tooMany(ctx, limiter, { what, leftMs: state.msBeforeNext });
     },
   };
 }
 
-function perSecond(keyPrefix: string, requests: number, duration = WINDOW_SECONDS): RateLimiterMemory | null {
-  if (requests === 0) return null;
-  return new RateLimiterMemory({ keyPrefix, points: requests * duration, duration });
-}
+const perSecond = (name: string, requests: number, seconds = WINDOW_SECONDS) =>
+  createLimiter(name, requests * seconds, seconds);
 
-function isSandbox(caller: Caller | null): boolean {
-  return caller === null || (caller.kind !== 'operator' && caller.environment === 'sandbox');
-}
-
-function callerKey(ctx: Context, caller: Caller | null): string {
-  if (!caller) return networkOf(ctx.ip);
-  return caller.kind === 'client' ? caller.sessionId : caller.keyId;
+/** null for no limit. */
+function createLimiter(keyPrefix: string, points: number, duration: number): RateLimiterMemory | null {
+  return points === 0 ? null : new RateLimiterMemory({ keyPrefix, points, duration });
 }
 
 const WHAT = { default: 'requests', list: 'requests for lists', burst: 'requests of this kind' } as const;
@@ -111,11 +101,10 @@ const WHOSE = {
 type Counted = { who: string; what: string };
 
 async function consume(limiter: RateLimiterMemory | null, ctx: Context, { who, what }: Counted): Promise<void> {
-  if (!limiter) return;
   try {
-    setHeaders(ctx, limiter.points, await limiter.consume(who));
+    if (limiter) setHeaders(ctx, limiter, await limiter.consume(who));
   } catch (rejected) {
-    if (!(rejected instanceof RateLimiterRes)) throw rejected;
+    if (!limiter || !(rejected instanceof RateLimiterRes)) throw rejected;
     throw tooMany(ctx, limiter, { what, leftMs: rejected.msBeforeNext });
   }
 }
@@ -123,18 +112,16 @@ async function consume(limiter: RateLimiterMemory | null, ctx: Context, { who, w
 /** The error of a request beyond a limit; sets RateLimit-*. */
 function tooMany(ctx: Context, limiter: RateLimiterMemory, past: { what: string; leftMs: number }): AppError {
   const { points, duration } = limiter;
-  setHeaders(ctx, points, { remainingPoints: 0, msBeforeNext: past.leftMs });
+  setHeaders(ctx, limiter, { remainingPoints: 0, msBeforeNext: past.leftMs });
   const seconds = Math.max(1, Math.ceil(past.leftMs / 1000));
   const message = `At most ${points} ${past.what} are allowed in ${duration} s. Repeat the request in ${seconds} s.`;
   return new AppError('RATE_LIMITED', message, { headers: { 'Retry-After': String(seconds) } });
 }
 
-function setHeaders(
-  ctx: Context,
-  limit: number,
-  state: Pick<RateLimiterRes, 'remainingPoints' | 'msBeforeNext'>,
-): void {
-  ctx.res.setHeader('RateLimit-Limit', limit);
+type LimiterState = Pick<RateLimiterRes, 'remainingPoints' | 'msBeforeNext'>;
+
+function setHeaders(ctx: Context, { points }: RateLimiterMemory, state: LimiterState): void {
+  ctx.res.setHeader('RateLimit-Limit', points);
   ctx.res.setHeader('RateLimit-Remaining', Math.max(0, state.remainingPoints));
   ctx.res.setHeader('RateLimit-Reset', Math.ceil(state.msBeforeNext / 1000));
 }
@@ -143,8 +130,8 @@ const ADDRESS_CHARACTERS_MAX = 64;
 
 /** The network that requests of an address count for: of IPv6 the /64, which belongs to one machine. */
 export function networkOf(ip: string): string {
-  const address = isIP(ip) === 0 ? null : ipaddr.process(ip);
-  if (address === null) return ip.slice(0, ADDRESS_CHARACTERS_MAX);
+  if (!ipaddr.isValid(ip)) return ip.slice(0, ADDRESS_CHARACTERS_MAX);
+  const address = ipaddr.process(ip);
   if (address.kind() === 'ipv4') return address.toString();
   const groups = address.toNormalizedString().split(':');
   return `${groups.slice(0, 4).join(':')}::/64`;

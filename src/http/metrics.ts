@@ -3,7 +3,7 @@ import { isNativeError } from 'node:util/types';
 
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-import { type Database, type Queryable, rows } from '../lib/db.ts';
+import { type Database, first, type Queryable } from '../lib/db.ts';
 import { listen, stopListening } from '../lib/listen.ts';
 import type { Logger } from '../lib/log.ts';
 
@@ -42,45 +42,41 @@ export function createHttpMetrics(registry: Registry): HttpMetrics {
   };
 }
 
-const POOL_WAIT = 'meskot_database_pool_wait_seconds';
+/** The pools of a process by name, and how long a connection was waited for. */
+type MeasuredPools = { pools: Map<string, Database['pool']>; wait: Histogram<'pool'> };
+const measuredPools = new WeakMap<Registry, MeasuredPools>();
 
 /** Measures waits for a database connection, and connections by state. A process may have several pools. */
 export function measurePool(registry: Registry, db: Database, name: 'api' | 'worker'): void {
-  measuredPools(registry).set(name, db.pool);
-  const wait = (registry.getSingleMetric(POOL_WAIT) as Histogram<'pool'>).labels(name);
-  db.events.on('acquired', (waitedMs) => wait.observe(waitedMs / 1000));
+  const { pools, wait } = measuredPools.get(registry) ?? createPoolMetrics(registry);
+  pools.set(name, db.pool);
+  db.events.on('acquired', (waitedMs) => wait.observe({ pool: name }, waitedMs / 1000));
 }
 
-type Pools = Map<string, Database['pool']>;
-const poolsOf = new WeakMap<Registry, Pools>();
-
-/** The pools of a process by name, and the gauge of their connections: created once for each registry. */
-function measuredPools(registry: Registry): Pools {
-  const known = poolsOf.get(registry);
-  if (known) return known;
-  const pools: Pools = new Map();
-  poolsOf.set(registry, pools);
-  new Histogram({
-    name: POOL_WAIT,
-    help: 'Time waited for a database connection',
-    labelNames: ['pool'],
-    buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1],
-    registers: [registry],
-  });
+function createPoolMetrics(registry: Registry): MeasuredPools {
+  const pools: MeasuredPools['pools'] = new Map();
   new Gauge({
     name: 'meskot_database_pool_connections',
     help: 'Database connections by state; pending = waiting for one',
     labelNames: ['pool', 'state'],
     registers: [registry],
     collect() {
-      for (const [name, pool] of pools) {
-        this.set({ pool: name, state: 'used' }, pool.totalCount - pool.idleCount);
-        this.set({ pool: name, state: 'free' }, pool.idleCount);
-        this.set({ pool: name, state: 'pending' }, pool.waitingCount);
+      for (const [pool, { totalCount, idleCount, waitingCount }] of pools) {
+        this.set({ pool, state: 'used' }, totalCount - idleCount);
+        this.set({ pool, state: 'free' }, idleCount);
+        this.set({ pool, state: 'pending' }, waitingCount);
       }
     },
   });
-  return pools;
+  const wait = new Histogram({
+    name: 'meskot_database_pool_wait_seconds',
+    help: 'Time waited for a database connection',
+    labelNames: ['pool'],
+    buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1],
+    registers: [registry],
+  });
+  measuredPools.set(registry, { pools, wait });
+  return { pools, wait };
 }
 
 /** Measures this process's clock against the database's, which all due times use. */
@@ -90,25 +86,11 @@ export function measureClockSkew(registry: Registry, skewSeconds: () => number |
   measureFigures(registry, { seconds }, async () => ({ seconds: skewSeconds() ?? NaN }));
 }
 
-/** A counter with one label of known values: a value that has not occurred is 0, not absent. */
-export function countBy<Value extends string>(
-  registry: Registry,
-  counted: { name: string; help: string; label: string; values: readonly Value[] },
-): (value: Value) => void {
-  const { name, help, label, values } = counted;
-  const counter = new Counter({ name, help, labelNames: [label], registers: [registry] });
-  for (const value of values) counter.inc({ [label]: value }, 0);
-  return (value) => counter.inc({ [label]: value });
-}
-
-/** A counter without labels. */
-export function countUp(registry: Registry, counted: { name: string; help: string }): (by: number) => void {
-  const counter = new Counter({ ...counted, registers: [registry] });
-  return (by) => counter.inc(by);
-}
-
 /** The gauge of a figure. Gauges of one name differ in their labels. */
 export type FigureGauge = { name: string; help: string; labels?: Readonly<Record<string, string>> };
+
+/** The gauges of one scrape are collected in the same turn: they share a measurement. */
+const SCRAPE_MS = 10;
 
 /** Gauges by figure, all set by one measurement per scrape. Created once for each registry. */
 export function measureFigures<Figure extends string>(
@@ -116,29 +98,21 @@ export function measureFigures<Figure extends string>(
   gauges: Readonly<Record<Figure, FigureGauge>>,
   measure: () => Promise<Readonly<Record<Figure, number>>>,
 ): void {
-  let pending: Promise<Readonly<Record<Figure, number>> | null> | null = null;
-  const figures = (): NonNullable<typeof pending> => {
-    // All gauges are collected in the same turn. One that rejects would fail the whole scrape.
-    pending ??= measure()
-      .catch(() => null)
-      .finally(() => {
-        pending = null;
-      });
-    return pending;
-  };
-  const all = Object.keys(gauges) as Figure[];
-  for (const name of new Set(all.map((figure) => gauges[figure].name))) {
+  // One gauge that rejects would fail the whole scrape.
+  const figures = cachedFor(SCRAPE_MS, async () => measure().catch(() => null));
+  const all = Object.entries<FigureGauge>(gauges);
+  for (const name of new Set(all.map(([, gauge]) => gauge.name))) {
     if (registry.getSingleMetric(name)) continue;
-    const ofName = all.filter((figure) => gauges[figure].name === name);
+    const ofName = all.filter(([, gauge]) => gauge.name === name);
     new Gauge({
       name,
-      help: ofName.map((figure) => gauges[figure].help)[0] ?? name,
-      labelNames: ofName.flatMap((figure) => Object.keys(gauges[figure].labels ?? {})),
+      help: ofName[0]?.[1].help ?? name,
+      labelNames: ofName.flatMap(([, { labels = {} }]) => Object.keys(labels)),
       registers: [registry],
       async collect() {
         const known = await figures();
         // Unknown is not zero.
-        for (const figure of ofName) this.set(gauges[figure].labels ?? {}, known?.[figure] ?? NaN);
+        for (const [figure, { labels = {} }] of ofName) this.set(labels, known?.[figure as Figure] ?? NaN);
       },
     });
   }
@@ -160,11 +134,7 @@ export function measureRow<Figure extends string>(
   gauges: Readonly<Record<Figure, FigureGauge>>,
   { db, sql, cachedMs = 0 }: { db: Queryable; sql: string; cachedMs?: number },
 ): void {
-  const measure = async (): Promise<Record<Figure, number>> => {
-    const [figures] = await rows<Record<Figure, number>>(db, sql);
-    if (!figures) throw new Error('the statement of figures returned no row');
-    return figures;
-  };
+  const measure = async () => (await first<Record<Figure, number>>(db, sql)) ?? ({} as Record<Figure, number>);
   measureFigures(registry, gauges, cachedFor(cachedMs, measure));
 }
 

@@ -10,12 +10,11 @@ import {
   type ZodOpenApiPathsObject,
 } from 'zod-openapi';
 
-import { ERROR_STATUS, type AppError, type ErrorCode } from '../lib/errors.ts';
+import { AppError, ERROR_STATUS, type ErrorCode, type FieldIssue } from '../lib/errors.ts';
 import { withoutSafeIntegerBounds } from '../lib/json-schema.ts';
-import { errorCodes, exampleOf, exampleOfRoute, type ErrorDocs } from './error-docs.ts';
 import { isIdempotent } from './idempotency.ts';
 import { errorText } from './response.ts';
-import type { Route } from './route.ts';
+import { SCOPES_BEFORE_VERIFICATION, type Route } from './route.ts';
 
 const Timestamp = z.string().meta({ format: 'date-time', example: '2026-01-31T15:04:05.678+03:00' });
 
@@ -56,6 +55,15 @@ const SECURITY: Record<Route['auth']['by'], Record<string, string[]>[]> = {
   'key-or-client-token': [{ apiKey: [] }, { bearer: [] }, { clientToken: [] }],
   operator: [{ operatorKey: [] }, { operatorBearer: [] }],
   public: [],
+};
+
+/** The part of an error that differs from one to the next of the same code. */
+type ErrorExample = { message: string; details?: FieldIssue[]; existing?: Record<string, string> };
+
+/** The documentation of errors: of each code, the text behind its docUrl too; and examples by code and operation. */
+type ErrorDocs = {
+  errors: Readonly<Record<ErrorCode, ErrorExample & { meaning: string }>>;
+  operationErrors: Partial<Readonly<Record<ErrorCode, Readonly<Record<string, ErrorExample>>>>>;
 };
 
 /** Recorded responses by operation and status (test/docs/choose-answers.ts). */
@@ -196,18 +204,70 @@ function errors(route: Route, about: About): ZodOpenApiOperationObject['response
 }
 
 /** An example that is the same for every route is a component. */
-function errorExample(route: Route, code: ErrorCode, about: About) {
-  const own = exampleOfRoute(route, code, about.examples);
-  return own ? errorResponse(own, about) : { $ref: `#/components/examples/${code}` };
+function errorExample({ operationId }: Route, code: ErrorCode, about: About) {
+  const own = about.examples.operationErrors[code]?.[operationId];
+  return own ? errorResponse(code, own, about) : { $ref: `#/components/examples/${code}` };
 }
 
 function commonErrors(about: About) {
-  const codes = Object.keys(ERROR_STATUS) as ErrorCode[];
-  return Object.fromEntries(codes.map((code) => [code, errorResponse(exampleOf(code, about.examples), about)]));
+  const common = Object.entries(about.examples.errors) as [ErrorCode, ErrorExample][];
+  return Object.fromEntries(common.map(([code, example]) => [code, errorResponse(code, example, about)]));
 }
 
-function errorResponse(error: AppError, { baseUrl }: About): { summary: string; value: unknown } {
+function errorResponse(
+  code: ErrorCode,
+  example: ErrorExample,
+  { baseUrl }: About,
+): { summary: string; value: unknown } {
   const at = new Date('2026-01-31T12:04:05.678Z');
+  const error = new AppError(code, example.message, example);
   const text = errorText(error, { requestId: 'req_01KG9Y5T40V6M2X8R3N7Q1W4ZC', baseUrl, at });
-  return { summary: error.code, value: JSON.parse(text) };
+  return { summary: code, value: JSON.parse(text) };
+}
+
+/** Every error code of a route: those that follow from its declaration, and those it declares for its operation. */
+export function errorCodes(route: Route): ErrorCode[] {
+  const isWrite = route.method !== 'GET';
+  const fields = { ...fieldsOf(route.query), ...fieldsOf(route.body) };
+  const codes: ReadonlySet<string> = new Set<ErrorCode>([
+    'VALIDATION_ERROR',
+    'INTERNAL_ERROR',
+    'SERVICE_UNAVAILABLE',
+    ...callerCodes(route.auth),
+    ...codesIf(route.rateLimit !== 'none', 'RATE_LIMITED'),
+    ...codesIf(route.params !== undefined, 'NOT_FOUND'),
+    ...codesIf(isWrite, 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'),
+    ...codesIf(isWrite && !route.upload, 'INVALID_JSON'),
+    ...codesIf('startDate' in fields && 'endDate' in fields, 'INVALID_DATE_RANGE', 'DATE_RANGE_TOO_WIDE'),
+    ...codesIf('currency' in fields, 'UNSUPPORTED_CURRENCY'),
+    ...codesIf(isIdempotent(route), 'IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED'),
+    ...(route.errors ?? []),
+  ]);
+  return (Object.keys(ERROR_STATUS) as ErrorCode[]).filter((code) => codes.has(code));
+}
+
+const codesIf = (isSo: boolean, ...codes: ErrorCode[]): ErrorCode[] => (isSo ? codes : []);
+
+const ANY_KEY: ErrorCode[] = [
+  'AUTHENTICATION_REQUIRED',
+  'INVALID_API_KEY',
+  'API_KEY_EXPIRED',
+  'API_KEY_REVOKED',
+  'INSUFFICIENT_SCOPE',
+  'IP_NOT_ALLOWED',
+];
+
+function callerCodes(auth: Route['auth']): ErrorCode[] {
+  if (auth.by === 'public') return [];
+  if (auth.by === 'operator') return ANY_KEY;
+  const worksUnverified = SCOPES_BEFORE_VERIFICATION.includes(auth.scope);
+  return [...ANY_KEY, 'MERCHANT_SUSPENDED', ...(worksUnverified ? [] : (['KYC_REQUIRED'] as const))];
+}
+
+type Described = { shape?: Record<string, z.core.$ZodType>; in?: z.core.$ZodType; innerType?: z.core.$ZodType };
+
+/** The fields of an input, behind pipes and wrappers; none where there is no input. */
+function fieldsOf(schema: z.core.$ZodType | undefined): Record<string, z.core.$ZodType> {
+  const { shape, in: piped, innerType } = (schema?._zod.def ?? {}) as Described;
+  return shape ?? (schema ? fieldsOf(piped ?? innerType) : {});
 }

@@ -7,7 +7,7 @@ import type { KeyedQueue } from '../lib/keyed-queue.ts';
 import type { Logger } from '../lib/log.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import { identifyCaller, type Authenticators } from './auth.ts';
-import { isStorable, readJsonBody } from './body.ts';
+import { isStorable, readJsonBody, readUpload } from './body.ts';
 import { isCacheable, isIdempotent, readIdempotentCall, type Idempotency, type IdempotentCall } from './idempotency.ts';
 import type { RequestState } from './request-context.ts';
 import { errorText, resultText, sendFile, sendJson, unknownPath, type StoredResponse } from './response.ts';
@@ -21,7 +21,6 @@ import type {
   RouteInput,
   RouteResult,
 } from './route.ts';
-import { readUpload } from './upload.ts';
 import { createValidator, readQuery } from './validate.ts';
 
 export type PipelineDeps = Authenticators & {
@@ -45,9 +44,8 @@ type RouteState = RequestState & {
   input: RouteInput<RouteAuth, unknown, unknown, unknown>;
   /** By `idempotent`; null without an Idempotency-Key. */
   call: IdempotentCall | null;
-  /** By `inTransaction`. */
+  /** By `inTransaction`; `first` is the response of the first request with the same key. */
   tx: UnitOfWork;
-  /** By `replay`: the response of the first request with the same key. */
   first: StoredResponse | null;
   /** By `run`. */
   result: RouteResult<unknown> | RawResponse | FileResponse;
@@ -66,7 +64,7 @@ export function createRouteMiddleware(route: Route, deps: PipelineDeps): RouteMi
     parseBody(route),
     validate(route),
     ...('write' in route
-      ? [serialize(route, deps), idempotent(route, deps), afterCommit(route, deps), inTransaction(deps), replay(deps)]
+      ? [serialize(route, deps), idempotent(route, deps), afterCommit(route, deps), inTransaction(deps)]
       : []),
     run(route),
     render(route, deps),
@@ -182,24 +180,21 @@ function idempotent(route: Route, { idempotency, baseUrl, clock }: PipelineDeps)
     ctx.set('Idempotent-Replayed', 'true');
     sendJson(ctx, first);
   };
-  const once: RouteMiddleware = async (ctx, next) => {
-    await next();
-    if (ctx.state.first) sendReplay(ctx, ctx.state.first);
-  };
-  return async (ctx, next) => {
+  return async (ctx, proceed) => {
     const { caller, rawBody, requestId } = ctx.state;
     const key = ctx.req.headers['idempotency-key']?.toString();
     const call = caller && readIdempotentCall({ key, caller, route: name, url: ctx.url, rawBody });
-    if (!call) return next();
+    if (!call) return proceed();
     ctx.state.call = call;
     try {
-      await once(ctx, next).catch(async (error: unknown) => {
+      await proceed().catch(async (error: unknown) => {
         // The look-up may have seen the state before the first request's commit, yet got the lock after it: then the same
         // change, or its response, collides with the first. A second look-up finds that, unless it has expired.
         if (!isUniqueViolation(error)) throw error;
         await idempotency.deleteExpired(call);
-        return once(ctx, next);
+        return proceed();
       });
+      if (ctx.state.first) sendReplay(ctx, ctx.state.first);
     } catch (error) {
       if (!isCacheable(error)) throw error;
       const text = errorText(error, { requestId, baseUrl, at: clock() });
@@ -236,24 +231,20 @@ function afterCommit(route: WriteRoute, { idempotency, clock, log }: PipelineDep
   };
 }
 
-function inTransaction({ runInTransaction }: PipelineDeps): RouteMiddleware {
+/**
+ * Runs the rest in one transaction. With an Idempotency-Key it finds the response of the first request with this key, or
+ * stores this one's.
+ */
+function inTransaction({ runInTransaction, idempotency }: PipelineDeps): RouteMiddleware {
   return async (ctx, next) =>
     runInTransaction(async (tx) => {
+      const { call } = ctx.state;
       ctx.state.tx = tx;
+      ctx.state.first = call ? await idempotency.find(call, tx) : null;
+      if (ctx.state.first) return;
       await next();
+      if (call) await idempotency.store(call, { status: ctx.status, text: ctx.body as string }, tx);
     });
-}
-
-/** Inside the transaction: finds the response of the first request with this key, or stores this one's. */
-function replay({ idempotency }: PipelineDeps): RouteMiddleware {
-  return async (ctx, next) => {
-    const { call, tx } = ctx.state;
-    if (!call) return next();
-    ctx.state.first = await idempotency.find(call, tx);
-    if (ctx.state.first) return;
-    await next();
-    await idempotency.store(call, { status: ctx.status, text: ctx.body as string }, tx);
-  };
 }
 
 function run(route: Route): RouteMiddleware {

@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import type { ErrorCode } from '../lib/errors.ts';
 import type { Environment } from '../lib/scope.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
-import type { UploadRule } from './upload.ts';
+import type { UploadRule } from './body.ts';
 
 /** The permissions of keys. Secret keys have all; restricted keys have those they list. */
 export const SCOPES = [
@@ -139,7 +139,7 @@ type RouteBase<Auth extends RouteAuth, P extends z.ZodType, Q extends z.ZodType,
   responses: Readonly<Record<number, z.ZodType>>;
   /** The content types of a route whose 200 is a file. */
   fileTypes?: readonly string[];
-  /** Error codes of its operation, for the docs; error-docs.ts adds those that follow from the rest. */
+  /** Error codes of its operation, for the docs; openapi.ts adds those that follow from the rest. */
   errors?: readonly ErrorCode[];
   /** Whether the success envelope carries `pagination`. */
   paginated?: boolean;

@@ -59,7 +59,7 @@ export type ApiServerDeps = Readiness &
 export type Listening = {
   url: string;
   /**
-   * Readiness turns red at once. The port is served for `delayMs` (0 unless given) more, so that a load balancer
+   * Readiness turns red at once, and each connection closes after its response. The port is served for `delayMs` (0 unless given) more, so that a load balancer
    * notices; then new connections are rejected, and requests in flight have `deadlineMs` (15 s) to finish.
    */
   close: (times?: { delayMs?: number; deadlineMs?: number }) => Promise<void>;
@@ -69,8 +69,6 @@ export type ApiServer = {
   callback: (request: IncomingMessage, response: ServerResponse) => void;
   /** Port 0 takes a free one. */
   listen: (port: number, host: string) => Promise<Listening>;
-  /** Turns readiness red; requests are still served, each on a connection that closes after its response. */
-  turnRed: () => void;
 };
 
 /** Creates the HTTP server, ready to listen. Throws when a route is declared wrongly. */
@@ -84,10 +82,8 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
   const arrive = createArrivals();
   const callback = (request: IncomingMessage, response: ServerResponse): void =>
     arrive(request, () => void handle(request, response));
-  const turnRed = (): void => red.abort();
   return {
     callback,
-    turnRed,
     listen: async (port, host) => {
       const server = createServer(
         {
@@ -101,7 +97,7 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
       );
       const url = await listen(server, { host, port });
       const close: Listening['close'] = async ({ delayMs = 0, deadlineMs = DRAIN_DEADLINE_MS } = {}) => {
-        turnRed();
+        red.abort();
         if (delayMs > 0) await sleep(delayMs);
         draining.abort();
         await stopListening(server, deadlineMs);

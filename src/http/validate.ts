@@ -2,10 +2,9 @@ import { parse as parseQuery } from 'node:querystring';
 
 import { z } from 'zod';
 
-import { isPublicSchema, presentValue } from '../lib/echo.ts';
-import { AppError, ERROR_STATUS, invalid, type ErrorCode, type FieldIssue } from '../lib/errors.ts';
+import { AppError, invalid, type ErrorCode, type FieldIssue } from '../lib/errors.ts';
+import { presentValue } from '../lib/fields.ts';
 import { isStorable } from './body.ts';
-import { ensureSafeForInput, schemaAt } from './input-schema.ts';
 
 const FIELD_CHARACTERS_MAX = 100;
 const SENTENCES_MAX = 10;
@@ -47,6 +46,61 @@ export function readQuery(text: string): Record<string, unknown> {
   throw invalid('query', `must have at most ${PARAMETERS_MAX} parameters`);
 }
 
+/** The definitions of the schemas that a schema consists of; those after a transform read no input. */
+type Parts = {
+  shape?: Record<string, z.core.$ZodType>;
+  catchall?: z.core.$ZodType;
+  options?: (z.core.$ZodType | undefined)[];
+} & Partial<Record<'element' | 'keyType' | 'valueType' | 'in' | 'innerType', z.core.$ZodType>>;
+
+/**
+ * Throws unless a schema is safe for untrusted input: it rejects unknown fields, and every text and list has a limit, of
+ * texts before any pattern or other rule. `what`: its name in the error.
+ */
+function ensureSafeForInput(schema: z.core.$ZodType, what: string): void {
+  if (!rejectsUnknown(schema)) throw new Error(`${what} must be a strict object`);
+  ensureLimits(schema, what);
+}
+
+/** Whether a schema rejects unknown fields: a strict object, or a pipe or wrapper that begins with one. */
+function rejectsUnknown(schema: z.core.$ZodType): boolean {
+  const { shape, catchall, in: piped, innerType, options = [piped ?? innerType] } = schema._zod.def as Parts;
+  if (shape) return catchall instanceof z.ZodNever;
+  return options.every((option) => option !== undefined && rejectsUnknown(option));
+}
+
+function ensureLimits(schema: z.core.$ZodType, what: string): void {
+  const isText = schema instanceof z.ZodString || schema instanceof z.ZodStringFormat;
+  const isLimited = isText ? isLimitedText(schema) : checksOf(schema).some(isLengthLimit);
+  if (!isLimited && (isText || schema instanceof z.ZodArray)) {
+    throw new Error(`${what} must have a length limit before its other rules`);
+  }
+  const { shape, options, element, keyType, valueType, in: piped, innerType } = schema._zod.def as Parts;
+  const parts = Object.entries({ ...shape, element, keyType, valueType, piped, innerType });
+  for (const part of options ?? []) parts.push(['option', part]);
+  for (const [name, part] of parts) if (part) ensureLimits(part, `${what}.${name}`);
+}
+
+type Check = { check: string; abort?: boolean | undefined };
+
+/** Whether a limit aborts before any check that is not about the length. */
+function isLimitedText(schema: z.core.$ZodType): boolean {
+  // zod checks its own formats, such as z.email(), first.
+  if (schema instanceof z.ZodStringFormat) return false;
+  const checks = checksOf(schema);
+  const others = checks.findIndex(({ check }) => !/^(?:min|max)_length$|^length_equals$/.test(check));
+  if (others === -1) return checks.some(isLengthLimit);
+  return checks.slice(0, others).some((check) => isLengthLimit(check) && check.abort === true);
+}
+
+function isLengthLimit({ check }: Check): boolean {
+  return check === 'max_length' || check === 'length_equals';
+}
+
+function checksOf(schema: z.core.$ZodType): Check[] {
+  return (schema._zod.def.checks ?? []).map((one) => one._zod.def);
+}
+
 type FoundIssue = FieldIssue & { code: ErrorCode };
 
 /** Parameters as single texts. One given twice is an issue, because either value could be meant. */
@@ -64,12 +118,12 @@ function single(query: Record<string, unknown>, issues: FoundIssue[]): Record<st
 
 type Part = { part: 'path' | 'query' | 'body'; value: unknown };
 
-function check(schema: z.ZodType, part: Part, issues: FoundIssue[]): unknown {
-  const parsed = schema.safeParse(part.value, PARSE_OPTIONS);
+function check(schema: z.ZodType, { part, value }: Part, issues: FoundIssue[]): unknown {
+  const parsed = schema.safeParse(value, { error: sentence, reportInput: true });
   if (parsed.success) return parsed.data;
   for (const issue of parsed.error.issues) {
-    if (issue.code === 'unrecognized_keys') issues.push(...unknownFields(issue, part.part, schema));
-    else issues.push(fieldIssue(issue, part, schema));
+    if (issue.code === 'unrecognized_keys') issues.push(...unknownFields(issue, part, schema));
+    else issues.push(fieldIssue(issue, part));
   }
   return undefined;
 }
@@ -86,56 +140,59 @@ function unknownFields(issue: z.core.$ZodIssueUnrecognizedKeys, part: Part['part
   }));
 }
 
-function fieldIssue(issue: z.core.$ZodIssue, part: Part, schema: z.ZodType): FoundIssue {
-  const field = issue.path.length === 0 ? part.part : issue.path.map(String).join('.');
-  let value = part.value;
-  for (const key of issue.path) value = isRecord(value) ? value[String(key)] : undefined;
-  const named = issue.message.includes('got ') || value === undefined || issue.path.length === 0;
-  const isPublic = isPublicSchema(schemaAt(schema, issue.path));
+function fieldIssue(issue: z.core.$ZodIssue, part: Part['part']): FoundIssue {
+  const { path, message, input } = issue;
+  const isComplete = message.includes('got ') || input === undefined || path.length === 0;
   return {
-    field: field.slice(0, FIELD_CHARACTERS_MAX),
-    issue: named ? issue.message : `${issue.message}, got ${presentValue(value, { isPublic })}`,
-    code: issue.code === 'custom' && isErrorCode(issue.params?.['code']) ? issue.params['code'] : 'VALIDATION_ERROR',
+    field: (path.map(String).join('.') || part).slice(0, FIELD_CHARACTERS_MAX),
+    issue: isComplete ? message : `${message}, got ${presentValue(input, { isPublic: isPublic(issue) })}`,
+    code: (issue.code === 'custom' && (issue.params?.['code'] as ErrorCode | undefined)) || 'VALIDATION_ERROR',
   };
 }
 
-function isErrorCode(code: unknown): code is ErrorCode {
-  return typeof code === 'string' && Object.hasOwn(ERROR_STATUS, code);
-}
+const PUBLIC_TYPES: ReadonlySet<string> = new Set(['number', 'int', 'boolean']);
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
+/** Whether an error may repeat the value: where a number, true or false, or one of a few values was expected. */
+function isPublic(issue: z.core.$ZodIssue): boolean {
+  if (issue.code === 'invalid_type') return PUBLIC_TYPES.has(issue.expected);
+  return issue.code === 'invalid_value' || typeof issue.input === 'number';
 }
 
 function validationError(issues: FoundIssue[]): AppError {
-  const codes = new Set(issues.map((issue) => issue.code));
-  const [first] = issues;
-  const code = codes.size === 1 && first ? first.code : 'VALIDATION_ERROR';
+  const [code = 'VALIDATION_ERROR', ...others] = new Set(issues.map((issue) => issue.code));
   const details = issues.slice(0, DETAILS_MAX).map(({ field, issue }) => ({ field, issue }));
   const sentences = details.slice(0, SENTENCES_MAX).map(({ field, issue }) => `${field} ${issue}`);
   if (issues.length > SENTENCES_MAX) sentences.push(`and ${issues.length - SENTENCES_MAX} more`);
-  return new AppError(code, sentences.join('; '), { details });
+  return new AppError(others.length > 0 ? 'VALIDATION_ERROR' : code, sentences.join('; '), { details });
 }
 
-/** Texts of issues whose schema has no message of its own. */
-const PARSE_OPTIONS = { error: (issue: z.core.$ZodRawIssue): string => sentence(issue) };
+const KINDS: Readonly<Record<string, string>> = {
+  int: 'a whole number',
+  boolean: 'true or false',
+  record: 'an object',
+  array: 'a list',
+  object: 'an object',
+};
+const UNITS: Readonly<Record<string, string>> = { string: ' characters long', array: ' long' };
 
+/** The text of an issue whose schema has no message of its own. */
 function sentence(issue: z.core.$ZodRawIssue): string {
+  if (issue.input === undefined) return 'is required';
   switch (issue.code) {
     case 'invalid_type':
-      return issue.input === undefined ? 'is required' : `must be ${kind(String(issue.expected))}`;
+      return `must be ${KINDS[String(issue.expected)] ?? `a ${issue.expected}`}`;
     case 'invalid_value':
-      return issue.input === undefined ? 'is required' : `must be ${oneOf(issue.values ?? [])}`;
+      return `must be ${oneOf(issue.values ?? [])}`;
     case 'too_small':
-      return `must be ${issue.inclusive === false ? 'more than' : 'at least'} ${issue.minimum}${unit(issue.origin)}`;
+      return `must be ${issue.inclusive === false ? 'more than' : 'at least'} ${issue.minimum}${UNITS[issue.origin ?? ''] ?? ''}`;
     case 'too_big':
-      return `must be ${issue.inclusive === false ? 'less than' : 'at most'} ${issue.maximum}${unit(issue.origin)}`;
+      return `must be ${issue.inclusive === false ? 'less than' : 'at most'} ${issue.maximum}${UNITS[issue.origin ?? ''] ?? ''}`;
     case 'invalid_format':
       return issue.format === 'regex' ? `must match ${issue.pattern}` : `must be a valid ${issue.format}`;
     case 'not_multiple_of':
       return `must be a multiple of ${issue.divisor}`;
     case 'invalid_union':
-      return issue.input === undefined ? 'is required' : 'has none of the allowed forms';
+      return 'has none of the allowed forms';
     case 'invalid_key':
     case 'invalid_element':
     case 'unrecognized_keys':
@@ -145,20 +202,7 @@ function sentence(issue: z.core.$ZodRawIssue): string {
   }
 }
 
-function kind(expected: string): string {
-  if (expected === 'int') return 'a whole number';
-  if (expected === 'boolean') return 'true or false';
-  if (expected === 'record') return 'an object';
-  if (expected === 'array') return 'a list';
-  return expected === 'object' ? 'an object' : `a ${expected}`;
-}
-
 function oneOf(values: readonly unknown[]): string {
   const texts = values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value)));
   return texts.length === 1 ? `${texts[0]}` : `one of ${texts.join(', ')}`;
-}
-
-function unit(origin: unknown): string {
-  if (origin === 'string') return ' characters long';
-  return origin === 'array' || origin === 'set' ? ' long' : '';
 }

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { systemClock, type Clock } from './clock.ts';
-import { type Database, rows } from './db.ts';
+import { type Database, first } from './db.ts';
 import type { Logger } from './log.ts';
 
 const QUERY_EVERY_MS = 5_000;
@@ -7,6 +9,7 @@ const QUERY_EVERY_MS = 5_000;
 const FIRST_QUERY_EVERY_MS = 500;
 /** A slower reading is skipped, except the first: it is exact to half of its duration only. */
 const READING_MS_MAX = 500;
+const READ_TIME = 'SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS float8) AS ms';
 const WARN_FROM_SECONDS = 1;
 const WARN_EVERY_MS = 60_000;
 
@@ -23,8 +26,8 @@ export function createDatabaseClock(
 ) {
   /** The database's time minus the process's monotonic clock. */
   let offsetMs: number | null = null;
-  let [latestMs, warnedAtMs, stopped] = [0, -Infinity, false];
-  let timer: NodeJS.Timeout | undefined;
+  let [latestMs, warnedAtMs] = [0, -Infinity];
+  const stopping = new AbortController();
   let publishTime = (): void => {};
   const known = new Promise<void>((resolve) => (publishTime = resolve));
 
@@ -36,32 +39,27 @@ export function createDatabaseClock(
     return latestMs;
   };
   const skewSeconds = (): number | null => (offsetMs === null ? null : (processClock().getTime() - nowMs()) / 1_000);
-  const warn = (errorMs: number): void => {
+  const readTime = async (): Promise<void> => {
+    const startedMs = performance.now();
+    const row = await first<{ ms: number }>(db, READ_TIME);
+    const readingMs = performance.now() - startedMs;
+    if (!row || (offsetMs !== null && readingMs > READING_MS_MAX)) return;
+    offsetMs = row.ms - startedMs - readingMs / 2;
+    publishTime();
     const seconds = skewSeconds() ?? 0;
-    const isSure = Math.abs(seconds) - errorMs / 1_000 >= WARN_FROM_SECONDS;
-    if (!isSure || performance.now() - warnedAtMs < WARN_EVERY_MS) return;
+    const isWrong = Math.abs(seconds) - readingMs / 2_000 >= WARN_FROM_SECONDS;
+    if (!isWrong || performance.now() - warnedAtMs < WARN_EVERY_MS) return;
     warnedAtMs = performance.now();
-    const message = "this machine's clock differs from the database's; set both by a time server";
-    log.warn({ skewSeconds: seconds }, message);
+    log.warn({ skewSeconds: seconds }, "this machine's clock differs from the database's; set both by a time server");
   };
-  const query = async (): Promise<void> => {
-    try {
-      const startedMs = performance.now();
-      const sql = 'SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS float8) AS ms';
-      const [row] = await rows<{ ms: number }>(db, sql);
-      const readingMs = performance.now() - startedMs;
-      if (row && (offsetMs === null || readingMs <= READING_MS_MAX)) {
-        offsetMs = row.ms - startedMs - readingMs / 2;
-        publishTime();
-        warn(readingMs / 2);
-      }
-    } catch {
-      // The database is unavailable: the last reading is extrapolated.
+  void (async () => {
+    while (!stopping.signal.aborted) {
+      // While the database is unavailable the last reading is extrapolated.
+      await readTime().catch(() => {});
+      const everyMs = offsetMs === null ? FIRST_QUERY_EVERY_MS : QUERY_EVERY_MS;
+      await sleep(everyMs, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
     }
-    const everyMs = offsetMs === null ? FIRST_QUERY_EVERY_MS : QUERY_EVERY_MS;
-    if (!stopped) timer = setTimeout(() => void query(), everyMs).unref();
-  };
-  void query();
+  })();
 
   return {
     /** The database's time; the process's before that is known. Never goes back by a second or more. */
@@ -71,8 +69,7 @@ export function createDatabaseClock(
     /** The process's clock minus the database's; null while that is unknown. */
     skewSeconds,
     stop: (): void => {
-      stopped = true;
-      clearTimeout(timer);
+      stopping.abort();
       publishTime();
     },
   };

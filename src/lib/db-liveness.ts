@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
 import pg from 'pg';
 
@@ -17,26 +17,25 @@ const LOOK_EVERY_MS = 200;
  * a single connection that is cut off is left to its statement's timeout. A slow statement is not silence: the server
  * answers the probe meanwhile, on a connection of its own.
  */
-export function closeFrozenConnections({ pool, sockets }: Database, url: string): void {
-  let [bytesSeen, silentSinceMs, probing] = [0, performance.now(), false];
+export function closeFrozenConnections(db: Database, url: string): void {
+  void watch(db, url);
+}
 
-  const look = async (): Promise<void> => {
+async function watch({ pool, sockets }: Database, url: string): Promise<void> {
+  let [bytesSeen, silentSinceMs] = [0, performance.now()];
+  while (!pool.ended) {
+    await sleep(LOOK_EVERY_MS, undefined, { ref: false });
     const bytesRead = readBy(sockets);
-    const nowMs = performance.now();
     const isIdle = pool.totalCount === pool.idleCount;
-    if (bytesRead !== bytesSeen || isIdle) [bytesSeen, silentSinceMs] = [bytesRead, nowMs];
-    if (probing || nowMs - silentSinceMs < SILENT_MS) return;
-    probing = true;
+    if (bytesRead !== bytesSeen || isIdle) [bytesSeen, silentSinceMs] = [bytesRead, performance.now()];
+    if (performance.now() - silentSinceMs < SILENT_MS) continue;
     const suspected = [...sockets];
-    const bytesBefore = readBy(suspected);
-    if (!(await isAlive(url))) {
-      // Bytes that arrived while this process was busy are read first.
-      await nextTurn();
-      if (readBy(suspected) === bytesBefore) for (const socket of suspected) socket.destroy();
-    }
-    [silentSinceMs, probing] = [performance.now(), false];
-  };
-  const timer = setInterval(() => (pool.ended ? clearInterval(timer) : void look()), LOOK_EVERY_MS).unref();
+    const isFrozen = !(await isAlive(url));
+    // Bytes that arrived while this process was busy are read first.
+    await nextTurn();
+    if (isFrozen && readBy(suspected) === bytesRead) for (const socket of suspected) socket.destroy();
+    silentSinceMs = performance.now();
+  }
 }
 
 function readBy(sockets: Iterable<Socket>): number {

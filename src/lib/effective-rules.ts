@@ -4,9 +4,8 @@ import { z } from 'zod';
 
 import { DAY_MS } from './dates.ts';
 import { first, insertRow, rows, type Queryable, type Trx } from './db.ts';
-import { publicText } from './echo.ts';
 import { invalid } from './errors.ts';
-import { patternText } from './fields.ts';
+import { mustBe, patternText } from './fields.ts';
 import { newId } from './ids.ts';
 import { lock } from './lock.ts';
 
@@ -102,8 +101,10 @@ const INSTANT_CHARACTERS_MAX = 40;
 export const RULES_MAX = 20;
 
 /** When a new rule begins, in a request. */
-export const validFromParam = publicText(
-  patternText(INSTANT_CHARACTERS_MAX, z.regexes.datetime({ offset: true }), 'must be a valid datetime'),
+export const validFromParam = patternText(
+  INSTANT_CHARACTERS_MAX,
+  z.regexes.datetime({ offset: true }),
+  mustBe('a valid datetime'),
 )
   .transform((text) => new Date(text))
   .optional()

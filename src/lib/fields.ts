@@ -1,10 +1,32 @@
 import { z } from 'zod';
 
-import { publicText } from './echo.ts';
 import { BIRR_RULE, isBirr } from './money.ts';
 
 const EMAIL_CHARACTERS_MAX = 254;
 const CURRENCY_CHARACTERS_MAX = 20;
+
+const ECHO_CHARACTERS_MAX = 100;
+
+/**
+ * A wrong value as an error may repeat it. Texts are private unless declared otherwise, because error bodies end up in
+ * merchants' logs: of those the length. Never the content of a list or object.
+ */
+export function presentValue(value: unknown, { isPublic }: { isPublic: boolean }): string {
+  if (value === undefined) return 'nothing';
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  if (typeof value === 'object') return 'an object';
+  if (!isPublic) return typeof value === 'string' ? `a text of ${value.length} characters` : `a ${typeof value}`;
+  // JSON cannot represent a number that is too large: 1e400.
+  const text = typeof value === 'number' ? String(value) : JSON.stringify(value);
+  return text.length <= ECHO_CHARACTERS_MAX ? text : `${text.slice(0, ECHO_CHARACTERS_MAX)}…`;
+}
+
+/** The error of a field whose wrong value may be repeated, such as a day or a reference. */
+export const mustBe = (what: string) => (issue: { input?: unknown }) =>
+  issue.input === undefined ? 'is required' : `must be ${what}, got ${presentValue(issue.input, { isPublic: true })}`;
+
+type Message = string | ReturnType<typeof mustBe>;
 
 /** An instant in a response: ISO 8601. Accepts a Date as well. */
 export const instant = z.preprocess(
@@ -13,7 +35,7 @@ export const instant = z.preprocess(
 );
 
 /** Text of a limited length. A longer one is rejected before any pattern or other rule is tried. */
-export const limitedText = (charactersMax: number, error?: string) =>
+export const limitedText = (charactersMax: number, error?: Message) =>
   z.string().max(charactersMax, { abort: true, ...(error !== undefined && { error }) });
 
 /**
@@ -29,13 +51,11 @@ export const plainText = (charactersMax: number) =>
     .meta({ pattern: ONE_LINE });
 
 /** Text that matches a pattern, with one message for its length and its form. */
-export const patternText = (charactersMax: number, pattern: RegExp, mustBe: string) =>
-  limitedText(charactersMax, mustBe).regex(pattern, mustBe);
+export const patternText = (charactersMax: number, pattern: RegExp, error: Message) =>
+  limitedText(charactersMax, error).regex(pattern, { error });
 
 /** A merchant's own reference of something. */
-export const reference = publicText(
-  patternText(64, /^[A-Za-z0-9_.-]{1,64}$/, 'must be 1 to 64 letters, digits or - _ .'),
-);
+export const reference = patternText(64, /^[A-Za-z0-9_.-]{1,64}$/, mustBe('1 to 64 letters, digits or - _ .'));
 
 export const emailText = (charactersMax = EMAIL_CHARACTERS_MAX) =>
   limitedText(charactersMax).regex(z.regexes.email, 'must be an e-mail address').meta({ format: 'email' });
@@ -44,14 +64,9 @@ export const emailText = (charactersMax = EMAIL_CHARACTERS_MAX) =>
 export const birrAmount = z.number().refine(isBirr, { error: BIRR_RULE }).meta({ description: 'ETB', example: 250.5 });
 
 /** The only supported currency; another is UNSUPPORTED_CURRENCY. */
-export const currencyEtb = publicText(
-  limitedText(CURRENCY_CHARACTERS_MAX)
-    .refine((text): text is 'ETB' => text === 'ETB', {
-      error: 'must be ETB',
-      params: { code: 'UNSUPPORTED_CURRENCY' },
-    })
-    .meta({ example: 'ETB' }),
-);
+export const currencyEtb = limitedText(CURRENCY_CHARACTERS_MAX)
+  .refine((text): text is 'ETB' => text === 'ETB', { error: mustBe('ETB'), params: { code: 'UNSUPPORTED_CURRENCY' } })
+  .meta({ example: 'ETB' });
 
 /** Whether the text is an http or https URL: safe as a link. */
 export function isWebAddress(text: string): boolean {

@@ -1,4 +1,4 @@
-import type { Queryable } from './db.ts';
+import type pg from 'pg';
 
 /** The role the API and the worker connect as: no superuser, no owner, so it cannot change the schema. */
 export const APP_ROLE = 'meskot_app';
@@ -18,9 +18,6 @@ const WRITTEN_ONCE = [
   'withdrawal_approval',
 ];
 
-/** Knex's own tables. */
-const READ_ONLY = ['knex_migrations', 'knex_migrations_lock'];
-
 /**
  * Restricts connections to the owner and {@link APP_ROLE}. Rights on a database are not copied with it: a copy (CREATE
  * DATABASE … TEMPLATE, a restored dump) starts with PostgreSQL's defaults, open to every login of the server.
@@ -38,11 +35,11 @@ export const CLOSE_DATABASE = `
  * Restricts the database to its owner and {@link APP_ROLE}, and grants that role what it needs, if it exists. Functions are
  * restricted too: PostgreSQL lets every role call a new one, and those of the ledger run as the owner.
  */
-export async function grantRights(db: Pick<Queryable, 'raw'>): Promise<void> {
-  await db.raw(CLOSE_DATABASE);
-  const { rows } = (await db.raw('SELECT 1 FROM pg_roles WHERE rolname = ?', [APP_ROLE])) as { rows: unknown[] };
+export async function grantRights(client: pg.Client): Promise<void> {
+  await client.query(CLOSE_DATABASE);
+  const { rows } = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [APP_ROLE]);
   // One message, so one transaction: a running API never finds a right missing.
-  await db.raw(`${REVOKE_FROM_PUBLIC} ${rows.length > 0 ? GRANT_TO_APP : ''}`);
+  await client.query(`${REVOKE_FROM_PUBLIC} ${rows.length > 0 ? GRANT_TO_APP : ''}`);
 }
 
 const REVOKE_FROM_PUBLIC = `
@@ -61,15 +58,14 @@ const GRANT_TO_APP = `
   REVOKE DELETE, TRUNCATE, REFERENCES, TRIGGER ON ALL TABLES IN SCHEMA public FROM ${APP_ROLE};
   ${ofTables(`tablename = ANY ('{${REMOVABLE.join()}}')`, 'GRANT DELETE ON %I TO')}
   ${ofTables(`tablename = ANY ('{${WRITTEN_ONCE.join()}}')`, 'REVOKE UPDATE ON %I FROM')}
-  ${ofTables(`tablename = ANY ('{${READ_ONLY.join()}}')`, 'REVOKE INSERT, UPDATE ON %I FROM')}
-  -- The ledger is written by its own function only, which runs as the owner.
-  ${ofTables(`starts_with(tablename, 'ledger_')`, 'REVOKE INSERT, UPDATE ON %I FROM')}
+  -- The ledger is written by its own function only, which runs as the owner; migrations are the owner's.
+  ${ofTables(`tablename = 'migration' OR starts_with(tablename, 'ledger_')`, 'REVOKE INSERT, UPDATE ON %I FROM')}
 `;
 
 /** Applies a statement to each existing table: not every folder of migrations has all of them. */
 function ofTables(which: string, what: string): string {
   return `DO $$ DECLARE name text; BEGIN
-      FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND ${which} LOOP
+      FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND (${which}) LOOP
         EXECUTE format('${what} ${APP_ROLE}', name);
       END LOOP;
     END $$;`;

@@ -5,10 +5,8 @@ export type KeyedQueueOptions = {
   runningMax: number;
   /** Queue limits: per key, and over all keys. */
   pendingMax: { ofOne: number; ofAll: number };
-  /** Work that has waited longer is rejected. */
+  /** Work that has waited this long is rejected. */
   waitMsMax: number;
-  /** A monotonic clock. */
-  nowMs?: () => number;
 };
 
 export type KeyedQueue = {
@@ -19,37 +17,17 @@ export type KeyedQueue = {
   run: <T>(key: string, work: () => Promise<T>, gone: AbortSignal) => Promise<T>;
 };
 
-type Waiting = { sinceMs: number; start: () => void; reject: (error: AppError) => void };
-
-/**
- * Serializes work per key, and lets keys take turns: a key's backlog delays that key only. In memory, per process.
- */
-export function createKeyedQueue(options: KeyedQueueOptions): KeyedQueue {
-  const { runningMax, pendingMax, waitMsMax, nowMs = () => performance.now() } = options;
-  /** Waiting work by key, in order; empty while the last of a key runs. */
-  const queues = new Map<string, Waiting[]>();
-  /** Keys with waiting work and none running, in the order of their turns. */
-  const ready = new Set<string>();
-  let running = 0;
+/** Serializes work per key, and lets keys take turns: a key's backlog delays that key only. In memory, per process. */
+export function createKeyedQueue({ runningMax, pendingMax, waitMsMax }: KeyedQueueOptions): KeyedQueue {
+  /** The starts of waiting work by key, in order. */
+  const queues = new Map<string, (() => void)[]>();
+  const running = new Set<string>();
   let pending = 0;
 
-  const nextOf = (key: string): Waiting | undefined => {
-    const queue = queues.get(key) ?? [];
-    for (let next = queue.shift(); next; next = queue.shift()) {
-      pending -= 1;
-      if (nowMs() - next.sinceMs <= waitMsMax) return next;
-      next.reject(serviceUnavailable());
-    }
-    return undefined;
-  };
   const startReady = (): void => {
-    for (const key of ready) {
-      if (running === runningMax) return;
-      ready.delete(key);
-      const next = nextOf(key);
-      if (next) running += 1;
-      else queues.delete(key);
-      next?.start();
+    for (const [key, [start]] of queues) {
+      if (running.size === runningMax) return;
+      if (!running.has(key)) start?.();
     }
   };
   const untilStart = async (key: string, gone: AbortSignal): Promise<void> => {
@@ -57,29 +35,38 @@ export function createKeyedQueue(options: KeyedQueueOptions): KeyedQueue {
     const queue = queues.get(key) ?? [];
     if (queue.length >= pendingMax.ofOne) throw tooMany(queue.length);
     if (pending >= pendingMax.ofAll) throw serviceUnavailable();
-    const started = new Promise<void>((start, reject) => {
-      const waiting: Waiting = { sinceMs: nowMs(), start, reject };
-      queue.push(waiting);
+    return new Promise((resolve, reject) => {
       const leave = (): void => {
-        const index = queue.indexOf(waiting);
-        if (index === -1) return;
-        queue.splice(index, 1);
+        clearTimeout(timer);
+        gone.removeEventListener('abort', hangUp);
+        queue.splice(queue.indexOf(start), 1);
+        if (queue.length === 0) queues.delete(key);
         pending -= 1;
-        reject(callerGone());
       };
-      gone.addEventListener('abort', leave, { once: true });
+      const start = (): void => {
+        leave();
+        running.add(key);
+        resolve();
+      };
+      const giveUp = (error: AppError): void => {
+        leave();
+        reject(error);
+      };
+      const hangUp = (): void => giveUp(callerGone());
+      gone.addEventListener('abort', hangUp);
+      const timer = setTimeout(() => giveUp(serviceUnavailable()), waitMsMax).unref();
+      queue.push(start);
+      queues.set(key, queue);
+      pending += 1;
+      startReady();
     });
-    pending += 1;
-    if (!queues.has(key)) ready.add(key);
-    queues.set(key, queue);
-    startReady();
-    return started;
   };
   const end = (key: string): void => {
-    running -= 1;
+    running.delete(key);
+    const queue = queues.get(key);
     // Behind the other keys.
-    if (queues.get(key)?.length) ready.add(key);
-    else queues.delete(key);
+    queues.delete(key);
+    if (queue) queues.set(key, queue);
     startReady();
   };
   return {

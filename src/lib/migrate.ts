@@ -5,10 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isNativeError } from 'node:util/types';
 
-import knex, { type Knex } from 'knex';
 import pg from 'pg';
 
-import type { Queryable } from './db.ts';
+import { rows, type Queryable } from './db.ts';
 import { grantRights } from './grants.ts';
 
 export type MigrateOptions = {
@@ -26,8 +25,6 @@ const MIGRATION_LOCK = 0x6d_65_73_6b;
 // lock timeout, since they block nobody while they wait.
 const NO_TRANSACTION = '-- no transaction';
 
-/** Knex's own name of the table. */
-const RECORD = 'knex_migrations';
 const FUNCTIONS = 'functions';
 const UNRELEASED = 'UNRELEASED_SCHEMA';
 
@@ -35,7 +32,7 @@ const UNRELEASED = 'UNRELEASED_SCHEMA';
  * What is recorded as applied: a numbered file by its name, once and for all; a file of functions by its name and a hash
  * of its content, so that it is applied again whenever it changed.
  */
-type Migration = { name: string; path: string };
+type Migration = { name: string; sql: string };
 
 export type Migrated = {
   /** What was applied now. */
@@ -50,82 +47,88 @@ export type Migrated = {
  * included: migrations only expand the schema, so this release runs on it. Rejects before any change if the database is
  * of an unreleased version ({@link isUnreleasedSchema}).
  */
-export async function migrate(options: MigrateOptions): Promise<Migrated> {
-  const holder = new pg.Client({ connectionString: options.url, connectionTimeoutMillis: 5_000 });
-  await holder.connect();
-  const db = knex({
-    client: 'pg',
-    connection: { connectionString: options.url, options: '-c lock_timeout=5000 -c timezone=UTC' },
-    pool: { min: 0, max: 2 },
-    log: { warn: ignore, error: ignore, debug: ignore, deprecate: ignore },
-  });
+export async function migrate({ url, directory }: MigrateOptions): Promise<Migrated> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, options: '-c timezone=UTC' });
+  await client.connect();
   try {
-    await acquireLock(holder);
-    const { pending, newer } = await compareSchema(db, options.directory);
-    rejectUnreleased(pending, newer);
-    const config = { migrationSource: sqlFiles(pending, holder), disableMigrationsListValidation: true };
-    // Knex's own lock is a row that a killed process leaves behind; ours ends with its connection.
-    await db.migrate.forceFreeMigrationsLock(config);
-    const [, applied] = (await db.migrate.latest(config)) as [number, string[]];
-    if (newer.length === 0) await grantRights(db);
-    return { applied, newer };
+    await acquireLock(client);
+    await rejectUnreleased(client);
+    await client.query('CREATE TABLE IF NOT EXISTS migration (name text PRIMARY KEY, applied_at timestamptz NOT NULL)');
+    const applied = await client.query<{ name: string }>('SELECT name FROM migration ORDER BY name');
+    const { pending, newer } = await compareSchema(
+      directory,
+      applied.rows.map(({ name }) => name),
+    );
+    for (const migration of pending) await apply(client, migration);
+    if (newer.length === 0) await grantRights(client);
+    return { applied: pending.map(({ name }) => name), newer };
   } finally {
-    await db.destroy();
-    await holder.end();
+    await client.end();
   }
 }
 
-/** Polls: a statement that waits for the lock would keep CREATE INDEX CONCURRENTLY from ending. */
+/**
+ * The lock ends with its connection. Polls: a statement that waits for the lock would keep CREATE INDEX CONCURRENTLY from
+ * ending.
+ */
 async function acquireLock(client: pg.Client): Promise<void> {
-  for (;;) {
-    const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [
-      MIGRATION_LOCK,
-    ]);
-    if (rows[0]?.taken) return;
-    await sleep(100);
-  }
+  const sql = 'SELECT pg_try_advisory_lock($1) AS taken';
+  while (!(await client.query<{ taken: boolean }>(sql, [MIGRATION_LOCK])).rows[0]?.taken) await sleep(100);
 }
 
-// Knex would print errors that are thrown anyway.
-function ignore(): void {}
+async function apply(client: pg.Client, { name, sql }: Migration): Promise<void> {
+  const isApart = sql.startsWith(NO_TRANSACTION);
+  await client.query(`SET lock_timeout = ${isApart ? 0 : 5_000}`);
+  const record = { text: 'INSERT INTO migration (name, applied_at) VALUES ($1, now())', values: [name] };
+  const statements = isApart ? [...sql.split(/;\s*$/m), record] : ['BEGIN', sql, record, 'COMMIT'];
+  for (const statement of statements) await client.query(statement);
+}
 
 /** The migrations of this folder that the database has not had yet: what /readyz asks. Reads only. */
-export async function pendingMigrations(db: Pick<Queryable, 'raw'>, directory: string): Promise<string[]> {
-  const { pending } = await compareSchema(db, directory);
+export async function pendingMigrations(db: Queryable, directory: string): Promise<string[]> {
+  const [found] = await rows<{ isMigrated: boolean }>(db, "SELECT to_regclass('migration') IS NOT NULL AS is_migrated");
+  const applied = found?.isMigrated ? await rows<{ name: string }>(db, 'SELECT name FROM migration') : [];
+  const { pending } = await compareSchema(
+    directory,
+    applied.map(({ name }) => name),
+  );
   return pending.map(({ name }) => name);
 }
 
 async function compareSchema(
-  db: Pick<Queryable, 'raw'>,
   directory: string,
+  applied: readonly string[],
 ): Promise<{ pending: Migration[]; newer: string[] }> {
-  const [files, functions, applied] = await Promise.all([
-    sqlFileNames(directory),
-    functionFiles(join(directory, FUNCTIONS)),
-    appliedMigrations(db),
-  ]);
+  const files = await readSqlFiles(directory);
   // Files of functions do not count: nothing shows which of two hashes is newer.
-  const newer = applied.filter((name) => !name.startsWith(`${FUNCTIONS}/`) && !files.includes(name));
-  const numbered = files.map((name) => ({ name, path: join(directory, name) }));
-  const missing = numbered.filter(({ name }) => !applied.includes(name));
-  const changed = functions.filter(({ name }) => !applied.includes(name));
+  const newer = applied.filter(
+    (name) => !name.startsWith(`${FUNCTIONS}/`) && !files.some((file) => file.name === name),
+  );
+  const functions = (await readSqlFiles(join(directory, FUNCTIONS))).map(({ name, sql }) => ({
+    file: `${FUNCTIONS}/${name}`,
+    name: `${FUNCTIONS}/${name}@${createHash('sha256').update(sql).digest('hex').slice(0, 8)}`,
+    sql,
+  }));
   // The functions of a newer release stay, as its tables do.
-  const isNewer = ({ name }: Migration): boolean =>
-    newer.length > 0 && applied.some((other) => withoutHash(other) === withoutHash(name));
-  return { pending: [...missing, ...changed.filter((file) => !isNewer(file))], newer };
+  const own = functions.filter(
+    ({ file }) => newer.length === 0 || !applied.some((name) => name.startsWith(`${file}@`)),
+  );
+  return { pending: [...files, ...own].filter(({ name }) => !applied.includes(name)), newer };
 }
 
-/**
- * Before the first release the migrations were folded into new files. A database that was made by the earlier ones lacks
- * files of this release and has others under their numbers; no release, newer or older, leaves a database like that.
- */
-function rejectUnreleased(pending: readonly Migration[], unknown: readonly string[]): void {
-  const numbers = new Set(pending.map(({ name }) => numberOf(name)));
-  const other = unknown.find((name) => numbers.has(numberOf(name)));
-  if (other === undefined) return;
+async function readSqlFiles(folder: string): Promise<Migration[]> {
+  const names = existsSync(folder) ? await readdir(folder) : [];
+  const files = names.filter((name) => name.endsWith('.sql')).toSorted();
+  return Promise.all(files.map(async (name) => ({ name, sql: await readFile(join(folder, name), 'utf8') })));
+}
+
+/** Before the first release, migrations were recorded in another table and folded into new files. */
+async function rejectUnreleased(client: pg.Client): Promise<void> {
+  const { rows: found } = await client.query("SELECT 1 FROM pg_tables WHERE tablename = 'knex_migrations'");
+  if (found.length === 0) return;
   const message =
-    `The database is of an unreleased version of Meskot (it has the migration ${other}), which cannot be migrated: ` +
-    'nothing was changed; use an empty database.';
+    'The database is of an unreleased version of Meskot, which cannot be migrated: nothing was changed; use an empty ' +
+    'database.';
   throw Object.assign(new Error(message), { code: UNRELEASED });
 }
 
@@ -140,58 +143,4 @@ export function ofNewerRelease(newer: readonly string[]): string {
     `The database has migrations of a newer release (${newer.join(', ')}); this release runs on it, since migrations ` +
     'only expand the schema (docs/operations/rolling-back.md).'
   );
-}
-
-function numberOf(name: string): string {
-  return name.slice(0, name.indexOf('-'));
-}
-
-function withoutHash(name: string): string {
-  return name.replace(/@.*/, '');
-}
-
-async function appliedMigrations(db: Pick<Queryable, 'raw'>): Promise<string[]> {
-  // Before the first migration there is no such table.
-  const found = await db.raw(`SELECT to_regclass('${RECORD}') AS record`);
-  if (found.rows[0].record === null) return [];
-  const { rows } = (await db.raw(`SELECT name FROM ${RECORD} ORDER BY id`)) as { rows: { name: string }[] };
-  return rows.map((row) => row.name);
-}
-
-async function functionFiles(folder: string): Promise<Migration[]> {
-  const files = existsSync(folder) ? await sqlFileNames(folder) : [];
-  return Promise.all(
-    files.map(async (file) => {
-      const path = join(folder, file);
-      const hash = createHash('sha256')
-        .update(await readFile(path))
-        .digest('hex');
-      return { name: `${FUNCTIONS}/${file}@${hash.slice(0, 8)}`, path };
-    }),
-  );
-}
-
-async function sqlFileNames(directory: string): Promise<string[]> {
-  const names = await readdir(directory);
-  return names.filter((name) => name.endsWith('.sql')).toSorted();
-}
-
-function sqlFiles(migrations: Migration[], holder: pg.Client): Knex.MigrationSource<Migration> {
-  return {
-    getMigrations: async () => migrations,
-    getMigrationName: ({ name }) => name,
-    getMigration: async ({ path }) => {
-      const sql = await readFile(path, 'utf8');
-      const isApart = sql.startsWith(NO_TRANSACTION);
-      return {
-        up: async (trx) => {
-          if (isApart) for (const statement of sql.split(/;\s*$/m)) await holder.query(statement);
-          // A bare ? would be taken for a binding.
-          else await trx.raw(sql.replaceAll('?', String.raw`\?`));
-        },
-        down: () => Promise.reject(new Error('migrations go forward only')),
-        config: { transaction: !isApart },
-      };
-    },
-  };
 }

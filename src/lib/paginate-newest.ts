@@ -1,4 +1,4 @@
-import { rows, snakeCase, type Queryable } from './db.ts';
+import { first, rows, snakeCase, type Queryable } from './db.ts';
 import { toPage, pageOffset, type Page, type Position } from './pagination.ts';
 
 /** What to list, in SQL: columns of a table, by conditions with `:named` values, in the order of a time. */
@@ -34,8 +34,8 @@ export async function readNewest<Row>(
 /** One page of a list and its total, by two concurrent statements. */
 export async function paginateNewest<Row extends { id: string }>(db: Queryable, listed: Listed, page: Page) {
   const { table, where, values } = listed;
-  const [[count], found] = await Promise.all([
-    rows<{ total: number }>(db, `SELECT count(*)::int AS total FROM ${table} WHERE ${where}`, values),
+  const [count, found] = await Promise.all([
+    first<{ total: number }>(db, `SELECT count(*)::int AS total FROM ${table} WHERE ${where}`, values),
     readNewest<Row>(db, listed, { after: page.after, limit: page.limit + 1, offset: pageOffset(page) }),
   ]);
   return toPage(page, count?.total ?? 0, found);
@@ -48,6 +48,5 @@ export async function countUpTo(
   most: number,
 ): Promise<number> {
   const sql = `SELECT count(*)::int AS count FROM (SELECT FROM ${table} WHERE ${where} LIMIT :most) counted`;
-  const [found] = await rows<{ count: number }>(db, sql, { ...values, most });
-  return found?.count ?? 0;
+  return (await first<{ count: number }>(db, sql, { ...values, most }))?.count ?? 0;
 }

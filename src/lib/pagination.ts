@@ -1,16 +1,15 @@
 import { z } from 'zod';
 
 import { addisDay, DAY_MS, DAYS, daysInRange, endOfAddisDay, isCalendarDay, isDay, startOfAddisDay } from './dates.ts';
-import { presentValue } from './echo.ts';
 import { invalid } from './errors.ts';
+import { mustBe } from './fields.ts';
 
 const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 100;
 const PAGE_MAX = 1_000_000_000;
-const NUMBER_CHARACTERS_MAX = 10;
-const DAY_CHARACTERS_MAX = 10;
-const CURSOR_CHARACTERS_MAX = 200;
-const STATUS_CHARACTERS_MAX = 200;
+const TEXT_CHARACTERS_MAX = 200;
+/** Of a number or a day. */
+const SHORT_CHARACTERS_MAX = 10;
 const RANGE_DAYS_APART_MAX = 93;
 const RANGE_DAYS_DEFAULT = 30;
 
@@ -26,32 +25,37 @@ export type Page = { page: number; limit: number; after: Position | null };
 /** Instants `from` (included) to `until` (excluded) of whole days in Addis Ababa, and the days as the caller writes them. */
 export type DayRange = { startDate: string; endDate: string; from: Date; until: Date };
 
-const got = (input: unknown): string => `got ${presentValue(input, { isPublic: true })}`;
-const mustBe = (what: string) => (issue: { input?: unknown }) => `must be ${what}, ${got(issue.input)}`;
-
-function wholeNumberText(max: number) {
-  const error = mustBe(`a whole number from 1 to ${max}`);
+/** A text of limited length as another value; a wrong one, for which `read` returns undefined, may be repeated in errors. */
+function readText<Value>(what: string, read: (text: string) => Value | undefined, charactersMax = TEXT_CHARACTERS_MAX) {
+  const error = mustBe(what);
   return z
     .string({ error })
-    .max(NUMBER_CHARACTERS_MAX, { abort: true, error })
-    .refine((text) => /^\d{1,10}$/.test(text) && Number(text) >= 1 && Number(text) <= max, { error })
-    .transform(Number)
-    .meta({ override: { type: 'integer', minimum: 1, maximum: max } });
+    .max(charactersMax, { abort: true, error })
+    .transform((text, context): Value => {
+      const value = read(text);
+      if (value !== undefined) return value;
+      context.addIssue({ code: 'custom', message: error({ input: text }) });
+      return z.NEVER;
+    });
+}
+
+function wholeNumberText(max: number) {
+  const read = (text: string): number | undefined => {
+    const number = /^\d+$/.test(text) ? Number(text) : 0;
+    return number >= 1 && number <= max ? number : undefined;
+  };
+  return readText(`a whole number from 1 to ${max}`, read, SHORT_CHARACTERS_MAX).meta({
+    override: { type: 'integer', minimum: 1, maximum: max },
+  });
 }
 
 function cursorText(isPosition: (at: string) => boolean) {
-  return z
-    .string({ error: mustBe('the nextCursor of an earlier response') })
-    .max(CURSOR_CHARACTERS_MAX, { abort: true })
-    .transform((text, context) => {
-      const cursor = decodeCursor(text);
-      if (cursor && isPosition(cursor.after.at)) return cursor;
-      context.addIssue({ code: 'custom', message: `must be the nextCursor of an earlier response, ${got(text)}` });
-      return z.NEVER;
-    })
-    .meta({
-      description: 'The nextCursor of the previous response: the list continues there without repeated or missing rows',
-    });
+  return readText('the nextCursor of an earlier response', (text) => {
+    const cursor = decodeCursor(text);
+    return cursor && isPosition(cursor.after.at) ? cursor : undefined;
+  }).meta({
+    description: 'The nextCursor of the previous response: the list continues there without repeated or missing rows',
+  });
 }
 
 /** Query parameters of every list, to spread into a strict object; {@link readPage} turns them into a {@link Page}. */
@@ -71,25 +75,18 @@ const mustBeNear = mustBe(`a date from ${DAYS.first} to ${DAYS.last}`);
 /** A real calendar day as YYYY-MM-DD. */
 export const dateParam = z
   .string({ error: mustBeDay })
-  .max(DAY_CHARACTERS_MAX, { abort: true, error: mustBeDay })
+  .max(SHORT_CHARACTERS_MAX, { abort: true, error: mustBeDay })
   .refine(isDay, { error: (issue) => (isCalendarDay(String(issue.input)) ? mustBeNear : mustBeDay)(issue) })
   .meta({ format: 'date', example: '2026-01-31' });
 
 /** One value, a comma list, or `ALL`, as the list of wanted values; null stands for all. */
 export function statusParam<Value extends string>(values: readonly Value[]) {
-  const allowed = `one of ${values.join(', ')}, a comma list of them, or ALL`;
   const isValue = (text: string): text is Value => (values as readonly string[]).includes(text);
-  return z
-    .string({ error: mustBe(allowed) })
-    .max(STATUS_CHARACTERS_MAX, { abort: true })
-    .transform((text, context): Value[] | null => {
-      if (text === 'ALL') return null;
-      const parts = [...new Set(text.split(','))];
-      if (parts.every(isValue)) return parts;
-      context.addIssue({ code: 'custom', message: `must be ${allowed}, ${got(text)}` });
-      return z.NEVER;
-    })
-    .meta({ description: `One of ${values.join(', ')}, a comma list of them, or ALL` });
+  return readText(`one of ${values.join(', ')}, a comma list of them, or ALL`, (text): Value[] | null | undefined => {
+    if (text === 'ALL') return null;
+    const parts = [...new Set(text.split(','))];
+    return parts.every(isValue) ? parts : undefined;
+  }).meta({ description: `One of ${values.join(', ')}, a comma list of them, or ALL` });
 }
 
 type PageQuery = z.output<z.ZodObject<typeof pageQuery>>;
@@ -156,7 +153,7 @@ export function toPage<Row extends { position: string; id: string }>(page: Page,
 type Cursor = { page: number; after: Position };
 
 const CURSOR = /^(\d{1,10}) ([-\d :.+]{1,40}) ([a-z]{2,4}_[0-9A-Z]{26,28})$/;
-const INSTANT = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(?:\.\d{1,6})?\+00$/;
+const INSTANT = /^\d{4}-\d{2}-\d{2} (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?\+00$/;
 
 function encodeCursor(cursor: Cursor): string {
   return Buffer.from(`${cursor.page} ${cursor.after.at} ${cursor.after.id}`).toString('base64url');
@@ -170,8 +167,7 @@ function decodeCursor(text: string): Cursor | null {
 
 /** Whether the text is a timestamp, which it is bound as in SQL. */
 function isInstantText(at: string): boolean {
-  if (!INSTANT.test(at) || !isDay(at.slice(0, 10))) return false;
-  return !Number.isNaN(Date.parse(`${at.slice(0, 19).replace(' ', 'T')}Z`));
+  return INSTANT.test(at) && isDay(at.slice(0, 10));
 }
 
 /** Whether the text is a bigint. */

@@ -1,5 +1,5 @@
 import { reseal, type KeyRing } from './crypto.ts';
-import type { Database } from './db.ts';
+import { isDatabaseError, type Database } from './db.ts';
 
 /** A table with columns that {@link reseal} understands. */
 export type SealedTable = {
@@ -42,32 +42,22 @@ export async function reencryptTable(
     const batch: Row[] = await next;
     for (const row of batch) {
       so.seen += 1;
-      const changes = renew(row, columns, (value) => reseal(keyRing, scopeOf(keyOf(row)), value));
-      if (changes === 'failed') so.failed.push(keyOf(row).join('/'));
-      // Its old values as conditions: a row that was changed meanwhile is under the current key already.
-      else if (Object.keys(changes).length > 0) so.reencrypted += await db(table).where(row).update(changes);
+      const id = keyOf(row);
+      try {
+        const resealed = columns.map((name) => {
+          const value = row[name];
+          return [name, value instanceof Buffer ? reseal(keyRing, scopeOf(id), value) : null] as const;
+        });
+        const changes = Object.fromEntries(resealed.filter(([, value]) => value !== null));
+        // Its old values as conditions: a row that was changed meanwhile is under the current key already.
+        if (Object.keys(changes).length > 0) so.reencrypted += await db(table).where(row).update(changes);
+      } catch (error) {
+        if (isDatabaseError(error)) throw error;
+        so.failed.push(id.join('/'));
+      }
     }
     onProgress(so);
     last = batch.at(-1);
     if (batch.length < ROWS_AT_ONCE) return so;
-  }
-}
-
-/** The values of older keys under the current one. */
-function renew(
-  row: Row,
-  columns: readonly string[],
-  resealed: (value: Buffer) => Buffer | null,
-): Record<string, Buffer> | 'failed' {
-  const changes: Record<string, Buffer> = {};
-  try {
-    for (const name of columns) {
-      const value = row[name];
-      const renewed = value instanceof Buffer ? resealed(value) : null;
-      if (renewed) changes[name] = renewed;
-    }
-    return changes;
-  } catch {
-    return 'failed';
   }
 }

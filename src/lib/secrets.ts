@@ -55,37 +55,31 @@ const KEY_DISTINCT_MIN = 16;
 /** The weakness of a secret written as text, as words that follow its name; null without an obvious one. */
 function textWeakness(text: string): string | null {
   if (text.length < TEXT_CHARACTERS_MIN) return `must be at least ${TEXT_CHARACTERS_MIN} characters long`;
-  return patternOf(Buffer.from(text), { distinctMin: TEXT_DISTINCT_MIN, what: 'characters' });
+  return guessable(Buffer.from(text), TEXT_DISTINCT_MIN);
 }
 
 /** The same for an AES-256 key. */
 function keyWeakness(key: Buffer): string | null {
   if (key.every((byte) => byte >= 0x20 && byte < 0x7f)) return 'is text in base64, not random bytes';
-  return patternOf(key, { distinctMin: KEY_DISTINCT_MIN, what: 'bytes' });
+  return guessable(key, KEY_DISTINCT_MIN);
 }
 
-function patternOf(bytes: Buffer, { distinctMin, what }: { distinctMin: number; what: string }): string | null {
-  const distinct = new Set(bytes).size;
-  if (distinct < distinctMin) return `has only ${distinct} different ${what}, so it can be guessed`;
-  if (isRepeated(bytes)) return `repeats the same ${what}, so it can be guessed`;
-  if (isCounted(bytes)) return `counts its ${what} up or down, so it can be guessed`;
-  return null;
+function guessable(bytes: Buffer, distinctMin: number): string | null {
+  if (new Set(bytes).size < distinctMin)
+    return `has fewer than ${distinctMin} different characters, so it can be guessed`;
+  return isRegular(bytes) ? 'repeats or counts characters, so it can be guessed' : null;
 }
 
-/** Whether it repeats its own beginning. */
-function isRepeated(bytes: Buffer): boolean {
-  for (let period = 1; period <= bytes.length / 2; period += 1) {
-    if (bytes.subarray(period).equals(bytes.subarray(0, bytes.length - period))) return true;
+/** Whether, at some distance, most pairs of bytes differ by the same: a repeated beginning, abcdefgh, 9 8 7 6. */
+function isRegular(bytes: Buffer): boolean {
+  for (let distance = 1; distance <= bytes.length / 2; distance += 1) {
+    const pairs = bytes.length - distance;
+    const counts = new Map<number, number>();
+    for (let index = 0; index < pairs; index += 1) {
+      const difference = bytes.readUInt8(index + distance) - bytes.readUInt8(index);
+      counts.set(difference, (counts.get(difference) ?? 0) + 1);
+    }
+    if (Math.max(...counts.values()) > pairs / 2) return true;
   }
   return false;
-}
-
-/** Whether most steps from one byte to the next are equal: abcdefgh, 0 1 2 3, 9 8 7 6. */
-function isCounted(bytes: Buffer): boolean {
-  const counts = new Map<number, number>();
-  for (let index = 1; index < bytes.length; index += 1) {
-    const step = (bytes[index] ?? 0) - (bytes[index - 1] ?? 0);
-    counts.set(step, (counts.get(step) ?? 0) + 1);
-  }
-  return Math.max(...counts.values()) > bytes.length / 2;
 }

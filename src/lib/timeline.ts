@@ -9,7 +9,7 @@ export type TimelineKinds = Readonly<Record<string, { description: string; detai
 /** An entry as the API presents it. */
 export type TimelineEntry = { at: string; kind: string; detail: Record<string, unknown> };
 
-/** `actor`: key_…, opr_…, "sandbox" or "calendar"; null where the resource records no actors. */
+/** `actor`: key_…, opr_…, "sandbox" or "calendar"; null where the resource records no actors. Not in merchants' schemas. */
 export type EntryWithActor = TimelineEntry & { actor: string | null };
 
 type NewEntry<Kind> = { at: Date; kind: Kind; detail?: Record<string, unknown>; actor?: string };
@@ -31,17 +31,11 @@ export async function recordTimeline<Kind extends string>(
   );
 }
 
-/** The timeline of a resource, oldest first, without actors. */
-export async function readTimeline(db: Queryable, resourceId: string): Promise<TimelineEntry[]> {
-  const entries = await readTimelineWithActors(db, resourceId, null);
-  return entries.map(({ at, kind, detail }) => ({ at, kind, detail }));
-}
-
-/** The newest `limit` entries of a timeline, all if null; oldest first. */
-export async function readTimelineWithActors(
+/** The newest `limit` entries of a resource's timeline, all if null; oldest first. */
+export async function readTimeline(
   db: Queryable,
   resourceId: string,
-  limit: number | null,
+  limit: number | null = null,
 ): Promise<EntryWithActor[]> {
   const newest = await rows<Omit<EntryWithActor, 'at'> & { occurredAt: Date }>(
     db,

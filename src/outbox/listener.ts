@@ -2,7 +2,7 @@ import { once } from 'node:events';
 
 import pg from 'pg';
 
-import type { Database } from '../lib/db.ts';
+import { type Database, rows } from '../lib/db.ts';
 import { createDrainLoop } from '../lib/drain-loop.ts';
 import type { Logger } from '../lib/log.ts';
 import { startPeriodicJobs, type PeriodicJobs } from '../lib/periodic-jobs.ts';
@@ -30,7 +30,7 @@ export function createNotifier(db: Database): { dispatch: Dispatch; stop: () => 
   const createOne = (written: Written) =>
     createDrainLoop(
       async () => {
-        await db.raw(`NOTIFY ${CHANNEL}, '${written}'`).catch(() => {});
+        await rows(db, `SELECT pg_notify('${CHANNEL}', :written)`, { written }).catch(() => {});
         return false;
       },
       () => 0,

@@ -83,27 +83,29 @@ async function runOnce<T>(db: Database, work: (tx: UnitOfWork) => Promise<T>) {
   const written: { done: Promise<unknown>; explain: (error: unknown) => Promise<unknown> }[] = [];
   const enqueued: OutboxRow[] = [];
   let triggersDispatcher = false;
-  const triggerDispatcher = (): void => {
-    triggersDispatcher = true;
-  };
-  const announce = (messages: OutboxRow[]): void => {
-    enqueued.push(...messages);
-  };
-  const result = await db
-    .transaction(async (trx) => {
-      const writeDeferred: UnitOfWork['writeDeferred'] = async (sql, values, explain = async (error) => error) => {
-        const done = rows(trx, sql, values);
-        done.catch(() => {});
-        written.push({ done, explain });
-      };
-      const enqueue = async (messages: OutboxMessage[]): Promise<void> => {
+  const open = (trx: Trx): UnitOfWork => {
+    const writeDeferred: UnitOfWork['writeDeferred'] = async (sql, values, explain = async (error) => error) => {
+      const done = rows(trx, sql, values);
+      done.catch(() => {});
+      written.push({ done, explain });
+    };
+    return {
+      trx,
+      writeDeferred,
+      enqueue: async (messages) => {
         if (messages.length === 0) return;
         const added = messages.map((message) => ({ ...message, id: newId('obx') }));
         await writeDeferred(OUTBOX_INSERT, { messages: JSON.stringify(added) });
-        announce(added);
-      };
-      return work({ trx, writeDeferred, enqueue, enqueued: announce, triggerDispatcher });
-    })
+        enqueued.push(...added);
+      },
+      enqueued: (messages) => void enqueued.push(...messages),
+      triggerDispatcher: () => {
+        triggersDispatcher = true;
+      },
+    };
+  };
+  const result = await db
+    .transaction(async (trx) => work(open(trx)))
     .catch(async (error: unknown) => {
       // The first write that failed is the cause of all later errors.
       for (const { done, explain } of written) {
@@ -122,18 +124,12 @@ async function runOnce<T>(db: Database, work: (tx: UnitOfWork) => Promise<T>) {
  */
 export async function dryRun<T>(tx: UnitOfWork, work: (tx: UnitOfWork) => Promise<T>): Promise<T> {
   const { trx } = tx;
-  await rows(trx, 'SAVEPOINT dry_run');
   const nothing = (): void => {};
+  const writeDeferred = async (sql: string, values: Record<string, unknown>) => void (await rows(trx, sql, values));
+  await rows(trx, 'SAVEPOINT dry_run');
   const result = await work({
     trx,
-    writeDeferred: async (sql, values, explain = async (error) => error) => {
-      try {
-        await rows(trx, sql, values);
-      } catch (error) {
-        await rows(trx, 'ROLLBACK TO SAVEPOINT dry_run');
-        throw await explain(error);
-      }
-    },
+    writeDeferred,
     enqueue: async () => {},
     enqueued: nothing,
     triggerDispatcher: nothing,

@@ -1,4 +1,4 @@
-import { type Database, rows } from '../lib/db.ts';
+import { type Database, first, rows } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import type { RunInTransaction } from './record.ts';
 import type { FindRecoverable } from './recoverable.ts';
@@ -35,30 +35,31 @@ const LEASE_SECONDS = 60;
  * after an outage and once an hour, otherwise only those past due. Signalling a running workflow is harmless.
  */
 export function createWorkflowRecovery(deps: RecoveryDeps): WorkflowRecovery {
+  const { db, log } = deps;
   let isFullRequested = false;
   return {
     requestFull: () => {
       isFullRequested = true;
     },
     run: async () => {
-      if (isFullRequested) {
-        isFullRequested = false;
-        await rows(deps.db, 'UPDATE workflow_recovery SET next_full_run_at = now()').catch((error: unknown) => {
-          isFullRequested = true;
-          throw error;
-        });
-      }
-      const lease = deps.reachable() ? await acquireLease(deps.db) : undefined;
+      const lease = deps.reachable() ? await first<{ isFullDue: boolean }>(db, ACQUIRE_LEASE) : undefined;
       if (!lease) return null;
-      // Also after an error: the next run would otherwise wait for the lease of the failed one to end.
-      const restarted = await restartLostWorkflows(deps, !lease.isFull).finally(async () =>
-        scheduleNext(deps.db, EVERY_SECONDS),
-      );
-      if (lease.isFull) await scheduleNextFull(deps.db, lease.fullRunAt);
-      // Expected after an outage, and with a database that has just been filled.
-      const level = lease.isFull ? 'info' : 'warn';
-      if (restarted > 0) deps.log[level]({ restarted }, 'Open rows had no workflow; their workflows were restarted');
-      return restarted;
+      const isFull = lease.isFullDue || isFullRequested;
+      isFullRequested = false;
+      try {
+        const restarted = await restartLostWorkflows(deps, !isFull);
+        if (isFull) await rows(db, SCHEDULE_FULL);
+        // Expected after an outage, and with a database that has just been filled.
+        const level = isFull ? 'info' : 'warn';
+        if (restarted > 0) log[level]({ restarted }, 'Open rows had no workflow; their workflows were restarted');
+        return restarted;
+      } catch (error) {
+        isFullRequested ||= isFull;
+        throw error;
+      } finally {
+        // Also after an error: the next run would otherwise wait for the lease of the failed one to end.
+        await scheduleNext(db, EVERY_SECONDS);
+      }
     },
   };
 }
@@ -82,30 +83,13 @@ async function restartLostWorkflows(deps: RecoveryDeps, onlyPastDue: boolean): P
   return restarted;
 }
 
-/** `fullRunAt`: `next_full_run_at` at the start of the run. */
-type Lease = { isFull: boolean; fullRunAt: string };
-
-async function acquireLease(db: Database): Promise<Lease | undefined> {
-  const [lease] = await rows<Lease>(
-    db,
-    `UPDATE workflow_recovery SET next_run_at = now() + interval '${LEASE_SECONDS} seconds' WHERE next_run_at <= now()
-     RETURNING next_full_run_at <= now() AS is_full, CAST(next_full_run_at AS text) AS full_run_at`,
-  );
-  return lease;
-}
+const ACQUIRE_LEASE = `
+  UPDATE workflow_recovery SET next_run_at = now() + interval '${LEASE_SECONDS} seconds' WHERE next_run_at <= now()
+  RETURNING next_full_run_at <= now() AS is_full_due`;
+const SCHEDULE_FULL = `UPDATE workflow_recovery SET next_full_run_at = now() + interval '${FULL_EVERY_SECONDS} seconds'`;
 
 /** While a run lasts this is its lease. */
 async function scheduleNext(db: Database, seconds: number): Promise<void> {
   const sql = `UPDATE workflow_recovery SET next_run_at = now() + CAST(:seconds AS integer) * interval '1 second'`;
   await rows(db, sql, { seconds });
-}
-
-/** Unless another full run was requested meanwhile. */
-async function scheduleNextFull(db: Database, fullRunAt: string): Promise<void> {
-  await rows(
-    db,
-    `UPDATE workflow_recovery SET next_full_run_at = now() + interval '${FULL_EVERY_SECONDS} seconds'
-     WHERE next_full_run_at = CAST(:fullRunAt AS timestamptz)`,
-    { fullRunAt },
-  );
 }

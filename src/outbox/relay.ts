@@ -9,13 +9,13 @@ export type RelayDeps = {
   send: (message: OutboxRow) => Promise<unknown>;
   log: Logger;
   /** False for a moment after Temporal was unavailable: nothing is sent then. */
-  reachable?: () => boolean;
+  reachable: () => boolean;
   /** True while webhooks need the processor: visibility messages and retries that are not due wait. */
-  isBusy?: () => boolean;
+  isBusy: () => boolean;
   /** How many messages are sent to Temporal at once. */
-  startConcurrency?: number;
+  startConcurrency: number;
   /** The ids of those messages that are no longer needed. */
-  findObsolete?: (messages: OutboxRow[]) => Promise<ReadonlySet<string>>;
+  findObsolete: (messages: OutboxRow[]) => Promise<ReadonlySet<string>>;
 };
 
 export type Relay = {
@@ -27,7 +27,6 @@ export type Relay = {
   stop: () => Promise<void>;
 };
 
-const DEFAULTS = { reachable: () => true, isBusy: () => false, startConcurrency: 8 };
 /** Rows that a sweep leases for each that it sends at once. */
 const SWEEP_DEPTH = 4;
 /** How long a row stays with the sweep that leased it. */
@@ -62,8 +61,7 @@ const SQL_AFTER: Readonly<Record<Outcome, string>> = {
  * Sends the outbox to Temporal (docs/adr/0002): outgoing money first, then retries, then the rest, and visibility last.
  * Sending twice is harmless: "already started" is success.
  */
-export function createRelay(options: RelayDeps): Relay {
-  const deps = { ...DEFAULTS, ...options };
+export function createRelay(deps: RelayDeps): Relay {
   const loop = createDrainLoop(
     async () => {
       try {
@@ -78,9 +76,7 @@ export function createRelay(options: RelayDeps): Relay {
   return { trigger: loop.trigger, dropSkippedVisibility: async () => dropSkippedVisibility(deps.db), stop: loop.stop };
 }
 
-type Deps = RelayDeps & typeof DEFAULTS;
-
-async function sendOne({ send, log, reachable }: Deps, message: OutboxRow): Promise<Outcome> {
+async function sendOne({ send, log, reachable }: RelayDeps, message: OutboxRow): Promise<Outcome> {
   if (!reachable()) return 'untried';
   try {
     await send(message);
@@ -92,13 +88,13 @@ async function sendOne({ send, log, reachable }: Deps, message: OutboxRow): Prom
 }
 
 /** Leases and sends a batch; returns whether there is certainly more to do. */
-async function sweepOnce(deps: Deps): Promise<boolean> {
+async function sweepOnce(deps: RelayDeps): Promise<boolean> {
   const { reachable, isBusy, startConcurrency, findObsolete } = deps;
   if (!reachable()) return false;
   const limit = startConcurrency * SWEEP_DEPTH;
   const taken = await leaseFree(deps.db, { limit, isBusy: isBusy() });
   if (taken.length === 0) return false;
-  const obsolete = (await findObsolete?.(taken)) ?? new Set();
+  const obsolete = await findObsolete(taken);
   const outcomes = new Map<string, Outcome>(taken.map(({ id }) => [id, obsolete.has(id) ? 'sent' : 'untried']));
   const remaining = taken.filter(({ id }) => !obsolete.has(id));
   const endMs = performance.now() + SWEEP_MS;

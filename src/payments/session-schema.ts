@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-import { publicText } from '../lib/echo.ts';
 import {
   birrAmount,
   currencyEtb,
   emailText,
   instant,
   isWebAddress,
+  mustBe,
   patternText,
   plainText,
   reference,
@@ -120,7 +120,7 @@ export const ClaimBody = z.strictObject({
 });
 
 export const StatusQuery = z.strictObject({
-  wait: publicText(patternText(2, /^(\d|10)$/, 'must be whole seconds from 0 to 10'))
+  wait: patternText(2, /^(\d|10)$/, mustBe('whole seconds from 0 to 10'))
     .default('0')
     .transform(Number)
     .meta({

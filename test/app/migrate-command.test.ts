@@ -42,9 +42,9 @@ test('a namespace that Temporal lacks is made once, with its search attributes',
 
 test('a schema of a newer release is reported in one sentence and exits with 0', async () => {
   const scope = openDatabase({ url: database.ownerUrl, poolMax: 1, applicationName: 'test' });
-  await scope.raw("INSERT INTO knex_migrations (name, batch) VALUES ('9999-newer.sql', 99)");
+  await scope.raw("INSERT INTO migration (name, applied_at) VALUES ('9999-newer.sql', now())");
   const { said, warned } = await run({ TEMPORAL_ADDRESS: testStack().temporalAddress });
-  await scope.raw("DELETE FROM knex_migrations WHERE name = '9999-newer.sql'");
+  await scope.raw("DELETE FROM migration WHERE name = '9999-newer.sql'");
   await scope.destroy();
   expect(said).toEqual([expect.stringContaining('Temporal at')]);
   expect(warned).toEqual([

@@ -76,10 +76,10 @@ describe('health', () => {
     const silent = await startTestServer(serverDeps({ countPendingMigrations: () => new Promise(() => {}) }));
     expect((await silent.send('GET', '/readyz')).status).toBe(503);
     const draining = await startTestServer(serverDeps());
-    draining.server.turnRed();
+    const closed = draining.close({ delayMs: 500 });
     expect((await draining.send('GET', '/readyz')).status).toBe(503);
     expect((await draining.send('GET', '/livez')).status).toBe(200);
-    await Promise.all([pending.close(), silent.close(), draining.close()]);
+    await Promise.all([pending.close(), silent.close(), closed]);
   });
 });
 

@@ -41,17 +41,19 @@ test('calls after a batch has begun are gathered for the next, until its time ha
   expect(runs[1]?.inputs).toEqual([2, 3]);
 });
 
-test('a batch that becomes full while it waits for its time begins at once; the rest waits on', async () => {
+test('while enough calls for a full batch wait, batches begin one right after the other; the rest waits for its time', async () => {
   const { call, runs, untilRuns } = buildBatch(200);
-  void call(1);
-  await untilRuns(1);
-  void call(2);
-  await turns(2);
-  for (let input = 3; input <= 5; input += 1) void call(input);
-  await turns(2);
-  expect(runs.map((run) => run.inputs)).toEqual([[1], [2, 3, 4]]);
+  for (let input = 1; input <= 7; input += 1) void call(input);
+  const startedAt = performance.now();
+  await untilRuns(2);
+  expect(runs.map((run) => run.inputs)).toEqual([
+    [1, 2, 3],
+    [4, 5, 6],
+  ]);
+  expect(performance.now() - startedAt).toBeLessThan(150);
   await untilRuns(3);
-  expect(runs[2]?.inputs).toEqual([5]);
+  expect(runs[2]?.inputs).toEqual([7]);
+  expect(performance.now() - startedAt).toBeGreaterThan(150);
 });
 
 test('a batch that waits for one in progress runs once, with all calls made meanwhile', async () => {

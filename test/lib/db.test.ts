@@ -115,11 +115,39 @@ test('a transaction aborted by PostgreSQL fails, even if its errors were ignored
   expect(await rows(db, `SELECT 1 FROM merchant WHERE id = 'mrc_unnoticed'`)).toEqual([]);
 });
 
-test('a transaction that is over takes nothing more', async () => {
+test('a transaction whose BEGIN fails runs no statement and commits nothing', async () => {
+  const db = openDatabase({ url: database.url, poolMax: 1, applicationName: 'test' });
+  db.pool.once('connect', (client) => {
+    const query = client.query.bind(client) as (statement: unknown, ...more: unknown[]) => unknown;
+    const failing = (statement: unknown, ...more: unknown[]) =>
+      query(statement === 'BEGIN' ? 'BEGIN AND FAIL' : statement, ...more);
+    Object.assign(client, { query: failing });
+  });
+  const add = `INSERT INTO merchant (id, name) VALUES ('mrc_unbegun', 'Unbegun')`;
+  await expect(db.transaction(async (trx) => rows(trx, add))).rejects.toThrow('syntax error');
+  expect(await rows(database.db, `SELECT 1 FROM merchant WHERE id = 'mrc_unbegun'`)).toEqual([]);
+  await db.destroy();
+});
+
+test('a statement of a transaction that is over rejects and writes nothing', async () => {
   const { db } = database;
-  const over = await db.transaction(async (trx) => ({ trx }));
-  await expect(rows(over.trx, 'SELECT 1')).rejects.toThrow('over');
-  await expect(SubscriptionRow.query(over.trx.knex())).rejects.toThrow('over');
+  const late = { id: 'mrc_late', name: 'Late' };
+  const add = 'INSERT INTO merchant (id, name) VALUES (:id, :name)';
+  const { trx } = await db.transaction(async (open) => ({ trx: open }));
+  let rolledBack: Trx | undefined;
+  const failing = db.transaction(async (open) => {
+    rolledBack = open;
+    throw new Error('given up');
+  });
+  await expect(failing).rejects.toThrow('given up');
+  for (const over of [trx, rolledBack as Trx]) {
+    await expect(rows(over, add, late)).rejects.toThrow('over');
+    await expect(over('merchant').insert(late)).rejects.toThrow('over');
+    await expect(SubscriptionRow.query(over.knex())).rejects.toThrow('over');
+  }
+  // On the same connection, which the next transaction has.
+  await db.transaction(async () => expect(rows(trx, add, late)).rejects.toThrow('over'));
+  expect(await db('merchant').where({ id: late.id })).toEqual([]);
 });
 
 test('a connection ended by the server is reported as an unavailable database, not as a wrong statement', async () => {

@@ -108,18 +108,3 @@ test('a dry run returns its result, leaves no row, and announces nothing to the 
   expect(await db('outbox').where({ workflowId: 'payment-dry' })).toEqual([]);
   expect(dispatched).toEqual([]);
 });
-
-test('a deferred write that fails in a dry run rejects it with the explained error', async () => {
-  const { db } = database;
-  const runInTransaction = createTransactionRunner(db, () => {});
-  await db('merchant').insert({ id: 'mrc_before', name: 'First' });
-  const failed = runInTransaction((tx) =>
-    dryRun(tx, async ({ trx, writeDeferred }) =>
-      writeDeferred(INSERT, { id: 'mrc_before', name: 'Second' }, async () => {
-        const [there] = await rows<{ name: string }>(trx, `SELECT name FROM merchant WHERE id = 'mrc_before'`);
-        return new Error(`taken by ${there?.name}`);
-      }),
-    ),
-  );
-  expect(await failureOf(failed)).toEqual(new Error('taken by First'));
-});

@@ -92,22 +92,39 @@ test('recovery compares only rows that are past due, but all rows after an outag
 
 test('an outage of Temporal during a full recovery run causes another full run', async () => {
   const { find, asked } = sourceOf([{ id: 'open' }]);
-  const recovery = recoveryOf(find);
-  const other = recoveryOf(find, { reachable: () => false });
-  recovery.requestFull();
-  const interrupted = recoveryOf(find, {
+  let outages = 1;
+  const recovery = recoveryOf(find, {
     running: async () => {
-      other.requestFull();
-      await other.run();
+      if (outages-- > 0) recovery.requestFull();
       return new Set(['open']);
     },
   });
-  interrupted.requestFull();
-  await interrupted.run();
+  recovery.requestFull();
+  const runs: (boolean | undefined)[] = [];
+  for (let run = 0; run < 3; run += 1) {
+    await setDue();
+    asked.length = 0;
+    await recovery.run();
+    runs.push(asked[0]?.onlyPastDue);
+  }
+  expect(runs).toEqual([false, false, true]);
+});
+
+test('a full run that another worker’s lease delays, or that fails, is made later', async () => {
+  const { find, asked } = sourceOf([{ id: 'open' }]);
+  let isBroken = true;
+  const recovery = recoveryOf(find, {
+    running: async () => (isBroken ? Promise.reject(new Error('broken')) : new Set(['open'])),
+  });
+  await rows(database.db, `UPDATE workflow_recovery SET next_run_at = now() + interval '1 minute'`);
+  recovery.requestFull();
+  expect(await recovery.run()).toBe(null);
   await setDue();
-  asked.length = 0;
-  await recoveryOf(find).run();
-  expect(asked[0]?.onlyPastDue).toBe(false);
+  await expect(recovery.run()).rejects.toThrow('broken');
+  isBroken = false;
+  await setDue();
+  expect(await recovery.run()).toBe(0);
+  expect(asked.map(({ onlyPastDue }) => onlyPastDue)).toEqual([false, false, false]);
 });
 
 test('one worker at a time recovers workflows, every ten seconds; another takes over from one that died', async () => {

@@ -37,7 +37,16 @@ async function leave(...messages: OutboxMessage[]): Promise<void> {
 }
 
 const relayOf = (send: (message: OutboxRow) => Promise<unknown>, more: Partial<RelayDeps> = {}) =>
-  createRelay({ db: database.db, log: createLogger('silent', 'test'), send, ...more });
+  createRelay({
+    db: database.db,
+    log: createLogger('silent', 'test'),
+    send,
+    reachable: () => true,
+    isBusy: () => false,
+    startConcurrency: 8,
+    findObsolete: async () => new Set(),
+    ...more,
+  });
 
 /** One sweep: what it leases it sends before it stops. */
 async function sweep(send: (message: OutboxRow) => Promise<unknown>, more: Partial<RelayDeps> = {}): Promise<void> {

@@ -13,6 +13,6 @@ describe('a test database', () => {
 
   test('the role of a test database cannot change its schema', async () => {
     await expect(database.db.raw('CREATE TABLE extra (id text)')).rejects.toThrow('permission denied');
-    await expect(database.db('knex_migrations').delete()).rejects.toThrow('permission denied');
+    await expect(database.db('migration').delete()).rejects.toThrow('permission denied');
   });
 });

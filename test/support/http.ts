@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 
-import { errorCodes } from '../../src/http/error-docs.ts';
 import { createLimits } from '../../src/http/limits.ts';
 import { Registry } from '../../src/http/metrics.ts';
+import { errorCodes } from '../../src/http/openapi.ts';
 import type { KeyCaller, Route } from '../../src/http/route.ts';
 import { SCOPES } from '../../src/http/route.ts';
 import { createApiServer, type ApiServer, type ApiServerDeps, type Listening } from '../../src/http/server.ts';

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { first, rows, type Queryable } from '../../lib/db.ts';
 import { toBirr, type Santim } from '../../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
-import { readTimelineWithActors, type EntryWithActor } from '../../lib/timeline.ts';
+import { readTimeline, type EntryWithActor } from '../../lib/timeline.ts';
 import type { WorkItemSource } from '../../outbox/work-items.ts';
 import type { KycStatus } from '../operations.ts';
 import { Application, type ApplicationDetails, type DocumentKind, type KycDocument } from './schema.ts';
@@ -120,7 +120,7 @@ export async function kycOf(db: Queryable, row: ApplicationRow): Promise<Kyc> {
     'SELECT effective_kyc_tier(:id) > 0 AS is_approved, has_sandbox_payment(:id) AS has_sandbox_payment';
   const [documents, timeline, tier, live] = await Promise.all([
     listDocuments(db, row),
-    readTimelineWithActors(db, applicationId(row), TIMELINE_MAX),
+    readTimeline(db, applicationId(row), TIMELINE_MAX),
     findTier(db, row.tier),
     first<Kyc['live']>(db, conditions, { id: row.merchantId }),
   ]);

@@ -1,5 +1,5 @@
+import { UploadedFile } from '../../http/body.ts';
 import { readRoute, writeRoute, type KeyCaller, type Route } from '../../http/route.ts';
-import { UploadedFile } from '../../http/upload.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Database } from '../../lib/db.ts';
 import { scopeOf } from '../../lib/scope.ts';

@@ -2,8 +2,8 @@ import { z } from 'zod';
 
 import { isDay } from '../../lib/dates.ts';
 import { rows, type Trx } from '../../lib/db.ts';
-import { presentValue } from '../../lib/echo.ts';
 import { AppError, invalidFields, notFound } from '../../lib/errors.ts';
+import { mustBe } from '../../lib/fields.ts';
 import { newId } from '../../lib/ids.ts';
 import { dateParam } from '../../lib/pagination.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
@@ -102,9 +102,6 @@ async function ensureNameUnused(trx: Trx, { id, date, name }: Edited): Promise<v
 }
 
 const NAME_CHARACTERS_MAX = 100;
-
-const mustBe = (what: string) => (issue: { input?: unknown }) =>
-  issue.input === undefined ? 'is required' : `must be ${what}, got ${presentValue(issue.input, { isPublic: true })}`;
 
 /** A day within the calendar. */
 export const calendarDate = dateParam.refine((text) => !isDay(text) || (text >= FIRST_DAY && text <= LAST_DAY), {

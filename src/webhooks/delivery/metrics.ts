@@ -1,4 +1,6 @@
-import { countBy, countUp, measureRow, type Registry } from '../../http/metrics.ts';
+import { Counter } from 'prom-client';
+
+import { measureRow, type Registry } from '../../http/metrics.ts';
 import type { Database } from '../../lib/db.ts';
 import { OUTBOX_PRIORITIES } from '../../outbox/record.ts';
 import type { AttemptOutcome } from './attempt.ts';
@@ -23,25 +25,28 @@ const GAUGES = {
   outboxRows: { name: 'meskot_outbox_pending', help: 'Messages that wait to be sent to Temporal' },
 } as const;
 
-const OUTCOMES = ['delivered', 'retrying', 'failed'] as const;
-
 /** Counts recorded attempts by the state of the delivery after them: delivered, retrying, or failed without a retry. */
 export function countOutcomes(registry: Registry): (now: DeliveryNow, outcome: Pick<AttemptOutcome, 'ok'>) => void {
-  const count = countBy(registry, {
+  const counter = new Counter({
     name: 'meskot_webhook_deliveries_total',
     help: 'Recorded attempts by the state of the delivery after them',
-    label: 'outcome',
-    values: OUTCOMES,
+    labelNames: ['outcome'],
+    registers: [registry],
   });
-  return ({ status }, { ok }) => count(ok ? 'delivered' : status === 'RETRYING' ? 'retrying' : 'failed');
+  // A state that has not occurred is 0, not absent.
+  for (const outcome of ['delivered', 'retrying', 'failed']) counter.inc({ outcome }, 0);
+  return ({ status }, { ok }) =>
+    counter.inc({ outcome: ok ? 'delivered' : status === 'RETRYING' ? 'retrying' : 'failed' });
 }
 
 /** Counts delivered events whose workflow was never started, because it would only have made them visible. */
 export function countSkippedWorkflows(registry: Registry): (skipped: number) => void {
-  return countUp(registry, {
+  const counter = new Counter({
     name: 'meskot_webhook_workflows_skipped_total',
     help: 'Delivered events whose workflow was not started because of more urgent work',
+    registers: [registry],
   });
+  return (skipped) => counter.inc(skipped);
 }
 
 const COUNT = `

@@ -1,14 +1,13 @@
 import { z } from 'zod';
 
-import { publicText } from '../../lib/echo.ts';
-import { patternText } from '../../lib/fields.ts';
+import { mustBe, patternText } from '../../lib/fields.ts';
 import { dateParam, pageQuery } from '../../lib/pagination.ts';
 import { DELIVERY_STATUSES } from './states.ts';
 
 const RESEND_JOB_ITEMS_MAX = 10_000;
 
 /** Any text like an id: an unknown one gets 404, not 400. */
-export const id = publicText(patternText(64, /^[\w-]{1,64}$/, 'must be an id: letters, digits, - and _'));
+export const id = patternText(64, /^[\w-]{1,64}$/, mustBe('an id: letters, digits, - and _'));
 /** A row's time as ISO 8601. */
 export const instant = z.preprocess(
   (at: Date | string) => (at instanceof Date ? at.toISOString() : at),

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { findFullDisk } from '../../src/lib/disk.ts';
+import { findFullDisk } from '../../src/http/health.ts';
 
 test('a disk is full by the space left for users other than root, also before the folder exists', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'meskot-disk-'));

@@ -1,4 +1,6 @@
-import { activityInfo } from '@temporalio/activity';
+import { activityInfo, ApplicationFailure } from '@temporalio/activity';
+
+import { AppError } from '../src/lib/errors.ts';
 
 /** When the activity was scheduled, and when its current attempt was, by Temporal's clock. */
 type Scheduled = { scheduledTimestampMs: number; currentAttemptScheduledTimestampMs: number };
@@ -15,4 +17,19 @@ export function elapsedMs(): number {
 export function elapsedBetween(scheduled: Scheduled, nowMs: number): number {
   const { scheduledTimestampMs, currentAttemptScheduledTimestampMs } = scheduled;
   return Math.max(nowMs - scheduledTimestampMs, currentAttemptScheduledTimestampMs - scheduledTimestampMs, 0);
+}
+
+type Activities = Record<string, (request: never) => Promise<unknown>>;
+
+/** The activities, with no retry after an AppError, which the input causes; all other errors are retried. */
+export function withoutUselessRetries<Some extends Activities>(activities: Some): Some {
+  const stopAtAppError = (error: unknown): never => {
+    if (error instanceof AppError) throw ApplicationFailure.nonRetryable(error.message, error.code);
+    throw error;
+  };
+  const stopping = Object.entries(activities).map(([name, run]) => [
+    name,
+    async (request: never) => run(request).catch(stopAtAppError),
+  ]);
+  return Object.fromEntries(stopping) as Some;
 }
