@@ -77,11 +77,11 @@ export const SANDBOX_PAYOUTS: readonly SandboxPayout[] = [
 ];
 
 /** The behaviour of this payee; other accounts behave like those ending in 1; null for a phone outside the list. */
-export function findSandboxPayout(payee: { phone: string } | { accountNumber: string }): SandboxPayout | null {
-  const find = (matches: (known: SandboxPayout) => boolean): SandboxPayout | null =>
-    SANDBOX_PAYOUTS.find(matches) ?? null;
-  if ('phone' in payee) return find(({ phone }) => phone === localPhone(payee.phone));
-  return find(({ accountEndsIn }) => payee.accountNumber.endsWith(accountEndsIn)) ?? SANDBOX_PAYOUTS[0] ?? null;
+export function findSandboxPayout(payee: { phone: string; accountNumber: string }): SandboxPayout | null {
+  const { accountNumber } = payee;
+  if (accountNumber === '') return SANDBOX_PAYOUTS.find(({ phone }) => phone === localPhone(payee.phone)) ?? null;
+  const known = SANDBOX_PAYOUTS.find(({ accountEndsIn }) => accountNumber.endsWith(accountEndsIn));
+  return known ?? SANDBOX_PAYOUTS[0] ?? null;
 }
 
 function localPhone(phone: string): string {
@@ -117,4 +117,9 @@ export const SANDBOX_CBE_BIRR = {
 } as const;
 
 /** The sandbox's Awash account. */
-export const SANDBOX_AWASH = { merchantId: '300001', secret: 'sandbox-awash-secret' } as const;
+export const SANDBOX_AWASH = {
+  companyName: 'Meskot',
+  tillCode: '300001',
+  token: 'sandbox-awash-token',
+  hashKey: 'sandbox-awash-hash-key',
+} as const;

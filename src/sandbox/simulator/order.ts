@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
+
+import { formatBirr, parseBirr } from '../../lib/money.ts';
 import type { SandboxBehaviour, SandboxPayoutBehaviour } from '../../lib/sandbox-providers.ts';
-import type { Callback } from './callbacks.ts';
-import { faultOf, type OrderFault, type SimulatedChannel } from './faults.ts';
+import { faultOf, hasFault, type Direction, type OrderFault, type SimulatedChannel } from './faults.ts';
 
 /** A payment begins as WAITING, a payout as ACCEPTED. */
 export type OrderState = 'WAITING' | 'ACCEPTED' | 'PAID' | 'DECLINED' | 'FAILED' | 'EXPIRED' | 'REVERSED';
@@ -13,35 +15,35 @@ export type Failure =
   | 'INSUFFICIENT_FLOAT'
   | 'FAILED_AFTERWARDS';
 
-export type Payee = { phone: string } | { bankCode: string; accountNumber: string };
-
-/** What a merchant requests of either kind. Amounts are text as providers write them: "100.50". */
-export type Requested = {
+/** What a merchant requests: money from a customer, or money paid out. Amounts are text as providers write them: "100.50". */
+export type OrderRequest = {
+  direction: Direction;
   channel: SimulatedChannel;
   orderId: string;
   amount: string;
   currency: string;
   callbackUrl: string;
-};
-
-export type PaymentRequest = Requested & {
+  /** The payer, or the payee; empty for a payout to a bank account. */
   phone: string;
+  bankCode: string;
+  accountNumber: string;
+  /** The payment's title, or the payee's name. */
   title: string;
   /** Where the customer's browser goes afterwards, if there is one. */
   returnUrl: string | null;
-  expiresAtMs: number;
+  /** Payments only. */
+  expiresAtMs: number | null;
 };
 
-export type PayoutRequest = Requested & { payee: Payee; accountName: string };
-
-/** What the simulator records of either kind. Times are milliseconds by its clock. */
-export type Recorded = {
+/** An order with the simulator's record. Times are milliseconds by its clock. */
+export type Order = OrderRequest & {
+  behaviour: SandboxBehaviour | SandboxPayoutBehaviour;
+  faults: OrderFault[];
   /** Names the order before money moves: prepay id, push reference. */
   reference: string;
   /** Names the movement of money, and its reversal. */
   transactionReference: string;
   createdAtMs: number;
-  faults: OrderFault[];
   state: OrderState;
   failure: Failure | null;
   decidedAtMs: number | null;
@@ -56,13 +58,151 @@ export type Recorded = {
   callbacks: Callback[];
 };
 
-/** Money from a customer. */
-export type Payment = PaymentRequest & Recorded & { behaviour: SandboxBehaviour };
+/** One callback about an order, with its sends so far. */
+export type Callback = {
+  state: OrderState;
+  amount: string;
+  signature: 'valid' | 'missing' | 'wrong';
+  dueAtMs: number;
+  sends: { atMs: number; status: number | null }[];
+  done: boolean;
+};
 
-/** Money paid out. */
-export type Payout = PayoutRequest & Recorded & { behaviour: SandboxPayoutBehaviour };
+/** A state that an order enters, and when. */
+export type Transition = { state: OrderState; failure: Failure | null; atMs: number };
 
-export type Order = Payment | Payout;
+/** What happens to an order, and how long after its creation or its expiry. */
+type Decision = {
+  state: OrderState;
+  afterMs: number;
+  isAfterExpiry?: true;
+  failure?: Failure;
+  isWrongAmount?: true;
+  isWithoutCallback?: true;
+  /** Once paid. */
+  reversedAfterMs?: number;
+};
+
+const SOON = { state: 'PAID', afterMs: 300 } as const;
+const SLOWLY = { state: 'PAID', afterMs: 120_000 } as const;
+const INTERMEDIATE_AFTER_MS = 200;
+const WRONG_BY_SANTIM = 100n;
+
+const PAYMENTS: Readonly<Record<SandboxBehaviour, Decision>> = {
+  approve: SOON,
+  'approve-without-callback': { ...SOON, isWithoutCallback: true },
+  'approve-wrong-amount': { ...SOON, isWrongAmount: true },
+  'approve-slowly': SLOWLY,
+  'approve-after-expiry': { state: 'PAID', afterMs: 5_000, isAfterExpiry: true },
+  decline: { ...SOON, state: 'DECLINED', failure: 'REFUSED_BY_PROVIDER' },
+  'insufficient-funds': { ...SOON, state: 'DECLINED', failure: 'INSUFFICIENT_FUNDS' },
+  // A customer may be typing the PIN when the order expires.
+  never: { state: 'EXPIRED', afterMs: 30_000, isAfterExpiry: true },
+};
+
+/** A decision without delay is in the response to the submission. */
+const PAYOUTS: Readonly<Record<SandboxPayoutBehaviour, Decision | null>> = {
+  pay: SOON,
+  'pay-then-reverse': { ...SOON, reversedAfterMs: 60_000 },
+  'pay-without-callback': { ...SOON, isWithoutCallback: true },
+  'pay-slowly': SLOWLY,
+  decline: { state: 'FAILED', afterMs: 0, failure: 'REFUSED_BY_PROVIDER' },
+  'insufficient-float': { state: 'FAILED', afterMs: 0, failure: 'INSUFFICIENT_FLOAT' },
+  'accept-then-fail': { ...SOON, state: 'FAILED', failure: 'FAILED_AFTERWARDS' },
+  never: null,
+};
+
+/** The decision by the order's behaviour and its faults. */
+function decisionOf(order: Order): Decision | null {
+  const behaviour = hasFault(order, 'payoutAcceptedThenFailed') ? 'accept-then-fail' : order.behaviour;
+  const decisions: Readonly<Partial<Record<Order['behaviour'], Decision | null>>> =
+    order.direction === 'payout' ? PAYOUTS : PAYMENTS;
+  const decision = decisions[behaviour];
+  const reversal = faultOf(order, 'payoutReversed');
+  return decision ? { ...decision, ...(reversal && { reversedAfterMs: reversal.delayMs }) } : null;
+}
+
+/** A new order, undecided. */
+export function createOrder(request: OrderRequest, more: Pick<Order, 'behaviour' | 'faults' | 'createdAtMs'>): Order {
+  return {
+    ...request,
+    ...more,
+    reference: randomBytes(12).toString('hex').toUpperCase(),
+    transactionReference: randomBytes(6).toString('hex').toUpperCase(),
+    state: firstState(request),
+    failure: null,
+    decidedAtMs: null,
+    reversedAtMs: null,
+    paidAmount: null,
+    submissions: 1,
+    queries: 0,
+    callbacks: [],
+  };
+}
+
+function firstState({ direction }: Pick<Order, 'direction'>): OrderState {
+  return direction === 'payout' ? 'ACCEPTED' : 'WAITING';
+}
+
+/** Identifies an order in the store and in its file. */
+export function keyOf({ direction, channel, orderId }: Pick<Order, 'direction' | 'channel' | 'orderId'>): string {
+  return `${direction} ${channel} ${orderId}`;
+}
+
+/** What happens to an order next unless a person decides on the pay page; null when nothing does. */
+export function nextTransition(order: Order): Transition | null {
+  const { state, decidedAtMs, createdAtMs, expiresAtMs } = order;
+  const decision = decisionOf(order);
+  if (!decision) return null;
+  if (decidedAtMs === null) {
+    const fromMs = decision.isAfterExpiry ? (expiresAtMs ?? createdAtMs) : createdAtMs;
+    return { state: decision.state, failure: decision.failure ?? null, atMs: fromMs + decision.afterMs };
+  }
+  const { reversedAfterMs } = decision;
+  if (state !== 'PAID' || reversedAfterMs === undefined) return null;
+  return { state: 'REVERSED', failure: null, atMs: decidedAtMs + reversedAfterMs };
+}
+
+/** Changes the order and adds the callbacks that report its new state. */
+export function applyTransition(order: Order, { state, atMs, failure }: Transition): void {
+  const before = order.state;
+  const decision = decisionOf(order);
+  order.state = state;
+  order.failure = failure;
+  order.decidedAtMs ??= atMs;
+  if (state === 'REVERSED') order.reversedAtMs = atMs;
+  if (state === 'PAID') {
+    const isWrong = decision?.isWrongAmount || hasFault(order, 'paidWrongAmount');
+    order.paidAmount = isWrong ? wrongAmount(order.amount) : order.amount;
+  }
+  // The response to the submission has already reported a failure without delay.
+  const isReported = state !== 'FAILED' || atMs !== order.createdAtMs;
+  if (isReported && !decision?.isWithoutCallback && !hasFault(order, 'callbackLost')) addCallbacks(order, before, atMs);
+}
+
+function addCallbacks(order: Order, before: OrderState, atMs: number): void {
+  const amount = order.paidAmount ?? order.amount;
+  const wrongOrValid = hasFault(order, 'callbackWronglySigned') ? 'wrong' : 'valid';
+  const dueAtMs = atMs + (faultOf(order, 'callbackLate')?.delayMs ?? 0);
+  const add = (changes: Partial<Callback> = {}): void =>
+    void order.callbacks.push({
+      state: order.state,
+      amount: hasFault(order, 'callbackWrongAmount') ? wrongAmount(amount) : amount,
+      signature: hasFault(order, 'callbackUnsigned') ? 'missing' : wrongOrValid,
+      dueAtMs,
+      sends: [],
+      done: false,
+      ...changes,
+    });
+  add();
+  if (hasFault(order, 'callbackDoubled')) add();
+  if (hasFault(order, 'callbackOutOfOrder')) add({ state: before, dueAtMs: dueAtMs + INTERMEDIATE_AFTER_MS });
+}
+
+/** A birr more. */
+export function wrongAmount(amount: string): string {
+  return formatBirr((parseBirr(amount) ?? 0n) + WRONG_BY_SANTIM);
+}
 
 /** An order as a query or a callback reports it. */
 export type OrderStatus = {
@@ -76,10 +216,6 @@ export type OrderStatus = {
   failure: Failure | null;
 };
 
-export function isPayout<Both extends object>(order: Both): order is Extract<Both, { payee: Payee }> {
-  return 'payee' in order;
-}
-
 /** The status that a callback reports. */
 export function statusAt(order: Order, { state, amount }: Pick<OrderStatus, 'state' | 'amount'>): OrderStatus {
   const isPaid = state === 'PAID' || state === 'REVERSED';
@@ -92,7 +228,7 @@ export function statusAt(order: Order, { state, amount }: Pick<OrderStatus, 'sta
 export function visibleStatus(order: Order, nowMs: number): OrderStatus {
   const seenMs = nowMs - (faultOf(order, 'queryLag')?.delayMs ?? 0);
   if (order.decidedAtMs === null || order.decidedAtMs > seenMs) {
-    return statusAt(order, { state: isPayout(order) ? 'ACCEPTED' : 'WAITING', amount: order.amount });
+    return statusAt(order, { state: firstState(order), amount: order.amount });
   }
   const state = order.reversedAtMs !== null && order.reversedAtMs > seenMs ? 'PAID' : order.state;
   return statusAt(order, { state, amount: order.paidAmount ?? order.amount });

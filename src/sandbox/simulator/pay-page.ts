@@ -6,7 +6,7 @@ import { html, markup, type Html } from '../../lib/html.ts';
 import { verifyTelebirr } from '../../lib/provider-signing.ts';
 import { SANDBOX_PHONES, SANDBOX_TELEBIRR } from '../../lib/sandbox-providers.ts';
 import { fromOwnPagesOnly } from './browsers.ts';
-import { isPayout, type Payment } from './order.ts';
+import type { Order } from './order.ts';
 import { bodyOf, text, type Context, type ProtocolDeps } from './protocol.ts';
 
 const merchantKey = {
@@ -14,7 +14,7 @@ const merchantKey = {
   scheme: SANDBOX_TELEBIRR.signatureScheme,
 };
 
-const PAID = { state: 'PAID' } as const;
+const PAID = { state: 'PAID', failure: null } as const;
 const CANCELLED = { state: 'DECLINED', failure: 'CANCELLED_BY_CUSTOMER' } as const;
 
 const STYLE = markup(`<style>
@@ -25,10 +25,10 @@ const STYLE = markup(`<style>
 </style>`);
 
 /** The page behind telebirr's pay link: what this phone will do, and two buttons that decide now. */
-export function payPageRoutes({ orders, clock, publicUrl }: ProtocolDeps): Router {
+export function payPageRoutes({ orders, publicUrl }: ProtocolDeps): Router {
   const routes = new Router();
-  const find = (reference: string | undefined): Payment | undefined =>
-    orders.all().find((order): order is Payment => !isPayout(order) && order.reference === reference);
+  const find = (reference: string | undefined): Order | undefined =>
+    orders.all().find((order) => order.direction === 'payment' && order.reference === reference);
   routes.use(fromOwnPagesOnly(publicUrl));
 
   routes.get('/payment/web/paygate', (ctx) => {
@@ -44,7 +44,7 @@ export function payPageRoutes({ orders, clock, publicUrl }: ProtocolDeps): Route
     if (!order) return respondPage(ctx, { status: 404, title: 'No such order' });
     const isPaid = text(bodyOf(ctx), 'decision') === 'pay';
     const decision = isPaid ? PAID : CANCELLED;
-    if (order.state === 'WAITING') orders.decide(order, { ...decision, atMs: clock.nowMs() });
+    if (order.state === 'WAITING') orders.decide(order, { ...decision, atMs: orders.nowMs() });
     if (!order.returnUrl) return respondPage(ctx, pageOf(order));
     ctx.status = 303;
     ctx.set('Location', order.returnUrl);
@@ -55,7 +55,7 @@ export function payPageRoutes({ orders, clock, publicUrl }: ProtocolDeps): Route
 
 type Page = { status?: number; title?: string; content?: Html | null };
 
-function pageOf(order: Payment): Page {
+function pageOf(order: Order): Page {
   const outcome = SANDBOX_PHONES.find(({ behaviour }) => behaviour === order.behaviour)?.outcome ?? '';
   const choice =
     order.state === 'WAITING'

@@ -1,17 +1,14 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-import { keyOf } from './order-store.ts';
-import type { Order } from './order.ts';
-import type { BankTransfer } from './totals.ts';
+import type { BankTransfer } from './movements.ts';
+import { keyOf, type Order } from './order.ts';
 
 /** What must survive a restart: orders, transfers, and the offset of the clock. */
-type SavedState = { orders: Order[]; transfers: BankTransfer[]; offsetMs: number };
-
 type Line = { order: Order } | { transfer: BankTransfer } | { offsetMs: number };
 
 export type StateFile = {
-  load: () => SavedState;
+  load: () => Line[];
   append: (...lines: Line[]) => void;
   clear: () => void;
 };
@@ -24,40 +21,29 @@ const PRIVATE = { mode: 0o600 };
  * reported, so a killed process loses nothing it has reported. Without a path nothing is saved.
  */
 export function openStateFile(path: string | null): StateFile {
-  if (path === null) return { load: () => parse(''), append: () => {}, clear: () => {} };
+  if (path === null) return { load: () => [], append: () => {}, clear: () => {} };
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   return {
     append: (...lines) => appendFileSync(path, format(lines), PRIVATE),
     load() {
-      const state = parse(existsSync(path) ? readFileSync(path, 'utf8') : '');
-      const { orders, transfers, offsetMs } = state;
-      const lines = [
-        { offsetMs },
-        ...orders.map((order) => ({ order })),
-        ...transfers.map((transfer) => ({ transfer })),
-      ];
-      writeFileSync(`${path}.new`, format(lines), PRIVATE);
+      const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n').flatMap(parseLine) : [];
+      const latest = [...new Map(lines.map((line) => [lineKey(line), line])).values()];
+      writeFileSync(`${path}.new`, format(latest), PRIVATE);
       renameSync(`${path}.new`, path);
-      return state;
+      return latest;
     },
     clear: () => writeFileSync(path, '', PRIVATE),
   };
 }
 
-function format(lines: readonly Line[]): string {
-  return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+/** A later line with the same key replaces an earlier one. */
+function lineKey(line: Line): unknown {
+  if ('order' in line) return keyOf(line.order);
+  return 'offsetMs' in line ? 'offsetMs' : line;
 }
 
-function parse(text: string): SavedState {
-  const orders = new Map<string, Order>();
-  const transfers: BankTransfer[] = [];
-  let offsetMs = 0;
-  for (const line of text.split('\n').flatMap(parseLine)) {
-    if ('order' in line) orders.set(keyOf(line.order), line.order);
-    else if ('transfer' in line) transfers.push(line.transfer);
-    else ({ offsetMs } = line);
-  }
-  return { orders: [...orders.values()], transfers, offsetMs };
+function format(lines: readonly Line[]): string {
+  return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
 }
 
 /** Skips the half line of a process killed while writing it, and the empty one at the end. */

@@ -2,20 +2,11 @@ import { createPrivateKey, createPublicKey, randomBytes } from 'node:crypto';
 
 import { HOUR_MS, inAddis } from '../../lib/dates.ts';
 import { signTelebirr, verifyTelebirr } from '../../lib/provider-signing.ts';
-import { SANDBOX_TELEBIRR } from '../../lib/sandbox-providers.ts';
+import { SANDBOX_PATHS, SANDBOX_TELEBIRR } from '../../lib/sandbox-providers.ts';
 import type { RequestKind } from './faults.ts';
-import { isPayout, type OrderStatus } from './order.ts';
+import type { OrderStatus } from './order.ts';
 import { payPageRoutes } from './pay-page.ts';
-import {
-  bodyOf,
-  objectOf,
-  respond,
-  text,
-  type Fields,
-  type Protocol,
-  type ProtocolDeps,
-  type Reply,
-} from './protocol.ts';
+import { bodyOf, objectOf, respond, text, type Fields, type Protocol, type ProtocolDeps } from './protocol.ts';
 
 const TOKEN_LIFETIME_MS = HOUR_MS;
 const { signatureScheme: scheme } = SANDBOX_TELEBIRR;
@@ -48,13 +39,13 @@ const TRANS_TYPES = { payment: 'C2B', payout: 'B2C', payoutReversal: 'B2C_REVERS
 /** The messages, which need no state. */
 const messages: Omit<Protocol, 'authenticate'> = {
   channel: 'TELEBIRR',
-  prefix: '/telebirr',
-  endpoints: {
-    initiate: { method: 'post', path: '/payment/v1/merchant/preOrder' },
-    query: { method: 'post', path: '/payment/v1/merchant/queryOrder' },
-    payout: { method: 'post', path: '/payment/v1/merchant/transfer' },
-    queryPayout: { method: 'post', path: '/payment/v1/merchant/queryTransfer' },
-    statement: { method: 'post', path: '/payment/v1/merchant/queryStatement' },
+  prefix: SANDBOX_PATHS.TELEBIRR,
+  paths: {
+    initiate: '/payment/v1/merchant/preOrder',
+    query: '/payment/v1/merchant/queryOrder',
+    payout: '/payment/v1/merchant/transfer',
+    queryPayout: '/payment/v1/merchant/queryTransfer',
+    statement: '/payment/v1/merchant/queryStatement',
   },
   // oxfmt-ignore
   names: {
@@ -62,19 +53,20 @@ const messages: Omit<Protocol, 'authenticate'> = {
     phone: 'callback_info', title: 'title', expiry: 'timeout_express', returnUrl: 'redirect_url',
     payee: 'payee_identifier', accountName: 'payee_name', day: 'bill_date', cursor: 'page_token',
   },
-  fieldsOf: (body) => objectOf(body['biz_content']),
+  contentOf: (body) => objectOf(body['biz_content']),
 
   problemOf,
   expiresAtMs: (timeout, nowMs) => nowMs + Number.parseInt(timeout, 10) * 60_000,
   dayOf: (day) => day.replace(/^(\d{4})(\d\d)(\d\d)$/, '$1-$2-$3'),
 
-  invalid: (_fields, problem) => failure('INVALID_PARAMETER', problem),
-  rejected({ kind, orderId, reason }) {
-    const unknownParty = kind === 'payout' ? 'INVALID_PAYEE' : 'INVALID_PAYER';
-    const code = reason === 'ANOTHER_ORDER' ? 'ORDER_EXIST' : unknownParty;
-    return failure(code, `${code}: ${orderId}`);
+  codes: {
+    invalid: 'INVALID_PARAMETER',
+    unknownPayer: 'INVALID_PAYER',
+    unknownPayee: 'INVALID_PAYEE',
+    anotherOrder: 'ORDER_EXIST',
+    notFound: 'ORDER_NOT_EXIST',
   },
-  notFound: (orderId) => failure('ORDER_NOT_EXIST', `no order ${orderId}`),
+  rejected,
   pushed: ({ orderId, reference }) => success({ merch_order_id: orderId, prepay_id: reference }),
   status: (status) => success(statusContent(status)),
 
@@ -119,7 +111,7 @@ const messages: Omit<Protocol, 'authenticate'> = {
  *   first, at most 200 records a page.
  */
 export function createTelebirr(deps: ProtocolDeps): Protocol {
-  const { clock, count } = deps;
+  const { orders, count } = deps;
   const tokenExpiresAtMs = new Map<string, number>();
   return {
     ...messages,
@@ -132,7 +124,7 @@ export function createTelebirr(deps: ProtocolDeps): Protocol {
           return respond(ctx, 401, { errorCode: 'INVALID_APP', errorMsg: 'app key or secret is wrong' });
         }
         const token = `Bearer ${randomBytes(16).toString('hex')}`;
-        const [nowMs, expiresAtMs] = [clock.nowMs(), clock.nowMs() + TOKEN_LIFETIME_MS];
+        const [nowMs, expiresAtMs] = [orders.nowMs(), orders.nowMs() + TOKEN_LIFETIME_MS];
         tokenExpiresAtMs.set(token, expiresAtMs);
         respond(ctx, 200, { token, effectiveDate: compactTime(nowMs), expirationDate: compactTime(expiresAtMs) });
       });
@@ -140,11 +132,11 @@ export function createTelebirr(deps: ProtocolDeps): Protocol {
     },
 
     authenticate(ctx) {
-      if ((tokenExpiresAtMs.get(ctx.get('authorization')) ?? 0) <= clock.nowMs()) {
-        const errorMsg = 'the token is unknown or has expired';
-        return { status: 401, body: { errorCode: 'INVALID_TOKEN', errorMsg } };
+      if ((tokenExpiresAtMs.get(ctx.get('authorization')) ?? 0) <= orders.nowMs()) {
+        ctx.status = 401;
+        return { errorCode: 'INVALID_TOKEN', errorMsg: 'the token is unknown or has expired' };
       }
-      return verifyTelebirr(bodyOf(ctx), merchantKey) ? null : failure('INVALID_SIGN', 'sign is not of this message');
+      return verifyTelebirr(bodyOf(ctx), merchantKey) ? null : rejected('INVALID_SIGN', 'sign is not of this message');
     },
   };
 }
@@ -163,18 +155,18 @@ function problemOf(fields: Fields, kind: RequestKind): string | null {
   return text(fields, 'notify_url') === '' ? 'notify_url is missing' : null;
 }
 
-function failure(code: string, msg: string): Reply {
-  return { body: { result: 'FAIL', code, msg } };
+function rejected(code: string, msg: string): Fields {
+  return { result: 'FAIL', code, msg };
 }
 
-function success(content: Record<string, unknown>): Reply {
+function success(content: Fields): Fields {
   const nonce = randomBytes(16).toString('hex');
   const message = { result: 'SUCCESS', code: '0', msg: 'success', nonce_str: nonce, biz_content: content };
-  return { body: { ...message, sign: signTelebirr(message, ownKey), sign_type: 'SHA256WithRSA' } };
+  return { ...message, sign: signTelebirr(message, ownKey), sign_type: 'SHA256WithRSA' };
 }
 
-function statusContent({ order, state, amount, isPaid, failure: reason }: OrderStatus): Record<string, unknown> {
-  const isTransfer = isPayout(order);
+function statusContent({ order, state, amount, isPaid, failure: reason }: OrderStatus): Fields {
+  const isTransfer = order.direction === 'payout';
   const failCodes = reason && (isTransfer && reason === 'REFUSED_BY_PROVIDER' ? TRANSFER_REFUSED : FAIL_CODES[reason]);
   return {
     merch_order_id: order.orderId,
@@ -201,7 +193,7 @@ function notification({ order, state, amount, isPaid }: OrderStatus) {
     trans_id: isPaid ? order.transactionReference : '',
     trans_end_time: String(endedAtMs ?? ''),
     notify_url: order.callbackUrl,
-    ...(isPayout(order) ? {} : { callback_info: order.phone }),
+    ...(order.direction === 'payment' && { callback_info: order.phone }),
   };
 }
 
