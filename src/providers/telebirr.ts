@@ -91,7 +91,7 @@ const orderBy = (states: ReadonlyMap<string, OrderState>) =>
       state: states.get(status) ?? 'waiting',
       code: content.fail_code ?? status,
       reason: content.fail_reason,
-      reference: content.trans_id ?? content.payment_order_id,
+      reference: content.trans_id || content.payment_order_id,
       amount: content.total_amount,
       currency: content.trans_currency,
     };

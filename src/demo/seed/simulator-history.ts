@@ -94,7 +94,7 @@ function recorded({ id, channel, phone, amountSantim, currency, providerReferenc
     createdAtMs: createdAt.getTime(),
     decidedAtMs: decidedAt?.getTime() ?? null,
     failure: null,
-    faults: [],
+    faults: {},
     submissions: 1,
     queries: 1,
     callbacks: [],

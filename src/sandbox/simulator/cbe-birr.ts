@@ -1,6 +1,6 @@
 import { signCbeBirr, verifyCbeBirr } from '../../lib/provider-signing.ts';
 import { SANDBOX_AWASH, SANDBOX_CBE_BIRR, SANDBOX_PATHS } from '../../lib/sandbox-providers.ts';
-import type { OrderStatus } from './order.ts';
+import type { Order } from './order.ts';
 import { bodyOf, text, type Fields, type Protocol } from './protocol.ts';
 
 const ACCOUNTS = { CBE_BIRR: SANDBOX_CBE_BIRR, AWASH: SANDBOX_AWASH } as const;
@@ -81,7 +81,7 @@ export function createCbeBirr(channel: 'CBE_BIRR' | 'AWASH'): Protocol {
     rejected,
     pushed: ({ orderId: transactionId, reference }) =>
       signed({ transactionId, state: 'PUSHED', resultCode: '0', resultDesc: 'sent', reference }),
-    status: (status) => signed(statusBody(status)),
+    status: (order) => signed(statusBody(order)),
 
     statement(statementDate, page) {
       const rows = page.rows.map(({ orderId, type, atMs, ...row }) => ({
@@ -93,8 +93,8 @@ export function createCbeBirr(channel: 'CBE_BIRR' | 'AWASH'): Protocol {
       return signed({ resultCode: '0', statementDate, rows, nextCursor: page.next ?? '' });
     },
 
-    callback(status, { signature, dueAtMs }) {
-      const message = { ...till, ...statusBody(status), transactionTime: new Date(dueAtMs).toISOString() };
+    callback(order, { signature, dueAtMs }) {
+      const message = { ...till, ...statusBody(order), transactionTime: new Date(dueAtMs).toISOString() };
       const key = signature === 'wrong' ? 'another-key' : hashKey;
       const body = signature === 'missing' ? message : { ...message, signature: signCbeBirr(message, key) };
       return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
@@ -102,13 +102,13 @@ export function createCbeBirr(channel: 'CBE_BIRR' | 'AWASH'): Protocol {
   };
 }
 
-function statusBody({ order, state, amount, reference, failure }: OrderStatus): Record<string, string> {
+function statusBody({ orderId, amount, currency, state, failure, ...order }: Order): Fields {
   return {
-    transactionId: order.orderId,
+    transactionId: orderId,
     amount,
-    currency: order.currency,
+    currency,
     state: STATES[state],
     resultCode: failure ? RESULT_CODES[failure] : '0',
-    reference,
+    reference: order.transactionReference || order.reference,
   };
 }

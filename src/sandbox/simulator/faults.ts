@@ -51,7 +51,8 @@ export const Fault = z.strictObject({
 });
 export type Fault = z.output<typeof Fault>;
 
-export type OrderFault = { kind: z.output<typeof OrderFaultKind>; delayMs: number };
+/** An order's faults, each with its delay in milliseconds. */
+export type OrderFaults = Partial<Record<z.output<typeof OrderFaultKind>, number>>;
 
 const DELAY_MS = 60_000;
 
@@ -72,14 +73,16 @@ export function createFaults() {
     list: (): readonly Fault[] => faults,
 
     /** The faults of a new order. */
-    takeForOrder({ channel, direction }: Pick<Order, 'channel' | 'direction'>): OrderFault[] {
+    takeForOrder({ channel, direction }: Pick<Order, 'channel' | 'direction'>): OrderFaults {
       const kinds = direction === 'payout' ? OrderFaultKind : PaymentFaultKind;
-      return faults.flatMap((fault) => {
+      const taken: OrderFaults = {};
+      for (const fault of faults) {
         const kind = kinds.safeParse(fault.kind).data;
-        if (!kind || (fault.channel ?? channel) !== channel || (fault.of ?? direction) !== direction) return [];
+        if (!kind || (fault.channel ?? channel) !== channel || (fault.of ?? direction) !== direction) continue;
         use(fault);
-        return [{ kind, delayMs: fault.delayMs ?? DELAY_MS }];
-      });
+        taken[kind] ??= fault.delayMs ?? DELAY_MS;
+      }
+      return taken;
     },
 
     /** The fault of this request, if any. */
@@ -99,17 +102,10 @@ export function createFaults() {
   };
 }
 
-export function hasFault(order: Order, fault: OrderFault['kind']): boolean {
-  return faultOf(order, fault) !== undefined;
-}
-
-export function faultOf(order: Order, fault: OrderFault['kind']): OrderFault | undefined {
-  return order.faults.find(({ kind }) => kind === fault);
-}
-
 /** How every call about this payout fails at this time, although the payout is made. */
 export function outageOf(order: Order, nowMs: number): 'serverError' | 'hang' | null {
-  const fault = faultOf(order, 'payoutUnknown') ?? faultOf(order, 'payoutSilent');
-  if (!fault || nowMs >= order.createdAtMs + fault.delayMs) return null;
-  return fault.kind === 'payoutUnknown' ? 'serverError' : 'hang';
+  const { payoutUnknown, payoutSilent } = order.faults;
+  const outageMs = payoutUnknown ?? payoutSilent ?? 0;
+  if (nowMs >= order.createdAtMs + outageMs) return null;
+  return payoutUnknown === undefined ? 'hang' : 'serverError';
 }

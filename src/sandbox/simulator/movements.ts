@@ -1,6 +1,6 @@
 import { endOfAddisDay, isDay, startOfAddisDay } from '../../lib/dates.ts';
 import { formatBirr, parseBirr } from '../../lib/money.ts';
-import { hasFault, type SimulatedChannel } from './faults.ts';
+import type { SimulatedChannel } from './faults.ts';
 import { wrongAmount, type Order } from './order.ts';
 
 /** One row of a channel's statement. */
@@ -34,7 +34,7 @@ export function statementPage(
   if (!isDay(query.day) || !isCursor) return null;
   const [fromMs, toMs] = [startOfAddisDay(query.day).getTime(), endOfAddisDay(query.day).getTime()];
   const rest = orders
-    .filter((order) => order.channel === query.channel && !hasFault(order, 'listDropped'))
+    .filter((order) => order.channel === query.channel && !('listDropped' in order.faults))
     .flatMap(movementsOf)
     .filter(({ atMs }) => atMs >= fromMs && atMs < toMs)
     .map((row) => ({ row, position: positionOf(row) }))
@@ -48,7 +48,7 @@ function movementsOf(order: Order): Movement[] {
   const { direction, orderId, currency, transactionReference: reference } = order;
   const { paidAmount, decidedAtMs, reversedAtMs } = order;
   if (decidedAtMs === null || paidAmount === null) return [];
-  const amount = hasFault(order, 'listWrongAmount') ? wrongAmount(paidAmount) : paidAmount;
+  const amount = 'listWrongAmount' in order.faults ? wrongAmount(paidAmount) : paidAmount;
   const paid: Movement = { type: direction, orderId, amount, currency, reference, atMs: decidedAtMs };
   return reversedAtMs === null ? [paid] : [paid, { ...paid, type: 'payoutReversal', atMs: reversedAtMs }];
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { HOUR_MS } from '../../lib/dates.ts';
 import { findSandboxPayout, findSandboxPhone } from '../../lib/sandbox-providers.ts';
 import { withTimeout } from '../../lib/timeout.ts';
-import { hasFault, type Faults } from './faults.ts';
+import type { Faults } from './faults.ts';
 import type { BankTransfer } from './movements.ts';
 import {
   applyTransition,
@@ -143,7 +143,7 @@ export function createOrderStore({ base, file, faults, post, onError }: StoreDep
       dropOldest(orders);
       orders.set(keyOf(order), order);
       save(order);
-      const next = hasFault(order, 'callbackBeforeAnswer') ? nextTransition(order) : null;
+      const next = 'callbackBeforeAnswer' in order.faults ? nextTransition(order) : null;
       if (next) {
         decide(order, { ...next, atMs: nowMs() });
         await withTimeout(runner.sent(order), SEND_FIRST_WAIT_MS);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import { formatBirr, parseBirr } from '../../lib/money.ts';
 import type { SandboxBehaviour, SandboxPayoutBehaviour } from '../../lib/sandbox-providers.ts';
-import { faultOf, hasFault, type Direction, type OrderFault, type SimulatedChannel } from './faults.ts';
+import type { Direction, OrderFaults, SimulatedChannel } from './faults.ts';
 
 /** A payment begins as WAITING, a payout as ACCEPTED. */
 export type OrderState = 'WAITING' | 'ACCEPTED' | 'PAID' | 'DECLINED' | 'FAILED' | 'EXPIRED' | 'REVERSED';
@@ -38,7 +38,7 @@ export type OrderRequest = {
 /** An order with the simulator's record. Times are milliseconds by its clock. */
 export type Order = OrderRequest & {
   behaviour: SandboxBehaviour | SandboxPayoutBehaviour;
-  faults: OrderFault[];
+  faults: OrderFaults;
   /** Names the order before money moves: prepay id, push reference. */
   reference: string;
   /** Names the movement of money, and its reversal. */
@@ -80,7 +80,7 @@ type Decision = {
   isWrongAmount?: true;
   isWithoutCallback?: true;
   /** Once paid. */
-  reversedAfterMs?: number;
+  reversedAfterMs?: number | undefined;
 };
 
 const SOON = { state: 'PAID', afterMs: 300 } as const;
@@ -114,12 +114,12 @@ const PAYOUTS: Readonly<Record<SandboxPayoutBehaviour, Decision | null>> = {
 
 /** The decision by the order's behaviour and its faults. */
 function decisionOf(order: Order): Decision | null {
-  const behaviour = hasFault(order, 'payoutAcceptedThenFailed') ? 'accept-then-fail' : order.behaviour;
+  const { payoutAcceptedThenFailed, payoutReversed } = order.faults;
+  const behaviour = payoutAcceptedThenFailed === undefined ? order.behaviour : 'accept-then-fail';
   const decisions: Readonly<Partial<Record<Order['behaviour'], Decision | null>>> =
     order.direction === 'payout' ? PAYOUTS : PAYMENTS;
   const decision = decisions[behaviour];
-  const reversal = faultOf(order, 'payoutReversed');
-  return decision ? { ...decision, ...(reversal && { reversedAfterMs: reversal.delayMs }) } : null;
+  return decision ? { ...decision, reversedAfterMs: payoutReversed ?? decision.reversedAfterMs } : null;
 }
 
 /** A new order, undecided. */
@@ -172,31 +172,27 @@ export function applyTransition(order: Order, { state, atMs, failure }: Transiti
   order.decidedAtMs ??= atMs;
   if (state === 'REVERSED') order.reversedAtMs = atMs;
   if (state === 'PAID') {
-    const isWrong = decision?.isWrongAmount || hasFault(order, 'paidWrongAmount');
+    const isWrong = decision?.isWrongAmount || 'paidWrongAmount' in order.faults;
     order.paidAmount = isWrong ? wrongAmount(order.amount) : order.amount;
   }
   // The response to the submission has already reported a failure without delay.
   const isReported = state !== 'FAILED' || atMs !== order.createdAtMs;
-  if (isReported && !decision?.isWithoutCallback && !hasFault(order, 'callbackLost')) addCallbacks(order, before, atMs);
+  if (isReported && !decision?.isWithoutCallback && !('callbackLost' in order.faults))
+    addCallbacks(order, before, atMs);
 }
 
 function addCallbacks(order: Order, before: OrderState, atMs: number): void {
-  const amount = order.paidAmount ?? order.amount;
-  const wrongOrValid = hasFault(order, 'callbackWronglySigned') ? 'wrong' : 'valid';
-  const dueAtMs = atMs + (faultOf(order, 'callbackLate')?.delayMs ?? 0);
-  const add = (changes: Partial<Callback> = {}): void =>
-    void order.callbacks.push({
-      state: order.state,
-      amount: hasFault(order, 'callbackWrongAmount') ? wrongAmount(amount) : amount,
-      signature: hasFault(order, 'callbackUnsigned') ? 'missing' : wrongOrValid,
-      dueAtMs,
-      sends: [],
-      done: false,
-      ...changes,
-    });
-  add();
-  if (hasFault(order, 'callbackDoubled')) add();
-  if (hasFault(order, 'callbackOutOfOrder')) add({ state: before, dueAtMs: dueAtMs + INTERMEDIATE_AFTER_MS });
+  const { faults, paidAmount, state } = order;
+  const amount = paidAmount ?? order.amount;
+  const dueAtMs = atMs + (faults.callbackLate ?? 0);
+  const signature = 'callbackUnsigned' in faults ? 'missing' : 'callbackWronglySigned' in faults ? 'wrong' : 'valid';
+  const add = (changes: Partial<Callback>): void => {
+    const reported = 'callbackWrongAmount' in faults ? wrongAmount(amount) : amount;
+    order.callbacks.push({ state, amount: reported, signature, dueAtMs, sends: [], done: false, ...changes });
+  };
+  add({});
+  if ('callbackDoubled' in faults) add({});
+  if ('callbackOutOfOrder' in faults) add({ state: before, dueAtMs: dueAtMs + INTERMEDIATE_AFTER_MS });
 }
 
 /** A birr more. */
@@ -204,32 +200,20 @@ export function wrongAmount(amount: string): string {
   return formatBirr((parseBirr(amount) ?? 0n) + WRONG_BY_SANTIM);
 }
 
-/** An order as a query or a callback reports it. */
-export type OrderStatus = {
-  order: Order;
-  state: OrderState;
-  amount: string;
-  /** Whether money has moved, back again or not. */
-  isPaid: boolean;
-  /** The transaction's reference once paid, the order's before. */
-  reference: string;
-  failure: Failure | null;
-};
-
-/** The status that a callback reports. */
-export function statusAt(order: Order, { state, amount }: Pick<OrderStatus, 'state' | 'amount'>): OrderStatus {
+/** The order as a callback reports it. Without a transaction reference as long as no money has moved. */
+export function reportedOrder(order: Order, { state, amount }: Pick<Order, 'state' | 'amount'>): Order {
   const isPaid = state === 'PAID' || state === 'REVERSED';
-  const reference = isPaid ? order.transactionReference : order.reference;
-  const failure = state === 'DECLINED' || state === 'FAILED' ? order.failure : null;
-  return { order, state, amount, isPaid, reference, failure };
+  const isFailed = state === 'DECLINED' || state === 'FAILED';
+  const transactionReference = isPaid ? order.transactionReference : '';
+  return { ...order, state, amount, transactionReference, failure: isFailed ? order.failure : null };
 }
 
-/** The status that a query reports: the current one, or with the fault `queryLag` an earlier one. */
-export function visibleStatus(order: Order, nowMs: number): OrderStatus {
-  const seenMs = nowMs - (faultOf(order, 'queryLag')?.delayMs ?? 0);
+/** The order as a query reports it: the current state, or with the fault `queryLag` an earlier one. */
+export function visibleOrder(order: Order, nowMs: number): Order {
+  const seenMs = nowMs - (order.faults.queryLag ?? 0);
   if (order.decidedAtMs === null || order.decidedAtMs > seenMs) {
-    return statusAt(order, { state: firstState(order), amount: order.amount });
+    return reportedOrder(order, { state: firstState(order), amount: order.amount });
   }
   const state = order.reversedAtMs !== null && order.reversedAtMs > seenMs ? 'PAID' : order.state;
-  return statusAt(order, { state, amount: order.paidAmount ?? order.amount });
+  return reportedOrder(order, { state, amount: order.paidAmount ?? order.amount });
 }

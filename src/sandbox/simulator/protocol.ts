@@ -5,7 +5,7 @@ import { parseBirr } from '../../lib/money.ts';
 import { outageOf, type Direction, type Faults, type RequestKind, type SimulatedChannel } from './faults.ts';
 import { statementPage, type Statement } from './movements.ts';
 import type { OrderStore } from './order-store.ts';
-import { visibleStatus, type Callback, type Order, type OrderRequest, type OrderStatus } from './order.ts';
+import { visibleOrder, type Callback, type Order, type OrderRequest } from './order.ts';
 
 export type ProtocolDeps = {
   orders: OrderStore;
@@ -53,9 +53,10 @@ export type Protocol = {
   rejected: (code: string, message: string) => Fields;
   /** A payment that waits for its customer. */
   pushed: (order: Order) => Fields;
-  status: (status: OrderStatus) => Fields;
+  /** The order as a query reports it. */
+  status: (order: Order) => Fields;
   statement: (day: string, page: Statement) => Fields;
-  callback: (status: OrderStatus, callback: Callback) => Rendered;
+  callback: (order: Order, callback: Callback) => Rendered;
 };
 
 type Handle = (request: {
@@ -83,7 +84,7 @@ export function protocolRoutes(deps: ProtocolDeps, protocol: Protocol): Router {
   };
   const report = (order: Order, ctx: Context): Fields | null => {
     const outage = outageOf(order, orders.nowMs());
-    if (!outage) return protocol.status(visibleStatus(order, orders.nowMs()));
+    if (!outage) return protocol.status(visibleOrder(order, orders.nowMs()));
     fail(ctx, outage);
     return null;
   };

@@ -11,7 +11,7 @@ import { adminRoutes } from './admin.ts';
 import { createCbeBirr } from './cbe-birr.ts';
 import { createFaults, type SimulatedChannel } from './faults.ts';
 import { createOrderStore } from './order-store.ts';
-import { statusAt } from './order.ts';
+import { reportedOrder } from './order.ts';
 import { protocolRoutes, type Protocol, type ProtocolDeps, type Rendered } from './protocol.ts';
 import { openStateFile } from './state-file.ts';
 import { createTelebirr } from './telebirr.ts';
@@ -49,7 +49,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     faults,
     onError,
     post: async (order, callback) => {
-      const rendered = protocols.get(order.channel)?.callback(statusAt(order, callback), callback);
+      const rendered = protocols.get(order.channel)?.callback(reportedOrder(order, callback), callback);
       return rendered ? post(http, order.callbackUrl, rendered) : null;
     },
   });

@@ -4,7 +4,7 @@ import { HOUR_MS, inAddis } from '../../lib/dates.ts';
 import { signTelebirr, verifyTelebirr } from '../../lib/provider-signing.ts';
 import { SANDBOX_PATHS, SANDBOX_TELEBIRR } from '../../lib/sandbox-providers.ts';
 import type { RequestKind } from './faults.ts';
-import type { OrderStatus } from './order.ts';
+import type { Order } from './order.ts';
 import { payPageRoutes } from './pay-page.ts';
 import { bodyOf, objectOf, respond, text, type Fields, type Protocol, type ProtocolDeps } from './protocol.ts';
 
@@ -68,7 +68,7 @@ const messages: Omit<Protocol, 'authenticate'> = {
   },
   rejected,
   pushed: ({ orderId, reference }) => success({ merch_order_id: orderId, prepay_id: reference }),
-  status: (status) => success(statusContent(status)),
+  status: (order) => success(statusContent(order)),
 
   statement(day, page) {
     const records = page.rows.map((row) => ({
@@ -82,8 +82,8 @@ const messages: Omit<Protocol, 'authenticate'> = {
     return success({ bill_date: day.replaceAll('-', ''), records, next_page_token: page.next ?? '' });
   },
 
-  callback(status, { signature, dueAtMs }) {
-    const message = { ...notification(status), notify_time: String(dueAtMs) };
+  callback(order, { signature, dueAtMs }) {
+    const message = { ...notification(order), notify_time: String(dueAtMs) };
     // A wrong signature is a real one, of another message.
     const signed = signature === 'wrong' ? { ...message, merch_order_id: `${message.merch_order_id}X` } : message;
     const sign = { sign: signTelebirr(signed, ownKey), sign_type: 'SHA256WithRSA' };
@@ -165,33 +165,33 @@ function success(content: Fields): Fields {
   return { ...message, sign: signTelebirr(message, ownKey), sign_type: 'SHA256WithRSA' };
 }
 
-function statusContent({ order, state, amount, isPaid, failure: reason }: OrderStatus): Fields {
+function statusContent(order: Order): Fields {
+  const { state, failure, transactionReference } = order;
   const isTransfer = order.direction === 'payout';
-  const failCodes = reason && (isTransfer && reason === 'REFUSED_BY_PROVIDER' ? TRANSFER_REFUSED : FAIL_CODES[reason]);
+  const isRefused = isTransfer && failure === 'REFUSED_BY_PROVIDER';
   return {
     merch_order_id: order.orderId,
     order_status: isTransfer && state === 'PAID' ? 'TRANSFER_SUCCESS' : STATUSES[state].order,
     payment_order_id: order.reference,
-    total_amount: amount,
+    total_amount: order.amount,
     trans_currency: order.currency,
-    ...(isPaid ? { trans_id: order.transactionReference, trans_time: String(order.decidedAtMs) } : {}),
-    ...failCodes,
+    ...(transactionReference && { trans_id: transactionReference, trans_time: String(order.decidedAtMs) }),
+    ...(isRefused ? TRANSFER_REFUSED : failure && FAIL_CODES[failure]),
   };
 }
 
 /** The notify message. Its times are milliseconds, as telebirr's often are. */
-function notification({ order, state, amount, isPaid }: OrderStatus) {
-  const endedAtMs = order.reversedAtMs ?? order.decidedAtMs;
+function notification(order: Order) {
   return {
     appid: SANDBOX_TELEBIRR.appId,
     merch_code: SANDBOX_TELEBIRR.merchantCode,
     merch_order_id: order.orderId,
     payment_order_id: order.reference,
-    trade_status: STATUSES[state].trade,
-    total_amount: amount,
+    trade_status: STATUSES[order.state].trade,
+    total_amount: order.amount,
     trans_currency: order.currency,
-    trans_id: isPaid ? order.transactionReference : '',
-    trans_end_time: String(endedAtMs ?? ''),
+    trans_id: order.transactionReference,
+    trans_end_time: String(order.reversedAtMs ?? order.decidedAtMs),
     notify_url: order.callbackUrl,
     ...(order.direction === 'payment' && { callback_info: order.phone }),
   };
