@@ -109,11 +109,10 @@ export type CallbackRow = ({ attemptId: string } | { withdrawalId: string }) & {
 
 /** Stores a callback as it was received. */
 export async function storeCallback(db: Queryable, row: CallbackRow): Promise<void> {
-  const scope = 'attemptId' in row ? 'attempt' : 'withdrawal';
   await rows(
     db,
-    `INSERT INTO provider_callback (${scope}_id, channel, body, verified, rejection_reason)
-     VALUES (:${scope}Id, :channel, :body, :verified, :rejectionReason)`,
-    row,
+    `INSERT INTO provider_callback (attempt_id, withdrawal_id, channel, body, verified, rejection_reason)
+     VALUES (:attemptId, :withdrawalId, :channel, :body, :verified, :rejectionReason)`,
+    { attemptId: null, withdrawalId: null, ...row },
   );
 }

@@ -87,7 +87,7 @@ const Statement = z
   .pipe(StatementPage);
 
 /**
- * The channel CBE_BIRR: a USSD push to the customer's phone by signed POST, which is CBE Birr's. `transactionId` is our order id: the same id
+ * The channel CBE_BIRR: a USSD push to the customer's phone by signed POST. `transactionId` is our order id: the same id
  * is pushed only once. Payouts and statement are not published: both are assumed to be signed POSTs in the shape of the
  * push (src/sandbox/simulator/cbe-birr.ts has the fields). Awash publishes no merchant API at all: until it does, its
  * channel is assumed to speak this protocol, with payouts to bank accounts too.
@@ -122,12 +122,7 @@ export function createCbeBirr(
     statement: async (statementDate, cursor) =>
       readReply(await call('/statement', { statementDate, cursor: cursor ?? '' }), Statement),
     // Public samples of this callback skip the check; then anybody who knows the address could confirm payments.
-    parseCallback: ({ body }) =>
-      readCallback(
-        body,
-        (message) => verifyCbeBirr(message, hashKey),
-        (message) => message['transactionId'],
-      ),
+    parseCallback: ({ body }) => readCallback(body, 'transactionId', (message) => verifyCbeBirr(message, hashKey)),
   };
 }
 

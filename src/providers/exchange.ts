@@ -39,21 +39,19 @@ export function readReply<T extends { kind: string }>(reply: Reply | Unknown, sc
   return unreadable(`status ${reply.status}: ${parsed.error.issues[0]?.path.join('.')} does not match the schema`);
 }
 
-type Message = Record<string, unknown>;
-
-/** A callback that is a signed JSON object; `orderIdOf` gives our id of its order. */
+/** A callback that is a signed JSON object, with its order's id under this name. */
 export function readCallback(
   body: Buffer,
-  isSigned: (message: Message) => boolean,
-  orderIdOf: (message: Message) => unknown,
+  idName: string,
+  isSigned: (message: Record<string, unknown>) => boolean,
 ): ParsedCallback {
   const message = z.record(z.string(), z.unknown()).safeParse(parseJson(body.toString())).data;
   if (!message) return { verified: false, problem: 'not a JSON object' };
   if (!isSigned(message)) return { verified: false, problem: 'the signature is not of this message' };
-  const orderId = orderIdOf(message);
+  const orderId = message[idName];
   return typeof orderId === 'string' && orderId !== ''
-    ? { verified: true, orderId }
-    : { verified: false, problem: 'it names no order of ours' };
+    ? { verified: true, orderId: ourOrderId(orderId) }
+    : { verified: false, problem: `no ${idName}` };
 }
 
 function parseJson(text: string): unknown {
@@ -86,4 +84,9 @@ export function toPlainOrderId(orderId: string): string {
 export function fromPlainOrderId(plain: unknown): string | null {
   const parts = typeof plain === 'string' ? /^([a-z]{2,4})([0-9A-Z]{1,60})$/.exec(plain) : null;
   return parts ? `${parts[1]}_${parts[2]}` : null;
+}
+
+/** Our order id in a message; the provider's own name for money that we did not request. */
+export function ourOrderId(orderId: string): string {
+  return fromPlainOrderId(orderId) ?? orderId;
 }

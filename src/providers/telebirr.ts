@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 import { formatBirr, parseBirr } from '../lib/money.ts';
 import { signTelebirr, verifyTelebirr, type SignedMessage } from '../lib/provider-signing.ts';
-import { fromPlainOrderId, readCallback, readReply, toPlainOrderId, type ProviderDeps } from './exchange.ts';
+import { ourOrderId, readCallback, readReply, toPlainOrderId, type ProviderDeps } from './exchange.ts';
 import { connectOrders, type Meaning, type OrderReply, type OrderState } from './orders.ts';
 import { StatementPage, type PaymentOrder, type PayoutOrder, type Provider } from './provider.ts';
 import { createTelebirrCall, merchant, stamp, type Sign, type TelebirrConfig } from './telebirr-call.ts';
@@ -69,7 +69,7 @@ const MEANINGS: Record<string, Meaning> = {
 const replyBy = (read: (content: Content, code: string) => Omit<OrderReply, 'kind' | 'orderId'>) =>
   Reply.transform(({ status, body: { result, biz_content: content, ...body } }): OrderReply => {
     const code = body.errorCode ?? body.code;
-    const order = { kind: 'order', orderId: content?.merch_order_id && ourId(content.merch_order_id) } as const;
+    const order = { kind: 'order', orderId: content?.merch_order_id && ourOrderId(content.merch_order_id) } as const;
     if (result === 'SUCCESS' && content) return { ...order, ...read(content, code ?? result) };
     // Without FAIL or a status in the 400s, an error does not say that the request was rejected.
     const isRejected = code !== undefined && (result === 'FAIL' || status >= 400);
@@ -121,7 +121,7 @@ const Statement = z
   .transform(({ body: { biz_content } }) => ({
     kind: 'page',
     rows: biz_content.records.map((row) => ({
-      orderId: ourId(row.merch_order_id),
+      orderId: ourOrderId(row.merch_order_id),
       type: ROW_TYPES.get(row.trans_type),
       amountSantim: parseBirr(row.trans_amount),
       currency: row.trans_currency,
@@ -169,18 +169,8 @@ export function createTelebirr(deps: ProviderDeps, config: TelebirrConfig): Prov
         await call('queryStatement', { bill_date: day.replaceAll('-', ''), page_token: cursor ?? '' }),
         Statement,
       ),
-    parseCallback: ({ body }) =>
-      readCallback(
-        body,
-        (message) => verifyTelebirr(message, publicKey),
-        (message) => fromPlainOrderId(message['merch_order_id']),
-      ),
+    parseCallback: ({ body }) => readCallback(body, 'merch_order_id', (message) => verifyTelebirr(message, publicKey)),
   };
-}
-
-/** The statement also lists money that we did not request, under telebirr's own ids. */
-function ourId(orderId: string): string {
-  return fromPlainOrderId(orderId) ?? orderId;
 }
 
 function commonContent(order: PaymentOrder | PayoutOrder): SignedMessage {

@@ -8,7 +8,7 @@ import { fromThisMachineOnly } from './browsers.ts';
 import { CHANNELS, Fault, type SimulatedChannel } from './faults.ts';
 import { totalsOf, type ChannelTotals } from './movements.ts';
 import type { Order } from './order.ts';
-import { respond, type Context, type ProtocolDeps } from './protocol.ts';
+import { respond, type Fields, type ProtocolDeps } from './protocol.ts';
 
 const ClockRequest = z.strictObject({
   advanceMs: z
@@ -43,6 +43,8 @@ export type Journal = {
   requests: Record<string, number>;
 };
 
+type Run<Request> = (request: Request) => Fields | Promise<Fields>;
+
 /** The admin API of the simulator. It takes no key, so it serves this machine only. */
 export function adminRoutes(deps: AdminDeps): Router {
   const { orders, counts, faults } = deps;
@@ -60,37 +62,39 @@ export function adminRoutes(deps: AdminDeps): Router {
       bankTransfer: '/admin/bank-transfer',
     }),
   );
+  const post = <Request>(path: string, schema: z.ZodType<Request>, run: Run<Request>): void =>
+    void routes.post(path, async (ctx) => {
+      const { data, error } = schema.safeParse(ctx.request.body);
+      const problems = error?.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+      if (problems) respond(ctx, 400, { problems });
+      else respond(ctx, 200, await run(data as Request));
+    });
+  const now = (): Fields => ({ now: iso(orders.nowMs()) });
+
   routes.get('/admin/journal', (ctx) => respond(ctx, 200, journalOf(deps)));
-  routes.post('/admin/bank-transfer', (ctx) => {
-    const request = readBody(ctx, TransferRequest);
-    if (!request) return;
-    orders.transfer({ ...request, atMs: orders.nowMs() });
-    respond(ctx, 201, { totals: journalOf(deps).totals });
+  post('/admin/bank-transfer', TransferRequest, (transfer) => {
+    orders.transfer({ ...transfer, atMs: orders.nowMs() });
+    return { totals: journalOf(deps).totals };
   });
 
   routes.get('/admin/faults', (ctx) => respond(ctx, 200, { faults: faults.list() }));
-  routes.post('/admin/faults', (ctx) => {
-    const request = readBody(ctx, Fault);
-    if (!request) return;
-    faults.add(request);
-    respond(ctx, 201, { faults: faults.list() });
+  post('/admin/faults', Fault, (fault) => {
+    faults.add(fault);
+    return { faults: faults.list() };
   });
   routes.delete('/admin/faults', (ctx) => {
     faults.clear();
     respond(ctx, 200, { faults: [] });
   });
 
-  routes.post('/admin/clock', async (ctx) => {
-    const request = readBody(ctx, ClockRequest);
-    if (!request) return;
-    await orders.advance(request.advanceMs);
-    respond(ctx, 200, { now: iso(orders.nowMs()) });
+  post('/admin/clock', ClockRequest, async ({ advanceMs }) => {
+    await orders.advance(advanceMs);
+    return now();
   });
-
-  routes.post('/admin/reset', (ctx) => {
+  post('/admin/reset', z.unknown(), () => {
     for (const part of [faults, counts]) part.clear();
     orders.reset();
-    respond(ctx, 200, { now: iso(orders.nowMs()) });
+    return now();
   });
   return routes;
 }
@@ -117,13 +121,6 @@ function journalOrder(order: Order): JournalOrder {
   );
   const added = { paid: order.paidAmount !== null, reversed: order.reversedAtMs !== null };
   return { ...Object.fromEntries(fields), ...added } as JournalOrder;
-}
-
-function readBody<T>(ctx: Context, schema: z.ZodType<T>): T | null {
-  const parsed = schema.safeParse(ctx.request.body);
-  if (parsed.success) return parsed.data;
-  respond(ctx, 400, { problems: parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) });
-  return null;
 }
 
 function iso(atMs: number): string {

@@ -96,8 +96,7 @@ export function createCbeBirr(channel: 'CBE_BIRR' | 'AWASH'): Protocol {
     callback(order, { signature, dueAtMs }) {
       const message = { ...till, ...statusBody(order), transactionTime: new Date(dueAtMs).toISOString() };
       const key = signature === 'wrong' ? 'another-key' : hashKey;
-      const body = signature === 'missing' ? message : { ...message, signature: signCbeBirr(message, key) };
-      return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+      return signature === 'missing' ? message : { ...message, signature: signCbeBirr(message, key) };
     },
   };
 }

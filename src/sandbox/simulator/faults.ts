@@ -102,8 +102,10 @@ export function createFaults() {
   };
 }
 
+export type Outage = 'serverError' | 'hang';
+
 /** How every call about this payout fails at this time, although the payout is made. */
-export function outageOf(order: Order, nowMs: number): 'serverError' | 'hang' | null {
+export function outageOf(order: Order, nowMs: number): Outage | null {
   const { payoutUnknown, payoutSilent } = order.faults;
   const outageMs = payoutUnknown ?? payoutSilent ?? 0;
   if (nowMs >= order.createdAtMs + outageMs) return null;

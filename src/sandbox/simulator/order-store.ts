@@ -36,7 +36,7 @@ function createRunner({ nowMs, save, post, onError }: RunnerDeps) {
   const sending = new Map<Callback, Promise<void>>();
 
   /** Applies the transitions and sends the callbacks that are due, and sets the timer for what follows. */
-  function run(order: Order): void {
+  async function run(order: Order): Promise<void> {
     clearTimeout(timers.get(order));
     timers.delete(order);
     let next = nextTransition(order);
@@ -53,14 +53,8 @@ function createRunner({ nowMs, save, post, onError }: RunnerDeps) {
   }
 
   function schedule(order: Order, afterMs: number): void {
-    const runSafely = (): void => {
-      try {
-        run(order);
-      } catch (error) {
-        onError(error);
-      }
-    };
-    timers.set(order, setTimeout(runSafely, Math.min(afterMs, TIMER_MAX_MS)));
+    const runLater = (): void => void run(order).catch(onError);
+    timers.set(order, setTimeout(runLater, Math.min(afterMs, TIMER_MAX_MS)));
   }
 
   async function send(order: Order, callback: Callback): Promise<void> {
@@ -72,7 +66,7 @@ function createRunner({ nowMs, save, post, onError }: RunnerDeps) {
     callback.done = (status !== null && status >= 200 && status < 300) || repeatAfterMs === undefined;
     if (!callback.done) callback.dueAtMs = nowMs() + (repeatAfterMs ?? 0);
     save(order);
-    run(order);
+    await run(order);
   }
 
   return {
@@ -83,7 +77,7 @@ function createRunner({ nowMs, save, post, onError }: RunnerDeps) {
     /** Runs all orders, and waits until everything due and everything already being sent has finished. */
     async runAll(): Promise<void> {
       do {
-        for (const order of Array.from(timers.keys())) run(order);
+        await Promise.all([...timers.keys()].map(async (order) => run(order)));
         await Promise.all(sending.values());
       } while (sending.size > 0);
     },
@@ -107,23 +101,16 @@ type StoreDeps = Pick<RunnerDeps, 'post' | 'onError'> & { base: Clock; file: Sta
  * milliseconds since 1970. Starts with the saved state.
  */
 export function createOrderStore({ base, file, faults, post, onError }: StoreDeps) {
-  const { orders, transfers, ...saved } = loadState(file);
-  let { offsetMs } = saved;
+  const { orders, transfers } = file.saved;
+  let { offsetMs } = file.saved;
   const nowMs = (): number => base().getTime() + offsetMs;
   const save = (order: Order): void => file.append({ order });
   const runner = createRunner({ nowMs, save, post, onError });
 
   for (const order of orders.values()) runner.schedule(order, 0);
 
-  function decide(order: Order, transition: Transition): void {
-    applyTransition(order, transition);
-    save(order);
-    runner.run(order);
-  }
-
   return {
     nowMs,
-    decide,
     transfers,
     all: (): Order[] => [...orders.values()],
     find: (order: Pick<Order, 'direction' | 'channel' | 'orderId'>): Order | null => orders.get(keyOf(order)) ?? null,
@@ -143,12 +130,15 @@ export function createOrderStore({ base, file, faults, post, onError }: StoreDep
       dropOldest(orders);
       orders.set(keyOf(order), order);
       save(order);
-      const next = 'callbackBeforeAnswer' in order.faults ? nextTransition(order) : null;
-      if (next) {
-        decide(order, { ...next, atMs: nowMs() });
-        await withTimeout(runner.sent(order), SEND_FIRST_WAIT_MS);
-      } else runner.run(order);
+      await runner.run(order);
+      if ('callbackBeforeAnswer' in order.faults) await withTimeout(runner.sent(order), SEND_FIRST_WAIT_MS);
       return order;
+    },
+
+    async decide(order: Order, transition: Transition): Promise<void> {
+      applyTransition(order, transition);
+      save(order);
+      await runner.run(order);
     },
 
     transfer(transfer: BankTransfer): void {
@@ -174,18 +164,6 @@ export function createOrderStore({ base, file, faults, post, onError }: StoreDep
 
     close: runner.forget,
   };
-}
-
-function loadState(file: StateFile) {
-  const orders = new Map<string, Order>();
-  const transfers: BankTransfer[] = [];
-  let offsetMs = 0;
-  for (const line of file.load()) {
-    if ('order' in line) orders.set(keyOf(line.order), line.order);
-    else if ('transfer' in line) transfers.push(line.transfer);
-    else ({ offsetMs } = line);
-  }
-  return { orders, transfers, offsetMs };
 }
 
 function dropOldest(orders: Map<string, Order>): void {

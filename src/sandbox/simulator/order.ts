@@ -75,7 +75,7 @@ export type Transition = { state: OrderState; failure: Failure | null; atMs: num
 type Decision = {
   state: OrderState;
   afterMs: number;
-  isAfterExpiry?: true;
+  isAfterExpiry?: boolean;
   failure?: Failure;
   isWrongAmount?: true;
   isWithoutCallback?: true;
@@ -119,7 +119,10 @@ function decisionOf(order: Order): Decision | null {
   const decisions: Readonly<Partial<Record<Order['behaviour'], Decision | null>>> =
     order.direction === 'payout' ? PAYOUTS : PAYMENTS;
   const decision = decisions[behaviour];
-  return decision ? { ...decision, reversedAfterMs: payoutReversed ?? decision.reversedAfterMs } : null;
+  if (!decision) return null;
+  const reversedAfterMs = payoutReversed ?? decision.reversedAfterMs;
+  const atOnce = 'callbackBeforeAnswer' in order.faults ? { afterMs: 0, isAfterExpiry: false } : {};
+  return { ...decision, ...atOnce, reversedAfterMs };
 }
 
 /** A new order, undecided. */

@@ -1,18 +1,10 @@
-import { createPublicKey } from 'node:crypto';
-
 import Router from '@koa/router';
 
 import { html, markup, type Html } from '../../lib/html.ts';
-import { verifyTelebirr } from '../../lib/provider-signing.ts';
-import { SANDBOX_PHONES, SANDBOX_TELEBIRR } from '../../lib/sandbox-providers.ts';
+import { SANDBOX_PHONES } from '../../lib/sandbox-providers.ts';
 import { fromOwnPagesOnly } from './browsers.ts';
 import type { Order } from './order.ts';
-import { bodyOf, text, type Context, type ProtocolDeps } from './protocol.ts';
-
-const merchantKey = {
-  key: createPublicKey(SANDBOX_TELEBIRR.merchantPublicKey),
-  scheme: SANDBOX_TELEBIRR.signatureScheme,
-};
+import { bodyOf, text, type Context, type Fields, type ProtocolDeps } from './protocol.ts';
 
 const PAID = { state: 'PAID', failure: null } as const;
 const CANCELLED = { state: 'DECLINED', failure: 'CANCELLED_BY_CUSTOMER' } as const;
@@ -25,7 +17,7 @@ const STYLE = markup(`<style>
 </style>`);
 
 /** The page behind telebirr's pay link: what this phone will do, and two buttons that decide now. */
-export function payPageRoutes({ orders, publicUrl }: ProtocolDeps): Router {
+export function payPageRoutes({ orders, publicUrl }: ProtocolDeps, isSigned: (order: Fields) => boolean): Router {
   const routes = new Router();
   const find = (reference: string | undefined): Order | undefined =>
     orders.all().find((order) => order.direction === 'payment' && order.reference === reference);
@@ -34,17 +26,16 @@ export function payPageRoutes({ orders, publicUrl }: ProtocolDeps): Router {
   routes.get('/payment/web/paygate', (ctx) => {
     const query = Object.fromEntries(new URLSearchParams(ctx.querystring));
     const { version: _version, trade_type: _tradeType, ...signed } = query;
-    const order = verifyTelebirr(signed, merchantKey) ? find(query['prepay_id']) : undefined;
+    const order = isSigned(signed) ? find(query['prepay_id']) : undefined;
     const content = html`<p>Its order or its signature is not known.</p>`;
     respondPage(ctx, order ? pageOf(order) : { status: 400, title: 'This pay link is not valid', content });
   });
 
-  routes.post('/payment/web/:reference/decision', (ctx) => {
+  routes.post('/payment/web/:reference/decision', async (ctx) => {
     const order = find(ctx.params['reference']);
     if (!order) return respondPage(ctx, { status: 404, title: 'No such order' });
-    const isPaid = text(bodyOf(ctx), 'decision') === 'pay';
-    const decision = isPaid ? PAID : CANCELLED;
-    if (order.state === 'WAITING') orders.decide(order, { ...decision, atMs: orders.nowMs() });
+    const decision = text(bodyOf(ctx), 'decision') === 'pay' ? PAID : CANCELLED;
+    if (order.state === 'WAITING') await orders.decide(order, { ...decision, atMs: orders.nowMs() });
     if (!order.returnUrl) return respondPage(ctx, pageOf(order));
     ctx.status = 303;
     ctx.set('Location', order.returnUrl);

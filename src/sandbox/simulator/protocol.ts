@@ -1,8 +1,15 @@
 import Router from '@koa/router';
-import type { Middleware, ParameterizedContext } from 'koa';
+import type { ParameterizedContext } from 'koa';
 
 import { parseBirr } from '../../lib/money.ts';
-import { outageOf, type Direction, type Faults, type RequestKind, type SimulatedChannel } from './faults.ts';
+import {
+  outageOf,
+  type Direction,
+  type Faults,
+  type Outage,
+  type RequestKind,
+  type SimulatedChannel,
+} from './faults.ts';
 import { statementPage, type Statement } from './movements.ts';
 import type { OrderStore } from './order-store.ts';
 import { visibleOrder, type Callback, type Order, type OrderRequest } from './order.ts';
@@ -17,9 +24,6 @@ export type ProtocolDeps = {
 
 export type Context = ParameterizedContext;
 export type Fields = Record<string, unknown>;
-
-/** A callback as it is sent. */
-export type Rendered = { headers: Record<string, string>; body: string };
 
 type FieldName =
   | ('orderId' | 'amount' | 'currency' | 'callbackUrl' | 'phone' | 'title' | 'expiry' | 'returnUrl')
@@ -56,56 +60,56 @@ export type Protocol = {
   /** The order as a query reports it. */
   status: (order: Order) => Fields;
   statement: (day: string, page: Statement) => Fields;
-  callback: (order: Order, callback: Callback) => Rendered;
+  /** The body of a callback. */
+  callback: (order: Order, callback: Callback) => Fields;
 };
 
-type Handle = (request: {
-  ctx: Context;
-  content: Fields;
-  field: (name: FieldName) => string;
-}) => Promise<Fields | null>;
+type Field = (name: FieldName) => string;
+
+/** Returns the body of the response, or how it fails. */
+type Handle = (request: { content: Fields; field: Field }) => Promise<Fields | Outage>;
 
 /** The endpoints of a provider: payments, payouts and the statement of a day. */
-export function protocolRoutes(deps: ProtocolDeps, protocol: Protocol): Router {
-  const { orders } = deps;
+export function protocolRoutes({ orders, faults, count }: ProtocolDeps, protocol: Protocol): Router {
   const { channel, codes, names, contentOf = (body) => body } = protocol;
   const routes = new Router({ prefix: protocol.prefix });
   protocol.extraRoutes?.(routes);
 
-  /** `handle` returns the body of the response, or null when it has responded. */
-  const serve = (kind: RequestKind, handle: Handle): void => {
-    const respondTo = async (ctx: Context): Promise<void> => {
+  /** Counts the request and applies the next fault for it, if there is one. */
+  const serve = (kind: RequestKind, handle: Handle): void =>
+    void routes.post(protocol.paths[kind], async (ctx) => {
+      count(`${channel} ${kind}`);
+      const fault = faults.takeForRequest(channel, kind);
+      if (fault === 'tokenExpired') protocol.forgetTokens?.();
+      if (fault === 'serverError' || fault === 'hang') return fail(ctx, fault);
       const content = contentOf(bodyOf(ctx));
-      const field = (name: FieldName): string => text(content, names[name] ?? '');
-      const body = protocol.authenticate(ctx) ?? (await handle({ ctx, content, field }));
-      if (body) ctx.body = body;
-    };
-    routes.post(protocol.paths[kind], withFaults({ ...deps, protocol, kind }, respondTo));
-  };
-  const report = (order: Order, ctx: Context): Fields | null => {
-    const outage = outageOf(order, orders.nowMs());
-    if (!outage) return protocol.status(visibleOrder(order, orders.nowMs()));
-    fail(ctx, outage);
-    return null;
-  };
+      const field: Field = (name) => text(content, names[name] ?? '');
+      const body = protocol.authenticate(ctx) ?? (await handle({ content, field }));
+      if (fault === 'serverErrorAfter') fail(ctx, 'serverError');
+      else if (fault === 'hangAfter') fail(ctx, 'hang');
+      else if (typeof body === 'string') fail(ctx, body);
+      else ctx.body = body;
+    });
+  const report = (order: Order): Fields | Outage =>
+    outageOf(order, orders.nowMs()) ?? protocol.status(visibleOrder(order, orders.nowMs()));
   const place = (kind: 'initiate' | 'payout', direction: Direction): void =>
-    serve(kind, async ({ ctx, content, field }) => {
+    serve(kind, async ({ content, field }) => {
       const problem = protocol.problemOf?.(content, kind) ?? null;
       const request = readRequest(protocol, { direction, field, nowMs: orders.nowMs() });
       if (problem !== null || !request) return protocol.rejected(codes.invalid, problem ?? 'a field is wrong');
       const placed = await orders.place(request);
-      if (typeof placed === 'object') return direction === 'payout' ? report(placed, ctx) : protocol.pushed(placed);
+      if (typeof placed === 'object') return direction === 'payout' ? report(placed) : protocol.pushed(placed);
       const unknownParty = direction === 'payout' ? codes.unknownPayee : codes.unknownPayer;
       const code = placed === 'ANOTHER_ORDER' ? codes.anotherOrder : unknownParty;
       return protocol.rejected(code, `${code}: ${request.orderId}`);
     });
   const query = (kind: 'query' | 'queryPayout', direction: Direction): void =>
-    serve(kind, async ({ ctx, field }) => {
+    serve(kind, async ({ field }) => {
       const orderId = field('orderId');
       const order = orders.find({ direction, channel, orderId });
       if (!order) return protocol.rejected(codes.notFound, `no order ${orderId}`);
       order.queries += 1;
-      return report(order, ctx);
+      return report(order);
     });
 
   place('initiate', 'payment');
@@ -123,7 +127,7 @@ export function protocolRoutes(deps: ProtocolDeps, protocol: Protocol): Router {
 /** Null when a required field is missing or malformed. */
 function readRequest(
   { channel, expiresAtMs: parseExpiry = Date.parse }: Protocol,
-  { direction, field, nowMs }: { direction: Direction; field: (name: FieldName) => string; nowMs: number },
+  { direction, field, nowMs }: { direction: Direction; field: Field; nowMs: number },
 ): OrderRequest | null {
   const isPayout = direction === 'payout';
   const request: OrderRequest = {
@@ -144,21 +148,7 @@ function readRequest(
   return isComplete && !Number.isNaN(request.expiresAtMs) ? request : null;
 }
 
-type Faulted = ProtocolDeps & { protocol: Protocol; kind: RequestKind };
-
-/** Counts the request and applies the next fault for it, if there is one. */
-function withFaults({ faults, count, protocol, kind }: Faulted, handle: (ctx: Context) => Promise<void>): Middleware {
-  return async (ctx) => {
-    count(`${protocol.channel} ${kind}`);
-    const fault = faults.takeForRequest(protocol.channel, kind);
-    if (fault === 'tokenExpired') protocol.forgetTokens?.();
-    if (fault !== 'serverError' && fault !== 'hang') await handle(ctx);
-    if (fault === 'serverError' || fault === 'serverErrorAfter') fail(ctx, 'serverError');
-    if (fault === 'hang' || fault === 'hangAfter') fail(ctx, 'hang');
-  };
-}
-
-function fail(ctx: Context, how: 'serverError' | 'hang'): void {
+function fail(ctx: Context, how: Outage): void {
   // Koa then leaves the response to us, and none is ever sent.
   if (how === 'hang') ctx.respond = false;
   else {

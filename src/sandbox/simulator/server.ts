@@ -4,7 +4,7 @@ import { bodyParser } from '@koa/bodyparser';
 import Koa from 'koa';
 
 import { systemClock, type Clock } from '../../lib/clock.ts';
-import { createHttpClient, type HttpClient } from '../../lib/http-client.ts';
+import { createHttpClient } from '../../lib/http-client.ts';
 import { listen, stopListening } from '../../lib/listen.ts';
 import type { Logger } from '../../lib/log.ts';
 import { adminRoutes } from './admin.ts';
@@ -12,7 +12,7 @@ import { createCbeBirr } from './cbe-birr.ts';
 import { createFaults, type SimulatedChannel } from './faults.ts';
 import { createOrderStore } from './order-store.ts';
 import { reportedOrder } from './order.ts';
-import { protocolRoutes, type Protocol, type ProtocolDeps, type Rendered } from './protocol.ts';
+import { protocolRoutes, type Protocol, type ProtocolDeps } from './protocol.ts';
 import { openStateFile } from './state-file.ts';
 import { createTelebirr } from './telebirr.ts';
 
@@ -49,8 +49,15 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     faults,
     onError,
     post: async (order, callback) => {
-      const rendered = protocols.get(order.channel)?.callback(reportedOrder(order, callback), callback);
-      return rendered ? post(http, order.callbackUrl, rendered) : null;
+      const message = protocols.get(order.channel)?.callback(reportedOrder(order, callback), callback);
+      const result = await http.send({
+        method: 'POST',
+        url: order.callbackUrl,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(message),
+        signal: AbortSignal.timeout(CALLBACK_TIMEOUT_MS),
+      });
+      return result.kind === 'response' ? result.status : null;
     },
   });
   const deps: ProtocolDeps = {
@@ -82,10 +89,4 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
       await http.close();
     },
   };
-}
-
-async function post(http: HttpClient, url: string, rendered: Rendered): Promise<number | null> {
-  const signal = AbortSignal.timeout(CALLBACK_TIMEOUT_MS);
-  const result = await http.send({ method: 'POST', url, ...rendered, signal });
-  return result.kind === 'response' ? result.status : null;
 }

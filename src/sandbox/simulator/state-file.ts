@@ -4,46 +4,52 @@ import { dirname } from 'node:path';
 import type { BankTransfer } from './movements.ts';
 import { keyOf, type Order } from './order.ts';
 
-/** What must survive a restart: orders, transfers, and the offset of the clock. */
-type Line = { order: Order } | { transfer: BankTransfer } | { offsetMs: number };
+/** What survives a restart: orders by their keys, transfers, and the offset of the clock. */
+type SavedState = { orders: Map<string, Order>; transfers: BankTransfer[]; offsetMs: number };
 
-export type StateFile = {
-  load: () => Line[];
-  append: (...lines: Line[]) => void;
-  clear: () => void;
-};
+type Line = { order: Order } | { transfer: BankTransfer } | { offsetMs: number };
 
 /** It contains phones and accounts. */
 const PRIVATE = { mode: 0o600 };
+
+export type StateFile = ReturnType<typeof openStateFile>;
 
 /**
  * An append-only file: a line per change, the last line of an order counts. Each line is written before the change is
  * reported, so a killed process loses nothing it has reported. Without a path nothing is saved.
  */
-export function openStateFile(path: string | null): StateFile {
-  if (path === null) return { load: () => [], append: () => {}, clear: () => {} };
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+export function openStateFile(path: string | null) {
+  const saved = path !== null && existsSync(path) ? parse(readFileSync(path, 'utf8')) : parse('');
+  if (path !== null) {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    const orders = [...saved.orders.values()].map((order) => ({ order }));
+    const transfers = saved.transfers.map((transfer) => ({ transfer }));
+    writeFileSync(`${path}.new`, format([{ offsetMs: saved.offsetMs }, ...orders, ...transfers]), PRIVATE);
+    renameSync(`${path}.new`, path);
+  }
   return {
-    append: (...lines) => appendFileSync(path, format(lines), PRIVATE),
-    load() {
-      const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n').flatMap(parseLine) : [];
-      const latest = [...new Map(lines.map((line) => [lineKey(line), line])).values()];
-      writeFileSync(`${path}.new`, format(latest), PRIVATE);
-      renameSync(`${path}.new`, path);
-      return latest;
+    saved,
+    append(...lines: Line[]): void {
+      if (path !== null) appendFileSync(path, format(lines), PRIVATE);
     },
-    clear: () => writeFileSync(path, '', PRIVATE),
+    clear(): void {
+      if (path !== null) writeFileSync(path, '', PRIVATE);
+    },
   };
-}
-
-/** A later line with the same key replaces an earlier one. */
-function lineKey(line: Line): unknown {
-  if ('order' in line) return keyOf(line.order);
-  return 'offsetMs' in line ? 'offsetMs' : line;
 }
 
 function format(lines: readonly Line[]): string {
   return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+}
+
+function parse(text: string): SavedState {
+  const state: SavedState = { orders: new Map(), transfers: [], offsetMs: 0 };
+  for (const line of text.split('\n').flatMap(parseLine)) {
+    if ('order' in line) state.orders.set(keyOf(line.order), line.order);
+    else if ('transfer' in line) state.transfers.push(line.transfer);
+    else state.offsetMs = line.offsetMs;
+  }
+  return state;
 }
 
 /** Skips the half line of a process killed while writing it, and the empty one at the end. */

@@ -87,8 +87,7 @@ const messages: Omit<Protocol, 'authenticate'> = {
     // A wrong signature is a real one, of another message.
     const signed = signature === 'wrong' ? { ...message, merch_order_id: `${message.merch_order_id}X` } : message;
     const sign = { sign: signTelebirr(signed, ownKey), sign_type: 'SHA256WithRSA' };
-    const body = JSON.stringify(signature === 'missing' ? message : { ...message, ...sign });
-    return { headers: { 'content-type': 'application/json' }, body };
+    return signature === 'missing' ? message : { ...message, ...sign };
   },
 };
 
@@ -128,7 +127,7 @@ export function createTelebirr(deps: ProtocolDeps): Protocol {
         tokenExpiresAtMs.set(token, expiresAtMs);
         respond(ctx, 200, { token, effectiveDate: compactTime(nowMs), expirationDate: compactTime(expiresAtMs) });
       });
-      routes.use(payPageRoutes(deps).routes());
+      routes.use(payPageRoutes(deps, (order) => verifyTelebirr(order, merchantKey)).routes());
     },
 
     authenticate(ctx) {
