@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
+import { createPrivateKey, randomBytes } from 'node:crypto';
 
 import { z } from 'zod';
 
-import type { RsaScheme, SignedMessage } from '../lib/provider-signing.ts';
+import { signTelebirr, type RsaScheme, type SignedMessage } from '../lib/provider-signing.ts';
 import { exchange, readReply, unknownStatus, type ProviderDeps, type Reply } from './exchange.ts';
 import type { Unknown } from './provider.ts';
 
@@ -23,45 +23,49 @@ export type TelebirrConfig = {
   phoneInCallbackInfo: boolean;
 };
 
-export type Sign = (message: SignedMessage) => string;
-
-/** `operation`: the last part of its path; in lower case it is the method of the message. */
-export type TelebirrCall = (operation: string, content: SignedMessage) => Promise<Reply | Unknown>;
-
-/** A signed, authorised call; a token that telebirr rejects is replaced once, within the same time limit. */
-export function createTelebirrCall(deps: ProviderDeps, config: TelebirrConfig, sign: Sign): TelebirrCall {
+/** Calls of the fabric and links to its pay page, signed. Throws at once when the merchant's key is not one. */
+export function createTelebirrCall(deps: ProviderDeps, config: TelebirrConfig) {
+  const key = { key: createPrivateKey(config.merchantPrivateKey), scheme: config.signatureScheme };
   const tokens = createTelebirrToken(deps, config);
-  return async (operation, fields) => {
-    const signal = AbortSignal.timeout(deps.timeoutMs);
-    const method = `payment.${operation.toLowerCase()}`;
-    const content = { ...merchant(config), ...fields };
-    const message = { ...stamp(deps.clock()), method, version: '1.0', biz_content: content };
-    const body = JSON.stringify({ ...message, sign: sign(message), sign_type: 'SHA256WithRSA' });
-    for (let tries = 1; ; tries += 1) {
-      const token = await tokens.get(signal);
-      if (token.kind === 'unknown') return token;
-      const reply = await exchange(deps.http, {
-        url: `${config.baseUrl}/payment/v1/merchant/${operation}`,
-        headers: { 'x-app-key': config.appKey, authorization: token.token },
-        body,
-        signal,
-      });
-      if (reply.kind === 'unknown' || reply.status !== 401) return reply;
-      tokens.drop(token.token);
-      if (tries === 2)
-        return { kind: 'unknown', reason: 'http', message: 'telebirr rejected the token it had just issued' };
-    }
+  const merchant = { appid: config.appId, merch_code: config.merchantCode };
+  const signed = <Message extends SignedMessage>(fields: Message) => {
+    const timestamp = String(Math.floor(deps.clock().getTime() / 1000));
+    const message = { timestamp, nonce_str: randomBytes(16).toString('hex'), ...fields };
+    return { ...message, sign: signTelebirr(message, key), sign_type: 'SHA256WithRSA' };
   };
-}
 
-/** The fields that identify the merchant. */
-export function merchant(config: TelebirrConfig) {
-  return { appid: config.appId, merch_code: config.merchantCode };
-}
+  return {
+    /**
+     * A signed, authorised call; a token that telebirr rejects is replaced once, within the same time limit. `operation` is
+     * the last part of its path; in lower case it is the method of the message.
+     */
+    async call(operation: string, content: SignedMessage): Promise<Reply | Unknown> {
+      const signal = AbortSignal.timeout(deps.timeoutMs);
+      const method = `payment.${operation.toLowerCase()}`;
+      const body = JSON.stringify(signed({ method, version: '1.0', biz_content: { ...merchant, ...content } }));
+      for (let tries = 1; ; tries += 1) {
+        const token = await tokens.get(signal);
+        if (token.kind === 'unknown') return token;
+        const reply = await exchange(deps.http, {
+          url: `${config.baseUrl}/payment/v1/merchant/${operation}`,
+          headers: { 'x-app-key': config.appKey, authorization: token.token },
+          body,
+          signal,
+        });
+        if (reply.kind === 'unknown' || reply.status !== 401) return reply;
+        tokens.drop(token.token);
+        if (tries === 2)
+          return { kind: 'unknown', reason: 'http', message: 'telebirr rejected the token it had just issued' };
+      }
+    },
 
-/** The timestamp and a nonce. */
-export function stamp(now: Date) {
-  return { timestamp: String(Math.floor(now.getTime() / 1000)), nonce_str: randomBytes(16).toString('hex') };
+    /** The pay page's address with the signed order; null where there is no page. The base64 signature is encoded. */
+    payLink(prepayId: string): string | null {
+      if (config.payPageUrl === null) return null;
+      const query = new URLSearchParams(signed({ ...merchant, prepay_id: prepayId }));
+      return `${config.payPageUrl}?${query.toString()}&version=1.0&trade_type=Checkout`;
+    },
+  };
 }
 
 const RENEW_EARLY_MS = 5 * 60_000;

@@ -1,13 +1,13 @@
-import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { createPublicKey } from 'node:crypto';
 
 import { z } from 'zod';
 
 import { formatBirr, parseBirr } from '../lib/money.ts';
-import { signTelebirr, verifyTelebirr, type SignedMessage } from '../lib/provider-signing.ts';
+import { verifyTelebirr, type SignedMessage } from '../lib/provider-signing.ts';
 import { ourOrderId, readCallback, readReply, toPlainOrderId, type ProviderDeps } from './exchange.ts';
 import { connectOrders, type Meaning, type OrderReply, type OrderState } from './orders.ts';
 import { StatementPage, type PaymentOrder, type PayoutOrder, type Provider } from './provider.ts';
-import { createTelebirrCall, merchant, stamp, type Sign, type TelebirrConfig } from './telebirr-call.ts';
+import { createTelebirrCall, type TelebirrConfig } from './telebirr-call.ts';
 
 const text = z.string();
 const optional = text.optional();
@@ -142,11 +142,8 @@ const Statement = z
  * described in src/sandbox/simulator/telebirr.ts.
  */
 export function createTelebirr(deps: ProviderDeps, config: TelebirrConfig): Provider {
-  const scheme = config.signatureScheme;
-  const publicKey = { key: createPublicKey(config.providerPublicKey), scheme };
-  const privateKey = { key: createPrivateKey(config.merchantPrivateKey), scheme };
-  const sign: Sign = (message) => signTelebirr(message, privateKey);
-  const call = createTelebirrCall(deps, config, sign);
+  const providerKey = { key: createPublicKey(config.providerPublicKey), scheme: config.signatureScheme };
+  const { call, payLink } = createTelebirrCall(deps, config);
   const query = async (operation: string, orderId: string) =>
     call(operation, { merch_order_id: toPlainOrderId(orderId) });
   return {
@@ -158,7 +155,7 @@ export function createTelebirr(deps: ProviderDeps, config: TelebirrConfig): Prov
       async initiate(order) {
         const reply = readReply(await call('preOrder', preOrderContent(order, config, deps.clock())), PreOrder);
         if (reply.kind === 'unknown' || !reply.reference) return reply;
-        return { ...reply, redirectUrl: payLink(config, { ...stamp(deps.clock()), prepay_id: reply.reference }, sign) };
+        return { ...reply, redirectUrl: payLink(reply.reference) };
       },
       query: async (orderId) => readReply(await query('queryOrder', orderId), Payment),
       payout: async (order) => readReply(await call('transfer', transferContent(order)), Transfer),
@@ -169,7 +166,8 @@ export function createTelebirr(deps: ProviderDeps, config: TelebirrConfig): Prov
         await call('queryStatement', { bill_date: day.replaceAll('-', ''), page_token: cursor ?? '' }),
         Statement,
       ),
-    parseCallback: ({ body }) => readCallback(body, 'merch_order_id', (message) => verifyTelebirr(message, publicKey)),
+    parseCallback: ({ body }) =>
+      readCallback(body, 'merch_order_id', (message) => verifyTelebirr(message, providerKey)),
   };
 }
 
@@ -211,12 +209,4 @@ function transferContent(order: PayoutOrder): SignedMessage {
     payee_type: '1000',
     payee_name: order.accountName,
   };
-}
-
-/** The pay page's address with the signed order; null where there is no page. The signature is base64, so it is encoded. */
-function payLink(config: TelebirrConfig, fields: Record<string, string>, sign: Sign): string | null {
-  if (config.payPageUrl === null) return null;
-  const order = { ...merchant(config), ...fields };
-  const query = new URLSearchParams({ ...order, sign: sign(order), sign_type: 'SHA256WithRSA' });
-  return `${config.payPageUrl}?${query.toString()}&version=1.0&trade_type=Checkout`;
 }

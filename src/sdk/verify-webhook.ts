@@ -66,15 +66,13 @@ export function verifyWebhook(
 }
 
 /** A comparison with NaN is never true, so it would accept every replay. */
-function ensureValidOptions({ toleranceSeconds, now }: VerifyOptions): void {
+function ensureValidOptions({ toleranceSeconds = 0, now = new Date() }: VerifyOptions): void {
   // Number.isFinite rejects texts, which callers in JavaScript may pass in spite of the type.
-  const isNumber = toleranceSeconds !== undefined && Number.isFinite(toleranceSeconds);
-  const isValid = isNumber && toleranceSeconds >= 0 && toleranceSeconds <= TOLERANCE_SECONDS_MAX;
-  if (toleranceSeconds !== undefined && !isValid) {
+  if (!Number.isFinite(toleranceSeconds) || toleranceSeconds < 0 || toleranceSeconds > TOLERANCE_SECONDS_MAX) {
     const allowed = `a number from 0 to ${TOLERANCE_SECONDS_MAX}, or left out`;
     throw new RangeError(`toleranceSeconds must be ${allowed}, got ${String(toleranceSeconds)}.`);
   }
-  if (now !== undefined && !(now instanceof Date && Number.isFinite(now.getTime()))) {
+  if (!(now instanceof Date && Number.isFinite(now.getTime()))) {
     throw new RangeError('now must be a valid Date, or left out.');
   }
 }

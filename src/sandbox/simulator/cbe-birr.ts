@@ -26,15 +26,15 @@ const RESULT_CODES = {
 const ROW_TYPES = { payment: 'PUSH', payout: 'PAYOUT', payoutReversal: 'PAYOUT_REVERSAL' } as const;
 
 /**
- * CBE Birr, and Awash, which publishes no merchant API. All messages are signed alike, both ways. Beside the known fields of the real push (companyName, tillCode,
- * amount, transactionId, transactionTime, callBackURL, token, signature) the sandbox requires phoneNumber, currency and
- * expiryTime (ISO 8601), and returns state, resultCode, resultDesc and reference. CBE Birr publishes nothing about
- * payouts, so the sandbox takes them in the shape of its push:
+ * CBE Birr, and Awash, which publishes no merchant API. All messages are signed alike, both ways. Beside the known fields
+ * of the real push (companyName, tillCode, amount, transactionId, transactionTime, callBackURL, token, signature) the
+ * sandbox requires phoneNumber, currency and expiryTime (ISO 8601), and returns state, resultCode, resultDesc and
+ * reference. CBE Birr publishes nothing about payouts, so the sandbox takes them in the shape of its push:
  * - POST /payout { companyName, tillCode, token, transactionId, transactionTime, amount, currency, phoneNumber (or, for
- *   Awash, bankCode and accountNumber), accountName, callBackURL, signature }: { transactionId, state: ACCEPTED | COMPLETED | FAILED | REVERSED, resultCode,
- *   reference, amount, currency }, or { state: REJECTED, resultCode } when no payout was made. The same transactionId
- *   again pays nothing and returns the first one's status; with another amount or phone it is REJECTED with
- *   DUPLICATE_TRANSACTION.
+ *   Awash, bankCode and accountNumber), accountName, callBackURL, signature }: { transactionId, state: ACCEPTED |
+ *   COMPLETED | FAILED | REVERSED, resultCode, reference, amount, currency }, or { state: REJECTED, resultCode } when no
+ *   payout was made. The same transactionId again pays nothing and returns the first one's status; with another amount
+ *   or payee it is REJECTED with DUPLICATE_TRANSACTION.
  * - POST /payout-status { …, transactionId }: the same, or REJECTED with NOT_FOUND.
  * - The callback has the fields of the push's, for COMPLETED, FAILED and REVERSED.
  * - POST /statement { …, statementDate YYYY-MM-DD, cursor }: { resultCode: "0", statementDate, rows: [{ transactionId,
