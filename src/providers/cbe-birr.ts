@@ -59,11 +59,13 @@ const Order = z
   })
   .transform(({ status, body: { transactionId, state, resultCode, resultDesc, ...order } }): OrderReply => {
     const isRejected = status >= 400 || state === 'REJECTED';
+    // Without valid credentials the order was not looked at: the code says nothing about it.
+    const result = status === 401 ? 'HTTP 401' : resultCode;
     return {
       kind: 'order',
       orderId: transactionId,
       state: isRejected ? 'rejected' : STATES.get(state),
-      code: resultCode === '0' ? state : resultCode,
+      code: result === '0' ? state : result,
       reason: resultDesc,
       ...order,
     };

@@ -191,7 +191,7 @@ test.each([
   ['CBE_BIRR', { state: 'REJECTED', resultCode: 'INVALID_SIGNATURE' }],
   ['CBE_BIRR', { state: 'REJECTED', resultCode: 'DUPLICATE_TRANSACTION' }],
   ['AWASH', { state: 'REJECTED', resultCode: 'INVALID_SIGNATURE' }],
-  ['AWASH', { state: 'REJECTED', resultCode: 'DUPLICATE_TRANSACTION' }],
+  ['AWASH', { state: 'REJECTED', resultCode: 'INVALID_MSISDN' }],
 ] as const)(
   'a payout that %s rejects with %p is unknown: an earlier submission may have succeeded',
   async (channel, body) => {

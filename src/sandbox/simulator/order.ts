@@ -77,10 +77,10 @@ type Decision = {
   afterMs: number;
   isAfterExpiry?: boolean;
   failure?: Failure;
-  isWrongAmount?: true;
-  isWithoutCallback?: true;
+  isWrongAmount?: boolean;
+  isWithoutCallback?: boolean;
   /** Once paid. */
-  reversedAfterMs?: number | undefined;
+  reversedAfterMs?: number;
 };
 
 const SOON = { state: 'PAID', afterMs: 300 } as const;
@@ -120,9 +120,13 @@ function decisionOf(order: Order): Decision | null {
     order.direction === 'payout' ? PAYOUTS : PAYMENTS;
   const decision = decisions[behaviour];
   if (!decision) return null;
-  const reversedAfterMs = payoutReversed ?? decision.reversedAfterMs;
-  const atOnce = 'callbackBeforeAnswer' in order.faults ? { afterMs: 0, isAfterExpiry: false } : {};
-  return { ...decision, ...atOnce, reversedAfterMs };
+  return {
+    ...decision,
+    ...('callbackBeforeAnswer' in order.faults && { afterMs: 0, isAfterExpiry: false }),
+    ...('paidWrongAmount' in order.faults && { isWrongAmount: true }),
+    ...('callbackLost' in order.faults && { isWithoutCallback: true }),
+    ...(payoutReversed !== undefined && { reversedAfterMs: payoutReversed }),
+  };
 }
 
 /** A new order, undecided. */
@@ -175,13 +179,11 @@ export function applyTransition(order: Order, { state, atMs, failure }: Transiti
   order.decidedAtMs ??= atMs;
   if (state === 'REVERSED') order.reversedAtMs = atMs;
   if (state === 'PAID') {
-    const isWrong = decision?.isWrongAmount || 'paidWrongAmount' in order.faults;
-    order.paidAmount = isWrong ? wrongAmount(order.amount) : order.amount;
+    order.paidAmount = decision?.isWrongAmount ? wrongAmount(order.amount) : order.amount;
   }
   // The response to the submission has already reported a failure without delay.
   const isReported = state !== 'FAILED' || atMs !== order.createdAtMs;
-  if (isReported && !decision?.isWithoutCallback && !('callbackLost' in order.faults))
-    addCallbacks(order, before, atMs);
+  if (isReported && !decision?.isWithoutCallback) addCallbacks(order, before, atMs);
 }
 
 function addCallbacks(order: Order, before: OrderState, atMs: number): void {
