@@ -27,16 +27,17 @@ export function payPageRoutes({ orders, publicUrl }: ProtocolDeps, isSigned: (or
     const query = Object.fromEntries(new URLSearchParams(ctx.querystring));
     const { version: _version, trade_type: _tradeType, ...signed } = query;
     const order = isSigned(signed) ? find(query['prepay_id']) : undefined;
+    if (order) return respondPage(ctx, contentOf(order));
     const content = html`<p>Its order or its signature is not known.</p>`;
-    respondPage(ctx, order ? pageOf(order) : { status: 400, title: 'This pay link is not valid', content });
+    respondPage(ctx, content, { status: 400, title: 'This pay link is not valid' });
   });
 
   routes.post('/payment/web/:reference/decision', async (ctx) => {
     const order = find(ctx.params['reference']);
-    if (!order) return respondPage(ctx, { status: 404, title: 'No such order' });
+    if (!order) return respondPage(ctx, null, { status: 404, title: 'No such order' });
     const decision = text(bodyOf(ctx), 'decision') === 'pay' ? PAID : CANCELLED;
     if (order.state === 'WAITING') await orders.decide(order, { ...decision, atMs: orders.nowMs() });
-    if (!order.returnUrl) return respondPage(ctx, pageOf(order));
+    if (!order.returnUrl) return respondPage(ctx, contentOf(order));
     ctx.status = 303;
     ctx.set('Location', order.returnUrl);
   });
@@ -44,9 +45,7 @@ export function payPageRoutes({ orders, publicUrl }: ProtocolDeps, isSigned: (or
   return routes;
 }
 
-type Page = { status?: number; title?: string; content?: Html | null };
-
-function pageOf(order: Order): Page {
+function contentOf(order: Order): Html {
   const outcome = SANDBOX_PHONES.find(({ behaviour }) => behaviour === order.behaviour)?.outcome ?? '';
   const choice =
     order.state === 'WAITING'
@@ -56,13 +55,12 @@ function pageOf(order: Order): Page {
             <button name="decision" value="decline" class="quiet">Decline</button>
           </form>`
       : html`<p>This order is ${order.state.toLowerCase()}.</p>`;
-  const content = html`<p class="amount">${order.amount} ${order.currency}</p>
+  return html`<p class="amount">${order.amount} ${order.currency}</p>
     <p>${order.title}</p>
     ${choice}`;
-  return { content };
 }
 
-function respondPage(ctx: Context, { status = 200, title = 'telebirr sandbox', content = null }: Page): void {
+function respondPage(ctx: Context, content: Html | null, { status = 200, title = 'telebirr sandbox' } = {}): void {
   ctx.status = status;
   ctx.set('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
   ctx.body = html`<!doctype html>
