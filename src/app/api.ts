@@ -212,16 +212,16 @@ export function routesOf(config: Config, parts: RouteParts): { routes: Route[]; 
     routers: [
       createCheckoutPages({ ...checkout, limits, tokens }),
       createCallbackRouter({
-        findAttemptBySecret: (secret) => findAttemptBySecret(db, secret),
+        findOrderBySecret: async (secret) =>
+          (await findAttemptBySecret(db, secret)) ?? findWithdrawalBySecret(db, secret),
         findProvider,
         storeCallback: (row) => storeCallback(db, row),
-        onCallback: async (attemptId, { verified }) =>
-          isConclusive(await checkAttempt(attemptId, afterCallback(verified))),
-        payouts: {
-          findWithdrawalBySecret: (secret) => findWithdrawalBySecret(db, secret),
-          onPayoutCallback: async (withdrawalId, { verified }) =>
-            isPayoutConclusive(await checkPayout(withdrawalId, { ...afterCallback(verified), proof: verified })),
-        },
+        onCallback: async (order, { verified }) =>
+          'attemptId' in order
+            ? isConclusive(await checkAttempt(order.attemptId, afterCallback(verified)))
+            : isPayoutConclusive(
+                await checkPayout(order.withdrawalId, { ...afterCallback(verified), proof: verified }),
+              ),
         unknown: limits.unknownCallbacks,
         log,
       }),

@@ -1,6 +1,6 @@
 import { constants, sign, verify, type KeyObject } from 'node:crypto';
 
-import { equalInConstantTime, hmac, sha256 } from './crypto.ts';
+import { equalInConstantTime, sha256 } from './crypto.ts';
 
 /**
  * How providers sign, shared by our adapters and the sandbox's simulator. Both sides using one text would agree on a
@@ -53,26 +53,9 @@ export function signCbeBirr(message: SignedMessage, hashKey: string): string {
 
 /** Whether `signature` is this message's own. */
 export function verifyCbeBirr(message: SignedMessage, hashKey: string): boolean {
-  return sameText(message['signature'], signCbeBirr(message, hashKey));
-}
-
-/** Awash's `x-signature`: HMAC-SHA256 in hex of the timestamp, a dot and the body as sent. */
-export function signAwash(timestamp: string, body: string, secret: string): string {
-  return hmac(secret, `${timestamp}.${body}`).toString('hex');
-}
-
-/** Whether the headers sign this body. */
-export function verifyAwash(
-  headers: Readonly<Record<string, string | string[] | undefined>>,
-  body: string,
-  secret: string,
-): boolean {
-  const timestamp = headers['x-timestamp'];
-  return typeof timestamp === 'string' && sameText(headers['x-signature'], signAwash(timestamp, body, secret));
-}
-
-function sameText(given: unknown, expected: string): boolean {
-  return typeof given === 'string' && equalInConstantTime(Buffer.from(given), Buffer.from(expected));
+  const signature = message['signature'];
+  const expected = Buffer.from(signCbeBirr(message, hashKey));
+  return typeof signature === 'string' && equalInConstantTime(Buffer.from(signature), expected);
 }
 
 function joinSorted(fields: ReadonlyMap<string, unknown>): string {

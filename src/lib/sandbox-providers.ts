@@ -2,21 +2,8 @@ import { createPublicKey } from 'node:crypto';
 
 import { SANDBOX_MERCHANT_PRIVATE_KEY, SANDBOX_TELEBIRR_PRIVATE_KEY } from './sandbox-keys.ts';
 
-/** The behaviour of a payment from a sandbox phone. */
-export type SandboxBehaviour =
-  | 'approve'
-  | 'decline'
-  | 'insufficient-funds'
-  | 'never'
-  | 'approve-slowly'
-  | 'approve-after-expiry'
-  | 'approve-without-callback'
-  | 'approve-wrong-amount';
-
-type SandboxPhone = { phone: string; behaviour: SandboxBehaviour; outcome: string };
-
 /** The only numbers that pay in the sandbox. The page, the docs and the error for any other number list them. */
-export const SANDBOX_PHONES: readonly SandboxPhone[] = [
+export const SANDBOX_PHONES = [
   { phone: '0911000001', behaviour: 'approve', outcome: 'approved within a second' },
   { phone: '0911000002', behaviour: 'decline', outcome: 'declined' },
   { phone: '0911000003', behaviour: 'insufficient-funds', outcome: 'insufficient funds' },
@@ -29,59 +16,42 @@ export const SANDBOX_PHONES: readonly SandboxPhone[] = [
     outcome: 'approved, callback lost (found by polling)',
   },
   { phone: '0911000008', behaviour: 'approve-wrong-amount', outcome: 'approved with a wrong amount' },
-];
+] as const;
 
-/** The sandbox phone written as 09…, 9…, 2519… or +2519…; null for any other number. */
-export function findSandboxPhone(phone: string): SandboxPhone | null {
-  return SANDBOX_PHONES.find((known) => known.phone === localPhone(phone)) ?? null;
-}
+/** The behaviour of a payment from a sandbox phone. */
+export type SandboxBehaviour = (typeof SANDBOX_PHONES)[number]['behaviour'];
 
-/** The behaviour of a payout to a sandbox phone or account. */
-export type SandboxPayoutBehaviour =
-  | 'pay'
-  | 'decline'
-  | 'insufficient-float'
-  | 'never'
-  | 'pay-slowly'
-  | 'pay-then-reverse'
-  | 'pay-without-callback'
-  | 'accept-then-fail';
-
-type SandboxPayout = { phone: string; accountEndsIn: string; behaviour: SandboxPayoutBehaviour; outcome: string };
-
-/** The only numbers that receive payouts in the sandbox, and the last digits of bank accounts that behave alike. */
-export const SANDBOX_PAYOUTS: readonly SandboxPayout[] = [
-  { phone: '0911000001', accountEndsIn: '1', behaviour: 'pay', outcome: 'paid within a second' },
-  { phone: '0911000002', accountEndsIn: '2', behaviour: 'decline', outcome: 'declined at once' },
+const PAYOUTS = [
+  { phone: '0911000001', behaviour: 'pay', outcome: 'paid within a second' },
+  { phone: '0911000002', behaviour: 'decline', outcome: 'declined at once' },
   {
     phone: '0911000003',
-    accountEndsIn: '3',
     behaviour: 'insufficient-float',
     outcome: 'declined at once: the operator has too little money at the provider',
   },
-  { phone: '0911000004', accountEndsIn: '4', behaviour: 'never', outcome: 'never decided' },
-  { phone: '0911000005', accountEndsIn: '5', behaviour: 'pay-slowly', outcome: 'paid after 2 minutes' },
-  {
-    phone: '0911000006',
-    accountEndsIn: '6',
-    behaviour: 'pay-then-reverse',
-    outcome: 'paid, and reversed a minute later',
-  },
-  {
-    phone: '0911000007',
-    accountEndsIn: '7',
-    behaviour: 'pay-without-callback',
-    outcome: 'paid, callback lost (found by polling)',
-  },
-  { phone: '0911000008', accountEndsIn: '8', behaviour: 'accept-then-fail', outcome: 'accepted, then failed' },
-];
+  { phone: '0911000004', behaviour: 'never', outcome: 'never decided' },
+  { phone: '0911000005', behaviour: 'pay-slowly', outcome: 'paid after 2 minutes' },
+  { phone: '0911000006', behaviour: 'pay-then-reverse', outcome: 'paid, and reversed a minute later' },
+  { phone: '0911000007', behaviour: 'pay-without-callback', outcome: 'paid, callback lost (found by polling)' },
+  { phone: '0911000008', behaviour: 'accept-then-fail', outcome: 'accepted, then failed' },
+] as const;
+
+/** The only numbers that receive payouts in the sandbox, and the last digits of bank accounts that behave alike. */
+export const SANDBOX_PAYOUTS = PAYOUTS.map((payout) => ({ ...payout, accountEndsIn: payout.phone.slice(-1) }));
+
+/** The behaviour of a payout to a sandbox phone or account. */
+export type SandboxPayoutBehaviour = (typeof PAYOUTS)[number]['behaviour'];
+
+/** The sandbox phone written as 09…, 9…, 2519… or +2519…; null for any other number. */
+export function findSandboxPhone(phone: string): (typeof SANDBOX_PHONES)[number] | null {
+  return SANDBOX_PHONES.find((known) => known.phone === localPhone(phone)) ?? null;
+}
 
 /** The behaviour of this payee; other accounts behave like those ending in 1; null for a phone outside the list. */
-export function findSandboxPayout(payee: { phone: string } | { accountNumber: string }): SandboxPayout | null {
-  const find = (matches: (known: SandboxPayout) => boolean): SandboxPayout | null =>
-    SANDBOX_PAYOUTS.find(matches) ?? null;
-  if ('phone' in payee) return find(({ phone }) => phone === localPhone(payee.phone));
-  return find(({ accountEndsIn }) => payee.accountNumber.endsWith(accountEndsIn)) ?? SANDBOX_PAYOUTS[0] ?? null;
+export function findSandboxPayout(payee: { phone: string; accountNumber: string }) {
+  const { accountNumber } = payee;
+  if (accountNumber === '') return PAYOUTS.find(({ phone }) => phone === localPhone(payee.phone)) ?? null;
+  return PAYOUTS.find(({ phone }) => accountNumber.endsWith(phone.slice(-1))) ?? PAYOUTS[0];
 }
 
 function localPhone(phone: string): string {
@@ -117,4 +87,9 @@ export const SANDBOX_CBE_BIRR = {
 } as const;
 
 /** The sandbox's Awash account. */
-export const SANDBOX_AWASH = { merchantId: '300001', secret: 'sandbox-awash-secret' } as const;
+export const SANDBOX_AWASH = {
+  companyName: 'Meskot',
+  tillCode: '300001',
+  token: 'sandbox-awash-token',
+  hashKey: 'sandbox-awash-hash-key',
+} as const;

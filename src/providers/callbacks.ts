@@ -17,34 +17,21 @@ const SEND_AGAIN = 'Not handled. Please send it again.';
 export type CallbackAttempt = { attemptId: string; channel: Channel; environment: Environment };
 export type CallbackWithdrawal = { withdrawalId: string; channel: Channel; environment: Environment };
 
-/** The same for payouts' callbacks, by the withdrawal's id. */
-type PayoutCallbacks = {
-  findWithdrawalBySecret: (secret: string) => Promise<CallbackWithdrawal | null>;
-  onPayoutCallback: (withdrawalId: string, callback: { verified: boolean }) => Promise<boolean>;
-};
+/** The order of a callback address. */
+type CallbackOrder = CallbackAttempt | CallbackWithdrawal;
 
 type CallbackDeps = {
-  findAttemptBySecret: (secret: string) => Promise<CallbackAttempt | null>;
+  findOrderBySecret: (secret: string) => Promise<CallbackOrder | null>;
   findProvider: FindProvider;
   storeCallback: (row: CallbackRow) => Promise<void>;
   /**
-   * Queries the provider about the attempt: the content of a callback is never trusted. Returns whether the provider
-   * knows the outcome, or the attempt is paid.
+   * Queries the provider about the order: the content of a callback is never trusted. Returns whether the provider knows
+   * the outcome, or the attempt is paid.
    */
-  onCallback: (attemptId: string, callback: { verified: boolean }) => Promise<boolean>;
-  payouts?: PayoutCallbacks;
+  onCallback: (order: CallbackOrder, callback: { verified: boolean }) => Promise<boolean>;
   /** Limits calls to unknown addresses. */
   unknown: GuessLimit;
   log: Pick<Logger, 'info' | 'error'>;
-};
-
-/** The order of a callback address, its provider, and the query that a callback triggers. */
-type Target = {
-  orderId: string;
-  /** The id that the callback is stored and logged under, and the channel. */
-  labels: ({ attemptId: string } | { withdrawalId: string }) & { channel: Channel };
-  provider: Provider;
-  check: (callback: { verified: boolean }) => Promise<boolean>;
 };
 
 /** The callback address of an attempt or withdrawal. */
@@ -66,8 +53,9 @@ export function createCallbackRouter(deps: CallbackDeps): Router {
     if (channel === undefined || !SECRET.test(secret)) return respondPlain(ctx, 404, 'Not found');
     await deps.unknown.reject(ctx);
     try {
-      const target = await findTarget(deps, { channel, secret });
-      if (target) return await receive(deps, ctx, target);
+      const order = await deps.findOrderBySecret(secret);
+      const provider = order?.channel === channel ? deps.findProvider(channel, order.environment) : null;
+      if (order && provider) return await receive(deps, ctx, { order, provider });
     } catch (error) {
       deps.log.error({ err: error, channel }, 'callback not handled');
       return respondPlain(ctx, 500, SEND_AGAIN);
@@ -78,42 +66,23 @@ export function createCallbackRouter(deps: CallbackDeps): Router {
   return router;
 }
 
-async function findTarget(
-  deps: CallbackDeps,
-  { channel, secret }: { channel: Channel; secret: string },
-): Promise<Target | null> {
-  const attempt = await deps.findAttemptBySecret(secret);
-  const withdrawal = attempt ? null : await deps.payouts?.findWithdrawalBySecret(secret);
-  const order = attempt ?? withdrawal;
-  const provider = order?.channel === channel ? deps.findProvider(channel, order.environment) : null;
-  if (!provider) return null;
-  if (attempt) {
-    const { attemptId } = attempt;
-    const check: Target['check'] = async (callback) => deps.onCallback(attemptId, callback);
-    return { orderId: attemptId, labels: { attemptId, channel }, provider, check };
-  }
-  const { payouts } = deps;
-  if (!payouts || !withdrawal) return null;
-  const { withdrawalId } = withdrawal;
-  const check: Target['check'] = async (callback) => payouts.onPayoutCallback(withdrawalId, callback);
-  return { orderId: withdrawalId, labels: { withdrawalId, channel }, provider, check };
-}
+type Target = { order: CallbackOrder; provider: Provider };
 
-async function receive(deps: CallbackDeps, ctx: Context, target: Target): Promise<void> {
-  const { labels, orderId, provider } = target;
+async function receive(deps: CallbackDeps, ctx: Context, { order, provider }: Target): Promise<void> {
   const body = await readBody(ctx.req.iterator({ destroyOnReturn: false }), BODY_BYTES_MAX);
   if (body === null) {
     // The unread rest of the body would be parsed as the next request.
     ctx.set('Connection', 'close');
     return respondPlain(ctx, 413, `More than ${BODY_BYTES_MAX} bytes`);
   }
+  const { environment: _environment, ...labels } = order;
   const parsed = provider.parseCallback({ headers: ctx.headers, body });
-  const isOther = parsed.verified && parsed.orderId !== orderId;
+  const isOther = parsed.verified && parsed.orderId !== ('attemptId' in order ? order.attemptId : order.withdrawalId);
   const verified = parsed.verified && !isOther;
   const problem = isOther ? 'it names another order' : parsed.verified ? null : parsed.problem;
   await deps.storeCallback({ ...labels, body, verified, rejectionReason: problem });
   deps.log.info({ ...labels, verified, problem }, 'callback stored');
-  const isConclusive = await target.check({ verified });
+  const isConclusive = await deps.onCallback(order, { verified });
   if (!isConclusive && verified) {
     deps.log.info(labels, 'check of a verified callback was not conclusive');
     return respondPlain(ctx, 500, SEND_AGAIN);
@@ -140,11 +109,10 @@ export type CallbackRow = ({ attemptId: string } | { withdrawalId: string }) & {
 
 /** Stores a callback as it was received. */
 export async function storeCallback(db: Queryable, row: CallbackRow): Promise<void> {
-  const scope = 'attemptId' in row ? 'attempt' : 'withdrawal';
   await rows(
     db,
-    `INSERT INTO provider_callback (${scope}_id, channel, body, verified, rejection_reason)
-     VALUES (:${scope}Id, :channel, :body, :verified, :rejectionReason)`,
-    row,
+    `INSERT INTO provider_callback (attempt_id, withdrawal_id, channel, body, verified, rejection_reason)
+     VALUES (:attemptId, :withdrawalId, :channel, :body, :verified, :rejectionReason)`,
+    { attemptId: null, withdrawalId: null, ...row },
   );
 }

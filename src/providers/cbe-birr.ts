@@ -1,24 +1,11 @@
 import { z } from 'zod';
 
 import { inAddis } from '../lib/dates.ts';
-import { formatBirr } from '../lib/money.ts';
+import { formatBirr, parseBirr } from '../lib/money.ts';
 import { signCbeBirr, verifyCbeBirr } from '../lib/provider-signing.ts';
-import { exchange, parseJson, unreadable, type ProviderDeps, type Reply } from './exchange.ts';
-import {
-  connectOrders,
-  declined,
-  declinedBy,
-  EXPIRED,
-  moneyOutcome,
-  paymentFailures,
-  payoutFailures,
-  payoutRejected,
-  phoneOnly,
-  statementPage,
-  type Protocol,
-  type RowType,
-} from './orders.ts';
-import type { PayoutOrder, PayoutOutcome, Provider, ProviderOutcome, Unknown } from './provider.ts';
+import { exchange, readCallback, readReply, type ProviderDeps, type Reply } from './exchange.ts';
+import { connectOrders, type Meaning, type OrderReply, type OrderState } from './orders.ts';
+import { StatementPage, type PayoutOrder, type Provider, type Unknown } from './provider.ts';
 
 export type CbeBirrConfig = {
   baseUrl: string;
@@ -29,134 +16,115 @@ export type CbeBirrConfig = {
   hashKey: string;
 };
 
-/** A payment or a payout. */
-const Order = z.object({
-  transactionId: z.string().optional(),
-  state: z.string(),
-  resultCode: z.string(),
-  resultDesc: z.string().optional(),
-  reference: z.string().optional(),
-  amount: z.string().optional(),
-  currency: z.string().optional(),
-});
-type Order = z.output<typeof Order>;
-
-const text = z.string();
-const StatementRow = z.object({
-  transactionId: text,
-  type: text,
-  amount: text,
-  currency: text,
-  reference: text,
-  time: text,
-});
-const Statement = z.object({ rows: z.array(StatementRow).max(500), nextCursor: text });
-const ROW_TYPES = new Map<string, RowType>([
+const STATES = new Map<string, OrderState>([
+  ['PUSHED', 'waiting'],
+  ['PENDING', 'waiting'],
+  ['ACCEPTED', 'waiting'],
+  ['COMPLETED', 'paid'],
+  ['REVERSED', 'reversed'],
+  ['FAILED', 'failed'],
+  ['EXPIRED', 'expired'],
+]);
+const MEANINGS: Record<string, Meaning> = {
+  DECLINED: 'declined',
+  INSUFFICIENT_BALANCE: 'insufficientFunds',
+  CANCELLED: 'cancelled',
+  INVALID_MSISDN: 'unknownParty',
+  INSUFFICIENT_FLOAT: 'insufficientFloat',
+  PAYOUT_FAILED: 'failed',
+  NOT_FOUND: 'notFound',
+};
+const ROW_TYPES = new Map([
   ['PUSH', 'payment'],
   ['PAYOUT', 'payout'],
   ['PAYOUT_REVERSAL', 'payoutReversal'],
 ]);
 
-const PAYMENT_FAILURES = paymentFailures({
-  INSUFFICIENT_BALANCE: 'insufficientFunds',
-  CANCELLED: 'cancelled',
-  INVALID_MSISDN: 'unknownPhone',
-  DECLINED: 'declined',
-});
-const PAYOUT_FAILURES = payoutFailures({
-  DECLINED: 'declined',
-  INSUFFICIENT_FLOAT: 'insufficientFunds',
-  PAYOUT_FAILED: 'failed',
-  INVALID_MSISDN: 'unknownPayee',
-});
+const text = z.string();
+const optional = text.optional();
 
-type Call = (path: string, fields: Record<string, string>) => Promise<Reply | Unknown>;
+/** A payment or a payout. */
+const Order = z
+  .object({
+    status: z.number(),
+    body: z.object({
+      transactionId: optional,
+      state: text,
+      resultCode: text,
+      resultDesc: optional,
+      reference: optional,
+      amount: optional,
+      currency: optional,
+    }),
+  })
+  .transform(({ status, body: { transactionId, state, resultCode, resultDesc, ...order } }): OrderReply => {
+    const isRejected = status >= 400 || state === 'REJECTED';
+    // Without valid credentials the order was not looked at: the code says nothing about it.
+    const result = status === 401 ? 'HTTP 401' : resultCode;
+    return {
+      kind: 'order',
+      orderId: transactionId,
+      state: isRejected ? 'rejected' : STATES.get(state),
+      code: result === '0' ? state : result,
+      reason: resultDesc,
+      ...order,
+    };
+  });
 
-/** A signed POST of these fields beside the till's own. */
-function createCall({ http, clock, timeoutMs }: ProviderDeps, config: CbeBirrConfig): Call {
-  const { baseUrl, hashKey, ...till } = config;
-  return (path, fields) => {
-    // `yyyy-MM-dd HH:mm:ss` in Addis Ababa.
-    const transactionTime = inAddis(clock()).toISOString().slice(0, 19).replace('T', ' ');
-    const message = { ...till, transactionTime, ...fields };
-    return exchange(http, {
-      method: 'POST',
-      url: `${baseUrl}${path}`,
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ ...message, signature: signCbeBirr(message, hashKey) }),
-      signal: AbortSignal.timeout(timeoutMs),
-    });
-  };
-}
+const Row = z.object({ transactionId: text, type: text, amount: text, currency: text, reference: text, time: text });
+const Statement = z
+  .object({ body: z.object({ rows: z.array(Row), nextCursor: text }) })
+  .transform(({ body: { rows, nextCursor } }) => ({
+    kind: 'page',
+    rows: rows.map((row) => ({
+      orderId: row.transactionId,
+      type: ROW_TYPES.get(row.type),
+      amountSantim: parseBirr(row.amount),
+      currency: row.currency,
+      providerReference: row.reference,
+      at: new Date(row.time),
+    })),
+    next: nextCursor || null,
+  }))
+  .pipe(StatementPage);
 
 /**
  * The channel CBE_BIRR: a USSD push to the customer's phone by signed POST. `transactionId` is our order id: the same id
  * is pushed only once. Payouts and statement are not published: both are assumed to be signed POSTs in the shape of the
- * push (src/sandbox/simulator/cbe-birr.ts has the fields).
+ * push (src/sandbox/simulator/cbe-birr.ts has the fields). Awash publishes no merchant API at all: until it does, its
+ * channel is assumed to speak this protocol, with payouts to bank accounts too.
  */
-export function createCbeBirr(deps: ProviderDeps, config: CbeBirrConfig): Provider {
-  const call = createCall(deps, config);
-  return {
-    channel: 'CBE_BIRR',
-    capabilities: { payoutTo: ['phone'] },
-    callbackResponse: { contentType: 'application/json', body: '{"resultCode":"0"}' },
-    ...connectOrders(protocolOf(call)),
-
-    async statement(day, cursor) {
-      const reply = await call('/statement', { statementDate: day, cursor: cursor ?? '' });
-      return statementPage(reply, Statement, ({ rows, nextCursor }) => ({
-        rows: rows.map(({ transactionId: orderId, type, time, ...row }) => ({
-          ...row,
-          orderId,
-          type: ROW_TYPES.get(type),
-          atMs: Date.parse(time),
-        })),
-        next: nextCursor,
-      }));
-    },
-
-    parseCallback({ body }) {
-      const message = z.record(z.string(), z.string()).safeParse(parseJson(body.toString('utf8')));
-      if (!message.success) return { verified: false, problem: 'not a JSON object of texts' };
-      // Public samples of this callback skip the check; then anybody who knows the address could confirm payments.
-      if (!verifyCbeBirr(message.data, config.hashKey)) {
-        return { verified: false, problem: 'signature is not of this message' };
-      }
-      const orderId = message.data['transactionId'];
-      return orderId ? { verified: true, orderId } : { verified: false, problem: 'no transactionId' };
-    },
+export function createCbeBirr(
+  { http, clock, timeoutMs }: ProviderDeps,
+  { baseUrl, hashKey, ...till }: CbeBirrConfig,
+  channel: 'CBE_BIRR' | 'AWASH' = 'CBE_BIRR',
+): Provider {
+  /** Sends these fields beside the till's own. */
+  const call = (path: string, fields: Record<string, string>): Promise<Reply | Unknown> => {
+    // `yyyy-MM-dd HH:mm:ss` in Addis Ababa.
+    const transactionTime = inAddis(clock()).toISOString().slice(0, 19).replace('T', ' ');
+    const message = { ...till, transactionTime, ...fields };
+    const body = JSON.stringify({ ...message, signature: signCbeBirr(message, hashKey) });
+    return exchange(http, { url: `${baseUrl}${path}`, body, signal: AbortSignal.timeout(timeoutMs) });
   };
-}
-
-function protocolOf(call: Call): Protocol<Order> {
+  const callOrder = async (path: string, fields: Record<string, string>) => readReply(await call(path, fields), Order);
   return {
-    schema: Order,
-    orderOf: ({ transactionId }) => transactionId,
-    codeOf: ({ resultCode }) => resultCode,
-    isRejection: ({ state }, status) => status >= 400 || state === 'REJECTED',
-    isNotFound: ({ state }) => state === 'NOT_FOUND',
-    payments: {
-      initiate: async (order) =>
-        call('/push', {
-          ...commonFields(order),
-          phoneNumber: order.phone,
-          expiryTime: order.expiresAt.toISOString(),
-        }),
-      query: async (orderId) => call('/status', { transactionId: orderId }),
-      readInitiated: readPayment,
-      readRejected: readPayment,
-      read: readPayment,
-    },
-    payouts: {
-      submit: async (order) => {
-        const payee = phoneOnly(order);
-        if (payee.kind === 'declined') return payee;
-        return call('/payout', { ...commonFields(order), phoneNumber: payee.phone, accountName: order.accountName });
-      },
-      query: async (orderId) => call('/payout-status', { transactionId: orderId }),
-      readRejected: ({ resultCode }) => payoutRejected(PAYOUT_FAILURES, resultCode),
-      read: readPayout,
-    },
+    channel,
+    callbackResponse: { contentType: 'application/json', body: '{"resultCode":"0"}' },
+    ...connectOrders({
+      payoutTo: channel === 'AWASH' ? ['phone', 'bank'] : ['phone'],
+      meanings: MEANINGS,
+      initiate: ({ phone, expiresAt, ...order }) =>
+        callOrder('/push', { ...commonFields(order), phoneNumber: phone, expiryTime: expiresAt.toISOString() }),
+      query: (transactionId) => callOrder('/status', { transactionId }),
+      payout: ({ destination, accountName, ...order }) =>
+        callOrder('/payout', { ...commonFields(order), accountName, ...payeeFields(destination) }),
+      queryPayout: (transactionId) => callOrder('/payout-status', { transactionId }),
+    }),
+    statement: async (statementDate, cursor) =>
+      readReply(await call('/statement', { statementDate, cursor: cursor ?? '' }), Statement),
+    // Public samples of this callback skip the check; then anybody who knows the address could confirm payments.
+    parseCallback: ({ body }) => readCallback(body, 'transactionId', (message) => verifyCbeBirr(message, hashKey)),
   };
 }
 
@@ -165,37 +133,8 @@ function commonFields(order: Pick<PayoutOrder, 'orderId' | 'amountSantim' | 'cur
   return { transactionId, amount: formatBirr(amountSantim), currency, callBackURL };
 }
 
-function readPayment(payment: Order): ProviderOutcome {
-  const { state, resultCode, reference: providerReference = null } = payment;
-  switch (state) {
-    case 'PUSHED':
-      return { kind: 'accepted', providerReference, redirectUrl: null, providerCode: resultCode };
-    case 'PENDING':
-      return { kind: 'pending', providerReference, providerCode: state };
-    case 'COMPLETED':
-      return moneyOutcome('succeeded', { ...payment, providerCode: resultCode });
-    case 'EXPIRED':
-      return declined(EXPIRED, resultCode);
-    case 'FAILED':
-    case 'REJECTED':
-      return declinedBy(PAYMENT_FAILURES, resultCode, payment.resultDesc ?? 'CBE Birr rejected the payment.');
-    default:
-      return unreadable(`state ${state} is not known`);
-  }
-}
-
-function readPayout(payout: Order, undecided: 'accepted' | 'pending'): PayoutOutcome {
-  const { state, reference: providerReference = null } = payout;
-  switch (state) {
-    case 'ACCEPTED':
-      return { kind: undecided, providerReference, providerCode: state };
-    case 'COMPLETED':
-      return moneyOutcome('succeeded', { ...payout, providerCode: state });
-    case 'REVERSED':
-      return moneyOutcome('reversed', { ...payout, providerCode: state });
-    case 'FAILED':
-      return declinedBy(PAYOUT_FAILURES, payout.resultCode, 'CBE Birr did not make the payout.');
-    default:
-      return unreadable(`state ${state} is not known`);
-  }
+function payeeFields(destination: PayoutOrder['destination']): Record<string, string> {
+  return destination.kind === 'phone'
+    ? { phoneNumber: destination.phone }
+    : { bankCode: destination.bankCode, accountNumber: destination.accountNumber };
 }

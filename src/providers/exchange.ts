@@ -1,8 +1,8 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 
 import type { Clock } from '../lib/clock.ts';
 import type { HttpClient, HttpRequest } from '../lib/http-client.ts';
-import type { Unknown } from './provider.ts';
+import type { ParsedCallback, Unknown } from './provider.ts';
 
 export type ProviderDeps = {
   http: HttpClient;
@@ -14,9 +14,13 @@ export type ProviderDeps = {
 /** A JSON reply. Statuses of 500 and up, 408 and 429 carry no information about the order and are `unknown`. */
 export type Reply = { kind: 'reply'; status: number; body: unknown };
 
-/** Sends one request and reads JSON. Every failure is the outcome `unknown`, never an exception. */
-export async function exchange(http: HttpClient, call: HttpRequest): Promise<Reply | Unknown> {
-  const result = await http.send(call);
+/** POSTs one JSON message and reads JSON. Every failure is the outcome `unknown`, never an exception. */
+export async function exchange(
+  http: HttpClient,
+  { headers, ...call }: Omit<HttpRequest, 'method'>,
+): Promise<Reply | Unknown> {
+  const sent = { ...call, method: 'POST', headers: { 'content-type': 'application/json', ...headers } } as const;
+  const result = await http.send(sent);
   if (result.kind === 'failed') {
     if (result.reason === 'too-large') return unreadable(result.message);
     return { kind: 'unknown', reason: result.reason, message: result.message };
@@ -27,17 +31,30 @@ export async function exchange(http: HttpClient, call: HttpRequest): Promise<Rep
   return body === undefined ? unreadable(`status ${status} without JSON`) : { kind: 'reply', status, body };
 }
 
-/** The reply's body by the schema; `unknown` if it does not match. */
-export function readReply<T>(reply: Reply, schema: z.ZodType<T>): { kind: 'read'; value: T } | Unknown {
-  const parsed = schema.safeParse(reply.body);
-  if (parsed.success) return { kind: 'read', value: parsed.data };
-  return unreadable(
-    `status ${reply.status} with ${parsed.error.issues[0]?.path.join('.') || 'a body'} not matching the schema`,
-  );
+/** The reply's status and body by the schema; `unknown` if they do not match. */
+export function readReply<T extends { kind: string }>(reply: Reply | Unknown, schema: z.ZodType<T>): T | Unknown {
+  if (reply.kind === 'unknown') return reply;
+  const parsed = schema.safeParse(reply);
+  if (parsed.success) return parsed.data;
+  return unreadable(`status ${reply.status}: ${parsed.error.issues[0]?.path.join('.')} does not match the schema`);
 }
 
-/** The parsed JSON, or undefined. */
-export function parseJson(text: string): unknown {
+/** A callback that is a signed JSON object, with its order's id under this name. */
+export function readCallback(
+  body: Buffer,
+  idName: string,
+  isSigned: (message: Record<string, unknown>) => boolean,
+): ParsedCallback {
+  const message = z.record(z.string(), z.unknown()).safeParse(parseJson(body.toString())).data;
+  if (!message) return { verified: false, problem: 'not a JSON object' };
+  if (!isSigned(message)) return { verified: false, problem: 'the signature is not of this message' };
+  const orderId = message[idName];
+  return typeof orderId === 'string' && orderId !== ''
+    ? { verified: true, orderId: ourOrderId(orderId) }
+    : { verified: false, problem: `no ${idName}` };
+}
+
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -67,4 +84,9 @@ export function toPlainOrderId(orderId: string): string {
 export function fromPlainOrderId(plain: unknown): string | null {
   const parts = typeof plain === 'string' ? /^([a-z]{2,4})([0-9A-Z]{1,60})$/.exec(plain) : null;
   return parts ? `${parts[1]}_${parts[2]}` : null;
+}
+
+/** Our order id in a message; the provider's own name for money that we did not request. */
+export function ourOrderId(orderId: string): string {
+  return fromPlainOrderId(orderId) ?? orderId;
 }

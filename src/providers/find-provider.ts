@@ -2,7 +2,6 @@ import type { Clock } from '../lib/clock.ts';
 import type { HttpClient } from '../lib/http-client.ts';
 import { SANDBOX_AWASH, SANDBOX_CBE_BIRR, SANDBOX_PATHS, SANDBOX_TELEBIRR } from '../lib/sandbox-providers.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
-import { createAwash } from './awash.ts';
 import { createCbeBirr } from './cbe-birr.ts';
 import type { FindProvider, Provider } from './provider.ts';
 import { createTelebirr } from './telebirr.ts';
@@ -35,7 +34,7 @@ export function createFindProvider(options: FindProviderOptions): FindProvider {
       phoneInCallbackInfo: true,
     }),
     CBE_BIRR: createCbeBirr(deps, { ...SANDBOX_CBE_BIRR, baseUrl: `${baseUrl}${SANDBOX_PATHS.CBE_BIRR}` }),
-    AWASH: createAwash(deps, { ...SANDBOX_AWASH, baseUrl: `${baseUrl}${SANDBOX_PATHS.AWASH}` }),
+    AWASH: createCbeBirr(deps, { ...SANDBOX_AWASH, baseUrl: `${baseUrl}${SANDBOX_PATHS.AWASH}` }, 'AWASH'),
     MPESA: null,
   };
   return (channel, environment) => (environment === 'sandbox' ? sandbox[channel] : null);

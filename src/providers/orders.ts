@@ -1,7 +1,5 @@
-import type { z } from 'zod';
-
 import { parseBirr } from '../lib/money.ts';
-import { readReply, unreadable, type Reply } from './exchange.ts';
+import { unreadable } from './exchange.ts';
 import type {
   PaymentOrder,
   PayoutFailure,
@@ -10,226 +8,167 @@ import type {
   Provider,
   ProviderFailure,
   ProviderOutcome,
-  StatementPage,
-  StatementRow,
   Unknown,
 } from './provider.ts';
 
-/** One provider's requests about orders, and how it replies. */
-export type Protocol<Body> = {
-  schema: z.ZodType<Body>;
-  /** Our order id as the provider writes it; unchanged unless given. */
-  wireId?: (orderId: string) => string;
-  /** The order that a reply names, and the provider's result code. */
-  orderOf: (body: Body) => string | undefined;
-  codeOf: (body: Body) => string | null;
-  /** Whether the reply rejects the request itself. Such a reply need not name an order. */
-  isRejection: (body: Body, status: number) => boolean;
-  /** Whether the provider does not know the order of a query. */
-  isNotFound: (body: Body) => boolean;
-  payments: {
-    initiate: (order: PaymentOrder) => Promise<Reply | Unknown>;
-    query: (orderId: string) => Promise<Reply | Unknown>;
-    readInitiated: (body: Body) => ProviderOutcome;
-    readRejected: (body: Body, status: number) => ProviderOutcome;
-    read: (body: Body) => ProviderOutcome;
-  };
-  payouts: {
-    submit: (order: PayoutOrder) => Promise<Reply | Unknown | Declined<PayoutFailureKind>>;
-    query: (orderId: string) => Promise<Reply | Unknown>;
-    readRejected: (body: Body, status: number) => PayoutOutcome;
-    read: (body: Body, undecided: 'accepted' | 'pending') => PayoutOutcome;
-  };
-};
+/** waiting: for the customer or the provider · rejected: the request itself, which says nothing about the order. */
+export type OrderState = 'waiting' | 'paid' | 'reversed' | 'failed' | 'expired' | 'rejected';
 
-/** Payments and payouts by a protocol. */
-export function connectOrders<Body>(
-  protocol: Protocol<Body>,
-): Pick<Provider, 'initiate' | 'query' | 'payout' | 'queryPayout'> {
-  const { payments, payouts, isNotFound, codeOf } = protocol;
-  const outcomeOf = createReader(protocol);
-  // A rejected query does not describe the order (a wrong signature, for example).
-  const readQuery = (body: Body, { isRejected }: ReplyFacts): ProviderOutcome => {
-    if (isNotFound(body)) return { kind: 'pending', providerReference: null, providerCode: codeOf(body) };
-    return isRejected ? rejectedRequest(codeOf(body)) : payments.read(body);
-  };
-  const readPayoutQuery = (body: Body, { isRejected }: ReplyFacts): PayoutOutcome => {
-    if (isNotFound(body)) return { kind: 'not-found', providerCode: codeOf(body) };
-    return isRejected ? rejectedRequest(codeOf(body)) : payouts.read(body, 'pending');
-  };
-  return {
-    initiate: async (order) =>
-      outcomeOf(order.orderId, await payments.initiate(order), (body, { isRejected, status }) =>
-        isRejected ? payments.readRejected(body, status) : payments.readInitiated(body),
-      ),
-    query: async (orderId) => outcomeOf(orderId, await payments.query(orderId), readQuery),
-    payout: async (order) => {
-      const reply = await payouts.submit(order);
-      if (reply.kind === 'declined') return reply;
-      return outcomeOf(order.orderId, reply, (body, { isRejected, status }) =>
-        isRejected ? payouts.readRejected(body, status) : payouts.read(body, 'accepted'),
-      );
-    },
-    queryPayout: async (orderId) => outcomeOf(orderId, await payouts.query(orderId), readPayoutQuery),
-  };
-}
-
-type ReplyFacts = { status: number; isRejected: boolean };
-
-/** Reads the outcome in a reply; `unknown` without a reply, with an unreadable one, or one about another order or none. */
-function createReader<Body>({ schema, orderOf, wireId = (id) => id, isRejection }: Protocol<Body>) {
-  return <Outcome extends ProviderOutcome | PayoutOutcome>(
-    orderId: string,
-    reply: Reply | Unknown,
-    read: (body: Body, facts: ReplyFacts) => Outcome,
-  ): Outcome | Unknown => {
-    if (reply.kind === 'unknown') return reply;
-    const body = readReply(reply, schema);
-    if (body.kind === 'unknown') return body;
-    const { status } = reply;
-    const isRejected = isRejection(body.value, status);
-    const outcome = read(body.value, { status, isRejected });
-    const named = orderOf(body.value);
-    if (named === wireId(orderId)) return outcome;
-    if (named !== undefined) {
-      return { kind: 'unknown', reason: 'other-order', message: 'the reply is about another order' };
-    }
-    return isRejected || outcome.kind === 'unknown' ? outcome : unreadable('the reply names no order');
-  };
-}
-
-/** A failure without the provider's own code. */
-export type Failure = Omit<ProviderFailure, 'providerCode'>;
-export type PayoutFailureKind = Omit<PayoutFailure, 'providerCode'>;
-
-const PAYMENT_FAILURES = {
-  insufficientFunds: { code: 'INSUFFICIENT_FUNDS', message: 'The account has too little money.', retryable: true },
-  cancelled: { code: 'CANCELLED_BY_CUSTOMER', message: 'The customer cancelled the payment.', retryable: true },
-  unknownPhone: { code: 'INVALID_PAYER', message: 'The provider does not know this phone number.', retryable: true },
-  declined: { code: 'DECLINED', message: 'The provider declined the payment.', retryable: false },
-} as const satisfies Record<string, Failure>;
-
-/** In all of them nothing was paid. */
-const PAYOUT_FAILURES = {
-  declined: { code: 'DECLINED', message: 'The provider declined the payout.', retryable: false },
-  insufficientFunds: { code: 'INSUFFICIENT_FUNDS', message: 'The payout account has too little.', retryable: true },
-  failed: { code: 'DECLINED', message: 'The provider accepted the payout, but it failed.', retryable: true },
-  unknownPayee: { code: 'INVALID_PAYEE', message: 'The provider does not know this payee.', retryable: false },
-} as const satisfies Record<string, PayoutFailureKind>;
-
-export const EXPIRED: Failure = {
-  code: 'TIMED_OUT',
-  message: 'The payment was not confirmed in time.',
-  retryable: true,
-};
-
-/** The failures that a provider's codes stand for. A Map, because a code may be any text, "constructor" too. */
-export function paymentFailures(codes: Record<string, keyof typeof PAYMENT_FAILURES>): ReadonlyMap<string, Failure> {
-  return new Map(Object.entries(codes).map(([code, name]) => [code, PAYMENT_FAILURES[name]]));
-}
-
-/** The same for payouts. */
-export function payoutFailures(
-  codes: Record<string, keyof typeof PAYOUT_FAILURES>,
-): ReadonlyMap<string, PayoutFailureKind> {
-  return new Map(Object.entries(codes).map(([code, name]) => [code, PAYOUT_FAILURES[name]]));
-}
-
-type Declined<Kind> = { kind: 'declined'; failure: Kind & { providerCode: string } };
-
-/** A definite outcome without a payment. */
-export function declined<Kind extends PayoutFailureKind>(failure: Kind, providerCode: string): Declined<Kind> {
-  return { kind: 'declined', failure: { ...failure, providerCode } };
-}
-
-/** Declined with the failure that the provider's code stands for; REJECTED with this message for any other code. */
-export function declinedBy<Kind extends PayoutFailureKind>(
-  failures: ReadonlyMap<string, Kind>,
-  providerCode: string,
-  message: string,
-) {
-  const rejected = { code: 'REJECTED', message, retryable: false } as const;
-  return declined(failures.get(providerCode) ?? rejected, providerCode);
-}
-
-/**
- * A rejected submission of a payout. A code that is not a failure of the payout describes the request (its signature, a
- * field, an id that was used with another amount): an earlier submission may have been accepted, so only a query gives
- * the outcome.
- */
-export function payoutRejected(failures: ReadonlyMap<string, PayoutFailureKind>, providerCode: string): PayoutOutcome {
-  const failure = failures.get(providerCode);
-  return failure ? declined(failure, providerCode) : rejectedRequest(providerCode);
-}
-
-/** The outcome of a request that was rejected: unknown. */
-export function rejectedRequest(providerCode: string | null): Unknown {
-  return unreadable(`the request was rejected with ${providerCode ?? 'no code'}`);
-}
-
-/** The phone of a payout, for a provider that pays out to phones only; declined without a request if it has none. */
-export function phoneOnly({
-  destination,
-}: PayoutOrder): { kind: 'phone'; phone: string } | Declined<PayoutFailureKind> {
-  if (destination.kind === 'phone') return destination;
-  const message = 'The provider pays out to phone numbers only.';
-  return declined({ code: 'REJECTED', message, retryable: false }, 'NOT_SENT');
-}
-
-/** The fields of money that was paid or reversed, as the provider sends them. */
-type RawMoney = {
-  reference?: string | null | undefined;
+/** A reply about an order, in the terms that all providers share. */
+export type OrderReply = {
+  kind: 'order';
+  /** Our id; undefined where the reply names no order, as rejections may. */
+  orderId: string | undefined;
+  /** Undefined for a state that is not documented. */
+  state: OrderState | undefined;
+  /** The provider's own result or state, and its explanation. */
+  code: string;
+  reason?: string | undefined;
+  reference?: string | undefined;
   amount?: string | undefined;
   currency?: string | undefined;
-  providerCode: string;
+  redirectUrl?: string | null;
 };
 
-/** A payment, payout or reversal; `unknown` without an amount, currency or reference. */
-export function moneyOutcome<Kind extends 'succeeded' | 'reversed'>(
-  kind: Kind,
-  { reference, amount, currency, providerCode }: RawMoney,
-) {
-  const amountSantim = parseBirr(amount ?? '');
-  if (amountSantim === null || !reference || !currency) {
-    return unreadable(`${kind}, without amount, currency or reference`);
-  }
-  return { kind, providerReference: reference, amountSantim, currency, providerCode };
+/** What a provider's code stands for: a failure, an order that exists already, or one that it does not know. */
+export type Meaning =
+  | ('declined' | 'insufficientFunds' | 'cancelled' | 'unknownParty' | 'insufficientFloat' | 'failed')
+  | ('exists' | 'notFound');
+
+/** One provider's calls about orders, and its codes. */
+type OrderCalls = {
+  payoutTo: Provider['capabilities']['payoutTo'];
+  meanings: Readonly<Record<string, Meaning>>;
+  initiate: (order: PaymentOrder) => Promise<OrderReply | Unknown>;
+  query: (orderId: string) => Promise<OrderReply | Unknown>;
+  payout: (order: PayoutOrder) => Promise<OrderReply | Unknown>;
+  queryPayout: (orderId: string) => Promise<OrderReply | Unknown>;
+};
+
+type Failure<Of extends PayoutFailure> = Omit<Of, 'providerCode'>;
+type Failures<Of extends PayoutFailure> = Partial<Record<Meaning, Failure<Of>>>;
+
+const PAYMENT_FAILURES: Failures<ProviderFailure> = {
+  insufficientFunds: { code: 'INSUFFICIENT_FUNDS', message: 'The account has too little money.', retryable: true },
+  cancelled: { code: 'CANCELLED_BY_CUSTOMER', message: 'The customer cancelled the payment.', retryable: true },
+  unknownParty: { code: 'INVALID_PAYER', message: 'The provider does not know this phone number.', retryable: true },
+  declined: { code: 'DECLINED', message: 'The provider declined the payment.', retryable: false },
+};
+
+/** In all of them nothing was paid. */
+const PAYOUT_FAILURES: Failures<PayoutFailure> = {
+  declined: { code: 'DECLINED', message: 'The provider declined the payout.', retryable: false },
+  insufficientFloat: { code: 'INSUFFICIENT_FUNDS', message: 'The payout account has too little.', retryable: true },
+  failed: { code: 'DECLINED', message: 'The provider accepted the payout, but it failed.', retryable: true },
+  unknownParty: { code: 'INVALID_PAYEE', message: 'The provider does not know this payee.', retryable: false },
+};
+
+const EXPIRED = { code: 'TIMED_OUT', message: 'The payment was not confirmed in time.', retryable: true } as const;
+const PHONES_ONLY = 'The provider pays out to phone numbers only.';
+
+/** Payments and payouts by a provider's calls. */
+export function connectOrders(
+  calls: OrderCalls,
+): Pick<Provider, 'capabilities' | 'initiate' | 'query' | 'payout' | 'queryPayout'> {
+  // A code may be any text, "constructor" too.
+  const meanings = new Map(Object.entries(calls.meanings));
+  /** The outcome in a reply; `unknown` without a reply, or with one about another order or none. */
+  const read = <Outcome>(orderId: string, reply: OrderReply | Unknown, outcomeOf: (reply: Read) => Outcome) => {
+    if (reply.kind === 'unknown') return reply;
+    if (reply.orderId === undefined && reply.state !== 'rejected') return unreadable('the reply names no order');
+    if (reply.orderId !== undefined && reply.orderId !== orderId) {
+      return { kind: 'unknown', reason: 'other-order', message: 'the reply is about another order' } as const;
+    }
+    return outcomeOf({ ...reply, meaning: meanings.get(reply.code) });
+  };
+  return {
+    capabilities: { payoutTo: calls.payoutTo },
+    initiate: async (order) =>
+      read(order.orderId, await calls.initiate(order), (reply) => readPayment(reply, 'accepted')),
+    query: async (orderId) => read(orderId, await calls.query(orderId), (reply) => readPayment(reply, 'pending')),
+    payout: async (order) =>
+      calls.payoutTo.includes(order.destination.kind)
+        ? read(order.orderId, await calls.payout(order), (reply) => readPayout(reply, 'accepted'))
+        : declined('NOT_SENT', { code: 'REJECTED', message: PHONES_ONLY, retryable: false }),
+    queryPayout: async (orderId) =>
+      read(orderId, await calls.queryPayout(orderId), (reply) => readPayout(reply, 'pending')),
+  };
 }
 
-export type RowType = StatementRow['type'];
+type Read = OrderReply & { meaning: Meaning | undefined };
 
-/** A statement row as the provider sends it, under our names. */
-type RawStatementRow = {
-  /** Ours, or as the provider sends it: the statement also contains money that we did not request. */
-  orderId: string;
-  type: RowType | undefined;
-  amount: string;
-  currency: string;
-  reference: string;
-  /** Milliseconds since 1970. */
-  atMs: number;
-};
-
-/**
- * A page of the statement: `pageOf` gives the rows of the reply and the cursor of the next page. One unreadable row makes
- * the whole page `unknown`: a row left out would look like a missing payment.
- */
-export function statementPage<Body>(
-  reply: Reply | Unknown,
-  schema: z.ZodType<Body>,
-  pageOf: (body: Body) => { rows: readonly RawStatementRow[]; next: string | null },
-): StatementPage | Unknown {
-  if (reply.kind === 'unknown') return reply;
-  const body = readReply(reply, schema);
-  if (body.kind === 'unknown') return body;
-  const { rows, next } = pageOf(body.value);
-  const read: StatementRow[] = [];
-  for (const { orderId, type, amount, currency, reference, atMs } of rows) {
-    const amountSantim = parseBirr(amount);
-    if (!orderId || !type || amountSantim === null || !reference || Number.isNaN(atMs)) {
-      return unreadable(`row ${read.length + 1} of the statement does not match the schema`);
-    }
-    read.push({ orderId, type, amountSantim, currency, providerReference: reference, at: new Date(atMs) });
+/** `undecided`: accepted for a submission, pending for a query. */
+function readPayment(reply: Read, undecided: 'accepted' | 'pending'): ProviderOutcome {
+  const { state, code: providerCode, meaning, reference: providerReference = null, redirectUrl = null } = reply;
+  const pending = { kind: 'pending', providerReference, providerCode } as const;
+  switch (state) {
+    case 'waiting':
+      return undecided === 'pending' ? pending : { ...pending, kind: undecided, redirectUrl };
+    case 'paid':
+      return moneyOutcome('succeeded', reply);
+    case 'expired':
+      return declined(providerCode, EXPIRED);
+    case 'failed':
+      return declined(providerCode, failureOf(PAYMENT_FAILURES, reply, 'DECLINED'));
+    case 'rejected':
+      // It exists: the reply to an earlier submission was lost.
+      if (meaning === 'exists' || meaning === 'notFound') return pending;
+      // A rejected query does not describe the order (a wrong signature, for example).
+      if (undecided === 'pending') return rejectedRequest(providerCode);
+      return declined(providerCode, failureOf(PAYMENT_FAILURES, reply, 'REJECTED'));
+    case 'reversed':
+    case undefined:
+      return unreadable(`the state of the payment is not known: ${providerCode}`);
   }
-  return { kind: 'page', rows: read, next: next || null };
+}
+
+function readPayout(reply: Read, undecided: 'accepted' | 'pending'): PayoutOutcome {
+  const { state, code: providerCode, meaning, reference: providerReference = null } = reply;
+  switch (state) {
+    case 'waiting':
+      return { kind: undecided, providerReference, providerCode };
+    case 'paid':
+      return moneyOutcome('succeeded', reply);
+    case 'reversed':
+      return moneyOutcome('reversed', reply);
+    case 'failed':
+      return declined(providerCode, failureOf(PAYOUT_FAILURES, reply, 'REJECTED'));
+    case 'rejected': {
+      if (meaning === 'notFound' && undecided === 'pending') return { kind: 'not-found', providerCode };
+      // Any other code describes the request (its signature, a field, an id that was used with another amount): an earlier
+      // submission may have been accepted, so only a query gives the outcome.
+      const failure = meaning && undecided === 'accepted' ? PAYOUT_FAILURES[meaning] : undefined;
+      return failure ? declined(providerCode, failure) : rejectedRequest(providerCode);
+    }
+    case 'expired':
+    case undefined:
+      return unreadable(`the state of the payout is not known: ${providerCode}`);
+  }
+}
+
+/** The failure that the provider's code stands for; for any other code, this one with the provider's reason. */
+function failureOf<Of extends PayoutFailure>(
+  failures: Failures<Of>,
+  { meaning, reason = 'The provider gave no reason.' }: Read,
+  otherwise: 'DECLINED' | 'REJECTED',
+) {
+  return (meaning && failures[meaning]) ?? ({ code: otherwise, message: reason, retryable: false } as const);
+}
+
+function declined<Kind extends Failure<PayoutFailure>>(providerCode: string, failure: Kind) {
+  return { kind: 'declined', failure: { ...failure, providerCode } } as const;
+}
+
+function rejectedRequest(providerCode: string): Unknown {
+  return unreadable(`the request was rejected with ${providerCode}`);
+}
+
+/** A payment, payout or reversal; `unknown` without an amount, currency or reference. */
+function moneyOutcome<Kind extends 'succeeded' | 'reversed'>(kind: Kind, reply: OrderReply) {
+  const { reference: providerReference, currency, code: providerCode } = reply;
+  const amountSantim = parseBirr(reply.amount ?? '');
+  if (amountSantim === null || !providerReference || !currency) {
+    return unreadable(`${kind}, without amount, currency or reference`);
+  }
+  return { kind, providerReference, amountSantim, currency, providerCode };
 }

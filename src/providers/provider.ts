@@ -1,6 +1,18 @@
+import { z } from 'zod';
+
 import type { Santim } from '../lib/money.ts';
 import type { Environment } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
+
+type Undecided<Kind> = { kind: Kind; providerReference: string | null; providerCode: string | null };
+type Moved<Kind> = {
+  kind: Kind;
+  providerReference: string;
+  amountSantim: Santim;
+  currency: string;
+  providerCode: string | null;
+};
+type Declined<Failure> = { kind: 'declined'; failure: Failure };
 
 /**
  * A provider's report of a payment. `unknown` (no reply, a 5xx, an unreadable reply) is queried again, never assumed.
@@ -8,16 +20,10 @@ import type { Channel } from '../merchants/channels/channel.ts';
  * - succeeded: paid this amount · declined: ended without a payment
  */
 export type ProviderOutcome =
-  | { kind: 'accepted'; providerReference: string | null; redirectUrl: string | null; providerCode: string | null }
-  | { kind: 'pending'; providerReference: string | null; providerCode: string | null }
-  | {
-      kind: 'succeeded';
-      providerReference: string;
-      amountSantim: Santim;
-      currency: string;
-      providerCode: string | null;
-    }
-  | { kind: 'declined'; failure: ProviderFailure }
+  | (Undecided<'accepted'> & { redirectUrl: string | null })
+  | Undecided<'pending'>
+  | Moved<'succeeded'>
+  | Declined<ProviderFailure>
   | Unknown;
 
 /** The outcome is not known: no reply in time or at all, a 5xx, an unreadable reply, or one about another order. */
@@ -32,14 +38,20 @@ export type PayoutDestination =
   | { kind: 'phone'; phone: string }
   | { kind: 'bank'; bankCode: string; accountNumber: string };
 
-/** One payout as a provider needs it. `orderId` (the withdrawal's id, wd_…) is the provider's idempotency key: the same id never pays twice. */
-export type PayoutOrder = {
-  orderId: string;
-  amountSantim: Santim;
-  currency: string;
-  destination: PayoutDestination;
-  accountName: string;
-  notifyUrl: string;
+/** An order's common fields. `orderId` is the provider's idempotency key: the same id never moves money twice. */
+type Order = { orderId: string; amountSantim: Santim; currency: string; notifyUrl: string };
+
+/** One payout as a provider needs it, under the withdrawal's id (wd_…). */
+export type PayoutOrder = Order & { destination: PayoutDestination; accountName: string };
+
+/** One attempt as a provider needs it, under the attempt's id (pat_…). */
+export type PaymentOrder = Order & {
+  /** 2519… without plus. */
+  phone: string;
+  title: string;
+  returnUrl: string;
+  /** The session's end, when the provider is to close the order. */
+  expiresAt: Date;
 };
 
 /**
@@ -53,33 +65,34 @@ export type PayoutOrder = {
  *   not describe the first submission
  */
 export type PayoutOutcome =
-  | { kind: 'accepted' | 'pending'; providerReference: string | null; providerCode: string | null }
-  | {
-      kind: 'succeeded' | 'reversed';
-      providerReference: string;
-      amountSantim: Santim;
-      currency: string;
-      providerCode: string | null;
-    }
-  | { kind: 'declined'; failure: PayoutFailure }
+  | Undecided<'accepted' | 'pending'>
+  | Moved<'succeeded' | 'reversed'>
+  | Declined<PayoutFailure>
   | { kind: 'not-found'; providerCode: string | null }
   | Unknown;
 
 /**
- * One row of a provider's statement. `orderId` is ours (pat_… or wd_…), or the provider's name for money that we did not
- * request. The amount is never negative; `type` gives the direction.
+ * A page of a provider's statement, and the cursor of the next one, if there is one. `orderId` is ours (pat_… or wd_…),
+ * or the provider's name for money that we did not request. The amount is never negative; `type` gives the direction.
  */
-export type StatementRow = {
-  orderId: string;
-  type: 'payment' | 'payout' | 'payoutReversal';
-  amountSantim: Santim;
-  currency: string;
-  providerReference: string;
-  at: Date;
-};
-
-/** A page of the statement, and the cursor of the next one, if there is one. */
-export type StatementPage = { kind: 'page'; rows: StatementRow[]; next: string | null };
+export const StatementPage = z.object({
+  kind: z.literal('page'),
+  rows: z
+    .array(
+      z.object({
+        orderId: z.string().min(1),
+        type: z.enum(['payment', 'payout', 'payoutReversal']),
+        amountSantim: z.bigint(),
+        currency: z.string(),
+        providerReference: z.string().min(1),
+        at: z.date(),
+      }),
+    )
+    .max(500),
+  next: z.string().nullable(),
+});
+export type StatementPage = z.output<typeof StatementPage>;
+export type StatementRow = StatementPage['rows'][number];
 
 /** Our code and message, and the provider's own code. */
 export type ProviderFailure = {
@@ -88,20 +101,6 @@ export type ProviderFailure = {
   providerCode: string;
   /** Whether the customer may reasonably try again at once. */
   retryable: boolean;
-};
-
-/** One attempt as a provider needs it. `orderId` is the provider's idempotency key: the same id never charges twice. */
-export type PaymentOrder = {
-  orderId: string;
-  amountSantim: Santim;
-  currency: string;
-  /** 2519… without plus. */
-  phone: string;
-  title: string;
-  notifyUrl: string;
-  returnUrl: string;
-  /** The session's end, when the provider is to close the order. */
-  expiresAt: Date;
 };
 
 /** INSUFFICIENT_FUNDS is the operator's own account at the provider; INVALID_PAYEE a phone or account it does not know. */

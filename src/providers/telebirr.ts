@@ -1,55 +1,109 @@
-import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { createPublicKey } from 'node:crypto';
 
 import { z } from 'zod';
 
-import type { Clock } from '../lib/clock.ts';
-import { formatBirr } from '../lib/money.ts';
-import { signTelebirr, verifyTelebirr, type SignedMessage } from '../lib/provider-signing.ts';
-import { fromPlainOrderId, parseJson, toPlainOrderId, unreadable, type ProviderDeps, type Reply } from './exchange.ts';
-import {
-  connectOrders,
-  declined,
-  declinedBy,
-  EXPIRED,
-  moneyOutcome,
-  paymentFailures,
-  payoutFailures,
-  payoutRejected,
-  phoneOnly,
-  rejectedRequest,
-  statementPage,
-  type Protocol,
-  type RowType,
-} from './orders.ts';
-import type {
-  PaymentOrder,
-  PayoutOrder,
-  PayoutOutcome,
-  Provider,
-  ProviderOutcome,
-  StatementPage,
-  Unknown,
-} from './provider.ts';
-import { codeOf, createTelebirrCall, Envelope, merchant, stamp } from './telebirr-call.ts';
-import type { Sign, TelebirrCall, TelebirrConfig } from './telebirr-call.ts';
-
-const Named = z.object({ merch_order_id: z.string() });
-const PreOrder = z.object({ prepay_id: z.string().min(1) });
-
-/** A payment or a transfer. */
-const Order = z.object({
-  order_status: z.string().optional(),
-  trade_status: z.string().optional(),
-  payment_order_id: z.string().optional(),
-  trans_id: z.string().optional(),
-  trans_currency: z.string().optional(),
-  total_amount: z.string().optional(),
-  fail_code: z.string().optional(),
-  fail_reason: z.string().optional(),
-});
+import { formatBirr, parseBirr } from '../lib/money.ts';
+import { verifyTelebirr, type SignedMessage } from '../lib/provider-signing.ts';
+import { ourOrderId, readCallback, readReply, toPlainOrderId, type ProviderDeps } from './exchange.ts';
+import { connectOrders, type Meaning, type OrderReply, type OrderState } from './orders.ts';
+import { StatementPage, type PaymentOrder, type PayoutOrder, type Provider } from './provider.ts';
+import { createTelebirrCall, type TelebirrConfig } from './telebirr-call.ts';
 
 const text = z.string();
-const StatementRow = z.object({
+const optional = text.optional();
+
+/** A reply about a payment or a transfer. Two generations of the fabric name the code and the message differently. */
+const Reply = z.object({
+  status: z.number(),
+  body: z.object({
+    result: optional,
+    code: optional,
+    msg: optional,
+    errorCode: optional,
+    errorMsg: optional,
+    biz_content: z
+      .object({
+        merch_order_id: optional,
+        prepay_id: optional,
+        order_status: optional,
+        trade_status: optional,
+        payment_order_id: optional,
+        trans_id: optional,
+        trans_currency: optional,
+        total_amount: optional,
+        fail_code: optional,
+        fail_reason: optional,
+      })
+      .optional()
+      .catch(undefined),
+  }),
+});
+type Content = NonNullable<z.output<typeof Reply>['body']['biz_content']>;
+
+const PAYMENT_STATES = new Map<string, OrderState>([
+  ['PAY_SUCCESS', 'paid'],
+  ['Completed', 'paid'],
+  ['PAY_FAILED', 'failed'],
+  ['Failure', 'failed'],
+  ['ORDER_CLOSED', 'expired'],
+  ['Expired', 'expired'],
+]);
+const TRANSFER_STATES = new Map<string, OrderState>([
+  ['TRANSFER_SUCCESS', 'paid'],
+  ['TRANSFER_REVERSED', 'reversed'],
+  ['TRANSFER_FAILED', 'failed'],
+]);
+const MEANINGS: Record<string, Meaning> = {
+  INSUFFICIENT_BALANCE: 'insufficientFunds',
+  USER_CANCELLED: 'cancelled',
+  INVALID_PAYER: 'unknownParty',
+  TRANSFER_REFUSED: 'declined',
+  INSUFFICIENT_FLOAT: 'insufficientFloat',
+  TRANSFER_NOT_MADE: 'failed',
+  INVALID_PAYEE: 'unknownParty',
+  ORDER_EXIST: 'exists',
+  ORDER_NOT_EXIST: 'notFound',
+};
+
+/** A reply; `read` gives the order in the content of an accepted request. */
+const replyBy = (read: (content: Content, code: string) => Omit<OrderReply, 'kind' | 'orderId'>) =>
+  Reply.transform(({ status, body: { result, biz_content: content, ...body } }): OrderReply => {
+    const code = body.errorCode ?? body.code;
+    const order = { kind: 'order', orderId: content?.merch_order_id && ourOrderId(content.merch_order_id) } as const;
+    if (result === 'SUCCESS' && content) return { ...order, ...read(content, code ?? result) };
+    // Without FAIL or a status in the 400s, an error does not say that the request was rejected.
+    const isRejected = code !== undefined && (result === 'FAIL' || status >= 400);
+    const state = isRejected ? 'rejected' : undefined;
+    return { ...order, state, code: code ?? 'no code', reason: body.msg ?? body.errorMsg };
+  });
+
+const PreOrder = replyBy(({ prepay_id: reference }, code) => ({
+  state: reference ? 'waiting' : undefined,
+  code,
+  reference,
+}));
+
+const orderBy = (states: ReadonlyMap<string, OrderState>) =>
+  replyBy((content) => {
+    const status = content.order_status ?? content.trade_status ?? 'no status';
+    return {
+      // WAIT_PAY, PAYING, TRANSFER_PROCESSING, and any status telebirr adds: not decided yet.
+      state: states.get(status) ?? 'waiting',
+      code: content.fail_code ?? status,
+      reason: content.fail_reason,
+      reference: content.trans_id || content.payment_order_id,
+      amount: content.total_amount,
+      currency: content.trans_currency,
+    };
+  });
+const [Payment, Transfer] = [orderBy(PAYMENT_STATES), orderBy(TRANSFER_STATES)];
+
+const ROW_TYPES = new Map([
+  ['C2B', 'payment'],
+  ['B2C', 'payout'],
+  ['B2C_REVERSAL', 'payoutReversal'],
+]);
+const Row = z.object({
   merch_order_id: text,
   trans_type: text,
   trans_amount: text,
@@ -57,118 +111,85 @@ const StatementRow = z.object({
   trans_id: text,
   trans_time: text,
 });
-const Statement = Envelope.extend({
-  result: z.literal('SUCCESS'),
-  biz_content: z.object({ records: z.array(StatementRow).max(500), next_page_token: text }),
-});
-const ROW_TYPES = new Map<string, RowType>([
-  ['C2B', 'payment'],
-  ['B2C', 'payout'],
-  ['B2C_REVERSAL', 'payoutReversal'],
-]);
-
-const PAYMENT_FAILURES = paymentFailures({
-  INSUFFICIENT_BALANCE: 'insufficientFunds',
-  USER_CANCELLED: 'cancelled',
-  INVALID_PAYER: 'unknownPhone',
-});
-const PAYOUT_FAILURES = payoutFailures({
-  TRANSFER_REFUSED: 'declined',
-  INSUFFICIENT_FLOAT: 'insufficientFunds',
-  TRANSFER_NOT_MADE: 'failed',
-  INVALID_PAYEE: 'unknownPayee',
-});
-
-/** The channel TELEBIRR. Throws at once when a key is not one. */
-export function createTelebirr(deps: ProviderDeps, config: TelebirrConfig): Provider {
-  const scheme = config.signatureScheme;
-  const publicKey = { key: createPublicKey(config.providerPublicKey), scheme };
-  const privateKey = { key: createPrivateKey(config.merchantPrivateKey), scheme };
-  const sign: Sign = (message) => signTelebirr(message, privateKey);
-  const call = createTelebirrCall(deps, config, sign);
-  return {
-    channel: 'TELEBIRR',
-    capabilities: { payoutTo: ['phone'] },
-    callbackResponse: { contentType: 'application/json', body: '{"code":"0","msg":"success"}' },
-    ...connectOrders(
-      protocolOf(call, {
-        clock: deps.clock,
-        config,
-        linkOf: (prepayId) =>
-          payLink(config, { ...merchant(config), ...stamp(deps.clock()), prepay_id: prepayId }, sign),
-      }),
-    ),
-    statement: async (day, cursor) => {
-      const page = { bill_date: day.replaceAll('-', ''), page_token: cursor ?? '' };
-      return readStatement(await call('queryStatement', page));
-    },
-
-    parseCallback({ body }) {
-      const message = z.record(z.string(), z.unknown()).safeParse(parseJson(body.toString('utf8')));
-      if (!message.success) return { verified: false, problem: 'not a JSON object' };
-      if (!verifyTelebirr(message.data, publicKey)) return { verified: false, problem: 'sign is not of this message' };
-      const orderId = fromPlainOrderId(message.data['merch_order_id']);
-      return orderId ? { verified: true, orderId } : { verified: false, problem: 'merch_order_id is not one of ours' };
-    },
-  };
-}
-
-type Deps = { clock: Clock; config: TelebirrConfig; linkOf: (prepayId: string) => string | null };
+const Statement = z
+  .object({
+    body: z.object({
+      result: z.literal('SUCCESS'),
+      biz_content: z.object({ records: z.array(Row), next_page_token: text }),
+    }),
+  })
+  .transform(({ body: { biz_content } }) => ({
+    kind: 'page',
+    rows: biz_content.records.map((row) => ({
+      orderId: ourOrderId(row.merch_order_id),
+      type: ROW_TYPES.get(row.trans_type),
+      amountSantim: parseBirr(row.trans_amount),
+      currency: row.trans_currency,
+      providerReference: row.trans_id,
+      at: new Date(Number(row.trans_time)),
+    })),
+    next: biz_content.next_page_token || null,
+  }))
+  .pipe(StatementPage);
 
 /**
+ * The channel TELEBIRR. Throws at once when a key is not one.
+ *
  * Payouts (B2C) and the statement are not published. B2C on the platform below telebirr is a transfer from an
  * organisation to a customer's phone, with a later result call. Assumed are the fabric's conventions (token, signed
  * message, notify) and the platform's codes as preOrder uses them: a payee that is an organisation is 5000 and a short
  * code 04, so a customer is 1000 and a phone 01. Method names, paths, statuses and the statement are assumed as well, and
  * described in src/sandbox/simulator/telebirr.ts.
  */
-function protocolOf(call: TelebirrCall, { clock, config, linkOf }: Deps): Protocol<Envelope> {
+export function createTelebirr(deps: ProviderDeps, config: TelebirrConfig): Provider {
+  const providerKey = { key: createPublicKey(config.providerPublicKey), scheme: config.signatureScheme };
+  const { call, payLink } = createTelebirrCall(deps, config);
+  const query = async (operation: string, orderId: string) =>
+    call(operation, { merch_order_id: toPlainOrderId(orderId) });
   return {
-    schema: Envelope,
-    wireId: toPlainOrderId,
-    orderOf: ({ biz_content }) => Named.safeParse(biz_content).data?.merch_order_id,
-    codeOf,
-    isRejection: ({ result }) => result !== 'SUCCESS',
-    isNotFound: (envelope) => codeOf(envelope) === 'ORDER_NOT_EXIST',
-    payments: {
-      initiate: async (order) => call('preOrder', preOrderContent(order, config, clock())),
-      query: async (orderId) => call('queryOrder', { merch_order_id: toPlainOrderId(orderId) }),
-      readInitiated: (envelope) => readPreOrder(envelope, linkOf),
-      readRejected: readRejectedOrder,
-      read: readPayment,
-    },
-    payouts: {
-      submit: async (order) => {
-        const payee = phoneOnly(order);
-        return payee.kind === 'declined' ? payee : call('transfer', transferContent(order, payee.phone));
+    channel: 'TELEBIRR',
+    callbackResponse: { contentType: 'application/json', body: '{"code":"0","msg":"success"}' },
+    ...connectOrders({
+      payoutTo: ['phone'],
+      meanings: MEANINGS,
+      async initiate(order) {
+        const reply = readReply(await call('preOrder', preOrderContent(order, config, deps.clock())), PreOrder);
+        if (reply.kind === 'unknown' || !reply.reference) return reply;
+        return { ...reply, redirectUrl: payLink(reply.reference) };
       },
-      query: async (orderId) => call('queryTransfer', { merch_order_id: toPlainOrderId(orderId) }),
-      readRejected: (envelope) => {
-        const code = codeOf(envelope);
-        if (envelope.result !== 'FAIL' || code === null) return rejectedRequest(code);
-        return payoutRejected(PAYOUT_FAILURES, code);
-      },
-      read: readTransfer,
-    },
+      query: async (orderId) => readReply(await query('queryOrder', orderId), Payment),
+      payout: async (order) => readReply(await call('transfer', transferContent(order)), Transfer),
+      queryPayout: async (orderId) => readReply(await query('queryTransfer', orderId), Transfer),
+    }),
+    statement: async (day, cursor) =>
+      readReply(
+        await call('queryStatement', { bill_date: day.replaceAll('-', ''), page_token: cursor ?? '' }),
+        Statement,
+      ),
+    parseCallback: ({ body }) =>
+      readCallback(body, 'merch_order_id', (message) => verifyTelebirr(message, providerKey)),
+  };
+}
+
+function commonContent(order: PaymentOrder | PayoutOrder): SignedMessage {
+  return {
+    merch_order_id: toPlainOrderId(order.orderId),
+    notify_url: order.notifyUrl,
+    total_amount: formatBirr(order.amountSantim),
+    trans_currency: order.currency,
   };
 }
 
 function preOrderContent(order: PaymentOrder, config: TelebirrConfig, now: Date): SignedMessage {
   // Whole minutes, upwards: telebirr must not close an order that our session still accepts.
   const minutes = Math.max(1, Math.ceil((order.expiresAt.getTime() - now.getTime()) / 60_000));
+  // telebirr rejects punctuation in titles.
+  const title = order.title.replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, ' ').trim();
   return {
-    merch_order_id: toPlainOrderId(order.orderId),
-    notify_url: order.notifyUrl,
+    ...commonContent(order),
     redirect_url: order.returnUrl,
     trade_type: 'Checkout',
-    // telebirr rejects punctuation in titles.
-    title:
-      order.title
-        .replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, ' ')
-        .trim()
-        .slice(0, 64) || 'Payment',
-    total_amount: formatBirr(order.amountSantim),
-    trans_currency: order.currency,
+    title: title.slice(0, 64) || 'Payment',
     timeout_express: `${minutes}m`,
     business_type: 'BuyGoods',
     payee_identifier: config.merchantCode,
@@ -178,102 +199,14 @@ function preOrderContent(order: PaymentOrder, config: TelebirrConfig, now: Date)
   };
 }
 
-function readPreOrder(envelope: Envelope, linkOf: (prepayId: string) => string | null): ProviderOutcome {
-  const content = PreOrder.safeParse(envelope.biz_content);
-  if (!content.success) return unreadable('an order without prepay_id');
-  const prepayId = content.data.prepay_id;
-  const providerCode = codeOf(envelope);
-  return { kind: 'accepted', providerReference: prepayId, redirectUrl: linkOf(prepayId), providerCode };
-}
-
-/** Declined only by FAIL or a status in the 400s. Any other error leaves the outcome unknown. */
-function readRejectedOrder(envelope: Envelope, status: number): ProviderOutcome {
-  const code = codeOf(envelope);
-  // An earlier request created the order and its reply was lost: the order exists, without a link.
-  if (code === 'ORDER_EXIST') return { kind: 'pending', providerReference: null, providerCode: code };
-  if (code === null || (envelope.result !== 'FAIL' && status < 400)) return rejectedRequest(code);
-  return declinedBy(PAYMENT_FAILURES, code, envelope.msg ?? envelope.errorMsg ?? 'telebirr rejected the order.');
-}
-
-function readPayment(envelope: Envelope): ProviderOutcome {
-  const parsed = Order.safeParse(envelope.biz_content);
-  if (!parsed.success) return unreadable('a reply without a readable order');
-  const order = parsed.data;
-  const status = order.order_status ?? order.trade_status ?? '';
-  switch (status) {
-    case 'PAY_SUCCESS':
-    case 'Completed': {
-      const [reference, amount] = [order.trans_id ?? order.payment_order_id, order.total_amount];
-      return moneyOutcome('succeeded', { reference, amount, currency: order.trans_currency, providerCode: status });
-    }
-    case 'PAY_FAILED':
-    case 'Failure': {
-      const code = order.fail_code ?? status;
-      const message = order.fail_reason ?? 'telebirr declined the payment.';
-      const otherwise = { code: 'DECLINED', message, retryable: false } as const;
-      return declined(PAYMENT_FAILURES.get(code) ?? otherwise, code);
-    }
-    case 'ORDER_CLOSED':
-    case 'Expired':
-      return declined(EXPIRED, status);
-    default:
-      // WAIT_PAY, PAYING, and any status telebirr adds: not paid yet.
-      return { kind: 'pending', providerReference: order.payment_order_id ?? null, providerCode: status || null };
-  }
-}
-
-/** The pay page's address with the signed order; null where there is no page. The signature is base64, so it is encoded. */
-function payLink(config: TelebirrConfig, order: Record<string, string>, sign: Sign): string | null {
-  if (config.payPageUrl === null) return null;
-  const query = new URLSearchParams({ ...order, sign: sign(order), sign_type: 'SHA256WithRSA' });
-  return `${config.payPageUrl}?${query.toString()}&version=1.0&trade_type=Checkout`;
-}
-
-function transferContent(order: PayoutOrder, phone: string): SignedMessage {
+function transferContent(order: PayoutOrder): SignedMessage {
   return {
-    merch_order_id: toPlainOrderId(order.orderId),
-    notify_url: order.notifyUrl,
+    ...commonContent(order),
     trade_type: 'B2C',
-    total_amount: formatBirr(order.amountSantim),
-    trans_currency: order.currency,
     business_type: 'BusinessPayment',
-    payee_identifier: phone,
+    payee_identifier: order.destination.kind === 'phone' ? order.destination.phone : '',
     payee_identifier_type: '01',
     payee_type: '1000',
     payee_name: order.accountName,
   };
-}
-
-function readTransfer(envelope: Envelope, undecided: 'accepted' | 'pending'): PayoutOutcome {
-  const parsed = Order.safeParse(envelope.biz_content);
-  const status = parsed.data?.order_status;
-  if (!parsed.success || status === undefined) return unreadable('a reply without a readable transfer');
-  const { trans_id: reference, total_amount: amount, trans_currency: currency, ...transfer } = parsed.data;
-  switch (status) {
-    case 'TRANSFER_SUCCESS':
-      return moneyOutcome('succeeded', { reference, amount, currency, providerCode: status });
-    case 'TRANSFER_REVERSED':
-      return moneyOutcome('reversed', { reference, amount, currency, providerCode: status });
-    case 'TRANSFER_FAILED': {
-      const message = transfer.fail_reason ?? 'telebirr did not make the payout.';
-      return declinedBy(PAYOUT_FAILURES, transfer.fail_code ?? status, message);
-    }
-    default:
-      // TRANSFER_PROCESSING, and any status telebirr adds: not decided yet.
-      return { kind: undecided, providerReference: transfer.payment_order_id ?? null, providerCode: status };
-  }
-}
-
-function readStatement(reply: Reply | Unknown): StatementPage | Unknown {
-  return statementPage(reply, Statement, ({ biz_content: { records, next_page_token: next } }) => ({
-    rows: records.map((record) => ({
-      orderId: fromPlainOrderId(record.merch_order_id) ?? record.merch_order_id,
-      type: ROW_TYPES.get(record.trans_type),
-      amount: record.trans_amount,
-      currency: record.trans_currency,
-      reference: record.trans_id,
-      atMs: Number(record.trans_time),
-    })),
-    next,
-  }));
 }

@@ -1,3 +1,4 @@
+export type { VerificationErrorCode } from './diagnose.ts';
 export type {
   Environment,
   Settlement,
@@ -6,10 +7,4 @@ export type {
   WebhookEvent,
   Withdrawal,
 } from './webhook-events.ts';
-export {
-  verifyWebhook,
-  WebhookVerificationError,
-  type VerificationErrorCode,
-  type VerifyOptions,
-  type WebhookHeaders,
-} from './verify-webhook.ts';
+export { verifyWebhook, WebhookVerificationError, type VerifyOptions, type WebhookHeaders } from './verify-webhook.ts';

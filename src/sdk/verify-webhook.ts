@@ -1,31 +1,14 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-import { diagnose } from './diagnose.ts';
+import { diagnose, MISTAKES, type VerificationErrorCode } from './diagnose.ts';
 import type { WebhookEvent } from './webhook-events.ts';
 
-/** The likely mistake as a code; the error's message has the remedy. */
-export type VerificationErrorCode =
-  | 'body_was_parsed'
-  | 'body_missing'
-  | 'body_was_changed'
-  | 'body_not_json'
-  | 'header_missing'
-  | 'header_malformed'
-  | 'header_of_another_request'
-  | 'signature_from_body'
-  | 'secret_missing'
-  | 'secret_has_extra_characters'
-  | 'secret_prefix_missing'
-  | 'wrong_secret'
-  | 'timestamp_missing'
-  | 'timestamp_outside_tolerance';
-
-/** The delivery must not be trusted: respond with 400, and log `reason` and the message. */
+/** The delivery must not be trusted: respond with 400, and log `reason` (the likely mistake) and the message (its remedy). */
 export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';
   readonly reason: VerificationErrorCode;
 
-  constructor(reason: VerificationErrorCode, message: string) {
+  constructor(reason: VerificationErrorCode, message: string = MISTAKES[reason]) {
     super(message);
     this.reason = reason;
   }
@@ -67,22 +50,14 @@ export function verifyWebhook(
   ensureValidOptions(options);
   const body = bodyBytes(rawBody);
   const secrets = [options.secret].flat().filter((one) => typeof one === 'string' && one !== '');
-  if (secrets.length === 0) {
-    throw new WebhookVerificationError('secret_missing', 'No secret was given. Is its environment variable set?');
-  }
+  if (secrets.length === 0) throw new WebhookVerificationError('secret_missing');
   const signature = headerOf(headers, 'x-service-signature');
+  if (signature === null) throw new WebhookVerificationError('header_missing');
   const previous = headerOf(headers, 'x-service-signature-previous');
-  if (signature === null) {
-    throw new WebhookVerificationError(
-      'header_missing',
-      'The header X-Service-Signature is missing: this is not a Meskot webhook, or a proxy removes it.',
-    );
-  }
-  const known = [signature, previous].filter((value) => value !== null);
-  const matches = (key: string): boolean => known.some((value) => isSignatureOf(value, key, body));
-  if (secrets.filter(matches).length === 0) {
-    const { reason, message } = diagnose({ body, signature, secrets, isSignatureOf });
-    throw new WebhookVerificationError(reason, message);
+  const isSignedWith = (secret: string): boolean =>
+    [signature, previous].some((value) => value !== null && isSignatureOf(value, secret, body));
+  if (!secrets.some(isSignedWith)) {
+    throw new WebhookVerificationError(diagnose({ body, signature, secrets, isSignatureOf }));
   }
   if (options.toleranceSeconds !== undefined) {
     checkTimestamp(body, headers, { ...options, secrets, toleranceSeconds: options.toleranceSeconds });
@@ -91,15 +66,13 @@ export function verifyWebhook(
 }
 
 /** A comparison with NaN is never true, so it would accept every replay. */
-function ensureValidOptions({ toleranceSeconds, now }: VerifyOptions): void {
+function ensureValidOptions({ toleranceSeconds = 0, now = new Date() }: VerifyOptions): void {
   // Number.isFinite rejects texts, which callers in JavaScript may pass in spite of the type.
-  const isNumber = toleranceSeconds !== undefined && Number.isFinite(toleranceSeconds);
-  const isValid = isNumber && toleranceSeconds >= 0 && toleranceSeconds <= TOLERANCE_SECONDS_MAX;
-  if (toleranceSeconds !== undefined && !isValid) {
+  if (!Number.isFinite(toleranceSeconds) || toleranceSeconds < 0 || toleranceSeconds > TOLERANCE_SECONDS_MAX) {
     const allowed = `a number from 0 to ${TOLERANCE_SECONDS_MAX}, or left out`;
     throw new RangeError(`toleranceSeconds must be ${allowed}, got ${String(toleranceSeconds)}.`);
   }
-  if (now !== undefined && !(now instanceof Date && Number.isFinite(now.getTime()))) {
+  if (!(now instanceof Date && Number.isFinite(now.getTime()))) {
     throw new RangeError('now must be a valid Date, or left out.');
   }
 }
@@ -109,10 +82,7 @@ function bodyBytes(rawBody: unknown): Buffer {
   if (rawBody instanceof Uint8Array || ArrayBuffer.isView(rawBody)) {
     return Buffer.from(rawBody.buffer, rawBody.byteOffset, rawBody.byteLength);
   }
-  throw new WebhookVerificationError(
-    rawBody === undefined || rawBody === null ? 'body_missing' : 'body_was_parsed',
-    'The given body is not raw text or bytes. Read it before JSON parsing: express.raw({ type: "application/json" }), or await request.text().',
-  );
+  throw new WebhookVerificationError(rawBody === undefined || rawBody === null ? 'body_missing' : 'body_was_parsed');
 }
 
 function headerOf(headers: WebhookHeaders, name: string): string | null {
@@ -150,17 +120,12 @@ function checkTimestamp(body: Buffer, headers: WebhookHeaders, check: TimestampC
     return entries.some((entry) => isEqual(Buffer.from(entry.replace(/^v1,/, ''), 'base64'), digest));
   });
   if (!signed || !/^\d{1,12}$/.test(timestamp ?? '')) {
-    throw new WebhookVerificationError(
-      'timestamp_missing',
-      'toleranceSeconds needs the headers webhook-id, webhook-timestamp and webhook-signature as they were sent.',
-    );
+    throw new WebhookVerificationError('timestamp_missing');
   }
   const ageSeconds = (check.now ?? new Date()).getTime() / 1000 - Number(timestamp);
   if (Math.abs(ageSeconds) > check.toleranceSeconds) {
-    throw new WebhookVerificationError(
-      'timestamp_outside_tolerance',
-      `It was signed ${Math.round(ageSeconds)} s ago, more than ${check.toleranceSeconds} s: a replay, or the clock of this machine is wrong.`,
-    );
+    const message = `${MISTAKES.timestamp_outside_tolerance} It is ${Math.round(ageSeconds)} s old.`;
+    throw new WebhookVerificationError('timestamp_outside_tolerance', message);
   }
 }
 
@@ -168,6 +133,6 @@ function parse(body: Buffer): WebhookEvent {
   try {
     return JSON.parse(body.toString()) as WebhookEvent;
   } catch {
-    throw new WebhookVerificationError('body_not_json', 'The signature is right, but the body is not JSON.');
+    throw new WebhookVerificationError('body_not_json');
   }
 }

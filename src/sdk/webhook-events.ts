@@ -37,70 +37,65 @@ export type Transaction = Snapshot<'transaction'> & {
   metadata?: Record<string, string>;
 };
 
-/** A withdrawal, complete in each event. Unknown fields may be added. */
-export type Withdrawal = Snapshot<'withdrawal'> & {
-  withdrawalRequestId: string;
+/** Money from your balance. */
+type Outgoing = {
   /** Your own id of the request. */
   requestId: string;
-  /** In birr: what the beneficiary gets. */
+  /** In birr: what the beneficiary or your bank account gets. */
   amount: number;
   fee: number;
   feeTax: number;
   /** Debited from your balance: amount + fee + feeTax. */
   totalDebit: number;
-  /** The amount that the beneficiary got, where it differs; the rest is back in the balance. */
-  paidAmount?: number;
   currency: 'ETB';
-  channel: 'TELEBIRR' | 'CBE_BIRR' | 'AWASH';
-  /** Of numbers the last four digits only. */
-  destination: { phone?: string; bankCode?: string; accountNumber?: string; accountName: string };
-  reason?: string;
-  status: 'PENDING' | 'SUCCESS' | 'FAILED' | 'REJECTED' | 'CANCELLED' | 'REVERSED';
-  /** While PENDING. */
-  stage?: 'CREATED' | 'UNDER_REVIEW' | 'SUBMITTED' | 'UNKNOWN';
-  pendingReason?: string;
-  reviewReasons?: string[];
-  providerReference?: string;
-  failure?: { code: string; message: string; providerCode: string; retryable: boolean };
-  limitsApplied: { min: number; max: number; daily: number | null; usedTodayBefore: number };
   requestedAt: string;
   completedAt?: string;
-  reversedAt?: string;
 };
 
+/** A withdrawal, complete in each event. Unknown fields may be added. */
+export type Withdrawal = Snapshot<'withdrawal'> &
+  Outgoing & {
+    withdrawalRequestId: string;
+    /** The amount that the beneficiary got, where it differs; the rest is back in the balance. */
+    paidAmount?: number;
+    channel: 'TELEBIRR' | 'CBE_BIRR' | 'AWASH';
+    /** Of numbers the last four digits only. */
+    destination: { phone?: string; bankCode?: string; accountNumber?: string; accountName: string };
+    reason?: string;
+    status: 'PENDING' | 'SUCCESS' | 'FAILED' | 'REJECTED' | 'CANCELLED' | 'REVERSED';
+    /** While PENDING. */
+    stage?: 'CREATED' | 'UNDER_REVIEW' | 'SUBMITTED' | 'UNKNOWN';
+    pendingReason?: string;
+    reviewReasons?: string[];
+    providerReference?: string;
+    failure?: { code: string; message: string; providerCode: string; retryable: boolean };
+    limitsApplied: { min: number; max: number; daily: number | null; usedTodayBefore: number };
+    reversedAt?: string;
+  };
+
 /** A settlement to your bank account, complete in each event. Unknown fields may be added. */
-export type Settlement = Snapshot<'settlement'> & {
-  settlementId: string;
-  /** Your own id of the request. */
-  requestId: string;
-  /** In birr: what your bank account gets. */
-  amount: number;
-  fee: number;
-  feeTax: number;
-  /** Debited from your balance: amount + fee + feeTax. */
-  totalDebit: number;
-  currency: 'ETB';
-  /** Of the number the last four digits only. */
-  bankAccount: { bankCode: string; accountNumber: string; accountName: string };
-  status: 'REQUESTED' | 'APPROVED' | 'PROCESSING' | 'COMPLETED' | 'FAILED' | 'REJECTED' | 'CANCELLED';
-  /** YYYY-MM-DD in Addis Ababa, as are the two below. */
-  effectiveDate: string;
-  earliestExpected: string;
-  expectedBy: string;
-  /** The days until then that are not business days, each with its reason. */
-  dateReasons: { date: string; reason: string; provisional: boolean }[];
-  /** The bank's trace id. */
-  bankReference?: string;
-  failure?: { code: string; message: string };
-  requestedAt: string;
-  sentAt?: string;
-  creditedAt?: string;
-  /** The day of creditedAt, YYYY-MM-DD in Addis Ababa. */
-  creditedOn?: string;
-  /** When the bank sent back what it had credited. */
-  returnedAt?: string;
-  completedAt?: string;
-};
+export type Settlement = Snapshot<'settlement'> &
+  Outgoing & {
+    settlementId: string;
+    /** Of the number the last four digits only. */
+    bankAccount: { bankCode: string; accountNumber: string; accountName: string };
+    status: 'REQUESTED' | 'APPROVED' | 'PROCESSING' | 'COMPLETED' | 'FAILED' | 'REJECTED' | 'CANCELLED';
+    /** YYYY-MM-DD in Addis Ababa, as are the two below. */
+    effectiveDate: string;
+    earliestExpected: string;
+    expectedBy: string;
+    /** The days until then that are not business days, each with its reason. */
+    dateReasons: { date: string; reason: string; provisional: boolean }[];
+    /** The bank's trace id. */
+    bankReference?: string;
+    failure?: { code: string; message: string };
+    sentAt?: string;
+    creditedAt?: string;
+    /** The day of creditedAt, YYYY-MM-DD in Addis Ababa. */
+    creditedOn?: string;
+    /** When the bank sent back what it had credited. */
+    returnedAt?: string;
+  };
 
 /** A report whose file is ready. Unknown fields may be added. */
 export type Report = Snapshot<'report'> & {
@@ -145,37 +140,20 @@ type Envelope<Name extends string, Data> = {
   signature: string;
 };
 
-type TransactionEventName =
-  | 'checkout.completed'
-  | 'checkout.failed'
-  | 'checkout.canceled'
-  | 'checkout.expired'
-  | 'payment.created'
-  | 'payment.succeeded'
-  | 'payment.completed';
-
-type WithdrawalEventName =
-  | 'withdrawal.created'
-  | 'withdrawal.under_review'
-  | 'withdrawal.succeeded'
-  | 'withdrawal.failed'
-  | 'withdrawal.rejected'
-  | 'withdrawal.canceled'
-  | 'withdrawal.reversed';
-
-type SettlementEventName =
-  | 'settlement.requested'
-  | 'settlement.processing'
-  | 'settlement.completed'
-  | 'settlement.failed'
-  | 'settlement.rejected'
-  | 'settlement.canceled'
-  | 'settlement.updated';
+/** One envelope for each name. */
+type EventsOf<Names extends string, Data> = { [Name in Names]: Envelope<Name, Data> }[Names];
 
 /** The events of this version. New types are added without a new version: have a default branch. */
 export type WebhookEvent =
-  | { [Name in TransactionEventName]: Envelope<Name, Transaction> }[TransactionEventName]
-  | { [Name in WithdrawalEventName]: Envelope<Name, Withdrawal> }[WithdrawalEventName]
-  | { [Name in SettlementEventName]: Envelope<Name, Settlement> }[SettlementEventName]
+  | EventsOf<`checkout.${'completed' | 'failed' | 'canceled' | 'expired'}`, Transaction>
+  | EventsOf<`payment.${'created' | 'succeeded' | 'completed'}`, Transaction>
+  | EventsOf<
+      `withdrawal.${'created' | 'under_review' | 'succeeded' | 'failed' | 'rejected' | 'canceled' | 'reversed'}`,
+      Withdrawal
+    >
+  | EventsOf<
+      `settlement.${'requested' | 'processing' | 'completed' | 'failed' | 'rejected' | 'canceled' | 'updated'}`,
+      Settlement
+    >
   | Envelope<'report.ready', Report>
   | Envelope<'webhook.test', SubscriptionTest>;

@@ -44,12 +44,13 @@ describe('paying in the sandbox over HTTP', () => {
     const scope = await buildMerchant(database.db);
     key = stubKey(scope.merchantId);
     const callbacks = createCallbackRouter({
-      findAttemptBySecret: (secret) => findAttemptBySecret(database.db, secret),
+      findOrderBySecret: (secret) => findAttemptBySecret(database.db, secret),
       findProvider,
       storeCallback: (row) => storeCallback(database.db, row),
-      onCallback: async (attemptId, { verified }) => {
+      onCallback: async (order, { verified }) => {
+        if (!('attemptId' in order)) throw new Error('not an attempt');
         const minIntervalMs = verified ? 0 : MIN_QUERY_INTERVAL_MS;
-        return isConclusive(await world.checkAttempt(attemptId, { minIntervalMs, notifyWorkflow: true }));
+        return isConclusive(await world.checkAttempt(order.attemptId, { minIntervalMs, notifyWorkflow: true }));
       },
       unknown: createLimits(NO_LIMITS).unknownCallbacks,
       log: createLogger('silent', 'test'),

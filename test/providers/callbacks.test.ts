@@ -57,8 +57,9 @@ const stored = () =>
 beforeAll(async () => {
   database = await createTestDatabase();
   const router = createCallbackRouter({
-    findAttemptBySecret: async (secret) => {
+    findOrderBySecret: async (secret) => {
       looked += 1;
+      if (secret === PAYOUT_SECRET) return WITHDRAWAL;
       return secret === SECRET ? attempt : null;
     },
     findProvider: adapters.find,
@@ -67,15 +68,10 @@ beforeAll(async () => {
       if ('withdrawalId' in row) payoutsStored.push(row);
       else await storeCallback(database.db, row);
     },
-    payouts: {
-      findWithdrawalBySecret: async (secret) => (secret === PAYOUT_SECRET ? WITHDRAWAL : null),
-      async onPayoutCallback(withdrawalId, { verified }) {
-        payoutChecks.push({ withdrawalId, verified, storedBefore: payoutsStored.length });
-        return problem !== 'doubt';
-      },
-    },
-    async onCallback(attemptId, { verified }) {
-      checks.push({ attemptId, verified, storedBefore: (await stored()).length });
+    async onCallback(order, { verified }) {
+      if ('withdrawalId' in order) {
+        payoutChecks.push({ withdrawalId: order.withdrawalId, verified, storedBefore: payoutsStored.length });
+      } else checks.push({ attemptId: order.attemptId, verified, storedBefore: (await stored()).length });
       if (problem === 'check') throw new Error('the check failed');
       return problem !== 'doubt';
     },

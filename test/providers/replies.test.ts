@@ -41,7 +41,6 @@ function sayJson(body: unknown, status = 200): void {
 
 /** The order that a reply is about, as each provider writes it. */
 const named = (orderId: string) => ({
-  orderId,
   transactionId: orderId,
   merch_order_id: toPlainOrderId(orderId),
 });
@@ -160,11 +159,11 @@ describe('telebirr’s replies', () => {
 test.each([
   ['CBE_BIRR', 'REJECTED', 200],
   ['CBE_BIRR', 'FAILED', 400],
-  ['AWASH', 'REFUSED', 401],
+  ['AWASH', 'REJECTED', 401],
 ] as const)(
   'a query that %s rejects with %s and status %d leaves the payment unknown',
   async (channel, state, status) => {
-    sayJson({ state, resultCode: 'INVALID_SIGNATURE', reasonCode: 'INVALID_SIGNATURE' }, status);
+    sayJson({ state, resultCode: 'INVALID_SIGNATURE' }, status);
     const { orderId } = anOrder('http://127.0.0.1:1/');
     expect(await adapters.adapter(channel).query(orderId)).toMatchObject({ kind: 'unknown', reason: 'unreadable' });
   },
@@ -172,10 +171,10 @@ test.each([
 
 test.each([
   ['CBE_BIRR', 'FAILED'],
-  ['AWASH', 'REFUSED'],
+  ['AWASH', 'FAILED'],
 ] as const)('an order that %s reports as %s is declined', async (channel, state) => {
   const { orderId } = anOrder('http://127.0.0.1:1/');
-  sayJson({ ...named(orderId), state, resultCode: 'DECLINED', reasonCode: 'DECLINED' });
+  sayJson({ ...named(orderId), state, resultCode: 'DECLINED' });
   expect(await adapters.adapter(channel).query(orderId)).toMatchObject({ kind: 'declined' });
 });
 
@@ -191,8 +190,8 @@ test.each([
   ['TELEBIRR', { code: 'INVALID_PAYEE' }],
   ['CBE_BIRR', { state: 'REJECTED', resultCode: 'INVALID_SIGNATURE' }],
   ['CBE_BIRR', { state: 'REJECTED', resultCode: 'DUPLICATE_TRANSACTION' }],
-  ['AWASH', { state: 'REFUSED', reasonCode: 'INVALID_SIGNATURE' }],
-  ['AWASH', { state: 'REFUSED', reasonCode: 'UNKNOWN_PAYEE' }],
+  ['AWASH', { state: 'REJECTED', resultCode: 'INVALID_SIGNATURE' }],
+  ['AWASH', { state: 'REJECTED', resultCode: 'INVALID_MSISDN' }],
 ] as const)(
   'a payout that %s rejects with %p is unknown: an earlier submission may have succeeded',
   async (channel, body) => {
@@ -206,7 +205,7 @@ test.each([
 describe.each([
   ['TELEBIRR', 'order_status', (payout: object) => ({ result: 'SUCCESS', biz_content: payout })],
   ['CBE_BIRR', 'state', (payout: object) => ({ resultCode: '0', ...payout })],
-  ['AWASH', 'state', (payout: object) => payout],
+  ['AWASH', 'state', (payout: object) => ({ resultCode: '0', ...payout })],
 ] as const)('the payout replies of %s', (channel, word, answer) => {
   const query = (payout: object) => {
     const { orderId } = aPayout('http://127.0.0.1:1/');
@@ -216,7 +215,7 @@ describe.each([
   const [paid, reversed] = {
     TELEBIRR: ['TRANSFER_SUCCESS', 'TRANSFER_REVERSED'],
     CBE_BIRR: ['COMPLETED', 'REVERSED'],
-    AWASH: ['PAID', 'REVERSED'],
+    AWASH: ['COMPLETED', 'REVERSED'],
   }[channel] as [string, string];
   const reference = { reference: 'R1', trans_id: 'R1' };
   const money = { amount: '10.00', currency: 'ETB', total_amount: '10.00', trans_currency: 'ETB' };
@@ -246,19 +245,19 @@ describe.each([
 test.each([
   ['another type', { type: 'FEE' }],
   ['an amount that is none', { amount: '1e3' }],
-  ['a time that is none', { at: 'noon' }],
+  ['a time that is none', { time: 'noon' }],
   ['no reference', { reference: '' }],
 ])('a statement page with a row of %s is unknown as a whole', async (_what, tx) => {
   const row = {
-    orderId: 'wd_1',
+    transactionId: 'wd_1',
     type: 'PAYOUT',
     amount: '1.00',
     currency: 'ETB',
     reference: 'R',
-    at: '2026-03-02T09:00Z',
+    time: '2026-03-02T09:00Z',
   };
   const list = (rows: object[]) => {
-    sayJson({ rows, next: null });
+    sayJson({ rows, nextCursor: '' });
     return adapters.adapter('AWASH').statement('2026-03-02', null);
   };
   expect(await list([row, row])).toMatchObject({ kind: 'page', rows: [{ amountSantim: 100n }, {}] });

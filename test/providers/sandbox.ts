@@ -107,6 +107,8 @@ export type Inbox = {
   waitFor: (count: number) => Promise<RawCallback[]>;
   /** What it answers, as long as nothing else is said: 200. */
   status: number;
+  /** Answers wait for this. */
+  hold: Promise<void> | null;
   close: () => Promise<void>;
 };
 
@@ -117,6 +119,7 @@ export async function openInbox(): Promise<Inbox> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     received.push({ headers: request.headers, body: Buffer.concat(chunks) });
+    await inbox.hold;
     response.statusCode = inbox.status;
     response.end();
   });
@@ -126,6 +129,7 @@ export async function openInbox(): Promise<Inbox> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`,
     received,
     status: 200,
+    hold: null,
     async waitFor(count) {
       for (const endMs = Date.now() + PATIENT_MS; received.length < count;) {
         if (Date.now() > endMs) throw new Error(`${received.length} of ${count} callbacks came`);

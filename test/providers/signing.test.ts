@@ -1,11 +1,9 @@
-import { createHash, createHmac, generateKeyPairSync } from 'node:crypto';
+import { createHash, generateKeyPairSync } from 'node:crypto';
 
 import {
-  signAwash,
   signCbeBirr,
   signTelebirr,
   telebirrSigningText,
-  verifyAwash,
   verifyCbeBirr,
   verifyTelebirr,
   type RsaScheme,
@@ -85,17 +83,6 @@ test('CBE Birr hashes its sorted fields with the key among them', () => {
 test('a key inside a CBE Birr message does not replace ours', () => {
   const forged = { amount: '10.00', key: 'theirs' };
   expect(verifyCbeBirr({ ...forged, signature: signCbeBirr(forged, 'theirs') }, 'ours')).toBe(false);
-});
-
-test('Awash signs the timestamp and the bytes of the body', () => {
-  const expected = createHmac('sha256', 'secret').update('2026-01-01T00:00:00Z.{"a":1}').digest('hex');
-  expect(signAwash('2026-01-01T00:00:00Z', '{"a":1}', 'secret')).toBe(expected);
-  const headers = { 'x-timestamp': '2026-01-01T00:00:00Z', 'x-signature': expected };
-  expect(verifyAwash(headers, '{"a":1}', 'secret')).toBe(true);
-  expect(verifyAwash(headers, '{"a":2}', 'secret')).toBe(false);
-  expect(verifyAwash({ ...headers, 'x-timestamp': 'later' }, '{"a":1}', 'secret')).toBe(false);
-  expect(verifyAwash({ 'x-signature': expected }, '{"a":1}', 'secret')).toBe(false);
-  expect(verifyAwash({}, '{"a":1}', 'secret')).toBe(false);
 });
 
 test('an order id is the same after conversion for telebirr and back', () => {

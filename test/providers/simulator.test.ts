@@ -2,8 +2,6 @@ import { appendFileSync, copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { systemClock } from '../../src/lib/clock.ts';
-import { createTestClock } from '../../src/sandbox/simulator/clock.ts';
 import { startTestSimulator } from '../support/simulator.ts';
 import { CHANNELS, MINUTE_MS, aPayout, anOrder, connectAdapters, openInbox, type Inbox } from './sandbox.ts';
 
@@ -24,6 +22,7 @@ afterAll(async () => {
 beforeEach(() => {
   inbox.received.length = 0;
   inbox.status = 200;
+  inbox.hold = null;
 });
 
 afterEach(async () => {
@@ -144,8 +143,10 @@ test('every provider rejects a request that the merchant did not sign', async ()
     '/cbebirr/payout',
     '/cbebirr/payout-status',
     '/cbebirr/statement',
-    '/awash/payments',
-    '/awash/payouts',
+    '/awash/push',
+    '/awash/payout',
+    '/awash/payout-status',
+    '/awash/statement',
   ]) {
     const response = await fetch(simulator.url + path, {
       method: 'POST',
@@ -154,29 +155,24 @@ test('every provider rejects a request that the merchant did not sign', async ()
     });
     expect(await response.text()).toMatch(/INVALID_(TOKEN|SIGNATURE)/);
   }
-  for (const path of ['/awash/payouts/wd_1', '/awash/statement?day=2026-01-01']) {
-    expect(await (await fetch(simulator.url + path)).text()).toMatch(/INVALID_SIGNATURE/);
-  }
   const { orders, payouts } = await simulator.journal();
   expect([orders, payouts]).toEqual([[], []]);
 });
 
-test('advancing the clock also waits for work that is already running', async () => {
-  const clock = createTestClock({ base: systemClock, offsetMs: 0, onError() {} });
-  const seen: string[] = [];
+test('advancing the clock also waits for a callback that is already being sent', async () => {
+  const { simulator, adapter } = await start(join(folder, 'advance.jsonl'));
   let release = (): void => {};
-  const started = new Promise<void>((start) => {
-    clock.at(clock.nowMs(), async () => {
-      start();
-      await new Promise<void>((resolve) => (release = resolve));
-      seen.push('done');
-    });
-  });
-  await started;
-  const moved = clock.advance(0).then(() => seen.push('moved'));
-  // Runs after everything that an advance does without waiting.
-  await new Promise((resolve) => setImmediate(resolve));
+  inbox.hold = new Promise((resolve) => (release = resolve));
+  const order = anOrder(inbox.url);
+  await adapter('AWASH').initiate(order);
+  await inbox.waitFor(1);
+  const seen: string[] = [];
+  const advanced = simulator.advance(0).then(() => seen.push('advanced'));
+  // Longer than an advance that does not wait.
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  seen.push('released');
   release();
-  await moved;
-  expect(seen).toEqual(['done', 'moved']);
+  await advanced;
+  expect(seen).toEqual(['released', 'advanced']);
+  expect(await simulator.orderOf(order.orderId)).toMatchObject({ callbacks: [{ done: true }] });
 });

@@ -1,14 +1,14 @@
 import { fromPlainOrderId } from '../../src/providers/exchange.ts';
-import type { Journal, JournalOrder, JournalPayout } from '../../src/sandbox/simulator/admin.ts';
+import type { Journal, JournalOrder } from '../../src/sandbox/simulator/admin.ts';
 import type { Fault, SimulatedChannel } from '../../src/sandbox/simulator/faults.ts';
+import type { ChannelTotals } from '../../src/sandbox/simulator/movements.ts';
 import { startSimulator, type SimulatorOptions } from '../../src/sandbox/simulator/server.ts';
-import type { ChannelTotals } from '../../src/sandbox/simulator/totals.ts';
 
 /** An order of the simulator's journal with our id of it: telebirr knows `pat_01…` as `pat01…`. */
 type TestOrder = JournalOrder & { attemptId: string };
 
 /** A payout of the journal with our id of it. */
-type TestPayout = JournalPayout & { withdrawalId: string };
+type TestPayout = JournalOrder & { withdrawalId: string };
 
 type TestJournal = Omit<Journal, 'orders' | 'payouts'> & { orders: TestOrder[]; payouts: TestPayout[] };
 

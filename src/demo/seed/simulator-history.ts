@@ -4,7 +4,7 @@ import { type Database, openDatabase, rows } from '../../lib/db.ts';
 import { formatBirr, type Santim } from '../../lib/money.ts';
 import { toPlainOrderId } from '../../providers/exchange.ts';
 import type { SimulatedChannel } from '../../sandbox/simulator/faults.ts';
-import type { Payment, Payout } from '../../sandbox/simulator/order.ts';
+import type { Order } from '../../sandbox/simulator/order.ts';
 import { openStateFile } from '../../sandbox/simulator/state-file.ts';
 
 /**
@@ -33,7 +33,7 @@ type Row = {
   decidedAt: Date | null;
 };
 
-async function paidOrders(db: Database): Promise<Payment[]> {
+async function paidOrders(db: Database): Promise<Order[]> {
   const found = await rows<Row & { expiresAt: Date; title: string }>(
     db,
     `SELECT a.id, a.channel, a.phone, a.received_santim AS amount_santim, a.currency, a.provider_reference, a.created_at,
@@ -43,7 +43,7 @@ async function paidOrders(db: Database): Promise<Payment[]> {
   );
   return found.map((row) => ({
     ...recorded(row),
-    phone: row.phone,
+    direction: 'payment',
     title: row.title,
     returnUrl: null,
     expiresAtMs: row.expiresAt.getTime(),
@@ -54,8 +54,8 @@ async function paidOrders(db: Database): Promise<Payment[]> {
   }));
 }
 
-async function submittedPayouts(db: Database): Promise<Payout[]> {
-  const found = await rows<Row & { accountName: string; state: Payout['state']; reversedAt: Date | null }>(
+async function submittedPayouts(db: Database): Promise<Order[]> {
+  const found = await rows<Row & { accountName: string; state: Order['state']; reversedAt: Date | null }>(
     db,
     `SELECT id, channel, phone, account_name, amount_santim, currency, provider_reference,
             CASE status WHEN 'PENDING' THEN 'ACCEPTED' WHEN 'SUCCESS' THEN 'PAID' ELSE status END AS state,
@@ -66,8 +66,10 @@ async function submittedPayouts(db: Database): Promise<Payout[]> {
   );
   return found.map(({ state, accountName, ...row }) => ({
     ...recorded(row),
-    payee: { phone: row.phone },
-    accountName,
+    direction: 'payout',
+    title: accountName,
+    returnUrl: null,
+    expiresAtMs: null,
     behaviour: state === 'ACCEPTED' ? 'never' : 'pay',
     state,
     paidAmount: state === 'ACCEPTED' ? null : formatBirr(row.amountSantim),
@@ -76,10 +78,13 @@ async function submittedPayouts(db: Database): Promise<Payout[]> {
 }
 
 /** What payments and payouts share. Their callbacks are done. */
-function recorded({ id, channel, amountSantim, currency, providerReference, createdAt, decidedAt }: Row) {
+function recorded({ id, channel, phone, amountSantim, currency, providerReference, createdAt, decidedAt }: Row) {
   const reference = providerReference ?? id;
   return {
     channel,
+    phone,
+    bankCode: '',
+    accountNumber: '',
     orderId: channel === 'TELEBIRR' ? toPlainOrderId(id) : id,
     amount: formatBirr(amountSantim),
     currency,
@@ -89,7 +94,7 @@ function recorded({ id, channel, amountSantim, currency, providerReference, crea
     createdAtMs: createdAt.getTime(),
     decidedAtMs: decidedAt?.getTime() ?? null,
     failure: null,
-    faults: [],
+    faults: {},
     submissions: 1,
     queries: 1,
     callbacks: [],

@@ -5,12 +5,10 @@ import { DAY_MS } from '../../lib/dates.ts';
 import { parseBirr } from '../../lib/money.ts';
 import { SANDBOX_PAYOUTS, SANDBOX_PHONES } from '../../lib/sandbox-providers.ts';
 import { fromThisMachineOnly } from './browsers.ts';
-import type { CallbackSender } from './callbacks.ts';
 import { CHANNELS, Fault, type SimulatedChannel } from './faults.ts';
-import { isPayout, type Order, type Payment, type Payout } from './order.ts';
-import { respond, type Context, type ProtocolDeps } from './protocol.ts';
-import type { StateFile } from './state-file.ts';
-import { totalsOf, type BankTransfer, type ChannelTotals } from './totals.ts';
+import { totalsOf, type ChannelTotals } from './movements.ts';
+import type { Order } from './order.ts';
+import { respond, type Fields, type ProtocolDeps } from './protocol.ts';
 
 const ClockRequest = z.strictObject({
   advanceMs: z
@@ -24,38 +22,32 @@ const TransferRequest = z.strictObject({
   amount: z.string().refine((text) => (parseBirr(text) ?? 0n) > 0n, 'must be birr above 0, written "100.50"'),
 });
 
-type AdminDeps = ProtocolDeps & {
-  counts: Map<string, number>;
-  file: StateFile;
-  sender: CallbackSender;
-  transfers: BankTransfer[];
-};
+type AdminDeps = ProtocolDeps & { counts: Map<string, number> };
 
 /**
  * An order in the journal. Times are ISO 8601 by the simulator's clock. `paid`: money has moved, whether or not it was
  * returned (`reversed`).
  */
-type Journaled<Item> = {
-  [Name in keyof Item as Name extends `${infer Time}AtMs` ? `${Time}At` : Name]: Name extends `${string}AtMs`
-    ? string | (Item[Name] & null)
-    : Item[Name];
+export type JournalOrder = {
+  [Name in keyof Order as Name extends `${infer Time}AtMs` ? `${Time}At` : Name]: Name extends `${string}AtMs`
+    ? string | (Order[Name] & null)
+    : Order[Name];
 } & { paid: boolean; reversed: boolean };
-
-export type JournalOrder = Journaled<Payment>;
-export type JournalPayout = Journaled<Payout>;
 
 /** The simulator's state. `requests` counts calls as "TELEBIRR query", including those that met a fault. */
 export type Journal = {
   now: string;
   orders: JournalOrder[];
-  payouts: JournalPayout[];
+  payouts: JournalOrder[];
   totals: Record<SimulatedChannel, ChannelTotals>;
   requests: Record<string, number>;
 };
 
+type Run<Request> = (request: Request) => Fields | Promise<Fields>;
+
 /** The admin API of the simulator. It takes no key, so it serves this machine only. */
 export function adminRoutes(deps: AdminDeps): Router {
-  const { orders, clock, counts, faults, file, sender, transfers } = deps;
+  const { orders, counts, faults } = deps;
   const routes = new Router();
   routes.use(fromThisMachineOnly);
 
@@ -70,76 +62,65 @@ export function adminRoutes(deps: AdminDeps): Router {
       bankTransfer: '/admin/bank-transfer',
     }),
   );
+  const post = <Request>(path: string, schema: z.ZodType<Request>, run: Run<Request>): void =>
+    void routes.post(path, async (ctx) => {
+      const { data, error } = schema.safeParse(ctx.request.body);
+      const problems = error?.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+      if (problems) respond(ctx, 400, { problems });
+      else respond(ctx, 200, await run(data as Request));
+    });
+  const now = (): Fields => ({ now: iso(orders.nowMs()) });
+
   routes.get('/admin/journal', (ctx) => respond(ctx, 200, journalOf(deps)));
-  routes.post('/admin/bank-transfer', (ctx) => {
-    const request = readBody(ctx, TransferRequest);
-    if (!request) return;
-    const transfer = { ...request, atMs: clock.nowMs() };
-    transfers.push(transfer);
-    file.append({ transfer });
-    respond(ctx, 201, { totals: journalOf(deps).totals });
+  post('/admin/bank-transfer', TransferRequest, (transfer) => {
+    orders.transfer({ ...transfer, atMs: orders.nowMs() });
+    return { totals: journalOf(deps).totals };
   });
 
   routes.get('/admin/faults', (ctx) => respond(ctx, 200, { faults: faults.list() }));
-  routes.post('/admin/faults', (ctx) => {
-    const request = readBody(ctx, Fault);
-    if (!request) return;
-    faults.add(request);
-    respond(ctx, 201, { faults: faults.list() });
+  post('/admin/faults', Fault, (fault) => {
+    faults.add(fault);
+    return { faults: faults.list() };
   });
   routes.delete('/admin/faults', (ctx) => {
     faults.clear();
     respond(ctx, 200, { faults: [] });
   });
 
-  routes.post('/admin/clock', async (ctx) => {
-    const request = readBody(ctx, ClockRequest);
-    if (!request) return;
-    file.append({ offsetMs: clock.offsetMs() + request.advanceMs });
-    await clock.advance(request.advanceMs);
-    respond(ctx, 200, { now: iso(clock.nowMs()) });
+  post('/admin/clock', ClockRequest, async ({ advanceMs }) => {
+    await orders.advance(advanceMs);
+    return now();
   });
-
-  routes.post('/admin/reset', (ctx) => {
-    for (const part of [faults, counts, file]) part.clear();
+  post('/admin/reset', z.unknown(), () => {
+    for (const part of [faults, counts]) part.clear();
     orders.reset();
-    sender.forget();
-    transfers.length = 0;
-    clock.reset();
-    respond(ctx, 200, { now: iso(clock.nowMs()) });
+    return now();
   });
   return routes;
 }
 
-function journalOf({ orders, transfers, clock, counts }: AdminDeps): Journal {
+function journalOf({ orders, counts }: AdminDeps): Journal {
   const all = orders.all();
-  const totals = (channel: SimulatedChannel): ChannelTotals => totalsOf(channel, { orders: all, transfers });
+  const journaled = (wanted: Order['direction']): JournalOrder[] =>
+    all.filter(({ direction }) => direction === wanted).map(journalOrder);
+  const totals = (channel: SimulatedChannel): ChannelTotals =>
+    totalsOf(channel, { orders: all, transfers: orders.transfers });
   return {
-    now: iso(clock.nowMs()),
-    orders: all.filter((order) => !isPayout(order)).map(journaled) as JournalOrder[],
-    payouts: all.filter(isPayout).map(journaled) as JournalPayout[],
+    now: iso(orders.nowMs()),
+    orders: journaled('payment'),
+    payouts: journaled('payout'),
     totals: { TELEBIRR: totals('TELEBIRR'), CBE_BIRR: totals('CBE_BIRR'), AWASH: totals('AWASH') },
     requests: Object.fromEntries(counts),
   };
 }
 
 /** The order with each time `…AtMs` as an ISO 8601 `…At`. */
-function journaled(order: Order): object {
+function journalOrder(order: Order): JournalOrder {
   const fields = Object.entries(order).map(([name, value]: [string, unknown]) =>
     name.endsWith('AtMs') ? [name.slice(0, -2), typeof value === 'number' ? iso(value) : value] : [name, value],
   );
-  return {
-    ...(Object.fromEntries(fields) as object),
-    paid: order.paidAmount !== null,
-    reversed: order.reversedAtMs !== null,
-  };
-}
-
-function readBody<T>(ctx: Context, schema: z.ZodType<T>): T | null {
-  const parsed = schema.safeParse(ctx.request.body);
-  if (parsed.success) return parsed.data;
-  respond(ctx, 400, { problems: parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) });
-  return null;
+  const added = { paid: order.paidAmount !== null, reversed: order.reversedAtMs !== null };
+  return { ...Object.fromEntries(fields), ...added } as JournalOrder;
 }
 
 function iso(atMs: number): string {

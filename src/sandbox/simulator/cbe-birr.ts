@@ -1,9 +1,9 @@
 import { signCbeBirr, verifyCbeBirr } from '../../lib/provider-signing.ts';
-import { SANDBOX_CBE_BIRR } from '../../lib/sandbox-providers.ts';
-import type { OrderStatus } from './order.ts';
-import { bodyOf, text, type Fields, type Protocol, type Reply } from './protocol.ts';
+import { SANDBOX_AWASH, SANDBOX_CBE_BIRR, SANDBOX_PATHS } from '../../lib/sandbox-providers.ts';
+import type { Order } from './order.ts';
+import { bodyOf, text, type Fields, type Protocol } from './protocol.ts';
 
-const { hashKey, ...till } = SANDBOX_CBE_BIRR;
+const ACCOUNTS = { CBE_BIRR: SANDBOX_CBE_BIRR, AWASH: SANDBOX_AWASH } as const;
 
 const STATES = {
   WAITING: 'PENDING',
@@ -23,90 +23,91 @@ const RESULT_CODES = {
   FAILED_AFTERWARDS: 'PAYOUT_FAILED',
 } as const;
 
-const REJECTIONS = { UNKNOWN_PARTY: 'INVALID_MSISDN', ANOTHER_ORDER: 'DUPLICATE_TRANSACTION' } as const;
-
 const ROW_TYPES = { payment: 'PUSH', payout: 'PAYOUT', payoutReversal: 'PAYOUT_REVERSAL' } as const;
 
 /**
- * CBE Birr. All messages are signed alike, both ways. Beside the known fields of the real push (companyName, tillCode,
- * amount, transactionId, transactionTime, callBackURL, token, signature) the sandbox requires phoneNumber, currency and
- * expiryTime (ISO 8601), and returns state, resultCode, resultDesc and reference. CBE Birr publishes nothing about
- * payouts, so the sandbox takes them in the shape of its push, to wallets only:
- * - POST /payout { companyName, tillCode, token, transactionId, transactionTime, amount, currency, phoneNumber,
- *   accountName, callBackURL, signature }: { transactionId, state: ACCEPTED | COMPLETED | FAILED | REVERSED, resultCode,
- *   reference, amount, currency }, or { state: REJECTED, resultCode } when no payout was made. The same transactionId
- *   again pays nothing and returns the first one's status; with another amount or phone it is REJECTED with
- *   DUPLICATE_TRANSACTION.
- * - POST /payout-status { …, transactionId }: the same, or { state: NOT_FOUND }.
+ * CBE Birr, and Awash, which publishes no merchant API. All messages are signed alike, both ways. Beside the known fields
+ * of the real push (companyName, tillCode, amount, transactionId, transactionTime, callBackURL, token, signature) the
+ * sandbox requires phoneNumber, currency and expiryTime (ISO 8601), and returns state, resultCode, resultDesc and
+ * reference. CBE Birr publishes nothing about payouts, so the sandbox takes them in the shape of its push:
+ * - POST /payout { companyName, tillCode, token, transactionId, transactionTime, amount, currency, phoneNumber (or, for
+ *   Awash, bankCode and accountNumber), accountName, callBackURL, signature }: { transactionId, state: ACCEPTED |
+ *   COMPLETED | FAILED | REVERSED, resultCode, reference, amount, currency }, or { state: REJECTED, resultCode } when no
+ *   payout was made. The same transactionId again pays nothing and returns the first one's status; with another amount
+ *   or payee it is REJECTED with DUPLICATE_TRANSACTION.
+ * - POST /payout-status { …, transactionId }: the same, or REJECTED with NOT_FOUND.
  * - The callback has the fields of the push's, for COMPLETED, FAILED and REVERSED.
  * - POST /statement { …, statementDate YYYY-MM-DD, cursor }: { resultCode: "0", statementDate, rows: [{ transactionId,
  *   type: PUSH | PAYOUT | PAYOUT_REVERSAL, amount, currency, reference, time (ISO 8601) }], nextCursor ("" on the last
  *   page) }: movements of that day in Addis Ababa, oldest first, at most 200 rows a page.
  */
-export const cbeBirr: Protocol = {
-  channel: 'CBE_BIRR',
-  prefix: '/cbebirr',
-  endpoints: {
-    initiate: { method: 'post', path: '/push' },
-    query: { method: 'post', path: '/status' },
-    payout: { method: 'post', path: '/payout' },
-    queryPayout: { method: 'post', path: '/payout-status' },
-    statement: { method: 'post', path: '/statement' },
-  },
-  // oxfmt-ignore
-  names: {
-    orderId: 'transactionId', amount: 'amount', currency: 'currency', callbackUrl: 'callBackURL', phone: 'phoneNumber',
-    title: 'companyName', expiry: 'expiryTime', payee: 'phoneNumber', accountName: 'accountName',
-    day: 'statementDate', cursor: 'cursor',
-  },
-
-  authenticate(ctx) {
-    const fields = bodyOf(ctx);
-    const isMerchant = text(fields, 'token') === till.token && text(fields, 'tillCode') === till.tillCode;
-    if (isMerchant && verifyCbeBirr(fields, hashKey)) return null;
-    return rejection('INVALID_SIGNATURE', 'token or signature is wrong');
-  },
-
-  invalid: (_fields, problem) => rejection('INVALID_PARAMETER', problem),
-  rejected: ({ reason }) => rejection(REJECTIONS[reason], REJECTIONS[reason]),
-  notFound: (transactionId) => signed({ transactionId, state: 'NOT_FOUND', resultCode: 'NOT_FOUND' }),
-  pushed: ({ orderId: transactionId, reference }) =>
-    signed({ transactionId, state: 'PUSHED', resultCode: '0', resultDesc: 'sent', reference }),
-  status: (status) => signed(statusBody(status)),
-
-  statement(statementDate, page) {
-    const rows = page.rows.map(({ orderId, type, atMs, ...row }) => ({
-      transactionId: orderId,
-      type: ROW_TYPES[type],
-      ...row,
-      time: new Date(atMs).toISOString(),
-    }));
-    return signed({ resultCode: '0', statementDate, rows, nextCursor: page.next ?? '' });
-  },
-
-  callback(status, { signature, dueAtMs }) {
-    const message = { ...till, ...statusBody(status), transactionTime: new Date(dueAtMs).toISOString() };
-    const key = signature === 'wrong' ? 'another-key' : hashKey;
-    const body = signature === 'missing' ? message : { ...message, signature: signCbeBirr(message, key) };
-    return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
-  },
-};
-
-function rejection(resultCode: string, resultDesc: string): Reply {
-  return signed({ state: 'REJECTED', resultCode, resultDesc });
-}
-
-function signed(fields: Fields): Reply {
-  return { body: { ...fields, signature: signCbeBirr(fields, hashKey) } };
-}
-
-function statusBody({ order, state, amount, reference, failure }: OrderStatus): Record<string, string> {
+export function createCbeBirr(channel: 'CBE_BIRR' | 'AWASH'): Protocol {
+  const { hashKey, ...till } = ACCOUNTS[channel];
+  const signed = (fields: Fields): Fields => ({ ...fields, signature: signCbeBirr(fields, hashKey) });
+  const rejected = (resultCode: string, resultDesc: string): Fields =>
+    signed({ state: 'REJECTED', resultCode, resultDesc });
   return {
-    transactionId: order.orderId,
+    channel,
+    prefix: SANDBOX_PATHS[channel],
+    paths: {
+      initiate: '/push',
+      query: '/status',
+      payout: '/payout',
+      queryPayout: '/payout-status',
+      statement: '/statement',
+    },
+    // oxfmt-ignore
+    names: {
+      orderId: 'transactionId', amount: 'amount', currency: 'currency', callbackUrl: 'callBackURL',
+      phone: 'phoneNumber', title: 'companyName', expiry: 'expiryTime', payee: 'phoneNumber',
+      accountName: 'accountName', day: 'statementDate', cursor: 'cursor',
+      ...(channel === 'AWASH' && { bankCode: 'bankCode', accountNumber: 'accountNumber' }),
+    },
+    codes: {
+      invalid: 'INVALID_PARAMETER',
+      unknownPayer: 'INVALID_MSISDN',
+      unknownPayee: 'INVALID_MSISDN',
+      anotherOrder: 'DUPLICATE_TRANSACTION',
+      notFound: 'NOT_FOUND',
+    },
+
+    authenticate(ctx) {
+      const fields = bodyOf(ctx);
+      const isMerchant = text(fields, 'token') === till.token && text(fields, 'tillCode') === till.tillCode;
+      if (isMerchant && verifyCbeBirr(fields, hashKey)) return null;
+      return rejected('INVALID_SIGNATURE', 'token or signature is wrong');
+    },
+
+    rejected,
+    pushed: ({ orderId: transactionId, reference }) =>
+      signed({ transactionId, state: 'PUSHED', resultCode: '0', resultDesc: 'sent', reference }),
+    status: (order) => signed(statusBody(order)),
+
+    statement(statementDate, page) {
+      const rows = page.rows.map(({ orderId, type, atMs, ...row }) => ({
+        transactionId: orderId,
+        type: ROW_TYPES[type],
+        ...row,
+        time: new Date(atMs).toISOString(),
+      }));
+      return signed({ resultCode: '0', statementDate, rows, nextCursor: page.next ?? '' });
+    },
+
+    callback(order, { signature, dueAtMs }) {
+      const message = { ...till, ...statusBody(order), transactionTime: new Date(dueAtMs).toISOString() };
+      const key = signature === 'wrong' ? 'another-key' : hashKey;
+      return signature === 'missing' ? message : { ...message, signature: signCbeBirr(message, key) };
+    },
+  };
+}
+
+function statusBody({ orderId, amount, currency, state, failure, ...order }: Order): Fields {
+  return {
+    transactionId: orderId,
     amount,
-    currency: order.currency,
+    currency,
     state: STATES[state],
     resultCode: failure ? RESULT_CODES[failure] : '0',
-    reference,
+    reference: order.transactionReference || order.reference,
   };
 }

@@ -7,7 +7,9 @@ export const CHANNELS = ['TELEBIRR', 'CBE_BIRR', 'AWASH'] as const;
 
 export type SimulatedChannel = (typeof CHANNELS)[number];
 
-/** Faults of an order or a payout once it exists. */
+export type Direction = 'payment' | 'payout';
+
+/** Faults of an order once it exists. */
 // oxfmt-ignore
 const ORDER_FAULTS = [
   'callbackLost', 'callbackLate', 'callbackDoubled', 'callbackBeforeAnswer', 'callbackOutOfOrder', 'callbackUnsigned',
@@ -20,17 +22,16 @@ const PAYOUT_FAULTS = ['payoutAcceptedThenFailed', 'payoutReversed', 'payoutUnkn
 /** Faults of a request; the `After` kinds execute it and then withhold the response. */
 const REQUEST_FAULTS = ['serverError', 'serverErrorAfter', 'hang', 'hangAfter', 'tokenExpired'] as const;
 
-type OrderFaultKind = (typeof ORDER_FAULTS)[number] | (typeof PAYOUT_FAULTS)[number];
-type RequestFaultKind = (typeof REQUEST_FAULTS)[number];
+const PaymentFaultKind = z.enum(ORDER_FAULTS);
+const OrderFaultKind = z.enum([...ORDER_FAULTS, ...PAYOUT_FAULTS]);
+const RequestFaultKind = z.enum(REQUEST_FAULTS);
 
 const REQUEST_KINDS = ['initiate', 'query', 'payout', 'queryPayout', 'statement'] as const;
 export type RequestKind = (typeof REQUEST_KINDS)[number];
 
-export type Direction = 'payment' | 'payout';
-
 /** A fault as an admin call requests it. */
 export const Fault = z.strictObject({
-  kind: z.enum([...ORDER_FAULTS, ...PAYOUT_FAULTS, ...REQUEST_FAULTS]),
+  kind: z.enum([...OrderFaultKind.options, ...REQUEST_FAULTS]),
   /** All channels unless named. */
   channel: z.enum(CHANNELS).exactOptional(),
   /** How many orders (or requests, for faults of requests) it applies to; until cleared unless given. */
@@ -50,7 +51,8 @@ export const Fault = z.strictObject({
 });
 export type Fault = z.output<typeof Fault>;
 
-export type OrderFault = { kind: OrderFaultKind; delayMs: number };
+/** An order's faults, each with its delay in milliseconds. */
+export type OrderFaults = Partial<Record<z.output<typeof OrderFaultKind>, number>>;
 
 const DELAY_MS = 60_000;
 
@@ -70,23 +72,24 @@ export function createFaults() {
     clear: (): void => void (faults = []),
     list: (): readonly Fault[] => faults,
 
-    /** The faults of a new order or payout. */
-    takeForOrder(channel: SimulatedChannel, of: Direction): OrderFault[] {
-      const kinds: readonly OrderFaultKind[] = of === 'payout' ? [...ORDER_FAULTS, ...PAYOUT_FAULTS] : ORDER_FAULTS;
-      return faults.flatMap((fault) => {
-        const { kind, delayMs = DELAY_MS } = fault;
-        if (!isOneOf(kinds, kind) || (fault.channel ?? channel) !== channel || (fault.of ?? of) !== of) return [];
+    /** The faults of a new order. */
+    takeForOrder({ channel, direction }: Pick<Order, 'channel' | 'direction'>): OrderFaults {
+      const kinds = direction === 'payout' ? OrderFaultKind : PaymentFaultKind;
+      const taken: OrderFaults = {};
+      for (const fault of faults) {
+        const kind = kinds.safeParse(fault.kind).data;
+        if (!kind || (fault.channel ?? channel) !== channel || (fault.of ?? direction) !== direction) continue;
         use(fault);
-        return [{ kind, delayMs }];
-      });
+        taken[kind] ??= fault.delayMs ?? DELAY_MS;
+      }
+      return taken;
     },
 
     /** The fault of this request, if any. */
-    takeForRequest(channel: SimulatedChannel, on: RequestKind): RequestFaultKind | null {
+    takeForRequest(channel: SimulatedChannel, on: RequestKind): z.output<typeof RequestFaultKind> | null {
       for (const fault of faults) {
-        const { kind } = fault;
-        const concerns = (fault.channel ?? channel) === channel && (fault.on ?? on) === on;
-        if (!isOneOf(REQUEST_FAULTS, kind) || !concerns) continue;
+        const kind = RequestFaultKind.safeParse(fault.kind).data;
+        if (!kind || (fault.channel ?? channel) !== channel || (fault.on ?? on) !== on) continue;
         if (fault.after) {
           fault.after -= 1;
           return null;
@@ -99,21 +102,12 @@ export function createFaults() {
   };
 }
 
-export function hasFault(order: Order, fault: OrderFaultKind): boolean {
-  return faultOf(order, fault) !== undefined;
-}
-
-export function faultOf(order: Order, fault: OrderFaultKind): OrderFault | undefined {
-  return order.faults.find(({ kind }) => kind === fault);
-}
+export type Outage = 'serverError' | 'hang';
 
 /** How every call about this payout fails at this time, although the payout is made. */
-export function outageOf(order: Order, nowMs: number): 'serverError' | 'hang' | null {
-  const fault = faultOf(order, 'payoutUnknown') ?? faultOf(order, 'payoutSilent');
-  if (!fault || nowMs >= order.createdAtMs + fault.delayMs) return null;
-  return fault.kind === 'payoutUnknown' ? 'serverError' : 'hang';
-}
-
-function isOneOf<Kind extends string>(kinds: readonly Kind[], kind: string): kind is Kind {
-  return (kinds as readonly string[]).includes(kind);
+export function outageOf(order: Order, nowMs: number): Outage | null {
+  const { payoutUnknown, payoutSilent } = order.faults;
+  const outageMs = payoutUnknown ?? payoutSilent ?? 0;
+  if (nowMs >= order.createdAtMs + outageMs) return null;
+  return payoutUnknown === undefined ? 'hang' : 'serverError';
 }

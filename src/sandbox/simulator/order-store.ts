@@ -1,125 +1,177 @@
-import { randomBytes } from 'node:crypto';
-
+import type { Clock } from '../../lib/clock.ts';
+import { HOUR_MS } from '../../lib/dates.ts';
 import { findSandboxPayout, findSandboxPhone } from '../../lib/sandbox-providers.ts';
-import type { CallbackSender } from './callbacks.ts';
-import type { TestClock } from './clock.ts';
-import { hasFault, type Direction, type Faults, type SimulatedChannel } from './faults.ts';
-import { isPayout, type Order, type PaymentRequest, type PayoutRequest, type Recorded } from './order.ts';
-import { applyTransition, nextTransition, type Transition } from './transitions.ts';
+import { withTimeout } from '../../lib/timeout.ts';
+import type { Faults } from './faults.ts';
+import type { BankTransfer } from './movements.ts';
+import {
+  applyTransition,
+  createOrder,
+  keyOf,
+  nextTransition,
+  type Callback,
+  type Order,
+  type OrderRequest,
+  type Transition,
+} from './order.ts';
+import type { StateFile } from './state-file.ts';
 
 const ORDERS_MAX = 100_000;
+const TIMER_MAX_MS = HOUR_MS;
+/** The delays before a callback without a 2xx response is repeated; it is abandoned after the last one. */
+const REPEAT_AFTER_MS = [1_000, 5_000, 15_000, 60_000];
+const SEND_FIRST_WAIT_MS = 1_000;
 
-type Placed =
-  | { kind: 'placed'; order: Order }
-  /** ANOTHER_ORDER: this id was used before, on other terms. */
-  | { kind: 'rejected'; reason: 'UNKNOWN_PARTY' | 'ANOTHER_ORDER' };
+type RunnerDeps = {
+  nowMs: () => number;
+  save: (order: Order) => void;
+  /** Posts a callback; the response's status, or null without a response. Never throws. */
+  post: (order: Order, callback: Callback) => Promise<number | null>;
+  onError: (error: unknown) => void;
+};
 
-export type OrderStore = ReturnType<typeof createOrderStore>;
+/** Runs orders: each has a timer for its next transition or callback. */
+function createRunner({ nowMs, save, post, onError }: RunnerDeps) {
+  const timers = new Map<Order, NodeJS.Timeout>();
+  const sending = new Map<Callback, Promise<void>>();
 
-type StoreDeps = { clock: TestClock; faults: Faults; save: (order: Order) => void; sender: CallbackSender };
-
-/**
- * Payments and payouts. The same order id of a channel is one order, however often it is placed. Starts with the saved
- * orders: their transitions and callbacks that are still due are scheduled again.
- */
-export function createOrderStore({ clock, faults, save, sender }: StoreDeps, saved: readonly Order[]) {
-  const orders = new Map(saved.map((order) => [keyOf(order), order]));
-  for (const order of saved) {
-    sender.schedule(order);
-    scheduleNext(order);
-  }
-
-  function scheduleNext(order: Order): void {
-    const next = nextTransition(order);
-    const { state } = order;
-    if (next) {
-      clock.at(next.atMs, async () => {
-        if (order.state === state) decide(order, next);
-      });
-    }
-  }
-
-  function decide(order: Order, transition: Transition): void {
-    const reported = order.callbacks.length;
-    applyTransition(order, transition);
-    save(order);
-    sender.schedule(order, reported);
-    scheduleNext(order);
-  }
-
-  async function begin(order: Order): Promise<void> {
-    const next = nextTransition(order);
-    if (next && hasFault(order, 'callbackBeforeAnswer')) {
-      applyTransition(order, { ...next, atMs: clock.nowMs() });
+  /** Applies the transitions and sends the callbacks that are due, and sets the timer for what follows. */
+  async function run(order: Order): Promise<void> {
+    clearTimeout(timers.get(order));
+    timers.delete(order);
+    let next = nextTransition(order);
+    for (; next && next.atMs <= nowMs(); next = nextTransition(order)) {
+      applyTransition(order, next);
       save(order);
-      scheduleNext(order);
-      await sender.sendNow(order);
-    } else if (next && next.atMs <= order.createdAtMs) decide(order, next);
-    else scheduleNext(order);
+    }
+    let dueMs = next?.atMs ?? Infinity;
+    for (const callback of order.callbacks.filter((one) => !one.done && !sending.has(one))) {
+      if (callback.dueAtMs <= nowMs()) sending.set(callback, send(order, callback).catch(onError));
+      else dueMs = Math.min(dueMs, callback.dueAtMs);
+    }
+    if (dueMs < Infinity) schedule(order, dueMs - nowMs());
+  }
+
+  function schedule(order: Order, afterMs: number): void {
+    const runLater = (): void => void run(order).catch(onError);
+    timers.set(order, setTimeout(runLater, Math.min(afterMs, TIMER_MAX_MS)));
+  }
+
+  async function send(order: Order, callback: Callback): Promise<void> {
+    const status = await post(order, callback);
+    // Forgotten meanwhile.
+    if (!sending.delete(callback)) return;
+    callback.sends.push({ atMs: nowMs(), status });
+    const repeatAfterMs = REPEAT_AFTER_MS[callback.sends.length - 1];
+    callback.done = (status !== null && status >= 200 && status < 300) || repeatAfterMs === undefined;
+    if (!callback.done) callback.dueAtMs = nowMs() + (repeatAfterMs ?? 0);
+    save(order);
+    await run(order);
   }
 
   return {
-    decide,
-    all: (): Order[] => [...orders.values()],
-    find: (direction: Direction, channel: SimulatedChannel, orderId: string): Order | null =>
-      orders.get(`${direction} ${channel} ${orderId}`) ?? null,
-    reset: (): void => orders.clear(),
-
-    async place(request: PaymentRequest | PayoutRequest): Promise<Placed> {
-      const existing = orders.get(keyOf(request));
-      if (existing) {
-        existing.submissions += 1;
-        save(existing);
-        const isSame = termsOf(existing) === termsOf(request);
-        return isSame ? { kind: 'placed', order: existing } : { kind: 'rejected', reason: 'ANOTHER_ORDER' };
-      }
-      const order = createOrder(request, clock.nowMs());
-      if (!order) return { kind: 'rejected', reason: 'UNKNOWN_PARTY' };
-      order.faults = faults.takeForOrder(order.channel, directionOf(order));
-      const oldest = orders.size >= ORDERS_MAX ? orders.keys().next().value : undefined;
-      if (oldest !== undefined) orders.delete(oldest);
-      orders.set(keyOf(order), order);
-      save(order);
-      await begin(order);
-      return { kind: 'placed', order };
+    run,
+    schedule,
+    /** Waits until the order's callbacks that are being sent have a response. */
+    sent: (order: Order) => Promise.all(order.callbacks.map(async (callback) => sending.get(callback))),
+    /** Runs all orders, and waits until everything due and everything already being sent has finished. */
+    async runAll(): Promise<void> {
+      do {
+        await Promise.all([...timers.keys()].map(async (order) => run(order)));
+        await Promise.all(sending.values());
+      } while (sending.size > 0);
+    },
+    forget(): void {
+      for (const timer of timers.values()) clearTimeout(timer);
+      timers.clear();
+      sending.clear();
     },
   };
 }
 
-/** Null when the sandbox knows no such payer or payee. */
-function createOrder(request: PaymentRequest | PayoutRequest, createdAtMs: number): Order | null {
-  const recorded: Recorded = {
-    reference: randomBytes(12).toString('hex').toUpperCase(),
-    transactionReference: randomBytes(6).toString('hex').toUpperCase(),
-    createdAtMs,
-    faults: [],
-    state: isPayout(request) ? 'ACCEPTED' : 'WAITING',
-    failure: null,
-    decidedAtMs: null,
-    reversedAtMs: null,
-    paidAmount: null,
-    submissions: 1,
-    queries: 0,
-    callbacks: [],
+/** UNKNOWN_PARTY: the sandbox knows no such phone. ANOTHER_ORDER: this id was used before, on other terms. */
+type Placed = Order | 'UNKNOWN_PARTY' | 'ANOTHER_ORDER';
+
+export type OrderStore = ReturnType<typeof createOrderStore>;
+
+type StoreDeps = Pick<RunnerDeps, 'post' | 'onError'> & { base: Clock; file: StateFile; faults: Faults };
+
+/**
+ * Payments, payouts and transfers, and the simulator's time: the base clock plus the offset set by admin calls, in
+ * milliseconds since 1970. Starts with the saved state.
+ */
+export function createOrderStore({ base, file, faults, post, onError }: StoreDeps) {
+  const { orders, transfers } = file.saved;
+  let { offsetMs } = file.saved;
+  const nowMs = (): number => base().getTime() + offsetMs;
+  const save = (order: Order): void => file.append({ order });
+  const runner = createRunner({ nowMs, save, post, onError });
+
+  for (const order of orders.values()) runner.schedule(order, 0);
+
+  return {
+    nowMs,
+    transfers,
+    all: (): Order[] => [...orders.values()],
+    find: (order: Pick<Order, 'direction' | 'channel' | 'orderId'>): Order | null => orders.get(keyOf(order)) ?? null,
+
+    /** The same order id of a channel is one order, however often it is placed. */
+    async place(request: OrderRequest): Promise<Placed> {
+      const existing = orders.get(keyOf(request));
+      if (existing) {
+        existing.submissions += 1;
+        save(existing);
+        return termsOf(existing) === termsOf(request) ? existing : 'ANOTHER_ORDER';
+      }
+      const party = request.direction === 'payout' ? findSandboxPayout(request) : findSandboxPhone(request.phone);
+      if (!party) return 'UNKNOWN_PARTY';
+      const { behaviour } = party;
+      const order = createOrder(request, { behaviour, faults: faults.takeForOrder(request), createdAtMs: nowMs() });
+      dropOldest(orders);
+      orders.set(keyOf(order), order);
+      save(order);
+      await runner.run(order);
+      if ('callbackBeforeAnswer' in order.faults) await withTimeout(runner.sent(order), SEND_FIRST_WAIT_MS);
+      return order;
+    },
+
+    async decide(order: Order, transition: Transition): Promise<void> {
+      applyTransition(order, transition);
+      save(order);
+      await runner.run(order);
+    },
+
+    transfer(transfer: BankTransfer): void {
+      transfers.push(transfer);
+      file.append({ transfer });
+    },
+
+    /** Moves time forward, and waits for the callbacks that are due by then. */
+    async advance(byMs: number): Promise<void> {
+      offsetMs += byMs;
+      file.append({ offsetMs });
+      await runner.runAll();
+    },
+
+    /** Forgets everything, and returns to the base clock. */
+    reset(): void {
+      runner.forget();
+      file.clear();
+      orders.clear();
+      transfers.length = 0;
+      offsetMs = 0;
+    },
+
+    close: runner.forget,
   };
-  if (isPayout(request)) {
-    const behaviour = findSandboxPayout(request.payee)?.behaviour;
-    return behaviour ? { ...request, ...recorded, behaviour } : null;
-  }
-  const behaviour = findSandboxPhone(request.phone)?.behaviour;
-  return behaviour ? { ...request, ...recorded, behaviour } : null;
 }
 
-function directionOf(order: PaymentRequest | PayoutRequest): Direction {
-  return isPayout(order) ? 'payout' : 'payment';
-}
-
-/** Identifies an order in the store and in its file. */
-export function keyOf(order: PaymentRequest | PayoutRequest): string {
-  return `${directionOf(order)} ${order.channel} ${order.orderId}`;
+function dropOldest(orders: Map<string, Order>): void {
+  const [oldest] = orders.size >= ORDERS_MAX ? orders.keys() : [];
+  if (oldest !== undefined) orders.delete(oldest);
 }
 
 /** What must be equal for a repeated order id to be the same order. */
-function termsOf(order: PaymentRequest | PayoutRequest): string {
-  return JSON.stringify([order.amount, order.currency, isPayout(order) ? order.payee : null]);
+function termsOf({ direction, amount, currency, phone, bankCode, accountNumber }: OrderRequest): string {
+  return JSON.stringify([amount, currency, direction === 'payout' && [phone, bankCode, accountNumber]]);
 }

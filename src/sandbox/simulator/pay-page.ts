@@ -1,20 +1,12 @@
-import { createPublicKey } from 'node:crypto';
-
 import Router from '@koa/router';
 
 import { html, markup, type Html } from '../../lib/html.ts';
-import { verifyTelebirr } from '../../lib/provider-signing.ts';
-import { SANDBOX_PHONES, SANDBOX_TELEBIRR } from '../../lib/sandbox-providers.ts';
+import { SANDBOX_PHONES } from '../../lib/sandbox-providers.ts';
 import { fromOwnPagesOnly } from './browsers.ts';
-import { isPayout, type Payment } from './order.ts';
-import { bodyOf, text, type Context, type ProtocolDeps } from './protocol.ts';
+import type { Order } from './order.ts';
+import { bodyOf, text, type Context, type Fields, type ProtocolDeps } from './protocol.ts';
 
-const merchantKey = {
-  key: createPublicKey(SANDBOX_TELEBIRR.merchantPublicKey),
-  scheme: SANDBOX_TELEBIRR.signatureScheme,
-};
-
-const PAID = { state: 'PAID' } as const;
+const PAID = { state: 'PAID', failure: null } as const;
 const CANCELLED = { state: 'DECLINED', failure: 'CANCELLED_BY_CUSTOMER' } as const;
 
 const STYLE = markup(`<style>
@@ -25,27 +17,27 @@ const STYLE = markup(`<style>
 </style>`);
 
 /** The page behind telebirr's pay link: what this phone will do, and two buttons that decide now. */
-export function payPageRoutes({ orders, clock, publicUrl }: ProtocolDeps): Router {
+export function payPageRoutes({ orders, publicUrl }: ProtocolDeps, isSigned: (order: Fields) => boolean): Router {
   const routes = new Router();
-  const find = (reference: string | undefined): Payment | undefined =>
-    orders.all().find((order): order is Payment => !isPayout(order) && order.reference === reference);
+  const find = (reference: string | undefined): Order | undefined =>
+    orders.all().find((order) => order.direction === 'payment' && order.reference === reference);
   routes.use(fromOwnPagesOnly(publicUrl));
 
   routes.get('/payment/web/paygate', (ctx) => {
     const query = Object.fromEntries(new URLSearchParams(ctx.querystring));
     const { version: _version, trade_type: _tradeType, ...signed } = query;
-    const order = verifyTelebirr(signed, merchantKey) ? find(query['prepay_id']) : undefined;
+    const order = isSigned(signed) ? find(query['prepay_id']) : undefined;
+    if (order) return respondPage(ctx, contentOf(order));
     const content = html`<p>Its order or its signature is not known.</p>`;
-    respondPage(ctx, order ? pageOf(order) : { status: 400, title: 'This pay link is not valid', content });
+    respondPage(ctx, content, { status: 400, title: 'This pay link is not valid' });
   });
 
-  routes.post('/payment/web/:reference/decision', (ctx) => {
+  routes.post('/payment/web/:reference/decision', async (ctx) => {
     const order = find(ctx.params['reference']);
-    if (!order) return respondPage(ctx, { status: 404, title: 'No such order' });
-    const isPaid = text(bodyOf(ctx), 'decision') === 'pay';
-    const decision = isPaid ? PAID : CANCELLED;
-    if (order.state === 'WAITING') orders.decide(order, { ...decision, atMs: clock.nowMs() });
-    if (!order.returnUrl) return respondPage(ctx, pageOf(order));
+    if (!order) return respondPage(ctx, null, { status: 404, title: 'No such order' });
+    const decision = text(bodyOf(ctx), 'decision') === 'pay' ? PAID : CANCELLED;
+    if (order.state === 'WAITING') await orders.decide(order, { ...decision, atMs: orders.nowMs() });
+    if (!order.returnUrl) return respondPage(ctx, contentOf(order));
     ctx.status = 303;
     ctx.set('Location', order.returnUrl);
   });
@@ -53,9 +45,7 @@ export function payPageRoutes({ orders, clock, publicUrl }: ProtocolDeps): Route
   return routes;
 }
 
-type Page = { status?: number; title?: string; content?: Html | null };
-
-function pageOf(order: Payment): Page {
+function contentOf(order: Order): Html {
   const outcome = SANDBOX_PHONES.find(({ behaviour }) => behaviour === order.behaviour)?.outcome ?? '';
   const choice =
     order.state === 'WAITING'
@@ -65,13 +55,12 @@ function pageOf(order: Payment): Page {
             <button name="decision" value="decline" class="quiet">Decline</button>
           </form>`
       : html`<p>This order is ${order.state.toLowerCase()}.</p>`;
-  const content = html`<p class="amount">${order.amount} ${order.currency}</p>
+  return html`<p class="amount">${order.amount} ${order.currency}</p>
     <p>${order.title}</p>
     ${choice}`;
-  return { content };
 }
 
-function respondPage(ctx: Context, { status = 200, title = 'telebirr sandbox', content = null }: Page): void {
+function respondPage(ctx: Context, content: Html | null, { status = 200, title = 'telebirr sandbox' } = {}): void {
   ctx.status = status;
   ctx.set('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
   ctx.body = html`<!doctype html>

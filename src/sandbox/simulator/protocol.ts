@@ -1,24 +1,21 @@
 import Router from '@koa/router';
-import type { Middleware, ParameterizedContext } from 'koa';
+import type { ParameterizedContext } from 'koa';
 
 import { parseBirr } from '../../lib/money.ts';
-import type { Callback } from './callbacks.ts';
-import type { TestClock } from './clock.ts';
-import { outageOf, type Direction, type Faults, type RequestKind, type SimulatedChannel } from './faults.ts';
-import type { OrderStore } from './order-store.ts';
 import {
-  visibleStatus,
-  type Order,
-  type OrderStatus,
-  type Payee,
-  type PaymentRequest,
-  type PayoutRequest,
-} from './order.ts';
-import { statementPage, type Statement } from './statement.ts';
+  outageOf,
+  type Direction,
+  type Faults,
+  type Outage,
+  type RequestKind,
+  type SimulatedChannel,
+} from './faults.ts';
+import { statementPage, type Statement } from './movements.ts';
+import type { OrderStore } from './order-store.ts';
+import { visibleOrder, type Callback, type Order, type OrderRequest } from './order.ts';
 
 export type ProtocolDeps = {
   orders: OrderStore;
-  clock: TestClock;
   faults: Faults;
   count: (request: string) => void;
   /** Where customers' browsers reach this server by a public name; null without one. */
@@ -27,142 +24,131 @@ export type ProtocolDeps = {
 
 export type Context = ParameterizedContext;
 export type Fields = Record<string, unknown>;
-export type Reply = { status?: number; body: Record<string, unknown> };
-
-/** A callback as it is sent. */
-export type Rendered = { headers: Record<string, string>; body: string };
-
-/** A rejected or missing order. */
-type Rejected = { kind: RequestKind; orderId: string; reason: 'UNKNOWN_PARTY' | 'ANOTHER_ORDER' };
 
 type FieldName =
-  | ('orderId' | 'amount' | 'currency' | 'callbackUrl' | 'phone' | 'title' | 'expiry' | 'payee' | 'accountName')
-  | ('day' | 'cursor');
+  | ('orderId' | 'amount' | 'currency' | 'callbackUrl' | 'phone' | 'title' | 'expiry' | 'returnUrl')
+  | ('payee' | 'bankCode' | 'accountNumber' | 'accountName' | 'day' | 'cursor');
 
 /** One provider's messages; what happens behind them is the same for all. */
 export type Protocol = {
   channel: SimulatedChannel;
   prefix: string;
-  endpoints: Record<RequestKind, { method: 'get' | 'post'; path: string }>;
+  /** Where each request is POSTed to. */
+  paths: Record<RequestKind, string>;
   /** Routes of this provider alone. */
   extraRoutes?: (routes: Router) => void;
   /** Expires the merchant's access tokens. */
   forgetTokens?: () => void;
-  /** The error response to a request that the merchant did not sign; null when it did. */
-  authenticate: (ctx: Context) => Reply | null;
-  /** Where a message has its fields: in the body, the path or the query unless given. */
-  fieldsOf?: (body: Fields) => Fields;
-  /** How a provider names the fields of its messages; its payments may have a return address. */
-  names: Readonly<Record<FieldName, string> & { returnUrl?: string }>;
-  /** Why the provider rejects these fields of a payment or payout, beyond what all of them require. */
-  problemOf?: (fields: Fields, kind: RequestKind) => string | null;
+  /** The error response, with its status, to a request that the merchant did not sign; null when it did. */
+  authenticate: (ctx: Context) => Fields | null;
+  /** Where a message has its fields: in the body unless given. */
+  contentOf?: (body: Fields) => Fields;
+  /** How the provider names the fields of its messages; a field without a name is empty. */
+  names: Readonly<Partial<Record<FieldName, string>>>;
+  /** Why the provider rejects a payment or payout, beyond what all of them require. */
+  problemOf?: (content: Fields, kind: RequestKind) => string | null;
   /** Milliseconds, NaN for a malformed expiry; an ISO 8601 instant unless given. */
   expiresAtMs?: (expiry: string, nowMs: number) => number;
-  /** A phone unless given; null for an incomplete payee. */
-  payeeOf?: (fields: Fields) => Payee | null;
   /** YYYY-MM-DD; as it is unless given. */
   dayOf?: (day: string) => string;
-  invalid: (fields: Fields, problem: string) => Reply;
-  rejected: (rejected: Rejected) => Reply;
-  notFound: (orderId: string) => Reply;
+  /** The provider's codes for a rejection. */
+  codes: Readonly<Record<'invalid' | 'unknownPayer' | 'unknownPayee' | 'anotherOrder' | 'notFound', string>>;
+  /** The bodies of responses. */
+  rejected: (code: string, message: string) => Fields;
   /** A payment that waits for its customer. */
-  pushed: (order: Order) => Reply;
-  status: (status: OrderStatus, kind: RequestKind) => Reply;
-  statement: (day: string, page: Statement) => Reply;
-  callback: (status: OrderStatus, callback: Callback) => Rendered;
+  pushed: (order: Order) => Fields;
+  /** The order as a query reports it. */
+  status: (order: Order) => Fields;
+  statement: (day: string, page: Statement) => Fields;
+  /** The body of a callback. */
+  callback: (order: Order, callback: Callback) => Fields;
 };
 
+type Field = (name: FieldName) => string;
+
+/** Returns the body of the response, or how it fails. */
+type Handle = (request: { content: Fields; field: Field }) => Promise<Fields | Outage>;
+
 /** The endpoints of a provider: payments, payouts and the statement of a day. */
-export function protocolRoutes(deps: ProtocolDeps, protocol: Protocol): Router {
-  const { orders, clock } = deps;
-  const { channel, names } = protocol;
+export function protocolRoutes({ orders, faults, count }: ProtocolDeps, protocol: Protocol): Router {
+  const { channel, codes, names, contentOf = (body) => body } = protocol;
   const routes = new Router({ prefix: protocol.prefix });
   protocol.extraRoutes?.(routes);
 
-  const serve = (kind: RequestKind, handle: (fields: Fields, ctx: Context) => Promise<Reply | null>): void => {
-    const { method, path } = protocol.endpoints[kind];
-    const middleware = withFaults({ ...deps, protocol, kind }, async (ctx) => {
-      const fields = { ...ctx.query, ...ctx['params'], ...(protocol.fieldsOf ?? same)(bodyOf(ctx)) };
-      const reply = protocol.authenticate(ctx) ?? (await handle(fields, ctx));
-      if (reply) respond(ctx, reply.status ?? 200, reply.body);
+  /** Counts the request and applies the next fault for it, if there is one. */
+  const serve = (kind: RequestKind, handle: Handle): void =>
+    void routes.post(protocol.paths[kind], async (ctx) => {
+      count(`${channel} ${kind}`);
+      const fault = faults.takeForRequest(channel, kind);
+      if (fault === 'tokenExpired') protocol.forgetTokens?.();
+      if (fault === 'serverError' || fault === 'hang') return fail(ctx, fault);
+      const content = contentOf(bodyOf(ctx));
+      const field: Field = (name) => text(content, names[name] ?? '');
+      const body = protocol.authenticate(ctx) ?? (await handle({ content, field }));
+      if (fault === 'serverErrorAfter') fail(ctx, 'serverError');
+      else if (fault === 'hangAfter') fail(ctx, 'hang');
+      else if (typeof body === 'string') fail(ctx, body);
+      else ctx.body = body;
     });
-    routes[method](path, middleware);
-  };
-  const report = (order: Order, kind: RequestKind, ctx: Context): Reply | null => {
-    const outage = outageOf(order, clock.nowMs());
-    if (!outage) return protocol.status(visibleStatus(order, clock.nowMs()), kind);
-    fail(ctx, outage);
-    return null;
-  };
-  const place = (kind: 'initiate' | 'payout', reply: (order: Order, ctx: Context) => Reply | null): void =>
-    serve(kind, async (fields, ctx) => {
-      const problem = protocol.problemOf?.(fields, kind) ?? null;
-      const request = problem === null ? readRequest(protocol, { kind, fields, nowMs: clock.nowMs() }) : null;
-      if (!request) return protocol.invalid(fields, problem ?? 'a field is wrong');
+  const report = (order: Order): Fields | Outage =>
+    outageOf(order, orders.nowMs()) ?? protocol.status(visibleOrder(order, orders.nowMs()));
+  const place = (kind: 'initiate' | 'payout', direction: Direction): void =>
+    serve(kind, async ({ content, field }) => {
+      const problem = protocol.problemOf?.(content, kind) ?? null;
+      const request = readRequest(protocol, { direction, field, nowMs: orders.nowMs() });
+      if (problem !== null || !request) return protocol.rejected(codes.invalid, problem ?? 'a field is wrong');
       const placed = await orders.place(request);
-      if (placed.kind === 'placed') return reply(placed.order, ctx);
-      return protocol.rejected({ kind, orderId: text(fields, names.orderId), reason: placed.reason });
+      if (typeof placed === 'object') return direction === 'payout' ? report(placed) : protocol.pushed(placed);
+      const unknownParty = direction === 'payout' ? codes.unknownPayee : codes.unknownPayer;
+      const code = placed === 'ANOTHER_ORDER' ? codes.anotherOrder : unknownParty;
+      return protocol.rejected(code, `${code}: ${request.orderId}`);
     });
-  const query = (kind: RequestKind, direction: Direction): void =>
-    serve(kind, async (fields, ctx) => {
-      const order = orders.find(direction, channel, text(fields, names.orderId));
-      if (!order) return protocol.notFound(text(fields, names.orderId));
+  const query = (kind: 'query' | 'queryPayout', direction: Direction): void =>
+    serve(kind, async ({ field }) => {
+      const orderId = field('orderId');
+      const order = orders.find({ direction, channel, orderId });
+      if (!order) return protocol.rejected(codes.notFound, `no order ${orderId}`);
       order.queries += 1;
-      return report(order, kind, ctx);
+      return report(order);
     });
 
-  place('initiate', protocol.pushed);
-  place('payout', (order, ctx) => report(order, 'payout', ctx));
+  place('initiate', 'payment');
+  place('payout', 'payout');
   query('query', 'payment');
   query('queryPayout', 'payout');
-  serve('statement', async (fields) => {
-    const given = text(fields, names.day);
-    const day = protocol.dayOf?.(given) ?? given;
-    const page = statementPage(orders.all(), { channel, day, cursor: text(fields, names.cursor) });
-    return page ? protocol.statement(day, page) : protocol.invalid(fields, 'day or cursor is wrong');
+  serve('statement', async ({ field }) => {
+    const day = protocol.dayOf?.(field('day')) ?? field('day');
+    const page = statementPage(orders.all(), { channel, day, cursor: field('cursor') });
+    return page ? protocol.statement(day, page) : protocol.rejected(codes.invalid, 'day or cursor is wrong');
   });
   return routes;
 }
 
-const same = (body: Fields): Fields => body;
-
 /** Null when a required field is missing or malformed. */
 function readRequest(
-  protocol: Protocol,
-  { kind, fields, nowMs }: { kind: 'initiate' | 'payout'; fields: Fields; nowMs: number },
-): PaymentRequest | PayoutRequest | null {
-  const { channel, names, expiresAtMs: parseExpiry = Date.parse } = protocol;
-  const read = (name: FieldName): string => text(fields, names[name]);
-  const [orderId, amount, callbackUrl] = [read('orderId'), read('amount'), read('callbackUrl')];
-  if (!orderId || !callbackUrl || !parseBirr(amount)) return null;
-  const requested = { channel, orderId, amount, callbackUrl, currency: read('currency') };
-  if (kind === 'payout') {
-    const payee = protocol.payeeOf ? protocol.payeeOf(fields) : { phone: read('payee') };
-    const isComplete = payee !== null && !('phone' in payee && payee.phone === '');
-    return isComplete ? { ...requested, payee, accountName: read('accountName') } : null;
-  }
-  const expiresAtMs = parseExpiry(read('expiry'), nowMs);
-  const returnUrl = names.returnUrl === undefined ? null : text(fields, names.returnUrl) || null;
-  return Number.isNaN(expiresAtMs)
-    ? null
-    : { ...requested, phone: read('phone'), title: read('title'), returnUrl, expiresAtMs };
-}
-
-type Faulted = ProtocolDeps & { protocol: Protocol; kind: RequestKind };
-
-/** Counts the request and applies the next fault for it, if there is one. */
-function withFaults({ faults, count, protocol, kind }: Faulted, handle: (ctx: Context) => Promise<void>): Middleware {
-  return async (ctx) => {
-    count(`${protocol.channel} ${kind}`);
-    const fault = faults.takeForRequest(protocol.channel, kind);
-    if (fault === 'tokenExpired') protocol.forgetTokens?.();
-    if (fault !== 'serverError' && fault !== 'hang') await handle(ctx);
-    if (fault === 'serverError' || fault === 'serverErrorAfter') fail(ctx, 'serverError');
-    if (fault === 'hang' || fault === 'hangAfter') fail(ctx, 'hang');
+  { channel, expiresAtMs: parseExpiry = Date.parse }: Protocol,
+  { direction, field, nowMs }: { direction: Direction; field: Field; nowMs: number },
+): OrderRequest | null {
+  const isPayout = direction === 'payout';
+  const request: OrderRequest = {
+    direction,
+    channel,
+    orderId: field('orderId'),
+    amount: field('amount'),
+    currency: field('currency'),
+    callbackUrl: field('callbackUrl'),
+    phone: field(isPayout ? 'payee' : 'phone'),
+    bankCode: field('bankCode'),
+    accountNumber: field('accountNumber'),
+    title: field(isPayout ? 'accountName' : 'title'),
+    returnUrl: field('returnUrl') || null,
+    expiresAtMs: isPayout ? null : parseExpiry(field('expiry'), nowMs),
   };
+  const isComplete = request.orderId !== '' && request.callbackUrl !== '' && parseBirr(request.amount);
+  return isComplete && !Number.isNaN(request.expiresAtMs) ? request : null;
 }
 
-function fail(ctx: Context, how: 'serverError' | 'hang'): void {
+function fail(ctx: Context, how: Outage): void {
   // Koa then leaves the response to us, and none is ever sent.
   if (how === 'hang') ctx.respond = false;
   else {
@@ -186,7 +172,7 @@ export function text(fields: Fields, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-export function respond(ctx: Context, status: number, body: Record<string, unknown>): void {
+export function respond(ctx: Context, status: number, body: Fields): void {
   ctx.status = status;
   ctx.body = body;
 }

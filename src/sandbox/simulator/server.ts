@@ -4,18 +4,15 @@ import { bodyParser } from '@koa/bodyparser';
 import Koa from 'koa';
 
 import { systemClock, type Clock } from '../../lib/clock.ts';
-import { createHttpClient, type HttpClient } from '../../lib/http-client.ts';
+import { createHttpClient } from '../../lib/http-client.ts';
 import { listen, stopListening } from '../../lib/listen.ts';
 import type { Logger } from '../../lib/log.ts';
 import { adminRoutes } from './admin.ts';
-import { awash } from './awash.ts';
-import { createCallbackSender } from './callbacks.ts';
-import { cbeBirr } from './cbe-birr.ts';
-import { createTestClock } from './clock.ts';
+import { createCbeBirr } from './cbe-birr.ts';
 import { createFaults, type SimulatedChannel } from './faults.ts';
 import { createOrderStore } from './order-store.ts';
-import { statusAt, type Order } from './order.ts';
-import { protocolRoutes, type Protocol, type ProtocolDeps, type Rendered } from './protocol.ts';
+import { reportedOrder } from './order.ts';
+import { protocolRoutes, type Protocol, type ProtocolDeps } from './protocol.ts';
 import { openStateFile } from './state-file.ts';
 import { createTelebirr } from './telebirr.ts';
 
@@ -42,31 +39,36 @@ export type Simulator = { url: string; close: () => Promise<void> };
  */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const onError = (error: unknown): void => options.log?.error({ err: error }, 'The simulator failed');
-  const file = openStateFile(options.stateFile ?? null);
-  const saved = file.load();
-  const clock = createTestClock({ base: options.clock ?? systemClock, offsetMs: saved.offsetMs, onError });
   const faults = createFaults();
   const http = createHttpClient();
   const counts = new Map<string, number>();
-
-  const save = (order: Order): void => file.append({ order });
   const protocols = new Map<SimulatedChannel, Protocol>();
-  const sender = createCallbackSender({
-    clock,
-    save,
+  const orders = createOrderStore({
+    base: options.clock ?? systemClock,
+    file: openStateFile(options.stateFile ?? null),
+    faults,
+    onError,
     post: async (order, callback) => {
-      const rendered = protocols.get(order.channel)?.callback(statusAt(order, callback), callback);
-      return rendered ? post(http, order.callbackUrl, rendered) : null;
+      const message = protocols.get(order.channel)?.callback(reportedOrder(order, callback), callback);
+      const result = await http.send({
+        method: 'POST',
+        url: order.callbackUrl,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(message),
+        signal: AbortSignal.timeout(CALLBACK_TIMEOUT_MS),
+      });
+      return result.kind === 'response' ? result.status : null;
     },
   });
   const deps: ProtocolDeps = {
-    orders: createOrderStore({ clock, faults, save, sender }, saved.orders),
-    clock,
+    orders,
     faults,
     count: (request) => void counts.set(request, (counts.get(request) ?? 0) + 1),
     publicUrl: options.simulatorPublicUrl ?? null,
   };
-  for (const protocol of [createTelebirr(deps), cbeBirr, awash]) protocols.set(protocol.channel, protocol);
+  for (const protocol of [createTelebirr(deps), createCbeBirr('CBE_BIRR'), createCbeBirr('AWASH')]) {
+    protocols.set(protocol.channel, protocol);
+  }
 
   const app = new Koa();
   app.on('error', (error: Error & { expose?: boolean }) => {
@@ -74,7 +76,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     if (!error.expose) onError(error);
   });
   app.use(bodyParser({ enableTypes: ['json', 'form'], jsonLimit: '64kb' }));
-  app.use(adminRoutes({ ...deps, counts, file, sender, transfers: saved.transfers }).routes());
+  app.use(adminRoutes({ ...deps, counts }).routes());
   for (const protocol of protocols.values()) app.use(protocolRoutes(deps, protocol).routes());
 
   const server = createServer(app.callback());
@@ -82,16 +84,9 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   return {
     url,
     async close() {
-      clock.stop();
-      sender.forget();
       await stopListening(server);
+      orders.close();
       await http.close();
     },
   };
-}
-
-async function post(http: HttpClient, url: string, rendered: Rendered): Promise<number | null> {
-  const signal = AbortSignal.timeout(CALLBACK_TIMEOUT_MS);
-  const result = await http.send({ method: 'POST', url, ...rendered, signal });
-  return result.kind === 'response' ? result.status : null;
 }

@@ -2,20 +2,11 @@ import { createPrivateKey, createPublicKey, randomBytes } from 'node:crypto';
 
 import { HOUR_MS, inAddis } from '../../lib/dates.ts';
 import { signTelebirr, verifyTelebirr } from '../../lib/provider-signing.ts';
-import { SANDBOX_TELEBIRR } from '../../lib/sandbox-providers.ts';
+import { SANDBOX_PATHS, SANDBOX_TELEBIRR } from '../../lib/sandbox-providers.ts';
 import type { RequestKind } from './faults.ts';
-import { isPayout, type OrderStatus } from './order.ts';
+import type { Order } from './order.ts';
 import { payPageRoutes } from './pay-page.ts';
-import {
-  bodyOf,
-  objectOf,
-  respond,
-  text,
-  type Fields,
-  type Protocol,
-  type ProtocolDeps,
-  type Reply,
-} from './protocol.ts';
+import { bodyOf, objectOf, respond, text, type Fields, type Protocol, type ProtocolDeps } from './protocol.ts';
 
 const TOKEN_LIFETIME_MS = HOUR_MS;
 const { signatureScheme: scheme } = SANDBOX_TELEBIRR;
@@ -48,13 +39,13 @@ const TRANS_TYPES = { payment: 'C2B', payout: 'B2C', payoutReversal: 'B2C_REVERS
 /** The messages, which need no state. */
 const messages: Omit<Protocol, 'authenticate'> = {
   channel: 'TELEBIRR',
-  prefix: '/telebirr',
-  endpoints: {
-    initiate: { method: 'post', path: '/payment/v1/merchant/preOrder' },
-    query: { method: 'post', path: '/payment/v1/merchant/queryOrder' },
-    payout: { method: 'post', path: '/payment/v1/merchant/transfer' },
-    queryPayout: { method: 'post', path: '/payment/v1/merchant/queryTransfer' },
-    statement: { method: 'post', path: '/payment/v1/merchant/queryStatement' },
+  prefix: SANDBOX_PATHS.TELEBIRR,
+  paths: {
+    initiate: '/payment/v1/merchant/preOrder',
+    query: '/payment/v1/merchant/queryOrder',
+    payout: '/payment/v1/merchant/transfer',
+    queryPayout: '/payment/v1/merchant/queryTransfer',
+    statement: '/payment/v1/merchant/queryStatement',
   },
   // oxfmt-ignore
   names: {
@@ -62,21 +53,22 @@ const messages: Omit<Protocol, 'authenticate'> = {
     phone: 'callback_info', title: 'title', expiry: 'timeout_express', returnUrl: 'redirect_url',
     payee: 'payee_identifier', accountName: 'payee_name', day: 'bill_date', cursor: 'page_token',
   },
-  fieldsOf: (body) => objectOf(body['biz_content']),
+  contentOf: (body) => objectOf(body['biz_content']),
 
   problemOf,
   expiresAtMs: (timeout, nowMs) => nowMs + Number.parseInt(timeout, 10) * 60_000,
   dayOf: (day) => day.replace(/^(\d{4})(\d\d)(\d\d)$/, '$1-$2-$3'),
 
-  invalid: (_fields, problem) => failure('INVALID_PARAMETER', problem),
-  rejected({ kind, orderId, reason }) {
-    const unknownParty = kind === 'payout' ? 'INVALID_PAYEE' : 'INVALID_PAYER';
-    const code = reason === 'ANOTHER_ORDER' ? 'ORDER_EXIST' : unknownParty;
-    return failure(code, `${code}: ${orderId}`);
+  codes: {
+    invalid: 'INVALID_PARAMETER',
+    unknownPayer: 'INVALID_PAYER',
+    unknownPayee: 'INVALID_PAYEE',
+    anotherOrder: 'ORDER_EXIST',
+    notFound: 'ORDER_NOT_EXIST',
   },
-  notFound: (orderId) => failure('ORDER_NOT_EXIST', `no order ${orderId}`),
+  rejected,
   pushed: ({ orderId, reference }) => success({ merch_order_id: orderId, prepay_id: reference }),
-  status: (status) => success(statusContent(status)),
+  status: (order) => success(statusContent(order)),
 
   statement(day, page) {
     const records = page.rows.map((row) => ({
@@ -90,13 +82,12 @@ const messages: Omit<Protocol, 'authenticate'> = {
     return success({ bill_date: day.replaceAll('-', ''), records, next_page_token: page.next ?? '' });
   },
 
-  callback(status, { signature, dueAtMs }) {
-    const message = { ...notification(status), notify_time: String(dueAtMs) };
+  callback(order, { signature, dueAtMs }) {
+    const message = { ...notification(order), notify_time: String(dueAtMs) };
     // A wrong signature is a real one, of another message.
     const signed = signature === 'wrong' ? { ...message, merch_order_id: `${message.merch_order_id}X` } : message;
     const sign = { sign: signTelebirr(signed, ownKey), sign_type: 'SHA256WithRSA' };
-    const body = JSON.stringify(signature === 'missing' ? message : { ...message, ...sign });
-    return { headers: { 'content-type': 'application/json' }, body };
+    return signature === 'missing' ? message : { ...message, ...sign };
   },
 };
 
@@ -119,7 +110,7 @@ const messages: Omit<Protocol, 'authenticate'> = {
  *   first, at most 200 records a page.
  */
 export function createTelebirr(deps: ProtocolDeps): Protocol {
-  const { clock, count } = deps;
+  const { orders, count } = deps;
   const tokenExpiresAtMs = new Map<string, number>();
   return {
     ...messages,
@@ -132,19 +123,19 @@ export function createTelebirr(deps: ProtocolDeps): Protocol {
           return respond(ctx, 401, { errorCode: 'INVALID_APP', errorMsg: 'app key or secret is wrong' });
         }
         const token = `Bearer ${randomBytes(16).toString('hex')}`;
-        const [nowMs, expiresAtMs] = [clock.nowMs(), clock.nowMs() + TOKEN_LIFETIME_MS];
+        const [nowMs, expiresAtMs] = [orders.nowMs(), orders.nowMs() + TOKEN_LIFETIME_MS];
         tokenExpiresAtMs.set(token, expiresAtMs);
         respond(ctx, 200, { token, effectiveDate: compactTime(nowMs), expirationDate: compactTime(expiresAtMs) });
       });
-      routes.use(payPageRoutes(deps).routes());
+      routes.use(payPageRoutes(deps, (order) => verifyTelebirr(order, merchantKey)).routes());
     },
 
     authenticate(ctx) {
-      if ((tokenExpiresAtMs.get(ctx.get('authorization')) ?? 0) <= clock.nowMs()) {
-        const errorMsg = 'the token is unknown or has expired';
-        return { status: 401, body: { errorCode: 'INVALID_TOKEN', errorMsg } };
+      if ((tokenExpiresAtMs.get(ctx.get('authorization')) ?? 0) <= orders.nowMs()) {
+        ctx.status = 401;
+        return { errorCode: 'INVALID_TOKEN', errorMsg: 'the token is unknown or has expired' };
       }
-      return verifyTelebirr(bodyOf(ctx), merchantKey) ? null : failure('INVALID_SIGN', 'sign is not of this message');
+      return verifyTelebirr(bodyOf(ctx), merchantKey) ? null : rejected('INVALID_SIGN', 'sign is not of this message');
     },
   };
 }
@@ -163,45 +154,45 @@ function problemOf(fields: Fields, kind: RequestKind): string | null {
   return text(fields, 'notify_url') === '' ? 'notify_url is missing' : null;
 }
 
-function failure(code: string, msg: string): Reply {
-  return { body: { result: 'FAIL', code, msg } };
+function rejected(code: string, msg: string): Fields {
+  return { result: 'FAIL', code, msg };
 }
 
-function success(content: Record<string, unknown>): Reply {
+function success(content: Fields): Fields {
   const nonce = randomBytes(16).toString('hex');
   const message = { result: 'SUCCESS', code: '0', msg: 'success', nonce_str: nonce, biz_content: content };
-  return { body: { ...message, sign: signTelebirr(message, ownKey), sign_type: 'SHA256WithRSA' } };
+  return { ...message, sign: signTelebirr(message, ownKey), sign_type: 'SHA256WithRSA' };
 }
 
-function statusContent({ order, state, amount, isPaid, failure: reason }: OrderStatus): Record<string, unknown> {
-  const isTransfer = isPayout(order);
-  const failCodes = reason && (isTransfer && reason === 'REFUSED_BY_PROVIDER' ? TRANSFER_REFUSED : FAIL_CODES[reason]);
+function statusContent(order: Order): Fields {
+  const { state, failure, transactionReference } = order;
+  const isTransfer = order.direction === 'payout';
+  const isRefused = isTransfer && failure === 'REFUSED_BY_PROVIDER';
   return {
     merch_order_id: order.orderId,
     order_status: isTransfer && state === 'PAID' ? 'TRANSFER_SUCCESS' : STATUSES[state].order,
     payment_order_id: order.reference,
-    total_amount: amount,
+    total_amount: order.amount,
     trans_currency: order.currency,
-    ...(isPaid ? { trans_id: order.transactionReference, trans_time: String(order.decidedAtMs) } : {}),
-    ...failCodes,
+    ...(transactionReference && { trans_id: transactionReference, trans_time: String(order.decidedAtMs) }),
+    ...(isRefused ? TRANSFER_REFUSED : failure && FAIL_CODES[failure]),
   };
 }
 
 /** The notify message. Its times are milliseconds, as telebirr's often are. */
-function notification({ order, state, amount, isPaid }: OrderStatus) {
-  const endedAtMs = order.reversedAtMs ?? order.decidedAtMs;
+function notification(order: Order) {
   return {
     appid: SANDBOX_TELEBIRR.appId,
     merch_code: SANDBOX_TELEBIRR.merchantCode,
     merch_order_id: order.orderId,
     payment_order_id: order.reference,
-    trade_status: STATUSES[state].trade,
-    total_amount: amount,
+    trade_status: STATUSES[order.state].trade,
+    total_amount: order.amount,
     trans_currency: order.currency,
-    trans_id: isPaid ? order.transactionReference : '',
-    trans_end_time: String(endedAtMs ?? ''),
+    trans_id: order.transactionReference,
+    trans_end_time: String(order.reversedAtMs ?? order.decidedAtMs),
     notify_url: order.callbackUrl,
-    ...(isPayout(order) ? {} : { callback_info: order.phone }),
+    ...(order.direction === 'payment' && { callback_info: order.phone }),
   };
 }
 
