@@ -195,16 +195,6 @@ export async function revokeOperatorKey(
   return { key, ended: ended.length > 0 };
 }
 
-/** Whether a text is a valid operator's key. */
-export async function operatorKeyHolds(
-  db: Queryable,
-  { text, peppers, at }: { text: string; peppers: readonly string[]; at: Date },
-): Promise<boolean> {
-  const sql = `SELECT 1 FROM operator_key
-               WHERE secret_hash = ANY (:hashes) AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :at)`;
-  return (await rows(db, sql, { hashes: peppers.map((pepper) => hashKey(pepper, text)), at })).length > 0;
-}
-
 const KEY_COLUMNS = 'id, operator_id, name, prefix, last_four, expires_at, revoked_at, last_used_at, created_at';
 
 type KeyRow = Omit<OperatorKey, 'key'> & { prefix: string; lastFour: string };

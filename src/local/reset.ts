@@ -3,11 +3,9 @@ import { dirname, join } from 'node:path';
 
 import { environment } from '../config.ts';
 import { lockDataFolder } from './data-folder.ts';
-import { LOG_FILE } from './log.ts';
-import { findPostgresFolder } from './postgres-location.ts';
-import { stopOrphanPostgres } from './postgres.ts';
+import { LOG_FILE, print } from './log.ts';
+import { stopOrphans } from './servers.ts';
 import { readLocalSettings } from './settings.ts';
-import { stopOrphanTemporal } from './temporal.ts';
 
 /** `npm run reset`: wipes the data folder of local starts. Fails while one is running; leaves other databases as they are. */
 export async function reset(project: string): Promise<number> {
@@ -17,17 +15,13 @@ export async function reset(project: string): Promise<number> {
     process.stderr.write(`Meskot runs as process ${lock.takenBy}: stop it first (Ctrl-C there), then reset.\n`);
     return 1;
   }
-  const postgres = await findPostgresFolder(join(dataFolder, 'postgres'));
-  const temporal = join(dataFolder, 'temporal');
-  await Promise.all([stopOrphanPostgres(postgres), stopOrphanTemporal(temporal)]);
   // By name: the folder may contain other files too.
   const names = ['simulator.jsonl', 'state.json', 'workflows.js', LOG_FILE, `${LOG_FILE}.1`, 'documents', 'reports'];
-  const ours = [postgres, temporal, ...names.map((name) => join(dataFolder, name))];
+  const ours = [...(await stopOrphans(dataFolder)), ...names.map((name) => join(dataFolder, name))];
   await Promise.all(ours.map((path) => rm(path, { recursive: true, force: true })));
   lock.release();
-  await rmdir(join(dataFolder, dirname(LOG_FILE))).catch(() => undefined);
-  await rmdir(dataFolder).catch(() => undefined);
-  process.stdout.write(`Wiped ${dataFolder}. "npm start" begins afresh.\n`);
-  if (databaseUrl) process.stdout.write('The database that DATABASE_URL names was left as it is.\n');
+  for (const folder of [join(dataFolder, dirname(LOG_FILE)), dataFolder]) await rmdir(folder).catch(() => undefined);
+  print(`Wiped ${dataFolder}. "npm start" begins afresh.`);
+  if (databaseUrl) print('The database that DATABASE_URL names was left as it is.');
   return 0;
 }

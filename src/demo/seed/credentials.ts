@@ -1,71 +1,132 @@
-import { createKey, listKeys } from '../../access/api-keys.ts';
-import { hashKey } from '../../access/key-format.ts';
+import { createKey } from '../../access/api-keys.ts';
+import { createKeyAuthenticator } from '../../access/authenticate.ts';
+import { createOperatorKey } from '../../access/operators.ts';
 import type { Config } from '../../config.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Database, Trx } from '../../lib/db.ts';
-import type { RunInTransaction } from '../../outbox/record.ts';
-import { listSubscriptions, rotateSecret } from '../../webhooks/subscriptions/operations.ts';
+import { createLogger } from '../../lib/log.ts';
+import type { RunInTransaction, UnitOfWork } from '../../outbox/record.ts';
+import { createEgressGuard } from '../../webhooks/egress/egress.ts';
+import {
+  changeSubscription,
+  createSubscription,
+  listSubscriptions,
+  rotateSecret,
+  type SubscriptionDeps,
+  type WithSecret,
+} from '../../webhooks/subscriptions/operations.ts';
 import { ABYSSINIA } from './demo.ts';
-import { followPort, SHOP_DESCRIPTION, subscriptionDeps } from './subscriptions.ts';
+import { DEMO_OPERATORS, ensureDemoOperator } from './operators.ts';
 
-/** The credentials of "Abyssinia Coffee", which the API presents only once. */
-export type DemoCredentials = { merchantId: string; sandboxKey: string; webhookSecret: string };
+/** The credentials of "Abyssinia Coffee" and the keys of two operators, which the API presents only once. */
+export type DemoSecrets = {
+  merchantId: string;
+  sandboxKey: string;
+  webhookSecret: string;
+  operatorKey: string;
+  secondOperatorKey: string;
+};
 
-type RecallInput = {
+export type RecallInput = {
   config: Config;
   /** The stored credentials of an earlier start. */
-  previous: Partial<DemoCredentials>;
+  previous: Partial<DemoSecrets>;
+  /** Where the demo shop receives webhooks. */
   webhookUrl: string;
 };
 
 const { scope } = ABYSSINIA;
+const KEY_NAME = 'Local development';
 
 /** Creates the demo merchant's key, the last step of the demo data. */
 export async function createSandboxKey(trx: Trx, pepper: string): Promise<string> {
-  const deps = { trx, pepper, clock: systemClock };
-  return (await createKey(deps, { ...scope, kind: 'secret', name: 'Local development' })).secret;
+  return (await createKey({ trx, pepper, clock: systemClock }, { ...scope, kind: 'secret', name: KEY_NAME })).secret;
 }
 
-/** Whether the demo data is complete: the key is created last, and keys are never deleted. */
-export async function hasDemoData(db: Database): Promise<boolean> {
-  return (await listKeys(db, scope)).length > 0;
+/** The stored credentials that are still valid, and new ones in place of the others. The subscriptions follow the URL. */
+export async function recallCredentials(
+  { db, runInTransaction }: { db: Database; runInTransaction: RunInTransaction },
+  { config, previous, webhookUrl }: RecallInput,
+): Promise<DemoSecrets> {
+  const { peppers, API_KEY_PEPPER: pepper } = config;
+  const keys = createKeyAuthenticator({ db, peppers, clock: systemClock, log: createLogger('silent', 'seed') });
+  const recallKey = async (stored: string | undefined, create: (trx: Trx) => Promise<string>): Promise<string> => {
+    const isValid = keys.authenticateKey(stored ?? '', '127.0.0.1').then(
+      () => true,
+      () => false,
+    );
+    return stored !== undefined && (await isValid) ? stored : db.transaction(create);
+  };
+  const recallOperatorKey = async (stored: string | undefined, operator: (typeof DEMO_OPERATORS)[number]) =>
+    recallKey(stored, async (trx) => {
+      await ensureDemoOperator(trx, operator);
+      const key = { operatorId: operator.id, name: KEY_NAME };
+      return (await createOperatorKey({ trx, pepper, clock: systemClock }, key)).secret;
+    });
+  const secrets = {
+    merchantId: scope.merchantId,
+    sandboxKey: await recallKey(previous.sandboxKey, (trx) => createSandboxKey(trx, pepper)),
+    webhookSecret: await runInTransaction((tx) => recallWebhookSecret(tx, { config, previous, webhookUrl })),
+    operatorKey: await recallOperatorKey(previous.operatorKey, DEMO_OPERATORS[0]),
+    secondOperatorKey: await recallOperatorKey(previous.secondOperatorKey, DEMO_OPERATORS[1]),
+  };
+  await keys.flush();
+  return secrets;
+}
+
+/** A healthy, a flaky and an inactive subscription. */
+const demoSubscriptions = (webhookUrl: string) => ({
+  shop: { description: 'Demo shop', url: webhookUrl, eventTypes: ['*' as const], active: true },
+  flaky: {
+    description: 'Accounting, overloaded now and then',
+    url: new URL('/flaky', webhookUrl).href,
+    eventTypes: ['checkout.completed' as const, 'checkout.failed' as const, 'checkout.canceled' as const],
+    active: true,
+  },
+  old: {
+    description: 'Old shop, switched off',
+    url: 'https://old-shop.example.com/webhooks',
+    eventTypes: ['payment.succeeded' as const],
+    active: false,
+  },
+});
+
+/** The dependencies of the subscription operations, from the settings. */
+export function subscriptionDeps({ keyRing, egress }: Pick<Config, 'keyRing' | 'egress'>, at: Date): SubscriptionDeps {
+  return { clock: () => at, keyRing, checkUrl: createEgressGuard(egress).checkUrl };
+}
+
+/** Creates the three subscriptions; the secret is the shop's. */
+export async function subscribe(deps: SubscriptionDeps, tx: UnitOfWork, webhookUrl: string) {
+  const add = async (wanted: (typeof list)[keyof typeof list]): Promise<WithSecret> =>
+    createSubscription(deps, tx, { ...scope, ...wanted, signatureEncoding: 'base64', headers: {} });
+  const list = demoSubscriptions(webhookUrl);
+  const [shop, flaky] = [await add(list.shop), await add(list.flaky)];
+  await add(list.old);
+  return { shopId: shop.row.id, flakyId: flaky.row.id, webhookSecret: shop.secret };
 }
 
 /**
- * The credentials of existing demo data: the stored ones if they are still valid, else new ones. Updates the port of the
- * demo shop's subscription.
+ * The shop's secret. Subscriptions whose URL differs in its port only get the shop's new one; other differences are the
+ * developer's.
  */
-export async function recallCredentials(
-  deps: { db: Database; runInTransaction: RunInTransaction },
-  input: RecallInput,
-): Promise<DemoCredentials> {
-  const { previous, config, webhookUrl } = input;
-  const subscriptions = await listSubscriptions(deps.db, scope);
-  const shop = subscriptions.find((one) => one.description === SHOP_DESCRIPTION);
-  const storedSecret = shop && previous.webhookSecret?.endsWith(shop.secretHint) ? previous.webhookSecret : undefined;
-  const storedKey = await findValidKey(deps.db, { text: previous.sandboxKey, peppers: config.peppers });
-  return deps.runInTransaction(async (tx) => {
-    const subscriptionOps = subscriptionDeps(config, systemClock());
-    await followPort(subscriptionOps, tx, { scope, subscriptions, webhookUrl });
-    const rotation = { overlapSeconds: 0, force: true };
-    const newSecret = async (): Promise<string> =>
-      shop ? (await rotateSecret(subscriptionOps, tx, { ...scope, subscriptionId: shop.id, ...rotation })).secret : '';
-    return {
-      merchantId: scope.merchantId,
-      sandboxKey: storedKey ?? (await createSandboxKey(tx.trx, config.API_KEY_PEPPER)),
-      webhookSecret: storedSecret ?? (await newSecret()),
-    };
-  });
+async function recallWebhookSecret(tx: UnitOfWork, { config, previous, webhookUrl }: RecallInput): Promise<string> {
+  const deps = subscriptionDeps(config, systemClock());
+  const wanted = demoSubscriptions(webhookUrl);
+  let secret = '';
+  for (const { id: subscriptionId, url, description, secretHint } of await listSubscriptions(tx.trx, scope)) {
+    const target = Object.values(wanted).find((one) => one.description === description)?.url;
+    if (target !== undefined && url !== target && withPortOf(url, target) === target) {
+      await changeSubscription(deps, tx, { ...scope, subscriptionId, changes: { url: target } });
+    }
+    if (description !== wanted.shop.description) continue;
+    const { webhookSecret = '' } = previous;
+    const rotated = { ...scope, subscriptionId, overlapSeconds: 0, force: true };
+    secret = webhookSecret.endsWith(secretHint) ? webhookSecret : (await rotateSecret(deps, tx, rotated)).secret;
+  }
+  return secret;
 }
 
-/** The key, if it is in this database and neither revoked nor expired. */
-async function findValidKey(
-  db: Database,
-  { text, peppers }: { text: string | undefined; peppers: readonly string[] },
-): Promise<string | undefined> {
-  if (text === undefined) return undefined;
-  const hashes = peppers.map((pepper) => hashKey(pepper, text));
-  const found = (await listKeys(db, scope)).find(({ secretHash }) => hashes.some((hash) => hash.equals(secretHash)));
-  if (!found || found.revokedAt !== null) return undefined;
-  return found.expiresAt === null || found.expiresAt > systemClock() ? text : undefined;
+function withPortOf(url: string, other: string): string {
+  return Object.assign(new URL(url), { port: new URL(other).port }).href;
 }

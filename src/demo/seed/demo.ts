@@ -1,14 +1,6 @@
 import type { MerchantScope } from '../../lib/scope.ts';
 import type { Plan } from './plan.ts';
 
-const CHANNEL_MIX = [
-  { weight: 60, value: 'TELEBIRR' },
-  { weight: 30, value: 'CBE_BIRR' },
-  { weight: 10, value: 'AWASH' },
-] as const;
-
-const HISTORY_DAYS = 90;
-
 /** A merchant of the demo data. Its id is constant, so that a later start recognises it. */
 export type DemoMerchant = {
   scope: MerchantScope;
@@ -27,7 +19,17 @@ export const ABYSSINIA: DemoMerchant = {
   kycStatus: 'APPROVED',
   channelsOff: [],
   hasBankAccount: true,
-  plan: { seed: 20_160_911, days: HISTORY_DAYS, count: 3_000, orderPrefix: 'ABY', channels: CHANNEL_MIX },
+  plan: {
+    seed: 20_160_911,
+    days: 90,
+    count: 3_000,
+    orderPrefix: 'ABY',
+    channels: [
+      { weight: 60, value: 'TELEBIRR' },
+      { weight: 30, value: 'CBE_BIRR' },
+      { weight: 10, value: 'AWASH' },
+    ],
+  },
 };
 
 /** A merchant since two weeks: KYC submitted, one channel, a few payments, neither key nor subscription. */
@@ -39,3 +41,6 @@ export const NEW_SHOP: DemoMerchant = {
   hasBankAccount: false,
   plan: { seed: 20_170_911, days: 14, count: 40, orderPrefix: 'NEW', channels: [{ weight: 1, value: 'TELEBIRR' }] },
 };
+
+/** Requests the demo data's payouts and applications: the id of a key that does not exist. */
+export const DEMO_KEY_ID = 'key_demo';

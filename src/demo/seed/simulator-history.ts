@@ -1,26 +1,11 @@
 import { existsSync } from 'node:fs';
 
-import { type Database, openDatabase, rows } from '../../lib/db.ts';
+import { type Queryable, rows } from '../../lib/db.ts';
 import { formatBirr, type Santim } from '../../lib/money.ts';
 import { toPlainOrderId } from '../../providers/exchange.ts';
 import type { SimulatedChannel } from '../../sandbox/simulator/faults.ts';
 import type { Payment, Payout } from '../../sandbox/simulator/order.ts';
 import { openStateFile } from '../../sandbox/simulator/state-file.ts';
-
-/**
- * Gives a simulator that never ran the demo's payments and payouts. Otherwise its statements would lack them, and every
- * reconciliation of those days would find discrepancies.
- */
-export async function writeSimulatorHistory(databaseUrl: string, stateFile: string): Promise<void> {
-  if (existsSync(stateFile)) return;
-  const db = openDatabase({ url: databaseUrl, poolMax: 1, applicationName: 'meskot-seed', unlimitedStatements: true });
-  try {
-    const orders = [...(await paidOrders(db)), ...(await submittedPayouts(db))];
-    openStateFile(stateFile).append(...orders.map((order) => ({ order })));
-  } finally {
-    await db.destroy();
-  }
-}
 
 type Row = {
   id: string;
@@ -32,16 +17,37 @@ type Row = {
   createdAt: Date;
   decidedAt: Date | null;
 };
+type PaymentRow = Row & { expiresAt: Date; title: string };
+type PayoutRow = Row & { accountName: string; state: 'ACCEPTED' | 'PAID' | 'REVERSED'; reversedAt: Date | null };
 
-async function paidOrders(db: Database): Promise<Payment[]> {
-  const found = await rows<Row & { expiresAt: Date; title: string }>(
+/**
+ * Gives a simulator that never ran the demo's payments and payouts. Otherwise its statements would lack them, and every
+ * reconciliation of those days would find discrepancies.
+ */
+export async function writeSimulatorHistory(db: Queryable, stateFile: string): Promise<void> {
+  if (existsSync(stateFile)) return;
+  const payments = await rows<PaymentRow>(
     db,
     `SELECT a.id, a.channel, a.phone, a.received_santim AS amount_santim, a.currency, a.provider_reference, a.created_at,
             a.ended_at AS decided_at, s.expires_at, 'Order ' || t.checkout_order_no AS title
      FROM payment_attempt a JOIN checkout_session s ON s.id = a.session_id JOIN transaction t ON t.id = a.transaction_id
      WHERE a.environment = 'sandbox' AND a.received_santim IS NOT NULL`,
   );
-  return found.map((row) => ({
+  const payouts = await rows<PayoutRow>(
+    db,
+    `SELECT id, channel, phone, account_name, amount_santim, currency, provider_reference,
+            CASE status WHEN 'PENDING' THEN 'ACCEPTED' WHEN 'SUCCESS' THEN 'PAID' ELSE status END AS state,
+            submitted_at AS created_at, completed_at AS decided_at, reversed_at
+     FROM withdrawal
+     WHERE environment = 'sandbox' AND submitted_at IS NOT NULL AND status IN ('PENDING', 'SUCCESS', 'REVERSED')
+       AND phone IS NOT NULL`,
+  );
+  const orders = [...payments.map(paymentOf), ...payouts.map(payoutOf)];
+  openStateFile(stateFile).append(...orders.map((order) => ({ order })));
+}
+
+function paymentOf(row: PaymentRow): Payment {
+  return {
     ...recorded(row),
     phone: row.phone,
     title: row.title,
@@ -51,28 +57,21 @@ async function paidOrders(db: Database): Promise<Payment[]> {
     state: 'PAID',
     paidAmount: formatBirr(row.amountSantim),
     reversedAtMs: null,
-  }));
+  };
 }
 
-async function submittedPayouts(db: Database): Promise<Payout[]> {
-  const found = await rows<Row & { accountName: string; state: Payout['state']; reversedAt: Date | null }>(
-    db,
-    `SELECT id, channel, phone, account_name, amount_santim, currency, provider_reference,
-            CASE status WHEN 'PENDING' THEN 'ACCEPTED' WHEN 'SUCCESS' THEN 'PAID' ELSE status END AS state,
-            submitted_at AS created_at, completed_at AS decided_at, reversed_at
-     FROM withdrawal
-     WHERE environment = 'sandbox' AND submitted_at IS NOT NULL AND status IN ('PENDING', 'SUCCESS', 'REVERSED')
-       AND phone IS NOT NULL`,
-  );
-  return found.map(({ state, accountName, ...row }) => ({
+function payoutOf(row: PayoutRow): Payout {
+  const { state, accountName, phone, reversedAt } = row;
+  const isOpen = state === 'ACCEPTED';
+  return {
     ...recorded(row),
-    payee: { phone: row.phone },
+    payee: { phone },
     accountName,
-    behaviour: state === 'ACCEPTED' ? 'never' : 'pay',
+    behaviour: isOpen ? 'never' : 'pay',
     state,
-    paidAmount: state === 'ACCEPTED' ? null : formatBirr(row.amountSantim),
-    reversedAtMs: row.reversedAt?.getTime() ?? null,
-  }));
+    paidAmount: isOpen ? null : formatBirr(row.amountSantim),
+    reversedAtMs: reversedAt?.getTime() ?? null,
+  };
 }
 
 /** What payments and payouts share. Their callbacks are done. */
