@@ -66,7 +66,7 @@ export async function findLockHolder(dataFolder: string): Promise<number | undef
   return (await findChild(lockFile(dataFolder)))?.pid;
 }
 
-/** Creates a folder that others cannot list; but the user postgres passes through when root starts PostgreSQL. */
+/** Creates a folder that others cannot list; but when root starts PostgreSQL, its user passes through. */
 export async function createFolderAboveDatabase(path: string): Promise<void> {
   await mkdir(path, { recursive: true });
   await chmod(path, userInfo().uid === 0 ? 0o711 : 0o700);

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { chown, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -10,9 +10,10 @@ import pg from 'pg';
 import { APP_ROLE } from '../lib/grants.ts';
 import { startServer, stopOrphan } from './child-process.ts';
 import { createFolderAboveDatabase } from './data-folder.ts';
-import { findPostgresFolder, findPostgresPrograms, type PostgresPrograms } from './postgres-location.ts';
+import { findPostgresFolder, findPostgresPrograms, POSTGRES_USER } from './postgres-location.ts';
 
 const USERS = { superuser: 'postgres', owner: 'meskot_owner', app: APP_ROLE } as const;
+const run = promisify(execFile);
 // Long, since loading our own code at the same time blocks this process for seconds.
 const CONNECT_WITHIN_MS = 10_000;
 
@@ -37,12 +38,13 @@ type Passwords = Record<Role, string>;
 
 /** Starts PostgreSQL on its folder, where it creates a cluster if there is none. One that runs there is stopped first. */
 export async function startPostgres({ folder: wantedFolder, choosePort, durable }: PostgresOptions) {
-  const [found, folder] = [await findPostgresPrograms(), await findPostgresFolder(wantedFolder)];
+  const programs = join(await findPostgresPrograms(), 'bin');
+  const folder = await findPostgresFolder(wantedFolder);
   const cluster = join(folder, 'cluster');
   await createFolderAboveDatabase(folder);
   await stopOrphanPostgres(folder);
   const passwords = await readOrCreatePasswords(folder);
-  await ensureCluster(found, folder, passwords.superuser);
+  await ensureCluster(folder, programs, passwords.superuser);
   // It names a process that has ended, or another program that has its id by now.
   await rm(join(cluster, 'postmaster.pid'), { force: true });
   const port = await choosePort();
@@ -52,11 +54,11 @@ export async function startPostgres({ folder: wantedFolder, choosePort, durable 
   const settings = [...SETTINGS, ...(durable ? DURABLE_SETTINGS : UNSAFE_SETTINGS)];
   const server = await startServer({
     name: 'PostgreSQL',
-    command: join(found.programs, 'bin', 'postgres'),
+    command: join(programs, 'postgres'),
     args: ['-D', cluster, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])],
     logFile: join(folder, 'postgres.log'),
     pidFile: pidFileIn(folder),
-    user: found.user,
+    user: POSTGRES_USER,
     connect: () => ensureRoles(url('postgres', 'superuser'), passwords),
   });
   return { ...server, port, folder, url };
@@ -77,20 +79,25 @@ export async function ensureDatabase(ownerUrl: string, name: string): Promise<vo
   });
 }
 
-async function ensureCluster({ programs, user }: PostgresPrograms, folder: string, password: string): Promise<void> {
+async function ensureCluster(folder: string, programs: string, password: string): Promise<void> {
   const cluster = join(folder, 'cluster');
-  if (existsSync(cluster)) return;
+  if (existsSync(cluster)) return own(cluster);
   const [draft, passwordFile] = [join(folder, 'cluster.draft'), join(folder, 'password.draft')];
   await rm(draft, { recursive: true, force: true });
   await mkdir(draft, { mode: 0o700 });
   await writeFile(passwordFile, password, { mode: 0o600 });
-  if (user) await Promise.all([draft, passwordFile].map((path) => chown(path, user.uid, user.gid)));
+  await own(draft, passwordFile);
   const args = ['-D', draft, '-U', USERS.superuser, `--pwfile=${passwordFile}`, '--auth=password', '--encoding=UTF8'];
   const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--no-sync'];
-  await promisify(execFile)(join(programs, 'bin', 'initdb'), [...args, ...locale], { ...user, cwd: '/' });
+  await run(join(programs, 'initdb'), [...args, ...locale], { ...POSTGRES_USER, cwd: '/' });
   await rm(passwordFile);
   // Last, so that an existing cluster is complete.
   await rename(draft, cluster);
+}
+
+/** Makes files PostgreSQL's own. An existing cluster may be another user's. */
+async function own(...paths: string[]): Promise<void> {
+  if (POSTGRES_USER) await run('chown', ['-R', `${POSTGRES_USER.uid}:${POSTGRES_USER.gid}`, ...paths]);
 }
 
 /** The owner's only right is to create databases of its own. */

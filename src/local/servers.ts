@@ -30,7 +30,8 @@ export async function ensurePostgres(settings: LocalSettings, shutdown: Shutdown
   const wanted = postgresFolder(dataFolder);
   const start = () => startPostgres({ folder: wanted, choosePort: async () => port, durable: true });
   const { folder, url } = await supervise('PostgreSQL', start, shutdown);
-  if (folder !== wanted) print(`The user postgres cannot reach ${wanted}; its data is in ${folder}.`);
+  if (folder !== wanted)
+    print(`The user nobody, who runs PostgreSQL, cannot reach ${wanted}: its data is in ${folder}.`);
   await ensureDatabase(url('postgres', 'owner'), DATABASE);
   return { ownerUrl: url(DATABASE, 'owner'), appUrl: url(DATABASE, 'app') };
 }
