@@ -43,12 +43,16 @@ const RESPONSES = {
 
 type WithdrawalEnd = keyof typeof RESPONSES;
 
-/** From the oldest to the newest; the newest two are still open. */
-// oxfmt-ignore
-const WITHDRAWALS: readonly WithdrawalEnd[] = [
-  'paid', 'paid', 'paid', 'paid', 'failed', 'paid', 'paid', 'paid', 'paid', 'cancelled',
-  'paid', 'rejected', 'paid', 'paid', 'paid', 'reversed', 'paid', 'paid', 'silent', 'underReview',
-];
+/** Of these withdrawals, from the oldest to the newest, all others are paid; the newest two are still open. */
+const WITHDRAWALS = 20;
+const WITHDRAWAL_ENDS: Readonly<Record<number, WithdrawalEnd>> = {
+  4: 'failed',
+  9: 'cancelled',
+  11: 'rejected',
+  15: 'reversed',
+  18: 'silent',
+  19: 'underReview',
+};
 
 /** Paid by telebirr; the sandbox's phones decide the outcome (src/lib/sandbox-providers.ts). */
 const SUPPLIERS = [
@@ -56,22 +60,23 @@ const SUPPLIERS = [
   { phone: '251911000005', accountName: 'Harar Roasters' },
   { phone: '251911000007', accountName: 'Tigist Alemu' },
 ] as const;
-const BENEFICIARIES: Partial<Record<WithdrawalEnd, { phone: string; accountName: string }>> = {
+const BENEFICIARIES: Partial<Record<WithdrawalEnd, Beneficiary>> = {
   failed: { phone: '251911000002', accountName: 'Kaldi Transport' },
   silent: { phone: '251911000004', accountName: 'Bole Packaging' },
   reversed: { phone: '251911000006', accountName: 'Dawit Bekele' },
 };
 
-/** How a settlement ends; those from `requested` on are left open. */
-type SettlementEnd = 'credited' | 'failed' | 'rejected' | 'cancelled' | 'requested' | 'approved' | 'processing';
-
-/** One a week, from the oldest to the newest. */
+/** One settlement a week, then one after the other in the last days; those are left open. */
 // oxfmt-ignore
-const SETTLEMENTS: readonly SettlementEnd[] = [
+const SETTLEMENTS = [
   'credited', 'credited', 'credited', 'failed', 'credited', 'credited', 'rejected', 'credited', 'cancelled', 'credited',
-];
-/** Of the last days. */
-const OPEN_SETTLEMENTS: readonly SettlementEnd[] = ['processing', 'approved', 'requested'];
+  'processing', 'approved', 'requested',
+] as const;
+const OPEN_SETTLEMENTS = 3;
+
+type SettlementEnd = (typeof SETTLEMENTS)[number];
+type Beneficiary = { phone: string; accountName: string };
+type Payout<End> = { requestId: string; amountSantim: Santim; end: End };
 
 /** The santim that decide the sandbox's review. */
 const REVIEW_SANTIM: Partial<Record<WithdrawalEnd | SettlementEnd, Santim>> = {
@@ -92,43 +97,42 @@ type Sales = { seed: number; until: Date; days: number; payments: number };
 export function payoutItems({ seed, until, days, payments }: Sales): HistoryItem[] {
   if (payments < PAYMENTS_MIN) return [];
   const random = createRandom(seed);
-  const drawAmount = (end: WithdrawalEnd | SettlementEnd, [from, to]: readonly [number, number]): Santim => {
+  const draw = <End extends WithdrawalEnd | SettlementEnd>(
+    name: string,
+    end: End,
+    [from, to]: readonly [number, number],
+  ) => {
     const birr = Math.round(((from + random.below(to - from)) * payments) / PAYMENTS_USUAL);
-    return BigInt(birr) * 100n + (REVIEW_SANTIM[end] ?? 0n);
+    return { requestId: name, amountSantim: BigInt(birr) * 100n + (REVIEW_SANTIM[end] ?? 0n), end };
   };
   const before = (ms: number): Date => new Date(until.getTime() - ms);
 
   // The first after ten days of sales, the last a few hours ago.
-  const stepMs = ((days - 10) * DAY_MS - 4 * HOUR_MS) / (WITHDRAWALS.length - 1);
-  const withdrawals = WITHDRAWALS.map((end, index) => {
-    const [at, left] = [before((days - 10) * DAY_MS - index * stepMs), WITHDRAWALS.length - 1 - index];
-    const amountSantim = drawAmount(end, [1_000, 12_000]);
-    const requestId = `SUPPLIER-${numbered(index)}`;
-    const to = BENEFICIARIES[end] ?? random.pick(SUPPLIERS);
-    return item(requestId, left === 0 ? at : atHour(at, 11), (context) =>
-      withdraw(context, { requestId, amountSantim, end, to }),
-    );
+  const betweenMs = ((days - 10) * DAY_MS - 4 * HOUR_MS) / (WITHDRAWALS - 1);
+  const withdrawals = Array.from({ length: WITHDRAWALS }, (_, index) => {
+    const payout = draw(`SUPPLIER-${numbered(index)}`, WITHDRAWAL_ENDS[index] ?? 'paid', [1_000, 12_000]);
+    const to = BENEFICIARIES[payout.end] ?? random.pick(SUPPLIERS);
+    const at = before(4 * HOUR_MS + (WITHDRAWALS - 1 - index) * betweenMs);
+    return item(payout.requestId, at, (context) => withdraw(context, { ...payout, to }));
   });
 
-  const requested = (end: SettlementEnd, index: number, at: Date): HistoryItem => {
-    const amountSantim = drawAmount(end, [150_000, 240_000]);
-    const requestId = `BANK-${numbered(index)}`;
-    return item(requestId, at, (context) => settle(context, { requestId, amountSantim, end }));
-  };
-  const earliest = before((days - 4) * DAY_MS);
-  const firstMondayMs = earliest.getTime() + ((8 - inAddis(earliest).getUTCDay()) % 7) * DAY_MS;
-  const weekly = SETTLEMENTS.flatMap((end, index) => {
-    const monday = new Date(firstMondayMs + index * 7 * DAY_MS);
-    const request = requested(end, index, atHour(monday, 10));
+  // Requested on a Monday at ten; the bank's result follows on Wednesday.
+  const earliest = startOfAddisDay(addisDay(before((days - 4) * DAY_MS)));
+  const toMonday = (8 - inAddis(earliest).getUTCDay()) % 7;
+  const settlements = SETTLEMENTS.flatMap((end, index) => {
+    const payout = draw(`BANK-${numbered(index)}`, end, [150_000, 240_000]);
+    const left = SETTLEMENTS.length - index;
+    const monday = new Date(earliest.getTime() + (toMonday + index * 7) * DAY_MS + 10 * HOUR_MS);
+    const at = left > OPEN_SETTLEMENTS ? monday : before(left * 18 * HOUR_MS);
+    const request = item(payout.requestId, at, (context) => settle(context, payout));
     if (end !== 'credited' && end !== 'failed') return [request];
-    const wednesday = atHour(new Date(monday.getTime() + 2 * DAY_MS), 12);
-    const { key } = request;
-    return [request, item(`${key} result`, wednesday, (context) => recordBankResult(context, key, end))];
+    const wednesday = new Date(monday.getTime() + 50 * HOUR_MS);
+    return [
+      request,
+      item(`${request.key} result`, wednesday, (context) => recordBankResult(context, request.key, end)),
+    ];
   });
-  const open = OPEN_SETTLEMENTS.map((end, index) =>
-    requested(end, SETTLEMENTS.length + index, before((OPEN_SETTLEMENTS.length - index) * 18 * HOUR_MS)),
-  );
-  return [...withdrawals, ...weekly, ...open];
+  return [...withdrawals, ...settlements];
 }
 
 function item(key: string, at: Date, seed: HistoryItem['seed']): HistoryItem {
@@ -139,16 +143,9 @@ function numbered(index: number): string {
   return String(index + 1).padStart(3, '0');
 }
 
-/** At this hour of an instant's day in Addis Ababa. */
-function atHour(instant: Date, hour: number): Date {
-  return new Date(startOfAddisDay(addisDay(instant)).getTime() + hour * HOUR_MS);
-}
-
-type Payout<End> = { requestId: string; amountSantim: Santim; end: End };
-
 async function withdraw(
   context: SeedContext,
-  { requestId, amountSantim, end, to }: Payout<WithdrawalEnd> & { to: { phone: string; accountName: string } },
+  { requestId, amountSantim, end, to }: Payout<WithdrawalEnd> & { to: Beneficiary },
 ): Promise<void> {
   const { scope, tx, runInTransaction, clock } = context;
   const db = tx.trx;
