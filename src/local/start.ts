@@ -2,6 +2,7 @@ import { join } from 'node:path';
 
 import { environment, readConfig, requireLoopback } from '../config.ts';
 import { isUnreleasedSchema, migrate, ofNewerRelease } from '../lib/migrate.ts';
+import { formatBanner } from './commands.ts';
 import { lockDataFolder, readState, writeState, type ServiceInfo } from './data-folder.ts';
 import { LOG_FILE, openLocalLog, print, step } from './log.ts';
 import { createPorts, type Ports } from './ports.ts';
@@ -9,7 +10,6 @@ import { ownTemporaryFolder } from './postgres-location.ts';
 import { ensurePostgres, ensureTemporal, stopOrphans } from './servers.ts';
 import { PORT_SETTINGS, readLocalSettings, type LocalSettings } from './settings.ts';
 import { createShutdown, type Shutdown } from './shutdown.ts';
-import { formatBanner } from './status.ts';
 import { findTemporalBinary } from './temporal-binary.ts';
 
 // Reserved for the portal.

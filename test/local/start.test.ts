@@ -8,7 +8,7 @@ import { Client, Connection } from '@temporalio/client';
 
 import { addisDay } from '../../src/lib/dates.ts';
 import { processStartTime } from '../../src/local/child-process.ts';
-import type { Status } from '../../src/local/status.ts';
+import type { Status } from '../../src/local/commands.ts';
 import {
   removeInstallation,
   createInstallation,

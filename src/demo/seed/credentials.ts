@@ -1,9 +1,12 @@
 import { createKey } from '../../access/api-keys.ts';
+import type { AuditContext } from '../../access/audit.ts';
 import { createKeyAuthenticator } from '../../access/authenticate.ts';
-import { createOperatorKey } from '../../access/operators.ts';
+import { createOperator, createOperatorKey, findOperator } from '../../access/operators.ts';
 import type { Config } from '../../config.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Database, Trx } from '../../lib/db.ts';
+import { AppError } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
 import { createLogger } from '../../lib/log.ts';
 import type { RunInTransaction, UnitOfWork } from '../../outbox/record.ts';
 import { createEgressGuard } from '../../webhooks/egress/egress.ts';
@@ -16,7 +19,6 @@ import {
   type WithSecret,
 } from '../../webhooks/subscriptions/operations.ts';
 import { ABYSSINIA } from './demo.ts';
-import { DEMO_OPERATORS, ensureDemoOperator } from './operators.ts';
 
 /** The credentials of "Abyssinia Coffee" and the keys of two operators, which the API presents only once. */
 export type DemoSecrets = {
@@ -37,6 +39,37 @@ export type RecallInput = {
 
 const { scope } = ABYSSINIA;
 const KEY_NAME = 'Local development';
+
+/** The operators of the demo data, with constant ids: one confirms what the other proposes. */
+export const DEMO_OPERATORS = [
+  {
+    id: 'opr_01DEM0PERAT0R0000000000000',
+    name: 'Demo operator',
+    email: 'operator@demo.invalid',
+    role: 'admin',
+  },
+  {
+    id: 'opr_02DEM0PERAT0R0000000000000',
+    name: 'Second demo operator',
+    email: 'second.operator@demo.invalid',
+    role: 'admin',
+  },
+] as const;
+
+type DemoOperator = (typeof DEMO_OPERATORS)[number];
+
+/** Creates a demo operator. Idempotent. */
+export async function ensureDemoOperator(trx: Trx, operator: DemoOperator): Promise<void> {
+  await findOperator(trx, operator.id).catch(async (error: unknown) => {
+    if (!(error instanceof AppError && error.code === 'NOT_FOUND')) throw error;
+    await createOperator(trx, operator);
+  });
+}
+
+/** The audit context of the first demo operator's past actions. */
+export function demoContext(tx: UnitOfWork, at: Date): AuditContext {
+  return { tx, operatorId: DEMO_OPERATORS[0].id, requestId: newId('req', at.getTime()), at };
+}
 
 /** Creates the demo merchant's key, the last step of the demo data. */
 export async function createSandboxKey(trx: Trx, pepper: string): Promise<string> {

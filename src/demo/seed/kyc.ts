@@ -7,8 +7,8 @@ import { kycAudit } from '../../merchants/kyc/operator-routes.ts';
 import { lockApplication } from '../../merchants/kyc/queries.ts';
 import type { DocumentStore } from '../../merchants/kyc/store.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
+import { demoContext } from './credentials.ts';
 import { DEMO_KEY_ID, type DemoMerchant } from './demo.ts';
-import { demoContext } from './operators.ts';
 
 const DOCUMENTS = ['TRADE_LICENCE', 'TIN_CERTIFICATE', 'OWNER_ID'] as const;
 

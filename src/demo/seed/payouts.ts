@@ -11,9 +11,9 @@ import { autoDecide as reviewSettlement, cancelSettlement } from '../../settleme
 import { createWithdrawal } from '../../withdrawals/create.ts';
 import { autoDecide as reviewWithdrawal, cancelWithdrawal } from '../../withdrawals/review.ts';
 import { createCheckPayout } from '../../withdrawals/sync.ts';
+import { demoContext } from './credentials.ts';
 import { DEMO_KEY_ID } from './demo.ts';
 import { advance, scriptedProvider, silentLogger, type SeedContext, type HistoryItem } from './history.ts';
-import { demoContext } from './operators.ts';
 import { createRandom } from './random.ts';
 
 type Paid = Extract<PayoutOutcome, { kind: 'succeeded' | 'reversed' }>;

@@ -16,6 +16,8 @@ import { findRecoverableDeliveries } from '../../webhooks/delivery/recoverable.t
 import { findRecoverableWithdrawals } from '../../withdrawals/workflow.ts';
 import {
   createSandboxKey,
+  DEMO_OPERATORS,
+  ensureDemoOperator,
   recallCredentials,
   subscribe,
   subscriptionDeps,
@@ -25,7 +27,6 @@ import {
 import { ABYSSINIA, DEMO_KEY_ID, NEW_SHOP, type DemoMerchant } from './demo.ts';
 import { seedHistory, type HistoryDeps, type HistoryItem } from './history.ts';
 import { applyAsDemo } from './kyc.ts';
-import { DEMO_OPERATORS, ensureDemoOperator } from './operators.ts';
 import { paymentItem } from './payments.ts';
 import { payoutItems } from './payouts.ts';
 import { planPayments } from './plan.ts';
