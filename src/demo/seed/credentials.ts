@@ -1,11 +1,10 @@
 import { createKey } from '../../access/api-keys.ts';
 import type { AuditContext } from '../../access/audit.ts';
 import { createKeyAuthenticator } from '../../access/authenticate.ts';
-import { createOperator, createOperatorKey, findOperator } from '../../access/operators.ts';
+import { createOperator, createOperatorKey } from '../../access/operators.ts';
 import type { Config } from '../../config.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Database, Trx } from '../../lib/db.ts';
-import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { createLogger } from '../../lib/log.ts';
 import type { RunInTransaction, UnitOfWork } from '../../outbox/record.ts';
@@ -16,8 +15,8 @@ import {
   listSubscriptions,
   rotateSecret,
   type SubscriptionDeps,
-  type WithSecret,
 } from '../../webhooks/subscriptions/operations.ts';
+import type { NewSubscription } from '../../webhooks/subscriptions/schema.ts';
 import { ABYSSINIA } from './demo.ts';
 
 /** The credentials of "Abyssinia Coffee" and the keys of two operators, which the API presents only once. */
@@ -41,34 +40,18 @@ const { scope } = ABYSSINIA;
 const KEY_NAME = 'Local development';
 
 /** The operators of the demo data, with constant ids: one confirms what the other proposes. */
-export const DEMO_OPERATORS = [
-  {
-    id: 'opr_01DEM0PERAT0R0000000000000',
-    name: 'Demo operator',
-    email: 'operator@demo.invalid',
-    role: 'admin',
-  },
-  {
-    id: 'opr_02DEM0PERAT0R0000000000000',
-    name: 'Second demo operator',
-    email: 'second.operator@demo.invalid',
-    role: 'admin',
-  },
+const [FIRST_OPERATOR, SECOND_OPERATOR] = [
+  { id: 'opr_01DEM0PERAT0R0000000000000', name: 'Demo operator', email: 'operator@demo.invalid' },
+  { id: 'opr_02DEM0PERAT0R0000000000000', name: 'Second demo operator', email: 'second.operator@demo.invalid' },
 ] as const;
 
-type DemoOperator = (typeof DEMO_OPERATORS)[number];
-
-/** Creates a demo operator. Idempotent. */
-export async function ensureDemoOperator(trx: Trx, operator: DemoOperator): Promise<void> {
-  await findOperator(trx, operator.id).catch(async (error: unknown) => {
-    if (!(error instanceof AppError && error.code === 'NOT_FOUND')) throw error;
-    await createOperator(trx, operator);
-  });
+export async function createDemoOperators(trx: Trx): Promise<void> {
+  for (const operator of [FIRST_OPERATOR, SECOND_OPERATOR]) await createOperator(trx, { ...operator, role: 'admin' });
 }
 
 /** The audit context of the first demo operator's past actions. */
 export function demoContext(tx: UnitOfWork, at: Date): AuditContext {
-  return { tx, operatorId: DEMO_OPERATORS[0].id, requestId: newId('req', at.getTime()), at };
+  return { tx, operatorId: FIRST_OPERATOR.id, requestId: newId('req', at.getTime()), at };
 }
 
 /** Creates the demo merchant's key, the last step of the demo data. */
@@ -90,36 +73,37 @@ export async function recallCredentials(
     );
     return stored !== undefined && (await isValid) ? stored : db.transaction(create);
   };
-  const recallOperatorKey = async (stored: string | undefined, operator: (typeof DEMO_OPERATORS)[number]) =>
+  const recallOperatorKey = async (stored: string | undefined, operatorId: string): Promise<string> =>
     recallKey(stored, async (trx) => {
-      await ensureDemoOperator(trx, operator);
-      const key = { operatorId: operator.id, name: KEY_NAME };
-      return (await createOperatorKey({ trx, pepper, clock: systemClock }, key)).secret;
+      const created = await createOperatorKey({ trx, pepper, clock: systemClock }, { operatorId, name: KEY_NAME });
+      return created.secret;
     });
   const secrets = {
     merchantId: scope.merchantId,
     sandboxKey: await recallKey(previous.sandboxKey, (trx) => createSandboxKey(trx, pepper)),
     webhookSecret: await runInTransaction((tx) => recallWebhookSecret(tx, { config, previous, webhookUrl })),
-    operatorKey: await recallOperatorKey(previous.operatorKey, DEMO_OPERATORS[0]),
-    secondOperatorKey: await recallOperatorKey(previous.secondOperatorKey, DEMO_OPERATORS[1]),
+    operatorKey: await recallOperatorKey(previous.operatorKey, FIRST_OPERATOR.id),
+    secondOperatorKey: await recallOperatorKey(previous.secondOperatorKey, SECOND_OPERATOR.id),
   };
   await keys.flush();
   return secrets;
 }
 
+type Wanted = Pick<NewSubscription, 'description' | 'url' | 'eventTypes' | 'active'>;
+
 /** A healthy, a flaky and an inactive subscription. */
-const demoSubscriptions = (webhookUrl: string) => ({
-  shop: { description: 'Demo shop', url: webhookUrl, eventTypes: ['*' as const], active: true },
+const demoSubscriptions = (webhookUrl: string): Record<'shop' | 'flaky' | 'old', Wanted> => ({
+  shop: { description: 'Demo shop', url: webhookUrl, eventTypes: ['*'], active: true },
   flaky: {
     description: 'Accounting, overloaded now and then',
     url: new URL('/flaky', webhookUrl).href,
-    eventTypes: ['checkout.completed' as const, 'checkout.failed' as const, 'checkout.canceled' as const],
+    eventTypes: ['checkout.completed', 'checkout.failed', 'checkout.canceled'],
     active: true,
   },
   old: {
     description: 'Old shop, switched off',
     url: 'https://old-shop.example.com/webhooks',
-    eventTypes: ['payment.succeeded' as const],
+    eventTypes: ['payment.succeeded'],
     active: false,
   },
 });
@@ -131,11 +115,11 @@ export function subscriptionDeps({ keyRing, egress }: Pick<Config, 'keyRing' | '
 
 /** Creates the three subscriptions; the secret is the shop's. */
 export async function subscribe(deps: SubscriptionDeps, tx: UnitOfWork, webhookUrl: string) {
-  const add = async (wanted: (typeof list)[keyof typeof list]): Promise<WithSecret> =>
+  const add = async (wanted: Wanted) =>
     createSubscription(deps, tx, { ...scope, ...wanted, signatureEncoding: 'base64', headers: {} });
-  const list = demoSubscriptions(webhookUrl);
-  const [shop, flaky] = [await add(list.shop), await add(list.flaky)];
-  await add(list.old);
+  const wanted = demoSubscriptions(webhookUrl);
+  const [shop, flaky] = [await add(wanted.shop), await add(wanted.flaky)];
+  await add(wanted.old);
   return { shopId: shop.row.id, flakyId: flaky.row.id, webhookSecret: shop.secret };
 }
 
@@ -146,20 +130,16 @@ export async function subscribe(deps: SubscriptionDeps, tx: UnitOfWork, webhookU
 async function recallWebhookSecret(tx: UnitOfWork, { config, previous, webhookUrl }: RecallInput): Promise<string> {
   const deps = subscriptionDeps(config, systemClock());
   const wanted = demoSubscriptions(webhookUrl);
-  let secret = '';
-  for (const { id: subscriptionId, url, description, secretHint } of await listSubscriptions(tx.trx, scope)) {
-    const target = Object.values(wanted).find((one) => one.description === description)?.url;
-    if (target !== undefined && url !== target && withPortOf(url, target) === target) {
-      await changeSubscription(deps, tx, { ...scope, subscriptionId, changes: { url: target } });
-    }
-    if (description !== wanted.shop.description) continue;
-    const { webhookSecret = '' } = previous;
-    const rotated = { ...scope, subscriptionId, overlapSeconds: 0, force: true };
-    secret = webhookSecret.endsWith(secretHint) ? webhookSecret : (await rotateSecret(deps, tx, rotated)).secret;
+  const found = await listSubscriptions(tx.trx, scope);
+  for (const { id: subscriptionId, url, description } of found) {
+    const target = Object.values(wanted).find((one) => one.description === description)?.url ?? url;
+    const moved = Object.assign(new URL(url), { port: new URL(target).port }).href;
+    if (url === target || moved !== target) continue;
+    await changeSubscription(deps, tx, { ...scope, subscriptionId, changes: { url: target } });
   }
-  return secret;
-}
-
-function withPortOf(url: string, other: string): string {
-  return Object.assign(new URL(url), { port: new URL(other).port }).href;
+  const { webhookSecret = '' } = previous;
+  const shop = found.find(({ description }) => description === wanted.shop.description);
+  if (!shop || webhookSecret.endsWith(shop.secretHint)) return webhookSecret;
+  const rotation = { ...scope, subscriptionId: shop.id, overlapSeconds: 0, force: true };
+  return (await rotateSecret(deps, tx, rotation)).secret;
 }

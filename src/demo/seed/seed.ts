@@ -15,9 +15,8 @@ import { findRecoverableSettlements } from '../../settlements/workflow.ts';
 import { findRecoverableDeliveries } from '../../webhooks/delivery/recoverable.ts';
 import { findRecoverableWithdrawals } from '../../withdrawals/workflow.ts';
 import {
+  createDemoOperators,
   createSandboxKey,
-  DEMO_OPERATORS,
-  ensureDemoOperator,
   recallCredentials,
   subscribe,
   subscriptionDeps,
@@ -123,7 +122,7 @@ async function ensureMerchants({ db, runInTransaction }: Deps, store: DocumentSt
   if (existing) return new Date(existing.createdAt.getTime() + ABYSSINIA.plan.days * DAY_MS);
   const until = systemClock();
   await runInTransaction(async (tx) => {
-    await ensureDemoOperator(tx.trx, DEMO_OPERATORS[0]);
+    await createDemoOperators(tx.trx);
     for (const merchant of [ABYSSINIA, NEW_SHOP]) await addMerchant({ tx, store }, merchant, until);
   });
   return until;
