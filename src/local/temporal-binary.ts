@@ -69,10 +69,14 @@ async function versionsOf(path: string): Promise<{ cli: string; server: string }
   }
 }
 
+/** A program that failed has written the reason last. */
 function lastLine(error: unknown): string {
-  const stderr = typeof error === 'object' && error !== null && 'stderr' in error ? String(error.stderr) : '';
-  const text = stderr.trim() || (error instanceof Error ? error.message : String(error));
-  return text.split('\n').findLast((line) => line.trim() !== '') ?? 'failed';
+  return (
+    String(error instanceof Error ? error.message : error)
+      .trim()
+      .split('\n')
+      .at(-1) ?? 'failed'
+  );
 }
 
 /** Runs an installer and renames its program to `target`, so that an existing program is complete. */

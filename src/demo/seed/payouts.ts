@@ -16,30 +16,22 @@ import { DEMO_KEY_ID } from './demo.ts';
 import { advance, scriptedProvider, silentLogger, type SeedContext, type HistoryItem } from './history.ts';
 import { createRandom } from './random.ts';
 
-type Paid = Extract<PayoutOutcome, { kind: 'succeeded' | 'reversed' }>;
-
-const ACCEPTED: PayoutOutcome = { kind: 'accepted', providerReference: null, providerCode: '0' };
-const PENDING: PayoutOutcome = { kind: 'pending', providerReference: null, providerCode: 'PROCESSING' };
-const NO_SUCH_PAYEE: PayoutOutcome = {
-  kind: 'declined',
-  failure: {
-    code: 'INVALID_PAYEE',
-    message: 'telebirr does not know this phone number.',
-    providerCode: 'INVALID_PAYEE',
-    retryable: false,
-  },
-};
-
 /** How a withdrawal ends: the provider's responses, call by call; `silent` and `underReview` are left open. */
 const RESPONSES = {
-  paid: (paid: Paid) => [ACCEPTED, paid],
-  reversed: (paid: Paid) => [ACCEPTED, paid, { ...paid, kind: 'reversed' as const }],
-  failed: () => [NO_SUCH_PAYEE],
-  silent: () => [ACCEPTED, PENDING],
-  cancelled: () => [],
-  rejected: () => [],
-  underReview: () => [],
-} satisfies Record<string, (paid: Paid) => PayoutOutcome[]>;
+  paid: ['accepted', 'succeeded'],
+  reversed: ['accepted', 'succeeded', 'reversed'],
+  failed: ['declined'],
+  silent: ['accepted', 'pending'],
+  cancelled: [],
+  rejected: [],
+  underReview: [],
+} as const;
+const NO_SUCH_PAYEE = {
+  code: 'INVALID_PAYEE',
+  message: 'telebirr does not know this phone number.',
+  providerCode: 'INVALID_PAYEE',
+  retryable: false,
+} as const;
 
 type WithdrawalEnd = keyof typeof RESPONSES;
 
@@ -149,9 +141,14 @@ async function withdraw(
 ): Promise<void> {
   const { scope, tx, runInTransaction, clock } = context;
   const db = tx.trx;
-  const details = { providerReference: `DEMO${requestId}`, providerCode: 'COMPLETED' };
-  const responses: PayoutOutcome[] = RESPONSES[end]({ kind: 'succeeded', amountSantim, currency: 'ETB', ...details });
-  const respond = async (): Promise<PayoutOutcome> => responses.shift() ?? PENDING;
+  const details = { amountSantim, currency: 'ETB', providerReference: `DEMO${requestId}`, providerCode: null };
+  const responses = [...RESPONSES[end]];
+  // Each kind of response has its own of these fields.
+  const respond = async (): Promise<PayoutOutcome> => ({
+    kind: responses.shift() ?? 'pending',
+    ...details,
+    failure: NO_SUCH_PAYEE,
+  });
   const script = { capabilities: { payoutTo: ['phone'] }, payout: respond, queryPayout: respond } as const;
   const findProvider = scriptedProvider('TELEBIRR', script);
   const { row } = await createWithdrawal({ tx, clock, findProvider }, scope, {
