@@ -5,10 +5,8 @@ import type { Plan } from './plan.ts';
 export type DemoMerchant = {
   scope: MerchantScope;
   name: string;
-  kycStatus: 'APPROVED' | 'SUBMITTED';
-  /** Switched off by the merchant. */
-  channelsOff: readonly ('CBE_BIRR' | 'AWASH')[];
-  hasBankAccount: boolean;
+  /** An approved merchant has all channels and a bank account; another one has submitted its application. */
+  isApproved: boolean;
   plan: Omit<Plan, 'until'>;
 };
 
@@ -16,9 +14,7 @@ export type DemoMerchant = {
 export const ABYSSINIA: DemoMerchant = {
   scope: { merchantId: 'mrc_01ABYSS1N1AC0FFEE000000000', environment: 'sandbox' },
   name: 'Abyssinia Coffee',
-  kycStatus: 'APPROVED',
-  channelsOff: [],
-  hasBankAccount: true,
+  isApproved: true,
   plan: {
     seed: 20_160_911,
     days: 90,
@@ -36,9 +32,7 @@ export const ABYSSINIA: DemoMerchant = {
 export const NEW_SHOP: DemoMerchant = {
   scope: { merchantId: 'mrc_01NEWSH0P00000000000000000', environment: 'sandbox' },
   name: 'New Shop',
-  kycStatus: 'SUBMITTED',
-  channelsOff: ['CBE_BIRR', 'AWASH'],
-  hasBankAccount: false,
+  isApproved: false,
   plan: { seed: 20_170_911, days: 14, count: 40, orderPrefix: 'NEW', channels: [{ weight: 1, value: 'TELEBIRR' }] },
 };
 

@@ -59,7 +59,9 @@ export async function seedHistory(deps: HistoryDeps, items: readonly HistoryItem
     deps.scope,
   );
   const existing = new Set(found.map(({ key }) => key));
-  const missing = items.filter(({ key }) => !existing.has(key));
+  const missing = items
+    .filter(({ key }) => !existing.has(key))
+    .toSorted((a, b) => a.completedAt.getTime() - b.completedAt.getTime());
   deps.onSeeded(items.length - missing.length);
   for (const batch of batchesOf(missing)) {
     await deps.inTransaction((trx) => seedBatch(trx, deps, batch));

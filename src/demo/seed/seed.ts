@@ -2,20 +2,16 @@ import { listKeys } from '../../access/api-keys.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { addisDay, DAY_MS, startOfAddisDay } from '../../lib/dates.ts';
 import { type Database, openDatabase, rows } from '../../lib/db.ts';
-import { grantChannels, switchChannel } from '../../merchants/channels/operations.ts';
-import { createDocumentStore, type DocumentStore } from '../../merchants/kyc/store.ts';
-import { createMerchant, findMerchant } from '../../merchants/operations.ts';
-import { createTransactionRunner, type UnitOfWork, type RunInTransaction } from '../../outbox/record.ts';
+import { createDocumentStore } from '../../merchants/kyc/store.ts';
+import { createTransactionRunner, type RunInTransaction } from '../../outbox/record.ts';
 import { createReportFiles } from '../../reports/files.ts';
 import { createGenerateReport } from '../../reports/generate.ts';
 import { readPeriod } from '../../reports/period.ts';
 import { requestReport } from '../../reports/request.ts';
-import { linkBankAccount } from '../../settlements/bank-account/link.ts';
 import { findRecoverableSettlements } from '../../settlements/workflow.ts';
 import { findRecoverableDeliveries } from '../../webhooks/delivery/recoverable.ts';
 import { findRecoverableWithdrawals } from '../../withdrawals/workflow.ts';
 import {
-  createDemoOperators,
   createSandboxKey,
   recallCredentials,
   subscribe,
@@ -23,9 +19,9 @@ import {
   type DemoSecrets,
   type RecallInput,
 } from './credentials.ts';
-import { ABYSSINIA, DEMO_KEY_ID, NEW_SHOP, type DemoMerchant } from './demo.ts';
+import { ABYSSINIA, DEMO_KEY_ID, NEW_SHOP } from './demo.ts';
 import { seedHistory, type HistoryDeps, type HistoryItem } from './history.ts';
-import { applyAsDemo } from './kyc.ts';
+import { ensureMerchants } from './merchants.ts';
 import { paymentItem } from './payments.ts';
 import { payoutItems } from './payouts.ts';
 import { planPayments } from './plan.ts';
@@ -71,29 +67,23 @@ async function createDemoData(deps: Deps, input: SeedInput): Promise<Partial<Dem
   const { config, payments, webhookUrl } = input;
   const { PUBLIC_BASE_URL: baseUrl, API_KEY_PEPPER: pepper, keyRing } = config;
   const until = await ensureMerchants(deps, createDocumentStore(config.KYC_DOCUMENTS_DIR, keyRing));
-  const others = inOrder(planPayments({ ...NEW_SHOP.plan, until }).map(paymentItem));
-  const items = inOrder([
+  const others = planPayments({ ...NEW_SHOP.plan, until }).map(paymentItem);
+  const items = [
     ...planPayments({ ...ABYSSINIA.plan, count: payments, until }).map(paymentItem),
     ...payoutItems({ ...ABYSSINIA.plan, payments, until }),
-  ]);
+  ];
   // At midnight, when no payment is in progress.
   const subscribedAt = startOfAddisDay(addisDay(new Date(until.getTime() - SUBSCRIBED_FOR_MS)));
-  const older = items.filter(({ completedAt }) => completedAt < subscribedAt);
+  const isOlder = ({ completedAt }: HistoryItem): boolean => completedAt < subscribedAt;
   let seeded = 0;
   const onSeeded = (count: number): void => {
     seeded += count;
     input.onProgress?.(seeded, items.length + others.length);
   };
   const { db } = deps;
-  const history = {
-    db,
-    inTransaction: db.transaction,
-    scope: ABYSSINIA.scope,
-    baseUrl,
-    onSeeded,
-  } satisfies HistoryDeps;
+  const history: HistoryDeps = { db, inTransaction: db.transaction, scope: ABYSSINIA.scope, baseUrl, onSeeded };
   await seedHistory({ ...history, scope: NEW_SHOP.scope }, others);
-  await seedHistory(history, older);
+  await seedHistory(history, items.filter(isOlder));
   // Before there are subscriptions: their events would not be delivered.
   await seedReports(deps, input, subscribedAt);
 
@@ -101,7 +91,8 @@ async function createDemoData(deps: Deps, input: SeedInput): Promise<Partial<Dem
   return deps.runInTransaction(async (tx) => {
     const { trx } = tx;
     const { webhookSecret, ...ids } = await subscribe(subscriptionDeps(config, subscribedAt), tx, webhookUrl);
-    await seedHistory({ ...history, db: trx, inTransaction: (work) => work(trx) }, items.slice(older.length));
+    const recent = items.filter((item) => !isOlder(item));
+    await seedHistory({ ...history, db: trx, inTransaction: (work) => work(trx) }, recent);
     await seedDeliveries({ trx, keyRing }, { ...ids, until });
     // Last retries that are due and payouts in progress need their workflows.
     for (const findRecoverable of [findRecoverableDeliveries, findRecoverableWithdrawals, findRecoverableSettlements]) {
@@ -110,40 +101,6 @@ async function createDemoData(deps: Deps, input: SeedInput): Promise<Partial<Dem
     }
     return { webhookSecret, sandboxKey: await createSandboxKey(trx, pepper) };
   });
-}
-
-function inOrder(items: readonly HistoryItem[]): HistoryItem[] {
-  return items.toSorted((a, b) => a.completedAt.getTime() - b.completedAt.getTime());
-}
-
-/** The end of the history. A run after a kill derives it from the merchant's creation. */
-async function ensureMerchants({ db, runInTransaction }: Deps, store: DocumentStore): Promise<Date> {
-  const existing = await findMerchant(db, ABYSSINIA.scope.merchantId);
-  if (existing) return new Date(existing.createdAt.getTime() + ABYSSINIA.plan.days * DAY_MS);
-  const until = systemClock();
-  await runInTransaction(async (tx) => {
-    await createDemoOperators(tx.trx);
-    for (const merchant of [ABYSSINIA, NEW_SHOP]) await addMerchant({ tx, store }, merchant, until);
-  });
-  return until;
-}
-
-async function addMerchant(
-  { tx, store }: { tx: UnitOfWork; store: DocumentStore },
-  merchant: DemoMerchant,
-  until: Date,
-): Promise<void> {
-  const { scope, name, plan } = merchant;
-  const createdAt = new Date(until.getTime() - plan.days * DAY_MS);
-  await createMerchant(tx.trx, { id: scope.merchantId, name, createdAt });
-  await grantChannels(tx.trx, scope);
-  await applyAsDemo({ tx, store }, merchant, createdAt);
-  for (const channel of merchant.channelsOff) {
-    await switchChannel({ tx, findProvider: () => null }, { ...scope, channel, enabled: false });
-  }
-  if (!merchant.hasBankAccount) return;
-  const account = { bankCode: 'CBE', accountNumber: '1000204719583', accountName: `${name} PLC` } as const;
-  await linkBankAccount(tx, scope, { ...account, requestedBy: DEMO_KEY_ID, at: createdAt });
 }
 
 /** Generates two reports of each merchant over the last full week before an instant. Completes an interrupted run. */

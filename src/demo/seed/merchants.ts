@@ -1,21 +1,55 @@
 import { runAudited } from '../../access/operator-route.ts';
-import { HOUR_MS } from '../../lib/dates.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { DAY_MS, HOUR_MS } from '../../lib/dates.ts';
+import type { Database } from '../../lib/db.ts';
+import { grantChannels, switchChannel } from '../../merchants/channels/operations.ts';
 import { saveApplication, submitApplication, type Step } from '../../merchants/kyc/application.ts';
 import { decideKyc, type KycCommand } from '../../merchants/kyc/decide.ts';
 import { addDocument } from '../../merchants/kyc/documents.ts';
 import { kycAudit } from '../../merchants/kyc/operator-routes.ts';
 import { lockApplication } from '../../merchants/kyc/queries.ts';
 import type { DocumentStore } from '../../merchants/kyc/store.ts';
-import type { UnitOfWork } from '../../outbox/record.ts';
-import { demoContext } from './credentials.ts';
-import { DEMO_KEY_ID, type DemoMerchant } from './demo.ts';
+import { createMerchant, findMerchant } from '../../merchants/operations.ts';
+import type { RunInTransaction, UnitOfWork } from '../../outbox/record.ts';
+import { linkBankAccount } from '../../settlements/bank-account/link.ts';
+import { createDemoOperators, demoContext } from './credentials.ts';
+import { ABYSSINIA, DEMO_KEY_ID, NEW_SHOP, type DemoMerchant } from './demo.ts';
 
 const DOCUMENTS = ['TRADE_LICENCE', 'TIN_CERTIFICATE', 'OWNER_ID'] as const;
 
-/** Submits a demo merchant's live application on this day; an APPROVED one is approved a few hours later. */
-export async function applyAsDemo(
+/** Creates the merchants. Returns the end of their history, which a run after a kill derives from their creation. */
+export async function ensureMerchants(
+  { db, runInTransaction }: { db: Database; runInTransaction: RunInTransaction },
+  store: DocumentStore,
+): Promise<Date> {
+  const existing = await findMerchant(db, ABYSSINIA.scope.merchantId);
+  if (existing) return new Date(existing.createdAt.getTime() + ABYSSINIA.plan.days * DAY_MS);
+  const until = systemClock();
+  await runInTransaction(async (tx) => {
+    await createDemoOperators(tx.trx);
+    for (const merchant of [ABYSSINIA, NEW_SHOP]) {
+      const { scope, name, plan, isApproved } = merchant;
+      const createdAt = new Date(until.getTime() - plan.days * DAY_MS);
+      await createMerchant(tx.trx, { id: scope.merchantId, name, createdAt });
+      await grantChannels(tx.trx, scope);
+      await applyForKyc({ tx, store }, merchant, createdAt);
+      if (isApproved) {
+        const account = { bankCode: 'CBE', accountNumber: '1000204719583', accountName: `${name} PLC` } as const;
+        await linkBankAccount(tx, scope, { ...account, requestedBy: DEMO_KEY_ID, at: createdAt });
+        continue;
+      }
+      for (const channel of ['CBE_BIRR', 'AWASH'] as const) {
+        await switchChannel({ tx, findProvider: () => null }, { ...scope, channel, enabled: false });
+      }
+    }
+  });
+  return until;
+}
+
+/** Submits a merchant's live application on this day; it is approved a few hours later if the merchant is. */
+async function applyForKyc(
   { tx, store }: { tx: UnitOfWork; store: DocumentStore },
-  { scope, name, kycStatus, plan }: DemoMerchant,
+  { scope, name, isApproved, plan }: DemoMerchant,
   day: Date,
 ): Promise<void> {
   const at = (hours: number): Date => new Date(day.getTime() + hours * HOUR_MS);
@@ -41,7 +75,7 @@ export async function applyAsDemo(
     await addDocument({ tx, store }, step(1), { kind, fileName, contentType: 'application/pdf', bytes });
   }
   const { submissions: submission } = await submitApplication(tx, step(2));
-  if (kycStatus !== 'APPROVED') return;
+  if (!isApproved) return;
   const commands: KycCommand[] = [{ type: 'review' }, { type: 'approve', submission }];
   for (const [index, command] of commands.entries()) {
     await runAudited(demoContext(tx, at(4 + index)), { action: `kyc.${command.type}` }, async (context) => {
