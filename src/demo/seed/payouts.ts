@@ -14,7 +14,6 @@ import { createCheckPayout } from '../../withdrawals/sync.ts';
 import { demoContext } from './credentials.ts';
 import { DEMO_KEY_ID } from './demo.ts';
 import { advance, scriptedProvider, silentLogger, type SeedContext, type HistoryItem } from './history.ts';
-import { createRandom } from './random.ts';
 
 /** How a withdrawal ends: the provider's responses, call by call; `silent` and `underReview` are left open. */
 const RESPONSES = {
@@ -83,52 +82,49 @@ const PAYMENTS_MIN = 500;
 const PROVIDER_TAKES_MS = 3_000;
 
 /** `payments`: how many the shop gets in that time. */
-type Sales = { seed: number; until: Date; days: number; payments: number };
+type Sales = { until: Date; days: number; payments: number };
 
 /** The payouts of a shop that sells every day: a withdrawal every few days, a settlement a week. */
-export function payoutItems({ seed, until, days, payments }: Sales): HistoryItem[] {
+export function payoutItems({ until, days, payments }: Sales): HistoryItem[] {
   if (payments < PAYMENTS_MIN) return [];
-  const random = createRandom(seed);
-  const draw = <End extends WithdrawalEnd | SettlementEnd>(
-    name: string,
-    end: End,
-    [from, to]: readonly [number, number],
-  ) => {
-    const birr = Math.round(((from + random.below(to - from)) * payments) / PAYMENTS_USUAL);
-    return { requestId: name, amountSantim: BigInt(birr) * 100n + (REVIEW_SANTIM[end] ?? 0n), end };
-  };
   const before = (ms: number): Date => new Date(until.getTime() - ms);
+  const amountOf = (birr: number, end: WithdrawalEnd | SettlementEnd): Santim =>
+    BigInt(Math.round((birr * payments) / PAYMENTS_USUAL)) * 100n + (REVIEW_SANTIM[end] ?? 0n);
 
   // The first after ten days of sales, the last a few hours ago.
   const betweenMs = ((days - 10) * DAY_MS - 4 * HOUR_MS) / (WITHDRAWALS - 1);
   const withdrawals = Array.from({ length: WITHDRAWALS }, (_, index) => {
-    const payout = draw(`SUPPLIER-${numbered(index)}`, WITHDRAWAL_ENDS[index] ?? 'paid', [1_000, 12_000]);
-    const to = BENEFICIARIES[payout.end] ?? random.pick(SUPPLIERS);
+    const end = WITHDRAWAL_ENDS[index] ?? 'paid';
+    const to = BENEFICIARIES[end] ?? SUPPLIERS[index % SUPPLIERS.length] ?? SUPPLIERS[0];
+    const amountSantim = amountOf(1_000 + ((index * 7_919) % 11_000), end);
     const at = before(4 * HOUR_MS + (WITHDRAWALS - 1 - index) * betweenMs);
-    return item(payout.requestId, at, (context) => withdraw(context, { ...payout, to }));
+    return item(`SUPPLIER-${numbered(index)}`, at, (context, requestId) =>
+      withdraw(context, { requestId, amountSantim, end, to }),
+    );
   });
 
-  // Requested on a Monday at ten; the bank's result follows on Wednesday.
-  const earliest = startOfAddisDay(addisDay(before((days - 4) * DAY_MS)));
+  // After a week of sales, on Mondays at ten; the bank's result follows on Wednesday.
+  const earliest = startOfAddisDay(addisDay(before((days - 9) * DAY_MS)));
   const toMonday = (8 - inAddis(earliest).getUTCDay()) % 7;
   const settlements = SETTLEMENTS.flatMap((end, index) => {
-    const payout = draw(`BANK-${numbered(index)}`, end, [150_000, 240_000]);
+    const amountSantim = amountOf(150_000 + ((index * 31_337) % 90_000), end);
     const left = SETTLEMENTS.length - index;
     const monday = new Date(earliest.getTime() + (toMonday + index * 7) * DAY_MS + 10 * HOUR_MS);
     const at = left > OPEN_SETTLEMENTS ? monday : before(left * 18 * HOUR_MS);
-    const request = item(payout.requestId, at, (context) => settle(context, payout));
+    const request = item(`BANK-${numbered(index)}`, at, (context, requestId) =>
+      settle(context, { requestId, amountSantim, end }),
+    );
     if (end !== 'credited' && end !== 'failed') return [request];
     const wednesday = new Date(monday.getTime() + 50 * HOUR_MS);
-    return [
-      request,
-      item(`${request.key} result`, wednesday, (context) => recordBankResult(context, request.key, end)),
-    ];
+    return [request, item(`${request.key} result`, wednesday, (context) => recordResult(context, request.key, end))];
   });
   return [...withdrawals, ...settlements];
 }
 
-function item(key: string, at: Date, seed: HistoryItem['seed']): HistoryItem {
-  return { key, begunAt: at, completedAt: at, isAlone: true, seed };
+type Seed = (context: SeedContext, key: string) => Promise<void>;
+
+function item(key: string, at: Date, seed: Seed): HistoryItem {
+  return { key, begunAt: at, completedAt: at, isAlone: true, seed: (context) => seed(context, key) };
 }
 
 function numbered(index: number): string {
@@ -189,7 +185,7 @@ async function settle(context: SeedContext, { requestId, amountSantim, end }: Pa
 }
 
 /** The bank's result of a settlement, days after it was requested. Idempotent. */
-async function recordBankResult({ scope, tx, clock }: SeedContext, requestId: string, end: 'credited' | 'failed') {
+async function recordResult({ scope, tx, clock }: SeedContext, requestId: string, end: 'credited' | 'failed') {
   const found = await first<{ id: string }>(
     tx.trx,
     `SELECT id FROM settlement WHERE merchant_id = :merchantId AND environment = :environment
