@@ -54,18 +54,15 @@ export async function seedDeliveries(
     .slice(0, DEAD_LETTERS);
   const lastRetryDue = completable(allToFlaky).slice(-LAST_RETRY_DUE);
   const toFlaky = allToFlaky.filter((one) => !lastRetryDue.includes(one));
-  const third = (offset: number): DueDelivery[] => toFlaky.filter((_one, index) => index % 3 === offset);
+  const others = toShop.filter((one) => !dead.includes(one));
 
   await deliver(deps, dead, [ERROR, ERROR, ERROR, ERROR, ERROR, ERROR]);
   await deliver(deps, lastRetryDue, [OVERLOADED, OVERLOADED, OVERLOADED, OVERLOADED, OVERLOADED]);
-  await deliver(deps, third(0), [OVERLOADED, OVERLOADED, OK]);
-  await deliver(deps, third(1), [OVERLOADED, OK]);
-  await deliver(deps, third(2), [OK]);
-  await deliver(
-    deps,
-    toShop.filter((one) => !dead.includes(one)),
-    [OK],
-  );
+  for (const [offset, responses] of [[OVERLOADED, OVERLOADED, OK], [OVERLOADED, OK], [OK]].entries()) {
+    const third = toFlaky.filter((_one, index) => index % 3 === offset);
+    await deliver(deps, third, responses);
+  }
+  await deliver(deps, others, [OK]);
 }
 
 /** Delivers by today's operations, on the clock of that time, to a receiver with these responses, one per attempt. */
