@@ -22,13 +22,8 @@ export async function status(project: string, { json = false }: { json?: boolean
   if (json) {
     const isKnown = (name: string): boolean => running || CREDENTIALS.some((one) => one === name);
     const entries = [...ADDRESSES, ...CREDENTIALS].map((name) => [name, (isKnown(name) && info[name]) || null]);
-    print(
-      JSON.stringify(
-        { running, pid: running ? pid : null, ...Object.fromEntries(entries), dataDir: dataFolder },
-        null,
-        2,
-      ),
-    );
+    const all = { running, pid: running ? pid : null, ...Object.fromEntries(entries), dataDir: dataFolder };
+    print(JSON.stringify(all, null, 2));
   } else if (running) print(`Meskot runs as process ${pid}.\n\n${formatBanner(info, dataFolder)}`);
   else if (holder !== undefined) print(`Meskot is being started by process ${holder}.`);
   else print('Meskot is not running here. "npm start" starts it.');

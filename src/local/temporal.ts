@@ -31,28 +31,15 @@ export async function startTemporal({ findBinary, folder, choosePorts, dynamicCo
   await stopOrphanTemporal(folder);
   const [command, { port, uiPort }] = await Promise.all([findBinary(), choosePorts()]);
   const address = `${HOST}:${port}`;
+  const listen = ['--ip', HOST, '--port', String(port)];
   const ui = uiPort === undefined ? ['--headless'] : ['--ui-port', String(uiPort)];
   // Durable against a killed process. A crash of the machine may lose the last moments, which the sweep repairs.
   const database = ['--db-filename', join(folder, 'temporal.db'), '--sqlite-pragma', 'synchronous=1'];
-  const settings = Object.entries(dynamicConfig).flatMap(([key, value]) => [
-    '--dynamic-config-value',
-    `${key}=${value}`,
-  ]);
+  const settings = Object.entries(dynamicConfig).flatMap((pair) => ['--dynamic-config-value', pair.join('=')]);
   const server = await startServer({
     name: 'Temporal',
     command,
-    args: [
-      'server',
-      'start-dev',
-      '--ip',
-      HOST,
-      '--port',
-      String(port),
-      ...ui,
-      ...database,
-      '--log-level',
-      'error',
-    ].concat(settings),
+    args: ['server', 'start-dev', ...listen, ...ui, ...database, '--log-level', 'error', ...settings],
     logFile: join(folder, 'temporal.log'),
     pidFile: pidFileIn(folder),
     connect: () => checkNamespace(address),
