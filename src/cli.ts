@@ -73,18 +73,18 @@ function addLocalStack(program: Command): void {
     .command('status')
     .description('Show whether it runs here and how to reach it')
     .option('--json', 'Print it as JSON')
-    .action(async (options) => exitWith((await import('./local/status.ts')).status(project, options)));
+    .action(async (options) => exitWith((await import('./local/commands.ts')).status(project, options)));
   program
     .command('reset')
     .description('Wipe what "start" has stored on this machine')
-    .action(async () => exitWith((await import('./local/reset.ts')).reset(project)));
+    .action(async () => exitWith((await import('./local/commands.ts')).reset(project)));
   program
     .command('demo')
     .description('The demo data')
     .command('seed')
     .description('Create the demo data in the database of DATABASE_URL')
     .action(async () => {
-      const { seed } = await import('./local/seed-command.ts');
+      const { seed } = await import('./local/commands.ts');
       await reachable(seed(project, terminal.write));
     });
 }

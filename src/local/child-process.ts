@@ -11,45 +11,80 @@ import { promisify } from 'node:util';
  */
 export type Child = { pid: number; mark: string };
 
-export type ChildOptions<Details> = {
+const READY_WITHIN_MS = 30_000;
+const STOP_WITHIN_MS = 3_000;
+const START_ATTEMPTS = 4;
+
+export type ChildOptions = {
   command: string;
   args: string[];
   logFile: string;
-  /** Stores its pid, start time and details for a later run. */
+  /** Stores its pid and start time for a later run. */
   pidFile: string;
-  details: Details;
   /** The system user it runs as; this process's unless given. */
   user?: { uid: number; gid: number } | undefined;
 };
+
+/** `connect` resolves once the server responds. */
+export type ServerOptions = ChildOptions & { name: string; connect: () => Promise<unknown> };
+
+export type Server = { child: Child; stop: () => Promise<void> };
+
+/** Starts a server, after stopping one that a killed process left running. Rejects when it is not ready within 30 s. */
+export async function startServer({ name, connect, ...options }: ServerOptions): Promise<Server> {
+  await stopOrphan(options.pidFile);
+  const deadline = Date.now() + READY_WITHIN_MS;
+  let failure: unknown;
+  for (let attempt = 1; attempt <= START_ATTEMPTS && Date.now() < deadline; attempt += 1) {
+    const child = await startChild(options);
+    const stop = (): Promise<void> => stopChild(child, 'SIGINT', STOP_WITHIN_MS);
+    while (Date.now() < deadline && (await isAlive(child))) {
+      try {
+        await connect();
+        return { child, stop };
+      } catch (error) {
+        failure = error;
+        await sleep(25);
+      }
+    }
+    await stop();
+    // What a killed server still holds, such as PostgreSQL's shared memory, is free soon.
+    await sleep(500);
+  }
+  const log = await readFile(options.logFile, 'utf8').catch(() => '');
+  const end = log.trimEnd().split('\n').slice(-5).join('\n');
+  throw new Error(`${name} did not start. The end of its log:\n${end}`, { cause: failure });
+}
+
+/** Stops the process of a pid file, if it is still alive. */
+export async function stopOrphan(pidFile: string): Promise<void> {
+  const orphan = await findChild(pidFile);
+  if (orphan) await stopChild(orphan, 'SIGINT', STOP_WITHIN_MS);
+}
 
 /**
  * Starts a program in a session of its own, so that Ctrl-C does not reach it before our own work is done. Rejects when it
  * cannot be started.
  */
-export async function startChild<Details extends object>(options: ChildOptions<Details>): Promise<Child & Details> {
-  const log = openSync(options.logFile, 'a', 0o600);
+export async function startChild({ command, args, logFile, pidFile, user }: ChildOptions): Promise<Child> {
+  const log = openSync(logFile, 'a', 0o600);
   try {
-    const child = spawn(options.command, options.args, {
-      ...options.user,
-      cwd: '/',
-      detached: true,
-      stdio: ['ignore', log, log],
-    });
-    await once(child, 'spawn');
-    child.unref();
-    if (child.pid === undefined) throw new Error(`${options.command} has no process id.`);
-    const started = { ...options.details, pid: child.pid, mark: (await processStartTime(child.pid)) ?? 'gone' };
-    writePidFile(options.pidFile, started);
-    return started;
+    const spawned = spawn(command, args, { ...user, cwd: '/', detached: true, stdio: ['ignore', log, log] });
+    await once(spawned, 'spawn');
+    spawned.unref();
+    const { pid = 0 } = spawned;
+    const child = { pid, mark: (await processStartTime(pid)) ?? 'gone' };
+    writePidFile(pidFile, child);
+    return child;
   } finally {
     closeSync(log);
   }
 }
 
 /** The content of a pid file, if its process is still alive. */
-export async function findChild<Details extends object>(pidFile: string): Promise<(Child & Details) | undefined> {
+export async function findChild(pidFile: string): Promise<Child | undefined> {
   try {
-    const found = JSON.parse(await readFile(pidFile, 'utf8')) as Child & Details;
+    const found = JSON.parse(await readFile(pidFile, 'utf8')) as Child;
     return (await isAlive(found)) ? found : undefined;
   } catch {
     return undefined;
@@ -63,24 +98,23 @@ export async function isAlive(child: Child): Promise<boolean> {
 
 /** Signals a process to end, and kills it after `graceMs`. */
 export async function stopChild(child: Child, signal: NodeJS.Signals, graceMs: number): Promise<void> {
-  if (!(await endWith(child, signal, graceMs))) await endWith(child, 'SIGKILL', 2_000);
-}
-
-/** Signals a process and waits for its end. True once it has ended. */
-async function endWith(child: Child, signal: NodeJS.Signals, withinMs: number): Promise<boolean> {
-  try {
-    if (await isAlive(child)) process.kill(child.pid, signal);
-  } catch {
-    // It has ended meanwhile.
+  for (const [name, withinMs] of [
+    [signal, graceMs],
+    ['SIGKILL', 2_000],
+  ] as const) {
+    try {
+      if (await isAlive(child)) process.kill(child.pid, name);
+    } catch {
+      // It has ended meanwhile.
+    }
+    for (const deadline = Date.now() + withinMs; Date.now() < deadline; await sleep(20)) {
+      if (!(await isAlive(child))) return;
+    }
   }
-  for (const deadline = Date.now() + withinMs; Date.now() < deadline; await sleep(20)) {
-    if (!(await isAlive(child))) return true;
-  }
-  return !(await isAlive(child));
 }
 
 /** Writes a pid file atomically. */
-export function writePidFile(path: string, content: Child & object): void {
+export function writePidFile(path: string, content: Child): void {
   const draft = `${path}.${process.pid}`;
   writeFileSync(draft, JSON.stringify(content), { mode: 0o600 });
   renameSync(draft, path);
@@ -109,10 +143,4 @@ function linuxStartTime(pid: number): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** The end of a program's log, for an error about it. */
-export async function lastLines(logFile: string): Promise<string> {
-  const log = await readFile(logFile, 'utf8').catch(() => '');
-  return log.trimEnd().split('\n').slice(-5).join('\n');
 }

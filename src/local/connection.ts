@@ -16,9 +16,9 @@ const settings = {
  */
 export async function connectToApi(project: string): Promise<Connection> {
   const { MESKOT_URL: givenUrl, MESKOT_OPERATOR_KEY: givenKey, MESKOT_DATA_DIR: dataFolder } = settings;
-  const info = givenUrl ? undefined : (await readState(dataFolder || join(project, '.data')))?.info;
-  const url = givenUrl || info?.apiUrl;
-  const key = givenKey || info?.operatorKey;
+  const info = givenUrl ? {} : readState(dataFolder || join(project, '.data')).info;
+  const url = givenUrl || info.apiUrl;
+  const key = givenKey || info.operatorKey;
   if (url === undefined) {
     const next = 'run "npm start" here, or set MESKOT_URL and MESKOT_OPERATOR_KEY.';
     throw new CommandError(EXIT.unreachable, `No API is known.\nNext: ${next}`);
@@ -29,5 +29,5 @@ export async function connectToApi(project: string): Promise<Connection> {
   if (key === undefined) {
     throw new CommandError(EXIT.usage, 'MESKOT_OPERATOR_KEY must be set: the key of an operator (ok_…).');
   }
-  return { url: url.endsWith('/') ? url.slice(0, -1) : url, key };
+  return { url: url.replace(/\/$/, ''), key };
 }

@@ -1,15 +1,11 @@
-import { linkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { chmod, mkdir, readFile } from 'node:fs/promises';
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmod, mkdir } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isNativeError } from 'node:util/types';
 
-import { isAlive, processStartTime, writePidFile, type Child } from './child-process.ts';
+import { findChild, processStartTime, writePidFile } from './child-process.ts';
 
-const PRIVATE = 0o700;
-/** Others cannot list it, but can pass through to their own files. */
-const PASSABLE = 0o711;
 /** Until a lock is tried again that another process is taking over. */
 const TURN_MS = 10;
 
@@ -34,7 +30,7 @@ export type ServiceInfo = { [Name in (typeof ADDRESSES)[number]]?: string | unde
   [Name in (typeof CREDENTIALS)[number]]?: string;
 };
 
-/** The information of a start that became ready, and its process. */
+/** The information of a start that became ready, and its process; without one the pid is 0. */
 export type LocalState = { pid: number; info: ServiceInfo };
 
 /** A lock is valid while the process named in its file lives. */
@@ -43,12 +39,12 @@ export type Lock = { release: () => void } | { takenBy: number };
 const stateFile = (dataFolder: string): string => join(dataFolder, 'state.json');
 const lockFile = (dataFolder: string): string => join(dataFolder, 'meskot.pid');
 
-/** The state of the last start that became ready; undefined without one. */
-export async function readState(dataFolder: string): Promise<LocalState | undefined> {
+/** The state of the last start that became ready. */
+export function readState(dataFolder: string): LocalState {
   try {
-    return JSON.parse(await readFile(stateFile(dataFolder), 'utf8')) as LocalState;
+    return JSON.parse(readFileSync(stateFile(dataFolder), 'utf8')) as LocalState;
   } catch {
-    return undefined;
+    return { pid: 0, info: {} };
   }
 }
 
@@ -67,31 +63,24 @@ export async function lockDataFolder(dataFolder: string): Promise<Lock> {
 
 /** The living process that has locked the folder. */
 export async function findLockHolder(dataFolder: string): Promise<number | undefined> {
-  const holder = await readHolder(lockFile(dataFolder));
-  return holder === 'dead' ? undefined : holder;
+  return (await findChild(lockFile(dataFolder)))?.pid;
 }
 
-/** Creates a folder that other users cannot read, also where it was open before. */
-export async function createPrivateFolder(path: string): Promise<void> {
-  await mkdir(path, { recursive: true });
-  await chmod(path, PRIVATE);
-}
-
-/** The same, but lets the user postgres pass when root starts PostgreSQL. */
+/** Creates a folder that others cannot list; but when root starts PostgreSQL, its user passes through. */
 export async function createFolderAboveDatabase(path: string): Promise<void> {
   await mkdir(path, { recursive: true });
-  await chmod(path, userInfo().uid === 0 ? PASSABLE : PRIVATE);
+  await chmod(path, userInfo().uid === 0 ? 0o711 : 0o700);
 }
 
-/** Takes a lock file, or returns the living process that has it. The lock of a dead process is taken over. */
+/** Takes a lock file, or returns the living process that has it. The lock of a dead process is removed. */
 export async function takeLock(lock: string): Promise<Lock> {
   const draft = `${lock}.claim.${process.pid}`;
   writePidFile(draft, { pid: process.pid, mark: (await processStartTime(process.pid)) ?? '' });
   try {
     while (!tryLink(draft, lock)) {
-      const holder = await readHolder(lock);
-      if (holder === process.pid || (holder === 'dead' && (await takeOver(draft, lock)))) break;
-      if (typeof holder === 'number') return { takenBy: holder };
+      const holder = await findChild(lock);
+      if (holder) return { takenBy: holder.pid };
+      await removeDead(lock);
     }
     return { release: () => rmSync(lock, { force: true }) };
   } finally {
@@ -99,29 +88,12 @@ export async function takeLock(lock: string): Promise<Lock> {
   }
 }
 
-/** Replaces the lock of a dead process, under a lock of its own: of several processes that try at once, one succeeds. */
-async function takeOver(draft: string, lock: string): Promise<boolean> {
+/** Under a lock of its own: of several processes that try at once, none removes the lock that another has just taken. */
+async function removeDead(lock: string): Promise<void> {
   const turn = await takeLock(`${lock}.turn`);
-  if ('takenBy' in turn) return sleep(TURN_MS, false);
-  try {
-    const isDead = (await readHolder(lock)) === 'dead';
-    if (isDead) renameSync(draft, lock);
-    return isDead;
-  } finally {
-    turn.release();
-  }
-}
-
-/** The process that a lock file names, if it lives; undefined without a file. */
-async function readHolder(lock: string): Promise<number | 'dead' | undefined> {
-  const text = await readFile(lock, 'utf8').catch(() => undefined);
-  if (text === undefined) return undefined;
-  try {
-    const child = JSON.parse(text) as Child;
-    return (await isAlive(child)) ? child.pid : 'dead';
-  } catch {
-    return 'dead';
-  }
+  if ('takenBy' in turn) return sleep(TURN_MS);
+  if (!(await findChild(lock))) rmSync(lock, { force: true });
+  turn.release();
 }
 
 /** Unlike a rename, a link fails when the target exists. */
@@ -130,7 +102,7 @@ function tryLink(draft: string, lock: string): boolean {
     linkSync(draft, lock);
     return true;
   } catch (error) {
-    if (isNativeError(error) && 'code' in error && error.code === 'EEXIST') return false;
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { createLogger } from '../lib/log.ts';
@@ -19,17 +19,18 @@ type Line = { level: number; msg?: string; err?: { message?: string; name?: stri
 export function openLocalLog(file: string, options: { level: string; write: (line: string) => void }) {
   mkdirSync(dirname(file), { recursive: true });
   chmodSync(dirname(file), 0o700);
-  try {
-    renameSync(file, `${file}.1`);
-  } catch {
-    // The first start has none.
-  }
+  if (existsSync(file)) renameSync(file, `${file}.1`);
   const descriptor = openSync(file, 'a', 0o600);
-  const print = createPrinter(options.write);
+  const printedAt = new Map<string, number>();
   let isOpen = true;
   const write = (line: string): void => {
     if (isOpen) writeSync(descriptor, line);
-    print(line);
+    const { level, msg = '', err } = JSON.parse(line) as Line;
+    const name = LEVELS[level];
+    if (name === undefined || performance.now() - (printedAt.get(msg) ?? -Infinity) < SAME_LINE_EVERY_MS) return;
+    printedAt.set(msg, performance.now());
+    const reason = err?.message ?? err?.name;
+    options.write(`${name}: ${msg}${reason === undefined ? '' : ` (${reason})`}`);
   };
   const close = (): void => {
     isOpen = false;
@@ -38,38 +39,22 @@ export function openLocalLog(file: string, options: { level: string; write: (lin
   return { log: createLogger(options.level, 'local', { destination: { write } }), close };
 }
 
-function createPrinter(write: (line: string) => void): (line: string) => void {
-  const printedAt = new Map<string, number>();
-  return (line) => {
-    const { level, msg = '', err } = JSON.parse(line) as Line;
-    const name = LEVELS[level];
-    if (name === undefined || performance.now() - (printedAt.get(msg) ?? -Infinity) < SAME_LINE_EVERY_MS) return;
-    printedAt.set(msg, performance.now());
-    const reason = err?.message ?? err?.name;
-    write(`${name}: ${msg}${reason === undefined ? '' : ` (${reason})`}`);
-  };
+/** Prints a line on the terminal. */
+export function print(line: string): void {
+  process.stdout.write(`${line}\n`);
 }
 
-export type Progress = ReturnType<typeof createProgress>;
-
-/** The progress of a start on the terminal. */
-export function createProgress(write: (text: string) => void) {
-  const print = (line: string): void => write(`${line}\n`);
-  return {
-    print,
-    /** Runs a step, then prints one line with its duration and the result that it has described. */
-    step: async <T>(name: string, work: (describe: (result: string) => void) => Promise<T>): Promise<T> => {
-      const startedAt = performance.now();
-      let result = '';
-      try {
-        return await work((text) => (result = text));
-      } catch (error) {
-        result = 'failed';
-        throw error;
-      } finally {
-        const seconds = ((performance.now() - startedAt) / 1000).toFixed(1).padStart(5);
-        print(`${name.padEnd(14)} ${seconds} s  ${result}`.trimEnd());
-      }
-    },
-  };
+/** Runs a step of a start, then prints one line with its duration and the result that it has described. */
+export async function step<T>(name: string, work: (describe: (result: string) => void) => Promise<T>): Promise<T> {
+  const startedAt = performance.now();
+  let result = '';
+  try {
+    return await work((text) => (result = text));
+  } catch (error) {
+    result = 'failed';
+    throw error;
+  } finally {
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1).padStart(5);
+    print(`${name.padEnd(14)} ${seconds} s  ${result}`.trimEnd());
+  }
 }

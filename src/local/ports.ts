@@ -20,32 +20,24 @@ type PortsOptions = {
 /** Allocates ports, none twice. */
 export function createPorts({ wanted: allWanted, claimsFolder, print }: PortsOptions) {
   const reserved = new Set(allWanted);
-  const claims: { release: () => void }[] = [];
+  const claims: (() => void)[] = [];
   const take = async (port: number): Promise<boolean> => {
     const claim = await takeLock(join(claimsFolder, `${port}.pid`));
     if ('takenBy' in claim) return false;
-    if (await isPortFree(port)) {
-      claims.push(claim);
-      reserved.add(port);
-      return true;
-    }
-    claim.release();
-    return false;
+    claims.push(claim.release);
+    return isPortFree(port);
   };
   return {
     /** The wanted port, or else the next free one that no other service wants, which is printed. */
     choose: async (name: string, wanted: number): Promise<number> => {
       await mkdir(claimsFolder, { recursive: true, mode: 0o700 });
-      if (await take(wanted)) return wanted;
-      for (let port = wanted + 1; port <= 65_535; port += 1) {
-        if (reserved.has(port) || !(await take(port))) continue;
-        print(`port ${wanted} is taken; ${name} uses ${port}`);
+      for (let port = wanted; port <= 65_535; port += 1) {
+        if ((port > wanted && reserved.has(port)) || !(await take(port))) continue;
+        if (port > wanted) print(`port ${wanted} is taken; ${name} uses ${port}`);
         return port;
       }
       throw new Error(`There is no free port from ${wanted} up.`);
     },
-    release: (): void => {
-      for (const claim of claims.splice(0)) claim.release();
-    },
+    release: (): void => claims.forEach((release) => release()),
   };
 }

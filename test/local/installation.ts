@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { environment } from '../../src/config.ts';
 import { isPortFree } from '../../src/lib/free-port.ts';
-import type { Status } from '../../src/local/status.ts';
+import type { Status } from '../../src/local/commands.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../..');
 const PORTS = ['API', 'SIMULATOR', 'DEMO_SHOP', 'METRICS', 'POSTGRES', 'TEMPORAL', 'TEMPORAL_UI'];

@@ -6,11 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { environment } from '../../src/config.ts';
 import { anyFreePort } from '../../src/lib/free-port.ts';
 import { isAlive } from '../../src/local/child-process.ts';
-import { startPostgres, stopOrphanPostgres } from '../../src/local/postgres.ts';
+import { ensureDatabase, startPostgres, stopOrphanPostgres } from '../../src/local/postgres.ts';
 import { findTemporalBinary } from '../../src/local/temporal-binary.ts';
 import { startTemporal, stopOrphanTemporal } from '../../src/local/temporal.ts';
-
-const noPort = () => Promise.reject(new Error('No port is needed.'));
+import { runSql } from '../support/database.ts';
 
 describe('the servers of a local start', () => {
   let folder: string;
@@ -23,11 +22,13 @@ describe('the servers of a local start', () => {
     await rm(folder, { recursive: true });
   });
 
-  test('a PostgreSQL left by a killed process is used instead of a second one', async () => {
-    const first = await startPostgres({ folder, choosePort: anyFreePort, durable: false });
-    const second = await startPostgres({ folder, choosePort: noPort, durable: false });
-    expect(first.reused).toBe(false);
-    expect(second).toMatchObject({ reused: true, port: first.port, child: first.child });
+  test('a PostgreSQL left by a killed process is stopped, and another one starts with its data', async () => {
+    const options = { folder, choosePort: anyFreePort, durable: false };
+    const first = await startPostgres(options);
+    await ensureDatabase(first.url('postgres', 'owner'), 'kept');
+    const second = await startPostgres(options);
+    await expect(isAlive(first.child)).resolves.toBe(false);
+    await runSql(second.url('kept', 'owner'), 'SELECT 1');
   });
 
   test('a killed PostgreSQL whose postmaster.pid names another program starts again', async () => {
@@ -38,16 +39,18 @@ describe('the servers of a local start', () => {
     const [, ...rest] = (await readFile(file, 'utf8')).split('\n');
     await writeFile(file, [process.pid, ...rest].join('\n'));
     const second = await startPostgres({ folder, choosePort: anyFreePort, durable: false });
-    expect(second.reused).toBe(false);
+    await expect(isAlive(second.child)).resolves.toBe(true);
   });
 
-  test('a Temporal server left by a killed process is used instead of a second one', async () => {
+  test('a Temporal server left by a killed process is stopped, and another one starts on its database', async () => {
     const findBinary = () => findTemporalBinary({ givenPath: environment['TEMPORAL_CLI_PATH'] });
-    const choosePorts = async () => ({ port: await anyFreePort() });
-    const first = await startTemporal({ folder, findBinary, choosePorts });
-    const second = await startTemporal({ folder, findBinary, choosePorts: noPort });
-    expect(second).toMatchObject({ reused: true, address: first.address, child: first.child });
-    await second.stop();
+    const port = await anyFreePort();
+    const options = { folder, findBinary, choosePorts: async () => ({ port }) };
+    const first = await startTemporal(options);
+    const second = await startTemporal(options);
+    expect(second.address).toBe(first.address);
     await expect(isAlive(first.child)).resolves.toBe(false);
+    await second.stop();
+    await expect(isAlive(second.child)).resolves.toBe(false);
   });
 });

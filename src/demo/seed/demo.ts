@@ -1,22 +1,12 @@
 import type { MerchantScope } from '../../lib/scope.ts';
 import type { Plan } from './plan.ts';
 
-const CHANNEL_MIX = [
-  { weight: 60, value: 'TELEBIRR' },
-  { weight: 30, value: 'CBE_BIRR' },
-  { weight: 10, value: 'AWASH' },
-] as const;
-
-const HISTORY_DAYS = 90;
-
 /** A merchant of the demo data. Its id is constant, so that a later start recognises it. */
 export type DemoMerchant = {
   scope: MerchantScope;
   name: string;
-  kycStatus: 'APPROVED' | 'SUBMITTED';
-  /** Switched off by the merchant. */
-  channelsOff: readonly ('CBE_BIRR' | 'AWASH')[];
-  hasBankAccount: boolean;
+  /** An approved merchant has all channels and a bank account; another one has submitted its application. */
+  isApproved: boolean;
   plan: Omit<Plan, 'until'>;
 };
 
@@ -24,18 +14,27 @@ export type DemoMerchant = {
 export const ABYSSINIA: DemoMerchant = {
   scope: { merchantId: 'mrc_01ABYSS1N1AC0FFEE000000000', environment: 'sandbox' },
   name: 'Abyssinia Coffee',
-  kycStatus: 'APPROVED',
-  channelsOff: [],
-  hasBankAccount: true,
-  plan: { seed: 20_160_911, days: HISTORY_DAYS, count: 3_000, orderPrefix: 'ABY', channels: CHANNEL_MIX },
+  isApproved: true,
+  plan: {
+    seed: 20_160_911,
+    days: 90,
+    count: 3_000,
+    orderPrefix: 'ABY',
+    channels: [
+      { weight: 60, value: 'TELEBIRR' },
+      { weight: 30, value: 'CBE_BIRR' },
+      { weight: 10, value: 'AWASH' },
+    ],
+  },
 };
 
 /** A merchant since two weeks: KYC submitted, one channel, a few payments, neither key nor subscription. */
 export const NEW_SHOP: DemoMerchant = {
   scope: { merchantId: 'mrc_01NEWSH0P00000000000000000', environment: 'sandbox' },
   name: 'New Shop',
-  kycStatus: 'SUBMITTED',
-  channelsOff: ['CBE_BIRR', 'AWASH'],
-  hasBankAccount: false,
+  isApproved: false,
   plan: { seed: 20_170_911, days: 14, count: 40, orderPrefix: 'NEW', channels: [{ weight: 1, value: 'TELEBIRR' }] },
 };
+
+/** Requests the demo data's payouts and applications: the id of a key that does not exist. */
+export const DEMO_KEY_ID = 'key_demo';

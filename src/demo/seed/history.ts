@@ -1,78 +1,91 @@
-import { type Database, rows } from '../../lib/db.ts';
+import { type Queryable, rows, type Trx } from '../../lib/db.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
 import type { RunInTransaction, UnitOfWork } from '../../outbox/record.ts';
-import type { SeedDeps } from './context.ts';
-import { endOf, seedPayment } from './payment-scenarios.ts';
-import type { PlannedPayout } from './payout-plan.ts';
-import { seedPayout } from './payouts.ts';
-import type { PlannedPayment } from './plan.ts';
+import type { Provider } from '../../providers/provider.ts';
 
-/** Payments seeded side by side on one connection, where each statement waits for those before it. */
+/** Items seeded side by side on one connection, where each statement waits for those before it. */
 const BATCH = 25;
 
-/** A customer's payment, or money that goes out. */
-export type PlannedItem = PlannedPayment | PlannedPayout;
+/** What a customer, the merchant or the bank did in the past. */
+export type HistoryItem = {
+  /** The order number or request id; one that exists is not seeded again. */
+  key: string;
+  begunAt: Date;
+  /** A successful payment is posted then, so items are seeded in this order. */
+  completedAt: Date;
+  /** It needs the balance after all items before it, so none is seeded beside it. */
+  isAlone: boolean;
+  /** Calls today's operations. */
+  seed: (context: SeedContext) => Promise<unknown>;
+};
 
-/** When an item is complete. A successful payment is posted then, so items are seeded in this order. */
-export function completedAt(item: PlannedItem): Date {
-  return 'kind' in item ? item.createdAt : endOf(item);
-}
+/** What operations need, with the item's own clock, which its steps advance. */
+export type SeedContext = {
+  tx: UnitOfWork;
+  /** Runs nested transactions inside this one. */
+  runInTransaction: RunInTransaction;
+  scope: MerchantScope;
+  baseUrl: string;
+  clock: () => Date;
+  advanceTo: (instant: Date) => void;
+};
 
-type HistoryDeps = Omit<SeedDeps, 'trx' | 'scope'> & {
-  db: Database;
-  /** Called with the number of payments just seeded. */
+export type HistoryDeps = Pick<SeedContext, 'scope' | 'baseUrl'> & {
+  db: Queryable;
+  inTransaction: (work: (trx: Trx) => Promise<void>) => Promise<void>;
+  /** Called with the number of items just seeded, or seeded by an earlier run. */
   onSeeded: (count: number) => void;
 };
 
-/**
- * Seeds a merchant's missing history in order, one transaction per batch. Idempotent: after a kill the next run skips
- * existing payments and payouts. The merchant must have no subscriptions, since nothing is delivered.
- */
-export async function seedHistory(
-  deps: HistoryDeps,
-  scope: MerchantScope,
-  items: readonly PlannedItem[],
-): Promise<void> {
-  const { baseUrl, pepper } = deps;
-  const found = await rows<{ checkoutOrderNo: string }>(
+/** Operations warn about what is unusual; the past is. */
+export const silentLogger = { warn: () => {}, error: () => {} };
+
+export function advance({ clock, advanceTo }: SeedContext, ms: number): void {
+  advanceTo(new Date(clock().getTime() + ms));
+}
+
+/** A provider that responds by a script; any other call fails. */
+export function scriptedProvider(channel: Provider['channel'], script: Partial<Provider>): () => Provider {
+  return () => ({ capabilities: { payoutTo: [] }, ...script, channel }) as Provider;
+}
+
+/** Seeds a merchant's missing items in order, one transaction per batch. */
+export async function seedHistory(deps: HistoryDeps, items: readonly HistoryItem[]): Promise<void> {
+  const found = await rows<{ key: string }>(
     deps.db,
-    'SELECT checkout_order_no FROM transaction WHERE merchant_id = :merchantId AND environment = :environment',
-    scope,
+    `SELECT checkout_order_no AS key FROM transaction WHERE merchant_id = :merchantId AND environment = :environment
+     UNION ALL SELECT request_id FROM withdrawal WHERE merchant_id = :merchantId AND environment = :environment
+     UNION ALL SELECT request_id FROM settlement WHERE merchant_id = :merchantId AND environment = :environment`,
+    deps.scope,
   );
-  const existing = new Set(found.map((row) => row.checkoutOrderNo));
-  const missing = items.filter((item) => 'kind' in item || !existing.has(item.session.checkoutOrderNo));
+  const existing = new Set(found.map(({ key }) => key));
+  const missing = items
+    .filter(({ key }) => !existing.has(key))
+    .toSorted((a, b) => a.completedAt.getTime() - b.completedAt.getTime());
   deps.onSeeded(items.length - missing.length);
   for (const batch of batchesOf(missing)) {
-    await deps.db.transaction(async (trx) => seedBatch({ trx, scope, baseUrl, pepper }, batch));
-    deps.onSeeded(batch.filter((item) => !('kind' in item)).length);
+    await deps.inTransaction((trx) => seedBatch(trx, deps, batch));
+    deps.onSeeded(batch.length);
   }
 }
 
-/** Seeds items in one transaction. */
-export async function seedItems(deps: SeedDeps, items: readonly PlannedItem[]): Promise<void> {
-  for (const batch of batchesOf(items)) await seedBatch(deps, batch);
-}
-
-/** Payments in batches; a payout, which needs the balance before it, in a batch of its own. */
-function batchesOf(items: readonly PlannedItem[]): PlannedItem[][] {
-  const batches: PlannedItem[][] = [];
+function batchesOf(items: readonly HistoryItem[]): HistoryItem[][] {
+  const batches: HistoryItem[][] = [];
   for (const item of items) {
     const last = batches.at(-1);
-    const isFull = !last || last.length === BATCH || last.some((one) => 'kind' in one);
-    if (isFull || 'kind' in item) batches.push([item]);
+    if (!last || last.length === BATCH || item.isAlone || last[0]?.isAlone) batches.push([item]);
     else last.push(item);
   }
   return batches;
 }
 
 /**
- * Seeds items by today's operations, each on its own clock. Deferred writes, journals above all, follow in the order of
- * the items' completion, so that the balance changes as it did.
+ * Deferred writes, journals above all, follow in the order of the items' completion, so that the balance changes as it
+ * did.
  */
-async function seedBatch(deps: SeedDeps, batch: readonly PlannedItem[]): Promise<void> {
-  const { trx } = deps;
+async function seedBatch(trx: Trx, { scope, baseUrl }: HistoryDeps, batch: readonly HistoryItem[]): Promise<void> {
   const outboxIds: string[] = [];
-  const seedItem = async (item: PlannedItem): Promise<(() => Promise<unknown>)[]> => {
+  const seedItem = async (item: HistoryItem): Promise<(() => Promise<unknown>)[]> => {
     const writes: (() => Promise<unknown>)[] = [];
     const tx: UnitOfWork = {
       trx,
@@ -82,9 +95,9 @@ async function seedBatch(deps: SeedDeps, batch: readonly PlannedItem[]): Promise
       enqueued: (messages) => outboxIds.push(...messages.map(({ id }) => id)),
       triggerDispatcher: () => {},
     };
-    const runInTransaction: RunInTransaction = async (work) => work(tx);
-    const context = { ...deps, tx, runInTransaction, time: { now: item.createdAt } };
-    await ('kind' in item ? seedPayout(context, item) : seedPayment(context, item));
+    let now = item.begunAt;
+    const advanceTo = (instant: Date): void => void (now = instant);
+    await item.seed({ tx, runInTransaction: (work) => work(tx), scope, baseUrl, clock: () => now, advanceTo });
     return writes;
   };
   const writes = await Promise.all(batch.map(seedItem));

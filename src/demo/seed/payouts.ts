@@ -1,66 +1,164 @@
 import { runAudited } from '../../access/operator-route.ts';
-import { HOUR_MS } from '../../lib/dates.ts';
-import { rows } from '../../lib/db.ts';
-import { SANDBOX_REVIEW_MS } from '../../lib/sandbox-review.ts';
-import type { MerchantScope } from '../../lib/scope.ts';
-import type { UnitOfWork } from '../../outbox/record.ts';
+import { addisDay, DAY_MS, HOUR_MS, inAddis, startOfAddisDay } from '../../lib/dates.ts';
+import { first } from '../../lib/db.ts';
+import type { Santim } from '../../lib/money.ts';
+import { REJECTED_SANTIM, SANDBOX_REVIEW_MS, WAITING_SANTIM } from '../../lib/sandbox-review.ts';
 import type { PayoutOutcome } from '../../providers/provider.ts';
 import { settlementAudit } from '../../settlements/audit.ts';
-import { linkBankAccount } from '../../settlements/bank-account/link.ts';
 import { markCredited, markFailed, markSent } from '../../settlements/bank-results.ts';
 import { createSettlement } from '../../settlements/create.ts';
 import { autoDecide as reviewSettlement, cancelSettlement } from '../../settlements/decide.ts';
 import { createWithdrawal } from '../../withdrawals/create.ts';
 import { autoDecide as reviewWithdrawal, cancelWithdrawal } from '../../withdrawals/review.ts';
 import { createCheckPayout } from '../../withdrawals/sync.ts';
-import { advance, scriptedProvider, silentLogger, type SeedContext } from './context.ts';
-import { demoContext } from './operator.ts';
-import type { Planned, PlannedPayout } from './payout-plan.ts';
+import { demoContext } from './credentials.ts';
+import { DEMO_KEY_ID } from './demo.ts';
+import { advance, scriptedProvider, silentLogger, type SeedContext, type HistoryItem } from './history.ts';
 
-/** The requester of demo payouts: the id of a key that does not exist. */
-const REQUESTED_BY = 'key_demo';
+/** How a withdrawal ends: the provider's responses, call by call; `silent` and `underReview` are left open. */
+const RESPONSES = {
+  paid: ['accepted', 'succeeded'],
+  reversed: ['accepted', 'succeeded', 'reversed'],
+  failed: ['declined'],
+  silent: ['accepted', 'pending'],
+  cancelled: [],
+  rejected: [],
+  underReview: [],
+} as const;
+const NO_SUCH_PAYEE = {
+  code: 'INVALID_PAYEE',
+  message: 'telebirr does not know this phone number.',
+  providerCode: 'INVALID_PAYEE',
+  retryable: false,
+} as const;
+
+type WithdrawalEnd = keyof typeof RESPONSES;
+
+/** Of these withdrawals, from the oldest to the newest, all others are paid; the newest two are still open. */
+const WITHDRAWALS = 20;
+const WITHDRAWAL_ENDS: Readonly<Record<number, WithdrawalEnd>> = {
+  4: 'failed',
+  9: 'cancelled',
+  11: 'rejected',
+  15: 'reversed',
+  18: 'silent',
+  19: 'underReview',
+};
+
+/** Paid by telebirr; the sandbox's phones decide the outcome (src/lib/sandbox-providers.ts). */
+const SUPPLIERS = [
+  { phone: '251911000001', accountName: 'Sidama Growers Union' },
+  { phone: '251911000005', accountName: 'Harar Roasters' },
+  { phone: '251911000007', accountName: 'Tigist Alemu' },
+] as const;
+const BENEFICIARIES: Partial<Record<WithdrawalEnd, Beneficiary>> = {
+  failed: { phone: '251911000002', accountName: 'Kaldi Transport' },
+  silent: { phone: '251911000004', accountName: 'Bole Packaging' },
+  reversed: { phone: '251911000006', accountName: 'Dawit Bekele' },
+};
+
+/** One settlement a week, then one after the other in the last days; those are left open. */
+// oxfmt-ignore
+const SETTLEMENTS = [
+  'credited', 'credited', 'credited', 'failed', 'credited', 'credited', 'rejected', 'credited', 'cancelled', 'credited',
+  'processing', 'approved', 'requested',
+] as const;
+const OPEN_SETTLEMENTS = 3;
+
+type SettlementEnd = (typeof SETTLEMENTS)[number];
+type Beneficiary = { phone: string; accountName: string };
+type Payout<End> = { requestId: string; amountSantim: Santim; end: End };
+
+/** The santim that decide the sandbox's review. */
+const REVIEW_SANTIM: Partial<Record<WithdrawalEnd | SettlementEnd, Santim>> = {
+  rejected: REJECTED_SANTIM,
+  underReview: WAITING_SANTIM,
+  requested: WAITING_SANTIM,
+};
+
+/** The sales that the amounts below suit. Fewer payments scale them down; below the minimum nothing is paid out. */
+const PAYMENTS_USUAL = 3_000;
+const PAYMENTS_MIN = 500;
 const PROVIDER_TAKES_MS = 3_000;
 
-/** Links the bank account of the demo's settlements. */
-export async function linkDemoAccount(tx: UnitOfWork, scope: MerchantScope, at: Date): Promise<void> {
-  await linkBankAccount(tx, scope, {
-    bankCode: 'CBE',
-    accountNumber: '1000204719583',
-    accountName: 'Abyssinia Coffee PLC',
-    requestedBy: REQUESTED_BY,
-    at,
+/** `payments`: how many the shop gets in that time. */
+type Sales = { until: Date; days: number; payments: number };
+
+/** The payouts of a shop that sells every day: a withdrawal every few days, a settlement a week. */
+export function payoutItems({ until, days, payments }: Sales): HistoryItem[] {
+  if (payments < PAYMENTS_MIN) return [];
+  const before = (ms: number): Date => new Date(until.getTime() - ms);
+  const amountOf = (birr: number, end: WithdrawalEnd | SettlementEnd): Santim =>
+    BigInt(Math.round((birr * payments) / PAYMENTS_USUAL)) * 100n + (REVIEW_SANTIM[end] ?? 0n);
+
+  // The first after ten days of sales, the last a few hours ago.
+  const betweenMs = ((days - 10) * DAY_MS - 4 * HOUR_MS) / (WITHDRAWALS - 1);
+  const withdrawals = Array.from({ length: WITHDRAWALS }, (_, index) => {
+    const end = WITHDRAWAL_ENDS[index] ?? 'paid';
+    const to = BENEFICIARIES[end] ?? SUPPLIERS[index % SUPPLIERS.length] ?? SUPPLIERS[0];
+    const amountSantim = amountOf(1_000 + ((index * 7_919) % 11_000), end);
+    const at = before(4 * HOUR_MS + (WITHDRAWALS - 1 - index) * betweenMs);
+    return item(`SUPPLIER-${numbered(index)}`, at, (context, requestId) =>
+      withdraw(context, { requestId, amountSantim, end, to }),
+    );
   });
+
+  // After a week of sales, on Mondays at ten; the bank's result follows on Wednesday.
+  const earliest = startOfAddisDay(addisDay(before((days - 9) * DAY_MS)));
+  const toMonday = (8 - inAddis(earliest).getUTCDay()) % 7;
+  const settlements = SETTLEMENTS.flatMap((end, index) => {
+    const amountSantim = amountOf(150_000 + ((index * 31_337) % 90_000), end);
+    const left = SETTLEMENTS.length - index;
+    const monday = new Date(earliest.getTime() + (toMonday + index * 7) * DAY_MS + 10 * HOUR_MS);
+    const at = left > OPEN_SETTLEMENTS ? monday : before(left * 18 * HOUR_MS);
+    const request = item(`BANK-${numbered(index)}`, at, (context, requestId) =>
+      settle(context, { requestId, amountSantim, end }),
+    );
+    if (end !== 'credited' && end !== 'failed') return [request];
+    const wednesday = new Date(monday.getTime() + 50 * HOUR_MS);
+    return [request, item(`${request.key} result`, wednesday, (context) => recordResult(context, request.key, end))];
+  });
+  return [...withdrawals, ...settlements];
 }
 
-/** Seeds one past payout by today's operations. Idempotent. */
-export async function seedPayout(context: SeedContext, payout: PlannedPayout): Promise<void> {
-  if (payout.kind === 'withdrawal') return withdraw(context, payout);
-  if (payout.kind === 'settlement') return requestSettlement(context, payout);
-  await recordBankResult(context, payout);
+type Seed = (context: SeedContext, key: string) => Promise<void>;
+
+function item(key: string, at: Date, seed: Seed): HistoryItem {
+  return { key, begunAt: at, completedAt: at, isAlone: true, seed: (context) => seed(context, key) };
 }
 
-async function withdraw(context: SeedContext, planned: Planned<'withdrawal'>): Promise<void> {
-  const { requestId, amountSantim, end, to } = planned;
-  const { scope, tx, runInTransaction, time } = context;
+function numbered(index: number): string {
+  return String(index + 1).padStart(3, '0');
+}
+
+async function withdraw(
+  context: SeedContext,
+  { requestId, amountSantim, end, to }: Payout<WithdrawalEnd> & { to: Beneficiary },
+): Promise<void> {
+  const { scope, tx, runInTransaction, clock } = context;
   const db = tx.trx;
-  const clock = (): Date => time.now;
-  const responses = payoutResults(planned);
-  const respond = async (): Promise<PayoutOutcome> => responses.shift() ?? PENDING;
+  const details = { amountSantim, currency: 'ETB', providerReference: `DEMO${requestId}`, providerCode: null };
+  const responses = [...RESPONSES[end]];
+  // Each kind of response has its own of these fields.
+  const respond = async (): Promise<PayoutOutcome> => ({
+    kind: responses.shift() ?? 'pending',
+    ...details,
+    failure: NO_SUCH_PAYEE,
+  });
   const script = { capabilities: { payoutTo: ['phone'] }, payout: respond, queryPayout: respond } as const;
-  const findProvider = () => scriptedProvider('TELEBIRR', script);
-  const { row, isNew } = await createWithdrawal({ tx, clock, findProvider }, scope, {
+  const findProvider = scriptedProvider('TELEBIRR', script);
+  const { row } = await createWithdrawal({ tx, clock, findProvider }, scope, {
     requestId,
     amountSantim,
     channel: 'TELEBIRR',
     destination: { kind: 'phone', ...to },
     reason: 'Supplies',
-    requestedBy: REQUESTED_BY,
+    requestedBy: DEMO_KEY_ID,
   });
-  if (!isNew) return;
   advance(context, SANDBOX_REVIEW_MS);
   if (end === 'cancelled') return void (await cancelWithdrawal(tx, row, clock()));
   await reviewWithdrawal({ runInTransaction }, row.id, clock());
-  const check = createCheckPayout({ ...context, db, clock, findProvider, log: silentLogger });
+  const check = createCheckPayout({ ...context, db, findProvider, log: silentLogger });
   while (responses.length > 0) {
     advance(context, PROVIDER_TAKES_MS);
     const { queried } = await check(row.id, { minIntervalMs: 0, notifyWorkflow: false });
@@ -68,69 +166,41 @@ async function withdraw(context: SeedContext, planned: Planned<'withdrawal'>): P
   }
 }
 
-const PENDING: PayoutOutcome = { kind: 'pending', providerReference: null, providerCode: 'PROCESSING' };
-const ACCEPTED: PayoutOutcome = { kind: 'accepted', providerReference: null, providerCode: '0' };
-const NO_SUCH_PAYEE: PayoutOutcome = {
-  kind: 'declined',
-  failure: {
-    code: 'INVALID_PAYEE',
-    message: 'telebirr does not know this phone number.',
-    providerCode: 'INVALID_PAYEE',
-    retryable: false,
-  },
-};
-
-/** The provider's responses, call by call. */
-function payoutResults({ requestId, amountSantim, end }: Planned<'withdrawal'>): PayoutOutcome[] {
-  const details = { providerReference: `DEMO${requestId}`, providerCode: 'COMPLETED' };
-  const paid: PayoutOutcome = { kind: 'succeeded', amountSantim, currency: 'ETB', ...details };
-  if (end === 'paid') return [ACCEPTED, paid];
-  if (end === 'reversed') return [ACCEPTED, paid, { ...paid, kind: 'reversed' }];
-  if (end === 'failed') return [NO_SUCH_PAYEE];
-  return end === 'silent' ? [ACCEPTED, PENDING] : [];
-}
-
-async function requestSettlement(context: SeedContext, planned: Planned<'settlement'>): Promise<void> {
-  const { scope, tx, runInTransaction, time } = context;
-  const { requestId, amountSantim, end } = planned;
-  const clock = (): Date => time.now;
-  const request = { requestId, amount: amountSantim, requestedBy: REQUESTED_BY };
-  const { row, isNew } = await createSettlement({ tx, clock }, scope, request);
-  if (!isNew) return;
+async function settle(context: SeedContext, { requestId, amountSantim, end }: Payout<SettlementEnd>): Promise<void> {
+  const { scope, tx, runInTransaction, clock } = context;
+  const { row } = await createSettlement({ tx, clock }, scope, {
+    requestId,
+    amount: amountSantim,
+    requestedBy: DEMO_KEY_ID,
+  });
   advance(context, SANDBOX_REVIEW_MS);
-  if (end === 'cancelled') return void (await cancelSettlement(tx, row, { keyId: REQUESTED_BY, at: clock() }));
+  if (end === 'cancelled') return void (await cancelSettlement(tx, row, { keyId: DEMO_KEY_ID, at: clock() }));
   await reviewSettlement({ db: tx.trx, runInTransaction }, row.id, clock());
   if (end !== 'credited' && end !== 'failed' && end !== 'processing') return;
   advance(context, HOUR_MS);
-  const reference = bankReference(requestId);
-  await runAudited(demoContext(tx, clock()), { action: 'settlement.sent' }, async (audited) => ({
-    audit: settlementAudit(await markSent(tx, row.id, { ...audited, bankReference: reference })),
+  const audited = demoContext(tx, clock());
+  await runAudited(audited, { action: 'settlement.sent' }, async () => ({
+    audit: settlementAudit(await markSent(tx, row.id, { ...audited, bankReference: `CBE-${requestId}` })),
   }));
 }
 
-async function recordBankResult(context: SeedContext, { requestId, end }: Planned<'bankResult'>): Promise<void> {
-  const { scope, tx, time } = context;
-  const [found] = await rows<{ id: string }>(
+/** The bank's result of a settlement, days after it was requested. Idempotent. */
+async function recordResult({ scope, tx, clock }: SeedContext, requestId: string, end: 'credited' | 'failed') {
+  const found = await first<{ id: string }>(
     tx.trx,
     `SELECT id FROM settlement WHERE merchant_id = :merchantId AND environment = :environment
        AND request_id = :requestId AND status = 'PROCESSING'`,
     { ...scope, requestId },
   );
   if (!found) return;
-  const audited = demoContext(tx, time.now);
-  const result = { ...audited, bankReference: bankReference(requestId) };
-  if (end === 'failed') {
-    const reason = 'The bank sent it back: the account is dormant.';
-    await runAudited(audited, { action: 'settlement.failed', reason }, async () => ({
-      audit: settlementAudit(await markFailed(tx, found.id, { ...result, reason })),
-    }));
-    return;
-  }
-  await runAudited(audited, { action: 'settlement.credited' }, async () => ({
-    audit: settlementAudit(await markCredited(tx, found.id, { ...result, creditedAt: time.now })),
+  const audited = demoContext(tx, clock());
+  const result = { ...audited, bankReference: `CBE-${requestId}` };
+  const reason = end === 'failed' ? 'The bank sent it back: the account is dormant.' : undefined;
+  await runAudited(audited, { action: `settlement.${end}`, reason }, async () => ({
+    audit: settlementAudit(
+      reason === undefined
+        ? await markCredited(tx, found.id, { ...result, creditedAt: audited.at })
+        : await markFailed(tx, found.id, { ...result, reason }),
+    ),
   }));
-}
-
-function bankReference(requestId: string): string {
-  return `CBE-${requestId}`;
 }

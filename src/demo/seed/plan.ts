@@ -1,37 +1,9 @@
-import { DAY_MS, HOUR_MS } from '../../lib/dates.ts';
-import type { NewSession } from '../../payments/create-session.ts';
-import { drawInstants } from './business-hours.ts';
-import { drawCustomer } from './customers.ts';
+import { addisDay, DAY_MS, HOUR_MS, inAddis } from '../../lib/dates.ts';
+import { SCENARIOS, type DemoChannel, type PlannedPayment, type Scenario } from './payments.ts';
 import { createRandom, type Random, type Weighted } from './random.ts';
 
 const OPEN_MINUTES = 24 * 60;
 const USUAL_MINUTES = 30;
-
-/** How a payment proceeds; its steps are in payment-scenarios.ts. */
-export type Scenario =
-  | 'paid'
-  | 'paidOnSecondTry'
-  | 'paidLate'
-  | 'declined'
-  | 'declinedThrice'
-  | 'leftOpen'
-  | 'expiredInFlight'
-  | 'cancelled'
-  | 'cancelledInFlight'
-  | 'stillOpen';
-
-/** In thousandths: 86 % SUCCESS, 6 % FAILED, 4 % EXPIRED, 3 % CANCELLED, 1 % PENDING. The rest is `paid`. */
-const SHARES: readonly (readonly [Scenario, number])[] = [
-  ['paidOnSecondTry', 35],
-  ['paidLate', 3],
-  ['declined', 45],
-  ['declinedThrice', 15],
-  ['leftOpen', 25],
-  ['expiredInFlight', 15],
-  ['cancelled', 20],
-  ['cancelledInFlight', 10],
-  ['stillOpen', 10],
-];
 
 type Item = { item: string; priceSantim: number; quantityMax: number };
 
@@ -45,18 +17,18 @@ const MENU: readonly Weighted<Item>[] = [
   { weight: 2, value: { item: 'Catering for a day', priceSantim: 12_500_00, quantityMax: 2 } },
 ];
 
-export type DemoChannel = 'TELEBIRR' | 'CBE_BIRR' | 'AWASH';
+/** Names in Ethiopic and Latin letters. */
+const GIVEN = ['አበበ Abebe', 'ሰላም Selam', 'ዳዊት Dawit', 'ሄለን Helen', 'ትዕግስት Tigist', 'መሐመድ Mohammed', 'ጫልቱ Chaltu'];
+const FATHERS = ['ተፈሪ Teferi', 'አለሙ Alemu', 'በቀለ Bekele', 'ኃይሉ Hailu', 'መንግስቱ Mengistu', 'ዑመር Umer'];
 
-/** One payment: the merchant's request, its time, and how it proceeds. */
-export type PlannedPayment = {
-  createdAt: Date;
-  session: NewSession;
-  channel: DemoChannel;
-  scenario: Scenario;
-  /** The time between two steps. */
-  stepMs: number;
-  providerReference: string;
-};
+/** How busy a coffee shop is in each hour of an Addis day: mornings, lunch above all, early evenings. */
+const HOUR_WEIGHTS = [0, 0, 0, 0, 0, 1, 4, 9, 10, 7, 6, 9, 18, 15, 8, 6, 6, 9, 10, 8, 5, 3, 1, 0] as const;
+/** From Sunday to Saturday. */
+const WEEKDAY_WEIGHTS = [0.35, 1, 1, 1.05, 1.05, 1.2, 0.75] as const;
+const HOLIDAY_WEIGHT = 0.15;
+const WEIGHT_MAX = Math.max(...HOUR_WEIGHTS) * Math.max(...WEEKDAY_WEIGHTS);
+/** Genna, Timkat, Adwa, Labour Day, Patriots' Day, New Year and Meskel, as month and day: close enough for a quiet day. */
+const HOLIDAYS: readonly string[] = ['01-07', '01-19', '03-02', '05-01', '05-05', '09-11', '09-27'];
 
 export type Plan = {
   seed: number;
@@ -71,55 +43,72 @@ export type Plan = {
 /** The payments of a shop, the earliest first. Deterministic. */
 export function planPayments(plan: Plan): PlannedPayment[] {
   const random = createRandom(plan.seed);
-  const all = scenariosOf(plan.count);
-  const scenarios = shuffled(random, all).filter((scenario) => scenario !== 'stillOpen');
-  const from = new Date(plan.until.getTime() - plan.days * DAY_MS);
-  const hourAgo = new Date(plan.until.getTime() - HOUR_MS);
-  const starts = drawInstants(random, { from, until: hourAgo, count: scenarios.length });
-  const over = scenarios.map((scenario, index) => ({ scenario, createdAt: starts[index] ?? from }));
-  // Dense towards the end: some customers have the page open right now.
-  const open = Array.from({ length: all.length - scenarios.length }, () => {
-    const agoMs = random.fraction() ** 2 * 12 * HOUR_MS;
-    return { scenario: 'stillOpen' as const, createdAt: new Date(plan.until.getTime() - agoMs) };
-  });
-  return [...over, ...open]
+  return drawScenarios(random, plan.count)
+    .map((scenario) => ({ scenario, createdAt: drawStart(random, plan, scenario) }))
     .toSorted((a, b) => a.createdAt.getTime() - b.createdAt.getTime())
     .map((one, index) => ({ ...one, ...drawPayment(random, { plan, scenario: one.scenario, number: index + 1 }) }));
 }
 
-/** Every scenario by its share. */
-function scenariosOf(count: number): Scenario[] {
-  const special = SHARES.flatMap(([scenario, share]) =>
-    Array<Scenario>(Math.round((count * share) / 1000)).fill(scenario),
+/** Every scenario by its share; the rest is `paid`. */
+function drawScenarios(random: Random, count: number): Scenario[] {
+  const shares = Object.entries(SCENARIOS) as [Scenario, { share: number }][];
+  const special = shares.flatMap(([scenario, { share }]) =>
+    Array<Scenario>(scenario === 'paid' ? 0 : Math.round((count * share) / 1000)).fill(scenario),
   );
-  return [...special, ...Array<Scenario>(count - special.length).fill('paid')];
-}
-
-function drawPayment(random: Random, wanted: { plan: Plan; scenario: Scenario; number: number }) {
-  const { item, priceSantim, quantityMax } = random.pickWeighted(MENU);
-  const quantity = 1 + random.below(quantityMax);
-  const session: NewSession = {
-    checkoutOrderNo: `${wanted.plan.orderPrefix}-${String(wanted.number).padStart(5, '0')}`,
-    amountSantim: BigInt(priceSantim * quantity),
-    currency: 'ETB',
-    type: random.chance(0.2) ? 'QRCODE' : 'API',
-    expiresInMinutes: wanted.scenario === 'stillOpen' ? OPEN_MINUTES : USUAL_MINUTES,
-    ...drawCustomer(random),
-    ...(random.chance(0.5) ? { metadata: { item, quantity: String(quantity) } } : {}),
-    locale: random.chance(0.4) ? 'am' : 'en',
-  };
-  return {
-    session,
-    channel: random.pickWeighted(wanted.plan.channels),
-    stepMs: 5_000 + random.below(55_000),
-    // The number keeps it unique.
-    providerReference: `DEMO${String(random.below(1_000_000_000)).padStart(9, '0')}${wanted.number}`,
-  };
-}
-
-function shuffled<T>(random: Random, list: readonly T[]): T[] {
-  return list
+  return [...special, ...Array<Scenario>(count - special.length).fill('paid')]
     .map((value) => ({ value, rank: random.fraction() }))
     .toSorted((a, b) => a.rank - b.rank)
     .map(({ value }) => value);
+}
+
+/** By business hours; open ones dense towards the end: some customers have the page open right now. */
+function drawStart(random: Random, { until, days }: Plan, scenario: Scenario): Date {
+  if (scenario === 'stillOpen') return new Date(until.getTime() - random.fraction() ** 2 * 12 * HOUR_MS);
+  const fromMs = until.getTime() - days * DAY_MS;
+  for (;;) {
+    const instant = new Date(fromMs + random.below(days * DAY_MS - HOUR_MS));
+    if (random.chance(weightAt(instant) / WEIGHT_MAX)) return instant;
+  }
+}
+
+/** How likely a payment is at this time, relative to other times. */
+function weightAt(instant: Date): number {
+  const addis = inAddis(instant);
+  const isHoliday = HOLIDAYS.includes(addisDay(instant).slice(5));
+  const ofDay = isHoliday ? HOLIDAY_WEIGHT : (WEEKDAY_WEIGHTS[addis.getUTCDay()] ?? 1);
+  return ofDay * (HOUR_WEIGHTS[addis.getUTCHours()] ?? 0);
+}
+
+function drawPayment(random: Random, { plan, scenario, number }: { plan: Plan; scenario: Scenario; number: number }) {
+  const { item, priceSantim, quantityMax } = random.pickWeighted(MENU);
+  const quantity = 1 + random.below(quantityMax);
+  return {
+    session: {
+      checkoutOrderNo: `${plan.orderPrefix}-${String(number).padStart(5, '0')}`,
+      amountSantim: BigInt(priceSantim * quantity),
+      currency: 'ETB' as const,
+      type: random.chance(0.2) ? ('QRCODE' as const) : ('API' as const),
+      expiresInMinutes: scenario === 'stillOpen' ? OPEN_MINUTES : USUAL_MINUTES,
+      ...drawCustomer(random),
+      ...(random.chance(0.5) ? { metadata: { item, quantity: String(quantity) } } : {}),
+      locale: random.chance(0.4) ? ('am' as const) : ('en' as const),
+    },
+    channel: random.pickWeighted(plan.channels),
+    stepMs: 5_000 + random.below(55_000),
+    // The number keeps it unique.
+    providerReference: `DEMO${String(random.below(1_000_000_000)).padStart(9, '0')}${number}`,
+  };
+}
+
+/** A customer's details, as far as the merchant sends them; one payment in seven has none. */
+function drawCustomer(random: Random) {
+  const names = [random.pick(GIVEN).split(' '), random.pick(FATHERS).split(' ')];
+  const letters = random.chance(0.45) ? 0 : 1;
+  const detail = random.fraction();
+  if (detail < 0.14) return {};
+  return {
+    customerName: names.map((name) => name[letters]).join(' '),
+    customerPhone: `251900${String(random.below(1_000_000)).padStart(6, '0')}`,
+    ...(detail > 0.6 && { customerEmail: `${names.map((name) => name[1]).join('.')}@example.com`.toLowerCase() }),
+  };
 }

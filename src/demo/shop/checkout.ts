@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
+import { SANDBOX_PHONES, type SandboxBehaviour } from '../../lib/sandbox-providers.ts';
+
 export type Drink = { id: string; name: string; birr: number };
 
 export const MENU: readonly Drink[] = [
@@ -8,54 +10,59 @@ export const MENU: readonly Drink[] = [
   { id: 'beans', name: 'Yirgacheffe beans, 500 g', birr: 850 },
 ];
 
-/** Creates a session for one drink. Returns the page to send the customer to, or the problem. */
-export type StartCheckout = (
-  drink: Drink,
-  orderPrefix?: string,
-) => Promise<{ orderNo: string; sessionId: string; checkoutUrl: string } | { problem: string }>;
-
-/** The one API call that a shop needs to get paid. `shopUrl` is the shop's own address, for the customer's return. */
-export function createStartCheckout({ api, shopUrl }: { api: ShopApi; shopUrl: () => string }): StartCheckout {
-  return async (drink, orderPrefix = 'SHOP') => {
-    const orderNo = `${orderPrefix}-${randomBytes(4).toString('hex').toUpperCase()}`;
-    const body = {
-      checkoutOrderNo: orderNo,
-      amount: drink.birr,
-      currency: 'ETB',
-      successUrl: `${shopUrl()}/thanks`,
-      errorUrl: `${shopUrl()}/sorry`,
-      cancelUrl: `${shopUrl()}/cancelled`,
-      metadata: { item: drink.name },
-    };
-    const response = await api({ path: 'sessions', idempotencyKey: orderNo, body });
-    if ('problem' in response) return response;
-    const { sessionId, checkoutUrl } = response.data;
-    if (typeof sessionId === 'string' && typeof checkoutUrl === 'string') return { orderNo, sessionId, checkoutUrl };
-    return { problem: 'The response of Meskot has no checkout page.' };
-  };
-}
-
-/** Calls Meskot's API with the shop's key. Returns the response's `data`, or the problem as a sentence. */
-export type ShopApi = (call: {
-  path: string;
-  idempotencyKey: string;
-  body: Record<string, unknown>;
-}) => Promise<{ data: Record<string, unknown> } | { problem: string }>;
-
+export const WALK_IN_PREFIX = 'WALKIN';
 const API_TIMEOUT_MS = 5_000;
 
-/** The shop's API client. Its key stays on this server and never reaches the customer's browser. */
-export function createShopApi({ apiUrl, apiKey }: { apiUrl: string; apiKey: string }): ShopApi {
-  return async ({ path, idempotencyKey, body }) => {
+/** The behaviours of ten customers in a row: most pay, as in the demo data. */
+// oxfmt-ignore
+const BEHAVIOURS: readonly SandboxBehaviour[] = [
+  'approve', 'approve', 'approve', 'decline', 'approve',
+  'approve', 'approve-without-callback', 'approve', 'insufficient-funds', 'approve',
+];
+const CHANNELS = ['TELEBIRR', 'TELEBIRR', 'CBE_BIRR', 'TELEBIRR', 'AWASH', 'CBE_BIRR', 'TELEBIRR'] as const;
+
+/** `shopUrl` is the shop's own address, for the customer's return. */
+type CheckoutOptions = { apiUrl: string; apiKey: string; shopUrl: () => string };
+
+export type Checkout = ReturnType<typeof createCheckout>;
+
+/** The shop's calls of the API. Its key stays on this server. They throw the problem as a sentence for the customer. */
+export function createCheckout({ apiUrl, apiKey, shopUrl }: CheckoutOptions) {
+  type Data = { sessionId: string; checkoutUrl: string };
+  const post = async (path: string, idempotencyKey: string, body: object): Promise<Data> => {
     const response = await fetch(`${apiUrl}/api/checkout/${path}`, {
       method: 'POST',
       headers: { 'x-api-key': apiKey, 'content-type': 'application/json', 'idempotency-key': idempotencyKey },
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(API_TIMEOUT_MS),
     }).catch(() => null);
-    if (response === null) return { problem: `Meskot at ${apiUrl} does not respond.` };
-    type Body = { message?: string; data?: Record<string, unknown> };
+    if (response === null) throw new Error(`Meskot at ${apiUrl} does not respond.`);
+    type Body = { message?: string; data?: Data };
     const { data, message = 'no message' } = ((await response.json().catch(() => null)) ?? {}) as Body;
-    return response.ok && data ? { data } : { problem: `Meskot responded ${response.status}: ${message}` };
+    if (!response.ok || !data) throw new Error(`Meskot responded ${response.status}: ${message}`);
+    return data;
   };
+  /** The one call that a shop needs to get paid: creates a session for one drink, with the page to send the customer to. */
+  const start = async ({ name, birr }: Drink, orderPrefix = 'SHOP') => {
+    const orderNo = `${orderPrefix}-${randomBytes(4).toString('hex').toUpperCase()}`;
+    const data = await post('sessions', orderNo, {
+      checkoutOrderNo: orderNo,
+      amount: birr,
+      currency: 'ETB',
+      successUrl: `${shopUrl()}/thanks`,
+      errorUrl: `${shopUrl()}/sorry`,
+      cancelUrl: `${shopUrl()}/cancelled`,
+      metadata: { item: name },
+    });
+    return { ...data, orderNo };
+  };
+  /** A simulated customer, who orders a drink and pays it from a sandbox phone, as on a merchant's own page. */
+  const walkIn = async (count: number): Promise<void> => {
+    const [drink, behaviour] = [MENU[count % MENU.length], BEHAVIOURS[count % BEHAVIOURS.length]];
+    const phone = SANDBOX_PHONES.find((one) => one.behaviour === behaviour)?.phone;
+    if (!drink) return;
+    const { sessionId, orderNo } = await start(drink, WALK_IN_PREFIX);
+    await post(`sessions/${sessionId}/pay`, `${orderNo}-pay`, { channel: CHANNELS[count % CHANNELS.length], phone });
+  };
+  return { start, walkIn };
 }

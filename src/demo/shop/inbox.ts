@@ -3,7 +3,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { verifyWebhook, WebhookVerificationError, type WebhookEvent } from '../../sdk/index.ts';
 
 /** The shop's response to deliveries: 200, 500, or none at all. */
-export type Behaviour = 'ok' | 'fail' | 'hang';
+export const BEHAVIOURS = ['ok', 'fail', 'hang'] as const;
+export type Behaviour = (typeof BEHAVIOURS)[number];
 
 /** One POST to the webhook address, as the shop displays it. */
 export type Delivery = {
@@ -32,22 +33,32 @@ const REMEMBERED_MAX = 10_000;
  * respond quickly.
  */
 export function createInbox(webhookSecret: string) {
-  let behaviour: Behaviour = 'ok';
   const deliveries: Delivery[] = [];
-  const timesSeen = new Map<string, number>();
-  const processed = new Map<string, true>();
+  const events = new Map<string, { number: number; isProcessed: boolean }>();
   const orders = new Map<string, OrderState>();
+  const inbox = {
+    behaviour: 'ok' as Behaviour,
+    /** The last ones, newest first. */
+    deliveries,
+    /** The orders' states by the webhooks so far. */
+    orders: orders as ReadonlyMap<string, OrderState>,
+    receive: (rawBody: Buffer, headers: IncomingHttpHeaders): Delivery => {
+      const seconds = Number(headers['webhook-timestamp']);
+      const signedAt = Math.abs(seconds) < 1e12 ? new Date(seconds * 1_000).toISOString() : 'unknown';
+      const delivery = { at: new Date(), signedAt, ...handle(rawBody, headers) };
+      deliveries.unshift(delivery);
+      deliveries.length = Math.min(deliveries.length, DELIVERIES_MAX);
+      return delivery;
+    },
+  };
 
-  const process = (event: WebhookEvent): string => {
-    if (processed.has(event.event_id)) return 'verified, a duplicate';
-    remember(processed, event.event_id, true);
-    if (event.data.object !== 'transaction') return 'verified, new';
-    const { checkoutOrderNo, status, version } = event.data;
+  const process = ({ data }: WebhookEvent): string => {
+    if (data.object !== 'transaction') return 'verified, new';
+    const { checkoutOrderNo, status, version } = data;
     // Events may come in any order: the highest version is the newest.
-    if (version < (orders.get(checkoutOrderNo)?.version ?? 0))
-      return 'verified, new, but older than the stored version';
-    remember(orders, checkoutOrderNo, { status, version });
-    return 'verified, new';
+    const isOlder = version < (orders.get(checkoutOrderNo)?.version ?? 0);
+    if (!isOlder) remember(orders, checkoutOrderNo, { status, version });
+    return isOlder ? 'verified, new, but older than the stored version' : 'verified, new';
   };
 
   const handle = (rawBody: Buffer, headers: IncomingHttpHeaders): Omit<Delivery, 'at' | 'signedAt'> => {
@@ -59,46 +70,19 @@ export function createInbox(webhookSecret: string) {
       const verdict = `REJECTED (${error.reason}): ${error.message}`;
       return { event: '?', orderNo: '', number: 1, verdict, status: 400 };
     }
-    const number = (timesSeen.get(event.event_id) ?? 0) + 1;
-    remember(timesSeen, event.event_id, number);
+    const { number, isProcessed } = events.get(event.event_id) ?? { number: 0, isProcessed: false };
+    remember(events, event.event_id, { number: number + 1, isProcessed: isProcessed || inbox.behaviour === 'ok' });
     const orderNo = event.data.object === 'transaction' ? event.data.checkoutOrderNo : '';
-    const summary = { event: event.event, orderNo, number };
-    if (behaviour === 'fail') return { ...summary, verdict: 'verified, but set to fail', status: 500 };
-    if (behaviour === 'hang') return { ...summary, verdict: 'verified, but set to hang', status: null };
-    return { ...summary, verdict: process(event), status: 200 };
+    const summary = { event: event.event, orderNo, number: number + 1 };
+    if (inbox.behaviour === 'fail') return { ...summary, verdict: 'verified, but set to fail', status: 500 };
+    if (inbox.behaviour === 'hang') return { ...summary, verdict: 'verified, but set to hang', status: null };
+    return { ...summary, verdict: isProcessed ? 'verified, a duplicate' : process(event), status: 200 };
   };
-
-  return {
-    receive: (rawBody: Buffer, headers: IncomingHttpHeaders): Delivery => {
-      const seconds = headers['webhook-timestamp'];
-      const isTime = typeof seconds === 'string' && /^\d{1,12}$/.test(seconds);
-      const signedAt = isTime ? new Date(Number(seconds) * 1_000).toISOString() : 'unknown';
-      const delivery = { at: new Date(), signedAt, ...handle(rawBody, headers) };
-      deliveries.unshift(delivery);
-      deliveries.length = Math.min(deliveries.length, DELIVERIES_MAX);
-      return delivery;
-    },
-    behave: (next: Behaviour): void => void (behaviour = next),
-    behaviour: (): Behaviour => behaviour,
-    /** The last ones, newest first. */
-    deliveries: (): readonly Delivery[] => deliveries,
-    /** The order's state by the webhooks so far; undefined without any. */
-    orderState: (orderNo: string): OrderState | undefined => orders.get(orderNo),
-  };
-}
-
-/** Whether it was called with this id before; forgets the oldest ids. */
-export function createMemory(): (id: string) => boolean {
-  const seen = new Map<string, true>();
-  return (id) => {
-    const isRepeated = seen.has(id);
-    remember(seen, id, true);
-    return isRepeated;
-  };
+  return inbox;
 }
 
 /** Sets an entry and deletes the oldest one beyond the limit. */
-function remember<Value>(map: Map<string, Value>, key: string, value: Value): void {
+export function remember<Value>(map: Map<string, Value>, key: string, value: Value): void {
   map.delete(key);
   map.set(key, value);
   const [oldest] = map.keys();

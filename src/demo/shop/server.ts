@@ -7,9 +7,8 @@ import Koa, { type Context, type Middleware } from 'koa';
 import { readBody } from '../../lib/body.ts';
 import { listen, stopListening } from '../../lib/listen.ts';
 import type { Logger } from '../../lib/log.ts';
-import { createShopApi, createStartCheckout, MENU, type StartCheckout } from './checkout.ts';
-import { startCustomers, WALK_IN_PREFIX } from './customers.ts';
-import { createInbox, createMemory, type Behaviour, type Delivery, type Inbox } from './inbox.ts';
+import { createCheckout, MENU, WALK_IN_PREFIX, type Checkout } from './checkout.ts';
+import { BEHAVIOURS, createInbox, remember, type Delivery, type Inbox } from './inbox.ts';
 import { problemPage, returnPage, shopPage } from './pages.ts';
 
 export type DemoShopOptions = {
@@ -30,7 +29,6 @@ export type DemoShopOptions = {
 export type DemoShop = { url: string; close: () => Promise<void> };
 
 const BODY_BYTES_MAX = 262_144;
-const BEHAVIOURS: readonly Behaviour[] = ['ok', 'fail', 'hang'];
 const SECURITY_HEADERS = {
   'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
   'X-Content-Type-Options': 'nosniff',
@@ -44,10 +42,7 @@ const SECURITY_HEADERS = {
  */
 export async function startDemoShop(options: DemoShopOptions): Promise<DemoShop> {
   const inbox = createInbox(options.webhookSecret);
-  const shop = { url: '' };
-  const api = createShopApi(options);
-  const startCheckout = createStartCheckout({ api, shopUrl: () => shop.url });
-
+  const checkout = createCheckout({ ...options, shopUrl: () => url });
   const app = new Koa();
   app.on('error', (error: Error & { expose?: boolean }) => {
     if (!error.expose) options.log?.error({ err: error }, 'The demo shop failed');
@@ -57,18 +52,33 @@ export async function startDemoShop(options: DemoShopOptions): Promise<DemoShop>
     await next();
   });
   app.use(webhookRoutes(inbox, options.write).routes());
-  app.use(pageRoutes(inbox, startCheckout).routes());
-
+  app.use(pageRoutes(inbox, checkout).routes());
   const server = createServer(app.callback());
-  shop.url = await listen(server, options);
-  const everyMs = options.customersEveryMs ?? 0;
-  const customers = everyMs > 0 ? startCustomers({ api, startCheckout, everyMs }) : null;
+  const url = await listen(server, options);
+  const stopCustomers = startCustomers(checkout, options.customersEveryMs ?? 0);
   return {
-    url: shop.url,
+    url,
     close: async () => {
-      await customers?.stop();
+      await stopCustomers();
       await stopListening(server);
     },
+  };
+}
+
+/** Simulates a customer every `everyMs`, so that there is always new data. Failures are ignored; the next one tries again. */
+function startCustomers({ walkIn }: Checkout, everyMs: number): () => Promise<void> {
+  const active = new Set<Promise<void>>();
+  let count = 0;
+  const enter = (): void => {
+    const customer = walkIn(count++)
+      .catch(() => {})
+      .finally(() => active.delete(customer));
+    active.add(customer);
+  };
+  const timer = everyMs > 0 ? setInterval(enter, everyMs) : undefined;
+  return async () => {
+    clearInterval(timer);
+    await Promise.all(active);
   };
 }
 
@@ -80,53 +90,56 @@ function webhookRoutes(inbox: Inbox, write: (line: string) => void): Router {
     const delivery = inbox.receive(body, ctx.headers);
     // Demo customers are on the page only; on the terminal they would bury a person's own orders.
     if (!(delivery.orderNo.startsWith(WALK_IN_PREFIX) && delivery.status === 200)) write(lineOf(delivery));
-    if (delivery.status === null) {
-      // The connection stays open until the sender times out.
-      ctx.respond = false;
-      return;
-    }
-    ctx.status = delivery.status;
+    // Without a status the connection stays open until the sender times out.
+    ctx.respond = delivery.status !== null;
+    ctx.status = delivery.status ?? 200;
     ctx.body = delivery.verdict;
   });
 
   // A second receiver that fails each event's first delivery and accepts the next, to demonstrate retries and resends.
   // It verifies nothing.
-  const isRepeated = createMemory();
+  const seen = new Map<string, true>();
   routes.post('/flaky', (ctx) => {
-    ctx.status = isRepeated(ctx.get('x-service-event-id')) ? 204 : 503;
+    const eventId = ctx.get('x-service-event-id');
+    ctx.status = seen.has(eventId) ? 204 : 503;
+    remember(seen, eventId, true);
   });
   return routes;
 }
 
-function pageRoutes(inbox: Inbox, startCheckout: StartCheckout): Router {
+const RETURN_PAGES = { '/thanks': 'Thank you', '/sorry': 'The payment did not work', '/cancelled': 'You cancelled' };
+
+function pageRoutes(inbox: Inbox, checkout: Checkout): Router {
   const routes = new Router();
   routes.use(fromThisShopOnly, bodyParser({ enableTypes: ['json', 'form'] }));
 
   routes.get('/', (ctx) => {
-    ctx.body = shopPage({ behaviour: inbox.behaviour(), deliveries: inbox.deliveries() });
+    ctx.body = shopPage(inbox);
   });
 
   routes.post('/buy', async (ctx) => {
     const drink = MENU.find(({ id }) => id === fieldOf(ctx, 'item'));
-    const started = drink === undefined ? { problem: 'There is no such drink.' } : await startCheckout(drink);
-    if ('checkoutUrl' in started) return seeOther(ctx, started.checkoutUrl);
-    ctx.status = drink === undefined ? 400 : 502;
-    ctx.body = problemPage(started.problem);
+    try {
+      if (!drink) throw new Error('There is no such drink.');
+      seeOther(ctx, (await checkout.start(drink)).checkoutUrl);
+    } catch (error) {
+      ctx.status = drink ? 502 : 400;
+      ctx.body = problemPage((error as Error).message);
+    }
   });
 
   routes.post('/behaviour', (ctx) => {
     const behaviour = BEHAVIOURS.find((known) => known === fieldOf(ctx, 'mode'));
     if (behaviour === undefined) return ctx.throw(400, `mode must be ${BEHAVIOURS.join(', ')}`);
-    inbox.behave(behaviour);
+    inbox.behaviour = behaviour;
     if (ctx.is('json')) ctx.body = { mode: behaviour };
     else seeOther(ctx, '/');
   });
 
-  const returnPages = { '/thanks': 'Thank you', '/sorry': 'The payment did not work', '/cancelled': 'You cancelled' };
-  for (const [path, heading] of Object.entries(returnPages)) {
+  for (const [path, heading] of Object.entries(RETURN_PAGES)) {
     routes.get(path, (ctx) => {
       const orderNo = String(ctx.query['checkoutOrderNo'] ?? 'unknown');
-      ctx.body = returnPage(heading, orderNo, inbox.orderState(orderNo));
+      ctx.body = returnPage(heading, orderNo, inbox.orders.get(orderNo));
     });
   }
   return routes;

@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import { listKeys, revokeKey } from '../../../src/access/api-keys.ts';
 import { createKeyAuthenticator } from '../../../src/access/authenticate.ts';
 import { readConfig } from '../../../src/config.ts';
-import type { DemoCredentials } from '../../../src/demo/seed/credentials.ts';
+import { subscriptionDeps, type DemoSecrets } from '../../../src/demo/seed/credentials.ts';
 import { ABYSSINIA, NEW_SHOP } from '../../../src/demo/seed/demo.ts';
 import { seedDemo } from '../../../src/demo/seed/seed.ts';
 import { writeSimulatorHistory } from '../../../src/demo/seed/simulator-history.ts';
-import { subscriptionDeps } from '../../../src/demo/seed/subscriptions.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { DAY_MS } from '../../../src/lib/dates.ts';
 import { rows } from '../../../src/lib/db.ts';
@@ -35,13 +34,13 @@ const SEEDED_WITHIN_MS = 120_000;
 
 describe('the demo data after a killed first run', () => {
   let database: TestDatabase;
-  let credentials: DemoCredentials;
+  let credentials: DemoSecrets;
   let seededBeforeKill: number;
   let folder: string;
 
   const folders = () => ({ KYC_DOCUMENTS_DIR: folder, REPORTS_DIR: `${folder}-reports` });
   const config = () => readConfig({ DATABASE_URL: database.url, TEMPORAL_ADDRESS: 'nowhere:1', ...folders() });
-  const seed = (previous: Partial<DemoCredentials>, webhookUrl = WEBHOOK_URL) =>
+  const seed = (previous: Partial<DemoSecrets>, webhookUrl = WEBHOOK_URL) =>
     seedDemo({ config: config(), previous, payments: PAYMENTS, webhookUrl, onProgress: () => {} });
   const count = async (table: string, where = 'true') =>
     (await rows<{ count: number }>(database.db, `SELECT count(*)::int FROM ${table} WHERE ${where}`))[0]?.count ?? 0;
@@ -130,7 +129,7 @@ describe('the demo data after a killed first run', () => {
 
   test('is in the simulator, whose debts equal the ledger', async () => {
     const stateFile = join(folder, 'simulator.jsonl');
-    await writeSimulatorHistory(database.url, stateFile);
+    await writeSimulatorHistory(database.db, stateFile);
     const simulator = await startTestSimulator({ stateFile });
     try {
       const owed = await rows<{ channel: 'TELEBIRR' | 'CBE_BIRR' | 'AWASH'; santim: bigint }>(
