@@ -37,7 +37,7 @@ import { createTransactionRunner, type RunInTransaction } from '../outbox/record
 import { findAttemptBySecret } from '../payments/attempt.ts';
 import { createCheckoutPages } from '../payments/checkout-page/routes.ts';
 import { createTokenAuthenticator, type TokenAuthenticator } from '../payments/client-token.ts';
-import { createCloseUnpaid } from '../payments/close-unpaid.ts';
+import { createCloseUnpaid } from '../payments/close-session.ts';
 import { isConclusive } from '../payments/recheck-callbacks.ts';
 import { checkoutRoutes } from '../payments/session-routes.ts';
 import { MIN_QUERY_INTERVAL_MS, createSyncAttempt } from '../payments/sync.ts';

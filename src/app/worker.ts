@@ -14,7 +14,7 @@ import { dispatchTo, listenForCommits } from '../outbox/listener.ts';
 import { createTransactionRunner, type RunInTransaction } from '../outbox/record.ts';
 import { createWorkflowRecovery } from '../outbox/recover-workflows.ts';
 import { createRelay } from '../outbox/relay.ts';
-import { createExpireAttempt } from '../payments/close-unpaid.ts';
+import { createExpireAttempt } from '../payments/close-session.ts';
 import { measurePayments } from '../payments/metrics.ts';
 import { MIN_QUERY_INTERVAL_MS, POLL_INTERVAL_MIN_MS, createSyncAttempt } from '../payments/sync.ts';
 import { findObsolete, findRecoverableAttempts } from '../payments/workflow.ts';

@@ -228,7 +228,8 @@ export async function first<Row>(
   return row;
 }
 
-const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+/** A column's name in SQL. */
+export const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** Inserts a row, its columns named by the object's keys, and returns it whole. */
 export async function insertRow<Row>(trx: Trx, table: string, row: Record<string, unknown>): Promise<Row> {

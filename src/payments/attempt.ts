@@ -1,97 +1,82 @@
-import type { FeeRuleJson } from '../ledger/fees.ts';
-import { rows, type Queryable } from '../lib/db.ts';
-import { notFound } from '../lib/errors.ts';
-import { newId } from '../lib/ids.ts';
+import { first, rows, type Queryable } from '../lib/db.ts';
+import { found } from '../lib/errors.ts';
+import type { Santim } from '../lib/money.ts';
+import type { MerchantScope } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
-import { OUTBOX_INSERT, type OutboxRow } from '../outbox/record.ts';
 import type { CallbackAttempt } from '../providers/callbacks.ts';
-import type { ProviderOutcome } from '../providers/provider.ts';
-import type { TransactionRow } from './present.ts';
+import type { ProviderFailure, ProviderOutcome } from '../providers/provider.ts';
 import { isAttemptOver, type AttemptStatus, type SessionStatus, type TransactionStatus } from './states.ts';
-import { paymentWorkflowId } from './workflow.ts';
 
-export type OutcomeKind = ProviderOutcome['kind'];
-
-/** An attempt as its lease holder needs it: the data to query the provider with, and the data its result is checked against. */
-export type ClaimedAttempt = Pick<
-  TransactionRow,
-  'sessionId' | 'merchantId' | 'environment' | 'amountSantim' | 'currency' | 'checkoutOrderNo'
-> & {
+/** A row of `payment_attempt`. */
+export type AttemptRow = MerchantScope & {
   id: string;
+  sessionId: string;
   transactionId: string;
   channel: Channel;
+  /** The payer: digits from the country code on. */
   phone: string;
+  amountSantim: Santim;
+  currency: string;
   status: AttemptStatus;
-  lastOutcome: OutcomeKind | null;
+  /** The provider's latest result, and when it was queried. */
+  lastOutcome: ProviderOutcome['kind'] | null;
+  lastCheckedAt: Date | null;
+  providerReference: string | null;
+  providerCode: string | null;
+  failure: ProviderFailure | null;
+  /** The received amount; null before any money came. */
+  receivedSantim: Santim | null;
+  receivedCurrency: string | null;
+  holdResolution: 'ACCEPTED' | 'RETURNED' | null;
+  holdResolvedAt: Date | null;
+  returnReference: string | null;
+  redirectUrl: string | null;
   callbackSecret: string;
-  sessionStatus: SessionStatus;
-  attemptsCount: number;
-  expiresAt: Date;
-  /** The fee rule in force now, should the attempt succeed. */
-  feeRule: FeeRuleJson;
-  leaseUntil: Date;
+  /** Until when another caller may be querying the provider. */
+  leaseUntil: Date | null;
+  /** null: never sent to the provider. */
+  initiatedAt: Date | null;
+  createdAt: Date;
+  endedAt: Date | null;
 };
 
-/** The status of an attempt, its session and its transaction. `final`: the attempt is over and needs no further poll. */
-export type AttemptState = {
+/** The state of an attempt, its session and its transaction. `final`: the attempt is over and needs no further poll. */
+export type AttemptState = Pick<
+  AttemptRow,
+  'sessionId' | 'transactionId' | 'initiatedAt' | 'lastCheckedAt' | 'redirectUrl' | 'leaseUntil'
+> & {
   /** Whether this very call queried the provider: only then is `outcomeKind` fresh. */
   queried: boolean;
   attemptId: string;
   attemptStatus: AttemptStatus;
   transactionStatus: TransactionStatus;
   sessionStatus: SessionStatus;
+  expiresAt: Date;
   final: boolean;
-  outcomeKind: OutcomeKind | null;
-  lastCheckedAt: Date | null;
-  redirectUrl: string | null;
-  /** Until when another caller may be querying the provider. */
-  leaseUntil: Date | null;
+  outcomeKind: AttemptRow['lastOutcome'];
 };
 
-/** A provider's result for an attempt, before it is written. */
-export type ProviderResult<Outcome extends ProviderOutcome = ProviderOutcome> = {
-  attempt: ClaimedAttempt;
-  outcome: Outcome;
-  /** The effective time. */
-  now: Date;
-  /** When the result arrived, by the clock. */
-  checkedAt: Date;
-  notifyWorkflow: boolean;
-};
+export type StateRow = Omit<AttemptState, 'queried' | 'final'>;
 
-/** The state of an attempt that its provider's result has just ended. */
-export function stateAfter(
-  { attempt, outcome, checkedAt }: ProviderResult,
-  attemptStatus: AttemptStatus,
-  rest: Pick<AttemptState, 'transactionStatus' | 'sessionStatus'>,
-): AttemptState {
-  return {
-    queried: true,
-    attemptId: attempt.id,
-    attemptStatus,
-    ...rest,
-    final: true,
-    outcomeKind: outcome.kind,
-    lastCheckedAt: checkedAt,
-    redirectUrl: null,
-    leaseUntil: null,
-  };
-}
+/** SQL of the states of these attempts. */
+export const selectStates = (attempts: string): string =>
+  `SELECT a.id AS attempt_id, a.session_id, a.transaction_id, a.status AS attempt_status, t.status AS transaction_status,
+          s.status AS session_status, s.expires_at, a.initiated_at, a.last_outcome AS outcome_kind, a.last_checked_at,
+          a.redirect_url, a.lease_until
+   FROM ${attempts} a
+   JOIN checkout_session s ON s.id = a.session_id
+   JOIN transaction t ON t.id = a.transaction_id`;
+
+export const toState = (row: StateRow, queried: boolean): AttemptState => ({
+  ...row,
+  queried,
+  final: isAttemptOver(row.attemptStatus),
+});
 
 /** The stored state of one attempt. Throws NOT_FOUND. */
 export async function readAttemptState(db: Queryable, attemptId: string): Promise<AttemptState> {
-  const [row] = await rows<Omit<AttemptState, 'queried' | 'final'>>(
-    db,
-    `SELECT a.id AS attempt_id, a.status AS attempt_status, t.status AS transaction_status, s.status AS session_status,
-            a.last_outcome AS outcome_kind, a.last_checked_at, a.redirect_url, a.lease_until
-     FROM payment_attempt a
-     JOIN checkout_session s ON s.id = a.session_id
-     JOIN transaction t ON t.id = a.transaction_id
-     WHERE a.id = :attemptId`,
-    { attemptId },
-  );
-  if (!row) throw notFound('payment attempt');
-  return { ...row, queried: false, final: isAttemptOver(row.attemptStatus) };
+  const row = await first<StateRow>(db, `${selectStates('payment_attempt')} WHERE a.id = :attemptId`, { attemptId });
+  return toState(found(row, 'payment attempt'), false);
 }
 
 /** Whether the provider's latest result is a definite "not paid (yet)". */
@@ -101,37 +86,12 @@ export function reportsUnpaid(state: Pick<AttemptState, 'outcomeKind'>): boolean
 
 /** The attempt of a callback address, found by the secret that ends the address; null for any other secret. */
 export async function findAttemptBySecret(db: Queryable, secret: string): Promise<CallbackAttempt | null> {
-  const [attempt] = await rows<CallbackAttempt>(
-    db,
-    `SELECT id AS attempt_id, channel, environment FROM payment_attempt WHERE callback_secret = :secret`,
-    { secret },
-  );
-  return attempt ?? null;
+  const sql = 'SELECT id AS attempt_id, channel, environment FROM payment_attempt WHERE callback_secret = :secret';
+  return (await first<CallbackAttempt>(db, sql, { secret })) ?? null;
 }
 
-/** An outbox row that signals an attempt's workflow that the attempt is over. */
-export function attemptUpdatedMessage(attemptId: string): OutboxRow {
-  return {
-    id: newId('obx'),
-    kind: 'signal',
-    workflowType: 'payment',
-    workflowId: paymentWorkflowId(attemptId),
-    signal: 'attemptUpdated',
-  };
-}
-
-/**
- * Parts of the statement that ends an attempt, where `ended` has a row if it does. A start of its workflow that is still in
- * the outbox is removed; otherwise `outbox_row` signals the workflow, with :messages. A workflow that is just being started
- * reads the attempt first.
- */
-export function notifyWorkflowOf(ended: string): string {
-  return `unstarted AS (
-    DELETE FROM outbox o USING ${ended}
-    WHERE o.workflow_id = '${paymentWorkflowId('')}' || CAST(:attemptId AS text) AND o.kind = 'start' AND o.lease_until IS NULL
-    RETURNING o.id
-  ), outbox_row AS (
-    ${OUTBOX_INSERT} WHERE EXISTS (SELECT 1 FROM ${ended}) AND NOT EXISTS (SELECT 1 FROM unstarted)
-    RETURNING id
-  )`;
+/** All attempts to pay a transaction, the oldest first. */
+export async function listAttempts(db: Queryable, transactionId: string): Promise<AttemptRow[]> {
+  const sql = 'SELECT * FROM payment_attempt WHERE transaction_id = :transactionId ORDER BY created_at, id';
+  return rows<AttemptRow>(db, sql, { transactionId });
 }

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { type Database, rows } from '../lib/db.ts';
 import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import { withTimeout } from '../lib/timeout.ts';
-import type { CloseUnpaid } from './close-unpaid.ts';
+import type { CloseUnpaid } from './close-session.ts';
 import { NEXT_POLL_AFTER_MS } from './pay.ts';
 import type { ClaimBody } from './session-schema.ts';
 import { readSession, returnUrl, type ReadDeps, type Session, type SessionKey } from './session.ts';

@@ -9,9 +9,17 @@ import { scopeOf } from '../lib/scope.ts';
 import { readTimeline } from '../lib/timeline.ts';
 import { readMerchant } from '../merchants/operations.ts';
 import { needsTwoPeople } from '../merchants/review-policy.ts';
-import { acceptHeldPayment, readHeldMoney, returnHeldPayment, type HeldDecision } from './holds.ts';
+import { listAttempts, type AttemptRow } from './attempt.ts';
+import {
+  acceptHeldPayment,
+  isUndecided,
+  readHeldMoney,
+  returnHeldPayment,
+  whyOnlyReturnable,
+  type HeldDecision,
+} from './holds.ts';
 import { presentTransaction } from './present.ts';
-import { isAcceptable, isUndecided, listPayments, readTransaction, type Payment } from './queries.ts';
+import { readTransaction } from './queries.ts';
 import * as schema from './transaction-schema.ts';
 
 type Deps = { db: Database; clock: Clock };
@@ -35,19 +43,23 @@ function detailRoute({ db }: Deps): Route {
   });
 }
 
+const DECISION = {
+  secondPerson: isLarge,
+  params: schema.OperatorParams,
+  responses: { 200: schema.HeldDecision },
+  errors: ['INVALID_STATE' as const],
+};
+
 function acceptRoute({ clock }: Deps): Route {
   return operatorRoute('POST /api/ops/transactions/:transactionId/accept', {
+    ...DECISION,
+    clock,
     operationId: 'opsAcceptPayment',
     summary: 'Give held money to the merchant, less the fee',
     description:
       'Money of another amount makes the transaction SUCCESS with what was received. A second payment leaves the transaction as it is. Money of another currency, or under a reference that has paid another transaction, can only be returned.',
     action: 'payment.accept',
-    secondPerson: isLarge,
-    clock,
-    params: schema.OperatorParams,
     body: schema.PaymentAcceptance,
-    responses: { 200: schema.HeldDecision },
-    errors: ['INVALID_STATE'],
     run: async ({ tx, at }, { params, body: { attemptId } }) => {
       const decision = await acceptHeldPayment(tx, { ...params, attemptId, at });
       const { feeSantim = 0n, feeTaxSantim = 0n } = decision.fee ?? {};
@@ -59,17 +71,14 @@ function acceptRoute({ clock }: Deps): Route {
 
 function returnRoute({ clock }: Deps): Route {
   return operatorRoute('POST /api/ops/transactions/:transactionId/reject', {
+    ...DECISION,
+    clock,
     operationId: 'opsRejectPayment',
     summary: 'Record that held money was returned to the customer, under the reference of the return',
     description:
       'A transaction without other pending money becomes FAILED. The merchant sees the reason and the reference.',
     action: 'payment.return',
-    secondPerson: isLarge,
-    clock,
-    params: schema.OperatorParams,
     body: schema.PaymentReturn,
-    responses: { 200: schema.HeldDecision },
-    errors: ['INVALID_STATE'],
     run: async ({ tx, at }, { params, body }) => {
       const decision = await returnHeldPayment(tx, { ...params, ...body, at });
       const audit = auditDecision(decision, { reference: body.reference });
@@ -122,7 +131,7 @@ async function readDetail(db: Queryable, transactionId: string) {
   const row = await readTransaction(db, transactionId);
   const [merchant, payments, timeline, decisions] = await Promise.all([
     readMerchant(db, row.merchantId),
-    listPayments(db, row.id),
+    listAttempts(db, row.id),
     readTimeline(db, row.id),
     auditOf(db, row.id),
   ]);
@@ -137,8 +146,17 @@ async function readDetail(db: Queryable, transactionId: string) {
   };
 }
 
-function presentAttempt(transactionId: string, payment: Payment) {
-  const { id, amountSantim, receivedSantim, holdResolution, holdResolvedAt, createdAt, ...attempt } = payment;
+function presentAttempt(transactionId: string, payment: AttemptRow) {
+  const {
+    id,
+    amountSantim,
+    receivedSantim,
+    holdResolution,
+    holdResolvedAt,
+    createdAt,
+    callbackSecret: _,
+    ...attempt
+  } = payment;
   return {
     ...attempt,
     attemptId: id,
@@ -154,7 +172,11 @@ function presentAttempt(transactionId: string, payment: Payment) {
 }
 
 /** Only held money is decided about, and some of it can only be returned. */
-function linksOf(transactionId: string, payment: Payment): ActionLinks {
+function linksOf(transactionId: string, payment: AttemptRow): ActionLinks {
   if (!isUndecided(payment)) return {};
-  return actionLinks(`transactions/${transactionId}`, ...(isAcceptable(payment) ? ['accept'] : []), 'reject');
+  return actionLinks(
+    `transactions/${transactionId}`,
+    ...(whyOnlyReturnable(payment) === null ? ['accept'] : []),
+    'reject',
+  );
 }

@@ -15,7 +15,6 @@ import type { Channel } from '../merchants/channels/channel.ts';
 import { amountLimitError } from '../merchants/channels/limits.ts';
 import { channelRejected } from '../merchants/channels/operations.ts';
 import { listChannels } from '../merchants/channels/queries.ts';
-import { findMerchant } from '../merchants/operations.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { recordTransactionEvents } from './events.ts';
@@ -49,7 +48,10 @@ export async function startPayment(deps: PayDeps, key: SessionKey, wanted: Payer
   if (inFlight) return inFlight;
   const now = deps.clock();
   ensureOpen(session, now);
-  await ensureActiveMerchant(deps.tx, session);
+  // Keys of a suspended merchant are rejected earlier; a session's own token is not.
+  if (session.merchantStatus !== 'ACTIVE') {
+    throw new AppError('MERCHANT_SUSPENDED', 'This shop is suspended and accepts no payments. Contact the shop.');
+  }
   await ensureChannel(deps, session, payer.channel);
 
   const attemptId = newId('pat', now.getTime());
@@ -121,13 +123,6 @@ function ensureOpen(session: Session, now: Date): void {
 }
 
 const invalidState = (message: string): AppError => new AppError('INVALID_STATE', message);
-
-/** Keys of a suspended merchant are rejected earlier; a session's own token is not. */
-async function ensureActiveMerchant({ trx }: UnitOfWork, session: Session): Promise<void> {
-  const merchant = await findMerchant(trx, session.merchantId);
-  if (merchant?.status === 'ACTIVE') return;
-  throw new AppError('MERCHANT_SUSPENDED', 'This shop is suspended and accepts no payments. Contact the shop.');
-}
 
 async function ensureChannel(deps: PayDeps, session: Session, wanted: Channel): Promise<void> {
   const channels = await listChannels(deps.tx.trx, session, deps.findProvider);

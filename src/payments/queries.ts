@@ -1,14 +1,11 @@
-import { rows, type Queryable } from '../lib/db.ts';
-import { notFound } from '../lib/errors.ts';
+import { first, rows, type Queryable } from '../lib/db.ts';
+import { found } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
 import { pageOffset, toPage, type DayRange, type Page } from '../lib/pagination.ts';
 import { readPhoneSearch, type PhoneSearch } from '../lib/phone.ts';
 import type { MerchantScope } from '../lib/scope.ts';
-import type { Channel } from '../merchants/channels/channel.ts';
-import type { ProviderFailure } from '../providers/provider.ts';
-import type { OutcomeKind } from './attempt.ts';
 import type { TransactionRow } from './present.ts';
-import type { TransactionStatus, AttemptStatus } from './states.ts';
+import type { TransactionStatus } from './states.ts';
 
 /** A filter of the list; undefined and null do not narrow. */
 export type TransactionFilter = MerchantScope & {
@@ -24,7 +21,7 @@ export type TransactionFilter = MerchantScope & {
 
 /** SQL conditions on a transaction t for the filters that are set. */
 export function transactionConditions(filter: TransactionFilter): string {
-  const found = [
+  const conditions = [
     't.merchant_id = :merchantId',
     't.environment = :environment',
     't.created_at >= :from',
@@ -39,7 +36,7 @@ export function transactionConditions(filter: TransactionFilter): string {
       `(t.checkout_order_no ILIKE :pattern OR t.customer_email ILIKE :pattern OR t.id = :search
         OR t.session_id = :search OR t.provider_reference = :search ${phoneCondition(readPhoneSearch(filter.search))})`,
   ];
-  return found.filter((one) => typeof one === 'string').join(' AND ');
+  return conditions.filter((one) => typeof one === 'string').join(' AND ');
 }
 
 /** A whole number is also compared with the payers' phones (index payment_attempt_phone). */
@@ -73,7 +70,7 @@ export function transactionValues(filter: TransactionFilter): Record<string, unk
 export async function listTransactions(db: Queryable, filter: TransactionFilter, page: Page) {
   const where = transactionConditions(filter);
   const after = page.after ? 'AND (t.created_at, t.id) < (CAST(:afterAt AS timestamptz), :afterId)' : '';
-  const found = await rows<TransactionRow & { position: string; total: number }>(
+  const listed = await rows<TransactionRow & { position: string; total: number }>(
     db,
     `SELECT t.*, CAST(t.created_at AS text) AS position, counted.total
      FROM (SELECT count(*)::int AS total FROM transaction t WHERE ${where}) counted
@@ -91,8 +88,8 @@ export async function listTransactions(db: Queryable, filter: TransactionFilter,
     },
   );
   // An empty page is one row that has only the total.
-  const listed = found.filter(({ id }) => id !== null);
-  return toPage<TransactionRow & { position: string }>(page, found[0]?.total ?? 0, listed);
+  const transactions = listed.filter(({ id }) => id !== null);
+  return toPage<TransactionRow & { position: string }>(page, listed[0]?.total ?? 0, transactions);
 }
 
 /** One transaction of this merchant and environment. Throws NOT_FOUND. */
@@ -101,66 +98,13 @@ export async function findTransaction(
   { merchantId, environment }: MerchantScope,
   transactionId: string,
 ): Promise<TransactionRow> {
-  const [row] = await rows<TransactionRow>(
-    db,
-    `SELECT * FROM transaction WHERE id = :transactionId AND merchant_id = :merchantId AND environment = :environment`,
-    { merchantId, environment, transactionId },
-  );
-  if (!row) throw notFound('transaction');
-  return row;
+  const sql =
+    'SELECT * FROM transaction WHERE id = :transactionId AND merchant_id = :merchantId AND environment = :environment';
+  return found(await first<TransactionRow>(db, sql, { merchantId, environment, transactionId }), 'transaction');
 }
-
-/** One payment attempt with its result, for operators. */
-export type Payment = {
-  id: string;
-  channel: Channel;
-  /** The payer: digits from the country code on. */
-  phone: string;
-  amountSantim: Santim;
-  currency: string;
-  status: AttemptStatus;
-  /** The provider's latest result, and when it was queried. */
-  lastOutcome: OutcomeKind | null;
-  lastCheckedAt: Date | null;
-  providerReference: string | null;
-  providerCode: string | null;
-  failure: ProviderFailure | null;
-  /** The received amount; null before any money came. */
-  receivedSantim: Santim | null;
-  receivedCurrency: string | null;
-  holdResolution: 'ACCEPTED' | 'RETURNED' | null;
-  holdResolvedAt: Date | null;
-  returnReference: string | null;
-  createdAt: Date;
-  endedAt: Date | null;
-};
 
 /** One transaction of any merchant: for operators. Throws NOT_FOUND. */
 export async function readTransaction(db: Queryable, transactionId: string): Promise<TransactionRow> {
   const sql = 'SELECT * FROM transaction WHERE id = :transactionId';
-  const [row] = await rows<TransactionRow>(db, sql, { transactionId });
-  if (!row) throw notFound('transaction');
-  return row;
-}
-
-/** All attempts to pay a transaction, the oldest first. */
-export async function listPayments(db: Queryable, transactionId: string): Promise<Payment[]> {
-  return rows<Payment>(
-    db,
-    `SELECT id, channel, phone, amount_santim, currency, status, last_outcome, last_checked_at, provider_reference,
-            provider_code, failure, received_santim, received_currency, hold_resolution, hold_resolved_at, return_reference,
-            created_at, ended_at
-     FROM payment_attempt WHERE transaction_id = :transactionId ORDER BY created_at, id`,
-    { transactionId },
-  );
-}
-
-/** Whether an operator has to decide about its money: of another amount or currency, or a second payment. */
-export function isUndecided({ status, holdResolution }: Payment): boolean {
-  return (status === 'HELD' || status === 'DUPLICATE') && holdResolution === null;
-}
-
-/** Whether it can be released to the merchant; otherwise it can only be returned. */
-export function isAcceptable({ receivedSantim, receivedCurrency }: Payment): boolean {
-  return receivedSantim !== null && receivedSantim > 0n && receivedCurrency === 'ETB';
+  return found(await first<TransactionRow>(db, sql, { transactionId }), 'transaction');
 }

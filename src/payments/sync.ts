@@ -1,16 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Clock } from '../lib/clock.ts';
-import { isUniqueViolation, rows, type Queryable } from '../lib/db.ts';
+import { first, rows, type Queryable } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
-import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import { callbackUrl } from '../providers/callbacks.ts';
 import type { FindProvider, PaymentOrder, ProviderOutcome } from '../providers/provider.ts';
-import { readAttemptState, type AttemptState, type ClaimedAttempt, type ProviderResult } from './attempt.ts';
-import { confirmPayment, holdPayment, PAID_REFERENCE } from './confirm.ts';
-import { declineAttempt } from './decline.ts';
-import { QUERYABLE_ATTEMPTS, isQueryable, isAttemptOver } from './states.ts';
+import { applyProviderResult, type ClaimedAttempt, type ProviderResult } from './apply-result.ts';
+import { readAttemptState, type AttemptState } from './attempt.ts';
+import { QUERYABLE_ATTEMPTS, isQueryable } from './states.ts';
 
 export type CheckDeps = {
   db: Queryable;
@@ -86,7 +84,7 @@ async function claimAttempt(
   const now = options.now ?? new Date(clockMs);
   // A callback is queried at once: clocks of several hosts differ.
   const minIntervalMs = options.minIntervalMs ?? 0;
-  const [claimed] = await rows<ClaimedAttempt>(
+  return first<ClaimedAttempt>(
     deps.db,
     `UPDATE payment_attempt a SET lease_until = :leaseUntil, initiated_at = coalesce(a.initiated_at, :now)
      FROM checkout_session s JOIN transaction t ON t.id = s.transaction_id
@@ -94,9 +92,8 @@ async function claimAttempt(
        AND (a.lease_until IS NULL OR a.lease_until <= :clock)
        ${minIntervalMs > 0 ? 'AND (a.last_checked_at IS NULL OR a.last_checked_at <= :queriedBefore)' : ''}
        AND (a.initiated_at IS NOT NULL OR s.expires_at > :now)
-     RETURNING a.id, a.session_id, a.transaction_id, a.merchant_id, a.environment, a.channel, a.phone, a.amount_santim, a.currency,
-               a.status, a.last_outcome, a.callback_secret, s.status AS session_status, s.attempts_count, s.expires_at,
-               a.lease_until, t.checkout_order_no, effective_fee_rule(a.merchant_id, a.channel, 'PAY_IN', :now) AS fee_rule`,
+     RETURNING a.*, s.attempts_count, s.expires_at, t.checkout_order_no,
+               effective_fee_rule(a.merchant_id, a.channel, 'PAY_IN', :now) AS fee_rule`,
     {
       attemptId,
       queryable: [...QUERYABLE_ATTEMPTS],
@@ -106,7 +103,6 @@ async function claimAttempt(
       queriedBefore: new Date(now.getTime() - minIntervalMs),
     },
   );
-  return claimed;
 }
 
 async function queryAndApply(deps: CheckDeps, attempt: ClaimedAttempt, options: CheckOptions): Promise<AttemptState> {
@@ -115,7 +111,7 @@ async function queryAndApply(deps: CheckDeps, attempt: ClaimedAttempt, options: 
     const outcome = await queryProvider(deps, attempt, now);
     const { notifyWorkflow } = options;
     const result = { attempt, outcome, now, checkedAt: deps.clock(), notifyWorkflow };
-    const ended = await applyOutcome(deps, result);
+    const ended = await applyProviderResult(deps, result);
     warnOperators(deps, result, ended);
     return ended ?? { ...(await readAttemptState(deps.db, attempt.id)), queried: true };
   } catch (error) {
@@ -162,66 +158,4 @@ function paymentOrder(baseUrl: string, attempt: ClaimedAttempt): PaymentOrder {
     returnUrl: `${baseUrl}/checkout/${attempt.sessionId}`,
     expiresAt: attempt.expiresAt,
   };
-}
-
-/** null: the attempt ended meanwhile, or the result changes nothing; the stored state is current. */
-async function applyOutcome(deps: CheckDeps, result: ProviderResult): Promise<AttemptState | null> {
-  const { attempt, outcome } = result;
-  if (outcome.kind === 'succeeded') {
-    return confirmOrHold(deps, { ...result, outcome });
-  }
-  if (outcome.kind === 'declined' && !isAttemptOver(attempt.status)) {
-    return deps.runInTransaction((tx) => declineAttempt(tx, { ...result, outcome }));
-  }
-  await recordProviderResult(deps.db, result);
-  return null;
-}
-
-/** A reference that has paid another transaction pays no second one: its money is held. */
-async function confirmOrHold(
-  { runInTransaction }: CheckDeps,
-  paid: Parameters<typeof confirmPayment>[1],
-): Promise<AttemptState | null> {
-  try {
-    return await runInTransaction((tx) => confirmPayment(tx, paid));
-  } catch (error) {
-    if (!isUniqueViolation(error, PAID_REFERENCE)) throw error;
-    return runInTransaction((tx) => holdPayment(tx, paid, 'REFERENCE_USED'));
-  }
-}
-
-/** Stores a result that ends nothing, and releases the lease. The timeline gets only results that differ. */
-async function recordProviderResult(
-  db: Queryable,
-  { attempt, outcome, now, checkedAt }: ProviderResult,
-): Promise<void> {
-  const providerCode = 'providerCode' in outcome ? outcome.providerCode : null;
-  const detail = { attemptId: attempt.id, outcome: outcome.kind, ...(providerCode === null ? {} : { providerCode }) };
-  await rows(
-    db,
-    `WITH timeline_row AS (
-       UPDATE payment_attempt SET
-         status = CASE WHEN status = 'CREATED' AND CAST(:kind AS text) <> 'unknown' THEN 'PENDING' ELSE status END,
-         last_outcome = :kind, last_checked_at = :checkedAt, lease_until = NULL,
-         provider_code = coalesce(:providerCode, provider_code),
-         provider_reference = coalesce(:providerReference, provider_reference),
-         redirect_url = coalesce(:redirectUrl, redirect_url)
-       WHERE id = :attemptId AND status = ANY (:queryable)
-       RETURNING transaction_id
-     )
-     ${TIMELINE_INSERT}
-     SELECT transaction_id, :now, 'provider.responded', CAST(:detail AS jsonb) FROM timeline_row WHERE CAST(:differs AS boolean)`,
-    {
-      attemptId: attempt.id,
-      queryable: [...QUERYABLE_ATTEMPTS],
-      kind: outcome.kind,
-      now,
-      checkedAt,
-      providerCode,
-      providerReference: 'providerReference' in outcome ? outcome.providerReference : null,
-      redirectUrl: outcome.kind === 'accepted' ? outcome.redirectUrl : null,
-      detail: JSON.stringify(detail),
-      differs: outcome.kind !== attempt.lastOutcome,
-    },
-  );
 }

@@ -1,8 +1,7 @@
 import { rows } from '../../lib/db.ts';
 import { SANDBOX_PHONES, type SandboxBehaviour } from '../../lib/sandbox-providers.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
-import { closeAttempt, closeSession } from '../../payments/close-session.ts';
-import { createExpireAttempt } from '../../payments/close-unpaid.ts';
+import { closeAttempt, closeSession, createExpireAttempt } from '../../payments/close-session.ts';
 import { createSession } from '../../payments/create-session.ts';
 import { startPayment } from '../../payments/pay.ts';
 import { createSyncAttempt, type CheckAttempt } from '../../payments/sync.ts';
@@ -112,8 +111,8 @@ async function expireAttempt({ tx, runInTransaction, checkAttempt, attemptId, ti
   await expire(attemptId, time.now);
 }
 
-async function cancelAttempt({ tx, attemptId, sessionId, time }: Visit): Promise<void> {
-  const attempt = { id: attemptId, sessionId, notifyWorkflow: false };
+async function cancelAttempt({ tx, attemptId, time }: Visit): Promise<void> {
+  const attempt = { id: attemptId, notifyWorkflow: false };
   await closeAttempt(tx, attempt, { status: 'CANCELLED', needsReconciliation: false, at: time.now });
 }
 

@@ -10,7 +10,6 @@ import { markup, type Html } from '../../lib/html.ts';
 import { scopeOf } from '../../lib/scope.ts';
 import { CHANNELS } from '../../merchants/channels/channel.ts';
 import { listChannels } from '../../merchants/channels/queries.ts';
-import { findMerchant } from '../../merchants/operations.ts';
 import type { FindProvider } from '../../providers/provider.ts';
 import type { TokenAuthenticator } from '../client-token.ts';
 import { reportOutcome, type HookDeps } from '../hooks.ts';
@@ -142,18 +141,15 @@ function problemText(text: TextName, { hasChannel, session }: { hasChannel: bool
 type PageState = { visitor: Visitor; session: Session; problem?: SessionView['problem'] };
 
 async function sendSession(deps: PageDeps, ctx: Context, { visitor, session, problem }: PageState): Promise<void> {
-  const [merchant, channels] = await Promise.all([
-    findMerchant(deps.db, session.merchantId),
-    listChannels(deps.db, session, deps.findProvider),
-  ]);
   const language = languageOf(ctx) ?? session.locale;
   // A payment in flight or over is always shown.
-  if (merchant?.status !== 'ACTIVE' && session.status === 'OPEN') {
+  if (session.merchantStatus !== 'ACTIVE' && session.status === 'OPEN') {
     return sendPage(ctx, 403, renderNotice(language, 'suspended'));
   }
   const hasQr = session.type === 'QRCODE' && session.status === 'OPEN';
   const qr = hasQr ? await drawQr(deps.baseUrl, session, visitor) : null;
-  const view = { session, merchantName: merchant?.name ?? '', language, channels, qr, ...(problem && { problem }) };
+  const channels = await listChannels(deps.db, session, deps.findProvider);
+  const view = { session, language, channels, qr, ...(problem && { problem }) };
   sendPage(ctx, problem ? ctx.status : 200, renderSession(view));
 }
 

@@ -15,7 +15,6 @@ const REFRESH_SECONDS = 3;
 /** The data of a session's page. `channels`, `qr` and the typed input matter only while it can be paid. */
 export type SessionView = {
   session: Session;
-  merchantName: string;
   language: Language;
   channels: MerchantChannel[];
   /** The page's address as an image, for sessions of type QRCODE. */
@@ -36,12 +35,12 @@ export function renderSession(view: SessionView): string {
 }
 
 function pageOf(view: SessionView): Pick<PageFrame, 'title' | 'body' | 'refreshSeconds'> {
-  const { session, merchantName } = view;
+  const { session } = view;
   const texts = TEXTS[view.language];
   if (isHeld(session)) return { ...endPage(view, 'held'), refreshSeconds: REFRESH_SECONDS * 10 };
   switch (session.status) {
     case 'OPEN':
-      return { title: interpolate(texts.payTo, { merchant: merchantName }), body: payForm(view) };
+      return { title: interpolate(texts.payTo, { merchant: session.merchantName }), body: payForm(view) };
     case 'PROCESSING':
       return { title: texts.waitingTitle, body: waiting(view), refreshSeconds: REFRESH_SECONDS };
     case 'COMPLETED':
@@ -66,8 +65,8 @@ export function renderNotice(language: Language, notice: Notice): string {
   });
 }
 
-function summary({ session, merchantName, language }: SessionView): Html {
-  return html`<p class="quiet">${merchantName}</p>
+function summary({ session, language }: SessionView): Html {
+  return html`<p class="quiet">${session.merchantName}</p>
     <p class="amount">${formatAmount(session)}</p>
     <p class="quiet">${TEXTS[language].order} ${session.checkoutOrderNo}</p>`;
 }
@@ -79,7 +78,7 @@ function payForm(view: SessionView): Html {
   const payable = listed.filter((one) => one.usable);
   const chosen = view.problem?.channel ?? session.attemptChannel ?? payable[0]?.channel;
   const action = (verb: string) => `/checkout/${session.id}/${verb}?lang=${language}`;
-  return html`<h1>${interpolate(texts.payTo, { merchant: view.merchantName })}</h1>
+  return html`<h1>${interpolate(texts.payTo, { merchant: session.merchantName })}</h1>
     ${summary(view)} ${alert(view)}
     <form method="post" action="${action('pay')}">
       <fieldset>
