@@ -15,7 +15,7 @@ import { createTransactionRunner, type RunInTransaction } from '../outbox/record
 import { createWorkflowRecovery } from '../outbox/recover-workflows.ts';
 import { createRelay } from '../outbox/relay.ts';
 import { createExpireAttempt } from '../payments/close-session.ts';
-import { measurePayments } from '../payments/metrics.ts';
+import { measurePayments } from '../payments/monitoring.ts';
 import { MIN_QUERY_INTERVAL_MS, POLL_INTERVAL_MIN_MS, createSyncAttempt } from '../payments/sync.ts';
 import { findObsolete, findRecoverableAttempts } from '../payments/workflow.ts';
 import { createFindProvider } from '../providers/find-provider.ts';

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 
+import { isoOrNull } from '../lib/dates.ts';
 import { type Database, rows } from '../lib/db.ts';
 import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import { withTimeout } from '../lib/timeout.ts';
@@ -10,7 +11,6 @@ import { readSession, returnUrl, type ReadDeps, type Session, type SessionKey } 
 import { HELD_MESSAGE, isHeld, reviewReason } from './states.ts';
 import { MIN_QUERY_INTERVAL_MS, type CheckAttempt } from './sync.ts';
 import type { TimelineKind } from './timeline.ts';
-import type { SessionWaits } from './waits.ts';
 
 export type ReportedOutcome = 'success' | 'error' | 'cancel';
 /** `details`: untrusted text, stored in the timeline only. */
@@ -66,31 +66,10 @@ async function recordReport(
   );
 }
 
-/** Resolves when the session is final, the time is over or the caller is gone. Does not query the provider. */
-export async function waitForFinal(
-  deps: ReadDeps & { waits: SessionWaits },
-  key: SessionKey,
-  { waitSeconds, signal }: { waitSeconds: number; signal: AbortSignal },
-): Promise<Session> {
-  const deadlineMs = performance.now() + waitSeconds * 1_000;
-  let session = await readSession(deps, key);
-  while (isPending(session)) {
-    const forMs = deadlineMs - performance.now();
-    if (forMs <= 0) break;
-    if ((await deps.waits.untilFinal(session.id, { forMs, signal })) === 'abandoned') break;
-    session = await readSession(deps, key);
-  }
-  return session;
-}
-
-function isPending(session: Session): boolean {
-  return session.transactionStatus === 'PENDING';
-}
-
 /** The response of all four hooks. `redirectUrl`: the customer's next page, to confirm or back to the shop. */
 export function presentHook(session: Session, claim: ReportedOutcome | 'status') {
-  const pending = isPending(session);
-  return {
+  const pending = session.transactionStatus === 'PENDING';
+  const data = {
     sessionId: session.id,
     transactionId: session.transactionId,
     checkoutOrderNo: session.checkoutOrderNo,
@@ -98,15 +77,11 @@ export function presentHook(session: Session, claim: ReportedOutcome | 'status')
     status: session.transactionStatus,
     final: !pending,
     underReview: reviewReason(session),
-    lastCheckedAt: session.lastCheckedAt?.toISOString() ?? null,
+    lastCheckedAt: isoOrNull(session.lastCheckedAt),
     nextPollAfterMs: pending ? (isHeld(session) ? HELD_POLL_AFTER_MS : NEXT_POLL_AFTER_MS) : null,
     redirectUrl: pending ? confirmUrl(session) : returnUrl(session),
   };
-}
-
-/** The message of that response. */
-export function hookMessage(session: Session): string {
-  return isHeld(session) ? HELD_MESSAGE : `Status is ${session.transactionStatus}`;
+  return { message: isHeld(session) ? HELD_MESSAGE : `Status is ${session.transactionStatus}`, data };
 }
 
 /** The page where the customer confirms the attempt in flight, on channels that have one; null while money is held. */

@@ -1,10 +1,16 @@
 import { auditOf, presentAudit, type AuditContext, type AuditedChange } from '../access/audit.ts';
-import { actionLinks, operatorReadRoute, operatorRoute, type ActionLinks } from '../access/operator-route.ts';
+import {
+  actionLinks,
+  operatorReadRoute,
+  operatorRoute,
+  type ActionLinks,
+  type OperatorResult,
+} from '../access/operator-route.ts';
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isoOrNull } from '../lib/dates.ts';
 import type { Database, Queryable } from '../lib/db.ts';
-import { toBirr } from '../lib/money.ts';
+import { toBirr, type Santim } from '../lib/money.ts';
 import { scopeOf } from '../lib/scope.ts';
 import { readTimeline } from '../lib/timeline.ts';
 import { readMerchant } from '../merchants/operations.ts';
@@ -22,69 +28,53 @@ import { presentTransaction } from './present.ts';
 import { readTransaction } from './queries.ts';
 import * as schema from './transaction-schema.ts';
 
-type Deps = { db: Database; clock: Clock };
-
 /** Transactions as operators see them, and the decisions about held money. */
-export function paymentOperatorRoutes(deps: Deps): Route[] {
-  return [detailRoute(deps), acceptRoute(deps), returnRoute(deps)];
-}
-
-function detailRoute({ db }: Deps): Route {
-  return operatorReadRoute('GET /api/ops/transactions/:transactionId', {
-    operationId: 'opsGetTransaction',
-    summary: 'Get a transaction with every attempt to pay it, and the commands that each allows',
-    permission: 'payment.accept',
+export function paymentOperatorRoutes({ db, clock }: { db: Database; clock: Clock }): Route[] {
+  const decision = {
+    secondPerson: isLarge,
+    clock,
     params: schema.OperatorParams,
-    responses: { 200: schema.OperatorTransactionDetail },
-    handle: async ({ params }) => ({
-      message: 'Transaction retrieved',
-      data: await readDetail(db, params.transactionId),
+    responses: { 200: schema.HeldDecision },
+    errors: ['INVALID_STATE'] as const,
+  };
+  return [
+    operatorReadRoute('GET /api/ops/transactions/:transactionId', {
+      operationId: 'opsGetTransaction',
+      summary: 'Get a transaction with every attempt to pay it, and the commands that each allows',
+      permission: 'payment.accept',
+      params: schema.OperatorParams,
+      responses: { 200: schema.OperatorTransactionDetail },
+      handle: async ({ params }) => ({
+        message: 'Transaction retrieved',
+        data: await readDetail(db, params.transactionId),
+      }),
     }),
-  });
-}
-
-const DECISION = {
-  secondPerson: isLarge,
-  params: schema.OperatorParams,
-  responses: { 200: schema.HeldDecision },
-  errors: ['INVALID_STATE' as const],
-};
-
-function acceptRoute({ clock }: Deps): Route {
-  return operatorRoute('POST /api/ops/transactions/:transactionId/accept', {
-    ...DECISION,
-    clock,
-    operationId: 'opsAcceptPayment',
-    summary: 'Give held money to the merchant, less the fee',
-    description:
-      'Money of another amount makes the transaction SUCCESS with what was received. A second payment leaves the transaction as it is. Money of another currency, or under a reference that has paid another transaction, can only be returned.',
-    action: 'payment.accept',
-    body: schema.PaymentAcceptance,
-    run: async ({ tx, at }, { params, body: { attemptId } }) => {
-      const decision = await acceptHeldPayment(tx, { ...params, attemptId, at });
-      const { feeSantim = 0n, feeTaxSantim = 0n } = decision.fee ?? {};
-      const audit = auditDecision(decision, { fee: toBirr(feeSantim), feeTax: toBirr(feeTaxSantim) });
-      return { message: 'The money is given to the merchant', data: presentDecision(decision), audit };
-    },
-  });
-}
-
-function returnRoute({ clock }: Deps): Route {
-  return operatorRoute('POST /api/ops/transactions/:transactionId/reject', {
-    ...DECISION,
-    clock,
-    operationId: 'opsRejectPayment',
-    summary: 'Record that held money was returned to the customer, under the reference of the return',
-    description:
-      'A transaction without other pending money becomes FAILED. The merchant sees the reason and the reference.',
-    action: 'payment.return',
-    body: schema.PaymentReturn,
-    run: async ({ tx, at }, { params, body }) => {
-      const decision = await returnHeldPayment(tx, { ...params, ...body, at });
-      const audit = auditDecision(decision, { reference: body.reference });
-      return { message: 'The money went back to the customer', data: presentDecision(decision), audit };
-    },
-  });
+    operatorRoute('POST /api/ops/transactions/:transactionId/accept', {
+      ...decision,
+      operationId: 'opsAcceptPayment',
+      summary: 'Give held money to the merchant, less the fee',
+      description:
+        'Money of another amount makes the transaction SUCCESS with what was received. A second payment leaves the transaction as it is. Money of another currency, or under a reference that has paid another transaction, can only be returned.',
+      action: 'payment.accept',
+      body: schema.PaymentAcceptance,
+      run: async ({ tx, at }, { params, body: { attemptId } }) =>
+        presentDecision(
+          await acceptHeldPayment(tx, { ...params, attemptId, at }),
+          'The money is given to the merchant',
+        ),
+    }),
+    operatorRoute('POST /api/ops/transactions/:transactionId/reject', {
+      ...decision,
+      operationId: 'opsRejectPayment',
+      summary: 'Record that held money was returned to the customer, under the reference of the return',
+      description:
+        'A transaction without other pending money becomes FAILED. The merchant sees the reason and the reference.',
+      action: 'payment.return',
+      body: schema.PaymentReturn,
+      run: async ({ tx, at }, { params, body }) =>
+        presentDecision(await returnHeldPayment(tx, { ...params, ...body, at }), 'The money went back to the customer'),
+    }),
+  ];
 }
 
 /** Whether the held money needs two operators. */
@@ -96,36 +86,43 @@ async function isLarge(
   return money !== undefined && needsTwoPeople(trx, money);
 }
 
-function auditDecision(decision: HeldDecision, more: Record<string, unknown>): AuditedChange | null {
-  const { transaction, payment, before, isNew } = decision;
-  if (!isNew) return null;
-  const { id: attemptId, holdResolution, receivedSantim, receivedCurrency: currency } = payment;
-  const received = receivedSantim === null ? null : toBirr(receivedSantim);
-  return {
+function presentDecision({ transaction, payment, before, fee, isNew }: HeldDecision, message: string): OperatorResult {
+  const { id: transactionId, merchantId, environment, status } = transaction;
+  const { id: attemptId, holdResolution, receivedCurrency, returnReference } = payment;
+  const received = birrOrNull(payment.receivedSantim);
+  const charged = fee && { fee: toBirr(fee.feeSantim), feeTax: toBirr(fee.feeTaxSantim) };
+  const audit: AuditedChange = {
     resourceType: 'transaction',
-    resourceId: transaction.id,
+    resourceId: transactionId,
     ...scopeOf(transaction),
     before: { status: before.status, holdReason: before.holdReason, holdResolution: null },
-    after: { status: transaction.status, attemptId, holdResolution, received, currency, ...more },
+    after: {
+      status,
+      attemptId,
+      holdResolution,
+      received,
+      currency: receivedCurrency,
+      ...charged,
+      ...(returnReference !== null && { reference: returnReference }),
+    },
   };
-}
-
-function presentDecision({ transaction, payment, fee }: HeldDecision) {
-  const { id, merchantId, environment, status } = transaction;
-  return {
-    transactionId: id,
+  const data = {
+    transactionId,
     merchantId,
     environment,
     status,
+    attemptId,
+    received,
+    receivedCurrency,
     amount: toBirr(transaction.amountSantim),
-    attemptId: payment.id,
-    decision: payment.holdResolution,
-    received: payment.receivedSantim === null ? null : toBirr(payment.receivedSantim),
-    receivedCurrency: payment.receivedCurrency,
-    ...(fee && { fee: toBirr(fee.feeSantim), feeTax: toBirr(fee.feeTaxSantim) }),
-    reference: payment.returnReference,
+    decision: holdResolution,
+    ...charged,
+    reference: returnReference,
   };
+  return { message, data, audit: isNew ? audit : null };
 }
+
+const birrOrNull = (santim: Santim | null): number | null => (santim === null ? null : toBirr(santim));
 
 async function readDetail(db: Queryable, transactionId: string) {
   const row = await readTransaction(db, transactionId);
@@ -161,7 +158,7 @@ function presentAttempt(transactionId: string, payment: AttemptRow) {
     ...attempt,
     attemptId: id,
     expected: toBirr(amountSantim),
-    received: receivedSantim === null ? null : toBirr(receivedSantim),
+    received: birrOrNull(receivedSantim),
     lastCheckedAt: isoOrNull(attempt.lastCheckedAt),
     decision: holdResolution,
     decidedAt: isoOrNull(holdResolvedAt),

@@ -38,17 +38,13 @@ function pageOf(view: SessionView): Pick<PageFrame, 'title' | 'body' | 'refreshS
   const { session } = view;
   const texts = TEXTS[view.language];
   if (isHeld(session)) return { ...endPage(view, 'held'), refreshSeconds: REFRESH_SECONDS * 10 };
-  switch (session.status) {
-    case 'OPEN':
-      return { title: interpolate(texts.payTo, { merchant: session.merchantName }), body: payForm(view) };
-    case 'PROCESSING':
-      return { title: texts.waitingTitle, body: waiting(view), refreshSeconds: REFRESH_SECONDS };
-    case 'COMPLETED':
-    case 'FAILED':
-    case 'CANCELLED':
-    case 'EXPIRED':
-      return endPage(view, session.status.toLowerCase() as Lowercase<typeof session.status>);
+  if (session.status === 'OPEN') {
+    return { title: interpolate(texts.payTo, { merchant: session.merchantName }), body: payForm(view) };
   }
+  if (session.status === 'PROCESSING') {
+    return { title: texts.waitingTitle, body: waiting(view), refreshSeconds: REFRESH_SECONDS };
+  }
+  return endPage(view, session.status.toLowerCase() as Lowercase<typeof session.status>);
 }
 
 export type Notice = 'invalid' | 'foreign' | 'busy' | 'suspended';
@@ -84,7 +80,7 @@ function payForm(view: SessionView): Html {
       <fieldset>
         <legend>${texts.howToPay}</legend>
         ${payable.length === 0 ? html`<p>${texts.noChannel}</p>` : null}
-        ${listed.map((one) => choice(one, { checked: one.channel === chosen, comingSoon: texts.comingSoon }))}
+        ${listed.map((one) => choice(one, one.channel === chosen, texts.comingSoon))}
       </fieldset>
       <label class="label" for="phone">${texts.phone}</label>
       <input
@@ -100,7 +96,9 @@ function payForm(view: SessionView): Html {
       <button ${payable.length === 0 ? html`disabled` : null}>${texts.pay} ${formatAmount(session)}</button>
     </form>
     <form method="post" action="${action('cancel')}"><button class="plain">${texts.cancel}</button></form>
-    <p class="quiet">${interpolate(texts.payBefore, { time: addisTime(session.expiresAt) })}</p>
+    <p class="quiet">
+      ${interpolate(texts.payBefore, { time: inAddis(session.expiresAt).toISOString().slice(11, 16) })}
+    </p>
     ${
       view.qr
         ? html`<div class="qr">${view.qr}</div>
@@ -120,17 +118,11 @@ function isListed(channel: MerchantChannel, session: Session): boolean {
   );
 }
 
-function choice(
-  { channel, displayName, usable }: MerchantChannel,
-  { checked, comingSoon }: { checked: boolean; comingSoon: string },
-): Html {
-  if (!usable) {
-    return html`<label class="choice off">
-      <input type="radio" name="channel" value="${channel}" disabled /> ${displayName} (${comingSoon})
-    </label>`;
-  }
-  return html`<label class="choice">
-    <input type="radio" name="channel" value="${channel}" required ${checked ? html`checked` : null} /> ${displayName}
+function choice({ channel, displayName, usable }: MerchantChannel, checked: boolean, comingSoon: string): Html {
+  const state = usable ? html`required ${checked ? html`checked` : null}` : html`disabled`;
+  return html`<label class="choice${usable ? null : html` off`}">
+    <input type="radio" name="channel" value="${channel}" ${state} /> ${displayName}
+    ${usable ? null : `(${comingSoon})`}
   </label>`;
 }
 
@@ -143,15 +135,14 @@ function alert({ session, language, problem }: SessionView): Html | null {
 }
 
 function testNumbers(language: Language): Html {
+  const row = (one: (typeof SANDBOX_PHONES)[number]) =>
+    html`<tr>
+      <td>${one.phone}</td>
+      <td lang="en">${one.outcome}</td>
+    </tr>`;
   return html`<h2 class="label">${TEXTS[language].testNumbers}</h2>
     <table>
-      ${SANDBOX_PHONES.map(
-        (one) =>
-          html`<tr>
-            <td>${one.phone}</td>
-            <td lang="en">${one.outcome}</td>
-          </tr>`,
-      )}
+      ${SANDBOX_PHONES.map(row)}
     </table>`;
 }
 
@@ -185,9 +176,4 @@ function endPage(view: SessionView, end: 'completed' | 'failed' | 'cancelled' | 
 /** "100,000.00 ETB" */
 function formatAmount({ amountSantim, currency }: Session): string {
   return `${formatBirr(amountSantim).replace(/\B(?=(\d{3})+\.)/g, ',')} ${currency}`;
-}
-
-/** The time of day in Addis Ababa as HH:MM. */
-function addisTime(instant: Date): string {
-  return inAddis(instant).toISOString().slice(11, 16);
 }
