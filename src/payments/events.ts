@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { scopeOf } from '../lib/scope.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { snapshotFields } from '../webhooks/events/catalogue.ts';
 import { recordEvents } from '../webhooks/events/record.ts';
@@ -14,20 +15,11 @@ export async function recordTransactionEvents(
   tx: UnitOfWork,
   change: { transactions: readonly TransactionRow[]; events: readonly TransactionEvent[]; at: Date },
 ): Promise<void> {
-  await recordEvents(
-    tx,
-    change.transactions.flatMap((row) =>
-      change.events.map((event) => ({
-        event,
-        merchantId: row.merchantId,
-        environment: row.environment,
-        resourceType: 'transaction',
-        resourceId: row.id,
-        data: transactionSnapshot(row),
-        createdAt: change.at,
-      })),
-    ),
-  );
+  const events = change.transactions.flatMap((row) => {
+    const about = { ...scopeOf(row), resourceType: 'transaction', resourceId: row.id, createdAt: change.at };
+    return change.events.map((event) => ({ ...about, event, data: transactionSnapshot(row) }));
+  });
+  await recordEvents(tx, events);
 }
 
 /** `data` of every transaction event: a full snapshot, so that the order of deliveries does not matter. */
@@ -76,41 +68,34 @@ const failure = {
   providerCode: 'PAY_FAILED',
 };
 
+const event = (description: string, example: TransactionData) => ({ description, data: TransactionData, example });
+
 /** Every event of a transaction: its meaning, the schema of its `data` and an example. */
 export const TRANSACTION_EVENTS = {
-  'checkout.completed': {
-    description: 'A checkout was paid: its transaction became SUCCESS.',
-    data: TransactionData,
-    example: paid,
-  },
-  'checkout.failed': {
-    description: 'A checkout ended without payment: its transaction became FAILED.',
-    data: TransactionData,
-    example: { ...unpaid, status: 'FAILED', failure },
-  },
-  'checkout.canceled': {
-    description: 'The customer cancelled: the transaction became CANCELLED.',
-    data: TransactionData,
-    example: { ...unpaid, status: 'CANCELLED' },
-  },
-  'checkout.expired': {
-    description: 'The session ended before it was paid: the transaction became EXPIRED.',
-    data: TransactionData,
-    example: { ...unpaid, version: 2, status: 'EXPIRED', transactionThrough: null },
-  },
-  'payment.created': {
-    description: 'The customer chose a channel: the first payment attempt of a session was created.',
-    data: TransactionData,
-    example: { ...unpaid, version: 2, status: 'PENDING' },
-  },
-  'payment.succeeded': {
-    description: 'A payment was confirmed by its provider: the transaction became SUCCESS.',
-    data: TransactionData,
-    example: paid,
-  },
-  'payment.completed': {
-    description: 'Another name of payment.succeeded, sent only to subscriptions that name it; "*" leaves it out.',
-    data: TransactionData,
-    example: paid,
-  },
+  'checkout.completed': event('A checkout was paid: its transaction became SUCCESS.', paid),
+  'checkout.failed': event('A checkout ended without payment: its transaction became FAILED.', {
+    ...unpaid,
+    status: 'FAILED',
+    failure,
+  }),
+  'checkout.canceled': event('The customer cancelled: the transaction became CANCELLED.', {
+    ...unpaid,
+    status: 'CANCELLED',
+  }),
+  'checkout.expired': event('The session ended before it was paid: the transaction became EXPIRED.', {
+    ...unpaid,
+    version: 2,
+    status: 'EXPIRED',
+    transactionThrough: null,
+  }),
+  'payment.created': event('The customer chose a channel: the first payment attempt of a session was created.', {
+    ...unpaid,
+    version: 2,
+    status: 'PENDING',
+  }),
+  'payment.succeeded': event('A payment was confirmed by its provider: the transaction became SUCCESS.', paid),
+  'payment.completed': event(
+    'Another name of payment.succeeded, sent only to subscriptions that name it; "*" leaves it out.',
+    paid,
+  ),
 } as const;

@@ -8,7 +8,7 @@ import { callbackUrl } from '../providers/callbacks.ts';
 import type { FindProvider, PaymentOrder, ProviderOutcome } from '../providers/provider.ts';
 import { applyProviderResult, type ClaimedAttempt, type ProviderResult } from './apply-result.ts';
 import { readAttemptState, type AttemptState } from './attempt.ts';
-import { QUERYABLE_ATTEMPTS, isQueryable } from './states.ts';
+import { QUERYABLE_ATTEMPTS } from './states.ts';
 
 export type CheckDeps = {
   db: Queryable;
@@ -33,7 +33,7 @@ export type CheckAttempt = (attemptId: string, options: CheckOptions) => Promise
 
 /** Longer than a provider call may take; afterwards another process may query the attempt of a dead one. */
 export const LEASE_MS = 5_000;
-/** How long the result of another process's query is waited for. */
+/** How long the result of another query is waited for. */
 const OTHER_QUERY_WAIT_MS = 2_000;
 const OTHER_QUERY_POLL_MS = 100;
 /** Except for callbacks and polls: at most one query of an attempt in this time. */
@@ -44,34 +44,19 @@ export const POLL_INTERVAL_MIN_MS = 1_000;
 /**
  * The one operation that resolves unknown outcomes: leases the attempt, queries its provider, applies the result. An
  * attempt the provider has not accepted yet is initiated (again, under the same order id). Repeats and parallel calls are
- * harmless: within a process they share one query, across processes the lease is waited for.
+ * harmless: the lease of another one is waited for.
  */
 export function createSyncAttempt(deps: CheckDeps): CheckAttempt {
-  const flights = new Map<string, Promise<AttemptState>>();
-  const launch = (attemptId: string, options: CheckOptions): Promise<AttemptState> => {
-    const flight = check(deps, attemptId, options).finally(() => flights.delete(attemptId));
-    flights.set(attemptId, flight);
-    return flight;
-  };
   return async (attemptId, options) => {
-    const earlier = flights.get(attemptId);
-    if (!earlier) return launch(attemptId, options);
-    const state = await earlier;
-    if (!isQueryable(state.attemptStatus) || (options.minIntervalMs ?? 0) > 0) return { ...state, queried: false };
-    // The query in flight may precede the callback, so a new query must follow it.
-    return flights.get(attemptId) ?? launch(attemptId, options);
+    for (let waitedMs = 0; ; waitedMs += OTHER_QUERY_POLL_MS) {
+      const claimed = await claimAttempt(deps, attemptId, options);
+      if (claimed) return queryAndApply(deps, claimed, options);
+      const state = await readAttemptState(deps.db, attemptId);
+      const leasedByOther = state.leaseUntil !== null && state.leaseUntil > deps.clock();
+      if (!leasedByOther || waitedMs >= OTHER_QUERY_WAIT_MS) return state;
+      await sleep(OTHER_QUERY_POLL_MS);
+    }
   };
-}
-
-async function check(deps: CheckDeps, attemptId: string, options: CheckOptions): Promise<AttemptState> {
-  for (let waitedMs = 0; ; waitedMs += OTHER_QUERY_POLL_MS) {
-    const claimed = await claimAttempt(deps, attemptId, options);
-    if (claimed) return queryAndApply(deps, claimed, options);
-    const state = await readAttemptState(deps.db, attemptId);
-    const leasedByOther = state.leaseUntil !== null && state.leaseUntil > deps.clock();
-    if (!leasedByOther || waitedMs >= OTHER_QUERY_WAIT_MS) return state;
-    await sleep(OTHER_QUERY_POLL_MS);
-  }
 }
 
 /** The lease: one conditional UPDATE. An order that was never sent is not sent once the session's time is over. */
@@ -80,10 +65,9 @@ async function claimAttempt(
   attemptId: string,
   options: CheckOptions,
 ): Promise<ClaimedAttempt | undefined> {
-  const clockMs = deps.clock().getTime();
-  const now = options.now ?? new Date(clockMs);
+  const clock = deps.clock();
   // A callback is queried at once: clocks of several hosts differ.
-  const minIntervalMs = options.minIntervalMs ?? 0;
+  const { now = clock, minIntervalMs = 0 } = options;
   return first<ClaimedAttempt>(
     deps.db,
     `UPDATE payment_attempt a SET lease_until = :leaseUntil, initiated_at = coalesce(a.initiated_at, :now)
@@ -98,22 +82,21 @@ async function claimAttempt(
       attemptId,
       queryable: [...QUERYABLE_ATTEMPTS],
       now,
-      clock: new Date(clockMs),
-      leaseUntil: new Date(clockMs + LEASE_MS),
+      clock,
+      leaseUntil: new Date(clock.getTime() + LEASE_MS),
       queriedBefore: new Date(now.getTime() - minIntervalMs),
     },
   );
 }
 
 async function queryAndApply(deps: CheckDeps, attempt: ClaimedAttempt, options: CheckOptions): Promise<AttemptState> {
-  const now = options.now ?? deps.clock();
+  const { now = deps.clock(), notifyWorkflow } = options;
   try {
     const outcome = await queryProvider(deps, attempt, now);
-    const { notifyWorkflow } = options;
     const result = { attempt, outcome, now, checkedAt: deps.clock(), notifyWorkflow };
-    const ended = await applyProviderResult(deps, result);
-    warnOperators(deps, result, ended);
-    return ended ?? { ...(await readAttemptState(deps.db, attempt.id)), queried: true };
+    const state = await applyProviderResult(deps, result);
+    warnOperators(deps, result, state);
+    return state ?? { ...(await readAttemptState(deps.db, attempt.id)), queried: true };
   } catch (error) {
     await releaseLease(deps.db, attempt).catch(() => undefined);
     throw error;
@@ -127,16 +110,16 @@ async function releaseLease(db: Queryable, { id, leaseUntil }: ClaimedAttempt): 
 }
 
 /** Logs what an operator must look at. Only the call that booked unexpected money logs it, so once. */
-function warnOperators({ log }: CheckDeps, { attempt, outcome }: ProviderResult, ended: AttemptState | null): void {
+function warnOperators({ log }: CheckDeps, { attempt, outcome }: ProviderResult, state: AttemptState | null): void {
   const { id: attemptId, transactionId, channel } = attempt;
   if (outcome.kind === 'unknown' && outcome.reason === 'other-order') {
     // The provider mixes orders up, or another party responds in its place.
     log.warn({ attemptId, channel, reason: outcome.reason }, 'provider response about another order ignored');
   }
   const ids = { attemptId, transactionId };
-  if (ended?.attemptStatus === 'HELD')
+  if (state?.attemptStatus === 'HELD')
     log.warn(ids, 'payment with an unexpected amount, currency or reference is held');
-  if (ended?.attemptStatus === 'DUPLICATE') log.warn(ids, 'transaction was paid twice: the second payment is held');
+  if (state?.attemptStatus === 'DUPLICATE') log.warn(ids, 'transaction was paid twice: the second payment is held');
 }
 
 async function queryProvider(deps: CheckDeps, attempt: ClaimedAttempt, now: Date): Promise<ProviderOutcome> {
