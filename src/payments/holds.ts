@@ -9,7 +9,7 @@ import { listAttempts, type AttemptRow } from './attempt.ts';
 import type { TransactionRow } from './present.ts';
 import { readTransaction } from './queries.ts';
 import { isAttemptOver } from './states.ts';
-import { lockPayment, transitionPayment } from './transition.ts';
+import { lockPayment, transitionPayment, type LockedPayment, type Transition } from './transition.ts';
 
 /** The payment to decide about, named by its attempt, so that a repeat never decides another one. `at`: the effective time. */
 export type HeldChoice = { transactionId: string; attemptId: string; at: Date };
@@ -41,52 +41,35 @@ export function whyOnlyReturnable({ receivedSantim, receivedCurrency }: AttemptR
  * returned, or not releasable).
  */
 export async function acceptHeldPayment(tx: UnitOfWork, choice: HeldChoice): Promise<HeldDecision> {
-  const { locked, payment, before, cleared } = await lockHeld(tx.trx, choice);
-  const { id: attemptId, merchantId, channel, providerReference } = payment;
-  if (payment.holdResolution === 'ACCEPTED') return { transaction: before, payment, before, fee: null, isNew: false };
-  if (payment.holdResolution === 'RETURNED') {
-    throw invalidState(
-      `The payment ${attemptId} has already been returned to the customer and cannot be decided again.`,
-    );
-  }
-  const why = whyOnlyReturnable(payment) ?? (await referenceUsed(tx.trx, payment));
-  if (why !== null) throw invalidState(`The money of ${attemptId} ${why}: it can only be returned.`);
-
-  const { at } = choice;
-  const receivedSantim = payment.receivedSantim as Santim;
-  const rule = await readEffectiveRule(tx.trx, { merchantId, channel, direction: 'PAY_IN', at });
-  const fee = feeWithin(rule, receivedSantim);
-  const charged = { feeSantim: Number(fee.feeSantim), feeTaxSantim: Number(fee.feeTaxSantim) };
-  const accepted = { attemptId, receivedSantim: Number(receivedSantim), ...charged };
-  const isPaid = payment.status === 'HELD' && before.status !== 'SUCCESS';
-  const confirmedLate = before.status !== 'PENDING';
-  const paid = { channel, providerReference, confirmedLate, receivedSantim, completedAt: at, ...fee };
-  const succeeded = { attemptId, channel, providerReference: providerReference ?? '', late: confirmedLate };
-  const attempt = {
-    status: isPaid ? 'SUCCEEDED' : 'DUPLICATE',
-    holdResolution: 'ACCEPTED',
-    holdResolvedAt: at,
-  } as const;
-  const transaction = await transitionPayment(tx, locked, {
-    attempt,
-    session: isPaid ? 'COMPLETED' : undefined,
-    transaction: { ...(isPaid && { ...paid, failure: null, needsReconciliation: false }), ...cleared },
-    timeline: [
-      { kind: 'payment.accepted', detail: accepted },
-      ...(isPaid ? [{ kind: 'payment.succeeded' as const, detail: succeeded }] : []),
-    ],
-    posting: suspenseAcceptedPosting({ ...payment, attemptId, amountSantim: receivedSantim, ...fee }),
-    at,
+  const decision = { ...choice, holdResolution: 'ACCEPTED', returnReference: null } as const;
+  return decide(tx, decision, async ({ payment, before }) => {
+    const { id: attemptId, merchantId, channel, providerReference } = payment;
+    const why = whyOnlyReturnable(payment) ?? (await referenceUsed(tx.trx, payment));
+    if (why !== null) throw invalidState(`The money of ${attemptId} ${why}: it can only be returned.`);
+    const { at } = choice;
+    const receivedSantim = payment.receivedSantim as Santim;
+    const rule = await readEffectiveRule(tx.trx, { merchantId, channel, direction: 'PAY_IN', at });
+    const fee = feeWithin(rule, receivedSantim);
+    const charged = { feeSantim: Number(fee.feeSantim), feeTaxSantim: Number(fee.feeTaxSantim) };
+    const detail = { attemptId, receivedSantim: Number(receivedSantim), ...charged };
+    const accepted = { kind: 'payment.accepted', detail } as const;
+    const posting = suspenseAcceptedPosting({ ...payment, attemptId, amountSantim: receivedSantim, ...fee });
+    if (payment.status === 'DUPLICATE' || before.status === 'SUCCESS') {
+      return { status: 'DUPLICATE', timeline: [accepted], posting, fee };
+    }
+    const late = before.status !== 'PENDING';
+    const succeeded = { attemptId, channel, providerReference: providerReference ?? '', late };
+    const paid = { channel, providerReference, receivedSantim, confirmedLate: late, completedAt: at, ...fee };
+    return {
+      status: 'SUCCEEDED',
+      session: 'COMPLETED',
+      transaction: { ...paid, failure: null, needsReconciliation: false },
+      timeline: [accepted, { kind: 'payment.succeeded', detail: succeeded }],
+      posting,
+      fee,
+    };
   });
-  return { transaction, payment: { ...payment, ...attempt }, before, fee, isNew: true };
 }
-
-const RETURNED = {
-  code: 'REJECTED',
-  message: 'The received payment could not be accepted and was returned.',
-  providerCode: '',
-  retryable: false,
-} as const;
 
 /**
  * Records that held money was returned to the customer under `reference`. A transaction without another open payment ends
@@ -97,45 +80,32 @@ export async function returnHeldPayment(
   tx: UnitOfWork,
   { reason, reference, ...choice }: HeldChoice & { reason: string; reference: string },
 ): Promise<HeldDecision> {
-  const { locked, payment, before, cleared, others } = await lockHeld(tx.trx, choice);
-  const { id: attemptId, receivedSantim, receivedCurrency, returnReference } = payment;
-  if (payment.holdResolution === 'ACCEPTED') {
-    throw invalidState(
-      `The payment ${attemptId} has already been released to the merchant and cannot be decided again.`,
-    );
-  }
-  if (payment.holdResolution === 'RETURNED') {
-    if (returnReference === reference) return { transaction: before, payment, before, fee: null, isNew: false };
-    const message = `The payment ${attemptId} has already been returned under the reference ${returnReference}`;
-    throw invalidState(`${message} and cannot be returned again.`);
-  }
-
-  const { at } = choice;
-  const failed =
-    locked.sessionStatus === 'PROCESSING' && others.every((one) => isAttemptOver(one.status) && !isHeldOpen(one));
-  const received =
-    receivedSantim === null ? {} : { receivedSantim: Number(receivedSantim), currency: receivedCurrency };
-  const detail = { attemptId, ...received, reference, reason, failed };
-  const attempt = {
-    status: payment.status,
-    holdResolution: 'RETURNED',
-    holdResolvedAt: at,
-    returnReference: reference,
-  } as const;
-  const transaction = await transitionPayment(tx, locked, {
-    attempt,
-    session: failed ? 'FAILED' : undefined,
-    transaction: { ...(failed && { failure: RETURNED }), ...cleared },
-    timeline: [{ kind: 'payment.returned', detail }],
+  const decision = { ...choice, holdResolution: 'RETURNED', returnReference: reference } as const;
+  return decide(tx, decision, async ({ payment, locked, others }) => {
+    const { id: attemptId, status, receivedSantim, receivedCurrency: currency } = payment;
+    const isLast = others.every((one) => isAttemptOver(one.status) && !isHeldOpen(one));
+    const failed = locked.sessionStatus === 'PROCESSING' && isLast;
+    const received = receivedSantim === null ? {} : { receivedSantim: Number(receivedSantim), currency };
     // Only received ETB were posted to suspense.
-    posting:
-      whyOnlyReturnable(payment) === null
+    const isPosted = whyOnlyReturnable(payment) === null;
+    return {
+      status,
+      ...(failed && { session: 'FAILED', transaction: { failure: RETURNED } }),
+      timeline: [{ kind: 'payment.returned', detail: { attemptId, ...received, reference, reason, failed } }],
+      posting: isPosted
         ? suspenseReturnedPosting({ ...payment, attemptId, amountSantim: receivedSantim as Santim })
         : null,
-    at,
+      fee: null,
+    };
   });
-  return { transaction, payment: { ...payment, ...attempt }, before, fee: null, isNew: true };
 }
+
+const RETURNED = {
+  code: 'REJECTED',
+  message: 'The received payment could not be accepted and was returned.',
+  providerCode: '',
+  retryable: false,
+} as const;
 
 /** The received amount of a held payment; where that is unknown or of another currency, the expected one. */
 export async function readHeldMoney(
@@ -151,21 +121,36 @@ export async function readHeldMoney(
   );
 }
 
-/** `cleared`: the transaction's hold, which ends once none of its payments is held. */
-async function lockHeld(trx: Trx, { transactionId, attemptId }: HeldChoice) {
-  const locked = await lockPayment(trx, attemptId);
-  const before = await readTransaction(trx, transactionId);
-  const attempts = await listAttempts(trx, transactionId);
-  const others = attempts.filter(({ id }) => id !== attemptId);
+type Held = { locked: LockedPayment; payment: AttemptRow; before: TransactionRow; others: AttemptRow[] };
+type Change = Omit<Transition, 'attempt' | 'at'> & { status: AttemptRow['status']; fee: Fee | null };
+
+/** Decides about a held payment, once. The transaction's hold ends when none of its payments is held. */
+async function decide(
+  tx: UnitOfWork,
+  decision: HeldChoice & Pick<AttemptRow, 'holdResolution' | 'returnReference'>,
+  changeOf: (held: Held) => Promise<Change>,
+): Promise<HeldDecision> {
+  const { transactionId, attemptId, at, holdResolution, returnReference } = decision;
+  const locked = await lockPayment(tx.trx, attemptId);
+  const before = await readTransaction(tx.trx, transactionId);
+  const attempts = await listAttempts(tx.trx, transactionId);
   const chosen = attempts.find((one) => one.id === attemptId && (isUndecided(one) || one.holdResolution !== null));
+  const payment = found(chosen, 'held payment');
+  if (payment.holdResolution === holdResolution && payment.returnReference === returnReference) {
+    return { transaction: before, payment, before, fee: null, isNew: false };
+  }
+  if (payment.holdResolution !== null) {
+    const returned = `returned under the reference ${payment.returnReference}`;
+    const how = payment.holdResolution === 'ACCEPTED' ? 'released to the merchant' : returned;
+    throw invalidState(`The payment ${attemptId} has already been ${how} and cannot be decided again.`);
+  }
+  const others = attempts.filter((one) => one !== payment);
+  const { fee, status, ...change } = await changeOf({ locked, payment, before, others });
+  const attempt = { status, holdResolution, returnReference, holdResolvedAt: at };
   const isCleared = before.holdReason !== null && !others.some(isHeldOpen);
-  return {
-    locked,
-    payment: found(chosen, 'held payment'),
-    before,
-    others,
-    cleared: isCleared ? { holdReason: null } : {},
-  };
+  const columns = { ...change.transaction, ...(isCleared && { holdReason: null }) };
+  const transaction = await transitionPayment(tx, locked, { ...change, attempt, transaction: columns, at });
+  return { transaction, payment: { ...payment, ...attempt }, before, fee, isNew: true };
 }
 
 const isHeldOpen = (one: AttemptRow): boolean => one.status === 'HELD' && isUndecided(one);
