@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { z } from 'zod';
 
 import type { Clock } from '../lib/clock.ts';
-import { rows } from '../lib/db.ts';
+import { first } from '../lib/db.ts';
 import { AppError, invalid } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { normalisePhone } from '../lib/phone.ts';
@@ -56,7 +56,8 @@ export async function startPayment(deps: PayDeps, key: SessionKey, wanted: Payer
 
   const attemptId = newId('pat', now.getTime());
   const transaction = await insertAttempt(deps.tx, { session, payer, attemptId, now });
-  if (!transaction) return afterLostRace(deps, key, payer);
+  // A concurrent attempt came first: the same one, or another that must end before.
+  if (!transaction) return startPayment(deps, key, wanted);
   if (session.attemptsCount === 0) {
     await recordTransactionEvents(deps.tx, { transactions: [transaction], events: ['payment.created'], at: now });
   }
@@ -137,23 +138,12 @@ async function ensureChannel(deps: PayDeps, session: Session, wanted: Channel): 
   if (rejection) throw rejection;
 }
 
-/** A concurrent attempt came first: the same one, or another that must end before. */
-async function afterLostRace(deps: PayDeps, key: SessionKey, payer: Payer): Promise<Payment> {
-  const session = await findSession(deps.tx.trx, key);
-  const inFlight = paymentInFlight(session, payer);
-  if (inFlight) return inFlight;
-  ensureOpen(session, deps.clock());
-  throw invalidState('The session has changed. Read it and try again.');
-}
-
-type NewAttempt = { session: Session; payer: Payer; attemptId: string; now: Date };
-
-/** OPEN → PROCESSING with a new attempt, if the session is still OPEN; null otherwise. */
+/** OPEN → PROCESSING with a new attempt, if the session is still OPEN; undefined otherwise. */
 async function insertAttempt(
   { trx }: UnitOfWork,
-  { session, payer, attemptId, now }: NewAttempt,
-): Promise<TransactionRow | null> {
-  const [transaction] = await rows<TransactionRow>(
+  { session, payer, attemptId, now }: { session: Session; payer: Payer; attemptId: string; now: Date },
+): Promise<TransactionRow | undefined> {
+  return first<TransactionRow>(
     trx,
     `WITH session AS (
        UPDATE checkout_session SET status = 'PROCESSING', attempts_count = attempts_count + 1
@@ -179,11 +169,9 @@ async function insertAttempt(
       attemptsMax: ATTEMPTS_MAX,
       now,
       attemptId,
-      channel: payer.channel,
-      phone: payer.phone,
+      ...payer,
       callbackSecret: randomBytes(CALLBACK_SECRET_BYTES).toString('base64url'),
       detail: JSON.stringify({ attemptId, channel: payer.channel }),
     },
   );
-  return transaction ?? null;
 }

@@ -1,23 +1,20 @@
+import type { z } from 'zod';
+
 import { first, rows, type Queryable } from '../lib/db.ts';
 import { found } from '../lib/errors.ts';
-import type { Santim } from '../lib/money.ts';
-import { pageOffset, toPage, type DayRange, type Page } from '../lib/pagination.ts';
+import { pageOffset, toPage, type DayRange, type Page, type pageQuery } from '../lib/pagination.ts';
 import { readPhoneSearch, type PhoneSearch } from '../lib/phone.ts';
 import type { MerchantScope } from '../lib/scope.ts';
 import type { TransactionRow } from './present.ts';
 import type { TransactionStatus } from './states.ts';
+import type { TransactionListQuery } from './transaction-schema.ts';
 
 /** A filter of the list; undefined and null do not narrow. */
-export type TransactionFilter = MerchantScope & {
-  range: DayRange;
-  statuses: TransactionStatus[] | null;
-  currency: string;
-  transactionThrough?: string | undefined;
-  type?: string | undefined;
-  search?: string | undefined;
-  minSantim?: Santim | undefined;
-  maxSantim?: Santim | undefined;
-};
+export type TransactionFilter = MerchantScope &
+  Omit<z.output<typeof TransactionListQuery>, 'startDate' | 'endDate' | 'status' | keyof typeof pageQuery> & {
+    range: DayRange;
+    statuses: TransactionStatus[] | null;
+  };
 
 /** SQL conditions on a transaction t for the filters that are set. */
 export function transactionConditions(filter: TransactionFilter): string {
@@ -30,8 +27,8 @@ export function transactionConditions(filter: TransactionFilter): string {
     filter.statuses && 't.status = ANY (:statuses)',
     filter.transactionThrough && `t.channel = (SELECT id FROM channel WHERE transaction_through = :transactionThrough)`,
     filter.type && 't.type = :type',
-    filter.minSantim !== undefined && 't.amount_santim >= :minSantim',
-    filter.maxSantim !== undefined && 't.amount_santim <= :maxSantim',
+    filter.minAmount !== undefined && 't.amount_santim >= :minAmount',
+    filter.maxAmount !== undefined && 't.amount_santim <= :maxAmount',
     filter.search &&
       `(t.checkout_order_no ILIKE :pattern OR t.customer_email ILIKE :pattern OR t.id = :search
         OR t.session_id = :search OR t.provider_reference = :search ${phoneCondition(readPhoneSearch(filter.search))})`,
