@@ -87,38 +87,20 @@ async function isLarge(
 }
 
 function presentDecision({ transaction, payment, before, fee, isNew }: HeldDecision, message: string): OperatorResult {
-  const { id: transactionId, merchantId, environment, status } = transaction;
-  const { id: attemptId, holdResolution, receivedCurrency, returnReference } = payment;
-  const received = birrOrNull(payment.receivedSantim);
+  const { id: transactionId, status } = transaction;
+  const attempt = presentAttempt(transactionId, payment);
+  const { attemptId, decision: holdResolution, received, receivedCurrency, returnReference: reference } = attempt;
   const charged = fee && { fee: toBirr(fee.feeSantim), feeTax: toBirr(fee.feeTaxSantim) };
+  const after = { status, attemptId, holdResolution, received, currency: receivedCurrency, ...charged };
   const audit: AuditedChange = {
     resourceType: 'transaction',
     resourceId: transactionId,
     ...scopeOf(transaction),
     before: { status: before.status, holdReason: before.holdReason, holdResolution: null },
-    after: {
-      status,
-      attemptId,
-      holdResolution,
-      received,
-      currency: receivedCurrency,
-      ...charged,
-      ...(returnReference !== null && { reference: returnReference }),
-    },
+    after: reference === null ? after : { ...after, reference },
   };
-  const data = {
-    transactionId,
-    merchantId,
-    environment,
-    status,
-    attemptId,
-    received,
-    receivedCurrency,
-    amount: toBirr(transaction.amountSantim),
-    decision: holdResolution,
-    ...charged,
-    reference: returnReference,
-  };
+  const amount = toBirr(transaction.amountSantim);
+  const data = { ...attempt, ...scopeOf(transaction), transactionId, status, amount, ...charged, reference };
   return { message, data, audit: isNew ? audit : null };
 }
 

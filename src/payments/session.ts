@@ -56,9 +56,7 @@ export function sessionKey(caller: MerchantCaller, sessionId: string): SessionKe
 export async function findSession(db: Queryable, key: SessionKey): Promise<Session> {
   const session = await first<Session>(
     db,
-    `SELECT s.id, s.transaction_id, s.merchant_id, s.environment, s.status, s.client_token_hash, s.channels,
-            s.attempts_count, s.success_url, s.error_url, s.cancel_url, s.locale, s.expires_at, s.created_at,
-            t.checkout_order_no, t.amount_santim, t.currency, t.type, t.status AS transaction_status, t.hold_reason,
+    `SELECT s.*, t.checkout_order_no, t.amount_santim, t.currency, t.type, t.status AS transaction_status, t.hold_reason,
             t.needs_reconciliation, a.id AS attempt_id, a.status AS attempt_status, a.channel AS attempt_channel,
             a.phone AS attempt_phone, a.failure AS attempt_failure, a.redirect_url, a.last_checked_at,
             EXISTS (SELECT FROM payment_attempt d WHERE d.session_id = s.id AND d.status = 'DUPLICATE'

@@ -15,10 +15,9 @@ import type { TokenAuthenticator } from '../client-token.ts';
 import { reportOutcome, type HookDeps } from '../hooks.ts';
 import { awaitProviderResult, startPayment } from '../pay.ts';
 import { checkoutPageUrl, readSession, type Session, type SessionKey } from '../session.ts';
-import { PAGE_HEADERS } from './page-layout.ts';
 import { qrPayload } from './qr.ts';
 import type { Language, TextName } from './translations.ts';
-import { renderNotice, renderSession, type Notice, type SessionView } from './views.ts';
+import { PAGE_HEADERS, renderNotice, renderSession, type Notice, type SessionView } from './views.ts';
 
 export type PageDeps = HookDeps & {
   findProvider: FindProvider;

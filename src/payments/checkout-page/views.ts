@@ -1,5 +1,6 @@
+import { sha256 } from '../../lib/crypto.ts';
 import { inAddis } from '../../lib/dates.ts';
-import { html, type Html } from '../../lib/html.ts';
+import { html, markup, type Html } from '../../lib/html.ts';
 import { formatBirr } from '../../lib/money.ts';
 import { SANDBOX_PHONES } from '../../lib/sandbox-providers.ts';
 import { amountLimitError } from '../../merchants/channels/limits.ts';
@@ -7,8 +8,85 @@ import type { MerchantChannel } from '../../merchants/channels/queries.ts';
 import { confirmUrl } from '../hooks.ts';
 import { returnUrl, type Session } from '../session.ts';
 import { isHeld } from '../states.ts';
-import { renderPage, type PageFrame } from './page-layout.ts';
 import { interpolate, TEXTS, type Language, type TextName } from './translations.ts';
+
+const STYLE = `
+:root{color-scheme:light dark;font:1rem/1.5 system-ui,sans-serif}
+body{margin:0;background:#f3f4f6;color:#111827}
+main{max-width:26rem;margin:0 auto;padding:1.5rem 1rem}
+.card{background:#fff;border-radius:.75rem;padding:1.25rem;box-shadow:0 1px 3px #0003}
+.ribbon{background:#92400e;color:#fff;text-align:center;padding:.4rem;font-weight:600}
+.amount{font-size:2rem;font-weight:700;margin:.25rem 0}
+.quiet{color:#4b5563;font-size:.9rem}
+.alert{background:#fef2f2;color:#991b1b;border-radius:.5rem;padding:.75rem}
+fieldset{border:0;padding:0;margin:1rem 0}
+legend,.label{font-weight:600;padding:0}
+.choice{display:flex;gap:.6rem;align-items:center;border:1px solid #9ca3af;border-radius:.5rem;padding:.7rem;margin:.5rem 0}
+.choice.off{color:#6b7280;border-style:dashed}
+input[type=tel]{width:100%;box-sizing:border-box;font:inherit;padding:.7rem;border:1px solid #6b7280;border-radius:.5rem}
+button,.button{display:block;width:100%;box-sizing:border-box;text-align:center;font:inherit;font-weight:600;padding:.8rem;margin-top:1rem;border:0;border-radius:.5rem;background:#065f46;color:#fff;text-decoration:none;cursor:pointer}
+button.plain{background:none;color:#374151;text-decoration:underline;font-weight:400}
+table{width:100%;font-size:.85rem;border-collapse:collapse}td{padding:.2rem .4rem .2rem 0;vertical-align:top}
+.qr{max-width:12rem;margin:1rem auto 0}
+a{color:#065f46}
+@media (prefers-color-scheme:dark){body{background:#111827;color:#f3f4f6}.card{background:#1f2937}.quiet{color:#d1d5db}button.plain{color:#e5e7eb}.choice.off{color:#9ca3af}a{color:#6ee7b7}a.button{color:#fff}.alert{background:#7f1d1d;color:#fee2e2}.qr{background:#fff;padding:.5rem}}
+`;
+
+/** No script, no foreign resources, no framing; the one style sheet is allowed by its hash. */
+export const PAGE_HEADERS: Readonly<Record<string, string>> = {
+  'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${sha256(STYLE).toString('base64')}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+  'Content-Type': 'text/html; charset=utf-8',
+  'Cache-Control': 'no-store',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+};
+
+type PageFrame = {
+  language: Language;
+  title: string;
+  body: Html;
+  /** Whether the ribbon about test payments is shown. */
+  test?: boolean;
+  /** When the page reloads. */
+  refreshSeconds?: number;
+  /** The address of the same page in the other language. */
+  otherLanguageHref?: string;
+};
+
+/** A whole page as text. */
+function renderPage(frame: PageFrame): string {
+  const texts = TEXTS[frame.language];
+  const other = frame.language === 'en' ? 'am' : 'en';
+  const page = html`<!doctype html>
+    <html lang="${frame.language}">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex" />
+        ${frame.refreshSeconds === undefined ? null : html`<meta http-equiv="refresh" content="${frame.refreshSeconds}" />`}
+        <title>${frame.title}</title>
+        ${markup(`<style>${STYLE}</style>`)}
+      </head>
+      <body>
+        ${frame.test ? html`<div class="ribbon">${texts.testRibbon}</div>` : null}
+        <main>
+          <div class="card">
+            <h1>${frame.title}</h1>
+            ${frame.body}
+          </div>
+          ${
+            frame.otherLanguageHref === undefined
+              ? null
+              : html`<p class="quiet">
+                  <a href="${frame.otherLanguageHref}" lang="${other}">${texts.otherLanguage}</a>
+                </p>`
+          }
+        </main>
+      </body>
+    </html>`;
+  return page.text;
+}
 
 const REFRESH_SECONDS = 3;
 
@@ -35,16 +113,22 @@ export function renderSession(view: SessionView): string {
 }
 
 function pageOf(view: SessionView): Pick<PageFrame, 'title' | 'body' | 'refreshSeconds'> {
-  const { session } = view;
-  const texts = TEXTS[view.language];
-  if (isHeld(session)) return { ...endPage(view, 'held'), refreshSeconds: REFRESH_SECONDS * 10 };
-  if (session.status === 'OPEN') {
+  const { session, language } = view;
+  const texts = TEXTS[language];
+  if (!isHeld(session) && session.status === 'OPEN') {
     return { title: interpolate(texts.payTo, { merchant: session.merchantName }), body: payForm(view) };
   }
-  if (session.status === 'PROCESSING') {
+  if (!isHeld(session) && session.status === 'PROCESSING') {
     return { title: texts.waitingTitle, body: waiting(view), refreshSeconds: REFRESH_SECONDS };
   }
-  return endPage(view, session.status.toLowerCase() as Lowercase<typeof session.status>);
+  const end = isHeld(session)
+    ? 'held'
+    : (session.status.toLowerCase() as 'completed' | 'failed' | 'cancelled' | 'expired');
+  const back = returnUrl(session);
+  const body = html`${summary(view)}
+    <p role="status">${texts[end]}</p>
+    ${back === null ? null : html`<a class="button" href="${back}">${texts.backToShop}</a>`}`;
+  return { title: texts[`${end}Title`], body, ...(end === 'held' && { refreshSeconds: REFRESH_SECONDS * 10 }) };
 }
 
 export type Notice = 'invalid' | 'foreign' | 'busy' | 'suspended';
@@ -52,13 +136,7 @@ export type Notice = 'invalid' | 'foreign' | 'busy' | 'suspended';
 /** A page without facts of any session. */
 export function renderNotice(language: Language, notice: Notice): string {
   const texts = TEXTS[language];
-  const title = texts[`${notice}Title`];
-  return renderPage({
-    language,
-    title,
-    body: html`<h1>${title}</h1>
-      <p>${texts[notice]}</p>`,
-  });
+  return renderPage({ language, title: texts[`${notice}Title`], body: html`<p>${texts[notice]}</p>` });
 }
 
 function summary({ session, language }: SessionView): Html {
@@ -74,8 +152,7 @@ function payForm(view: SessionView): Html {
   const payable = listed.filter((one) => one.usable);
   const chosen = view.problem?.channel ?? session.attemptChannel ?? payable[0]?.channel;
   const action = (verb: string) => `/checkout/${session.id}/${verb}?lang=${language}`;
-  return html`<h1>${interpolate(texts.payTo, { merchant: session.merchantName })}</h1>
-    ${summary(view)} ${alert(view)}
+  return html`${summary(view)} ${alert(view)}
     <form method="post" action="${action('pay')}">
       <fieldset>
         <legend>${texts.howToPay}</legend>
@@ -109,13 +186,9 @@ function payForm(view: SessionView): Html {
 }
 
 /** Only usable channels and announced ones are listed. */
-function isListed(channel: MerchantChannel, session: Session): boolean {
-  if (channel.platformState === 'COMING_SOON') return true;
-  return (
-    channel.usable &&
-    session.channels.includes(channel.channel) &&
-    !amountLimitError(channel.channel, channel.payIn, session.amountSantim)
-  );
+function isListed({ channel, platformState, usable, payIn }: MerchantChannel, session: Session): boolean {
+  if (platformState === 'COMING_SOON') return true;
+  return usable && session.channels.includes(channel) && !amountLimitError(channel, payIn, session.amountSantim);
 }
 
 function choice({ channel, displayName, usable }: MerchantChannel, checked: boolean, comingSoon: string): Html {
@@ -151,8 +224,7 @@ function waiting(view: SessionView): Html {
   const texts = TEXTS[language];
   const confirmPage = confirmUrl(session);
   const channel = view.channels.find((one) => one.channel === session.attemptChannel)?.displayName ?? '';
-  return html`<h1>${texts.waitingTitle}</h1>
-    ${summary(view)}
+  return html`${summary(view)}
     <p role="status">${texts.waiting}</p>
     <p>${texts.safeToClose}</p>
     ${confirmPage === null ? null : html`<a class="button" href="${confirmPage}">${interpolate(texts.confirmThere, { channel })}</a>`}
@@ -160,17 +232,6 @@ function waiting(view: SessionView): Html {
     <form method="post" action="/checkout/${session.id}/cancel?lang=${language}">
       <button class="plain">${texts.cancel}</button>
     </form>`;
-}
-
-function endPage(view: SessionView, end: 'completed' | 'failed' | 'cancelled' | 'expired' | 'held') {
-  const texts = TEXTS[view.language];
-  const title = texts[`${end}Title`];
-  const back = returnUrl(view.session);
-  const body = html`<h1>${title}</h1>
-    ${summary(view)}
-    <p role="status">${texts[end]}</p>
-    ${back === null ? null : html`<a class="button" href="${back}">${texts.backToShop}</a>`}`;
-  return { title, body };
 }
 
 /** "100,000.00 ETB" */
