@@ -164,10 +164,7 @@ function afterDeclined({ attempt, outcome: { failure }, now }: Declined, locked:
     attempt: { status: 'DECLINED', providerCode, failure },
     session,
     ...(session === 'FAILED' && { transaction: { failure } }),
-    timeline: [
-      { kind: 'attempt.declined', detail },
-      ...(session === 'EXPIRED' ? [{ kind: 'session.expired' as const, detail: { reconcile: false } }] : []),
-    ],
+    timeline: [{ kind: 'attempt.declined', detail }],
   };
 }
 

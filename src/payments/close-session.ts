@@ -7,24 +7,19 @@ import { recordTransactionEvents } from './events.ts';
 import type { TransactionRow } from './present.ts';
 import { atExpiry, isAttemptOver, type LastResult, type SessionStatus } from './states.ts';
 import { MIN_QUERY_INTERVAL_MS, type CheckAttempt, type CheckDeps } from './sync.ts';
-import { lockPayment, transitionPayment, type Transition } from './transition.ts';
+import { lockPayment, SESSION_STEPS, transitionPayment } from './transition.ts';
 
 /** How a session ends without money. */
 export type UnpaidEnd = 'CANCELLED' | 'EXPIRED';
 
-const ENDS = {
-  CANCELLED: { event: 'checkout.canceled', kind: 'session.cancelled' },
-  EXPIRED: { event: 'checkout.expired', kind: 'session.expired' },
-} as const;
-
-type End = { status: UnpaidEnd; needsReconciliation: boolean; at: Date };
+type End = { status: UnpaidEnd; at: Date };
 
 /**
  * Ends an OPEN session without an attempt in flight and without held money.
  * @returns whether this call ended it.
  */
 export async function closeSession(tx: UnitOfWork, sessionId: string, end: End): Promise<boolean> {
-  return (await closeOpen(tx, end, { which: 's.id = :sessionId', values: { sessionId } })) > 0;
+  return (await closeOpen(tx, end, { which: 's.id = :sessionId FOR UPDATE OF s, t', values: { sessionId } })) > 0;
 }
 
 /**
@@ -33,8 +28,8 @@ export async function closeSession(tx: UnitOfWork, sessionId: string, end: End):
  * @returns how many it expired.
  */
 export async function expireDueSessions(runInTransaction: RunInTransaction, now: Date, limit: number): Promise<number> {
-  const due = { which: 's.expires_at <= :at', order: 'ORDER BY s.expires_at LIMIT :limit', skip: 'SKIP LOCKED' };
-  return runInTransaction((tx) => closeOpen(tx, expiredAt(now), { ...due, values: { limit } }));
+  const which = 's.expires_at <= :at ORDER BY s.expires_at LIMIT :limit FOR UPDATE OF s, t SKIP LOCKED';
+  return runInTransaction((tx) => closeOpen(tx, { status: 'EXPIRED', at: now }, { which, values: { limit } }));
 }
 
 /** Expires one OPEN session if its time is over. Returns whether it did. */
@@ -43,11 +38,9 @@ export async function expireSessionIfDue(
   sessionId: string,
   now: Date,
 ): Promise<boolean> {
-  const due = { which: 's.id = :sessionId AND s.expires_at <= :at', values: { sessionId } };
-  return (await runInTransaction((tx) => closeOpen(tx, expiredAt(now), due))) > 0;
+  const due = { which: 's.id = :sessionId AND s.expires_at <= :at FOR UPDATE OF s, t', values: { sessionId } };
+  return (await runInTransaction((tx) => closeOpen(tx, { status: 'EXPIRED', at: now }, due))) > 0;
 }
-
-const expiredAt = (at: Date): End => ({ status: 'EXPIRED', needsReconciliation: false, at });
 
 /**
  * Ends OPEN sessions with their transactions, events and timelines; not those with held money, about which an operator
@@ -55,30 +48,29 @@ const expiredAt = (at: Date): End => ({ status: 'EXPIRED', needsReconciliation: 
  */
 async function closeOpen(
   tx: UnitOfWork,
-  { status, needsReconciliation, at }: End,
-  { which, order = '', skip = '', values }: { which: string; order?: string; skip?: string; values: object },
+  { status, at }: End,
+  { which, values }: { which: string; values: Record<string, unknown> },
 ): Promise<number> {
-  const { event, kind } = ENDS[status];
+  const { events, kind } = SESSION_STEPS[status];
   const transactions = await rows<TransactionRow>(
     tx.trx,
     `WITH due AS (
        SELECT s.id FROM checkout_session s JOIN transaction t ON t.id = s.transaction_id AND t.hold_reason IS NULL
-       WHERE s.status = 'OPEN' AND ${which} ${order} FOR UPDATE OF s, t ${skip}
+       WHERE s.status = 'OPEN' AND ${which}
      ), ended AS (
        UPDATE checkout_session s SET status = :status, ended_at = :at FROM due WHERE s.id = due.id
        RETURNING s.transaction_id
      ), closed AS (
-       UPDATE transaction t SET status = :status, needs_reconciliation = :needsReconciliation, version = t.version + 1
+       UPDATE transaction t SET status = :status, version = t.version + 1
        FROM ended WHERE t.id = ended.transaction_id AND t.status = 'PENDING'
        RETURNING t.*
      ), timeline_row AS (
-       ${TIMELINE_INSERT}
-       SELECT id, CAST(:at AS timestamptz), :kind, jsonb_build_object('reconcile', needs_reconciliation) FROM closed
+       ${TIMELINE_INSERT} SELECT id, CAST(:at AS timestamptz), :kind, '{"reconcile": false}' FROM closed
      )
      SELECT * FROM closed`,
-    { ...values, status, needsReconciliation, at, kind },
+    { ...values, status, at, kind },
   );
-  await recordTransactionEvents(tx, { transactions, events: [event], at });
+  await recordTransactionEvents(tx, { transactions, events, at });
   return transactions.length;
 }
 
@@ -90,20 +82,16 @@ async function closeOpen(
 export async function closeAttempt(
   tx: UnitOfWork,
   { id, notifyWorkflow }: { id: string; notifyWorkflow: boolean },
-  { status, needsReconciliation, at }: End,
+  { status, needsReconciliation, at }: End & { needsReconciliation: boolean },
 ): Promise<boolean> {
   const locked = await lockPayment(tx.trx, id);
   if (isAttemptOver(locked.attemptStatus)) return false;
   const isHeld = locked.holdReason !== null;
   const isEnded = !isHeld && (locked.sessionStatus === 'OPEN' || locked.sessionStatus === 'PROCESSING');
-  const ended: Pick<Transition, 'session' | 'transaction' | 'timeline'> = {
-    session: status,
-    transaction: { needsReconciliation },
-    timeline: [{ kind: ENDS[status].kind, detail: { reconcile: needsReconciliation } }],
-  };
-  const kept = { timeline: [], ...(isHeld && needsReconciliation && { transaction: { needsReconciliation } }) };
+  const transaction = isEnded || (isHeld && needsReconciliation) ? { needsReconciliation } : {};
   const attempt = { status: 'ABANDONED', endedAt: at, leaseUntil: null } as const;
-  await transitionPayment(tx, locked, { attempt, at, notifyWorkflow, ...(isEnded ? ended : kept) });
+  const session = isEnded ? status : undefined;
+  await transitionPayment(tx, locked, { attempt, session, transaction, notifyWorkflow, at });
   return isEnded;
 }
 

@@ -1,9 +1,8 @@
 import { feeWithin, readEffectiveRule, type Fee } from '../ledger/fees.ts';
 import { suspenseAcceptedPosting, suspenseReturnedPosting } from '../ledger/postings.ts';
-import { first, type Queryable, type Trx } from '../lib/db.ts';
+import { first, type Trx } from '../lib/db.ts';
 import { AppError, found } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
-import type { MerchantScope } from '../lib/scope.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { listAttempts, type AttemptRow } from './attempt.ts';
 import type { TransactionRow } from './present.ts';
@@ -106,20 +105,6 @@ const RETURNED = {
   providerCode: '',
   retryable: false,
 } as const;
-
-/** The received amount of a held payment; where that is unknown or of another currency, the expected one. */
-export async function readHeldMoney(
-  db: Queryable,
-  attemptId: string,
-): Promise<(MerchantScope & { amountSantim: Santim }) | undefined> {
-  return first(
-    db,
-    `SELECT merchant_id, environment,
-            CASE received_currency WHEN 'ETB' THEN coalesce(received_santim, amount_santim) ELSE amount_santim END AS amount_santim
-     FROM payment_attempt WHERE id = :attemptId`,
-    { attemptId },
-  );
-}
 
 type Held = { locked: LockedPayment; payment: AttemptRow; before: TransactionRow; others: AttemptRow[] };
 type Change = Omit<Transition, 'attempt' | 'at'> & { status: AttemptRow['status']; fee: Fee | null };

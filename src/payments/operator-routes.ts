@@ -16,14 +16,7 @@ import { readTimeline } from '../lib/timeline.ts';
 import { readMerchant } from '../merchants/operations.ts';
 import { needsTwoPeople } from '../merchants/review-policy.ts';
 import { listAttempts, type AttemptRow } from './attempt.ts';
-import {
-  acceptHeldPayment,
-  isUndecided,
-  readHeldMoney,
-  returnHeldPayment,
-  whyOnlyReturnable,
-  type HeldDecision,
-} from './holds.ts';
+import { acceptHeldPayment, isUndecided, returnHeldPayment, whyOnlyReturnable, type HeldDecision } from './holds.ts';
 import { presentTransaction } from './present.ts';
 import { readTransaction } from './queries.ts';
 import * as schema from './transaction-schema.ts';
@@ -77,13 +70,16 @@ export function paymentOperatorRoutes({ db, clock }: { db: Database; clock: Cloc
   ];
 }
 
-/** Whether the held money needs two operators. */
+/** Whether the held money needs two operators: the received amount, or the expected one where that is no ETB. */
 async function isLarge(
   { tx: { trx } }: AuditContext,
-  { body: { attemptId } }: { body: { attemptId: string } },
+  { params, body }: { params: { transactionId: string }; body: { attemptId: string } },
 ): Promise<boolean> {
-  const money = await readHeldMoney(trx, attemptId);
-  return money !== undefined && needsTwoPeople(trx, money);
+  const payment = (await listAttempts(trx, params.transactionId)).find(({ id }) => id === body.attemptId);
+  if (!payment) return false;
+  const { receivedCurrency, receivedSantim, amountSantim: expected } = payment;
+  const amountSantim = receivedCurrency === 'ETB' ? (receivedSantim ?? expected) : expected;
+  return needsTwoPeople(trx, { ...scopeOf(payment), amountSantim });
 }
 
 function presentDecision({ transaction, payment, before, fee, isNew }: HeldDecision, message: string): OperatorResult {

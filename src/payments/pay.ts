@@ -17,11 +17,12 @@ import { channelRejected } from '../merchants/channels/operations.ts';
 import { listChannels } from '../merchants/channels/queries.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import type { FindProvider } from '../providers/provider.ts';
+import type { AttemptState } from './attempt.ts';
 import { recordTransactionEvents } from './events.ts';
 import type { TransactionRow } from './present.ts';
 import type * as schema from './session-schema.ts';
 import { findSession, type Session, type SessionKey } from './session.ts';
-import { HELD_MESSAGE, isHeld, ATTEMPTS_MAX } from './states.ts';
+import { ATTEMPTS_MAX, HELD_MESSAGE, isAttemptOver, isHeld } from './states.ts';
 import { MIN_QUERY_INTERVAL_MS, type CheckAttempt } from './sync.ts';
 import { paymentWorkflow } from './workflow.ts';
 
@@ -65,7 +66,7 @@ export async function startPayment(deps: PayDeps, key: SessionKey, wanted: Payer
   const workflow = paymentWorkflow({ attemptId, merchantId, environment, channel: payer.channel, expiresAt });
   // A result before the delay has passed needs no workflow.
   await deps.tx.enqueue([{ kind: 'start', ...workflow, delayMs: NEXT_POLL_AFTER_MS }]);
-  return { attemptId, status: 'CREATED', transactionStatus: 'PENDING', nextPollAfterMs: NEXT_POLL_AFTER_MS };
+  return presentPayment({ attemptId, attemptStatus: 'CREATED', transactionStatus: 'PENDING', redirectUrl: null });
 }
 
 /**
@@ -75,14 +76,15 @@ export async function startPayment(deps: PayDeps, key: SessionKey, wanted: Payer
 export async function awaitProviderResult(checkAttempt: CheckAttempt, payment: Payment): Promise<Payment> {
   const check = checkAttempt(payment.attemptId, { minIntervalMs: MIN_QUERY_INTERVAL_MS, notifyWorkflow: true });
   const state = await withTimeout(check, PROVIDER_WAIT_MS);
-  if (!state) return payment;
-  return {
-    attemptId: payment.attemptId,
-    status: state.attemptStatus,
-    transactionStatus: state.transactionStatus,
-    ...(state.final || state.redirectUrl === null ? {} : { redirectUrl: state.redirectUrl }),
-    nextPollAfterMs: state.final ? null : NEXT_POLL_AFTER_MS,
-  };
+  return state ? presentPayment(state) : payment;
+}
+
+type PaymentState = Pick<AttemptState, 'attemptId' | 'attemptStatus' | 'transactionStatus' | 'redirectUrl'>;
+
+function presentPayment({ attemptId, attemptStatus: status, transactionStatus, redirectUrl }: PaymentState): Payment {
+  if (isAttemptOver(status)) return { attemptId, status, transactionStatus, nextPollAfterMs: null };
+  const common = { attemptId, status, transactionStatus, nextPollAfterMs: NEXT_POLL_AFTER_MS };
+  return redirectUrl === null ? common : { ...common, redirectUrl };
 }
 
 function readPhone(text: string, environment: Environment): string {
@@ -99,16 +101,9 @@ function readPhone(text: string, environment: Environment): string {
 
 function paymentInFlight(session: Session, payer: Payer): Payment | null {
   const { attemptId, attemptStatus } = session;
-  if (session.status !== 'PROCESSING' || attemptId === null || attemptStatus === null) return null;
-  if (isHeld(session)) return null;
+  if (session.status !== 'PROCESSING' || attemptId === null || attemptStatus === null || isHeld(session)) return null;
   if (session.attemptChannel !== payer.channel || session.attemptPhone !== payer.phone) return null;
-  return {
-    attemptId,
-    status: attemptStatus,
-    transactionStatus: session.transactionStatus,
-    ...(session.redirectUrl === null ? {} : { redirectUrl: session.redirectUrl }),
-    nextPollAfterMs: NEXT_POLL_AFTER_MS,
-  };
+  return presentPayment({ ...session, attemptId, attemptStatus });
 }
 
 function ensureOpen(session: Session, now: Date): void {

@@ -2,11 +2,12 @@ import { z } from 'zod';
 
 import type { TimelineKinds } from '../lib/timeline.ts';
 import { CHANNELS } from '../merchants/channels/channel.ts';
+import { HELD_REASONS } from './states.ts';
 
 const channel = z.enum(CHANNELS);
 const attemptId = z.string();
 const amounts = {
-  reason: z.enum(['WRONG_AMOUNT', 'WRONG_CURRENCY', 'REFERENCE_USED']),
+  reason: z.enum(HELD_REASONS),
   expectedSantim: z.int(),
   receivedSantim: z.int(),
   currency: z.string(),

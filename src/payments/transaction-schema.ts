@@ -7,7 +7,7 @@ import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
 import { timelineSchema } from '../lib/timeline.ts';
 import { CHANNELS, TRANSACTION_THROUGH } from '../merchants/channels/channel.ts';
 import { ResourceDelivery } from '../webhooks/delivery/queries.ts';
-import { ATTEMPT_STATUSES, TRANSACTION_STATUSES } from './states.ts';
+import { ATTEMPT_STATUSES, HELD_REASONS, TRANSACTION_STATUSES } from './states.ts';
 import { TIMELINE } from './timeline.ts';
 
 const SEARCH_CHARACTERS_MAX = 100;
@@ -89,7 +89,7 @@ export const Transaction = z
     completedAt: instant.optional(),
     failure: PaymentFailure.optional(),
     lateConfirmation: z.literal(true).optional().meta({ description: 'Paid after the session had ended' }),
-    held: z.enum(['WRONG_AMOUNT', 'WRONG_CURRENCY', 'REFERENCE_USED']).optional(),
+    held: z.enum(HELD_REASONS).optional(),
     environment,
     metadata: z.record(z.string(), z.string()).optional(),
   })

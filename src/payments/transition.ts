@@ -24,23 +24,26 @@ export type LockedPayment = Pick<AttemptRow, 'sessionId' | 'transactionId'> &
 /** One transition of an attempt, and what changes with it. */
 export type Transition = {
   attempt: Partial<AttemptRow> & { status: AttemptStatus };
-  /** The session's next status; its events and the transaction's status follow from it. Without one both stay. */
+  /** The session's next status; its events and timeline, and the transaction's status, follow from it. Without one all stay. */
   session?: Exclude<SessionStatus, 'PROCESSING'> | undefined;
   /** Further columns of the transaction. */
   transaction?: Partial<TransactionRow>;
-  timeline: { kind: TimelineKind; detail: Record<string, unknown> }[];
+  timeline?: { kind: TimelineKind; detail: Record<string, unknown> }[];
   posting?: Posting | null;
   notifyWorkflow?: boolean;
   at: Date;
 };
 
-const EVENTS = {
-  OPEN: [],
-  COMPLETED: ['payment.succeeded', 'checkout.completed'],
-  FAILED: ['checkout.failed'],
-  CANCELLED: ['checkout.canceled'],
-  EXPIRED: ['checkout.expired'],
-} as const satisfies Record<NonNullable<Transition['session']>, readonly TransactionEvent[]>;
+type Step = { events: readonly TransactionEvent[]; kind: TimelineKind | null };
+
+/** The events and the timeline entry of a session's next status; a payment or a decline has an entry of its own. */
+export const SESSION_STEPS: Readonly<Record<NonNullable<Transition['session']>, Step>> = {
+  OPEN: { events: [], kind: null },
+  COMPLETED: { events: ['payment.succeeded', 'checkout.completed'], kind: null },
+  FAILED: { events: ['checkout.failed'], kind: null },
+  CANCELLED: { events: ['checkout.canceled'], kind: 'session.cancelled' },
+  EXPIRED: { events: ['checkout.expired'], kind: 'session.expired' },
+};
 
 /**
  * Locks an attempt with its session and transaction. The session is locked first, as in every change of one, so that no two
@@ -69,12 +72,14 @@ export async function lockPayment(trx: Trx, attemptId: string): Promise<LockedPa
 export async function transitionPayment(
   tx: UnitOfWork,
   { attemptId, sessionId, transactionId, ...before }: LockedPayment,
-  { attempt, session, transaction, timeline, posting, notifyWorkflow = false, at }: Transition,
+  { attempt, session, transaction, timeline = [], posting, notifyWorkflow = false, at }: Transition,
 ): Promise<TransactionRow> {
   const ends = session !== undefined && session !== 'OPEN';
   const columns = { ...(ends && { status: transactionStatusOf(session) }), ...transaction };
   const versions = Object.keys(columns).length > 0 ? 1 : 0;
   const workflowId = paymentWorkflowId(attemptId);
+  const { events, kind } = SESSION_STEPS[session ?? 'OPEN'];
+  const ended = { kind, detail: { reconcile: columns.needsReconciliation ?? false } };
   const row = await first<TransactionRow & { isUnstarted: boolean }>(
     tx.trx,
     `WITH attempt AS (
@@ -97,7 +102,7 @@ export async function transitionPayment(
       transactionId,
       workflowId,
       at,
-      timeline: JSON.stringify(timeline),
+      timeline: JSON.stringify(kind ? [...timeline, ended] : timeline),
       sessionStatus: session ?? before.sessionStatus,
       endedAt: session ? (ends ? at : null) : before.sessionEndedAt,
       ...prefixed('attempt', attempt),
@@ -105,7 +110,7 @@ export async function transitionPayment(
     },
   );
   const { isUnstarted, ...changed } = found(row, 'transaction');
-  if (session) await recordTransactionEvents(tx, { transactions: [changed], events: EVENTS[session], at });
+  await recordTransactionEvents(tx, { transactions: [changed], events, at });
   if (notifyWorkflow && !isUnstarted) {
     await tx.enqueue([{ kind: 'signal', workflowType: 'payment', workflowId, signal: 'attemptUpdated' }]);
   }

@@ -117,8 +117,7 @@ async function cancelAttempt({ tx, attemptId, time }: Visit): Promise<void> {
 }
 
 function endSession(status: 'CANCELLED' | 'EXPIRED'): Step {
-  return async ({ tx, sessionId, time }) =>
-    closeSession(tx, sessionId, { status, needsReconciliation: false, at: time.now });
+  return async ({ tx, sessionId, time }) => closeSession(tx, sessionId, { status, at: time.now });
 }
 
 function accepted({ providerReference }: PlannedPayment): ProviderOutcome {
