@@ -34,7 +34,7 @@ import { kycRoutes } from '../merchants/kyc/routes.ts';
 import { createDocumentStore } from '../merchants/kyc/store.ts';
 import { createNotifier } from '../outbox/listener.ts';
 import { createTransactionRunner, type RunInTransaction } from '../outbox/record.ts';
-import { findAttemptBySecret } from '../payments/attempt.ts';
+import { findAttemptBySecret } from '../payments/queries.ts';
 import { createCheckoutPages } from '../payments/checkout-page/routes.ts';
 import { createTokenAuthenticator, type TokenAuthenticator } from '../payments/client-token.ts';
 import { createCloseUnpaid } from '../payments/close-session.ts';

@@ -4,7 +4,7 @@ import { first, isUniqueViolation, type Queryable } from '../lib/db.ts';
 import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import type { ProviderOutcome } from '../providers/provider.ts';
-import { selectStates, toState, type AttemptRow, type AttemptState, type StateRow } from './attempt.ts';
+import { selectStates, toState, type AttemptRow, type AttemptState, type StateRow } from './queries.ts';
 import { afterDecline, isAttemptOver, isQueryable, QUERYABLE_ATTEMPTS, type HeldReason } from './states.ts';
 import { lockPayment, transitionPayment, type LockedPayment, type Transition } from './transition.ts';
 
@@ -70,28 +70,23 @@ async function endAttempt(
     const locked = await lockPayment(tx.trx, attempt.id);
     const change = changeOf(locked);
     if (!change) return null;
-    const ended = {
-      ...change.attempt,
-      lastOutcome: outcome.kind,
-      lastCheckedAt: checkedAt,
-      endedAt: now,
-      leaseUntil: null,
-    };
-    const transition = { ...change, attempt: ended, at: now, notifyWorkflow };
-    const { status } = await transitionPayment(tx, locked, transition);
-    return {
-      ...attempt,
-      queried: true,
-      attemptId: attempt.id,
-      attemptStatus: ended.status,
-      transactionStatus: status,
-      sessionStatus: change.session ?? locked.sessionStatus,
-      final: true,
-      outcomeKind: outcome.kind,
-      lastCheckedAt: checkedAt,
-      redirectUrl: null,
-      leaseUntil: null,
-    };
+    const checked = { lastOutcome: outcome.kind, lastCheckedAt: checkedAt, leaseUntil: null };
+    const ended = { ...change.attempt, ...checked, endedAt: now };
+    const { status } = await transitionPayment(tx, locked, { ...change, attempt: ended, at: now, notifyWorkflow });
+    const { attemptId, sessionStatus } = locked;
+    return toState(
+      {
+        ...attempt,
+        ...checked,
+        attemptId,
+        attemptStatus: ended.status,
+        transactionStatus: status,
+        sessionStatus: change.session ?? sessionStatus,
+        outcomeKind: outcome.kind,
+        redirectUrl: null,
+      },
+      true,
+    );
   });
 }
 

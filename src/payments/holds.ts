@@ -4,9 +4,8 @@ import { first, type Trx } from '../lib/db.ts';
 import { AppError, found } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
-import { listAttempts, type AttemptRow } from './attempt.ts';
 import type { TransactionRow } from './present.ts';
-import { readTransaction } from './queries.ts';
+import { listAttempts, readTransaction, type AttemptRow } from './queries.ts';
 import { isAttemptOver } from './states.ts';
 import { lockPayment, transitionPayment, type LockedPayment, type Transition } from './transition.ts';
 

@@ -15,10 +15,9 @@ import { scopeOf } from '../lib/scope.ts';
 import { readTimeline } from '../lib/timeline.ts';
 import { readMerchant } from '../merchants/operations.ts';
 import { needsTwoPeople } from '../merchants/review-policy.ts';
-import { listAttempts, type AttemptRow } from './attempt.ts';
 import { acceptHeldPayment, isUndecided, returnHeldPayment, whyOnlyReturnable, type HeldDecision } from './holds.ts';
 import { presentTransaction } from './present.ts';
-import { readTransaction } from './queries.ts';
+import { listAttempts, readTransaction, type AttemptRow } from './queries.ts';
 import * as schema from './transaction-schema.ts';
 
 /** Transactions as operators see them, and the decisions about held money. */

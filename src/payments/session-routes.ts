@@ -3,12 +3,19 @@ import { AppError } from '../lib/errors.ts';
 import { toSantim } from '../lib/money.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { createSession } from './create-session.ts';
-import { presentHook, reportOutcome, type HookDeps, type ReportedOutcome } from './hooks.ts';
+import {
+  createFinalPoll,
+  createWaitLimit,
+  presentHook,
+  reportOutcome,
+  waitForFinal,
+  type HookDeps,
+  type ReportedOutcome,
+} from './hooks.ts';
 import { awaitProviderResult, startPayment, type Payment } from './pay.ts';
 import * as schema from './session-schema.ts';
 import { findSession, presentSession, readSession, sessionKey, type Session } from './session.ts';
 import { HELD_MESSAGE, isHeld } from './states.ts';
-import { createFinalPoll, createWaitLimit, waitForFinal } from './waits.ts';
 
 export type CheckoutDeps = HookDeps & { findProvider: FindProvider; baseUrl: string; pepper: string };
 

@@ -7,7 +7,7 @@ import type { RunInTransaction } from '../outbox/record.ts';
 import { callbackUrl } from '../providers/callbacks.ts';
 import type { FindProvider, PaymentOrder, ProviderOutcome } from '../providers/provider.ts';
 import { applyProviderResult, type ClaimedAttempt, type ProviderResult } from './apply-result.ts';
-import { readAttemptState, type AttemptState } from './attempt.ts';
+import { readAttemptState, type AttemptState } from './queries.ts';
 import { QUERYABLE_ATTEMPTS } from './states.ts';
 
 export type CheckDeps = {
