@@ -17,7 +17,7 @@ import { createRelay } from '../outbox/relay.ts';
 import { createExpireAttempt } from '../payments/close-session.ts';
 import { measurePayments } from '../payments/monitoring.ts';
 import { MIN_QUERY_INTERVAL_MS, POLL_INTERVAL_MIN_MS, createSyncAttempt } from '../payments/sync.ts';
-import { findObsolete, findRecoverableAttempts } from '../payments/workflow.ts';
+import { findRecoverableAttempts } from '../payments/workflow.ts';
 import { createFindProvider } from '../providers/find-provider.ts';
 import { measureReconciliation } from '../reconciliation/monitoring.ts';
 import { findRecoverableRuns } from '../reconciliation/runs.ts';
@@ -118,7 +118,7 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
   });
   const { WEBHOOK_WORKFLOW_START_CONCURRENCY: startConcurrency } = config;
   const delivery = { db, send, log, reachable, startConcurrency, isBusy: dispatcher.isBusy };
-  const relay = createRelay({ ...delivery, findObsolete: async (messages) => findObsolete(db, messages) });
+  const relay = createRelay(delivery);
   const recovery = createWorkflowRecovery({ db, runInTransaction, running, reachable, sources: OPEN_SOURCES, log });
   const listening = listenForCommits({ databaseUrl: config.DATABASE_URL, trigger, log });
   const jobDeps = { db, runInTransaction, clock, relay, dispatcher, recovery, ...payments.checks, ...options };

@@ -1,6 +1,5 @@
 import { rows, type Queryable } from '../lib/db.ts';
 import type { Environment } from '../lib/scope.ts';
-import type { OutboxRow } from '../outbox/record.ts';
 import type { OpenPage, RecoverableWorkflow } from '../outbox/recoverable.ts';
 
 /** The input of `workflows/payment.ts`: ids and numbers. */
@@ -49,23 +48,4 @@ export async function findRecoverableAttempts(
     id: payment.attemptId,
     message: { kind: 'signalWithStart', signal: 'attemptUpdated', ...paymentWorkflow(payment) },
   }));
-}
-
-/**
- * The ids of those messages that would start the workflow of an attempt that is already over. Should such a workflow run
- * all the same, it ends by itself.
- */
-export async function findObsolete(db: Queryable, messages: OutboxRow[]): Promise<ReadonlySet<string>> {
-  const starts = messages.flatMap(({ id, kind, workflowType, input }) => {
-    const attemptId = input?.['attemptId'];
-    return workflowType === 'payment' && kind !== 'signal' && typeof attemptId === 'string' ? [{ id, attemptId }] : [];
-  });
-  if (starts.length === 0) return new Set();
-  const over = await rows<{ id: string }>(
-    db,
-    `SELECT id FROM payment_attempt WHERE id = ANY(:attemptIds) AND status NOT IN ('CREATED', 'PENDING')`,
-    { attemptIds: starts.map(({ attemptId }) => attemptId) },
-  );
-  const isOver = new Set(over.map(({ id }) => id));
-  return new Set(starts.filter(({ attemptId }) => isOver.has(attemptId)).map(({ id }) => id));
 }
