@@ -22,12 +22,15 @@ export type HeldDecision = {
 };
 
 /** Whether an operator has to decide about its money: of another amount or currency, or a second payment. */
-export function isUndecided({ status, holdResolution }: AttemptRow): boolean {
+export function isUndecided({ status, holdResolution }: Pick<AttemptRow, 'status' | 'holdResolution'>): boolean {
   return (status === 'HELD' || status === 'DUPLICATE') && holdResolution === null;
 }
 
 /** Why its money can only be returned; null: it can be released to the merchant. */
-export function whyOnlyReturnable({ receivedSantim, receivedCurrency }: AttemptRow): string | null {
+export function whyOnlyReturnable({
+  receivedSantim,
+  receivedCurrency,
+}: Pick<AttemptRow, 'receivedSantim' | 'receivedCurrency'>): string | null {
   if (receivedSantim === null) return 'is not in the ledger';
   if (receivedCurrency !== 'ETB') return `is ${receivedCurrency}, not ETB`;
   return receivedSantim > 0n ? null : `is ${formatBirr(receivedSantim)} ETB`;

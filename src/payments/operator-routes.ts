@@ -1,16 +1,10 @@
 import { auditOf, presentAudit, type AuditContext, type AuditedChange } from '../access/audit.ts';
-import {
-  actionLinks,
-  operatorReadRoute,
-  operatorRoute,
-  type ActionLinks,
-  type OperatorResult,
-} from '../access/operator-route.ts';
+import { actionLinks, operatorReadRoute, operatorRoute, type OperatorResult } from '../access/operator-route.ts';
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isoOrNull } from '../lib/dates.ts';
 import type { Database, Queryable } from '../lib/db.ts';
-import { toBirr, type Santim } from '../lib/money.ts';
+import { toBirr } from '../lib/money.ts';
 import { scopeOf } from '../lib/scope.ts';
 import { readTimeline } from '../lib/timeline.ts';
 import { readMerchant } from '../merchants/operations.ts';
@@ -83,7 +77,7 @@ async function isLarge(
 
 function presentDecision({ transaction, payment, before, fee, isNew }: HeldDecision, message: string): OperatorResult {
   const { id: transactionId, status } = transaction;
-  const attempt = presentAttempt(transactionId, payment);
+  const attempt = presentAttempt(payment);
   const { attemptId, decision: holdResolution, received, receivedCurrency, returnReference: reference } = attempt;
   const charged = fee && { fee: toBirr(fee.feeSantim), feeTax: toBirr(fee.feeTaxSantim) };
   const after = { status, attemptId, holdResolution, received, currency: receivedCurrency, ...charged };
@@ -99,8 +93,6 @@ function presentDecision({ transaction, payment, before, fee, isNew }: HeldDecis
   return { message, data, audit: isNew ? audit : null };
 }
 
-const birrOrNull = (santim: Santim | null): number | null => (santim === null ? null : toBirr(santim));
-
 async function readDetail(db: Queryable, transactionId: string) {
   const row = await readTransaction(db, transactionId);
   const [merchant, payments, timeline, decisions] = await Promise.all([
@@ -114,43 +106,26 @@ async function readDetail(db: Queryable, transactionId: string) {
     merchantId: row.merchantId,
     merchantName: merchant.name,
     uncertain: row.needsReconciliation,
-    payments: payments.map((payment) => presentAttempt(row.id, payment)),
+    payments: payments.map(presentAttempt),
     timeline,
     decisions: decisions.map(presentAudit),
   };
 }
 
-function presentAttempt(transactionId: string, payment: AttemptRow) {
-  const {
-    id,
-    amountSantim,
-    receivedSantim,
-    holdResolution,
-    holdResolvedAt,
-    createdAt,
-    callbackSecret: _,
-    ...attempt
-  } = payment;
-  return {
-    ...attempt,
-    attemptId: id,
-    expected: toBirr(amountSantim),
-    received: birrOrNull(receivedSantim),
-    lastCheckedAt: isoOrNull(attempt.lastCheckedAt),
-    decision: holdResolution,
-    decidedAt: isoOrNull(holdResolvedAt),
-    startedAt: createdAt.toISOString(),
-    endedAt: isoOrNull(attempt.endedAt),
-    links: linksOf(transactionId, payment),
-  };
-}
-
 /** Only held money is decided about, and some of it can only be returned. */
-function linksOf(transactionId: string, payment: AttemptRow): ActionLinks {
-  if (!isUndecided(payment)) return {};
-  return actionLinks(
-    `transactions/${transactionId}`,
-    ...(whyOnlyReturnable(payment) === null ? ['accept'] : []),
-    'reject',
-  );
+function presentAttempt(row: AttemptRow) {
+  const { callbackSecret: _, ...payment } = row;
+  const verbs = whyOnlyReturnable(payment) === null ? ['accept', 'reject'] : ['reject'];
+  return {
+    ...payment,
+    attemptId: payment.id,
+    expected: toBirr(payment.amountSantim),
+    received: payment.receivedSantim === null ? null : toBirr(payment.receivedSantim),
+    lastCheckedAt: isoOrNull(payment.lastCheckedAt),
+    decision: payment.holdResolution,
+    decidedAt: isoOrNull(payment.holdResolvedAt),
+    startedAt: payment.createdAt.toISOString(),
+    endedAt: isoOrNull(payment.endedAt),
+    links: actionLinks(`transactions/${payment.transactionId}`, ...(isUndecided(payment) ? verbs : [])),
+  };
 }
