@@ -8,7 +8,7 @@ import { callbackUrl } from '../providers/callbacks.ts';
 import type { FindProvider, PaymentOrder, ProviderOutcome } from '../providers/provider.ts';
 import { applyProviderResult, type ClaimedAttempt, type ProviderResult } from './apply-result.ts';
 import { readAttemptState, type AttemptState } from './queries.ts';
-import { QUERYABLE_ATTEMPTS } from './states.ts';
+import { isQueryable, QUERYABLE_ATTEMPTS } from './states.ts';
 
 export type CheckDeps = {
   db: Queryable;
@@ -52,8 +52,10 @@ export function createSyncAttempt(deps: CheckDeps): CheckAttempt {
       const claimed = await claimAttempt(deps, attemptId, options);
       if (claimed) return queryAndApply(deps, claimed, options);
       const state = await readAttemptState(deps.db, attemptId);
-      const leasedByOther = state.leaseUntil !== null && state.leaseUntil > deps.clock();
-      if (!leasedByOther || waitedMs >= OTHER_QUERY_WAIT_MS) return state;
+      const isLeased = state.leaseUntil !== null && state.leaseUntil > deps.clock();
+      // Claimed unless leased: the lease has ended since. The other query may precede the callback.
+      const isMissed = !options.minIntervalMs && isQueryable(state.attemptStatus) && state.initiatedAt !== null;
+      if (!(isLeased || isMissed) || waitedMs >= OTHER_QUERY_WAIT_MS) return state;
       await sleep(OTHER_QUERY_POLL_MS);
     }
   };
