@@ -56,7 +56,6 @@ const OUTBOX: Hot = {
       reachable,
       isBusy: () => false,
       startConcurrency: 8,
-      findObsolete: async () => new Set(),
       log: createLogger('silent', 'test'),
     });
     relay.trigger();

@@ -1,5 +1,5 @@
 import { LEDGER_CHECKS, type LedgerInvariant } from '../ledger/verify.ts';
-import { TRANSACTION_CHECKS } from '../payments/invariants.ts';
+import { TRANSACTION_CHECKS } from '../payments/monitoring.ts';
 import { RECEIPT_CHECKS } from '../reconciliation/monitoring.ts';
 import { SETTLEMENT_CHECKS } from '../settlements/monitoring.ts';
 import { WITHDRAWAL_CHECKS } from '../withdrawals/monitoring.ts';

@@ -14,8 +14,6 @@ export type RelayDeps = {
   isBusy: () => boolean;
   /** How many messages are sent to Temporal at once. */
   startConcurrency: number;
-  /** The ids of those messages that are no longer needed. */
-  findObsolete: (messages: OutboxRow[]) => Promise<ReadonlySet<string>>;
 };
 
 export type Relay = {
@@ -89,14 +87,13 @@ async function sendOne({ send, log, reachable }: RelayDeps, message: OutboxRow):
 
 /** Leases and sends a batch; returns whether there is certainly more to do. */
 async function sweepOnce(deps: RelayDeps): Promise<boolean> {
-  const { reachable, isBusy, startConcurrency, findObsolete } = deps;
+  const { reachable, isBusy, startConcurrency } = deps;
   if (!reachable()) return false;
   const limit = startConcurrency * SWEEP_DEPTH;
   const taken = await leaseFree(deps.db, { limit, isBusy: isBusy() });
   if (taken.length === 0) return false;
-  const obsolete = await findObsolete(taken);
-  const outcomes = new Map<string, Outcome>(taken.map(({ id }) => [id, obsolete.has(id) ? 'sent' : 'untried']));
-  const remaining = taken.filter(({ id }) => !obsolete.has(id));
+  const outcomes = new Map<string, Outcome>(taken.map(({ id }) => [id, 'untried']));
+  const remaining = [...taken];
   const endMs = performance.now() + SWEEP_MS;
   const sendNext = async (): Promise<void> => {
     for (let next = remaining.shift(); next && performance.now() < endMs; next = remaining.shift()) {

@@ -2,8 +2,8 @@ import type { MerchantCaller } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { equalInConstantTime, hmac, sha256 } from '../lib/crypto.ts';
 import { HOUR_MS } from '../lib/dates.ts';
-import { rows, type Queryable } from '../lib/db.ts';
-import type { Environment } from '../lib/scope.ts';
+import { first, type Queryable } from '../lib/db.ts';
+import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 
 const TOKEN_CHARACTERS = 43;
 /** The page can still be read, and outcomes reported, this long after the session's end. */
@@ -18,7 +18,7 @@ export function clientTokenOf(pepper: string, sessionId: string): { token: strin
   return { token, hash: sha256(token) };
 }
 
-type TokenRow = { merchantId: string; environment: Environment; clientTokenHash: Buffer; endedAt: Date | null };
+type TokenRow = MerchantScope & { clientTokenHash: Buffer; endedAt: Date | null };
 
 export type TokenAuthenticator = {
   /**
@@ -42,14 +42,12 @@ export function createTokenAuthenticator(deps: {
 
   async function readToken(sessionId: string, token: string): Promise<MerchantCaller | 'ended' | null> {
     if (token.length !== TOKEN_CHARACTERS || !isSessionId(sessionId)) return null;
-    const [row] = await rows<TokenRow>(
-      db,
-      `SELECT merchant_id, environment, client_token_hash, ended_at FROM checkout_session WHERE id = :sessionId`,
-      { sessionId },
-    );
+    const sql =
+      'SELECT merchant_id, environment, client_token_hash, ended_at FROM checkout_session WHERE id = :sessionId';
+    const row = await first<TokenRow>(db, sql, { sessionId });
     if (!row || !equalInConstantTime(sha256(token), row.clientTokenHash)) return null;
     if (row.endedAt && row.endedAt.getTime() + VALID_AFTER_END_MS <= clock().getTime()) return 'ended';
-    return { kind: 'client', merchantId: row.merchantId, environment: row.environment, sessionId };
+    return { kind: 'client', ...scopeOf(row), sessionId };
   }
 
   return {

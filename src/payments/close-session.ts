@@ -1,35 +1,25 @@
-import { rows } from '../lib/db.ts';
+import { first, rows } from '../lib/db.ts';
+import { found } from '../lib/errors.ts';
 import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import type { UnitOfWork, RunInTransaction } from '../outbox/record.ts';
-import { attemptUpdatedMessage, notifyWorkflowOf } from './attempt.ts';
 import { recordTransactionEvents } from './events.ts';
 import type { TransactionRow } from './present.ts';
+import { readAttemptState, reportsUnpaid, type AttemptState } from './queries.ts';
+import { atExpiry, isAttemptOver, type LastResult, type SessionStatus } from './states.ts';
+import { MIN_QUERY_INTERVAL_MS, type CheckAttempt, type CheckDeps } from './sync.ts';
+import { lockPayment, SESSION_STEPS, transitionPayment } from './transition.ts';
 
 /** How a session ends without money. */
 export type UnpaidEnd = 'CANCELLED' | 'EXPIRED';
 
-const ENDS = {
-  CANCELLED: { event: 'checkout.canceled', kind: 'session.cancelled' },
-  EXPIRED: { event: 'checkout.expired', kind: 'session.expired' },
-} as const;
+type End = { status: UnpaidEnd; at: Date };
 
 /**
- * The lock of sessions without held money, and of their transactions: an operator decides how the others end. The session
- * is locked first, as everywhere, and the transaction so that a concurrent hold is seen.
- */
-const lockUnheld = (condition: string): string =>
-  `SELECT s.id FROM checkout_session s JOIN transaction t ON t.id = s.transaction_id AND t.hold_reason IS NULL
-   WHERE ${condition} FOR UPDATE OF s, t`;
-
-type End = { status: UnpaidEnd; needsReconciliation: boolean; at: Date };
-
-/**
- * Ends an OPEN session without an attempt in flight and without held money. One statement and the events.
+ * Ends an OPEN session without an attempt in flight and without held money.
  * @returns whether this call ended it.
  */
 export async function closeSession(tx: UnitOfWork, sessionId: string, end: End): Promise<boolean> {
-  const due = lockUnheld(`s.id = :sessionId AND s.status = 'OPEN'`);
-  return (await endSessions(tx, end, { due, values: { sessionId } })) > 0;
+  return (await closeOpen(tx, end, { which: 's.id = :sessionId FOR UPDATE OF s, t', values: { sessionId } })) > 0;
 }
 
 /**
@@ -38,10 +28,8 @@ export async function closeSession(tx: UnitOfWork, sessionId: string, end: End):
  * @returns how many it expired.
  */
 export async function expireDueSessions(runInTransaction: RunInTransaction, now: Date, limit: number): Promise<number> {
-  const due = `${lockUnheld(`s.status = 'OPEN' AND s.expires_at <= :at
-   ORDER BY s.expires_at LIMIT :limit`)} SKIP LOCKED`;
-  const end: End = { status: 'EXPIRED', needsReconciliation: false, at: now };
-  return runInTransaction((tx) => endSessions(tx, end, { due, values: { limit } }));
+  const which = 's.expires_at <= :at ORDER BY s.expires_at LIMIT :limit FOR UPDATE OF s, t SKIP LOCKED';
+  return runInTransaction((tx) => closeOpen(tx, { status: 'EXPIRED', at: now }, { which, values: { limit } }));
 }
 
 /** Expires one OPEN session if its time is over. Returns whether it did. */
@@ -50,70 +38,154 @@ export async function expireSessionIfDue(
   sessionId: string,
   now: Date,
 ): Promise<boolean> {
-  const due = lockUnheld(`s.id = :sessionId AND s.status = 'OPEN' AND s.expires_at <= :at`);
-  const end: End = { status: 'EXPIRED', needsReconciliation: false, at: now };
-  return (await runInTransaction((tx) => endSessions(tx, end, { due, values: { sessionId } }))) > 0;
+  const due = { which: 's.id = :sessionId AND s.expires_at <= :at FOR UPDATE OF s, t', values: { sessionId } };
+  return (await runInTransaction((tx) => closeOpen(tx, { status: 'EXPIRED', at: now }, due))) > 0;
 }
 
 /**
- * Ends a PROCESSING session together with its attempt. Precondition: the provider has just reported it unpaid, or its
- * outcome has been unknown for 24 h. An attempt of a session that is already over, or for which other money is held, is only abandoned.
+ * Ends OPEN sessions with their transactions, events and timelines; not those with held money, about which an operator
+ * decides. The session is locked first, as everywhere, and the transaction so that a concurrent hold is seen.
+ */
+async function closeOpen(
+  tx: UnitOfWork,
+  { status, at }: End,
+  { which, values }: { which: string; values: Record<string, unknown> },
+): Promise<number> {
+  const { events, kind } = SESSION_STEPS[status];
+  const transactions = await rows<TransactionRow>(
+    tx.trx,
+    `WITH due AS (
+       SELECT s.id FROM checkout_session s JOIN transaction t ON t.id = s.transaction_id AND t.hold_reason IS NULL
+       WHERE s.status = 'OPEN' AND ${which}
+     ), ended AS (
+       UPDATE checkout_session s SET status = :status, ended_at = :at FROM due WHERE s.id = due.id
+       RETURNING s.transaction_id
+     ), closed AS (
+       UPDATE transaction t SET status = :status, version = t.version + 1
+       FROM ended WHERE t.id = ended.transaction_id AND t.status = 'PENDING'
+       RETURNING t.*
+     ), timeline_row AS (
+       ${TIMELINE_INSERT} SELECT id, CAST(:at AS timestamptz), :kind, '{"reconcile": false}' FROM closed
+     )
+     SELECT * FROM closed`,
+    { ...values, status, at, kind },
+  );
+  await recordTransactionEvents(tx, { transactions, events, at });
+  return transactions.length;
+}
+
+/**
+ * Abandons an attempt and ends its session. Precondition: the provider has just reported it unpaid, or its outcome has been
+ * unknown for 24 h. An attempt of a session that is already over, or for which other money is held, is only abandoned.
  * @returns whether this call ended the session.
  */
 export async function closeAttempt(
   tx: UnitOfWork,
-  attempt: { id: string; sessionId: string; notifyWorkflow: boolean },
-  end: End,
+  { id, notifyWorkflow }: { id: string; notifyWorkflow: boolean },
+  { status, needsReconciliation, at }: End & { needsReconciliation: boolean },
 ): Promise<boolean> {
-  const { id: attemptId, sessionId, notifyWorkflow } = attempt;
-  await rows(tx.trx, 'SELECT 1 FROM checkout_session WHERE id = :sessionId FOR UPDATE', { sessionId });
-  const messages = notifyWorkflow ? [attemptUpdatedMessage(attemptId)] : [];
-  const [abandoned] = await rows<{ isEnqueued: boolean }>(
-    tx.trx,
-    `WITH abandoned AS (
-       UPDATE payment_attempt SET status = 'ABANDONED', ended_at = :at, lease_until = NULL
-       WHERE id = :attemptId AND session_id = :sessionId AND status IN ('CREATED', 'PENDING') RETURNING id
-     ), ${notifyWorkflowOf('abandoned')}
-     SELECT EXISTS (SELECT 1 FROM outbox_row) AS is_enqueued FROM abandoned`,
-    { attemptId, sessionId, at: end.at, messages: JSON.stringify(messages) },
-  );
-  if (!abandoned) return false;
-  if (abandoned.isEnqueued) tx.enqueued(messages);
-  if (end.needsReconciliation) {
-    await rows(
-      tx.trx,
-      `UPDATE transaction SET needs_reconciliation = true, version = version + 1
-       WHERE session_id = :sessionId AND hold_reason IS NOT NULL`,
-      { sessionId },
-    );
-  }
-  const due = lockUnheld(`s.id = :sessionId AND s.status IN ('OPEN', 'PROCESSING')`);
-  return (await endSessions(tx, end, { due, values: { sessionId } })) > 0;
+  const locked = await lockPayment(tx.trx, id);
+  if (isAttemptOver(locked.attemptStatus)) return false;
+  const isHeld = locked.holdReason !== null;
+  const isEnded = !isHeld && (locked.sessionStatus === 'OPEN' || locked.sessionStatus === 'PROCESSING');
+  const transaction = isEnded || (isHeld && needsReconciliation) ? { needsReconciliation } : {};
+  const attempt = { status: 'ABANDONED', endedAt: at, leaseUntil: null } as const;
+  const session = isEnded ? status : undefined;
+  await transitionPayment(tx, locked, { attempt, session, transaction, notifyWorkflow, at });
+  return isEnded;
 }
 
-/** Ends the sessions that `due` locks, with their transactions, events and timelines. Returns how many it ended. */
-async function endSessions(
-  tx: UnitOfWork,
-  end: End,
-  { due, values }: { due: string; values: Record<string, unknown> },
-): Promise<number> {
-  const { event, kind } = ENDS[end.status];
-  const transactions = await rows<TransactionRow>(
-    tx.trx,
-    `WITH due AS (${due}), ended AS (
-       UPDATE checkout_session s SET status = :status, ended_at = :at FROM due WHERE s.id = due.id
-       RETURNING s.transaction_id
-     ), closed AS (
-       UPDATE transaction t SET status = :status, needs_reconciliation = :reconcile, version = t.version + 1
-       FROM ended WHERE t.id = ended.transaction_id AND t.status = 'PENDING'
-       RETURNING t.*
-     ), timeline_row AS (
-       ${TIMELINE_INSERT}
-       SELECT id, CAST(:at AS timestamptz), :kind, jsonb_build_object('reconcile', needs_reconciliation) FROM closed
-     )
-     SELECT * FROM closed`,
-    { ...values, status: end.status, reconcile: end.needsReconciliation, at: end.at, kind },
+export type CloseUnpaid = (sessionId: string, as: UnpaidEnd) => Promise<SessionStatus>;
+
+type CloseDeps = Pick<CheckDeps, 'db' | 'runInTransaction'> & { checkAttempt: CheckAttempt };
+
+/**
+ * Ends a session on request: the customer cancels, the merchant expires. Without an attempt in flight at once; otherwise
+ * only when the provider reports it unpaid, queried now or less than 2 s ago. Paid money wins; while the outcome is unknown
+ * the session stays as it is.
+ * @returns the session's status afterwards.
+ */
+export function createCloseUnpaid(deps: CloseDeps & Pick<CheckDeps, 'clock'>): CloseUnpaid {
+  return async (sessionId, as) => {
+    const end = { status: as, needsReconciliation: false, at: deps.clock() };
+    const { attemptId } = await readSessionState(deps, sessionId);
+    if (attemptId !== null) {
+      const state = await deps.checkAttempt(attemptId, { minIntervalMs: MIN_QUERY_INTERVAL_MS, notifyWorkflow: true });
+      const queriedAfterMs = end.at.getTime() - MIN_QUERY_INTERVAL_MS;
+      const isRecent = state.queried || (state.lastCheckedAt?.getTime() ?? 0) > queriedAfterMs;
+      if (!state.final && isRecent && reportsUnpaid(state)) {
+        await deps.runInTransaction((tx) => closeAttempt(tx, { id: attemptId, notifyWorkflow: true }, end));
+      }
+    }
+    // Also a session that the provider's decline has just opened again.
+    await deps.runInTransaction((tx) => closeSession(tx, sessionId, end));
+    return (await readSessionState(deps, sessionId)).status;
+  };
+}
+
+/** A session's status, and its attempt in flight, if any. Throws NOT_FOUND. */
+async function readSessionState({ db }: Pick<CheckDeps, 'db'>, sessionId: string) {
+  const session = await first<{ status: SessionStatus; attemptId: string | null }>(
+    db,
+    `SELECT s.status, a.id AS attempt_id
+     FROM checkout_session s
+     LEFT JOIN payment_attempt a ON a.session_id = s.id AND a.status IN ('CREATED', 'PENDING') AND s.status = 'PROCESSING'
+     WHERE s.id = :sessionId`,
+    { sessionId },
   );
-  await recordTransactionEvents(tx, { transactions, events: [event], at: end.at });
-  return transactions.length;
+  return found(session, 'checkout session');
+}
+
+export type ExpireAttempt = (attemptId: string, at: Date) => Promise<AttemptState>;
+
+/**
+ * Queries the provider a last time about an attempt whose session's time is over, and expires both when this very query
+ * returned "not paid", or when nothing was ever sent. While the outcome is unknown, or the provider was not queried (it was
+ * less than 2 s ago, or is being queried), nothing changes and `final` stays false: call again. After 24 h of unknown
+ * outcomes both expire, marked for reconciliation. `at` is the effective time. Does not signal the workflow, which is the
+ * caller. Throws NOT_FOUND.
+ */
+export function createExpireAttempt(deps: CloseDeps & Pick<CheckDeps, 'log'>): ExpireAttempt {
+  return async (attemptId, at) => {
+    const options = { minIntervalMs: MIN_QUERY_INTERVAL_MS, notifyWorkflow: false, now: at };
+    const state = await deps.checkAttempt(attemptId, options);
+    if (state.final) return state;
+    const { transactionId, expiresAt } = state;
+    const verdict = atExpiry({ result: lastResult(state), expiresAtMs: expiresAt.getTime(), atMs: at.getTime() });
+    if (verdict === 'wait') return state;
+    const end = { status: 'EXPIRED' as const, needsReconciliation: verdict === 'reconcile', at };
+    const attempt = { id: attemptId, notifyWorkflow: false };
+    const ended = await deps.runInTransaction((tx) => closeAttempt(tx, attempt, end));
+    if (ended && end.needsReconciliation) {
+      deps.log.warn({ attemptId, transactionId }, 'payment expired with an unknown outcome and needs reconciliation');
+    }
+    return { ...(await readAttemptState(deps.db, attemptId)), queried: state.queried };
+  };
+}
+
+function lastResult(state: AttemptState): LastResult {
+  if (state.initiatedAt === null) return 'unpaid';
+  if (!state.queried) return 'not queried';
+  return reportsUnpaid(state) ? 'unpaid' : 'unknown';
+}
+
+/**
+ * Clears the reconciliation flag of transactions that the providers' statements prove unpaid. Their statuses stay, and late
+ * money is still booked. Returns how many had the flag.
+ */
+export async function clearReconciliationFlag(
+  tx: UnitOfWork,
+  { transactionIds, at }: { transactionIds: readonly string[]; at: Date },
+): Promise<number> {
+  const cleared = await rows(
+    tx.trx,
+    `WITH cleared AS (
+       UPDATE transaction SET needs_reconciliation = false, version = version + 1
+       WHERE id = ANY (:transactionIds) AND needs_reconciliation RETURNING id
+     )
+     ${TIMELINE_INSERT}
+     SELECT id, CAST(:at AS timestamptz), 'reconciliation.confirmed_unpaid', '{}' FROM cleared RETURNING resource_id`,
+    { transactionIds: [...transactionIds], at },
+  );
+  return cleared.length;
 }

@@ -1,11 +1,11 @@
 import type { z } from 'zod';
 
 import type { Clock } from '../lib/clock.ts';
-import { isUniqueViolation, rows, type Queryable } from '../lib/db.ts';
+import { first, isUniqueViolation, type Queryable } from '../lib/db.ts';
 import { AppError, invalidFields } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { toBirr, type Santim } from '../lib/money.ts';
-import type { MerchantScope } from '../lib/scope.ts';
+import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 import { amountLimitError } from '../merchants/channels/limits.ts';
@@ -38,9 +38,8 @@ export async function createSession(deps: CreateDeps & { tx: UnitOfWork }, scope
   const transactionId = newId('txn', now.getTime());
   const clientToken = clientTokenOf(deps.pepper, sessionId);
   const expiresAt = new Date(now.getTime() + wanted.expiresInMinutes * 60_000);
-  const { merchantId, environment } = scope;
-  const row = { merchantId, environment, sessionId, transactionId, tokenHash: clientToken.hash, expiresAt, now };
-  await insertSession(deps, { ...wanted, ...row, channels: channels.map((one) => one.channel) });
+  const ids = { ...scopeOf(scope), sessionId, transactionId, tokenHash: clientToken.hash };
+  await insertSession(deps, { ...wanted, ...ids, channels: channels.map((one) => one.channel), expiresAt, now });
   const checkoutUrl = `${checkoutPageUrl(deps.baseUrl, sessionId)}?t=${clientToken.token}`;
   return {
     sessionId,
@@ -93,15 +92,8 @@ function ensureSomeChannelFits(channels: MerchantChannel[], amountSantim: Santim
   throw errorOf(amountSantim > highest.payIn.maxSantim ? highest : lowest) ?? new Error('no limit is exceeded');
 }
 
-type SessionRow = NewSession &
-  MerchantScope & {
-    channels: Channel[];
-    sessionId: string;
-    transactionId: string;
-    tokenHash: Buffer;
-    expiresAt: Date;
-    now: Date;
-  };
+type Ids = { sessionId: string; transactionId: string; tokenHash: Buffer };
+type SessionRow = NewSession & MerchantScope & Ids & { channels: Channel[]; expiresAt: Date; now: Date };
 
 /** Inserts session, transaction and the first entry of its timeline. The transaction fails when the order number is taken. */
 async function insertSession(
@@ -142,13 +134,12 @@ async function insertSession(
 const ORDER_NO = 'transaction_merchant_id_environment_checkout_order_no_key';
 
 async function duplicateReference(db: Queryable, session: SessionRow): Promise<AppError> {
-  const { merchantId, environment, checkoutOrderNo } = session;
-  const [existing] = await rows<{ sessionId: string }>(
+  const existing = await first<{ sessionId: string }>(
     db,
     `SELECT session_id FROM transaction
      WHERE merchant_id = :merchantId AND environment = :environment AND checkout_order_no = :checkoutOrderNo`,
-    { merchantId, environment, checkoutOrderNo },
+    session,
   );
-  const message = `checkoutOrderNo "${checkoutOrderNo}" is already used by another session. Read that session, or use a new number.`;
+  const message = `checkoutOrderNo "${session.checkoutOrderNo}" is already used by another session. Read that session, or use a new number.`;
   return new AppError('DUPLICATE_REFERENCE', message, { existing: { sessionId: existing?.sessionId ?? '' } });
 }

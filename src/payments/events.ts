@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { scopeOf } from '../lib/scope.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { eventTypes, snapshotFields } from '../webhooks/events/catalogue.ts';
 import { recordEvents } from '../webhooks/events/record.ts';
@@ -14,20 +15,11 @@ export async function recordTransactionEvents(
   tx: UnitOfWork,
   change: { transactions: readonly TransactionRow[]; events: readonly TransactionEvent[]; at: Date },
 ): Promise<void> {
-  await recordEvents(
-    tx,
-    change.transactions.flatMap((row) =>
-      change.events.map((event) => ({
-        event,
-        merchantId: row.merchantId,
-        environment: row.environment,
-        resourceType: 'transaction',
-        resourceId: row.id,
-        data: transactionSnapshot(row),
-        createdAt: change.at,
-      })),
-    ),
-  );
+  const events = change.transactions.flatMap((row) => {
+    const about = { ...scopeOf(row), resourceType: 'transaction', resourceId: row.id, createdAt: change.at };
+    return change.events.map((event) => ({ ...about, event, data: transactionSnapshot(row) }));
+  });
+  await recordEvents(tx, events);
 }
 
 /** `data` of every transaction event: a full snapshot, so that the order of deliveries does not matter. */

@@ -1,33 +1,13 @@
-import { feeWithin, readFeeRule, type Fee, type FeeRuleJson } from '../ledger/fees.ts';
-import { post } from '../ledger/post.ts';
+import { feeWithin, readEffectiveRule, type Fee } from '../ledger/fees.ts';
 import { suspenseAcceptedPosting, suspenseReturnedPosting } from '../ledger/postings.ts';
-import { isUniqueViolation, type Queryable, rows, type Trx } from '../lib/db.ts';
-import { AppError, notFound } from '../lib/errors.ts';
+import { first, type Trx } from '../lib/db.ts';
+import { AppError, found } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
-import { scopeOf, type MerchantScope } from '../lib/scope.ts';
-import { recordTimeline } from '../lib/timeline.ts';
-import type { Channel } from '../merchants/channels/channel.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
-import { PAID_REFERENCE } from './confirm.ts';
-import { recordTransactionEvents } from './events.ts';
 import type { TransactionRow } from './present.ts';
-import { readTransaction } from './queries.ts';
-import type { AttemptStatus } from './states.ts';
-import type { TimelineKind } from './timeline.ts';
-
-/** A held payment: of another amount or currency, or a second one. */
-export type HeldPayment = MerchantScope & {
-  id: string;
-  transactionId: string;
-  channel: Channel;
-  status: AttemptStatus;
-  providerReference: string | null;
-  /** null when the amount is not in the ledger. */
-  receivedSantim: Santim | null;
-  receivedCurrency: string | null;
-  holdResolution: 'ACCEPTED' | 'RETURNED' | null;
-  returnReference: string | null;
-};
+import { listAttempts, readTransaction, type AttemptRow } from './queries.ts';
+import { isAttemptOver } from './states.ts';
+import { lockPayment, transitionPayment, type LockedPayment, type Transition } from './transition.ts';
 
 /** The payment to decide about, named by its attempt, so that a repeat never decides another one. `at`: the effective time. */
 export type HeldChoice = { transactionId: string; attemptId: string; at: Date };
@@ -35,11 +15,26 @@ export type HeldChoice = { transactionId: string; attemptId: string; at: Date };
 /** The payment and its transaction after the decision, and before it. `isNew`: this call decided. */
 export type HeldDecision = {
   transaction: TransactionRow;
-  payment: HeldPayment;
-  before: Pick<TransactionRow, 'status' | 'holdReason'>;
+  payment: AttemptRow;
+  before: TransactionRow;
   fee: Fee | null;
   isNew: boolean;
 };
+
+/** Whether an operator has to decide about its money: of another amount or currency, or a second payment. */
+export function isUndecided({ status, holdResolution }: Pick<AttemptRow, 'status' | 'holdResolution'>): boolean {
+  return (status === 'HELD' || status === 'DUPLICATE') && holdResolution === null;
+}
+
+/** Why its money can only be returned; null: it can be released to the merchant. */
+export function whyOnlyReturnable({
+  receivedSantim,
+  receivedCurrency,
+}: Pick<AttemptRow, 'receivedSantim' | 'receivedCurrency'>): string | null {
+  if (receivedSantim === null) return 'is not in the ledger';
+  if (receivedCurrency !== 'ETB') return `is ${receivedCurrency}, not ETB`;
+  return receivedSantim > 0n ? null : `is ${formatBirr(receivedSantim)} ETB`;
+}
 
 /**
  * Releases held money to the merchant, less the fee of today's rule. A held payment makes its transaction SUCCESS with the
@@ -47,45 +42,34 @@ export type HeldDecision = {
  * returned, or not releasable).
  */
 export async function acceptHeldPayment(tx: UnitOfWork, choice: HeldChoice): Promise<HeldDecision> {
-  const { trx } = tx;
-  const { at } = choice;
-  const { payment, feeRule, before } = await lockPayment(trx, choice);
-  const { id, transactionId, channel, receivedSantim } = payment;
-  if (payment.holdResolution === 'ACCEPTED') {
-    return { transaction: await readTransaction(trx, transactionId), payment, before, fee: null, isNew: false };
-  }
-  if (payment.holdResolution === 'RETURNED') {
-    throw invalidState(`The payment ${id} has already been returned to the customer and cannot be decided again.`);
-  }
-  if (receivedSantim === null || payment.receivedCurrency === null)
-    throw onlyReturnable(payment, 'is not in the ledger');
-  if (payment.receivedCurrency !== 'ETB') throw onlyReturnable(payment, `is ${payment.receivedCurrency}, not ETB`);
-  if (receivedSantim <= 0n) throw onlyReturnable(payment, `is ${formatBirr(receivedSantim)} ETB`);
-  await ensureReferenceUnused(trx, payment);
-
-  const fee = feeWithin(readFeeRule(feeRule), receivedSantim);
-  const completed = await completeTransaction(trx, { payment, receivedSantim, fee, at });
-  const decided = await resolvePayment(trx, payment, {
-    status: completed ? 'SUCCEEDED' : 'DUPLICATE',
-    resolution: 'ACCEPTED',
-    reference: null,
-    at,
+  const decision = { ...choice, holdResolution: 'ACCEPTED', returnReference: null } as const;
+  return decide(tx, decision, async ({ payment, before }) => {
+    const { id: attemptId, merchantId, channel, providerReference } = payment;
+    const why = whyOnlyReturnable(payment) ?? (await referenceUsed(tx.trx, payment));
+    if (why !== null) throw invalidState(`The money of ${attemptId} ${why}: it can only be returned.`);
+    const { at } = choice;
+    const receivedSantim = payment.receivedSantim as Santim;
+    const rule = await readEffectiveRule(tx.trx, { merchantId, channel, direction: 'PAY_IN', at });
+    const fee = feeWithin(rule, receivedSantim);
+    const charged = { feeSantim: Number(fee.feeSantim), feeTaxSantim: Number(fee.feeTaxSantim) };
+    const detail = { attemptId, receivedSantim: Number(receivedSantim), ...charged };
+    const accepted = { kind: 'payment.accepted', detail } as const;
+    const posting = suspenseAcceptedPosting({ ...payment, attemptId, amountSantim: receivedSantim, ...fee });
+    if (payment.status === 'DUPLICATE' || before.status === 'SUCCESS') {
+      return { status: 'DUPLICATE', timeline: [accepted], posting, fee };
+    }
+    const late = before.status !== 'PENDING';
+    const succeeded = { attemptId, channel, providerReference: providerReference ?? '', late };
+    const paid = { channel, providerReference, receivedSantim, confirmedLate: late, completedAt: at, ...fee };
+    return {
+      status: 'SUCCEEDED',
+      session: 'COMPLETED',
+      transaction: { ...paid, failure: null, needsReconciliation: false },
+      timeline: [accepted, { kind: 'payment.succeeded', detail: succeeded }],
+      posting,
+      fee,
+    };
   });
-  const charged = { feeSantim: Number(fee.feeSantim), feeTaxSantim: Number(fee.feeTaxSantim) };
-  const accepted = { attemptId: id, receivedSantim: Number(receivedSantim), ...charged };
-  await recordTimeline<TimelineKind>(trx, transactionId, { at, kind: 'payment.accepted', detail: accepted });
-  if (completed) {
-    const providerReference = payment.providerReference ?? '';
-    const succeeded = { attemptId: id, channel, providerReference, late: completed.confirmedLate };
-    await recordTimeline<TimelineKind>(trx, transactionId, { at, kind: 'payment.succeeded', detail: succeeded });
-  }
-  const transaction = await clearHold(trx, transactionId);
-  if (completed) {
-    const events = ['payment.succeeded', 'checkout.completed'] as const;
-    await recordTransactionEvents(tx, { transactions: [transaction], events, at });
-  }
-  await post(trx, suspenseAcceptedPosting({ ...postedFields(payment, receivedSantim), ...fee }), at);
-  return { transaction, payment: decided, before, fee, isNew: true };
 }
 
 /**
@@ -95,126 +79,26 @@ export async function acceptHeldPayment(tx: UnitOfWork, choice: HeldChoice): Pro
  */
 export async function returnHeldPayment(
   tx: UnitOfWork,
-  choice: HeldChoice & { reason: string; reference: string },
+  { reason, reference, ...choice }: HeldChoice & { reason: string; reference: string },
 ): Promise<HeldDecision> {
-  const { trx } = tx;
-  const { reason, reference, at } = choice;
-  const { payment, before } = await lockPayment(trx, choice);
-  const { id, transactionId, receivedSantim, receivedCurrency, returnReference } = payment;
-  if (payment.holdResolution === 'ACCEPTED') {
-    throw invalidState(`The payment ${id} has already been released to the merchant and cannot be decided again.`);
-  }
-  if (payment.holdResolution === 'RETURNED') {
-    if (returnReference !== reference) {
-      throw invalidState(
-        `The payment ${id} has already been returned under the reference ${returnReference} and cannot be returned again.`,
-      );
-    }
-    return { transaction: await readTransaction(trx, transactionId), payment, before, fee: null, isNew: false };
-  }
-
-  const { status } = payment;
-  const decided = await resolvePayment(trx, payment, { status, resolution: 'RETURNED', reference, at });
-  const failed = await failTransaction(trx, { transactionId, at });
-  const received =
-    receivedSantim === null ? {} : { receivedSantim: Number(receivedSantim), currency: receivedCurrency };
-  const detail = { attemptId: id, ...received, reference, reason, failed };
-  await recordTimeline<TimelineKind>(trx, transactionId, { at, kind: 'payment.returned', detail });
-  const transaction = await clearHold(trx, transactionId);
-  if (failed) {
-    await recordTransactionEvents(tx, { transactions: [transaction], events: ['checkout.failed'], at });
-  }
-  // Only received ETB were posted to suspense.
-  if (receivedSantim !== null && receivedSantim > 0n && receivedCurrency === 'ETB') {
-    await post(trx, suspenseReturnedPosting(postedFields(payment, receivedSantim)), at);
-  }
-  return { transaction, payment: decided, before, fee: null, isNew: true };
-}
-
-/** The received amount of a held payment; where that is unknown or of another currency, the expected one. */
-export async function readHeldMoney(
-  db: Queryable,
-  attemptId: string,
-): Promise<(MerchantScope & { amountSantim: Santim }) | undefined> {
-  const [money] = await rows<MerchantScope & { amountSantim: Santim }>(
-    db,
-    `SELECT merchant_id, environment,
-            CASE received_currency WHEN 'ETB' THEN coalesce(received_santim, amount_santim) ELSE amount_santim END AS amount_santim
-     FROM payment_attempt WHERE id = :attemptId`,
-    { attemptId },
-  );
-  return money;
-}
-
-const PAYMENT_COLUMNS = `id, transaction_id, merchant_id, environment, channel, status, provider_reference,
-  received_santim, received_currency, hold_resolution, return_reference`;
-
-type Locked = Pick<HeldDecision, 'payment' | 'before'> & { feeRule: FeeRuleJson };
-
-/** Locks the session first, as every change of one does, so that decisions are serialized. */
-async function lockPayment(trx: Trx, { transactionId, attemptId, at }: HeldChoice): Promise<Locked> {
-  await rows(trx, 'SELECT 1 FROM checkout_session WHERE transaction_id = :transactionId FOR UPDATE', { transactionId });
-  const before = await readTransaction(trx, transactionId);
-  const [found] = await rows<HeldPayment & { feeRule: FeeRuleJson }>(
-    trx,
-    `SELECT ${PAYMENT_COLUMNS}, effective_fee_rule(merchant_id, channel, 'PAY_IN', :at) AS fee_rule FROM payment_attempt
-     WHERE id = :attemptId AND transaction_id = :transactionId
-       AND (status IN ('HELD', 'DUPLICATE') OR hold_resolution IS NOT NULL)`,
-    { transactionId, attemptId, at },
-  );
-  if (!found) throw notFound('held payment');
-  const { feeRule, ...payment } = found;
-  return { payment, feeRule, before };
-}
-
-/** A provider's reference pays one transaction. Throws INVALID_STATE when it has paid another. */
-async function ensureReferenceUnused(trx: Trx, payment: HeldPayment): Promise<void> {
-  const { transactionId, environment, channel, providerReference } = payment;
-  if (providerReference === null) return;
-  const [other] = await rows<{ id: string }>(
-    trx,
-    `SELECT id FROM transaction WHERE provider_reference = :providerReference AND environment = :environment
-       AND channel = :channel AND status = 'SUCCESS' AND id <> :transactionId`,
-    { providerReference, environment, channel, transactionId },
-  );
-  if (other) throw referenceUsed(payment, other.id);
-}
-
-function referenceUsed(payment: HeldPayment, by: string): AppError {
-  return onlyReturnable(payment, `has the reference ${payment.providerReference}, which has paid ${by}`);
-}
-
-function onlyReturnable({ id }: HeldPayment, why: string): AppError {
-  return invalidState(`The money of ${id} ${why}: it can only be returned.`);
-}
-
-const invalidState = (message: string): AppError => new AppError('INVALID_STATE', message);
-
-/** Makes the transaction of a held payment SUCCESS; null for a second payment, and when another payment has made it so. */
-async function completeTransaction(
-  trx: Trx,
-  { payment, receivedSantim, fee, at }: { payment: HeldPayment; receivedSantim: Santim; fee: Fee; at: Date },
-): Promise<{ confirmedLate: boolean } | null> {
-  if (payment.status !== 'HELD') return null;
-  const { transactionId, channel, providerReference } = payment;
-  const [completed] = await rows<{ confirmedLate: boolean }>(
-    trx,
-    `UPDATE transaction SET status = 'SUCCESS', channel = :channel, provider_reference = :providerReference, failure = NULL,
-       confirmed_late = status <> 'PENDING', needs_reconciliation = false, completed_at = :at, version = version + 1,
-       received_santim = :receivedSantim, fee_santim = :feeSantim, fee_tax_santim = :feeTaxSantim
-     WHERE id = :transactionId AND status <> 'SUCCESS' RETURNING confirmed_late`,
-    { transactionId, channel, providerReference, receivedSantim, ...fee, at },
-  ).catch((error: unknown) => {
-    // Another transaction was paid with this reference since the check above.
-    throw isUniqueViolation(error, PAID_REFERENCE) ? referenceUsed(payment, 'another transaction') : error;
+  const decision = { ...choice, holdResolution: 'RETURNED', returnReference: reference } as const;
+  return decide(tx, decision, async ({ payment, locked, others }) => {
+    const { id: attemptId, status, receivedSantim, receivedCurrency: currency } = payment;
+    const isLast = others.every((one) => isAttemptOver(one.status) && !isHeldOpen(one));
+    const failed = locked.sessionStatus === 'PROCESSING' && isLast;
+    const received = receivedSantim === null ? {} : { receivedSantim: Number(receivedSantim), currency };
+    // Only received ETB were posted to suspense.
+    const isPosted = whyOnlyReturnable(payment) === null;
+    return {
+      status,
+      ...(failed && { session: 'FAILED', transaction: { failure: RETURNED } }),
+      timeline: [{ kind: 'payment.returned', detail: { attemptId, ...received, reference, reason, failed } }],
+      posting: isPosted
+        ? suspenseReturnedPosting({ ...payment, attemptId, amountSantim: receivedSantim as Santim })
+        : null,
+      fee: null,
+    };
   });
-  if (!completed) return null;
-  await rows(
-    trx,
-    `UPDATE checkout_session SET status = 'COMPLETED', ended_at = :at WHERE transaction_id = :transactionId`,
-    { transactionId, at },
-  );
-  return completed;
 }
 
 const RETURNED = {
@@ -224,54 +108,49 @@ const RETURNED = {
   retryable: false,
 } as const;
 
-/** Makes the transaction FAILED unless another payment of it is in flight or held. Returns whether it did. */
-async function failTransaction(trx: Trx, { transactionId, at }: { transactionId: string; at: Date }): Promise<boolean> {
-  const sessions = await rows(
-    trx,
-    `UPDATE checkout_session SET status = 'FAILED', ended_at = :at
-     WHERE transaction_id = :transactionId AND status = 'PROCESSING' AND NOT EXISTS (
-       SELECT 1 FROM payment_attempt a WHERE a.transaction_id = :transactionId
-         AND (a.status IN ('CREATED', 'PENDING') OR (a.status = 'HELD' AND a.hold_resolution IS NULL)))
-     RETURNING id`,
-    { transactionId, at },
-  );
-  if (sessions.length === 0) return false;
-  const failed = await rows(
-    trx,
-    `UPDATE transaction SET status = 'FAILED', failure = CAST(:failure AS jsonb), version = version + 1
-     WHERE id = :transactionId AND status = 'PENDING' RETURNING id`,
-    { transactionId, failure: JSON.stringify(RETURNED) },
-  );
-  return failed.length > 0;
+type Held = { locked: LockedPayment; payment: AttemptRow; before: TransactionRow; others: AttemptRow[] };
+type Change = Omit<Transition, 'attempt' | 'at'> & { status: AttemptRow['status']; fee: Fee | null };
+
+/** Decides about a held payment, once. The transaction's hold ends when none of its payments is held. */
+async function decide(
+  tx: UnitOfWork,
+  decision: HeldChoice & Pick<AttemptRow, 'holdResolution' | 'returnReference'>,
+  changeOf: (held: Held) => Promise<Change>,
+): Promise<HeldDecision> {
+  const { transactionId, attemptId, at, holdResolution, returnReference } = decision;
+  const locked = await lockPayment(tx.trx, attemptId);
+  const before = await readTransaction(tx.trx, transactionId);
+  const attempts = await listAttempts(tx.trx, transactionId);
+  const chosen = attempts.find((one) => one.id === attemptId && (isUndecided(one) || one.holdResolution !== null));
+  const payment = found(chosen, 'held payment');
+  if (payment.holdResolution === holdResolution && payment.returnReference === returnReference) {
+    return { transaction: before, payment, before, fee: null, isNew: false };
+  }
+  if (payment.holdResolution !== null) {
+    const returned = `returned under the reference ${payment.returnReference}`;
+    const how = payment.holdResolution === 'ACCEPTED' ? 'released to the merchant' : returned;
+    throw invalidState(`The payment ${attemptId} has already been ${how} and cannot be decided again.`);
+  }
+  const others = attempts.filter((one) => one !== payment);
+  const { fee, status, ...change } = await changeOf({ locked, payment, before, others });
+  const attempt = { status, holdResolution, returnReference, holdResolvedAt: at };
+  const isCleared = before.holdReason !== null && !others.some(isHeldOpen);
+  const columns = { ...change.transaction, ...(isCleared && { holdReason: null }) };
+  const transaction = await transitionPayment(tx, locked, { ...change, attempt, transaction: columns, at });
+  return { transaction, payment: { ...payment, ...attempt }, before, fee, isNew: true };
 }
 
-type Resolved = { status: AttemptStatus; resolution: 'ACCEPTED' | 'RETURNED'; reference: string | null; at: Date };
+const isHeldOpen = (one: AttemptRow): boolean => one.status === 'HELD' && isUndecided(one);
 
-async function resolvePayment(trx: Trx, { id }: HeldPayment, resolved: Resolved): Promise<HeldPayment> {
-  const [payment] = await rows<HeldPayment>(
+/** A provider's reference pays one transaction: what is wrong with the reference of a payment that has paid another; else null. */
+async function referenceUsed(trx: Trx, payment: AttemptRow): Promise<string | null> {
+  const other = await first<{ id: string }>(
     trx,
-    `UPDATE payment_attempt SET status = :status, hold_resolution = :resolution, hold_resolved_at = :at,
-       return_reference = :reference
-     WHERE id = :id RETURNING ${PAYMENT_COLUMNS}`,
-    { id, ...resolved },
+    `SELECT id FROM transaction WHERE provider_reference = :providerReference AND environment = :environment
+       AND channel = :channel AND status = 'SUCCESS' AND id <> :transactionId`,
+    payment,
   );
-  if (!payment) throw new Error(`attempt ${id} is gone`);
-  return payment;
+  return other ? `has the reference ${payment.providerReference}, which has paid ${other.id}` : null;
 }
 
-/** Clears the transaction's hold once none of its payments is held. Returns the transaction. */
-async function clearHold(trx: Trx, transactionId: string): Promise<TransactionRow> {
-  await rows(
-    trx,
-    `UPDATE transaction t SET hold_reason = NULL, version = t.version + 1
-     WHERE t.id = :transactionId AND t.hold_reason IS NOT NULL AND NOT EXISTS (
-       SELECT 1 FROM payment_attempt a WHERE a.transaction_id = t.id AND a.status = 'HELD' AND a.hold_resolution IS NULL)`,
-    { transactionId },
-  );
-  return readTransaction(trx, transactionId);
-}
-
-function postedFields(payment: HeldPayment, amountSantim: Santim) {
-  const { id: attemptId, transactionId, channel } = payment;
-  return { ...scopeOf(payment), attemptId, transactionId, channel, amountSantim };
-}
+const invalidState = (message: string): AppError => new AppError('INVALID_STATE', message);

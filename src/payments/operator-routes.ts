@@ -1,5 +1,5 @@
 import { auditOf, presentAudit, type AuditContext, type AuditedChange } from '../access/audit.ts';
-import { actionLinks, operatorReadRoute, operatorRoute, type ActionLinks } from '../access/operator-route.ts';
+import { actionLinks, operatorReadRoute, operatorRoute, type OperatorResult } from '../access/operator-route.ts';
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isoOrNull } from '../lib/dates.ts';
@@ -9,120 +9,95 @@ import { scopeOf } from '../lib/scope.ts';
 import { readTimeline } from '../lib/timeline.ts';
 import { readMerchant } from '../merchants/operations.ts';
 import { needsTwoPeople } from '../merchants/review-policy.ts';
-import { acceptHeldPayment, readHeldMoney, returnHeldPayment, type HeldDecision } from './holds.ts';
+import { acceptHeldPayment, isUndecided, returnHeldPayment, whyOnlyReturnable, type HeldDecision } from './holds.ts';
 import { presentTransaction } from './present.ts';
-import { isAcceptable, isUndecided, listPayments, readTransaction, type Payment } from './queries.ts';
+import { listAttempts, readTransaction, type AttemptRow } from './queries.ts';
 import * as schema from './transaction-schema.ts';
 
-type Deps = { db: Database; clock: Clock };
-
 /** Transactions as operators see them, and the decisions about held money. */
-export function paymentOperatorRoutes(deps: Deps): Route[] {
-  return [detailRoute(deps), acceptRoute(deps), returnRoute(deps)];
-}
-
-function detailRoute({ db }: Deps): Route {
-  return operatorReadRoute('GET /api/ops/transactions/:transactionId', {
-    operationId: 'opsGetTransaction',
-    summary: 'Get a transaction with every attempt to pay it, and the commands that each allows',
-    permission: 'payment.accept',
+export function paymentOperatorRoutes({ db, clock }: { db: Database; clock: Clock }): Route[] {
+  const decision = {
+    secondPerson: isLarge,
+    clock,
     params: schema.OperatorParams,
-    responses: { 200: schema.OperatorTransactionDetail },
-    handle: async ({ params }) => ({
-      message: 'Transaction retrieved',
-      data: await readDetail(db, params.transactionId),
+    responses: { 200: schema.HeldDecision },
+    errors: ['INVALID_STATE'] as const,
+  };
+  return [
+    operatorReadRoute('GET /api/ops/transactions/:transactionId', {
+      operationId: 'opsGetTransaction',
+      summary: 'Get a transaction with every attempt to pay it, and the commands that each allows',
+      permission: 'payment.accept',
+      params: schema.OperatorParams,
+      responses: { 200: schema.OperatorTransactionDetail },
+      handle: async ({ params }) => ({
+        message: 'Transaction retrieved',
+        data: await readDetail(db, params.transactionId),
+      }),
     }),
-  });
+    operatorRoute('POST /api/ops/transactions/:transactionId/accept', {
+      ...decision,
+      operationId: 'opsAcceptPayment',
+      summary: 'Give held money to the merchant, less the fee',
+      description:
+        'Money of another amount makes the transaction SUCCESS with what was received. A second payment leaves the transaction as it is. Money of another currency, or under a reference that has paid another transaction, can only be returned.',
+      action: 'payment.accept',
+      body: schema.PaymentAcceptance,
+      run: async ({ tx, at }, { params, body: { attemptId } }) =>
+        presentDecision(
+          await acceptHeldPayment(tx, { ...params, attemptId, at }),
+          'The money is given to the merchant',
+        ),
+    }),
+    operatorRoute('POST /api/ops/transactions/:transactionId/reject', {
+      ...decision,
+      operationId: 'opsRejectPayment',
+      summary: 'Record that held money was returned to the customer, under the reference of the return',
+      description:
+        'A transaction without other pending money becomes FAILED. The merchant sees the reason and the reference.',
+      action: 'payment.return',
+      body: schema.PaymentReturn,
+      run: async ({ tx, at }, { params, body }) =>
+        presentDecision(await returnHeldPayment(tx, { ...params, ...body, at }), 'The money went back to the customer'),
+    }),
+  ];
 }
 
-function acceptRoute({ clock }: Deps): Route {
-  return operatorRoute('POST /api/ops/transactions/:transactionId/accept', {
-    operationId: 'opsAcceptPayment',
-    summary: 'Give held money to the merchant, less the fee',
-    description:
-      'Money of another amount makes the transaction SUCCESS with what was received. A second payment leaves the transaction as it is. Money of another currency, or under a reference that has paid another transaction, can only be returned.',
-    action: 'payment.accept',
-    secondPerson: isLarge,
-    clock,
-    params: schema.OperatorParams,
-    body: schema.PaymentAcceptance,
-    responses: { 200: schema.HeldDecision },
-    errors: ['INVALID_STATE'],
-    run: async ({ tx, at }, { params, body: { attemptId } }) => {
-      const decision = await acceptHeldPayment(tx, { ...params, attemptId, at });
-      const { feeSantim = 0n, feeTaxSantim = 0n } = decision.fee ?? {};
-      const audit = auditDecision(decision, { fee: toBirr(feeSantim), feeTax: toBirr(feeTaxSantim) });
-      return { message: 'The money is given to the merchant', data: presentDecision(decision), audit };
-    },
-  });
-}
-
-function returnRoute({ clock }: Deps): Route {
-  return operatorRoute('POST /api/ops/transactions/:transactionId/reject', {
-    operationId: 'opsRejectPayment',
-    summary: 'Record that held money was returned to the customer, under the reference of the return',
-    description:
-      'A transaction without other pending money becomes FAILED. The merchant sees the reason and the reference.',
-    action: 'payment.return',
-    secondPerson: isLarge,
-    clock,
-    params: schema.OperatorParams,
-    body: schema.PaymentReturn,
-    responses: { 200: schema.HeldDecision },
-    errors: ['INVALID_STATE'],
-    run: async ({ tx, at }, { params, body }) => {
-      const decision = await returnHeldPayment(tx, { ...params, ...body, at });
-      const audit = auditDecision(decision, { reference: body.reference });
-      return { message: 'The money went back to the customer', data: presentDecision(decision), audit };
-    },
-  });
-}
-
-/** Whether the held money needs two operators. */
+/** Whether the held money needs two operators: the received amount, or the expected one where that is no ETB. */
 async function isLarge(
   { tx: { trx } }: AuditContext,
-  { body: { attemptId } }: { body: { attemptId: string } },
+  { params, body }: { params: { transactionId: string }; body: { attemptId: string } },
 ): Promise<boolean> {
-  const money = await readHeldMoney(trx, attemptId);
-  return money !== undefined && needsTwoPeople(trx, money);
+  const payment = (await listAttempts(trx, params.transactionId)).find(({ id }) => id === body.attemptId);
+  if (!payment) return false;
+  const { receivedCurrency, receivedSantim, amountSantim: expected } = payment;
+  const amountSantim = receivedCurrency === 'ETB' ? (receivedSantim ?? expected) : expected;
+  return needsTwoPeople(trx, { ...scopeOf(payment), amountSantim });
 }
 
-function auditDecision(decision: HeldDecision, more: Record<string, unknown>): AuditedChange | null {
-  const { transaction, payment, before, isNew } = decision;
-  if (!isNew) return null;
-  const { id: attemptId, holdResolution, receivedSantim, receivedCurrency: currency } = payment;
-  const received = receivedSantim === null ? null : toBirr(receivedSantim);
-  return {
+function presentDecision({ transaction, payment, before, fee, isNew }: HeldDecision, message: string): OperatorResult {
+  const { id: transactionId, status } = transaction;
+  const attempt = presentAttempt(payment);
+  const { attemptId, decision: holdResolution, received, receivedCurrency, returnReference: reference } = attempt;
+  const charged = fee && { fee: toBirr(fee.feeSantim), feeTax: toBirr(fee.feeTaxSantim) };
+  const after = { status, attemptId, holdResolution, received, currency: receivedCurrency, ...charged };
+  const audit: AuditedChange = {
     resourceType: 'transaction',
-    resourceId: transaction.id,
+    resourceId: transactionId,
     ...scopeOf(transaction),
     before: { status: before.status, holdReason: before.holdReason, holdResolution: null },
-    after: { status: transaction.status, attemptId, holdResolution, received, currency, ...more },
+    after: reference === null ? after : { ...after, reference },
   };
-}
-
-function presentDecision({ transaction, payment, fee }: HeldDecision) {
-  const { id, merchantId, environment, status } = transaction;
-  return {
-    transactionId: id,
-    merchantId,
-    environment,
-    status,
-    amount: toBirr(transaction.amountSantim),
-    attemptId: payment.id,
-    decision: payment.holdResolution,
-    received: payment.receivedSantim === null ? null : toBirr(payment.receivedSantim),
-    receivedCurrency: payment.receivedCurrency,
-    ...(fee && { fee: toBirr(fee.feeSantim), feeTax: toBirr(fee.feeTaxSantim) }),
-    reference: payment.returnReference,
-  };
+  const amount = toBirr(transaction.amountSantim);
+  const data = { ...attempt, ...scopeOf(transaction), transactionId, status, amount, ...charged, reference };
+  return { message, data, audit: isNew ? audit : null };
 }
 
 async function readDetail(db: Queryable, transactionId: string) {
   const row = await readTransaction(db, transactionId);
   const [merchant, payments, timeline, decisions] = await Promise.all([
     readMerchant(db, row.merchantId),
-    listPayments(db, row.id),
+    listAttempts(db, row.id),
     readTimeline(db, row.id),
     auditOf(db, row.id),
   ]);
@@ -131,30 +106,26 @@ async function readDetail(db: Queryable, transactionId: string) {
     merchantId: row.merchantId,
     merchantName: merchant.name,
     uncertain: row.needsReconciliation,
-    payments: payments.map((payment) => presentAttempt(row.id, payment)),
+    payments: payments.map(presentAttempt),
     timeline,
     decisions: decisions.map(presentAudit),
   };
 }
 
-function presentAttempt(transactionId: string, payment: Payment) {
-  const { id, amountSantim, receivedSantim, holdResolution, holdResolvedAt, createdAt, ...attempt } = payment;
-  return {
-    ...attempt,
-    attemptId: id,
-    expected: toBirr(amountSantim),
-    received: receivedSantim === null ? null : toBirr(receivedSantim),
-    lastCheckedAt: isoOrNull(attempt.lastCheckedAt),
-    decision: holdResolution,
-    decidedAt: isoOrNull(holdResolvedAt),
-    startedAt: createdAt.toISOString(),
-    endedAt: isoOrNull(attempt.endedAt),
-    links: linksOf(transactionId, payment),
-  };
-}
-
 /** Only held money is decided about, and some of it can only be returned. */
-function linksOf(transactionId: string, payment: Payment): ActionLinks {
-  if (!isUndecided(payment)) return {};
-  return actionLinks(`transactions/${transactionId}`, ...(isAcceptable(payment) ? ['accept'] : []), 'reject');
+function presentAttempt(row: AttemptRow) {
+  const { callbackSecret: _, ...payment } = row;
+  const verbs = whyOnlyReturnable(payment) === null ? ['accept', 'reject'] : ['reject'];
+  return {
+    ...payment,
+    attemptId: payment.id,
+    expected: toBirr(payment.amountSantim),
+    received: payment.receivedSantim === null ? null : toBirr(payment.receivedSantim),
+    lastCheckedAt: isoOrNull(payment.lastCheckedAt),
+    decision: payment.holdResolution,
+    decidedAt: isoOrNull(payment.holdResolvedAt),
+    startedAt: payment.createdAt.toISOString(),
+    endedAt: isoOrNull(payment.endedAt),
+    links: actionLinks(`transactions/${payment.transactionId}`, ...(isUndecided(payment) ? verbs : [])),
+  };
 }

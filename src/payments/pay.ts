@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { z } from 'zod';
 
 import type { Clock } from '../lib/clock.ts';
-import { rows } from '../lib/db.ts';
+import { first } from '../lib/db.ts';
 import { AppError, invalid } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { normalisePhone } from '../lib/phone.ts';
@@ -15,14 +15,14 @@ import type { Channel } from '../merchants/channels/channel.ts';
 import { amountLimitError } from '../merchants/channels/limits.ts';
 import { channelRejected } from '../merchants/channels/operations.ts';
 import { listChannels } from '../merchants/channels/queries.ts';
-import { findMerchant } from '../merchants/operations.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { recordTransactionEvents } from './events.ts';
 import type { TransactionRow } from './present.ts';
+import type { AttemptState } from './queries.ts';
 import type * as schema from './session-schema.ts';
 import { findSession, type Session, type SessionKey } from './session.ts';
-import { HELD_MESSAGE, isHeld, ATTEMPTS_MAX } from './states.ts';
+import { ATTEMPTS_MAX, HELD_MESSAGE, isAttemptOver, isHeld } from './states.ts';
 import { MIN_QUERY_INTERVAL_MS, type CheckAttempt } from './sync.ts';
 import { paymentWorkflow } from './workflow.ts';
 
@@ -49,12 +49,16 @@ export async function startPayment(deps: PayDeps, key: SessionKey, wanted: Payer
   if (inFlight) return inFlight;
   const now = deps.clock();
   ensureOpen(session, now);
-  await ensureActiveMerchant(deps.tx, session);
+  // Keys of a suspended merchant are rejected earlier; a session's own token is not.
+  if (session.merchantStatus !== 'ACTIVE') {
+    throw new AppError('MERCHANT_SUSPENDED', 'This shop is suspended and accepts no payments. Contact the shop.');
+  }
   await ensureChannel(deps, session, payer.channel);
 
   const attemptId = newId('pat', now.getTime());
   const transaction = await insertAttempt(deps.tx, { session, payer, attemptId, now });
-  if (!transaction) return afterLostRace(deps, key, payer);
+  // A concurrent attempt came first: the same one, or another that must end before.
+  if (!transaction) return startPayment(deps, key, wanted);
   if (session.attemptsCount === 0) {
     await recordTransactionEvents(deps.tx, { transactions: [transaction], events: ['payment.created'], at: now });
   }
@@ -62,7 +66,7 @@ export async function startPayment(deps: PayDeps, key: SessionKey, wanted: Payer
   const workflow = paymentWorkflow({ attemptId, merchantId, environment, channel: payer.channel, expiresAt });
   // A result before the delay has passed needs no workflow.
   await deps.tx.enqueue([{ kind: 'start', ...workflow, delayMs: NEXT_POLL_AFTER_MS }]);
-  return { attemptId, status: 'CREATED', transactionStatus: 'PENDING', nextPollAfterMs: NEXT_POLL_AFTER_MS };
+  return presentPayment({ attemptId, attemptStatus: 'CREATED', transactionStatus: 'PENDING', redirectUrl: null });
 }
 
 /**
@@ -72,14 +76,15 @@ export async function startPayment(deps: PayDeps, key: SessionKey, wanted: Payer
 export async function awaitProviderResult(checkAttempt: CheckAttempt, payment: Payment): Promise<Payment> {
   const check = checkAttempt(payment.attemptId, { minIntervalMs: MIN_QUERY_INTERVAL_MS, notifyWorkflow: true });
   const state = await withTimeout(check, PROVIDER_WAIT_MS);
-  if (!state) return payment;
-  return {
-    attemptId: payment.attemptId,
-    status: state.attemptStatus,
-    transactionStatus: state.transactionStatus,
-    ...(state.final || state.redirectUrl === null ? {} : { redirectUrl: state.redirectUrl }),
-    nextPollAfterMs: state.final ? null : NEXT_POLL_AFTER_MS,
-  };
+  return state ? presentPayment(state) : payment;
+}
+
+type PaymentState = Pick<AttemptState, 'attemptId' | 'attemptStatus' | 'transactionStatus' | 'redirectUrl'>;
+
+function presentPayment({ attemptId, attemptStatus: status, transactionStatus, redirectUrl }: PaymentState): Payment {
+  if (isAttemptOver(status)) return { attemptId, status, transactionStatus, nextPollAfterMs: null };
+  const common = { attemptId, status, transactionStatus, nextPollAfterMs: NEXT_POLL_AFTER_MS };
+  return redirectUrl === null ? common : { ...common, redirectUrl };
 }
 
 function readPhone(text: string, environment: Environment): string {
@@ -96,16 +101,9 @@ function readPhone(text: string, environment: Environment): string {
 
 function paymentInFlight(session: Session, payer: Payer): Payment | null {
   const { attemptId, attemptStatus } = session;
-  if (session.status !== 'PROCESSING' || attemptId === null || attemptStatus === null) return null;
-  if (isHeld(session)) return null;
+  if (session.status !== 'PROCESSING' || attemptId === null || attemptStatus === null || isHeld(session)) return null;
   if (session.attemptChannel !== payer.channel || session.attemptPhone !== payer.phone) return null;
-  return {
-    attemptId,
-    status: attemptStatus,
-    transactionStatus: session.transactionStatus,
-    ...(session.redirectUrl === null ? {} : { redirectUrl: session.redirectUrl }),
-    nextPollAfterMs: NEXT_POLL_AFTER_MS,
-  };
+  return presentPayment({ ...session, attemptId, attemptStatus });
 }
 
 function ensureOpen(session: Session, now: Date): void {
@@ -122,13 +120,6 @@ function ensureOpen(session: Session, now: Date): void {
 
 const invalidState = (message: string): AppError => new AppError('INVALID_STATE', message);
 
-/** Keys of a suspended merchant are rejected earlier; a session's own token is not. */
-async function ensureActiveMerchant({ trx }: UnitOfWork, session: Session): Promise<void> {
-  const merchant = await findMerchant(trx, session.merchantId);
-  if (merchant?.status === 'ACTIVE') return;
-  throw new AppError('MERCHANT_SUSPENDED', 'This shop is suspended and accepts no payments. Contact the shop.');
-}
-
 async function ensureChannel(deps: PayDeps, session: Session, wanted: Channel): Promise<void> {
   const channels = await listChannels(deps.tx.trx, session, deps.findProvider);
   const channel = channels.find((one) => one.channel === wanted);
@@ -142,23 +133,12 @@ async function ensureChannel(deps: PayDeps, session: Session, wanted: Channel): 
   if (rejection) throw rejection;
 }
 
-/** A concurrent attempt came first: the same one, or another that must end before. */
-async function afterLostRace(deps: PayDeps, key: SessionKey, payer: Payer): Promise<Payment> {
-  const session = await findSession(deps.tx.trx, key);
-  const inFlight = paymentInFlight(session, payer);
-  if (inFlight) return inFlight;
-  ensureOpen(session, deps.clock());
-  throw invalidState('The session has changed. Read it and try again.');
-}
-
-type NewAttempt = { session: Session; payer: Payer; attemptId: string; now: Date };
-
-/** OPEN → PROCESSING with a new attempt, if the session is still OPEN; null otherwise. */
+/** OPEN → PROCESSING with a new attempt, if the session is still OPEN; undefined otherwise. */
 async function insertAttempt(
   { trx }: UnitOfWork,
-  { session, payer, attemptId, now }: NewAttempt,
-): Promise<TransactionRow | null> {
-  const [transaction] = await rows<TransactionRow>(
+  { session, payer, attemptId, now }: { session: Session; payer: Payer; attemptId: string; now: Date },
+): Promise<TransactionRow | undefined> {
+  return first<TransactionRow>(
     trx,
     `WITH session AS (
        UPDATE checkout_session SET status = 'PROCESSING', attempts_count = attempts_count + 1
@@ -184,11 +164,9 @@ async function insertAttempt(
       attemptsMax: ATTEMPTS_MAX,
       now,
       attemptId,
-      channel: payer.channel,
-      phone: payer.phone,
+      ...payer,
       callbackSecret: randomBytes(CALLBACK_SECRET_BYTES).toString('base64url'),
       detail: JSON.stringify({ attemptId, channel: payer.channel }),
     },
   );
-  return transaction ?? null;
 }

@@ -1,30 +1,28 @@
-import { rows, type Queryable } from '../lib/db.ts';
-import { notFound } from '../lib/errors.ts';
+import type { z } from 'zod';
+
+import { first, rows, type Queryable } from '../lib/db.ts';
+import { found } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
-import { pageOffset, toPage, type DayRange, type Page } from '../lib/pagination.ts';
+import { pageOffset, toPage, type DayRange, type Page, type pageQuery } from '../lib/pagination.ts';
 import { readPhoneSearch, type PhoneSearch } from '../lib/phone.ts';
 import type { MerchantScope } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
-import type { ProviderFailure } from '../providers/provider.ts';
-import type { OutcomeKind } from './attempt.ts';
+import type { CallbackAttempt } from '../providers/callbacks.ts';
+import type { ProviderFailure, ProviderOutcome } from '../providers/provider.ts';
 import type { TransactionRow } from './present.ts';
-import type { TransactionStatus, AttemptStatus } from './states.ts';
+import { isAttemptOver, type AttemptStatus, type SessionStatus, type TransactionStatus } from './states.ts';
+import type { TransactionListQuery } from './transaction-schema.ts';
 
 /** A filter of the list; undefined and null do not narrow. */
-export type TransactionFilter = MerchantScope & {
-  range: DayRange;
-  statuses: TransactionStatus[] | null;
-  currency: string;
-  transactionThrough?: string | undefined;
-  type?: string | undefined;
-  search?: string | undefined;
-  minSantim?: Santim | undefined;
-  maxSantim?: Santim | undefined;
-};
+export type TransactionFilter = MerchantScope &
+  Omit<z.output<typeof TransactionListQuery>, 'startDate' | 'endDate' | 'status' | keyof typeof pageQuery> & {
+    range: DayRange;
+    statuses: TransactionStatus[] | null;
+  };
 
 /** SQL conditions on a transaction t for the filters that are set. */
 export function transactionConditions(filter: TransactionFilter): string {
-  const found = [
+  const conditions = [
     't.merchant_id = :merchantId',
     't.environment = :environment',
     't.created_at >= :from',
@@ -33,13 +31,13 @@ export function transactionConditions(filter: TransactionFilter): string {
     filter.statuses && 't.status = ANY (:statuses)',
     filter.transactionThrough && `t.channel = (SELECT id FROM channel WHERE transaction_through = :transactionThrough)`,
     filter.type && 't.type = :type',
-    filter.minSantim !== undefined && 't.amount_santim >= :minSantim',
-    filter.maxSantim !== undefined && 't.amount_santim <= :maxSantim',
+    filter.minAmount !== undefined && 't.amount_santim >= :minAmount',
+    filter.maxAmount !== undefined && 't.amount_santim <= :maxAmount',
     filter.search &&
       `(t.checkout_order_no ILIKE :pattern OR t.customer_email ILIKE :pattern OR t.id = :search
         OR t.session_id = :search OR t.provider_reference = :search ${phoneCondition(readPhoneSearch(filter.search))})`,
   ];
-  return found.filter((one) => typeof one === 'string').join(' AND ');
+  return conditions.filter((one) => typeof one === 'string').join(' AND ');
 }
 
 /** A whole number is also compared with the payers' phones (index payment_attempt_phone). */
@@ -73,7 +71,7 @@ export function transactionValues(filter: TransactionFilter): Record<string, unk
 export async function listTransactions(db: Queryable, filter: TransactionFilter, page: Page) {
   const where = transactionConditions(filter);
   const after = page.after ? 'AND (t.created_at, t.id) < (CAST(:afterAt AS timestamptz), :afterId)' : '';
-  const found = await rows<TransactionRow & { position: string; total: number }>(
+  const listed = await rows<TransactionRow & { position: string; total: number }>(
     db,
     `SELECT t.*, CAST(t.created_at AS text) AS position, counted.total
      FROM (SELECT count(*)::int AS total FROM transaction t WHERE ${where}) counted
@@ -91,8 +89,8 @@ export async function listTransactions(db: Queryable, filter: TransactionFilter,
     },
   );
   // An empty page is one row that has only the total.
-  const listed = found.filter(({ id }) => id !== null);
-  return toPage<TransactionRow & { position: string }>(page, found[0]?.total ?? 0, listed);
+  const transactions = listed.filter(({ id }) => id !== null);
+  return toPage<TransactionRow & { position: string }>(page, listed[0]?.total ?? 0, transactions);
 }
 
 /** One transaction of this merchant and environment. Throws NOT_FOUND. */
@@ -101,18 +99,22 @@ export async function findTransaction(
   { merchantId, environment }: MerchantScope,
   transactionId: string,
 ): Promise<TransactionRow> {
-  const [row] = await rows<TransactionRow>(
-    db,
-    `SELECT * FROM transaction WHERE id = :transactionId AND merchant_id = :merchantId AND environment = :environment`,
-    { merchantId, environment, transactionId },
-  );
-  if (!row) throw notFound('transaction');
-  return row;
+  const sql =
+    'SELECT * FROM transaction WHERE id = :transactionId AND merchant_id = :merchantId AND environment = :environment';
+  return found(await first<TransactionRow>(db, sql, { merchantId, environment, transactionId }), 'transaction');
 }
 
-/** One payment attempt with its result, for operators. */
-export type Payment = {
+/** One transaction of any merchant: for operators. Throws NOT_FOUND. */
+export async function readTransaction(db: Queryable, transactionId: string): Promise<TransactionRow> {
+  const sql = 'SELECT * FROM transaction WHERE id = :transactionId';
+  return found(await first<TransactionRow>(db, sql, { transactionId }), 'transaction');
+}
+
+/** A row of `payment_attempt`. */
+export type AttemptRow = MerchantScope & {
   id: string;
+  sessionId: string;
+  transactionId: string;
   channel: Channel;
   /** The payer: digits from the country code on. */
   phone: string;
@@ -120,7 +122,7 @@ export type Payment = {
   currency: string;
   status: AttemptStatus;
   /** The provider's latest result, and when it was queried. */
-  lastOutcome: OutcomeKind | null;
+  lastOutcome: ProviderOutcome['kind'] | null;
   lastCheckedAt: Date | null;
   providerReference: string | null;
   providerCode: string | null;
@@ -131,36 +133,68 @@ export type Payment = {
   holdResolution: 'ACCEPTED' | 'RETURNED' | null;
   holdResolvedAt: Date | null;
   returnReference: string | null;
+  redirectUrl: string | null;
+  callbackSecret: string;
+  /** Until when another caller may be querying the provider. */
+  leaseUntil: Date | null;
+  /** null: never sent to the provider. */
+  initiatedAt: Date | null;
   createdAt: Date;
   endedAt: Date | null;
 };
 
-/** One transaction of any merchant: for operators. Throws NOT_FOUND. */
-export async function readTransaction(db: Queryable, transactionId: string): Promise<TransactionRow> {
-  const sql = 'SELECT * FROM transaction WHERE id = :transactionId';
-  const [row] = await rows<TransactionRow>(db, sql, { transactionId });
-  if (!row) throw notFound('transaction');
-  return row;
+/** The state of an attempt, its session and its transaction. `final`: the attempt is over and needs no further poll. */
+export type AttemptState = Pick<
+  AttemptRow,
+  'sessionId' | 'transactionId' | 'initiatedAt' | 'lastCheckedAt' | 'redirectUrl' | 'leaseUntil'
+> & {
+  /** Whether this very call queried the provider: only then is `outcomeKind` fresh. */
+  queried: boolean;
+  attemptId: string;
+  attemptStatus: AttemptStatus;
+  transactionStatus: TransactionStatus;
+  sessionStatus: SessionStatus;
+  expiresAt: Date;
+  final: boolean;
+  outcomeKind: AttemptRow['lastOutcome'];
+};
+
+export type StateRow = Omit<AttemptState, 'queried' | 'final'>;
+
+/** SQL of the states of these attempts. */
+export const selectStates = (attempts: string): string =>
+  `SELECT a.id AS attempt_id, a.session_id, a.transaction_id, a.status AS attempt_status, t.status AS transaction_status,
+          s.status AS session_status, s.expires_at, a.initiated_at, a.last_outcome AS outcome_kind, a.last_checked_at,
+          a.redirect_url, a.lease_until
+   FROM ${attempts} a
+   JOIN checkout_session s ON s.id = a.session_id
+   JOIN transaction t ON t.id = a.transaction_id`;
+
+export const toState = (row: StateRow, queried: boolean): AttemptState => ({
+  ...row,
+  queried,
+  final: isAttemptOver(row.attemptStatus),
+});
+
+/** The stored state of one attempt. Throws NOT_FOUND. */
+export async function readAttemptState(db: Queryable, attemptId: string): Promise<AttemptState> {
+  const row = await first<StateRow>(db, `${selectStates('payment_attempt')} WHERE a.id = :attemptId`, { attemptId });
+  return toState(found(row, 'payment attempt'), false);
+}
+
+/** Whether the provider's latest result is a definite "not paid (yet)". */
+export function reportsUnpaid(state: Pick<AttemptState, 'outcomeKind'>): boolean {
+  return state.outcomeKind === 'accepted' || state.outcomeKind === 'pending';
+}
+
+/** The attempt of a callback address, found by the secret that ends the address; null for any other secret. */
+export async function findAttemptBySecret(db: Queryable, secret: string): Promise<CallbackAttempt | null> {
+  const sql = 'SELECT id AS attempt_id, channel, environment FROM payment_attempt WHERE callback_secret = :secret';
+  return (await first<CallbackAttempt>(db, sql, { secret })) ?? null;
 }
 
 /** All attempts to pay a transaction, the oldest first. */
-export async function listPayments(db: Queryable, transactionId: string): Promise<Payment[]> {
-  return rows<Payment>(
-    db,
-    `SELECT id, channel, phone, amount_santim, currency, status, last_outcome, last_checked_at, provider_reference,
-            provider_code, failure, received_santim, received_currency, hold_resolution, hold_resolved_at, return_reference,
-            created_at, ended_at
-     FROM payment_attempt WHERE transaction_id = :transactionId ORDER BY created_at, id`,
-    { transactionId },
-  );
-}
-
-/** Whether an operator has to decide about its money: of another amount or currency, or a second payment. */
-export function isUndecided({ status, holdResolution }: Payment): boolean {
-  return (status === 'HELD' || status === 'DUPLICATE') && holdResolution === null;
-}
-
-/** Whether it can be released to the merchant; otherwise it can only be returned. */
-export function isAcceptable({ receivedSantim, receivedCurrency }: Payment): boolean {
-  return receivedSantim !== null && receivedSantim > 0n && receivedCurrency === 'ETB';
+export async function listAttempts(db: Queryable, transactionId: string): Promise<AttemptRow[]> {
+  const sql = 'SELECT * FROM payment_attempt WHERE transaction_id = :transactionId ORDER BY created_at, id';
+  return rows<AttemptRow>(db, sql, { transactionId });
 }

@@ -1,6 +1,6 @@
 import { DAY_MS } from '../lib/dates.ts';
 import { rows } from '../lib/db.ts';
-import type { AttemptState } from './attempt.ts';
+import type { AttemptState } from './queries.ts';
 import { QUERYABLE_ATTEMPTS, isQueryable } from './states.ts';
 import { MIN_QUERY_INTERVAL_MS, type CheckAttempt, type CheckDeps } from './sync.ts';
 

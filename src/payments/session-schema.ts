@@ -14,7 +14,6 @@ import {
 import { storedPhone } from '../lib/phone.ts';
 import { CHANNELS } from '../merchants/channels/channel.ts';
 import { REVIEW_REASONS, ATTEMPT_STATUSES, SESSION_STATUSES, TRANSACTION_STATUSES } from './states.ts';
-import { WAITS_MAX } from './waits.ts';
 
 const URL_CHARACTERS_MAX = 2_000;
 const TEXT_CHARACTERS_MAX = 200;
@@ -22,6 +21,8 @@ const METADATA_KEYS_MAX = 20;
 const METADATA_KEY_CHARACTERS_MAX = 40;
 const METADATA_VALUE_CHARACTERS_MAX = 500;
 const CLAIM_CHARACTERS_MAX = 500;
+/** Open waits per session token, and per key over all its sessions. */
+export const WAITS_MAX = { client: 4, key: 100 };
 
 const channel = z.enum(CHANNELS);
 

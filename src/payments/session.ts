@@ -1,11 +1,12 @@
 import type { MerchantCaller, Scope } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { equalInConstantTime } from '../lib/crypto.ts';
-import { type Database, type Queryable, rows } from '../lib/db.ts';
-import { notFound } from '../lib/errors.ts';
+import { first, type Database, type Queryable } from '../lib/db.ts';
+import { found, notFound } from '../lib/errors.ts';
 import { toBirr } from '../lib/money.ts';
 import { scopeOf } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
+import type { Merchant } from '../merchants/operations.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import type { ProviderFailure } from '../providers/provider.ts';
 import { clientTokenOf } from './client-token.ts';
@@ -38,6 +39,8 @@ export type Session = Pick<
     attemptFailure: ProviderFailure | null;
     redirectUrl: string | null;
     lastCheckedAt: Date | null;
+    merchantName: string;
+    merchantStatus: Merchant['status'];
   };
 
 /** The session a caller may see: of their merchant and environment; with a client token only its own. */
@@ -51,25 +54,23 @@ export function sessionKey(caller: MerchantCaller, sessionId: string): SessionKe
 
 /** One session as stored. Throws NOT_FOUND. */
 export async function findSession(db: Queryable, key: SessionKey): Promise<Session> {
-  const [row] = await rows<Session>(
+  const session = await first<Session>(
     db,
-    `SELECT s.id, s.transaction_id, s.merchant_id, s.environment, s.status, s.client_token_hash, s.channels,
-            s.attempts_count, s.success_url, s.error_url, s.cancel_url, s.locale, s.expires_at, s.created_at,
-            t.checkout_order_no, t.amount_santim, t.currency, t.type, t.status AS transaction_status, t.hold_reason,
+    `SELECT s.*, t.checkout_order_no, t.amount_santim, t.currency, t.type, t.status AS transaction_status, t.hold_reason,
             t.needs_reconciliation, a.id AS attempt_id, a.status AS attempt_status, a.channel AS attempt_channel,
             a.phone AS attempt_phone, a.failure AS attempt_failure, a.redirect_url, a.last_checked_at,
             EXISTS (SELECT FROM payment_attempt d WHERE d.session_id = s.id AND d.status = 'DUPLICATE'
-                    AND d.hold_resolution IS NULL) AS paid_twice
+                    AND d.hold_resolution IS NULL) AS paid_twice, m.name AS merchant_name, m.status AS merchant_status
      FROM checkout_session s
      JOIN transaction t ON t.id = s.transaction_id
+     JOIN merchant m ON m.id = s.merchant_id
      LEFT JOIN LATERAL (
        SELECT * FROM payment_attempt WHERE session_id = s.id ORDER BY created_at DESC, id DESC LIMIT 1
      ) a ON true
      WHERE s.id = :sessionId AND s.merchant_id = :merchantId AND s.environment = :environment`,
-    { sessionId: key.sessionId, merchantId: key.merchantId, environment: key.environment },
+    key,
   );
-  if (!row) throw notFound('checkout session');
-  return row;
+  return found(session, 'checkout session');
 }
 
 export type ReadDeps = { db: Database; runInTransaction: RunInTransaction; clock: Clock };

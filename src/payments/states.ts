@@ -21,7 +21,8 @@ export const ATTEMPT_STATUSES = [
 export type AttemptStatus = (typeof ATTEMPT_STATUSES)[number];
 
 /** Why received money is held. REFERENCE_USED: the provider's reference has paid another transaction. */
-export type HeldReason = 'WRONG_AMOUNT' | 'WRONG_CURRENCY' | 'REFERENCE_USED';
+export const HELD_REASONS = ['WRONG_AMOUNT', 'WRONG_CURRENCY', 'REFERENCE_USED'] as const;
+export type HeldReason = (typeof HELD_REASONS)[number];
 
 /** Transitions of a session. Only late money leaves a final status, and only for COMPLETED, which is never left. */
 export const SESSION_TRANSITIONS: Readonly<Record<SessionStatus, readonly SessionStatus[]>> = {
@@ -102,13 +103,7 @@ export function atExpiry(facts: {
 }
 
 /** Why a session's payment is under review. */
-export const REVIEW_REASONS = [
-  'WRONG_AMOUNT',
-  'WRONG_CURRENCY',
-  'REFERENCE_USED',
-  'PAID_TWICE',
-  'OUTCOME_UNKNOWN',
-] as const;
+export const REVIEW_REASONS = [...HELD_REASONS, 'PAID_TWICE', 'OUTCOME_UNKNOWN'] as const;
 export type ReviewReason = (typeof REVIEW_REASONS)[number];
 
 /** The facts of a session that decide whether its payment is under review. */

@@ -1,16 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Clock } from '../lib/clock.ts';
-import { isUniqueViolation, rows, type Queryable } from '../lib/db.ts';
+import { first, rows, type Queryable } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
-import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import { callbackUrl } from '../providers/callbacks.ts';
 import type { FindProvider, PaymentOrder, ProviderOutcome } from '../providers/provider.ts';
-import { readAttemptState, type AttemptState, type ClaimedAttempt, type ProviderResult } from './attempt.ts';
-import { confirmPayment, holdPayment, PAID_REFERENCE } from './confirm.ts';
-import { declineAttempt } from './decline.ts';
-import { QUERYABLE_ATTEMPTS, isQueryable, isAttemptOver } from './states.ts';
+import { applyProviderResult, type ClaimedAttempt, type ProviderResult } from './apply-result.ts';
+import { readAttemptState, type AttemptState } from './queries.ts';
+import { isQueryable, QUERYABLE_ATTEMPTS } from './states.ts';
 
 export type CheckDeps = {
   db: Queryable;
@@ -35,7 +33,7 @@ export type CheckAttempt = (attemptId: string, options: CheckOptions) => Promise
 
 /** Longer than a provider call may take; afterwards another process may query the attempt of a dead one. */
 export const LEASE_MS = 5_000;
-/** How long the result of another process's query is waited for. */
+/** How long the result of another query is waited for. */
 const OTHER_QUERY_WAIT_MS = 2_000;
 const OTHER_QUERY_POLL_MS = 100;
 /** Except for callbacks and polls: at most one query of an attempt in this time. */
@@ -46,34 +44,21 @@ export const POLL_INTERVAL_MIN_MS = 1_000;
 /**
  * The one operation that resolves unknown outcomes: leases the attempt, queries its provider, applies the result. An
  * attempt the provider has not accepted yet is initiated (again, under the same order id). Repeats and parallel calls are
- * harmless: within a process they share one query, across processes the lease is waited for.
+ * harmless: the lease of another one is waited for.
  */
 export function createSyncAttempt(deps: CheckDeps): CheckAttempt {
-  const flights = new Map<string, Promise<AttemptState>>();
-  const launch = (attemptId: string, options: CheckOptions): Promise<AttemptState> => {
-    const flight = check(deps, attemptId, options).finally(() => flights.delete(attemptId));
-    flights.set(attemptId, flight);
-    return flight;
-  };
   return async (attemptId, options) => {
-    const earlier = flights.get(attemptId);
-    if (!earlier) return launch(attemptId, options);
-    const state = await earlier;
-    if (!isQueryable(state.attemptStatus) || (options.minIntervalMs ?? 0) > 0) return { ...state, queried: false };
-    // The query in flight may precede the callback, so a new query must follow it.
-    return flights.get(attemptId) ?? launch(attemptId, options);
+    for (let waitedMs = 0; ; waitedMs += OTHER_QUERY_POLL_MS) {
+      const claimed = await claimAttempt(deps, attemptId, options);
+      if (claimed) return queryAndApply(deps, claimed, options);
+      const state = await readAttemptState(deps.db, attemptId);
+      const isLeased = state.leaseUntil !== null && state.leaseUntil > deps.clock();
+      // Claimed unless leased: the lease has ended since. The other query may precede the callback.
+      const isMissed = !options.minIntervalMs && isQueryable(state.attemptStatus) && state.initiatedAt !== null;
+      if (!(isLeased || isMissed) || waitedMs >= OTHER_QUERY_WAIT_MS) return state;
+      await sleep(OTHER_QUERY_POLL_MS);
+    }
   };
-}
-
-async function check(deps: CheckDeps, attemptId: string, options: CheckOptions): Promise<AttemptState> {
-  for (let waitedMs = 0; ; waitedMs += OTHER_QUERY_POLL_MS) {
-    const claimed = await claimAttempt(deps, attemptId, options);
-    if (claimed) return queryAndApply(deps, claimed, options);
-    const state = await readAttemptState(deps.db, attemptId);
-    const leasedByOther = state.leaseUntil !== null && state.leaseUntil > deps.clock();
-    if (!leasedByOther || waitedMs >= OTHER_QUERY_WAIT_MS) return state;
-    await sleep(OTHER_QUERY_POLL_MS);
-  }
 }
 
 /** The lease: one conditional UPDATE. An order that was never sent is not sent once the session's time is over. */
@@ -82,11 +67,10 @@ async function claimAttempt(
   attemptId: string,
   options: CheckOptions,
 ): Promise<ClaimedAttempt | undefined> {
-  const clockMs = deps.clock().getTime();
-  const now = options.now ?? new Date(clockMs);
+  const clock = deps.clock();
   // A callback is queried at once: clocks of several hosts differ.
-  const minIntervalMs = options.minIntervalMs ?? 0;
-  const [claimed] = await rows<ClaimedAttempt>(
+  const { now = clock, minIntervalMs = 0 } = options;
+  return first<ClaimedAttempt>(
     deps.db,
     `UPDATE payment_attempt a SET lease_until = :leaseUntil, initiated_at = coalesce(a.initiated_at, :now)
      FROM checkout_session s JOIN transaction t ON t.id = s.transaction_id
@@ -94,30 +78,27 @@ async function claimAttempt(
        AND (a.lease_until IS NULL OR a.lease_until <= :clock)
        ${minIntervalMs > 0 ? 'AND (a.last_checked_at IS NULL OR a.last_checked_at <= :queriedBefore)' : ''}
        AND (a.initiated_at IS NOT NULL OR s.expires_at > :now)
-     RETURNING a.id, a.session_id, a.transaction_id, a.merchant_id, a.environment, a.channel, a.phone, a.amount_santim, a.currency,
-               a.status, a.last_outcome, a.callback_secret, s.status AS session_status, s.attempts_count, s.expires_at,
-               a.lease_until, t.checkout_order_no, effective_fee_rule(a.merchant_id, a.channel, 'PAY_IN', :now) AS fee_rule`,
+     RETURNING a.*, s.attempts_count, s.expires_at, t.checkout_order_no,
+               effective_fee_rule(a.merchant_id, a.channel, 'PAY_IN', :now) AS fee_rule`,
     {
       attemptId,
       queryable: [...QUERYABLE_ATTEMPTS],
       now,
-      clock: new Date(clockMs),
-      leaseUntil: new Date(clockMs + LEASE_MS),
+      clock,
+      leaseUntil: new Date(clock.getTime() + LEASE_MS),
       queriedBefore: new Date(now.getTime() - minIntervalMs),
     },
   );
-  return claimed;
 }
 
 async function queryAndApply(deps: CheckDeps, attempt: ClaimedAttempt, options: CheckOptions): Promise<AttemptState> {
-  const now = options.now ?? deps.clock();
+  const { now = deps.clock(), notifyWorkflow } = options;
   try {
     const outcome = await queryProvider(deps, attempt, now);
-    const { notifyWorkflow } = options;
     const result = { attempt, outcome, now, checkedAt: deps.clock(), notifyWorkflow };
-    const ended = await applyOutcome(deps, result);
-    warnOperators(deps, result, ended);
-    return ended ?? { ...(await readAttemptState(deps.db, attempt.id)), queried: true };
+    const state = await applyProviderResult(deps, result);
+    warnOperators(deps, result, state);
+    return state ?? { ...(await readAttemptState(deps.db, attempt.id)), queried: true };
   } catch (error) {
     await releaseLease(deps.db, attempt).catch(() => undefined);
     throw error;
@@ -131,16 +112,16 @@ async function releaseLease(db: Queryable, { id, leaseUntil }: ClaimedAttempt): 
 }
 
 /** Logs what an operator must look at. Only the call that booked unexpected money logs it, so once. */
-function warnOperators({ log }: CheckDeps, { attempt, outcome }: ProviderResult, ended: AttemptState | null): void {
+function warnOperators({ log }: CheckDeps, { attempt, outcome }: ProviderResult, state: AttemptState | null): void {
   const { id: attemptId, transactionId, channel } = attempt;
   if (outcome.kind === 'unknown' && outcome.reason === 'other-order') {
     // The provider mixes orders up, or another party responds in its place.
     log.warn({ attemptId, channel, reason: outcome.reason }, 'provider response about another order ignored');
   }
   const ids = { attemptId, transactionId };
-  if (ended?.attemptStatus === 'HELD')
+  if (state?.attemptStatus === 'HELD')
     log.warn(ids, 'payment with an unexpected amount, currency or reference is held');
-  if (ended?.attemptStatus === 'DUPLICATE') log.warn(ids, 'transaction was paid twice: the second payment is held');
+  if (state?.attemptStatus === 'DUPLICATE') log.warn(ids, 'transaction was paid twice: the second payment is held');
 }
 
 async function queryProvider(deps: CheckDeps, attempt: ClaimedAttempt, now: Date): Promise<ProviderOutcome> {
@@ -162,66 +143,4 @@ function paymentOrder(baseUrl: string, attempt: ClaimedAttempt): PaymentOrder {
     returnUrl: `${baseUrl}/checkout/${attempt.sessionId}`,
     expiresAt: attempt.expiresAt,
   };
-}
-
-/** null: the attempt ended meanwhile, or the result changes nothing; the stored state is current. */
-async function applyOutcome(deps: CheckDeps, result: ProviderResult): Promise<AttemptState | null> {
-  const { attempt, outcome } = result;
-  if (outcome.kind === 'succeeded') {
-    return confirmOrHold(deps, { ...result, outcome });
-  }
-  if (outcome.kind === 'declined' && !isAttemptOver(attempt.status)) {
-    return deps.runInTransaction((tx) => declineAttempt(tx, { ...result, outcome }));
-  }
-  await recordProviderResult(deps.db, result);
-  return null;
-}
-
-/** A reference that has paid another transaction pays no second one: its money is held. */
-async function confirmOrHold(
-  { runInTransaction }: CheckDeps,
-  paid: Parameters<typeof confirmPayment>[1],
-): Promise<AttemptState | null> {
-  try {
-    return await runInTransaction((tx) => confirmPayment(tx, paid));
-  } catch (error) {
-    if (!isUniqueViolation(error, PAID_REFERENCE)) throw error;
-    return runInTransaction((tx) => holdPayment(tx, paid, 'REFERENCE_USED'));
-  }
-}
-
-/** Stores a result that ends nothing, and releases the lease. The timeline gets only results that differ. */
-async function recordProviderResult(
-  db: Queryable,
-  { attempt, outcome, now, checkedAt }: ProviderResult,
-): Promise<void> {
-  const providerCode = 'providerCode' in outcome ? outcome.providerCode : null;
-  const detail = { attemptId: attempt.id, outcome: outcome.kind, ...(providerCode === null ? {} : { providerCode }) };
-  await rows(
-    db,
-    `WITH timeline_row AS (
-       UPDATE payment_attempt SET
-         status = CASE WHEN status = 'CREATED' AND CAST(:kind AS text) <> 'unknown' THEN 'PENDING' ELSE status END,
-         last_outcome = :kind, last_checked_at = :checkedAt, lease_until = NULL,
-         provider_code = coalesce(:providerCode, provider_code),
-         provider_reference = coalesce(:providerReference, provider_reference),
-         redirect_url = coalesce(:redirectUrl, redirect_url)
-       WHERE id = :attemptId AND status = ANY (:queryable)
-       RETURNING transaction_id
-     )
-     ${TIMELINE_INSERT}
-     SELECT transaction_id, :now, 'provider.responded', CAST(:detail AS jsonb) FROM timeline_row WHERE CAST(:differs AS boolean)`,
-    {
-      attemptId: attempt.id,
-      queryable: [...QUERYABLE_ATTEMPTS],
-      kind: outcome.kind,
-      now,
-      checkedAt,
-      providerCode,
-      providerReference: 'providerReference' in outcome ? outcome.providerReference : null,
-      redirectUrl: outcome.kind === 'accepted' ? outcome.redirectUrl : null,
-      detail: JSON.stringify(detail),
-      differs: outcome.kind !== attempt.lastOutcome,
-    },
-  );
 }

@@ -1,20 +1,18 @@
 import { z } from 'zod';
 
 import { AuditEntry, environment, id, links, reason, timeline } from '../access/operator-schema.ts';
-import { currencyEtb, limitedText, plainText } from '../lib/fields.ts';
+import { currencyEtb, instant, limitedText, plainText } from '../lib/fields.ts';
 import { BIRR_RULE, formatBirr, isBirr, toSantim } from '../lib/money.ts';
 import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
 import { timelineSchema } from '../lib/timeline.ts';
 import { CHANNELS, TRANSACTION_THROUGH } from '../merchants/channels/channel.ts';
 import { ResourceDelivery } from '../webhooks/delivery/queries.ts';
-import { ATTEMPT_STATUSES, TRANSACTION_STATUSES } from './states.ts';
+import { ATTEMPT_STATUSES, HELD_REASONS, TRANSACTION_STATUSES } from './states.ts';
 import { TIMELINE } from './timeline.ts';
 
 const SEARCH_CHARACTERS_MAX = 100;
 const BIRR_CHARACTERS_MAX = 30;
 
-const instant = z.string().meta({ format: 'date-time' });
-const environmentName = z.enum(['sandbox', 'live']);
 const transactionType = z.enum(['API', 'QRCODE']);
 const transactionStatus = z.enum(TRANSACTION_STATUSES);
 const transactionThrough = z.enum(Object.values(TRANSACTION_THROUGH));
@@ -91,8 +89,8 @@ export const Transaction = z
     completedAt: instant.optional(),
     failure: PaymentFailure.optional(),
     lateConfirmation: z.literal(true).optional().meta({ description: 'Paid after the session had ended' }),
-    held: z.enum(['WRONG_AMOUNT', 'WRONG_CURRENCY', 'REFERENCE_USED']).optional(),
-    environment: environmentName,
+    held: z.enum(HELD_REASONS).optional(),
+    environment,
     metadata: z.record(z.string(), z.string()).optional(),
   })
   .meta({ id: 'Transaction' });
@@ -118,26 +116,6 @@ export const PaymentReturn = z.strictObject({
     .meta({ description: "The provider's or the bank's reference of the return" }),
 });
 
-const holdResolution = z.enum(['ACCEPTED', 'RETURNED']).nullable();
-
-/** The result of a decision about held money. */
-export const HeldDecision = z
-  .object({
-    transactionId: z.string(),
-    merchantId: z.string(),
-    environment,
-    status: transactionStatus,
-    amount: z.number().meta({ description: 'The requested amount' }),
-    attemptId: z.string(),
-    decision: holdResolution,
-    received: z.number().nullable(),
-    receivedCurrency: z.string().nullable(),
-    fee: z.number().optional().meta({ description: 'Charged by this decision' }),
-    feeTax: z.number().optional(),
-    reference: z.string().nullable().meta({ description: 'Of the return' }),
-  })
-  .meta({ id: 'OpsHeldDecision' });
-
 const Attempt = z.object({
   attemptId: z.string(),
   channel: z.enum(CHANNELS),
@@ -152,13 +130,28 @@ const Attempt = z.object({
   providerReference: z.string().nullable(),
   providerCode: z.string().nullable(),
   failure: PaymentFailure.nullable(),
-  decision: holdResolution,
+  decision: z.enum(['ACCEPTED', 'RETURNED']).nullable(),
   decidedAt: instant.nullable(),
   returnReference: z.string().nullable(),
   startedAt: instant,
   endedAt: instant.nullable(),
   links,
 });
+
+/** The result of a decision about held money. */
+export const HeldDecision = z
+  .object({
+    transactionId: z.string(),
+    merchantId: z.string(),
+    environment,
+    status: transactionStatus,
+    amount: z.number().meta({ description: 'The requested amount' }),
+    ...Attempt.pick({ attemptId: true, decision: true, received: true, receivedCurrency: true }).shape,
+    fee: z.number().optional().meta({ description: 'Charged by this decision' }),
+    feeTax: z.number().optional(),
+    reference: z.string().nullable().meta({ description: 'Of the return' }),
+  })
+  .meta({ id: 'OpsHeldDecision' });
 
 /** A transaction as operators see it, with every attempt to pay it. */
 export const OperatorTransactionDetail = Transaction.extend({

@@ -1,6 +1,5 @@
 import { rows, type Queryable } from '../lib/db.ts';
 import type { Environment } from '../lib/scope.ts';
-import type { OutboxMessage, OutboxRow } from '../outbox/record.ts';
 import type { OpenPage, RecoverableWorkflow } from '../outbox/recoverable.ts';
 
 /** The input of `workflows/payment.ts`: ids and numbers. */
@@ -13,29 +12,15 @@ export type PaymentInput = {
   expiresAtMs: number;
 };
 
-/** The columns a payment's workflow is started from. */
-export type PaymentToStart = Omit<PaymentInput, 'expiresAtMs'> & { expiresAt: Date };
-
 /** One workflow id per attempt, for its whole life. */
 export function paymentWorkflowId(attemptId: string): string {
   return `payment-${attemptId}`;
 }
 
 /** Workflow type, id and input of an attempt, for every outbox message that may start its workflow. */
-export function paymentWorkflow(
-  payment: PaymentToStart,
-): Pick<OutboxMessage, 'workflowType' | 'workflowId'> & { input: PaymentInput } {
-  return {
-    workflowType: 'payment',
-    workflowId: paymentWorkflowId(payment.attemptId),
-    input: {
-      attemptId: payment.attemptId,
-      merchantId: payment.merchantId,
-      environment: payment.environment,
-      channel: payment.channel,
-      expiresAtMs: payment.expiresAt.getTime(),
-    },
-  };
+export function paymentWorkflow({ expiresAt, ...ids }: Omit<PaymentInput, 'expiresAtMs'> & { expiresAt: Date }) {
+  const input: PaymentInput = { ...ids, expiresAtMs: expiresAt.getTime() };
+  return { workflowType: 'payment', workflowId: paymentWorkflowId(ids.attemptId), input };
 }
 
 /**
@@ -47,7 +32,7 @@ export async function findRecoverableAttempts(
   db: Queryable,
   { onlyPastDue, ...page }: OpenPage,
 ): Promise<RecoverableWorkflow[]> {
-  const open = await rows<PaymentToStart>(
+  const open = await rows<Parameters<typeof paymentWorkflow>[0]>(
     db,
     `SELECT a.id AS attempt_id, a.merchant_id, a.environment, a.channel, s.expires_at
      FROM payment_attempt a JOIN checkout_session s ON s.id = a.session_id
@@ -63,23 +48,4 @@ export async function findRecoverableAttempts(
     id: payment.attemptId,
     message: { kind: 'signalWithStart', signal: 'attemptUpdated', ...paymentWorkflow(payment) },
   }));
-}
-
-/**
- * The ids of those messages that would start the workflow of an attempt that is already over. Should such a workflow run
- * all the same, it ends by itself.
- */
-export async function findObsolete(db: Queryable, messages: OutboxRow[]): Promise<ReadonlySet<string>> {
-  const starts = messages.flatMap(({ id, kind, workflowType, input }) => {
-    const attemptId = input?.['attemptId'];
-    return workflowType === 'payment' && kind !== 'signal' && typeof attemptId === 'string' ? [{ id, attemptId }] : [];
-  });
-  if (starts.length === 0) return new Set();
-  const over = await rows<{ id: string }>(
-    db,
-    `SELECT id FROM payment_attempt WHERE id = ANY(:attemptIds) AND status NOT IN ('CREATED', 'PENDING')`,
-    { attemptIds: starts.map(({ attemptId }) => attemptId) },
-  );
-  const isOver = new Set(over.map(({ id }) => id));
-  return new Set(starts.filter(({ attemptId }) => isOver.has(attemptId)).map(({ id }) => id));
 }

@@ -1,7 +1,7 @@
 import { type Database, type Queryable, rows } from '../lib/db.ts';
 import { notFound } from '../lib/errors.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
-import { clearReconciliationFlag } from '../payments/close-unpaid.ts';
+import { clearReconciliationFlag } from '../payments/close-session.ts';
 import { beginComparison, closeResolved, lockDay, writeFound } from './discrepancies.ts';
 import { storableError, type Import } from './import.ts';
 import { matchDay } from './match.ts';

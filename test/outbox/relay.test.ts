@@ -8,8 +8,6 @@ import { createLogger } from '../../src/lib/log.ts';
 import { createNotifier } from '../../src/outbox/listener.ts';
 import { createTransactionRunner, type OutboxMessage, type OutboxRow } from '../../src/outbox/record.ts';
 import { createRelay, type RelayDeps } from '../../src/outbox/relay.ts';
-import { findObsolete } from '../../src/payments/workflow.ts';
-import { buildMerchant, buildPendingPayment, buildWorld, declined } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -44,7 +42,6 @@ const relayOf = (send: (message: OutboxRow) => Promise<unknown>, more: Partial<R
     reachable: () => true,
     isBusy: () => false,
     startConcurrency: 8,
-    findObsolete: async () => new Set(),
     ...more,
   });
 
@@ -166,22 +163,6 @@ describe('a sweep of the outbox', () => {
     await untilNothingIsLeft();
     await relay.stop();
     expect(most).toBe(3);
-  });
-
-  test('drops the start of a payment workflow whose attempt has ended, and no other', async () => {
-    const { db } = database;
-    const world = buildWorld(db);
-    const scope = await buildMerchant(db);
-    const [over, open] = [await buildPendingPayment(world, scope), await buildPendingPayment(world, scope)];
-    world.provider.returns(declined(false));
-    await world.checkAttempt(over.attemptId, { notifyWorkflow: false });
-    await rows(db, 'DELETE FROM outbox');
-    for (const { attemptId } of [over, open]) await leave(start(`payment-${attemptId}`, { input: { attemptId } }));
-    const sent: string[] = [];
-    const send = async ({ workflowId }: OutboxRow) => sent.push(workflowId);
-    await sweep(send, { findObsolete: (messages) => findObsolete(db, messages) });
-    expect(sent).toEqual([`payment-${open.attemptId}`]);
-    expect(await left()).toEqual([]);
   });
 });
 

@@ -2,7 +2,7 @@ import { DAY_MS } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { clearReconciliationFlag } from '../../src/payments/close-unpaid.ts';
+import { clearReconciliationFlag } from '../../src/payments/close-session.ts';
 import { acceptHeldPayment, returnHeldPayment } from '../../src/payments/holds.ts';
 import { checkoutRoutes } from '../../src/payments/session-routes.ts';
 import { TIMELINE } from '../../src/payments/timeline.ts';

@@ -1,8 +1,12 @@
 import { rows } from '../../src/lib/db.ts';
 import { AppError } from '../../src/lib/errors.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { closeSession, expireDueSessions, expireSessionIfDue } from '../../src/payments/close-session.ts';
-import { createCloseUnpaid } from '../../src/payments/close-unpaid.ts';
+import {
+  closeSession,
+  createCloseUnpaid,
+  expireDueSessions,
+  expireSessionIfDue,
+} from '../../src/payments/close-session.ts';
 import { startPayment } from '../../src/payments/pay.ts';
 import {
   ACCEPTED,

@@ -2,7 +2,7 @@ import { readBalance } from '../../src/ledger/balance.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { TRANSACTION_CHECKS } from '../../src/payments/invariants.ts';
+import { TRANSACTION_CHECKS } from '../../src/payments/monitoring.ts';
 import { buildMerchant, buildPendingPayment, buildWorld, PAID, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';

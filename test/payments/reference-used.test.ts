@@ -4,7 +4,7 @@ import { readBalance } from '../../src/ledger/balance.ts';
 import { rows } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { PAYMENT_REVIEW_ITEMS } from '../../src/payments/review-items.ts';
+import { PAYMENT_REVIEW_ITEMS } from '../../src/payments/monitoring.ts';
 import { buildMerchant, buildPendingPayment, buildWorld, PAID, stateOfSession, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';

@@ -3,7 +3,7 @@ import { DAY_MS } from '../../src/lib/dates.ts';
 import { openDatabase } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { measurePayments } from '../../src/payments/metrics.ts';
+import { measurePayments } from '../../src/payments/monitoring.ts';
 import {
   buildAttempt,
   buildMerchant,

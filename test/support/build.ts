@@ -10,7 +10,7 @@ import {
   createExpireAttempt,
   type CloseUnpaid,
   type ExpireAttempt,
-} from '../../src/payments/close-unpaid.ts';
+} from '../../src/payments/close-session.ts';
 import { createSession, type NewSession } from '../../src/payments/create-session.ts';
 import { startPayment } from '../../src/payments/pay.ts';
 import { createSyncAttempt, type CheckAttempt } from '../../src/payments/sync.ts';

@@ -254,7 +254,7 @@ describe('the clock of a payment attempt', () => {
     const { sessionId, attemptId, workflowId } = await pay('0911000005');
     await untilQueried(attemptId);
     const end = { status: 'EXPIRED' as const, needsReconciliation: false, at: clock() };
-    await world.runInTransaction((tx) => closeAttempt(tx, { id: attemptId, sessionId, notifyWorkflow: true }, end));
+    await world.runInTransaction((tx) => closeAttempt(tx, { id: attemptId, notifyWorkflow: true }, end));
     expect(await result(workflowId)).toBe('ABANDONED');
     await simulator.advance(2 * MINUTE_MS + 1_000);
     const body = Buffer.from('{}');

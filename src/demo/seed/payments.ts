@@ -1,8 +1,7 @@
 import { rows } from '../../lib/db.ts';
 import { SANDBOX_PHONES, type SandboxBehaviour } from '../../lib/sandbox-providers.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
-import { closeAttempt, closeSession } from '../../payments/close-session.ts';
-import { createExpireAttempt } from '../../payments/close-unpaid.ts';
+import { closeAttempt, closeSession, createExpireAttempt } from '../../payments/close-session.ts';
 import { createSession, type NewSession } from '../../payments/create-session.ts';
 import { startPayment } from '../../payments/pay.ts';
 import { createSyncAttempt } from '../../payments/sync.ts';
@@ -120,7 +119,7 @@ async function beginPayment(
       const checkAttempt = checkWith(async () => accepted);
       return createExpireAttempt({ db: trx, runInTransaction, checkAttempt, log: silentLogger })(attemptId, clock());
     },
-    cancelAttempt: () => closeAttempt(tx, { id: attemptId, sessionId, notifyWorkflow: false }, end('CANCELLED')),
+    cancelAttempt: () => closeAttempt(tx, { id: attemptId, notifyWorkflow: false }, end('CANCELLED')),
     expireSession: () => closeSession(tx, sessionId, end('EXPIRED')),
     cancelSession: () => closeSession(tx, sessionId, end('CANCELLED')),
   };

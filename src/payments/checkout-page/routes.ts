@@ -5,21 +5,19 @@ import QRCode from 'qrcode';
 import { CLIENT_TOKEN_COOKIE } from '../../http/auth.ts';
 import type { Limits } from '../../http/limits.ts';
 import { readBody } from '../../lib/body.ts';
-import { AppError, type ErrorCode } from '../../lib/errors.ts';
+import { AppError, notFound, type ErrorCode } from '../../lib/errors.ts';
 import { markup, type Html } from '../../lib/html.ts';
 import { scopeOf } from '../../lib/scope.ts';
 import { CHANNELS } from '../../merchants/channels/channel.ts';
 import { listChannels } from '../../merchants/channels/queries.ts';
-import { findMerchant } from '../../merchants/operations.ts';
 import type { FindProvider } from '../../providers/provider.ts';
 import type { TokenAuthenticator } from '../client-token.ts';
 import { reportOutcome, type HookDeps } from '../hooks.ts';
 import { awaitProviderResult, startPayment } from '../pay.ts';
 import { checkoutPageUrl, readSession, type Session, type SessionKey } from '../session.ts';
-import { PAGE_HEADERS } from './page-layout.ts';
 import { qrPayload } from './qr.ts';
 import type { Language, TextName } from './translations.ts';
-import { renderNotice, renderSession, type Notice, type SessionView } from './views.ts';
+import { PAGE_HEADERS, renderNotice, renderSession, type Notice, type SessionView } from './views.ts';
 
 export type PageDeps = HookDeps & {
   findProvider: FindProvider;
@@ -30,6 +28,13 @@ export type PageDeps = HookDeps & {
 
 /** The authenticated browser: the session it may see, and the token it sent. */
 type Visitor = { key: SessionKey; token: string };
+
+/** Pages without facts of any session, by the error that they show. */
+const NOTICES: Partial<Record<ErrorCode, Notice>> = {
+  NOT_FOUND: 'invalid',
+  INSUFFICIENT_SCOPE: 'foreign',
+  RATE_LIMITED: 'busy',
+};
 
 /**
  * The hosted checkout page: plain HTML and form posts. The link's token becomes a cookie of that page only, and leaves the
@@ -42,66 +47,60 @@ export function createCheckoutPages(deps: PageDeps): Router {
       await deps.limits.countPage(ctx);
       await next();
     } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'RATE_LIMITED') throw error;
+      const notice = error instanceof AppError && NOTICES[error.code];
+      if (!notice) throw error;
       ctx.set(error.headers);
-      sendNotice(ctx, error.status, 'busy');
+      sendPage(ctx, error.status, renderNotice(languageOf(ctx) ?? 'en', notice));
     }
   });
-
-  const visitorOf = async (ctx: Context, token: string | undefined): Promise<Visitor | null> => {
-    const sessionId: unknown = ctx['params']?.sessionId;
-    if (typeof sessionId !== 'string' || !token) return null;
-    await deps.limits.failedAuth.reject(ctx, () => deps.tokens.isOurToken(sessionId, token));
-    const caller = await deps.tokens.readToken(sessionId, token);
-    // A link that was valid once is not counted as a guess.
-    if (caller === 'ended') return null;
-    if (!caller) {
-      await deps.limits.failedAuth.count(ctx);
-      return null;
-    }
-    return { key: { ...scopeOf(caller), sessionId }, token };
-  };
 
   router.get('/checkout/:sessionId', async (ctx) => {
     const linkToken = single(ctx.query['t']);
-    const visitor = await visitorOf(ctx, linkToken ?? ctx.cookies.get(CLIENT_TOKEN_COOKIE));
-    if (!visitor) return sendNotice(ctx, 404, 'invalid');
-    if (linkToken !== undefined) {
-      setTokenCookie(ctx, deps.baseUrl, visitor);
-      return seeOther(ctx, visitor.key.sessionId);
+    const visitor = await visitorOf(deps, ctx, linkToken);
+    if (linkToken === undefined) {
+      return sendSession(deps, ctx, { visitor, session: await readSession(deps, visitor.key) });
     }
-    await sendSession(deps, ctx, { visitor, session: await readSession(deps, visitor.key) });
+    setTokenCookie(ctx, deps.baseUrl, visitor);
+    seeOther(ctx);
   });
 
   // A rejected form is shown under these addresses; reloading them shows the page.
-  router.get(['/checkout/:sessionId/pay', '/checkout/:sessionId/cancel'], (ctx) => {
-    seeOther(ctx, encodeURIComponent(ctx.params['sessionId'] ?? ''));
-  });
+  router.get(['/checkout/:sessionId/pay', '/checkout/:sessionId/cancel'], seeOther);
 
-  router.post('/checkout/:sessionId/pay', async (ctx) => {
-    const visitor = await formVisitor(ctx);
-    if (visitor) await pay(deps, ctx, visitor);
-  });
+  router.post('/checkout/:sessionId/pay', async (ctx) => pay(deps, ctx, await formVisitor(deps, ctx)));
 
   router.post('/checkout/:sessionId/cancel', async (ctx) => {
-    const visitor = await formVisitor(ctx);
-    if (!visitor) return;
-    await reportOutcome(deps, visitor.key, { claim: 'cancel', details: { reason: 'cancelled on the page' } });
-    seeOther(ctx, visitor.key.sessionId);
+    const { key } = await formVisitor(deps, ctx);
+    await reportOutcome(deps, key, { claim: 'cancel', details: { reason: 'cancelled on the page' } });
+    seeOther(ctx);
   });
 
-  /** The caller that posted one of our forms; null, with the response sent, when the form or the token is not valid. */
-  async function formVisitor(ctx: Context): Promise<Visitor | null> {
-    if (!isOwnForm(ctx, deps.baseUrl)) {
-      sendNotice(ctx, 403, 'foreign');
-      return null;
-    }
-    const visitor = await visitorOf(ctx, ctx.cookies.get(CLIENT_TOKEN_COOKIE));
-    if (!visitor) sendNotice(ctx, 404, 'invalid');
-    return visitor;
-  }
-
   return router;
+}
+
+/** The visitor with the link's token, or the cookie's. Throws NOT_FOUND, and RATE_LIMITED after too many guesses. */
+async function visitorOf({ limits, tokens }: PageDeps, ctx: Context, linkToken?: string): Promise<Visitor> {
+  const sessionId = String(ctx['params'].sessionId);
+  const token = linkToken ?? ctx.cookies.get(CLIENT_TOKEN_COOKIE);
+  if (!token) throw notFound('checkout page');
+  await limits.failedAuth.reject(ctx, () => tokens.isOurToken(sessionId, token));
+  const caller = await tokens.readToken(sessionId, token);
+  if (caller === null) await limits.failedAuth.count(ctx);
+  // A link that was valid once is not counted as a guess.
+  if (caller === null || caller === 'ended') throw notFound('checkout page');
+  return { key: { ...scopeOf(caller), sessionId }, token };
+}
+
+/**
+ * The visitor who posted one of our own forms. Under `Referrer-Policy: no-referrer` browsers send `Origin: null`, so
+ * `Sec-Fetch-Site`, which a page cannot forge, is checked first. Throws also INSUFFICIENT_SCOPE.
+ */
+async function formVisitor(deps: PageDeps, ctx: Context): Promise<Visitor> {
+  const [site, origin] = [ctx.get('sec-fetch-site'), ctx.get('origin')];
+  const isOwnOrigin =
+    origin === new URL(deps.baseUrl).origin || (URL.canParse(origin) && new URL(origin).host === ctx.host);
+  if (site === '' ? isOwnOrigin : site === 'same-origin') return visitorOf(deps, ctx);
+  throw new AppError('INSUFFICIENT_SCOPE', 'The form was sent from another site.');
 }
 
 async function pay(deps: PageDeps, ctx: Context, visitor: Visitor): Promise<void> {
@@ -114,15 +113,14 @@ async function pay(deps: PageDeps, ctx: Context, visitor: Visitor): Promise<void
     await awaitProviderResult(deps.checkAttempt, payment);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    const text = PROBLEMS[error.code];
+    const text = channel ? problemOf(error.code, visitor.key) : 'channelWrong';
     // A form sent twice, or to a session that is over: the page shows the current status.
-    if (!text) return seeOther(ctx, visitor.key.sessionId);
-    const session = await readSession(deps, visitor.key);
-    const ownText = problemText(text, { hasChannel: channel !== undefined, session });
+    if (!text) return seeOther(ctx);
     ctx.status = error.status;
-    return sendSession(deps, ctx, { visitor, session, problem: { text: ownText, phone, channel: channel ?? '' } });
+    const session = await readSession(deps, visitor.key);
+    return sendSession(deps, ctx, { visitor, session, problem: { text, phone, channel: channel ?? '' } });
   }
-  seeOther(ctx, visitor.key.sessionId);
+  seeOther(ctx);
 }
 
 const PROBLEMS: Partial<Record<ErrorCode, TextName>> = {
@@ -134,44 +132,26 @@ const PROBLEMS: Partial<Record<ErrorCode, TextName>> = {
   AMOUNT_ABOVE_MAXIMUM: 'amountOutside',
 };
 
-function problemText(text: TextName, { hasChannel, session }: { hasChannel: boolean; session: Session }): TextName {
-  if (!hasChannel) return 'channelWrong';
-  return text === 'phoneWrong' && session.environment === 'sandbox' ? 'testPhoneWrong' : text;
+function problemOf(code: ErrorCode, { environment }: SessionKey): TextName | undefined {
+  return code === 'VALIDATION_ERROR' && environment === 'sandbox' ? 'testPhoneWrong' : PROBLEMS[code];
 }
 
 type PageState = { visitor: Visitor; session: Session; problem?: SessionView['problem'] };
 
 async function sendSession(deps: PageDeps, ctx: Context, { visitor, session, problem }: PageState): Promise<void> {
-  const [merchant, channels] = await Promise.all([
-    findMerchant(deps.db, session.merchantId),
-    listChannels(deps.db, session, deps.findProvider),
-  ]);
   const language = languageOf(ctx) ?? session.locale;
   // A payment in flight or over is always shown.
-  if (merchant?.status !== 'ACTIVE' && session.status === 'OPEN') {
+  if (session.merchantStatus !== 'ACTIVE' && session.status === 'OPEN') {
     return sendPage(ctx, 403, renderNotice(language, 'suspended'));
   }
-  const hasQr = session.type === 'QRCODE' && session.status === 'OPEN';
-  const qr = hasQr ? await drawQr(deps.baseUrl, session, visitor) : null;
-  const view = { session, merchantName: merchant?.name ?? '', language, channels, qr, ...(problem && { problem }) };
-  sendPage(ctx, problem ? ctx.status : 200, renderSession(view));
-}
-
-async function drawQr(baseUrl: string, session: Session, visitor: Visitor): Promise<Html> {
-  const checkoutUrl = `${checkoutPageUrl(baseUrl, session.id)}?t=${visitor.token}`;
-  const { checkoutOrderNo, amountSantim } = session;
-  return markup(await QRCode.toString(qrPayload({ checkoutUrl, checkoutOrderNo, amountSantim }), { type: 'svg' }));
-}
-
-/**
- * Whether one of our own pages sent this form. Under `Referrer-Policy: no-referrer` browsers send `Origin: null`, so
- * `Sec-Fetch-Site`, which a page cannot forge, is checked first.
- */
-function isOwnForm(ctx: Context, baseUrl: string): boolean {
-  const site = ctx.get('sec-fetch-site');
-  if (site !== '') return site === 'same-origin';
-  const origin = ctx.get('origin');
-  return origin === new URL(baseUrl).origin || (URL.canParse(origin) && new URL(origin).host === ctx.host);
+  let qr: Html | null = null;
+  if (session.type === 'QRCODE' && session.status === 'OPEN') {
+    const checkoutUrl = `${checkoutPageUrl(deps.baseUrl, session.id)}?t=${visitor.token}`;
+    qr = markup(await QRCode.toString(qrPayload({ ...session, checkoutUrl }), { type: 'svg' }));
+  }
+  const channels = await listChannels(deps.db, session, deps.findProvider);
+  const page = renderSession({ session, language, channels, qr, ...(problem && { problem }) });
+  sendPage(ctx, problem ? ctx.status : 200, page);
 }
 
 function languageOf(ctx: Context): Language | null {
@@ -191,15 +171,13 @@ function setTokenCookie(ctx: Context, baseUrl: string, { key, token }: Visitor):
   }
 }
 
-function seeOther(ctx: Context, sessionId: string): void {
+/** To the page itself, in the language of the request. */
+function seeOther(ctx: Context): void {
   const language = languageOf(ctx);
   ctx.set({ 'Referrer-Policy': 'no-referrer', 'Cache-Control': 'no-store' });
+  const sessionId = encodeURIComponent(ctx['params'].sessionId);
   ctx.redirect(`/checkout/${sessionId}${language ? `?lang=${language}` : ''}`);
   ctx.status = 303;
-}
-
-function sendNotice(ctx: Context, status: number, notice: Notice): void {
-  sendPage(ctx, status, renderNotice(languageOf(ctx) ?? 'en', notice));
 }
 
 function sendPage(ctx: Context, status: number, page: string): void {
@@ -220,8 +198,8 @@ async function readForm(ctx: Context): Promise<URLSearchParams> {
   const body = await readBody(ctx.req.iterator({ destroyOnReturn: false }), FORM_BYTES_MAX);
   if (body === null) {
     // The unread rest of the body would be parsed as the next request.
-    ctx.set('Connection', 'close');
-    throw new AppError('PAYLOAD_TOO_LARGE', `A form may have at most ${FORM_BYTES_MAX} bytes.`);
+    const headers = { Connection: 'close' };
+    throw new AppError('PAYLOAD_TOO_LARGE', `A form may have at most ${FORM_BYTES_MAX} bytes.`, { headers });
   }
   return new URLSearchParams(body.toString());
 }

@@ -1,5 +1,6 @@
+import { sha256 } from '../../lib/crypto.ts';
 import { inAddis } from '../../lib/dates.ts';
-import { html, type Html } from '../../lib/html.ts';
+import { html, markup, type Html } from '../../lib/html.ts';
 import { formatBirr } from '../../lib/money.ts';
 import { SANDBOX_PHONES } from '../../lib/sandbox-providers.ts';
 import { amountLimitError } from '../../merchants/channels/limits.ts';
@@ -7,15 +8,91 @@ import type { MerchantChannel } from '../../merchants/channels/queries.ts';
 import { confirmUrl } from '../hooks.ts';
 import { returnUrl, type Session } from '../session.ts';
 import { isHeld } from '../states.ts';
-import { renderPage, type PageFrame } from './page-layout.ts';
 import { interpolate, TEXTS, type Language, type TextName } from './translations.ts';
+
+const STYLE = `
+:root{color-scheme:light dark;font:1rem/1.5 system-ui,sans-serif}
+body{margin:0;background:#f3f4f6;color:#111827}
+main{max-width:26rem;margin:0 auto;padding:1.5rem 1rem}
+.card{background:#fff;border-radius:.75rem;padding:1.25rem;box-shadow:0 1px 3px #0003}
+.ribbon{background:#92400e;color:#fff;text-align:center;padding:.4rem;font-weight:600}
+.amount{font-size:2rem;font-weight:700;margin:.25rem 0}
+.quiet{color:#4b5563;font-size:.9rem}
+.alert{background:#fef2f2;color:#991b1b;border-radius:.5rem;padding:.75rem}
+fieldset{border:0;padding:0;margin:1rem 0}
+legend,.label{font-weight:600;padding:0}
+.choice{display:flex;gap:.6rem;align-items:center;border:1px solid #9ca3af;border-radius:.5rem;padding:.7rem;margin:.5rem 0}
+.choice.off{color:#6b7280;border-style:dashed}
+input[type=tel]{width:100%;box-sizing:border-box;font:inherit;padding:.7rem;border:1px solid #6b7280;border-radius:.5rem}
+button,.button{display:block;width:100%;box-sizing:border-box;text-align:center;font:inherit;font-weight:600;padding:.8rem;margin-top:1rem;border:0;border-radius:.5rem;background:#065f46;color:#fff;text-decoration:none;cursor:pointer}
+button.plain{background:none;color:#374151;text-decoration:underline;font-weight:400}
+table{width:100%;font-size:.85rem;border-collapse:collapse}td{padding:.2rem .4rem .2rem 0;vertical-align:top}
+.qr{max-width:12rem;margin:1rem auto 0}
+a{color:#065f46}
+@media (prefers-color-scheme:dark){body{background:#111827;color:#f3f4f6}.card{background:#1f2937}.quiet{color:#d1d5db}button.plain{color:#e5e7eb}.choice.off{color:#9ca3af}a{color:#6ee7b7}a.button{color:#fff}.alert{background:#7f1d1d;color:#fee2e2}.qr{background:#fff;padding:.5rem}}
+`;
+
+/** No script, no foreign resources, no framing; the one style sheet is allowed by its hash. */
+export const PAGE_HEADERS: Readonly<Record<string, string>> = {
+  'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${sha256(STYLE).toString('base64')}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+  'Content-Type': 'text/html; charset=utf-8',
+  'Cache-Control': 'no-store',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+};
+
+type PageFrame = {
+  language: Language;
+  title: string;
+  body: Html;
+  /** Whether the ribbon about test payments is shown. */
+  test?: boolean;
+  /** When the page reloads. */
+  refreshSeconds?: number;
+  /** The address of the same page in the other language. */
+  otherLanguageHref?: string;
+};
+
+/** A whole page as text. */
+function renderPage(frame: PageFrame): string {
+  const texts = TEXTS[frame.language];
+  const other = frame.language === 'en' ? 'am' : 'en';
+  const page = html`<!doctype html>
+    <html lang="${frame.language}">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex" />
+        ${frame.refreshSeconds === undefined ? null : html`<meta http-equiv="refresh" content="${frame.refreshSeconds}" />`}
+        <title>${frame.title}</title>
+        ${markup(`<style>${STYLE}</style>`)}
+      </head>
+      <body>
+        ${frame.test ? html`<div class="ribbon">${texts.testRibbon}</div>` : null}
+        <main>
+          <div class="card">
+            <h1>${frame.title}</h1>
+            ${frame.body}
+          </div>
+          ${
+            frame.otherLanguageHref === undefined
+              ? null
+              : html`<p class="quiet">
+                  <a href="${frame.otherLanguageHref}" lang="${other}">${texts.otherLanguage}</a>
+                </p>`
+          }
+        </main>
+      </body>
+    </html>`;
+  return page.text;
+}
 
 const REFRESH_SECONDS = 3;
 
 /** The data of a session's page. `channels`, `qr` and the typed input matter only while it can be paid. */
 export type SessionView = {
   session: Session;
-  merchantName: string;
   language: Language;
   channels: MerchantChannel[];
   /** The page's address as an image, for sessions of type QRCODE. */
@@ -36,20 +113,22 @@ export function renderSession(view: SessionView): string {
 }
 
 function pageOf(view: SessionView): Pick<PageFrame, 'title' | 'body' | 'refreshSeconds'> {
-  const { session, merchantName } = view;
-  const texts = TEXTS[view.language];
-  if (isHeld(session)) return { ...endPage(view, 'held'), refreshSeconds: REFRESH_SECONDS * 10 };
-  switch (session.status) {
-    case 'OPEN':
-      return { title: interpolate(texts.payTo, { merchant: merchantName }), body: payForm(view) };
-    case 'PROCESSING':
-      return { title: texts.waitingTitle, body: waiting(view), refreshSeconds: REFRESH_SECONDS };
-    case 'COMPLETED':
-    case 'FAILED':
-    case 'CANCELLED':
-    case 'EXPIRED':
-      return endPage(view, session.status.toLowerCase() as Lowercase<typeof session.status>);
+  const { session, language } = view;
+  const texts = TEXTS[language];
+  if (!isHeld(session) && session.status === 'OPEN') {
+    return { title: interpolate(texts.payTo, { merchant: session.merchantName }), body: payForm(view) };
   }
+  if (!isHeld(session) && session.status === 'PROCESSING') {
+    return { title: texts.waitingTitle, body: waiting(view), refreshSeconds: REFRESH_SECONDS };
+  }
+  const end = isHeld(session)
+    ? 'held'
+    : (session.status.toLowerCase() as 'completed' | 'failed' | 'cancelled' | 'expired');
+  const back = returnUrl(session);
+  const body = html`${summary(view)}
+    <p role="status">${texts[end]}</p>
+    ${back === null ? null : html`<a class="button" href="${back}">${texts.backToShop}</a>`}`;
+  return { title: texts[`${end}Title`], body, ...(end === 'held' && { refreshSeconds: REFRESH_SECONDS * 10 }) };
 }
 
 export type Notice = 'invalid' | 'foreign' | 'busy' | 'suspended';
@@ -57,17 +136,11 @@ export type Notice = 'invalid' | 'foreign' | 'busy' | 'suspended';
 /** A page without facts of any session. */
 export function renderNotice(language: Language, notice: Notice): string {
   const texts = TEXTS[language];
-  const title = texts[`${notice}Title`];
-  return renderPage({
-    language,
-    title,
-    body: html`<h1>${title}</h1>
-      <p>${texts[notice]}</p>`,
-  });
+  return renderPage({ language, title: texts[`${notice}Title`], body: html`<p>${texts[notice]}</p>` });
 }
 
-function summary({ session, merchantName, language }: SessionView): Html {
-  return html`<p class="quiet">${merchantName}</p>
+function summary({ session, language }: SessionView): Html {
+  return html`<p class="quiet">${session.merchantName}</p>
     <p class="amount">${formatAmount(session)}</p>
     <p class="quiet">${TEXTS[language].order} ${session.checkoutOrderNo}</p>`;
 }
@@ -79,13 +152,12 @@ function payForm(view: SessionView): Html {
   const payable = listed.filter((one) => one.usable);
   const chosen = view.problem?.channel ?? session.attemptChannel ?? payable[0]?.channel;
   const action = (verb: string) => `/checkout/${session.id}/${verb}?lang=${language}`;
-  return html`<h1>${interpolate(texts.payTo, { merchant: view.merchantName })}</h1>
-    ${summary(view)} ${alert(view)}
+  return html`${summary(view)} ${alert(view)}
     <form method="post" action="${action('pay')}">
       <fieldset>
         <legend>${texts.howToPay}</legend>
         ${payable.length === 0 ? html`<p>${texts.noChannel}</p>` : null}
-        ${listed.map((one) => choice(one, { checked: one.channel === chosen, comingSoon: texts.comingSoon }))}
+        ${listed.map((one) => choice(one, one.channel === chosen, texts.comingSoon))}
       </fieldset>
       <label class="label" for="phone">${texts.phone}</label>
       <input
@@ -101,7 +173,9 @@ function payForm(view: SessionView): Html {
       <button ${payable.length === 0 ? html`disabled` : null}>${texts.pay} ${formatAmount(session)}</button>
     </form>
     <form method="post" action="${action('cancel')}"><button class="plain">${texts.cancel}</button></form>
-    <p class="quiet">${interpolate(texts.payBefore, { time: addisTime(session.expiresAt) })}</p>
+    <p class="quiet">
+      ${interpolate(texts.payBefore, { time: inAddis(session.expiresAt).toISOString().slice(11, 16) })}
+    </p>
     ${
       view.qr
         ? html`<div class="qr">${view.qr}</div>
@@ -112,26 +186,16 @@ function payForm(view: SessionView): Html {
 }
 
 /** Only usable channels and announced ones are listed. */
-function isListed(channel: MerchantChannel, session: Session): boolean {
-  if (channel.platformState === 'COMING_SOON') return true;
-  return (
-    channel.usable &&
-    session.channels.includes(channel.channel) &&
-    !amountLimitError(channel.channel, channel.payIn, session.amountSantim)
-  );
+function isListed({ channel, platformState, usable, payIn }: MerchantChannel, session: Session): boolean {
+  if (platformState === 'COMING_SOON') return true;
+  return usable && session.channels.includes(channel) && !amountLimitError(channel, payIn, session.amountSantim);
 }
 
-function choice(
-  { channel, displayName, usable }: MerchantChannel,
-  { checked, comingSoon }: { checked: boolean; comingSoon: string },
-): Html {
-  if (!usable) {
-    return html`<label class="choice off">
-      <input type="radio" name="channel" value="${channel}" disabled /> ${displayName} (${comingSoon})
-    </label>`;
-  }
-  return html`<label class="choice">
-    <input type="radio" name="channel" value="${channel}" required ${checked ? html`checked` : null} /> ${displayName}
+function choice({ channel, displayName, usable }: MerchantChannel, checked: boolean, comingSoon: string): Html {
+  const state = usable ? html`required ${checked ? html`checked` : null}` : html`disabled`;
+  return html`<label class="choice${usable ? null : html` off`}">
+    <input type="radio" name="channel" value="${channel}" ${state} /> ${displayName}
+    ${usable ? null : `(${comingSoon})`}
   </label>`;
 }
 
@@ -144,15 +208,14 @@ function alert({ session, language, problem }: SessionView): Html | null {
 }
 
 function testNumbers(language: Language): Html {
+  const row = (one: (typeof SANDBOX_PHONES)[number]) =>
+    html`<tr>
+      <td>${one.phone}</td>
+      <td lang="en">${one.outcome}</td>
+    </tr>`;
   return html`<h2 class="label">${TEXTS[language].testNumbers}</h2>
     <table>
-      ${SANDBOX_PHONES.map(
-        (one) =>
-          html`<tr>
-            <td>${one.phone}</td>
-            <td lang="en">${one.outcome}</td>
-          </tr>`,
-      )}
+      ${SANDBOX_PHONES.map(row)}
     </table>`;
 }
 
@@ -161,8 +224,7 @@ function waiting(view: SessionView): Html {
   const texts = TEXTS[language];
   const confirmPage = confirmUrl(session);
   const channel = view.channels.find((one) => one.channel === session.attemptChannel)?.displayName ?? '';
-  return html`<h1>${texts.waitingTitle}</h1>
-    ${summary(view)}
+  return html`${summary(view)}
     <p role="status">${texts.waiting}</p>
     <p>${texts.safeToClose}</p>
     ${confirmPage === null ? null : html`<a class="button" href="${confirmPage}">${interpolate(texts.confirmThere, { channel })}</a>`}
@@ -172,23 +234,7 @@ function waiting(view: SessionView): Html {
     </form>`;
 }
 
-function endPage(view: SessionView, end: 'completed' | 'failed' | 'cancelled' | 'expired' | 'held') {
-  const texts = TEXTS[view.language];
-  const title = texts[`${end}Title`];
-  const back = returnUrl(view.session);
-  const body = html`<h1>${title}</h1>
-    ${summary(view)}
-    <p role="status">${texts[end]}</p>
-    ${back === null ? null : html`<a class="button" href="${back}">${texts.backToShop}</a>`}`;
-  return { title, body };
-}
-
 /** "100,000.00 ETB" */
 function formatAmount({ amountSantim, currency }: Session): string {
   return `${formatBirr(amountSantim).replace(/\B(?=(\d{3})+\.)/g, ',')} ${currency}`;
-}
-
-/** The time of day in Addis Ababa as HH:MM. */
-function addisTime(instant: Date): string {
-  return inAddis(instant).toISOString().slice(11, 16);
 }
