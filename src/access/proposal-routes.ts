@@ -55,6 +55,7 @@ function queryRoutes({ db, clock }: Deps): Route[] {
   return [
     operatorReadRoute('GET /api/ops/proposals', {
       operationId: 'opsListProposals',
+      cli: { name: 'proposals list', columns: 'proposedAt proposalId action resourceId status reason' },
       summary: 'List proposals, newest first',
       rateLimit: 'list',
       query: schema.ProposalListQuery,
@@ -68,6 +69,7 @@ function queryRoutes({ db, clock }: Deps): Route[] {
     }),
     operatorReadRoute('GET /api/ops/proposals/:proposalId', {
       operationId: 'opsGetProposal',
+      cli: 'proposals get',
       summary: 'Get a proposal, with the fields that it changes before and after',
       params: schema.ProposalParams,
       responses: { 200: schema.Proposal },
@@ -82,6 +84,7 @@ function queryRoutes({ db, clock }: Deps): Route[] {
 function confirmRoute({ clock }: Deps, lockFor: LockFor): Route {
   return writeRoute('POST /api/ops/proposals/:proposalId/confirm', {
     operationId: 'opsConfirmProposal',
+    cli: { name: 'proposals confirm', confirm: true },
     tag: 'Operators',
     summary: 'Confirm a proposal, which makes its change; the proposer cannot',
     description: 'Needs the permission of its action. What it changes must still be as in before.',
@@ -110,6 +113,7 @@ function ensureOther({ operatorId }: AuditContext, { proposedBy }: Proposal, ver
 function rejectRoute({ clock }: Deps, lockFor: LockFor): Route {
   return operatorRoute('POST /api/ops/proposals/:proposalId/reject', {
     operationId: 'opsRejectProposal',
+    cli: 'proposals reject',
     summary: 'Reject a proposal of another operator',
     description: 'Needs the permission of its action.',
     action: 'proposal.reject',
@@ -130,6 +134,7 @@ function rejectRoute({ clock }: Deps, lockFor: LockFor): Route {
 function withdrawRoute({ clock }: Deps): Route {
   return operatorRoute('POST /api/ops/proposals/:proposalId/withdraw', {
     operationId: 'opsWithdrawProposal',
+    cli: 'proposals withdraw',
     summary: 'Withdraw a proposal of your own',
     action: 'proposal.withdraw',
     clock,

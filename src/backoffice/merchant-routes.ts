@@ -34,6 +34,7 @@ function detailRoute({ db, findProvider }: Deps): Route {
   };
   return operatorReadRoute('GET /api/ops/merchants/:merchantId', {
     operationId: 'opsGetMerchant',
+    cli: 'merchants get',
     summary: 'Get a merchant with its balance and channels in both environments',
     params: MerchantParams,
     responses: { 200: schema.MerchantDetail },
@@ -52,6 +53,7 @@ function detailRoute({ db, findProvider }: Deps): Route {
 function suspendRoute({ clock }: Deps): Route {
   return operatorRoute('POST /api/ops/merchants/:merchantId/suspend', {
     operationId: 'opsSuspendMerchant',
+    cli: { name: 'merchants suspend', confirm: true },
     summary: 'Suspend a merchant: its keys are rejected within 5 s, its checkout pages take no payments',
     action: 'merchant.suspend',
     clock,
@@ -65,6 +67,7 @@ function suspendRoute({ clock }: Deps): Route {
 function resumeRoute({ clock }: Deps): Route {
   return operatorRoute('POST /api/ops/merchants/:merchantId/resume', {
     operationId: 'opsResumeMerchant',
+    cli: { name: 'merchants resume', confirm: true },
     summary: 'Resume a suspended merchant, and the withdrawals that were approved and not sent',
     action: 'merchant.resume',
     clock,

@@ -20,19 +20,27 @@ export function workQueueRoutes(deps: Deps): Route[] {
   const queue = workQueueRoute(deps, {
     endpoint: 'GET /api/ops/queue',
     operationId: 'opsListQueue',
+    cli: { name: 'work list', columns: 'since kind id merchantId amount what' },
     summary: 'List everything that needs an operator, longest waiting first',
     source: REVIEW_ITEMS,
   });
   const stalled = workQueueRoute(deps, {
     endpoint: 'GET /api/ops/stuck',
     operationId: 'opsListStuck',
+    cli: 'work list --stalled',
     summary: 'List everything that is stalled, most overdue first',
     source: STALLED_ITEMS,
   });
   return [queue, stalled];
 }
 
-type WorkQueueRoute = { endpoint: Endpoint<'GET'>; operationId: string; summary: string; source: WorkItemSource };
+type WorkQueueRoute = {
+  endpoint: Endpoint<'GET'>;
+  operationId: string;
+  cli: Route['cli'];
+  summary: string;
+  source: WorkItemSource;
+};
 
 function workQueueRoute({ db, clock, workflowUrl }: Deps, { endpoint, source, ...declared }: WorkQueueRoute): Route {
   return operatorReadRoute(endpoint, {

@@ -24,6 +24,7 @@ export function paymentOperatorRoutes(deps: Deps): Route[] {
 function detailRoute({ db }: Deps): Route {
   return operatorReadRoute('GET /api/ops/transactions/:transactionId', {
     operationId: 'opsGetTransaction',
+    cli: 'payments get',
     summary: 'Get a transaction with every attempt to pay it, and the commands that each allows',
     permission: 'payment.accept',
     params: schema.OperatorParams,
@@ -38,6 +39,7 @@ function detailRoute({ db }: Deps): Route {
 function acceptRoute({ clock }: Deps): Route {
   return operatorRoute('POST /api/ops/transactions/:transactionId/accept', {
     operationId: 'opsAcceptPayment',
+    cli: { name: 'payments release', confirm: '/api/ops/transactions/{transactionId}' },
     summary: 'Give held money to the merchant, less the fee',
     description:
       'Money of another amount makes the transaction SUCCESS with what was received. A second payment leaves the transaction as it is. Money of another currency, or under a reference that has paid another transaction, can only be returned.',
@@ -60,6 +62,7 @@ function acceptRoute({ clock }: Deps): Route {
 function returnRoute({ clock }: Deps): Route {
   return operatorRoute('POST /api/ops/transactions/:transactionId/reject', {
     operationId: 'opsRejectPayment',
+    cli: { name: 'payments return', confirm: '/api/ops/transactions/{transactionId}' },
     summary: 'Record that held money was returned to the customer, under the reference of the return',
     description:
       'A transaction without other pending money becomes FAILED. The merchant sees the reason and the reference.',

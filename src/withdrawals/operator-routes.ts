@@ -27,6 +27,7 @@ function queryRoutes({ db, clock }: Deps): Route[] {
   return [
     operatorReadRoute('GET /api/ops/withdrawals', {
       operationId: 'opsListWithdrawals',
+      cli: { name: 'withdrawals list', columns: 'requestedAt withdrawalId merchantId amount channel status stage' },
       summary: 'List withdrawals of all merchants, newest first',
       description: 'The days default to the last 30, at most 93 apart.',
       rateLimit: 'list',
@@ -43,6 +44,7 @@ function queryRoutes({ db, clock }: Deps): Route[] {
     }),
     operatorReadRoute('GET /api/ops/withdrawals/:withdrawalId', {
       operationId: 'opsGetWithdrawal',
+      cli: 'withdrawals get',
       summary: 'Get a withdrawal for its review, with the unmasked destination and earlier payouts to it',
       permission: 'withdrawal.approve',
       params: schema.OperatorParams,
@@ -59,6 +61,7 @@ function reviewRoutes({ clock }: Deps): Route[] {
   return [
     operatorRoute('POST /api/ops/withdrawals/:withdrawalId/approve', {
       operationId: 'opsApproveWithdrawal',
+      cli: { name: 'withdrawals approve', confirm: '/api/ops/withdrawals/{withdrawalId}' },
       summary: 'Approve a withdrawal under review',
       description:
         'Where two approvals are needed, they must be of two operators. In live, the operator behind the request cannot approve.',
@@ -77,6 +80,7 @@ function reviewRoutes({ clock }: Deps): Route[] {
     }),
     operatorRoute('POST /api/ops/withdrawals/:withdrawalId/reject', {
       operationId: 'opsRejectWithdrawal',
+      cli: { name: 'withdrawals reject', confirm: '/api/ops/withdrawals/{withdrawalId}' },
       summary: 'Reject a withdrawal under review; its money is available again, and the merchant sees the reason',
       action: 'withdrawal.reject',
       clock,
@@ -96,6 +100,7 @@ function reviewRoutes({ clock }: Deps): Route[] {
 function resolveRoute({ clock }: Deps): Route {
   return operatorRoute('POST /api/ops/withdrawals/:withdrawalId/resolve', {
     operationId: 'opsResolveWithdrawal',
+    cli: { name: 'withdrawals resolve', confirm: '/api/ops/withdrawals/{withdrawalId}' },
     summary: 'Resolve a withdrawal whose outcome is unknown, or whose provider reports another one than is booked',
     description:
       'Check with the provider first. COMPLETED: it was paid; if it had failed, its money is debited again. FAILED: it was not paid, and its money is available to the merchant. A withdrawal that needed two approvals needs two operators with the same resolution. In live, the operator behind the request cannot resolve it.',

@@ -101,7 +101,13 @@ describe('docs', () => {
       names.split(' '),
     );
     expect(copied).toEqual(
-      expect.arrayContaining(['docs/guides', 'docs/answers.json', 'docs/examples.json', 'migrations']),
+      expect.arrayContaining([
+        'docs/guides',
+        'docs/answers.json',
+        'docs/examples.json',
+        'docs/openapi.json',
+        'migrations',
+      ]),
     );
     const kept = read('.dockerignore')
       .split('\n')

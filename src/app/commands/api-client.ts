@@ -84,6 +84,15 @@ export function reasonOf(error: unknown): string {
   return error.cause === undefined ? error.message : reasonOf(error.cause);
 }
 
+/** A file to send. Throws CommandError. */
+export async function readUpload(file: string, contentType: string): Promise<NonNullable<ApiRequest['file']>> {
+  const { readFile } = await import('node:fs/promises');
+  const bytes = await readFile(file).catch((error: Error) => {
+    throw new CommandError(EXIT.usage, `The file cannot be read: ${error.message}.`);
+  });
+  return { bytes: new Uint8Array(bytes), contentType };
+}
+
 function rejection(
   { url }: Connection,
   { environment, next }: ApiRequest,

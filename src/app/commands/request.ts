@@ -2,8 +2,8 @@ import { extname } from 'node:path';
 
 import type { Command } from 'commander';
 
-import { CommandError, EXIT, send } from './api-client.ts';
-import { readUpload, type VerbDeps } from './run-verb.ts';
+import { CommandError, EXIT, readUpload, send } from './api-client.ts';
+import type { VerbDeps } from './nouns.ts';
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.csv': 'text/csv',

@@ -22,6 +22,7 @@ export function channelOperatorRoutes(deps: Deps): Route[] {
     approvalRoute(deps, {
       path: 'approve',
       operationId: 'opsApproveChannel',
+      cli: 'channels approve',
       summary: 'Approve a channel for a merchant, who then switches it on',
       approval: 'APPROVED',
       body: schema.ChannelApproval,
@@ -29,6 +30,7 @@ export function channelOperatorRoutes(deps: Deps): Route[] {
     approvalRoute(deps, {
       path: 'suspend',
       operationId: 'opsSuspendChannel',
+      cli: 'channels suspend',
       summary: 'Suspend a channel for a merchant: no new payments, payments in flight continue',
       approval: 'SUSPENDED',
       body: schema.ChannelSuspension,
@@ -40,6 +42,7 @@ export function channelOperatorRoutes(deps: Deps): Route[] {
 type ApprovalRoute = {
   path: 'approve' | 'suspend';
   operationId: string;
+  cli: Route['cli'];
   summary: string;
   approval: 'APPROVED' | 'SUSPENDED';
   body: typeof schema.ChannelApproval | typeof schema.ChannelSuspension;

@@ -29,6 +29,7 @@ export function kycOperatorRoutes(deps: Deps): Route[] {
 function detailRoute(deps: Deps): Route {
   return operatorReadRoute('GET /api/ops/merchants/:merchantId/kyc', {
     operationId: 'opsGetKyc',
+    cli: 'kyc get',
     summary: "Get a merchant's application with its documents and timeline",
     permission: 'kyc.review',
     params: MerchantParams,
@@ -47,6 +48,7 @@ const FILE_EXTENSION: Record<string, string> = { 'application/pdf': 'pdf', 'imag
 function documentRoute({ db, store }: Deps): Route {
   return operatorReadRoute('GET /api/ops/merchants/:merchantId/kyc/documents/:documentId', {
     operationId: 'opsGetKycDocument',
+    cli: { name: 'kyc get-document', summary: 'Write a document to standard output' },
     summary: 'Download a document as the merchant uploaded it; its id is the file name',
     permission: 'kyc.review',
     params: schema.DocumentParams,
@@ -66,6 +68,7 @@ type DecisionBody = { environment: Environment };
 type DecisionRoute<Body extends z.ZodType<DecisionBody>> = {
   type: KycCommand['type'];
   operationId: string;
+  cli: Route['cli'];
   summary: string;
   body: Body;
   command: (body: z.output<Body>) => KycCommand;
@@ -98,6 +101,7 @@ function decisionRoutes(deps: Deps): Route[] {
     decisionRoute(deps, {
       type: 'review',
       operationId: 'opsReviewKyc',
+      cli: 'kyc review',
       summary: 'Start the review of an application; the merchant sees that it is under review',
       body: schema.KycReview,
       command: () => ({ type: 'review' }),
@@ -105,6 +109,7 @@ function decisionRoutes(deps: Deps): Route[] {
     decisionRoute(deps, {
       type: 'approve',
       operationId: 'opsApproveKyc',
+      cli: 'kyc approve',
       summary: 'Verify the merchant: live keys work once a sandbox payment has succeeded',
       body: schema.KycApproval,
       command: ({ submission, tier }) => ({ type: 'approve', submission, tier }),
@@ -112,6 +117,7 @@ function decisionRoutes(deps: Deps): Route[] {
     decisionRoute(deps, {
       type: 'reject',
       operationId: 'opsRejectKyc',
+      cli: 'kyc reject',
       summary: 'Reject an application; the merchant sees the reason and may apply again',
       body: schema.KycRejection,
       command: ({ submission, reason: message }) => ({ type: 'reject', submission, message }),
@@ -119,6 +125,7 @@ function decisionRoutes(deps: Deps): Route[] {
     decisionRoute(deps, {
       type: 'request-info',
       operationId: 'opsRequestKycInfo',
+      cli: 'kyc request-info',
       summary: 'Request more information from the merchant, who sees the reason',
       body: schema.KycRejection,
       command: ({ submission, reason: message }) => ({ type: 'request-info', submission, message }),
@@ -129,6 +136,7 @@ function decisionRoutes(deps: Deps): Route[] {
 function tierRoute({ clock }: Deps): Route {
   return operatorRoute('PUT /api/ops/merchants/:merchantId/kyc/tier', {
     operationId: 'opsChangeTier',
+    cli: 'kyc change-tier',
     summary: "Change a verified merchant's tier, which limits its live channels and amounts",
     action: 'kyc.change-tier',
     clock,
