@@ -6,10 +6,10 @@ import { stderr, stdin, stdout } from 'node:process';
 import type { Command } from 'commander';
 
 import { CommandError, EXIT, reasonOf } from './app/commands/api-client.ts';
+import { addNouns, type NewAdmin } from './app/commands/nouns.ts';
 import { printData, type Terminal } from './app/commands/print.ts';
 import { createProgram, runProgram } from './app/commands/program.ts';
 import { addRequest } from './app/commands/request.ts';
-import { addNouns, type NewAdmin } from './app/commands/nouns.ts';
 import type { Config } from './config.ts';
 import type { Database } from './lib/db.ts';
 import { connectToApi } from './local/connection.ts';
@@ -119,7 +119,7 @@ function addServices(program: Command): void {
     .command('bundle <file>')
     .description('Write the workflows as one script, which WORKFLOW_BUNDLE_PATH names')
     .action(async (file: string) => {
-      const { bundleWorkflows } = await import('./temporal/bundle.ts');
+      const { bundleWorkflows } = await import('./temporal/workers.ts');
       const { writeFile } = await import('node:fs/promises');
       await writeFile(file, (await bundleWorkflows({ warn: terminal.note })).code);
     });

@@ -45,21 +45,18 @@ export async function serveWorker(): Promise<number> {
   const log = createLogger(config.LOG_LEVEL, 'worker');
   await rejectLocalData(config, log);
   return runUntilSignal(log, async () => {
-    const [{ startWorker }, { installRuntime }, { exposeCoreMetrics }, { createRegistry, listenForMetrics }] =
-      await Promise.all([
-        import('./worker.ts'),
-        import('../temporal/workers.ts'),
-        import('../temporal/metrics.ts'),
-        import('../http/metrics.ts'),
-      ]);
-    const temporalMetrics = await exposeCoreMetrics();
-    installRuntime(log, temporalMetrics);
+    const [{ startWorker }, { installRuntime }, { createRegistry, listenForMetrics }] = await Promise.all([
+      import('./worker.ts'),
+      import('../temporal/workers.ts'),
+      import('../http/metrics.ts'),
+    ]);
+    const readMore = await installRuntime(log);
     const registry = createRegistry('worker');
     const metrics = await listenForMetrics(registry, {
       host: config.LISTEN_HOST,
       port: config.METRICS_PORT,
       log,
-      readMore: temporalMetrics.read,
+      readMore,
     });
     const worker = startWorker(config, { log, registry });
     log.info({ metricsUrl: metrics.url }, 'worker started');

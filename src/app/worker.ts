@@ -27,8 +27,6 @@ import { measureReports } from '../reports/monitoring.ts';
 import { findRecoverableReports } from '../reports/workflow.ts';
 import { measureSettlements } from '../settlements/monitoring.ts';
 import { findRecoverableSettlements } from '../settlements/workflow.ts';
-import { temporalOptions } from '../temporal/client.ts';
-import { temporalConnection } from '../temporal/connection.ts';
 import { startTemporalWorkers } from '../temporal/workers.ts';
 import { createAttempt } from '../webhooks/delivery/attempt.ts';
 import { createClaim } from '../webhooks/delivery/claim.ts';
@@ -101,12 +99,8 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
       },
     },
   });
-  const { WORKFLOW_BUNDLE_PATH: codePath } = config;
-  const bundle = codePath === undefined ? {} : { workflowBundle: { codePath } };
-  const temporal = startTemporalWorkers(
-    { ...workersOptions(config), ...bundle, ...options, onReturn: () => recovery.requestFull() },
-    activities,
-  );
+  const onReturn = () => recovery.requestFull();
+  const temporal = startTemporalWorkers({ ...options, config, activities, onReturn });
   const { send, running, reachable } = temporal.gateway;
   const dispatcher = createDispatcher({
     ...sending,
@@ -137,19 +131,6 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
       await relay.stop();
       await Promise.all([sending.sender.close(), payments.close(), db.destroy()]);
     },
-  };
-}
-
-function workersOptions(config: Config) {
-  const { TASK_QUEUES: taskQueues, DATABASE_POOL_MAX: poolMax, TEMPORAL_WORKER_BUILD_ID: buildId } = config;
-  const deploymentName = `${config.TASK_QUEUE_PREFIX}${config.TEMPORAL_DEPLOYMENT_NAME}`;
-  const build = buildId === undefined ? null : { deploymentName, buildId };
-  return {
-    ...temporalOptions(config),
-    taskQueues,
-    poolMax,
-    build,
-    connectWith: () => temporalConnection(config),
   };
 }
 

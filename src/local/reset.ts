@@ -21,7 +21,7 @@ export async function reset(project: string): Promise<number> {
   const temporal = join(dataFolder, 'temporal');
   await Promise.all([stopOrphanPostgres(postgres), stopOrphanTemporal(temporal)]);
   // By name: the folder may contain other files too.
-  const names = ['simulator.jsonl', 'state.json', 'workflows.js', LOG_FILE, `${LOG_FILE}.1`, 'documents', 'reports'];
+  const names = ['simulator.jsonl', 'state.json', LOG_FILE, `${LOG_FILE}.1`, 'documents', 'reports'];
   const ours = [postgres, temporal, ...names.map((name) => join(dataFolder, name))];
   await Promise.all(ours.map((path) => rm(path, { recursive: true, force: true })));
   lock.release();

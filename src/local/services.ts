@@ -12,7 +12,6 @@ import { startDemoShop } from '../demo/shop/server.ts';
 import { createRegistry } from '../http/metrics.ts';
 import type { Logger } from '../lib/log.ts';
 import { startSimulator } from '../sandbox/simulator/server.ts';
-import { exposeCoreMetrics } from '../temporal/metrics.ts';
 import { installRuntime } from '../temporal/workers.ts';
 import type { ServiceInfo } from './data-folder.ts';
 import type { LocalPorts, LocalSettings } from './settings.ts';
@@ -61,15 +60,14 @@ export async function startServices(context: ServicesContext): Promise<ServiceIn
     onStop((await startSimulator({ ...config.simulator, ...listen, stateFile, log })).close);
   });
   const api = await start('API', async (onStop) => {
-    const temporalMetrics = await exposeCoreMetrics();
-    installRuntime(log, temporalMetrics);
+    const readMoreMetrics = await installRuntime(log);
     const version = await readVersion(project);
     const { stop, metricsUrl } = await startApi(config, {
       log,
       registry,
       project,
       version,
-      readMoreMetrics: temporalMetrics.read,
+      readMoreMetrics,
     });
     onStop(stop);
     return { metricsUrl: metricsUrl ?? undefined, checkoutUrl: await createSampleSession(config, secrets.sandboxKey) };

@@ -107,14 +107,14 @@ async function startMigrated(run: Run): Promise<LocalServers> {
 }
 
 /** Loads our own code and the bundled workflows, which takes seconds, while the servers start. */
-async function loadCode({ settings, progress }: Run) {
+async function loadCode({ progress }: Run) {
   return progress.step('Code', async () => {
-    const [{ startServices }, { bundleWorkflowsCached }] = await Promise.all([
+    const [{ startServices }, { bundleWorkflows }] = await Promise.all([
       import('./services.ts'),
-      import('../temporal/bundle.ts'),
+      import('../temporal/workers.ts'),
     ]);
     const warn = (message: string): void => progress.print(message);
-    return { startServices, workflowBundle: await bundleWorkflowsCached(settings.dataFolder, { warn }) };
+    return { startServices, workflowBundle: await bundleWorkflows({ warn }) };
   });
 }
 

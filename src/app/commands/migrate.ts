@@ -4,8 +4,8 @@ import { Connection } from '@temporalio/client';
 
 import type { Config } from '../../config.ts';
 import { migrate, ofNewerRelease } from '../../lib/migrate.ts';
-import { createTemporalGateway, temporalOptions } from '../../temporal/client.ts';
-import { temporalConnection } from '../../temporal/connection.ts';
+import { temporalConnection } from '../../temporal/client.ts';
+import { ensureTemporal } from '../../temporal/prepare.ts';
 
 /** A server that is just starting is waited for a little; a missing one must not hold up the API. */
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -46,8 +46,7 @@ async function prepareTemporal(config: Config, { print, warn }: PrepareOptions):
     return;
   }
   try {
-    const { ensureTemporal } = createTemporalGateway({ ...temporalOptions(config), connection });
-    const made = await ensureTemporal();
+    const made = await ensureTemporal({ config, connection });
     print(
       made.length === 0 ? `Temporal at ${address} is prepared.` : `Made in Temporal at ${address}: ${made.join(', ')}.`,
     );
