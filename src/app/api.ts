@@ -1,12 +1,10 @@
 import { join } from 'node:path';
 
-import type Router from '@koa/router';
 import { Connection } from '@temporalio/client';
 
 import { createKeyAuthenticator } from '../access/authenticate.ts';
-import { invitationRoute } from '../access/operator-key-routes.ts';
-import { workflowUrl, type Config } from '../config.ts';
-import { createLimits, type Limits, type LimitSettings } from '../http/limits.ts';
+import type { Config } from '../config.ts';
+import { createLimits } from '../http/limits.ts';
 import {
   cachedFor,
   createRegistry,
@@ -16,10 +14,7 @@ import {
   measurePool,
   type Registry,
 } from '../http/metrics.ts';
-import type { Route } from '../http/route.ts';
 import { createApiServer } from '../http/server.ts';
-import { balanceRoutes } from '../ledger/routes.ts';
-import type { Clock } from '../lib/clock.ts';
 import { createDatabaseClock } from '../lib/database-clock.ts';
 import { closeFrozenConnections } from '../lib/db-liveness.ts';
 import { type Database, openDatabase } from '../lib/db.ts';
@@ -29,40 +24,14 @@ import { createKeyedQueue } from '../lib/keyed-queue.ts';
 import type { Logger } from '../lib/log.ts';
 import { pendingMigrations } from '../lib/migrate.ts';
 import { withTimeout } from '../lib/timeout.ts';
-import { channelRoutes } from '../merchants/channels/routes.ts';
-import { kycRoutes } from '../merchants/kyc/routes.ts';
-import { createDocumentStore } from '../merchants/kyc/store.ts';
 import { createNotifier } from '../outbox/listener.ts';
-import { createTransactionRunner, type RunInTransaction } from '../outbox/record.ts';
-import { findAttemptBySecret } from '../payments/attempt.ts';
-import { createCheckoutPages } from '../payments/checkout-page/routes.ts';
-import { createTokenAuthenticator, type TokenAuthenticator } from '../payments/client-token.ts';
-import { createCloseUnpaid } from '../payments/close-unpaid.ts';
-import { isConclusive } from '../payments/recheck-callbacks.ts';
-import { checkoutRoutes } from '../payments/session-routes.ts';
-import { MIN_QUERY_INTERVAL_MS, createSyncAttempt } from '../payments/sync.ts';
-import { transactionRoutes } from '../payments/transaction-routes.ts';
-import { createCallbackRouter, storeCallback } from '../providers/callbacks.ts';
+import { createTransactionRunner } from '../outbox/record.ts';
+import { createTokenAuthenticator } from '../payments/client-token.ts';
 import { createFindProvider } from '../providers/find-provider.ts';
-import type { FindProvider } from '../providers/provider.ts';
-import { createReportFiles } from '../reports/files.ts';
-import { reportRoutes } from '../reports/routes.ts';
-import { bankAccountRoutes } from '../settlements/bank-account/routes.ts';
-import { calendarRoutes } from '../settlements/calendar/routes.ts';
-import { settlementRoutes } from '../settlements/routes.ts';
 import { pingTemporal, temporalConnection } from '../temporal/client.ts';
 import { measureLateDeliveries } from '../webhooks/delivery/metrics.ts';
-import { findResourceDeliveries } from '../webhooks/delivery/queries.ts';
-import { deliveryRoutes } from '../webhooks/delivery/routes.ts';
-import { createEgressGuard } from '../webhooks/egress/egress.ts';
-import { eventRoutes } from '../webhooks/events/routes.ts';
-import { subscriptionRoutes } from '../webhooks/subscriptions/routes.ts';
 import { measureUnsentWithdrawals } from '../withdrawals/monitoring.ts';
-import { findWithdrawalBySecret } from '../withdrawals/queries.ts';
-import { withdrawalRoutes } from '../withdrawals/routes.ts';
-import { createCheckPayout, isPayoutConclusive } from '../withdrawals/sync.ts';
-import { EVENT_CATALOGUE } from './event-catalogue.ts';
-import { operatorRoutesOf } from './operator-routes.ts';
+import { routesOf } from './routes.ts';
 
 export type RunningApi = { url: string; metricsUrl: string | null; stop: () => Promise<void> };
 
@@ -102,7 +71,13 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
   const runInTransaction = createTransactionRunner(db, notifier.dispatch);
   const http = createHttpClient();
   const findProvider = createFindProvider({ http, clock, ...config.simulator });
-  const limits = createLimits(limitsOf(config));
+  const limits = createLimits({
+    sandboxPerSecond: config.RATE_LIMIT_SANDBOX_PER_SECOND,
+    livePerSecond: config.RATE_LIMIT_LIVE_PER_SECOND,
+    listsPerSecond: config.RATE_LIMIT_LISTS_PER_SECOND,
+    pagesPerSecond: config.RATE_LIMIT_PAGES_PER_SECOND,
+    failedAuthPerMinute: config.RATE_LIMIT_FAILED_AUTH_PER_MINUTE,
+  });
   const keys = createKeyAuthenticator({ db, peppers: config.peppers, clock, log });
   const tokens = createTokenAuthenticator({ db, clock, peppers: config.peppers });
   const server = createApiServer({
@@ -154,87 +129,4 @@ function measureForWorkers(registry: Registry, db: Database, isTemporalReachable
   const reachable = { name: 'meskot_temporal_reachable', help: 'Whether Temporal responds within a second: 1 or 0' };
   const measure = async () => ({ reachable: (await isTemporalReachable()) ? 1 : 0 });
   measureFigures(registry, { reachable }, cachedFor(REACHABLE_CACHED_MS, measure));
-}
-
-type RouteParts = {
-  db: Database;
-  runInTransaction: RunInTransaction;
-  findProvider: FindProvider;
-  clock: Clock;
-  log: Logger;
-  limits: Limits;
-  tokens: TokenAuthenticator;
-};
-
-/** The route table, and the plain routers beside it: pages for customers, callbacks of providers. */
-export function routesOf(config: Config, parts: RouteParts): { routes: Route[]; routers: Router[] } {
-  const { db, runInTransaction, findProvider, clock, log, limits, tokens } = parts;
-  const baseUrl = config.PUBLIC_BASE_URL;
-  const sync = { db, runInTransaction, findProvider, clock, baseUrl, log };
-  const [checkAttempt, checkPayout] = [createSyncAttempt(sync), createCheckPayout(sync)];
-  const endUnpaid = createCloseUnpaid({ db, runInTransaction, clock, checkAttempt });
-  const pepper = config.API_KEY_PEPPER;
-  const checkout = { db, runInTransaction, clock, checkAttempt, endUnpaid, findProvider, baseUrl, pepper };
-  const { checkUrl } = createEgressGuard(config.egress);
-  const store = createDocumentStore(config.KYC_DOCUMENTS_DIR, config.keyRing);
-  return {
-    routes: [
-      ...checkoutRoutes(checkout),
-      ...transactionRoutes({ db, clock, findDeliveries: (scope, id) => findResourceDeliveries(db, scope, id) }),
-      ...channelRoutes({ db, findProvider }),
-      ...calendarRoutes({ db, clock }),
-      ...balanceRoutes({ db, clock }),
-      ...withdrawalRoutes({ db, clock, findProvider, checkPayout }),
-      ...bankAccountRoutes({ db, clock }),
-      ...settlementRoutes({ db, clock }),
-      ...reportRoutes({ db, runInTransaction, clock, baseUrl, log, files: createReportFiles(config.REPORTS_DIR) }),
-      ...kycRoutes({ db, runInTransaction, clock, store }),
-      ...eventRoutes({ db, clock, catalogue: EVENT_CATALOGUE }),
-      ...deliveryRoutes({ db, clock }),
-      ...subscriptionRoutes({ db, clock, keyRing: config.keyRing, checkUrl, catalogue: EVENT_CATALOGUE }),
-      invitationRoute({ clock, peppers: config.peppers }),
-      ...operatorRoutesOf({
-        db,
-        runInTransaction,
-        clock,
-        findProvider,
-        store,
-        pepper,
-        workflowUrl: (workflowId) => workflowUrl(config, workflowId),
-      }),
-    ],
-    routers: [
-      createCheckoutPages({ ...checkout, limits, tokens }),
-      createCallbackRouter({
-        findAttemptBySecret: (secret) => findAttemptBySecret(db, secret),
-        findProvider,
-        storeCallback: (row) => storeCallback(db, row),
-        onCallback: async (attemptId, { verified }) =>
-          isConclusive(await checkAttempt(attemptId, afterCallback(verified))),
-        payouts: {
-          findWithdrawalBySecret: (secret) => findWithdrawalBySecret(db, secret),
-          onPayoutCallback: async (withdrawalId, { verified }) =>
-            isPayoutConclusive(await checkPayout(withdrawalId, { ...afterCallback(verified), proof: verified })),
-        },
-        unknown: limits.unknownCallbacks,
-        log,
-      }),
-    ],
-  };
-}
-
-/** A verified callback is checked with the provider at once. */
-const afterCallback = (isVerified: boolean) => ({
-  minIntervalMs: isVerified ? 0 : MIN_QUERY_INTERVAL_MS,
-  notifyWorkflow: true,
-});
-
-function limitsOf(config: Config): LimitSettings {
-  return {
-    sandboxPerSecond: config.RATE_LIMIT_SANDBOX_PER_SECOND,
-    livePerSecond: config.RATE_LIMIT_LIVE_PER_SECOND,
-    listsPerSecond: config.RATE_LIMIT_LISTS_PER_SECOND,
-    pagesPerSecond: config.RATE_LIMIT_PAGES_PER_SECOND,
-    failedAuthPerMinute: config.RATE_LIMIT_FAILED_AUTH_PER_MINUTE,
-  };
 }

@@ -3,7 +3,6 @@ import { deleteOldIdempotencyKeys } from '../http/idempotency.ts';
 import type { Registry } from '../http/metrics.ts';
 import { createIntegrityMonitor } from '../ledger/integrity-monitor.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { DatabaseClock } from '../lib/database-clock.ts';
 import { DAY_MS, HOUR_MS } from '../lib/dates.ts';
 import type { Database } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
@@ -32,58 +31,51 @@ const MINUTE_MS = 60_000;
 /** It reads the whole ledger, which may take minutes. */
 const VERIFY_LEDGER_EVERY_MS = 6 * HOUR_MS;
 
-/** Delays jobs until the database's time is known. */
-export const afterClock = ({ known }: DatabaseClock, periodicJobs: PeriodicJob[]): PeriodicJob[] =>
-  periodicJobs.map(({ run, ...one }) => ({
-    ...one,
-    run: async (stopping) => known.then(async () => !stopping.aborted && run(stopping)),
-  }));
-
-const job = (name: string, everyMs: number, run: PeriodicJob['run']): PeriodicJob => ({ name, everyMs, run });
-
 type TimedDeps = {
+  config: Config;
   db: Database;
   runInTransaction: RunInTransaction;
   clock: Clock;
+  /** Resolves when the clock is set. */
+  known: Promise<unknown>;
   log: Logger;
-  registry?: Registry;
+  registry: Registry | undefined;
   checkAttempt: CheckAttempt;
   checkPayout: CheckPayout;
 };
 
+const job = (name: string, everyMs: number, run: PeriodicJob['run']): PeriodicJob => ({ name, everyMs, run });
+
 /** The worker's jobs that depend on the time and need no Temporal. */
-export function timedJobs(config: Config, deps: TimedDeps): PeriodicJob[] {
-  const { db, runInTransaction, clock, log, registry, checkAttempt, checkPayout } = deps;
+export function timedJobs(deps: TimedDeps): PeriodicJob[] {
+  const { config, db, runInTransaction, clock, known } = deps;
   const files = createReportFiles(config.REPORTS_DIR);
   const store = createDocumentStore(config.KYC_DOCUMENTS_DIR, config.keyRing);
-  const ledger = {
-    db,
-    databaseUrl: config.DATABASE_URL,
-    checks: ledgerChecks,
-    clock,
-    log,
-    ...(registry && { registry }),
-  };
-  const resends = { db, runInTransaction, clock };
-  return [
+  const ledger = { ...deps, databaseUrl: config.DATABASE_URL, checks: ledgerChecks };
+  const jobs = [
     job('expire sessions', 1_000, () => expireDueSessions(runInTransaction, clock(), EXPIRE_BATCH)),
-    job('recheck payments with callbacks', 30_000, () =>
-      recheckAfterCallbacks({ db, clock, checkAttempt }, RECHECK_BATCH),
-    ),
-    job('recheck payouts with callbacks', 30_000, () =>
-      recheckPayoutsAfterCallbacks({ db, clock, checkPayout }, RECHECK_BATCH),
-    ),
+    job('recheck payments with callbacks', 30_000, () => recheckAfterCallbacks(deps, RECHECK_BATCH)),
+    job('recheck payouts with callbacks', 30_000, () => recheckPayoutsAfterCallbacks(deps, RECHECK_BATCH)),
     job('decide sandbox verifications', 1_000, () => decideDueInSandbox(runInTransaction, clock(), KYC_BATCH)),
     job('remove files of failed uploads', HOUR_MS, () => removeOrphans({ db, store })),
-    job('run bulk resends', 1_000, () => runResendJobs(resends, config.WEBHOOK_RESENDS_PER_SECOND)),
+    job('run bulk resends', 1_000, () => runResendJobs(deps, config.WEBHOOK_RESENDS_PER_SECOND)),
     job('remove files of expired reports', MINUTE_MS, () => expireReports({ db, clock, files })),
     job('remove files of abandoned reports', DAY_MS, () => removeAbandoned({ db, files })),
     job('delete old idempotency keys', MINUTE_MS, () => deleteOldIdempotencyKeys(db)),
     job('verify the ledger', MINUTE_MS, createIntegrityMonitor(ledger, VERIFY_LEDGER_EVERY_MS)),
   ];
+  return jobs.map(({ run, ...one }) => ({
+    ...one,
+    run: async (stopping) => known.then(async () => !stopping.aborted && run(stopping)),
+  }));
 }
 
-type TemporalDeps = { relay: Relay; dispatcher: Dispatcher; recovery: WorkflowRecovery; registry?: Registry };
+type TemporalDeps = {
+  relay: Relay;
+  dispatcher: Dispatcher;
+  recovery: WorkflowRecovery;
+  registry: Registry | undefined;
+};
 
 /** The jobs of the outbox and the deliveries. Commits trigger both at once: these find due rows and those of a dead process. */
 export function temporalJobs({ relay, dispatcher, recovery, registry }: TemporalDeps): PeriodicJob[] {

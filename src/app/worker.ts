@@ -3,15 +3,14 @@ import type { WorkflowBundleOption } from '@temporalio/worker';
 import { createActivities } from '../../activities/index.ts';
 import type { Config } from '../config.ts';
 import { measureClockSkew, measurePool, type Registry } from '../http/metrics.ts';
-import type { Clock } from '../lib/clock.ts';
-import { createDatabaseClock, type DatabaseClock } from '../lib/database-clock.ts';
+import { createDatabaseClock } from '../lib/database-clock.ts';
 import { closeFrozenConnections } from '../lib/db-liveness.ts';
 import { type Database, openDatabase } from '../lib/db.ts';
 import { createHttpClient } from '../lib/http-client.ts';
 import type { Logger } from '../lib/log.ts';
 import { startPeriodicJobs } from '../lib/periodic-jobs.ts';
 import { dispatchTo, listenForCommits } from '../outbox/listener.ts';
-import { createTransactionRunner, type RunInTransaction } from '../outbox/record.ts';
+import { createTransactionRunner } from '../outbox/record.ts';
 import { createWorkflowRecovery } from '../outbox/recover-workflows.ts';
 import { createRelay } from '../outbox/relay.ts';
 import { createExpireAttempt } from '../payments/close-unpaid.ts';
@@ -43,7 +42,7 @@ import { readWithdrawal } from '../withdrawals/queries.ts';
 import { autoDecide } from '../withdrawals/review.ts';
 import { createCheckPayout } from '../withdrawals/sync.ts';
 import { findRecoverableWithdrawals } from '../withdrawals/workflow.ts';
-import { afterClock, temporalJobs, timedJobs } from './periodic-jobs.ts';
+import { temporalJobs, timedJobs } from './periodic-jobs.ts';
 
 export type RunningWorker = {
   /** Resolves when Temporal's workers poll. Deliveries are sent and sessions expire without them. */
@@ -69,35 +68,43 @@ const OPEN_SOURCES = [
   findRecoverableReports,
   findRecoverableRuns,
 ];
+/** Metrics of pending and late work. */
+const METRICS = [
+  measureDeliveries,
+  measurePayments,
+  measureWithdrawals,
+  measureSettlements,
+  measureReports,
+  measureReconciliation,
+];
 /** A throttled subscription gets this part of another's concurrency: 10 of 50. */
 const THROTTLED_SHARE = 5;
 
 /** The worker process: Temporal's workers, the relay, the dispatcher, and the periodic jobs. */
 export function startWorker(config: Config, options: WorkerOptions): RunningWorker {
-  const { log } = options;
-  const db = openWatchedDatabase(config);
+  const { log, registry } = options;
+  const { DATABASE_URL: databaseUrl, DATABASE_POOL_MAX: poolMax } = config;
+  const db = openDatabase({ url: databaseUrl, poolMax, applicationName: 'meskot-worker' });
+  closeFrozenConnections(db, databaseUrl);
   const databaseClock = createDatabaseClock(db, { log });
   const clock = databaseClock.now;
-  if (options.registry) measure(options.registry, db, databaseClock);
+  if (registry) {
+    measureClockSkew(registry, databaseClock.skewSeconds);
+    measurePool(registry, db, 'worker');
+    for (const measure of METRICS) measure(registry, db);
+  }
   const trigger = { messages: () => relay.trigger(), deliveries: () => dispatcher.trigger() };
   const runInTransaction = createTransactionRunner(db, dispatchTo(trigger));
-  const payments = createPayments(config, { db, runInTransaction, clock, log });
-  const sending = createSending(config, { db, ...options });
+  const http = createHttpClient();
+  const findProvider = createFindProvider({ http, clock, ...config.simulator });
+  const sync = { db, runInTransaction, clock, findProvider, baseUrl: config.PUBLIC_BASE_URL, log };
+  const parts = { ...sync, checkAttempt: createSyncAttempt(sync), checkPayout: createCheckPayout(sync) };
+  const sending = createSending(config, { ...options, db });
+  const reports = { ...parts, files: createReportFiles(config.REPORTS_DIR) };
   const activities = createActivities({
-    ...payments.operations,
-    settlements: { db, runInTransaction },
-    reports: createReports(config, { db, runInTransaction, clock }),
-    webhooks: {
-      ...sending,
-      claim: createClaim(db, sending.inFlight),
-      readDelivery: async (deliveryId) => readDelivery(db, deliveryId),
-      abandon: async (request) => abandonDelivery(db, request),
-      requestResend: async ({ deliveryId, force }) => {
-        await runInTransaction((tx) =>
-          requestResend({ clock }, tx, { scope: null, deliveryIds: [deliveryId], force, signal: false }),
-        );
-      },
-    },
+    ...moneyActivities(parts),
+    reports: { generate: createGenerateReport(reports), giveUp: async (reportId) => giveUpReport(reports, reportId) },
+    webhooks: { ...sending, ...deliveryActivities(parts), claim: createClaim(db, sending.inFlight) },
   });
   const onReturn = () => recovery.requestFull();
   const temporal = startTemporalWorkers({ ...options, config, activities, onReturn });
@@ -114,12 +121,12 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
   const delivery = { db, send, log, reachable, startConcurrency, isBusy: dispatcher.isBusy };
   const relay = createRelay({ ...delivery, findObsolete: async (messages) => findObsolete(db, messages) });
   const recovery = createWorkflowRecovery({ db, runInTransaction, running, reachable, sources: OPEN_SOURCES, log });
-  const listening = listenForCommits({ databaseUrl: config.DATABASE_URL, trigger, log });
-  const jobDeps = { db, runInTransaction, clock, relay, dispatcher, recovery, ...payments.checks, ...options };
-  const periodicJobs = startPeriodicJobs(
-    [...afterClock(databaseClock, timedJobs(config, jobDeps)), ...temporalJobs(jobDeps)],
-    log,
-  );
+  const listening = listenForCommits({ databaseUrl, trigger, log });
+  const jobs = [
+    ...timedJobs({ ...parts, config, registry, known: databaseClock.known }),
+    ...temporalJobs({ relay, dispatcher, recovery, registry }),
+  ];
+  const periodicJobs = startPeriodicJobs(jobs, log);
 
   return {
     ready: temporal.ready,
@@ -129,78 +136,63 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
       await temporal.stop();
       sending.inFlight.stop();
       await relay.stop();
-      await Promise.all([sending.sender.close(), payments.close(), db.destroy()]);
+      await Promise.all([sending.sender.close(), http.close(), db.destroy()]);
     },
   };
 }
 
-function openWatchedDatabase({ DATABASE_URL: url, DATABASE_POOL_MAX: poolMax }: Config): Database {
-  const db = openDatabase({ url, poolMax, applicationName: 'meskot-worker' });
-  closeFrozenConnections(db, url);
-  return db;
+type Parts = Parameters<typeof createSyncAttempt>[0] & {
+  db: Database;
+  log: Logger;
+  checkAttempt: ReturnType<typeof createSyncAttempt>;
+  checkPayout: ReturnType<typeof createCheckPayout>;
+};
+
+/** The workflows are the callers, so they are not signalled. */
+function moneyActivities(parts: Parts) {
+  const { db, checkAttempt, checkPayout } = parts;
+  const notifyWorkflow = false;
+  return {
+    payments: {
+      check: (attemptId: string, now: Date) =>
+        checkAttempt(attemptId, { minIntervalMs: POLL_INTERVAL_MIN_MS, notifyWorkflow, now }),
+      expire: createExpireAttempt(parts),
+    },
+    withdrawals: {
+      read: (withdrawalId: string) => readWithdrawal(db, withdrawalId),
+      autoDecide: (withdrawalId: string, at: Date) => autoDecide(parts, withdrawalId, at),
+      check: async (withdrawalId: string, now: Date) =>
+        (await checkPayout(withdrawalId, { minIntervalMs: MIN_QUERY_INTERVAL_MS, notifyWorkflow, now })).row,
+    },
+    settlements: parts,
+    reconciliation: parts,
+  };
 }
 
-/** Metrics of pending and late work. */
-function measure(registry: Registry, db: Database, { skewSeconds }: DatabaseClock): void {
-  measureClockSkew(registry, skewSeconds);
-  measurePool(registry, db, 'worker');
-  measureDeliveries(registry, db);
-  measurePayments(registry, db);
-  measureWithdrawals(registry, db);
-  measureSettlements(registry, db);
-  measureReports(registry, db);
-  measureReconciliation(registry, db);
-}
-
-type Changes = { db: Database; runInTransaction: RunInTransaction; clock: Clock };
-
-/** The sync operations as the workflows call them: they are the callers, so they are not signalled. */
-function createPayments(config: Config, { db, runInTransaction, clock, log }: Changes & { log: Logger }) {
-  const http = createHttpClient();
-  const findProvider = createFindProvider({ http, clock, ...config.simulator });
-  const deps = { db, runInTransaction, findProvider, clock, baseUrl: config.PUBLIC_BASE_URL, log };
-  const check = createSyncAttempt(deps);
-  const options = { minIntervalMs: MIN_QUERY_INTERVAL_MS, notifyWorkflow: false };
-  const payments = {
-    check: (attemptId: string, now: Date) =>
-      check(attemptId, { minIntervalMs: POLL_INTERVAL_MIN_MS, notifyWorkflow: false, now }),
-    expire: createExpireAttempt({ ...deps, checkAttempt: check }),
+function deliveryActivities({ db, runInTransaction, clock }: Parts) {
+  return {
+    readDelivery: async (deliveryId: string) => readDelivery(db, deliveryId),
+    abandon: async (request: { deliveryId: string; at: Date }) => abandonDelivery(db, request),
+    requestResend: async ({ deliveryId, force }: { deliveryId: string; force: boolean }) => {
+      const request = { scope: null, deliveryIds: [deliveryId], force, signal: false };
+      await runInTransaction((tx) => requestResend({ clock }, tx, request));
+    },
   };
-  const checkPayout = createCheckPayout(deps);
-  const withdrawals = {
-    read: (withdrawalId: string) => readWithdrawal(db, withdrawalId),
-    autoDecide: (withdrawalId: string, at: Date) => autoDecide(deps, withdrawalId, at),
-    check: async (withdrawalId: string, now: Date) => (await checkPayout(withdrawalId, { ...options, now })).row,
-  };
-  const reconciliation = { ...deps, checkAttempt: check, checkPayout };
-  const checks = { checkAttempt: check, checkPayout };
-  return { operations: { payments, withdrawals, reconciliation }, checks, close: http.close };
 }
 
 /** Sending, shared by the dispatcher and the deliveries' workflows. */
 function createSending(config: Config, { db, log, registry }: WorkerOptions & { db: Database }) {
-  const sender = createSender({ guard: createEgressGuard(config.egress), proxyUrl: config.EGRESS_PROXY_URL });
-  const attempt = createAttempt({
-    sender,
-    keyRing: config.keyRing,
-    onDefect: (deliveryId, error) =>
-      log.error({ err: error, deliveryId }, 'A webhook could not be sent; it counts as a failed attempt'),
-  });
   const { WEBHOOK_CONCURRENCY_PER_SUBSCRIPTION: perSubscription } = config;
   const perThrottled = Math.ceil(perSubscription / THROTTLED_SHARE);
   const inFlight = createInFlight(db, { perSubscription, perThrottled });
+  const sender = createSender({ guard: createEgressGuard(config.egress), proxyUrl: config.EGRESS_PROXY_URL });
+  const onDefect = (deliveryId: string, error: unknown) =>
+    log.error({ err: error, deliveryId }, 'A webhook could not be sent; it counts as a failed attempt');
   return {
     sender,
-    attempt,
+    attempt: createAttempt({ sender, keyRing: config.keyRing, onDefect }),
     record: createRecorder({ db, log, inFlight }),
     inFlight,
     onRecorded: registry ? countOutcomes(registry) : () => {},
   };
-}
-
-/** Report generation, as its workflow calls it. */
-function createReports(config: Config, { db, runInTransaction, clock }: Changes) {
-  const files = createReportFiles(config.REPORTS_DIR);
-  const deps = { db, runInTransaction, files, clock, baseUrl: config.PUBLIC_BASE_URL };
-  return { generate: createGenerateReport(deps), giveUp: (reportId: string) => giveUpReport(deps, reportId) };
 }

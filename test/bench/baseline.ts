@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import pg from 'pg';
 import { Pool } from 'undici';
 
-import { EVENT_CATALOGUE } from '../../src/app/event-catalogue.ts';
+import { EVENT_CATALOGUE } from '../../src/app/routes.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { signedRequest } from '../../src/webhooks/delivery/attempt.ts';
 import { createBaselineDispatcher, type Claimed } from './baseline-dispatcher.ts';

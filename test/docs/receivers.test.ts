@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { EVENT_CATALOGUE } from '../../src/app/event-catalogue.ts';
+import { EVENT_CATALOGUE } from '../../src/app/routes.ts';
 import { anyFreePort } from '../../src/lib/free-port.ts';
 import {
   newSecret,

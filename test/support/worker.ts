@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { EVENT_CATALOGUE } from '../../src/app/event-catalogue.ts';
+import { EVENT_CATALOGUE } from '../../src/app/routes.ts';
 import { startWorker, type RunningWorker } from '../../src/app/worker.ts';
 import { readConfig, type Config } from '../../src/config.ts';
 import type { Database } from '../../src/lib/db.ts';

@@ -1,4 +1,4 @@
-import { EVENT_CATALOGUE } from '../../src/app/event-catalogue.ts';
+import { EVENT_CATALOGUE } from '../../src/app/routes.ts';
 import { TransactionData, transactionSnapshot } from '../../src/payments/events.ts';
 import type { TransactionRow } from '../../src/payments/present.ts';
 import { EVENT_TYPE_NAMES, listEventTypes } from '../../src/webhooks/events/catalogue.ts';

@@ -1,4 +1,4 @@
-import { EVENT_CATALOGUE } from '../../src/app/event-catalogue.ts';
+import { EVENT_CATALOGUE } from '../../src/app/routes.ts';
 import type { Database } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
