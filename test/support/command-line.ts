@@ -1,9 +1,8 @@
 import { resolve } from 'node:path';
 
 import type { Connection } from '../../src/app/commands/api-client.ts';
-import { addNouns, type VerbDeps } from '../../src/app/commands/nouns.ts';
-import { createProgram, runProgram } from '../../src/app/commands/program.ts';
-import { addRequest } from '../../src/app/commands/request.ts';
+import type { VerbDeps } from '../../src/app/commands/nouns.ts';
+import { addApiCommands, createProgram, runProgram } from '../../src/app/commands/program.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../..');
 
@@ -34,8 +33,7 @@ export async function runCommandLine(
   };
   const program = createProgram(terminal);
   const deps = { project: PROJECT, terminal, connect: async () => connection, createAdmin };
-  addNouns(program, deps);
-  addRequest(program, deps);
+  addApiCommands(program, deps);
   result.exitCode = await runProgram(program, args, terminal);
   return result;
 }
