@@ -132,7 +132,7 @@ function toOption(
   { name, type, enum: choices, description, example, required }: Field,
 ): { option: Option; sample: string } {
   const byDefault = name === 'environment' && bothEnvironments ? undefined : (body?.[name] ?? DEFAULTS[name]?.());
-  const isMandatory = required && byDefault === undefined;
+  const isMandatory = required === true && byDefault === undefined;
   const flag = `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
   const sample = SAMPLES[name] ?? String(example ?? choices?.[0] ?? name);
   const value = choices ? name : sample.replaceAll('"', '');
@@ -145,12 +145,9 @@ function toOption(
   return { option, sample };
 }
 
-function wholeNumber(text: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It must be a whole number.');
-}
-
-function amount(text: string): number {
-  if (/^\d{1,15}(?:\.\d{1,2})?$/.test(text) && Number(text) > 0) return Number(text);
-  throw new InvalidArgumentError('It must be an amount such as 99.50.');
-}
+const parser = (pattern: RegExp, what: string) => (text: string) => {
+  if (pattern.test(text)) return Number(text);
+  throw new InvalidArgumentError(`It must be ${what}.`);
+};
+const wholeNumber = parser(/^\d{1,9}$/, 'a whole number');
+const amount = parser(/^(?=.*[1-9])\d{1,15}(?:\.\d{1,2})?$/, 'an amount such as 99.50');

@@ -54,7 +54,7 @@ function addRequest(program: Command, { terminal, connect }: VerbDeps): void {
       const response = await send(await connect(), {
         method: method.toUpperCase(),
         path,
-        body: parseBody(body),
+        fields: parseBody(body),
         idempotencyKey,
         next: { help: 'meskot request --help' },
         ...(file !== undefined && { file: await readUpload(file, contentType) }),
@@ -63,9 +63,9 @@ function addRequest(program: Command, { terminal, connect }: VerbDeps): void {
     });
 }
 
-function parseBody(text = '{}'): unknown {
+function parseBody(text = '{}'): object {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text) as object;
   } catch {
     throw new CommandError(EXIT.usage, `The body must be JSON, such as '{"reason": "Fraud"}'.`);
   }

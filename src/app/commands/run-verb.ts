@@ -4,11 +4,12 @@ import type { Verb } from './verbs.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 /** A verb as it was called: its path's parameters, the file to send, and the options. */
-type Call = Required<Pick<ApiRequest, 'next'>> & {
+type Call = {
   verb: Verb;
   params: Readonly<Record<string, string>>;
   file: string | undefined;
   options: Values;
+  next: ApiRequest['next'];
 };
 
 /** Sends the request of a verb, once it is confirmed, and prints the response. Throws CommandError. */
@@ -32,8 +33,8 @@ export async function runVerb(
   }
   if (!isWorkList(data) || request.environment !== 'sandbox') return;
   // The work queue of the sandbox must not hide that something live needs an operator.
-  const query = { ...request.query, environment: 'live', page: '1', limit: '1' };
-  const live = await send(connection, { ...request, query });
+  const fields = { ...request.fields, environment: 'live', page: 1, limit: 1 };
+  const live = await send(connection, { ...request, fields });
   const total = 'pagination' in live ? (live.pagination?.total ?? 0) : 0;
   if (total > 0) terminal.note(`This is the sandbox; ${total} more are live: add --environment live.`);
 }
@@ -44,18 +45,17 @@ const isWorkList = (data: unknown): data is WorkList => typeof data === 'object'
 /** The request that a verb stands for. */
 async function requestOf({ verb, params, file, options, next }: Call): Promise<ApiRequest> {
   const { method, path, fields, body, upload } = verb;
-  const given = fields
-    .filter((field) => options[field.name] !== undefined)
-    .map((field) => [field.name, options[field.name]]);
+  const given = fields.flatMap((field) => {
+    const value = options[field.name];
+    return value === undefined ? [] : [[field.name, value]];
+  });
   return {
     method,
     path: withParameters(path, params),
+    fields: { ...body, ...Object.fromEntries(given) },
     environment: options['environment'] as string | undefined,
     idempotencyKey: options['idempotencyKey'] as string | undefined,
     next,
-    ...(method === 'GET'
-      ? { query: Object.fromEntries(given.map(([one, value]) => [one, String(value)])) }
-      : { body: { ...body, ...Object.fromEntries(given) } }),
     ...(file !== undefined && upload !== undefined && { file: await readUpload(file, upload) }),
   };
 }
@@ -80,7 +80,7 @@ async function describe(
   const { environment, next } = request;
   const path = withParameters(verb.confirm, { ...options, ...params });
   const id = Object.values(params).at(-1) ?? path.split('/').at(-1) ?? '';
-  const found = await send(connection, { method: 'GET', path, environment, ...(next && { next }) });
+  const found = await send(connection, { method: 'GET', path, environment, next });
   const data = 'data' in found ? found.data : null;
   // Keys are read as the list of their merchant's.
   const resource = (

@@ -6,7 +6,7 @@ import type { CliCommand } from '../../http/route.ts';
 /** A field of a query or a body, which is an option. */
 export type Field = {
   name: string;
-  required: boolean;
+  required?: boolean;
   type?: string;
   enum?: string[];
   description?: string;
@@ -41,36 +41,28 @@ const NO_OPTIONS = ['pageSize', 'cursor'];
 /** The commands of all routes, from docs/openapi.json. `project` is the folder of package.json. */
 export function readVerbs(project: string): Verb[] {
   const { paths, components } = JSON.parse(readFileSync(join(project, 'docs/openapi.json'), 'utf8')) as Document;
-  return Object.entries(paths).flatMap(([path, operations]) =>
-    Object.entries(operations).flatMap(([method, operation]) => {
-      const { 'x-cli': commands = [], summary, description } = operation;
-      const [[type, { schema }] = ['application/json', { schema: {} }]] = Object.entries(
-        operation.requestBody?.content ?? {},
-      );
-      const body = components.schemas[schema.$ref?.split('/').at(-1) ?? ''] ?? schema;
-      const all = fieldsOf(operation, body);
-      const upload = type === 'application/json' ? undefined : type;
-      const declared = { summary, description, method: method.toUpperCase(), path, upload };
-      return commands.map((command) => ({ ...declared, ...command, fields: chosen(all, command.options) }));
-    }),
-  );
-}
-
-function fieldsOf({ parameters = [] }: Operation, { properties = {}, required = [] }: Body): Field[] {
-  const ofQuery = parameters.filter((one) => one.in === 'query');
-  const fields = [
-    ...ofQuery.map(({ schema, ...one }) => ({ ...schema, ...one, required: one.required === true })),
-    ...Object.entries(properties).map(([name, one]) => ({ ...one, name, required: required.includes(name) })),
-  ];
-  return fields.filter(({ name, type }) => type !== 'boolean' && !NO_OPTIONS.includes(name));
-}
-
-/** The fields of this list, where there is one. */
-function chosen(fields: Field[], options: readonly string[] | undefined): Field[] {
-  if (!options) return fields;
-  const required = new Map(options.map((use) => [use.replace('!', ''), use.endsWith('!')]));
-  return fields.flatMap((field) => {
-    const isRequired = required.get(field.name);
-    return isRequired === undefined ? [] : [{ ...field, required: isRequired }];
-  });
+  const verbs: Verb[] = [];
+  for (const [path, operations] of Object.entries(paths)) {
+    for (const [method, { 'x-cli': commands = [], summary, description, ...operation }] of Object.entries(operations)) {
+      const [[type, { schema }] = ['', { schema: {} }]] = Object.entries(operation.requestBody?.content ?? {});
+      const { $ref = '', ...inline } = schema;
+      const { properties = {}, required = [] } = components.schemas[$ref.split('/').at(-1) ?? ''] ?? inline;
+      const ofQuery = (operation.parameters ?? []).filter((one) => one.in === 'query');
+      const fields: Field[] = [
+        ...ofQuery.map(({ schema: property, ...one }) => ({ ...property, ...one })),
+        ...Object.entries(properties).map(([name, one]) => ({ ...one, name, required: required.includes(name) })),
+      ].filter((field) => field.type !== 'boolean' && !NO_OPTIONS.includes(field.name));
+      const upload = ['', 'application/json'].includes(type) ? undefined : type;
+      const route = { method: method.toUpperCase(), path, upload };
+      for (const command of commands) {
+        const chosen = command.options?.flatMap((use) =>
+          fields
+            .filter(({ name }) => name === use.replace('!', ''))
+            .map((one) => ({ ...one, required: use.endsWith('!') })),
+        );
+        verbs.push({ summary, description, ...command, ...route, fields: chosen ?? fields });
+      }
+    }
+  }
+  return verbs;
 }
