@@ -17,7 +17,7 @@ import {
 import { createApiServer } from '../http/server.ts';
 import { createDatabaseClock } from '../lib/database-clock.ts';
 import { closeFrozenConnections } from '../lib/db-liveness.ts';
-import { type Database, openDatabase } from '../lib/db.ts';
+import { openDatabase } from '../lib/db.ts';
 import { findFullDisk } from '../lib/disk.ts';
 import { createHttpClient } from '../lib/http-client.ts';
 import { createKeyedQueue } from '../lib/keyed-queue.ts';
@@ -46,6 +46,7 @@ export type ApiOptions = {
   readMoreMetrics?: () => Promise<string>;
 };
 
+const REACHABLE = { name: 'meskot_temporal_reachable', help: 'Whether Temporal responds within a second: 1 or 0' };
 const REACHABLE_CACHED_MS = 3_000;
 const CLOCK_WITHIN_MS = 2_000;
 /** Limits of money operations: a few seconds of work per merchant. Together they use half of the connections at most. */
@@ -53,20 +54,20 @@ const QUEUE_LIMITS = { pendingMax: { ofOne: 300, ofAll: 3_000 }, waitMsMax: 20_0
 
 /** The HTTP process: the API, the checkout page and the providers' callbacks. It never sends to merchants. */
 export async function startApi(config: Config, options: ApiOptions): Promise<RunningApi> {
-  const { log } = options;
-  const registry = options.registry ?? createRegistry('api');
-  const db = openDatabase({
-    url: config.DATABASE_URL,
-    poolMax: config.DATABASE_POOL_MAX,
-    applicationName: 'meskot-api',
-  });
+  const { log, project, version, registry = createRegistry('api') } = options;
+  const { DATABASE_URL: url, DATABASE_POOL_MAX: poolMax, LISTEN_HOST: host } = config;
+  const db = openDatabase({ url, poolMax, applicationName: 'meskot-api' });
   measurePool(registry, db, 'api');
-  closeFrozenConnections(db, config.DATABASE_URL);
+  closeFrozenConnections(db, url);
   const databaseClock = createDatabaseClock(db, { log });
   const clock = databaseClock.now;
   measureClockSkew(registry, databaseClock.skewSeconds);
   const connection = Connection.lazy(temporalConnection(config));
-  measureForWorkers(registry, db, async () => pingTemporal(connection));
+  // About missing workers and an unreachable Temporal: the process that runs exposes them.
+  measureLateDeliveries(registry, db);
+  measureUnsentWithdrawals(registry, db);
+  const measure = async () => ({ reachable: (await pingTemporal(connection)) ? 1 : 0 });
+  measureFigures(registry, { reachable: REACHABLE }, cachedFor(REACHABLE_CACHED_MS, measure));
   const notifier = createNotifier(db);
   const runInTransaction = createTransactionRunner(db, notifier.dispatch);
   const http = createHttpClient();
@@ -86,28 +87,24 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
     ...tokens,
     db,
     runInTransaction,
-    countPendingMigrations: async () => (await pendingMigrations(db, join(options.project, 'migrations'))).length,
+    countPendingMigrations: async () => (await pendingMigrations(db, join(project, 'migrations'))).length,
     findFullDisk: async () => findFullDisk(config.disks),
     keyRing: config.keyRing,
     limits,
-    queue: createKeyedQueue({ ...QUEUE_LIMITS, runningMax: Math.ceil(config.DATABASE_POOL_MAX / 2) }),
+    queue: createKeyedQueue({ ...QUEUE_LIMITS, runningMax: Math.ceil(poolMax / 2) }),
     trustProxy: config.TRUSTED_PROXY_COUNT,
     baseUrl: config.PUBLIC_BASE_URL,
-    version: options.version,
-    docsFolder: join(options.project, 'docs'),
+    version,
+    docsFolder: join(project, 'docs'),
     log,
     clock,
     registry,
   });
   // Without a database nothing falls due either, so the port opens without it.
   await withTimeout(databaseClock.known, CLOCK_WITHIN_MS);
-  const listening = await server.listen(config.API_PORT, config.LISTEN_HOST);
-  const metrics = await listenForMetrics(registry, {
-    host: config.LISTEN_HOST,
-    port: config.METRICS_PORT,
-    log,
-    ...(options.readMoreMetrics && { readMore: options.readMoreMetrics }),
-  });
+  const listening = await server.listen(config.API_PORT, host);
+  const { METRICS_PORT: port } = config;
+  const metrics = await listenForMetrics(registry, { host, port, log, readMore: options.readMoreMetrics });
   return {
     url: listening.url,
     metricsUrl: metrics.url,
@@ -120,13 +117,4 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
       await Promise.all([http.close(), db.destroy(), connection.close()]);
     },
   };
-}
-
-/** Metrics about missing workers or an unreachable Temporal: the process that runs exposes them. */
-function measureForWorkers(registry: Registry, db: Database, isTemporalReachable: () => Promise<boolean>): void {
-  measureLateDeliveries(registry, db);
-  measureUnsentWithdrawals(registry, db);
-  const reachable = { name: 'meskot_temporal_reachable', help: 'Whether Temporal responds within a second: 1 or 0' };
-  const measure = async () => ({ reachable: (await isTemporalReachable()) ? 1 : 0 });
-  measureFigures(registry, { reachable }, cachedFor(REACHABLE_CACHED_MS, measure));
 }

@@ -85,19 +85,17 @@ async function runUntilSignal(log: Logger, start: () => Promise<Running>, delayM
   const stopSignal = waitForSignal();
   const running = await start();
   log.info({ signal: await stopSignal }, 'stopping');
-  try {
-    if (
-      (await withTimeout(
-        running.stop().then(() => true),
-        delayMs + DRAIN_MS,
-      )) === true
-    )
-      return 0;
+  const stopped = running.stop().then(
+    () => 0,
+    (error: unknown) => {
+      log.error({ err: error }, 'did not stop cleanly');
+      return 1;
+    },
+  );
+  const exitCode = await withTimeout(stopped, delayMs + DRAIN_MS);
+  if (exitCode === null)
     log.warn(`stopped with work in progress after ${DRAIN_MS / 1000} s; other processes take it over`);
-  } catch (error) {
-    log.error({ err: error }, 'did not stop cleanly');
-  }
-  return 1;
+  return exitCode ?? 1;
 }
 
 /** Listens for signals before anything starts, so that none is lost. A second one exits at once; 130: ended by a signal. */

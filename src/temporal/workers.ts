@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import {
+  DefaultLogger,
   NativeConnection,
   Runtime,
   Worker,
@@ -142,10 +143,7 @@ async function end(worker: Worker): Promise<void> {
 export async function bundleWorkflows(log: { warn: (message: string) => void }): Promise<{ code: string }> {
   const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
   const workflowsPath = join(import.meta.dirname, `../../workflows/index${extension}`);
-  const quiet = (): void => {};
-  const warn = (message: string): void => log.warn(message);
-  const logger = { log: quiet, trace: quiet, debug: quiet, info: quiet, warn, error: warn };
-  return bundleWorkflowCode({ workflowsPath, logger });
+  return bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN', ({ message }) => log.warn(message)) });
 }
 
 /** The workers of the queues that this process serves: each with workflows costs a thread. */
@@ -209,19 +207,17 @@ function workersOf({ config, activities, workflowBundle }: TemporalWorkersOption
 export async function installRuntime(log: Logger): Promise<() => Promise<string>> {
   // Workers that start at once would choose the same next port.
   const bindAddress = `127.0.0.1:${await anyFreePort()}`;
-  const write = (level: string, message: string, meta?: Record<string, unknown>): void => {
-    const { error, failure, workflowId, runId } = meta ?? {};
+  const logger = new DefaultLogger('WARN', ({ level, message, meta = {} }) => {
+    const { error, failure, workflowId, runId } = meta;
     const reason = typeof failure === 'string' ? failure.slice(0, FAILURE_CHARACTERS_MAX) : undefined;
     const details = { err: error, failure: reason, workflowId, runId };
     if (level === 'ERROR') log.error(details, message);
-    else if (level === 'WARN') log[error === undefined && reason === undefined ? 'info' : 'warn'](details, message);
-  };
-  const at = (level: string) => (message: string, meta?: Record<string, unknown>) => write(level, message, meta);
-  const logger = { log: write, trace: at('TRACE'), debug: at('DEBUG'), info: at('INFO'), warn: at('WARN') };
+    else log[error === undefined && reason === undefined ? 'info' : 'warn'](details, message);
+  });
   const errors = makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' });
   const filter = `${errors},temporalio_sdk_core::worker::workflow=WARN`;
   Runtime.install({
-    logger: { ...logger, error: at('ERROR') },
+    logger,
     telemetryOptions: { logging: { forward: {}, filter }, metrics: { prometheus: { bindAddress } } },
   });
   return async () => {
