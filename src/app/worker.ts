@@ -2,24 +2,33 @@ import type { WorkflowBundleOption } from '@temporalio/worker';
 
 import { createActivities } from '../../activities/index.ts';
 import type { Config } from '../config.ts';
+import { deleteOldIdempotencyKeys } from '../http/idempotency.ts';
 import { measureClockSkew, measurePool, type Registry } from '../http/metrics.ts';
+import { createIntegrityMonitor } from '../ledger/integrity-monitor.ts';
 import { createDatabaseClock } from '../lib/database-clock.ts';
+import { DAY_MS, HOUR_MS } from '../lib/dates.ts';
 import { closeFrozenConnections } from '../lib/db-liveness.ts';
 import { type Database, openDatabase } from '../lib/db.ts';
 import { createHttpClient } from '../lib/http-client.ts';
 import type { Logger } from '../lib/log.ts';
-import { startPeriodicJobs } from '../lib/periodic-jobs.ts';
+import { startPeriodicJobs, type PeriodicJob } from '../lib/periodic-jobs.ts';
+import { decideDueInSandbox } from '../merchants/kyc/decide.ts';
+import { removeOrphans } from '../merchants/kyc/documents.ts';
+import { createDocumentStore } from '../merchants/kyc/store.ts';
 import { dispatchTo, listenForCommits } from '../outbox/listener.ts';
 import { createTransactionRunner } from '../outbox/record.ts';
-import { createWorkflowRecovery } from '../outbox/recover-workflows.ts';
-import { createRelay } from '../outbox/relay.ts';
+import { createWorkflowRecovery, type WorkflowRecovery } from '../outbox/recover-workflows.ts';
+import { createRelay, type Relay } from '../outbox/relay.ts';
+import { expireDueSessions } from '../payments/close-session.ts';
 import { createExpireAttempt } from '../payments/close-unpaid.ts';
 import { measurePayments } from '../payments/metrics.ts';
+import { recheckAfterCallbacks } from '../payments/recheck-callbacks.ts';
 import { MIN_QUERY_INTERVAL_MS, POLL_INTERVAL_MIN_MS, createSyncAttempt } from '../payments/sync.ts';
 import { findObsolete, findRecoverableAttempts } from '../payments/workflow.ts';
 import { createFindProvider } from '../providers/find-provider.ts';
 import { measureReconciliation } from '../reconciliation/monitoring.ts';
 import { findRecoverableRuns } from '../reconciliation/runs.ts';
+import { expireReports, removeAbandoned } from '../reports/expire.ts';
 import { createReportFiles } from '../reports/files.ts';
 import { createGenerateReport, giveUpReport } from '../reports/generate.ts';
 import { measureReports } from '../reports/monitoring.ts';
@@ -29,20 +38,21 @@ import { findRecoverableSettlements } from '../settlements/workflow.ts';
 import { startTemporalWorkers } from '../temporal/workers.ts';
 import { createAttempt } from '../webhooks/delivery/attempt.ts';
 import { createClaim } from '../webhooks/delivery/claim.ts';
-import { createDispatcher } from '../webhooks/delivery/dispatcher.ts';
+import { createDispatcher, type Dispatcher } from '../webhooks/delivery/dispatcher.ts';
 import { createInFlight } from '../webhooks/delivery/in-flight.ts';
-import { countOutcomes, measureDeliveries } from '../webhooks/delivery/metrics.ts';
+import { countOutcomes, measureDeliveries, countSkippedWorkflows } from '../webhooks/delivery/metrics.ts';
 import { abandonDelivery, createRecorder, readDelivery } from '../webhooks/delivery/record-attempt.ts';
 import { findRecoverableDeliveries } from '../webhooks/delivery/recoverable.ts';
+import { runResendJobs } from '../webhooks/delivery/resend-jobs.ts';
 import { requestResend } from '../webhooks/delivery/resend.ts';
 import { createSender } from '../webhooks/delivery/send.ts';
 import { createEgressGuard } from '../webhooks/egress/egress.ts';
 import { measureWithdrawals } from '../withdrawals/monitoring.ts';
 import { readWithdrawal } from '../withdrawals/queries.ts';
 import { autoDecide } from '../withdrawals/review.ts';
-import { createCheckPayout } from '../withdrawals/sync.ts';
+import { createCheckPayout, recheckPayoutsAfterCallbacks } from '../withdrawals/sync.ts';
 import { findRecoverableWithdrawals } from '../withdrawals/workflow.ts';
-import { temporalJobs, timedJobs } from './periodic-jobs.ts';
+import { ledgerChecks } from './ledger-invariants.ts';
 
 export type RunningWorker = {
   /** Resolves when Temporal's workers poll. Deliveries are sent and sessions expire without them. */
@@ -77,6 +87,12 @@ const METRICS = [
   measureReports,
   measureReconciliation,
 ];
+const EXPIRE_BATCH = 500;
+const RECHECK_BATCH = 20;
+const KYC_BATCH = 100;
+const MINUTE_MS = 60_000;
+/** It reads the whole ledger, which may take minutes. */
+const VERIFY_LEDGER_EVERY_MS = 6 * HOUR_MS;
 /** A throttled subscription gets this part of another's concurrency: 10 of 50. */
 const THROTTLED_SHARE = 5;
 
@@ -123,8 +139,8 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
   const recovery = createWorkflowRecovery({ db, runInTransaction, running, reachable, sources: OPEN_SOURCES, log });
   const listening = listenForCommits({ databaseUrl, trigger, log });
   const jobs = [
-    ...timedJobs({ ...parts, config, registry, known: databaseClock.known }),
-    ...temporalJobs({ relay, dispatcher, recovery, registry }),
+    ...timedJobs(config, { ...parts, registry, known: databaseClock.known }),
+    ...temporalJobs({ relay, dispatcher, recovery }, registry),
   ];
   const periodicJobs = startPeriodicJobs(jobs, log);
 
@@ -195,4 +211,47 @@ function createSending(config: Config, { db, log, registry }: WorkerOptions & { 
     inFlight,
     onRecorded: registry ? countOutcomes(registry) : () => {},
   };
+}
+
+const job = (name: string, everyMs: number, run: PeriodicJob['run']): PeriodicJob => ({ name, everyMs, run });
+
+/** The worker's jobs that depend on the time and need no Temporal. */
+function timedJobs(
+  config: Config,
+  { known, ...deps }: Parts & { known: Promise<unknown>; registry: Registry | undefined },
+): PeriodicJob[] {
+  const { db, runInTransaction, clock } = deps;
+  const files = createReportFiles(config.REPORTS_DIR);
+  const store = createDocumentStore(config.KYC_DOCUMENTS_DIR, config.keyRing);
+  const ledger = { ...deps, databaseUrl: config.DATABASE_URL, checks: ledgerChecks };
+  const jobs = [
+    job('expire sessions', 1_000, () => expireDueSessions(runInTransaction, clock(), EXPIRE_BATCH)),
+    job('recheck payments with callbacks', 30_000, () => recheckAfterCallbacks(deps, RECHECK_BATCH)),
+    job('recheck payouts with callbacks', 30_000, () => recheckPayoutsAfterCallbacks(deps, RECHECK_BATCH)),
+    job('decide sandbox verifications', 1_000, () => decideDueInSandbox(runInTransaction, clock(), KYC_BATCH)),
+    job('remove files of failed uploads', HOUR_MS, () => removeOrphans({ db, store })),
+    job('run bulk resends', 1_000, () => runResendJobs(deps, config.WEBHOOK_RESENDS_PER_SECOND)),
+    job('remove files of expired reports', MINUTE_MS, () => expireReports({ db, clock, files })),
+    job('remove files of abandoned reports', DAY_MS, () => removeAbandoned({ db, files })),
+    job('delete old idempotency keys', MINUTE_MS, () => deleteOldIdempotencyKeys(db)),
+    job('verify the ledger', MINUTE_MS, createIntegrityMonitor(ledger, VERIFY_LEDGER_EVERY_MS)),
+  ];
+  return jobs.map(({ run, ...one }) => ({
+    ...one,
+    run: async (stopping) => known.then(async () => !stopping.aborted && run(stopping)),
+  }));
+}
+
+/** The jobs of the outbox and the deliveries. Commits trigger both at once: these find due rows and those of a dead process. */
+function temporalJobs(
+  { relay, dispatcher, recovery }: { relay: Relay; dispatcher: Dispatcher; recovery: WorkflowRecovery },
+  registry: Registry | undefined,
+): PeriodicJob[] {
+  const countSkipped = registry ? countSkippedWorkflows(registry) : () => {};
+  return [
+    job('sweep the outbox', 500, async () => relay.trigger()),
+    job('find due deliveries', 1_000, async () => dispatcher.trigger()),
+    job('skip visibility workflows', 1_000, async () => countSkipped(await relay.dropSkippedVisibility())),
+    job('recover lost workflows', 5_000, recovery.run),
+  ];
 }
