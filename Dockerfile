@@ -24,7 +24,7 @@ COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY package.json ./
 COPY migrations migrations
-COPY docs/answers.json docs/events.json docs/examples.json docs/
+COPY docs/answers.json docs/events.json docs/examples.json docs/openapi.json docs/
 COPY docs/guides docs/guides
 RUN install -d -o node -g node -m 700 /var/lib/meskot/documents /var/lib/meskot/reports
 USER node

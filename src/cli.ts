@@ -1,15 +1,13 @@
 #!/usr/bin/env node
 import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { stderr, stdin, stdout } from 'node:process';
 
-import type { Command } from 'commander';
-
 import { CommandError, EXIT, reasonOf } from './app/commands/api-client.ts';
+import type { NewAdmin } from './app/commands/nouns.ts';
 import { printData, type Terminal } from './app/commands/print.ts';
-import { createProgram, runProgram } from './app/commands/program.ts';
-import { addRequest } from './app/commands/request.ts';
-import { addNouns, type NewAdmin } from './app/commands/run-verb.ts';
+import { addApiCommands, createProgram, runProgram } from './app/commands/program.ts';
 import type { Config } from './config.ts';
 import type { Database } from './lib/db.ts';
 import { connectToApi } from './local/connection.ts';
@@ -23,11 +21,23 @@ const terminal: Terminal = {
   ...(stdout.isTTY && { columns: stdout.columns }),
   ...(stdin.isTTY && stderr.isTTY && { ask }),
 };
+const program = createProgram(terminal);
+const command = (name: string, about: string) => program.command(name).description(about);
 
 async function ask(question: string): Promise<string> {
   const { createInterface } = await import('node:readline/promises');
   const lines = createInterface({ input: stdin, output: stderr });
   return lines.question(question).finally(() => lines.close());
+}
+
+/** The nearest folder above this file with a package.json: the same one from source and when built. */
+function projectFolder(): string {
+  let folder = import.meta.dirname;
+  while (!existsSync(join(folder, 'package.json'))) {
+    if (folder === dirname(folder)) throw new Error('package.json is missing from the installation');
+    folder = dirname(folder);
+  }
+  return folder;
 }
 
 /** An exit code other than 0 ends the command; whatever there was to print is printed. */
@@ -63,108 +73,12 @@ async function reachable<T>(work: Promise<T>): Promise<T> {
   });
 }
 
-function addLocalStack(program: Command): void {
-  program.commandsGroup('On this machine:');
-  program
-    .command('start')
-    .description('Run everything on this machine, with its own PostgreSQL and Temporal')
-    .action(async () => exitWith((await import('./local/start.ts')).start(project)));
-  program
-    .command('status')
-    .description('Show whether it runs here and how to reach it')
-    .option('--json', 'Print it as JSON')
-    .action(async (options) => exitWith((await import('./local/commands.ts')).status(project, options)));
-  program
-    .command('reset')
-    .description('Wipe what "start" has stored on this machine')
-    .action(async () => exitWith((await import('./local/commands.ts')).reset(project)));
-  program
-    .command('demo')
-    .description('The demo data')
-    .command('seed')
-    .description('Create the demo data in the database of DATABASE_URL')
-    .action(async () => {
-      const { seed } = await import('./local/commands.ts');
-      await reachable(seed(project, terminal.write));
-    });
-}
-
-function addServices(program: Command): void {
-  program.commandsGroup('On a server:');
-  program
-    .command('api')
-    .description('Serve the API and the checkout page until a signal')
-    .action(async () => exitWith((await import('./app/run-process.ts')).serveApi(project)));
-  program
-    .command('worker')
-    .description('Run the workflows, the webhooks and the periodic jobs until a signal')
-    .action(async () => exitWith((await import('./app/run-process.ts')).serveWorker()));
-  program
-    .command('simulator')
-    .description("Serve the sandbox's providers until a signal")
-    .action(async () => exitWith((await import('./app/run-process.ts')).serveSimulator()));
-  program
-    .command('migrate')
-    .description('Update the schema of the database in DATABASE_URL, and prepare Temporal')
-    .action(async () => {
-      const { readConfig, environment } = await import('./config.ts');
-      const { prepare } = await import('./app/commands/migrate.ts');
-      const config = readConfig(environment, { usesSecrets: false });
-      const print = (line: string): void => terminal.write(`${line}\n`);
-      await reachable(prepare(config, { project, print, warn: terminal.note }));
-    });
-  program
-    .command('workflows')
-    .description('The workflows as workers load them')
-    .command('bundle <file>')
-    .description('Write the workflows as one script, which WORKFLOW_BUNDLE_PATH names')
-    .action(async (file: string) => {
-      const { bundleWorkflows } = await import('./temporal/bundle.ts');
-      const { writeFile } = await import('node:fs/promises');
-      await writeFile(file, (await bundleWorkflows({ warn: terminal.note })).code);
-    });
-  program
-    .command('ledger')
-    .description('The ledger')
-    .command('verify')
-    .description('Check every journal and balance; exit code 1 if a check is broken')
-    .option('--json', 'Print the checks as JSON')
-    .action(async (options: { json?: boolean }) => {
-      const { verify } = await import('./app/commands/ledger.ts');
-      const { ledgerChecks: checks } = await import('./app/ledger-invariants.ts');
-      await withDatabase(({ db }) => verify({ db, checks, terminal }, options), true);
-    });
-}
-
-/** What has no route: it needs every encryption key, or works before there is an operator. */
-function addDatabaseVerbs(program: Command): void {
-  program.commands
-    .find((one) => one.name() === 'keys')
-    ?.command('reencrypt')
-    .description('On a server: encrypt all that is stored by the first of ENCRYPTION_KEYS; it can be repeated')
-    .option('--json', 'Print the result as JSON')
-    .action(async ({ json = false }: { json?: boolean }) => {
-      const { reencryptAll } = await import('./app/commands/reencrypt.ts');
-      await withDatabase(async (parts) => printData(terminal, await reencryptAll(parts, terminal.note), { json }));
-    });
-}
-
 async function createAdmin({ name, email, json = false }: NewAdmin): Promise<void> {
-  const { createAdmin: create } = await import('./app/commands/create-admin.ts');
+  const { createAdmin: create } = await import('./app/commands/database.ts');
   await withDatabase(async ({ db, config }) => {
     const created = await create({ db, pepper: config.API_KEY_PEPPER }, { name, email });
     printData(terminal, created, { json });
   });
-}
-
-/** The nearest folder above this file with a package.json: the same one from source and when built. */
-function projectFolder(): string {
-  let folder = import.meta.dirname;
-  while (!existsSync(join(folder, 'package.json'))) {
-    if (folder === dirname(folder)) throw new Error('package.json is missing from the installation');
-    folder = dirname(folder);
-  }
-  return folder;
 }
 
 /** A sentence for what was foreseen, the whole trace for a bug. */
@@ -173,14 +87,65 @@ function describeError(error: unknown): string {
   return error.constructor === Error ? error.message : (error.stack ?? error.message);
 }
 
-const program = createProgram(terminal);
-addLocalStack(program);
-addServices(program);
-program.commandsGroup('On the API, as an operator:');
-const deps = { terminal, connect: async () => connectToApi(project), createAdmin };
-addNouns(program, deps);
-addRequest(program, deps);
-addDatabaseVerbs(program);
+program.commandsGroup('On this machine:');
+command('start', 'Run everything on this machine, with its own PostgreSQL and Temporal').action(async () =>
+  exitWith((await import('./local/start.ts')).start(project)),
+);
+command('status', 'Show whether it runs here and how to reach it')
+  .option('--json', 'Print it as JSON')
+  .action(async (options) => exitWith((await import('./local/commands.ts')).status(project, options)));
+command('reset', 'Wipe what "start" has stored on this machine').action(async () =>
+  exitWith((await import('./local/commands.ts')).reset(project)),
+);
+command('demo', 'The demo data')
+  .command('seed')
+  .description('Create the demo data in the database of DATABASE_URL')
+  .action(async () => reachable((await import('./local/commands.ts')).seed(project, terminal.write)));
+
+program.commandsGroup('On a server:');
+command('api', 'Serve the API and the checkout page until a signal').action(async () =>
+  exitWith((await import('./app/run-process.ts')).serveApi(project)),
+);
+command('worker', 'Run the workflows, the webhooks and the periodic jobs until a signal').action(async () =>
+  exitWith((await import('./app/run-process.ts')).serveWorker()),
+);
+command('simulator', "Serve the sandbox's providers until a signal").action(async () =>
+  exitWith((await import('./app/run-process.ts')).serveSimulator()),
+);
+command('migrate', 'Update the schema of the database in DATABASE_URL, and prepare Temporal').action(async () => {
+  const { readConfig, environment } = await import('./config.ts');
+  const { prepare } = await import('./app/commands/migrate.ts');
+  const print = (line: string): void => terminal.write(`${line}\n`);
+  await reachable(prepare(readConfig(environment, { usesSecrets: false }), { project, print, warn: terminal.note }));
+});
+command('workflows', 'The workflows as workers load them')
+  .command('bundle <file>')
+  .description('Write the workflows as one script, which WORKFLOW_BUNDLE_PATH names')
+  .action(async (file: string) => {
+    const { bundleWorkflows } = await import('./temporal/workers.ts');
+    await writeFile(file, (await bundleWorkflows({ warn: terminal.note })).code);
+  });
+command('ledger', 'The ledger')
+  .command('verify')
+  .description('Check every journal and balance; exit code 1 if a check is broken')
+  .option('--json', 'Print the checks as JSON')
+  .action(async (options: { json?: boolean }) => {
+    const { verify } = await import('./app/commands/database.ts');
+    const { ledgerChecks: checks } = await import('./app/ledger-invariants.ts');
+    await withDatabase(({ db }) => verify({ db, checks, terminal }, options), true);
+  });
+
+addApiCommands(program, { project, terminal, connect: async () => connectToApi(project), createAdmin });
+// Has no route: it needs every encryption key.
+program.commands
+  .find((one) => one.name() === 'keys')
+  ?.command('reencrypt')
+  .description('On a server: encrypt all that is stored by the first of ENCRYPTION_KEYS; it can be repeated')
+  .option('--json', 'Print the result as JSON')
+  .action(async ({ json = false }: { json?: boolean }) => {
+    const { reencryptAll } = await import('./app/commands/database.ts');
+    await withDatabase(async (parts) => printData(terminal, await reencryptAll(parts, terminal.note), { json }));
+  });
 
 const exitCode = await runProgram(program, process.argv.slice(2), terminal).catch((error: unknown) => {
   terminal.note(describeError(error));

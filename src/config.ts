@@ -18,7 +18,7 @@ const file = z.string().min(1);
 const address = z.url('must be a full address such as https://pay.example.et');
 
 /** Every setting, its default for local use, and its limits. Documented in docs/operations/settings.md. */
-const Settings = z.object({
+const Fields = z.object({
   MESKOT_MODE: z.enum(['local', 'production']).default('local'),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
   DATABASE_URL: required('the PostgreSQL database, such as postgresql://meskot_app:password@localhost:5432/meskot'),
@@ -80,6 +80,21 @@ const Settings = z.object({
   RATE_LIMIT_FAILED_AUTH_PER_MINUTE: count(10),
 });
 
+/** Whether a setting needs TLS, which it implies: no secret is sent in the clear. */
+function needsTls(fields: Partial<z.output<typeof Fields>>): boolean {
+  const { TEMPORAL_TLS_SERVER_CA_CERT_PATH: authority, TEMPORAL_TLS_SERVER_NAME: serverName } = fields;
+  const { TEMPORAL_TLS_CLIENT_CERT_PATH: certificate, TEMPORAL_TLS_CLIENT_KEY_PATH: key } = fields;
+  return [authority, serverName, certificate, key, fields.TEMPORAL_API_KEY].some(Boolean);
+}
+
+const Settings = Fields.refine((fields) => fields.TEMPORAL_TLS !== false || !needsTls(fields), {
+  path: ['TEMPORAL_TLS'],
+  error: 'must not be false beside TEMPORAL_API_KEY or another TEMPORAL_TLS_ setting',
+}).refine((fields) => !fields.TEMPORAL_TLS_CLIENT_CERT_PATH === !fields.TEMPORAL_TLS_CLIENT_KEY_PATH, {
+  path: ['TEMPORAL_TLS_CLIENT_CERT_PATH'],
+  error: 'and TEMPORAL_TLS_CLIENT_KEY_PATH must be set together',
+});
+
 export type Config = ReturnType<typeof readConfig>;
 /** A process's environment variables by name. */
 export type Variables = Readonly<Record<string, string | undefined>>;
@@ -126,11 +141,7 @@ export function parseSettings<Schema extends z.ZodType>(schema: Schema, env: Var
     const value = PRIVATE_SETTING.test(name) ? undefined : env[name];
     return `  ${name} ${message}${value === undefined ? '' : `, got ${JSON.stringify(value)}`}`;
   });
-  throw settingsAreWrong(lines);
-}
-
-function settingsAreWrong(lines: string[]): Error {
-  return new Error(`These settings are wrong (docs/operations/settings.md explains them):\n${lines.join('\n')}`);
+  throw new Error(`These settings are wrong (docs/operations/settings.md explains them):\n${lines.join('\n')}`);
 }
 
 function oneOfThese(issue: z.core.$ZodRawIssue): string | undefined {
@@ -142,43 +153,31 @@ function oneOfThese(issue: z.core.$ZodRawIssue): string | undefined {
  * production every default that is only fit for local use. A command that uses no secrets needs none.
  */
 export function readConfig(env: Variables = environment, { usesSecrets = true }: { usesSecrets?: boolean } = {}) {
-  const settings = parseSettings(Settings, env);
+  const { API_KEY_PEPPER: peppers, ENCRYPTION_KEYS: keyRing, ...settings } = parseSettings(Settings, env);
   const production = settings.MESKOT_MODE === 'production';
-  const usesTemporalTls = readTemporalTls(settings);
-  const allowLoopbackWebhooks = settings.ALLOW_LOOPBACK_WEBHOOKS ?? !production;
-  if (production && usesSecrets) rejectLocalDefaults(env, allowLoopbackWebhooks);
+  const allowLoopback = settings.ALLOW_LOOPBACK_WEBHOOKS ?? !production;
+  if (production && usesSecrets) rejectLocalDefaults(env, allowLoopback);
   if (!production) requireLoopback('LISTEN_HOST', settings.LISTEN_HOST);
-  const { API_KEY_PEPPER: peppers, ENCRYPTION_KEYS: keyRing, ...others } = settings;
-  /** Where webhooks may go. */
-  const egress = {
-    allowLoopback: allowLoopbackWebhooks,
-    ports: settings.WEBHOOK_PORTS,
-    deny: settings.EGRESS_DENY_CIDRS,
-  };
-  /** The sandbox's providers; in production customers reach them only where the installation exposes them. */
-  const simulator = {
-    simulatorUrl: settings.SIMULATOR_URL,
-    simulatorPublicUrl: settings.SIMULATOR_PUBLIC_URL ?? (production ? null : settings.SIMULATOR_URL),
-  };
-  /** The folders the process writes to; its log goes to stdout, in a local start beside these folders. */
-  const disks = {
-    folders: { KYC_DOCUMENTS_DIR: settings.KYC_DOCUMENTS_DIR, REPORTS_DIR: settings.REPORTS_DIR },
-    freeMegabytesMin: settings.DISK_FREE_MEGABYTES_MIN,
-  };
-  /** No load balancer is in front of a local process, and Ctrl-C is quick. */
-  const shutdownDelayMs = (settings.SHUTDOWN_DELAY_SECONDS ?? (production ? 5 : 0)) * 1_000;
+  const { KYC_DOCUMENTS_DIR, REPORTS_DIR } = settings;
   return {
-    ...others,
+    ...settings,
     /** The current pepper, which hashes new keys; `peppers` also has the previous ones, which still verify. */
     API_KEY_PEPPER: peppers[0],
     peppers,
-    production,
-    egress,
-    simulator,
-    usesTemporalTls,
-    disks,
-    shutdownDelayMs,
     keyRing,
+    production,
+    usesTemporalTls: settings.TEMPORAL_TLS ?? needsTls(settings),
+    /** Where webhooks may go. */
+    egress: { allowLoopback, ports: settings.WEBHOOK_PORTS, deny: settings.EGRESS_DENY_CIDRS },
+    /** The sandbox's providers; in production customers reach them only where the installation exposes them. */
+    simulator: {
+      simulatorUrl: settings.SIMULATOR_URL,
+      simulatorPublicUrl: settings.SIMULATOR_PUBLIC_URL ?? (production ? null : settings.SIMULATOR_URL),
+    },
+    /** The folders the process writes to; its log goes to stdout, in a local start beside these folders. */
+    disks: { folders: { KYC_DOCUMENTS_DIR, REPORTS_DIR }, freeMegabytesMin: settings.DISK_FREE_MEGABYTES_MIN },
+    /** No load balancer is in front of a local process, and Ctrl-C is quick. */
+    shutdownDelayMs: (settings.SHUTDOWN_DELAY_SECONDS ?? (production ? 5 : 0)) * 1_000,
   };
 }
 
@@ -192,24 +191,6 @@ export function requireLoopback(name: string, host: string): void {
     `${name} is ${JSON.stringify(host)}, but local mode listens on this machine only (127.0.0.1, ::1 or localhost), ` +
       'since its secrets are published: set MESKOT_MODE=production and secrets of your own.',
   );
-}
-
-/** Whether to connect to Temporal by TLS. A setting that needs TLS implies it: no secret is sent in the clear. */
-function readTemporalTls(settings: z.output<typeof Settings>): boolean {
-  const {
-    TEMPORAL_TLS: wanted,
-    TEMPORAL_TLS_CLIENT_CERT_PATH: certificate,
-    TEMPORAL_TLS_CLIENT_KEY_PATH: key,
-  } = settings;
-  const { TEMPORAL_TLS_SERVER_CA_CERT_PATH: authority, TEMPORAL_TLS_SERVER_NAME: serverName } = settings;
-  const isNeeded = [authority, serverName, certificate, key, settings.TEMPORAL_API_KEY].some(Boolean);
-  const problems: string[] = [];
-  if (wanted === false && isNeeded)
-    problems.push('  TEMPORAL_TLS must not be false beside TEMPORAL_API_KEY or another TEMPORAL_TLS_ setting');
-  if (Boolean(certificate) !== Boolean(key))
-    problems.push('  TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH must be set together');
-  if (problems.length > 0) throw settingsAreWrong(problems);
-  return wanted ?? isNeeded;
 }
 
 /** Settings that production requires, and their local defaults. */

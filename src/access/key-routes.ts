@@ -32,6 +32,7 @@ function ownKeyRoutes({ db, clock, pepper }: Deps): Route[] {
   return [
     operatorReadRoute(`GET ${path}`, {
       operationId: 'opsListOwnKeys',
+      cli: { name: 'own-keys list', columns: 'createdAt keyId key expiresAt revokedAt lastUsedAt name' },
       summary: 'List your own keys, expired and revoked ones too, newest first',
       responses: { 200: z.array(schema.OperatorKey) },
       handle: async ({ caller: { operatorId } }) => ({
@@ -41,6 +42,7 @@ function ownKeyRoutes({ db, clock, pepper }: Deps): Route[] {
     }),
     operatorRoute(`POST ${path}`, {
       operationId: 'opsCreateOwnKey',
+      cli: 'own-keys create',
       summary: 'Create another key of your own; its secret is returned once',
       action: 'operator-key.create',
       clock,
@@ -54,6 +56,7 @@ function ownKeyRoutes({ db, clock, pepper }: Deps): Route[] {
     }),
     operatorRoute(`POST ${path}/:keyId/rotate`, {
       operationId: 'opsRotateOwnKey',
+      cli: { name: 'own-keys rotate', confirm: true },
       summary: 'Create the successor of a key of your own, returned once; the old key stays valid for some hours',
       action: 'operator-key.rotate',
       clock,
@@ -73,6 +76,7 @@ function ownKeyRoutes({ db, clock, pepper }: Deps): Route[] {
     }),
     operatorRoute(`POST ${path}/:keyId/revoke`, {
       operationId: 'opsRevokeOwnKey',
+      cli: { name: 'own-keys revoke', confirm: true },
       summary: 'Revoke a key of your own; it is rejected within 5 s',
       action: 'operator-key.revoke',
       permission: 'operator-key.create',
@@ -90,6 +94,7 @@ function otherKeyRoutes({ db, clock }: Deps): Route[] {
   return [
     operatorReadRoute(`GET ${path}`, {
       operationId: 'opsListOperatorKeys',
+      cli: { name: 'operators list-keys', columns: 'createdAt keyId key expiresAt revokedAt lastUsedAt name' },
       summary: "List an operator's keys, expired and revoked ones too, newest first",
       permission: 'operator-key.revoke',
       params: schema.OperatorParams,
@@ -101,6 +106,7 @@ function otherKeyRoutes({ db, clock }: Deps): Route[] {
     }),
     operatorRoute(`POST ${path}/:keyId/revoke`, {
       operationId: 'opsRevokeOperatorKey',
+      cli: { name: 'operators revoke-key', confirm: true },
       summary: "Revoke an operator's key; it is rejected within 5 s",
       action: 'operator-key.revoke',
       clock,

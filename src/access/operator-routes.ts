@@ -23,6 +23,7 @@ export function accessOperatorRoutes(deps: Deps): Route[] {
 function auditRoute({ db, clock }: Deps): Route {
   return operatorReadRoute('GET /api/ops/audit', {
     operationId: 'opsListAudit',
+    cli: { name: 'audit list', columns: 'at operatorName action resourceId reason', bothEnvironments: true },
     summary: 'List every change that operators made, newest first',
     description: 'The days default to the last 30, at most 93 apart.',
     rateLimit: 'list',
@@ -41,12 +42,14 @@ function operatorRoutes({ db, clock, pepper }: Deps): Route[] {
   return [
     operatorReadRoute('GET /api/ops/operators', {
       operationId: 'opsListOperators',
+      cli: { name: 'operators list', columns: 'createdAt operatorId role active email name' },
       summary: 'List the operators, newest first',
       responses: { 200: z.array(schema.Operator) },
       handle: async () => ({ message: 'Operators retrieved', data: (await listOperators(db)).map(presentOperator) }),
     }),
     operatorRoute('POST /api/ops/operators', {
       operationId: 'opsCreateOperator',
+      cli: 'operators create',
       summary: 'Create an operator, with an invitation to create their first key; its token is returned once',
       description: 'The token is for the operator alone, who sends it to POST /api/invitations/accept within 3 days.',
       action: 'operator.create',
@@ -64,6 +67,16 @@ function operatorRoutes({ db, clock, pepper }: Deps): Route[] {
     }),
     operatorRoute('PATCH /api/ops/operators/:operatorId', {
       operationId: 'opsChangeOperator',
+      cli: [
+        { name: 'operators change-role', summary: "Change an operator's role", options: ['role!', 'reason'] },
+        { name: 'operators activate', summary: 'Reactivate an operator', body: { active: true }, options: ['reason'] },
+        {
+          name: 'operators deactivate',
+          summary: 'Deactivate an operator',
+          body: { active: false },
+          options: ['reason'],
+        },
+      ],
       summary: "Change an operator's role, or deactivate and reactivate an operator; applies to their keys within 5 s",
       action: 'operator.change',
       clock,
@@ -87,6 +100,7 @@ function invitationRoutes({ clock, pepper }: Deps): Route[] {
   return [
     operatorRoute('POST /api/ops/operators/:operatorId/invitations', {
       operationId: 'opsInviteOperator',
+      cli: 'operators invite',
       summary: 'Invite an operator again, who has lost the key; the token is returned once',
       description: 'Earlier unused invitations of the operator end.',
       action: 'operator.invite',
@@ -104,6 +118,7 @@ function invitationRoutes({ clock, pepper }: Deps): Route[] {
     }),
     operatorRoute('POST /api/ops/invitations/:invitationId/revoke', {
       operationId: 'opsRevokeInvitation',
+      cli: { name: 'invitations revoke', confirm: true },
       summary: 'Revoke an invitation of an operator or a merchant that was not accepted',
       action: 'invitation.revoke',
       clock,

@@ -40,6 +40,7 @@ function queryRoutes({ db, clock }: Deps): Route[] {
   return [
     operatorReadRoute(`GET ${PATH}`, {
       operationId: 'opsListProposals',
+      cli: { name: 'proposals list', columns: 'proposedAt proposalId action resourceId status reason' },
       summary: 'List proposals, newest first',
       rateLimit: 'list',
       query: schema.ProposalListQuery,
@@ -54,6 +55,7 @@ function queryRoutes({ db, clock }: Deps): Route[] {
     operatorReadRoute(`GET ${PATH}/:proposalId`, {
       ...ONE,
       operationId: 'opsGetProposal',
+      cli: 'proposals get',
       summary: 'Get a proposal, with the fields that it changes before and after',
       handle: async ({ params }) => ({
         message: 'Proposal retrieved',
@@ -81,6 +83,7 @@ function checkRoutes({ clock, routes }: Deps): Route[] {
     writeRoute(`POST ${PATH}/:proposalId/confirm`, {
       ...ONE,
       operationId: 'opsConfirmProposal',
+      cli: { name: 'proposals confirm', confirm: true },
       tag: 'Operators',
       summary: 'Confirm a proposal, which makes its change; the proposer cannot',
       description: 'Needs the permission of its action. What it changes must still be as in before.',
@@ -99,6 +102,7 @@ function checkRoutes({ clock, routes }: Deps): Route[] {
     operatorRoute(`POST ${PATH}/:proposalId/reject`, {
       ...ONE,
       operationId: 'opsRejectProposal',
+      cli: 'proposals reject',
       summary: 'Reject a proposal of another operator',
       description: 'Needs the permission of its action.',
       action: 'proposal.reject',
@@ -118,6 +122,7 @@ function withdrawRoute({ clock }: Deps): Route {
   return operatorRoute(`POST ${PATH}/:proposalId/withdraw`, {
     ...ONE,
     operationId: 'opsWithdrawProposal',
+    cli: 'proposals withdraw',
     summary: 'Withdraw a proposal of your own',
     action: 'proposal.withdraw',
     clock,

@@ -24,48 +24,43 @@ type Running = { stop: () => Promise<void> };
 
 /** `meskot api`: the HTTP process, until a signal. `project` is the folder of package.json. */
 export async function serveApi(project: string): Promise<number> {
-  const config = readConfig();
-  const log = createLogger(config.LOG_LEVEL, 'api');
-  await rejectLocalData(config, log);
-  return runUntilSignal(
-    log,
-    async () => {
-      const { startApi } = await import('./api.ts');
-      const api = await startApi(config, { log, project, version: await readVersion(project) });
-      log.info({ url: api.url, metricsUrl: api.metricsUrl }, 'API started');
-      return api;
-    },
-    config.shutdownDelayMs,
-  );
+  return serve('api', async (config, log) => {
+    const { startApi } = await import('./api.ts');
+    const api = await startApi(config, { log, project, version: await readVersion(project) });
+    log.info({ url: api.url, metricsUrl: api.metricsUrl }, 'API started');
+    return api;
+  });
 }
 
 /** `meskot worker`: Temporal's workers, the outbox and the periodic jobs, until a signal. */
 export async function serveWorker(): Promise<number> {
-  const config = readConfig();
-  const log = createLogger(config.LOG_LEVEL, 'worker');
-  await rejectLocalData(config, log);
-  return runUntilSignal(log, async () => {
-    const [{ startWorker }, { installRuntime }, { exposeCoreMetrics }, { createRegistry, listenForMetrics }] =
-      await Promise.all([
-        import('./worker.ts'),
-        import('../temporal/workers.ts'),
-        import('../temporal/metrics.ts'),
-        import('../http/metrics.ts'),
-      ]);
-    const temporalMetrics = await exposeCoreMetrics();
-    installRuntime(log, temporalMetrics);
+  return serve('worker', async (config, log) => {
+    const { startWorker } = await import('./worker.ts');
+    const { installRuntime } = await import('../temporal/workers.ts');
+    const { createRegistry, listenForMetrics } = await import('../http/metrics.ts');
+    const { LISTEN_HOST: host, METRICS_PORT: port } = config;
+    const readMore = await installRuntime(log);
     const registry = createRegistry('worker');
-    const metrics = await listenForMetrics(registry, {
-      host: config.LISTEN_HOST,
-      port: config.METRICS_PORT,
-      log,
-      readMore: temporalMetrics.read,
-    });
+    const metrics = await listenForMetrics(registry, { host, port, log, readMore });
     const worker = startWorker(config, { log, registry });
     log.info({ metricsUrl: metrics.url }, 'worker started');
     void worker.ready.then(() => log.info('workflow workers started'));
     return { stop: () => worker.stop().finally(metrics.close) };
   });
+}
+
+/** In production: throws when the database holds demo data. */
+async function serve(
+  name: 'api' | 'worker',
+  start: (config: Config, log: Logger) => Promise<Running>,
+): Promise<number> {
+  const config = readConfig();
+  const log = createLogger(config.LOG_LEVEL, name);
+  if (config.production) {
+    const { rejectDemoDataAt } = await import('../demo/seed/reject-demo-data.ts');
+    await rejectDemoDataAt(config.DATABASE_URL, log);
+  }
+  return runUntilSignal(log, async () => start(config, log), name === 'api' ? config.shutdownDelayMs : 0);
 }
 
 /** `meskot simulator`: the sandbox's providers, until a signal. Orders are kept in memory only. */
@@ -82,13 +77,6 @@ export async function serveSimulator(): Promise<number> {
   });
 }
 
-/** In production: throws when the database holds demo data. */
-async function rejectLocalData({ production, DATABASE_URL }: Config, log: Logger): Promise<void> {
-  if (!production) return;
-  const { rejectDemoDataAt } = await import('../demo/seed/reject-demo-data.ts');
-  await rejectDemoDataAt(DATABASE_URL, log);
-}
-
 /**
  * Runs until the first signal, then has 15 s to stop, after the delay in which the port still serves; a second signal
  * exits at once. Returns the exit code.
@@ -98,23 +86,22 @@ async function runUntilSignal(log: Logger, start: () => Promise<Running>, delayM
   const running = await start();
   log.info({ signal: await stopSignal }, 'stopping');
   const stopped = running.stop().then(
-    () => true,
+    () => 0,
     (error: unknown) => {
       log.error({ err: error }, 'did not stop cleanly');
-      return false;
+      return 1;
     },
   );
-  const isClean = await withTimeout(stopped, delayMs + DRAIN_MS);
-  if (isClean === null)
+  const exitCode = await withTimeout(stopped, delayMs + DRAIN_MS);
+  if (exitCode === null)
     log.warn(`stopped with work in progress after ${DRAIN_MS / 1000} s; other processes take it over`);
-  return isClean ? 0 : 1;
+  return exitCode ?? 1;
 }
 
-/** Listens for signals before anything starts, so that none is lost. */
+/** Listens for signals before anything starts, so that none is lost. A second one exits at once; 130: ended by a signal. */
 async function waitForSignal(): Promise<NodeJS.Signals> {
   const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
   const [signal] = (await Promise.race(signals.map((name) => once(process, name)))) as [NodeJS.Signals];
-  // A second signal exits at once; 130: ended by a signal.
   for (const name of signals) process.on(name, () => process.exit(130));
   return signal;
 }

@@ -2,50 +2,55 @@ import type { WorkflowBundleOption } from '@temporalio/worker';
 
 import { createActivities } from '../../activities/index.ts';
 import type { Config } from '../config.ts';
+import { deleteOldIdempotencyKeys } from '../http/idempotency.ts';
 import { measureClockSkew, measurePool, type Registry } from '../http/metrics.ts';
-import type { Clock } from '../lib/clock.ts';
-import { createDatabaseClock, type DatabaseClock } from '../lib/database-clock.ts';
+import { createIntegrityMonitor } from '../ledger/verify.ts';
+import { createDatabaseClock } from '../lib/database-clock.ts';
+import { DAY_MS, HOUR_MS } from '../lib/dates.ts';
 import { closeFrozenConnections } from '../lib/db-liveness.ts';
 import { type Database, openDatabase } from '../lib/db.ts';
 import { createHttpClient } from '../lib/http-client.ts';
 import type { Logger } from '../lib/log.ts';
-import { startPeriodicJobs } from '../lib/periodic-jobs.ts';
+import { startPeriodicJobs, type PeriodicJob } from '../lib/periodic-jobs.ts';
+import { removeOrphans } from '../merchants/kyc/documents.ts';
+import { createDocumentStore } from '../merchants/kyc/store.ts';
 import { dispatchTo, listenForCommits } from '../outbox/listener.ts';
-import { createTransactionRunner, type RunInTransaction } from '../outbox/record.ts';
-import { createWorkflowRecovery } from '../outbox/recover-workflows.ts';
-import { createRelay } from '../outbox/relay.ts';
-import { createExpireAttempt } from '../payments/close-session.ts';
+import { createTransactionRunner } from '../outbox/record.ts';
+import { createWorkflowRecovery, type WorkflowRecovery } from '../outbox/recover-workflows.ts';
+import { createRelay, type Relay } from '../outbox/relay.ts';
+import { createExpireAttempt, expireDueSessions } from '../payments/close-session.ts';
 import { measurePayments } from '../payments/monitoring.ts';
+import { recheckAfterCallbacks } from '../payments/recheck-callbacks.ts';
 import { MIN_QUERY_INTERVAL_MS, POLL_INTERVAL_MIN_MS, createSyncAttempt } from '../payments/sync.ts';
 import { findRecoverableAttempts } from '../payments/workflow.ts';
 import { createFindProvider } from '../providers/find-provider.ts';
 import { measureReconciliation } from '../reconciliation/monitoring.ts';
 import { findRecoverableRuns } from '../reconciliation/runs.ts';
+import { expireReports, removeAbandoned } from '../reports/expire.ts';
 import { createReportFiles } from '../reports/files.ts';
 import { createGenerateReport, giveUpReport } from '../reports/generate.ts';
 import { measureReports } from '../reports/monitoring.ts';
 import { findRecoverableReports } from '../reports/workflow.ts';
 import { measureSettlements } from '../settlements/monitoring.ts';
 import { findRecoverableSettlements } from '../settlements/workflow.ts';
-import { temporalOptions } from '../temporal/client.ts';
-import { temporalConnection } from '../temporal/connection.ts';
 import { startTemporalWorkers } from '../temporal/workers.ts';
 import { createAttempt } from '../webhooks/delivery/attempt.ts';
 import { createClaim } from '../webhooks/delivery/claim.ts';
-import { createDispatcher } from '../webhooks/delivery/dispatcher.ts';
+import { createDispatcher, type Dispatcher } from '../webhooks/delivery/dispatcher.ts';
 import { createInFlight } from '../webhooks/delivery/in-flight.ts';
-import { countOutcomes, measureDeliveries } from '../webhooks/delivery/metrics.ts';
+import { countOutcomes, measureDeliveries, countSkippedWorkflows } from '../webhooks/delivery/metrics.ts';
 import { abandonDelivery, createRecorder, readDelivery } from '../webhooks/delivery/record-attempt.ts';
 import { findRecoverableDeliveries } from '../webhooks/delivery/recoverable.ts';
+import { runResendJobs } from '../webhooks/delivery/resend-jobs.ts';
 import { requestResend } from '../webhooks/delivery/resend.ts';
 import { createSender } from '../webhooks/delivery/send.ts';
 import { createEgressGuard } from '../webhooks/egress/egress.ts';
 import { measureWithdrawals } from '../withdrawals/monitoring.ts';
 import { readWithdrawal } from '../withdrawals/queries.ts';
 import { autoDecide } from '../withdrawals/review.ts';
-import { createCheckPayout } from '../withdrawals/sync.ts';
+import { createCheckPayout, recheckPayoutsAfterCallbacks } from '../withdrawals/sync.ts';
 import { findRecoverableWithdrawals } from '../withdrawals/workflow.ts';
-import { afterClock, temporalJobs, timedJobs } from './periodic-jobs.ts';
+import { ledgerChecks } from './ledger-invariants.ts';
 
 export type RunningWorker = {
   /** Resolves when Temporal's workers poll. Deliveries are sent and sessions expire without them. */
@@ -71,42 +76,51 @@ const OPEN_SOURCES = [
   findRecoverableReports,
   findRecoverableRuns,
 ];
+/** Metrics of pending and late work. */
+const METRICS = [
+  measureDeliveries,
+  measurePayments,
+  measureWithdrawals,
+  measureSettlements,
+  measureReports,
+  measureReconciliation,
+];
+const EXPIRE_BATCH = 500;
+const RECHECK_BATCH = 20;
+const MINUTE_MS = 60_000;
+/** It reads the whole ledger, which may take minutes. */
+const VERIFY_LEDGER_EVERY_MS = 6 * HOUR_MS;
 /** A throttled subscription gets this part of another's concurrency: 10 of 50. */
 const THROTTLED_SHARE = 5;
 
 /** The worker process: Temporal's workers, the relay, the dispatcher, and the periodic jobs. */
 export function startWorker(config: Config, options: WorkerOptions): RunningWorker {
-  const { log } = options;
-  const db = openWatchedDatabase(config);
+  const { log, registry } = options;
+  const { DATABASE_URL: databaseUrl, DATABASE_POOL_MAX: poolMax } = config;
+  const db = openDatabase({ url: databaseUrl, poolMax, applicationName: 'meskot-worker' });
+  closeFrozenConnections(db, databaseUrl);
   const databaseClock = createDatabaseClock(db, { log });
   const clock = databaseClock.now;
-  if (options.registry) measure(options.registry, db, databaseClock);
+  if (registry) {
+    measureClockSkew(registry, databaseClock.skewSeconds);
+    measurePool(registry, db, 'worker');
+    for (const measure of METRICS) measure(registry, db);
+  }
   const trigger = { messages: () => relay.trigger(), deliveries: () => dispatcher.trigger() };
   const runInTransaction = createTransactionRunner(db, dispatchTo(trigger));
-  const payments = createPayments(config, { db, runInTransaction, clock, log });
-  const sending = createSending(config, { db, ...options });
+  const http = createHttpClient();
+  const findProvider = createFindProvider({ http, clock, ...config.simulator });
+  const sync = { db, runInTransaction, clock, findProvider, baseUrl: config.PUBLIC_BASE_URL, log };
+  const parts = { ...sync, checkAttempt: createSyncAttempt(sync), checkPayout: createCheckPayout(sync) };
+  const sending = createSending(config, { ...options, db });
+  const reports = { ...parts, files: createReportFiles(config.REPORTS_DIR) };
   const activities = createActivities({
-    ...payments.operations,
-    settlements: { db, runInTransaction },
-    reports: createReports(config, { db, runInTransaction, clock }),
-    webhooks: {
-      ...sending,
-      claim: createClaim(db, sending.inFlight),
-      readDelivery: async (deliveryId) => readDelivery(db, deliveryId),
-      abandon: async (request) => abandonDelivery(db, request),
-      requestResend: async ({ deliveryId, force }) => {
-        await runInTransaction((tx) =>
-          requestResend({ clock }, tx, { scope: null, deliveryIds: [deliveryId], force, signal: false }),
-        );
-      },
-    },
+    ...moneyActivities(parts),
+    reports: { generate: createGenerateReport(reports), giveUp: async (reportId) => giveUpReport(reports, reportId) },
+    webhooks: { ...sending, ...deliveryActivities(parts), claim: createClaim(db, sending.inFlight) },
   });
-  const { WORKFLOW_BUNDLE_PATH: codePath } = config;
-  const bundle = codePath === undefined ? {} : { workflowBundle: { codePath } };
-  const temporal = startTemporalWorkers(
-    { ...workersOptions(config), ...bundle, ...options, onReturn: () => recovery.requestFull() },
-    activities,
-  );
+  const onReturn = () => recovery.requestFull();
+  const temporal = startTemporalWorkers({ ...options, config, activities, onReturn });
   const { send, running, reachable } = temporal.gateway;
   const dispatcher = createDispatcher({
     ...sending,
@@ -120,12 +134,12 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
   const delivery = { db, send, log, reachable, startConcurrency, isBusy: dispatcher.isBusy };
   const relay = createRelay(delivery);
   const recovery = createWorkflowRecovery({ db, runInTransaction, running, reachable, sources: OPEN_SOURCES, log });
-  const listening = listenForCommits({ databaseUrl: config.DATABASE_URL, trigger, log });
-  const jobDeps = { db, runInTransaction, clock, relay, dispatcher, recovery, ...payments.checks, ...options };
-  const periodicJobs = startPeriodicJobs(
-    [...afterClock(databaseClock, timedJobs(config, jobDeps)), ...temporalJobs(jobDeps)],
-    log,
-  );
+  const listening = listenForCommits({ databaseUrl, trigger, log });
+  const jobs = [
+    ...timedJobs(config, { ...parts, registry, known: databaseClock.known }),
+    ...temporalJobs({ relay, dispatcher, recovery }, registry),
+  ];
+  const periodicJobs = startPeriodicJobs(jobs, log);
 
   return {
     ready: temporal.ready,
@@ -135,91 +149,105 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
       await temporal.stop();
       sending.inFlight.stop();
       await relay.stop();
-      await Promise.all([sending.sender.close(), payments.close(), db.destroy()]);
+      await Promise.all([sending.sender.close(), http.close(), db.destroy()]);
     },
   };
 }
 
-function workersOptions(config: Config) {
-  const { TASK_QUEUES: taskQueues, DATABASE_POOL_MAX: poolMax, TEMPORAL_WORKER_BUILD_ID: buildId } = config;
-  const deploymentName = `${config.TASK_QUEUE_PREFIX}${config.TEMPORAL_DEPLOYMENT_NAME}`;
-  const build = buildId === undefined ? null : { deploymentName, buildId };
+type Parts = Parameters<typeof createSyncAttempt>[0] & {
+  db: Database;
+  log: Logger;
+  checkAttempt: ReturnType<typeof createSyncAttempt>;
+  checkPayout: ReturnType<typeof createCheckPayout>;
+};
+
+/** The workflows are the callers, so they are not signalled. */
+function moneyActivities(parts: Parts) {
+  const { db, checkAttempt, checkPayout } = parts;
+  const notifyWorkflow = false;
   return {
-    ...temporalOptions(config),
-    taskQueues,
-    poolMax,
-    build,
-    connectWith: () => temporalConnection(config),
+    payments: {
+      check: (attemptId: string, now: Date) =>
+        checkAttempt(attemptId, { minIntervalMs: POLL_INTERVAL_MIN_MS, notifyWorkflow, now }),
+      expire: createExpireAttempt(parts),
+    },
+    withdrawals: {
+      read: (withdrawalId: string) => readWithdrawal(db, withdrawalId),
+      autoDecide: (withdrawalId: string, at: Date) => autoDecide(parts, withdrawalId, at),
+      check: async (withdrawalId: string, now: Date) =>
+        (await checkPayout(withdrawalId, { minIntervalMs: MIN_QUERY_INTERVAL_MS, notifyWorkflow, now })).row,
+    },
+    settlements: parts,
+    reconciliation: parts,
   };
 }
 
-function openWatchedDatabase({ DATABASE_URL: url, DATABASE_POOL_MAX: poolMax }: Config): Database {
-  const db = openDatabase({ url, poolMax, applicationName: 'meskot-worker' });
-  closeFrozenConnections(db, url);
-  return db;
-}
-
-/** Metrics of pending and late work. */
-function measure(registry: Registry, db: Database, { skewSeconds }: DatabaseClock): void {
-  measureClockSkew(registry, skewSeconds);
-  measurePool(registry, db, 'worker');
-  measureDeliveries(registry, db);
-  measurePayments(registry, db);
-  measureWithdrawals(registry, db);
-  measureSettlements(registry, db);
-  measureReports(registry, db);
-  measureReconciliation(registry, db);
-}
-
-type Changes = { db: Database; runInTransaction: RunInTransaction; clock: Clock };
-
-/** The sync operations as the workflows call them: they are the callers, so they are not signalled. */
-function createPayments(config: Config, { db, runInTransaction, clock, log }: Changes & { log: Logger }) {
-  const http = createHttpClient();
-  const findProvider = createFindProvider({ http, clock, ...config.simulator });
-  const deps = { db, runInTransaction, findProvider, clock, baseUrl: config.PUBLIC_BASE_URL, log };
-  const check = createSyncAttempt(deps);
-  const options = { minIntervalMs: MIN_QUERY_INTERVAL_MS, notifyWorkflow: false };
-  const payments = {
-    check: (attemptId: string, now: Date) =>
-      check(attemptId, { minIntervalMs: POLL_INTERVAL_MIN_MS, notifyWorkflow: false, now }),
-    expire: createExpireAttempt({ ...deps, checkAttempt: check }),
+function deliveryActivities({ db, runInTransaction, clock }: Parts) {
+  return {
+    readDelivery: async (deliveryId: string) => readDelivery(db, deliveryId),
+    abandon: async (request: { deliveryId: string; at: Date }) => abandonDelivery(db, request),
+    requestResend: async ({ deliveryId, force }: { deliveryId: string; force: boolean }) => {
+      const request = { scope: null, deliveryIds: [deliveryId], force, signal: false };
+      await runInTransaction((tx) => requestResend({ clock }, tx, request));
+    },
   };
-  const checkPayout = createCheckPayout(deps);
-  const withdrawals = {
-    read: (withdrawalId: string) => readWithdrawal(db, withdrawalId),
-    autoDecide: (withdrawalId: string, at: Date) => autoDecide(deps, withdrawalId, at),
-    check: async (withdrawalId: string, now: Date) => (await checkPayout(withdrawalId, { ...options, now })).row,
-  };
-  const reconciliation = { ...deps, checkAttempt: check, checkPayout };
-  const checks = { checkAttempt: check, checkPayout };
-  return { operations: { payments, withdrawals, reconciliation }, checks, close: http.close };
 }
 
 /** Sending, shared by the dispatcher and the deliveries' workflows. */
 function createSending(config: Config, { db, log, registry }: WorkerOptions & { db: Database }) {
-  const sender = createSender({ guard: createEgressGuard(config.egress), proxyUrl: config.EGRESS_PROXY_URL });
-  const attempt = createAttempt({
-    sender,
-    keyRing: config.keyRing,
-    onDefect: (deliveryId, error) =>
-      log.error({ err: error, deliveryId }, 'A webhook could not be sent; it counts as a failed attempt'),
-  });
   const { WEBHOOK_CONCURRENCY_PER_SUBSCRIPTION: perSubscription } = config;
   const perThrottled = Math.ceil(perSubscription / THROTTLED_SHARE);
   const inFlight = createInFlight(db, { perSubscription, perThrottled });
+  const sender = createSender({ guard: createEgressGuard(config.egress), proxyUrl: config.EGRESS_PROXY_URL });
+  const onDefect = (deliveryId: string, error: unknown) =>
+    log.error({ err: error, deliveryId }, 'A webhook could not be sent; it counts as a failed attempt');
   return {
     sender,
-    attempt,
+    attempt: createAttempt({ sender, keyRing: config.keyRing, onDefect }),
     record: createRecorder({ db, log, inFlight }),
     inFlight,
     onRecorded: registry ? countOutcomes(registry) : () => {},
   };
 }
 
-/** Report generation, as its workflow calls it. */
-function createReports(config: Config, { db, runInTransaction, clock }: Changes) {
+const job = (name: string, everyMs: number, run: PeriodicJob['run']): PeriodicJob => ({ name, everyMs, run });
+
+/** The worker's jobs that depend on the time and need no Temporal. */
+function timedJobs(
+  config: Config,
+  { known, ...deps }: Parts & { known: Promise<unknown>; registry: Registry | undefined },
+): PeriodicJob[] {
+  const { db, runInTransaction, clock } = deps;
   const files = createReportFiles(config.REPORTS_DIR);
-  const deps = { db, runInTransaction, files, clock, baseUrl: config.PUBLIC_BASE_URL };
-  return { generate: createGenerateReport(deps), giveUp: (reportId: string) => giveUpReport(deps, reportId) };
+  const store = createDocumentStore(config.KYC_DOCUMENTS_DIR, config.keyRing);
+  const ledger = { ...deps, databaseUrl: config.DATABASE_URL, checks: ledgerChecks };
+  const jobs = [
+    job('expire sessions', 1_000, () => expireDueSessions(runInTransaction, clock(), EXPIRE_BATCH)),
+    job('recheck payments with callbacks', 30_000, () => recheckAfterCallbacks(deps, RECHECK_BATCH)),
+    job('recheck payouts with callbacks', 30_000, () => recheckPayoutsAfterCallbacks(deps, RECHECK_BATCH)),
+    job('remove files of failed uploads', HOUR_MS, () => removeOrphans({ db, store })),
+    job('run bulk resends', 1_000, () => runResendJobs(deps, config.WEBHOOK_RESENDS_PER_SECOND)),
+    job('remove files of expired reports', MINUTE_MS, () => expireReports({ db, clock, files })),
+    job('remove files of abandoned reports', DAY_MS, () => removeAbandoned({ db, files })),
+    job('delete old idempotency keys', MINUTE_MS, () => deleteOldIdempotencyKeys(db)),
+    job('verify the ledger', MINUTE_MS, createIntegrityMonitor(ledger, VERIFY_LEDGER_EVERY_MS)),
+  ];
+  return jobs.map(({ run, ...one }) => ({
+    ...one,
+    run: async (stopping) => known.then(async () => !stopping.aborted && run(stopping)),
+  }));
+}
+
+/** The jobs of the outbox and the deliveries. Commits trigger both at once: these find due rows and those of a dead process. */
+function temporalJobs(
+  { relay, dispatcher, recovery }: { relay: Relay; dispatcher: Dispatcher; recovery: WorkflowRecovery },
+  registry: Registry | undefined,
+): PeriodicJob[] {
+  const countSkipped = registry ? countSkippedWorkflows(registry) : () => {};
+  return [
+    job('sweep the outbox', 500, async () => relay.trigger()),
+    job('find due deliveries', 1_000, async () => dispatcher.trigger()),
+    job('skip visibility workflows', 1_000, async () => countSkipped(await relay.dropSkippedVisibility())),
+    job('recover lost workflows', 5_000, recovery.run),
+  ];
 }

@@ -1,5 +1,4 @@
-import type { AuditContext } from '../access/audit.ts';
-import { operatorReadRoute, operatorRoute, type OperatorResult } from '../access/operator-route.ts';
+import { operatorReadRoute, operatorRoute } from '../access/operator-route.ts';
 import { MerchantParams, Reason } from '../access/operator-schema.ts';
 import type { Route } from '../http/route.ts';
 import { readBalance } from '../ledger/balance.ts';
@@ -17,7 +16,19 @@ type Deps = { db: Database; clock: Clock; findProvider: FindProvider };
 
 /** One merchant across the slices: its balance and channels, and whether it is suspended. */
 export function merchantAdministrationRoutes(deps: Deps): Route[] {
-  return [detailRoute(deps), suspendRoute(deps), resumeRoute(deps)];
+  return [
+    detailRoute(deps),
+    statusRoute(deps, 'SUSPENDED', {
+      operationId: 'opsSuspendMerchant',
+      cli: { name: 'merchants suspend', confirm: true },
+      summary: 'Suspend a merchant: its keys are rejected within 5 s, its checkout pages take no payments',
+    }),
+    statusRoute(deps, 'ACTIVE', {
+      operationId: 'opsResumeMerchant',
+      cli: { name: 'merchants resume', confirm: true },
+      summary: 'Resume a suspended merchant, and the withdrawals that were approved and not sent',
+    }),
+  ];
 }
 
 function detailRoute({ db, findProvider }: Deps): Route {
@@ -33,6 +44,7 @@ function detailRoute({ db, findProvider }: Deps): Route {
   };
   return operatorReadRoute('GET /api/ops/merchants/:merchantId', {
     operationId: 'opsGetMerchant',
+    cli: 'merchants get',
     summary: 'Get a merchant with its balance and channels in both environments',
     params: MerchantParams,
     responses: { 200: schema.MerchantDetail },
@@ -48,50 +60,30 @@ function detailRoute({ db, findProvider }: Deps): Route {
   });
 }
 
-function suspendRoute({ clock }: Deps): Route {
-  return operatorRoute('POST /api/ops/merchants/:merchantId/suspend', {
-    operationId: 'opsSuspendMerchant',
-    summary: 'Suspend a merchant: its keys are rejected within 5 s, its checkout pages take no payments',
-    action: 'merchant.suspend',
-    clock,
-    params: MerchantParams,
-    body: Reason,
-    responses: { 200: schema.Merchant },
-    run: (context, { params }) => changeStatus(context, params.merchantId, 'SUSPENDED'),
-  });
-}
-
-function resumeRoute({ clock }: Deps): Route {
-  return operatorRoute('POST /api/ops/merchants/:merchantId/resume', {
-    operationId: 'opsResumeMerchant',
-    summary: 'Resume a suspended merchant, and the withdrawals that were approved and not sent',
-    action: 'merchant.resume',
-    clock,
-    params: MerchantParams,
-    body: Reason,
-    responses: { 200: schema.Merchant },
-    run: (context, { params }) => changeStatus(context, params.merchantId, 'ACTIVE'),
-  });
-}
-
-async function changeStatus(
-  { tx }: AuditContext,
-  merchantId: string,
+function statusRoute(
+  { clock }: Deps,
   status: Merchant['status'],
-): Promise<OperatorResult> {
-  const before = await readMerchant(tx.trx, merchantId);
-  const changed = await setMerchantStatus(tx.trx, merchantId, status);
-  if (changed && status === 'ACTIVE') await resumeUnsent(tx, merchantId);
-  const audit = {
-    resourceType: 'merchant',
-    resourceId: merchantId,
-    merchantId,
-    before: { status: before.status },
-    after: { status },
-  } as const;
-  return {
-    message: status === 'SUSPENDED' ? 'Merchant suspended' : 'Merchant resumed',
-    data: presentMerchant({ ...before, status }),
-    audit: changed ? audit : null,
-  };
+  declared: Pick<Route, 'operationId' | 'cli' | 'summary'>,
+): Route {
+  const verb = status === 'SUSPENDED' ? 'suspend' : 'resume';
+  return operatorRoute(`POST /api/ops/merchants/:merchantId/${verb}`, {
+    ...declared,
+    action: `merchant.${verb}`,
+    clock,
+    params: MerchantParams,
+    body: Reason,
+    responses: { 200: schema.Merchant },
+    run: async ({ tx }, { params: { merchantId } }) => {
+      const merchant = await readMerchant(tx.trx, merchantId);
+      const changed = await setMerchantStatus(tx.trx, merchantId, status);
+      if (changed && status === 'ACTIVE') await resumeUnsent(tx, merchantId);
+      const change = { before: { status: merchant.status }, after: { status } };
+      const audit = { resourceType: 'merchant', resourceId: merchantId, merchantId, ...change } as const;
+      return {
+        message: status === 'SUSPENDED' ? 'Merchant suspended' : 'Merchant resumed',
+        data: presentMerchant({ ...merchant, status }),
+        audit: changed ? audit : null,
+      };
+    },
+  });
 }

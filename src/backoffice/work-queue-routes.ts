@@ -1,12 +1,39 @@
+import { z } from 'zod';
+
 import { operatorReadRoute } from '../access/operator-route.ts';
+import { environment, id } from '../access/operator-schema.ts';
 import type { Endpoint, Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Database } from '../lib/db.ts';
+import { instant } from '../lib/fields.ts';
 import { toBirr } from '../lib/money.ts';
-import { readPage } from '../lib/pagination.ts';
+import { pageQuery, readPage, statusParam } from '../lib/pagination.ts';
 import type { WorkItemSource } from '../outbox/work-items.ts';
-import { workQueueQuery, WorkItemList } from './work-queue-schema.ts';
-import { linksOf, listWorkItems, REVIEW_ITEMS, STALLED_ITEMS, type WorkItemRow } from './work-queue.ts';
+import { linksOf, listWorkItems, REVIEW_ITEMS, STALLED_ITEMS } from './work-queue.ts';
+
+const WorkItem = z
+  .object({
+    kind: z.string(),
+    id: z.string(),
+    merchantId: z.string().nullable(),
+    environment: environment.nullable(),
+    amount: z.number().optional().meta({ description: 'ETB' }),
+    since: instant.meta({ description: 'Since when it needs an operator, or is overdue' }),
+    waitingSeconds: z.int(),
+    what: z.string(),
+    detail: z.record(z.string(), z.unknown()),
+    links: z
+      .record(z.string(), z.string())
+      .meta({ description: 'Paths of this API by verb; workflow: its page in the Temporal UI' }),
+  })
+  .meta({ id: 'OpsAttentionItem' });
+
+const WorkItemList = z
+  .object({
+    counts: z.record(z.string(), z.int()).meta({ description: 'The number of items of each kind' }),
+    items: z.array(WorkItem),
+  })
+  .meta({ id: 'OpsAttentionList' });
 
 type Deps = {
   db: Database;
@@ -16,54 +43,47 @@ type Deps = {
 };
 
 /** The work queue: what operators must review, and what is stalled. */
-export function workQueueRoutes(deps: Deps): Route[] {
-  const queue = workQueueRoute(deps, {
-    endpoint: 'GET /api/ops/queue',
-    operationId: 'opsListQueue',
-    summary: 'List everything that needs an operator, longest waiting first',
-    source: REVIEW_ITEMS,
-  });
-  const stalled = workQueueRoute(deps, {
-    endpoint: 'GET /api/ops/stuck',
-    operationId: 'opsListStuck',
-    summary: 'List everything that is stalled, most overdue first',
-    source: STALLED_ITEMS,
-  });
-  return [queue, stalled];
-}
-
-type WorkQueueRoute = { endpoint: Endpoint<'GET'>; operationId: string; summary: string; source: WorkItemSource };
-
-function workQueueRoute({ db, clock, workflowUrl }: Deps, { endpoint, source, ...declared }: WorkQueueRoute): Route {
-  return operatorReadRoute(endpoint, {
-    ...declared,
-    rateLimit: 'list',
-    query: workQueueQuery(source.kinds),
-    responses: { 200: WorkItemList },
-    paginated: true,
-    handle: async ({ query }) => {
-      const at = clock();
-      const { kind, merchantId, environment } = query;
-      const filter = { kinds: kind, merchantId, environment };
-      const { rows, pagination, counts } = await listWorkItems(db, source, { filter, page: readPage(query), at });
-      const items = rows.map((row) => presentWorkItem(row, { at, workflowUrl }));
-      return { message: 'Retrieved', data: { counts, items }, pagination };
-    },
-  });
-}
-
-function presentWorkItem(row: WorkItemRow, { at, workflowUrl }: { at: Date; workflowUrl: Deps['workflowUrl'] }) {
-  const { kind, id, merchantId, environment, amountSantim, since, what, detail } = row;
-  return {
-    kind,
-    id,
-    merchantId,
-    environment,
-    ...(amountSantim === null ? {} : { amount: toBirr(amountSantim) }),
-    since: since.toISOString(),
-    waitingSeconds: Math.max(0, Math.round((at.getTime() - since.getTime()) / 1000)),
-    what,
-    detail,
-    links: linksOf(row, workflowUrl),
-  };
+export function workQueueRoutes({ db, clock, workflowUrl }: Deps): Route[] {
+  const route = (
+    endpoint: Endpoint<'GET'>,
+    source: WorkItemSource,
+    declared: Pick<Route, 'operationId' | 'cli' | 'summary'>,
+  ): Route =>
+    operatorReadRoute(endpoint, {
+      ...declared,
+      rateLimit: 'list',
+      query: z.strictObject({
+        kind: statusParam(source.kinds).optional(),
+        merchantId: id.optional(),
+        environment: environment.optional(),
+        ...pageQuery,
+      }),
+      responses: { 200: WorkItemList },
+      paginated: true,
+      handle: async ({ query }) => {
+        const at = clock();
+        const page = readPage(query);
+        const { rows, pagination, counts } = await listWorkItems(db, source, { filter: query, page, at });
+        const items = rows.map((row) => ({
+          ...row,
+          amount: row.amountSantim === null ? undefined : toBirr(row.amountSantim),
+          since: row.since.toISOString(),
+          waitingSeconds: Math.max(0, Math.round((at.getTime() - row.since.getTime()) / 1000)),
+          links: linksOf(row, workflowUrl),
+        }));
+        return { message: 'Retrieved', data: { counts, items }, pagination };
+      },
+    });
+  return [
+    route('GET /api/ops/queue', REVIEW_ITEMS, {
+      operationId: 'opsListQueue',
+      cli: { name: 'work list', columns: 'since kind id merchantId amount what' },
+      summary: 'List everything that needs an operator, longest waiting first',
+    }),
+    route('GET /api/ops/stuck', STALLED_ITEMS, {
+      operationId: 'opsListStuck',
+      cli: 'work list --stalled',
+      summary: 'List everything that is stalled, most overdue first',
+    }),
+  ];
 }

@@ -38,6 +38,10 @@ export const STALLED_ITEMS = joined([
   STALLED_REPORTS,
 ]);
 
+function joined(sources: readonly WorkItemSource[]): WorkItemSource {
+  return { kinds: sources.flatMap(({ kinds }) => kinds), sql: sources.map(({ sql }) => sql).join('\nUNION ALL\n') };
+}
+
 /** An item of the work queue. */
 export type WorkItemRow = {
   kind: string;
@@ -53,8 +57,8 @@ export type WorkItemRow = {
 };
 
 /** Filters of the list; undefined and null match everything. An item without an environment matches both. */
-export type WorkItemFilter = {
-  kinds?: readonly string[] | null | undefined;
+type Filter = {
+  kind?: readonly string[] | null | undefined;
   merchantId?: string | undefined;
   environment?: Environment | undefined;
 };
@@ -63,112 +67,83 @@ export type WorkItemFilter = {
 export async function listWorkItems(
   db: Queryable,
   { sql, kinds }: WorkItemSource,
-  { filter, page, at }: { filter: WorkItemFilter; page: Page; at: Date },
+  { filter, page, at }: { filter: Filter; page: Page; at: Date },
 ) {
-  const values = { at, merchantId: filter.merchantId ?? null, environment: filter.environment ?? null };
-  const wanted = filter.kinds ? [...filter.kinds] : [...kinds];
+  const { kind, merchantId = null, environment = null } = filter;
+  const matching = `SELECT * FROM (${sql}) each
+    WHERE (CAST(:merchantId AS text) IS NULL OR merchant_id = :merchantId)
+      AND (CAST(:environment AS text) IS NULL OR environment IS NULL OR environment = :environment)`;
+  const wanted = kind ?? kinds;
+  const values = { at, merchantId, environment };
+  const after = { afterAt: page.after?.at ?? null, afterId: page.after?.id ?? null };
   const [counted, found] = await Promise.all([
     rows<{ kind: string; total: number }>(
       db,
-      `SELECT kind, count(*)::int AS total FROM (${sql}) each WHERE ${MATCHES} GROUP BY kind`,
+      `SELECT kind, count(*)::int AS total FROM (${matching}) item GROUP BY kind`,
       values,
     ),
     rows<WorkItemRow & { position: string }>(
       db,
-      `SELECT *, since::text AS position FROM (${sql}) each
-       WHERE ${MATCHES} AND kind = ANY (:wanted)
+      `SELECT *, since::text AS position FROM (${matching}) item
+       WHERE kind = ANY (:wanted)
          AND (CAST(:afterId AS text) IS NULL OR (since, id) > (CAST(:afterAt AS timestamptz), :afterId))
        ORDER BY since, id LIMIT :most OFFSET :offset`,
-      {
-        ...values,
-        wanted,
-        afterAt: page.after?.at ?? null,
-        afterId: page.after?.id ?? null,
-        most: page.limit + 1,
-        offset: pageOffset(page),
-      },
+      { ...values, ...after, wanted: [...wanted], most: page.limit + 1, offset: pageOffset(page) },
     ),
   ]);
-  const counts = Object.fromEntries(kinds.map((kind) => [kind, counted.find((one) => one.kind === kind)?.total ?? 0]));
-  const total = wanted.reduce((sum, kind) => sum + (counts[kind] ?? 0), 0);
+  const totals = new Map(counted.map((one) => [one.kind, one.total]));
+  const counts = Object.fromEntries(kinds.map((one) => [one, totals.get(one) ?? 0]));
+  const total = wanted.reduce((sum, one) => sum + (counts[one] ?? 0), 0);
   return { ...toPage(page, total, found), counts };
 }
 
-const MATCHES = `(CAST(:merchantId AS text) IS NULL OR merchant_id = :merchantId)
-  AND (CAST(:environment AS text) IS NULL OR environment IS NULL OR environment = :environment)`;
+/** The resources of items by the first word of their kind. Names in braces are fields of an item or its detail. */
+const RESOURCES: Readonly<Record<string, string>> = {
+  BANK: 'merchants/{merchantId}/bank-account?environment={environment}',
+  CHANNEL: 'merchants/{merchantId}',
+  KYC: 'merchants/{merchantId}/kyc?environment={environment}',
+  PAYMENT: 'transactions/{transactionId}',
+  PAYOUT: 'withdrawals/{withdrawalId}',
+  PROPOSAL: 'proposals/{id}',
+  SETTLEMENT: 'settlements/{id}',
+  WITHDRAWAL: 'withdrawals/{id}',
+};
 
-function joined(sources: readonly WorkItemSource[]): WorkItemSource {
-  return { kinds: sources.flatMap(({ kinds }) => kinds), sql: sources.map(({ sql }) => sql).join('\nUNION ALL\n') };
-}
+/** The commands that a kind allows: a path and the verbs below it. */
+const COMMANDS: Readonly<Record<string, readonly [path: string, ...verbs: string[]]>> = {
+  BANK_ACCOUNT: ['merchants/{merchantId}/bank-account', 'verify', 'reject'],
+  CHANNEL_REQUEST: ['merchants/{merchantId}/channels/{channel}', 'approve', 'suspend'],
+  KYC: ['merchants/{merchantId}/kyc', 'approve', 'reject', 'request-info'],
+  PAYMENT_DUPLICATE: ['transactions/{transactionId}', 'accept', 'reject'],
+  PAYMENT_HELD: ['transactions/{transactionId}', 'accept', 'reject'],
+  PAYOUT_OVERPAID: ['bank-money', 'excess'],
+  PROPOSAL: ['proposals/{id}', 'confirm', 'reject'],
+  RECEIPT_UNALLOCATED: ['bank-money/{id}', 'settle'],
+  RECONCILIATION: ['reconciliation/differences/{id}', 'close'],
+  RECONCILIATION_FAILED: ['reconciliation', 'run'],
+  RECONCILIATION_MISSING: ['reconciliation', 'run'],
+  RECONCILIATION_PENDING: ['reconciliation', 'run'],
+  SETTLEMENT_APPROVAL: ['settlements/{id}', 'approve', 'reject'],
+  SETTLEMENT_CREDITED_LATE: ['settlements/{id}', 'book-credit', 'dismiss-credit'],
+  SETTLEMENT_OVERDUE: ['settlements/{id}', 'credited', 'failed'],
+  SETTLEMENT_READY_TO_SEND: ['settlements/{id}', 'sent', 'failed'],
+  WITHDRAWAL_CONFLICT: ['withdrawals/{id}', 'resolve'],
+  WITHDRAWAL_REVIEW: ['withdrawals/{id}', 'approve', 'reject'],
+  WITHDRAWAL_UNKNOWN: ['withdrawals/{id}', 'resolve'],
+};
 
 /** The links of an item: its resource and commands in this API, and its workflow in the Temporal UI. */
 export function linksOf(row: WorkItemRow, workflowUrl: (workflowId: string) => string | null): ActionLinks {
-  const url = row.workflowId === null ? null : workflowUrl(row.workflowId);
-  const read = resourcePathOf(row);
-  return { ...(read === null ? {} : { read }), ...actionsOf(row), ...(url === null ? {} : { workflow: url }) };
-}
-
-/** The path of the resource that an item is about. */
-function resourcePathOf({ kind, id, merchantId, environment, detail }: WorkItemRow): string | null {
-  switch (kind.replace(/_.*/, '')) {
-    case 'WITHDRAWAL':
-      return `/api/ops/withdrawals/${id}`;
-    case 'PAYOUT':
-      return `/api/ops/withdrawals/${String(detail['withdrawalId'])}`;
-    case 'SETTLEMENT':
-      return `/api/ops/settlements/${id}`;
-    case 'PAYMENT':
-      return `/api/ops/transactions/${String(detail['transactionId'])}`;
-    case 'BANK':
-      return `/api/ops/merchants/${merchantId}/bank-account?environment=${environment}`;
-    case 'KYC':
-      return `/api/ops/merchants/${merchantId}/kyc?environment=${environment}`;
-    case 'CHANNEL':
-      return `/api/ops/merchants/${merchantId}`;
-    case 'PROPOSAL':
-      return `/api/ops/proposals/${id}`;
-    default:
-      return null;
-  }
-}
-
-function actionsOf({ kind, id, merchantId, detail }: WorkItemRow): ActionLinks {
-  switch (kind) {
-    case 'WITHDRAWAL_REVIEW':
-      return actionLinks(`withdrawals/${id}`, 'approve', 'reject');
-    case 'WITHDRAWAL_UNKNOWN':
-    case 'WITHDRAWAL_CONFLICT':
-      return actionLinks(`withdrawals/${id}`, 'resolve');
-    case 'PAYMENT_HELD':
-    case 'PAYMENT_DUPLICATE':
-      return actionLinks(`transactions/${String(detail['transactionId'])}`, 'accept', 'reject');
-    case 'SETTLEMENT_APPROVAL':
-      return actionLinks(`settlements/${id}`, 'approve', 'reject');
-    case 'SETTLEMENT_READY_TO_SEND':
-      return actionLinks(`settlements/${id}`, 'sent', 'failed');
-    case 'SETTLEMENT_OVERDUE':
-      return actionLinks(`settlements/${id}`, 'credited', 'failed');
-    case 'SETTLEMENT_CREDITED_LATE':
-      return actionLinks(`settlements/${id}`, 'book-credit', 'dismiss-credit');
-    case 'BANK_ACCOUNT':
-      return actionLinks(`merchants/${merchantId}/bank-account`, 'verify', 'reject');
-    case 'RECONCILIATION':
-      return actionLinks(`reconciliation/differences/${id}`, 'close');
-    case 'RECONCILIATION_FAILED':
-    case 'RECONCILIATION_MISSING':
-    case 'RECONCILIATION_PENDING':
-      return actionLinks('reconciliation', 'run');
-    case 'RECEIPT_UNALLOCATED':
-      return actionLinks(`bank-money/${id}`, 'settle');
-    case 'PAYOUT_OVERPAID':
-      return id.startsWith('bkm_') ? actionLinks(`bank-money/${id}`, 'settle') : actionLinks('bank-money', 'excess');
-    case 'CHANNEL_REQUEST':
-      return actionLinks(`merchants/${merchantId}/channels/${String(detail['channel'])}`, 'approve', 'suspend');
-    case 'KYC':
-      return actionLinks(`merchants/${merchantId}/kyc`, 'approve', 'reject', 'request-info');
-    case 'PROPOSAL':
-      return actionLinks(`proposals/${id}`, 'confirm', 'reject');
-    default:
-      return {};
-  }
+  const fields: Record<string, unknown> = { ...row.detail, ...row };
+  const filled = (path: string): string => path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(fields[name]));
+  const resource = RESOURCES[row.kind.replace(/_.*/, '')];
+  // A recovery that was booked already is decided as a receipt.
+  const isBooked = row.kind === 'PAYOUT_OVERPAID' && row.id.startsWith('bkm_');
+  const [path, ...verbs] = COMMANDS[isBooked ? 'RECEIPT_UNALLOCATED' : row.kind] ?? [''];
+  const workflow = row.workflowId === null ? null : workflowUrl(row.workflowId);
+  return {
+    ...(resource !== undefined && { read: `/api/ops/${filled(resource)}` }),
+    ...actionLinks(filled(path), ...verbs),
+    ...(workflow !== null && { workflow }),
+  };
 }

@@ -143,7 +143,7 @@ type MetricsAddress = {
   port: number;
   log: Pick<Logger, 'warn'>;
   /** More metrics in Prometheus' text format, of sources without the registry. */
-  readMore?: () => Promise<string>;
+  readMore?: (() => Promise<string>) | undefined;
 };
 
 /**

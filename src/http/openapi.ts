@@ -137,6 +137,7 @@ function operation(route: Route, about: About): ZodOpenApiOperationObject {
   const [path, query] = [route.params, route.query] as (ZodObjectInput | undefined)[];
   return {
     operationId: route.operationId,
+    ...(route.cli && { 'x-cli': [route.cli].flat().map((one) => (typeof one === 'string' ? { name: one } : one)) }),
     tags: [route.tag],
     summary: route.summary,
     description: [route.description, permission(route.auth)].filter(Boolean).join('\n\n'),

@@ -48,6 +48,24 @@ export type OperatorCaller = { kind: 'operator'; operatorId: string; keyId: stri
 /** The authenticated sender of a request. */
 export type Caller = MerchantCaller | OperatorCaller;
 
+/** `meskot <noun> <verb>` for a route; the fields of its query or body are the options. */
+export type CliCommand = {
+  /** `withdrawals approve`; `work list --stalled` is that option of `work list`. */
+  name: string;
+  /** In place of the route's. */
+  summary?: string;
+  /** In place of all fields; `!` ends a required one. */
+  options?: readonly string[];
+  /** Fields that the command sets, unless an option does. */
+  body?: Readonly<Record<string, string | boolean>>;
+  /** Asks before it is sent. With the path of a resource, which is read first: its environment must be `--environment`. */
+  confirm?: true | `/api/${string}`;
+  /** The columns of a list, separated by spaces. */
+  columns?: string;
+  /** Whether a list has both environments unless `--environment` is given; otherwise it has the sandbox's rows. */
+  bothEnvironments?: true;
+};
+
 /** `pagination` of every list. */
 export type Pagination = { total: number; page: number; limit: number; totalPages: number; nextCursor: string | null };
 
@@ -107,6 +125,8 @@ export type RouteInput<Auth extends RouteAuth, Params, Query, Body> = {
 type RouteBase<Auth extends RouteAuth, P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> = {
   path: string;
   operationId: string;
+  /** Its commands on the command line. */
+  cli?: string | CliCommand | readonly CliCommand[] | undefined;
   /** Its heading in the docs. */
   tag:
     | 'Checkout'

@@ -13,8 +13,6 @@ const READ_TIME = 'SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS f
 const WARN_FROM_SECONDS = 1;
 const WARN_EVERY_MS = 60_000;
 
-export type DatabaseClock = ReturnType<typeof createDatabaseClock>;
-
 /**
  * The database's clock without a query per reading: queried every 5 s, extrapolated with the process's monotonic clock.
  * What is due, and when it expires, does not depend on which process decides it, nor on a clock that is wrong or set while

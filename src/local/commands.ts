@@ -39,7 +39,7 @@ export async function reset(project: string): Promise<number> {
     return 1;
   }
   // By name: the folder may contain other files too.
-  const names = ['simulator.jsonl', 'state.json', 'workflows.js', LOG_FILE, `${LOG_FILE}.1`, 'documents', 'reports'];
+  const names = ['simulator.jsonl', 'state.json', LOG_FILE, `${LOG_FILE}.1`, 'documents', 'reports'];
   const { stopOrphans } = await import('./servers.ts');
   const ours = [...(await stopOrphans(dataFolder)), ...names.map((name) => join(dataFolder, name))];
   await Promise.all(ours.map((path) => rm(path, { recursive: true, force: true })));

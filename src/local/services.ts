@@ -11,7 +11,6 @@ import { startDemoShop } from '../demo/shop/server.ts';
 import { createRegistry } from '../http/metrics.ts';
 import type { Logger } from '../lib/log.ts';
 import { startSimulator } from '../sandbox/simulator/server.ts';
-import { exposeCoreMetrics } from '../temporal/metrics.ts';
 import { installRuntime } from '../temporal/workers.ts';
 import { readState, type ServiceInfo } from './data-folder.ts';
 import { print, step } from './log.ts';
@@ -60,9 +59,8 @@ export async function startServices(context: ServicesContext): Promise<ServiceIn
     onStop((await startSimulator({ ...config.simulator, ...listen, stateFile, log })).close);
   });
   const api = await start('API', async (onStop) => {
-    const temporalMetrics = await exposeCoreMetrics();
-    installRuntime(log, temporalMetrics);
-    const more = { version: await readVersion(project), readMoreMetrics: temporalMetrics.read };
+    const readMoreMetrics = await installRuntime(log);
+    const more = { version: await readVersion(project), readMoreMetrics };
     const { stop, metricsUrl } = await startApi(config, { log, registry, project, ...more });
     onStop(stop);
     return { metricsUrl: metricsUrl ?? undefined, checkoutUrl: await createSampleSession(apiUrl, secrets.sandboxKey) };

@@ -75,7 +75,7 @@ async function startEverything(project: string, settings: LocalSettings, shutdow
   const starting = [
     ensurePostgres(settings, shutdown).then((urls) => migrated(settings, migrations, urls)),
     ensureTemporal(settings, shutdown),
-    loadCode(dataFolder),
+    loadCode(),
   ] as const;
   // All finish before a failure is thrown, so that servers that did start can be stopped.
   await Promise.allSettled(starting);
@@ -119,13 +119,13 @@ async function migrated(
   return appUrl;
 }
 
-async function loadCode(dataFolder: string) {
+async function loadCode() {
   return step('Code', async () => {
-    const [{ startServices }, { bundleWorkflowsCached }] = await Promise.all([
+    const [{ startServices }, { bundleWorkflows }] = await Promise.all([
       import('./services.ts'),
-      import('../temporal/bundle.ts'),
+      import('../temporal/workers.ts'),
     ]);
-    return { startServices, workflowBundle: await bundleWorkflowsCached(dataFolder, { warn: print }) };
+    return { startServices, workflowBundle: await bundleWorkflows({ warn: print }) };
   });
 }
 

@@ -28,6 +28,7 @@ function merchantRoutes({ db, clock }: Deps): Route[] {
   return [
     operatorReadRoute('GET /api/ops/merchants', {
       operationId: 'opsListMerchants',
+      cli: { name: 'merchants list', columns: 'createdAt merchantId status kycStatus name' },
       summary: 'List merchants, newest first',
       rateLimit: 'list',
       query: schema.MerchantListQuery,
@@ -40,6 +41,7 @@ function merchantRoutes({ db, clock }: Deps): Route[] {
     }),
     operatorRoute('POST /api/ops/merchants', {
       operationId: 'opsCreateMerchant',
+      cli: 'merchants create',
       summary: 'Create a merchant with every available channel in the sandbox',
       action: 'merchant.create',
       clock,
@@ -61,6 +63,11 @@ function keyRoutes({ db, clock }: Deps): Route[] {
   return [
     operatorReadRoute('GET /api/ops/merchant-keys', {
       operationId: 'opsListMerchantsKeys',
+      cli: {
+        name: 'keys list',
+        columns: 'createdAt keyId merchantId environment key expiresAt revokedAt lastUsedAt name',
+        bothEnvironments: true,
+      },
       summary: "List all merchants' keys, expired and revoked ones too, newest first",
       rateLimit: 'list',
       query: schema.AllKeysQuery,
@@ -85,6 +92,7 @@ function keyRoutes({ db, clock }: Deps): Route[] {
     }),
     operatorRoute(`POST ${KEYS_PATH}/:keyId/revoke`, {
       operationId: 'opsRevokeMerchantKey',
+      cli: { name: 'keys revoke', confirm: '/api/ops/merchants/{merchantId}/keys' },
       summary: "Revoke a merchant's key; it is rejected within 5 s",
       action: 'key.revoke',
       clock,
@@ -108,6 +116,7 @@ function invitationRoutes({ clock, pepper }: Deps): Route[] {
   return [
     operatorRoute('POST /api/ops/merchants/:merchantId/key-invitations', {
       operationId: 'opsInviteMerchant',
+      cli: 'keys invite',
       summary: 'Invite a merchant to create a key; the token of the invitation is returned once',
       description: INVITED,
       action: 'key.invite',
@@ -124,6 +133,7 @@ function invitationRoutes({ clock, pepper }: Deps): Route[] {
     }),
     operatorRoute(`POST ${KEYS_PATH}/:keyId/rotate`, {
       operationId: 'opsInviteMerchantRotation',
+      cli: { name: 'keys rotate', confirm: '/api/ops/merchants/{merchantId}/keys' },
       summary: 'Invite a merchant to rotate a key; the token of the invitation is returned once',
       description: `${INVITED} The old key stays valid for some hours from then on.`,
       action: 'key.invite',

@@ -26,6 +26,7 @@ export function paymentOperatorRoutes({ db, clock }: { db: Database; clock: Cloc
   return [
     operatorReadRoute('GET /api/ops/transactions/:transactionId', {
       operationId: 'opsGetTransaction',
+      cli: 'payments get',
       summary: 'Get a transaction with every attempt to pay it, and the commands that each allows',
       permission: 'payment.accept',
       params: schema.OperatorParams,
@@ -38,6 +39,7 @@ export function paymentOperatorRoutes({ db, clock }: { db: Database; clock: Cloc
     operatorRoute('POST /api/ops/transactions/:transactionId/accept', {
       ...decision,
       operationId: 'opsAcceptPayment',
+      cli: { name: 'payments release', confirm: '/api/ops/transactions/{transactionId}' },
       summary: 'Give held money to the merchant, less the fee',
       description:
         'Money of another amount makes the transaction SUCCESS with what was received. A second payment leaves the transaction as it is. Money of another currency, or under a reference that has paid another transaction, can only be returned.',
@@ -52,6 +54,7 @@ export function paymentOperatorRoutes({ db, clock }: { db: Database; clock: Cloc
     operatorRoute('POST /api/ops/transactions/:transactionId/reject', {
       ...decision,
       operationId: 'opsRejectPayment',
+      cli: { name: 'payments return', confirm: '/api/ops/transactions/{transactionId}' },
       summary: 'Record that held money was returned to the customer, under the reference of the return',
       description:
         'A transaction without other pending money becomes FAILED. The merchant sees the reason and the reference.',

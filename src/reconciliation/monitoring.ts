@@ -56,7 +56,7 @@ export const RECEIPT_REVIEW_ITEMS: WorkItemSource = {
         WHERE m.kind = 'RECOVERY' AND m.reversed_at IS NULL AND w.status = 'REVERSED'`,
 };
 
-/** In Addis Ababa: two hours after the start of the nightly comparison (src/temporal/schedules.ts). */
+/** In Addis Ababa: two hours after the start of the nightly comparison (src/temporal/prepare.ts). */
 const LATE_HOUR = 4;
 
 /** When the day after the last requested one should have been requested. */

@@ -25,6 +25,7 @@ function queryRoutes({ db, clock }: Deps): Route[] {
   return [
     operatorReadRoute('GET /api/ops/reconciliation', {
       operationId: 'opsListReconciledDays',
+      cli: { name: 'reconciliation list', columns: 'day channel status isRunning differences owed comparedAt error' },
       summary: "List the days of channels compared with the providers' statements, latest first",
       description: 'The days default to the last 30, at most 93 apart.',
       rateLimit: 'list',
@@ -39,6 +40,10 @@ function queryRoutes({ db, clock }: Deps): Route[] {
     }),
     operatorReadRoute('GET /api/ops/reconciliation/differences', {
       operationId: 'opsListDifferences',
+      cli: {
+        name: 'reconciliation list-differences',
+        columns: 'detectedAt differenceId channel day kind ours theirs orderId',
+      },
       summary: "List the differences between providers' statements and our ledger, newest first",
       rateLimit: 'list',
       query: schema.DifferenceQuery,
@@ -57,6 +62,7 @@ function queryRoutes({ db, clock }: Deps): Route[] {
 function requestRoute({ clock, findProvider }: Deps): Route {
   return operatorRoute('POST /api/ops/reconciliation/run', {
     operationId: 'opsRunReconciliation',
+    cli: { name: 'reconciliation run', columns: 'day environment channel' },
     summary: "Compare a day with the providers' statements, again or for the first time",
     action: 'reconciliation.run',
     clock,
@@ -78,6 +84,7 @@ function requestRoute({ clock, findProvider }: Deps): Route {
 function closeRoute({ clock }: Deps): Route {
   return operatorRoute('POST /api/ops/reconciliation/differences/:differenceId/close', {
     operationId: 'opsCloseDifference',
+    cli: { name: 'reconciliation close-difference', confirm: true },
     summary: 'Close a difference that was investigated; posts nothing',
     action: 'reconciliation.close',
     clock,

@@ -45,6 +45,10 @@ function queryRoutes({ db, clock }: Deps): Route[] {
   return [
     operatorReadRoute('GET /api/ops/settlements', {
       operationId: 'opsListSettlements',
+      cli: {
+        name: 'settlements list',
+        columns: 'requestedAt settlementId merchantId amount status expectedBy bankReference',
+      },
       summary: 'List settlements of all merchants, newest first; account numbers are masked but for four digits',
       description: 'The days default to the last 30, at most 93 apart.',
       rateLimit: 'list',
@@ -62,6 +66,7 @@ function queryRoutes({ db, clock }: Deps): Route[] {
     }),
     operatorReadRoute('GET /api/ops/settlements/:settlementId', {
       operationId: 'opsGetSettlement',
+      cli: 'settlements get',
       summary: 'Get a settlement for its approval and its transfer, with the unmasked account number',
       permission: 'settlement.sent',
       params: schema.OperatorParams,
@@ -77,6 +82,7 @@ function queryRoutes({ db, clock }: Deps): Route[] {
 type Command<Body extends z.ZodType> = {
   type: 'approve' | 'reject' | 'sent' | 'failed' | 'returned' | 'book-credit' | 'dismiss-credit';
   operationId: string;
+  cli: Route['cli'];
   summary: string;
   description?: string;
   body: Body;
@@ -107,6 +113,7 @@ function reviewRoutes(deps: Deps): Route[] {
     commandRoute(deps, {
       type: 'approve',
       operationId: 'opsApproveSettlement',
+      cli: { name: 'settlements approve', confirm: '/api/ops/settlements/{settlementId}' },
       summary: 'Approve a settlement; in live the operator behind the request cannot',
       body: OptionalReason,
       run: (context, id) => approveSettlement(context.tx, id, context),
@@ -114,6 +121,7 @@ function reviewRoutes(deps: Deps): Route[] {
     commandRoute(deps, {
       type: 'reject',
       operationId: 'opsRejectSettlement',
+      cli: { name: 'settlements reject', confirm: '/api/ops/settlements/{settlementId}' },
       summary: 'Reject a settlement; its money is available again, and the merchant sees the reason',
       body: Reason,
       run: (context, id, body) => rejectSettlement(context.tx, id, { ...context, ...body }),
@@ -126,6 +134,7 @@ function bankRoutes(deps: Deps): Route[] {
     commandRoute(deps, {
       type: 'sent',
       operationId: 'opsSettlementSent',
+      cli: { name: 'settlements mark-sent', confirm: '/api/ops/settlements/{settlementId}' },
       summary: 'Claim a settlement for sending: the operator who gets 200 orders the transfer, all others get 409',
       description: 'In live the operator who approved it cannot send it.',
       body: schema.SettlementSent,
@@ -135,6 +144,7 @@ function bankRoutes(deps: Deps): Route[] {
     commandRoute(deps, {
       type: 'failed',
       operationId: 'opsSettlementFailed',
+      cli: { name: 'settlements mark-failed', confirm: '/api/ops/settlements/{settlementId}' },
       summary: 'Record that the bank has not credited a settlement: its money is available again',
       body: schema.SettlementFailed,
       run: (context, id, body) => markFailed(context.tx, id, { ...context, ...body }),
@@ -142,6 +152,7 @@ function bankRoutes(deps: Deps): Route[] {
     commandRoute(deps, {
       type: 'returned',
       operationId: 'opsSettlementReturned',
+      cli: { name: 'settlements mark-returned', confirm: '/api/ops/settlements/{settlementId}' },
       summary: 'Record that the bank has sent back a credited settlement: its money and fee are available again',
       description: 'The settlement is FAILED with returnedAt. bankReference is the trace id of the return.',
       body: schema.SettlementReturned,
@@ -154,6 +165,7 @@ function bankRoutes(deps: Deps): Route[] {
 function creditedRoute({ clock }: Deps): Route {
   return operatorRoute('POST /api/ops/settlements/:settlementId/credited', {
     operationId: 'opsSettlementCredited',
+    cli: { name: 'settlements mark-credited', confirm: '/api/ops/settlements/{settlementId}' },
     summary: 'Record that the bank has credited a settlement, under its trace id: the settlement is complete',
     description:
       'One that has FAILED remains FAILED: 202, nothing is booked, and it is in the queue (SETTLEMENT_CREDITED_LATE). A trace id is booked once.',
@@ -185,6 +197,7 @@ function lateCreditRoutes(deps: Deps): Route[] {
     commandRoute(deps, {
       type: 'book-credit',
       operationId: 'opsBookLateCredit',
+      cli: { name: 'settlements accept-late-credit', confirm: '/api/ops/settlements/{settlementId}' },
       summary: 'Book the credit of a settlement that had failed: completes it and debits its money again',
       body: Reason,
       errors: ['DUPLICATE_REFERENCE', 'INSUFFICIENT_BALANCE'],
@@ -193,6 +206,7 @@ function lateCreditRoutes(deps: Deps): Route[] {
     commandRoute(deps, {
       type: 'dismiss-credit',
       operationId: 'opsDismissLateCredit',
+      cli: { name: 'settlements dismiss-late-credit', confirm: '/api/ops/settlements/{settlementId}' },
       summary:
         'Dismiss the reported credit of a settlement that had failed, because there was none or it was taken back',
       body: Reason,
@@ -206,6 +220,7 @@ const FILE_BYTES_MAX = 1024 * 1024;
 function bankFileRoute({ runInTransaction, clock }: Deps): Route {
   return readRoute('POST /api/ops/settlements/bank-file', {
     operationId: 'opsImportBankFile',
+    cli: { name: 'settlements import-bank-file', confirm: true },
     tag: 'Operators',
     summary: "Import the bank's results from a CSV file: settlementId,result,bankReference,date,reason",
     description:

@@ -1,86 +1,74 @@
+import { readFileSync } from 'node:fs';
+
 import {
   Client,
   WorkflowExecutionAlreadyStartedError,
   WorkflowNotFoundError,
   isGrpcServiceError,
   type Connection,
+  type TLSConfig,
 } from '@temporalio/client';
-import {
-  SearchAttributeType,
-  TypedSearchAttributes,
-  defineSearchAttributeKey,
-  type SearchAttributePair,
-} from '@temporalio/common';
-import { msToTs } from '@temporalio/common/lib/time.js';
-import type { NativeConnection } from '@temporalio/worker';
+import { TypedSearchAttributes, defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
 
 import type { Config, TaskQueue } from '../config.ts';
-import { DAY_MS } from '../lib/dates.ts';
 import { UnavailableError } from '../lib/errors.ts';
 import type { OutboxMessage } from '../outbox/record.ts';
 import type { LastOutcome } from '../webhooks/delivery/workflow.ts';
-import { ensureSchedules } from './schedules.ts';
+import { ensureTemporal, SEARCH_ATTRIBUTES, type TemporalParts } from './prepare.ts';
 
 /** The task queue of each workflow type. Activities of `webhooks` also run on `webhooks-slow`. */
-export const TASK_QUEUES = {
+const QUEUES: Readonly<Record<string, TaskQueue>> = {
   payment: 'payments',
   withdrawal: 'money',
   settlement: 'money',
   webhookDelivery: 'webhooks',
   report: 'reports',
   reconciliation: 'money',
-} as const satisfies Record<string, TaskQueue>;
+};
 
 const CALL_TIMEOUT_MS = 3_000;
 const PING_TIMEOUT_MS = 1_000;
 const LIST_TIMEOUT_MS = 10_000;
-const ENSURE_TIMEOUT_MS = 10_000;
 /** After a call that did not reach Temporal, further calls fail at once for this long; one caller probes. */
 const UNAVAILABLE_BACKOFF_MS = 1_000;
 /** A slow call alone does not mean that Temporal is unavailable. */
 const ABSENCE_MIN_MS = 5_000;
 
-const { INT, KEYWORD } = SearchAttributeType;
-/** Shared by all workflow types, for operators' filters. 10 Keyword columns exist. */
-const SEARCH_ATTRIBUTES = {
-  BusinessStatus: KEYWORD,
-  MerchantId: KEYWORD,
-  Environment: KEYWORD,
-  EventType: KEYWORD,
-  SubscriptionId: KEYWORD,
-  Channel: KEYWORD,
-  LastHttpStatus: INT,
-} as const;
-
-export type TemporalGatewayOptions = {
-  connection: Connection | NativeConnection;
-  namespace: string;
-  retentionDays: number;
-  taskQueuePrefix: string;
-  retryDelaysSeconds: readonly number[];
-  /** Temporal is reachable again, or has a new database: any workflow may be lost. */
-  onReturn?: () => void;
-};
-
-/** The settings for Temporal that API and worker share. */
-export function temporalOptions(config: Config) {
-  return {
-    namespace: config.TEMPORAL_NAMESPACE,
-    retentionDays: config.TEMPORAL_RETENTION_DAYS,
-    taskQueuePrefix: config.TASK_QUEUE_PREFIX,
-    retryDelaysSeconds: config.WEBHOOK_RETRY_SCHEDULE_SECONDS,
+/** The options of a connection. Certificates are read each time, so that renewed ones are used. Throws when one cannot be. */
+export function temporalConnection(config: Config): { address: string; tls?: TLSConfig; apiKey?: string } {
+  const { TEMPORAL_ADDRESS: address, TEMPORAL_API_KEY: apiKey } = config;
+  if (!config.usesTemporalTls) return { address };
+  const { TEMPORAL_TLS_SERVER_NAME: serverName, TEMPORAL_TLS_SERVER_CA_CERT_PATH: authority } = config;
+  const { TEMPORAL_TLS_CLIENT_CERT_PATH: certificate, TEMPORAL_TLS_CLIENT_KEY_PATH: key } = config;
+  const tls = {
+    ...(serverName && { serverNameOverride: serverName }),
+    ...(authority && { serverRootCACertificate: readFileSync(authority) }),
+    ...(certificate && key && { clientCertPair: { crt: readFileSync(certificate), key: readFileSync(key) } }),
   };
+  return { address, tls, ...(apiKey && { apiKey }) };
+}
+
+/** Whether Temporal responds within a second. */
+export async function pingTemporal(connection: Connection): Promise<boolean> {
+  const ask = async () => connection.workflowService.getSystemInfo({});
+  return connection.withDeadline(Date.now() + PING_TIMEOUT_MS, ask).then(
+    () => true,
+    () => false,
+  );
 }
 
 export type TemporalGateway = ReturnType<typeof createTemporalGateway>;
 
-/** The calls to Temporal that the rest of the program uses. */
-export function createTemporalGateway(options: TemporalGatewayOptions) {
-  const { connection, namespace } = options;
-  const client = new Client({ connection, namespace });
+/**
+ * The calls to Temporal that the worker uses. `onReturn`: Temporal is reachable again, or has a new database, so any
+ * workflow may be lost.
+ */
+export function createTemporalGateway(parts: TemporalParts & { onReturn?: (() => void) | undefined }) {
+  const { connection, config, onReturn = () => {} } = parts;
+  const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
   const ensure = async (): Promise<string[]> => {
-    const created = await ensureTemporal(options);
-    if (created.length > 0) options.onReturn?.();
+    const created = await ensureTemporal(parts);
+    if (created.length > 0) onReturn();
     return created;
   };
   let unavailableUntilMs = 0;
@@ -94,7 +82,7 @@ export function createTemporalGateway(options: TemporalGatewayOptions) {
     try {
       const result = await client.withDeadline(Date.now() + timeoutMs, work);
       unavailableUntilMs = 0;
-      if (unavailableSinceMs !== null && Date.now() - unavailableSinceMs >= ABSENCE_MIN_MS) options.onReturn?.();
+      if (unavailableSinceMs !== null && Date.now() - unavailableSinceMs >= ABSENCE_MIN_MS) onReturn();
       unavailableSinceMs = null;
       return result;
     } catch (error) {
@@ -105,27 +93,20 @@ export function createTemporalGateway(options: TemporalGatewayOptions) {
       throw asUnavailable(error);
     }
   };
-  const systemInfo = async () => connection.workflowService.getSystemInfo({});
   return {
-    /** Creates namespace, retention, search attributes and schedules; idempotent. Returns what it created. Throws when unavailable. */
+    /** Prepares namespace, search attributes and schedule. Returns what it created. Throws when unavailable. */
     ensureTemporal: async (): Promise<string[]> =>
       ensure().catch((error: unknown) => {
         throw asUnavailable(error);
       }),
     /** Whether the last call reached Temporal, or a second has passed since one did not. */
     reachable,
-    /** Whether Temporal responds within a second. */
-    ping: async (): Promise<boolean> =>
-      connection.withDeadline(Date.now() + PING_TIMEOUT_MS, systemInfo).then(
-        () => true,
-        () => false,
-      ),
     /**
      * Starts, signals or signals-with-start. `already`: the workflow was started before, or has ended. Throws when Temporal
      * is unavailable.
      */
     send: async (message: OutboxMessage): Promise<'sent' | 'already'> =>
-      call(CALL_TIMEOUT_MS, async () => send(client, options, message)),
+      call(CALL_TIMEOUT_MS, async () => send(client, config, message)),
     /** Of these workflow ids, those with a running workflow. At most 200 at a time. */
     running: async (workflowIds: string[]): Promise<Set<string>> =>
       call(LIST_TIMEOUT_MS, async () => listRunning(client, workflowIds)),
@@ -140,20 +121,16 @@ async function listRunning(client: Client, workflowIds: string[]): Promise<Set<s
   return found;
 }
 
-async function send(
-  client: Client,
-  options: TemporalGatewayOptions,
-  message: OutboxMessage,
-): Promise<'sent' | 'already'> {
+async function send(client: Client, config: Config, message: OutboxMessage): Promise<'sent' | 'already'> {
   const { kind, workflowType, workflowId, signal = '' } = message;
   try {
     if (kind === 'signal') {
       await client.workflow.getHandle(workflowId).signal(signal);
     } else if (kind === 'start') {
-      const start = { ...startOptions(options, message), requestEagerStart: true };
+      const start = { ...startOptions(config, message), requestEagerStart: true };
       await client.workflow.start(workflowType, { ...start, workflowIdReusePolicy: 'REJECT_DUPLICATE' });
     } else {
-      const start = { ...startOptions(options, message), signal, signalArgs: [] };
+      const start = { ...startOptions(config, message), signal, signalArgs: [] };
       await client.workflow.signalWithStart(workflowType, { ...start, workflowIdReusePolicy: 'ALLOW_DUPLICATE' });
     }
     return 'sent';
@@ -164,37 +141,38 @@ async function send(
   }
 }
 
-function startOptions(options: TemporalGatewayOptions, { workflowType, workflowId, ...message }: OutboxMessage) {
-  const queue = TASK_QUEUES[workflowType as keyof typeof TASK_QUEUES];
-  const input = { ...message.input, ...(queue === 'webhooks' && { retryDelaysSeconds: options.retryDelaysSeconds }) };
-  const { eventType, channel, environment }: Record<string, unknown> = input;
+function startOptions(config: Config, { workflowType, workflowId, ...message }: OutboxMessage) {
+  const queue = QUEUES[workflowType];
+  const retryDelaysSeconds = config.WEBHOOK_RETRY_SCHEDULE_SECONDS;
+  const input: Record<string, unknown> = { ...message.input, ...(queue === 'webhooks' && { retryDelaysSeconds }) };
+  const { eventType, channel, environment } = input;
   const parts = [eventType, channel, environment].filter((part) => typeof part === 'string');
   return {
     workflowId,
-    taskQueue: `${options.taskQueuePrefix}${queue}`,
+    taskQueue: `${config.TASK_QUEUE_PREFIX}${queue}`,
     args: [input],
     typedSearchAttributes: searchAttributes(input),
     staticSummary: `${workflowType}: ${parts.join(', ')}`,
   };
 }
 
-/** The search attributes that the input has a value of. Of a delivery, its first attempt may precede the workflow. */
+/**
+ * The search attributes that the input has a value of: `MerchantId` is its `merchantId`. Of a delivery, the first attempt
+ * may precede the workflow.
+ */
 function searchAttributes(input: Record<string, unknown>): TypedSearchAttributes {
-  const { merchantId, environment, eventType, subscriptionId, channel, nextAttemptAtMs } = input;
   const last = input['lastOutcome'] as LastOutcome | null | undefined;
-  const failed = nextAttemptAtMs === null ? 'FAILED' : 'RETRYING';
-  const values: Record<keyof typeof SEARCH_ATTRIBUTES, unknown> = {
-    BusinessStatus: !last ? 'PENDING' : last.ok ? 'DELIVERED' : failed,
-    MerchantId: merchantId,
-    Environment: environment,
-    EventType: eventType,
-    SubscriptionId: subscriptionId,
-    Channel: channel,
-    LastHttpStatus: last?.httpStatus,
+  const failed = input['nextAttemptAtMs'] === null ? 'FAILED' : 'RETRYING';
+  const ofDelivery = {
+    businessStatus: !last ? 'PENDING' : last.ok ? 'DELIVERED' : failed,
+    lastHttpStatus: last?.httpStatus,
   };
-  const pairs = (Object.keys(values) as (keyof typeof values)[])
-    .filter((name) => ['string', 'number'].includes(typeof values[name]))
-    .map((name) => ({ key: defineSearchAttributeKey(name, SEARCH_ATTRIBUTES[name]), value: values[name] }));
+  const values: Record<string, unknown> = { ...input, ...ofDelivery };
+  const pairs = Object.entries(SEARCH_ATTRIBUTES).flatMap(([name, type]) => {
+    const value = values[`${name.charAt(0).toLowerCase()}${name.slice(1)}`];
+    const isGiven = typeof value === 'string' || typeof value === 'number';
+    return isGiven ? [{ key: defineSearchAttributeKey(name, type), value }] : [];
+  });
   return new TypedSearchAttributes(pairs as SearchAttributePair[]);
 }
 
@@ -217,45 +195,4 @@ function isUnprepared(error: unknown): boolean {
 
 function asUnavailable(error: unknown): unknown {
   return isUnavailable(error) ? new UnavailableError(`Temporal is unavailable: ${String(error)}`) : error;
-}
-
-/** temporal.api.enums.v1.IndexedValueType */
-const INDEXED_AS = { [KEYWORD]: 2, [INT]: 3 };
-
-/** gRPC: ALREADY_EXISTS. */
-const ALREADY_EXISTS = 6;
-
-async function ensureTemporal(options: TemporalGatewayOptions): Promise<string[]> {
-  const { connection, namespace } = options;
-  return connection.withDeadline(Date.now() + ENSURE_TIMEOUT_MS, async () => {
-    const retention = msToTs(options.retentionDays * DAY_MS);
-    const isNew = await createUnlessExists(async () =>
-      connection.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: retention }),
-    );
-    const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
-    const missing = Object.entries(SEARCH_ATTRIBUTES).filter(([name]) => !(name in customAttributes));
-    const searchAttributes = Object.fromEntries(missing.map(([name, type]) => [name, INDEXED_AS[type]]));
-    if (missing.length > 0) {
-      await createUnlessExists(async () =>
-        connection.operatorService.addSearchAttributes({ namespace, searchAttributes }),
-      );
-    }
-    const schedules = await ensureSchedules(options);
-    return [
-      ...(isNew ? [`namespace ${namespace}`] : []),
-      ...missing.map(([name]) => `search attribute ${name}`),
-      ...schedules,
-    ];
-  });
-}
-
-/** False when it existed. */
-async function createUnlessExists(create: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await create();
-    return true;
-  } catch (error) {
-    if (isGrpcServiceError(error) && error.code === ALREADY_EXISTS) return false;
-    throw error;
-  }
 }

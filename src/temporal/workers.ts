@@ -1,37 +1,33 @@
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { WorkerDeploymentVersion } from '@temporalio/common';
 import {
+  DefaultLogger,
   NativeConnection,
   Runtime,
   Worker,
+  bundleWorkflowCode,
   makeTelemetryFilterString,
-  type WorkerDeploymentOptions,
   type WorkerOptions,
   type WorkflowBundleOption,
 } from '@temporalio/worker';
 
 import type { createActivities } from '../../activities/index.ts';
-import type { TaskQueue } from '../config.ts';
+import type { Config, TaskQueue } from '../config.ts';
 import { UnavailableError } from '../lib/errors.ts';
+import { anyFreePort } from '../lib/free-port.ts';
 import type { Logger } from '../lib/log.ts';
 import type { OutboxMessage } from '../outbox/record.ts';
-import { bundleWorkflows } from './bundle.ts';
-import { createTemporalGateway, type TemporalGateway, type TemporalGatewayOptions } from './client.ts';
-import type { TemporalConnection } from './connection.ts';
+import { createTemporalGateway, temporalConnection, type TemporalGateway } from './client.ts';
 
-type TemporalWorkersOptions = Omit<TemporalGatewayOptions, 'connection'> & {
-  /** Read for each connection. */
-  connectWith: () => TemporalConnection;
-  /** The database pool, which bounds activities. */
-  poolMax: number;
-  /** The workers' build, where Temporal routes work by build; null: any worker gets any work. */
-  build: WorkerDeploymentVersion | null;
-  /** The queues this process serves: each with workflows costs a thread. */
-  taskQueues: readonly TaskQueue[];
-  /** A bundle that exists already (tests). */
-  workflowBundle?: WorkflowBundleOption;
+export type TemporalWorkersOptions = {
+  config: Config;
   log: Logger;
+  activities: ReturnType<typeof createActivities>;
+  /** A bundle that exists already; otherwise that of the settings, or a new one. */
+  workflowBundle?: WorkflowBundleOption | undefined;
+  /** Temporal is reachable again, or has a new database: any workflow may be lost. */
+  onReturn?: () => void;
 };
 
 /** More than one send (4 s), so that a stopping worker completes it. */
@@ -50,12 +46,14 @@ const CACHED_WORKFLOWS_MAX = 500;
 const WORKFLOW_TASKS_MAX = 40;
 /** Of a failed workflow task's report by Temporal's core: the message, not the stack. */
 const FAILURE_CHARACTERS_MAX = 300;
+const READ_METRICS_WITHIN_MS = 1_000;
 
 /**
  * Connects to Temporal, prepares it, and runs this process's workers; again whenever Temporal is unavailable at the start
  * or loses its database later. Starts through the gateway share the workers' connection, so they are eager.
  */
-export function startTemporalWorkers(options: TemporalWorkersOptions, activities: ReturnType<typeof createActivities>) {
+export function startTemporalWorkers(options: TemporalWorkersOptions) {
+  const { config, log, onReturn } = options;
   let current: TemporalGateway | null = null;
   let workers: Worker[] = [];
   let stopping = false;
@@ -63,21 +61,18 @@ export function startTemporalWorkers(options: TemporalWorkersOptions, activities
   const ready = new Promise<void>((resolve) => {
     announceReady = resolve;
   });
-  let bundle = options.workflowBundle ?? null;
+  const { WORKFLOW_BUNDLE_PATH: codePath } = config;
+  let bundle = options.workflowBundle ?? (codePath === undefined ? undefined : { codePath });
   let wasUnavailable = false;
 
   const runOnce = async (workflowBundle: WorkflowBundleOption): Promise<void> => {
-    const connection = await connect(options.connectWith());
+    const connection = await NativeConnection.connect(temporalConnection(config));
     try {
-      const gateway = createTemporalGateway({ ...options, connection });
+      const gateway = createTemporalGateway({ config, connection, onReturn });
       await gateway.ensureTemporal();
-      if (wasUnavailable) options.onReturn?.();
+      if (wasUnavailable) onReturn?.();
       wasUnavailable = false;
-      const created = await Promise.allSettled(createWorkers({ options, connection, workflowBundle, activities }));
-      // Workers that were created must be ended, also when another could not be.
-      workers = created.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-      const failed = created.find((one) => one.status === 'rejected');
-      if (failed) throw failed.reason;
+      workers = await createWorkers({ ...options, workflowBundle }, connection);
       if (stopping) return;
       current = gateway;
       const running = Promise.all(workers.map(async (worker) => worker.run()));
@@ -92,12 +87,15 @@ export function startTemporalWorkers(options: TemporalWorkersOptions, activities
   };
   const running = (async () => {
     while (!stopping) {
-      bundle ??= await bundleOrNull(options.log);
-      if (bundle)
-        await runOnce(bundle).catch((error: unknown) => {
-          wasUnavailable = true;
-          options.log.warn({ err: error }, 'Temporal is unavailable; retrying');
-        });
+      try {
+        bundle ??= await bundleWorkflows(log);
+        await runOnce(bundle);
+      } catch (error) {
+        const { TEMPORAL_ADDRESS: address } = config;
+        wasUnavailable = bundle !== undefined;
+        if (wasUnavailable) log.warn({ err: error, address }, 'Temporal is unavailable; retrying');
+        else log.error({ err: error }, 'The workflows could not be bundled; retrying');
+      }
       if (!stopping) await sleep(RECONNECT_MS);
     }
   })();
@@ -123,22 +121,15 @@ export function startTemporalWorkers(options: TemporalWorkersOptions, activities
   };
 }
 
-/** Null when it fails; a fault of the workflows or their folder may be corrected before the next try. */
-async function bundleOrNull(log: Logger): Promise<WorkflowBundleOption | null> {
-  try {
-    return await bundleWorkflows(log);
-  } catch (error) {
-    log.error({ err: error }, 'The workflows could not be bundled; retrying');
-    return null;
-  }
-}
-
-async function connect(connection: TemporalConnection): Promise<NativeConnection> {
-  try {
-    return await NativeConnection.connect(connection);
-  } catch (error) {
-    throw new UnavailableError(`No connection to Temporal at ${connection.address}: ${String(error)}`);
-  }
+async function createWorkers(options: TemporalWorkersOptions, connection: NativeConnection): Promise<Worker[]> {
+  const created = await Promise.allSettled(
+    workersOf(options).map(async (worker) => Worker.create({ ...worker, connection })),
+  );
+  const workers = created.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const failed = created.find((one) => one.status === 'rejected');
+  if (!failed) return workers;
+  await Promise.allSettled(workers.map(end));
+  throw failed.reason;
 }
 
 async function end(worker: Worker): Promise<void> {
@@ -148,84 +139,92 @@ async function end(worker: Worker): Promise<void> {
   while (!['STOPPED', 'FAILED'].includes(worker.getState())) await sleep(50);
 }
 
-function createWorkers(parts: {
-  options: TemporalWorkersOptions;
-  connection: NativeConnection;
-  workflowBundle: WorkflowBundleOption;
-  activities: ReturnType<typeof createActivities>;
-}): Promise<Worker>[] {
-  const { options, connection, workflowBundle, activities } = parts;
-  const { namespace, poolMax, build } = options;
-  const shared = {
-    connection,
-    namespace,
+/** Bundles the workflows into one script, from source in development and from the build in production. Takes a second or more. */
+export async function bundleWorkflows(log: { warn: (message: string) => void }): Promise<{ code: string }> {
+  const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
+  const workflowsPath = join(import.meta.dirname, `../../workflows/index${extension}`);
+  return bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN', ({ message }) => log.warn(message)) });
+}
+
+/** The workers of the queues that this process serves: each with workflows costs a thread. */
+function workersOf({ config, activities, workflowBundle }: TemporalWorkersOptions): WorkerOptions[] {
+  const { DATABASE_POOL_MAX: poolMax, TEMPORAL_WORKER_BUILD_ID: buildId, TASK_QUEUE_PREFIX: prefix } = config;
+  const deploymentName = `${prefix}${config.TEMPORAL_DEPLOYMENT_NAME}`;
+  const shared: Omit<WorkerOptions, 'taskQueue'> = {
+    namespace: config.TEMPORAL_NAMESPACE,
     shutdownGraceTime: SHUTDOWN_GRACE,
     maxConcurrentActivityTaskExecutions: poolMax * ACTIVITIES_PER_CONNECTION,
-    ...(build && { workerDeploymentOptions: deploymentOf(build) }),
+    // Without a build, any worker gets any work. Workflows wait for weeks, so they continue with the current build: saved
+    // histories prove that it can replay them (docs/operations/releasing.md).
+    ...(buildId !== undefined && {
+      workerDeploymentOptions: {
+        version: { deploymentName, buildId },
+        useWorkerVersioning: true,
+        defaultVersioningBehavior: 'AUTO_UPGRADE',
+      },
+    }),
   };
-  const withWorkflows = { workflowBundle, maxCachedWorkflows: CACHED_WORKFLOWS_MAX, reuseV8Context: true };
+  const withWorkflows = {
+    ...shared,
+    ...(workflowBundle && { workflowBundle }),
+    maxCachedWorkflows: CACHED_WORKFLOWS_MAX,
+    reuseV8Context: true,
+  };
+  const { payments, withdrawals, settlements, reconciliation, webhooks, reports } = activities;
   const workers: (WorkerOptions & { taskQueue: TaskQueue | typeof SLOW_SENDS })[] = [
-    { ...withWorkflows, taskQueue: 'payments', activities: activities.payments },
-    {
-      ...withWorkflows,
-      taskQueue: 'money',
-      activities: { ...activities.withdrawals, ...activities.settlements, ...activities.reconciliation },
-    },
+    { ...withWorkflows, taskQueue: 'payments', activities: payments },
+    { ...withWorkflows, taskQueue: 'money', activities: { ...withdrawals, ...settlements, ...reconciliation } },
     {
       ...withWorkflows,
       taskQueue: 'webhooks',
-      activities: activities.webhooks,
+      activities: webhooks,
       maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS_MAX,
     },
     {
+      ...shared,
       taskQueue: SLOW_SENDS,
-      activities: { attemptDelivery: activities.webhooks.attemptDelivery },
+      activities: { attemptDelivery: webhooks.attemptDelivery },
       maxConcurrentActivityTaskExecutions: poolMax * SLOW_SENDS_PER_CONNECTION,
     },
     {
       ...withWorkflows,
       taskQueue: 'reports',
-      activities: activities.reports,
+      activities: reports,
       maxConcurrentActivityTaskExecutions: Math.ceil(poolMax / CONNECTIONS_PER_REPORT),
     },
   ];
   return workers
-    .filter(({ taskQueue }) => options.taskQueues.includes(taskQueue === SLOW_SENDS ? 'webhooks' : taskQueue))
-    .map(async (worker) =>
-      Worker.create({ ...shared, ...worker, taskQueue: `${options.taskQueuePrefix}${worker.taskQueue}` }),
-    );
+    .filter(({ taskQueue }) => config.TASK_QUEUES.includes(taskQueue === SLOW_SENDS ? 'webhooks' : taskQueue))
+    .map((worker) => ({ ...worker, taskQueue: `${prefix}${worker.taskQueue}` }));
 }
 
 /**
- * Workflows wait for weeks, so they continue with the current build: saved histories prove that it can replay them
- * (docs/operations/releasing.md).
+ * Routes Temporal's log into ours, and its metrics (polls, task latencies, failures, cache) to any free port of the loopback
+ * interface; once per process, before anything of Temporal's is used. Returns a reader of these metrics in Prometheus'
+ * text format. Warnings stay warnings only with a failure, such as a bug in a workflow. The core repeats each failed poll
+ * many times a second, so of the core only errors are logged, and warnings of its workflow machinery.
  */
-function deploymentOf(version: WorkerDeploymentVersion): WorkerDeploymentOptions {
-  return { version, useWorkerVersioning: true, defaultVersioningBehavior: 'AUTO_UPGRADE' };
-}
-
-/**
- * Routes Temporal's log into ours, and its metrics to an address; once per process, before anything of Temporal's is used.
- * Its warnings stay warnings only with a failure, such as a bug in a workflow. Its core repeats each failed poll many times
- * a second, so of the core only errors are logged, and warnings of its workflow machinery.
- */
-export function installRuntime(log: Logger, metrics: { bindAddress: string } | null): void {
-  const write = (level: string, message: string, meta?: Record<string, unknown>): void => {
-    const { error, failure, workflowId, runId } = meta ?? {};
+export async function installRuntime(log: Logger): Promise<() => Promise<string>> {
+  // Workers that start at once would choose the same next port.
+  const bindAddress = `127.0.0.1:${await anyFreePort()}`;
+  const logger = new DefaultLogger('WARN', ({ level, message, meta = {} }) => {
+    const { error, failure, workflowId, runId } = meta;
     const reason = typeof failure === 'string' ? failure.slice(0, FAILURE_CHARACTERS_MAX) : undefined;
     const details = { err: error, failure: reason, workflowId, runId };
     if (level === 'ERROR') log.error(details, message);
-    else if (level === 'WARN') log[error === undefined && reason === undefined ? 'info' : 'warn'](details, message);
-  };
-  const at = (level: string) => (message: string, meta?: Record<string, unknown>) => write(level, message, meta);
-  const logger = { log: write, trace: at('TRACE'), debug: at('DEBUG'), info: at('INFO'), warn: at('WARN') };
+    else log[error === undefined && reason === undefined ? 'info' : 'warn'](details, message);
+  });
   const errors = makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' });
   const filter = `${errors},temporalio_sdk_core::worker::workflow=WARN`;
   Runtime.install({
-    logger: { ...logger, error: at('ERROR') },
-    telemetryOptions: {
-      logging: { forward: {}, filter },
-      ...(metrics && { metrics: { prometheus: { bindAddress: metrics.bindAddress } } }),
-    },
+    logger,
+    telemetryOptions: { logging: { forward: {}, filter }, metrics: { prometheus: { bindAddress } } },
   });
+  return async () => {
+    const signal = AbortSignal.timeout(READ_METRICS_WITHIN_MS);
+    return fetch(`http://${bindAddress}/metrics`, { signal }).then(
+      async (response) => response.text(),
+      () => '',
+    );
+  };
 }

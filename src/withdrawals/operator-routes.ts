@@ -32,6 +32,7 @@ function queryRoutes({ db, clock }: Deps): Route[] {
   return [
     operatorReadRoute('GET /api/ops/withdrawals', {
       operationId: 'opsListWithdrawals',
+      cli: { name: 'withdrawals list', columns: 'requestedAt withdrawalId merchantId amount channel status stage' },
       summary: 'List withdrawals of all merchants, newest first',
       description: 'The days default to the last 30, at most 93 apart.',
       rateLimit: 'list',
@@ -48,6 +49,7 @@ function queryRoutes({ db, clock }: Deps): Route[] {
     }),
     operatorReadRoute('GET /api/ops/withdrawals/:withdrawalId', {
       operationId: 'opsGetWithdrawal',
+      cli: 'withdrawals get',
       summary: 'Get a withdrawal for its review, with the unmasked destination and earlier payouts to it',
       permission: 'withdrawal.approve',
       params: schema.OperatorParams,
@@ -63,6 +65,7 @@ function queryRoutes({ db, clock }: Deps): Route[] {
 type Command<Body extends z.ZodType> = {
   verb: 'approve' | 'reject' | 'resolve';
   operationId: string;
+  cli: Route['cli'];
   summary: string;
   description?: string;
   body: Body;
@@ -107,6 +110,7 @@ function commandRoutes(deps: Deps): Route[] {
     commandRoute(deps, {
       verb: 'approve',
       operationId: 'opsApproveWithdrawal',
+      cli: { name: 'withdrawals approve', confirm: '/api/ops/withdrawals/{withdrawalId}' },
       summary: 'Approve a withdrawal under review',
       description:
         'Where two approvals are needed, they must be of two operators. In live, the operator behind the request cannot approve.',
@@ -120,6 +124,7 @@ function commandRoutes(deps: Deps): Route[] {
     commandRoute(deps, {
       verb: 'reject',
       operationId: 'opsRejectWithdrawal',
+      cli: { name: 'withdrawals reject', confirm: '/api/ops/withdrawals/{withdrawalId}' },
       summary: 'Reject a withdrawal under review; its money is available again, and the merchant sees the reason',
       body: Reason,
       run: async (context, id, body) => {
@@ -130,6 +135,7 @@ function commandRoutes(deps: Deps): Route[] {
     commandRoute(deps, {
       verb: 'resolve',
       operationId: 'opsResolveWithdrawal',
+      cli: { name: 'withdrawals resolve', confirm: '/api/ops/withdrawals/{withdrawalId}' },
       summary: 'Resolve a withdrawal whose outcome is unknown, or whose provider reports another one than is booked',
       description:
         'Check with the provider first. COMPLETED: it was paid; if it had failed, its money is debited again. FAILED: it was not paid, and its money is available to the merchant. A withdrawal that needed two approvals needs two operators with the same resolution. In live, the operator behind the request cannot resolve it.',

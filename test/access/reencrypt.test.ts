@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { reencryptAll } from '../../src/app/commands/reencrypt.ts';
+import { reencryptAll } from '../../src/app/commands/database.ts';
 import { createIdempotency } from '../../src/http/idempotency.ts';
 import { encrypt, decrypt, type KeyRing } from '../../src/lib/crypto.ts';
 import { rows } from '../../src/lib/db.ts';

@@ -20,7 +20,7 @@ function startAndStopWorker(temporalAddress: string) {
     const { installRuntime } = await import('./src/temporal/workers.ts');
     const { startWorker } = await import('./src/app/worker.ts');
     const log = createLogger('silent', 'test');
-    installRuntime(log, null);
+    await installRuntime(log);
     const [DATABASE_URL, TEMPORAL_ADDRESS, codePath] = process.argv.slice(1);
     const config = readConfig({ DATABASE_URL, TEMPORAL_ADDRESS, TASK_QUEUE_PREFIX: 'stopped-', TASK_QUEUES: 'payments' });
     const worker = startWorker(config, { log, workflowBundle: { codePath } });

@@ -1,5 +1,5 @@
 import { readKey } from '../../src/access/key-format.ts';
-import { createAdmin } from '../../src/app/commands/create-admin.ts';
+import { createAdmin } from '../../src/app/commands/database.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { runCommandLine } from '../support/command-line.ts';

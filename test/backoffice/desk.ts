@@ -6,7 +6,7 @@ import { createKey, createOperatorKey } from '../../src/access/api-keys.ts';
 import { createKeyAuthenticator } from '../../src/access/authenticate.ts';
 import { invitationRoute } from '../../src/access/key-routes.ts';
 import { createOperator } from '../../src/access/operators.ts';
-import { operatorRoutesOf } from '../../src/app/operator-routes.ts';
+import { operatorRoutesOf } from '../../src/app/routes.ts';
 import type { OperatorRole, Route } from '../../src/http/route.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { rows } from '../../src/lib/db.ts';

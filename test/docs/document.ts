@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 
-import { routesOf } from '../../src/app/api.ts';
+import { routesOf } from '../../src/app/routes.ts';
 import { readConfig } from '../../src/config.ts';
 import { healthRoutes } from '../../src/http/health.ts';
 import { createLimits } from '../../src/http/limits.ts';

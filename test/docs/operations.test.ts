@@ -6,7 +6,7 @@ import { PERMISSIONS } from '../../src/access/permissions.ts';
 import { readConfig } from '../../src/config.ts';
 import type { OperatorRole } from '../../src/http/route.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { createTemporalGateway, temporalOptions } from '../../src/temporal/client.ts';
+import { createTemporalGateway } from '../../src/temporal/client.ts';
 import { DELIVERY_STATUSES } from '../../src/webhooks/delivery/states.ts';
 import { testStack } from '../support/stack-facts.ts';
 import { connectTestTemporal, type TestTemporal } from '../support/temporal.ts';
@@ -80,7 +80,7 @@ describe('the queries of the page of failed deliveries', () => {
       TASK_QUEUE_PREFIX: taskQueuePrefix,
     });
     const { connection } = temporal;
-    await createTemporalGateway({ ...temporalOptions(config), connection }).ensureTemporal();
+    await createTemporalGateway({ config, connection }).ensureTemporal();
     await temporal.client.schedule.getHandle(`${taskQueuePrefix}nightlyReconciliation`).delete();
     await start('webhookDelivery', delivery);
     await start('withdrawal', `withdrawal-${newId('wd')}`);

@@ -106,6 +106,7 @@ describe('docs', () => {
         'docs/answers.json',
         'docs/events.json',
         'docs/examples.json',
+        'docs/openapi.json',
         'migrations',
       ]),
     );

@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-import { verify } from '../../src/app/commands/ledger.ts';
+import { verify } from '../../src/app/commands/database.ts';
 import { ledgerChecks } from '../../src/app/ledger-invariants.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';

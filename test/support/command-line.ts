@@ -1,7 +1,10 @@
+import { resolve } from 'node:path';
+
 import type { Connection } from '../../src/app/commands/api-client.ts';
-import { createProgram, runProgram } from '../../src/app/commands/program.ts';
-import { addRequest } from '../../src/app/commands/request.ts';
-import { addNouns, type VerbDeps } from '../../src/app/commands/run-verb.ts';
+import type { VerbDeps } from '../../src/app/commands/nouns.ts';
+import { addApiCommands, createProgram, runProgram } from '../../src/app/commands/program.ts';
+
+const PROJECT = resolve(import.meta.dirname, '../..');
 
 export type CommandResult = { exitCode: number; text: string; notes: string; questions: string[] };
 
@@ -29,9 +32,8 @@ export async function runCommandLine(
     ...(answer !== undefined && { ask }),
   };
   const program = createProgram(terminal);
-  const deps = { terminal, connect: async () => connection, createAdmin };
-  addNouns(program, deps);
-  addRequest(program, deps);
+  const deps = { project: PROJECT, terminal, connect: async () => connection, createAdmin };
+  addApiCommands(program, deps);
   result.exitCode = await runProgram(program, args, terminal);
   return result;
 }

@@ -45,35 +45,6 @@ describe('a copy of the project', () => {
     return JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
   }
 
-  test('a cached bundle is created again when a workflow changes, or a file of src that one imports', async () => {
-    const script = `
-      import { appendFileSync, statSync } from 'node:fs';
-      import { bundleWorkflowsCached } from './src/temporal/bundle.ts';
-      const made = async () => statSync((await bundleWorkflowsCached('.', console)).codePath).ino;
-      const first = await made();
-      const second = await made();
-      appendFileSync('workflows/visibility.ts', '\\nexport const more = 1;\\n');
-      const third = await made();
-      appendFileSync('src/reconciliation/states.ts', '\\nexport const more = 1;\\n');
-      const fourth = await made();
-      appendFileSync('src/lib/sandbox-review.ts', '\\nexport const more = 1;\\n');
-      const ids = [first, second, third, fourth, await made()];
-      console.log(JSON.stringify(ids.map((id, index) => id === ids[index - 1])));`;
-    expect(await resultOf(script)).toEqual([false, true, false, false, false]);
-  });
-
-  test('a bundle that cannot be cached leaves no draft behind, and drafts of others stay', async () => {
-    const script = `
-      import { mkdirSync, readdirSync } from 'node:fs';
-      import { bundleWorkflowsCached } from './src/temporal/bundle.ts';
-      mkdirSync('kept/workflows.js.draft', { recursive: true });
-      await bundleWorkflowsCached('kept', console);
-      mkdirSync('taken/workflows.js', { recursive: true });
-      const failure = await bundleWorkflowsCached('taken', console).catch((error) => error.code);
-      console.log(JSON.stringify([readdirSync('kept').sort(), readdirSync('taken'), failure]));`;
-    expect(await resultOf(script)).toEqual([['workflows.js', 'workflows.js.draft'], ['workflows.js'], 'EISDIR']);
-  });
-
   test('a worker whose workflows cannot be bundled logs an error and retries until they can', async () => {
     const script = `
       import { renameSync } from 'node:fs';
@@ -84,7 +55,7 @@ describe('a copy of the project', () => {
       };
       const note = (details, message) => void (message && lines.at(-1) !== message && lines.push(message));
       renameSync('workflows', 'elsewhere');
-      const workers = startTemporalWorkers({ address: '127.0.0.1:1', log: { error: note, warn: note } }, {});
+      const workers = startTemporalWorkers({ config: { TEMPORAL_ADDRESS: '127.0.0.1:1' }, log: { error: note, warn: note } });
       await until('The workflows could not be bundled; retrying');
       renameSync('elsewhere', 'workflows');
       await until('Temporal is unavailable; retrying');

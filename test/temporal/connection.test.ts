@@ -10,7 +10,7 @@ import { Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 
 import { readConfig } from '../../src/config.ts';
-import { temporalConnection } from '../../src/temporal/connection.ts';
+import { temporalConnection } from '../../src/temporal/client.ts';
 import { testStack } from '../support/stack-facts.ts';
 import { TEMPORAL_AUTHORITY, TEMPORAL_CERTIFICATE, TEMPORAL_KEY } from '../support/temporal-certificate.ts';
 import { quietenTemporal } from '../support/temporal.ts';

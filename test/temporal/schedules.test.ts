@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
-import { ensureSchedules, type Schedule } from '../../src/temporal/schedules.ts';
+import { readConfig } from '../../src/config.ts';
+import { ensureSchedule } from '../../src/temporal/prepare.ts';
 import { connectTestTemporal, type TestTemporal } from '../support/temporal.ts';
 
 let temporal: TestTemporal;
@@ -12,20 +13,20 @@ afterAll(() => temporal.close());
 
 test('a schedule is created once and changed when its definition differs, and stays paused where an operator has paused it', async () => {
   const taskQueuePrefix = `${randomBytes(4).toString('hex')}-`;
-  const nightly: Schedule = { workflowType: 'nightlyReconciliation', queue: 'money', hour: 2, summary: 'at two' };
-  const ensure = async (schedule: Schedule) =>
-    ensureSchedules({
-      connection: temporal.client.connection,
-      namespace: 'default',
-      taskQueuePrefix,
-      schedules: [schedule],
-    });
+  const { connection } = temporal;
+  const config = readConfig({
+    DATABASE_URL: 'postgresql://none',
+    TEMPORAL_ADDRESS: 'none:7233',
+    TASK_QUEUE_PREFIX: taskQueuePrefix,
+  });
+  const nightly = { hour: 2, summary: 'at two' };
+  const ensure = async (schedule: typeof nightly) => ensureSchedule({ config, connection }, schedule);
   expect(await ensure(nightly)).toEqual(['schedule nightlyReconciliation']);
   expect(await ensure(nightly)).toEqual([]);
 
   const handle = temporal.client.schedule.getHandle(`${taskQueuePrefix}nightlyReconciliation`);
   await handle.pause('the provider is being repaired');
-  const later = { ...nightly, hour: 3, summary: 'an hour later' };
+  const later = { hour: 3, summary: 'an hour later' };
   expect(await ensure(later)).toEqual(['changed schedule nightlyReconciliation']);
   expect(await ensure(later)).toEqual([]);
   const { spec, action, state } = await handle.describe();

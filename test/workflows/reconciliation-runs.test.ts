@@ -10,7 +10,7 @@ import { importNextPage } from '../../src/reconciliation/import.ts';
 import { recheckOrders } from '../../src/reconciliation/recheck.ts';
 import { requestRun } from '../../src/reconciliation/request.ts';
 import { reconciliationWorkflowId } from '../../src/reconciliation/workflow.ts';
-import { createTemporalGateway, temporalOptions, type TemporalGateway } from '../../src/temporal/client.ts';
+import { createTemporalGateway, type TemporalGateway } from '../../src/temporal/client.ts';
 import { createReconciliationWorld, NOON, TODAY, type ReconciliationWorld } from '../reconciliation/world.ts';
 import { testStack } from '../support/stack-facts.ts';
 import { connectTestTemporal, skipTime, type TestTemporal, resultOf } from '../support/temporal.ts';
@@ -40,7 +40,7 @@ beforeAll(async () => {
     TEMPORAL_ADDRESS: temporalAddress,
     TASK_QUEUE_PREFIX: `${randomBytes(4).toString('hex')}-`,
   });
-  gateway = createTemporalGateway({ ...temporalOptions(config), connection });
+  gateway = createTemporalGateway({ config, connection });
   await gateway.ensureTemporal();
   const schedule = temporal.client.schedule.getHandle(`${config.TASK_QUEUE_PREFIX}nightlyReconciliation`);
   await schedule.delete();

@@ -5,7 +5,7 @@ import type { MerchantScope } from '../../src/lib/scope.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { requestRun } from '../../src/reconciliation/request.ts';
 import { reconciliationId, reconciliationWorkflowId } from '../../src/reconciliation/workflow.ts';
-import { createTemporalGateway, temporalOptions } from '../../src/temporal/client.ts';
+import { createTemporalGateway } from '../../src/temporal/client.ts';
 import { buildAttempt, buildSession, buildWorld, stateOfSession, type World } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
@@ -202,7 +202,7 @@ test('the Temporal schedule requests the last days of every channel at two in th
 
   await schedule.delete();
   const { connection } = world.temporal;
-  const gateway = createTemporalGateway({ ...temporalOptions(world.config), connection });
+  const gateway = createTemporalGateway({ config: world.config, connection });
   expect(await gateway.ensureTemporal()).toEqual(['schedule nightlyReconciliation']);
   expect(await gateway.ensureTemporal()).toEqual([]);
   await schedule.delete();

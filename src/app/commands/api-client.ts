@@ -20,15 +20,15 @@ export type Connection = { url: string; key: string };
 export type ApiRequest = {
   method: string;
   path: string;
-  query?: Readonly<Record<string, string>>;
-  body?: unknown;
+  /** The body, or the query of a GET. */
+  fields?: object;
   /** Sent in place of a body. */
   file?: { bytes: Uint8Array<ArrayBuffer>; contentType: string };
   idempotencyKey?: string | undefined;
   /** Named in errors. */
   environment?: string | undefined;
   /** The command that shows the resource, or its usage: the next step where the request was wrong. */
-  next?: { show?: string | undefined; help: string };
+  next: { show?: string | undefined; help: string };
 };
 
 export type ApiResponse =
@@ -45,23 +45,22 @@ const TIMEOUT_MS = 30_000;
 
 /** Sends a request to the API. Throws CommandError, with the next step, for everything but a success. */
 export async function send(connection: Connection, request: ApiRequest): Promise<ApiResponse> {
-  const { method, path, query = {}, body, file } = request;
-  const url = new URL(connection.url + path);
-  for (const [name, value] of Object.entries(query)) url.searchParams.append(name, value);
+  const { method, path, fields = {}, file } = request;
   const isWrite = method !== 'GET';
+  const url = new URL(connection.url + path);
+  for (const [name, value] of Object.entries(isWrite ? {} : fields)) url.searchParams.append(name, String(value));
   const idempotencyKey = request.idempotencyKey ?? randomUUID();
   const headers = {
     'x-api-key': connection.key,
     ...(isWrite && { 'content-type': file?.contentType ?? 'application/json' }),
     ...(method === 'POST' && { 'idempotency-key': idempotencyKey }),
   };
-  const content = file?.bytes ?? JSON.stringify(body ?? {});
   const response = await fetch(url, {
     method,
     headers,
     redirect: 'error',
     signal: AbortSignal.timeout(TIMEOUT_MS),
-    ...(isWrite && { body: content }),
+    ...(isWrite && { body: file?.bytes ?? JSON.stringify(fields) }),
   }).catch((error: unknown) => {
     const repeat = method === 'POST' ? ` To repeat it safely, add --idempotency-key ${idempotencyKey}.` : '';
     throw new CommandError(
@@ -82,6 +81,15 @@ export function reasonOf(error: unknown): string {
   if (!isNativeError(error)) return String(error);
   if ('errors' in error && Array.isArray(error.errors)) return error.errors.map(reasonOf).join(', ');
   return error.cause === undefined ? error.message : reasonOf(error.cause);
+}
+
+/** A file to send. Throws CommandError. */
+export async function readUpload(file: string, contentType: string): Promise<NonNullable<ApiRequest['file']>> {
+  const { readFile } = await import('node:fs/promises');
+  const bytes = await readFile(file).catch((error: Error) => {
+    throw new CommandError(EXIT.usage, `The file cannot be read: ${error.message}.`);
+  });
+  return { bytes: new Uint8Array(bytes), contentType };
 }
 
 function rejection(
@@ -108,7 +116,7 @@ function exitCodeOf(status: number): number {
   return status >= 502 && status <= 504 ? EXIT.unreachable : EXIT.failed;
 }
 
-function nextStep(status: number, { show, help }: NonNullable<ApiRequest['next']> = { help: 'meskot --help' }): string {
+function nextStep(status: number, { show, help }: ApiRequest['next']): string {
   if (status === 401) return 'set MESKOT_OPERATOR_KEY to a valid key of an operator.';
   if (status === 403) return 'use the key of an operator with the role; "meskot operators list" shows the roles.';
   if (status === 404) return 'check the id, and that the API is the right one.';

@@ -4,8 +4,8 @@ import { Connection } from '@temporalio/client';
 
 import type { Config } from '../../config.ts';
 import { migrate, ofNewerRelease } from '../../lib/migrate.ts';
-import { createTemporalGateway, temporalOptions } from '../../temporal/client.ts';
-import { temporalConnection } from '../../temporal/connection.ts';
+import { temporalConnection } from '../../temporal/client.ts';
+import { ensureTemporal } from '../../temporal/prepare.ts';
 
 /** A server that is just starting is waited for a little; a missing one must not hold up the API. */
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -23,34 +23,23 @@ export type PrepareOptions = {
  * `meskot migrate`: brings the schema up to date, then makes the namespace and search attributes that are missing in
  * Temporal. Temporal being away is a warning only: the API must come up without it, and every worker prepares it too.
  */
-export async function prepare(config: Config, options: PrepareOptions): Promise<void> {
-  const { applied, newer } = await migrate({
-    url: config.DATABASE_URL,
-    directory: join(options.project, 'migrations'),
-  });
-  if (newer.length > 0) options.warn(ofNewerRelease(newer));
-  if (applied.length > 0) options.print(`Applied ${applied.join(', ')}.`);
-  else if (newer.length === 0) options.print('The schema is up to date.');
-  await prepareTemporal(config, options);
-}
-
-async function prepareTemporal(config: Config, { print, warn }: PrepareOptions): Promise<void> {
+export async function prepare(config: Config, { project, print, warn }: PrepareOptions): Promise<void> {
+  const { applied, newer } = await migrate({ url: config.DATABASE_URL, directory: join(project, 'migrations') });
+  if (newer.length > 0) warn(ofNewerRelease(newer));
+  if (applied.length > 0) print(`Applied ${applied.join(', ')}.`);
+  else if (newer.length === 0) print('The schema is up to date.');
   const reached = temporalConnection(config);
-  const { address } = reached;
+  const temporal = `Temporal at ${reached.address}`;
   const connection = await Connection.connect({ ...reached, connectTimeout: CONNECT_TIMEOUT_MS }).catch(() => null);
   if (!connection) {
-    warn(
-      `Temporal at ${address} does not answer, so nothing was prepared there. Workers prepare it when they reach it; ` +
+    return warn(
+      `${temporal} does not answer, so nothing was prepared there. Workers prepare it when they reach it; ` +
         'to do it now, check TEMPORAL_ADDRESS and run "meskot migrate" again.',
     );
-    return;
   }
   try {
-    const { ensureTemporal } = createTemporalGateway({ ...temporalOptions(config), connection });
-    const made = await ensureTemporal();
-    print(
-      made.length === 0 ? `Temporal at ${address} is prepared.` : `Made in Temporal at ${address}: ${made.join(', ')}.`,
-    );
+    const made = await ensureTemporal({ config, connection });
+    print(made.length === 0 ? `${temporal} is prepared.` : `Made in ${temporal}: ${made.join(', ')}.`);
   } finally {
     await connection.close();
   }

@@ -33,92 +33,81 @@ export function printData(
 ): void {
   if (json || data === null || typeof data !== 'object') terminal.write(`${JSON.stringify(data, null, 2)}\n`);
   else if (Array.isArray(data) && data.length === 0) terminal.note('None.');
-  else if (Array.isArray(data)) terminal.write(tableOf(data, columns ?? fieldsOf(data), terminal.columns));
+  else if (Array.isArray(data)) terminal.write(tableOf(data, terminal.columns, columns));
   else terminal.write(sectionOf(data as Fields, terminal.columns));
 }
 
-/** Every scalar field of any row, in the order of the first. */
-function fieldsOf(list: readonly Fields[]): string[] {
-  return [...new Set(list.flatMap((row) => Object.keys(row)))];
-}
-
-/** A table with a heading. Where it is wider than the terminal, its last column is cut, unless too little would remain. */
-function tableOf(list: readonly Fields[], columns: readonly string[], widthMax: number | undefined): string {
-  const isNumber = columns.map((name) => list.some((row) => typeof row[name] === 'number'));
-  const cells = list.map((row) => columns.map((name) => cellOf(name, row[name])));
-  const table = [columns.map((name) => headingOf(name, list)), ...cells];
-  const widths = columns.map((_, index) => Math.max(...table.map((line) => line[index]?.length ?? 0)));
-  const others = widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0);
-  const left = widthMax === undefined ? Infinity : widthMax - others;
-  const lastMax = left < LAST_COLUMN_MIN ? Infinity : left;
-  const lineOf = (line: readonly string[]): string => {
-    const padded = line.map((cell, index) => {
-      const width = widths[index] ?? 0;
-      return isNumber[index] ? cell.padStart(width) : cell.padEnd(width);
-    });
+/**
+ * A table with a heading, of every field unless columns are given. Where it is wider than the terminal, its last column is
+ * cut, unless too little would remain.
+ */
+function tableOf(list: readonly Fields[], widthMax = Infinity, columns?: readonly string[]): string {
+  const names = columns ?? [...new Set(list.flatMap((row) => Object.keys(row)))];
+  const isNumber = names.map((name) => list.some((row) => typeof row[name] === 'number'));
+  const heading = names.map((name) => {
+    const unit = list.map((row) => unitOf(name, row[name])).find(Boolean);
+    return unit === undefined ? name : `${name} (${unit})`;
+  });
+  const table = [heading, ...list.map((row) => names.map((name) => cellOf(name, row[name])))];
+  const widths = names.map((_, index) => Math.max(...table.map((line) => line[index]?.length ?? 0)));
+  const left = widthMax - widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0);
+  const lines = table.map((line) => {
+    const padded = line.map((cell, index) =>
+      isNumber[index] ? cell.padStart(widths[index] ?? 0) : cell.padEnd(widths[index] ?? 0),
+    );
     const last = padded.pop()?.trimEnd() ?? '';
-    return [...padded, last.length > lastMax ? `${last.slice(0, lastMax - 1)}…` : last].join('  ').trimEnd();
-  };
-  return table.map((line) => `${lineOf(line)}\n`).join('');
-}
-
-/** Names the unit of a column once. */
-function headingOf(name: string, list: readonly Fields[]): string {
-  if (BIRR.has(name)) return `${name} (ETB)`;
-  return list.some((row) => INSTANT.test(String(row[name]))) ? `${name} (EAT)` : name;
+    const isCut = last.length > left && left >= LAST_COLUMN_MIN;
+    return [...padded, isCut ? `${last.slice(0, left - 1)}…` : last].join('  ').trimEnd();
+  });
+  return `${lines.join('\n')}\n`;
 }
 
 /** One thing as lines of name and value, its lists as tables below. Fields without a value are left out. */
 function sectionOf(data: Fields, widthMax: number | undefined): string {
-  const entries = Object.entries(data).flatMap(([name, value]) => flatten(name, value));
-  const values = entries.filter((entry): entry is [string, unknown] => !isTable(entry[1]));
+  const entries = flatten(data);
+  const isTable = (value: unknown): value is Fields[] => Array.isArray(value) && typeof value[0] === 'object';
+  const values = entries.filter(([, value]) => !isTable(value));
   const width = Math.max(...values.map(([name]) => name.length));
-  const lines = values.map(([name, value]) => `${name.padEnd(width)}  ${valueOf(name, value)}\n`);
-  const tables = entries.flatMap(([name, value]) =>
-    isTable(value) ? [`\n${name}\n${tableOf(value, fieldsOf(value), widthMax)}`] : [],
+  const lines = values.map(([name, value]) =>
+    `${name.padEnd(width)}  ${cellOf(name, value)} ${unitOf(name, value)}`.trimEnd(),
   );
-  return [...lines, ...tables].join('');
+  const tables = entries.flatMap(([name, value]) =>
+    isTable(value) ? [`\n${name}\n${tableOf(value, widthMax).trimEnd()}`] : [],
+  );
+  return `${[...lines, ...tables].join('\n')}\n`;
 }
 
-/** The fields of an object under dotted names; without those that have no value. */
-function flatten(name: string, value: unknown): [string, unknown][] {
-  if (value === null || value === undefined || value === '') return [];
-  if (Array.isArray(value)) return value.length > 0 ? [[name, value]] : [];
-  if (typeof value !== 'object') return [[name, value]];
-  return Object.entries(value).flatMap(([inner, one]) => flatten(`${name}.${inner}`, one));
+/** The fields that have a value, those of inner objects under dotted names. */
+function flatten(fields: Fields): [string, unknown][] {
+  return Object.entries(fields).flatMap(([name, value]): [string, unknown][] => {
+    if (value === null || value === undefined || value === '') return [];
+    if (Array.isArray(value)) return value.length > 0 ? [[name, value]] : [];
+    if (typeof value !== 'object') return [[name, value]];
+    return flatten(value as Fields).map(([inner, one]) => [`${name}.${inner}`, one]);
+  });
 }
 
-function isTable(value: unknown): value is Fields[] {
-  return Array.isArray(value) && typeof value[0] === 'object';
-}
+const lastName = (path: string): string => path.slice(path.lastIndexOf('.') + 1);
 
-function valueOf(path: string, value: unknown): string {
-  const name = path.slice(path.lastIndexOf('.') + 1);
-  const unit = BIRR.has(name) ? ' ETB' : INSTANT.test(String(value)) ? ' EAT' : '';
-  return cellOf(name, value) + unit;
+function unitOf(path: string, value: unknown): string {
+  return BIRR.has(lastName(path)) ? 'ETB' : INSTANT.test(String(value)) ? 'EAT' : '';
 }
 
 /** Amounts with two decimals, instants in Addis Ababa's time to the minute; nothing that moves the cursor. */
-function cellOf(name: string, value: unknown): string {
+function cellOf(path: string, value: unknown): string {
+  const name = lastName(path);
   if (value === null || value === undefined || value === '') return '-';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'number' && (BIRR.has(name) || OTHER_CURRENCY.has(name))) return birr(value);
   if (Array.isArray(value) && typeof value[0] !== 'object')
     return value.map((one) => cellOf(name, one)).join(', ') || '-';
-  if (isFields(value)) return inner(value) || '-';
+  if (typeof value === 'object' && !Array.isArray(value)) {
+    const entries = flatten(value as Fields);
+    return entries.map(([inner, one]) => `${inner} ${cellOf(inner, one)}`).join(', ') || '-';
+  }
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   if (INSTANT.test(text)) return inAddis(new Date(text)).toISOString().slice(0, 16).replace('T', ' ');
   return text.replaceAll(/\p{Cc}/gu, ' ');
-}
-
-/** An object in a cell. */
-function inner(value: Fields): string {
-  const entries = Object.entries(value).flatMap(([name, one]) => flatten(name, one));
-  return entries.map(([name, one]) => `${name} ${cellOf(name.slice(name.lastIndexOf('.') + 1), one)}`).join(', ');
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** An amount as 1,234.50. */

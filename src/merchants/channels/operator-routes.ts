@@ -25,6 +25,7 @@ export function channelOperatorRoutes(deps: Deps): Route[] {
 type ApprovalRoute = {
   verb: 'approve' | 'suspend';
   operationId: string;
+  cli: Route['cli'];
   summary: string;
   approval: 'APPROVED' | 'SUSPENDED';
   body: z.ZodType<{ environment: Environment }>;
@@ -34,6 +35,7 @@ const APPROVALS: readonly ApprovalRoute[] = [
   {
     verb: 'approve',
     operationId: 'opsApproveChannel',
+    cli: 'channels approve',
     summary: 'Approve a channel for a merchant, who then switches it on',
     approval: 'APPROVED',
     body: schema.ChannelApproval,
@@ -41,6 +43,7 @@ const APPROVALS: readonly ApprovalRoute[] = [
   {
     verb: 'suspend',
     operationId: 'opsSuspendChannel',
+    cli: 'channels suspend',
     summary: 'Suspend a channel for a merchant: no new payments, payments in flight continue',
     approval: 'SUSPENDED',
     body: schema.ChannelSuspension,

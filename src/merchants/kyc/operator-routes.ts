@@ -30,6 +30,7 @@ function queryRoutes(deps: Deps): Route[] {
   return [
     operatorReadRoute('GET /api/ops/merchants/:merchantId/kyc', {
       operationId: 'opsGetKyc',
+      cli: 'kyc get',
       summary: "Get a merchant's application with its documents and timeline",
       permission: 'kyc.review',
       params: MerchantParams,
@@ -43,6 +44,7 @@ function queryRoutes(deps: Deps): Route[] {
     }),
     operatorReadRoute('GET /api/ops/merchants/:merchantId/kyc/documents/:documentId', {
       operationId: 'opsGetKycDocument',
+      cli: { name: 'kyc get-document', summary: 'Write a document to standard output' },
       summary: 'Download a document as the merchant uploaded it; its id is the file name',
       permission: 'kyc.review',
       params: schema.DocumentParams,
@@ -62,6 +64,7 @@ function queryRoutes(deps: Deps): Route[] {
 type DecisionRoute = {
   type: KycCommand['type'];
   operationId: string;
+  cli: Route['cli'];
   summary: string;
   body: z.ZodType<Omit<KycCommand, 'type'> & { environment: Environment }>;
 };
@@ -70,24 +73,28 @@ const DECISIONS: readonly DecisionRoute[] = [
   {
     type: 'review',
     operationId: 'opsReviewKyc',
+    cli: 'kyc review',
     summary: 'Start the review of an application; the merchant sees that it is under review',
     body: schema.KycReview,
   },
   {
     type: 'approve',
     operationId: 'opsApproveKyc',
+    cli: 'kyc approve',
     summary: 'Verify the merchant: live keys work once a sandbox payment has succeeded',
     body: schema.KycApproval,
   },
   {
     type: 'reject',
     operationId: 'opsRejectKyc',
+    cli: 'kyc reject',
     summary: 'Reject an application; the merchant sees the reason and may apply again',
     body: schema.KycRejection,
   },
   {
     type: 'request-info',
     operationId: 'opsRequestKycInfo',
+    cli: 'kyc request-info',
     summary: 'Request more information from the merchant, who sees the reason',
     body: schema.KycRejection,
   },
@@ -117,6 +124,7 @@ function decisionRoutes({ clock }: Deps): Route[] {
 function tierRoute({ clock }: Deps): Route {
   return operatorRoute('PUT /api/ops/merchants/:merchantId/kyc/tier', {
     operationId: 'opsChangeTier',
+    cli: 'kyc change-tier',
     summary: "Change a verified merchant's tier, which limits its live channels and amounts",
     action: 'kyc.change-tier',
     clock,

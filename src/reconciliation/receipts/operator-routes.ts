@@ -27,6 +27,7 @@ export function receiptOperatorRoutes(deps: Deps): Route[] {
     arrivalRoute(deps, {
       endpoint: 'POST /api/ops/bank-money/transfers',
       operationId: 'opsBookTransfer',
+      cli: { name: 'receipts record-remittance', confirm: true },
       summary: 'Book a remittance: a provider has paid what it owed, or a part of it, to our bank account',
       action: 'bank-money.transfer',
       body: schema.Transfer,
@@ -34,6 +35,7 @@ export function receiptOperatorRoutes(deps: Deps): Route[] {
     arrivalRoute(deps, {
       endpoint: 'POST /api/ops/bank-money/unmatched',
       operationId: 'opsBookUnmatchedMoney',
+      cli: { name: 'receipts record-unallocated', confirm: true },
       summary: 'Book a receipt on our bank account that cannot be allocated yet; it is held in suspense',
       action: 'bank-money.unmatched',
       body: schema.UnmatchedMoney,
@@ -47,6 +49,10 @@ function queryRoutes({ db }: Deps): Route[] {
   return [
     operatorReadRoute('GET /api/ops/bank-money', {
       operationId: 'opsListBankMoney',
+      cli: {
+        name: 'receipts list',
+        columns: 'bookedAt bankMoneyId kind amount bankReference providerReference outcome',
+      },
       summary: 'List receipts, newest first',
       rateLimit: 'list',
       query: schema.BankMoneyQuery,
@@ -87,6 +93,7 @@ type ArrivalBody = { environment: Environment; amount: number; bankReference: st
 type Arrival<Body> = {
   endpoint: Endpoint;
   operationId: string;
+  cli: Route['cli'];
   summary: string;
   action: 'bank-money.transfer' | 'bank-money.unmatched';
   body: Body;
@@ -114,6 +121,7 @@ function arrivalRoute<Body extends z.ZodType<ArrivalBody>>(
 function recoveryRoute({ clock }: Deps): Route {
   return operatorRoute('POST /api/ops/bank-money/excess', {
     operationId: 'opsBookExcess',
+    cli: { name: 'receipts record-recovery', confirm: '/api/ops/withdrawals/{withdrawalId}' },
     summary: 'Book that a provider has recovered what it had overpaid: the provider owes it again',
     action: 'bank-money.excess',
     clock,
@@ -138,6 +146,7 @@ function bookedResult({ money, isNew }: RecordedReceipt): OperatorResult {
 function decisionRoute({ clock }: Deps): Route {
   return operatorRoute('POST /api/ops/bank-money/:bankMoneyId/settle', {
     operationId: 'opsSettleBankMoney',
+    cli: { name: 'receipts decide', confirm: '/api/ops/bank-money/{bankMoneyId}' },
     summary: 'Allocate or return a receipt in suspense, or reverse a wrong booking',
     description:
       'CORRECTED reverses everything that was booked of it. The receipt can then be booked again under its trace id.',

@@ -22,6 +22,7 @@ export function bankAccountOperatorRoutes(deps: Deps): Route[] {
     decisionRoute(deps, {
       type: 'verify',
       operationId: 'opsVerifyBankAccount',
+      cli: 'bank-accounts verify',
       summary: "Verify that a bank account is the merchant's, so that settlements can go to it",
       body: schema.AccountVerification,
       run: (context, scope, body) => verifyBankAccount(context.tx, scope, { ...context, ...body }),
@@ -29,6 +30,7 @@ export function bankAccountOperatorRoutes(deps: Deps): Route[] {
     decisionRoute(deps, {
       type: 'reject',
       operationId: 'opsRejectBankAccount',
+      cli: 'bank-accounts reject',
       summary: 'Reject a bank account, a verified one too: no settlement goes to it, and the merchant sees the reason',
       description: 'Settlements to it that were requested before can neither be approved nor sent.',
       body: schema.AccountRejection,
@@ -40,6 +42,7 @@ export function bankAccountOperatorRoutes(deps: Deps): Route[] {
 function detailRoute({ db }: Deps): Route {
   return operatorReadRoute('GET /api/ops/merchants/:merchantId/bank-account', {
     operationId: 'opsGetBankAccount',
+    cli: 'bank-accounts get',
     summary: "Get the merchant's linked bank account with its unmasked number",
     permission: 'bank-account.verify',
     params: MerchantParams,
@@ -57,6 +60,7 @@ function detailRoute({ db }: Deps): Route {
 type Decision<Body extends z.ZodType<{ environment: Environment }>> = {
   type: 'verify' | 'reject';
   operationId: string;
+  cli: Route['cli'];
   summary: string;
   description?: string;
   body: Body;

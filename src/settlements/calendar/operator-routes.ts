@@ -47,6 +47,7 @@ export function calendarOperatorRoutes(deps: Deps): Route[] {
 function listRoute({ db, clock }: Deps): Route {
   return operatorReadRoute('GET /api/ops/holidays', {
     operationId: 'opsListHolidays',
+    cli: { name: 'holidays list', columns: 'date holidayId kind confirmed active name' },
     summary: 'List the holidays of a range of days, memorial and inactive ones too, earliest first',
     description: `A year from today on unless given; at most ${LISTED_DAYS.max} days.`,
     query: CalendarQuery,
@@ -72,6 +73,7 @@ function listRoute({ db, clock }: Deps): Route {
 function addRoute({ clock }: Deps): Route {
   return operatorRoute('POST /api/ops/holidays', {
     operationId: 'opsAddHoliday',
+    cli: { name: 'holidays add', body: { kind: 'closed' } },
     summary: 'Add a holiday or a closure of one day; recomputes the dates of open settlements',
     description: `From ${FIRST_DAY} to ${LAST_DAY}.`,
     action: 'holiday.add',
@@ -92,6 +94,12 @@ function addRoute({ clock }: Deps): Route {
 function changeRoute({ clock }: Deps): Route {
   return operatorRoute('PATCH /api/ops/holidays/:holidayId', {
     operationId: 'opsChangeHoliday',
+    cli: [
+      { name: 'holidays reschedule', summary: 'Reschedule a holiday', options: ['date!', 'reason'] },
+      { name: 'holidays enable', summary: 'Enable a holiday', body: { active: true }, options: ['reason'] },
+      { name: 'holidays disable', summary: 'Disable a holiday', body: { active: false }, options: ['reason'] },
+      { name: 'holidays confirm', summary: 'Confirm its date', body: { confirmed: true }, options: ['reason'] },
+    ],
     summary: 'Reschedule, rename, confirm, enable or disable a holiday; recomputes the dates of open settlements',
     action: 'holiday.change',
     clock,
@@ -117,6 +125,7 @@ function changeRoute({ clock }: Deps): Route {
 function removeRoute({ clock }: Deps): Route {
   return operatorRoute('DELETE /api/ops/holidays/:holidayId', {
     operationId: 'opsRemoveHoliday',
+    cli: { name: 'holidays remove', confirm: true },
     summary: 'Remove a holiday that an operator added; a computed one is disabled instead',
     action: 'holiday.remove',
     clock,

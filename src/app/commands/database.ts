@@ -1,0 +1,113 @@
+import { aboutKey, countUnderOlderPeppers, createOperatorKey } from '../../access/api-keys.ts';
+import { recordAudit } from '../../access/audit.ts';
+import { createOperator, hasActiveAdmin, presentOperator } from '../../access/operators.ts';
+import type { Config } from '../../config.ts';
+import { SEALED_RESPONSES } from '../../http/idempotency.ts';
+import { verifyLedger, type LedgerInvariant } from '../../ledger/verify.ts';
+import { systemClock } from '../../lib/clock.ts';
+import type { Database } from '../../lib/db.ts';
+import { AppError } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import { lock } from '../../lib/lock.ts';
+import { reencryptTable, type OnProgress, type Reencrypted } from '../../lib/reencrypt.ts';
+import { reencryptDocuments } from '../../merchants/kyc/documents.ts';
+import { createDocumentStore } from '../../merchants/kyc/store.ts';
+import { createTransactionRunner } from '../../outbox/record.ts';
+import { SEALED_SUBSCRIPTIONS } from '../../webhooks/subscriptions/operations.ts';
+import { CommandError, EXIT } from './api-client.ts';
+import { printData, type Terminal } from './print.ts';
+
+/**
+ * `meskot operators create --admin`: creates the first admin with a key from the server's shell, audited as its own
+ * creator. Throws INVALID_STATE while there is an active admin, who can invite others; DUPLICATE_REFERENCE.
+ */
+export async function createAdmin(
+  { db, pepper }: { db: Database; pepper: string },
+  { name, email }: { name: string; email: string },
+) {
+  // The worker forwards the outbox to Temporal.
+  return createTransactionRunner(db, () => {})(async (tx) => {
+    await lock(tx.trx, 'operators', 'all');
+    if (await hasActiveAdmin(tx.trx)) {
+      throw new AppError('INVALID_STATE', 'There is an active admin already, who can create operators.');
+    }
+    const input = { name, email, role: 'admin' } as const;
+    const operator = await createOperator(tx.trx, input);
+    const operatorId = operator.id;
+    const context = { tx, operatorId, requestId: newId('req'), at: systemClock() };
+    const reason = "From the server's shell";
+    const created = { resourceType: 'operator', resourceId: operatorId, after: input } as const;
+    await recordAudit(context, { action: 'operator.create', ...created, reason });
+    const { key, secret } = await createOperatorKey({ trx: tx.trx, pepper, clock: systemClock }, { operatorId });
+    const after = { operatorId, name: key.name, expiresAt: key.expiresAt };
+    await recordAudit(context, { action: 'operator-key.create', ...aboutKey(key), after, reason });
+    const createdAt = operator.createdAt.toISOString();
+    return { ...presentOperator(operator), createdAt, keyId: key.id, secret };
+  });
+}
+
+/**
+ * `meskot ledger verify`: checks every journal, entry and balance, and prints the result of each invariant. Throws
+ * CommandError if one is violated.
+ */
+export async function verify(
+  { db, checks, terminal }: { db: Database; checks: readonly LedgerInvariant[]; terminal: Terminal },
+  { json = false }: { json?: boolean },
+): Promise<void> {
+  const violated = await verifyLedger(db, checks);
+  const results = checks.map(({ description: check }) => {
+    const found = violated.find((one) => one.check === check);
+    const { count: broken = 0, about: first = null, journalId: journal = null } = found ?? {};
+    return { check, holds: found ? 'BROKEN' : 'yes', broken, first, journal };
+  });
+  printData(terminal, results, { json, columns: ['holds', 'first', 'journal', 'check'] });
+  if (violated.length > 0) throw new CommandError(EXIT.failed, `${violated.length} checks are broken.`);
+}
+
+/** The result for one kind of stored secrets: `left` is what still needs an older key. */
+export type ReencryptedPart = { what: string; seen: number; reencrypted: number; left: number };
+
+const NOTE_EVERY_MS = 2_000;
+/** Of what cannot be read, this many are named. */
+const NAMED_MAX = 20;
+
+/**
+ * `meskot keys reencrypt`: brings everything that is stored encrypted under the current key of ENCRYPTION_KEYS, and counts
+ * the API keys that are not under the current pepper: those cannot be hashed anew until they are used. Throws
+ * INVALID_STATE, after all was gone through, when something could not be read.
+ */
+export async function reencryptAll(
+  { db, config }: { db: Database; config: Pick<Config, 'API_KEY_PEPPER' | 'keyRing' | 'KYC_DOCUMENTS_DIR'> },
+  note: (line: string) => void,
+): Promise<ReencryptedPart[]> {
+  const tables = { db, keyRing: config.keyRing };
+  const documents = { db, store: createDocumentStore(config.KYC_DOCUMENTS_DIR, config.keyRing) };
+  const works: Record<string, (onProgress: OnProgress) => Promise<Reencrypted>> = {
+    'webhook subscriptions': (onProgress) => reencryptTable(tables, SEALED_SUBSCRIPTIONS, onProgress),
+    'KYC documents': (onProgress) => reencryptDocuments(documents, onProgress),
+    'stored answers': (onProgress) => reencryptTable(tables, SEALED_RESPONSES, onProgress),
+  };
+  const parts: ReencryptedPart[] = [];
+  const unread: string[] = [];
+  let notedAt = performance.now();
+  for (const [what, work] of Object.entries(works)) {
+    const { failed, ...done } = await work(({ seen, reencrypted }) => {
+      if (performance.now() - notedAt < NOTE_EVERY_MS) return;
+      notedAt = performance.now();
+      note(`${what}: ${seen} seen, ${reencrypted} encrypted anew so far`);
+    });
+    unread.push(...failed.map((one) => `${what}: ${one}`));
+    parts.push({ what, ...done, left: failed.length });
+  }
+  const keys = await countUnderOlderPeppers(db, config.API_KEY_PEPPER);
+  parts.push({ what: 'API keys', seen: keys.all, reencrypted: 0, left: keys.older });
+  if (unread.length === 0) return parts;
+  for (const part of parts)
+    note(`${part.what}: ${part.seen} seen, ${part.reencrypted} encrypted anew, ${part.left} left`);
+  const named = unread.slice(0, NAMED_MAX);
+  if (unread.length > NAMED_MAX) named.push(`and ${unread.length - NAMED_MAX} more`);
+  throw new AppError(
+    'INVALID_STATE',
+    `No key of ENCRYPTION_KEYS opens these, or their file is missing:\n  ${named.join('\n  ')}`,
+  );
+}

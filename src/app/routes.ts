@@ -1,0 +1,171 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import type Router from '@koa/router';
+
+import { invitationRoute } from '../access/key-routes.ts';
+import { accessOperatorRoutes } from '../access/operator-routes.ts';
+import { proposalRoutes } from '../access/proposal-routes.ts';
+import { merchantAdministrationRoutes } from '../backoffice/merchant-routes.ts';
+import { workQueueRoutes } from '../backoffice/work-queue-routes.ts';
+import { workflowUrl, type Config } from '../config.ts';
+import type { Limits } from '../http/limits.ts';
+import type { Route } from '../http/route.ts';
+import { feeOperatorRoutes } from '../ledger/operator-routes.ts';
+import { balanceRoutes } from '../ledger/routes.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Database } from '../lib/db.ts';
+import type { Logger } from '../lib/log.ts';
+import type { MerchantScope } from '../lib/scope.ts';
+import { channelOperatorRoutes } from '../merchants/channels/operator-routes.ts';
+import { channelRoutes } from '../merchants/channels/routes.ts';
+import { kycOperatorRoutes } from '../merchants/kyc/operator-routes.ts';
+import { kycRoutes } from '../merchants/kyc/routes.ts';
+import { createDocumentStore, type DocumentStore } from '../merchants/kyc/store.ts';
+import { merchantOperatorRoutes } from '../merchants/operator-routes.ts';
+import type { RunInTransaction } from '../outbox/record.ts';
+import { createCheckoutPages } from '../payments/checkout-page/routes.ts';
+import type { TokenAuthenticator } from '../payments/client-token.ts';
+import { createCloseUnpaid } from '../payments/close-session.ts';
+import { TRANSACTION_EVENTS } from '../payments/events.ts';
+import { paymentOperatorRoutes } from '../payments/operator-routes.ts';
+import { findAttemptBySecret } from '../payments/queries.ts';
+import { isConclusive } from '../payments/recheck-callbacks.ts';
+import { checkoutRoutes } from '../payments/session-routes.ts';
+import { MIN_QUERY_INTERVAL_MS, createSyncAttempt } from '../payments/sync.ts';
+import { transactionRoutes } from '../payments/transaction-routes.ts';
+import { createCallbackRouter, storeCallback } from '../providers/callbacks.ts';
+import type { FindProvider } from '../providers/provider.ts';
+import { reconciliationOperatorRoutes } from '../reconciliation/operator-routes.ts';
+import { receiptOperatorRoutes } from '../reconciliation/receipts/operator-routes.ts';
+import { REPORT_EVENTS } from '../reports/events.ts';
+import { createReportFiles } from '../reports/files.ts';
+import { reportRoutes } from '../reports/routes.ts';
+import { bankAccountOperatorRoutes } from '../settlements/bank-account/operator-routes.ts';
+import { bankAccountRoutes } from '../settlements/bank-account/routes.ts';
+import { calendarOperatorRoutes } from '../settlements/calendar/operator-routes.ts';
+import { calendarRoutes } from '../settlements/calendar/routes.ts';
+import { SETTLEMENT_EVENTS } from '../settlements/events.ts';
+import { settlementOperatorRoutes } from '../settlements/operator-routes.ts';
+import { settlementRoutes } from '../settlements/routes.ts';
+import { findResourceDeliveries } from '../webhooks/delivery/queries.ts';
+import { deliveryRoutes } from '../webhooks/delivery/routes.ts';
+import { createEgressGuard } from '../webhooks/egress/egress.ts';
+import { EVENT_TYPE_NAMES, SUBSCRIPTION_EVENTS, type EventCatalogue } from '../webhooks/events/catalogue.ts';
+import { eventRoutes } from '../webhooks/events/routes.ts';
+import { subscriptionRoutes } from '../webhooks/subscriptions/routes.ts';
+import { WITHDRAWAL_EVENTS } from '../withdrawals/events.ts';
+import { withdrawalOperatorRoutes } from '../withdrawals/operator-routes.ts';
+import { findWithdrawalBySecret } from '../withdrawals/queries.ts';
+import { withdrawalRoutes } from '../withdrawals/routes.ts';
+import { createCheckPayout, isPayoutConclusive } from '../withdrawals/sync.ts';
+
+const EVENT_TYPES = {
+  ...TRANSACTION_EVENTS,
+  ...WITHDRAWAL_EVENTS,
+  ...SETTLEMENT_EVENTS,
+  ...REPORT_EVENTS,
+  ...SUBSCRIPTION_EVENTS,
+};
+
+/** Every event type, from the slice that records it, with its example from the folder of the docs. */
+export function readEventCatalogue(docsFolder: string): EventCatalogue {
+  const examples = JSON.parse(readFileSync(join(docsFolder, 'events.json'), 'utf8')) as Record<string, object>;
+  const catalogue = EVENT_TYPE_NAMES.map((name) => [name, { ...EVENT_TYPES[name], example: examples[name] }]);
+  return Object.fromEntries(catalogue) as EventCatalogue;
+}
+
+const MERCHANT_ROUTES = [
+  checkoutRoutes,
+  transactionRoutes,
+  channelRoutes,
+  calendarRoutes,
+  balanceRoutes,
+  withdrawalRoutes,
+  bankAccountRoutes,
+  settlementRoutes,
+  reportRoutes,
+  kycRoutes,
+  eventRoutes,
+  deliveryRoutes,
+  subscriptionRoutes,
+];
+const OPERATOR_ROUTES = [
+  workQueueRoutes,
+  merchantOperatorRoutes,
+  merchantAdministrationRoutes,
+  channelOperatorRoutes,
+  feeOperatorRoutes,
+  kycOperatorRoutes,
+  withdrawalOperatorRoutes,
+  settlementOperatorRoutes,
+  bankAccountOperatorRoutes,
+  calendarOperatorRoutes,
+  paymentOperatorRoutes,
+  reconciliationOperatorRoutes,
+  receiptOperatorRoutes,
+  accessOperatorRoutes,
+];
+
+type RouteParts = {
+  db: Database;
+  runInTransaction: RunInTransaction;
+  findProvider: FindProvider;
+  clock: Clock;
+};
+
+/** The operators' routes of all slices. */
+export function operatorRoutesOf(
+  deps: RouteParts & { store: DocumentStore; pepper: string; workflowUrl: (workflowId: string) => string | null },
+): Route[] {
+  const routes = OPERATOR_ROUTES.flatMap((routesOf) => routesOf(deps));
+  return [...routes, ...proposalRoutes({ ...deps, routes })];
+}
+
+/** The route table, and the plain routers beside it: pages for customers, callbacks of providers. */
+export function routesOf(
+  config: Config,
+  parts: RouteParts & { log: Logger; limits: Limits; tokens: TokenAuthenticator; docsFolder: string },
+): { routes: Route[]; routers: Router[] } {
+  const { db, findProvider, limits, log } = parts;
+  const { keyRing, peppers, API_KEY_PEPPER: pepper } = config;
+  const sync = { ...parts, baseUrl: config.PUBLIC_BASE_URL };
+  const [checkAttempt, checkPayout] = [createSyncAttempt(sync), createCheckPayout(sync)];
+  const deps = {
+    ...sync,
+    checkAttempt,
+    checkPayout,
+    endUnpaid: createCloseUnpaid({ ...sync, checkAttempt }),
+    pepper,
+    peppers,
+    keyRing,
+    store: createDocumentStore(config.KYC_DOCUMENTS_DIR, keyRing),
+    files: createReportFiles(config.REPORTS_DIR),
+    catalogue: readEventCatalogue(parts.docsFolder),
+    checkUrl: createEgressGuard(config.egress).checkUrl,
+    findDeliveries: (scope: MerchantScope, id: string) => findResourceDeliveries(db, scope, id),
+    workflowUrl: (workflowId: string) => workflowUrl(config, workflowId),
+  };
+  const callbacks = createCallbackRouter({
+    findOrderBySecret: async (secret) => (await findAttemptBySecret(db, secret)) ?? findWithdrawalBySecret(db, secret),
+    findProvider,
+    storeCallback: (row) => storeCallback(db, row),
+    onCallback: async (order, { verified }) =>
+      'attemptId' in order
+        ? isConclusive(await checkAttempt(order.attemptId, afterCallback(verified)))
+        : isPayoutConclusive(await checkPayout(order.withdrawalId, { ...afterCallback(verified), proof: verified })),
+    unknown: limits.unknownCallbacks,
+    log,
+  });
+  const routes = MERCHANT_ROUTES.flatMap((routesOfSlice) => routesOfSlice(deps));
+  return {
+    routes: [...routes, invitationRoute(deps), ...operatorRoutesOf(deps)],
+    routers: [createCheckoutPages(deps), callbacks],
+  };
+}
+
+/** A verified callback is checked with the provider at once. */
+const afterCallback = (isVerified: boolean) => ({
+  minIntervalMs: isVerified ? 0 : MIN_QUERY_INTERVAL_MS,
+  notifyWorkflow: true,
+});
