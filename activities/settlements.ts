@@ -1,7 +1,8 @@
 import { startOfAddisDay } from '../src/lib/dates.ts';
+import type { RunInTransaction } from '../src/outbox/record.ts';
 import { autoDecide } from '../src/settlements/decide.ts';
-import { markOverdue, recomputeDates, type DatesDeps } from '../src/settlements/expected-dates.ts';
-import { overdueFrom, type SettlementRow } from '../src/settlements/queries.ts';
+import { updateDates } from '../src/settlements/expected-dates.ts';
+import { overdueFrom } from '../src/settlements/queries.ts';
 import type { SettlementStatus } from '../src/settlements/states.ts';
 import { elapsedMs } from './business-time.ts';
 import { asNonRetryable } from './non-retryable.ts';
@@ -19,7 +20,7 @@ export type SettlementReport = {
   overdueAtMs: number;
 };
 
-export type SettlementDeps = DatesDeps;
+export type SettlementDeps = { runInTransaction: RunInTransaction };
 
 type SettlementRequest = { settlementId: string; atMs: number };
 
@@ -27,33 +28,27 @@ export type SettlementActivities = ReturnType<typeof createSettlementActivities>
 
 /** @param elapsed milliseconds since the running activity was scheduled. */
 export function createSettlementActivities(deps: SettlementDeps, elapsed = elapsedMs) {
-  const timeOf = (atMs: number): Date => new Date(atMs + elapsed());
+  const report = async ({ settlementId, atMs }: SettlementRequest): Promise<SettlementReport> => {
+    const row = await updateDates(deps, settlementId, new Date(atMs + elapsed()));
+    return {
+      status: row.status,
+      overdue: row.overdueAt !== null,
+      earliestAtMs: startOfAddisDay(row.expectedFrom).getTime(),
+      overdueAtMs: overdueFrom(row).getTime(),
+    };
+  };
   return {
-    /** Recomputes its days by the current holidays first. */
-    async readSettlement({ settlementId, atMs }: SettlementRequest): Promise<SettlementReport> {
-      return asNonRetryable(async () => reportOf(await recomputeDates(deps, settlementId, timeOf(atMs))));
+    /** Recomputes its days by the current holidays, and marks it as overdue once the last of them is over. */
+    async readSettlement(request: SettlementRequest): Promise<SettlementReport> {
+      return asNonRetryable(() => report(request));
     },
 
     /** The sandbox's own review, unless an operator has decided. */
-    async decideSettlementInSandbox({ settlementId, atMs }: SettlementRequest): Promise<SettlementReport> {
+    async decideSettlementInSandbox(request: SettlementRequest): Promise<SettlementReport> {
       return asNonRetryable(async () => {
-        await autoDecide(deps, settlementId, timeOf(atMs));
-        return reportOf(await recomputeDates(deps, settlementId, timeOf(atMs)));
+        await autoDecide(deps, request.settlementId, new Date(request.atMs + elapsed()));
+        return report(request);
       });
     },
-
-    /** Marks it as overdue if its last expected day is over. */
-    async markSettlementOverdue({ settlementId, atMs }: SettlementRequest): Promise<SettlementReport> {
-      return asNonRetryable(async () => reportOf(await markOverdue(deps, settlementId, timeOf(atMs))));
-    },
-  };
-}
-
-function reportOf(row: SettlementRow): SettlementReport {
-  return {
-    status: row.status,
-    overdue: row.overdueAt !== null,
-    earliestAtMs: startOfAddisDay(row.expectedFrom).getTime(),
-    overdueAtMs: overdueFrom(row).getTime(),
   };
 }

@@ -87,7 +87,7 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
   const sending = createSending(config, { db, ...options });
   const activities = createActivities({
     ...payments.operations,
-    settlements: { db, runInTransaction },
+    settlements: { runInTransaction },
     reports: createReports(config, { db, runInTransaction, clock }),
     webhooks: {
       ...sending,

@@ -8,7 +8,7 @@ import { patternText, plainText } from '../lib/fields.ts';
 import { parseBirr } from '../lib/money.ts';
 import type { UnitOfWork, RunInTransaction } from '../outbox/record.ts';
 import { markCredited, markFailed, markReturned } from './bank-results.ts';
-import { lateCreditIssue } from './late-credit.ts';
+import { lateCreditIssue } from './bank-results.ts';
 import type { TransitionResult } from './transition.ts';
 
 export type BankFileDeps = {

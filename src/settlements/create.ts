@@ -11,7 +11,7 @@ import { formatBirr, type Santim } from '../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import { recordTimeline } from '../lib/timeline.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
-import { readUsableAccount } from './bank-account/queries.ts';
+import { readUsableAccount } from './bank-account/account.ts';
 import { readSettlementDates } from './calendar/queries.ts';
 import { recordSettlementEvent } from './events.ts';
 import { readSettlementLimit, type SettlementLimit } from './limit.ts';

@@ -15,16 +15,16 @@ import { toBirr, toSantim } from '../lib/money.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
 import { readMerchant } from '../merchants/operations.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
-import { settlementAudit } from './audit.ts';
 import { importBankFile, type BankFileDeps } from './bank-file.ts';
 import { markCredited, markFailed, markReturned, markSent } from './bank-results.ts';
+import { bookLateCredit, dismissLateCredit, lateCreditIssue } from './bank-results.ts';
 import { approveSettlement, rejectSettlement } from './decide.ts';
-import { bookLateCredit, dismissLateCredit, lateCreditIssue } from './late-credit.ts';
 import { readSettlementLimit, setSettlementLimit, type SettlementLimit } from './limit.ts';
 import { readOperatorDetail } from './operator-detail.ts';
 import { presentForOperators } from './present.ts';
 import { listAllSettlements } from './queries.ts';
 import * as schema from './schema.ts';
+import { settlementAudit } from './transition.ts';
 import type { TransitionResult } from './transition.ts';
 
 type Deps = { db: Database; clock: Clock; runInTransaction: RunInTransaction };
