@@ -48,63 +48,52 @@ const requested: SettlementData = {
   ],
   requestedAt: '2025-01-17T06:30:00.000Z',
 };
-const { requestedAt, ...fixed } = requested;
-const bankReference = 'FT25017QX9K2';
-const sentAt = '2025-01-17T11:05:00.000Z';
+const sent = { bankReference: 'FT25017QX9K2', sentAt: '2025-01-17T11:05:00.000Z' };
 const completedAt = '2025-01-20T06:10:00.000Z';
-const credit = { creditedAt: '2025-01-20T05:45:00.000Z', creditedOn: '2025-01-20' };
-const failure = { code: 'BANK_REFUSED', message: 'The account is closed.' };
-const rejected = { code: 'REJECTED', message: 'The account is under investigation.' };
 const mourning = { date: '2025-01-21', reason: 'National mourning, Tuesday 21 January 2025', provisional: false };
 
-/** An event of a settlement: its meaning and an example of its `data`. */
-const event = (description: string, example: Readonly<Record<string, unknown>>) => ({
+/** An event of a settlement: its meaning and an example of its `data`, which differs from that of the request. */
+const event = (description: string, changes: Partial<SettlementData>) => ({
   description,
   data: SettlementData,
-  example,
+  // In the order of the schema, as events have it.
+  example: SettlementData.parse({ ...requested, ...changes }),
 });
 
 /** Every event of a settlement: its meaning, the schema of its `data` and an example. */
 export const SETTLEMENT_EVENTS = {
-  'settlement.requested': event('A settlement was requested: its amount, fee and tax are reserved.', requested),
-  'settlement.processing': event('A settlement was sent to the bank.', {
-    ...fixed,
-    version: 3,
-    status: 'PROCESSING',
-    bankReference,
-    requestedAt,
-    sentAt,
-  }),
+  'settlement.requested': event('A settlement was requested: its amount, fee and tax are reserved.', {}),
+  'settlement.processing': event('A settlement was sent to the bank.', { version: 3, status: 'PROCESSING', ...sent }),
   'settlement.completed': event('The bank credited a settlement.', {
-    ...fixed,
     version: 4,
     status: 'COMPLETED',
-    bankReference,
-    requestedAt,
-    sentAt,
-    ...credit,
+    ...sent,
+    creditedAt: '2025-01-20T05:45:00.000Z',
+    creditedOn: '2025-01-20',
     completedAt,
   }),
   'settlement.failed': event(
     'The bank did not credit a settlement, or sent it back afterwards (returnedAt): its money is available again.',
-    { ...fixed, version: 4, status: 'FAILED', bankReference, failure, requestedAt, sentAt, completedAt },
+    {
+      version: 4,
+      status: 'FAILED',
+      failure: { code: 'BANK_REFUSED', message: 'The account is closed.' },
+      ...sent,
+      completedAt,
+    },
   ),
   'settlement.rejected': event('An operator rejected a settlement: the reserved money is available again.', {
-    ...fixed,
     version: 2,
     status: 'REJECTED',
-    failure: rejected,
-    requestedAt,
+    failure: { code: 'REJECTED', message: 'The account is under investigation.' },
     completedAt: '2025-01-17T08:00:00.000Z',
   }),
   'settlement.canceled': event('The merchant cancelled a settlement before it was decided.', {
-    ...requested,
     version: 2,
     status: 'CANCELLED',
     completedAt: '2025-01-17T07:00:00.000Z',
   }),
   'settlement.updated': event('A settlement was approved, or its expected dates changed with the calendar.', {
-    ...requested,
     version: 3,
     status: 'APPROVED',
     expectedBy: '2025-01-22',

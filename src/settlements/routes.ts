@@ -4,13 +4,12 @@ import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Database } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
-import { toBirr } from '../lib/money.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
 import { scopeOf } from '../lib/scope.ts';
 import { readTimeline } from '../lib/timeline.ts';
 import { createSettlement } from './create.ts';
 import { advanceSettlement, cancelSettlement } from './decide.ts';
-import { readSettlementLimit } from './limit.ts';
+import { presentLimit, readSettlementLimit } from './limit.ts';
 import { presentSettlement, readStatement } from './present.ts';
 import { findSettlement, listSettlements } from './queries.ts';
 import * as schema from './schema.ts';
@@ -92,8 +91,7 @@ function queryRoutes({ db, clock }: SettlementRouteDeps): Route[] {
       auth: { by: 'key', scope: 'settlements:read' },
       responses: { 200: schema.SettlementLimits },
       handle: async ({ caller }) => {
-        const { minSantim, maxSantim } = await readSettlementLimit(db, caller.merchantId);
-        const data = { currency: 'ETB' as const, min: toBirr(minSantim), max: toBirr(maxSantim) };
+        const { own: _, ...data } = presentLimit(await readSettlementLimit(db, caller.merchantId));
         return { message: 'Settlement limits retrieved', data };
       },
     }),

@@ -56,7 +56,7 @@ export async function changeSettlement(
   const row = await lockSettlement(tx, id);
   const change = await decide(row);
   if (!change) return { settlement: row, changed: false };
-  const settlement = await writeSettlement(tx, row, { ...change, ...actor });
+  const settlement = await writeSettlement(tx, row, { ...actor, ...change });
   return { settlement, changed: true, before: { status: row.status, bankReference: row.bankReference } };
 }
 

@@ -4,14 +4,8 @@ import { DAY_MS } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import type { UnitOfWork } from '../../src/outbox/record.ts';
-import {
-  bookLateCredit,
-  dismissLateCredit,
-  markCredited,
-  markFailed,
-  markReturned,
-  markSent,
-} from '../../src/settlements/bank-results.ts';
+import { markCredited, markFailed, markReturned, markSent } from '../../src/settlements/bank-results.ts';
+import { bookLateCredit, dismissLateCredit } from '../../src/settlements/bank-results.ts';
 import { readSettlementDates } from '../../src/settlements/calendar/queries.ts';
 import { createSettlement } from '../../src/settlements/create.ts';
 import { approveSettlement, autoDecide, cancelSettlement, rejectSettlement } from '../../src/settlements/decide.ts';
