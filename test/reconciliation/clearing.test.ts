@@ -1,4 +1,4 @@
-import { recordReceipt } from '../../src/reconciliation/receipts/record.ts';
+import { recordReceipt } from '../../src/reconciliation/receipts/operations.ts';
 import { readWithdrawal } from '../../src/withdrawals/queries.ts';
 import { buildAttempt, stateOfSession } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';

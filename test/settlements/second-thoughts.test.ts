@@ -4,8 +4,8 @@ import { readBalance } from '../../src/ledger/balance.ts';
 import { addisDay, endOfAddisDay, startOfAddisDay } from '../../src/lib/dates.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import type { UnitOfWork } from '../../src/outbox/record.ts';
-import { decideReceipt } from '../../src/reconciliation/receipts/decide.ts';
-import { recordReceipt } from '../../src/reconciliation/receipts/record.ts';
+import { decideReceipt } from '../../src/reconciliation/receipts/operations.ts';
+import { recordReceipt } from '../../src/reconciliation/receipts/operations.ts';
 import {
   bookLateCredit,
   dismissLateCredit,
