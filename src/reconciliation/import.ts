@@ -1,8 +1,7 @@
-import { type Database, rows } from '../lib/db.ts';
-import { AppError, notFound } from '../lib/errors.ts';
-import type { Environment } from '../lib/scope.ts';
-import type { Channel } from '../merchants/channels/channel.ts';
+import { type Database, first, rows } from '../lib/db.ts';
+import { AppError, found } from '../lib/errors.ts';
 import type { FindProvider, StatementPage, StatementRow, Unknown } from '../providers/provider.ts';
+import type { ChannelDay } from './workflow.ts';
 
 export type ImportDeps = { db: Database; findProvider: FindProvider };
 
@@ -23,22 +22,18 @@ const PAGES_MAX = 20_000;
 
 /** Starts another import of the statement from its first page. Throws NOT_FOUND. */
 export async function startImport(db: Database, reconciliationId: string, at: Date): Promise<Import> {
-  const [started] = await rows<Import>(
+  const started = await first<Import>(
     db,
     `UPDATE reconciliation SET import_no = import_no + 1, cursor = NULL, loop_guard = NULL, pages = 0, error = NULL,
        import_started_at = :at, requests_at_start = requests, is_running = true
      WHERE id = :reconciliationId RETURNING id AS reconciliation_id, import_no`,
     { reconciliationId, at },
   );
-  if (!started) throw notFound('reconciliation');
-  return started;
+  return found(started, 'reconciliation');
 }
 
-type ImportState = {
+type ImportState = ChannelDay & {
   id: string;
-  environment: Environment;
-  channel: Channel;
-  day: string;
   importNo: number;
   completedImportNo: number;
   cursor: string | null;
@@ -52,8 +47,8 @@ type ImportState = {
  * statement, so that the next call continues after a crash. Throws NOT_FOUND, INVALID_STATE (a later import has started).
  */
 export async function importNextPage(deps: ImportDeps, { reconciliationId, importNo }: Import): Promise<ImportedPage> {
-  const state = await deps.db<ImportState>('reconciliation').where({ id: reconciliationId }).first();
-  if (!state) throw notFound('reconciliation');
+  const sql = 'SELECT * FROM reconciliation WHERE id = :reconciliationId';
+  const state = found(await first<ImportState>(deps.db, sql, { reconciliationId }), 'reconciliation');
   if (state.importNo !== importNo)
     throw new AppError('INVALID_STATE', `Import ${importNo} was superseded by a later one.`);
   if (state.completedImportNo === importNo) return { kind: 'end', pages: state.pages };

@@ -7,14 +7,11 @@ import type { FoundDiscrepancy } from './discrepancies.ts';
 import { readScope, type Scope } from './runs.ts';
 import type { DiscrepancyKind } from './states.ts';
 
-type Noun = 'Payments' | 'Payouts' | 'Reversals';
-type Side = 'listed' | 'booked';
-
-/** The number and the santim of the orders on each side, as columns of the day. */
-export type Sums = Record<`${Side}${Noun}`, number> & Record<`${Side}${Noun}Santim`, Santim>;
+/** The number and the santim of the orders of one side, as a column of the day has them. */
+export type SideSums = Record<'payments' | 'payouts' | 'reversals', { count: number; santim: Santim }>;
 
 /** The sums of both sides. `clearingSantim`: the provider's debt in the ledger at the end of the day. */
-export type Sides = Sums & { clearingSantim: Santim };
+export type Sides = { listed: SideSums; booked: SideSums; clearingSantim: Santim };
 
 /** Small enough for the time limit of one SQL statement. */
 const LISTED_BATCH = 2_000;
@@ -35,7 +32,7 @@ export async function matchDay(
   const scope = await readScope(db, reconciliationId);
   if (scope.completedImportNo === 0)
     throw new AppError('INVALID_STATE', 'The statement of this day was never imported completely.');
-  const sides = { ...NO_SUMS };
+  const sides: Sides = { listed: noSums(), booked: noSums(), clearingSantim: 0n };
   for (let after: Position | null = START; after !== null;) {
     const matched: Match[] = await matchListed(db, scope, after);
     after = add(sides, matched);
@@ -164,23 +161,13 @@ function* windows(from: Date, until: Date, lengthMs: number): Generator<[Date, D
   }
 }
 
-const NOUN = { payment: 'Payments', payout: 'Payouts', payoutReversal: 'Reversals' } as const;
+const noSums = (): SideSums => ({
+  payments: { count: 0, santim: 0n },
+  payouts: { count: 0, santim: 0n },
+  reversals: { count: 0, santim: 0n },
+});
 
-const NO_SUMS: Sides = {
-  listedPayments: 0,
-  listedPaymentsSantim: 0n,
-  listedPayouts: 0,
-  listedPayoutsSantim: 0n,
-  listedReversals: 0,
-  listedReversalsSantim: 0n,
-  bookedPayments: 0,
-  bookedPaymentsSantim: 0n,
-  bookedPayouts: 0,
-  bookedPayoutsSantim: 0n,
-  bookedReversals: 0,
-  bookedReversalsSantim: 0n,
-  clearingSantim: 0n,
-};
+const NOUN = { payment: 'payments', payout: 'payouts', payoutReversal: 'reversals' } as const;
 
 function discrepanciesIn(matched: readonly Match[]): FoundDiscrepancy[] {
   return matched.flatMap(({ kind, bookedCount: _booked, listedCount: _listed, ...row }) =>
@@ -193,11 +180,11 @@ function add(sides: Sides, matched: readonly Match[]): Position | null {
   let [last, count]: [Position, number] = [START, 0];
   for (const { kind, bookedCount, listedCount, ...row } of matched) {
     if (kind !== null) continue;
-    const noun = NOUN[row.type];
-    sides[`booked${noun}`] += bookedCount;
-    sides[`booked${noun}Santim`] += row.bookedSantim ?? 0n;
-    sides[`listed${noun}`] += listedCount;
-    sides[`listed${noun}Santim`] += row.listedSantim ?? 0n;
+    const [listed, booked] = [sides.listed[NOUN[row.type]], sides.booked[NOUN[row.type]]];
+    listed.count += listedCount;
+    listed.santim += row.listedSantim ?? 0n;
+    booked.count += bookedCount;
+    booked.santim += row.bookedSantim ?? 0n;
     count += listedCount;
     // "payment" < "payout" < "payoutReversal", for PostgreSQL as well.
     if (row.type > last.type) last = { type: row.type, orderId: row.orderId };

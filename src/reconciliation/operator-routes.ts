@@ -10,6 +10,7 @@ import { toBirr } from '../lib/money.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { closeDiscrepancy, listDiscrepancies, type Discrepancy } from './discrepancies.ts';
+import type { SideSums } from './match.ts';
 import { requestRun } from './request.ts';
 import { listReconciledDays, type ReconciledDay } from './runs.ts';
 import * as schema from './schema.ts';
@@ -31,9 +32,7 @@ function queryRoutes({ db, clock }: Deps): Route[] {
       query: schema.DayQuery,
       responses: { 200: z.array(schema.ReconciledDay) },
       handle: async ({ query }) => {
-        const { environment, channel } = query;
-        const { startDate, endDate } = readDayRange(query, clock());
-        const days = await listReconciledDays(db, { startDate, endDate, environment, channel });
+        const days = await listReconciledDays(db, { ...query, ...readDayRange(query, clock()) });
         return { message: 'Days retrieved', data: days.map(presentDay) };
       },
     }),
@@ -45,8 +44,7 @@ function queryRoutes({ db, clock }: Deps): Route[] {
       responses: { 200: z.array(schema.Difference) },
       paginated: true,
       handle: async ({ query }) => {
-        const { state, environment, channel, kind, day } = query;
-        const filter = { open: state && state === 'OPEN', environment, channel, kind, day };
+        const filter = { ...query, open: query.state && query.state === 'OPEN' };
         const { rows, pagination } = await listDiscrepancies(db, filter, readPage(query));
         return { message: 'Differences retrieved', data: rows.map(presentDiscrepancy), pagination };
       },
@@ -125,7 +123,7 @@ function presentDay({ listed, booked, clearingSantim, comparedAt, ...row }: Reco
   };
 }
 
-function presentSums({ payments, payouts, reversals }: NonNullable<ReconciledDay['listed']>) {
-  const sum = ({ count, santim }: typeof payments) => ({ count, amount: toBirr(santim) });
-  return { payments: sum(payments), payouts: sum(payouts), reversals: sum(reversals) };
+function presentSums(sums: SideSums) {
+  const sum = ({ count, santim }: SideSums['payments']) => ({ count, amount: toBirr(BigInt(santim)) });
+  return { payments: sum(sums.payments), payouts: sum(sums.payouts), reversals: sum(sums.reversals) };
 }

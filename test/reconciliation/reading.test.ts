@@ -115,8 +115,7 @@ test('rows that the next page repeats are stored once and do not end the import'
   expect(await listed()).toEqual(ids);
   expect(await world.db('reconciliation').first()).toMatchObject({
     pages: 4,
-    listedPayments: 6,
-    listedPaymentsSantim: 6_00n,
+    listed: { payments: { count: 6, santim: '600' } },
   });
 });
 

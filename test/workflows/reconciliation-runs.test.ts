@@ -125,7 +125,7 @@ test('a long statement is imported in several runs, and a rerun requested in the
     isRunning: false,
     importNo: 2,
     completedImportNo: 2,
-    listedPayments: 1,
+    listed: { payments: { count: 1 } },
   });
   expect(await world.db('statementRow').where({ reconciliationId: idOf('TELEBIRR') })).toHaveLength(PAGES);
 });

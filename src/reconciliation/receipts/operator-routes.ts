@@ -140,7 +140,8 @@ function decisionRoute({ clock }: Deps): Route {
     body: schema.ReceiptDecision,
     responses: { 200: schema.BankMoney },
     errors: ['INVALID_STATE', 'DUPLICATE_REFERENCE'],
-    run: async ({ tx, at }, { params, body: { reason: _, ...fields } }) => {
+    run: async ({ tx, at }, { params, body }) => {
+      const { reason: _, ...fields } = body;
       // The schema has checked that the fields are those of the decision.
       const decision = fields as receipts.ReceiptDecision;
       const { money, before, changed } = await receipts.decideReceipt(tx, params.bankMoneyId, { decision, at });
