@@ -98,14 +98,6 @@ export function storableError(text: string): string {
   return text.replaceAll(/\p{Cc}+/gu, ' ').slice(0, ERROR_CHARACTERS_MAX);
 }
 
-/** Continues the import from the first page and keeps its rows, for cursors that a provider no longer accepts. */
-export async function restartImport(db: Database, { reconciliationId, importNo }: Import): Promise<void> {
-  await db('reconciliation')
-    .where({ id: reconciliationId, importNo })
-    .where('completedImportNo', '<', importNo)
-    .update({ cursor: null, loopGuard: null, pages: 0 });
-}
-
 const TEXT_CHARACTERS_MAX = 200;
 
 /** A hundred billion birr. */
