@@ -19,7 +19,7 @@ type Deps = { db: Database; clock: Clock; findProvider: FindProvider };
 
 /** The comparison of providers' statements with our ledger, and the discrepancies. */
 export function reconciliationOperatorRoutes(deps: Deps): Route[] {
-  return [...queryRoutes(deps), requestRoute(deps), closeRoute(deps)];
+  return [...queryRoutes(deps), ...commandRoutes(deps)];
 }
 
 function queryRoutes({ db, clock }: Deps): Route[] {
@@ -52,51 +52,43 @@ function queryRoutes({ db, clock }: Deps): Route[] {
   ];
 }
 
-function requestRoute({ clock, findProvider }: Deps): Route {
-  return operatorRoute('POST /api/ops/reconciliation/run', {
-    operationId: 'opsRunReconciliation',
-    summary: "Compare a day with the providers' statements, again or for the first time",
-    action: 'reconciliation.run',
-    clock,
-    body: schema.DayToCompare,
-    responses: { 202: z.array(schema.ChannelDay) },
-    run: async ({ tx }, { body }) => {
-      const requested = await requestRun(tx, { clock, findProvider }, body);
-      const audit = {
-        resourceType: 'reconciliation',
-        resourceId: body.day,
-        ...(body.environment && { environment: body.environment }),
-        after: { days: requested.map(({ environment, channel }) => `${environment} ${channel}`) },
-      } as const;
-      return { status: 202, message: 'Requested', data: requested, audit };
-    },
-  });
-}
-
-function closeRoute({ clock }: Deps): Route {
-  return operatorRoute('POST /api/ops/reconciliation/differences/:differenceId/close', {
-    operationId: 'opsCloseDifference',
-    summary: 'Close a difference that was investigated; posts nothing',
-    action: 'reconciliation.close',
-    clock,
-    params: schema.DifferenceParams,
-    body: Reason,
-    responses: { 200: schema.Difference },
-    errors: ['INVALID_STATE'],
-    run: async ({ tx, operatorId, at }, { params, body: { reason } }) => {
-      const difference = await closeDiscrepancy(tx, params.differenceId, { operatorId, reason, at });
-      const { id, environment, kind, orderId, closedAt } = difference;
-      const audit = {
-        resourceType: 'difference',
-        resourceId: id,
-        environment,
-        after: { kind, orderId, closed: true },
-      } as const;
-      // One that was closed before has another time of closing.
-      const isNew = closedAt?.getTime() === at.getTime();
-      return { message: 'Difference closed', data: presentDiscrepancy(difference), audit: isNew ? audit : null };
-    },
-  });
+function commandRoutes({ clock, findProvider }: Deps): Route[] {
+  return [
+    operatorRoute('POST /api/ops/reconciliation/run', {
+      operationId: 'opsRunReconciliation',
+      summary: "Compare a day with the providers' statements, again or for the first time",
+      action: 'reconciliation.run',
+      clock,
+      body: schema.DayToCompare,
+      responses: { 202: z.array(schema.ChannelDay) },
+      run: async ({ tx }, { body }) => {
+        const { day: resourceId, environment } = body;
+        const requested = await requestRun(tx, { clock, findProvider }, body);
+        const after = { days: requested.map((one) => `${one.environment} ${one.channel}`) };
+        const about = { resourceType: 'reconciliation', resourceId, ...(environment && { environment }) } as const;
+        return { status: 202, message: 'Requested', data: requested, audit: { ...about, after } };
+      },
+    }),
+    operatorRoute('POST /api/ops/reconciliation/differences/:differenceId/close', {
+      operationId: 'opsCloseDifference',
+      summary: 'Close a difference that was investigated; posts nothing',
+      action: 'reconciliation.close',
+      clock,
+      params: schema.DifferenceParams,
+      body: Reason,
+      responses: { 200: schema.Difference },
+      errors: ['INVALID_STATE'],
+      run: async ({ tx, operatorId, at }, { params, body: { reason } }) => {
+        const difference = await closeDiscrepancy(tx, params.differenceId, { operatorId, reason, at });
+        const { id: resourceId, environment, kind, orderId, closedAt } = difference;
+        const after = { kind, orderId, closed: true };
+        // One that was closed before has another time of closing.
+        const isNew = closedAt?.getTime() === at.getTime();
+        const audit = isNew ? ({ resourceType: 'difference', resourceId, environment, after } as const) : null;
+        return { message: 'Difference closed', data: presentDiscrepancy(difference), audit };
+      },
+    }),
+  ];
 }
 
 function presentDiscrepancy(difference: Discrepancy) {

@@ -21,16 +21,21 @@ export function settlementRoutes(deps: SettlementRouteDeps): Route[] {
   return [...commandRoutes(deps), ...queryRoutes(deps), statementRoute(deps), advanceRoute(deps)];
 }
 
+const READ = { tag: 'Settlements', auth: { by: 'key', scope: 'settlements:read' } } as const;
+const WRITE = {
+  tag: 'Settlements',
+  auth: { by: 'key', scope: 'settlements:write' },
+  serialize: 'merchantBalance',
+} as const;
+
 function commandRoutes({ clock }: SettlementRouteDeps): Route[] {
   return [
     writeRoute('POST /api/checkout/settlement', {
+      ...WRITE,
       operationId: 'createSettlement',
-      tag: 'Settlements',
       summary: 'Request a settlement to the linked bank account; its amount is reserved at once',
       description:
         'Idempotent by requestId, without a time limit: the same requestId and body returns the same settlement with 200.',
-      auth: { by: 'key', scope: 'settlements:write' },
-      serialize: 'merchantBalance',
       body: schema.NewSettlement,
       responses: { 200: schema.Settlement, 202: schema.Settlement },
       errors: [
@@ -48,11 +53,9 @@ function commandRoutes({ clock }: SettlementRouteDeps): Route[] {
       },
     }),
     writeRoute('POST /api/checkout/settlement/:settlementId/cancel', {
+      ...WRITE,
       operationId: 'cancelSettlement',
-      tag: 'Settlements',
       summary: 'Cancel a settlement that is not decided yet',
-      auth: { by: 'key', scope: 'settlements:write' },
-      serialize: 'merchantBalance',
       params: schema.SettlementParams,
       responses: { 200: schema.Settlement },
       errors: ['INVALID_STATE'],
@@ -68,10 +71,9 @@ function commandRoutes({ clock }: SettlementRouteDeps): Route[] {
 function queryRoutes({ db, clock }: SettlementRouteDeps): Route[] {
   return [
     readRoute('GET /api/checkout/settlement', {
+      ...READ,
       operationId: 'listSettlements',
-      tag: 'Settlements',
       summary: 'Settlements of a range of days, newest first',
-      auth: { by: 'key', scope: 'settlements:read' },
       rateLimit: 'list',
       query: schema.SettlementListQuery,
       responses: { 200: z.array(schema.Settlement) },
@@ -85,10 +87,9 @@ function queryRoutes({ db, clock }: SettlementRouteDeps): Route[] {
       },
     }),
     readRoute('GET /api/checkout/settlement-limits', {
+      ...READ,
       operationId: 'getSettlementLimits',
-      tag: 'Settlements',
       summary: 'The smallest and the largest amount of one settlement',
-      auth: { by: 'key', scope: 'settlements:read' },
       responses: { 200: schema.SettlementLimits },
       handle: async ({ caller }) => {
         const { own: _, ...data } = presentLimit(await readSettlementLimit(db, caller.merchantId));
@@ -96,10 +97,9 @@ function queryRoutes({ db, clock }: SettlementRouteDeps): Route[] {
       },
     }),
     readRoute('GET /api/checkout/settlement/:settlementId', {
+      ...READ,
       operationId: 'getSettlement',
-      tag: 'Settlements',
       summary: 'One settlement with its timeline',
-      auth: { by: 'key', scope: 'settlements:read' },
       params: schema.SettlementParams,
       responses: { 200: schema.SettlementDetail },
       handle: async ({ caller, params }) => {
@@ -113,13 +113,12 @@ function queryRoutes({ db, clock }: SettlementRouteDeps): Route[] {
 
 function statementRoute({ db }: SettlementRouteDeps): Route {
   return readRoute('GET /api/checkout/settlement/:settlementId/statement', {
+    ...READ,
     operationId: 'getSettlementStatement',
-    tag: 'Settlements',
     summary: 'Every movement of the balance since the previous settlement, up to this one',
     description:
       'The opening balance and all movements add up to the closing balance, with which the next statement opens. Every ' +
       'settlement has a statement from its request on; money that returns later is part of a later statement.',
-    auth: { by: 'key', scope: 'settlements:read' },
     rateLimit: 'list',
     params: schema.SettlementParams,
     query: schema.StatementQuery,
@@ -134,12 +133,10 @@ function statementRoute({ db }: SettlementRouteDeps): Route {
 
 function advanceRoute({ clock }: SettlementRouteDeps): Route {
   return writeRoute('POST /api/checkout/sandbox/settlements/:settlementId/advance', {
+    ...WRITE,
     operationId: 'advanceSandboxSettlement',
-    tag: 'Settlements',
     summary: 'Sandbox: advance a settlement one step, as an operator and the bank would',
     description: 'REQUESTED, APPROVED, PROCESSING, COMPLETED; its dates do not change.',
-    auth: { by: 'key', scope: 'settlements:write' },
-    serialize: 'merchantBalance',
     params: schema.SettlementParams,
     responses: { 200: schema.Settlement },
     errors: ['INVALID_STATE'],
