@@ -151,22 +151,6 @@ function reviewRoutes(deps: Deps): Route[] {
       body: Reason,
       run: (context, id, body) => rejectSettlement(context.tx, id, { ...context, ...body }),
     }),
-    commandRoute(deps, {
-      type: 'book-credit',
-      operationId: 'opsBookLateCredit',
-      summary: 'Book the credit of a settlement that had failed: completes it and debits its money again',
-      body: Reason,
-      errors: ['DUPLICATE_REFERENCE', 'INSUFFICIENT_BALANCE'],
-      run: (context, id) => bank.bookLateCredit(context.tx, id, context),
-    }),
-    commandRoute(deps, {
-      type: 'dismiss-credit',
-      operationId: 'opsDismissLateCredit',
-      summary:
-        'Dismiss the reported credit of a settlement that had failed, because there was none or it was taken back',
-      body: Reason,
-      run: (context, id, body) => bank.dismissLateCredit(context.tx, id, { ...context, ...body }),
-    }),
   ];
 }
 
@@ -210,6 +194,22 @@ function bankRoutes(deps: Deps): Route[] {
       body: schema.SettlementReturned,
       errors: ['DUPLICATE_REFERENCE'],
       run: (context, id, body) => bank.markReturned(context.tx, id, { ...context, ...body }),
+    }),
+    commandRoute(deps, {
+      type: 'book-credit',
+      operationId: 'opsBookLateCredit',
+      summary: 'Book the credit of a settlement that had failed: completes it and debits its money again',
+      body: Reason,
+      errors: ['DUPLICATE_REFERENCE', 'INSUFFICIENT_BALANCE'],
+      run: (context, id) => bank.bookLateCredit(context.tx, id, context),
+    }),
+    commandRoute(deps, {
+      type: 'dismiss-credit',
+      operationId: 'opsDismissLateCredit',
+      summary:
+        'Dismiss the reported credit of a settlement that had failed, because there was none or it was taken back',
+      body: Reason,
+      run: (context, id, body) => bank.dismissLateCredit(context.tx, id, { ...context, ...body }),
     }),
   ];
 }

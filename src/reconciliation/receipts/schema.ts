@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { environment, id, reason } from '../../access/operator-schema.ts';
-import { birrAmount, instant, patternText } from '../../lib/fields.ts';
+import { birrAmount, instant, patternText, plainText } from '../../lib/fields.ts';
 import { pageQuery } from '../../lib/pagination.ts';
 import { CHANNELS } from '../../merchants/channels/channel.ts';
 
@@ -51,7 +51,8 @@ export const ReceiptDecision = z
 
 export const BankMoneyQuery = z.strictObject({
   environment: environment.optional(),
-  reference: reference
+  reference: plainText(64)
+    .min(1)
     .optional()
     .meta({ description: "The bank's trace id, incoming or outgoing, or the provider's reference" }),
   waiting: z.enum(['true', 'false']).optional().meta({ description: 'Whether it is in suspense' }),
