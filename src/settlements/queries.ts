@@ -1,9 +1,16 @@
-import { payoutConditions, type AllPayouts, type PayoutFilter } from '../ledger/payout-list.ts';
+import {
+  createPayoutExport,
+  payoutConditions,
+  type AllPayouts,
+  type ExportedPayout,
+  type PayoutFilter,
+} from '../ledger/payout-list.ts';
 import type { Payout } from '../ledger/postings.ts';
 import type { BankCode } from '../lib/banks.ts';
 import { endOfAddisDay, isoOrNull } from '../lib/dates.ts';
 import { first, type Queryable } from '../lib/db.ts';
 import { found } from '../lib/errors.ts';
+import { maskedInSql } from '../lib/mask.ts';
 import { toBirr, type Santim } from '../lib/money.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';
 import type { Page } from '../lib/pagination.ts';
@@ -93,6 +100,20 @@ export async function listSettlements(db: Queryable, filter: AllPayouts<Settleme
   const listed = { columns: '*', table: 'settlement', time: 'requested_at' };
   return paginateNewest<SettlementRow>(db, { ...listed, ...payoutConditions(filter, 'bank_reference') }, page);
 }
+
+/** A settlement as reports list it; `accountNumber` has only the last four digits. */
+export type ExportedSettlement = ExportedPayout<SettlementRow>;
+
+/** The settlements of the list, for reports. */
+export const settlementExport = createPayoutExport<SettlementFilter, SettlementRow, { status: SettlementStatus }>({
+  table: 'settlement',
+  columns: `*, ${maskedInSql('account_number')} AS account_number`,
+  groupBy: 'status',
+  isPaid: `status = 'COMPLETED'`,
+  isOpen: `status IN ('REQUESTED', 'APPROVED', 'PROCESSING')`,
+  paid: 'amount_santim',
+  reference: 'bank_reference',
+});
 
 /** Earlier completed settlements of the merchant to the same account: their number, sum, and the last credit. */
 export async function readSettledBefore(db: Queryable, row: SettlementRow) {
