@@ -69,7 +69,7 @@ export async function importBankFile(
   const report: BankFileReport = { applied: [], already: [], wrong: [] };
   for (const csv of readLines(text)) {
     const { record, info } = csv;
-    const about = { line: info.lines, settlementId: record['settlementId']?.slice(0, ECHO_CHARACTERS_MAX) ?? '' };
+    const wrong = { line: info.lines, settlementId: record['settlementId']?.slice(0, ECHO_CHARACTERS_MAX) ?? null };
     try {
       const line = parseLine(csv);
       const { settlement, changed } = await runInTransaction(async (tx) => {
@@ -78,11 +78,16 @@ export async function importBankFile(
         return updated;
       });
       const issue = line.result === 'credited' ? lateCreditIssue(settlement, line.bankReference) : null;
-      if (issue !== null) report.wrong.push({ ...about, issue });
-      else report[changed ? 'applied' : 'already'].push({ ...about, result: line.result });
+      if (issue !== null) report.wrong.push({ ...wrong, issue });
+      else
+        report[changed ? 'applied' : 'already'].push({
+          line: info.lines,
+          settlementId: settlement.id,
+          result: line.result,
+        });
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      report.wrong.push({ ...about, issue: error.message });
+      report.wrong.push({ ...wrong, issue: error.message });
     }
   }
   return report;
