@@ -4,18 +4,12 @@ import type { RunInTransaction } from '../src/outbox/record.ts';
 import { abandonRun, compareDay, type RunResult } from '../src/reconciliation/compare.ts';
 import {
   importNextPage,
-  restartImport,
   startImport,
   type Import,
   type ImportDeps,
   type ImportedPage,
 } from '../src/reconciliation/import.ts';
-import {
-  isPermanentError,
-  recheckOrders,
-  type RecheckDeps,
-  type RecheckResult,
-} from '../src/reconciliation/recheck.ts';
+import { isPermanentError, recheckOrders, type RecheckDeps } from '../src/reconciliation/recheck.ts';
 import { requestLastDays } from '../src/reconciliation/request.ts';
 import { elapsedMs, withoutUselessRetries } from './running.ts';
 
@@ -46,11 +40,7 @@ export function createReconciliationActivities(
       return failedPermanently(() => operations.importNextPage(deps, run));
     },
 
-    async rewindReading(run: Import): Promise<void> {
-      return failedPermanently(() => restartImport(db, run));
-    },
-
-    async recheckOrders({ reconciliationId, after, atMs }: DayRequest & { after: string }): Promise<RecheckResult> {
+    async recheckOrders({ reconciliationId, after, atMs }: DayRequest & { after: string }) {
       const at = new Date(atMs + elapsedMs());
       return failedPermanently(() => operations.recheckOrders(deps, { reconciliationId, after, at }));
     },

@@ -1,7 +1,8 @@
 import { startOfAddisDay } from '../src/lib/dates.ts';
+import type { RunInTransaction } from '../src/outbox/record.ts';
 import { autoDecide } from '../src/settlements/decide.ts';
-import { markOverdue, recomputeDates, type DatesDeps } from '../src/settlements/expected-dates.ts';
-import { overdueFrom, type SettlementRow } from '../src/settlements/queries.ts';
+import { updateDates } from '../src/settlements/expected-dates.ts';
+import { overdueFrom } from '../src/settlements/queries.ts';
 import type { SettlementStatus } from '../src/settlements/states.ts';
 import { elapsedMs, withoutUselessRetries } from './running.ts';
 
@@ -18,39 +19,31 @@ export type SettlementReport = {
   overdueAtMs: number;
 };
 
-export type SettlementDeps = DatesDeps;
+export type SettlementDeps = { runInTransaction: RunInTransaction };
 
 type SettlementRequest = { settlementId: string; atMs: number };
 
 export type SettlementActivities = ReturnType<typeof createSettlementActivities>;
 
-export function createSettlementActivities(deps: SettlementDeps) {
-  const readNow = async ({ settlementId, atMs }: SettlementRequest): Promise<SettlementReport> =>
-    reportOf(await recomputeDates(deps, settlementId, timeOf(atMs)));
+/** @param elapsed milliseconds since the running activity was scheduled. */
+export function createSettlementActivities(deps: SettlementDeps, elapsed = elapsedMs) {
+  const report = async ({ settlementId, atMs }: SettlementRequest): Promise<SettlementReport> => {
+    const row = await updateDates(deps, settlementId, new Date(atMs + elapsed()));
+    return {
+      status: row.status,
+      overdue: row.overdueAt !== null,
+      earliestAtMs: startOfAddisDay(row.expectedFrom).getTime(),
+      overdueAtMs: overdueFrom(row).getTime(),
+    };
+  };
   return withoutUselessRetries({
-    /** Recomputes its days by the current holidays first. */
-    readSettlement: readNow,
+    /** Recomputes its days by the current holidays, and marks it as overdue once the last of them is over. */
+    readSettlement: report,
 
     /** The sandbox's own review, unless an operator has decided. */
     async decideSettlementInSandbox(request: SettlementRequest): Promise<SettlementReport> {
-      await autoDecide(deps, request.settlementId, timeOf(request.atMs));
-      return readNow(request);
-    },
-
-    /** Marks it as overdue if its last expected day is over. */
-    async markSettlementOverdue({ settlementId, atMs }: SettlementRequest): Promise<SettlementReport> {
-      return reportOf(await markOverdue(deps, settlementId, timeOf(atMs)));
+      await autoDecide(deps, request.settlementId, new Date(request.atMs + elapsed()));
+      return report(request);
     },
   });
-}
-
-const timeOf = (atMs: number): Date => new Date(atMs + elapsedMs());
-
-function reportOf(row: SettlementRow): SettlementReport {
-  return {
-    status: row.status,
-    overdue: row.overdueAt !== null,
-    earliestAtMs: startOfAddisDay(row.expectedFrom).getTime(),
-    overdueAtMs: overdueFrom(row).getTime(),
-  };
 }

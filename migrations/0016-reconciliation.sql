@@ -16,19 +16,10 @@ CREATE TABLE reconciliation (
   cursor                    text,                  -- where the import continues
   loop_guard                text,                  -- an earlier cursor: a statement that returns to it never ends
   pages                     integer NOT NULL DEFAULT 0, -- of the current import, so far
-  -- Orders and santim of each side: those the provider lists, and those booked for them or booked on that day.
-  listed_payments            integer,
-  listed_payments_santim     bigint,
-  booked_payments              integer,
-  booked_payments_santim       bigint,
-  listed_payouts             integer,
-  listed_payouts_santim      bigint,
-  booked_payouts               integer,
-  booked_payouts_santim        bigint,
-  listed_reversals           integer,
-  listed_reversals_santim    bigint,
-  booked_reversals             integer,
-  booked_reversals_santim      bigint,
+  -- { payments, payouts, reversals }, each { count, santim } of its orders: those the provider lists, and those booked
+  -- for them or booked on that day.
+  listed                    jsonb,
+  booked                    jsonb,
   clearing_santim           bigint,                -- the provider's debt in the ledger at the end of the day
   requested_at              timestamptz NOT NULL,
   import_started_at         timestamptz,

@@ -27,8 +27,10 @@ const activityOptions = {
   scheduleToCloseTimeout: RUN_TIMEOUT_MS,
 } as const;
 // After a worker's crash its activity is retried elsewhere when this is over.
-const { requestLastDays, startImport, importNextPage, rewindReading, abandonRun } =
-  proxyActivities<ReconciliationActivities>({ startToCloseTimeout: '15 s', ...activityOptions });
+const { requestLastDays, startImport, importNextPage, abandonRun } = proxyActivities<ReconciliationActivities>({
+  startToCloseTimeout: '15 s',
+  ...activityOptions,
+});
 /** Twenty orders, five at a time. */
 const { recheckOrders } = proxyActivities<ReconciliationActivities>({
   startToCloseTimeout: '60 s',
@@ -50,7 +52,7 @@ export async function nightlyReconciliation(): Promise<number> {
 
 /** The state that a run hands to the next one. `recheck`: the uncertain orders of this round so far; `rounds` from 1. */
 type Progress = {
-  reading: Import;
+  current: Import;
   sinceMs: number;
   recheck?: { after: string; uncertainCount: number; rounds: number };
 };
@@ -72,9 +74,7 @@ export async function reconciliation(input: ReconciliationInput, continuation?: 
   });
   for (let progress: Progress | undefined = continuation; ; progress = undefined) {
     if (!progress) {
-      const { reconciliationId } = input;
-      const reading = await startImport({ reconciliationId, atMs: Date.now() });
-      progress = { reading, sinceMs: Date.now() };
+      progress = { current: await startImport(now(input)), sinceMs: Date.now() };
       // This import serves all requests until now.
       isRerunRequested = false;
     }
@@ -85,35 +85,37 @@ export async function reconciliation(input: ReconciliationInput, continuation?: 
   }
 }
 
+const now = ({ reconciliationId }: ReconciliationInput) => ({ reconciliationId, atMs: Date.now() });
+
 /** "rerun": requested during a pause. A permanent failure abandons the run. */
 async function compareOnce(day: Day): Promise<RunResult | 'rerun'> {
   try {
     const statement = await importStatement(day);
     if (statement === 'rerun') return 'rerun';
-    if (statement === 'incomplete') return await abandonRun({ ...day.reading, problem: null });
+    if (statement === 'incomplete') return await abandonRun({ ...day.current, problem: null });
     if ((await recheckUncertain(day)) === 'rerun') return 'rerun';
-    return await compareDay({ reconciliationId: day.input.reconciliationId, atMs: Date.now() });
+    return await compareDay(now(day.input));
   } catch (error) {
     if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
     const problem = `${error.activityType} failed: ${error.cause?.message ?? 'no reason'}`;
-    return abandonRun({ ...day.reading, problem });
+    return abandonRun({ ...day.current, problem });
   }
 }
 
 /** "incomplete": not available in time, or it never ends. */
 async function importStatement(day: Day): Promise<'complete' | 'incomplete' | 'rerun'> {
   for (let failures = 0; ;) {
-    const page = await importNextPage(day.reading);
+    const page = await importNextPage(day.current);
     if (page.kind === 'end') return 'complete';
     if (page.kind === 'endless' || isOver(day)) return 'incomplete';
     if (page.kind === 'unknown') {
       failures += 1;
       const summary = `the statement is not available (${page.reason}): retry`;
       if (await pause(day, pauseAfter(failures), summary)) return 'rerun';
-      if (failures % RESTART_AFTER_FAILURES === 0) await rewindReading(day.reading);
+      if (failures % RESTART_AFTER_FAILURES === 0) day.current = await startImport(now(day.input));
     } else {
       failures = 0;
-      publish('READING', `imported page ${page.pages} of the statement`);
+      publish('IMPORTING', `imported page ${page.pages} of the statement`);
     }
     await renewLongHistory(day);
   }
@@ -121,13 +123,11 @@ async function importStatement(day: Day): Promise<'complete' | 'incomplete' | 'r
 
 /** Queries the orders on which statement and ledger disagree, until every response is definite or the time is over. */
 async function recheckUncertain(day: Day): Promise<'rechecked' | 'rerun'> {
-  const { reconciliationId } = day.input;
   for (;;) {
-    const before = day.recheck ?? { after: '', uncertainCount: 0, rounds: 1 };
-    const { rounds } = before;
-    const rechecked = await recheckOrders({ reconciliationId, after: before.after, atMs: Date.now() });
-    publish('CHECKING', 'querying the orders on which statement and ledger disagree');
-    const uncertainCount = before.uncertainCount + rechecked.uncertainCount;
+    const { after, uncertainCount: before, rounds } = day.recheck ?? { after: '', uncertainCount: 0, rounds: 1 };
+    const rechecked = await recheckOrders({ ...now(day.input), after });
+    publish('RECHECKING', 'querying the orders on which statement and ledger disagree');
+    const uncertainCount = before + rechecked.uncertainCount;
     if (isOver(day) || (rechecked.after === null && uncertainCount === 0)) return 'rechecked';
     if (rechecked.after === null) {
       const summary = `the provider does not know the outcome of ${uncertainCount} orders it lists: retry`;
@@ -144,9 +144,7 @@ async function pause({ isRerunRequested }: Day, ms: number, summary: string): Pr
   return waitFor(isRerunRequested, ms, summary);
 }
 
-function isOver({ sinceMs }: Day): boolean {
-  return Date.now() - sinceMs >= RUN_TIMEOUT_MS;
-}
+const isOver = ({ sinceMs }: Day): boolean => Date.now() - sinceMs >= RUN_TIMEOUT_MS;
 
 async function renewLongHistory({ input, isRerunRequested, ...progress }: Day): Promise<void> {
   if (!workflowInfo().continueAsNewSuggested) return;

@@ -14,7 +14,7 @@ export const sent = defineSignal('sent');
 export const bankResultRecorded = defineSignal('bankResultRecorded');
 export const calendarChanged = defineSignal('calendarChanged');
 
-const { readSettlement, decideSettlementInSandbox, markSettlementOverdue } = proxyActivities<SettlementActivities>({
+const { readSettlement, decideSettlementInSandbox } = proxyActivities<SettlementActivities>({
   startToCloseTimeout: '30 s',
   retry: { initialInterval: '1 s', maximumInterval: '60 s' },
 });
@@ -50,25 +50,22 @@ export async function settlement(input: SettlementInput): Promise<string> {
   while (isOpen(report.status)) {
     publishStatus(report.overdue ? 'OVERDUE' : report.status);
     if (report.status === 'REQUESTED' && Date.now() >= decideAtMs) {
-      report = await decideSettlementInSandbox(now());
       decideAtMs = Infinity;
-    } else if (!report.overdue && Date.now() >= report.overdueAtMs) {
-      report = await markSettlementOverdue(now());
-    } else {
-      const summary = `${WAITS_FOR[report.status]}${report.overdue ? ', overdue' : ''}`;
-      await waitFor(() => changed, nextInstant(report, decideAtMs) - Date.now(), summary);
-      changed = false;
-      if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof settlement>(input);
-      report = await readSettlement(now());
+      report = await decideSettlementInSandbox(now());
+      continue;
     }
+    const summary = `${WAITS_FOR[report.status]}${report.overdue ? ', overdue' : ''}`;
+    await waitFor(() => changed, nextInstant(report, decideAtMs) - Date.now(), summary);
+    changed = false;
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof settlement>(input);
+    report = await readSettlement(now());
   }
   publishEnd(report.status);
   return report.status;
 }
 
 /** When to continue: the sandbox's decision, the first expected day, the end of the last one, or in a day. */
-function nextInstant({ status, earliestAtMs, overdueAtMs }: SettlementReport, decideAtMs: number): number {
-  const coming = [status === 'REQUESTED' ? decideAtMs : Infinity, earliestAtMs, overdueAtMs];
-  const next = Math.min(...coming.filter((atMs) => atMs > Date.now()));
+function nextInstant({ earliestAtMs, overdueAtMs }: SettlementReport, decideAtMs: number): number {
+  const next = Math.min(...[decideAtMs, earliestAtMs, overdueAtMs].filter((atMs) => atMs > Date.now()));
   return Number.isFinite(next) ? next : Date.now() + REREAD_MS;
 }

@@ -1,10 +1,10 @@
-import { type Database, type Queryable, rows } from '../lib/db.ts';
-import { notFound } from '../lib/errors.ts';
+import { first, type Database, type Queryable, rows } from '../lib/db.ts';
+import { found } from '../lib/errors.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import { clearReconciliationFlag } from '../payments/close-session.ts';
 import { beginComparison, closeResolved, lockDay, writeFound } from './discrepancies.ts';
 import { storableError, type Import } from './import.ts';
-import { matchDay } from './match.ts';
+import { matchDay, type SideSums } from './match.ts';
 import { OPEN_DISCREPANCIES } from './runs.ts';
 import type { ReconciliationStatus } from './states.ts';
 
@@ -21,7 +21,7 @@ export async function compareDay(
   { reconciliationId, at, onProgress }: { reconciliationId: string; at: Date; onProgress: () => void },
 ): Promise<RunResult> {
   const comparison = await beginComparison(db, reconciliationId);
-  const sides = await matchDay(db, reconciliationId, async (found) => {
+  const { listed, booked, clearingSantim } = await matchDay(db, reconciliationId, async (found) => {
     await writeFound(runInTransaction, comparison, { found, at });
     onProgress();
   });
@@ -32,20 +32,21 @@ export async function compareDay(
     const unpaid = await findConfirmedUnpaid(tx.trx, { reconciliationId, at });
     await clearReconciliationFlag(tx, { transactionIds: unpaid, at });
     const status = differences === 0 ? 'CLEAN' : 'DIFFERENCES';
-    await tx
-      .trx('reconciliation')
-      .where({ id: reconciliationId })
-      .update({
-        ...sides,
-        isRunning: tx.trx.raw('requests > requests_at_start'),
-        status,
-        comparedAt: at,
-        error: null,
-        ...(status === 'CLEAN' && { lastCleanAt: at }),
-      });
+    await rows(
+      tx.trx,
+      `UPDATE reconciliation SET is_running = requests > requests_at_start, status = :status, compared_at = :at, error = NULL,
+         listed = CAST(:listed AS jsonb), booked = CAST(:booked AS jsonb), clearing_santim = :clearingSantim,
+         last_clean_at = CASE WHEN :status = 'CLEAN' THEN :at ELSE last_clean_at END
+       WHERE id = :reconciliationId`,
+      { reconciliationId, at, status, clearingSantim, listed: asJson(listed), booked: asJson(booked) },
+    );
     return { status, differences };
   });
 }
+
+/** With santim as texts, since JSON's numbers are not exact. */
+const asJson = (sums: SideSums): string =>
+  JSON.stringify(sums, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
 
 /**
  * Ends a run that cannot be compared, because of `error` or because its statement was not imported in time. Open
@@ -67,13 +68,12 @@ export async function abandonRun(
 
 /** Throws NOT_FOUND. */
 async function countOpen(db: Queryable, reconciliationId: string): Promise<number> {
-  const [day] = await rows<{ differences: number }>(
+  const day = await first<{ differences: number }>(
     db,
     `SELECT ${OPEN_DISCREPANCIES} AS differences FROM reconciliation r WHERE r.id = :reconciliationId`,
     { reconciliationId },
   );
-  if (!day) throw notFound('reconciliation');
-  return day.differences;
+  return found(day, 'reconciliation').differences;
 }
 
 /** Statements of one night may lack the same payment for the same reason. */
@@ -89,7 +89,7 @@ export async function findConfirmedUnpaid(
   db: Queryable,
   run: { reconciliationId: string; at: Date },
 ): Promise<string[]> {
-  const found = await rows<{ id: string }>(
+  const unpaid = await rows<{ id: string }>(
     db,
     // An attempt that ended with an unknown outcome has another last_outcome only from a later query.
     `SELECT t.id FROM reconciliation this JOIN transaction t ON t.environment = this.environment
@@ -111,5 +111,5 @@ export async function findConfirmedUnpaid(
      ORDER BY t.id`,
     run,
   );
-  return found.map(({ id }) => id);
+  return unpaid.map(({ id }) => id);
 }

@@ -1,5 +1,5 @@
-import { type Queryable, rows, type Trx } from '../lib/db.ts';
-import { AppError, notFound } from '../lib/errors.ts';
+import { first, type Queryable, rows, type Trx, updateRow } from '../lib/db.ts';
+import { AppError, found } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Santim } from '../lib/money.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';
@@ -54,15 +54,15 @@ export async function closeDiscrepancy({ trx }: UnitOfWork, id: string, closing:
      WHERE d.id = :id FOR UPDATE OF r`,
     { id },
   );
-  const known = await trx<Discrepancy>('reconciliationDiscrepancy').where({ id }).first();
-  if (!known) throw notFound('difference');
+  const sql = 'SELECT * FROM reconciliation_discrepancy WHERE id = :id';
+  const known = found(await first<Discrepancy>(trx, sql, { id }), 'difference');
   if (known.closedAt !== null && known.closedBy === closing.operatorId) return known;
   if (known.closedAt !== null) {
     const by = known.closedBy ?? 'a later comparison, which no longer found it';
     throw new AppError('INVALID_STATE', `Difference ${id} was already closed by ${by}.`);
   }
   const closed = { closedAt: closing.at, closedBy: closing.operatorId, resolutionNote: closing.reason };
-  await trx('reconciliationDiscrepancy').where({ id }).update(closed);
+  await updateRow(trx, { table: 'reconciliation_discrepancy', id }, closed);
   // The day is CLEAN when its last discrepancy was closed and no comparison is running; last_clean_at stays as it is.
   const { environment, channel, day } = known;
   await rows(
@@ -107,14 +107,13 @@ const BATCH_SIZE = 500;
 
 /** Throws NOT_FOUND. */
 export async function beginComparison(db: Queryable, reconciliationId: string): Promise<Comparison> {
-  const [started] = await rows<Comparison>(
+  const started = await first<Comparison>(
     db,
     `UPDATE reconciliation SET comparison_no = comparison_no + 1 WHERE id = :reconciliationId
      RETURNING id AS reconciliation_id, comparison_no`,
     { reconciliationId },
   );
-  if (!started) throw notFound('reconciliation');
-  return started;
+  return found(started, 'reconciliation');
 }
 
 /**
@@ -124,10 +123,10 @@ export async function beginComparison(db: Queryable, reconciliationId: string): 
 export async function writeFound(
   runInTransaction: RunInTransaction,
   comparison: Comparison,
-  { found, at }: { found: readonly FoundDiscrepancy[]; at: Date },
+  { found: all, at }: { found: readonly FoundDiscrepancy[]; at: Date },
 ): Promise<void> {
-  for (let index = 0; index < found.length; index += BATCH_SIZE) {
-    const part = found.slice(index, index + BATCH_SIZE);
+  for (let index = 0; index < all.length; index += BATCH_SIZE) {
+    const part = all.slice(index, index + BATCH_SIZE);
     await runInTransaction((tx) => writePart(tx, comparison, { found: part, at }));
   }
 }
@@ -135,36 +134,33 @@ export async function writeFound(
 async function writePart(
   { trx }: UnitOfWork,
   comparison: Comparison,
-  { found, at }: { found: readonly FoundDiscrepancy[]; at: Date },
+  { found: batch, at }: { found: readonly FoundDiscrepancy[]; at: Date },
 ): Promise<void> {
   const day = await lockDay(trx, comparison);
-  const { reconciliationId } = comparison;
-  const closed = await trx<Discrepancy & Comparison>('reconciliationDiscrepancy')
-    .where({ reconciliationId })
-    .whereIn(
-      'orderId',
-      found.map(({ orderId }) => orderId),
-    )
-    .whereNotNull('closedBy');
-  const known = new Set(closed.map(figuresOf));
-  const open = found.filter((one) => !known.has(figuresOf(one)));
+  const listed = batch.map((one) => ({
+    ...one,
+    ...day,
+    ...comparison,
+    id: newId('rcd', at.getTime()),
+    detectedAt: at,
+  }));
+  const known = await rows<Discrepancy>(
+    trx,
+    `SELECT * FROM reconciliation_discrepancy
+     WHERE reconciliation_id = :reconciliationId AND order_id = ANY (:orderIds) AND closed_by IS NOT NULL`,
+    { ...comparison, orderIds: batch.map(({ orderId }) => orderId) },
+  );
+  const closed = new Set(known.map(figuresOf));
+  const open = listed.filter((one) => !closed.has(figuresOf(one)));
   if (open.length === 0) return;
   await trx('reconciliationDiscrepancy')
-    .insert(open.map((one) => ({ ...one, ...day, ...comparison, id: newId('rcd', at.getTime()), detectedAt: at })))
+    .insert(open)
     .onConflict(trx.raw('(reconciliation_id, kind, type, order_id) WHERE closed_at IS NULL'))
     .merge(['orderStatus', 'bookedSantim', 'listedSantim', 'listedCurrency', 'providerReference', 'comparisonNo']);
 }
 
-function figuresOf(one: FoundDiscrepancy): string {
-  return [
-    one.kind,
-    one.type,
-    one.orderId,
-    one.orderStatus,
-    one.bookedSantim,
-    one.listedSantim,
-    one.listedCurrency,
-  ].join();
+function figuresOf({ kind, type, orderId, orderStatus, ...listed }: FoundDiscrepancy): string {
+  return [kind, type, orderId, orderStatus, listed.bookedSantim, listed.listedSantim, listed.listedCurrency].join();
 }
 
 /** Closes the open discrepancies that this completed comparison has not found. Throws as {@link writeFound} does. */
@@ -194,13 +190,14 @@ export async function closeResolved(
 /** Locks the day, so that no discrepancy is closed until the transaction ends. Throws as {@link writeFound} does. */
 export async function lockDay(
   trx: Trx,
-  { reconciliationId: id, comparisonNo }: Comparison,
+  comparison: Comparison,
 ): Promise<Pick<Discrepancy, 'environment' | 'channel' | 'day'>> {
-  const columns = ['environment', 'channel', 'day'] as const;
-  const latest = await trx('reconciliation')
-    .where({ id, comparisonNo })
-    .forUpdate()
-    .first(...columns);
-  if (!latest) throw new AppError('INVALID_STATE', `Comparison ${comparisonNo} was superseded by a later one.`);
-  return latest;
+  const latest = await first<Pick<Discrepancy, 'environment' | 'channel' | 'day'>>(
+    trx,
+    `SELECT environment, channel, day FROM reconciliation
+     WHERE id = :reconciliationId AND comparison_no = :comparisonNo FOR UPDATE`,
+    comparison,
+  );
+  if (latest) return latest;
+  throw new AppError('INVALID_STATE', `Comparison ${comparison.comparisonNo} was superseded by a later one.`);
 }

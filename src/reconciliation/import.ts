@@ -1,8 +1,7 @@
-import { type Database, rows } from '../lib/db.ts';
-import { AppError, notFound } from '../lib/errors.ts';
-import type { Environment } from '../lib/scope.ts';
-import type { Channel } from '../merchants/channels/channel.ts';
+import { type Database, first, rows } from '../lib/db.ts';
+import { AppError, found } from '../lib/errors.ts';
 import type { FindProvider, StatementPage, StatementRow, Unknown } from '../providers/provider.ts';
+import type { ChannelDay } from './workflow.ts';
 
 export type ImportDeps = { db: Database; findProvider: FindProvider };
 
@@ -23,22 +22,18 @@ const PAGES_MAX = 20_000;
 
 /** Starts another import of the statement from its first page. Throws NOT_FOUND. */
 export async function startImport(db: Database, reconciliationId: string, at: Date): Promise<Import> {
-  const [started] = await rows<Import>(
+  const started = await first<Import>(
     db,
     `UPDATE reconciliation SET import_no = import_no + 1, cursor = NULL, loop_guard = NULL, pages = 0, error = NULL,
        import_started_at = :at, requests_at_start = requests, is_running = true
      WHERE id = :reconciliationId RETURNING id AS reconciliation_id, import_no`,
     { reconciliationId, at },
   );
-  if (!started) throw notFound('reconciliation');
-  return started;
+  return found(started, 'reconciliation');
 }
 
-type ImportState = {
+type ImportState = ChannelDay & {
   id: string;
-  environment: Environment;
-  channel: Channel;
-  day: string;
   importNo: number;
   completedImportNo: number;
   cursor: string | null;
@@ -52,8 +47,8 @@ type ImportState = {
  * statement, so that the next call continues after a crash. Throws NOT_FOUND, INVALID_STATE (a later import has started).
  */
 export async function importNextPage(deps: ImportDeps, { reconciliationId, importNo }: Import): Promise<ImportedPage> {
-  const state = await deps.db<ImportState>('reconciliation').where({ id: reconciliationId }).first();
-  if (!state) throw notFound('reconciliation');
+  const sql = 'SELECT * FROM reconciliation WHERE id = :reconciliationId';
+  const state = found(await first<ImportState>(deps.db, sql, { reconciliationId }), 'reconciliation');
   if (state.importNo !== importNo)
     throw new AppError('INVALID_STATE', `Import ${importNo} was superseded by a later one.`);
   if (state.completedImportNo === importNo) return { kind: 'end', pages: state.pages };
@@ -101,14 +96,6 @@ const ERROR_CHARACTERS_MAX = 300;
 /** Text of a provider as a column can store it: bounded, without control characters. */
 export function storableError(text: string): string {
   return text.replaceAll(/\p{Cc}+/gu, ' ').slice(0, ERROR_CHARACTERS_MAX);
-}
-
-/** Continues the import from the first page and keeps its rows, for cursors that a provider no longer accepts. */
-export async function restartImport(db: Database, { reconciliationId, importNo }: Import): Promise<void> {
-  await db('reconciliation')
-    .where({ id: reconciliationId, importNo })
-    .where('completedImportNo', '<', importNo)
-    .update({ cursor: null, loopGuard: null, pages: 0 });
 }
 
 const TEXT_CHARACTERS_MAX = 200;

@@ -7,14 +7,11 @@ import type { FoundDiscrepancy } from './discrepancies.ts';
 import { readScope, type Scope } from './runs.ts';
 import type { DiscrepancyKind } from './states.ts';
 
-type Noun = 'Payments' | 'Payouts' | 'Reversals';
-type Side = 'listed' | 'booked';
-
-/** The number and the santim of the orders on each side, as columns of the day. */
-export type Sums = Record<`${Side}${Noun}`, number> & Record<`${Side}${Noun}Santim`, Santim>;
+/** The number and the santim of the orders of one side, as a column of the day has them. */
+export type SideSums = Record<'payments' | 'payouts' | 'reversals', { count: number; santim: Santim }>;
 
 /** The sums of both sides. `clearingSantim`: the provider's debt in the ledger at the end of the day. */
-export type Sides = Sums & { clearingSantim: Santim };
+export type Sides = { listed: SideSums; booked: SideSums; clearingSantim: Santim };
 
 /** Small enough for the time limit of one SQL statement. */
 const LISTED_BATCH = 2_000;
@@ -35,16 +32,14 @@ export async function matchDay(
   const scope = await readScope(db, reconciliationId);
   if (scope.completedImportNo === 0)
     throw new AppError('INVALID_STATE', 'The statement of this day was never imported completely.');
-  const sides = { ...NO_SUMS };
-  for (let after: Position | null = START; after !== null;) {
+  const sides: Sides = { listed: noSums(), booked: noSums(), clearingSantim: 0n };
+  for (let after: Position | undefined = START; after !== undefined;) {
     const matched: Match[] = await matchListed(db, scope, after);
-    after = add(sides, matched);
-    await onPart(discrepanciesIn(matched));
+    await onPart(addUp(sides, matched));
+    after = matched.length < LISTED_BATCH ? undefined : matched.at(-1);
   }
   for (const [from, until] of windows(scope.startsAt, scope.endsAt, BOOKED_WINDOW_MS)) {
-    const matched = await findUnlisted(db, scope, { from, until });
-    add(sides, matched);
-    await onPart(discrepanciesIn(matched));
+    await onPart(addUp(sides, await findUnlisted(db, scope, { from, until })));
   }
   for (const [from, until] of windows(scope.firstEntryAt ?? scope.endsAt, scope.endsAt, CLEARING_WINDOW_MS)) {
     sides.clearingSantim += await owedBetween(db, scope, { from, until });
@@ -56,22 +51,8 @@ export async function matchDay(
 type Position = { type: StatementRow['type'] | ''; orderId: string };
 const START: Position = { type: '', orderId: '' };
 
-/** A discrepancy (with its kind), or the sums and numbers of orders of one type (kind null). */
-type Match = Omit<FoundDiscrepancy, 'kind'> & {
-  kind: DiscrepancyKind | null;
-  bookedCount: number;
-  listedCount: number;
-};
-
-/** The discrepancies, and the sums of each type. */
-const MATCHES = `
-  SELECT kind, type, order_id, order_status, booked_santim, listed_santim, listed_currency, provider_reference, 0 AS booked_count, 0 AS listed_count
-  FROM matched WHERE kind IS NOT NULL
-  UNION ALL
-  SELECT NULL, type, max(order_id), NULL, CAST(coalesce(sum(booked_santim), 0) AS bigint),
-         CAST(coalesce(sum(listed_santim), 0) AS bigint), NULL, NULL,
-         CAST(count(booked_santim) AS integer), CAST(count(listed_santim) AS integer)
-  FROM matched GROUP BY type`;
+/** One order on both sides; without a kind they agree. */
+type Match = Omit<FoundDiscrepancy, 'kind'> & { kind: DiscrepancyKind | null };
 
 /**
  * Matches the next orders of the statement. A failed payout that the provider lists as paid and reversed nets to zero.
@@ -105,13 +86,13 @@ async function matchListed(db: Queryable, scope: Scope, after: Position): Promis
        FROM listed l
        LEFT JOIN withdrawal w ON w.id = l.order_id AND w.environment = :environment AND w.channel = :channel
        WHERE l.type <> 'payment'
-     ), matched AS MATERIALIZED (
-       SELECT *, CASE WHEN NOT is_known THEN 'UNKNOWN_ORDER'
-                      WHEN is_paid_and_reversed AND NOT has_conflicting_rows THEN NULL
-                      WHEN booked_santim IS NULL AND NOT is_paid_and_reversed THEN 'UNCONFIRMED'
-                      WHEN has_conflicting_rows OR booked_santim <> listed_santim OR booked_currency <> listed_currency THEN 'AMOUNT_MISMATCH' END AS kind
-       FROM pairs
-     )${MATCHES}`,
+     )
+     SELECT CASE WHEN NOT is_known THEN 'UNKNOWN_ORDER'
+                 WHEN is_paid_and_reversed AND NOT has_conflicting_rows THEN NULL
+                 WHEN booked_santim IS NULL AND NOT is_paid_and_reversed THEN 'UNCONFIRMED'
+                 WHEN has_conflicting_rows OR booked_santim <> listed_santim OR booked_currency <> listed_currency THEN 'AMOUNT_MISMATCH' END AS kind,
+            type, order_id, order_status, booked_santim, listed_santim, listed_currency, provider_reference
+     FROM pairs ORDER BY type, order_id`,
     { ...scope, afterType: after.type, afterOrder: after.orderId, queryable: [...QUERYABLE_ATTEMPTS] },
   );
 }
@@ -137,13 +118,12 @@ async function findUnlisted(db: Queryable, scope: Scope, span: { from: Date; unt
        SELECT * FROM booked b WHERE (
          SELECT o.order_id FROM current_statement_row o WHERE o.order_id = b.order_id AND o.type = b.type
            AND o.environment = :environment AND o.channel = :channel LIMIT 1) IS NULL
-     ), matched AS MATERIALIZED (
-       SELECT 'MISSING_FROM_STATEMENT' AS kind, u.type, u.order_id, coalesce(a.status, w.status) AS order_status, u.santim AS booked_santim,
-              CAST(NULL AS bigint) AS listed_santim, CAST(NULL AS text) AS listed_currency, CAST(NULL AS text) AS provider_reference
-       FROM unlisted u LEFT JOIN payment_attempt a ON a.id = u.order_id LEFT JOIN withdrawal w ON w.id = u.order_id
-       WHERE (CAST(:hasStatementBefore AS boolean) OR coalesce(a.initiated_at, a.created_at, w.submitted_at, u.effective_at) >= :startsAt)
-         AND (CAST(:hasStatementAfter AS boolean) OR u.effective_at < CAST(:endsAt AS timestamptz) - interval '10 minutes')
-     )${MATCHES}`,
+     )
+     SELECT 'MISSING_FROM_STATEMENT' AS kind, u.type, u.order_id, coalesce(a.status, w.status) AS order_status, u.santim AS booked_santim,
+            CAST(NULL AS bigint) AS listed_santim, NULL AS listed_currency, NULL AS provider_reference
+     FROM unlisted u LEFT JOIN payment_attempt a ON a.id = u.order_id LEFT JOIN withdrawal w ON w.id = u.order_id
+     WHERE (CAST(:hasStatementBefore AS boolean) OR coalesce(a.initiated_at, a.created_at, w.submitted_at, u.effective_at) >= :startsAt)
+       AND (CAST(:hasStatementAfter AS boolean) OR u.effective_at < CAST(:endsAt AS timestamptz) - interval '10 minutes')`,
     { ...scope, ...span },
   );
 }
@@ -164,43 +144,25 @@ function* windows(from: Date, until: Date, lengthMs: number): Generator<[Date, D
   }
 }
 
-const NOUN = { payment: 'Payments', payout: 'Payouts', payoutReversal: 'Reversals' } as const;
+const noSums = (): SideSums => ({
+  payments: { count: 0, santim: 0n },
+  payouts: { count: 0, santim: 0n },
+  reversals: { count: 0, santim: 0n },
+});
 
-const NO_SUMS: Sides = {
-  listedPayments: 0,
-  listedPaymentsSantim: 0n,
-  listedPayouts: 0,
-  listedPayoutsSantim: 0n,
-  listedReversals: 0,
-  listedReversalsSantim: 0n,
-  bookedPayments: 0,
-  bookedPaymentsSantim: 0n,
-  bookedPayouts: 0,
-  bookedPayoutsSantim: 0n,
-  bookedReversals: 0,
-  bookedReversalsSantim: 0n,
-  clearingSantim: 0n,
-};
+const NOUN = { payment: 'payments', payout: 'payouts', payoutReversal: 'reversals' } as const;
 
-function discrepanciesIn(matched: readonly Match[]): FoundDiscrepancy[] {
-  return matched.flatMap(({ kind, bookedCount: _booked, listedCount: _listed, ...row }) =>
-    kind === null ? [] : [{ kind, ...row }],
-  );
-}
-
-/** Adds the sums, and returns the position after the last listed order; null when there are no more. */
-function add(sides: Sides, matched: readonly Match[]): Position | null {
-  let [last, count]: [Position, number] = [START, 0];
-  for (const { kind, bookedCount, listedCount, ...row } of matched) {
-    if (kind !== null) continue;
-    const noun = NOUN[row.type];
-    sides[`booked${noun}`] += bookedCount;
-    sides[`booked${noun}Santim`] += row.bookedSantim ?? 0n;
-    sides[`listed${noun}`] += listedCount;
-    sides[`listed${noun}Santim`] += row.listedSantim ?? 0n;
-    count += listedCount;
-    // "payment" < "payout" < "payoutReversal", for PostgreSQL as well.
-    if (row.type > last.type) last = { type: row.type, orderId: row.orderId };
+/** Adds the orders to the sums, and returns the discrepancies. */
+function addUp(sides: Sides, matched: readonly Match[]): FoundDiscrepancy[] {
+  for (const { type, listedSantim, bookedSantim } of matched) {
+    for (const [side, santim] of [
+      [sides.listed[NOUN[type]], listedSantim],
+      [sides.booked[NOUN[type]], bookedSantim],
+    ] as const) {
+      if (santim === null) continue;
+      side.count += 1;
+      side.santim += santim;
+    }
   }
-  return count < LISTED_BATCH ? null : last;
+  return matched.flatMap(({ kind, ...order }) => (kind === null ? [] : [{ kind, ...order }]));
 }

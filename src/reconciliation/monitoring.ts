@@ -1,4 +1,4 @@
-import { measureFigures, type Registry } from '../http/metrics.ts';
+import { measureFigures, measureRow, type Registry } from '../http/metrics.ts';
 import type { LedgerInvariant } from '../ledger/verify.ts';
 import { type Database, rows } from '../lib/db.ts';
 import type { WorkItemSource } from '../outbox/work-items.ts';
@@ -162,25 +162,21 @@ const AGES = Object.fromEntries(
   ),
 );
 
+const COUNT = `
+  SELECT (SELECT CAST(count(*) AS integer) FROM reconciliation_discrepancy WHERE closed_at IS NULL) AS differences,
+         (SELECT CAST(count(*) AS integer) FROM reconciliation WHERE is_running) AS incomplete,
+         (SELECT CAST(count(*) AS integer) FROM reconciliation WHERE status = 'INCOMPLETE' AND NOT is_running) AS failed`;
+
 /** Open discrepancies and runs, and the age of the last clean day. Counted when the metrics are read. */
 export function measureReconciliation(registry: Registry, db: Database): void {
-  measureFigures(registry, { ...COUNTS, ...AGES }, async () => countReconciliation(db));
-}
-
-async function countReconciliation(db: Database): Promise<Record<string, number>> {
-  const [[counts], ages] = await Promise.all([
-    rows<Record<keyof typeof COUNTS, number>>(
-      db,
-      `SELECT (SELECT CAST(count(*) AS integer) FROM reconciliation_discrepancy WHERE closed_at IS NULL) AS differences,
-              (SELECT CAST(count(*) AS integer) FROM reconciliation WHERE is_running) AS incomplete,
-              (SELECT CAST(count(*) AS integer) FROM reconciliation WHERE status = 'INCOMPLETE' AND NOT is_running) AS failed`,
-    ),
-    rows<{ key: string; seconds: number }>(
+  measureRow(registry, COUNTS, { db, sql: COUNT });
+  measureFigures(registry, AGES, async () => {
+    const ages = await rows<{ key: string; seconds: number }>(
       db,
       `SELECT environment || '-' || channel AS key, CAST(extract(epoch FROM now() - max(last_clean_at)) AS double precision) AS seconds
        FROM reconciliation WHERE last_clean_at IS NOT NULL GROUP BY environment, channel`,
-    ),
-  ]);
-  const never = Object.keys(AGES).map((key) => [key, NaN] as const);
-  return { ...counts, ...Object.fromEntries([...never, ...ages.map(({ key, seconds }) => [key, seconds] as const)]) };
+    );
+    const never = Object.keys(AGES).map((key): [string, number] => [key, NaN]);
+    return Object.fromEntries([...never, ...ages.map(({ key, seconds }): [string, number] => [key, seconds])]);
+  });
 }

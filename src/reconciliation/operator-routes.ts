@@ -10,6 +10,7 @@ import { toBirr } from '../lib/money.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { closeDiscrepancy, listDiscrepancies, type Discrepancy } from './discrepancies.ts';
+import type { SideSums } from './match.ts';
 import { requestRun } from './request.ts';
 import { listReconciledDays, type ReconciledDay } from './runs.ts';
 import * as schema from './schema.ts';
@@ -18,7 +19,7 @@ type Deps = { db: Database; clock: Clock; findProvider: FindProvider };
 
 /** The comparison of providers' statements with our ledger, and the discrepancies. */
 export function reconciliationOperatorRoutes(deps: Deps): Route[] {
-  return [...queryRoutes(deps), requestRoute(deps), closeRoute(deps)];
+  return [...queryRoutes(deps), ...commandRoutes(deps)];
 }
 
 function queryRoutes({ db, clock }: Deps): Route[] {
@@ -32,9 +33,7 @@ function queryRoutes({ db, clock }: Deps): Route[] {
       query: schema.DayQuery,
       responses: { 200: z.array(schema.ReconciledDay) },
       handle: async ({ query }) => {
-        const { environment, channel } = query;
-        const { startDate, endDate } = readDayRange(query, clock());
-        const days = await listReconciledDays(db, { startDate, endDate, environment, channel });
+        const days = await listReconciledDays(db, { ...query, ...readDayRange(query, clock()) });
         return { message: 'Days retrieved', data: days.map(presentDay) };
       },
     }),
@@ -50,8 +49,7 @@ function queryRoutes({ db, clock }: Deps): Route[] {
       responses: { 200: z.array(schema.Difference) },
       paginated: true,
       handle: async ({ query }) => {
-        const { state, environment, channel, kind, day } = query;
-        const filter = { open: state && state === 'OPEN', environment, channel, kind, day };
+        const filter = { ...query, open: query.state && query.state === 'OPEN' };
         const { rows, pagination } = await listDiscrepancies(db, filter, readPage(query));
         return { message: 'Differences retrieved', data: rows.map(presentDiscrepancy), pagination };
       },
@@ -59,53 +57,45 @@ function queryRoutes({ db, clock }: Deps): Route[] {
   ];
 }
 
-function requestRoute({ clock, findProvider }: Deps): Route {
-  return operatorRoute('POST /api/ops/reconciliation/run', {
-    operationId: 'opsRunReconciliation',
-    cli: { name: 'reconciliation run', columns: 'day environment channel' },
-    summary: "Compare a day with the providers' statements, again or for the first time",
-    action: 'reconciliation.run',
-    clock,
-    body: schema.DayToCompare,
-    responses: { 202: z.array(schema.ChannelDay) },
-    run: async ({ tx }, { body }) => {
-      const requested = await requestRun(tx, { clock, findProvider }, body);
-      const audit = {
-        resourceType: 'reconciliation',
-        resourceId: body.day,
-        ...(body.environment && { environment: body.environment }),
-        after: { days: requested.map(({ environment, channel }) => `${environment} ${channel}`) },
-      } as const;
-      return { status: 202, message: 'Requested', data: requested, audit };
-    },
-  });
-}
-
-function closeRoute({ clock }: Deps): Route {
-  return operatorRoute('POST /api/ops/reconciliation/differences/:differenceId/close', {
-    operationId: 'opsCloseDifference',
-    cli: { name: 'reconciliation close-difference', confirm: true },
-    summary: 'Close a difference that was investigated; posts nothing',
-    action: 'reconciliation.close',
-    clock,
-    params: schema.DifferenceParams,
-    body: Reason,
-    responses: { 200: schema.Difference },
-    errors: ['INVALID_STATE'],
-    run: async ({ tx, operatorId, at }, { params, body: { reason } }) => {
-      const difference = await closeDiscrepancy(tx, params.differenceId, { operatorId, reason, at });
-      const { id, environment, kind, orderId, closedAt } = difference;
-      const audit = {
-        resourceType: 'difference',
-        resourceId: id,
-        environment,
-        after: { kind, orderId, closed: true },
-      } as const;
-      // One that was closed before has another time of closing.
-      const isNew = closedAt?.getTime() === at.getTime();
-      return { message: 'Difference closed', data: presentDiscrepancy(difference), audit: isNew ? audit : null };
-    },
-  });
+function commandRoutes({ clock, findProvider }: Deps): Route[] {
+  return [
+    operatorRoute('POST /api/ops/reconciliation/run', {
+      operationId: 'opsRunReconciliation',
+      cli: { name: 'reconciliation run', columns: 'day environment channel' },
+      summary: "Compare a day with the providers' statements, again or for the first time",
+      action: 'reconciliation.run',
+      clock,
+      body: schema.DayToCompare,
+      responses: { 202: z.array(schema.ChannelDay) },
+      run: async ({ tx }, { body }) => {
+        const { day: resourceId, environment } = body;
+        const requested = await requestRun(tx, { clock, findProvider }, body);
+        const after = { days: requested.map((one) => `${one.environment} ${one.channel}`) };
+        const about = { resourceType: 'reconciliation', resourceId, ...(environment && { environment }) } as const;
+        return { status: 202, message: 'Requested', data: requested, audit: { ...about, after } };
+      },
+    }),
+    operatorRoute('POST /api/ops/reconciliation/differences/:differenceId/close', {
+      operationId: 'opsCloseDifference',
+      cli: { name: 'reconciliation close-difference', confirm: true },
+      summary: 'Close a difference that was investigated; posts nothing',
+      action: 'reconciliation.close',
+      clock,
+      params: schema.DifferenceParams,
+      body: Reason,
+      responses: { 200: schema.Difference },
+      errors: ['INVALID_STATE'],
+      run: async ({ tx, operatorId, at }, { params, body: { reason } }) => {
+        const difference = await closeDiscrepancy(tx, params.differenceId, { operatorId, reason, at });
+        const { id: resourceId, environment, kind, orderId, closedAt } = difference;
+        const after = { kind, orderId, closed: true };
+        // One that was closed before has another time of closing.
+        const isNew = closedAt?.getTime() === at.getTime();
+        const audit = isNew ? ({ resourceType: 'difference', resourceId, environment, after } as const) : null;
+        return { message: 'Difference closed', data: presentDiscrepancy(difference), audit };
+      },
+    }),
+  ];
 }
 
 function presentDiscrepancy(difference: Discrepancy) {
@@ -132,7 +122,7 @@ function presentDay({ listed, booked, clearingSantim, comparedAt, ...row }: Reco
   };
 }
 
-function presentSums({ payments, payouts, reversals }: NonNullable<ReconciledDay['listed']>) {
-  const sum = ({ count, santim }: typeof payments) => ({ count, amount: toBirr(santim) });
-  return { payments: sum(payments), payouts: sum(payouts), reversals: sum(reversals) };
+function presentSums(sums: SideSums) {
+  const sum = ({ count, santim }: SideSums['payments']) => ({ count, amount: toBirr(BigInt(santim)) });
+  return { payments: sum(sums.payments), payouts: sum(sums.payouts), reversals: sum(sums.reversals) };
 }

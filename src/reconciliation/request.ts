@@ -49,12 +49,11 @@ export async function requestLastDays(tx: UnitOfWork, { findProvider, clock }: R
 }
 
 function providersOf(findProvider: FindProvider, request: Pick<RunRequest, 'channel' | 'environment'>) {
-  return ENVIRONMENTS.flatMap((environment) => CHANNELS.map((channel) => ({ environment, channel }))).filter(
-    ({ environment, channel }) =>
-      (request.channel ?? channel) === channel &&
-      (request.environment ?? environment) === environment &&
-      findProvider(channel, environment) !== null,
-  );
+  const environments = request.environment ? [request.environment] : ENVIRONMENTS;
+  const channels = request.channel ? [request.channel] : CHANNELS;
+  return environments
+    .flatMap((environment) => channels.map((channel) => ({ environment, channel })))
+    .filter(({ environment, channel }) => findProvider(channel, environment) !== null);
 }
 
 async function enqueueRuns(tx: UnitOfWork, days: readonly ChannelDay[], at: Date): Promise<void> {

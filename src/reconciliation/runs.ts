@@ -1,11 +1,9 @@
 import { endOfAddisDay, startOfAddisDay } from '../lib/dates.ts';
-import { type Queryable, rows } from '../lib/db.ts';
-import { notFound } from '../lib/errors.ts';
+import { first, type Queryable, rows } from '../lib/db.ts';
+import { found } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
-import type { Environment } from '../lib/scope.ts';
-import type { Channel } from '../merchants/channels/channel.ts';
 import type { OpenPage, RecoverableWorkflow } from '../outbox/recoverable.ts';
-import type { Sums } from './match.ts';
+import type { SideSums } from './match.ts';
 import type { ReconciliationStatus } from './states.ts';
 import { type ChannelDay, reconciliationWorkflowId, requestMessage } from './workflow.ts';
 
@@ -13,15 +11,8 @@ import { type ChannelDay, reconciliationWorkflowId, requestMessage } from './wor
 export const OPEN_DISCREPANCIES = `(
   SELECT CAST(count(*) AS integer) FROM reconciliation_discrepancy d WHERE d.reconciliation_id = r.id AND d.closed_at IS NULL)`;
 
-/** Orders and santim of one side. */
-type SideSums = Record<'payments' | 'payouts' | 'reversals', { count: number; santim: Santim }>;
-
 /** The latest result of a day of a channel. */
-export type ReconciledDay = {
-  environment: Environment;
-  channel: Channel;
-  /** YYYY-MM-DD in Addis Ababa. */
-  day: string;
+export type ReconciledDay = ChannelDay & {
   status: ReconciliationStatus;
   /** Its comparison is running, or is waiting for its provider. */
   isRunning: boolean;
@@ -36,51 +27,29 @@ export type ReconciledDay = {
   comparedAt: Date | null;
 };
 
-type DayFilter = {
-  /** YYYY-MM-DD, both included. */
-  startDate: string;
-  endDate: string;
-  environment?: Environment | undefined;
-  channel?: Channel | undefined;
-};
-
-/** The requested days of a range, the latest first. */
-export async function listReconciledDays(db: Queryable, filter: DayFilter): Promise<ReconciledDay[]> {
-  const found = await rows<ReconciledDay & Sums>(
+/** The requested days of a range (YYYY-MM-DD, both included), the latest first. */
+export async function listReconciledDays(
+  db: Queryable,
+  filter: { startDate: string; endDate: string } & {
+    [Place in 'environment' | 'channel']?: ChannelDay[Place] | undefined;
+  },
+): Promise<ReconciledDay[]> {
+  return rows(
     db,
-    `SELECT r.*, ${OPEN_DISCREPANCIES} AS differences FROM reconciliation r
+    `SELECT r.environment, r.channel, r.day, r.status, r.is_running, r.error, r.listed, r.booked, r.clearing_santim,
+            r.compared_at, ${OPEN_DISCREPANCIES} AS differences
+     FROM reconciliation r
      WHERE r.day BETWEEN CAST(:startDate AS date) AND CAST(:endDate AS date)
        AND (CAST(:environment AS text) IS NULL OR r.environment = :environment)
        AND (CAST(:channel AS text) IS NULL OR r.channel = :channel)
      ORDER BY r.day DESC, r.environment, r.channel`,
     { ...filter, environment: filter.environment ?? null, channel: filter.channel ?? null },
   );
-  return found.map((row) => {
-    const { environment, channel, day, status, isRunning, differences, error, clearingSantim, comparedAt } = row;
-    const shared = { environment, channel, day, status, isRunning, differences, error, clearingSantim, comparedAt };
-    // Both sides are counted in the same comparison.
-    const isCompared = comparedAt !== null;
-    return {
-      ...shared,
-      listed: isCompared ? sumsOf(row, 'listed') : null,
-      booked: isCompared ? sumsOf(row, 'booked') : null,
-    };
-  });
-}
-
-function sumsOf(row: Sums, side: 'listed' | 'booked'): SideSums {
-  return {
-    payments: { count: row[`${side}Payments`], santim: row[`${side}PaymentsSantim`] },
-    payouts: { count: row[`${side}Payouts`], santim: row[`${side}PayoutsSantim`] },
-    reversals: { count: row[`${side}Reversals`], santim: row[`${side}ReversalsSantim`] },
-  };
 }
 
 /** The inputs of a comparison. */
-export type Scope = {
+export type Scope = Omit<ChannelDay, 'day'> & {
   reconciliationId: string;
-  environment: Environment;
-  channel: Channel;
   /** The last complete import, whose rows count. */
   completedImportNo: number;
   startsAt: Date;
@@ -95,7 +64,7 @@ export type Scope = {
 
 /** Throws NOT_FOUND. */
 export async function readScope(db: Queryable, reconciliationId: string): Promise<Scope> {
-  const [found] = await rows<Omit<Scope, 'startsAt' | 'endsAt'> & { day: string }>(
+  const run = await first<Omit<Scope, 'startsAt' | 'endsAt'> & { day: string }>(
     db,
     `SELECT r.id AS reconciliation_id, r.environment, r.channel, r.day, r.completed_import_no, c.id AS account_id,
             (SELECT e.effective_at FROM ledger_entry e WHERE e.account_id = c.id ORDER BY e.effective_at LIMIT 1) AS first_entry_at,
@@ -109,8 +78,7 @@ export async function readScope(db: Queryable, reconciliationId: string): Promis
      WHERE r.id = :reconciliationId`,
     { reconciliationId },
   );
-  if (!found) throw notFound('reconciliation');
-  const { day, ...scope } = found;
+  const { day, ...scope } = found(run, 'reconciliation');
   return { ...scope, startsAt: startOfAddisDay(day), endsAt: endOfAddisDay(day) };
 }
 

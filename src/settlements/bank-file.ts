@@ -7,26 +7,15 @@ import { AppError, invalid } from '../lib/errors.ts';
 import { patternText, plainText } from '../lib/fields.ts';
 import { parseBirr } from '../lib/money.ts';
 import type { UnitOfWork, RunInTransaction } from '../outbox/record.ts';
-import { markCredited, markFailed, markReturned } from './bank-results.ts';
-import { lateCreditIssue } from './late-credit.ts';
-import type { TransitionResult } from './transition.ts';
+import { lateCreditIssue, markCredited, markFailed, markReturned } from './bank-results.ts';
+import type { BankFileReport } from './schema.ts';
+import type { SettlementActor, TransitionResult } from './transition.ts';
 
 export type BankFileDeps = {
   runInTransaction: RunInTransaction;
   clock: Clock;
   /** Called in the transaction of every line that was applied, or stored for operators to decide. */
-  onApplied?: (tx: UnitOfWork, updated: TransitionResult, result: BankResult) => Promise<void>;
-};
-
-/** The bank's result: credited, not credited, or sent back after the credit. */
-export type BankResult = 'credited' | 'failed' | 'returned';
-
-/** The result of each line of a file; line 1 is its heading. */
-export type BankFileReport = {
-  applied: { line: number; settlementId: string; result: BankResult }[];
-  /** Applied before. */
-  already: { line: number; settlementId: string; result: BankResult }[];
-  wrong: { line: number; settlementId: string | null; issue: string }[];
+  onApplied?: (tx: UnitOfWork, updated: TransitionResult, result: Line['result']) => Promise<void>;
 };
 
 const COLUMNS = ['settlementId', 'result', 'bankReference', 'date', 'reason'] as const;
@@ -37,18 +26,17 @@ const ECHO_CHARACTERS_MAX = 64;
 const HEADING_CHARACTERS_MAX = 200;
 
 const settlementId = patternText(30, /^stl_[0-9A-Z]{26}$/, 'must be a settlement id, stl_…');
-const bankReference = plainText(64).min(1, 'must be given');
+const optionalReference = plainText(64);
+const bankReference = optionalReference.min(1, 'must be given');
 const date = z.string().refine(isDay, 'must be a day as YYYY-MM-DD');
-
+const optionalDate = date.or(z.literal(''));
+const reason = plainText(200).min(1, 'must be given');
 /** In birr. */
 const amount = z
   .string()
   .default('')
   .transform((text) => (text === '' ? undefined : parseBirr(text)))
   .refine((santim) => santim !== null, 'must be an amount as 1500.50');
-
-const optionalDate = date.or(z.literal(''));
-const reason = plainText(200).min(1, 'must be given');
 
 const Line = z.discriminatedUnion(
   'result',
@@ -57,7 +45,7 @@ const Line = z.discriminatedUnion(
     z.object({
       result: z.literal('failed'),
       settlementId,
-      bankReference: plainText(64).transform((text) => text || undefined),
+      bankReference: optionalReference.transform((text) => text || undefined),
       date: optionalDate,
       reason,
     }),
@@ -79,83 +67,79 @@ export async function importBankFile(
   { operatorId, text }: { operatorId: string; text: string },
 ): Promise<BankFileReport> {
   const report: BankFileReport = { applied: [], already: [], wrong: [] };
-  for (const { line, values, issue: misshapen } of readLines(text)) {
-    const parsed = Line.safeParse(values);
-    if (!parsed.success || misshapen !== null) {
-      const issues = parsed.error?.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
-      const issue = misshapen ?? issues?.join('; ') ?? '';
-      report.wrong.push({ line, settlementId: values['settlementId']?.slice(0, ECHO_CHARACTERS_MAX) ?? null, issue });
-      continue;
-    }
-    const { result } = parsed.data;
-    const about = { line, settlementId: parsed.data.settlementId };
+  for (const csv of readLines(text)) {
+    const { record, info } = csv;
+    const wrong = { line: info.lines, settlementId: record['settlementId']?.slice(0, ECHO_CHARACTERS_MAX) ?? null };
     try {
+      const line = parseLine(csv);
       const { settlement, changed } = await runInTransaction(async (tx) => {
-        const updated = await apply(tx, parsed.data, { operatorId, at: clock() });
-        if (updated.changed) await onApplied?.(tx, updated, result);
+        const updated = await apply(tx, line, { operatorId, at: clock() });
+        if (updated.changed) await onApplied?.(tx, updated, line.result);
         return updated;
       });
-      const issue = result === 'credited' ? lateCreditIssue(settlement, parsed.data.bankReference) : null;
-      if (issue !== null) report.wrong.push({ ...about, issue });
-      else report[changed ? 'applied' : 'already'].push({ ...about, result });
+      const issue = line.result === 'credited' ? lateCreditIssue(settlement, line.bankReference) : null;
+      if (issue !== null) report.wrong.push({ ...wrong, issue });
+      else
+        report[changed ? 'applied' : 'already'].push({
+          line: info.lines,
+          settlementId: settlement.id,
+          result: line.result,
+        });
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      report.wrong.push({ ...about, issue: error.message });
+      report.wrong.push({ ...wrong, issue: error.message });
     }
   }
   return report;
 }
 
-function apply(tx: UnitOfWork, line: Line, actor: { operatorId: string; at: Date }): Promise<TransitionResult> {
+async function apply(tx: UnitOfWork, line: Line, actor: SettlementActor): Promise<TransitionResult> {
   const { settlementId: id } = line;
-  switch (line.result) {
-    case 'credited': {
-      const { bankReference, amount: amountSantim } = line;
-      const credited = {
-        bankReference,
-        creditedAt: startOfAddisDay(line.date),
-        amountSantim: amountSantim ?? undefined,
-      };
-      return markCredited(tx, id, { ...actor, ...credited });
-    }
-    case 'failed':
-      return markFailed(tx, id, { ...actor, ...line, from: ['PROCESSING'] });
-    case 'returned':
-      return markReturned(tx, id, { ...actor, ...line });
-    default:
-      return line satisfies never;
+  if (line.result === 'failed') return markFailed(tx, id, { ...actor, ...line, from: ['PROCESSING'] });
+  if (line.result === 'returned') return markReturned(tx, id, { ...actor, ...line });
+  const { bankReference, date, amount } = line;
+  const credit = { bankReference, creditedAt: startOfAddisDay(date), amountSantim: amount ?? undefined };
+  return markCredited(tx, id, { ...actor, ...credit });
+}
+
+type CsvLine = {
+  record: Record<string, string>;
+  info: { lines: number; columns: unknown[]; error?: { record: string[] } };
+};
+
+/** Throws VALIDATION_ERROR. */
+function parseLine({ record, info }: CsvLine): Line {
+  // A value too many or too few shifts those after it.
+  if (info.error) {
+    const issue = `has ${info.error.record.length} values, the heading ${info.columns.length}`;
+    throw new AppError('VALIDATION_ERROR', issue);
   }
+  const parsed = Line.safeParse(record);
+  if (parsed.success) return parsed.data;
+  const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
+  throw new AppError('VALIDATION_ERROR', issues.join('; '));
 }
 
 /** The lines below the heading, as values by column. Throws VALIDATION_ERROR for malformed CSV or another heading. */
-function readLines(text: string): { line: number; values: Record<string, string>; issue: string | null }[] {
-  let names: string[] = [];
-  const lines = readRecords(text, (heading) => (names = heading));
-  const known = names.includes(AMOUNT) ? [...COLUMNS, AMOUNT] : COLUMNS;
-  if (names.length !== known.length || !known.every((name) => names.includes(name))) {
-    const got = JSON.stringify(names.join(',').slice(0, HEADING_CHARACTERS_MAX));
-    throw invalidFile(`must begin with the line ${COLUMNS.join(',')} (and optionally ${AMOUNT}), got ${got}`);
-  }
-  if (lines.length > LINES_MAX)
-    throw invalidFile(`must have at most ${LINES_MAX} lines, got ${lines.length}; split it`);
-  return lines.map(({ record, info }) => {
-    // A value too many or too few shifts those after it.
-    const issue = info.error ? `has ${info.error.record.length} values, the heading ${names.length}` : null;
-    return { line: info.lines, values: record, issue };
-  });
-}
-
-type CsvRecord = { record: Record<string, string>; info: { lines: number; error?: { record: string[] } } };
-
-function readRecords(text: string, columns: (heading: string[]) => string[]): CsvRecord[] {
+function readLines(text: string): CsvLine[] {
+  if (text.trim() === '') columns([]);
+  const cast = (value: string): string => value.trim();
+  const options = { bom: true, info: true, relax_column_count: true, skip_empty_lines: true, columns, cast } as const;
   try {
-    const cast = (value: string): string => value.trim();
-    const options = { bom: true, info: true, relax_column_count: true, skip_empty_lines: true, columns, cast } as const;
-    return parse(text, options) as unknown as CsvRecord[];
+    const lines = parse(text, options) as unknown as CsvLine[];
+    if (lines.length <= LINES_MAX) return lines;
+    throw invalidFile(`must have at most ${LINES_MAX} lines, got ${lines.length}; split it`);
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     throw invalidFile(`is not CSV: ${error.message}`);
   }
+}
+
+function columns(heading: string[]): string[] {
+  const known = heading.includes(AMOUNT) ? [...COLUMNS, AMOUNT] : COLUMNS;
+  if (heading.length === known.length && known.every((name) => heading.includes(name))) return heading;
+  const got = JSON.stringify(heading.join(',').slice(0, HEADING_CHARACTERS_MAX));
+  throw invalidFile(`must begin with the line ${COLUMNS.join(',')} (and optionally ${AMOUNT}), got ${got}`);
 }
 
 function invalidFile(issue: string): AppError {

@@ -1,15 +1,15 @@
 import { requireAnotherPerson } from '../access/separation-of-duties.ts';
-import { bookReference, ensureUnused } from '../ledger/external-references.ts';
-import { addisDay } from '../lib/dates.ts';
+import { bookReference, ensureUnused, type ExternalReference } from '../ledger/external-references.ts';
+import { addisDay, startOfAddisDay } from '../lib/dates.ts';
 import { AppError, invalid } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
-import { creditReference, recordLateCredit, withinDay } from './late-credit.ts';
-import { lockSettlement } from './queries.ts';
+import type { LateCredit, SettlementRow } from './queries.ts';
 import {
+  changeSettlement,
   ensureSendable,
   ensureStatus,
-  transitionSettlement,
+  type Change,
   type SettlementActor,
   type TransitionResult,
 } from './transition.ts';
@@ -22,35 +22,27 @@ import {
 export async function markSent(
   tx: UnitOfWork,
   id: string,
-  { at, bankReference, ...sender }: SettlementActor & { bankReference?: string | undefined },
+  { bankReference, ...sender }: SettlementActor & { bankReference?: string | undefined },
 ): Promise<TransitionResult> {
-  const row = await lockSettlement(tx, id);
-  const { operatorId } = sender;
-  const { status, sentBy, sentAt } = row;
-  if (sentBy !== null && sentAt !== null) {
-    const isSame = sentBy === operatorId && row.bankReference === (bankReference ?? null);
-    if (status === 'PROCESSING' && isSame) return { settlement: row, changed: false };
-    const under = row.bankReference === null ? 'without a reference' : `under the reference ${row.bankReference}`;
-    throw new AppError(
-      'INVALID_STATE',
-      `${sentBy} sent this settlement to the bank at ${sentAt.toISOString()}, ${under}; it is ${status}. ` +
-        `Do not send it again. If you did, contact ${sentBy} first.`,
-    );
-  }
-  ensureStatus(row, 'PROCESSING');
-  const { environment, approvedBy: preparedBy } = row;
-  const approved = { environment, what: 'settlement', preparedBy, done: 'approved', verb: 'send' } as const;
-  await requireAnotherPerson(tx.trx, sender, approved);
-  await ensureSendable(tx, row, { verb: 'sent', instead: 'mark it as failed' });
-  const reference = bankReference === undefined ? {} : { bankReference };
-  const changes = { sentBy: operatorId, sentAt: at, ...reference };
-  return transitionSettlement(tx, row, {
-    to: 'PROCESSING',
-    kind: 'bank.sent',
-    detail: reference,
-    by: operatorId,
-    at,
-    changes,
+  const { operatorId, at: sentAt } = sender;
+  return changeSettlement(tx, { ...sender, id }, async (row) => {
+    const { environment, status, approvedBy: preparedBy, sentBy } = row;
+    if (sentBy !== null) {
+      const isSame = sentBy === operatorId && row.bankReference === (bankReference ?? null);
+      if (status === 'PROCESSING' && isSame) return null;
+      const under = row.bankReference === null ? 'without a reference' : `under the reference ${row.bankReference}`;
+      throw new AppError(
+        'INVALID_STATE',
+        `${sentBy} sent this settlement to the bank at ${row.sentAt?.toISOString()}, ${under}; it is ${status}. ` +
+          `Do not send it again. If you did, contact ${sentBy} first.`,
+      );
+    }
+    ensureStatus(row, 'PROCESSING');
+    const approved = { environment, what: 'settlement', preparedBy, done: 'approved', verb: 'send' } as const;
+    await requireAnotherPerson(tx.trx, sender, approved);
+    await ensureSendable(tx, row, { verb: 'sent', instead: 'mark it as failed' });
+    const detail = bankReference === undefined ? {} : { bankReference };
+    return { to: 'PROCESSING', kind: 'bank.sent', detail, changes: { sentBy: operatorId, sentAt, ...detail } };
   });
 }
 
@@ -59,46 +51,119 @@ export type Credit = SettlementActor & { bankReference: string; creditedAt: Date
 
 /**
  * PROCESSING → COMPLETED: the bank has credited it under this trace id. `creditedAt` is the bank's time, `at` ours.
- * Idempotent, even if the bank has sent the money back since. The credit of a FAILED settlement is stored for operators to
- * decide (late-credit.ts); it stays FAILED. Throws NOT_FOUND, INVALID_STATE from another state, DUPLICATE_REFERENCE when the
- * trace id is booked as something else, and VALIDATION_ERROR for a day before it was sent or after today, or for another
- * amount.
+ * Idempotent, even if the bank has sent the money back since. The credit of a FAILED settlement, whose money was released to
+ * the merchant, books nothing and is stored: an operator books or dismisses it. Throws NOT_FOUND, INVALID_STATE from another
+ * state or while another late credit is pending, DUPLICATE_REFERENCE when the trace id is booked as something else, and
+ * VALIDATION_ERROR for a day before it was sent or after today, or for another amount.
  */
 export async function markCredited(tx: UnitOfWork, id: string, credit: Credit): Promise<TransitionResult> {
-  const { operatorId, at, bankReference, amountSantim } = credit;
-  const row = await lockSettlement(tx, id);
-  if (amountSantim !== undefined && amountSantim !== row.amountSantim) {
-    const issue = `must be the settlement's, ${formatBirr(row.amountSantim)} ETB, got ${formatBirr(amountSantim)}`;
-    throw invalid('amount', `${issue}: clarify it with the bank; nothing was booked`);
-  }
-  const isSameDay = row.creditedAt !== null && addisDay(row.creditedAt) === addisDay(credit.creditedAt);
-  if (isSameDay && row.bankReference === bankReference) return { settlement: row, changed: false };
-  if (row.status !== 'FAILED') ensureStatus(row, 'COMPLETED');
-  ensureDay(credit.creditedAt, { from: row.sentAt ?? row.requestedAt, until: at });
-  const creditedAt = withinDay(row, credit.creditedAt);
-  const reference = creditReference(row, { bankReference, creditedAt });
-  if (row.status === 'FAILED') {
-    await ensureUnused(tx.trx, reference, 'bankReference');
-    return recordLateCredit(tx, row, { ...credit, creditedAt });
-  }
-  await bookReference(tx, reference, 'bankReference');
-  const changes = { bankReference, creditedAt };
-  return transitionSettlement(tx, row, {
-    to: 'COMPLETED',
-    kind: 'bank.credited',
-    detail: changes,
-    by: operatorId,
-    at,
-    changes,
+  const { bankReference, amountSantim } = credit;
+  return changeSettlement(tx, { ...credit, id }, async (row) => {
+    if (amountSantim !== undefined && amountSantim !== row.amountSantim) {
+      const issue = `must be the settlement's, ${formatBirr(row.amountSantim)} ETB, got ${formatBirr(amountSantim)}`;
+      throw invalid('amount', `${issue}: clarify it with the bank; nothing was booked`);
+    }
+    if (row.bankReference === bankReference && isSameDay(row.creditedAt, credit.creditedAt)) return null;
+    if (row.status !== 'FAILED') ensureStatus(row, 'COMPLETED');
+    const creditedAt = timeOfCredit(row, credit);
+    const reference = creditReference(row, { bankReference, creditedAt });
+    if (row.status === 'FAILED') {
+      await ensureUnused(tx.trx, reference, 'bankReference');
+      return storeLateCredit(row, { ...credit, creditedAt });
+    }
+    await bookReference(tx, reference, 'bankReference');
+    const detail = { bankReference, creditedAt };
+    return { to: 'COMPLETED', kind: 'bank.credited', detail, changes: detail };
   });
 }
 
-/** Compares days, since banks report days more often than times. */
-function ensureDay(creditedAt: Date, { from, until }: { from: Date; until: Date }): void {
-  const day = addisDay(creditedAt);
-  if (day >= addisDay(from) && day <= addisDay(until)) return;
-  const issue = `must be a day from ${addisDay(from)}, when it was sent, to ${addisDay(until)}, today; got ${day}`;
-  throw invalid('creditedAt', issue);
+/** Banks report days more often than times. */
+const isSameDay = (one: Date | null, other: Date): boolean => one !== null && addisDay(one) === addisDay(other);
+
+/**
+ * The reported time of a credit. Midnight means a day without a time: on the day of sending, the time of sending. Throws
+ * VALIDATION_ERROR for a day before it was sent or after today.
+ */
+function timeOfCredit({ sentAt, requestedAt }: SettlementRow, { creditedAt, at }: Credit): Date {
+  const earliest = sentAt ?? requestedAt;
+  const [day, from, until] = [addisDay(creditedAt), addisDay(earliest), addisDay(at)];
+  if (day < from || day > until) {
+    const issue = `must be a day from ${from}, when it was sent, to ${until}, today; got ${day}`;
+    throw invalid('creditedAt', issue);
+  }
+  const isDayAlone = startOfAddisDay(day).getTime() === creditedAt.getTime();
+  return isDayAlone && creditedAt < earliest ? earliest : creditedAt;
+}
+
+/** The bank's trace id of a settlement's credit, as the ledger books it. */
+function creditReference(
+  { id, environment, amountSantim }: SettlementRow,
+  { bankReference, creditedAt }: Pick<Credit, 'bankReference' | 'creditedAt'>,
+): ExternalReference {
+  const money = { environment, direction: 'outbound', reference: bankReference, amountSantim, at: creditedAt } as const;
+  return { ...money, resourceId: id, bookedAs: 'the credit of a settlement' };
+}
+
+function storeLateCredit(row: SettlementRow, { operatorId, at, bankReference, creditedAt }: Credit): Change | null {
+  const known = row.lateCredit;
+  if (known?.bankReference === bankReference && isSameDay(new Date(known.creditedAt), creditedAt)) return null;
+  if (known && row.lateCreditResolution === null) {
+    const pending = `another credit of it is pending: ${known.bankReference}.`;
+    throw new AppError('INVALID_STATE', `This settlement is FAILED, and ${pending}`);
+  }
+  const detail = { bankReference, creditedAt: creditedAt.toISOString() };
+  const changes = { lateCredit: { ...detail, operatorId, at: at.toISOString() }, lateCreditResolution: null };
+  return { kind: 'bank.credited_late', detail, changes };
+}
+
+/** Why a reported credit is not booked, as text for the operator; null: it is booked. */
+export function lateCreditIssue(row: SettlementRow, bankReference: string): string | null {
+  const { status, lateCredit, lateCreditResolution } = row;
+  if (status !== 'FAILED' || lateCredit?.bankReference !== bankReference) return null;
+  const about = `This settlement is FAILED and its money went back to the merchant: the credit ${bankReference}`;
+  if (lateCreditResolution === 'DISMISSED') return `${about} was dismissed by an operator.`;
+  return `${about} is not booked. Book or dismiss it (SETTLEMENT_CREDITED_LATE in the queue).`;
+}
+
+/**
+ * FAILED → COMPLETED: books the pending late credit, and debits the merchant again. Idempotent. Throws NOT_FOUND,
+ * INSUFFICIENT_BALANCE, INVALID_STATE without a pending credit or for a second credit, and DUPLICATE_REFERENCE when its
+ * trace id was booked as something else since.
+ */
+export async function bookLateCredit(tx: UnitOfWork, id: string, actor: SettlementActor): Promise<TransitionResult> {
+  return changeSettlement(tx, { ...actor, id }, async (row) => {
+    if (row.lateCreditResolution === 'BOOKED') return null;
+    const late = pendingCredit(row);
+    if (row.returnedAt !== null) {
+      const issue = `This settlement was credited under ${row.bankReference} and returned before: a second credit cannot be booked`;
+      throw new AppError('INVALID_STATE', `${issue}. Have the bank take it back, then dismiss it.`);
+    }
+    const detail = { bankReference: late.bankReference, creditedAt: new Date(late.creditedAt) };
+    await bookReference(tx, creditReference(row, detail), 'bankReference');
+    const changes = { ...detail, lateCreditResolution: 'BOOKED' } as const;
+    return { to: 'COMPLETED', kind: 'bank.credited', detail, changes };
+  });
+}
+
+/**
+ * Dismisses the pending late credit, which never was, or which the bank has taken back: the settlement stays FAILED.
+ * Idempotent. Throws NOT_FOUND, and INVALID_STATE without a pending credit.
+ */
+export async function dismissLateCredit(
+  tx: UnitOfWork,
+  id: string,
+  { reason, ...actor }: SettlementActor & { reason: string },
+): Promise<TransitionResult> {
+  return changeSettlement(tx, { ...actor, id }, (row) => {
+    if (row.lateCreditResolution === 'DISMISSED') return null;
+    const detail = { bankReference: pendingCredit(row).bankReference, reason };
+    return { kind: 'bank.credit_dismissed', detail, changes: { lateCreditResolution: 'DISMISSED' } };
+  });
+}
+
+function pendingCredit({ status, lateCredit, lateCreditResolution }: SettlementRow): LateCredit {
+  if (lateCredit && lateCreditResolution === null) return lateCredit;
+  throw new AppError('INVALID_STATE', `This settlement is ${status}: it has no late credit to decide.`);
 }
 
 /**
@@ -109,24 +174,18 @@ function ensureDay(creditedAt: Date, { from, until }: { from: Date; until: Date 
 export async function markReturned(
   tx: UnitOfWork,
   id: string,
-  { operatorId, at, reason, bankReference }: SettlementActor & { reason: string; bankReference: string },
+  { reason, bankReference, ...actor }: SettlementActor & { reason: string; bankReference: string },
 ): Promise<TransitionResult> {
-  const row = await lockSettlement(tx, id);
-  if (row.status === 'FAILED' && row.returnReference === bankReference) return { settlement: row, changed: false };
-  ensureStatus(row, 'FAILED', ['COMPLETED']);
-  const { environment, amountSantim } = row;
-  const money = { environment, direction: 'inbound', reference: bankReference, amountSantim, at } as const;
-  await bookReference(tx, { ...money, resourceId: id, bookedAs: 'the return of a settlement' }, 'bankReference');
-  const failure = { code: 'BANK_RETURNED', message: reason };
-  return transitionSettlement(tx, row, {
-    to: 'FAILED',
-    kind: 'bank.returned',
-    detail: { reason, bankReference },
-    by: operatorId,
-    at,
-    changes: { returnedAt: at, returnReference: bankReference, failure },
-    // Its workflow ended with the credit.
-    notifyWorkflow: false,
+  const { at } = actor;
+  return changeSettlement(tx, { ...actor, id }, async (row) => {
+    if (row.status === 'FAILED' && row.returnReference === bankReference) return null;
+    ensureStatus(row, 'FAILED', ['COMPLETED']);
+    const { environment, amountSantim } = row;
+    const money = { environment, direction: 'inbound', reference: bankReference, amountSantim, at } as const;
+    await bookReference(tx, { ...money, resourceId: id, bookedAs: 'the return of a settlement' }, 'bankReference');
+    const failure = { code: 'BANK_RETURNED', message: reason };
+    const changes = { returnedAt: at, returnReference: bankReference, failure };
+    return { to: 'FAILED', kind: 'bank.returned', detail: { reason, bankReference }, changes };
   });
 }
 
@@ -140,22 +199,19 @@ export async function markFailed(
   id: string,
   failed: SettlementActor & { reason: string; bankReference?: string | undefined; from?: 'PROCESSING'[] },
 ): Promise<TransitionResult> {
-  const { operatorId, at, reason, bankReference, from } = failed;
-  const row = await lockSettlement(tx, id);
-  const isRepeat = row.status === 'FAILED' && row.returnedAt === null && row.failure?.message === reason;
-  if (isRepeat) return { settlement: row, changed: false };
-  if (row.status === 'COMPLETED' && row.creditedAt !== null) {
-    const credited = `This settlement is COMPLETED, credited on ${addisDay(row.creditedAt)}`;
-    throw new AppError('INVALID_STATE', `${credited}: if the bank has sent the money back since, mark it as returned.`);
-  }
-  ensureStatus(row, 'FAILED', from);
-  const reference = bankReference === undefined ? {} : { bankReference };
-  return transitionSettlement(tx, row, {
-    to: 'FAILED',
-    kind: 'bank.failed',
-    detail: { reason, ...reference },
-    by: operatorId,
-    at,
-    changes: { ...reference, failure: { code: 'BANK_REFUSED', message: reason } },
+  const { reason, bankReference, from } = failed;
+  return changeSettlement(tx, { ...failed, id }, (row) => {
+    if (row.status === 'FAILED' && row.returnedAt === null && row.failure?.message === reason) return null;
+    if (row.status === 'COMPLETED' && row.creditedAt !== null) {
+      const credited = `This settlement is COMPLETED, credited on ${addisDay(row.creditedAt)}`;
+      throw new AppError(
+        'INVALID_STATE',
+        `${credited}: if the bank has sent the money back since, mark it as returned.`,
+      );
+    }
+    ensureStatus(row, 'FAILED', from);
+    const reference = bankReference === undefined ? {} : { bankReference };
+    const changes = { ...reference, failure: { code: 'BANK_REFUSED', message: reason } };
+    return { to: 'FAILED', kind: 'bank.failed', detail: { reason, ...reference }, changes };
   });
 }

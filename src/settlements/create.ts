@@ -3,7 +3,7 @@ import { feeOf, readEffectiveRule, type FeeRule } from '../ledger/fees.ts';
 import { post } from '../ledger/post.ts';
 import { reservePosting, totalDebit } from '../ledger/postings.ts';
 import type { Clock } from '../lib/clock.ts';
-import { rows, type Trx } from '../lib/db.ts';
+import { first, insertRow, type Trx } from '../lib/db.ts';
 import { AppError, invalid } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { lock } from '../lib/lock.ts';
@@ -11,7 +11,7 @@ import { formatBirr, type Santim } from '../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import { recordTimeline } from '../lib/timeline.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
-import { readUsableAccount } from './bank-account/queries.ts';
+import { readUsableAccount } from './bank-account/account.ts';
 import { readSettlementDates } from './calendar/queries.ts';
 import { recordSettlementEvent } from './events.ts';
 import { readSettlementLimit, type SettlementLimit } from './limit.ts';
@@ -42,7 +42,7 @@ export async function createSettlement(
   const now = clock();
   const { requestId } = wanted;
   await lock(trx, 'settlement', `${scope.merchantId} ${scope.environment}`);
-  const [existing] = await rows<SettlementRow>(
+  const existing = await first<SettlementRow>(
     trx,
     `SELECT * FROM settlement
      WHERE merchant_id = :merchantId AND environment = :environment AND request_id = :requestId`,
@@ -100,18 +100,13 @@ function ensureWithin({ minSantim, maxSantim }: SettlementLimit, amountSantim: S
 }
 
 async function insertSettlement(tx: UnitOfWork, row: NewSettlementRow): Promise<SettlementRow> {
-  const { skippedDays, ...columns } = row;
-  const [inserted]: SettlementRow[] = await tx
-    .trx('settlement')
-    .insert({
-      ...columns,
-      skippedDays: JSON.stringify(skippedDays),
-      currency: 'ETB',
-      status: 'REQUESTED',
-      createdAt: row.requestedAt,
-    })
-    .returning('*');
-  if (!inserted) throw new Error('the settlement was not inserted');
+  const inserted = await insertRow<SettlementRow>(tx.trx, 'settlement', {
+    ...row,
+    skippedDays: JSON.stringify(row.skippedDays),
+    currency: 'ETB',
+    status: 'REQUESTED',
+    createdAt: row.requestedAt,
+  });
   const { requestedAt: at, requestedBy: actor } = row;
   await recordTimeline<TimelineKind>(tx.trx, row.id, { at, kind: 'settlement.requested', actor });
   await tx.enqueue([{ kind: 'start', ...settlementWorkflow({ ...row, settlementId: row.id }) }]);

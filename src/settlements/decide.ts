@@ -1,14 +1,13 @@
 import { requireAnotherPerson } from '../access/separation-of-duties.ts';
-import type { Queryable } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { SANDBOX_OPERATOR, sandboxDecision } from '../lib/sandbox-review.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import { markCredited, markSent } from './bank-results.ts';
-import { lockSettlement, readSettlement, type SettlementRow } from './queries.ts';
+import { lockSettlement, type SettlementRow } from './queries.ts';
 import {
+  changeSettlement,
   ensureSendable,
   ensureStatus,
-  transitionSettlement,
   type SettlementActor,
   type TransitionResult,
 } from './transition.ts';
@@ -18,43 +17,31 @@ import {
  * REQUESTED, in live the operator is behind its request (access/separation-of-duties.ts), its merchant is suspended, or its bank
  * account was rejected since the request.
  */
-export async function approveSettlement(
-  tx: UnitOfWork,
-  id: string,
-  { at, notifyWorkflow = true, ...approver }: SettlementActor,
-): Promise<TransitionResult> {
-  const { operatorId } = approver;
-  const row = await lockSettlement(tx, id);
-  const { environment, requestedBy: preparedBy } = row;
-  await requireAnotherPerson(tx.trx, approver, { environment, what: 'settlement', preparedBy });
-  if (row.status === 'APPROVED' && row.approvedBy === operatorId) return { settlement: row, changed: false };
-  ensureStatus(row, 'APPROVED');
-  // The sandbox's own approval sends no money: that is rejected when it is sent.
-  if (notifyWorkflow) await ensureSendable(tx, row, { verb: 'approved', instead: 'reject the settlement' });
-  const changes = { approvedBy: operatorId, approvedAt: at };
-  const approved = { to: 'APPROVED', kind: 'review.approved', by: operatorId, at, notifyWorkflow, changes } as const;
-  return transitionSettlement(tx, row, approved);
+export async function approveSettlement(tx: UnitOfWork, id: string, approver: SettlementActor) {
+  const { operatorId: approvedBy, at: approvedAt, notifyWorkflow = true } = approver;
+  return changeSettlement(tx, { ...approver, id }, async (row) => {
+    const { environment, requestedBy: preparedBy } = row;
+    await requireAnotherPerson(tx.trx, approver, { environment, what: 'settlement', preparedBy });
+    if (row.status === 'APPROVED' && row.approvedBy === approvedBy) return null;
+    ensureStatus(row, 'APPROVED');
+    // The sandbox's own approval sends no money: that is rejected when it is sent.
+    if (notifyWorkflow) await ensureSendable(tx, row, { verb: 'approved', instead: 'reject the settlement' });
+    return { to: 'APPROVED', kind: 'review.approved', changes: { approvedBy, approvedAt } };
+  });
 }
 
 /** REQUESTED → REJECTED: releases the money to the merchant. Throws NOT_FOUND, and INVALID_STATE from another state. */
 export async function rejectSettlement(
   tx: UnitOfWork,
   id: string,
-  { operatorId, at, notifyWorkflow, reason }: SettlementActor & { reason: string },
+  { reason, ...operator }: SettlementActor & { reason: string },
 ): Promise<TransitionResult> {
-  const row = await lockSettlement(tx, id);
-  if (row.status === 'REJECTED' && row.failure?.message === reason) return { settlement: row, changed: false };
-  ensureStatus(row, 'REJECTED');
-  const changes = { failure: { code: 'REJECTED', message: reason } };
-  const rejected = {
-    to: 'REJECTED',
-    kind: 'review.rejected',
-    detail: { reason },
-    by: operatorId,
-    at,
-    changes,
-  } as const;
-  return transitionSettlement(tx, row, { ...rejected, notifyWorkflow });
+  return changeSettlement(tx, { ...operator, id }, (row) => {
+    if (row.status === 'REJECTED' && row.failure?.message === reason) return null;
+    ensureStatus(row, 'REJECTED');
+    const changes = { failure: { code: 'REJECTED', message: reason } };
+    return { to: 'REJECTED', kind: 'review.rejected', detail: { reason }, changes };
+  });
 }
 
 /** REQUESTED → CANCELLED by the merchant, with this key. Throws INVALID_STATE from another state. */
@@ -63,10 +50,11 @@ export async function cancelSettlement(
   { id }: Pick<SettlementRow, 'id'>,
   { keyId, at }: { keyId: string; at: Date },
 ): Promise<TransitionResult> {
-  const row = await lockSettlement(tx, id);
-  if (row.status === 'CANCELLED') return { settlement: row, changed: false };
-  ensureStatus(row, 'CANCELLED');
-  return transitionSettlement(tx, row, { to: 'CANCELLED', kind: 'settlement.cancelled', by: keyId, at });
+  return changeSettlement(tx, { id, operatorId: keyId, at }, (row) => {
+    if (row.status === 'CANCELLED') return null;
+    ensureStatus(row, 'CANCELLED');
+    return { to: 'CANCELLED', kind: 'settlement.cancelled' };
+  });
 }
 
 /**
@@ -74,37 +62,30 @@ export async function cancelSettlement(
  * operator. Called by its workflow, which needs no signal.
  */
 export async function autoDecide(
-  deps: { db: Queryable; runInTransaction: RunInTransaction },
-  settlementId: string,
+  { runInTransaction }: { runInTransaction: RunInTransaction },
+  id: string,
   at: Date,
 ): Promise<void> {
-  const row = await readSettlement(deps.db, settlementId);
-  if (row.environment !== 'sandbox' || row.status !== 'REQUESTED') return;
-  const decision = sandboxDecision(row.amountSantim);
-  if (decision === 'wait') return;
-  const sandbox = { operatorId: SANDBOX_OPERATOR, at, notifyWorkflow: false };
-  const reason = 'The sandbox rejects amounts that end in .13.';
-  try {
-    await deps.runInTransaction((tx) =>
-      decision === 'reject'
-        ? rejectSettlement(tx, row.id, { ...sandbox, reason })
-        : approveSettlement(tx, row.id, sandbox),
-    );
-  } catch (error) {
-    if (!(error instanceof AppError) || error.code !== 'INVALID_STATE') throw error;
-  }
+  await runInTransaction(async (tx) => {
+    const { environment, status, amountSantim } = await lockSettlement(tx, id);
+    if (environment !== 'sandbox' || status !== 'REQUESTED') return;
+    const sandbox = { operatorId: SANDBOX_OPERATOR, at, notifyWorkflow: false };
+    const reason = 'The sandbox rejects amounts that end in .13.';
+    const decision = sandboxDecision(amountSantim);
+    if (decision === 'approve') await approveSettlement(tx, id, sandbox);
+    if (decision === 'reject') await rejectSettlement(tx, id, { ...sandbox, reason });
+  });
 }
 
 /**
  * Advances a sandbox settlement one step, as operators and the bank would: REQUESTED, APPROVED, PROCESSING, COMPLETED.
  * Its dates do not change. Throws INVALID_STATE once it has ended.
  */
-export async function advanceSettlement(tx: UnitOfWork, row: SettlementRow, at: Date): Promise<TransitionResult> {
-  if (row.environment !== 'sandbox') throw new Error(`settlement ${row.id} is not of the sandbox`);
+export async function advanceSettlement(tx: UnitOfWork, { id, status }: SettlementRow, at: Date) {
   const sandbox = { operatorId: SANDBOX_OPERATOR, at };
-  const bankReference = `SANDBOX-${row.id.slice(-10)}`;
-  if (row.status === 'REQUESTED') return approveSettlement(tx, row.id, sandbox);
-  if (row.status === 'APPROVED') return markSent(tx, row.id, { ...sandbox, bankReference });
-  if (row.status === 'PROCESSING') return markCredited(tx, row.id, { ...sandbox, bankReference, creditedAt: at });
-  throw new AppError('INVALID_STATE', `This settlement is ${row.status}: it has no further step.`);
+  const bankReference = `SANDBOX-${id.slice(-10)}`;
+  if (status === 'REQUESTED') return approveSettlement(tx, id, sandbox);
+  if (status === 'APPROVED') return markSent(tx, id, { ...sandbox, bankReference });
+  if (status === 'PROCESSING') return markCredited(tx, id, { ...sandbox, bankReference, creditedAt: at });
+  throw new AppError('INVALID_STATE', `This settlement is ${status}: it has no further step.`);
 }

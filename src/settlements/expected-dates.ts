@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import { endOfAddisDay } from '../lib/dates.ts';
-import { type Database, rows } from '../lib/db.ts';
+import { rows } from '../lib/db.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import type { SettlementDates } from './calendar/business-days.ts';
 import { readSettlementDates } from './calendar/queries.ts';
@@ -11,8 +11,6 @@ import { isOpen } from './states.ts';
 import { writeSettlement } from './transition.ts';
 import { settlementMessage } from './workflow.ts';
 
-export type DatesDeps = { db: Database; runInTransaction: RunInTransaction };
-
 /** The actor in the timeline of what no person did. */
 const CALENDAR = 'calendar';
 /** More than another, concurrent edit of the calendar can change an expected day by. */
@@ -20,14 +18,23 @@ const MARGIN_DAYS = 30;
 
 /**
  * Recomputes the days of an open settlement by the current holidays, from the instant of its request: they may become
- * earlier or later. A change records `settlement.updated`. Returns the current row. Throws NOT_FOUND.
+ * earlier or later. A change records `settlement.updated`. Marks it as overdue, once, when its last expected day is over.
+ * Returns the current row. Throws NOT_FOUND.
  */
-export async function recomputeDates(deps: DatesDeps, settlementId: string, at: Date): Promise<SettlementRow> {
-  return deps.runInTransaction(async (tx) => recompute(tx, settlementId, at));
+export async function updateDates(
+  { runInTransaction }: { runInTransaction: RunInTransaction },
+  settlementId: string,
+  at: Date,
+): Promise<SettlementRow> {
+  return runInTransaction(async (tx) => {
+    const row = await recompute(tx, await lockSettlement(tx, settlementId), at);
+    if (!isOpen(row.status) || row.overdueAt !== null || at < overdueFrom(row)) return row;
+    const overdue = { kind: 'settlement.overdue', detail: { expectedBy: row.expectedUntil } } as const;
+    return writeSettlement(tx, row, { ...overdue, changes: { overdueAt: at }, operatorId: CALENDAR, at });
+  });
 }
 
-async function recompute(tx: UnitOfWork, settlementId: string, at: Date): Promise<SettlementRow> {
-  const before = await lockSettlement(tx, settlementId);
+async function recompute(tx: UnitOfWork, before: SettlementRow, at: Date): Promise<SettlementRow> {
   if (!isOpen(before.status)) return before;
   const dates = await readSettlementDates(tx.trx, before.requestedAt);
   const detail = { ...presentDates(dates), before: presentDates(before) };
@@ -35,7 +42,7 @@ async function recompute(tx: UnitOfWork, settlementId: string, at: Date): Promis
   if (isSame && isDeepStrictEqual(dates.skippedDays, before.skippedDays)) return before;
   const overdueAt = overdueFrom(dates) <= at ? before.overdueAt : null;
   const changes = { ...dates, overdueAt, version: before.version + 1 };
-  const change = { changes, kind: 'expected_dates.changed', detail, by: CALENDAR, at } as const;
+  const change = { kind: 'expected_dates.changed', detail, changes, operatorId: CALENDAR, at } as const;
   const row = await writeSettlement(tx, before, change);
   await recordSettlementEvent(tx, { row, event: 'settlement.updated', at });
   return row;
@@ -43,17 +50,6 @@ async function recompute(tx: UnitOfWork, settlementId: string, at: Date): Promis
 
 function presentDates({ effectiveDate, expectedFrom, expectedUntil }: SettlementDates) {
   return { effectiveDate, earliestExpected: expectedFrom, expectedBy: expectedUntil };
-}
-
-/** Marks an open settlement as overdue, once, when its last expected day is over. Returns the current row. Throws NOT_FOUND. */
-export async function markOverdue(deps: DatesDeps, settlementId: string, at: Date): Promise<SettlementRow> {
-  return deps.runInTransaction(async (tx) => {
-    const row = await recompute(tx, settlementId, at);
-    if (!isOpen(row.status) || row.overdueAt !== null || at < overdueFrom(row)) return row;
-    const detail = { expectedBy: row.expectedUntil };
-    const change = { changes: { overdueAt: at }, kind: 'settlement.overdue', detail, by: CALENDAR, at } as const;
-    return writeSettlement(tx, row, change);
-  });
 }
 
 /**

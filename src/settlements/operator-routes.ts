@@ -1,44 +1,54 @@
 import { z } from 'zod';
 
 import { recordAudit, type AuditContext } from '../access/audit.ts';
-import { operatorReadRoute, operatorRoute } from '../access/operator-route.ts';
+import { actionLinks, operatorReadRoute, operatorRoute } from '../access/operator-route.ts';
 import { OptionalReason, Reason } from '../access/operator-schema.ts';
 import { requirePermission } from '../access/permissions.ts';
 import { UploadedFile } from '../http/body.ts';
 import { readRoute, type Route } from '../http/route.ts';
+import { BANKS } from '../lib/banks.ts';
 import type { Clock } from '../lib/clock.ts';
-import { startOfAddisDay } from '../lib/dates.ts';
+import { isoOrNull, startOfAddisDay } from '../lib/dates.ts';
 import type { Database } from '../lib/db.ts';
 import type { ErrorCode } from '../lib/errors.ts';
 import { maskDigits } from '../lib/mask.ts';
-import { toBirr, toSantim } from '../lib/money.ts';
+import { toSantim } from '../lib/money.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
+import { readTimeline } from '../lib/timeline.ts';
+import { readRequestedBy } from '../merchants/requested-by.ts';
 import { settingRoutes } from '../merchants/setting-routes.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
-import { settlementAudit } from './audit.ts';
 import { importBankFile, type BankFileDeps } from './bank-file.ts';
-import { markCredited, markFailed, markReturned, markSent } from './bank-results.ts';
+import * as bank from './bank-results.ts';
 import { approveSettlement, rejectSettlement } from './decide.ts';
-import { bookLateCredit, dismissLateCredit, lateCreditIssue } from './late-credit.ts';
-import { readSettlementLimit, setSettlementLimit } from './limit.ts';
-import { readOperatorDetail } from './operator-detail.ts';
+import { presentLimit, readSettlementLimit, setSettlementLimit } from './limit.ts';
 import { presentForOperators } from './present.ts';
-import { listAllSettlements } from './queries.ts';
+import { listSettlements, readSettledBefore, readSettlement, type SettlementRow } from './queries.ts';
 import * as schema from './schema.ts';
-import type { TransitionResult } from './transition.ts';
+import type { SettlementStatus } from './states.ts';
+import { settlementAudit, type TransitionResult } from './transition.ts';
 
 type Deps = { db: Database; clock: Clock; runInTransaction: RunInTransaction };
 
 /** The settlements of all merchants, their way to the bank, and their limits. */
 export function settlementOperatorRoutes(deps: Deps): Route[] {
-  return [
-    ...queryRoutes(deps),
-    ...reviewRoutes(deps),
-    ...bankRoutes(deps),
-    ...lateCreditRoutes(deps),
-    bankFileRoute(deps),
-    ...limitRoutes(deps),
-  ];
+  return [...queryRoutes(deps), ...reviewRoutes(deps), ...bankRoutes(deps), bankFileRoute(deps), ...limitRoutes(deps)];
+}
+
+/** The commands that each status allows. */
+const LINKS = {
+  REQUESTED: ['approve', 'reject'],
+  APPROVED: ['sent', 'failed'],
+  PROCESSING: ['credited', 'failed'],
+  COMPLETED: ['returned'],
+  FAILED: [],
+  REJECTED: [],
+  CANCELLED: [],
+} as const satisfies Record<SettlementStatus, readonly CommandType[]>;
+
+function linksOf({ id, status, lateCredit, lateCreditResolution }: SettlementRow) {
+  const isLate = lateCredit !== null && lateCreditResolution === null;
+  return actionLinks(`settlements/${id}`, ...(isLate ? ['book-credit', 'dismiss-credit'] : LINKS[status]));
 }
 
 function queryRoutes({ db, clock }: Deps): Route[] {
@@ -56,10 +66,8 @@ function queryRoutes({ db, clock }: Deps): Route[] {
       responses: { 200: z.array(schema.OperatorSettlement) },
       paginated: true,
       handle: async ({ query }) => {
-        const { merchantId, environment, status, search } = query;
-        const range = readDayRange(query, clock());
-        const filter = { merchantId, environment, range, statuses: status ?? null, search };
-        const { rows, pagination } = await listAllSettlements(db, filter, readPage(query));
+        const filter = { ...query, range: readDayRange(query, clock()), statuses: query.status ?? null };
+        const { rows, pagination } = await listSettlements(db, filter, readPage(query));
         const masked = rows.map((row) => ({ ...row, accountNumber: maskDigits(row.accountNumber) }));
         return { message: 'Settlements retrieved', data: masked.map(presentForOperators), pagination };
       },
@@ -71,16 +79,33 @@ function queryRoutes({ db, clock }: Deps): Route[] {
       permission: 'settlement.sent',
       params: schema.OperatorParams,
       responses: { 200: schema.OperatorSettlementDetail },
-      handle: async ({ params }) => ({
-        message: 'Settlement retrieved',
-        data: await readOperatorDetail(db, params.settlementId),
-      }),
+      handle: async ({ params }) => {
+        const row = await readSettlement(db, params.settlementId);
+        const [requested, settledBefore, timeline] = await Promise.all([
+          readRequestedBy(db, row),
+          readSettledBefore(db, row),
+          readTimeline(db, row.id),
+        ]);
+        const [bankName, overdueAt, links] = [BANKS[row.bankCode], isoOrNull(row.overdueAt), linksOf(row)];
+        const more = { ...requested, bankName, settledBefore, overdueAt, timeline, links };
+        return { message: 'Settlement retrieved', data: { ...presentForOperators(row), ...more } };
+      },
     }),
   ];
 }
 
+type CommandType =
+  | 'approve'
+  | 'reject'
+  | 'sent'
+  | 'credited'
+  | 'failed'
+  | 'returned'
+  | 'book-credit'
+  | 'dismiss-credit';
+
 type Command<Body extends z.ZodType> = {
-  type: 'approve' | 'reject' | 'sent' | 'failed' | 'returned' | 'book-credit' | 'dismiss-credit';
+  type: CommandType;
   operationId: string;
   cli: Route['cli'];
   summary: string;
@@ -89,21 +114,29 @@ type Command<Body extends z.ZodType> = {
   /** Besides INVALID_STATE. */
   errors?: ErrorCode[];
   run: (context: AuditContext, settlementId: string, body: z.output<Body>) => Promise<TransitionResult>;
+  /** Why nothing is booked, for the 202; null: it is. */
+  issueOf?: (row: SettlementRow, body: z.output<Body>) => string | null;
 };
 
-function commandRoute<Body extends z.ZodType>({ clock }: Deps, { type, run, ...declared }: Command<Body>): Route {
+function commandRoute<Body extends z.ZodType>({ clock }: Deps, command: Command<Body>): Route {
+  const { type, run, issueOf, ...declared } = command;
   return operatorRoute(`POST /api/ops/settlements/:settlementId/${type}`, {
     ...declared,
     action: `settlement.${type}`,
     clock,
     params: schema.OperatorParams,
-    responses: { 200: schema.OperatorSettlement },
+    responses: { 200: schema.OperatorSettlement, ...(issueOf && { 202: schema.OperatorSettlement }) },
     errors: ['INVALID_STATE', ...(declared.errors ?? [])],
     run: async (context, { params, body }) => {
       const result = await run(context, params.settlementId, body);
       const { settlement } = result;
-      const message = `Settlement is ${settlement.status}`;
-      return { message, data: presentForOperators(settlement), audit: settlementAudit(result) };
+      const issue = issueOf?.(settlement, body) ?? null;
+      return {
+        status: issue === null ? 200 : 202,
+        message: issue ?? `Settlement is ${settlement.status}`,
+        data: presentForOperators(settlement),
+        audit: settlementAudit(result),
+      };
     },
   });
 }
@@ -138,16 +171,31 @@ function bankRoutes(deps: Deps): Route[] {
       summary: 'Claim a settlement for sending: the operator who gets 200 orders the transfer, all others get 409',
       description: 'In live the operator who approved it cannot send it.',
       body: schema.SettlementSent,
-      run: (context, id, body) => markSent(context.tx, id, { ...context, ...body }),
+      run: (context, id, body) => bank.markSent(context.tx, id, { ...context, ...body }),
     }),
-    creditedRoute(deps),
+    commandRoute(deps, {
+      type: 'credited',
+      operationId: 'opsSettlementCredited',
+      cli: { name: 'settlements mark-credited', confirm: '/api/ops/settlements/{settlementId}' },
+      summary: 'Record that the bank has credited a settlement, under its trace id: the settlement is complete',
+      description:
+        'One that has FAILED remains FAILED: 202, nothing is booked, and it is in the queue (SETTLEMENT_CREDITED_LATE). A trace id is booked once.',
+      body: schema.SettlementCredited,
+      errors: ['DUPLICATE_REFERENCE'],
+      run: (context, id, { creditedOn, amount, bankReference }) => {
+        const amountSantim = amount === undefined ? undefined : toSantim(amount);
+        const credit = { bankReference, creditedAt: startOfAddisDay(creditedOn), amountSantim };
+        return bank.markCredited(context.tx, id, { ...context, ...credit });
+      },
+      issueOf: (row, { bankReference }) => bank.lateCreditIssue(row, bankReference),
+    }),
     commandRoute(deps, {
       type: 'failed',
       operationId: 'opsSettlementFailed',
       cli: { name: 'settlements mark-failed', confirm: '/api/ops/settlements/{settlementId}' },
       summary: 'Record that the bank has not credited a settlement: its money is available again',
       body: schema.SettlementFailed,
-      run: (context, id, body) => markFailed(context.tx, id, { ...context, ...body }),
+      run: (context, id, body) => bank.markFailed(context.tx, id, { ...context, ...body }),
     }),
     commandRoute(deps, {
       type: 'returned',
@@ -157,43 +205,8 @@ function bankRoutes(deps: Deps): Route[] {
       description: 'The settlement is FAILED with returnedAt. bankReference is the trace id of the return.',
       body: schema.SettlementReturned,
       errors: ['DUPLICATE_REFERENCE'],
-      run: (context, id, body) => markReturned(context.tx, id, { ...context, ...body }),
+      run: (context, id, body) => bank.markReturned(context.tx, id, { ...context, ...body }),
     }),
-  ];
-}
-
-function creditedRoute({ clock }: Deps): Route {
-  return operatorRoute('POST /api/ops/settlements/:settlementId/credited', {
-    operationId: 'opsSettlementCredited',
-    cli: { name: 'settlements mark-credited', confirm: '/api/ops/settlements/{settlementId}' },
-    summary: 'Record that the bank has credited a settlement, under its trace id: the settlement is complete',
-    description:
-      'One that has FAILED remains FAILED: 202, nothing is booked, and it is in the queue (SETTLEMENT_CREDITED_LATE). A trace id is booked once.',
-    action: 'settlement.credited',
-    clock,
-    params: schema.OperatorParams,
-    body: schema.SettlementCredited,
-    responses: { 200: schema.OperatorSettlement, 202: schema.OperatorSettlement },
-    errors: ['INVALID_STATE', 'DUPLICATE_REFERENCE'],
-    run: async (context, { params, body: { creditedOn, amount, ...body } }) => {
-      const creditedAt = startOfAddisDay(creditedOn);
-      const amountSantim = amount === undefined ? undefined : toSantim(amount);
-      const credit = { ...context, ...body, creditedAt, amountSantim };
-      const result = await markCredited(context.tx, params.settlementId, credit);
-      const { settlement } = result;
-      const issue = lateCreditIssue(settlement, body.bankReference);
-      return {
-        status: issue === null ? 200 : 202,
-        message: issue ?? `Settlement is ${settlement.status}`,
-        data: presentForOperators(settlement),
-        audit: settlementAudit(result),
-      };
-    },
-  });
-}
-
-function lateCreditRoutes(deps: Deps): Route[] {
-  return [
     commandRoute(deps, {
       type: 'book-credit',
       operationId: 'opsBookLateCredit',
@@ -201,7 +214,7 @@ function lateCreditRoutes(deps: Deps): Route[] {
       summary: 'Book the credit of a settlement that had failed: completes it and debits its money again',
       body: Reason,
       errors: ['DUPLICATE_REFERENCE', 'INSUFFICIENT_BALANCE'],
-      run: (context, id) => bookLateCredit(context.tx, id, context),
+      run: (context, id) => bank.bookLateCredit(context.tx, id, context),
     }),
     commandRoute(deps, {
       type: 'dismiss-credit',
@@ -210,7 +223,7 @@ function lateCreditRoutes(deps: Deps): Route[] {
       summary:
         'Dismiss the reported credit of a settlement that had failed, because there was none or it was taken back',
       body: Reason,
-      run: (context, id, body) => dismissLateCredit(context.tx, id, { ...context, ...body }),
+      run: (context, id, body) => bank.dismissLateCredit(context.tx, id, { ...context, ...body }),
     }),
   ];
 }
@@ -232,11 +245,10 @@ function bankFileRoute({ runInTransaction, clock }: Deps): Route {
     handle: async ({ caller: { operatorId }, requestId, body }) => {
       const onApplied: BankFileDeps['onApplied'] = async (tx, result, type) => {
         const audit = settlementAudit(result);
-        if (!audit) return;
         const failure = type === 'credited' ? null : result.settlement.failure;
-        const context = { tx, operatorId, requestId, at: clock() };
         const reason = failure?.message ?? 'By the file of the bank';
-        await recordAudit(context, { ...audit, action: `settlement.${type}`, reason });
+        const context = { tx, operatorId, requestId, at: clock() };
+        if (audit) await recordAudit(context, { ...audit, action: `settlement.${type}`, reason });
       };
       const text = body.bytes.toString('utf8');
       const report = await importBankFile({ runInTransaction, clock, onApplied }, { operatorId, text });
@@ -259,10 +271,7 @@ function limitRoutes(deps: Deps): Route[] {
     action: 'merchant.change-settlement-limit',
     body: schema.SettlementLimitChange,
     response: schema.OperatorSettlementLimit,
-    read: async (db, { merchantId }) => {
-      const { own, minSantim, maxSantim } = await readSettlementLimit(db, merchantId);
-      return { own, currency: 'ETB' as const, min: toBirr(minSantim), max: toBirr(maxSantim) };
-    },
+    read: async (db, { merchantId }) => presentLimit(await readSettlementLimit(db, merchantId)),
     write: (trx, { merchantId }, { min, max }) =>
       setSettlementLimit(trx, { merchantId, minSantim: toSantim(min), maxSantim: toSantim(max) }),
   });

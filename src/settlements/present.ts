@@ -69,16 +69,12 @@ export async function readStatement(db: Queryable, row: SettlementRow, page: Pag
   const period = await readPeriod(db, row, row.id);
   if (!period) throw new Error(`settlement ${row.id} has no journal`);
   const [totals, { rows, pagination }] = await Promise.all([sumPeriod(db, period), listPeriod(db, period, page)]);
+  const { settlementId, requestId, status, currency, amount, bankReference, creditedAt } = presentSettlement(row);
+  const about = { settlementId, requestId, status, currency, amount, bankReference, creditedAt };
   const data = {
-    settlementId: row.id,
-    requestId: row.requestId,
-    status: row.status,
-    currency: row.currency,
-    amount: toBirr(row.amountSantim),
-    bankReference: row.bankReference ?? undefined,
-    creditedAt: row.creditedAt?.toISOString(),
+    ...about,
     previousSettlementId: period.previousSettlementId,
-    periodFrom: period.from?.toISOString() ?? null,
+    periodFrom: isoOrNull(period.from),
     periodUntil: period.until.toISOString(),
     openingBalance: toBirr(period.openingSantim),
     closingBalance: toBirr(period.closingSantim),

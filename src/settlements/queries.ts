@@ -1,10 +1,17 @@
-import { payoutConditions, type AllPayouts, type PayoutFilter } from '../ledger/payout-list.ts';
+import {
+  createPayoutExport,
+  payoutConditions,
+  type AllPayouts,
+  type ExportedPayout,
+  type PayoutFilter,
+} from '../ledger/payout-list.ts';
 import type { Payout } from '../ledger/postings.ts';
 import type { BankCode } from '../lib/banks.ts';
-import { endOfAddisDay } from '../lib/dates.ts';
-import { rows, type Queryable } from '../lib/db.ts';
-import { notFound } from '../lib/errors.ts';
-import type { Santim } from '../lib/money.ts';
+import { endOfAddisDay, isoOrNull } from '../lib/dates.ts';
+import { first, type Queryable } from '../lib/db.ts';
+import { found } from '../lib/errors.ts';
+import { maskedInSql } from '../lib/mask.ts';
+import { toBirr, type Santim } from '../lib/money.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';
 import type { Page } from '../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
@@ -60,26 +67,18 @@ export type LateCredit = { bankReference: string; creditedAt: string; operatorId
 
 /** A settlement of any merchant, for workflows and operators. Throws NOT_FOUND. */
 export async function readSettlement(db: Queryable, id: string): Promise<SettlementRow> {
-  return found(await db('settlement').where({ id }).first());
+  return found(await first(db, 'SELECT * FROM settlement WHERE id = :id', { id }), 'settlement');
 }
 
 /** The same, locked until the transaction ends. Throws NOT_FOUND. */
 export async function lockSettlement({ trx }: Pick<UnitOfWork, 'trx'>, id: string): Promise<SettlementRow> {
-  return found(await trx('settlement').where({ id }).forUpdate().first());
+  return found(await first(trx, 'SELECT * FROM settlement WHERE id = :id FOR UPDATE', { id }), 'settlement');
 }
 
 /** A settlement of this merchant and environment. Throws NOT_FOUND. */
 export async function findSettlement(db: Queryable, scope: MerchantScope, id: string): Promise<SettlementRow> {
-  return found(
-    await db('settlement')
-      .where({ ...scopeOf(scope), id })
-      .first(),
-  );
-}
-
-function found(row: SettlementRow | undefined): SettlementRow {
-  if (!row) throw notFound('settlement');
-  return row;
+  const sql = 'SELECT * FROM settlement WHERE id = :id AND merchant_id = :merchantId AND environment = :environment';
+  return found(await first(db, sql, { ...scopeOf(scope), id }), 'settlement');
 }
 
 /** When it becomes overdue: the end of the last expected day. */
@@ -96,29 +95,30 @@ export function toPayout(row: SettlementRow): Payout & { type: 'settlement' } {
 /** Filters of the merchant's list. */
 export type SettlementFilter = PayoutFilter<SettlementStatus>;
 
-/** The merchant's settlements, newest first. */
-export async function listSettlements(db: Queryable, filter: SettlementFilter, page: Page) {
-  return listAllSettlements(db, filter, page);
+/** Settlements, newest first: of a merchant, or of all. */
+export async function listSettlements(db: Queryable, filter: AllPayouts<SettlementFilter>, page: Page) {
+  const listed = { columns: '*', table: 'settlement', time: 'requested_at' };
+  return paginateNewest<SettlementRow>(db, { ...listed, ...payoutConditions(filter, 'bank_reference') }, page);
 }
 
-/** Settlements of all merchants, newest first. */
-export async function listAllSettlements(db: Queryable, filter: AllPayouts<SettlementFilter>, page: Page) {
-  const listed = {
-    columns: '*',
-    table: 'settlement',
-    time: 'requested_at',
-    ...payoutConditions(filter, 'bank_reference'),
-  };
-  return paginateNewest<SettlementRow>(db, listed, page);
-}
+/** A settlement as reports list it; `accountNumber` has only the last four digits. */
+export type ExportedSettlement = ExportedPayout<SettlementRow>;
+
+/** The settlements of the list, for reports. */
+export const settlementExport = createPayoutExport<SettlementFilter, SettlementRow, { status: SettlementStatus }>({
+  table: 'settlement',
+  columns: `*, ${maskedInSql('account_number')} AS account_number`,
+  groupBy: 'status',
+  isPaid: `status = 'COMPLETED'`,
+  isOpen: `status IN ('REQUESTED', 'APPROVED', 'PROCESSING')`,
+  paid: 'amount_santim',
+  reference: 'bank_reference',
+});
 
 /** Earlier completed settlements of the merchant to the same account: their number, sum, and the last credit. */
-export async function readSettledBefore(
-  db: Queryable,
-  row: SettlementRow,
-): Promise<{ count: number; santim: Santim; lastAt: Date | null }> {
+export async function readSettledBefore(db: Queryable, row: SettlementRow) {
   const { id, merchantId, environment, bankCode, accountNumber, completedAt } = row;
-  const [settled] = await rows<{ count: number; santim: Santim; lastAt: Date | null }>(
+  const settled = await first<{ count: number; santim: Santim; lastAt: Date | null }>(
     db,
     `SELECT count(*)::int AS count, CAST(coalesce(sum(amount_santim), 0) AS bigint) AS santim, max(credited_at) AS last_at
      FROM settlement
@@ -127,6 +127,6 @@ export async function readSettledBefore(
        AND completed_at <= coalesce(CAST(:completedAt AS timestamptz), 'infinity')`,
     { id, merchantId, environment, bankCode, accountNumber, completedAt },
   );
-  if (!settled) throw new Error('an aggregate always has one row');
-  return settled;
+  const { count = 0, santim = 0n, lastAt = null } = settled ?? {};
+  return { count, amount: toBirr(santim), lastAt: isoOrNull(lastAt) };
 }

@@ -4,13 +4,12 @@ import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Database } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
-import { toBirr } from '../lib/money.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
 import { scopeOf } from '../lib/scope.ts';
 import { readTimeline } from '../lib/timeline.ts';
 import { createSettlement } from './create.ts';
 import { advanceSettlement, cancelSettlement } from './decide.ts';
-import { readSettlementLimit } from './limit.ts';
+import { presentLimit, readSettlementLimit } from './limit.ts';
 import { presentSettlement, readStatement } from './present.ts';
 import { findSettlement, listSettlements } from './queries.ts';
 import * as schema from './schema.ts';
@@ -22,16 +21,21 @@ export function settlementRoutes(deps: SettlementRouteDeps): Route[] {
   return [...commandRoutes(deps), ...queryRoutes(deps), statementRoute(deps), advanceRoute(deps)];
 }
 
+const READ = { tag: 'Settlements', auth: { by: 'key', scope: 'settlements:read' } } as const;
+const WRITE = {
+  tag: 'Settlements',
+  auth: { by: 'key', scope: 'settlements:write' },
+  serialize: 'merchantBalance',
+} as const;
+
 function commandRoutes({ clock }: SettlementRouteDeps): Route[] {
   return [
     writeRoute('POST /api/checkout/settlement', {
+      ...WRITE,
       operationId: 'createSettlement',
-      tag: 'Settlements',
       summary: 'Request a settlement to the linked bank account; its amount is reserved at once',
       description:
         'Idempotent by requestId, without a time limit: the same requestId and body returns the same settlement with 200.',
-      auth: { by: 'key', scope: 'settlements:write' },
-      serialize: 'merchantBalance',
       body: schema.NewSettlement,
       responses: { 200: schema.Settlement, 202: schema.Settlement },
       errors: [
@@ -49,11 +53,9 @@ function commandRoutes({ clock }: SettlementRouteDeps): Route[] {
       },
     }),
     writeRoute('POST /api/checkout/settlement/:settlementId/cancel', {
+      ...WRITE,
       operationId: 'cancelSettlement',
-      tag: 'Settlements',
       summary: 'Cancel a settlement that is not decided yet',
-      auth: { by: 'key', scope: 'settlements:write' },
-      serialize: 'merchantBalance',
       params: schema.SettlementParams,
       responses: { 200: schema.Settlement },
       errors: ['INVALID_STATE'],
@@ -69,10 +71,9 @@ function commandRoutes({ clock }: SettlementRouteDeps): Route[] {
 function queryRoutes({ db, clock }: SettlementRouteDeps): Route[] {
   return [
     readRoute('GET /api/checkout/settlement', {
+      ...READ,
       operationId: 'listSettlements',
-      tag: 'Settlements',
       summary: 'Settlements of a range of days, newest first',
-      auth: { by: 'key', scope: 'settlements:read' },
       rateLimit: 'list',
       query: schema.SettlementListQuery,
       responses: { 200: z.array(schema.Settlement) },
@@ -86,22 +87,19 @@ function queryRoutes({ db, clock }: SettlementRouteDeps): Route[] {
       },
     }),
     readRoute('GET /api/checkout/settlement-limits', {
+      ...READ,
       operationId: 'getSettlementLimits',
-      tag: 'Settlements',
       summary: 'The smallest and the largest amount of one settlement',
-      auth: { by: 'key', scope: 'settlements:read' },
       responses: { 200: schema.SettlementLimits },
       handle: async ({ caller }) => {
-        const { minSantim, maxSantim } = await readSettlementLimit(db, caller.merchantId);
-        const data = { currency: 'ETB' as const, min: toBirr(minSantim), max: toBirr(maxSantim) };
+        const { own: _, ...data } = presentLimit(await readSettlementLimit(db, caller.merchantId));
         return { message: 'Settlement limits retrieved', data };
       },
     }),
     readRoute('GET /api/checkout/settlement/:settlementId', {
+      ...READ,
       operationId: 'getSettlement',
-      tag: 'Settlements',
       summary: 'One settlement with its timeline',
-      auth: { by: 'key', scope: 'settlements:read' },
       params: schema.SettlementParams,
       responses: { 200: schema.SettlementDetail },
       handle: async ({ caller, params }) => {
@@ -115,13 +113,12 @@ function queryRoutes({ db, clock }: SettlementRouteDeps): Route[] {
 
 function statementRoute({ db }: SettlementRouteDeps): Route {
   return readRoute('GET /api/checkout/settlement/:settlementId/statement', {
+    ...READ,
     operationId: 'getSettlementStatement',
-    tag: 'Settlements',
     summary: 'Every movement of the balance since the previous settlement, up to this one',
     description:
       'The opening balance and all movements add up to the closing balance, with which the next statement opens. Every ' +
       'settlement has a statement from its request on; money that returns later is part of a later statement.',
-    auth: { by: 'key', scope: 'settlements:read' },
     rateLimit: 'list',
     params: schema.SettlementParams,
     query: schema.StatementQuery,
@@ -136,12 +133,10 @@ function statementRoute({ db }: SettlementRouteDeps): Route {
 
 function advanceRoute({ clock }: SettlementRouteDeps): Route {
   return writeRoute('POST /api/checkout/sandbox/settlements/:settlementId/advance', {
+    ...WRITE,
     operationId: 'advanceSandboxSettlement',
-    tag: 'Settlements',
     summary: 'Sandbox: advance a settlement one step, as an operator and the bank would',
     description: 'REQUESTED, APPROVED, PROCESSING, COMPLETED; its dates do not change.',
-    auth: { by: 'key', scope: 'settlements:write' },
-    serialize: 'merchantBalance',
     params: schema.SettlementParams,
     responses: { 200: schema.Settlement },
     errors: ['INVALID_STATE'],

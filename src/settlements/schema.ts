@@ -142,15 +142,14 @@ export const SettlementDetail = Settlement.extend({ timeline: timelineSchema(TIM
 });
 
 /** One page of a statement; `totals` are of all its pages. */
-export const SettlementStatement = z
-  .object({
-    settlementId: z.string(),
-    requestId: z.string(),
-    status: z.enum(SETTLEMENT_STATUSES),
-    currency: z.literal('ETB'),
-    amount: z.number(),
-    bankReference: z.string().optional().meta({ description: "The bank's trace id" }),
-    creditedAt: instant.optional(),
+export const SettlementStatement = Settlement.pick({
+  settlementId: true,
+  requestId: true,
+  status: true,
+  currency: true,
+})
+  .extend(Settlement.pick({ amount: true, bankReference: true, creditedAt: true }).shape)
+  .extend({
     previousSettlementId: z.string().nullable().meta({ description: 'Its statement ends where this one begins' }),
     periodFrom: instant.nullable().meta({ description: 'null: from the beginning' }),
     periodUntil: instant,
@@ -232,6 +231,8 @@ export const BankFileReport = z
     wrong: z.array(z.object({ ...fileLine, settlementId: z.string().nullable(), issue: z.string() })),
   })
   .meta({ id: 'OpsBankFileReport' });
+/** The result of each line of a file. */
+export type BankFileReport = z.output<typeof BankFileReport>;
 
 export const SettlementLimitChange = z.strictObject({ min: birrAmount, max: birrAmount, reason });
 export const OperatorSettlementLimit = SettlementLimits.extend({

@@ -1,16 +1,19 @@
+import type { AuditedChange } from '../access/audit.ts';
 import type { Actor } from '../access/separation-of-duties.ts';
 import { post } from '../ledger/post.ts';
 import { latePayoutPosting, payoutPosting, releasePosting, reversalPosting } from '../ledger/postings.ts';
-import { AppError } from '../lib/errors.ts';
+import { first, updateRow } from '../lib/db.ts';
+import { AppError, found } from '../lib/errors.ts';
+import { toBirr } from '../lib/money.ts';
+import { scopeOf } from '../lib/scope.ts';
 import { recordTimeline } from '../lib/timeline.ts';
 import { requireNotSuspended } from '../merchants/operations.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
-import { rejectionOf } from './bank-account/queries.ts';
-import { recordSettlementEvent, type SettlementEvent } from './events.ts';
-import { toPayout, type SettlementRow } from './queries.ts';
+import { recordSettlementEvent } from './events.ts';
+import { lockSettlement, toPayout, type SettlementRow } from './queries.ts';
 import type { TimelineKind } from './schema.ts';
 import { isOpen, statusesBefore, type SettlementStatus } from './states.ts';
-import { settlementMessage, type SettlementSignal } from './workflow.ts';
+import { settlementMessage } from './workflow.ts';
 
 /** Who changes a settlement, and when: an operator (opr_…), the merchant (key_…), or the sandbox. */
 export type SettlementActor = Actor & {
@@ -24,16 +27,12 @@ export type TransitionResult =
   | { settlement: SettlementRow; changed: true; before: Pick<SettlementRow, 'status' | 'bankReference'> }
   | { settlement: SettlementRow; changed: false };
 
-type TimelineEntry = { kind: TimelineKind; detail?: Record<string, unknown>; by: string; at: Date };
-
-/** Columns of a settlement that change, and the entry of its timeline. */
-export type SettlementChange = TimelineEntry & { changes: Partial<SettlementRow> };
-
-/** One transition of a settlement. `changes`: what its row stores besides the status. */
-export type Transition = TimelineEntry & {
-  to: Exclude<SettlementStatus, 'REQUESTED'>;
+/** A change of a settlement: the columns that it writes, and the entry of its timeline. Without `to` the status stays. */
+export type Change = {
+  to?: keyof typeof EVENTS_AND_SIGNALS;
+  kind: TimelineKind;
+  detail?: Record<string, unknown>;
   changes?: Partial<SettlementRow>;
-  notifyWorkflow?: boolean | undefined;
 };
 
 const EVENTS_AND_SIGNALS = {
@@ -43,10 +42,60 @@ const EVENTS_AND_SIGNALS = {
   FAILED: { event: 'settlement.failed', signal: 'bankResultRecorded' },
   REJECTED: { event: 'settlement.rejected', signal: 'rejected' },
   CANCELLED: { event: 'settlement.canceled', signal: 'cancelled' },
-} as const satisfies Record<Transition['to'], { event: SettlementEvent; signal: SettlementSignal }>;
+} as const;
+
+/**
+ * Locks a settlement and writes the change that `decide` returns for it, in the caller's transaction; null: it changes
+ * nothing. Throws NOT_FOUND, and what `decide` throws.
+ */
+export async function changeSettlement(
+  tx: UnitOfWork,
+  { id, ...actor }: SettlementActor & { id: string },
+  decide: (row: SettlementRow) => Change | null | Promise<Change | null>,
+): Promise<TransitionResult> {
+  const row = await lockSettlement(tx, id);
+  const change = await decide(row);
+  if (!change) return { settlement: row, changed: false };
+  const settlement = await writeSettlement(tx, row, { ...actor, ...change });
+  return { settlement, changed: true, before: { status: row.status, bankReference: row.bankReference } };
+}
+
+/**
+ * Writes a change of a locked settlement: its row and its timeline; with a new status also its event, the signal to its
+ * workflow, and its journal.
+ */
+export async function writeSettlement(
+  tx: UnitOfWork,
+  before: SettlementRow,
+  { to, kind, detail = {}, changes = {}, operatorId, at, notifyWorkflow = true }: Change & SettlementActor,
+): Promise<SettlementRow> {
+  const { id } = before;
+  const ended = to && isOpen(to) ? null : at;
+  const status = to && {
+    status: to,
+    version: before.version + 1,
+    completedAt: before.status === 'COMPLETED' ? before.completedAt : ended,
+  };
+  const columns = {
+    ...(to && { failure: null }),
+    ...changes,
+    ...status,
+    // As a parameter, an array would be an array of PostgreSQL.
+    ...(changes.skippedDays && { skippedDays: JSON.stringify(changes.skippedDays) }),
+  };
+  const row = found(await updateRow<SettlementRow>(tx.trx, { table: 'settlement', id }, columns), 'settlement');
+  await recordTimeline(tx.trx, id, { at, kind, actor: operatorId, detail });
+  if (!to) return row;
+  const { event, signal } = EVENTS_AND_SIGNALS[to];
+  await recordSettlementEvent(tx, { row, event, at });
+  if (notifyWorkflow && isOpen(before.status)) await tx.enqueue([settlementMessage(id, signal)]);
+  const posting = postingOf(before.status, to);
+  if (posting) await post(tx.trx, posting(toPayout(row)), at);
+  return row;
+}
 
 /** The posting of a transition; null: the money stays reserved. */
-function postingOf(from: SettlementStatus, to: Transition['to']) {
+function postingOf(from: SettlementStatus, to: SettlementStatus) {
   if (from === 'COMPLETED') return reversalPosting;
   if (from === 'FAILED') return latePayoutPosting;
   if (to === 'COMPLETED') return payoutPosting;
@@ -61,59 +110,28 @@ export function ensureStatus({ status }: SettlementRow, to: SettlementStatus, fr
 }
 
 /**
- * Writes one transition of a locked settlement in the caller's transaction: the row, its timeline, its event, the signal to
- * its workflow, and its journal.
- */
-export async function transitionSettlement(
-  tx: UnitOfWork,
-  before: SettlementRow,
-  { to, notifyWorkflow = true, ...change }: Transition,
-): Promise<TransitionResult> {
-  const { event, signal } = EVENTS_AND_SIGNALS[to];
-  const ended = isOpen(to) ? null : change.at;
-  const settlement = await writeSettlement(tx, before, {
-    ...change,
-    changes: {
-      failure: null,
-      ...change.changes,
-      status: to,
-      version: before.version + 1,
-      completedAt: before.status === 'COMPLETED' ? before.completedAt : ended,
-    },
-  });
-  await recordSettlementEvent(tx, { row: settlement, event, at: change.at });
-  if (notifyWorkflow) await tx.enqueue([settlementMessage(before.id, signal)]);
-  const posting = postingOf(before.status, to);
-  if (posting) await post(tx.trx, posting(toPayout(settlement)), change.at);
-  return { settlement, changed: true, before: { status: before.status, bankReference: before.bankReference } };
-}
-
-/** Writes columns of a locked settlement and an entry of its timeline. */
-export async function writeSettlement(
-  { trx }: UnitOfWork,
-  { id }: SettlementRow,
-  { changes: { skippedDays, ...changes }, kind, detail = {}, by, at }: SettlementChange,
-): Promise<SettlementRow> {
-  // As a parameter, an array would be an array of PostgreSQL.
-  const columns = skippedDays ? { ...changes, skippedDays: JSON.stringify(skippedDays) } : changes;
-  const [row]: SettlementRow[] = await trx('settlement').where({ id }).update(columns).returning('*');
-  if (!row) throw new Error(`settlement ${id} was not updated`);
-  await recordTimeline(trx, id, { at, kind, actor: by, detail });
-  return row;
-}
-
-/**
  * Money may leave for this settlement: its merchant is not suspended, and its bank account was not rejected since the
  * request. Throws INVALID_STATE, with what to do.
  */
 export async function ensureSendable(
   { trx }: UnitOfWork,
-  row: SettlementRow,
+  { merchantId, bankAccountId }: SettlementRow,
   { verb, instead }: { verb: 'approved' | 'sent'; instead: string },
 ): Promise<void> {
-  await requireNotSuspended(trx, row.merchantId, { what: `this settlement is not ${verb}`, instead });
-  const rejection = await rejectionOf(trx, row.bankAccountId);
-  if (rejection === null) return;
-  const why = `The bank account ${row.bankAccountId} was rejected since the request (${rejection})`;
+  await requireNotSuspended(trx, merchantId, { what: `this settlement is not ${verb}`, instead });
+  const sql = `SELECT rejection_reason FROM bank_account WHERE id = :bankAccountId AND status = 'REJECTED'`;
+  const rejected = await first<{ rejectionReason: string }>(trx, sql, { bankAccountId });
+  if (!rejected) return;
+  const why = `The bank account ${bankAccountId} was rejected since the request (${rejected.rejectionReason})`;
   throw new AppError('INVALID_STATE', `${why}: the settlement is not ${verb}; ${instead}.`);
+}
+
+/** A transition in the audit log; null if nothing has changed. */
+export function settlementAudit(result: TransitionResult): AuditedChange | null {
+  if (!result.changed) return null;
+  const { settlement, before } = result;
+  const { id: resourceId, status, bankReference, returnReference, lateCredit, amountSantim } = settlement;
+  const returned = returnReference !== null && { returnReference };
+  const after = { status, bankReference, amount: toBirr(amountSantim), ...returned, ...(lateCredit && { lateCredit }) };
+  return { resourceType: 'settlement', resourceId, ...scopeOf(settlement), before, after };
 }

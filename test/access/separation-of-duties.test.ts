@@ -1,6 +1,6 @@
 import { rows } from '../../src/lib/db.ts';
 import type { Environment, MerchantScope } from '../../src/lib/scope.ts';
-import { linkBankAccount } from '../../src/settlements/bank-account/link.ts';
+import { linkBankAccount } from '../../src/settlements/bank-account/account.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { startDesk, type Desk, type Person } from '../backoffice/desk.ts';
 import { ACCOUNT, requestSettlement, linkAccount } from '../support/settlements.ts';

@@ -109,7 +109,7 @@ describe('receipts and recoveries', () => {
         'channel is needed with ALLOCATED: one of TELEBIRR, CBE_BIRR, AWASH, MPESA',
       ],
       [{ as: 'RETURNED', reason: 'Mail' }, "returnReference is needed with RETURNED: the bank's trace id"],
-      [{ as: 'CORRECTED', channel: 'AWASH', reason: 'Mail' }, 'channel belongs to ALLOCATED only'],
+      [{ as: 'CORRECTED', channel: 'AWASH', reason: 'Mail' }, 'channel belongs to ALLOCATED only, got "AWASH"'],
     ] as const) {
       const answer = await settle(said);
       expect([answer.status, answer.body.message]).toEqual([400, rejection]);

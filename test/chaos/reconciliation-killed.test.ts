@@ -74,7 +74,7 @@ test('a worker killed during a statement import resumes it after its restart, wi
     importNo: 1,
     completedImportNo: 1,
     pages: 2,
-    listedPayments: PAYMENTS,
+    listed: { payments: { count: PAYMENTS } },
   });
   // The orders were created at the provider only.
   const found = await world.db('reconciliationDiscrepancy').where({ kind: 'UNKNOWN_ORDER', closedAt: null });

@@ -1,8 +1,14 @@
 import type { UnitOfWork } from '../../src/outbox/record.ts';
-import { markCredited, markFailed, markReturned, markSent } from '../../src/settlements/bank-results.ts';
+import {
+  bookLateCredit,
+  dismissLateCredit,
+  markCredited,
+  markFailed,
+  markReturned,
+  markSent,
+} from '../../src/settlements/bank-results.ts';
 import { createSettlement } from '../../src/settlements/create.ts';
 import { approveSettlement, cancelSettlement, rejectSettlement } from '../../src/settlements/decide.ts';
-import { bookLateCredit, dismissLateCredit } from '../../src/settlements/late-credit.ts';
 import type { TransitionResult } from '../../src/settlements/transition.ts';
 import { expectedOf, type ModelSettlement } from './money-model.ts';
 import { choose } from './money-payments.ts';

@@ -1,5 +1,5 @@
 import type { PayoutOutcome } from '../../src/providers/provider.ts';
-import { recordRecovery } from '../../src/reconciliation/receipts/record.ts';
+import { recordRecovery } from '../../src/reconciliation/receipts/operations.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { readWithdrawal } from '../../src/withdrawals/queries.ts';
 import { resolveWithdrawal } from '../../src/withdrawals/resolve.ts';

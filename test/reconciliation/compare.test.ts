@@ -34,10 +34,8 @@ test.each(SANDBOX_CHANNELS)('%s: a listed payment that is not booked is queried 
   expect(await stateOfSession(world.db, paid.sessionId)).toMatchObject({ transaction: 'SUCCESS' });
   expect(await day(channel)).toMatchObject({
     status: 'CLEAN',
-    listedPayments: 1,
-    listedPaymentsSantim: 100_50n,
-    bookedPayments: 1,
-    bookedPaymentsSantim: 100_50n,
+    listed: { payments: { count: 1, santim: '10050' } },
+    booked: { payments: { count: 1, santim: '10050' } },
     clearingSantim: 100_50n,
     isRunning: false,
   });
@@ -102,7 +100,10 @@ test('booked payments and payouts are discrepancies until a statement lists them
       listedSantim: null,
     },
   ]);
-  expect(await day()).toMatchObject({ listedPayments: 1, bookedPayments: 2, listedPayouts: 0, bookedPayouts: 1 });
+  expect(await day()).toMatchObject({
+    listed: { payments: { count: 1 }, payouts: { count: 0 } },
+    booked: { payments: { count: 2 }, payouts: { count: 1 } },
+  });
 
   const row = { type: 'payment', currency: 'ETB', providerReference: 'LATE-1', at: world.clock() } as const;
   world.alterLists((page) => {
@@ -192,10 +193,8 @@ test('pending payouts that are listed as paid are queried, and one that is liste
   expect((await world.compare('AWASH')).status).toBe('CLEAN');
   expect((await readWithdrawal(world.db, reversed)).status).toBe('REVERSED');
   expect(await day('AWASH')).toMatchObject({
-    listedPayouts: 2,
-    bookedPayouts: 2,
-    listedReversals: 1,
-    bookedReversals: 1,
+    listed: { payouts: { count: 2 }, reversals: { count: 1 } },
+    booked: { payouts: { count: 2 }, reversals: { count: 1 } },
   });
   await expectClearingAgrees(world.db, world.simulator);
 });

@@ -180,10 +180,10 @@ test('a payment that is paid before midnight and posted after it belongs to the 
   expect(await world.compare('TELEBIRR', '2026-03-03')).toMatchObject({ status: 'CLEAN' });
   const days = await rows(
     world.db,
-    'SELECT CAST(day AS text) AS day, listed_payments, booked_payments FROM reconciliation ORDER BY day',
+    "SELECT CAST(day AS text) AS day, listed #> '{payments,count}' AS listed, booked #> '{payments,count}' AS booked FROM reconciliation ORDER BY day",
   );
   expect(days).toEqual([
-    { day: '2026-03-02', listedPayments: 1, bookedPayments: 1 },
-    { day: '2026-03-03', listedPayments: 0, bookedPayments: 0 },
+    { day: '2026-03-02', listed: 1, booked: 1 },
+    { day: '2026-03-03', listed: 0, booked: 0 },
   ]);
 });

@@ -115,8 +115,7 @@ test('rows that the next page repeats are stored once and do not end the import'
   expect(await listed()).toEqual(ids);
   expect(await world.db('reconciliation').first()).toMatchObject({
     pages: 4,
-    listedPayments: 6,
-    listedPaymentsSantim: 6_00n,
+    listed: { payments: { count: 6, santim: '600' } },
   });
 });
 
@@ -157,8 +156,8 @@ test('an import throws INVALID_STATE once a later one has started, and a restart
   const reading = await world.steps.startImport(ID, world.clock());
   await expect(world.steps.importNextPage(old)).rejects.toMatchObject({ code: 'INVALID_STATE' });
   await world.steps.importNextPage(reading);
-  await world.steps.restartImport(reading);
-  while ((await world.steps.importNextPage(reading)).kind !== 'end');
+  const restarted = await world.steps.startImport(ID, world.clock());
+  while ((await world.steps.importNextPage(restarted)).kind !== 'end');
   expect(await listed()).toEqual(ids);
   await expect(world.steps.startImport('sandbox-AWASH-2020-01-01', world.clock())).rejects.toMatchObject({
     code: 'NOT_FOUND',

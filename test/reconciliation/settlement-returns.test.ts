@@ -1,8 +1,8 @@
 import { ledgerChecks } from '../../src/app/ledger-invariants.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { addisDay, startOfAddisDay } from '../../src/lib/dates.ts';
-import { decideReceipt, type ReceiptDecision } from '../../src/reconciliation/receipts/decide.ts';
-import { recordReceipt } from '../../src/reconciliation/receipts/record.ts';
+import { decideReceipt, type ReceiptDecision } from '../../src/reconciliation/receipts/operations.ts';
+import { recordReceipt } from '../../src/reconciliation/receipts/operations.ts';
 import { markCredited, markReturned, markSent } from '../../src/settlements/bank-results.ts';
 import { approveSettlement } from '../../src/settlements/decide.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';

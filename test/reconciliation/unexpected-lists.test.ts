@@ -138,7 +138,6 @@ test('a row that a later import lacks no longer counts', async () => {
   expect((await world.compare('AWASH')).status).toBe('CLEAN');
   expect(await world.open()).toEqual([]);
   expect(await world.db('reconciliation').where({ channel: 'AWASH' }).first()).toMatchObject({
-    listedPayments: 0,
-    listedPaymentsSantim: 0n,
+    listed: { payments: { count: 0, santim: '0' } },
   });
 });

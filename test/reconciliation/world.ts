@@ -7,7 +7,7 @@ import { createFindProvider } from '../../src/providers/find-provider.ts';
 import type { FindProvider, StatementPage, Unknown } from '../../src/providers/provider.ts';
 import { abandonRun, compareDay, type RunResult } from '../../src/reconciliation/compare.ts';
 import type { Discrepancy } from '../../src/reconciliation/discrepancies.ts';
-import { importNextPage, restartImport, startImport, type Import } from '../../src/reconciliation/import.ts';
+import { importNextPage, startImport, type Import } from '../../src/reconciliation/import.ts';
 import { recheckOrders } from '../../src/reconciliation/recheck.ts';
 import { requestRun } from '../../src/reconciliation/request.ts';
 import { reconciliationId } from '../../src/reconciliation/workflow.ts';
@@ -61,7 +61,6 @@ export function createReconciliationSteps(deps: World & { checkPayout: CheckPayo
   return {
     startImport: (id: string, at: Date) => startImport(db, id, at),
     importNextPage: (run: Import) => importNextPage(deps, run),
-    restartImport: (run: Import) => restartImport(db, run),
     recheckOrders: (reconciliationId: string, after: string, at: Date) =>
       recheckOrders(deps, { reconciliationId, after, at }),
     compareDay: (reconciliationId: string, at: Date, onProgress = () => {}) =>

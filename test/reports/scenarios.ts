@@ -3,9 +3,15 @@ import type { MerchantScope } from '../../src/lib/scope.ts';
 import type { UnitOfWork } from '../../src/outbox/record.ts';
 import { acceptHeldPayment, returnHeldPayment } from '../../src/payments/holds.ts';
 import type { PayoutOutcome, ProviderOutcome } from '../../src/providers/provider.ts';
-import { markCredited, markFailed, markReturned, markSent } from '../../src/settlements/bank-results.ts';
+import {
+  bookLateCredit,
+  dismissLateCredit,
+  markCredited,
+  markFailed,
+  markReturned,
+  markSent,
+} from '../../src/settlements/bank-results.ts';
 import { approveSettlement, cancelSettlement, rejectSettlement } from '../../src/settlements/decide.ts';
-import { bookLateCredit, dismissLateCredit } from '../../src/settlements/late-credit.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { readWithdrawal, type WithdrawalRow } from '../../src/withdrawals/queries.ts';
 import { resolveWithdrawal, type Resolution } from '../../src/withdrawals/resolve.ts';

@@ -1,8 +1,8 @@
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import { rejectBankAccount, verifyBankAccount } from '../../src/settlements/bank-account/account.ts';
 import { bankAccountRoutes } from '../../src/settlements/bank-account/routes.ts';
-import { rejectBankAccount, verifyBankAccount } from '../../src/settlements/bank-account/verify.ts';
 import { settlementRoutes } from '../../src/settlements/routes.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

@@ -1,7 +1,7 @@
 import { endOfAddisDay } from '../../src/lib/dates.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { addHoliday } from '../../src/settlements/calendar/operations.ts';
-import { recomputeDates, markOverdue } from '../../src/settlements/expected-dates.ts';
+import { updateDates } from '../../src/settlements/expected-dates.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { requestSettlement, linkAccount, stateOfSettlement } from '../support/settlements.ts';
@@ -27,14 +27,14 @@ const closed = (date: string) =>
 test('an overdue settlement with later expected days is no longer overdue, until the last of them is over', async () => {
   const { id } = await requestSettlement(world, scope);
   const late = endOfAddisDay('2027-01-20');
-  await markOverdue(world, id, late);
+  await updateDates(world, id, late);
   expect(await stateOfSettlement(world.db, id)).toMatchObject({ expectedUntil: '2027-01-20', overdue: true });
 
   await closed('2027-01-18');
-  expect(await recomputeDates(world, id, late)).toMatchObject({ expectedUntil: '2027-01-21', overdueAt: null });
+  expect(await updateDates(world, id, late)).toMatchObject({ expectedUntil: '2027-01-21', overdueAt: null });
   const later = endOfAddisDay('2027-01-21');
-  expect(await markOverdue(world, id, new Date(later.getTime() - 1))).toMatchObject({ overdueAt: null });
-  expect(await markOverdue(world, id, later)).toMatchObject({ overdueAt: later });
+  expect(await updateDates(world, id, new Date(later.getTime() - 1))).toMatchObject({ overdueAt: null });
+  expect(await updateDates(world, id, later)).toMatchObject({ overdueAt: later });
   expect(await stateOfSettlement(world.db, id)).toMatchObject({
     timeline: ['settlement.requested', 'settlement.overdue', 'expected_dates.changed', 'settlement.overdue'],
   });
@@ -43,9 +43,9 @@ test('an overdue settlement with later expected days is no longer overdue, until
 test('an overdue settlement with later expected days that are over too keeps its overdue time', async () => {
   const { id } = await requestSettlement(world, scope);
   const late = endOfAddisDay('2027-01-20');
-  await markOverdue(world, id, late);
+  await updateDates(world, id, late);
   await closed('2027-01-18');
-  expect(await markOverdue(world, id, endOfAddisDay('2027-01-21'))).toMatchObject({
+  expect(await updateDates(world, id, endOfAddisDay('2027-01-21'))).toMatchObject({
     expectedUntil: '2027-01-21',
     overdueAt: late,
   });

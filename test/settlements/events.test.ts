@@ -4,7 +4,7 @@ import { markCredited, markFailed, markSent } from '../../src/settlements/bank-r
 import { addHoliday } from '../../src/settlements/calendar/operations.ts';
 import { approveSettlement, cancelSettlement, rejectSettlement } from '../../src/settlements/decide.ts';
 import { SETTLEMENT_EVENTS, SettlementData } from '../../src/settlements/events.ts';
-import { recomputeDates } from '../../src/settlements/expected-dates.ts';
+import { updateDates } from '../../src/settlements/expected-dates.ts';
 import { buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { EVENT_CATALOGUE } from '../support/event-catalogue.ts';
@@ -73,7 +73,7 @@ const happen: Record<keyof typeof SETTLEMENT_EVENTS, () => Promise<string>> = {
     await world.runInTransaction((tx) =>
       addHoliday(tx, { date: '2025-01-21', name: 'National mourning', kind: 'closed' }),
     );
-    await recomputeDates(world, id, world.clock());
+    await updateDates(world, id, world.clock());
     return id;
   },
 };

@@ -5,11 +5,11 @@ import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import type { UnitOfWork } from '../../src/outbox/record.ts';
 import { markCredited, markFailed, markReturned, markSent } from '../../src/settlements/bank-results.ts';
+import { bookLateCredit, dismissLateCredit } from '../../src/settlements/bank-results.ts';
 import { readSettlementDates } from '../../src/settlements/calendar/queries.ts';
 import { createSettlement } from '../../src/settlements/create.ts';
 import { approveSettlement, autoDecide, cancelSettlement, rejectSettlement } from '../../src/settlements/decide.ts';
-import { recomputeDates, markOverdue } from '../../src/settlements/expected-dates.ts';
-import { bookLateCredit, dismissLateCredit } from '../../src/settlements/late-credit.ts';
+import { updateDates } from '../../src/settlements/expected-dates.ts';
 import { measureSettlements } from '../../src/settlements/monitoring.ts';
 import { readSettlement } from '../../src/settlements/queries.ts';
 import type { TransitionResult } from '../../src/settlements/transition.ts';
@@ -263,7 +263,7 @@ describe('operations of the workflow, repeated', () => {
   test('a settlement is marked overdue once, and counted in the metrics while it is open', async () => {
     const { id } = await requestSettlement(world, scope);
     const late = new Date(FRIDAY.getTime() + 10 * DAY_MS);
-    for (let again = 0; again < 3; again += 1) await markOverdue(world, id, late);
+    for (let again = 0; again < 3; again += 1) await updateDates(world, id, late);
     expect(await stateOfSettlement(database.db, id)).toMatchObject({
       overdue: true,
       timeline: ['settlement.requested', 'settlement.overdue'],
@@ -279,7 +279,7 @@ describe('operations of the workflow, repeated', () => {
 
   test('recomputing the dates by an unchanged calendar changes nothing', async () => {
     const { id, version } = await requestSettlement(world, scope);
-    const row = await recomputeDates(world, id, world.clock());
+    const row = await updateDates(world, id, world.clock());
     const { effectiveDate, expectedFrom, expectedUntil } = await readSettlementDates(database.db, FRIDAY);
     const promised = { effectiveDate, expectedFrom, expectedUntil };
     expect(row).toMatchObject({ version, ...promised });

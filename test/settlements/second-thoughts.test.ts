@@ -4,11 +4,17 @@ import { readBalance } from '../../src/ledger/balance.ts';
 import { addisDay, endOfAddisDay, startOfAddisDay } from '../../src/lib/dates.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import type { UnitOfWork } from '../../src/outbox/record.ts';
-import { decideReceipt } from '../../src/reconciliation/receipts/decide.ts';
-import { recordReceipt } from '../../src/reconciliation/receipts/record.ts';
-import { markCredited, markFailed, markReturned, markSent } from '../../src/settlements/bank-results.ts';
+import { decideReceipt } from '../../src/reconciliation/receipts/operations.ts';
+import { recordReceipt } from '../../src/reconciliation/receipts/operations.ts';
+import {
+  bookLateCredit,
+  dismissLateCredit,
+  markCredited,
+  markFailed,
+  markReturned,
+  markSent,
+} from '../../src/settlements/bank-results.ts';
 import { approveSettlement } from '../../src/settlements/decide.ts';
-import { bookLateCredit, dismissLateCredit } from '../../src/settlements/late-credit.ts';
 import { readSettlement } from '../../src/settlements/queries.ts';
 import type { TransitionResult } from '../../src/settlements/transition.ts';
 import { buildWorld, type World } from '../support/build.ts';

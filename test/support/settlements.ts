@@ -1,6 +1,6 @@
 import { type Database, rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { linkBankAccount } from '../../src/settlements/bank-account/link.ts';
+import { linkBankAccount } from '../../src/settlements/bank-account/account.ts';
 import { createSettlement, type NewSettlement } from '../../src/settlements/create.ts';
 import type { SettlementRow } from '../../src/settlements/queries.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';

@@ -125,7 +125,7 @@ test('a long statement is imported in several runs, and a rerun requested in the
     isRunning: false,
     importNo: 2,
     completedImportNo: 2,
-    listedPayments: 1,
+    listed: { payments: { count: 1 } },
   });
   expect(await world.db('statementRow').where({ reconciliationId: idOf('TELEBIRR') })).toHaveLength(PAGES);
 });
@@ -195,14 +195,14 @@ async function goOn(progress: object): Promise<{ result: string; importNo: numbe
   const day = { environment: 'sandbox', channel: 'AWASH', day: TODAY } as const;
   const reconciliationId = idOf('AWASH');
   await world.runInTransaction((tx) => requestRun(tx, world, day));
-  const reading = await world.steps.startImport(reconciliationId, world.clock());
+  const current = await world.steps.startImport(reconciliationId, world.clock());
   const args = [
     { reconciliationId, ...day },
-    { reading, sinceMs: Date.now(), ...progress },
+    { current, sinceMs: Date.now(), ...progress },
   ];
   const workflowId = reconciliationWorkflowId(reconciliationId);
   const result: string = await temporal.client.workflow.execute('reconciliation', { taskQueue, workflowId, args });
-  return { result, importNo: reading.importNo };
+  return { result, importNo: current.importNo };
 }
 
 test('a run whose time is over while it imports is abandoned', async () => {

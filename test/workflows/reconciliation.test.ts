@@ -103,8 +103,8 @@ test('a payment whose callback was lost and whose session expired is found in th
   });
   expect(await rowOf('TELEBIRR')).toMatchObject({
     status: 'CLEAN',
-    listedPayments: 1,
-    bookedPayments: 1,
+    listed: { payments: { count: 1 } },
+    booked: { payments: { count: 1 } },
     clearingSantim: 10_050n,
   });
   expect(await differences()).toEqual([]);

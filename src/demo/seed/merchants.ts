@@ -16,7 +16,7 @@ import { lockApplication } from '../../merchants/kyc/queries.ts';
 import type { DocumentStore } from '../../merchants/kyc/store.ts';
 import { createMerchant, findMerchant } from '../../merchants/operations.ts';
 import type { RunInTransaction, UnitOfWork } from '../../outbox/record.ts';
-import { linkBankAccount } from '../../settlements/bank-account/link.ts';
+import { linkBankAccount } from '../../settlements/bank-account/account.ts';
 import { createDemoOperators, demoContext } from './credentials.ts';
 import { ABYSSINIA, DEMO_KEY_ID, NEW_SHOP, type DemoMerchant } from './demo.ts';
 

@@ -1,48 +1,26 @@
 import { z } from 'zod';
 
 import type { AuditedChange } from '../../access/audit.ts';
-import { operatorReadRoute, operatorRoute, type OperatorResult } from '../../access/operator-route.ts';
+import { operatorReadRoute, operatorRoute } from '../../access/operator-route.ts';
 import type { Endpoint, Route } from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isoOrNull } from '../../lib/dates.ts';
-import type { Database } from '../../lib/db.ts';
-import { notFound } from '../../lib/errors.ts';
+import type { Database, Trx } from '../../lib/db.ts';
+import { found, type ErrorCode } from '../../lib/errors.ts';
 import { toBirr, toSantim, type Santim } from '../../lib/money.ts';
 import { readPage } from '../../lib/pagination.ts';
 import type { Environment } from '../../lib/scope.ts';
-import type { Channel } from '../../merchants/channels/channel.ts';
 import { needsTwoPeople } from '../../merchants/review-policy.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
-import { decideReceipt, receiptDecision } from './decide.ts';
-import { findOverpaid, findReceipt, listReceipts, type BankReceiptRow } from './queries.ts';
-import { recordReceipt, recordRecovery, type RecordedReceipt } from './record.ts';
+import * as receipts from './operations.ts';
+import type { BankReceiptRow } from './operations.ts';
 import * as schema from './schema.ts';
 
 type Deps = { db: Database; clock: Clock };
 
 /** Receipts, which operators book by the bank's or the provider's reference. */
 export function receiptOperatorRoutes(deps: Deps): Route[] {
-  return [
-    ...queryRoutes(deps),
-    arrivalRoute(deps, {
-      endpoint: 'POST /api/ops/bank-money/transfers',
-      operationId: 'opsBookTransfer',
-      cli: { name: 'receipts record-remittance', confirm: true },
-      summary: 'Book a remittance: a provider has paid what it owed, or a part of it, to our bank account',
-      action: 'bank-money.transfer',
-      body: schema.Transfer,
-    }),
-    arrivalRoute(deps, {
-      endpoint: 'POST /api/ops/bank-money/unmatched',
-      operationId: 'opsBookUnmatchedMoney',
-      cli: { name: 'receipts record-unallocated', confirm: true },
-      summary: 'Book a receipt on our bank account that cannot be allocated yet; it is held in suspense',
-      action: 'bank-money.unmatched',
-      body: schema.UnmatchedMoney,
-    }),
-    recoveryRoute(deps),
-    decisionRoute(deps),
-  ];
+  return [...queryRoutes(deps), ...bookingRoutes(deps), decisionRoute(deps)];
 }
 
 function queryRoutes({ db }: Deps): Route[] {
@@ -59,9 +37,8 @@ function queryRoutes({ db }: Deps): Route[] {
       responses: { 200: z.array(schema.BankMoney) },
       paginated: true,
       handle: async ({ query }) => {
-        const { environment, reference, waiting } = query;
-        const filter = { environment, reference, waiting: waiting && waiting === 'true' };
-        const { rows, pagination } = await listReceipts(db, filter, readPage(query));
+        const filter = { ...query, waiting: query.waiting && query.waiting === 'true' };
+        const { rows, pagination } = await receipts.listReceipts(db, filter, readPage(query));
         return { message: 'Bank money retrieved', data: rows.map(present), pagination };
       },
     }),
@@ -71,76 +48,90 @@ function queryRoutes({ db }: Deps): Route[] {
       params: schema.BankMoneyParams,
       responses: { 200: schema.BankMoney },
       handle: async ({ params: { bankMoneyId } }) => {
-        const receipt = await findReceipt(db, bankMoneyId);
-        if (!receipt) throw notFound('receipt');
+        const receipt = found(await receipts.findReceipt(db, bankMoneyId), 'receipt');
         return { message: 'Bank money retrieved', data: present(receipt) };
       },
     }),
   ];
 }
 
+function bookingRoutes(deps: Deps): Route[] {
+  return [
+    bookingRoute(deps, 'POST /api/ops/bank-money/transfers', {
+      operationId: 'opsBookTransfer',
+      cli: { name: 'receipts record-remittance', confirm: true },
+      summary: 'Book a remittance: a provider has paid what it owed, or a part of it, to our bank account',
+      description: "The bank's trace id is booked once.",
+      action: 'bank-money.transfer',
+      body: schema.Transfer,
+      moneyOf: async (_, body) => santimOf(body),
+      record: (tx, body, at) => receipts.recordReceipt(tx, { ...body, ...santimOf(body), at }),
+    }),
+    bookingRoute(deps, 'POST /api/ops/bank-money/unmatched', {
+      operationId: 'opsBookUnmatchedMoney',
+      cli: { name: 'receipts record-unallocated', confirm: true },
+      summary: 'Book a receipt on our bank account that cannot be allocated yet; it is held in suspense',
+      description: "The bank's trace id is booked once.",
+      action: 'bank-money.unmatched',
+      body: schema.UnmatchedMoney,
+      moneyOf: async (_, body) => santimOf(body),
+      record: (tx, body, at) => receipts.recordReceipt(tx, { ...body, ...santimOf(body), at }),
+    }),
+    bookingRoute(deps, 'POST /api/ops/bank-money/excess', {
+      operationId: 'opsBookExcess',
+      cli: { name: 'receipts record-recovery', confirm: '/api/ops/withdrawals/{withdrawalId}' },
+      summary: 'Book that a provider has recovered what it had overpaid: the provider owes it again',
+      action: 'bank-money.excess',
+      body: schema.ExcessTakenBack,
+      errors: ['NOT_FOUND', 'INVALID_STATE'],
+      moneyOf: (trx, { withdrawalId }) => receipts.findOverpaid(trx, withdrawalId),
+      record: (tx, body, at) => receipts.recordRecovery(tx, { ...body, at }),
+    }),
+  ];
+}
+
+type Money = { environment: Environment; amountSantim: Santim };
+
+function santimOf({ environment, amount }: { environment: Environment; amount: number }): Money {
+  return { environment, amountSantim: toSantim(amount) };
+}
+
 /** Whether money on the platform's own accounts, which belongs to no merchant, needs two operators. */
-async function isLarge(
-  { trx }: UnitOfWork,
-  money: { environment: Environment; amountSantim: Santim } | undefined,
-): Promise<boolean> {
+async function isLarge(trx: Trx, money: Money | undefined): Promise<boolean> {
   return money !== undefined && needsTwoPeople(trx, { ...money, merchantId: null });
 }
 
-const BOOKED = { 200: schema.BankMoney, 201: schema.BankMoney };
-
-type ArrivalBody = { environment: Environment; amount: number; bankReference: string; channel?: Channel };
-type Arrival<Body> = {
-  endpoint: Endpoint;
+type Booking<Body extends z.ZodType> = {
   operationId: string;
   cli: Route['cli'];
   summary: string;
-  action: 'bank-money.transfer' | 'bank-money.unmatched';
+  description?: string;
+  action: 'bank-money.transfer' | 'bank-money.unmatched' | 'bank-money.excess';
   body: Body;
+  /** Besides DUPLICATE_REFERENCE. */
+  errors?: ErrorCode[];
+  moneyOf: (trx: Trx, body: z.output<Body>) => Promise<Money | undefined>;
+  record: (tx: UnitOfWork, body: z.output<Body>, at: Date) => Promise<receipts.RecordedReceipt>;
 };
 
-function arrivalRoute<Body extends z.ZodType<ArrivalBody>>(
-  { clock }: Deps,
-  { endpoint, ...declared }: Arrival<Body>,
-): Route {
+function bookingRoute<Body extends z.ZodType>({ clock }: Deps, endpoint: Endpoint, booking: Booking<Body>): Route {
+  const { moneyOf, record, errors = [], ...declared } = booking;
   return operatorRoute(endpoint, {
     ...declared,
-    description: "The bank's trace id is booked once.",
     clock,
-    secondPerson: ({ tx }, { body }) => isLarge(tx, { ...body, amountSantim: toSantim(body.amount) }),
-    responses: BOOKED,
-    errors: ['DUPLICATE_REFERENCE'],
+    secondPerson: async ({ tx: { trx } }, { body }) => isLarge(trx, await moneyOf(trx, body)),
+    responses: { 200: schema.BankMoney, 201: schema.BankMoney },
+    errors: [...errors, 'DUPLICATE_REFERENCE'],
     run: async ({ tx, at }, { body }) => {
-      const { environment, amount, bankReference, channel } = body;
-      const receipt = { environment, amountSantim: toSantim(amount), bankReference, channel, at };
-      return bookedResult(await recordReceipt(tx, receipt));
+      const { money, isNew } = await record(tx, body, at);
+      return {
+        status: isNew ? 201 : 200,
+        message: isNew ? 'Booked' : 'It was booked before',
+        data: present(money),
+        audit: isNew ? { ...aboutReceipt(money), after: audited(money) } : null,
+      };
     },
   });
-}
-
-function recoveryRoute({ clock }: Deps): Route {
-  return operatorRoute('POST /api/ops/bank-money/excess', {
-    operationId: 'opsBookExcess',
-    cli: { name: 'receipts record-recovery', confirm: '/api/ops/withdrawals/{withdrawalId}' },
-    summary: 'Book that a provider has recovered what it had overpaid: the provider owes it again',
-    action: 'bank-money.excess',
-    clock,
-    secondPerson: async ({ tx }, { body }) => isLarge(tx, await findOverpaid(tx.trx, body.withdrawalId)),
-    body: schema.ExcessTakenBack,
-    responses: BOOKED,
-    errors: ['NOT_FOUND', 'INVALID_STATE', 'DUPLICATE_REFERENCE'],
-    run: async ({ tx, at }, { body: { withdrawalId, reference } }) =>
-      bookedResult(await recordRecovery(tx, { withdrawalId, reference, at })),
-  });
-}
-
-function bookedResult({ money, isNew }: RecordedReceipt): OperatorResult {
-  return {
-    status: isNew ? 201 : 200,
-    message: isNew ? 'Booked' : 'It was booked before',
-    data: present(money),
-    audit: isNew ? { ...aboutReceipt(money), after: audited(money) } : null,
-  };
 }
 
 function decisionRoute({ clock }: Deps): Route {
@@ -152,14 +143,17 @@ function decisionRoute({ clock }: Deps): Route {
       'CORRECTED reverses everything that was booked of it. The receipt can then be booked again under its trace id.',
     action: 'bank-money.settle',
     clock,
-    secondPerson: async ({ tx }, { params }) => isLarge(tx, await findReceipt(tx.trx, params.bankMoneyId)),
+    secondPerson: async ({ tx: { trx } }, { params }) =>
+      isLarge(trx, await receipts.findReceipt(trx, params.bankMoneyId)),
     params: schema.BankMoneyParams,
     body: schema.ReceiptDecision,
     responses: { 200: schema.BankMoney },
     errors: ['INVALID_STATE', 'DUPLICATE_REFERENCE'],
     run: async ({ tx, at }, { params, body }) => {
-      const decision = receiptDecision(body);
-      const { money, before, changed } = await decideReceipt(tx, params.bankMoneyId, { decision, at });
+      const { reason: _, ...fields } = body;
+      // The schema has checked that the fields are those of the decision.
+      const decision = fields as receipts.ReceiptDecision;
+      const { money, before, changed } = await receipts.decideReceipt(tx, params.bankMoneyId, { decision, at });
       const after = { ...audited(money), as: decision.as };
       const audit = changed ? { ...aboutReceipt(money), before: audited(before), after } : null;
       return { message: 'Booked', data: present(money), audit };
@@ -172,14 +166,9 @@ function aboutReceipt({ environment, id }: BankReceiptRow): AuditedChange {
 }
 
 function audited({ reference, amountSantim, channel, withdrawalId, outcome, returnReference }: BankReceiptRow) {
-  return {
-    reference,
-    amount: toBirr(amountSantim),
-    ...(channel !== null && { channel }),
-    ...(withdrawalId !== null && { withdrawalId }),
-    ...(outcome !== null && { outcome }),
-    ...(returnReference !== null && { returnReference }),
-  };
+  const optional = Object.entries({ channel, withdrawalId, outcome, returnReference });
+  const given = optional.filter(([, value]) => value !== null);
+  return { reference, amount: toBirr(amountSantim), ...Object.fromEntries(given) };
 }
 
 function present({ id, reference, amountSantim, bookedAt, outcomeAt, reversedAt, ...row }: BankReceiptRow) {

@@ -1,14 +1,16 @@
 import { z } from 'zod';
 
 import { environment, id, reason } from '../../access/operator-schema.ts';
-import { birrAmount, instant, plainText } from '../../lib/fields.ts';
+import { birrAmount, instant, patternText, plainText } from '../../lib/fields.ts';
 import { pageQuery } from '../../lib/pagination.ts';
 import { CHANNELS } from '../../merchants/channels/channel.ts';
-import { RECEIPT_DECISIONS } from './decide.ts';
 
-const REFERENCE_CHARACTERS_MAX = 64;
 const channel = z.enum(CHANNELS);
-const reference = plainText(REFERENCE_CHARACTERS_MAX).min(1);
+const reference = patternText(
+  64,
+  /^[A-Za-z0-9][A-Za-z0-9_./-]{0,63}$/,
+  'must be 1 to 64 letters, digits and any of _ . / -, beginning with a letter or digit',
+);
 const bankReference = reference.meta({ description: "The bank's trace id" });
 
 export const UnmatchedMoney = z.strictObject({
@@ -26,16 +28,31 @@ export const ExcessTakenBack = z.strictObject({
 });
 
 export const BankMoneyParams = z.strictObject({ bankMoneyId: id });
-export const ReceiptDecision = z.strictObject({
-  as: z.enum(RECEIPT_DECISIONS),
-  channel: channel.optional().meta({ description: 'With ALLOCATED: the provider that sent it' }),
-  returnReference: reference.optional().meta({ description: "With RETURNED: the bank's trace id of the return" }),
-  reason,
-});
+/** The fields that belong to one decision, and to no other. */
+const DECISION_FIELDS = [
+  { field: 'channel', of: 'ALLOCATED', value: `one of ${CHANNELS.join(', ')}` },
+  { field: 'returnReference', of: 'RETURNED', value: "the bank's trace id" },
+] as const;
+
+export const ReceiptDecision = z
+  .strictObject({
+    as: z.enum(['ALLOCATED', 'RETURNED', 'CORRECTED']),
+    channel: channel.optional().meta({ description: 'With ALLOCATED: the provider that sent it' }),
+    returnReference: reference.optional().meta({ description: "With RETURNED: the bank's trace id of the return" }),
+    reason,
+  })
+  .superRefine((decision, context) => {
+    for (const { field, of, value } of DECISION_FIELDS) {
+      if ((decision[field] !== undefined) === (decision.as === of)) continue;
+      const message = decision.as === of ? `is needed with ${of}: ${value}` : `belongs to ${of} only`;
+      context.addIssue({ code: 'custom', path: [field], message });
+    }
+  });
 
 export const BankMoneyQuery = z.strictObject({
   environment: environment.optional(),
-  reference: reference
+  reference: plainText(64)
+    .min(1)
     .optional()
     .meta({ description: "The bank's trace id, incoming or outgoing, or the provider's reference" }),
   waiting: z.enum(['true', 'false']).optional().meta({ description: 'Whether it is in suspense' }),

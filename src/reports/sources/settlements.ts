@@ -1,5 +1,4 @@
-import { settlementExport, type ExportedSettlement as Row } from '../../settlements/export.ts';
-import type { SettlementFilter } from '../../settlements/queries.ts';
+import { settlementExport, type ExportedSettlement as Row, type SettlementFilter } from '../../settlements/queries.ts';
 import { SETTLEMENT_STATUSES, type SettlementStatus } from '../../settlements/states.ts';
 import { dayColumns, PAYOUT_AMOUNTS, textColumns, timeColumns } from './columns.ts';
 import { createListSource } from './source.ts';

@@ -1,25 +1,39 @@
 import type { z } from 'zod';
 
 import type { AuditContext } from '../../access/audit.ts';
-import { actionLinks, operatorReadRoute, operatorRoute, type ActionLinks } from '../../access/operator-route.ts';
+import { actionLinks, operatorReadRoute, operatorRoute } from '../../access/operator-route.ts';
 import { InEnvironment, MerchantParams } from '../../access/operator-schema.ts';
 import type { Route } from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Database } from '../../lib/db.ts';
-import { notFound } from '../../lib/errors.ts';
+import { found } from '../../lib/errors.ts';
 import { scopeOf, type Environment, type MerchantScope } from '../../lib/scope.ts';
 import { readRequestedBy } from '../../merchants/requested-by.ts';
-import { findBankAccount, type BankAccountRow } from './queries.ts';
+import { findBankAccount, rejectBankAccount, verifyBankAccount, type DecidedAccount } from './account.ts';
 import * as schema from './schema.ts';
-import { rejectBankAccount, verifyBankAccount, type DecidedAccount } from './verify.ts';
 
-type Deps = { db: Database; clock: Clock };
+/** The decisions that each status allows. */
+const LINKS = { PENDING: ['verify', 'reject'], VERIFIED: ['reject'], REJECTED: [] } as const;
 
 /** The bank accounts that merchants have linked. */
-export function bankAccountOperatorRoutes(deps: Deps): Route[] {
+export function bankAccountOperatorRoutes({ db, clock }: { db: Database; clock: Clock }): Route[] {
   return [
-    detailRoute(deps),
-    decisionRoute(deps, {
+    operatorReadRoute('GET /api/ops/merchants/:merchantId/bank-account', {
+      operationId: 'opsGetBankAccount',
+      cli: 'bank-accounts get',
+      summary: "Get the merchant's linked bank account with its unmasked number",
+      permission: 'bank-account.verify',
+      params: MerchantParams,
+      query: InEnvironment,
+      responses: { 200: schema.OperatorBankAccountDetail },
+      handle: async ({ params, query }) => {
+        const row = found(await findBankAccount(db, { ...params, ...query }), 'bank account');
+        const links = actionLinks(`merchants/${row.merchantId}/bank-account`, ...LINKS[row.status]);
+        const data = { ...schema.presentForOperators(row), ...(await readRequestedBy(db, row)), links };
+        return { message: 'Bank account retrieved', data };
+      },
+    }),
+    decisionRoute(clock, {
       type: 'verify',
       operationId: 'opsVerifyBankAccount',
       cli: 'bank-accounts verify',
@@ -27,7 +41,7 @@ export function bankAccountOperatorRoutes(deps: Deps): Route[] {
       body: schema.AccountVerification,
       run: (context, scope, body) => verifyBankAccount(context.tx, scope, { ...context, ...body }),
     }),
-    decisionRoute(deps, {
+    decisionRoute(clock, {
       type: 'reject',
       operationId: 'opsRejectBankAccount',
       cli: 'bank-accounts reject',
@@ -37,24 +51,6 @@ export function bankAccountOperatorRoutes(deps: Deps): Route[] {
       run: (context, scope, body) => rejectBankAccount(context.tx, scope, { ...context, ...body }),
     }),
   ];
-}
-
-function detailRoute({ db }: Deps): Route {
-  return operatorReadRoute('GET /api/ops/merchants/:merchantId/bank-account', {
-    operationId: 'opsGetBankAccount',
-    cli: 'bank-accounts get',
-    summary: "Get the merchant's linked bank account with its unmasked number",
-    permission: 'bank-account.verify',
-    params: MerchantParams,
-    query: InEnvironment,
-    responses: { 200: schema.OperatorBankAccountDetail },
-    handle: async ({ params, query }) => {
-      const row = await findBankAccount(db, { ...params, ...query });
-      if (!row) throw notFound('bank account');
-      const data = { ...schema.presentForOperators(row), ...(await readRequestedBy(db, row)), links: linksOf(row) };
-      return { message: 'Bank account retrieved', data };
-    },
-  });
 }
 
 type Decision<Body extends z.ZodType<{ environment: Environment }>> = {
@@ -68,7 +64,7 @@ type Decision<Body extends z.ZodType<{ environment: Environment }>> = {
 };
 
 function decisionRoute<Body extends z.ZodType<{ environment: Environment }>>(
-  { clock }: Deps,
+  clock: Clock,
   { type, run, ...declared }: Decision<Body>,
 ): Route {
   return operatorRoute(`POST /api/ops/merchants/:merchantId/bank-account/${type}`, {
@@ -81,25 +77,11 @@ function decisionRoute<Body extends z.ZodType<{ environment: Environment }>>(
     run: async (context, { params: { merchantId }, body }) => {
       const scope = { merchantId, environment: body.environment };
       const { account, changed, before } = await run(context, scope, body);
-      const { id, status, bankCode } = account;
-      const audit = {
-        resourceType: 'bankAccount',
-        resourceId: id,
-        ...scopeOf(account),
-        before: { status: before },
-        after: { status, bankCode },
-      } as const;
-      return {
-        message: `Bank account is ${status}`,
-        data: schema.presentForOperators(account),
-        audit: changed ? audit : null,
-      };
+      const { id: resourceId, status, bankCode } = account;
+      const change = { before: { status: before }, after: { status, bankCode } };
+      const audit = { resourceType: 'bankAccount', resourceId, ...scopeOf(account), ...change } as const;
+      const data = schema.presentForOperators(account);
+      return { message: `Bank account is ${status}`, data, audit: changed ? audit : null };
     },
   });
-}
-
-function linksOf({ merchantId, status }: BankAccountRow): ActionLinks {
-  const path = `merchants/${merchantId}/bank-account`;
-  if (status === 'PENDING') return actionLinks(path, 'verify', 'reject');
-  return status === 'VERIFIED' ? actionLinks(path, 'reject') : {};
 }

@@ -6,7 +6,7 @@ import { isoOrNull } from '../../lib/dates.ts';
 import { instant, patternText, plainText } from '../../lib/fields.ts';
 import { maskDigits } from '../../lib/mask.ts';
 import { requestedByFields } from '../../merchants/requested-by.ts';
-import type { BankAccountRow } from './queries.ts';
+import type { BankAccountRow } from './account.ts';
 
 const ACCOUNT_NAME_CHARACTERS_MAX = 100;
 

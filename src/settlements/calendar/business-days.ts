@@ -29,15 +29,13 @@ export type SkippedDay = { date: string; reason: string; provisional: boolean };
 /** A calendar of these closed holidays. */
 export function calendarOf(
   range: { from: string; until: string },
-  holidays: readonly { date: string; name: string; provisional: boolean }[],
+  holidays: readonly { date: string; name: string; confirmed: boolean }[],
 ): Calendar {
   const closed = new Map<string, { name: string; provisional: boolean }>();
-  for (const { date, name, provisional } of holidays) {
+  for (const { date, name, confirmed } of holidays) {
     const before = closed.get(date);
-    closed.set(date, {
-      name: before ? `${before.name} and ${name}` : name,
-      provisional: provisional || before?.provisional === true,
-    });
+    const provisional = !confirmed || before?.provisional === true;
+    closed.set(date, { name: before ? `${before.name} and ${name}` : name, provisional });
   }
   return { ...range, closed };
 }

@@ -1,21 +1,31 @@
 import { addDays, daysFrom } from '../../lib/dates.ts';
+import { FIRST_DAY, LAST_DAY } from './business-days.ts';
 import { toEthiopian, toIslamic } from './ethiopian-date.ts';
 
 /** closed: banks are closed; memorial: a working day. "Celebrated" and "memorial" in Proclamation 1334/2024. */
 export const HOLIDAY_KINDS = ['closed', 'memorial'] as const;
 export type HolidayKind = (typeof HOLIDAY_KINDS)[number];
 
-/** A computed public holiday, with a stable id. */
-export type ComputedHoliday = {
+/** A holiday: a computed one, with a stable id, or a row of `holiday`, which an operator has added or edited. */
+export type Holiday = {
   id: string;
   /** YYYY-MM-DD */
   date: string;
   name: string;
-  nameAm: string;
+  nameAm: string | null;
   kind: HolidayKind;
-  /** It depends on a sighting of the moon: a day earlier or later is possible. */
-  provisional: boolean;
+  /** false: provisional, a day earlier or later is possible. */
+  confirmed: boolean;
+  /** false: ignored. */
+  active: boolean;
+  source: 'computed' | 'operator';
+  /** null: computed, without a row. */
+  createdAt: Date | null;
+  updatedAt: Date | null;
 };
+
+/** Later years are provisional, and so are Islamic holidays of all years, which depend on a sighting of the moon. */
+const LAST_CONFIRMED_YEAR = 2032;
 
 /** `key`: the prefix of its ids. `on`: month and day of a calendar, or days from Easter. `kind`: closed by default. */
 type Rule = { key: string; name: string; nameAm: string; on: string; kind?: HolidayKind };
@@ -51,8 +61,16 @@ const RULES: readonly Rule[] = [
   { key: 'MAWLID', name: 'Mawlid', nameAm: 'መውሊድ', on: 'islamic 3-12' },
 ];
 
-/** Ethiopia's public holidays in a Gregorian year, earliest first. An Islamic one may occur twice. */
-export function computeHolidays(year: number): ComputedHoliday[] {
+const computed = new Map<number, Holiday[]>();
+
+/** Ethiopia's public holidays in a Gregorian year, earliest first, computed once. An Islamic one may occur twice. */
+export function computeHolidays(year: number): Holiday[] {
+  const holidays = computed.get(year) ?? compute(year);
+  computed.set(year, holidays);
+  return holidays;
+}
+
+function compute(year: number): Holiday[] {
   const easter = fasika(year);
   const goodFriday = addDays(easter, -2);
   return daysFrom(`${year}-01-01`, `${year}-12-31`).flatMap((date) => {
@@ -65,20 +83,26 @@ export function computeHolidays(year: number): ComputedHoliday[] {
       date === easter ? 'easter 0' : date === goodFriday ? 'easter -2' : '',
     ];
     return RULES.filter(({ on }) => occasions.includes(on)).map(({ key, name, nameAm, on, kind = 'closed' }) => {
-      const provisional = on.startsWith('islamic');
-      return { id: `hol_${key}${provisional ? islamic.year : year}`, date, name, nameAm, kind, provisional };
+      const isIslamic = on.startsWith('islamic');
+      const id = `hol_${key}${isIslamic ? islamic.year : year}`;
+      const confirmed = !isIslamic && year <= LAST_CONFIRMED_YEAR;
+      const unsaved = { active: true, source: 'computed', createdAt: null, updatedAt: null } as const;
+      return { id, date, name, nameAm, kind, confirmed, ...unsaved };
     });
   });
 }
 
-/** The holiday of this id among those computed for a Gregorian year from `first` to `last`, or undefined. */
-export function computeHoliday(id: string, { first, last }: { first: number; last: number }) {
+/** The computed holiday of this id, or undefined. */
+export function computeHoliday(id: string): Holiday | undefined {
   const year = Number(/^hol_[A-Z]+(\d{4})$/.exec(id)?.[1]);
   // An Islamic year is shorter, and begins in one Gregorian year and ends in the next one, or in the same.
-  const begins = year < first ? Math.floor(year * 0.970224 + 621.57) : year;
-  const years = [begins, begins + 1].filter((one) => one >= first && one <= last);
+  const begins = year < yearOf(FIRST_DAY) ? Math.floor(year * 0.970224 + 621.57) : year;
+  const years = [begins, begins + 1].filter((one) => one >= yearOf(FIRST_DAY) && one <= yearOf(LAST_DAY));
   return years.flatMap(computeHolidays).find((holiday) => holiday.id === id);
 }
+
+/** The year of a day, YYYY-MM-DD. */
+export const yearOf = (day: string): number => Number(day.slice(0, 4));
 
 /** Orthodox Easter: the Julian computus (Meeus, Astronomical Algorithms, chapter 8), as a Gregorian day. */
 function fasika(year: number): string {

@@ -18,7 +18,7 @@ const ethiopia = calendarOf(RANGE, closed);
 
 const isBusinessDay = (calendar: Calendar, day: string) => calendarDay(calendar, day).businessDay;
 const withClosure = (date: string, name: string): Calendar =>
-  calendarOf(RANGE, [...closed, { date, name, provisional: false }]);
+  calendarOf(RANGE, [...closed, { date, name, confirmed: true }]);
 
 describe('a day of the calendar', () => {
   test.each([
@@ -40,11 +40,11 @@ describe('a day of the calendar', () => {
   test('closed by an Islamic holiday is provisional until it is confirmed', () => {
     const feast = { date: '2027-03-09', name: 'Eid al-Fitr' };
     expect(calendarDay(ethiopia, '2027-03-09')).toMatchObject({ businessDay: false, provisional: true });
-    const confirmed = calendarOf(RANGE, [{ ...feast, provisional: false }]);
+    const confirmed = calendarOf(RANGE, [{ ...feast, confirmed: true }]);
     expect(calendarDay(confirmed, '2027-03-09').provisional).toBe(false);
     const both = [
-      { ...feast, provisional: true },
-      { date: '2027-03-09', name: 'Mourning', provisional: false },
+      { ...feast, confirmed: false },
+      { date: '2027-03-09', name: 'Mourning', confirmed: true },
     ];
     for (const holidays of [both, both.toReversed()]) {
       expect(calendarDay(calendarOf(RANGE, holidays), '2027-03-09').provisional).toBe(true);

@@ -1,8 +1,7 @@
-import { rows } from '../../../src/lib/db.ts';
 import { calendarDay } from '../../../src/settlements/calendar/business-days.ts';
 import { computeHolidays } from '../../../src/settlements/calendar/holidays.ts';
 import { addHoliday, changeHoliday } from '../../../src/settlements/calendar/operations.ts';
-import { findHoliday, listHolidays, loadCalendar, SEEDED_YEARS } from '../../../src/settlements/calendar/queries.ts';
+import { findHoliday, listHolidays, loadCalendar } from '../../../src/settlements/calendar/queries.ts';
 import { useUndoneChange } from './undone.ts';
 
 const { tx } = useUndoneChange();
@@ -11,25 +10,16 @@ const list = (from: string, until = from) => listHolidays(tx().trx, { from, unti
 const open = async (day: string): Promise<boolean> =>
   calendarDay(await loadCalendar(tx().trx, day, day), day).businessDay;
 
-describe('the rows of the migration', () => {
-  test('equal the computed holidays of 2023 to 2032', async () => {
-    const { first, last } = SEEDED_YEARS;
-    const years = Array.from({ length: last - first + 1 }, (_, index) => first + index);
-    const stored = await rows(
-      tx().trx,
-      `SELECT id, CAST(date AS text) AS date, name, name_am, kind, NOT confirmed AS provisional
-       FROM holiday ORDER BY date, id`,
-    );
-    const computed = years.flatMap(computeHolidays).toSorted((a, b) => (a.date + a.id < b.date + b.id ? -1 : 1));
-    expect([first, last]).toEqual([2023, 2032]);
-    expect(stored).toEqual(computed);
-    expect(stored.length).toBe(150);
-  });
-
-  test('are all active, computed, and listed with memorial days', async () => {
+describe('the years until 2032', () => {
+  test('have all holidays, computed, active and confirmed but for the Islamic ones', async () => {
     const listed = await list('2026-01-01', '2026-12-31');
     expect(listed.map(({ id }) => id)).toEqual(computeHolidays(2026).map(({ id }) => id));
     expect(listed.every(({ active, source }) => active && source === 'computed')).toBe(true);
+    expect(listed.filter(({ confirmed }) => !confirmed).map(({ name }) => name)).toEqual([
+      'Eid al-Fitr',
+      'Arafa',
+      'Mawlid',
+    ]);
     expect(listed.find(({ id }) => id === 'hol_HIDAR2026')).toEqual({
       id: 'hol_HIDAR2026',
       date: '2026-12-08',
@@ -39,14 +29,14 @@ describe('the rows of the migration', () => {
       confirmed: true,
       active: true,
       source: 'computed',
-      createdAt: expect.any(Date),
-      updatedAt: expect.any(Date),
+      createdAt: null,
+      updatedAt: null,
     });
     expect(await open('2026-12-08')).toBe(true);
   });
 });
 
-describe('a year beyond the rows', () => {
+describe('a later year', () => {
   test('is computed on request, with all holidays provisional', async () => {
     const listed = await list('2033-01-01', '2034-12-31');
     expect(listed.map(({ id }) => id).toSorted()).toEqual(

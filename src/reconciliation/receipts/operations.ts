@@ -1,0 +1,235 @@
+import {
+  bookReference,
+  claimReference,
+  referenceConflict,
+  releaseReferences,
+} from '../../ledger/external-references.ts';
+import { post, reverse } from '../../ledger/post.ts';
+import {
+  allocationKey,
+  allocationPosting,
+  receiptKey,
+  receiptPosting,
+  type AllocationOutcome,
+  type BankReceipt,
+} from '../../ledger/receipt-postings.ts';
+import { first, insertRow, updateRow, type Queryable } from '../../lib/db.ts';
+import { AppError, found } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import { lock } from '../../lib/lock.ts';
+import { formatBirr, type Santim } from '../../lib/money.ts';
+import { paginateNewest } from '../../lib/paginate-newest.ts';
+import type { Page } from '../../lib/pagination.ts';
+import type { Environment } from '../../lib/scope.ts';
+import type { Channel } from '../../merchants/channels/channel.ts';
+import type { UnitOfWork } from '../../outbox/record.ts';
+
+/** A row of `bank_receipt`: bank money that an operator has booked, and its outcome. */
+export type BankReceiptRow = {
+  id: string;
+  environment: Environment;
+  kind: BankReceipt['kind'];
+  /** The bank's trace id; of a RECOVERY the provider's own reference. */
+  reference: string;
+  channel: Channel | null;
+  withdrawalId: string | null;
+  amountSantim: Santim;
+  bookedAt: Date;
+  /** Of unallocated money; null while it is in suspense. */
+  outcome: AllocationOutcome['as'] | null;
+  outcomeAt: Date | null;
+  /** The bank's trace id of the returned money. */
+  returnReference: string | null;
+  /** Booked by mistake: no longer counts. */
+  reversedAt: Date | null;
+};
+
+/** Undefined does not narrow. */
+export type ReceiptFilter = {
+  environment?: Environment | undefined;
+  /** The bank's trace id of either direction, or the provider's own reference. */
+  reference?: string | undefined;
+  /** Whether it is unallocated money in suspense. */
+  waiting?: boolean | undefined;
+};
+
+const IN_SUSPENSE = `(kind = 'UNALLOCATED' AND outcome IS NULL AND reversed_at IS NULL)`;
+
+/** One receipt, or undefined. */
+export async function findReceipt(db: Queryable, id: string): Promise<BankReceiptRow | undefined> {
+  return first(db, 'SELECT * FROM bank_receipt WHERE id = :id', { id });
+}
+
+/** Receipts and recoveries, the newest first. */
+export async function listReceipts(db: Queryable, filter: ReceiptFilter, page: Page) {
+  const where = ['true'];
+  if (filter.environment !== undefined) where.push('environment = :environment');
+  if (filter.reference !== undefined) where.push(':reference IN (reference, return_reference)');
+  if (filter.waiting !== undefined) where.push(filter.waiting ? IN_SUSPENSE : `NOT ${IN_SUSPENSE}`);
+  const listed = { columns: '*', table: 'bank_receipt', time: 'booked_at', where: where.join(' AND ') };
+  return paginateNewest<BankReceiptRow>(db, { ...listed, values: { ...filter } }, page);
+}
+
+/** `isNew`: booked by this call, not by an earlier one. */
+export type RecordedReceipt = { money: BankReceiptRow; isNew: boolean };
+
+/** Money that the operator's bank account received. Without a channel its payer is unknown. */
+export type NewReceipt = {
+  environment: Environment;
+  amountSantim: Santim;
+  /** The bank's trace id, which is booked once. */
+  bankReference: string;
+  channel?: Channel | null | undefined;
+  at: Date;
+};
+
+/**
+ * Books received money: a remittance of a provider, whose debt it reduces, or (no channel) unallocated money, which is
+ * posted to suspense. Idempotent. Throws DUPLICATE_REFERENCE, naming what the trace id was booked as.
+ */
+export async function recordReceipt(
+  tx: UnitOfWork,
+  { environment, amountSantim, bankReference: reference, channel = null, at }: NewReceipt,
+): Promise<RecordedReceipt> {
+  const kind = channel === null ? 'UNALLOCATED' : 'REMITTANCE';
+  const id = newId('bkm', at.getTime());
+  const row = { id, environment, kind, reference, channel, withdrawalId: null, amountSantim } as const;
+  const bookedAs = channel === null ? 'unmatched money' : `a transfer of ${channel}`;
+  const holder = await claimReference(tx, { ...row, resourceId: id, direction: 'inbound', bookedAs, at });
+  if (holder.resourceId === id) return { money: await insert(tx, { ...row, bookedAt: at }), isNew: true };
+  const booked = await findReceipt(tx.trx, holder.resourceId);
+  // Unallocated money may have been allocated to a provider since.
+  const isSame = booked?.kind === kind && (channel === null || booked.channel === channel);
+  if (!isSame || booked.amountSantim !== amountSantim) throw referenceConflict(holder, 'bankReference');
+  return { money: booked, isNew: false };
+}
+
+/** A payout, and what its provider has paid in excess of its amount. */
+type PaidWithdrawal = { environment: Environment; channel: Channel; status: string; amountSantim: Santim };
+
+/** What was paid in excess of a withdrawal's amount; undefined for an unknown withdrawal. */
+export async function findOverpaid(db: Queryable, withdrawalId: string): Promise<PaidWithdrawal | undefined> {
+  return first(
+    db,
+    `SELECT environment, channel, status, coalesce(paid_santim, amount_santim) - amount_santim AS amount_santim
+     FROM withdrawal WHERE id = :withdrawalId`,
+    { withdrawalId },
+  );
+}
+
+/** `reference`: the provider's own. */
+export type NewRecovery = { withdrawalId: string; reference: string; at: Date };
+
+/**
+ * Books that a provider has taken back what it had paid in excess of a withdrawal's amount: it owes that again, and the
+ * excess leaves suspense. Once per withdrawal, by a reference of its own. Idempotent. Throws NOT_FOUND, INVALID_STATE
+ * (nothing was overpaid, or the whole payout was reversed) and DUPLICATE_REFERENCE (recovered under another reference, or
+ * the reference belongs to another withdrawal).
+ */
+export async function recordRecovery(
+  tx: UnitOfWork,
+  { withdrawalId, reference, at }: NewRecovery,
+): Promise<RecordedReceipt> {
+  // Keeps the withdrawal from being reversed meanwhile.
+  await lock(tx.trx, 'withdrawal', withdrawalId);
+  const { status, ...paid } = found(await findOverpaid(tx.trx, withdrawalId), 'withdrawal');
+  const current = await first<BankReceiptRow>(
+    tx.trx,
+    'SELECT * FROM bank_receipt WHERE withdrawal_id = :withdrawalId AND reversed_at IS NULL',
+    { withdrawalId },
+  );
+  if (current?.reference === reference) return { money: current, isNew: false };
+  if (current) {
+    const recovered = `${formatBirr(current.amountSantim)} ETB of ${withdrawalId} were taken back (${current.id})`;
+    const issue = `must be "${current.reference}", by which ${recovered}`;
+    throw new AppError('DUPLICATE_REFERENCE', `reference ${issue}.`, {
+      details: [{ field: 'reference', issue }],
+      existing: { bankMoneyId: current.id },
+    });
+  }
+  if (status !== 'SUCCESS' || paid.amountSantim <= 0n) {
+    const why = status === 'REVERSED' ? 'was reversed as a whole' : 'was not paid more than its amount';
+    const issue = `${withdrawalId} ${why}: there is nothing that its provider could take back.`;
+    throw new AppError('INVALID_STATE', issue);
+  }
+  const id = newId('bkm', at.getTime());
+  const row = { id, ...paid, kind: 'RECOVERY', reference, withdrawalId } as const;
+  const bookedAs = `taken back by ${paid.channel} of ${withdrawalId}`;
+  await bookReference(tx, { ...row, resourceId: id, direction: 'recovery', bookedAs, at }, 'reference');
+  return { money: await insert(tx, { ...row, bookedAt: at }), isNew: true };
+}
+
+type NewRow = Omit<BankReceiptRow, 'outcome' | 'outcomeAt' | 'returnReference' | 'reversedAt'>;
+
+/** Writes and posts it. */
+async function insert({ trx }: UnitOfWork, row: NewRow): Promise<BankReceiptRow> {
+  const money = await insertRow<BankReceiptRow>(trx, 'bank_receipt', row);
+  await post(trx, receiptPosting(money), row.bookedAt);
+  return money;
+}
+
+/**
+ * An operator's decision about booked money. ALLOCATED: unallocated money was a remittance of this provider. RETURNED: the
+ * bank has sent it back, under this trace id. CORRECTED: it was booked by mistake, whatever it is.
+ */
+export type ReceiptDecision =
+  | { as: 'ALLOCATED'; channel: Channel }
+  | { as: 'RETURNED'; returnReference: string }
+  | { as: 'CORRECTED' };
+
+/** `changed`: decided by this call, not by an earlier one. */
+export type ReceiptResult = { money: BankReceiptRow; before: BankReceiptRow; changed: boolean };
+
+/**
+ * Takes unallocated money out of suspense, or reverses the journals of what was booked by mistake, which frees its
+ * references for the right booking. Idempotent. Throws NOT_FOUND, INVALID_STATE (it is not in suspense, or was reversed)
+ * and DUPLICATE_REFERENCE (of the return).
+ */
+export async function decideReceipt(
+  tx: UnitOfWork,
+  id: string,
+  { decision, at }: { decision: ReceiptDecision; at: Date },
+): Promise<ReceiptResult> {
+  const { trx } = tx;
+  const sql = 'SELECT * FROM bank_receipt WHERE id = :id FOR UPDATE';
+  const before = found(await first<BankReceiptRow>(trx, sql, { id }), 'bank money');
+  if (isDecided(before, decision)) return { money: before, before, changed: false };
+  if (before.reversedAt !== null) throw new AppError('INVALID_STATE', `${id} was corrected: it no longer counts.`);
+  const update = async (changes: Partial<BankReceiptRow>) =>
+    found(await updateRow<BankReceiptRow>(trx, { table: 'bank_receipt', id }, changes), 'bank money');
+  if (decision.as === 'CORRECTED') {
+    const money = await update({ reversedAt: at });
+    await releaseReferences(tx, id);
+    if (before.outcome !== null) await reverse(trx, allocationKey({ id }), at);
+    await reverse(trx, receiptKey({ id }), at);
+    return { money, before, changed: true };
+  }
+  ensureInSuspense(before);
+  const { as: outcome, ...details } = decision;
+  if (decision.as === 'RETURNED') {
+    const { environment, amountSantim } = before;
+    const back = { environment, direction: 'outbound', reference: decision.returnReference, amountSantim } as const;
+    const booking = { ...back, at, resourceId: id, bookedAs: 'the way back of unmatched money' };
+    await bookReference(tx, booking, 'returnReference');
+  }
+  const money = await update({ outcome, outcomeAt: at, ...details });
+  await post(trx, allocationPosting(money, decision), at);
+  return { money, before, changed: true };
+}
+
+function isDecided(row: BankReceiptRow, decision: ReceiptDecision): boolean {
+  if (decision.as === 'CORRECTED') return row.reversedAt !== null;
+  if (row.outcome !== decision.as || row.reversedAt !== null) return false;
+  return decision.as === 'ALLOCATED'
+    ? row.channel === decision.channel
+    : row.returnReference === decision.returnReference;
+}
+
+/** Throws INVALID_STATE. */
+function ensureInSuspense({ id, kind, outcome, channel, returnReference }: BankReceiptRow): void {
+  if (kind === 'UNALLOCATED' && outcome === null) return;
+  const placed = `was placed as a transfer of ${channel}`;
+  const decided = outcome === 'ALLOCATED' ? placed : `was returned, under the reference ${returnReference}`;
+  const status = kind === 'UNALLOCATED' ? decided : 'is not unmatched money';
+  throw new AppError('INVALID_STATE', `${id} ${status}. If that is wrong, correct it and book it again.`);
+}
