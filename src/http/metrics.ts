@@ -89,17 +89,20 @@ export function measureClockSkew(registry: Registry, skewSeconds: () => number |
 /** The gauge of a figure. Gauges of one name differ in their labels. */
 export type FigureGauge = { name: string; help: string; labels?: Readonly<Record<string, string>> };
 
-/** The gauges of one scrape are collected in the same turn: they share a measurement. */
-const SCRAPE_MS = 10;
-
 /** Gauges by figure, all set by one measurement per scrape. Created once for each registry. */
 export function measureFigures<Figure extends string>(
   registry: Registry,
   gauges: Readonly<Record<Figure, FigureGauge>>,
   measure: () => Promise<Readonly<Record<Figure, number>>>,
 ): void {
-  // One gauge that rejects would fail the whole scrape.
-  const figures = cachedFor(SCRAPE_MS, async () => measure().catch(() => null));
+  type Figures = Readonly<Record<Figure, number>> | null;
+  let measuring: Promise<Figures> | undefined;
+  /** The gauges of one scrape are collected in the same turn: they share a measurement. */
+  const figures = async (): Promise<Figures> =>
+    (measuring ??= measure()
+      // One gauge that rejects would fail the whole scrape.
+      .catch(() => null)
+      .finally(() => (measuring = undefined)));
   const all = Object.entries<FigureGauge>(gauges);
   for (const name of new Set(all.map(([, gauge]) => gauge.name))) {
     if (registry.getSingleMetric(name)) continue;
