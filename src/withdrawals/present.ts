@@ -1,6 +1,8 @@
 import { totalDebit } from '../ledger/postings.ts';
+import { withoutNulls } from '../lib/fields.ts';
+import { maskDigits } from '../lib/mask.ts';
 import { toBirr } from '../lib/money.ts';
-import { destinationOf, maskDestination, type WithdrawalRow } from './queries.ts';
+import type { WithdrawalRow } from './queries.ts';
 
 /** Why a withdrawal is still PENDING, for the merchant. */
 const PENDING_REASONS = {
@@ -13,23 +15,28 @@ const PENDING_REASONS = {
 /** The public withdrawal, without the fields that have no value. */
 export function presentWithdrawal(row: WithdrawalRow) {
   const { minSantim, maxSantim, dailySantim, usedTodaySantim } = row.limitSnapshot;
-  return {
+  return withoutNulls({
     withdrawalRequestId: row.id,
     requestId: row.requestId,
     amount: toBirr(row.amountSantim),
     fee: toBirr(row.feeSantim),
     feeTax: toBirr(row.feeTaxSantim),
     totalDebit: toBirr(totalDebit(row)),
-    ...(row.paidSantim === null ? {} : { paidAmount: toBirr(row.paidSantim) }),
+    paidAmount: row.paidSantim && toBirr(row.paidSantim),
     currency: row.currency,
     channel: row.channel,
-    destination: maskDestination(destinationOf(row)),
-    ...(row.reason === null ? {} : { reason: row.reason }),
+    destination: withoutNulls({
+      phone: row.phone && maskDigits(row.phone),
+      bankCode: row.bankCode,
+      accountNumber: row.accountNumber && maskDigits(row.accountNumber),
+      accountName: row.accountName,
+    }),
+    reason: row.reason,
     status: row.status,
     ...(row.stage === 'COMPLETED' ? {} : { stage: row.stage, pendingReason: PENDING_REASONS[row.stage] }),
-    ...(row.reviewReasons.length === 0 ? {} : { reviewReasons: row.reviewReasons }),
-    ...(row.providerReference === null ? {} : { providerReference: row.providerReference }),
-    ...(row.failure === null ? {} : { failure: row.failure }),
+    reviewReasons: row.reviewReasons.length === 0 ? null : row.reviewReasons,
+    providerReference: row.providerReference,
+    failure: row.failure,
     limitsApplied: {
       min: birr(minSantim),
       max: birr(maxSantim),
@@ -37,10 +44,10 @@ export function presentWithdrawal(row: WithdrawalRow) {
       usedTodayBefore: birr(usedTodaySantim),
     },
     environment: row.environment,
-    requestedAt: row.requestedAt.toISOString(),
-    ...(row.completedAt === null ? {} : { completedAt: row.completedAt.toISOString() }),
-    ...(row.reversedAt === null ? {} : { reversedAt: row.reversedAt.toISOString() }),
-  };
+    requestedAt: row.requestedAt,
+    completedAt: row.completedAt,
+    reversedAt: row.reversedAt,
+  });
 }
 
 const birr = (santim: number): number => toBirr(BigInt(santim));
