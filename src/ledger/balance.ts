@@ -41,7 +41,7 @@ export type MerchantAccount = (typeof ACCOUNTS)[number];
  * One movement of a merchant's account as a row: `id` is its journal's, `entry` its number in that, and `sequence` its
  * number in its account, by which pages are cut (`position`).
  */
-export type ReadMovement = {
+export type ReadMovement = Pick<Posting, 'resourceType' | 'resourceId'> & {
   id: string;
   sequence: bigint;
   position: string;
@@ -50,8 +50,6 @@ export type ReadMovement = {
   type: JournalKind;
   amountSantim: Santim;
   balanceAfterSantim: Santim;
-  resourceType: Posting['resourceType'];
-  resourceId: string;
   effectiveAt: Date;
 };
 

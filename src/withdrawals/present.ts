@@ -3,6 +3,7 @@ import { withoutNulls } from '../lib/fields.ts';
 import { maskDigits } from '../lib/mask.ts';
 import { toBirr } from '../lib/money.ts';
 import type { WithdrawalRow } from './queries.ts';
+import { Withdrawal } from './schema.ts';
 
 /** Why a withdrawal is still PENDING, for the merchant. */
 const PENDING_REASONS = {
@@ -12,42 +13,35 @@ const PENDING_REASONS = {
   UNKNOWN: 'The provider does not know the outcome yet; it is queried again.',
 } as const;
 
-/** The public withdrawal, without the fields that have no value. */
+/** The public withdrawal, without the fields that have no value. Columns that the schema does not name are dropped. */
 export function presentWithdrawal(row: WithdrawalRow) {
-  const { minSantim, maxSantim, dailySantim, usedTodaySantim } = row.limitSnapshot;
-  return withoutNulls({
-    withdrawalRequestId: row.id,
-    requestId: row.requestId,
-    amount: toBirr(row.amountSantim),
-    fee: toBirr(row.feeSantim),
-    feeTax: toBirr(row.feeTaxSantim),
-    totalDebit: toBirr(totalDebit(row)),
-    paidAmount: row.paidSantim && toBirr(row.paidSantim),
-    currency: row.currency,
-    channel: row.channel,
-    destination: withoutNulls({
-      phone: row.phone && maskDigits(row.phone),
-      bankCode: row.bankCode,
-      accountNumber: row.accountNumber && maskDigits(row.accountNumber),
-      accountName: row.accountName,
+  const { phone, bankCode, accountNumber, accountName, limitSnapshot: limits, stage, reviewReasons } = row;
+  return Withdrawal.parse(
+    withoutNulls({
+      ...row,
+      withdrawalRequestId: row.id,
+      amount: toBirr(row.amountSantim),
+      fee: toBirr(row.feeSantim),
+      feeTax: toBirr(row.feeTaxSantim),
+      totalDebit: toBirr(totalDebit(row)),
+      paidAmount: row.paidSantim && toBirr(row.paidSantim),
+      destination: withoutNulls({
+        phone: phone && maskDigits(phone),
+        bankCode,
+        accountNumber: accountNumber && maskDigits(accountNumber),
+        accountName,
+      }),
+      stage: stage === 'COMPLETED' ? null : stage,
+      pendingReason: stage === 'COMPLETED' ? null : PENDING_REASONS[stage],
+      reviewReasons: reviewReasons.length === 0 ? null : reviewReasons,
+      limitsApplied: {
+        min: birr(limits.minSantim),
+        max: birr(limits.maxSantim),
+        daily: limits.dailySantim && birr(limits.dailySantim),
+        usedTodayBefore: birr(limits.usedTodaySantim),
+      },
     }),
-    reason: row.reason,
-    status: row.status,
-    ...(row.stage === 'COMPLETED' ? {} : { stage: row.stage, pendingReason: PENDING_REASONS[row.stage] }),
-    reviewReasons: row.reviewReasons.length === 0 ? null : row.reviewReasons,
-    providerReference: row.providerReference,
-    failure: row.failure,
-    limitsApplied: {
-      min: birr(minSantim),
-      max: birr(maxSantim),
-      daily: dailySantim && birr(dailySantim),
-      usedTodayBefore: birr(usedTodaySantim),
-    },
-    environment: row.environment,
-    requestedAt: row.requestedAt,
-    completedAt: row.completedAt,
-    reversedAt: row.reversedAt,
-  });
+  );
 }
 
 const birr = (santim: number): number => toBirr(BigInt(santim));

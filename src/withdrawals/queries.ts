@@ -36,6 +36,7 @@ export type WithdrawalRow = MerchantScope & {
   /** The limits that applied when it was requested, and what had been used; santim as plain numbers. */
   limitSnapshot: LimitsJson & { usedTodaySantim: number };
   callbackSecret: string;
+  /** key_… or opr_…: the requester cannot approve. */
   requestedBy: string;
   requestedAt: Date;
   /** What the beneficiary received, if not the amount. */
