@@ -77,9 +77,8 @@ async function readPreflight(
 ): Promise<Preflight> {
   const sql = `SELECT withdrawal_preflight(:merchantId, :environment, :requestId, :channel, :beneficiary, :accountName,
     :dayStart, :now) AS preflight`;
-  const { accountName } = destination;
-  const about = { requestId, channel, beneficiary: beneficiaryOf(destination), accountName };
-  const values = { ...scopeOf(scope), ...about, dayStart: startOfAddisDay(addisDay(now)), now };
+  const to = { channel, beneficiary: beneficiaryOf(destination), accountName: destination.accountName };
+  const values = { ...scopeOf(scope), requestId, ...to, dayStart: startOfAddisDay(addisDay(now)), now };
   return found(await first<{ preflight: Preflight }>(tx.trx, sql, values), 'withdrawal').preflight;
 }
 
