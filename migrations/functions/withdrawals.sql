@@ -26,9 +26,6 @@ BEGIN
     'channel', channel_state(p_merchant_id, p_environment, p_channel),
     'limits', effective_limits(p_merchant_id, p_environment, p_channel, 'PAY_OUT', p_at),
     'feeRule', effective_fee_rule(p_merchant_id, p_channel, 'PAY_OUT', p_at),
-    -- As of now: only ledger_post decides whether it suffices.
-    'availableSantim', coalesce((SELECT available_santim FROM ledger_balance
-      WHERE merchant_id = p_merchant_id AND environment = p_environment AND currency = 'ETB'), 0),
     'policy', effective_review_policy(p_merchant_id),
     'usedTodaySantim', withdrawn_since(p_merchant_id, p_environment, p_channel, p_day_start),
     'inLastHour', (SELECT count(*) FROM withdrawal

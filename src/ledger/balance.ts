@@ -41,7 +41,7 @@ export type MerchantAccount = (typeof ACCOUNTS)[number];
  * One movement of a merchant's account as a row: `id` is its journal's, `entry` its number in that, and `sequence` its
  * number in its account, by which pages are cut (`position`).
  */
-export type ReadMovement = {
+export type ReadMovement = Pick<Posting, 'resourceType' | 'resourceId'> & {
   id: string;
   sequence: bigint;
   position: string;
@@ -50,8 +50,6 @@ export type ReadMovement = {
   type: JournalKind;
   amountSantim: Santim;
   balanceAfterSantim: Santim;
-  resourceType: Posting['resourceType'];
-  resourceId: string;
   effectiveAt: Date;
 };
 
@@ -62,7 +60,7 @@ export type MovementFilter = AccountRange & { types: JournalKind[] | null };
  * The movements of one account with a sequence above `after`, up to `upTo`. Entries never go back in time, so that the
  * movements of a range of days are consecutive.
  */
-export type Span = Record<'accountId' | 'after' | 'upTo', bigint> & Record<'openingSantim' | 'closingSantim', Santim>;
+type Span = Record<'accountId' | 'after' | 'upTo', bigint> & Record<'openingSantim' | 'closingSantim', Santim>;
 
 /** A merchant without movements has no account. */
 const NO_MOVEMENTS: Span = { accountId: 0n, after: 0n, upTo: 0n, openingSantim: 0n, closingSantim: 0n };
@@ -94,13 +92,13 @@ async function readSpan(db: Queryable, { account, range, ...scope }: AccountRang
 /** The entries e of a {@link Span}. */
 const IN_SPAN = 'e.account_id = :accountId AND e.sequence > :after AND e.sequence <= :upTo';
 /** The same with their journals j, all or of some types. */
-export const MOVEMENTS = `FROM ledger_entry e JOIN ledger_journal j ON j.id = e.journal_id
+const MOVEMENTS = `FROM ledger_entry e JOIN ledger_journal j ON j.id = e.journal_id
   WHERE ${IN_SPAN} AND (CAST(:types AS text[]) IS NULL OR j.kind = ANY (:types))`;
 
 type Order = 'ASC' | 'DESC';
 
 /** Movements of a span, all or of some types, in the order of their sequence. */
-export async function readMovements(
+async function readMovements(
   db: Queryable,
   span: Span,
   part: { order: Order; types?: JournalKind[] | null; limit: number; offset?: number },
@@ -123,7 +121,7 @@ function restOf(span: Span, after: Position | null, order: Order): Span {
 }
 
 /** One page of a span's movements with the balance after each, and the number of all. */
-export async function pageMovements(
+async function pageMovements(
   db: Queryable,
   span: Span,
   { order, types = null, page }: { order: Order; types?: JournalKind[] | null; page: Page },
@@ -167,6 +165,64 @@ export async function sumAccount(
   return { count: counted?.count ?? 0, openingSantim, movedSantim: closingSantim - openingSantim, closingSantim };
 }
 
+/**
+ * The period of a settlement's statement: the movements of the available account with a sequence above `after`, up to
+ * `upTo`, which is the settlement's own. Each settlement ends one period and starts the next, whatever its result.
+ */
+export type Period = Span & {
+  /** The settlement before, and when it was booked; null for the first one. */
+  previousSettlementId: string | null;
+  from: Date | null;
+  until: Date;
+};
+
+/** The period of a settlement; undefined when it was never posted. */
+export async function readPeriod(
+  db: Queryable,
+  scope: MerchantScope,
+  settlementId: string,
+): Promise<Period | undefined> {
+  return first<Period>(
+    db,
+    `SELECT e.account_id, coalesce(previous.sequence, 0)::bigint AS after, e.sequence AS up_to,
+            coalesce(previous.balance_after_santim, 0)::bigint AS opening_santim,
+            e.balance_after_santim AS closing_santim,
+            previous.resource_id AS previous_settlement_id, previous.effective_at AS from, e.effective_at AS until
+     FROM ledger_journal j
+     JOIN ledger_entry e ON e.journal_id = j.id
+     JOIN ledger_account a ON a.id = e.account_id AND a.kind = 'AVAILABLE'
+     LEFT JOIN LATERAL (
+       SELECT pe.sequence, pe.balance_after_santim, pe.effective_at, pj.resource_id
+       FROM ledger_entry pe JOIN ledger_journal pj ON pj.id = pe.journal_id
+       WHERE pe.account_id = e.account_id AND pe.sequence < e.sequence AND pj.kind = 'SETTLEMENT_RESERVED'
+       ORDER BY pe.sequence DESC LIMIT 1
+     ) previous ON true
+     WHERE j.posting_key = 'reserved:' || CAST(:settlementId AS text) AND j.kind = 'SETTLEMENT_RESERVED'
+       AND j.merchant_id = :merchantId AND j.environment = :environment`,
+    { ...scopeOf(scope), settlementId },
+  );
+}
+
+/** The sums of a period's movements, by type. */
+export async function sumPeriod(db: Queryable, period: Period) {
+  return rows<{ type: JournalKind; count: number; amountSantim: Santim }>(
+    db,
+    `SELECT j.kind AS type, count(*)::int AS count, sum(e.amount_santim)::bigint AS amount_santim ${MOVEMENTS}
+     GROUP BY j.kind ORDER BY j.kind`,
+    { ...period, types: null },
+  );
+}
+
+/** The movements of a period with the balance after each, the oldest first. */
+export async function listPeriod(db: Queryable, period: Period, page: Page) {
+  return pageMovements(db, period, { order: 'ASC', page });
+}
+
+/** At most `limit` movements of a settlement's period, the oldest first, after a sequence. */
+export async function exportPeriod(db: Queryable, period: Period, limit: number): Promise<ReadMovement[]> {
+  return readMovements(db, period, { order: 'ASC', limit });
+}
+
 /** One entry of `GET /api/checkout/balance/history`. */
 export const Movement = z
   .object({
@@ -183,15 +239,8 @@ export const Movement = z
   .meta({ id: 'BalanceMovement' });
 
 /** A movement of a page as the API returns it; `account` is known to the caller. */
-export function presentMovement(row: ReadMovement) {
-  return {
-    entryId: `${row.journalId}-${row.entry}`,
-    journalId: row.journalId,
-    type: row.type,
-    amount: toBirr(row.amountSantim),
-    balanceAfter: toBirr(row.balanceAfterSantim),
-    resourceType: row.resourceType,
-    resourceId: row.resourceId,
-    createdAt: row.effectiveAt.toISOString(),
-  };
+export function presentMovement({ amountSantim, balanceAfterSantim, effectiveAt, ...row }: ReadMovement) {
+  const entryId = `${row.journalId}-${row.entry}`;
+  const [amount, balanceAfter] = [toBirr(amountSantim), toBirr(balanceAfterSantim)];
+  return { ...row, entryId, amount, balanceAfter, createdAt: effectiveAt };
 }

@@ -4,17 +4,14 @@ import { countUpTo, readNewest, type ListPart } from '../lib/paginate-newest.ts'
 import type { DayRange } from '../lib/pagination.ts';
 import type { Environment, MerchantScope } from '../lib/scope.ts';
 
-/** The posted amounts of a payout that are still in effect: without released and reversed ones. */
-type PayoutTotals<Amount = Santim> = {
-  /** Paid to the beneficiary. */
-  paidSantim: Amount;
-  feeSantim: Amount;
-  feeTaxSantim: Amount;
-  /** Debited from the balance: at most the requested amount, plus the fee and its tax. */
-  totalDebitSantim: Amount;
-  /** Reserved while the payout is open, with fee and tax. */
-  reservedSantim: Amount;
-};
+/**
+ * The posted amounts of a payout that are still in effect, without released and reversed ones: paid to the beneficiary,
+ * fee and tax, debited from the balance, and reserved while the payout is open.
+ */
+type PayoutTotals<Amount = Santim> = Record<
+  'paidSantim' | 'feeSantim' | 'feeTaxSantim' | 'totalDebitSantim' | 'reservedSantim',
+  Amount
+>;
 
 /** A payout as reports list it: its columns, and what the ledger has posted; null where nothing is posted. */
 export type ExportedPayout<Columns> = Omit<Columns, keyof PayoutTotals> &
@@ -91,14 +88,13 @@ export function createPayoutExport<Filter extends AnyFilter, Columns, By>(export
   };
 }
 
-/** {@link PayoutTotals} in SQL, by column. */
+/** {@link PayoutTotals} in SQL, by column. At most the requested amount is debited, beside the fee and its tax. */
 function payoutTotals({ isPaid, isOpen, paid }: Exported) {
-  const ofPaid = (santim: string): string => `CASE WHEN ${isPaid} THEN ${santim} END`;
   return {
-    paid_santim: ofPaid(paid),
-    fee_santim: ofPaid('fee_santim'),
-    fee_tax_santim: ofPaid('fee_tax_santim'),
-    total_debit_santim: ofPaid(`least(${paid}, amount_santim) + fee_santim + fee_tax_santim`),
+    paid_santim: `CASE WHEN ${isPaid} THEN ${paid} END`,
+    fee_santim: `CASE WHEN ${isPaid} THEN fee_santim END`,
+    fee_tax_santim: `CASE WHEN ${isPaid} THEN fee_tax_santim END`,
+    total_debit_santim: `CASE WHEN ${isPaid} THEN least(${paid}, amount_santim) + fee_santim + fee_tax_santim END`,
     reserved_santim: `CASE WHEN ${isOpen} THEN amount_santim + fee_santim + fee_tax_santim END`,
   };
 }

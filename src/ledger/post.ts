@@ -1,7 +1,7 @@
 import { first, rows, type Trx } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
-import { formatBirr, type Santim } from '../lib/money.ts';
+import { formatBirr } from '../lib/money.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { mirrorPosting, type Entry, type Posting } from './postings.ts';
 
@@ -64,21 +64,14 @@ function valuesOf({ entries, ...posting }: Posting, at: Date) {
   };
 }
 
+/** INSUFFICIENT_BALANCE, naming the amount with fee and tax and the available balance; null for any other error. */
 function insufficient(error: unknown, { entries, resourceType }: Posting): AppError | null {
   if (!(error instanceof Error && 'code' in error && error.code === INSUFFICIENT && 'detail' in error)) return null;
   const wanted = entries.find((entry) => entry.account === 'AVAILABLE')?.amountSantim ?? 0n;
   // Only debits of the available balance can be rejected; any other insufficient balance is a bug.
   if (wanted >= 0n) return null;
-  return insufficientBalance(resourceType, { takes: -wanted, availableSantim: BigInt(String(error.detail)) });
-}
-
-/** INSUFFICIENT_BALANCE of a payout, naming the amount with fee and tax and the available balance. */
-export function insufficientBalance(
-  resourceType: Posting['resourceType'],
-  { takes, availableSantim }: { takes: Santim; availableSantim: Santim },
-): AppError {
-  const available = formatBirr(availableSantim);
-  const issue = `this ${resourceType} takes ${formatBirr(takes)} ETB with its fee and tax, and ${available} ETB are available`;
+  const available = formatBirr(BigInt(String(error.detail)));
+  const issue = `this ${resourceType} takes ${formatBirr(-wanted)} ETB with its fee and tax, and ${available} ETB are available`;
   return new AppError('INSUFFICIENT_BALANCE', `The balance is not sufficient: ${issue}.`, {
     details: [{ field: 'amount', issue }],
   });

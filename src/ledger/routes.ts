@@ -3,11 +3,37 @@ import { z } from 'zod';
 import { readRoute, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Database } from '../lib/db.ts';
+import { instant } from '../lib/fields.ts';
 import { toBirr } from '../lib/money.ts';
-import { readDayRange, readPage } from '../lib/pagination.ts';
+import { dateParam, readDayRange, readPage, sequencePageQuery, statusParam } from '../lib/pagination.ts';
 import { scopeOf } from '../lib/scope.ts';
-import { listMovements, Movement, presentMovement, readBalance } from './balance.ts';
-import * as schema from './schema.ts';
+import { ACCOUNTS, listMovements, Movement, presentMovement, readBalance } from './balance.ts';
+import { JOURNAL_KINDS } from './postings.ts';
+
+const birr = (description: string) => z.number().meta({ description });
+
+const BalanceResponse = z
+  .object({
+    currency: z.literal('ETB'),
+    environment: z.enum(['sandbox', 'live']),
+    available: birr('Can be withdrawn or settled'),
+    reserved: birr('Reserved for withdrawals and settlements that have not ended, with their fees'),
+    total: birr('available + reserved'),
+    feesToDate: birr('Fees charged so far, and the tax on them'),
+    netSettled: birr("Credited to the merchant's bank account so far"),
+    asOf: instant,
+  })
+  .meta({ id: 'Balance' });
+
+const MovementListQuery = z.strictObject({
+  account: z.enum(ACCOUNTS).optional().meta({
+    description: 'Which of the two balances; available by default',
+  }),
+  type: statusParam(JOURNAL_KINDS).optional(),
+  startDate: dateParam.optional(),
+  endDate: dateParam.optional(),
+  ...sequencePageQuery,
+});
 
 /** The balance of a merchant and its history. */
 export function balanceRoutes({ db, clock }: { db: Database; clock: Clock }): Route[] {
@@ -17,7 +43,7 @@ export function balanceRoutes({ db, clock }: { db: Database; clock: Clock }): Ro
       tag: 'Balance',
       summary: 'Available, reserved and total balance, fees and net settlements',
       auth: { by: 'key', scope: 'balance:read' },
-      responses: { 200: schema.Balance },
+      responses: { 200: BalanceResponse },
       handle: async ({ caller }) => {
         const asOf = clock();
         const balance = await readBalance(db, scopeOf(caller));
@@ -29,7 +55,7 @@ export function balanceRoutes({ db, clock }: { db: Database; clock: Clock }): Ro
           total: toBirr(balance.availableSantim + balance.reservedSantim),
           feesToDate: toBirr(balance.feesSantim),
           netSettled: toBirr(balance.settledSantim),
-          asOf: asOf.toISOString(),
+          asOf,
         };
         return { message: 'Balance retrieved', data };
       },
@@ -41,7 +67,7 @@ export function balanceRoutes({ db, clock }: { db: Database; clock: Clock }): Ro
       description: 'The latest first. The days default to the last 30.',
       auth: { by: 'key', scope: 'balance:read' },
       rateLimit: 'list',
-      query: schema.MovementListQuery,
+      query: MovementListQuery,
       responses: { 200: z.array(Movement) },
       paginated: true,
       handle: async ({ caller, query }) => {

@@ -34,6 +34,15 @@ export const instant = z.preprocess(
   z.string().meta({ format: 'date-time' }),
 );
 
+type WithoutNulls<Fields> = {
+  [Name in keyof Fields]: NonNullable<Fields[Name]> | (null extends Fields[Name] ? undefined : never);
+};
+
+/** A resource without its fields that have no value, as responses and events have it. */
+export function withoutNulls<Fields extends object>(fields: Fields): WithoutNulls<Fields> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as WithoutNulls<Fields>;
+}
+
 /** Text of a limited length. A longer one is rejected before any pattern or other rule is tried. */
 export const limitedText = (charactersMax: number, error?: Message) =>
   z.string().max(charactersMax, { abort: true, ...(error !== undefined && { error }) });

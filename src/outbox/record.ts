@@ -124,16 +124,10 @@ async function runOnce<T>(db: Database, work: (tx: UnitOfWork) => Promise<T>) {
  */
 export async function dryRun<T>(tx: UnitOfWork, work: (tx: UnitOfWork) => Promise<T>): Promise<T> {
   const { trx } = tx;
-  const nothing = (): void => {};
   const writeDeferred = async (sql: string, values: Record<string, unknown>) => void (await rows(trx, sql, values));
+  const announce = { enqueue: async () => {}, enqueued: () => {}, triggerDispatcher: () => {} };
   await rows(trx, 'SAVEPOINT dry_run');
-  const result = await work({
-    trx,
-    writeDeferred,
-    enqueue: async () => {},
-    enqueued: nothing,
-    triggerDispatcher: nothing,
-  });
+  const result = await work({ trx, writeDeferred, ...announce });
   await rows(trx, 'ROLLBACK TO SAVEPOINT dry_run');
   return result;
 }

@@ -14,10 +14,10 @@ export function isConclusive(state: AttemptState): boolean {
 }
 
 /** How long a verified callback is a reason to keep querying an attempt that is not paid. */
-export const CALLBACK_RECHECK_FOR_MS = DAY_MS;
-export const RECHECK_INTERVAL_MIN_MS = 60_000;
+const CALLBACK_RECHECK_FOR_MS = DAY_MS;
+const RECHECK_INTERVAL_MIN_MS = 60_000;
 /** The interval grows: this fraction of the time since the callback arrived. */
-export const RECHECK_AGE_PART = 10;
+const RECHECK_AGE_PART = 10;
 
 /**
  * Queries attempts again whose provider sent a verified callback in the last 24 h and which are still not paid, so that no

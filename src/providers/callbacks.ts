@@ -3,6 +3,7 @@ import type { Context } from 'koa';
 
 import type { GuessLimit } from '../http/limits.ts';
 import { readBody } from '../lib/body.ts';
+import { DAY_MS } from '../lib/dates.ts';
 import { rows, type Queryable } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Environment } from '../lib/scope.ts';
@@ -14,8 +15,9 @@ const BODY_BYTES_MAX = 65_536;
 const SECRET = /^[\w-]{32}$/;
 const SEND_AGAIN = 'Not handled. Please send it again.';
 
-export type CallbackAttempt = { attemptId: string; channel: Channel; environment: Environment };
-export type CallbackWithdrawal = { withdrawalId: string; channel: Channel; environment: Environment };
+type At = { channel: Channel; environment: Environment };
+export type CallbackAttempt = At & { attemptId: string };
+export type CallbackWithdrawal = At & { withdrawalId: string };
 
 /** The order of a callback address. */
 type CallbackOrder = CallbackAttempt | CallbackWithdrawal;
@@ -115,4 +117,53 @@ export async function storeCallback(db: Queryable, row: CallbackRow): Promise<vo
      VALUES (:attemptId, :withdrawalId, :channel, :body, :verified, :rejectionReason)`,
     { attemptId: null, withdrawalId: null, ...row },
   );
+}
+
+/** How long a verified callback is a reason to keep querying an order. */
+const RECHECK_FOR_MS = DAY_MS;
+export const RECHECK_INTERVAL_MIN_MS = 60_000;
+/** The interval grows: this fraction of the time since the callback arrived. */
+const RECHECK_AGE_PART = 10;
+
+/** In SQL: a table of orders `o`, and the condition on them and on `callback.received_at`, the last verified callback. */
+type Rechecked = {
+  table: 'payment_attempt' | 'withdrawal';
+  idColumn: 'attempt_id' | 'withdrawal_id';
+  where: string;
+  values?: Record<string, unknown>;
+  now: Date;
+  limit: number;
+  check: (id: string) => Promise<unknown>;
+};
+
+/**
+ * Checks orders again that had a verified callback in the last 24 h, so that no callback is lost: at most `limit` of them,
+ * each at most once a minute, at growing intervals. Random order, so that orders that keep failing do not block the others.
+ * @returns how many were checked. Throws when a check failed, after all were made.
+ */
+export async function recheckOrders(db: Queryable, orders: Rechecked): Promise<number> {
+  const { table, idColumn, where, values, now, limit, check } = orders;
+  const due = await rows<{ id: string }>(
+    db,
+    `SELECT o.id
+     FROM (
+       SELECT ${idColumn}, max(created_at) FROM provider_callback
+       WHERE verified AND created_at > :validFrom AND ${idColumn} IS NOT NULL GROUP BY ${idColumn}
+     ) callback (id, received_at) JOIN ${table} o ON o.id = callback.id
+     WHERE (${where}) AND coalesce(o.last_checked_at, o.created_at) <= least(
+       CAST(:queriedBefore AS timestamptz),
+       CAST(:now AS timestamptz) - (CAST(:now AS timestamptz) - callback.received_at) / ${RECHECK_AGE_PART})
+     ORDER BY random() LIMIT :limit`,
+    {
+      ...values,
+      now,
+      validFrom: new Date(now.getTime() - RECHECK_FOR_MS),
+      queriedBefore: new Date(now.getTime() - RECHECK_INTERVAL_MIN_MS),
+      limit,
+    },
+  );
+  const checks = await Promise.allSettled(due.map(async ({ id }) => check(id)));
+  const failed = checks.find((one) => one.status === 'rejected');
+  if (failed) throw failed.reason;
+  return due.length;
 }

@@ -34,11 +34,7 @@ const MEANINGS: Record<string, Meaning> = {
   PAYOUT_FAILED: 'failed',
   NOT_FOUND: 'notFound',
 };
-const ROW_TYPES = new Map([
-  ['PUSH', 'payment'],
-  ['PAYOUT', 'payout'],
-  ['PAYOUT_REVERSAL', 'payoutReversal'],
-]);
+const ROW_TYPES: Record<string, string> = { PUSH: 'payment', PAYOUT: 'payout', PAYOUT_REVERSAL: 'payoutReversal' };
 
 const text = z.string();
 const optional = text.optional();
@@ -71,21 +67,15 @@ const Order = z
     };
   });
 
-const Row = z.object({ transactionId: text, type: text, amount: text, currency: text, reference: text, time: text });
+const Row = z
+  .object({ transactionId: text, type: text, amount: text, currency: text, reference: text, time: text })
+  .transform(({ transactionId: orderId, type, amount, currency, reference: providerReference, time }) => {
+    const [amountSantim, at] = [parseBirr(amount), new Date(time)];
+    return { orderId, type: ROW_TYPES[type], amountSantim, currency, providerReference, at };
+  });
 const Statement = z
   .object({ body: z.object({ rows: z.array(Row), nextCursor: text }) })
-  .transform(({ body: { rows, nextCursor } }) => ({
-    kind: 'page',
-    rows: rows.map((row) => ({
-      orderId: row.transactionId,
-      type: ROW_TYPES.get(row.type),
-      amountSantim: parseBirr(row.amount),
-      currency: row.currency,
-      providerReference: row.reference,
-      at: new Date(row.time),
-    })),
-    next: nextCursor || null,
-  }))
+  .transform(({ body: { rows, nextCursor } }) => ({ kind: 'page', rows, next: nextCursor || null }))
   .pipe(StatementPage);
 
 /**

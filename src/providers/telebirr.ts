@@ -98,19 +98,24 @@ const orderBy = (states: ReadonlyMap<string, OrderState>) =>
   });
 const [Payment, Transfer] = [orderBy(PAYMENT_STATES), orderBy(TRANSFER_STATES)];
 
-const ROW_TYPES = new Map([
-  ['C2B', 'payment'],
-  ['B2C', 'payout'],
-  ['B2C_REVERSAL', 'payoutReversal'],
-]);
-const Row = z.object({
-  merch_order_id: text,
-  trans_type: text,
-  trans_amount: text,
-  trans_currency: text,
-  trans_id: text,
-  trans_time: text,
-});
+const ROW_TYPES: Record<string, string> = { C2B: 'payment', B2C: 'payout', B2C_REVERSAL: 'payoutReversal' };
+const Row = z
+  .object({
+    merch_order_id: text,
+    trans_type: text,
+    trans_amount: text,
+    trans_currency: text,
+    trans_id: text,
+    trans_time: text,
+  })
+  .transform((row) => ({
+    orderId: ourOrderId(row.merch_order_id),
+    type: ROW_TYPES[row.trans_type],
+    amountSantim: parseBirr(row.trans_amount),
+    currency: row.trans_currency,
+    providerReference: row.trans_id,
+    at: new Date(Number(row.trans_time)),
+  }));
 const Statement = z
   .object({
     body: z.object({
@@ -118,17 +123,10 @@ const Statement = z
       biz_content: z.object({ records: z.array(Row), next_page_token: text }),
     }),
   })
-  .transform(({ body: { biz_content } }) => ({
+  .transform(({ body: { biz_content: page } }) => ({
     kind: 'page',
-    rows: biz_content.records.map((row) => ({
-      orderId: ourOrderId(row.merch_order_id),
-      type: ROW_TYPES.get(row.trans_type),
-      amountSantim: parseBirr(row.trans_amount),
-      currency: row.trans_currency,
-      providerReference: row.trans_id,
-      at: new Date(Number(row.trans_time)),
-    })),
-    next: biz_content.next_page_token || null,
+    rows: page.records,
+    next: page.next_page_token || null,
   }))
   .pipe(StatementPage);
 

@@ -1,6 +1,5 @@
-import { presentMovement } from '../ledger/balance.ts';
+import { listPeriod, presentMovement, readPeriod, sumPeriod } from '../ledger/balance.ts';
 import { totalDebit } from '../ledger/postings.ts';
-import { listPeriod, readPeriod, sumPeriod } from '../ledger/statement.ts';
 import { addisDay, isoOrNull } from '../lib/dates.ts';
 import type { Queryable } from '../lib/db.ts';
 import { maskDigits } from '../lib/mask.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import { rows } from '../lib/db.ts';
+import { first } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import { recordTimeline } from '../lib/timeline.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
@@ -11,7 +11,7 @@ import { transitionWithdrawal, type Transition } from './transition.ts';
 export type LeasedWithdrawal = WithdrawalRow & { leaseUntil: Date };
 
 /** The provider's report; `at`: the effective time. */
-type ProviderReport = { outcome: PayoutOutcome; at: Date; notifyWorkflow: boolean };
+type Report = { outcome: PayoutOutcome; at: Date };
 
 /**
  * Applies a provider's report, and releases the lease. A report that contradicts an earlier one, or the amount, changes no
@@ -21,7 +21,7 @@ type ProviderReport = { outcome: PayoutOutcome; at: Date; notifyWorkflow: boolea
 export async function applyProviderResult(
   deps: { runInTransaction: RunInTransaction; clock: Clock; log: Pick<Logger, 'error'> },
   { id, leaseUntil }: LeasedWithdrawal,
-  { outcome, at, notifyWorkflow }: ProviderReport,
+  { outcome, at, notifyWorkflow }: Report & { notifyWorkflow: boolean },
 ): Promise<WithdrawalRow> {
   const checked = { lastOutcome: outcome.kind, lastCheckedAt: deps.clock() };
   const { row, contradicted } = await deps.runInTransaction(async (tx) => {
@@ -84,8 +84,6 @@ const CONFLICT_LOG: Partial<Record<WithdrawalRow['status'], string>> = {
   SUCCESS: 'provider reports as unpaid, or as reversed with another amount, a payout that it had paid',
 };
 
-type Report = { outcome: PayoutOutcome; at: Date };
-
 /**
  * Saves a report that causes no transition. The timeline gets outcomes that differ from the last one, and each amount that
  * the provider has ever reported as paid: operators may confirm up to that (resolve.ts).
@@ -106,7 +104,8 @@ async function recordReport(
   const isChanged = stage !== row.stage || providerReference !== row.providerReference;
   const version = row.version + (isChanged ? 1 : 0);
   const detail = evidenceOf(outcome);
-  if (outcome.kind !== row.lastOutcome || (isNewlyPaid && !(await isInTimeline(tx, row.id, detail)))) {
+  const isKnown = isNewlyPaid ? await first(tx.trx, IN_TIMELINE, { id: row.id, detail: JSON.stringify(detail) }) : true;
+  if (outcome.kind !== row.lastOutcome || !isKnown) {
     await recordTimeline(tx.trx, row.id, { at, kind: 'provider.responded', detail });
   }
   return updateWithdrawal(tx, row, {
@@ -119,10 +118,7 @@ async function recordReport(
   });
 }
 
-async function isInTimeline({ trx }: UnitOfWork, id: string, detail: object): Promise<boolean> {
-  const sql = 'SELECT 1 FROM timeline WHERE resource_id = :id AND detail = CAST(:detail AS jsonb) LIMIT 1';
-  return (await rows(trx, sql, { id, detail: JSON.stringify(detail) })).length > 0;
-}
+const IN_TIMELINE = 'SELECT FROM timeline WHERE resource_id = :id AND detail = CAST(:detail AS jsonb) LIMIT 1';
 
 /** Opens a case, or replaces the evidence of the open one. Merchants see in the timeline that an end is contradicted. */
 async function openCase(tx: UnitOfWork, row: WithdrawalRow, { outcome, at }: Report): Promise<void> {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 
 import { feeOf, readFeeRule, type FeeRuleJson } from '../ledger/fees.ts';
-import { insufficientBalance, post } from '../ledger/post.ts';
-import { reservePosting, totalDebit } from '../ledger/postings.ts';
+import { post } from '../ledger/post.ts';
+import { reservePosting } from '../ledger/postings.ts';
 import type { Clock } from '../lib/clock.ts';
 import { addisDay, startOfAddisDay } from '../lib/dates.ts';
 import { first, insertSql } from '../lib/db.ts';
@@ -11,7 +11,7 @@ import { newId } from '../lib/ids.ts';
 import type { Santim } from '../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import { TIMELINE_INSERT } from '../lib/timeline.ts';
-import { whyUnusable, type Channel, type ChannelFacts } from '../merchants/channels/channel.ts';
+import { whyUnusable, type ChannelFacts } from '../merchants/channels/channel.ts';
 import { amountLimitError, type DayLimit } from '../merchants/channels/limits.ts';
 import { channelRejected } from '../merchants/channels/operations.ts';
 import { readLimits, type AmountLimits, type LimitsJson } from '../merchants/channels/queries.ts';
@@ -23,14 +23,9 @@ import type { Destination, WithdrawalRow } from './queries.ts';
 import { assessReview, type ReviewFacts } from './review.ts';
 import { withdrawalWorkflow } from './workflow.ts';
 
-export type NewWithdrawal = {
-  requestId: string;
-  amountSantim: Santim;
-  channel: Channel;
+export type NewWithdrawal = Pick<WithdrawalRow, 'requestId' | 'amountSantim' | 'channel' | 'requestedBy'> & {
   destination: Destination;
   reason?: string | undefined;
-  /** key_… or opr_…: the requester cannot approve. */
-  requestedBy: string;
 };
 
 export type CreateDeps = { tx: UnitOfWork; clock: Clock; findProvider: FindProvider };
@@ -41,8 +36,6 @@ type Preflight = Pick<ReviewFacts, 'policy' | 'inLastHour' | 'paidThereBefore' |
   channel: Omit<ChannelFacts, 'configured'>;
   limits: LimitsJson;
   feeRule: FeeRuleJson;
-  /** Checked before anything is written; the ledger checks again when it posts. */
-  availableSantim: number;
   usedTodaySantim: number;
 };
 
@@ -69,12 +62,8 @@ export async function createWithdrawal(
   const day = dayLimit(limits, BigInt(preflight.usedTodaySantim));
   const rejection = amountLimitError(request.channel, { ...limits, day }, request.amountSantim);
   if (rejection) throw rejection;
-  const planned = newRow(scope, request, { preflight, now });
-  const takes = totalDebit(planned);
-  const availableSantim = BigInt(preflight.availableSantim);
-  if (takes > availableSantim) throw insufficientBalance('withdrawal', { takes, availableSantim });
 
-  const row = await insertWithdrawal(tx, planned);
+  const row = await insertWithdrawal(tx, newRow(scope, request, { preflight, now }));
   const events = ['withdrawal.created', 'withdrawal.under_review'] as const;
   await recordWithdrawalEvents(tx, { row, events: events.slice(0, row.stage === 'CREATED' ? 1 : 2), at: now });
   await post(tx.trx, reservePosting(toPayout(row)), now);
@@ -88,9 +77,8 @@ async function readPreflight(
 ): Promise<Preflight> {
   const sql = `SELECT withdrawal_preflight(:merchantId, :environment, :requestId, :channel, :beneficiary, :accountName,
     :dayStart, :now) AS preflight`;
-  const { accountName } = destination;
-  const about = { requestId, channel, beneficiary: beneficiaryOf(destination), accountName };
-  const values = { ...scopeOf(scope), ...about, dayStart: startOfAddisDay(addisDay(now)), now };
+  const to = { channel, beneficiary: beneficiaryOf(destination), accountName: destination.accountName };
+  const values = { ...scopeOf(scope), requestId, ...to, dayStart: startOfAddisDay(addisDay(now)), now };
   return found(await first<{ preflight: Preflight }>(tx.trx, sql, values), 'withdrawal').preflight;
 }
 
@@ -133,7 +121,7 @@ export function dayLimit({ dailySantim }: AmountLimits, usedSantim: Santim): Day
 
 /** The columns of a new withdrawal that have no default. */
 function newRow(scope: MerchantScope, request: NewWithdrawal, { preflight, now }: { preflight: Preflight; now: Date }) {
-  const { amountSantim, channel, destination, requestId, requestedBy } = request;
+  const { requestId, amountSantim, channel, destination, reason = null, requestedBy } = request;
   const { environment } = scope;
   const { reasons, approvalsNeeded } = assessReview({ ...preflight, environment, amountSantim, at: now });
   const { kind: _, ...account } = destination;
@@ -146,7 +134,7 @@ function newRow(scope: MerchantScope, request: NewWithdrawal, { preflight, now }
     currency: 'ETB',
     channel,
     ...account,
-    reason: request.reason ?? null,
+    reason,
     status: 'PENDING',
     stage: approvalsNeeded === 0 ? 'CREATED' : 'UNDER_REVIEW',
     reviewReasons: reasons,

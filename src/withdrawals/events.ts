@@ -21,12 +21,11 @@ export async function recordWithdrawalEvents(
 }
 
 /** A withdrawal in its events: a full snapshot, so that the order of events does not matter. */
-export const WithdrawalData = z.strictObject({
+const WithdrawalData = z.strictObject({
   object: z.literal('withdrawal'),
   ...snapshotFields,
   ...Withdrawal.omit({ environment: true }).shape,
 });
-export type WithdrawalData = z.output<typeof WithdrawalData>;
 
 /** Every event of a withdrawal: its meaning and the schema of its `data`. */
 export const WITHDRAWAL_EVENTS = eventTypes(WithdrawalData, {

@@ -1,21 +1,21 @@
 import { z } from 'zod';
 
 import type { AuditContext, AuditedChange } from '../access/audit.ts';
-import { actionLinks, operatorReadRoute, operatorRoute } from '../access/operator-route.ts';
+import { actionLinks, operatorReadRoute, operatorRoute, type OperatorResult } from '../access/operator-route.ts';
 import { OptionalReason, Reason } from '../access/operator-schema.ts';
 import type { Route } from '../http/route.ts';
 import { BANKS, type BankCode } from '../lib/banks.ts';
 import type { Clock } from '../lib/clock.ts';
-import { isoOrNull } from '../lib/dates.ts';
 import type { Database } from '../lib/db.ts';
 import type { ErrorCode } from '../lib/errors.ts';
+import { withoutNulls } from '../lib/fields.ts';
 import { toBirr, toSantim } from '../lib/money.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
 import { scopeOf } from '../lib/scope.ts';
 import { readTimeline } from '../lib/timeline.ts';
 import { readRequestedBy } from '../merchants/requested-by.ts';
 import { presentForOperators } from './present.ts';
-import { destinationOf, listApprovals, listCases, listWithdrawals, lockWithdrawal } from './queries.ts';
+import { listApprovals, listCases, listWithdrawals, lockWithdrawal } from './queries.ts';
 import { readPaidBefore, readWithdrawal, type WithdrawalRow } from './queries.ts';
 import { isResolvable, resolveWithdrawal, type Subject } from './resolve.ts';
 import { approveWithdrawal, rejectWithdrawal } from './review.ts';
@@ -62,99 +62,85 @@ function queryRoutes({ db, clock }: Deps): Route[] {
   ];
 }
 
-type Command<Body extends z.ZodType> = {
-  verb: 'approve' | 'reject' | 'resolve';
-  operationId: string;
-  cli: Route['cli'];
-  summary: string;
-  description?: string;
-  body: Body;
-  response?: z.ZodType;
-  /** Besides INVALID_STATE. */
-  errors?: ErrorCode[];
-  run: (context: AuditContext, withdrawalId: string, body: z.output<Body>) => Promise<Outcome>;
-};
-
 /** `more`: fields of the response beside the withdrawal; `audited`: more of the audit row; `isNew` false: a repeat. */
 type Outcome = { row: WithdrawalRow; message: string; more?: object; audited?: object; isNew?: boolean };
 
-function commandRoute<Body extends z.ZodType>(
-  { clock }: Deps,
-  { verb, run, response = schema.OperatorWithdrawal, errors = [], ...declared }: Command<Body>,
-): Route {
-  return operatorRoute(`POST /api/ops/withdrawals/:withdrawalId/${verb}`, {
-    ...declared,
-    action: `withdrawal.${verb}`,
-    clock,
-    params: schema.OperatorParams,
-    responses: { 200: response },
-    errors: ['INVALID_STATE', ...errors],
-    run: async (context, { params: { withdrawalId }, body }) => {
-      const before = await lockWithdrawal(context.tx.trx, withdrawalId);
-      const { row, message, more, audited, isNew = true } = await run(context, withdrawalId, body);
-      const { status, stage } = row;
-      const audit: AuditedChange = {
-        resourceType: 'withdrawal',
-        resourceId: withdrawalId,
-        ...scopeOf(row),
-        before: { status: before.status, stage: before.stage },
-        after: { status, stage, amount: toBirr(row.amountSantim), ...audited },
-      };
-      return { message, data: { ...presentForOperators(row), ...more }, audit: isNew ? audit : null };
-    },
-  });
+/** The result of a command about one withdrawal, with its audit row. */
+async function decide(
+  { tx }: AuditContext,
+  resourceId: string,
+  command: () => Promise<Outcome>,
+): Promise<OperatorResult> {
+  const before = await lockWithdrawal(tx.trx, resourceId);
+  const { row, message, more, audited, isNew = true } = await command();
+  const audit: AuditedChange = {
+    resourceType: 'withdrawal',
+    resourceId,
+    ...scopeOf(row),
+    before: { status: before.status, stage: before.stage },
+    after: { status: row.status, stage: row.stage, amount: toBirr(row.amountSantim), ...audited },
+  };
+  return { message, data: { ...presentForOperators(row), ...more }, audit: isNew ? audit : null };
 }
 
-function commandRoutes(deps: Deps): Route[] {
+function commandRoutes({ clock }: Deps): Route[] {
+  const declared = { clock, params: schema.OperatorParams, errors: ['INVALID_STATE'] as ErrorCode[] };
   return [
-    commandRoute(deps, {
-      verb: 'approve',
+    operatorRoute('POST /api/ops/withdrawals/:withdrawalId/approve', {
+      ...declared,
       operationId: 'opsApproveWithdrawal',
       cli: { name: 'withdrawals approve', confirm: '/api/ops/withdrawals/{withdrawalId}' },
       summary: 'Approve a withdrawal under review',
       description:
         'Where two approvals are needed, they must be of two operators. In live, the operator behind the request cannot approve.',
+      action: 'withdrawal.approve',
       body: OptionalReason,
-      run: async (context, id) => {
-        const row = await approveWithdrawal(context.tx, id, context);
-        const message = row.stage === 'UNDER_REVIEW' ? 'Approved; another operator must approve it too' : 'Approved';
-        return { row, message };
-      },
+      responses: { 200: schema.OperatorWithdrawal },
+      run: async (context, { params: { withdrawalId } }) =>
+        decide(context, withdrawalId, async () => {
+          const row = await approveWithdrawal(context.tx, withdrawalId, context);
+          const message = row.stage === 'UNDER_REVIEW' ? 'Approved; another operator must approve it too' : 'Approved';
+          return { row, message };
+        }),
     }),
-    commandRoute(deps, {
-      verb: 'reject',
+    operatorRoute('POST /api/ops/withdrawals/:withdrawalId/reject', {
+      ...declared,
       operationId: 'opsRejectWithdrawal',
       cli: { name: 'withdrawals reject', confirm: '/api/ops/withdrawals/{withdrawalId}' },
       summary: 'Reject a withdrawal under review; its money is available again, and the merchant sees the reason',
+      action: 'withdrawal.reject',
       body: Reason,
-      run: async (context, id, body) => {
-        const row = await rejectWithdrawal(context.tx, id, { ...context, ...body });
-        return { row, message: 'Rejected' };
-      },
+      responses: { 200: schema.OperatorWithdrawal },
+      run: async (context, { params: { withdrawalId }, body }) =>
+        decide(context, withdrawalId, async () => ({
+          row: await rejectWithdrawal(context.tx, withdrawalId, { ...context, ...body }),
+          message: 'Rejected',
+        })),
     }),
-    commandRoute(deps, {
-      verb: 'resolve',
+    operatorRoute('POST /api/ops/withdrawals/:withdrawalId/resolve', {
+      ...declared,
       operationId: 'opsResolveWithdrawal',
       cli: { name: 'withdrawals resolve', confirm: '/api/ops/withdrawals/{withdrawalId}' },
       summary: 'Resolve a withdrawal whose outcome is unknown, or whose provider reports another one than is booked',
       description:
         'Check with the provider first. COMPLETED: it was paid; if it had failed, its money is debited again. FAILED: it was not paid, and its money is available to the merchant. A withdrawal that needed two approvals needs two operators with the same resolution. In live, the operator behind the request cannot resolve it.',
+      action: 'withdrawal.resolve',
       body: schema.WithdrawalResolution,
-      response: schema.ResolvedWithdrawal,
-      errors: ['INSUFFICIENT_BALANCE'],
-      run: async (context, id, { paidAmount, ...body }) => {
-        const paidSantim = paidAmount === undefined ? undefined : toSantim(paidAmount);
-        const { row, missing, isNew } = await resolveWithdrawal(context.tx, id, { ...body, ...context, paidSantim });
-        const { outcome, providerReference } = body;
-        const paid = paidAmount === undefined ? {} : { paid: paidAmount };
-        return {
-          row,
-          message: missing > 0 ? 'Recorded; another operator must resolve it in the same way' : 'Resolved',
-          more: { othersNeeded: missing },
-          audited: { outcome, providerReference, ...paid, othersNeeded: missing },
-          isNew,
-        };
-      },
+      responses: { 200: schema.ResolvedWithdrawal },
+      errors: [...declared.errors, 'INSUFFICIENT_BALANCE'],
+      run: async (context, { params: { withdrawalId }, body: { paidAmount: paid, ...body } }) =>
+        decide(context, withdrawalId, async () => {
+          const resolution = { ...body, ...context, paidSantim: paid === undefined ? paid : toSantim(paid) };
+          const { row, missing, isNew } = await resolveWithdrawal(context.tx, withdrawalId, resolution);
+          const { outcome, providerReference } = body;
+          return {
+            row,
+            message: missing > 0 ? 'Recorded; another operator must resolve it in the same way' : 'Resolved',
+            more: { othersNeeded: missing },
+            audited: { outcome, providerReference, ...(paid !== undefined && { paid }), othersNeeded: missing },
+            isNew,
+          };
+        }),
     }),
   ];
 }
@@ -169,24 +155,23 @@ async function readOperatorDetail(db: Database, withdrawalId: string, at: Date) 
     readPaidBefore(db, row),
     readTimeline(db, row.id),
   ]);
-  const { kind: _, ...destination } = destinationOf(row);
-  const { count, santim, lastAt, accountNames } = before;
-  const bank = row.bankCode === null ? {} : { bankName: BANKS[row.bankCode as BankCode] ?? row.bankCode };
+  const { phone, bankCode, accountNumber, accountName, providerCode, lastOutcome, submittedAt } = row;
+  const bankName = bankCode && (BANKS[bankCode as BankCode] ?? bankCode);
   return {
     ...presentForOperators(row),
     ...requested,
-    destination: { ...destination, ...bank },
-    approvals: approvals.map(({ operatorId, approvedAt }) => {
+    destination: withoutNulls({ phone, bankCode, bankName, accountNumber, accountName }),
+    approvals: approvals.map(({ operatorId, approvedAt: at }) => {
       // The audit log has the operator's name and reason.
       const own = requested.decisions.filter((one) => one.operatorId === operatorId);
       const { operatorName = null, reason = null } = own.find(({ action }) => action === 'withdrawal.approve') ?? {};
-      return { operatorId, operatorName, at: approvedAt.toISOString(), reason };
+      return { operatorId, operatorName, at, reason };
     }),
     approvalsMissing: row.stage === 'UNDER_REVIEW' ? Math.max(row.approvalsNeeded - approvals.length, 0) : 0,
-    paidBefore: { count, accountNames, amount: toBirr(santim), lastAt: isoOrNull(lastAt) },
-    providerCode: row.providerCode,
-    lastOutcome: row.lastOutcome,
-    submittedAt: isoOrNull(row.submittedAt),
+    paidBefore: { ...before, amount: toBirr(before.santim) },
+    providerCode,
+    lastOutcome,
+    submittedAt,
     timeline,
     links: actionLinks(`withdrawals/${row.id}`, ...commandsOf({ row, cases, at })),
   };

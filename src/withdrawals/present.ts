@@ -1,6 +1,9 @@
 import { totalDebit } from '../ledger/postings.ts';
+import { withoutNulls } from '../lib/fields.ts';
+import { maskDigits } from '../lib/mask.ts';
 import { toBirr } from '../lib/money.ts';
-import { destinationOf, maskDestination, type WithdrawalRow } from './queries.ts';
+import type { WithdrawalRow } from './queries.ts';
+import { Withdrawal } from './schema.ts';
 
 /** Why a withdrawal is still PENDING, for the merchant. */
 const PENDING_REASONS = {
@@ -10,37 +13,35 @@ const PENDING_REASONS = {
   UNKNOWN: 'The provider does not know the outcome yet; it is queried again.',
 } as const;
 
-/** The public withdrawal, without the fields that have no value. */
+/** The public withdrawal, without the fields that have no value. Columns that the schema does not name are dropped. */
 export function presentWithdrawal(row: WithdrawalRow) {
-  const { minSantim, maxSantim, dailySantim, usedTodaySantim } = row.limitSnapshot;
-  return {
-    withdrawalRequestId: row.id,
-    requestId: row.requestId,
-    amount: toBirr(row.amountSantim),
-    fee: toBirr(row.feeSantim),
-    feeTax: toBirr(row.feeTaxSantim),
-    totalDebit: toBirr(totalDebit(row)),
-    ...(row.paidSantim === null ? {} : { paidAmount: toBirr(row.paidSantim) }),
-    currency: row.currency,
-    channel: row.channel,
-    destination: maskDestination(destinationOf(row)),
-    ...(row.reason === null ? {} : { reason: row.reason }),
-    status: row.status,
-    ...(row.stage === 'COMPLETED' ? {} : { stage: row.stage, pendingReason: PENDING_REASONS[row.stage] }),
-    ...(row.reviewReasons.length === 0 ? {} : { reviewReasons: row.reviewReasons }),
-    ...(row.providerReference === null ? {} : { providerReference: row.providerReference }),
-    ...(row.failure === null ? {} : { failure: row.failure }),
-    limitsApplied: {
-      min: birr(minSantim),
-      max: birr(maxSantim),
-      daily: dailySantim && birr(dailySantim),
-      usedTodayBefore: birr(usedTodaySantim),
-    },
-    environment: row.environment,
-    requestedAt: row.requestedAt.toISOString(),
-    ...(row.completedAt === null ? {} : { completedAt: row.completedAt.toISOString() }),
-    ...(row.reversedAt === null ? {} : { reversedAt: row.reversedAt.toISOString() }),
-  };
+  const { phone, bankCode, accountNumber, accountName, limitSnapshot: limits, stage, reviewReasons } = row;
+  return Withdrawal.parse(
+    withoutNulls({
+      ...row,
+      withdrawalRequestId: row.id,
+      amount: toBirr(row.amountSantim),
+      fee: toBirr(row.feeSantim),
+      feeTax: toBirr(row.feeTaxSantim),
+      totalDebit: toBirr(totalDebit(row)),
+      paidAmount: row.paidSantim && toBirr(row.paidSantim),
+      destination: withoutNulls({
+        phone: phone && maskDigits(phone),
+        bankCode,
+        accountNumber: accountNumber && maskDigits(accountNumber),
+        accountName,
+      }),
+      stage: stage === 'COMPLETED' ? null : stage,
+      pendingReason: stage === 'COMPLETED' ? null : PENDING_REASONS[stage],
+      reviewReasons: reviewReasons.length === 0 ? null : reviewReasons,
+      limitsApplied: {
+        min: birr(limits.minSantim),
+        max: birr(limits.maxSantim),
+        daily: limits.dailySantim && birr(limits.dailySantim),
+        usedTodayBefore: birr(limits.usedTodaySantim),
+      },
+    }),
+  );
 }
 
 const birr = (santim: number): number => toBirr(BigInt(santim));

@@ -1,8 +1,9 @@
-import { payoutConditions, type AllPayouts, type PayoutFilter } from '../ledger/payout-list.ts';
+import { createPayoutExport, payoutConditions } from '../ledger/payout-list.ts';
+import type { AllPayouts, ExportedPayout, PayoutFilter } from '../ledger/payout-list.ts';
 import type { Payout } from '../ledger/postings.ts';
-import { first, insertRow, type Queryable, rows, type Trx, updateRow } from '../lib/db.ts';
+import { first, insertRow, type Queryable, rows, snakeCase, type Trx, updateRow } from '../lib/db.ts';
 import { found } from '../lib/errors.ts';
-import { maskDigits } from '../lib/mask.ts';
+import { maskedInSql } from '../lib/mask.ts';
 import type { Santim } from '../lib/money.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';
 import type { Page } from '../lib/pagination.ts';
@@ -35,6 +36,7 @@ export type WithdrawalRow = MerchantScope & {
   /** The limits that applied when it was requested, and what had been used; santim as plain numbers. */
   limitSnapshot: LimitsJson & { usedTodaySantim: number };
   callbackSecret: string;
+  /** key_… or opr_…: the requester cannot approve. */
   requestedBy: string;
   requestedAt: Date;
   /** What the beneficiary received, if not the amount. */
@@ -85,19 +87,20 @@ export async function findWithdrawal(
   return found(await first<WithdrawalRow>(db, sql, { ...scopeOf(scope), idOrRequestId }), 'withdrawal');
 }
 
-/** The destination of a withdrawal. */
-export function destinationOf(row: WithdrawalRow): Destination {
-  const { accountName, phone, bankCode, accountNumber } = row;
+/** The destination of a withdrawal, which the table has in either of two forms. */
+export function destinationOf({ phone, bankCode, accountNumber, accountName }: WithdrawalRow): Destination {
   if (phone !== null) return { kind: 'phone', phone, accountName };
-  if (bankCode !== null && accountNumber !== null) return { kind: 'bank', bankCode, accountNumber, accountName };
-  throw new Error(`withdrawal ${row.id} has no destination`);
+  return { kind: 'bank', bankCode: bankCode!, accountNumber: accountNumber!, accountName };
 }
 
 /** The payout that the ledger posts. */
 export function toPayout(row: WithdrawalRow): Payout & { type: 'withdrawal' } {
-  const { id, channel, amountSantim, feeSantim, feeTaxSantim } = row;
-  const paidSantim = row.paidSantim ?? amountSantim;
-  return { ...scopeOf(row), type: 'withdrawal', id, channel, amountSantim, paidSantim, feeSantim, feeTaxSantim };
+  return { ...row, type: 'withdrawal', paidSantim: row.paidSantim ?? row.amountSantim };
+}
+
+/** The status of a withdrawal, or its stage while PENDING. */
+export function stateOf({ status, stage }: WithdrawalRow): string {
+  return status === 'PENDING' ? stage : status;
 }
 
 /** The withdrawal of a provider's callback, by the secret in its address; null if there is none. */
@@ -114,13 +117,6 @@ export function beneficiaryOf(destination: PayoutDestination): string {
   return destination.kind === 'phone' ? destination.phone : `${destination.bankCode}:${destination.accountNumber}`;
 }
 
-/** The destination with the last four digits of the phone or account only. */
-export function maskDestination(destination: Destination) {
-  const { accountName } = destination;
-  if (destination.kind === 'phone') return { phone: maskDigits(destination.phone), accountName };
-  return { bankCode: destination.bankCode, accountNumber: maskDigits(destination.accountNumber), accountName };
-}
-
 /** Filters of the merchant's list. */
 export type WithdrawalFilter = PayoutFilter<WithdrawalStatus> & { channel?: string | undefined };
 
@@ -130,6 +126,43 @@ export async function listWithdrawals(db: Queryable, filter: AllPayouts<Withdraw
   const listed = { columns: '*', table: 'withdrawal', time: 'requested_at', ...conditions };
   return paginateNewest<WithdrawalRow>(db, listed, page);
 }
+
+/** Columns for reports: nothing secret. */
+const EXPORTED = [
+  'id',
+  'requestId',
+  'amountSantim',
+  'currency',
+  'channel',
+  'accountName',
+  'reason',
+  'status',
+  'providerReference',
+  'failure',
+  'requestedAt',
+  'completedAt',
+  'reversedAt',
+] as const satisfies (keyof WithdrawalRow)[];
+/** `destination`: the last four digits of the phone, or of the account after its bank. */
+type ExportedRow = Pick<WithdrawalRow, (typeof EXPORTED)[number]> & { destination: string };
+
+/** A withdrawal as reports list it. */
+export type ExportedWithdrawal = ExportedPayout<ExportedRow>;
+
+/** The withdrawals of the list, for reports. */
+export const withdrawalExport = createPayoutExport<
+  WithdrawalFilter,
+  ExportedRow,
+  { status: WithdrawalStatus; channel: Channel }
+>({
+  table: 'withdrawal',
+  columns: `${EXPORTED.map(snakeCase).join(', ')}, concat_ws(' ', bank_code, ${maskedInSql('coalesce(phone, account_number)')}) AS destination`,
+  groupBy: 'status, channel',
+  isPaid: `status = 'SUCCESS'`,
+  isOpen: `status = 'PENDING'`,
+  paid: 'coalesce(paid_santim, amount_santim)',
+  reference: 'provider_reference',
+});
 
 /** The amount withdrawn over each channel since an instant that counts towards the daily limit; santim. */
 export async function withdrawnSince(
@@ -151,7 +184,7 @@ export async function listApprovals(db: Queryable, withdrawalId: string) {
 /** The merchant's earlier payouts to the same phone or account that were not reversed, and the names they were made under. */
 export async function readPaidBefore(db: Queryable, row: WithdrawalRow) {
   const { id, merchantId, environment, completedAt } = row;
-  const [paid] = await rows<{ count: number; santim: Santim; lastAt: Date | null; accountNames: string[] }>(
+  const paid = await first<{ count: number; santim: Santim; lastAt: Date | null; accountNames: string[] }>(
     db,
     `SELECT count(*)::int AS count, CAST(coalesce(sum(coalesce(paid_santim, amount_santim)), 0) AS bigint) AS santim,
             max(completed_at) AS last_at, coalesce(array_agg(DISTINCT account_name), '{}') AS account_names
@@ -161,8 +194,7 @@ export async function readPaidBefore(db: Queryable, row: WithdrawalRow) {
        AND completed_at <= coalesce(CAST(:completedAt AS timestamptz), 'infinity')`,
     { id, merchantId, environment, completedAt, beneficiary: beneficiaryOf(destinationOf(row)) },
   );
-  if (!paid) throw new Error('an aggregate always has one row');
-  return paid;
+  return found(paid, 'withdrawal');
 }
 
 /** A row of `payout_case`. */

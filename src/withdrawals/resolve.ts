@@ -5,8 +5,8 @@ import { lock } from '../lib/lock.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import { recordTimeline } from '../lib/timeline.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
-import { isContradicted, listCases, lockWithdrawal, updateWithdrawal, wasContradicted, writeCase } from './queries.ts';
-import type { PayoutCase, WithdrawalRow } from './queries.ts';
+import { isContradicted, listCases, lockWithdrawal, stateOf, updateWithdrawal } from './queries.ts';
+import { wasContradicted, writeCase, type PayoutCase, type WithdrawalRow } from './queries.ts';
 import type { RESOLUTIONS } from './states.ts';
 import { transitionWithdrawal } from './transition.ts';
 
@@ -47,9 +47,12 @@ export async function resolveWithdrawal(
   const decision: Decision = { outcome, providerReference, paidSantim, reason };
   const subject = { row, cases, at };
   const latest = cases.findLast((one) => one.decision !== null);
-  if (latest && isSame({ ...latest, outcome: latest.decision }, decision) && !isResolvable(subject)) {
-    return { row, missing: 0, isNew: false };
-  }
+  const isRepeat =
+    latest?.decision === outcome &&
+    latest.providerReference === providerReference &&
+    latest.paidSantim === paidSantim &&
+    !isResolvable(subject);
+  if (isRepeat) return { row, missing: 0, isNew: false };
   ensureResolvable(subject, decision);
   if (outcome === 'COMPLETED') await ensurePlausible(tx, row, decision);
   const { environment, requestedBy: preparedBy } = row;
@@ -57,8 +60,8 @@ export async function resolveWithdrawal(
   await requireAnotherPerson(trx, { operatorId, notices }, check);
   const agreeing = await listAgreeing(tx, row, decision);
   const isNew = !agreeing.includes(operatorId);
-  if (isNew) await writeResolution(tx, row, { ...decision, operatorId, at });
-  const decidedBy = [...agreeing.filter((id) => id !== operatorId), operatorId];
+  if (isNew) await rows(trx, WRITE_RESOLUTION, { ...row, ...decision, operatorId, at });
+  const decidedBy = isNew ? [...agreeing, operatorId] : agreeing;
   const missing = Math.max(row.approvalsNeeded, 1) - decidedBy.length;
   if (missing > 0) return { row, missing, isNew };
   await writeCase(tx, subject, { decision: outcome, providerReference, paidSantim, reason, decidedBy, closedAt: at });
@@ -76,13 +79,6 @@ function paidOf(row: WithdrawalRow, { outcome, paidSantim }: Pick<Resolution, 'o
   throw invalid('paidAmount', `is booked, ${formatBirr(paid)} ETB: leave it out`);
 }
 
-const DECISIVE = ['outcome', 'providerReference', 'paidSantim'] as const;
-type Decisive = Record<(typeof DECISIVE)[number], unknown>;
-
-function isSame(one: Decisive, other: Decisive): boolean {
-  return DECISIVE.every((field) => one[field] === other[field]);
-}
-
 /** A payout that its provider has called pending for this long is treated as unknown. */
 const PENDING_MAX_MS = 24 * 60 * 60_000;
 
@@ -98,9 +94,11 @@ function ensureResolvable(subject: Subject, decision: Decision): void {
   const wasDecided = cases.some((one) => one.decision !== null);
   const isCorrection = isOther && (wasDecided || (row.status === 'FAILED' && wasContradicted(cases)));
   if (!isResolvable(subject) && !isCorrection) {
-    const status = row.status === 'PENDING' ? row.stage : row.status;
     const allowed = 'UNKNOWN, SUBMITTED for a day, or contradicted by its provider after it ended';
-    throw new AppError('INVALID_STATE', `This withdrawal is ${status}: it can be resolved only while ${allowed}.`);
+    throw new AppError(
+      'INVALID_STATE',
+      `This withdrawal is ${stateOf(row)}: it can be resolved only while ${allowed}.`,
+    );
   }
   ensureWaited(subject, decision);
   // The query under way may send it again.
@@ -126,61 +124,48 @@ function ensureWaited({ row, cases, at }: Subject, { outcome }: Decision): void 
 
 /** Paid under a reference of its own, and not more than was requested or the provider has reported. */
 async function ensurePlausible({ trx }: UnitOfWork, row: WithdrawalRow, decision: Decision): Promise<void> {
-  const { id, channel, environment, amountSantim } = row;
+  const { channel, environment, amountSantim } = row;
   const { providerReference, paidSantim } = decision;
   await lock(trx, 'payout_reference', `${environment} ${channel} ${providerReference}`);
   const other = await first<{ id: string }>(
     trx,
     `SELECT id FROM withdrawal WHERE provider_reference = :providerReference AND id <> :id
        AND channel = :channel AND environment = :environment AND status IN ('SUCCESS', 'REVERSED') LIMIT 1`,
-    { providerReference, id, channel, environment },
+    { ...row, providerReference },
   );
   if (other) {
     const issue = `is that of ${other.id}: give the one of this payout`;
-    const details = [{ field: 'providerReference', issue }];
-    throw new AppError('INVALID_STATE', `providerReference ${issue}`, { details });
+    throw invalid('providerReference', issue, { code: 'INVALID_STATE' });
   }
   const reported = await first<{ santim: Santim | null }>(
     trx,
     `SELECT max(CAST(detail ->> 'amountSantim' AS bigint)) AS santim FROM timeline
      WHERE resource_id = :id AND detail ->> 'outcome' = 'succeeded'`,
-    { id },
+    row,
   );
   const reportedSantim = reported?.santim ?? 0n;
   const most = reportedSantim > amountSantim ? reportedSantim : amountSantim;
-  if (paidSantim <= most) return;
   const issue = `must be at most ${formatBirr(most)} ETB, the amount requested or reported by the provider`;
-  throw invalid('paidAmount', issue);
+  if (paidSantim > most) throw invalid('paidAmount', issue);
 }
 
 /** The operators who have given the same resolution of this version of the withdrawal. */
 async function listAgreeing({ trx }: UnitOfWork, row: WithdrawalRow, decision: Decision): Promise<string[]> {
-  const given = await rows<Decisive & { operatorId: string }>(
-    trx,
-    `SELECT operator_id, outcome, provider_reference, paid_santim FROM withdrawal_resolution
-     WHERE withdrawal_id = :id AND version = :version ORDER BY resolved_at`,
-    { id: row.id, version: row.version },
-  );
-  return given.filter((one) => isSame(one, decision)).map(({ operatorId }) => operatorId);
+  const sql = `SELECT operator_id FROM withdrawal_resolution
+    WHERE withdrawal_id = :id AND version = :version AND outcome = :outcome
+      AND provider_reference = :providerReference AND paid_santim = :paidSantim ORDER BY resolved_at`;
+  const agreeing = await rows<{ operatorId: string }>(trx, sql, { ...row, ...decision });
+  return agreeing.map(({ operatorId }) => operatorId);
 }
 
 /** Replaces another resolution of the same operator. */
-async function writeResolution(
-  { trx }: UnitOfWork,
-  { id, version }: WithdrawalRow,
-  resolution: Decision & { operatorId: string; at: Date },
-): Promise<void> {
-  await rows(
-    trx,
-    `INSERT INTO withdrawal_resolution
-       (withdrawal_id, version, operator_id, outcome, provider_reference, paid_santim, reason, resolved_at)
-     VALUES (:id, :version, :operatorId, :outcome, :providerReference, :paidSantim, :reason, :at)
-     ON CONFLICT (withdrawal_id, version, operator_id) DO UPDATE SET outcome = excluded.outcome,
-       provider_reference = excluded.provider_reference, paid_santim = excluded.paid_santim,
-       reason = excluded.reason, resolved_at = excluded.resolved_at`,
-    { ...resolution, id, version },
-  );
-}
+const WRITE_RESOLUTION = `
+  INSERT INTO withdrawal_resolution
+    (withdrawal_id, version, operator_id, outcome, provider_reference, paid_santim, reason, resolved_at)
+  VALUES (:id, :version, :operatorId, :outcome, :providerReference, :paidSantim, :reason, :at)
+  ON CONFLICT (withdrawal_id, version, operator_id) DO UPDATE SET outcome = excluded.outcome,
+    provider_reference = excluded.provider_reference, paid_santim = excluded.paid_santim,
+    reason = excluded.reason, resolved_at = excluded.resolved_at`;
 
 async function execute(tx: UnitOfWork, { row, at }: Subject, decision: Decision): Promise<WithdrawalRow> {
   const { outcome, providerReference, paidSantim, reason } = decision;

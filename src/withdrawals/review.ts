@@ -8,7 +8,7 @@ import type { Environment } from '../lib/scope.ts';
 import { recordTimeline } from '../lib/timeline.ts';
 import { requireNotSuspended } from '../merchants/operations.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
-import { listApprovals, lockWithdrawal, updateWithdrawal, type WithdrawalRow } from './queries.ts';
+import { listApprovals, lockWithdrawal, stateOf, updateWithdrawal, type WithdrawalRow } from './queries.ts';
 import type { ReviewReason } from './states.ts';
 import { transitionWithdrawal, type Transition } from './transition.ts';
 import { withdrawalMessage } from './workflow.ts';
@@ -67,8 +67,7 @@ export async function approveWithdrawal(
   const { operatorId } = approver;
   const row = await lockWithdrawal(trx, id);
   if (row.stage !== 'UNDER_REVIEW') {
-    const status = row.status === 'PENDING' ? row.stage : row.status;
-    throw new AppError('INVALID_STATE', `This withdrawal is ${status}: only one under review can be decided.`);
+    throw new AppError('INVALID_STATE', `This withdrawal is ${stateOf(row)}: only one under review can be decided.`);
   }
   // The sandbox's own approval needs no check: an approved withdrawal of a suspended merchant is not sent (sync.ts).
   if (notifyWorkflow) {

@@ -5,8 +5,7 @@ import { first, rows, type Queryable } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import { recordTimeline } from '../lib/timeline.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
-import { CALLBACK_RECHECK_FOR_MS, RECHECK_AGE_PART, RECHECK_INTERVAL_MIN_MS } from '../payments/recheck-callbacks.ts';
-import { callbackUrl } from '../providers/callbacks.ts';
+import { callbackUrl, RECHECK_INTERVAL_MIN_MS, recheckOrders } from '../providers/callbacks.ts';
 import type { FindProvider, PayoutOrder, PayoutOutcome, Provider } from '../providers/provider.ts';
 import { applyProviderResult, type LeasedWithdrawal } from './apply-result.ts';
 import { destinationOf, lockWithdrawal, updateWithdrawal, type WithdrawalRow } from './queries.ts';
@@ -156,44 +155,19 @@ export function isPayoutConclusive({ row, queried, outcome }: CheckedPayout): bo
 }
 
 /** For so long a provider's queries may lag behind its callbacks. */
-const QUERY_LAG_MINUTES = 20;
+const QUERY_LAG = "interval '20 minutes'";
 
 /**
  * Checks withdrawals again that had a verified callback in the last 24 h and are PENDING, or ended before the callback
- * and were not queried well after it: they may have been reversed or paid after all. At most `limit` of them, at growing
- * intervals, as payments are rechecked.
- * @returns how many were queried. Throws if a check failed, after all were made.
+ * and were not queried well after it: they may have been reversed or paid after all. As {@link recheckOrders} does.
  */
 export async function recheckPayoutsAfterCallbacks(
   { db, clock, checkPayout }: { db: Queryable; clock: Clock; checkPayout: CheckPayout },
   limit: number,
 ): Promise<number> {
-  const now = clock();
-  const due = await rows<{ id: string }>(
-    db,
-    `SELECT w.id
-     FROM (
-       SELECT withdrawal_id, max(created_at) AS called_back_at FROM provider_callback
-       WHERE verified AND created_at > :validFrom AND withdrawal_id IS NOT NULL GROUP BY withdrawal_id
-     ) callback JOIN withdrawal w ON w.id = callback.withdrawal_id
-     WHERE (w.status = 'PENDING' OR (
-         w.status IN ('SUCCESS', 'FAILED') AND callback.called_back_at > w.completed_at
-         AND (w.last_outcome = 'unknown' OR coalesce(w.last_checked_at, w.completed_at) < callback.called_back_at + CAST(:lag AS interval))))
-       AND coalesce(w.last_checked_at, w.created_at) <= least(
-         CAST(:queriedBefore AS timestamptz),
-         CAST(:now AS timestamptz) - (CAST(:now AS timestamptz) - callback.called_back_at) / ${RECHECK_AGE_PART})
-     ORDER BY random() LIMIT :limit`,
-    {
-      now,
-      validFrom: new Date(now.getTime() - CALLBACK_RECHECK_FOR_MS),
-      queriedBefore: new Date(now.getTime() - RECHECK_INTERVAL_MIN_MS),
-      lag: `${QUERY_LAG_MINUTES} minutes`,
-      limit,
-    },
-  );
+  const where = `o.status = 'PENDING' OR (o.status IN ('SUCCESS', 'FAILED') AND callback.received_at > o.completed_at
+    AND (o.last_outcome = 'unknown' OR coalesce(o.last_checked_at, o.completed_at) < callback.received_at + ${QUERY_LAG}))`;
   const options = { minIntervalMs: RECHECK_INTERVAL_MIN_MS, proof: true, notifyWorkflow: true };
-  const checks = await Promise.allSettled(due.map(async ({ id }) => checkPayout(id, options)));
-  const failed = checks.find((check) => check.status === 'rejected');
-  if (failed) throw failed.reason;
-  return due.length;
+  const check = async (id: string) => checkPayout(id, options);
+  return recheckOrders(db, { table: 'withdrawal', idColumn: 'withdrawal_id', where, now: clock(), limit, check });
 }

@@ -1,15 +1,10 @@
 import { rows, type Queryable } from '../lib/db.ts';
-import type { Environment } from '../lib/scope.ts';
+import type { MerchantScope } from '../lib/scope.ts';
 import type { OutboxMessage } from '../outbox/record.ts';
 import type { OpenPage, RecoverableWorkflow } from '../outbox/recoverable.ts';
 
 /** What `workflows/withdrawal.ts` is started with: ids and numbers. */
-export type WithdrawalInput = {
-  withdrawalId: string;
-  merchantId: string;
-  environment: Environment;
-  channel: string;
-};
+export type WithdrawalInput = MerchantScope & { withdrawalId: string; channel: string };
 
 /** Why a withdrawal's workflow is signalled; each signal means "read the row again". */
 export type WithdrawalSignal = 'approved' | 'rejected' | 'cancelled' | 'providerResultRecorded';
@@ -20,12 +15,14 @@ export function withdrawalWorkflowId(withdrawalId: string): string {
 }
 
 /** Type, id and input of the workflow, for outbox messages that can start it. */
-export function withdrawalWorkflow(
-  input: WithdrawalInput,
-): Pick<OutboxMessage, 'workflowType' | 'workflowId' | 'priority'> & { input: WithdrawalInput } {
-  const { withdrawalId, merchantId, environment, channel } = input;
-  const only = { withdrawalId, merchantId, environment, channel };
-  return { workflowType: 'withdrawal', priority: 'money', workflowId: withdrawalWorkflowId(withdrawalId), input: only };
+export function withdrawalWorkflow({ withdrawalId, merchantId, environment, channel }: WithdrawalInput) {
+  const input: WithdrawalInput = { withdrawalId, merchantId, environment, channel };
+  return {
+    workflowType: 'withdrawal',
+    priority: 'money',
+    workflowId: withdrawalWorkflowId(withdrawalId),
+    input,
+  } as const;
 }
 
 /** The message that signals the workflow. */

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import type { ReadMovement } from '../../src/ledger/balance.ts';
-import { listPeriod, readPeriod } from '../../src/ledger/statement.ts';
+import { listPeriod, readPeriod, type ReadMovement } from '../../src/ledger/balance.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import type { PdfPage } from '../../src/reports/formats/pdf-page.ts';
 import { writeStatement } from '../../src/reports/formats/pdf-statement.ts';

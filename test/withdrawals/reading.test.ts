@@ -1,4 +1,4 @@
-import { withdrawalExport } from '../../src/withdrawals/export.ts';
+import { withdrawalExport } from '../../src/withdrawals/queries.ts';
 import { autoDecide } from '../../src/withdrawals/review.ts';
 import { UNKNOWN_PAYOUT, NOT_THERE, PAID_OUT } from '../support/withdrawals.ts';
 import { CHECK, useWithdrawalWorld, PATH } from './world.ts';

@@ -1,5 +1,4 @@
-import type { ReadMovement } from '../../ledger/balance.ts';
-import { exportPeriod, readPeriod, sumPeriod, type Period } from '../../ledger/statement.ts';
+import { exportPeriod, readPeriod, sumPeriod, type Period, type ReadMovement } from '../../ledger/balance.ts';
 import type { Queryable } from '../../lib/db.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
 import type { Cell, ColumnHead } from './columns.ts';

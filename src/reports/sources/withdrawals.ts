@@ -1,5 +1,4 @@
-import { withdrawalExport, type ExportedWithdrawal as Row } from '../../withdrawals/export.ts';
-import type { WithdrawalFilter } from '../../withdrawals/queries.ts';
+import { withdrawalExport, type ExportedWithdrawal as Row, type WithdrawalFilter } from '../../withdrawals/queries.ts';
 import { WITHDRAWAL_STATUSES, type WithdrawalStatus } from '../../withdrawals/states.ts';
 import { dayColumns, PAYOUT_AMOUNTS, textColumns, timeColumns } from './columns.ts';
 import { createListSource } from './source.ts';
