@@ -1,13 +1,12 @@
 import { createPayoutExport, type ExportedPayout } from '../ledger/payout-list.ts';
 import { maskedInSql } from '../lib/mask.ts';
-import type { SettlementFilter, SettlementRow } from './queries.ts';
-import type { SettlementStatus } from './states.ts';
+import type { SettlementRow } from './queries.ts';
 
 /** A settlement as reports list it; `accountNumber` has only the last four digits. */
 export type ExportedSettlement = ExportedPayout<SettlementRow>;
 
 /** The settlements of the list, for reports. */
-export const settlementExport = createPayoutExport<SettlementFilter, SettlementRow, { status: SettlementStatus }>({
+export const settlementExport = createPayoutExport<SettlementRow>({
   table: 'settlement',
   columns: `*, ${maskedInSql('account_number')} AS account_number`,
   groupBy: 'status',

@@ -1,8 +1,6 @@
 import { createPayoutExport, type ExportedPayout } from '../ledger/payout-list.ts';
 import { maskedInSql } from '../lib/mask.ts';
-import type { Channel } from '../merchants/channels/channel.ts';
-import type { WithdrawalFilter, WithdrawalRow } from './queries.ts';
-import type { WithdrawalStatus } from './states.ts';
+import type { WithdrawalRow } from './queries.ts';
 
 type Columns = Pick<
   WithdrawalRow,
@@ -28,11 +26,7 @@ type Columns = Pick<
 export type ExportedWithdrawal = ExportedPayout<Columns>;
 
 /** The withdrawals of the list, for reports. */
-export const withdrawalExport = createPayoutExport<
-  WithdrawalFilter,
-  Columns,
-  { status: WithdrawalStatus; channel: Channel }
->({
+export const withdrawalExport = createPayoutExport<Columns>({
   table: 'withdrawal',
   columns: `id, request_id, amount_santim, currency, channel, account_name, reason, status, provider_reference, failure,
             requested_at, completed_at, reversed_at,

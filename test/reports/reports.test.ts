@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { listWorkItems, STALLED_ITEMS } from '../../src/backoffice/work-queue.ts';
 import { createRegistry } from '../../src/http/metrics.ts';
@@ -213,6 +214,8 @@ test('metrics count pending reports by status, and measure how long the slowest 
   const registry = createRegistry('test');
   measureReports(registry, database.db);
   const measured = async () => {
+    // The figures of one scrape are measured once.
+    await sleep(20);
     const text = await registry.metrics();
     const figure = (name: string): number =>
       Number(new RegExp(`^meskot_reports_${name}.* (\\S+)$`, 'm').exec(text)?.[1]);

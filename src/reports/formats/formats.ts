@@ -12,6 +12,8 @@ export type Format = {
   rowsMax: number;
   /** A report with at most this many rows is generated within its request, a larger one by a workflow. */
   immediateRowsMax: number;
+  /** Rows read by one statement. */
+  pageRows: number;
   /** The file in chunks, so that its size does not determine the memory it takes. */
   render: (rendering: Rendering) => AsyncIterable<string | Uint8Array>;
 };
@@ -21,6 +23,8 @@ const TABLE_LIMITS = {
   rowsMax: 1_000_000,
   // About 5 MB.
   immediateRowsMax: 10_000,
+  // About 1 MB.
+  pageRows: 1_000,
 } as const;
 
 /** Every file format. */
@@ -39,6 +43,8 @@ export const FORMATS: Readonly<Record<ReportFormat, Format>> = {
     rowsMax: PDF_ROWS_MAX,
     // The movements of a settlement are not limited.
     immediateRowsMax: 0,
+    // Progress counts settlements whose statement is written.
+    pageRows: 1,
     render: renderPdf,
   },
 };

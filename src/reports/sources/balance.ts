@@ -18,11 +18,9 @@ export const balanceSource = createSource<Row>({
   ],
   count: (db, filter, most) => countMovements(db, { ...filter, account: 'available' }, most),
   sum: async (db, filter) => {
-    const { range } = filter;
-    const { count, ...period } = await sumAccount(db, filter, { account: 'available', range });
-    const { openingSantim, movedSantim, closingSantim } = period;
-    return { count, totals: { openingBalance: openingSantim, amount: movedSantim, closingBalance: closingSantim } };
+    const sums = await sumAccount(db, filter, { account: 'available', range: filter.range });
+    const { count, openingSantim: openingBalance, movedSantim: amount, closingSantim: closingBalance } = sums;
+    return { count, totals: { openingBalance, amount, closingBalance } };
   },
   read: (db, filter, part) => exportMovements(db, { ...filter, account: 'available' }, part),
-  positionOf: ({ sequence, id }) => ({ at: String(sequence), id }),
 });

@@ -8,10 +8,10 @@ import {
 import type { TransactionFilter } from '../../payments/queries.ts';
 import { TRANSACTION_STATUSES, type TransactionStatus } from '../../payments/states.ts';
 import { dayColumns, textColumns, timeColumns } from './columns.ts';
-import { createListSource } from './source.ts';
+import { createListSource, type ReportFilter } from './source.ts';
 
 /** Payments: the columns of the transaction list in its order, then further fields. */
-export const paymentsSource = createListSource<Row, TransactionFilter>({
+export const paymentsSource = createListSource<Row>({
   statuses: TRANSACTION_STATUSES,
   takesChannel: true,
   columns: [
@@ -38,14 +38,14 @@ export const paymentsSource = createListSource<Row, TransactionFilter>({
     { key: 'lateConfirmation', heading: 'Late Confirmation', cell: (row) => (row.confirmedLate ? 'yes' : null) },
     { key: 'held', heading: 'Held', cell: (row) => row.holdReason },
   ],
-  listFilter: ({ statuses, channel, ...rest }) => ({
-    ...rest,
-    // Validated against TRANSACTION_STATUSES.
-    statuses: statuses as TransactionStatus[] | null,
-    currency: 'ETB',
-    transactionThrough: channel ? TRANSACTION_THROUGH[channel] : undefined,
-  }),
-  count: countTransactions,
-  read: exportTransactions,
-  group: groupTransactions,
+  count: (db, filter, most) => countTransactions(db, listed(filter), most),
+  read: (db, filter, part) => exportTransactions(db, listed(filter), part),
+  group: (db, filter) => groupTransactions(db, listed(filter)),
 });
+
+/** The filter of the list. */
+function listed({ statuses, channel, ...rest }: ReportFilter): TransactionFilter {
+  const transactionThrough = channel ? TRANSACTION_THROUGH[channel] : undefined;
+  // Statuses are validated against TRANSACTION_STATUSES.
+  return { ...rest, statuses: statuses as TransactionStatus[] | null, currency: 'ETB', transactionThrough };
+}

@@ -1,11 +1,10 @@
 import { settlementExport, type ExportedSettlement as Row } from '../../settlements/export.ts';
-import type { SettlementFilter } from '../../settlements/queries.ts';
-import { SETTLEMENT_STATUSES, type SettlementStatus } from '../../settlements/states.ts';
+import { SETTLEMENT_STATUSES } from '../../settlements/states.ts';
 import { dayColumns, PAYOUT_AMOUNTS, textColumns, timeColumns } from './columns.ts';
 import { createListSource } from './source.ts';
 
 /** Settlements, as their list presents them. */
-export const settlementsSource = createListSource<Row, SettlementFilter>({
+export const settlementsSource = createListSource<Row>({
   statuses: SETTLEMENT_STATUSES,
   takesChannel: false,
   columns: [
@@ -26,7 +25,5 @@ export const settlementsSource = createListSource<Row, SettlementFilter>({
     ...textColumns<Row>('bankReference'),
     { key: 'failureCode', heading: 'Failure Code', cell: (row) => row.failure?.code ?? null },
   ],
-  // Validated against SETTLEMENT_STATUSES.
-  listFilter: ({ statuses, ...rest }) => ({ ...rest, statuses: statuses as SettlementStatus[] | null }),
   ...settlementExport,
 });

@@ -1,11 +1,10 @@
 import { withdrawalExport, type ExportedWithdrawal as Row } from '../../withdrawals/export.ts';
-import type { WithdrawalFilter } from '../../withdrawals/queries.ts';
-import { WITHDRAWAL_STATUSES, type WithdrawalStatus } from '../../withdrawals/states.ts';
+import { WITHDRAWAL_STATUSES } from '../../withdrawals/states.ts';
 import { dayColumns, PAYOUT_AMOUNTS, textColumns, timeColumns } from './columns.ts';
 import { createListSource } from './source.ts';
 
 /** Withdrawals, as their list presents them. */
-export const withdrawalsSource = createListSource<Row, WithdrawalFilter>({
+export const withdrawalsSource = createListSource<Row>({
   statuses: WITHDRAWAL_STATUSES,
   takesChannel: true,
   columns: [
@@ -20,11 +19,5 @@ export const withdrawalsSource = createListSource<Row, WithdrawalFilter>({
     ...timeColumns<Row>('reversedAt', 'Reversed at', (row) => row.reversedAt),
     { key: 'failureCode', heading: 'Failure Code', cell: (row) => row.failure?.code ?? null },
   ],
-  listFilter: ({ statuses, channel, ...rest }) => ({
-    ...rest,
-    // Validated against WITHDRAWAL_STATUSES.
-    statuses: statuses as WithdrawalStatus[] | null,
-    channel: channel ?? undefined,
-  }),
   ...withdrawalExport,
 });
