@@ -79,10 +79,8 @@ export function createPayoutExport<Columns>({ table, groupBy, isPaid, isOpen, pa
   });
   const sums = totals.map(([name, santim]) => `coalesce(sum(${santim}), 0)::bigint AS ${name}`);
   const columns = [exported.columns, ...totals.map(([name, santim]) => `${santim} AS ${name}`)].join(', ');
-  const listed = (filter: AnyFilter) => ({
-    ...{ columns, table, time: 'requested_at' },
-    ...payoutConditions(filter, exported.reference),
-  });
+  const list = { columns, table, time: 'requested_at' };
+  const listed = (filter: AnyFilter) => ({ ...list, ...payoutConditions(filter, exported.reference) });
   return {
     read: async (db: Queryable, filter: AnyFilter, part: ListPart) =>
       readNewest<ExportedPayout<Columns>>(db, listed(filter), part),
