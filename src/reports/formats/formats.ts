@@ -7,7 +7,6 @@ import { renderXlsx } from './xlsx.ts';
 
 /** A file format. */
 export type Format = {
-  extension: string;
   contentType: string;
   rowsMax: number;
   /** A report with at most this many rows is generated within its request, a larger one by a workflow. */
@@ -29,16 +28,14 @@ const TABLE_LIMITS = {
 
 /** Every file format. */
 export const FORMATS: Readonly<Record<ReportFormat, Format>> = {
-  CSV: { extension: 'csv', contentType: 'text/csv; charset=utf-8', ...TABLE_LIMITS, render: renderCsv },
+  CSV: { contentType: 'text/csv; charset=utf-8', ...TABLE_LIMITS, render: renderCsv },
   XLSX: {
-    extension: 'xlsx',
     contentType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
     ...TABLE_LIMITS,
     render: renderXlsx,
   },
-  JSON: { extension: 'json', contentType: 'application/json; charset=utf-8', ...TABLE_LIMITS, render: renderJson },
+  JSON: { contentType: 'application/json; charset=utf-8', ...TABLE_LIMITS, render: renderJson },
   PDF: {
-    extension: 'pdf',
     contentType: 'application/pdf',
     rowsMax: PDF_ROWS_MAX,
     // The movements of a settlement are not limited.
