@@ -3,8 +3,6 @@ import { Context } from '@temporalio/activity';
 import type { ReportStatus } from '../src/reports/states.ts';
 import { withoutUselessRetries } from './running.ts';
 
-export type { ReportInput } from '../src/reports/workflow.ts';
-
 export type ReportDeps = {
   /** Generates the file from the start; an error that `onProgress` throws stops the run. */
   generate: (reportId: string, onProgress: (rowsDone: number) => void) => Promise<ReportStatus>;

@@ -72,21 +72,17 @@ const EXPIRE_BATCH = 500;
 /** Longer than any pause between two writes to a file. */
 const ABANDONED_MS = HOUR_MS;
 
-/** Removes the files whose retention of 30 days is over, found by an index. Idempotent. */
+/** Removes the files whose retention of 30 days is over, found by an index. One left by a crash is abandoned. */
 export async function expireReports({ db, files, clock }: ExpireDeps): Promise<void> {
-  const due = await rows<{ id: string; storageKey: string }>(
+  const expired = await rows<{ name: string }>(
     db,
-    `SELECT id, storage_key FROM report WHERE status = 'READY' AND expires_at <= :now ORDER BY expires_at LIMIT :limit`,
+    `UPDATE report SET status = 'EXPIRED', storage_key = NULL, version = version + 1
+     FROM (SELECT id AS due_id, storage_key AS name FROM report WHERE status = 'READY' AND expires_at <= :now
+           ORDER BY expires_at LIMIT :limit) due
+     WHERE id = due_id AND status = 'READY' RETURNING name`,
     { now: clock(), limit: EXPIRE_BATCH },
   );
-  for (const { id, storageKey } of due) {
-    await files.remove(storageKey);
-    await rows(
-      db,
-      `UPDATE report SET status = 'EXPIRED', storage_key = NULL, version = version + 1 WHERE id = :id AND status = 'READY'`,
-      { id },
-    );
-  }
+  for (const { name } of expired) await files.remove(name);
 }
 
 /** Removes the files of runs whose process was killed. Looks at every file: run it once a day. */
