@@ -8,7 +8,7 @@ import { HOUR_MS } from '../lib/dates.ts';
 import { type Database, rows } from '../lib/db.ts';
 
 /** A file that is complete and synced to disk. */
-export type StoredFile = { storageKey: string; bytes: number; sha256: string };
+export type StoredFile = Record<'storageKey' | 'sha256', string> & { fileBytes: bigint };
 
 /** The storage of reports' files. */
 export type ReportFiles = {
@@ -35,12 +35,12 @@ export function createReportFiles(folder: string): ReportFiles {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const storageKey = randomBytes(NAME_BYTES).toString('hex');
       const hash = createHash('sha256');
-      let bytes = 0;
+      let fileBytes = 0n;
       const measured = async function* () {
         for await (const chunk of chunks) {
           const buffer = Buffer.from(chunk);
           hash.update(buffer);
-          bytes += buffer.length;
+          fileBytes += BigInt(buffer.length);
           yield buffer;
         }
       };
@@ -50,7 +50,7 @@ export function createReportFiles(folder: string): ReportFiles {
         await remove(storageKey);
         throw error;
       }
-      return { storageKey, bytes, sha256: hash.digest('hex') };
+      return { storageKey, fileBytes, sha256: hash.digest('hex') };
     },
     unchangedSince: async (instant) => {
       // The folder is created with the first report.

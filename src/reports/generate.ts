@@ -11,7 +11,7 @@ import type { ReportFiles, StoredFile } from './files.ts';
 import { ensureRowsBelowMax, FORMATS } from './formats/formats.ts';
 import { filterOf, inSnapshot, readReport, updatePending, type ReportRow } from './queries.ts';
 import type { Cell } from './sources/columns.ts';
-import type { Source, Sums } from './sources/source.ts';
+import type { Source } from './sources/source.ts';
 import { SOURCES } from './sources/sources.ts';
 import { readStatement } from './sources/statement.ts';
 import type { ReportStatus } from './states.ts';
@@ -57,13 +57,11 @@ export function createGenerateReport(deps: GenerateReportDeps): GenerateReport {
   };
 }
 
-type Written = { file: StoredFile; sums: Sums; snapshotAt: Date };
-
 async function writeFile(
   deps: GenerateReportDeps,
   row: ReportRow,
   onProgress: (rowsDone: number) => void,
-): Promise<Written> {
+): Promise<StoredFile & Partial<ReportRow>> {
   const { columns, sum, pages }: Source = SOURCES[row.kind];
   const { pageRows, render } = FORMATS[row.format];
   const rowsMax = deps.pageRows ?? Infinity;
@@ -91,7 +89,15 @@ async function writeFile(
     const statements = { columns, pageRows: Math.min(STATEMENT_PAGE_ROWS, rowsMax), onRead };
     const statementOf = async (cells: Cell[]) => readStatement(trx, row, { ...statements, cells });
     const chunks = render({ report, merchantName, sums, columns, pages: readPages(), statementOf });
-    return { file: await deps.files.write(chunks), sums, snapshotAt };
+    const file = await deps.files.write(chunks);
+    const totals = Object.entries(sums.totals).map(([name, santim]) => [name, String(santim)]);
+    return {
+      ...file,
+      snapshotAt,
+      processedRows: sums.count,
+      totalRows: sums.count,
+      totals: Object.fromEntries(totals),
+    };
   });
 }
 
@@ -114,26 +120,17 @@ async function recordProgress(
 async function complete(
   deps: GenerateReportDeps,
   { id, runId }: ReportRow,
-  { file: { bytes, ...file }, sums: { count, totals }, snapshotAt }: Written,
+  written: StoredFile & Partial<ReportRow>,
 ): Promise<void> {
   const completedAt = deps.clock();
-  const changes = {
-    ...file,
-    status: 'READY',
-    fileBytes: BigInt(bytes),
-    processedRows: count,
-    totalRows: count,
-    totals: Object.fromEntries(Object.entries(totals).map(([name, santim]) => [name, String(santim)])),
-    snapshotAt,
-    completedAt,
-    expiresAt: new Date(completedAt.getTime() + RETENTION_MS),
-  } as const;
+  const expiresAt = new Date(completedAt.getTime() + RETENTION_MS);
   const row = await deps.runInTransaction(async (tx) => {
+    const changes = { ...written, status: 'READY', completedAt, expiresAt } as const;
     const ready = await updatePending(tx.trx, { id, runId }, changes);
     if (ready) await recordReady(tx, ready, deps.baseUrl);
     return ready;
   });
-  if (!row) await deps.files.remove(file.storageKey);
+  if (!row) await deps.files.remove(written.storageKey);
 }
 
 type FailDeps = Pick<GenerateReportDeps, 'db' | 'clock'>;

@@ -13,9 +13,13 @@ import { REPORT_FORMATS, REPORT_KINDS, REPORT_STATUSES } from './states.ts';
 const STATUS_CHARACTERS_MAX = 200;
 
 const period = z.enum(PERIODS).meta({ description: 'Weeks start on Monday; days are days in Addis Ababa' });
-const date = dateParam
-  .optional()
-  .meta({ description: 'Any day of the period; without it, the last complete period is used' });
+const days = {
+  date: dateParam.optional().meta({
+    description: 'Any day of the period; without it, the last complete period is used',
+  }),
+  startDate: dateParam.optional().meta({ description: 'For period custom: at most 366 days' }),
+  endDate: dateParam.optional(),
+};
 const day = z.string().meta({ format: 'date' });
 
 /** A requested report. `status` becomes the list of statuses, null for all. */
@@ -23,9 +27,7 @@ export const NewReport = z
   .strictObject({
     kind: z.enum(REPORT_KINDS),
     period,
-    date,
-    startDate: dateParam.optional().meta({ description: 'For period custom: at most 366 days' }),
-    endDate: dateParam.optional(),
+    ...days,
     status: z.string().max(STATUS_CHARACTERS_MAX).optional().meta({
       description: 'A status of the listed payments, withdrawals or settlements, a comma list, or ALL',
       example: 'SUCCESS',
@@ -128,9 +130,7 @@ export function fileNameOf(report: ReportRow): string {
 
 export const SummaryQuery = z.strictObject({
   period: period.optional().meta({ description: 'Default: day' }),
-  date,
-  startDate: dateParam.optional(),
-  endDate: dateParam.optional(),
+  ...days,
 });
 
 const amount = (description: string) => z.number().meta({ description });

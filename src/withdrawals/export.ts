@@ -1,26 +1,25 @@
 import { createPayoutExport, type ExportedPayout } from '../ledger/payout-list.ts';
+import { snakeCase } from '../lib/db.ts';
 import { maskedInSql } from '../lib/mask.ts';
 import type { WithdrawalRow } from './queries.ts';
 
-type Columns = Pick<
-  WithdrawalRow,
-  | 'id'
-  | 'requestId'
-  | 'amountSantim'
-  | 'currency'
-  | 'channel'
-  | 'accountName'
-  | 'reason'
-  | 'status'
-  | 'providerReference'
-  | 'failure'
-  | 'requestedAt'
-  | 'completedAt'
-  | 'reversedAt'
-> & {
-  /** The last four digits of the phone, or bank and account. */
-  destination: string;
-};
+const COLUMNS = [
+  'id',
+  'requestId',
+  'amountSantim',
+  'currency',
+  'channel',
+  'accountName',
+  'reason',
+  'status',
+  'providerReference',
+  'failure',
+  'requestedAt',
+  'completedAt',
+  'reversedAt',
+] as const;
+/** `destination`: the last four digits of the phone, or bank and account. */
+type Columns = Pick<WithdrawalRow, (typeof COLUMNS)[number]> & { destination: string };
 
 /** A withdrawal as reports list it. */
 export type ExportedWithdrawal = ExportedPayout<Columns>;
@@ -28,8 +27,7 @@ export type ExportedWithdrawal = ExportedPayout<Columns>;
 /** The withdrawals of the list, for reports. */
 export const withdrawalExport = createPayoutExport<Columns>({
   table: 'withdrawal',
-  columns: `id, request_id, amount_santim, currency, channel, account_name, reason, status, provider_reference, failure,
-            requested_at, completed_at, reversed_at,
+  columns: `${COLUMNS.map(snakeCase).join(', ')},
             concat_ws(' ', bank_code, ${maskedInSql('coalesce(phone, account_number)')}) AS destination`,
   groupBy: 'status, channel',
   isPaid: `status = 'SUCCESS'`,

@@ -1,8 +1,7 @@
 import { invalid } from '../../lib/errors.ts';
 import type { ReportFormat } from '../states.ts';
 import { PDF_ROWS_MAX, renderPdf } from './pdf.ts';
-import type { Rendering } from './rendering.ts';
-import { renderCsv, renderJson } from './text.ts';
+import { renderCsv, renderJson, type Rendering } from './rendering.ts';
 import { renderXlsx } from './xlsx.ts';
 
 /** A file format. */

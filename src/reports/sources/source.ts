@@ -4,7 +4,7 @@ import type { ListPart } from '../../lib/paginate-newest.ts';
 import type { DayRange, Position } from '../../lib/pagination.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
 import type { Channel } from '../../merchants/channels/channel.ts';
-import { cellOf, type AmountField, type Cell, type Column, type ColumnHead } from './columns.ts';
+import { type AmountField, type Cell, type Column, type ColumnHead } from './columns.ts';
 
 /** The rows of a report; null filters nothing. */
 export type ReportFilter = MerchantScope & { range: DayRange; statuses: string[] | null; channel: Channel | null };
@@ -41,7 +41,9 @@ export function createSource<Row extends ListedRow>({ read, columns, ...source }
       let after: Position | null = null;
       do {
         const found: Row[] = await read(db, filter, { after, limit: pageRows });
-        yield found.map((row) => columns.map((column) => cellOf(column, row)));
+        yield found.map((row) =>
+          columns.map((column) => ('amount' in column ? (row[column.amount] as Santim | null) : column.cell(row))),
+        );
         const last = found.length === pageRows ? found.at(-1) : undefined;
         after = last ? { at: last.position, id: last.id } : null;
       } while (after);

@@ -1,4 +1,4 @@
-import { countMovements, exportMovements, sumAccount, type ReadMovement as Movement } from '../../ledger/balance.ts';
+import { countMovements, exportMovements, sumAccount, type ReadMovement } from '../../ledger/balance.ts';
 import { TRANSACTION_THROUGH } from '../../merchants/channels/channel.ts';
 import {
   countTransactions,
@@ -29,9 +29,9 @@ const paymentsSource = createListSource<Transaction>({
       heading: 'Transaction Through',
       cell: (row) => row.channel && TRANSACTION_THROUGH[row.channel],
     },
-    ...dayColumns<Transaction>('transactionDate', 'Transaction Date', (row) => row.createdAt),
+    ...dayColumns<Transaction>('transactionDate', (row) => row.createdAt),
     ...textColumns<Transaction>('type', 'status'),
-    ...timeColumns<Transaction>('createdAt', 'Created at', (row) => row.createdAt),
+    ...timeColumns<Transaction>('createdAt'),
     { key: 'transactionId', heading: 'Transaction ID', cell: (row) => row.id },
     ...textColumns<Transaction>('sessionId', 'customerName', 'customerEmail', 'customerPhone'),
     { key: 'receivedAmount', heading: 'Received Amount', amount: 'receivedSantim' },
@@ -39,7 +39,7 @@ const paymentsSource = createListSource<Transaction>({
     { key: 'feeTax', heading: 'Fee Tax', amount: 'feeTaxSantim' },
     { key: 'netAmount', heading: 'Net Amount', amount: 'netSantim' },
     ...textColumns<Transaction>('providerReference'),
-    ...timeColumns<Transaction>('completedAt', 'Completed at', (row) => row.completedAt),
+    ...timeColumns<Transaction>('completedAt'),
     { key: 'failureCode', heading: 'Failure Code', cell: (row) => row.failure?.code ?? null },
     { key: 'lateConfirmation', heading: 'Late Confirmation', cell: (row) => (row.confirmedLate ? 'yes' : null) },
     { key: 'held', heading: 'Held', cell: (row) => row.holdReason },
@@ -65,11 +65,10 @@ const withdrawalsSource = createListSource<Withdrawal>({
     ...textColumns<Withdrawal>('requestId'),
     ...PAYOUT_AMOUNTS,
     ...textColumns<Withdrawal>('currency', 'channel', 'destination', 'accountName', 'status'),
-    ...dayColumns<Withdrawal>('requestDate', 'Request Date', (row) => row.requestedAt),
-    ...timeColumns<Withdrawal>('requestedAt', 'Requested at', (row) => row.requestedAt),
+    ...dayColumns<Withdrawal>('requestDate', (row) => row.requestedAt),
+    ...timeColumns<Withdrawal>('requestedAt'),
     ...textColumns<Withdrawal>('reason', 'providerReference'),
-    ...timeColumns<Withdrawal>('completedAt', 'Completed at', (row) => row.completedAt),
-    ...timeColumns<Withdrawal>('reversedAt', 'Reversed at', (row) => row.reversedAt),
+    ...timeColumns<Withdrawal>('completedAt', 'reversedAt'),
     { key: 'failureCode', heading: 'Failure Code', cell: (row) => row.failure?.code ?? null },
   ],
   ...withdrawalExport,
@@ -86,19 +85,18 @@ const settlementsSource = createListSource<Settlement>({
     ...textColumns<Settlement>('currency'),
     { key: 'bank', heading: 'Bank', cell: (row) => row.bankCode },
     ...textColumns<Settlement>('accountNumber', 'accountName', 'status'),
-    ...dayColumns<Settlement>('requestDate', 'Request Date', (row) => row.requestedAt),
-    ...timeColumns<Settlement>('requestedAt', 'Requested at', (row) => row.requestedAt),
+    ...dayColumns<Settlement>('requestDate', (row) => row.requestedAt),
+    ...timeColumns<Settlement>('requestedAt'),
     { key: 'effectiveDate', heading: 'Effective Date', as: 'day', cell: (row) => row.effectiveDate },
     { key: 'expectedBy', heading: 'Expected by', as: 'day', cell: (row) => row.expectedUntil },
-    ...timeColumns<Settlement>('sentAt', 'Sent at', (row) => row.sentAt),
-    ...timeColumns<Settlement>('creditedAt', 'Credited at', (row) => row.creditedAt),
-    ...timeColumns<Settlement>('returnedAt', 'Returned at', (row) => row.returnedAt),
-    ...timeColumns<Settlement>('completedAt', 'Completed at', (row) => row.completedAt),
+    ...timeColumns<Settlement>('sentAt', 'creditedAt', 'returnedAt', 'completedAt'),
     ...textColumns<Settlement>('bankReference'),
     { key: 'failureCode', heading: 'Failure Code', cell: (row) => row.failure?.code ?? null },
   ],
   ...settlementExport,
 });
+
+type Movement = ReadMovement & { createdAt: Date };
 
 /** Every movement of the available balance, as its history presents them: opening + amounts = closing. */
 const balanceSource = createSource<Movement>({
@@ -110,8 +108,8 @@ const balanceSource = createSource<Movement>({
     { key: 'amount', heading: 'Amount', cell: (row) => row.amountSantim },
     { key: 'balanceAfter', heading: 'Balance After', cell: (row) => row.balanceAfterSantim },
     { key: 'currency', heading: 'Currency', cell: () => 'ETB' },
-    ...dayColumns<Movement>('date', 'Date', (row) => row.effectiveAt),
-    ...timeColumns<Movement>('createdAt', 'Created at', (row) => row.effectiveAt),
+    ...dayColumns<Movement>('date', (row) => row.createdAt),
+    ...timeColumns<Movement>('createdAt'),
     ...textColumns<Movement>('journalId', 'resourceType', 'resourceId'),
   ],
   count: (db, filter, most) => countMovements(db, { ...filter, account: 'available' }, most),
@@ -120,7 +118,10 @@ const balanceSource = createSource<Movement>({
     const { count, openingSantim: openingBalance, movedSantim: amount, closingSantim: closingBalance } = sums;
     return { count, totals: { openingBalance, amount, closingBalance } };
   },
-  read: (db, filter, part) => exportMovements(db, { ...filter, account: 'available' }, part),
+  read: async (db, filter, part) => {
+    const movements = await exportMovements(db, { ...filter, account: 'available' }, part);
+    return movements.map((movement) => ({ ...movement, createdAt: movement.effectiveAt }));
+  },
 });
 
 /** The source of each kind of report. */
