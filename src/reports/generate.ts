@@ -4,12 +4,14 @@ import type { Clock } from '../lib/clock.ts';
 import { DAY_MS } from '../lib/dates.ts';
 import { first, type Database } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
+import { scopeOf } from '../lib/scope.ts';
 import { findMerchant } from '../merchants/operations.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import { recordReady } from './events.ts';
 import type { ReportFiles, StoredFile } from './files.ts';
 import { ensureRowsBelowMax, FORMATS } from './formats/formats.ts';
-import { filterOf, inSnapshot, readReport, updatePending, type ReportRow } from './queries.ts';
+import { rangeOf } from './period.ts';
+import { inSnapshot, readReport, updatePending, type ReportRow } from './queries.ts';
 import type { Cell } from './sources/columns.ts';
 import type { Source } from './sources/source.ts';
 import { SOURCES } from './sources/sources.ts';
@@ -66,7 +68,7 @@ async function writeFile(
   const { pageRows, render } = FORMATS[row.format];
   const rowsMax = deps.pageRows ?? Infinity;
   return inSnapshot(deps.db, async (trx, snapshotAt) => {
-    const filter = filterOf(row);
+    const filter = { ...scopeOf(row), range: rangeOf(row), statuses: row.statuses, channel: row.channel };
     const sums = await sum(trx, filter);
     ensureRowsBelowMax(row.format, sums.count);
     const report = { ...row, snapshotAt, totalRows: sums.count };

@@ -1,6 +1,6 @@
 import { invalid } from '../../lib/errors.ts';
 import type { ReportFormat } from '../states.ts';
-import { PDF_ROWS_MAX, renderPdf } from './pdf.ts';
+import { renderPdf } from './pdf.ts';
 import { renderCsv, renderJson, type Rendering } from './rendering.ts';
 import { renderXlsx } from './xlsx.ts';
 
@@ -36,7 +36,7 @@ export const FORMATS: Readonly<Record<ReportFormat, Format>> = {
   JSON: { contentType: 'application/json; charset=utf-8', ...TABLE_LIMITS, render: renderJson },
   PDF: {
     contentType: 'application/pdf',
-    rowsMax: PDF_ROWS_MAX,
+    rowsMax: 500,
     // The movements of a settlement are not limited.
     immediateRowsMax: 0,
     // Progress counts settlements whose statement is written.

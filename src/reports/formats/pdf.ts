@@ -8,8 +8,6 @@ import type { Statement, StatementAccount } from '../sources/statement.ts';
 import { createPages, INK, LEFT, RIGHT, type PdfPage, type TextStyle } from './pdf-page.ts';
 import type { Rendering } from './rendering.ts';
 
-/** Settlements in one file. */
-export const PDF_ROWS_MAX = 500;
 /** Movements in one file: a thousand pages, written in 15 seconds. */
 export const PDF_MOVEMENTS_MAX = 50_000;
 const TOO_MANY_MOVEMENTS = `PDF lists at most ${PDF_MOVEMENTS_MAX} movements, and these settlements have more: request fewer days, or kind balance as CSV or XLSX, which lists the same movements`;
