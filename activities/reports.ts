@@ -1,24 +1,19 @@
 import { Context } from '@temporalio/activity';
 
+import type { GenerateReport } from '../src/reports/generate.ts';
 import type { ReportStatus } from '../src/reports/states.ts';
 import { withoutUselessRetries } from './running.ts';
 
-export type { ReportInput } from '../src/reports/workflow.ts';
-
-export type ReportDeps = {
-  /** Generates the file from the start; an error that `onProgress` throws stops the run. */
-  generate: (reportId: string, onProgress: (rowsDone: number) => void) => Promise<ReportStatus>;
-  /** Ends the report as FAILED. */
-  giveUp: (reportId: string) => Promise<ReportStatus>;
-};
+/** `giveUp` ends the report as FAILED. */
+export type ReportDeps = { generate: GenerateReport; giveUp: (reportId: string) => Promise<ReportStatus> };
 
 export type ReportActivities = ReturnType<typeof createReportActivities>;
 
-export function createReportActivities(deps: ReportDeps) {
+export function createReportActivities({ generate, giveUp }: ReportDeps) {
   return withoutUselessRetries({
     async generateReport({ reportId }: { reportId: string }): Promise<ReportStatus> {
       const { heartbeat, cancellationSignal } = Context.current();
-      return deps.generate(reportId, (rowsDone) => {
+      return generate(reportId, (rowsDone) => {
         heartbeat(rowsDone);
         // A worker that shuts down does not finish a million rows: another one starts from the beginning.
         cancellationSignal.throwIfAborted();
@@ -26,7 +21,7 @@ export function createReportActivities(deps: ReportDeps) {
     },
 
     async giveUpReport({ reportId }: { reportId: string }): Promise<ReportStatus> {
-      return deps.giveUp(reportId);
+      return giveUp(reportId);
     },
   });
 }

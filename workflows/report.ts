@@ -1,7 +1,8 @@
 import { ActivityFailure, defineSignal, proxyActivities, setHandler } from '@temporalio/workflow';
 
-import type { ReportActivities, ReportInput } from '../activities/reports.ts';
+import type { ReportActivities } from '../activities/reports.ts';
 import type { ReportStatus } from '../src/reports/states.ts';
+import type { ReportInput } from '../src/reports/workflow.ts';
 import { publish, publishEnd } from './visibility.ts';
 
 /** Starts the workflow; ignored by one that runs. */

@@ -3,6 +3,7 @@ import type { Santim } from '../lib/money.ts';
 import { countUpTo, readNewest, type ListPart } from '../lib/paginate-newest.ts';
 import type { DayRange } from '../lib/pagination.ts';
 import type { Environment, MerchantScope } from '../lib/scope.ts';
+import type { Channel } from '../merchants/channels/channel.ts';
 
 /**
  * The posted amounts of a payout that are still in effect, without released and reversed ones: paid to the beneficiary,
@@ -18,7 +19,7 @@ export type ExportedPayout<Columns> = Omit<Columns, keyof PayoutTotals> &
   PayoutTotals<Santim | null> & { position: string };
 
 /** Payouts of one status (and channel), counted and added up. */
-type PayoutGroup<By> = By & PayoutTotals & { count: number; amountSantim: Santim };
+type PayoutGroup = PayoutTotals & { status: string; channel?: Channel; count: number; amountSantim: Santim };
 
 /** Filters of a merchant's list; null and undefined do not narrow it. */
 export type PayoutFilter<Status> = MerchantScope & {
@@ -64,37 +65,32 @@ type Exported = {
 };
 
 /** Reads, counts and adds up the payouts of a list of the API, under its filters and in its order, for reports. */
-export function createPayoutExport<Filter extends AnyFilter, Columns, By>(exported: Exported) {
-  const { table, groupBy, reference } = exported;
-  const totals = Object.entries(payoutTotals(exported));
+export function createPayoutExport<Columns>({ table, groupBy, isPaid, isOpen, paid, ...exported }: Exported) {
+  const ofPaid = (santim: string): string => `CASE WHEN ${isPaid} THEN ${santim} END`;
+  const totals = Object.entries({
+    paid_santim: ofPaid(paid),
+    fee_santim: ofPaid('fee_santim'),
+    fee_tax_santim: ofPaid('fee_tax_santim'),
+    total_debit_santim: ofPaid(`least(${paid}, amount_santim) + fee_santim + fee_tax_santim`),
+    reserved_santim: `CASE WHEN ${isOpen} THEN amount_santim + fee_santim + fee_tax_santim END`,
+  });
   const sums = totals.map(([name, santim]) => `coalesce(sum(${santim}), 0)::bigint AS ${name}`);
+  const columns = [exported.columns, ...totals.map(([name, santim]) => `${santim} AS ${name}`)].join(', ');
+  const list = { columns, table, time: 'requested_at' };
+  const listed = (filter: AnyFilter) => ({ ...list, ...payoutConditions(filter, exported.reference) });
   return {
-    read: async (db: Queryable, filter: Filter, part: ListPart): Promise<ExportedPayout<Columns>[]> => {
-      const columns = [exported.columns, ...totals.map(([name, santim]) => `${santim} AS ${name}`)].join(', ');
-      return readNewest(db, { columns, table, time: 'requested_at', ...payoutConditions(filter, reference) }, part);
-    },
+    read: async (db: Queryable, filter: AnyFilter, part: ListPart) =>
+      readNewest<ExportedPayout<Columns>>(db, listed(filter), part),
     /** Counts up to `most`. */
-    count: async (db: Queryable, filter: Filter, most: number): Promise<number> =>
-      countUpTo(db, { table, ...payoutConditions(filter, reference) }, most),
-    group: async (db: Queryable, filter: Filter): Promise<PayoutGroup<By>[]> => {
-      const { where, values } = payoutConditions(filter, reference);
-      return rows<PayoutGroup<By>>(
+    count: async (db: Queryable, filter: AnyFilter, most: number) => countUpTo(db, listed(filter), most),
+    group: async (db: Queryable, filter: AnyFilter): Promise<PayoutGroup[]> => {
+      const { where, values } = listed(filter);
+      return rows<PayoutGroup>(
         db,
         `SELECT ${groupBy}, count(*)::int AS count, sum(amount_santim)::bigint AS amount_santim, ${sums.join(', ')}
          FROM ${table} WHERE ${where} GROUP BY ${groupBy} ORDER BY ${groupBy}`,
         values,
       );
     },
-  };
-}
-
-/** {@link PayoutTotals} in SQL, by column. At most the requested amount is debited, beside the fee and its tax. */
-function payoutTotals({ isPaid, isOpen, paid }: Exported) {
-  return {
-    paid_santim: `CASE WHEN ${isPaid} THEN ${paid} END`,
-    fee_santim: `CASE WHEN ${isPaid} THEN fee_santim END`,
-    fee_tax_santim: `CASE WHEN ${isPaid} THEN fee_tax_santim END`,
-    total_debit_santim: `CASE WHEN ${isPaid} THEN least(${paid}, amount_santim) + fee_santim + fee_tax_santim END`,
-    reserved_santim: `CASE WHEN ${isOpen} THEN amount_santim + fee_santim + fee_tax_santim END`,
   };
 }

@@ -2,18 +2,18 @@ import { randomUUID } from 'node:crypto';
 
 import type { Clock } from '../lib/clock.ts';
 import { DAY_MS } from '../lib/dates.ts';
-import type { Database, Trx } from '../lib/db.ts';
+import { first, type Database } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
-import type { Position } from '../lib/pagination.ts';
+import { scopeOf } from '../lib/scope.ts';
 import { findMerchant } from '../merchants/operations.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import { recordReady } from './events.ts';
 import type { ReportFiles, StoredFile } from './files.ts';
 import { ensureRowsBelowMax, FORMATS } from './formats/formats.ts';
-import type { Rendering } from './formats/rendering.ts';
-import { filterOf, inSnapshot, readReport, updatePending, type ReportRow } from './queries.ts';
+import { rangeOf } from './period.ts';
+import { inSnapshot, readReport, updatePending, type ReportRow } from './queries.ts';
 import type { Cell } from './sources/columns.ts';
-import type { Sums } from './sources/source.ts';
+import type { Source } from './sources/source.ts';
 import { SOURCES } from './sources/sources.ts';
 import { readStatement } from './sources/statement.ts';
 import type { ReportStatus } from './states.ts';
@@ -35,8 +35,6 @@ export type GenerateReport = (reportId: string, onProgress?: (rowsDone: number) 
 /** How long a file is retained. */
 export const RETENTION_MS = 30 * DAY_MS;
 
-/** About 1 MB. */
-const PAGE_ROWS = 1_000;
 /** Movements of a statement; writing them to the PDF blocks the event loop for a tenth of a second. */
 const STATEMENT_PAGE_ROWS = 250;
 /** Pages between two updates of the row's progress, which also detect that the run was superseded. */
@@ -54,129 +52,97 @@ export function createGenerateReport(deps: GenerateReportDeps): GenerateReport {
     try {
       if (row) await complete(deps, row, await writeFile(deps, row, onProgress));
     } catch (error) {
-      if (error instanceof AppError) await failReport(deps, { id: reportId, runId: claim.runId }, error);
-      else if (!(error instanceof Superseded)) throw error;
+      if (!(error instanceof AppError)) throw error;
+      await failReport(deps, { id: reportId, runId: claim.runId }, error);
     }
     return (await readReport(deps.db, reportId)).status;
   };
 }
 
-/** The report was cancelled, or another run has claimed it. */
-class Superseded extends Error {
-  override readonly name = 'Superseded';
-}
-
-type Written = { file: StoredFile; sums: Sums; snapshotAt: Date };
-
 async function writeFile(
   deps: GenerateReportDeps,
   row: ReportRow,
   onProgress: (rowsDone: number) => void,
-): Promise<Written> {
-  const { columns, sum } = SOURCES[row.kind];
+): Promise<StoredFile & Partial<ReportRow>> {
+  const { columns, sum, pages }: Source = SOURCES[row.kind];
+  const { pageRows, render } = FORMATS[row.format];
+  const rowsMax = deps.pageRows ?? Infinity;
   return inSnapshot(deps.db, async (trx, snapshotAt) => {
-    const sums = await sum(trx, filterOf(row));
+    const filter = { ...scopeOf(row), range: rangeOf(row), statuses: row.statuses, channel: row.channel };
+    const sums = await sum(trx, filter);
     ensureRowsBelowMax(row.format, sums.count);
     const report = { ...row, snapshotAt, totalRows: sums.count };
     const merchantName = (await findMerchant(trx, row.merchantId))?.name ?? row.merchantId;
-    const onRead = progressReporter(deps, report, onProgress);
-    const reading = { trx, report, pageRows: deps.pageRows ?? PAGE_ROWS, onRead };
-    const [pages, statementOf] = [readPages(reading), statementReader(reading)];
-    const chunks = FORMATS[row.format].render({ report, merchantName, sums, columns, pages, statementOf });
-    return { file: await deps.files.write(chunks), sums, snapshotAt };
+    let rowsDone = 0;
+    let pagesRead = 0;
+    // After each page of rows, or of a statement's movements.
+    const onRead = async (): Promise<void> => {
+      onProgress(rowsDone);
+      pagesRead += 1;
+      if (pagesRead % PROGRESS_PAGES === 0) await recordProgress(deps, report, rowsDone);
+    };
+    const readPages = async function* () {
+      for await (const cells of pages(trx, filter, Math.min(pageRows, rowsMax))) {
+        yield cells;
+        rowsDone += cells.length;
+        await onRead();
+      }
+    };
+    const statements = { columns, pageRows: Math.min(STATEMENT_PAGE_ROWS, rowsMax), onRead };
+    const statementOf = async (cells: Cell[]) => readStatement(trx, row, { ...statements, cells });
+    const chunks = render({ report, merchantName, sums, columns, pages: readPages(), statementOf });
+    const file = await deps.files.write(chunks);
+    const totals = Object.entries(sums.totals).map(([name, santim]) => [name, String(santim)]);
+    return {
+      ...file,
+      snapshotAt,
+      processedRows: sums.count,
+      totalRows: sums.count,
+      totals: Object.fromEntries(totals),
+    };
   });
 }
 
-type Reading = {
-  trx: Trx;
-  report: ReportRow;
-  pageRows: number;
-  /** Called after each page of rows, or of a statement's movements. */
-  onRead: (rowsDone: number) => Promise<void>;
-};
-
-/** All rows; no statement is sent after the last one is read. */
-async function* readPages({ trx, report, pageRows, onRead }: Reading): AsyncGenerator<Cell[][]> {
-  const { page } = SOURCES[report.kind];
-  let after: Position | null = null;
-  let rowsDone = 0;
-  do {
-    const limit = Math.min(pageRows, report.totalRows - rowsDone);
-    const read: Awaited<ReturnType<typeof page>> = await page(trx, filterOf(report), { after, limit });
-    yield read.rows;
-    after = read.next;
-    rowsDone += read.rows.length;
-    await onRead(rowsDone);
-  } while (after && rowsDone < report.totalRows);
-}
-
-/** Reads the statement of each row, in the order of the rows. */
-function statementReader({ trx, report, onRead, ...more }: Reading): Rendering['statementOf'] {
-  const { columns } = SOURCES[report.kind];
-  const pageRows = Math.min(more.pageRows, STATEMENT_PAGE_ROWS);
-  let started = 0;
-  return async (cells) => {
-    const rowsDone = started;
-    started += 1;
-    return readStatement(trx, report, { columns, cells, pageRows, onRead: () => onRead(rowsDone) });
-  };
-}
-
-/** Reports progress to the caller after each page, and every ten pages to the row. Throws {@link Superseded}. */
-function progressReporter(
+/** Updates the row's progress. Throws when the report was cancelled, or another run has claimed it. */
+async function recordProgress(
   { db, clock }: GenerateReportDeps,
   { id, runId, totalRows }: ReportRow,
-  onProgress: (rowsDone: number) => void,
-): Reading['onRead'] {
-  let pages = 0;
-  return async (rowsDone) => {
-    onProgress(rowsDone);
-    pages += 1;
-    if (pages % PROGRESS_PAGES !== 0) return;
-    const updated = await db
-      .knex()<ReportRow>('report')
-      .where({ id, runId, status: 'RUNNING' })
-      .update({ processedRows: rowsDone, totalRows, progressedAt: clock() });
-    if (updated === 0) throw new Superseded();
-  };
+  processedRows: number,
+): Promise<void> {
+  const updated = await first(
+    db,
+    `UPDATE report SET processed_rows = :processedRows, total_rows = :totalRows, progressed_at = :at
+     WHERE id = :id AND run_id = :runId AND status = 'RUNNING' RETURNING id`,
+    { id, runId, totalRows, processedRows, at: clock() },
+  );
+  if (!updated) throw new AppError('INVALID_STATE', 'The run was superseded.');
 }
 
 /** Marks the report READY and records its event in one transaction. Removes the file when the run was superseded. */
 async function complete(
   deps: GenerateReportDeps,
   { id, runId }: ReportRow,
-  { file: { storageKey, bytes, sha256 }, sums, snapshotAt }: Written,
+  written: StoredFile & Partial<ReportRow>,
 ): Promise<void> {
   const completedAt = deps.clock();
-  const totals = Object.fromEntries(Object.entries(sums.totals).map(([name, santim]) => [name, String(santim)]));
-  const changes = {
-    status: 'READY',
-    processedRows: sums.count,
-    totalRows: sums.count,
-    totals,
-    snapshotAt,
-    storageKey,
-    fileBytes: BigInt(bytes),
-    sha256,
-    completedAt,
-    expiresAt: new Date(completedAt.getTime() + RETENTION_MS),
-  } as const;
+  const expiresAt = new Date(completedAt.getTime() + RETENTION_MS);
   const row = await deps.runInTransaction(async (tx) => {
+    const changes = { ...written, status: 'READY', completedAt, expiresAt } as const;
     const ready = await updatePending(tx.trx, { id, runId }, changes);
     if (ready) await recordReady(tx, ready, deps.baseUrl);
     return ready;
   });
-  if (!row) await deps.files.remove(storageKey);
+  if (!row) await deps.files.remove(written.storageKey);
 }
 
 type FailDeps = Pick<GenerateReportDeps, 'db' | 'clock'>;
 
 /** Ends a report as FAILED after its last retry, whichever run has claimed it. Returns its status. */
-export async function giveUpReport(deps: FailDeps, reportId: string): Promise<ReportStatus> {
+export async function giveUpReport(deps: FailDeps, id: string): Promise<ReportStatus> {
   const message =
     'The file could not be generated because of an internal error. Request the report again; if it fails again, contact support with its id.';
-  await failReport(deps, { id: reportId }, { code: 'INTERNAL_ERROR', message });
-  return (await readReport(deps.db, reportId)).status;
+  await failReport(deps, { id }, { code: 'INTERNAL_ERROR', message });
+  return (await readReport(deps.db, id)).status;
 }
 
 /** Ends a report as FAILED with its reason. Changes nothing when it is complete or was claimed by another run. */

@@ -6,7 +6,6 @@ import { FIRST_DAY, LAST_DAY } from '../settlements/calendar/business-days.ts';
 /** Days, weeks from Monday, Gregorian months and quarters; or a custom range of days. */
 export const PERIODS = ['day', 'week', 'month', 'quarter', 'custom'] as const;
 export type Period = (typeof PERIODS)[number];
-type CalendarPeriod = Exclude<Period, 'custom'>;
 
 /** The period of a request. `date`: any day of the period; `startDate` and `endDate` are for custom. */
 export type RequestedPeriod = {
@@ -17,7 +16,6 @@ export type RequestedPeriod = {
 };
 
 const CUSTOM_DAYS_MAX = 366;
-const MONTHS_IN_QUARTER = 3;
 
 /**
  * The whole days in Addis Ababa of a period; without a date, of the last complete one.
@@ -75,26 +73,17 @@ function ensureInCalendar(field: string, day: string): string {
 }
 
 /** The period that contains a day. */
-function daysOf(period: CalendarPeriod, day: string): Days {
-  // Months count from 0.
-  const month = Number(day.slice(5, 7)) - 1;
-  switch (period) {
-    case 'day':
-      return { startDate: day, endDate: day };
-    case 'week': {
-      const monday = addDays(day, -((new Date(day).getUTCDay() + 6) % 7));
-      return { startDate: monday, endDate: addDays(monday, 6) };
-    }
-    case 'month':
-      return monthsFrom(day, month, 1);
-    case 'quarter':
-      return monthsFrom(day, month - (month % MONTHS_IN_QUARTER), MONTHS_IN_QUARTER);
+function daysOf(period: Exclude<Period, 'custom'>, day: string): Days {
+  if (period === 'day') return { startDate: day, endDate: day };
+  if (period === 'week') {
+    const monday = addDays(day, -((new Date(day).getUTCDay() + 6) % 7));
+    return { startDate: monday, endDate: addDays(monday, 6) };
   }
+  const months = period === 'month' ? 1 : 3;
+  const date = new Date(day);
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth() - (date.getUTCMonth() % months)];
+  const [first, last] = [Date.UTC(year, month, 1), Date.UTC(year, month + months, 0)];
+  return { startDate: dayText(first), endDate: dayText(last) };
 }
 
-function monthsFrom(day: string, first: number, count: number): Days {
-  const year = Number(day.slice(0, 4));
-  const text = (month: number, dayOfMonth: number): string =>
-    new Date(Date.UTC(year, month, dayOfMonth)).toISOString().slice(0, 10);
-  return { startDate: text(first, 1), endDate: text(first + count, 0) };
-}
+const dayText = (time: number): string => new Date(time).toISOString().slice(0, 10);

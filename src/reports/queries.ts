@@ -4,8 +4,7 @@ import { paginateNewest } from '../lib/paginate-newest.ts';
 import type { Page } from '../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
-import { rangeOf, type Period } from './period.ts';
-import type { ReportFilter } from './sources/source.ts';
+import type { Period } from './period.ts';
 import type { ReportFormat, ReportKind, ReportStatus } from './states.ts';
 
 /** A row of `report`. */
@@ -60,11 +59,6 @@ export async function listReports(
   const where = `merchant_id = :merchantId AND environment = :environment ${statuses ? 'AND status = ANY (:statuses)' : ''}`;
   const values = { ...scopeOf(scope), statuses };
   return paginateNewest<ReportRow>(db, { columns: '*', table: 'report', time: 'requested_at', where, values }, page);
-}
-
-/** The filter of a report's rows. */
-export function filterOf(row: ReportRow): ReportFilter {
-  return { ...scopeOf(row), range: rangeOf(row), statuses: row.statuses, channel: row.channel };
 }
 
 /** Changes a report that is QUEUED or RUNNING. Returns undefined where no such report matches. */

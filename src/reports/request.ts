@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import { first, insertRow, type Trx } from '../lib/db.ts';
+import { first, insertRow } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
@@ -25,39 +25,34 @@ export async function requestReport(
   scope: MerchantScope,
   requested: NewReport,
 ): Promise<ReportRow> {
-  const now = clock();
-  const range = readPeriod(requested, now);
   const { kind, format, period, statuses, channel, requestedBy } = requested;
-  await ensurePendingBelowMax(tx.trx, scope);
+  const requestedAt = clock();
+  const range = readPeriod(requested, requestedAt);
+  const pending = await first<{ count: number }>(
+    tx.trx,
+    `SELECT count(*)::int AS count FROM report
+     WHERE merchant_id = :merchantId AND environment = :environment AND status IN ('QUEUED', 'RUNNING')`,
+    scopeOf(scope),
+  );
+  if (pending && pending.count >= PENDING_MAX) {
+    const message = `${pending.count} reports are pending: wait until one is complete, or cancel one.`;
+    throw new AppError('INVALID_STATE', message);
+  }
   const filter = { ...scopeOf(scope), range, statuses, channel };
   const totalRows = await SOURCES[kind].count(tx.trx, filter, FORMATS[format].rowsMax + 1);
   ensureRowsBelowMax(format, totalRows);
   const { startDate, endDate } = range;
   const options = { kind, format, period, startDate, endDate, statuses, channel, requestedBy };
-  const id = newId('rpt', now.getTime());
-  const queued = { id, ...scopeOf(scope), ...options, status: 'QUEUED', totalRows, requestedAt: now };
+  const id = newId('rpt', requestedAt.getTime());
+  const queued = { id, ...scopeOf(scope), ...options, status: 'QUEUED', totalRows, requestedAt };
   const row = await insertRow<ReportRow>(tx.trx, 'report', queued);
-  if (!isSmall({ format, rowsTotal: totalRows })) {
-    await tx.enqueue([reportMessage({ reportId: id, ...scopeOf(scope) })]);
-  }
+  if (!isSmall(row)) await tx.enqueue([reportMessage({ reportId: id, ...scopeOf(scope) })]);
   return row;
 }
 
 /** Whether a report is generated within its request. */
-export function isSmall({ format, rowsTotal }: { format: ReportRow['format']; rowsTotal: number }): boolean {
-  return rowsTotal <= FORMATS[format].immediateRowsMax;
-}
-
-async function ensurePendingBelowMax(trx: Trx, scope: MerchantScope): Promise<void> {
-  const pending = await first<{ count: number }>(
-    trx,
-    `SELECT count(*)::int AS count FROM report
-     WHERE merchant_id = :merchantId AND environment = :environment AND status IN ('QUEUED', 'RUNNING')`,
-    scopeOf(scope),
-  );
-  const count = pending?.count ?? 0;
-  if (count < PENDING_MAX) return;
-  throw new AppError('INVALID_STATE', `${count} reports are pending: wait until one is complete, or cancel one.`);
+export function isSmall({ format, totalRows }: Pick<ReportRow, 'format' | 'totalRows'>): boolean {
+  return totalRows <= FORMATS[format].immediateRowsMax;
 }
 
 /** Cancels a pending report; idempotent. Throws NOT_FOUND, and INVALID_STATE for a complete one. */

@@ -4,10 +4,9 @@ import { readRoute, writeRoute, type RouteResult, type Route } from '../http/rou
 import { AppError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { readPage } from '../lib/pagination.ts';
-import { scopeOf } from '../lib/scope.ts';
+import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import { FORMATS } from './formats/formats.ts';
 import { createGenerateReport, type GenerateReportDeps } from './generate.ts';
-import { fileNameOf, presentReport } from './present.ts';
 import { findReport, listReports, readReport, type ReportRow } from './queries.ts';
 import { requestReport, cancelReport, isSmall } from './request.ts';
 import * as schema from './schema.ts';
@@ -16,87 +15,83 @@ import { reportMessage } from './workflow.ts';
 
 export type ReportRouteDeps = GenerateReportDeps & { log: Pick<Logger, 'warn'> };
 
+const READ = { tag: 'Reports', auth: { by: 'key', scope: 'reports:read' } } as const;
+const WRITE = { tag: 'Reports', auth: { by: 'key', scope: 'reports:write' }, errors: ['INVALID_STATE'] } as const;
+
 /** Reports for merchants: request, list, download, cancel; and sums without a file. */
 export function reportRoutes(deps: ReportRouteDeps): Route[] {
-  return [requestRoute(deps), cancelRoute(deps), ...queryRoutes(deps), fileRoute(deps), summaryRoute(deps)];
+  return [...changingRoutes(deps), ...readingRoutes(deps)];
 }
 
-function requestRoute(deps: ReportRouteDeps): Route {
+function changingRoutes(deps: ReportRouteDeps): Route[] {
   const generateNow = createImmediateGenerator(deps);
-  return writeRoute('POST /api/checkout/reports', {
-    operationId: 'createReport',
-    tag: 'Reports',
-    summary:
-      'Request a file of payments, withdrawals, settlements or the balance; a small one is READY in the response',
-    description:
-      'Rows are those of the lists under the same filters, all as of one instant. Larger reports are generated in the background: poll the report, or wait for report.ready.',
-    auth: { by: 'key', scope: 'reports:write' },
-    rateLimit: 'list',
-    body: schema.NewReport,
-    responses: { 202: schema.Report },
-    errors: ['INVALID_STATE'],
-    handle: async ({ caller, tx, body }) => {
-      const row = await requestReport({ ...deps, tx }, scopeOf(caller), { ...body, requestedBy: caller.keyId });
-      return { status: 202, message: 'Report requested', data: presentReport(row, deps.baseUrl) };
-    },
-    afterCommit: async (response) => {
-      const { data, ...rest } = response as RouteResult<ReturnType<typeof presentReport>>;
-      if (!isSmall(data)) return response;
-      const row = await generateNow(data.reportId);
-      return { ...rest, message: `Report is ${row.status}`, data: presentReport(row, deps.baseUrl) };
-    },
-  });
+  const present = (row: ReportRow) => schema.presentReport(row, deps.baseUrl);
+  return [
+    writeRoute('POST /api/checkout/reports', {
+      ...WRITE,
+      operationId: 'createReport',
+      summary:
+        'Request a file of payments, withdrawals, settlements or the balance; a small one is READY in the response',
+      description:
+        'Rows are those of the lists under the same filters, all as of one instant. Larger reports are generated in the background: poll the report, or wait for report.ready.',
+      rateLimit: 'list',
+      body: schema.NewReport,
+      responses: { 202: schema.Report },
+      handle: async ({ caller, tx, body }) => {
+        const row = await requestReport({ ...deps, tx }, scopeOf(caller), { ...body, requestedBy: caller.keyId });
+        return { status: 202, message: 'Report requested', data: present(row) };
+      },
+      afterCommit: async (response) => {
+        const { data: queued, ...rest } = response as RouteResult<ReturnType<typeof present>>;
+        if (!isSmall(queued)) return response;
+        const row = await generateNow(queued);
+        return { ...rest, message: `Report is ${row.status}`, data: present(row) };
+      },
+    }),
+    writeRoute('POST /api/checkout/reports/:reportId/cancel', {
+      ...WRITE,
+      operationId: 'cancelReport',
+      summary: 'Cancel a report that is QUEUED or RUNNING',
+      params: schema.ReportParams,
+      responses: { 200: schema.Report },
+      handle: async ({ caller, tx, params }) => {
+        const row = await cancelReport({ ...deps, tx }, scopeOf(caller), params.reportId);
+        return { message: 'Report cancelled', data: present(row) };
+      },
+    }),
+  ];
 }
 
 /** Reports that one process generates within requests at a time; each takes a connection. */
 const IMMEDIATE_MAX = 3;
 
 /** Generates a report within its request. After an error, or with too many at a time, a workflow generates it. */
-function createImmediateGenerator(deps: ReportRouteDeps): (id: string) => Promise<ReportRow> {
+function createImmediateGenerator(deps: ReportRouteDeps) {
   const generate = createGenerateReport(deps);
   let running = 0;
-  const enqueueWorkflow = async (id: string): Promise<void> => {
-    const row = await readReport(deps.db, id);
-    await deps.runInTransaction((tx) => tx.enqueue([reportMessage({ reportId: id, ...scopeOf(row) })]));
-  };
-  return async (id) => {
+  return async (queued: Pick<ReportRow, 'id' | keyof MerchantScope>): Promise<ReportRow> => {
+    const reportId = queued.id;
     running += 1;
     try {
-      if (running > IMMEDIATE_MAX) await enqueueWorkflow(id);
-      else await generate(id);
+      if (running > IMMEDIATE_MAX) throw new Error(`${IMMEDIATE_MAX} other reports are being generated`);
+      await generate(reportId);
     } catch (error) {
-      deps.log.warn({ err: error, reportId: id }, 'report not generated within its request; its workflow generates it');
-      await enqueueWorkflow(id);
+      deps.log.warn({ err: error, reportId }, 'report not generated within its request; its workflow generates it');
+      await deps.runInTransaction((tx) => tx.enqueue([reportMessage({ reportId, ...scopeOf(queued) })]));
     } finally {
       running -= 1;
     }
-    return readReport(deps.db, id);
+    return readReport(deps.db, reportId);
   };
 }
 
-function cancelRoute(deps: ReportRouteDeps): Route {
-  return writeRoute('POST /api/checkout/reports/:reportId/cancel', {
-    operationId: 'cancelReport',
-    tag: 'Reports',
-    summary: 'Cancel a report that is QUEUED or RUNNING',
-    auth: { by: 'key', scope: 'reports:write' },
-    params: schema.ReportParams,
-    responses: { 200: schema.Report },
-    errors: ['INVALID_STATE'],
-    handle: async ({ caller, tx, params }) => {
-      const row = await cancelReport({ ...deps, tx }, scopeOf(caller), params.reportId);
-      return { message: 'Report cancelled', data: presentReport(row, deps.baseUrl) };
-    },
-  });
-}
-
-function queryRoutes({ db, baseUrl }: ReportRouteDeps): Route[] {
+function readingRoutes(deps: ReportRouteDeps): Route[] {
+  const { db, baseUrl, clock } = deps;
   return [
     readRoute('GET /api/checkout/reports', {
+      ...READ,
       operationId: 'listReports',
-      tag: 'Reports',
       summary: 'The requested reports, newest first',
-      auth: { by: 'key', scope: 'reports:read' },
       rateLimit: 'list',
       query: schema.ReportListQuery,
       responses: { 200: z.array(schema.Report) },
@@ -104,19 +99,36 @@ function queryRoutes({ db, baseUrl }: ReportRouteDeps): Route[] {
       handle: async ({ caller, query }) => {
         const filter = { ...scopeOf(caller), statuses: query.status ?? null };
         const { rows, pagination } = await listReports(db, filter, readPage(query));
-        return { message: 'Reports retrieved', data: rows.map((row) => presentReport(row, baseUrl)), pagination };
+        return {
+          message: 'Reports retrieved',
+          data: rows.map((row) => schema.presentReport(row, baseUrl)),
+          pagination,
+        };
       },
     }),
     readRoute('GET /api/checkout/reports/:reportId', {
+      ...READ,
       operationId: 'getReport',
-      tag: 'Reports',
       summary: 'One report: its progress and the URL of its file',
-      auth: { by: 'key', scope: 'reports:read' },
       params: schema.ReportParams,
       responses: { 200: schema.Report },
       handle: async ({ caller, params }) => {
         const row = await findReport(db, scopeOf(caller), params.reportId);
-        return { message: `Report is ${row.status}`, data: presentReport(row, baseUrl) };
+        return { message: `Report is ${row.status}`, data: schema.presentReport(row, baseUrl) };
+      },
+    }),
+    fileRoute(deps),
+    readRoute('GET /api/checkout/reports/summary', {
+      ...READ,
+      operationId: 'getReportSummary',
+      summary: 'Sums of a day, week, month or quarter: counts, gross, fees and net by status and channel',
+      rateLimit: 'list',
+      query: schema.SummaryQuery,
+      responses: { 200: schema.Summary },
+      handle: async ({ caller, query }) => {
+        const requested = { ...query, period: query.period ?? 'day' };
+        const data = await summarise(db, scopeOf(caller), { requested, now: clock() });
+        return { message: 'Summary retrieved', data };
       },
     }),
   ];
@@ -124,11 +136,10 @@ function queryRoutes({ db, baseUrl }: ReportRouteDeps): Route[] {
 
 function fileRoute({ db, files, clock }: ReportRouteDeps): Route {
   return readRoute('GET /api/checkout/reports/:reportId/file', {
+    ...READ,
     operationId: 'getReportFile',
-    tag: 'Reports',
     summary: "A report's file",
     description: 'The ETag is the sha256 of the bytes. After 30 days the file is removed: 404.',
-    auth: { by: 'key', scope: 'reports:read' },
     rateLimit: 'list',
     params: schema.ReportParams,
     responses: { 200: z.string() },
@@ -136,34 +147,17 @@ function fileRoute({ db, files, clock }: ReportRouteDeps): Route {
     errors: ['INVALID_STATE'],
     handle: async ({ caller, params }) => {
       const row = await findReport(db, scopeOf(caller), params.reportId);
-      const { storageKey, sha256, fileBytes, expiresAt } = row;
-      if (row.status === 'EXPIRED' || (expiresAt && expiresAt <= clock())) {
-        const until = `The file was available until ${expiresAt?.toISOString()}.`;
+      const { storageKey, sha256, expiresAt } = row;
+      if (expiresAt && expiresAt <= clock()) {
+        const until = `The file was available until ${expiresAt.toISOString()}.`;
         throw new AppError('NOT_FOUND', `${until} Request the report again.`);
       }
-      if (storageKey === null || sha256 === null || fileBytes === null) {
+      if (storageKey === null || sha256 === null) {
         throw new AppError('INVALID_STATE', `The report is ${row.status}: it has no file.`);
       }
       const { contentType } = FORMATS[row.format];
-      const name = fileNameOf(row);
-      return { file: { name, contentType, bytes: Number(fileBytes), sha256, open: () => files.read(storageKey) } };
-    },
-  });
-}
-
-function summaryRoute({ db, clock }: ReportRouteDeps): Route {
-  return readRoute('GET /api/checkout/reports/summary', {
-    operationId: 'getReportSummary',
-    tag: 'Reports',
-    summary: 'Sums of a day, week, month or quarter: counts, gross, fees and net by status and channel',
-    auth: { by: 'key', scope: 'reports:read' },
-    rateLimit: 'list',
-    query: schema.SummaryQuery,
-    responses: { 200: schema.Summary },
-    handle: async ({ caller, query }) => {
-      const requested = { ...query, period: query.period ?? 'day' };
-      const data = await summarise(db, scopeOf(caller), { requested, now: clock() });
-      return { message: 'Summary retrieved', data };
+      const [name, bytes] = [schema.fileNameOf(row), Number(row.fileBytes)];
+      return { file: { name, contentType, bytes, sha256, open: () => files.read(storageKey) } };
     },
   });
 }

@@ -1,18 +1,25 @@
 import { z } from 'zod';
 
 import { instant } from '../lib/fields.ts';
+import { toBirr } from '../lib/money.ts';
 import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
 import { CHANNELS } from '../merchants/channels/channel.ts';
 import { PERIODS } from './period.ts';
+import type { ReportRow } from './queries.ts';
+import { ZONE } from './sources/columns.ts';
 import { SOURCES } from './sources/sources.ts';
 import { REPORT_FORMATS, REPORT_KINDS, REPORT_STATUSES } from './states.ts';
 
 const STATUS_CHARACTERS_MAX = 200;
 
 const period = z.enum(PERIODS).meta({ description: 'Weeks start on Monday; days are days in Addis Ababa' });
-const date = dateParam
-  .optional()
-  .meta({ description: 'Any day of the period; without it, the last complete period is used' });
+const days = {
+  date: dateParam.optional().meta({
+    description: 'Any day of the period; without it, the last complete period is used',
+  }),
+  startDate: dateParam.optional().meta({ description: 'For period custom: at most 366 days' }),
+  endDate: dateParam.optional(),
+};
 const day = z.string().meta({ format: 'date' });
 
 /** A requested report. `status` becomes the list of statuses, null for all. */
@@ -20,9 +27,7 @@ export const NewReport = z
   .strictObject({
     kind: z.enum(REPORT_KINDS),
     period,
-    date,
-    startDate: dateParam.optional().meta({ description: 'For period custom: at most 366 days' }),
-    endDate: dateParam.optional(),
+    ...days,
     status: z.string().max(STATUS_CHARACTERS_MAX).optional().meta({
       description: 'A status of the listed payments, withdrawals or settlements, a comma list, or ALL',
       example: 'SUCCESS',
@@ -30,26 +35,21 @@ export const NewReport = z
     channel: z.enum(CHANNELS).optional(),
     format: z.enum(REPORT_FORMATS).default('CSV'),
   })
-  .transform(({ status, channel, ...requested }, context) => {
+  .transform(({ status, channel = null, ...requested }, context) => {
     const { kind, format } = requested;
-    const { statuses, takesChannel } = SOURCES[kind];
-    const reject = (field: string, message: string): void =>
+    const { statuses: known, takesChannel } = SOURCES[kind];
+    const statuses = statusParam(known ?? [])
+      .optional()
+      .safeParse(status);
+    const reject = (field: string, message = `is not a filter of reports of kind ${kind}`): void =>
       context.addIssue({ code: 'custom', path: [field], message });
-    const notAFilter = `is not a filter of reports of kind ${kind}`;
-    if (!takesChannel && channel !== undefined) reject('channel', notAFilter);
+    if (!takesChannel && channel !== null) reject('channel');
     if (format === 'PDF' && kind !== 'settlements') {
       reject('format', 'PDF is the statement of settlements: use CSV, XLSX or JSON');
     }
-    const report = { ...requested, channel: channel ?? null };
-    if (status === undefined) return { ...report, statuses: null };
-    if (statuses === null) {
-      reject('status', notAFilter);
-      return z.NEVER;
-    }
-    const parsed = statusParam(statuses).safeParse(status);
-    if (parsed.success) return { ...report, statuses: parsed.data };
-    for (const { message } of parsed.error.issues) reject('status', message);
-    return z.NEVER;
+    if (known === null && status !== undefined) reject('status');
+    else if (statuses.error) reject('status', statuses.error.issues[0]?.message);
+    return { ...requested, channel, statuses: statuses.data ?? null };
   });
 
 export const ReportParams = z.strictObject({ reportId: z.string().max(64) });
@@ -83,17 +83,13 @@ const file = {
   expiresAt: instant.meta({ description: 'When the file is removed' }),
 };
 
+const ofFile = Object.entries(file).map(([name, field]) => [name, field.nullable()] as const);
+
 /** A report's public fields. Those of its file are null until it is READY. */
 export const Report = z
   .object({
     ...state,
-    totals: file.totals.nullable(),
-    snapshotAt: file.snapshotAt.nullable(),
-    fileName: file.fileName.nullable(),
-    fileSize: file.fileSize.nullable(),
-    sha256: file.sha256.nullable(),
-    fileUrl: file.fileUrl.nullable(),
-    expiresAt: file.expiresAt.nullable(),
+    ...Object.fromEntries(ofFile),
     status: z.enum(REPORT_STATUSES),
     failure: z.object({ code: z.string(), message: z.string() }).optional(),
     completedAt: instant.optional(),
@@ -103,39 +99,58 @@ export const Report = z
 /** The fields of a report that is READY. */
 export const readyReport = { ...state, ...file, status: z.literal('READY'), completedAt: instant };
 
+/** The public report; unknown fields are removed by its schema. The link is removed with the file. */
+export function presentReport(row: ReportRow, baseUrl: string) {
+  const { statuses, channel, totals, fileBytes } = row;
+  return {
+    ...row,
+    reportId: row.id,
+    timeZone: ZONE,
+    filters: { status: statuses?.join(',') ?? 'ALL', channel: channel ?? 'ALL' },
+    rowsDone: row.processedRows,
+    rowsTotal: row.totalRows,
+    totals:
+      totals && Object.fromEntries(Object.entries(totals).map(([name, santim]) => [name, toBirr(BigInt(santim))])),
+    fileName: fileBytes === null ? null : fileNameOf(row),
+    fileSize: fileBytes === null ? null : Number(fileBytes),
+    fileUrl: row.status === 'READY' ? `${baseUrl}/api/checkout/reports/${row.id}/file` : null,
+    failure: row.failure ?? undefined,
+    completedAt: row.completedAt ?? undefined,
+  };
+}
+
+/** "payments-sandbox-2026-11-01-to-2026-11-30-SUCCESS-TELEBIRR-as-of-20261201T060000Z.csv" */
+export function fileNameOf(report: ReportRow): string {
+  const { kind, environment, startDate, endDate, statuses, channel, snapshotAt, format } = report;
+  const days = startDate === endDate ? startDate : `${startDate}-to-${endDate}`;
+  const asOf = (snapshotAt ?? report.requestedAt).toISOString().slice(0, 19).replaceAll(/[-:]/g, '');
+  const parts = [kind, environment, days, ...(statuses ?? []), ...(channel ? [channel] : []), 'as-of', `${asOf}Z`];
+  return `${parts.join('-')}.${format.toLowerCase()}`;
+}
+
 export const SummaryQuery = z.strictObject({
   period: period.optional().meta({ description: 'Default: day' }),
-  date,
-  startDate: dateParam.optional(),
-  endDate: dateParam.optional(),
+  ...days,
 });
 
 const amount = (description: string) => z.number().meta({ description });
-const FEES = {
-  fee: amount('The fee charged, as posted to the ledger'),
-  feeTax: amount('The tax on the fee, as posted to the ledger'),
-};
-const requested = amount('The requested amount, whatever the status');
-
 /** Sums of payments. Amounts posted to the ledger are 0 for payments that were not paid. */
 const PaymentSums = z.object({
   count: z.int(),
-  requested,
+  requested: amount('The requested amount, whatever the status'),
   gross: amount(
     'The amount received, as posted to the ledger: for SUCCESS, including a second payment that an operator credited to the merchant; otherwise 0',
   ),
-  ...FEES,
+  fee: amount('The fee charged, as posted to the ledger'),
+  feeTax: amount('The tax on the fee, as posted to the ledger'),
   net: amount('The amount credited to the balance: gross - fee - feeTax'),
 });
 
 /** Sums of withdrawals or settlements. */
-const PayoutSums = z.object({
-  count: z.int(),
-  requested,
+const PayoutSums = PaymentSums.extend({
   gross: amount(
     'The amount paid out, as posted to the ledger: for SUCCESS and COMPLETED, paidAmount where another amount was paid than requested; otherwise 0. A payout that failed, was rejected or was cancelled is not charged; one that is REVERSED, or FAILED after the bank returned it, is credited back with its fee',
   ),
-  ...FEES,
   net: amount(
     'The amount debited from the balance: gross + fee + feeTax; where more was paid than requested, the excess is not debited',
   ),
@@ -144,7 +159,7 @@ const PayoutSums = z.object({
   ),
 });
 
-function grouped<Shape extends z.ZodRawShape>(sums: z.ZodObject<Shape>) {
+function grouped(sums: z.ZodObject) {
   return z.object({
     total: sums,
     groups: z.array(z.object({ status: z.string(), channel: z.string().nullable(), ...sums.shape })),

@@ -5,7 +5,7 @@ import { ethiopianDate } from '../settlements/calendar/ethiopian-date.ts';
 import { inParts, readPeriod, type RequestedPeriod } from './period.ts';
 import { inSnapshot } from './queries.ts';
 import { ZONE } from './sources/columns.ts';
-import { sumGroups, type Group, type ListSource, type ReportFilter, type Sums } from './sources/source.ts';
+import { addUp, type Group, type ListSource, type ReportFilter, type Sums } from './sources/source.ts';
 import { SOURCES } from './sources/sources.ts';
 
 /** The sums of a period by status and channel, all read at one instant. Throws as {@link readPeriod} does. */
@@ -16,25 +16,26 @@ export async function summarise(
 ) {
   const range = readPeriod(requested, now);
   const filter = { ...scopeOf(scope), range, statuses: null, channel: null };
-  return inSnapshot(db, async (trx, snapshotAt) => {
+  return inSnapshot(db, async (trx, asOf) => {
     const [payments, withdrawals, settlements] = await Promise.all([
       groupInParts(trx, filter, SOURCES.payments),
       groupInParts(trx, filter, SOURCES.withdrawals),
       groupInParts(trx, filter, SOURCES.settlements),
     ]);
+    const { startDate, endDate } = range;
     return {
       period: requested.period,
-      startDate: range.startDate,
-      endDate: range.endDate,
-      startDateEthiopian: ethiopianDate(range.startDate),
-      endDateEthiopian: ethiopianDate(range.endDate),
+      startDate,
+      endDate,
+      startDateEthiopian: ethiopianDate(startDate),
+      endDateEthiopian: ethiopianDate(endDate),
       timeZone: ZONE,
       currency: 'ETB',
       environment: scope.environment,
-      asOf: snapshotAt.toISOString(),
-      payments: presentGroups(payments, PAYMENT_FIELDS),
-      withdrawals: presentGroups(withdrawals, PAYOUT_FIELDS),
-      settlements: presentGroups(settlements, PAYOUT_FIELDS),
+      asOf,
+      payments: presentGroups(payments),
+      withdrawals: presentGroups(withdrawals),
+      settlements: presentGroups(settlements),
     };
   });
 }
@@ -50,37 +51,30 @@ async function groupInParts(trx: Queryable, filter: ReportFilter, { group }: Lis
       // Groups without a channel are sorted last.
       const key = `${one.status} ${one.channel ?? '~'}`;
       const sumBefore = all.get(key);
-      all.set(key, sumBefore ? { ...one, ...sumGroups([sumBefore, one], Object.keys(one.totals)) } : one);
+      all.set(key, sumBefore ? { ...one, ...addUp([sumBefore, one]) } : one);
     }
   }
   return [...all].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, group]) => group);
 }
 
-/** The fields of a summary, and the column that each sums up. */
-const PAYMENT_FIELDS = {
-  requested: 'amount',
-  gross: 'receivedAmount',
-  fee: 'fee',
-  feeTax: 'feeTax',
-  net: 'netAmount',
-} as const;
-const PAYOUT_FIELDS = {
-  requested: 'amount',
-  gross: 'paidAmount',
-  fee: 'fee',
-  feeTax: 'feeTax',
-  net: 'totalDebit',
-  reserved: 'reserved',
-} as const;
-
-function presentGroups<Fields extends Readonly<Record<string, string>>>(groups: readonly Group[], fields: Fields) {
+function presentGroups(groups: readonly Group[]) {
   return {
-    total: presentSums(sumGroups(groups, Object.values(fields)), fields),
-    groups: groups.map((group) => ({ status: group.status, channel: group.channel, ...presentSums(group, fields) })),
+    total: presentSums(addUp(groups)),
+    groups: groups.map((group) => ({ status: group.status, channel: group.channel, ...presentSums(group) })),
   };
 }
 
-function presentSums<Fields extends Readonly<Record<string, string>>>({ count, totals }: Sums, fields: Fields) {
-  const sums = Object.entries(fields).map(([field, column]) => [field, toBirr(totals[column] ?? 0n)]);
-  return { count, ...(Object.fromEntries(sums) as Record<keyof Fields, number>) };
+/** Sums by the columns of payments, or of payouts; `reserved` is of payouts only. */
+function presentSums({ count, totals }: Sums) {
+  const { amount = 0n, fee = 0n, feeTax = 0n, reserved = 0n } = totals;
+  const { receivedAmount, paidAmount = 0n, netAmount, totalDebit = 0n } = totals;
+  return {
+    count,
+    requested: toBirr(amount),
+    gross: toBirr(receivedAmount ?? paidAmount),
+    fee: toBirr(fee),
+    feeTax: toBirr(feeTax),
+    net: toBirr(netAmount ?? totalDebit),
+    reserved: toBirr(reserved),
+  };
 }

@@ -105,7 +105,7 @@ export async function listSettlements(db: Queryable, filter: AllPayouts<Settleme
 export type ExportedSettlement = ExportedPayout<SettlementRow>;
 
 /** The settlements of the list, for reports. */
-export const settlementExport = createPayoutExport<SettlementFilter, SettlementRow, { status: SettlementStatus }>({
+export const settlementExport = createPayoutExport<SettlementRow>({
   table: 'settlement',
   columns: `*, ${maskedInSql('account_number')} AS account_number`,
   groupBy: 'status',

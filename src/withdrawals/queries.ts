@@ -150,11 +150,7 @@ type ExportedRow = Pick<WithdrawalRow, (typeof EXPORTED)[number]> & { destinatio
 export type ExportedWithdrawal = ExportedPayout<ExportedRow>;
 
 /** The withdrawals of the list, for reports. */
-export const withdrawalExport = createPayoutExport<
-  WithdrawalFilter,
-  ExportedRow,
-  { status: WithdrawalStatus; channel: Channel }
->({
+export const withdrawalExport = createPayoutExport<ExportedRow>({
   table: 'withdrawal',
   columns: `${EXPORTED.map(snakeCase).join(', ')}, concat_ws(' ', bank_code, ${maskedInSql('coalesce(phone, account_number)')}) AS destination`,
   groupBy: 'status, channel',

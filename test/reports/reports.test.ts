@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { listWorkItems, STALLED_ITEMS } from '../../src/backoffice/work-queue.ts';
 import { createRegistry } from '../../src/http/metrics.ts';
@@ -6,10 +7,9 @@ import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { FORMATS } from '../../src/reports/formats/formats.ts';
-import { measureReports } from '../../src/reports/monitoring.ts';
 import { rangeOf } from '../../src/reports/period.ts';
 import { SOURCES } from '../../src/reports/sources/sources.ts';
-import { findRecoverableReports } from '../../src/reports/workflow.ts';
+import { findRecoverableReports, measureReports } from '../../src/reports/workflow.ts';
 import { buildMerchant, buildSession, buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertUnpaid, REPORTS, REPORTS_DAY as DAY, startReports, type Reports } from '../support/reports.ts';
@@ -213,6 +213,8 @@ test('metrics count pending reports by status, and measure how long the slowest 
   const registry = createRegistry('test');
   measureReports(registry, database.db);
   const measured = async () => {
+    // The figures of one scrape are measured once.
+    await sleep(20);
     const text = await registry.metrics();
     const figure = (name: string): number =>
       Number(new RegExp(`^meskot_reports_${name}.* (\\S+)$`, 'm').exec(text)?.[1]);

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { listPeriod, readPeriod, type ReadMovement } from '../../src/ledger/balance.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import type { PdfPage } from '../../src/reports/formats/pdf-page.ts';
-import { writeStatement } from '../../src/reports/formats/pdf-statement.ts';
-import { PDF_MOVEMENTS_MAX, renderPdf } from '../../src/reports/formats/pdf.ts';
+import { PDF_MOVEMENTS_MAX, renderPdf, writeStatement } from '../../src/reports/formats/pdf.ts';
 import { rangeOf } from '../../src/reports/period.ts';
 import { readReport } from '../../src/reports/queries.ts';
+import type { Cell } from '../../src/reports/sources/columns.ts';
 import { SOURCES } from '../../src/reports/sources/sources.ts';
 import { readStatement, type Statement } from '../../src/reports/sources/statement.ts';
 import { buildMerchant, buildWorld, type World } from '../support/build.ts';
@@ -53,10 +53,12 @@ async function readStatements(onRead = async () => {}): Promise<Statement[]> {
     statuses: null,
     channel: null,
   };
-  const { columns, page } = SOURCES.settlements;
-  const { rows: settlements } = await page(database.db, filter, { after: null, limit: 10 });
+  const { columns, pages } = SOURCES.settlements;
+  const { value: settlements } = await pages(database.db, filter, 10).next();
   return Promise.all(
-    settlements.map((cells) => readStatement(database.db, scope, { columns, cells, pageRows: 7, onRead })),
+    (settlements as Cell[][]).map((cells) =>
+      readStatement(database.db, scope, { columns, cells, pageRows: 7, onRead }),
+    ),
   );
 }
 
@@ -169,8 +171,8 @@ test('a request for PDF statements is QUEUED for its workflow, and generates a f
   const reported: number[] = [];
   const generate = reports.generator({}, 50);
   expect(await generate(body.data.reportId, (rowsDone) => reported.push(rowsDone))).toBe('READY');
-  // The second settlement has four movements, the first 78 in two pages; then both are done.
-  expect(reported).toEqual([0, 1, 1, 2]);
+  // The second settlement has four movements, the first 78 in two pages; each is then done, and the last page is empty.
+  expect(reported).toEqual([0, 1, 1, 1, 2, 2]);
   const { storageKey } = await readReport(database.db, body.data.reportId);
   const bytes = await readFile(join(reports.folder, storageKey ?? ''));
   expect(bytes.subarray(0, 8).toString()).toBe('%PDF-1.3');

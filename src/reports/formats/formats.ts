@@ -1,17 +1,17 @@
 import { invalid } from '../../lib/errors.ts';
 import type { ReportFormat } from '../states.ts';
-import { PDF_ROWS_MAX, renderPdf } from './pdf.ts';
-import type { Rendering } from './rendering.ts';
-import { renderCsv, renderJson } from './text.ts';
+import { renderPdf } from './pdf.ts';
+import { renderCsv, renderJson, type Rendering } from './rendering.ts';
 import { renderXlsx } from './xlsx.ts';
 
 /** A file format. */
 export type Format = {
-  extension: string;
   contentType: string;
   rowsMax: number;
   /** A report with at most this many rows is generated within its request, a larger one by a workflow. */
   immediateRowsMax: number;
+  /** Rows read by one statement. */
+  pageRows: number;
   /** The file in chunks, so that its size does not determine the memory it takes. */
   render: (rendering: Rendering) => AsyncIterable<string | Uint8Array>;
 };
@@ -21,24 +21,26 @@ const TABLE_LIMITS = {
   rowsMax: 1_000_000,
   // About 5 MB.
   immediateRowsMax: 10_000,
+  // About 1 MB.
+  pageRows: 1_000,
 } as const;
 
 /** Every file format. */
 export const FORMATS: Readonly<Record<ReportFormat, Format>> = {
-  CSV: { extension: 'csv', contentType: 'text/csv; charset=utf-8', ...TABLE_LIMITS, render: renderCsv },
+  CSV: { contentType: 'text/csv; charset=utf-8', ...TABLE_LIMITS, render: renderCsv },
   XLSX: {
-    extension: 'xlsx',
     contentType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
     ...TABLE_LIMITS,
     render: renderXlsx,
   },
-  JSON: { extension: 'json', contentType: 'application/json; charset=utf-8', ...TABLE_LIMITS, render: renderJson },
+  JSON: { contentType: 'application/json; charset=utf-8', ...TABLE_LIMITS, render: renderJson },
   PDF: {
-    extension: 'pdf',
     contentType: 'application/pdf',
-    rowsMax: PDF_ROWS_MAX,
+    rowsMax: 500,
     // The movements of a settlement are not limited.
     immediateRowsMax: 0,
+    // Progress counts settlements whose statement is written.
+    pageRows: 1,
     render: renderPdf,
   },
 };

@@ -18,29 +18,6 @@ const ASCENT = 0.72;
 
 export type TextStyle = { size?: number; isBold?: boolean; color?: string; isRight?: boolean };
 
-/** The current page of a document that is written from top to bottom. */
-export type PdfPage = {
-  /** The top of the next line. */
-  y: number;
-  /** Starts a new page with its frame. */
-  turn: () => void;
-  /** Starts a new page when less than this height is left, and returns whether it did. */
-  needs: (height: number) => boolean;
-  /** Writes in the current line: from `x`, or up to `x` when right-aligned. */
-  write: (text: string, x: number, style?: TextStyle) => void;
-  /** Wraps a text to a width. */
-  wrap: (text: string, width: number, style?: TextStyle) => string[];
-  rule: () => void;
-  /** A shaded band of this height at the current line. */
-  band: (height: number) => void;
-};
-
-/** The header and the footer of each page. */
-export type PdfFrame = {
-  header: (page: PdfPage, number: number) => void;
-  footer: (page: PdfPage, number: number) => void;
-};
-
 const require = createRequire(import.meta.url);
 const font = (file: string): string =>
   require.resolve(`@fontsource/noto-sans-ethiopic/files/noto-sans-ethiopic-${file}-normal.woff`);
@@ -70,28 +47,35 @@ function runsOf(document: PDFKit.PDFDocument, text: string, { size = SIZE, isBol
 
 const widthOf = (runs: Run[]): number => runs.reduce((sum, { width }) => sum + width, 0);
 
-/** The pages of a document; the first one starts with `turn`. */
-export function createPages(document: PDFKit.PDFDocument, frame: PdfFrame): PdfPage {
+/** The current page of a document that is written from top to bottom. */
+export type PdfPage = ReturnType<typeof createPages>;
+
+/** The pages of a document, each with a header and a footer; the first one starts with `turn`. */
+export function createPages(
+  document: PDFKit.PDFDocument,
+  { header, footer }: { header: () => void; footer: (number: number) => void },
+) {
   for (const [name, file] of Object.entries(FONTS)) document.registerFont(name, file);
   let number = 0;
-  const page: PdfPage = {
+  const page = {
+    /** The top of the next line. */
     y: 0,
-    turn: () => {
+    turn: (): void => {
       document.addPage();
       number += 1;
-      page.y = MARGIN;
-      frame.header(page, number);
-      const top = page.y;
       page.y = FOOTER_Y;
-      frame.footer(page, number);
-      page.y = top;
+      footer(number);
+      page.y = MARGIN;
+      header();
     },
-    needs: (height) => {
+    /** Starts a new page when less than this height is left, and returns whether it did. */
+    needs: (height: number): boolean => {
       if (page.y + height <= BOTTOM) return false;
       page.turn();
       return true;
     },
-    write: (text, x, style = {}) => {
+    /** Writes in the current line: from `x`, or up to `x` when right-aligned. */
+    write: (text: string, x: number, style: TextStyle = {}): void => {
       const runs = runsOf(document, text, style);
       let left = style.isRight ? x - widthOf(runs) : x;
       // The fonts share one baseline; placed by their tops, each would be at a different height.
@@ -102,17 +86,19 @@ export function createPages(document: PDFKit.PDFDocument, frame: PdfFrame): PdfP
         left += run.width;
       }
     },
-    wrap: (text, width, style = {}) => {
+    /** Wraps a text to a width. */
+    wrap: (text: string, width: number): string[] => {
       const lines = [''];
       for (const letter of text.replaceAll(/\s+/gu, ' ')) {
         const longer = `${lines.at(-1)}${letter}`;
-        if (widthOf(runsOf(document, longer, style)) > width) lines.push(letter);
+        if (widthOf(runsOf(document, longer, {})) > width) lines.push(letter);
         else lines[lines.length - 1] = longer;
       }
       return lines;
     },
-    rule: () => void document.moveTo(LEFT, page.y).lineTo(RIGHT, page.y).lineWidth(0.5).stroke(INK.line),
-    band: (height) => void document.rect(LEFT, page.y, RIGHT - LEFT, height).fill(INK.band),
+    rule: (): void => void document.moveTo(LEFT, page.y).lineTo(RIGHT, page.y).lineWidth(0.5).stroke(INK.line),
+    /** A shaded band of this height at the current line. */
+    band: (height: number): void => void document.rect(LEFT, page.y, RIGHT - LEFT, height).fill(INK.band),
   };
   return page;
 }

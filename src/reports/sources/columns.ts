@@ -14,11 +14,6 @@ export type AmountField<Row> = { [Name in keyof Row]: Row[Name] extends Santim |
 /** One column of a report. `amount` names the field of rows that it contains, and that groups of rows sum up for it. */
 export type Column<Row> = ColumnHead & ({ cell: (row: Row) => Cell } | { amount: AmountField<Row> });
 
-/** The cell of a row in a column. */
-export function cellOf<Row>(column: Column<Row>, row: Row): Cell {
-  return 'amount' in column ? (row[column.amount] as Santim | null) : column.cell(row);
-}
-
 /** "merchantId" as a heading: "Merchant ID". */
 export function headingOf(name: string): string {
   return name
@@ -55,30 +50,30 @@ export function timeText(instant: Date): string {
   return instant.toISOString().slice(0, 19).replace('T', ' ');
 }
 
-/** Two columns of one instant: in Addis Ababa and in UTC. */
-export function timeColumns<Row>(key: string, heading: string, instantOf: (row: Row) => Date | null): Column<Row>[] {
-  const column = (suffix: string, zone: string, shift: (instant: Date) => Date): Column<Row> => ({
-    key: `${key}${suffix}`,
-    heading: `${heading} (${zone})`,
-    as: 'time',
-    cell: (row) => {
-      const instant = instantOf(row);
-      return instant && timeText(shift(instant));
-    },
+type TimeField<Row> = { [Name in keyof Row]: Row[Name] extends Date | null ? Name : never }[keyof Row] & string;
+
+/** Two columns of each of the row's instants: in Addis Ababa and in UTC. */
+export function timeColumns<Row>(...fields: TimeField<Row>[]): Column<Row>[] {
+  return fields.flatMap((field) => {
+    const column = (suffix: string, zone: string, shift: (instant: Date) => Date): Column<Row> => ({
+      key: `${field}${suffix}`,
+      heading: `${headingOf(field).replace(/ At$/, ' at')} (${zone})`,
+      as: 'time',
+      cell: (row) => {
+        const instant = row[field] as Date | null;
+        return instant && timeText(shift(instant));
+      },
+    });
+    return [column('Addis', 'Addis Ababa, UTC+3', inAddis), column('Utc', 'UTC', (instant) => instant)];
   });
-  return [column('Addis', 'Addis Ababa, UTC+3', inAddis), column('Utc', 'UTC', (instant) => instant)];
 }
 
 /** Two columns of one day in Addis Ababa: in the Gregorian and in the Ethiopian calendar. */
-export function dayColumns<Row>(key: string, heading: string, instantOf: (row: Row) => Date): Column<Row>[] {
-  // The conversion takes longer than the rest of a row, and consecutive rows share their day.
-  let last = { day: '', ethiopian: '' };
-  const toEthiopian = (day: string): string => {
-    if (last.day !== day) last = { day, ethiopian: ethiopianDate(day) };
-    return last.ethiopian;
-  };
+export function dayColumns<Row>(key: string, instantOf: (row: Row) => Date): Column<Row>[] {
+  const heading = headingOf(key);
+  const day = (row: Row): string => addisDay(instantOf(row));
   return [
-    { key, heading, as: 'day', cell: (row) => addisDay(instantOf(row)) },
-    { key: `${key}Ethiopian`, heading: `${heading} (Ethiopian)`, cell: (row) => toEthiopian(addisDay(instantOf(row))) },
+    { key, heading, as: 'day', cell: day },
+    { key: `${key}Ethiopian`, heading: `${heading} (Ethiopian)`, cell: (row) => ethiopianDate(day(row)) },
   ];
 }

@@ -1,9 +1,128 @@
+import { countMovements, exportMovements, sumAccount, type ReadMovement } from '../../ledger/balance.ts';
+import { TRANSACTION_THROUGH } from '../../merchants/channels/channel.ts';
+import {
+  countTransactions,
+  exportTransactions,
+  groupTransactions,
+  type ExportedTransaction as Transaction,
+} from '../../payments/export.ts';
+import type { TransactionFilter } from '../../payments/queries.ts';
+import { TRANSACTION_STATUSES, type TransactionStatus } from '../../payments/states.ts';
+import { settlementExport, type ExportedSettlement as Settlement } from '../../settlements/queries.ts';
+import { SETTLEMENT_STATUSES } from '../../settlements/states.ts';
+import { withdrawalExport, type ExportedWithdrawal as Withdrawal } from '../../withdrawals/queries.ts';
+import { WITHDRAWAL_STATUSES } from '../../withdrawals/states.ts';
 import type { ReportKind } from '../states.ts';
-import { balanceSource } from './balance.ts';
-import { paymentsSource } from './payments.ts';
-import { settlementsSource } from './settlements.ts';
-import type { Source } from './source.ts';
-import { withdrawalsSource } from './withdrawals.ts';
+import { dayColumns, PAYOUT_AMOUNTS, textColumns, timeColumns } from './columns.ts';
+import { createListSource, createSource, type ReportFilter, type Source } from './source.ts';
+
+/** Payments: the columns of the transaction list in its order, then further fields. */
+const paymentsSource = createListSource<Transaction>({
+  statuses: TRANSACTION_STATUSES,
+  takesChannel: true,
+  columns: [
+    ...textColumns<Transaction>('checkoutOrderNo'),
+    { key: 'amount', heading: 'Amount', amount: 'amountSantim' },
+    ...textColumns<Transaction>('currency'),
+    {
+      key: 'transactionThrough',
+      heading: 'Transaction Through',
+      cell: (row) => row.channel && TRANSACTION_THROUGH[row.channel],
+    },
+    ...dayColumns<Transaction>('transactionDate', (row) => row.createdAt),
+    ...textColumns<Transaction>('type', 'status'),
+    ...timeColumns<Transaction>('createdAt'),
+    { key: 'transactionId', heading: 'Transaction ID', cell: (row) => row.id },
+    ...textColumns<Transaction>('sessionId', 'customerName', 'customerEmail', 'customerPhone'),
+    { key: 'receivedAmount', heading: 'Received Amount', amount: 'receivedSantim' },
+    { key: 'fee', heading: 'Fee', amount: 'feeSantim' },
+    { key: 'feeTax', heading: 'Fee Tax', amount: 'feeTaxSantim' },
+    { key: 'netAmount', heading: 'Net Amount', amount: 'netSantim' },
+    ...textColumns<Transaction>('providerReference'),
+    ...timeColumns<Transaction>('completedAt'),
+    { key: 'failureCode', heading: 'Failure Code', cell: (row) => row.failure?.code ?? null },
+    { key: 'lateConfirmation', heading: 'Late Confirmation', cell: (row) => (row.confirmedLate ? 'yes' : null) },
+    { key: 'held', heading: 'Held', cell: (row) => row.holdReason },
+  ],
+  count: (db, filter, most) => countTransactions(db, listOfTransactions(filter), most),
+  read: (db, filter, part) => exportTransactions(db, listOfTransactions(filter), part),
+  group: (db, filter) => groupTransactions(db, listOfTransactions(filter)),
+});
+
+/** The filter of the list of transactions. */
+function listOfTransactions({ statuses, channel, ...rest }: ReportFilter): TransactionFilter {
+  const transactionThrough = channel ? TRANSACTION_THROUGH[channel] : undefined;
+  // Statuses are validated against TRANSACTION_STATUSES.
+  return { ...rest, statuses: statuses as TransactionStatus[] | null, currency: 'ETB', transactionThrough };
+}
+
+/** Withdrawals, as their list presents them. */
+const withdrawalsSource = createListSource<Withdrawal>({
+  statuses: WITHDRAWAL_STATUSES,
+  takesChannel: true,
+  columns: [
+    { key: 'withdrawalRequestId', heading: 'Withdrawal ID', cell: (row) => row.id },
+    ...textColumns<Withdrawal>('requestId'),
+    ...PAYOUT_AMOUNTS,
+    ...textColumns<Withdrawal>('currency', 'channel', 'destination', 'accountName', 'status'),
+    ...dayColumns<Withdrawal>('requestDate', (row) => row.requestedAt),
+    ...timeColumns<Withdrawal>('requestedAt'),
+    ...textColumns<Withdrawal>('reason', 'providerReference'),
+    ...timeColumns<Withdrawal>('completedAt', 'reversedAt'),
+    { key: 'failureCode', heading: 'Failure Code', cell: (row) => row.failure?.code ?? null },
+  ],
+  ...withdrawalExport,
+});
+
+/** Settlements, as their list presents them. */
+const settlementsSource = createListSource<Settlement>({
+  statuses: SETTLEMENT_STATUSES,
+  takesChannel: false,
+  columns: [
+    { key: 'settlementId', heading: 'Settlement ID', cell: (row) => row.id },
+    ...textColumns<Settlement>('requestId'),
+    ...PAYOUT_AMOUNTS,
+    ...textColumns<Settlement>('currency'),
+    { key: 'bank', heading: 'Bank', cell: (row) => row.bankCode },
+    ...textColumns<Settlement>('accountNumber', 'accountName', 'status'),
+    ...dayColumns<Settlement>('requestDate', (row) => row.requestedAt),
+    ...timeColumns<Settlement>('requestedAt'),
+    { key: 'effectiveDate', heading: 'Effective Date', as: 'day', cell: (row) => row.effectiveDate },
+    { key: 'expectedBy', heading: 'Expected by', as: 'day', cell: (row) => row.expectedUntil },
+    ...timeColumns<Settlement>('sentAt', 'creditedAt', 'returnedAt', 'completedAt'),
+    ...textColumns<Settlement>('bankReference'),
+    { key: 'failureCode', heading: 'Failure Code', cell: (row) => row.failure?.code ?? null },
+  ],
+  ...settlementExport,
+});
+
+type Movement = ReadMovement & { createdAt: Date };
+
+/** Every movement of the available balance, as its history presents them: opening + amounts = closing. */
+const balanceSource = createSource<Movement>({
+  statuses: null,
+  takesChannel: false,
+  columns: [
+    { key: 'entryId', heading: 'Entry ID', cell: (row) => `${row.journalId}-${row.entry}` },
+    ...textColumns<Movement>('type'),
+    { key: 'amount', heading: 'Amount', cell: (row) => row.amountSantim },
+    { key: 'balanceAfter', heading: 'Balance After', cell: (row) => row.balanceAfterSantim },
+    { key: 'currency', heading: 'Currency', cell: () => 'ETB' },
+    ...dayColumns<Movement>('date', (row) => row.createdAt),
+    ...timeColumns<Movement>('createdAt'),
+    ...textColumns<Movement>('journalId', 'resourceType', 'resourceId'),
+  ],
+  count: (db, filter, most) => countMovements(db, { ...filter, account: 'available' }, most),
+  sum: async (db, filter) => {
+    const sums = await sumAccount(db, filter, { account: 'available', range: filter.range });
+    const { count, openingSantim: openingBalance, movedSantim: amount, closingSantim: closingBalance } = sums;
+    return { count, totals: { openingBalance, amount, closingBalance } };
+  },
+  read: async (db, filter, part) => {
+    const movements = await exportMovements(db, { ...filter, account: 'available' }, part);
+    return movements.map((movement) => ({ ...movement, createdAt: movement.effectiveAt }));
+  },
+});
 
 /** The source of each kind of report. */
 export const SOURCES = {

@@ -18,7 +18,7 @@ export type StatementAccount = Period & {
   movements: AsyncIterable<ReadMovement[]>;
 };
 
-export type StatementInput = {
+type StatementInput = {
   columns: readonly ColumnHead[];
   /** A row of settlements; its first cell is the settlement's id. */
   cells: readonly Cell[];
@@ -29,25 +29,17 @@ export type StatementInput = {
 
 /** Reads the statement of one settlement; its movements are read while they are iterated. */
 export async function readStatement(db: Queryable, scope: MerchantScope, input: StatementInput): Promise<Statement> {
-  const { columns, cells } = input;
+  const { columns, cells, pageRows, onRead } = input;
   const facts = new Map(columns.map(({ key, heading }, index) => [key, { heading, cell: cells[index] ?? null }]));
   const period = await readPeriod(db, scope, String(cells[0]));
   if (!period) return { facts, account: null };
-  return {
-    facts,
-    account: { ...period, totals: await sumPeriod(db, period), movements: readMovements(db, period, input) },
+  const readMovements = async function* (): AsyncGenerator<ReadMovement[]> {
+    for (let { after } = period; after < period.upTo;) {
+      const found = await exportPeriod(db, { ...period, after }, pageRows);
+      yield found;
+      await onRead();
+      after = found.at(-1)?.sequence ?? period.upTo;
+    }
   };
-}
-
-async function* readMovements(
-  db: Queryable,
-  period: Period,
-  { pageRows, onRead }: StatementInput,
-): AsyncGenerator<ReadMovement[]> {
-  for (let { after } = period; after < period.upTo;) {
-    const found = await exportPeriod(db, { ...period, after }, pageRows);
-    yield found;
-    await onRead();
-    after = found.length < pageRows ? period.upTo : (found.at(-1)?.sequence ?? period.upTo);
-  }
+  return { facts, account: { ...period, totals: await sumPeriod(db, period), movements: readMovements() } };
 }
