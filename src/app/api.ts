@@ -53,9 +53,8 @@ import { settlementRoutes } from '../settlements/routes.ts';
 import { createTemporalGateway, temporalOptions } from '../temporal/client.ts';
 import { temporalConnection } from '../temporal/connection.ts';
 import { measureLateDeliveries } from '../webhooks/delivery/metrics.ts';
-import { findResourceDeliveries } from '../webhooks/delivery/queries.ts';
-import { deliveryRoutes } from '../webhooks/delivery/routes.ts';
 import { createEgressGuard } from '../webhooks/egress/egress.ts';
+import { findResourceDeliveries } from '../webhooks/events/queries.ts';
 import { eventRoutes } from '../webhooks/events/routes.ts';
 import { subscriptionRoutes } from '../webhooks/subscriptions/routes.ts';
 import { measureUnsentWithdrawals } from '../withdrawals/monitoring.ts';
@@ -196,7 +195,6 @@ export function routesOf(config: Config, parts: RouteParts): { routes: Route[]; 
       ...reportRoutes({ db, runInTransaction, clock, baseUrl, log, files: createReportFiles(config.REPORTS_DIR) }),
       ...kycRoutes({ db, runInTransaction, clock, store }),
       ...eventRoutes({ db, clock, catalogue }),
-      ...deliveryRoutes({ db, clock }),
       ...subscriptionRoutes({ db, clock, keyRing: config.keyRing, checkUrl, catalogue }),
       invitationRoute({ clock, peppers: config.peppers }),
       ...operatorRoutesOf({

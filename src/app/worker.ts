@@ -36,7 +36,7 @@ import { createDispatcher } from '../webhooks/delivery/dispatcher.ts';
 import { createInFlight } from '../webhooks/delivery/in-flight.ts';
 import { countOutcomes, measureDeliveries } from '../webhooks/delivery/metrics.ts';
 import { abandonDelivery, createRecorder, readDelivery } from '../webhooks/delivery/record-attempt.ts';
-import { findRecoverableDeliveries } from '../webhooks/delivery/recoverable.ts';
+import { findRecoverableDeliveries } from '../webhooks/delivery/workflow.ts';
 import { requestResend } from '../webhooks/delivery/resend.ts';
 import { createSender } from '../webhooks/delivery/send.ts';
 import { createEgressGuard } from '../webhooks/egress/egress.ts';

@@ -8,7 +8,7 @@ import { createMerchant, findMerchant } from '../../merchants/operations.ts';
 import { createTransactionRunner, type UnitOfWork, type RunInTransaction } from '../../outbox/record.ts';
 import { createReportFiles } from '../../reports/files.ts';
 import { findRecoverableSettlements } from '../../settlements/workflow.ts';
-import { findRecoverableDeliveries } from '../../webhooks/delivery/recoverable.ts';
+import { findRecoverableDeliveries } from '../../webhooks/delivery/workflow.ts';
 import { findRecoverableWithdrawals } from '../../withdrawals/workflow.ts';
 import { hasDemoData, createSandboxKey, recallCredentials, type DemoCredentials } from './credentials.ts';
 import { ABYSSINIA, NEW_SHOP, type DemoMerchant } from './demo.ts';

@@ -1,10 +1,10 @@
 import type { Clock } from '../../lib/clock.ts';
-import { rows, type Trx } from '../../lib/db.ts';
+import { first, rows, type Trx } from '../../lib/db.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
-import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
+import type { MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import { isInFlight } from './in-flight.ts';
-import { resendProblem, type DeliveryStatus, type ResendFacts } from './states.ts';
+import { resendProblem, type ResendFacts } from './states.ts';
 import { COLUMNS_TO_START, signalDelivery, type DeliveryToStart } from './workflow.ts';
 
 /** Either these deliveries, or those of an event: to one subscription, or all FAILED and SKIPPED ones. */
@@ -19,13 +19,10 @@ export type ResendRequest = ResendTarget & {
   signal?: boolean;
 };
 
-type LockedDelivery = ResendFacts & Omit<DeliveryToStart, 'lastOutcome' | 'nextAttemptAt'>;
+type LockedDelivery = ResendFacts & DeliveryToStart;
 
-/** The deliveries that will be resent, and the others with the reason. */
-type ResendResult = {
-  requested: string[];
-  rejected: { deliveryId: string; status: DeliveryStatus; problem: string }[];
-};
+/** A delivery that will not be resent, and the reason. */
+type Rejected = LockedDelivery & { problem: string };
 
 /**
  * Requests one more attempt of deliveries, now and outside the retry schedule, by the rules of states.ts; event id and bytes
@@ -40,18 +37,11 @@ export async function requestResend(deps: { clock: Clock }, tx: UnitOfWork, requ
 }
 
 /** The same for a batch; does not throw for deliveries that are not eligible. */
-export async function resendEligible(
-  deps: { clock: Clock },
-  tx: UnitOfWork,
-  request: ResendRequest,
-): Promise<ResendResult> {
-  const eligible: LockedDelivery[] = [];
-  const rejected: ResendResult['rejected'] = [];
-  for (const delivery of await lockDeliveries(tx.trx, request)) {
-    const problem = problemOf(delivery, request);
-    if (problem === null) eligible.push(delivery);
-    else rejected.push({ deliveryId: delivery.deliveryId, status: delivery.status, problem });
-  }
+export async function resendEligible(deps: { clock: Clock }, tx: UnitOfWork, request: ResendRequest) {
+  const locked = await lockDeliveries(tx.trx, request);
+  const checked = locked.map((delivery) => ({ ...delivery, problem: problemOf(delivery, request) }));
+  const rejected = checked.filter((delivery): delivery is Rejected => delivery.problem !== null);
+  const eligible = checked.filter(({ problem }) => problem === null);
   const requested = eligible.map(({ deliveryId }) => deliveryId);
   if (requested.length === 0) return { requested, rejected };
   // A delivery that waits for a retry keeps its status and due time; all others become PENDING.
@@ -75,9 +65,13 @@ function problemOf(delivery: LockedDelivery, request: ResendRequest): string | n
   return 'it will be retried by the schedule: pass its subscriptionId to retry it now';
 }
 
-async function lockDeliveries(trx: Trx, request: ResendRequest): Promise<LockedDelivery[]> {
-  const { scope, signal: _signal, force: _force, ...target } = request;
-  const found = await rows<LockedDelivery>(
+/** Throws NOT_FOUND for an unknown event, and for a subscription that has no delivery of it. */
+async function lockDeliveries(trx: Trx, { scope, ...target }: ResendRequest): Promise<LockedDelivery[]> {
+  const isOfOne = 'eventId' in target && target.subscriptionId !== undefined;
+  const inScope = (table: string): string =>
+    scope ? `AND ${table}.merchant_id = :merchantId AND ${table}.environment = :environment` : '';
+  const values = { ...target, ...scope };
+  const deliveries = await rows<LockedDelivery>(
     trx,
     `SELECT ${COLUMNS_TO_START}, d.status, ${isInFlight('d')} AS in_flight,
             CASE WHEN s.deleted_at IS NOT NULL THEN 'deleted' WHEN s.active THEN 'active' ELSE 'inactive' END AS subscription
@@ -85,34 +79,26 @@ async function lockDeliveries(trx: Trx, request: ResendRequest): Promise<LockedD
      JOIN webhook_subscription s ON s.id = d.subscription_id
      JOIN webhook_event e ON e.id = d.event_id
      WHERE ${'deliveryIds' in target ? 'd.id = ANY(:deliveryIds)' : 'd.event_id = :eventId'}
-       ${'eventId' in target && target.subscriptionId !== undefined ? 'AND d.subscription_id = :subscriptionId' : ''}
-       ${scope ? 'AND d.merchant_id = :merchantId AND d.environment = :environment' : ''}
+       ${isOfOne ? 'AND d.subscription_id = :subscriptionId' : ''} ${inScope('d')}
      ORDER BY d.id FOR UPDATE OF d`,
-    { ...target, ...scope },
+    values,
   );
-  if (found.length === 0 && 'eventId' in target) await ensureKnown(trx, target, scope);
-  return found;
-}
-
-/** Throws NOT_FOUND for an unknown event, and for a subscription that has no delivery of it. */
-async function ensureKnown(
-  trx: Trx,
-  { eventId: id, subscriptionId }: { eventId: string; subscriptionId?: string | undefined },
-  scope: MerchantScope | null,
-): Promise<void> {
-  const event = await trx('webhookEvent')
-    .where({ id, ...(scope && scopeOf(scope)) })
-    .first('id');
+  if (deliveries.length > 0 || 'deliveryIds' in target) return deliveries;
+  const event = await first(trx, `SELECT e.id FROM webhook_event e WHERE e.id = :eventId ${inScope('e')}`, values);
   if (!event) throw notFound('event');
-  if (subscriptionId !== undefined) throw notFound('subscription of this event');
+  if (isOfOne) throw notFound('subscription of this event');
+  return [];
 }
 
-function nothingToResend(rejected: ResendResult['rejected']): AppError {
-  const [first, ...others] = rejected;
-  if (!first) return new AppError('INVALID_STATE', 'There is nothing to resend: no subscription matched this event.');
+function nothingToResend(rejected: Rejected[]): AppError {
+  const [one, ...others] = rejected;
+  if (!one) return new AppError('INVALID_STATE', 'There is nothing to resend: no subscription matched this event.');
   if (others.length === 0) {
-    return new AppError('INVALID_STATE', `The delivery is ${first.status} and cannot be resent: ${first.problem}.`);
+    return new AppError('INVALID_STATE', `The delivery is ${one.status} and cannot be resent: ${one.problem}.`);
   }
-  const details = rejected.map((one) => ({ field: one.deliveryId, issue: `is ${one.status}: ${one.problem}` }));
+  const details = rejected.map(({ deliveryId, status, problem }) => ({
+    field: deliveryId,
+    issue: `is ${status}: ${problem}`,
+  }));
   return new AppError('INVALID_STATE', `None of the ${rejected.length} deliveries can be resent now.`, { details });
 }
