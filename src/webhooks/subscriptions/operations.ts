@@ -37,7 +37,12 @@ export async function createSubscription(
   input: MerchantScope & NewSubscription,
 ): Promise<WithSecret> {
   ensureUrlAllowed(deps, input.url, input.environment);
-  await ensureSubscriptionsBelowLimit(tx.trx, input);
+  // Serialises the creations of one merchant, so that the count is exact, and no other work on the merchant.
+  await rows(tx.trx, 'SELECT 1 FROM merchant WHERE id = :merchantId FOR NO KEY UPDATE', input);
+  const { length: count } = await listSubscriptions(tx.trx, input);
+  if (count >= SUBSCRIPTIONS_MAX) {
+    throw new AppError('INVALID_STATE', `There are ${count} subscriptions, which is the maximum: delete one first.`);
+  }
   const id = newId('whs', deps.clock().getTime());
   const secret = newSecret();
   const { headers, ...fields } = input;
@@ -53,7 +58,9 @@ export async function createSubscription(
 
 /** All subscriptions of a merchant in an environment, oldest first: never more than 16. */
 export async function listSubscriptions(db: Queryable, scope: MerchantScope): Promise<SubscriptionRow[]> {
-  return SubscriptionRow.query(db.knex()).where(scopeOf(scope)).whereNull('deletedAt').orderBy('id');
+  return SubscriptionRow.query(db.knex())
+    .where({ ...scopeOf(scope), deletedAt: null })
+    .orderBy('id');
 }
 
 /** One subscription. Throws NOT_FOUND, also for another merchant's and for a deleted one. */
@@ -68,11 +75,11 @@ export async function changeSubscription(
   target: Target & { changes: SubscriptionChanges },
 ): Promise<SubscriptionRow> {
   const before = await lockSubscription(tx.trx, target);
-  const { headers, url, ...fields } = withoutUndefined(target.changes);
+  const { headers, url, ...fields } = target.changes;
   const isNewUrl = url !== undefined && url !== before.url;
   if (isNewUrl) ensureUrlAllowed(deps, url, target.environment);
-  const patch: Partial<SubscriptionRow> = {
-    ...fields,
+  const patch = {
+    ...(fields as Partial<SubscriptionRow>),
     ...(headers && sealedHeaders(deps.keyRing, before.id, headers)),
     ...(isNewUrl && { url, verifiedAt: null, consecutiveFailures: 0, throttledUntil: null }),
   };
@@ -145,39 +152,34 @@ export async function sendTestEvent(
   tx: UnitOfWork,
   target: Target & { event: EventTypeName },
 ): Promise<string> {
+  const { event, subscriptionId } = target;
   // Plain SQL: a query of Objection in a transaction takes as long as the rest of it.
-  const one = await first<Pick<SubscriptionRow, 'id' | 'merchantId' | 'environment' | 'active'>>(
+  const subscription = await first<{ active: boolean }>(
     tx.trx,
-    `SELECT id, merchant_id, environment, active FROM webhook_subscription
+    `SELECT active FROM webhook_subscription
      WHERE id = :subscriptionId AND merchant_id = :merchantId AND environment = :environment AND deleted_at IS NULL`,
     target,
   );
-  const row = found(one, 'subscription');
-  if (!row.active) {
+  if (!found(subscription, 'subscription').active) {
     throw new AppError('INVALID_STATE', 'The subscription is inactive: activate it, then send the test event.');
   }
-  if (row.environment === 'live' && target.event !== 'webhook.test') {
-    throw new AppError('INVALID_STATE', `In live the test event must be webhook.test, got "${target.event}".`);
+  if (target.environment === 'live' && event !== 'webhook.test') {
+    throw new AppError('INVALID_STATE', `In live the test event must be webhook.test, got "${event}".`);
   }
-  const scope = scopeOf(row);
-  const own = target.event === 'webhook.test' ? { subscriptionId: row.id } : {};
-  const event = {
-    event: target.event,
-    ...scope,
-    resourceType: 'subscription',
-    resourceId: row.id,
-    data: { ...deps.catalogue[target.event].example, ...scope, ...own },
-    createdAt: deps.clock(),
-  };
-  const [eventId] = await recordEvents(tx, [event], row.id);
+  const scope = scopeOf(target);
+  const own = event === 'webhook.test' ? { subscriptionId } : {};
+  const data = { ...deps.catalogue[event].example, ...scope, ...own };
+  const resource = { resourceType: 'subscription', resourceId: subscriptionId };
+  const [eventId] = await recordEvents(
+    tx,
+    [{ event, ...scope, ...resource, data, createdAt: deps.clock() }],
+    subscriptionId,
+  );
   return eventId as string;
 }
 
-function matching(db: Queryable, { subscriptionId: id, ...scope }: Target) {
-  return SubscriptionRow.query(db.knex())
-    .where({ id, ...scopeOf(scope) })
-    .whereNull('deletedAt')
-    .first();
+function matching(db: Queryable, { subscriptionId: id, ...target }: Target) {
+  return SubscriptionRow.query(db.knex()).findOne({ id, ...scopeOf(target), deletedAt: null });
 }
 
 async function lockSubscription(trx: Trx, target: Target): Promise<SubscriptionRow> {
@@ -187,15 +189,6 @@ async function lockSubscription(trx: Trx, target: Target): Promise<SubscriptionR
 function ensureUrlAllowed(deps: SubscriptionDeps, url: string, environment: Environment): void {
   const issues = deps.checkUrl(url, environment).map((issue) => ({ field: 'url', issue }));
   if (issues.length > 0) throw invalidFields(issues);
-}
-
-async function ensureSubscriptionsBelowLimit(trx: Trx, scope: MerchantScope): Promise<void> {
-  // Serialises the creations of one merchant, so that the count is exact, and no other work on the merchant.
-  await rows(trx, 'SELECT 1 FROM merchant WHERE id = :merchantId FOR NO KEY UPDATE', { merchantId: scope.merchantId });
-  const count = await SubscriptionRow.query(trx.knex()).where(scopeOf(scope)).whereNull('deletedAt').resultSize();
-  if (count >= SUBSCRIPTIONS_MAX) {
-    throw new AppError('INVALID_STATE', `There are ${count} subscriptions, which is the maximum: delete one first.`);
-  }
 }
 
 /** The table and columns of encrypted secrets and headers. */
@@ -214,10 +207,4 @@ function sealedHeaders(keyRing: KeyRing, id: string, headers: Record<string, str
   const headerNames = Object.keys(headers);
   const none = headerNames.length === 0;
   return { headers: none ? null : encrypt(keyRing, id, JSON.stringify(headers)), headerNames };
-}
-
-type Defined<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
-
-function withoutUndefined<Fields extends object>(fields: Fields): Defined<Fields> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<Fields>;
 }

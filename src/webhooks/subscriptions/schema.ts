@@ -59,8 +59,7 @@ const subscriptionFields = {
 };
 
 export const NewSubscription = z.strictObject({
-  url: subscriptionFields.url,
-  eventTypes: subscriptionFields.eventTypes,
+  ...subscriptionFields,
   active: subscriptionFields.active.default(true),
   description: subscriptionFields.description.default(''),
   signatureEncoding: subscriptionFields.signatureEncoding.default('base64'),
