@@ -23,7 +23,7 @@ const REASON_CHARACTERS_MAX = 500;
 /** Database statements only; retried until the database is available. */
 const { requestResend, abandonDelivery } = proxyActivities<WebhookActivities>({
   startToCloseTimeout: '10 s',
-  retry: { initialInterval: '1 s', maximumInterval: '60 s', nonRetryableErrorTypes: ['ResendRejected'] },
+  retry: { initialInterval: '1 s', maximumInterval: '60 s' },
 });
 
 /** Optional in the Temporal UI; a text is the reason alone. */

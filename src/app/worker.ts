@@ -31,14 +31,12 @@ import { temporalOptions } from '../temporal/client.ts';
 import { temporalConnection } from '../temporal/connection.ts';
 import { startTemporalWorkers } from '../temporal/workers.ts';
 import { createAttempt } from '../webhooks/delivery/attempt.ts';
-import { createClaim } from '../webhooks/delivery/claim.ts';
 import { createDispatcher } from '../webhooks/delivery/dispatcher.ts';
 import { createInFlight } from '../webhooks/delivery/in-flight.ts';
 import { countOutcomes, measureDeliveries } from '../webhooks/delivery/metrics.ts';
-import { abandonDelivery, createRecorder, readDelivery } from '../webhooks/delivery/record-attempt.ts';
-import { findRecoverableDeliveries } from '../webhooks/delivery/workflow.ts';
-import { requestResend } from '../webhooks/delivery/resend.ts';
+import { createRecorder } from '../webhooks/delivery/record-attempt.ts';
 import { createSender } from '../webhooks/delivery/send.ts';
+import { findRecoverableDeliveries } from '../webhooks/delivery/workflow.ts';
 import { createEgressGuard } from '../webhooks/egress/egress.ts';
 import { measureWithdrawals } from '../withdrawals/monitoring.ts';
 import { readWithdrawal } from '../withdrawals/queries.ts';
@@ -89,17 +87,7 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
     ...payments.operations,
     settlements: { db, runInTransaction },
     reports: createReports(config, { db, runInTransaction, clock }),
-    webhooks: {
-      ...sending,
-      claim: createClaim(db, sending.inFlight),
-      readDelivery: async (deliveryId) => readDelivery(db, deliveryId),
-      abandon: async (request) => abandonDelivery(db, request),
-      requestResend: async ({ deliveryId, force }) => {
-        await runInTransaction((tx) =>
-          requestResend({ clock }, tx, { scope: null, deliveryIds: [deliveryId], force, signal: false }),
-        );
-      },
-    },
+    webhooks: { ...sending, db, runInTransaction, clock },
   });
   const { WORKFLOW_BUNDLE_PATH: codePath } = config;
   const bundle = codePath === undefined ? {} : { workflowBundle: { codePath } };

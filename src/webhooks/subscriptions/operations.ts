@@ -9,6 +9,7 @@ import type { UnitOfWork } from '../../outbox/record.ts';
 import { newSecret } from '../delivery/attempt.ts';
 import { statusWhenSkipped } from '../delivery/claim.ts';
 import { isInFlight, isQueued, isScheduled } from '../delivery/in-flight.ts';
+import type { EgressGuard } from '../egress/egress.ts';
 import type { EventCatalogue, EventTypeName } from '../events/catalogue.ts';
 import { recordEvents } from '../events/record.ts';
 import { SubscriptionRow } from './model.ts';
@@ -21,8 +22,7 @@ const HINT_CHARACTERS = 4;
 export type SubscriptionDeps = {
   clock: Clock;
   keyRing: KeyRing;
-  /** The problems of a URL, each as words that follow the field's name; `checkUrl` of the egress guard. */
-  checkUrl: (url: string, environment: Environment) => string[];
+  checkUrl: EgressGuard['checkUrl'];
 };
 
 /** A row and its plain secret, for the only response that contains it. */
