@@ -72,7 +72,7 @@ function eventReads({ db, clock }: EventDeps): Route[] {
       responses: { 200: z.array(schema.Attempt) },
       paginated: true,
       handle: async ({ caller, params, query }) => {
-        const page = readPage({ pageSize: LOG_LIMIT_DEFAULT, ...query });
+        const page = { ...readPage(query), limit: query.limit ?? query.pageSize ?? LOG_LIMIT_DEFAULT };
         const { rows: data, pagination } = await listAttempts(db, { ...scopeOf(caller), ...params }, page);
         return { message: 'Delivery attempts', data, pagination };
       },
