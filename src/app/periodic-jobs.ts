@@ -20,7 +20,7 @@ import { expireReports, removeAbandoned } from '../reports/expire.ts';
 import { createReportFiles } from '../reports/files.ts';
 import type { Dispatcher } from '../webhooks/delivery/dispatcher.ts';
 import { countSkippedWorkflows } from '../webhooks/delivery/metrics.ts';
-import { runResendJobs } from '../webhooks/delivery/resend-jobs.ts';
+import { runResendJobs } from '../webhooks/delivery/resend.ts';
 import { recheckPayoutsAfterCallbacks, type CheckPayout } from '../withdrawals/sync.ts';
 import { ledgerChecks } from './ledger-invariants.ts';
 
