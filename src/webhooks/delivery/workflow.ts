@@ -3,7 +3,7 @@ import type { Environment } from '../../lib/scope.ts';
 import type { OutboxMessage } from '../../outbox/record.ts';
 import type { OpenPage, RecoverableWorkflow } from '../../outbox/recoverable.ts';
 import type { WorkItemSource } from '../../outbox/work-items.ts';
-import { isQueued, isScheduled } from './in-flight.ts';
+import { isQueued, isScheduled, subscriptionsWith } from './in-flight.ts';
 
 /** The outcome of the attempt before the workflow's start. */
 export type LastOutcome = { ok: boolean; httpStatus: number | null; code: string | null };
@@ -71,12 +71,7 @@ const PAST_DUE_MAX = 1_000;
 
 /** The longest overdue first. A loose scan over subscriptions, which does not read deliveries that are due later. */
 const PAST_DUE = `
-  WITH RECURSIVE waiting (subscription_id) AS (
-    SELECT min(d.subscription_id) FROM webhook_delivery d WHERE ${isScheduled('d')}
-    UNION ALL
-    SELECT (SELECT min(d.subscription_id) FROM webhook_delivery d WHERE ${isScheduled('d')} AND d.subscription_id > w.subscription_id)
-    FROM waiting w WHERE w.subscription_id IS NOT NULL
-  )
+  WITH RECURSIVE ${subscriptionsWith('waiting', isScheduled('d'))}
   SELECT late.id FROM waiting w CROSS JOIN LATERAL (
     SELECT d.id, d.next_attempt_at FROM webhook_delivery d
     WHERE ${isScheduled('d')} AND d.subscription_id = w.subscription_id AND d.next_attempt_at < now() - interval '60 seconds'

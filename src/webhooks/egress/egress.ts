@@ -28,12 +28,20 @@ export type EgressOptions = {
 export type EgressGuard = ReturnType<typeof createEgressGuard>;
 
 const URL_CHARACTERS_MAX = 2_000;
+/** Of IPv6 only this block is public, less the special ranges inside it. */
+const IPV6_GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'https:': 443, 'http:': 80 };
 
 /** Throws when `deny` contains something that is neither an address nor a block. */
 export function createEgressGuard(options: EgressOptions) {
-  const isAllowed = createAddressPolicy(options);
-
+  const denied = options.deny.map(parseBlock);
+  const isAllowed = (text: string): boolean => {
+    const address = parseAddress(text);
+    if (address === null || ipaddr.subnetMatch(address, { denied }, 'other') === 'denied') return false;
+    const range = address.range();
+    if (range === 'loopback') return options.allowLoopback;
+    return range === 'unicast' && (address.kind() === 'ipv4' || address.match(IPV6_GLOBAL_UNICAST));
+  };
   const problemsOf = (url: URL): string[] => {
     const target = targetOf(url);
     const loopback = options.allowLoopback && target.loopback;
@@ -77,21 +85,6 @@ export function createEgressGuard(options: EgressOptions) {
     rejection: (url: URL): string | null => problemsOf(url)[0] ?? null,
     /** Whether every one of these resolved addresses may be connected to; false for an empty list. */
     allPublic: (addresses: readonly string[]): boolean => addresses.length > 0 && addresses.every(isAllowed),
-  };
-}
-
-/** Of IPv6 only this block is public, less the special ranges inside it. */
-const IPV6_GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
-
-/** Decides on single addresses: true when a request may be sent there. An unreadable address is rejected. */
-function createAddressPolicy({ allowLoopback, deny }: EgressOptions): (address: string) => boolean {
-  const denied = deny.map(parseBlock);
-  return (text) => {
-    const address = parseAddress(text);
-    if (address === null || ipaddr.subnetMatch(address, { denied }, 'other') === 'denied') return false;
-    const range = address.range();
-    if (range === 'loopback') return allowLoopback;
-    return range === 'unicast' && (address.kind() === 'ipv4' || address.match(IPV6_GLOBAL_UNICAST));
   };
 }
 

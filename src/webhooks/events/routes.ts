@@ -8,9 +8,8 @@ import { readDayRange, readPage } from '../../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import { cancelResendJob, createResendJob, findResendJob, requestResend } from '../delivery/resend.ts';
 import { listEventTypes, type EventCatalogue } from './catalogue.ts';
-import { findDeliveries, findEvent, listAttempts, listEvents } from './queries.ts';
+import { findDeliveries, findEvent, listAttempts, listEvents, readStats } from './queries.ts';
 import * as schema from './schema.ts';
-import { readStats } from './stats.ts';
 
 const PATH = '/api/checkout/webhooks';
 /** The contract's log has no parameters: the default limit returns almost every log as a whole. */

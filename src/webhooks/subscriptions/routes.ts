@@ -50,12 +50,10 @@ async function present({ clock }: RouteDeps, db: Queryable, subscriptions: Subsc
   });
 }
 
-async function presentOne(deps: RouteDeps, db: Queryable, row: SubscriptionRow) {
-  return (await present(deps, db, [row]))[0];
-}
-
-async function presentWithSecret(deps: RouteDeps, db: Queryable, { row, secret }: WithSecret) {
-  return { ...(await presentOne(deps, db, row)), secret };
+/** One subscription, with its secret where it is new. */
+async function presentOne(deps: RouteDeps, db: Queryable, { row, ...secret }: Pick<WithSecret, 'row'>) {
+  const [presented] = await present(deps, db, [row]);
+  return { ...presented, ...secret };
 }
 
 function collectionRoutes(deps: RouteDeps): Route[] {
@@ -70,7 +68,7 @@ function collectionRoutes(deps: RouteDeps): Route[] {
       errors: ['INVALID_STATE'],
       handle: async ({ caller, body, tx }) => {
         const created = await createSubscription(deps, tx, { ...body, ...scopeOf(caller) });
-        const data = await presentWithSecret(deps, tx.trx, created);
+        const data = await presentOne(deps, tx.trx, created);
         return { status: 201, message: 'Subscription created', data };
       },
     }),
@@ -99,7 +97,7 @@ function oneRoutes(deps: RouteDeps): Route[] {
       responses: { 200: schema.Subscription },
       handle: async ({ caller, params }) => {
         const row = await findSubscription(deps.db, { ...scopeOf(caller), ...params });
-        return { message: 'Subscription', data: await presentOne(deps, deps.db, row) };
+        return { message: 'Subscription', data: await presentOne(deps, deps.db, { row }) };
       },
     }),
     writeRoute(`PATCH ${ONE}`, {
@@ -112,7 +110,7 @@ function oneRoutes(deps: RouteDeps): Route[] {
       responses: { 200: schema.Subscription },
       handle: async ({ tx, body: changes, caller, params }) => {
         const row = await changeSubscription(deps, tx, { ...scopeOf(caller), ...params, changes });
-        return { message: 'Subscription changed', data: await presentOne(deps, tx.trx, row) };
+        return { message: 'Subscription changed', data: await presentOne(deps, tx.trx, { row }) };
       },
     }),
     writeRoute(`DELETE ${ONE}`, {
@@ -142,7 +140,7 @@ function secretRoutes(deps: RouteDeps): Route[] {
       errors: ['INVALID_STATE'],
       handle: async ({ tx, body, caller, params }) => {
         const rotated = await rotateSecret(deps, tx, { ...scopeOf(caller), ...params, ...body });
-        return { message: 'Secret rotated', data: await presentWithSecret(deps, tx.trx, rotated) };
+        return { message: 'Secret rotated', data: await presentOne(deps, tx.trx, rotated) };
       },
     }),
     writeRoute(`POST ${ONE}/test`, {
