@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import { encrypt, type KeyRing } from '../../lib/crypto.ts';
-import { first, rows, type Queryable, type Trx } from '../../lib/db.ts';
+import { first, rows, type Queryable } from '../../lib/db.ts';
 import { AppError, found, invalidFields } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { SealedTable } from '../../lib/reencrypt.ts';
@@ -63,9 +63,11 @@ export async function listSubscriptions(db: Queryable, scope: MerchantScope): Pr
     .orderBy('id');
 }
 
-/** One subscription. Throws NOT_FOUND, also for another merchant's and for a deleted one. */
+/** One subscription, locked in a transaction. Throws NOT_FOUND, also for another merchant's and for a deleted one. */
 export async function findSubscription(db: Queryable, target: Target): Promise<SubscriptionRow> {
-  return found(await matching(db, target), 'subscription');
+  const where = { id: target.subscriptionId, ...scopeOf(target), deletedAt: null };
+  const query = SubscriptionRow.query(db.knex()).findOne(where);
+  return found(await (db.isTransaction ? query.forNoKeyUpdate() : query), 'subscription');
 }
 
 /** Changes the given fields only. A new URL is UNVERIFIED, without failures. */
@@ -74,7 +76,7 @@ export async function changeSubscription(
   tx: UnitOfWork,
   target: Target & { changes: SubscriptionChanges },
 ): Promise<SubscriptionRow> {
-  const before = await lockSubscription(tx.trx, target);
+  const before = await findSubscription(tx.trx, target);
   const { headers, url, ...fields } = target.changes;
   const isNewUrl = url !== undefined && url !== before.url;
   if (isNewUrl) ensureUrlAllowed(deps, url, target.environment);
@@ -100,7 +102,7 @@ const waiting = (state: string): string => `ARRAY(
  * attempt in flight still completes.
  */
 export async function deleteSubscription(deps: SubscriptionDeps, tx: UnitOfWork, target: Target): Promise<void> {
-  const row = await lockSubscription(tx.trx, target);
+  const row = await findSubscription(tx.trx, target);
   await row.$query(tx.trx.knex()).patch({ deletedAt: deps.clock(), active: false });
   await rows(
     tx.trx,
@@ -122,7 +124,7 @@ export async function rotateSecret(
   tx: UnitOfWork,
   target: Target & { overlapSeconds: number; force: boolean },
 ): Promise<WithSecret> {
-  const before = await lockSubscription(tx.trx, target);
+  const before = await findSubscription(tx.trx, target);
   const now = deps.clock();
   const previousUntil = before.previousSecretExpiresAt;
   if (previousUntil && previousUntil > now && !target.force) {
@@ -176,14 +178,6 @@ export async function sendTestEvent(
     subscriptionId,
   );
   return eventId as string;
-}
-
-function matching(db: Queryable, { subscriptionId: id, ...target }: Target) {
-  return SubscriptionRow.query(db.knex()).findOne({ id, ...scopeOf(target), deletedAt: null });
-}
-
-async function lockSubscription(trx: Trx, target: Target): Promise<SubscriptionRow> {
-  return found(await matching(trx, target).forNoKeyUpdate(), 'subscription');
 }
 
 function ensureUrlAllowed(deps: SubscriptionDeps, url: string, environment: Environment): void {
