@@ -1,12 +1,15 @@
 import { ApplicationFailure } from '@temporalio/activity';
 
-import { AppError } from '../src/lib/errors.ts';
-import type { AttemptOutcome, RetrySchedule } from '../src/webhooks/delivery/attempt.ts';
-import type { Claim, ClaimedAttempt } from '../src/webhooks/delivery/claim.ts';
-import type { InFlight } from '../src/webhooks/delivery/in-flight.ts';
-import type { DeliveryNow, Recorder } from '../src/webhooks/delivery/record-attempt.ts';
+import type { Clock } from '../src/lib/clock.ts';
+import type { Database } from '../src/lib/db.ts';
+import type { RunInTransaction } from '../src/outbox/record.ts';
+import type { RetrySchedule } from '../src/webhooks/delivery/attempt.ts';
+import { claimOne } from '../src/webhooks/delivery/claim.ts';
+import type { Sending } from '../src/webhooks/delivery/dispatcher.ts';
+import { abandonDelivery, readDelivery, type DeliveryNow } from '../src/webhooks/delivery/record-attempt.ts';
+import { requestResend } from '../src/webhooks/delivery/resend.ts';
 import type { DeliveryStatus } from '../src/webhooks/delivery/states.ts';
-import { elapsedMs } from './running.ts';
+import { elapsedMs, withoutUselessRetries } from './running.ts';
 
 export type { DeliveryInput } from '../src/webhooks/delivery/workflow.ts';
 
@@ -30,16 +33,7 @@ type AttemptRequest = RetrySchedule & {
   reason: string | null;
 };
 
-export type WebhookDeps = {
-  claim: Claim;
-  readDelivery: (deliveryId: string) => Promise<DeliveryNow & { inFlight: boolean }>;
-  attempt: (attempt: ClaimedAttempt, schedule: RetrySchedule) => Promise<AttemptOutcome>;
-  record: Recorder;
-  inFlight: InFlight;
-  onRecorded: (now: DeliveryNow, outcome: AttemptOutcome) => void;
-  requestResend: (request: { deliveryId: string; force: boolean }) => Promise<void>;
-  abandon: (request: { deliveryId: string; at: Date }) => Promise<DeliveryStatus>;
-};
+export type WebhookDeps = Sending & { db: Database; runInTransaction: RunInTransaction; clock: Clock };
 
 export type WebhookActivities = ReturnType<typeof createWebhookActivities>;
 
@@ -48,64 +42,54 @@ const BUSY_RETRY = '2 s';
 
 /** @param elapsed milliseconds since the running activity was scheduled. */
 export function createWebhookActivities(deps: WebhookDeps, elapsed = elapsedMs) {
-  return {
+  const { db, inFlight } = deps;
+  return withoutUselessRetries({
     /**
      * One attempt: claims, sends, records. Throws, for Temporal to retry, when the database is unavailable, the
      * subscription's share is in flight, or an attempt of this delivery is.
      */
-    async attemptDelivery({ deliveryId, subscriptionId, ...request }: AttemptRequest): Promise<AttemptReport> {
-      if (deps.inFlight.holds(deliveryId)) throw busy('The outcome of an attempt is not saved yet');
-      const endSend = deps.inFlight.startRetry(subscriptionId);
+    attemptDelivery: async (request: AttemptRequest): Promise<AttemptReport> => {
+      const { deliveryId, atMs } = request;
+      if (inFlight.holds(deliveryId)) throw busy('The outcome of an attempt is not saved yet');
+      const endSend = inFlight.startRetry(request.subscriptionId);
       if (!endSend) throw busy('All retries that the subscription may have at once are in flight');
       try {
         const sinceMs = performance.now();
-        const claimed = await deps.claim({ deliveryId, startedAt: new Date(request.atMs + elapsed()) });
-        if (!claimed) return await reportUnclaimed(deps, deliveryId, request);
-        return await attemptClaimed(deps, claimed, { ...request, sinceMs });
+        const claim = { deliveryId, startedAt: new Date(atMs + elapsed()), reclaim: inFlight.mayReclaim() };
+        const claimed = await claimOne(db, claim).catch((error: unknown) => {
+          inFlight.noteFailure();
+          throw error;
+        });
+        if (!claimed) return reportUnclaimed(await readDelivery(db, deliveryId), atMs);
+        const release = inFlight.hold(claimed, sinceMs);
+        try {
+          const outcome = { ...(await deps.attempt(claimed, request)), reason: request.reason };
+          const now = await deps.record(outcome);
+          deps.onRecorded(now, outcome);
+          return reportOf(now, outcome.ok ? 'delivered' : 'failed');
+        } finally {
+          release();
+        }
       } finally {
         endSend();
       }
     },
 
-    async requestResend(request: { deliveryId: string; force: boolean }): Promise<void> {
-      try {
-        await deps.requestResend(request);
-      } catch (error) {
-        if (error instanceof AppError) throw ApplicationFailure.nonRetryable(error.message, 'ResendRejected');
-        throw error;
-      }
+    requestResend: async ({ deliveryId, force }: { deliveryId: string; force: boolean }): Promise<void> => {
+      const request = { scope: null, deliveryIds: [deliveryId], force, signal: false };
+      await deps.runInTransaction(async (tx) => requestResend(deps, tx, request));
     },
 
-    async abandonDelivery(request: { deliveryId: string; atMs: number }): Promise<DeliveryStatus> {
-      return deps.abandon({ deliveryId: request.deliveryId, at: new Date(request.atMs) });
-    },
-  };
+    abandonDelivery: async ({ deliveryId, atMs }: { deliveryId: string; atMs: number }): Promise<DeliveryStatus> =>
+      abandonDelivery(db, { deliveryId, at: new Date(atMs) }),
+  });
 }
 
 function busy(message: string): ApplicationFailure {
   return ApplicationFailure.create({ message, type: 'Busy', nextRetryDelay: BUSY_RETRY });
 }
 
-type Request = Omit<AttemptRequest, 'deliveryId' | 'subscriptionId'>;
-
-async function attemptClaimed(
-  deps: WebhookDeps,
-  claimed: ClaimedAttempt,
-  { sinceMs, ...request }: Request & { sinceMs: number },
-): Promise<AttemptReport> {
-  const release = deps.inFlight.hold(claimed, sinceMs);
-  try {
-    const outcome = { ...(await deps.attempt(claimed, request)), reason: request.reason };
-    const now = await deps.record(outcome);
-    deps.onRecorded(now, outcome);
-    return reportOf(now, outcome.ok ? 'delivered' : 'failed');
-  } finally {
-    release();
-  }
-}
-
-async function reportUnclaimed(deps: WebhookDeps, deliveryId: string, { atMs }: Request): Promise<AttemptReport> {
-  const now = await deps.readDelivery(deliveryId);
+function reportUnclaimed(now: DeliveryNow & { inFlight: boolean }, atMs: number): AttemptReport {
   if (now.inFlight) throw busy('An attempt of this delivery is in flight');
   // An earlier try of this activity made the attempt, and its result was lost.
   const wasMade = now.lastAttemptAt !== null && now.lastAttemptAt.getTime() >= atMs;

@@ -23,7 +23,7 @@ const REASON_CHARACTERS_MAX = 500;
 /** Database statements only; retried until the database is available. */
 const { requestResend, abandonDelivery } = proxyActivities<WebhookActivities>({
   startToCloseTimeout: '10 s',
-  retry: { initialInterval: '1 s', maximumInterval: '60 s', nonRetryableErrorTypes: ['ResendRejected'] },
+  retry: { initialInterval: '1 s', maximumInterval: '60 s' },
 });
 
 /** Optional in the Temporal UI; a text is the reason alone. */
@@ -84,16 +84,11 @@ async function deliver(input: DeliveryInput, state: State): Promise<string> {
 }
 
 /** Waits until the next attempt is due or requested; parked after the last failure, for at most 30 days. */
-async function waitForNextAttempt(
-  input: DeliveryInput,
-  state: State,
-  parkedSinceMs: number,
-): Promise<'attempt' | 'end'> {
+async function waitForNextAttempt(input: DeliveryInput, state: State, parkedSinceMs: number) {
   const { status, attemptsMade, nextAttemptAtMs, httpStatus, code } = state.last as AttemptReport;
   const isOpen = (status === 'RETRYING' && nextAttemptAtMs !== null) || status === 'FAILED';
   if (isOpen && workflowInfo().continueAsNewSuggested && state.requested === null && allHandlersFinished()) {
-    const lastOutcome = { ok: false, httpStatus, code };
-    const next = { attemptsMade, nextAttemptAtMs, lastOutcome, parkedSinceMs };
+    const next = { attemptsMade, nextAttemptAtMs, lastOutcome: { ok: false, httpStatus, code }, parkedSinceMs };
     await continueAsNew<typeof webhookDelivery>({ ...input, ...next });
   }
   if (status === 'RETRYING' && nextAttemptAtMs !== null) {
@@ -150,8 +145,8 @@ async function send(input: DeliveryInput, reason: string | null): Promise<Attemp
 
 function registerHandlers(input: DeliveryInput, state: State): void {
   // An operator's request replaces a signal's, but not another operator's.
-  const request = (next: NonNullable<State['requested']>): void => {
-    if ((state.requested?.reason ?? null) === null) state.requested = next;
+  const request = (rowChanged: boolean, reason: string | null): void => {
+    if ((state.requested?.reason ?? null) === null) state.requested = { rowChanged, reason };
   };
   const resendNow = async (resendRequest: ResendRequest): Promise<string> => {
     state.resends += 1;
@@ -161,40 +156,40 @@ function registerHandlers(input: DeliveryInput, state: State): void {
       await requestResend({ deliveryId: input.deliveryId, force });
     } finally {
       // Also after a rejection: a try of the activity whose result was lost may have changed the row.
-      request({ rowChanged: true, reason: cleanReason(reasonOf(resendRequest)) });
+      request(true, cleanReason(resendRequest));
     }
     await condition(() => state.attempts > before);
     const last = state.last as AttemptReport;
     if (last.kind === 'delivered') return describe(last);
     throw ApplicationFailure.nonRetryable(describe(last), 'ResendFailed');
   };
+  const validator = (resendRequest: ResendRequest): void => {
+    const reason = reasonOf(resendRequest);
+    if (state.inFlight || state.requested !== null)
+      throw new Error('An attempt is in flight; wait for its outcome, then resend.');
+    if (state.resends >= RESENDS_MAX)
+      throw new Error(`At most ${RESENDS_MAX} resends in one run; use the API for more.`);
+    if (typeof reason !== 'string' || reason.length > REASON_CHARACTERS_MAX)
+      throw new Error(`A reason is a text of at most ${REASON_CHARACTERS_MAX} characters.`);
+  };
   setHandler(resend, resendNow, {
     description:
       'Resend the event now and return the receiver\'s response. Input: { "reason"?: "…", "force"?: true }, or the reason alone',
-    validator: (resendRequest: ResendRequest) => {
-      if (state.inFlight || state.requested !== null)
-        throw new Error('An attempt is in flight; wait for its outcome, then resend.');
-      if (state.resends >= RESENDS_MAX)
-        throw new Error(`At most ${RESENDS_MAX} resends in one run; use the API for more.`);
-      const reason: unknown = reasonOf(resendRequest) ?? '';
-      if (typeof reason !== 'string' || reason.length > REASON_CHARACTERS_MAX)
-        throw new Error(`A reason is a text of at most ${REASON_CHARACTERS_MAX} characters.`);
-    },
+    validator,
   });
-  const requestBySignal = (resendRequest: ResendRequest): void =>
-    request({ rowChanged: false, reason: cleanReason(reasonOf(resendRequest)) });
-  setHandler(resendRequested, requestBySignal, {
+  setHandler(resendRequested, (resendRequest) => request(false, cleanReason(resendRequest)), {
     description: 'Resend the event now; the update of this name also returns the response',
   });
-  setHandler(deliveryChanged, () => request({ rowChanged: true, reason: null }), {
+  setHandler(deliveryChanged, () => request(true, null), {
     description: 'Read the delivery again and send it if an attempt is due; changes nothing else',
   });
 }
 
-const reasonOf = (request: ResendRequest): unknown => (typeof request === 'string' ? request : request?.reason);
+const reasonOf = (request: ResendRequest): unknown => (typeof request === 'string' ? request : request?.reason) ?? '';
 
 /** Without characters that the database rejects; '' for anything but a text. */
-function cleanReason(reason: unknown): string {
+function cleanReason(request: ResendRequest): string {
+  const reason = reasonOf(request);
   return typeof reason === 'string' ? reason.slice(0, REASON_CHARACTERS_MAX).replace(/[\p{Cc}\p{Cs}]/gu, ' ') : '';
 }
 

@@ -48,10 +48,9 @@ import { calendarRoutes } from '../settlements/calendar/routes.ts';
 import { SETTLEMENT_EVENTS } from '../settlements/events.ts';
 import { settlementOperatorRoutes } from '../settlements/operator-routes.ts';
 import { settlementRoutes } from '../settlements/routes.ts';
-import { findResourceDeliveries } from '../webhooks/delivery/queries.ts';
-import { deliveryRoutes } from '../webhooks/delivery/routes.ts';
 import { createEgressGuard } from '../webhooks/egress/egress.ts';
 import { EVENT_TYPE_NAMES, SUBSCRIPTION_EVENTS, type EventCatalogue } from '../webhooks/events/catalogue.ts';
+import { findResourceDeliveries } from '../webhooks/events/queries.ts';
 import { eventRoutes } from '../webhooks/events/routes.ts';
 import { subscriptionRoutes } from '../webhooks/subscriptions/routes.ts';
 import { WITHDRAWAL_EVENTS } from '../withdrawals/events.ts';
@@ -87,7 +86,6 @@ const MERCHANT_ROUTES = [
   reportRoutes,
   kycRoutes,
   eventRoutes,
-  deliveryRoutes,
   subscriptionRoutes,
 ];
 const OPERATOR_ROUTES = [

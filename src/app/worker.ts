@@ -33,15 +33,13 @@ import { measureSettlements } from '../settlements/monitoring.ts';
 import { findRecoverableSettlements } from '../settlements/workflow.ts';
 import { startTemporalWorkers } from '../temporal/workers.ts';
 import { createAttempt } from '../webhooks/delivery/attempt.ts';
-import { createClaim } from '../webhooks/delivery/claim.ts';
 import { createDispatcher, type Dispatcher } from '../webhooks/delivery/dispatcher.ts';
 import { createInFlight } from '../webhooks/delivery/in-flight.ts';
 import { countOutcomes, measureDeliveries, countSkippedWorkflows } from '../webhooks/delivery/metrics.ts';
-import { abandonDelivery, createRecorder, readDelivery } from '../webhooks/delivery/record-attempt.ts';
-import { findRecoverableDeliveries } from '../webhooks/delivery/recoverable.ts';
-import { runResendJobs } from '../webhooks/delivery/resend-jobs.ts';
-import { requestResend } from '../webhooks/delivery/resend.ts';
+import { createRecorder } from '../webhooks/delivery/record-attempt.ts';
+import { runResendJobs } from '../webhooks/delivery/resend.ts';
 import { createSender } from '../webhooks/delivery/send.ts';
+import { findRecoverableDeliveries } from '../webhooks/delivery/workflow.ts';
 import { createEgressGuard } from '../webhooks/egress/egress.ts';
 import { measureWithdrawals } from '../withdrawals/monitoring.ts';
 import { readWithdrawal } from '../withdrawals/queries.ts';
@@ -115,7 +113,7 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
   const activities = createActivities({
     ...moneyActivities(parts),
     reports: { generate: createGenerateReport(reports), giveUp: async (reportId) => giveUpReport(reports, reportId) },
-    webhooks: { ...sending, ...deliveryActivities(parts), claim: createClaim(db, sending.inFlight) },
+    webhooks: { ...sending, ...parts },
   });
   const onReturn = () => recovery.requestFull();
   const temporal = startTemporalWorkers({ ...options, config, activities, onReturn });
@@ -177,17 +175,6 @@ function moneyActivities(parts: Parts) {
     },
     settlements: parts,
     reconciliation: parts,
-  };
-}
-
-function deliveryActivities({ db, runInTransaction, clock }: Parts) {
-  return {
-    readDelivery: async (deliveryId: string) => readDelivery(db, deliveryId),
-    abandon: async (request: { deliveryId: string; at: Date }) => abandonDelivery(db, request),
-    requestResend: async ({ deliveryId, force }: { deliveryId: string; force: boolean }) => {
-      const request = { scope: null, deliveryIds: [deliveryId], force, signal: false };
-      await runInTransaction((tx) => requestResend({ clock }, tx, request));
-    },
   };
 }
 

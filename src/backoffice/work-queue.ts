@@ -11,7 +11,7 @@ import { STALLED_PAYMENTS, PAYMENT_REVIEW_ITEMS } from '../payments/monitoring.t
 import { RECEIPT_REVIEW_ITEMS, DISCREPANCY_REVIEW_ITEMS, STALLED_RUNS } from '../reconciliation/monitoring.ts';
 import { STALLED_REPORTS } from '../reports/workflow.ts';
 import { BANK_ACCOUNT_REVIEW_ITEMS, SETTLEMENT_REVIEW_ITEMS, STALLED_SETTLEMENTS } from '../settlements/monitoring.ts';
-import { STALLED_DELIVERIES } from '../webhooks/delivery/recoverable.ts';
+import { STALLED_DELIVERIES } from '../webhooks/delivery/workflow.ts';
 import { STALLED_WITHDRAWALS, WITHDRAWAL_REVIEW_ITEMS } from '../withdrawals/monitoring.ts';
 
 /** Everything that needs an operator, by slice. */

@@ -6,7 +6,7 @@ import type { Database } from '../lib/db.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import { readTimeline } from '../lib/timeline.ts';
-import type { ResourceDelivery } from '../webhooks/delivery/queries.ts';
+import type { ResourceDelivery } from '../webhooks/events/queries.ts';
 import { presentTransaction } from './present.ts';
 import { findTransaction, listTransactions } from './queries.ts';
 import * as schema from './transaction-schema.ts';

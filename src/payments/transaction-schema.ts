@@ -6,7 +6,7 @@ import { BIRR_RULE, formatBirr, isBirr, toSantim } from '../lib/money.ts';
 import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
 import { timelineSchema } from '../lib/timeline.ts';
 import { CHANNELS, TRANSACTION_THROUGH } from '../merchants/channels/channel.ts';
-import { ResourceDelivery } from '../webhooks/delivery/queries.ts';
+import { ResourceDelivery } from '../webhooks/events/queries.ts';
 import { ATTEMPT_STATUSES, HELD_REASONS, TRANSACTION_STATUSES } from './states.ts';
 import { TIMELINE } from './timeline.ts';
 

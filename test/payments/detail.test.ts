@@ -7,7 +7,7 @@ import { acceptHeldPayment, returnHeldPayment } from '../../src/payments/holds.t
 import { checkoutRoutes } from '../../src/payments/session-routes.ts';
 import { TIMELINE } from '../../src/payments/timeline.ts';
 import { transactionRoutes } from '../../src/payments/transaction-routes.ts';
-import { findResourceDeliveries } from '../../src/webhooks/delivery/queries.ts';
+import { findResourceDeliveries } from '../../src/webhooks/events/queries.ts';
 import {
   ACCEPTED,
   buildAttempt,

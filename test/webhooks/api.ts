@@ -1,5 +1,4 @@
 import type { Route } from '../../src/http/route.ts';
-import { deliveryRoutes } from '../../src/webhooks/delivery/routes.ts';
 import { eventRoutes } from '../../src/webhooks/events/routes.ts';
 import { subscriptionRoutes } from '../../src/webhooks/subscriptions/routes.ts';
 import { startTestServer, testServerDeps, type TestServer } from '../support/http.ts';
@@ -7,7 +6,7 @@ import type { World } from './world.ts';
 
 /** All routes under /api/checkout/webhooks. */
 export function webhookRoutes({ deps }: World): Route[] {
-  return [...eventRoutes(deps), ...deliveryRoutes(deps), ...subscriptionRoutes(deps)];
+  return [...eventRoutes(deps), ...subscriptionRoutes(deps)];
 }
 
 /** The webhook management API over HTTP, on the world's database and clock. Close it in afterAll. */

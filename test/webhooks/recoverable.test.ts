@@ -1,5 +1,5 @@
 import { rows } from '../../src/lib/db.ts';
-import { findRecoverableDeliveries } from '../../src/webhooks/delivery/recoverable.ts';
+import { findRecoverableDeliveries } from '../../src/webhooks/delivery/workflow.ts';
 import { deleteSubscription } from '../../src/webhooks/subscriptions/operations.ts';
 import { receiver } from '../support/sending.ts';
 import { buildSubscriber, delivery, useWorlds, world } from './dispatching.ts';

@@ -279,7 +279,7 @@ describe('a resend of one event', () => {
 test('the status of an event is that of its worst delivery', async () => {
   await world.subscribe(scope);
   const { eventId } = await world.failedDelivery(scope);
-  const status = async () => (await findEvent(world.db, { ...scope, eventId, withPayload: false })).status;
+  const status = async () => (await findEvent(world.db, { ...scope, eventId })).status;
   expect(await status()).toBe('FAILED');
   await resend({ eventId });
   expect(await status()).toBe('PENDING');

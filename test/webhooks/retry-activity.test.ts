@@ -1,6 +1,6 @@
 import { createWebhookActivities } from '../../activities/webhooks.ts';
 import { claimOne } from '../../src/webhooks/delivery/claim.ts';
-import { abandonDelivery, createRecorder, readDelivery } from '../../src/webhooks/delivery/record-attempt.ts';
+import { createRecorder } from '../../src/webhooks/delivery/record-attempt.ts';
 import { receiver } from '../support/sending.ts';
 import { buildAttempt, buildInFlight, buildSubscriber, delivery, log, useWorlds, world } from './dispatching.ts';
 
@@ -9,14 +9,13 @@ useWorlds();
 function build(inFlight = buildInFlight()) {
   const activities = createWebhookActivities(
     {
+      db: world.db,
+      runInTransaction: world.runInTransaction,
+      clock: world.deps.clock,
       inFlight,
-      claim: async (request) => claimOne(world.db, { ...request, reclaim: true }),
-      readDelivery: async (id) => readDelivery(world.db, id),
       attempt: buildAttempt(),
       record: createRecorder({ db: world.db, log, inFlight }),
       onRecorded: () => {},
-      requestResend: async () => {},
-      abandon: async (request) => abandonDelivery(world.db, request),
     },
     () => 0,
   );

@@ -1,7 +1,7 @@
 import { readDayRange } from '../../src/lib/pagination.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import { readStats } from '../../src/webhooks/events/queries.ts';
 import { Stats } from '../../src/webhooks/events/schema.ts';
-import { readStats } from '../../src/webhooks/events/stats.ts';
 import { createWorld, type World } from './world.ts';
 
 let world: World;

@@ -9,7 +9,7 @@ import { createGenerateReport } from '../../reports/generate.ts';
 import { readPeriod } from '../../reports/period.ts';
 import { requestReport } from '../../reports/request.ts';
 import { findRecoverableSettlements } from '../../settlements/workflow.ts';
-import { findRecoverableDeliveries } from '../../webhooks/delivery/recoverable.ts';
+import { findRecoverableDeliveries } from '../../webhooks/delivery/workflow.ts';
 import { findRecoverableWithdrawals } from '../../withdrawals/workflow.ts';
 import {
   createSandboxKey,

@@ -45,15 +45,10 @@ export function createAttempt(deps: AttemptDeps) {
       return unsentResult({ code: 'internal_error', message: 'Nothing was sent: the request could not be built.' });
     });
     const { attemptId, deliveryId, sequence, retryCount, manual, url, secretHint } = attempt;
+    const claimed = { attemptId, deliveryId, sequence, retryCount, manual, url, secretHint };
     const endedAtMs = attempt.startedAt.getTime() + sent.durationMs;
     return {
-      attemptId,
-      deliveryId,
-      sequence,
-      retryCount,
-      manual,
-      url,
-      secretHint,
+      ...claimed,
       ...sent,
       startedAt: attempt.startedAt.toISOString(),
       endedAt: new Date(endedAtMs).toISOString(),

@@ -1,6 +1,6 @@
-import { rows, type Queryable } from '../../lib/db.ts';
+import { first, rows, type Queryable } from '../../lib/db.ts';
 import type { Environment } from '../../lib/scope.ts';
-import { isInFlight, isQueued, type InFlight, type InFlightLimits } from './in-flight.ts';
+import { isInFlight, isQueued, type InFlightLimits } from './in-flight.ts';
 
 /** In SQL: the status of a delivery whose subscription is inactive or deleted; a resend returns to the final status before it. */
 export const statusWhenSkipped = (delivery: string): string =>
@@ -148,26 +148,11 @@ const CLAIM_ONE = claimLocked(`
     FOR UPDATE OF d
   )`);
 
-type ClaimRequest = { deliveryId: string; startedAt: Date };
-
 /** Claims one delivery for a retry or a resend; null when it is final, not due yet, or in flight. */
 export async function claimOne(
   db: Queryable,
-  { deliveryId, startedAt, reclaim }: ClaimRequest & { reclaim: boolean },
+  { deliveryId, startedAt, reclaim }: { deliveryId: string; startedAt: Date; reclaim: boolean },
 ): Promise<ClaimedAttempt | null> {
-  const [claimed] = await rows<ClaimedRow>(db, CLAIM_ONE, { deliveryId, startedAt: startedAt.toISOString(), reclaim });
+  const claimed = await first<ClaimedRow>(db, CLAIM_ONE, { deliveryId, startedAt: startedAt.toISOString(), reclaim });
   return claimed?.active ? { ...claimed, startedAt } : null;
 }
-
-export type Claim = (request: ClaimRequest) => Promise<ClaimedAttempt | null>;
-
-export const createClaim =
-  (db: Queryable, inFlight: Pick<InFlight, 'mayReclaim' | 'noteFailure'>): Claim =>
-  async (request) => {
-    try {
-      return await claimOne(db, { ...request, reclaim: inFlight.mayReclaim() });
-    } catch (error) {
-      inFlight.noteFailure();
-      throw error;
-    }
-  };

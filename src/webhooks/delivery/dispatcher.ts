@@ -10,16 +10,20 @@ import type { InFlight } from './in-flight.ts';
 import type { DeliveryNow, Recorder } from './record-attempt.ts';
 import { deliveryWorkflow } from './workflow.ts';
 
-export type DispatcherDeps = {
-  db: Database;
-  log: Logger;
+/** Sending and recording of one attempt, shared by the dispatcher and the deliveries' workflows. */
+export type Sending = {
   attempt: (attempt: ClaimedAttempt, schedule: RetrySchedule) => Promise<AttemptOutcome>;
   record: Recorder;
   inFlight: InFlight;
+  onRecorded: (now: DeliveryNow, outcome: AttemptOutcome) => void;
+};
+
+export type DispatcherDeps = Sending & {
+  db: Database;
+  log: Logger;
   /** Which deliveries get a workflow: every one, for operators to look at, or only failed ones that will be retried. */
   workflows: 'every' | 'failed';
   retryDelaysSeconds: readonly number[];
-  onRecorded: (now: DeliveryNow, outcome: AttemptOutcome) => void;
   /** Called when the outbox contains a workflow to start. */
   onWorkflow: () => void;
 };

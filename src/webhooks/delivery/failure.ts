@@ -52,10 +52,8 @@ export function unexpectedStatus(status: number): Failure {
 export function failureOf(error: NodeJS.ErrnoException, at: { phase: Phase; host: string }): Failure {
   const code = error.code ?? error.name;
   if (error.name === 'EgressRejected') {
-    return {
-      code: 'address_not_allowed',
-      message: `Nothing was sent: ${at.host} does not resolve to public addresses only.`,
-    };
+    const message = `Nothing was sent: ${at.host} does not resolve to public addresses only.`;
+    return { code: 'address_not_allowed', message };
   }
   if (at.phase === 'dns') return { code: 'dns', message: `The host name ${at.host} could not be resolved (${code}).` };
   if (at.phase === 'connect') return { code: 'connect', message: `No connection to ${at.host} was made (${code}).` };

@@ -19,12 +19,24 @@ export const isQueued = (delivery: string): string =>
 export const isScheduled = (delivery: string): string =>
   `(${delivery}.status = 'RETRYING' OR ${delivery}.status_before_resend IS NOT NULL)`;
 
+/** In SQL: a recursive CTE of the subscriptions with such deliveries, by one lookup each in an index that begins with them. */
+export const subscriptionsWith = (name: string, condition: string): string => `${name} (subscription_id) AS (
+    SELECT min(d.subscription_id) FROM webhook_delivery d WHERE ${condition}
+    UNION ALL
+    SELECT (SELECT min(d.subscription_id) FROM webhook_delivery d WHERE ${condition} AND d.subscription_id > w.subscription_id)
+    FROM ${name} w WHERE w.subscription_id IS NOT NULL
+  )`;
+
 export type InFlightLimits = {
   /** The maximum of first attempts of one subscription that this process sends at once. */
   perSubscription: number;
   /** The maximum for one that hung or failed recently. Also the maximum of retries and resends of any, counted separately. */
   perThrottled: number;
 };
+
+const RENEW = `
+  UPDATE webhook_delivery SET in_flight_since = clock_timestamp()
+  WHERE id = ANY (:deliveryIds) AND in_flight_attempt_id = ANY (:attemptIds)`;
 
 type Mark = { attemptId: string; deliveryId: string };
 /** By subscription, with the start of each send. */
@@ -50,7 +62,9 @@ export function createInFlight(db: Database, limits: InFlightLimits) {
   const renewing = setInterval(() => {
     const before = performance.now() - RENEW_AFTER_MS;
     const old = [...marks.values()].filter(({ sinceMs }) => sinceMs < before);
-    if (old.length > 0) renewMarks(db, old).catch(noteFailure);
+    const deliveryIds = old.map(({ deliveryId }) => deliveryId);
+    const attemptIds = old.map(({ attemptId }) => attemptId);
+    if (old.length > 0) rows(db, RENEW, { deliveryIds, attemptIds }).catch(noteFailure);
   }, RENEW_EVERY_MS).unref();
   return {
     limits,
@@ -98,13 +112,4 @@ function start(sends: Sends, subscriptionId: string): () => void {
     own.delete(send);
     if (own.size === 0) sends.delete(subscriptionId);
   };
-}
-
-async function renewMarks(db: Database, marks: Mark[]): Promise<void> {
-  await rows(
-    db,
-    `UPDATE webhook_delivery SET in_flight_since = clock_timestamp()
-     WHERE id = ANY (:deliveryIds) AND in_flight_attempt_id = ANY (:attemptIds)`,
-    { deliveryIds: marks.map(({ deliveryId }) => deliveryId), attemptIds: marks.map(({ attemptId }) => attemptId) },
-  );
 }

@@ -4,7 +4,7 @@ import { measureRow, type Registry } from '../../http/metrics.ts';
 import type { Database } from '../../lib/db.ts';
 import { OUTBOX_PRIORITIES } from '../../outbox/record.ts';
 import type { AttemptOutcome } from './attempt.ts';
-import { isQueued, isScheduled } from './in-flight.ts';
+import { isQueued, isScheduled, subscriptionsWith } from './in-flight.ts';
 import type { DeliveryNow } from './record-attempt.ts';
 
 /** Exposed by the API too: the alert on them must work when no worker runs. */
@@ -55,26 +55,20 @@ const COUNT = `
          (SELECT CAST(count(*) AS integer) FROM webhook_dead_letter WHERE closed_at IS NULL) AS dead_letters,
          (SELECT CAST(count(*) AS integer) FROM outbox) AS outbox_rows`;
 
-/** In SQL: when the first delivery of each subscription is due, in the order of an index that begins with the subscription. */
-function oldestOfEach(name: string, condition: string, order: string): string {
-  const first = (from: string): string => `
-    SELECT d.subscription_id, d.next_attempt_at FROM webhook_delivery d
-    WHERE ${condition} ${from} ORDER BY d.subscription_id, ${order} LIMIT 1`;
-  return `${name} (subscription_id, due_at) AS (
-    (${first('')})
-    UNION ALL
-    SELECT next.* FROM ${name} w CROSS JOIN LATERAL (${first('AND d.subscription_id > w.subscription_id')}) next
-  )`;
-}
+/** In SQL: when the first delivery of each of these subscriptions is due, in the order of an index. */
+const firstOfEach = (subscriptions: string, condition: string, order: string): string => `
+  SELECT (SELECT d.next_attempt_at FROM webhook_delivery d
+          WHERE ${condition} AND d.subscription_id = w.subscription_id ORDER BY ${order} LIMIT 1) AS due_at
+  FROM ${subscriptions} w`;
 
 /**
  * Reads a bounded number of rows at the beginning of each index, however many are late: the oldest of each subscription's
  * queue, and of messages the first ids, which sort by time of creation.
  */
 const LATE = `
-  WITH RECURSIVE ${oldestOfEach('queued', isQueued('d'), 'd.id')},
-  ${oldestOfEach('scheduled', isScheduled('d'), 'd.next_attempt_at')},
-  oldest (due_at) AS (SELECT due_at FROM queued UNION ALL SELECT due_at FROM scheduled)
+  WITH RECURSIVE ${subscriptionsWith('queued', isQueued('d'))}, ${subscriptionsWith('scheduled', isScheduled('d'))},
+  oldest AS (${firstOfEach('queued', isQueued('d'), 'd.id')}
+    UNION ALL ${firstOfEach('scheduled', isScheduled('d'), 'd.next_attempt_at')})
   SELECT CAST(greatest(0, coalesce(extract(epoch FROM now() - (SELECT min(due_at) FROM oldest)), 0)) AS float8) AS past_due_seconds,
          CAST(coalesce(extract(epoch FROM now() - (
            SELECT min(created_at) FROM (SELECT created_at FROM outbox WHERE priority < ${OUTBOX_PRIORITIES.visibility} ORDER BY id LIMIT 100) first)), 0) AS float8) AS outbox_seconds`;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { createBatch } from '../../lib/batch.ts';
-import { isDatabaseUnavailable, rows, type Queryable } from '../../lib/db.ts';
+import { first, isDatabaseUnavailable, rows, type Queryable } from '../../lib/db.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Logger } from '../../lib/log.ts';
 import { OUTBOX_PRIORITIES, type OutboxRow } from '../../outbox/record.ts';
@@ -21,9 +21,7 @@ export type DeliveryNow = {
 };
 
 /** An outcome, and the start of the workflow where one follows. */
-export type Recording = AttemptOutcome & { start?: Start };
-
-type Start = Pick<OutboxRow, 'id' | 'workflowType' | 'workflowId' | 'input'>;
+export type Recording = AttemptOutcome & { start?: Pick<OutboxRow, 'id' | 'workflowType' | 'workflowId' | 'input'> };
 
 /** Under load outcomes are collected this long. A process that ends without saving them causes their attempts again. */
 const RECORD_EVERY_MS = 40;
@@ -135,13 +133,9 @@ export async function recordAttempts(db: Queryable, outcomes: Recording[]): Prom
 
 /** The current state of a delivery; SKIPPED when it does not exist. `inFlight`: it is claimed. */
 export async function readDelivery(db: Queryable, id: string): Promise<DeliveryNow & { inFlight: boolean }> {
-  const [found] = await rows<DeliveryNow & { inFlight: boolean }>(
-    db,
-    `SELECT ${NOW}, d.in_flight_since IS NOT NULL AS in_flight FROM webhook_delivery d WHERE d.id = :id`,
-    { id },
-  );
+  const sql = `SELECT ${NOW}, d.in_flight_since IS NOT NULL AS in_flight FROM webhook_delivery d WHERE d.id = :id`;
   const gone = { retryCount: 0, nextAttemptAt: null, lastAttemptAt: null, httpStatus: null, failure: null };
-  return found ?? { ...gone, status: 'SKIPPED', inFlight: false };
+  return (await first(db, sql, { id })) ?? { ...gone, status: 'SKIPPED', inFlight: false };
 }
 
 /**
@@ -153,7 +147,7 @@ export async function abandonDelivery(
   db: Queryable,
   request: { deliveryId: string; at: Date },
 ): Promise<DeliveryStatus> {
-  const [now] = await rows<{ status: DeliveryStatus }>(
+  const now = await first<{ status: DeliveryStatus }>(
     db,
     `WITH updated AS (
        UPDATE webhook_delivery
@@ -180,12 +174,9 @@ export async function abandonDelivery(
  */
 export type Recorder = (outcome: Recording) => Promise<DeliveryNow>;
 
-export function createRecorder(deps: {
-  db: Queryable;
-  log: Logger;
-  inFlight: Pick<InFlight, 'noteFailure'>;
-}): Recorder {
-  const { db, log, inFlight } = deps;
+type RecorderDeps = { db: Queryable; log: Logger; inFlight: Pick<InFlight, 'noteFailure'> };
+
+export function createRecorder({ db, log, inFlight }: RecorderDeps): Recorder {
   const save = createBatch((outcomes: Recording[]) => recordAttempts(db, outcomes), {
     sizeMax: BATCH_MAX,
     everyMs: RECORD_EVERY_MS,

@@ -1,5 +1,5 @@
 import type { LookupAddress } from 'node:dns';
-import http, { type Agent, type ClientRequest, type IncomingMessage } from 'node:http';
+import http, { type Agent, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import { callbackify } from 'node:util';
@@ -14,7 +14,6 @@ import {
   type Resolve,
 } from '../egress/egress.ts';
 import { failureOf, timeoutFailure, unexpectedStatus, type Failure, type Phase } from './failure.ts';
-import { excerptOf, headersToStore } from './response-capture.ts';
 
 type SendRequest = { url: string; headers: Record<string, string>; body: Buffer };
 
@@ -46,22 +45,22 @@ export type SenderOptions = EgressAgentOptions & {
   resolve?: Resolve;
 };
 
-export type Sender = {
-  /** Makes one POST. Errors of the receiver or the network are results; throws for an invalid URL or header. */
-  send: (request: SendRequest) => Promise<SendResult>;
-  /** Waits for running sends (at most 4 s), then closes the connections. */
-  close: () => Promise<void>;
-};
+export type Sender = ReturnType<typeof createSender>;
 
 const HEADER_BYTES_MAX = 32_768;
 const EXCERPT_BYTES_MAX = 16_384;
 const EXCERPT_MS_MAX = 1_000;
+const HEADERS_MAX = 64;
+const HEADER_NAME_CHARACTERS_MAX = 128;
+const HEADER_VALUE_CHARACTERS_MAX = 512;
+/** With a larger share of unreadable characters a body is not stored as text. */
+const UNREADABLE_SHARE_MAX = 0.1;
 
 /**
  * Sends webhooks over connections that are kept alive. Follows no redirects, decompresses nothing, and reads at most 16 KiB
  * of the body for at most 1 s; the body never changes the result.
  */
-export function createSender(options: SenderOptions): Sender {
+export function createSender(options: SenderOptions) {
   const { guard, timeoutMs = 3_000, resolve = createResolve() } = options;
   const agents = createEgressAgents(options, true);
   const fresh = createEgressAgents(options, false);
@@ -96,7 +95,8 @@ export function createSender(options: SenderOptions): Sender {
   };
 
   return {
-    send: (request) => {
+    /** Makes one POST. Errors of the receiver or the network are results; throws for an invalid URL or header. */
+    send: (request: SendRequest): Promise<SendResult> => {
       const url = new URL(request.url);
       const rejection = guard.rejection(url);
       if (rejection !== null) {
@@ -107,7 +107,8 @@ export function createSender(options: SenderOptions): Sender {
       sending.add(result);
       return result;
     },
-    close: async () => {
+    /** Waits for running sends (at most 4 s), then closes the connections. */
+    close: async (): Promise<void> => {
       await Promise.allSettled(sending);
       agents.close();
     },
@@ -224,4 +225,33 @@ async function readBeginning(response: IncomingMessage): Promise<Buffer[]> {
   if (!response.closed) await new Promise((resolve) => response.once('close', resolve));
   clearTimeout(timer);
   return chunks;
+}
+
+/** The response headers to store: at most 64, each cut to 512 characters, without control characters. */
+function headersToStore(headers: IncomingHttpHeaders): Record<string, string> {
+  const received = Object.entries(headers).filter(([name]) => name !== '__proto__');
+  const stored = received.map(([name, value]) => [
+    clean(name.slice(0, HEADER_NAME_CHARACTERS_MAX)),
+    clean([value].flat().join(', ').slice(0, HEADER_VALUE_CHARACTERS_MAX)),
+  ]);
+  return Object.fromEntries(stored.slice(0, HEADERS_MAX)) as Record<string, string>;
+}
+
+/** The beginning of a body as text that PostgreSQL accepts; of a compressed or binary one only its size. */
+function excerptOf(chunks: readonly Buffer[], headers: IncomingHttpHeaders): string {
+  const [first] = chunks;
+  if (first === undefined) return '';
+  const bytes = chunks.length === 1 ? first : Buffer.concat(chunks);
+  const encoding = String(headers['content-encoding'] ?? 'identity');
+  if (encoding !== 'identity') return clean(`(${bytes.length} bytes in ${encoding.slice(0, 40)}, not decoded)`);
+  // As a stream, so that a character cut in two at the end is left out rather than replaced.
+  const text = new TextDecoder().decode(bytes, { stream: true });
+  const unreadable = text.match(/[\0\uFFFD]/g)?.length ?? 0;
+  if (unreadable > text.length * UNREADABLE_SHARE_MAX) return `(${bytes.length} bytes, not text)`;
+  return clean(text);
+}
+
+/** Without halves of characters, and without control characters but tab and line breaks. */
+function clean(text: string): string {
+  return text.replace(/\p{Cs}|[^\P{Cc}\t\n\r]/gu, '');
 }

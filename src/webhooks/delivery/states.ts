@@ -15,6 +15,7 @@ export const DELIVERY_TRANSITIONS: Readonly<Record<DeliveryStatus, readonly Deli
 };
 
 /** An event's own status is that of its worst delivery; NO_SUBSCRIBERS without any delivery. */
+export const WORST_FIRST: readonly DeliveryStatus[] = ['FAILED', 'RETRYING', 'PENDING', 'DELIVERED', 'SKIPPED'];
 export const EVENT_STATUSES = [...DELIVERY_STATUSES, 'NO_SUBSCRIBERS'] as const;
 export type EventStatus = (typeof EVENT_STATUSES)[number];
 

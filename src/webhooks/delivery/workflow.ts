@@ -1,5 +1,9 @@
+import { rows, type Queryable } from '../../lib/db.ts';
 import type { Environment } from '../../lib/scope.ts';
 import type { OutboxMessage } from '../../outbox/record.ts';
+import type { OpenPage, RecoverableWorkflow } from '../../outbox/recoverable.ts';
+import type { WorkItemSource } from '../../outbox/work-items.ts';
+import { isQueued, isScheduled, subscriptionsWith } from './in-flight.ts';
 
 /** The outcome of the attempt before the workflow's start. */
 export type LastOutcome = { ok: boolean; httpStatus: number | null; code: string | null };
@@ -27,15 +31,11 @@ export type DeliveryInput = {
   parkedSinceMs?: number;
 };
 
-/** The delivery's fields that its workflow's input is made of. */
+/** What a workflow's input is made of, without the outcome where the workflow is to make an attempt. */
 export type DeliveryToStart = Omit<
   DeliveryInput,
-  'receiverHost' | 'retryDelaysSeconds' | 'nextAttemptAtMs' | 'parkedSinceMs'
-> & {
-  eventId: string;
-  url: string;
-  nextAttemptAt: Date | null;
-};
+  'receiverHost' | 'retryDelaysSeconds' | 'nextAttemptAtMs' | 'parkedSinceMs' | 'lastOutcome'
+> & { eventId: string; url: string; nextAttemptAt?: Date | null; lastOutcome?: LastOutcome };
 
 /** In SQL: those fields, without the times; `d` is a webhook_delivery, `s` its subscription, `e` its event. */
 export const COLUMNS_TO_START = `
@@ -48,32 +48,75 @@ export function deliveryWorkflowId(eventId: string, subscriptionId: string): str
 }
 
 /** Workflow type, id and input for outbox messages about a delivery. */
-export function deliveryWorkflow(
-  delivery: DeliveryToStart,
-): Pick<OutboxMessage, 'workflowType' | 'workflowId'> & { input: Omit<DeliveryInput, 'retryDelaysSeconds'> } {
-  return {
-    workflowType: 'webhookDelivery',
-    workflowId: deliveryWorkflowId(delivery.eventId, delivery.subscriptionId),
-    input: {
-      deliveryId: delivery.deliveryId,
-      merchantId: delivery.merchantId,
-      environment: delivery.environment,
-      eventType: delivery.eventType,
-      subscriptionId: delivery.subscriptionId,
-      checkoutOrderNo: delivery.checkoutOrderNo,
-      receiverHost: new URL(delivery.url).hostname,
-      attemptsMade: delivery.attemptsMade,
-      lastOutcome: delivery.lastOutcome,
-      nextAttemptAtMs: delivery.nextAttemptAt?.getTime() ?? null,
-    },
+export function deliveryWorkflow({ eventId, url, nextAttemptAt, ...delivery }: DeliveryToStart) {
+  const { deliveryId, merchantId, environment, eventType, subscriptionId, checkoutOrderNo, attemptsMade } = delivery;
+  const facts = { deliveryId, merchantId, environment, eventType, subscriptionId, checkoutOrderNo, attemptsMade };
+  const input: Omit<DeliveryInput, 'retryDelaysSeconds'> = {
+    ...facts,
+    receiverHost: new URL(url).hostname,
+    lastOutcome: delivery.lastOutcome ?? null,
+    nextAttemptAtMs: nextAttemptAt?.getTime() ?? null,
   };
+  return { workflowType: 'webhookDelivery', workflowId: deliveryWorkflowId(eventId, subscriptionId), input };
 }
 
 /** The message that makes a delivery's workflow read its row again, and starts it where none runs. */
-export function signalDelivery(
-  delivery: Omit<DeliveryToStart, 'lastOutcome' | 'nextAttemptAt'> & { nextAttemptAt?: Date | null },
-  priority: 'retry' | 'normal',
-): OutboxMessage {
-  const start = deliveryWorkflow({ nextAttemptAt: null, ...delivery, lastOutcome: null });
-  return { kind: 'signalWithStart', signal: 'deliveryChanged', priority, ...start };
+export function signalDelivery(delivery: DeliveryToStart, priority: 'retry' | 'normal'): OutboxMessage {
+  return { kind: 'signalWithStart', signal: 'deliveryChanged', priority, ...deliveryWorkflow(delivery) };
 }
+
+/** For each subscription, so that many late deliveries of one hide none of another. */
+const PAST_DUE_OF_EACH = 5;
+const PAST_DUE_MAX = 1_000;
+
+/** The longest overdue first. A loose scan over subscriptions, which does not read deliveries that are due later. */
+const PAST_DUE = `
+  WITH RECURSIVE ${subscriptionsWith('waiting', isScheduled('d'))}
+  SELECT late.id FROM waiting w CROSS JOIN LATERAL (
+    SELECT d.id, d.next_attempt_at FROM webhook_delivery d
+    WHERE ${isScheduled('d')} AND d.subscription_id = w.subscription_id AND d.next_attempt_at < now() - interval '60 seconds'
+    ORDER BY d.next_attempt_at LIMIT ${PAST_DUE_OF_EACH}) late
+  ORDER BY late.next_attempt_at LIMIT ${PAST_DUE_MAX}`;
+
+/**
+ * Deliveries that wait for a retry or a resend and have no outbox row, so must have a running workflow; the dispatcher makes
+ * the first attempts. Overdue: the next attempt is a minute late. Excludes deliveries recorded or attempted in the last half
+ * minute, because Temporal's list of workflows lags.
+ */
+export async function findRecoverableDeliveries(
+  db: Queryable,
+  { onlyPastDue, ...page }: OpenPage,
+): Promise<RecoverableWorkflow[]> {
+  const open = await rows<DeliveryToStart & { overdue: boolean }>(
+    db,
+    `SELECT ${COLUMNS_TO_START}, d.next_attempt_at, d.next_attempt_at < now() - interval '60 seconds' AS overdue
+     FROM webhook_delivery d
+     JOIN webhook_subscription s ON s.id = d.subscription_id
+     JOIN webhook_event e ON e.id = d.event_id
+     WHERE d.id > :after AND ${isScheduled('d')}
+       AND greatest(d.created_at, d.last_attempt_at) < now() - interval '30 seconds'
+       AND NOT EXISTS (SELECT FROM outbox b WHERE b.workflow_id = 'delivery-' || d.event_id || '-' || d.subscription_id)
+       ${onlyPastDue ? `AND d.id = ANY (ARRAY(${PAST_DUE}))` : ''}
+     ORDER BY d.id LIMIT :limit`,
+    page,
+  );
+  return open.map((delivery) => ({
+    id: delivery.deliveryId,
+    overdue: delivery.overdue,
+    message: signalDelivery(delivery, 'normal'),
+  }));
+}
+
+/** Deliveries whose next attempt is more than a minute late. */
+export const STALLED_DELIVERIES: WorkItemSource = {
+  kinds: ['DELIVERY_PAST_DUE'],
+  sql: `SELECT 'DELIVERY_PAST_DUE' AS kind, d.id, d.merchant_id, d.environment, NULL::bigint AS amount_santim,
+               d.next_attempt_at AS since,
+               'The next attempt is late; attempts so far: ' || d.attempts AS what,
+               jsonb_build_object('event', d.event, 'eventId', d.event_id, 'subscriptionId', d.subscription_id,
+                                  'attempts', d.attempts) AS detail,
+               'delivery-' || d.event_id || '-' || d.subscription_id AS workflow_id
+        FROM webhook_delivery d
+        WHERE d.next_attempt_at < CAST(:at AS timestamptz) - interval '1 minute'
+          AND (${isQueued('d')} OR ${isScheduled('d')})`,
+};

@@ -25,25 +25,23 @@ export type EgressOptions = {
 };
 
 /** Which URLs and addresses requests may go to. */
-export type EgressGuard = {
-  /**
-   * The problems of a URL that a merchant wants to save, each as words that follow the field's name ("must use https, got
-   * http"); empty when there are none. In live the host must be a name.
-   */
-  checkUrl: (text: string, environment: Environment) => string[];
-  /** The first problem at send time that shows before the name is resolved; null when there is none. */
-  rejection: (url: URL) => string | null;
-  /** Whether every one of these resolved addresses may be connected to; false for an empty list. */
-  allPublic: (addresses: readonly string[]) => boolean;
-};
+export type EgressGuard = ReturnType<typeof createEgressGuard>;
 
 const URL_CHARACTERS_MAX = 2_000;
+/** Of IPv6 only this block is public, less the special ranges inside it. */
+const IPV6_GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'https:': 443, 'http:': 80 };
 
 /** Throws when `deny` contains something that is neither an address nor a block. */
-export function createEgressGuard(options: EgressOptions): EgressGuard {
-  const isAllowed = createAddressPolicy(options);
-
+export function createEgressGuard(options: EgressOptions) {
+  const denied = options.deny.map(parseBlock);
+  const isAllowed = (text: string): boolean => {
+    const address = parseAddress(text);
+    if (address === null || ipaddr.subnetMatch(address, { denied }, 'other') === 'denied') return false;
+    const range = address.range();
+    if (range === 'loopback') return options.allowLoopback;
+    return range === 'unicast' && (address.kind() === 'ipv4' || address.match(IPV6_GLOBAL_UNICAST));
+  };
   const problemsOf = (url: URL): string[] => {
     const target = targetOf(url);
     const loopback = options.allowLoopback && target.loopback;
@@ -66,7 +64,11 @@ export function createEgressGuard(options: EgressOptions): EgressGuard {
   };
 
   return {
-    checkUrl: (text, environment) => {
+    /**
+     * The problems of a URL that a merchant wants to save, each as words that follow the field's name ("must use https, got
+     * http"); empty when there are none. In live the host must be a name.
+     */
+    checkUrl: (text: string, environment: Environment): string[] => {
       if (text.length > URL_CHARACTERS_MAX) return [`must have at most 2,000 characters, got ${text.length}`];
       // URL parsing drops blanks and line breaks silently: the saved text would differ from the checked URL.
       if (/[\s\p{Cc}]/u.test(text) || !URL.canParse(text)) {
@@ -79,23 +81,10 @@ export function createEgressGuard(options: EgressOptions): EgressGuard {
       }
       return problems;
     },
-    rejection: (url) => problemsOf(url)[0] ?? null,
-    allPublic: (addresses) => addresses.length > 0 && addresses.every(isAllowed),
-  };
-}
-
-/** Of IPv6 only this block is public, less the special ranges inside it. */
-const IPV6_GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
-
-/** Decides on single addresses: true when a request may be sent there. An unreadable address is rejected. */
-function createAddressPolicy({ allowLoopback, deny }: EgressOptions): (address: string) => boolean {
-  const denied = deny.map(parseBlock);
-  return (text) => {
-    const address = parseAddress(text);
-    if (address === null || ipaddr.subnetMatch(address, { denied }, 'other') === 'denied') return false;
-    const range = address.range();
-    if (range === 'loopback') return allowLoopback;
-    return range === 'unicast' && (address.kind() === 'ipv4' || address.match(IPV6_GLOBAL_UNICAST));
+    /** The first problem at send time that shows before the name is resolved; null when there is none. */
+    rejection: (url: URL): string | null => problemsOf(url)[0] ?? null,
+    /** Whether every one of these resolved addresses may be connected to; false for an empty list. */
+    allPublic: (addresses: readonly string[]): boolean => addresses.length > 0 && addresses.every(isAllowed),
   };
 }
 

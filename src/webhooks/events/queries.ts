@@ -1,65 +1,98 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 
-import { rows, type Queryable } from '../../lib/db.ts';
-import { notFound } from '../../lib/errors.ts';
+import { addisDay, DAY_MS, daysInRange } from '../../lib/dates.ts';
+import { first, rows, type Queryable } from '../../lib/db.ts';
+import { found } from '../../lib/errors.ts';
 import { paginateNewest } from '../../lib/paginate-newest.ts';
-import type { DayRange, Page } from '../../lib/pagination.ts';
+import { pageOffset, readPage, toPage, type DayRange, type Page } from '../../lib/pagination.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
-import { findDeliveriesOf } from '../delivery/queries.ts';
-import { DELIVERY_STATUSES, type EventStatus } from '../delivery/states.ts';
-import type { Event, EventListQuery } from './schema.ts';
+import { DELIVERY_STATUSES, WORST_FIRST, type EventStatus } from '../delivery/states.ts';
+import { Delivery, type Attempt, type Counts, type Event, type EventListQuery, type Stats } from './schema.ts';
+
+/** A delivery with its event, for the detail of the resource that the event is about. */
+export const ResourceDelivery = z.object({ eventId: z.string(), event: z.string(), ...Delivery.shape });
+export type ResourceDelivery = z.input<typeof ResourceDelivery>;
+
+const DELIVERIES = `
+  SELECT d.*, d.id AS delivery_id, s.url FROM webhook_delivery d JOIN webhook_subscription s ON s.id = d.subscription_id`;
+
+/** The current state of these deliveries. */
+export async function findDeliveries(db: Queryable, deliveryIds: string[]): Promise<ResourceDelivery[]> {
+  return rows(db, `${DELIVERIES} WHERE d.id = ANY(:deliveryIds) ORDER BY d.id`, { deliveryIds });
+}
+
+/** Every delivery of the events about one resource (a transaction), oldest event first. */
+export async function findResourceDeliveries(
+  db: Queryable,
+  scope: MerchantScope,
+  resourceId: string,
+): Promise<ResourceDelivery[]> {
+  return rows(
+    db,
+    `${DELIVERIES} JOIN webhook_event e ON e.id = d.event_id
+     WHERE e.merchant_id = :merchantId AND e.environment = :environment AND e.resource_id = :resourceId
+     ORDER BY e.created_at, d.id`,
+    { ...scope, resourceId },
+  );
+}
+
+type AttemptRow = z.input<typeof Attempt> & { id: string; position: string };
+
+/** A page of an event's attempts, oldest first, over all its deliveries. Throws NOT_FOUND, also for another merchant's event. */
+export async function listAttempts(db: Queryable, event: MerchantScope & { eventId: string }, page: Page) {
+  const { total } = found(
+    await first<{ total: number }>(
+      db,
+      `SELECT CAST((SELECT count(*) FROM webhook_attempt a JOIN webhook_delivery d ON d.id = a.delivery_id
+                    WHERE d.event_id = e.id) AS integer) AS total
+       FROM webhook_event e WHERE e.id = :eventId AND e.merchant_id = :merchantId AND e.environment = :environment`,
+      event,
+    ),
+    'event',
+  );
+  const attempts = await rows<AttemptRow>(
+    db,
+    `SELECT a.*, CAST(a.started_at AS text) AS position, a.id AS attempt_id, d.subscription_id, a.source AS "trigger"
+     FROM webhook_attempt a JOIN webhook_delivery d ON d.id = a.delivery_id
+     WHERE d.event_id = :eventId
+       ${page.after ? 'AND (a.started_at, a.id) > (CAST(:at AS timestamptz), :id)' : ''}
+     ORDER BY a.started_at, a.id LIMIT :most OFFSET :offset`,
+    { ...event, ...page.after, most: page.limit + 1, offset: pageOffset(page) },
+  );
+  return toPage(page, total, attempts);
+}
 
 export type EventRow = z.input<typeof Event>;
 
-type EventFilter = MerchantScope &
-  Pick<z.output<typeof EventListQuery>, 'event' | 'subscriptionId' | 'resourceId'> & {
-    range: DayRange;
-    /** null = any */
-    statuses: EventStatus[] | null;
-    withPayload: boolean;
-  };
+type EventFilter = MerchantScope & z.output<typeof EventListQuery> & { range: DayRange };
 
-/** In SQL: an event's own status is that of its worst delivery. */
-const EVENT_STATUS = `(
-  SELECT CASE WHEN count(*) = 0 THEN 'NO_SUBSCRIBERS'
-              WHEN bool_or(d.status = 'FAILED') THEN 'FAILED'
-              WHEN bool_or(d.status = 'RETRYING') THEN 'RETRYING'
-              WHEN bool_or(d.status = 'PENDING') THEN 'PENDING'
-              WHEN bool_or(d.status = 'DELIVERED') THEN 'DELIVERED'
-              ELSE 'SKIPPED' END
-  FROM webhook_delivery d WHERE d.event_id = e.id)`;
-
-const columnsOf = (withPayload: boolean): string => `e.id, e.id AS event_id, e.merchant_id, e.environment, e.event,
-  e.api_version, e.resource_type, e.resource_id, e.created_at, ${EVENT_STATUS} AS status
-  ${withPayload ? ", CAST(convert_from(e.payload, 'UTF8') AS json) AS payload" : ''}`;
+const columnsOf = (
+  include: 'payload' | undefined,
+): string => `e.id, e.id AS event_id, e.merchant_id, e.environment, e.event,
+  e.api_version, e.resource_type, e.resource_id, e.created_at
+  ${include ? ", CAST(convert_from(e.payload, 'UTF8') AS json) AS payload" : ''}`;
 
 /** A page of a merchant's events, newest first, with their deliveries. Three statements. */
-export async function listEvents(db: Queryable, filter: EventFilter, page: Page) {
-  const { range, withPayload, statuses: _statuses, ...values } = filter;
+export async function listEvents(db: Queryable, filter: EventFilter) {
+  const conditions = [
+    ...deliveryConditions(filter),
+    ...(filter.event === undefined ? [] : ['e.event = :event']),
+    ...(filter.resourceId === undefined ? [] : ['e.resource_id = :resourceId']),
+  ];
   const listed = {
-    columns: columnsOf(withPayload),
+    columns: columnsOf(filter.include),
     table: 'webhook_event e',
     time: 'e.created_at',
-    where: conditionsOf(filter).join(' AND '),
-    values: { ...values, from: range.from, until: range.until },
+    where: conditions.join(' AND '),
+    values: { ...filter, ...filter.range },
   };
-  const { rows: events, pagination } = await paginateNewest<BareEvent>(db, listed, page);
-  return { events: await withDeliveries(db, events), pagination };
+  const { rows: events, pagination } = await paginateNewest<BareEvent>(db, listed, readPage(filter));
+  return { data: await withDeliveries(db, events), pagination };
 }
 
 const inScopeAndRange = (table: 'e' | 'd'): string =>
   `${table}.merchant_id = :merchantId AND ${table}.environment = :environment
    AND ${table}.created_at >= :from AND ${table}.created_at < :until`;
-
-/** SQL conditions on `webhook_event e` for the filters that are set. */
-function conditionsOf(filter: EventFilter): string[] {
-  const { event, resourceId } = filter;
-  return [
-    ...deliveryConditions(filter),
-    ...(event === undefined ? [] : ['e.event = :event']),
-    ...(resourceId === undefined ? [] : ['e.resource_id = :resourceId']),
-  ];
-}
 
 /** Rare states, which have an index of their own: `webhook_delivery_undelivered`. */
 const UNDELIVERED = new Set<EventStatus>(['FAILED', 'SKIPPED']);
@@ -69,14 +102,10 @@ const UNDELIVERED = new Set<EventStatus>(['FAILED', 'SKIPPED']);
  * the deliveries that a bulk resend of that state finds. NO_SUBSCRIBERS: events without any delivery. Whatever number of rows
  * the planner expects, neither form can become a join that reads all of them once per event.
  */
-function deliveryConditions({ statuses, subscriptionId }: EventFilter): string[] {
-  if (statuses === null && subscriptionId === undefined) return [inScopeAndRange('e')];
-  const states = (statuses ?? DELIVERY_STATUSES).filter((status) => status !== 'NO_SUBSCRIBERS');
-  const list = states.map((status) => `'${status}'`).join(', ');
-  const isMatch = [
-    states.length === 0 ? 'false' : `d.status IN (${list})`,
-    ...(subscriptionId === undefined ? [] : ['d.subscription_id = :subscriptionId']),
-  ].join(' AND ');
+function deliveryConditions({ status: statuses, subscriptionId }: EventFilter): string[] {
+  if (!statuses && subscriptionId === undefined) return [inScopeAndRange('e')];
+  const list = (statuses ?? DELIVERY_STATUSES).map((status) => `'${status}'`).join(', ');
+  const isMatch = `d.status IN (${list}) ${subscriptionId === undefined ? '' : 'AND d.subscription_id = :subscriptionId'}`;
   if (statuses?.every((status) => UNDELIVERED.has(status))) {
     // A delivery has the merchant and the time of its event.
     return [
@@ -90,29 +119,133 @@ function deliveryConditions({ statuses, subscriptionId }: EventFilter): string[]
   ];
 }
 
+type EventTarget = MerchantScope & { eventId: string; include?: 'payload' | undefined };
+
 /** One event with its deliveries. Throws NOT_FOUND, also for another merchant's. */
-export async function findEvent(
-  db: Queryable,
-  { withPayload, eventId, ...scope }: MerchantScope & { eventId: string; withPayload: boolean },
-): Promise<EventRow> {
-  const found = await rows<BareEvent>(
+export async function findEvent(db: Queryable, { include, ...target }: EventTarget): Promise<EventRow> {
+  const events = await rows<BareEvent>(
     db,
-    `SELECT ${columnsOf(withPayload)} FROM webhook_event e
+    `SELECT ${columnsOf(include)} FROM webhook_event e
      WHERE e.id = :eventId AND e.merchant_id = :merchantId AND e.environment = :environment`,
-    { eventId, ...scope },
+    target,
   );
-  const [event] = await withDeliveries(db, found);
-  if (!event) throw notFound('event');
-  return event;
+  const [event] = await withDeliveries(db, events);
+  return found(event, 'event');
 }
 
-type BareEvent = Omit<EventRow, 'deliveries'> & { id: string };
+type BareEvent = Omit<EventRow, 'deliveries' | 'status'> & { id: string };
 
+/** An event's own status is that of its worst delivery. */
 async function withDeliveries(db: Queryable, events: BareEvent[]): Promise<EventRow[]> {
-  const ids = events.map((event) => event.eventId);
-  const deliveries = ids.length === 0 ? [] : await findDeliveriesOf(db, ids);
-  return events.map((event) => ({
-    ...event,
-    deliveries: deliveries.filter((delivery) => delivery.eventId === event.eventId),
-  }));
+  const eventIds = events.map((event) => event.eventId);
+  const all = await rows<ResourceDelivery>(db, `${DELIVERIES} WHERE d.event_id = ANY(:eventIds) ORDER BY d.id`, {
+    eventIds,
+  });
+  return events.map((event) => {
+    const deliveries = all.filter((delivery) => delivery.eventId === event.eventId);
+    const worst = WORST_FIRST.find((status) => deliveries.some((delivery) => delivery.status === status));
+    return { ...event, status: worst ?? 'NO_SUBSCRIBERS', deliveries };
+  });
+}
+
+type Group = z.output<typeof Counts> & {
+  by: 'all' | 'event' | 'subscription' | 'day';
+  event: string;
+  subscriptionId: string;
+  url: string;
+  date: string;
+};
+
+/** Of a day without deliveries. */
+const NONE = {
+  deliveries: 0,
+  attempted: 0,
+  delivered: 0,
+  failed: 0,
+  retrying: 0,
+  pending: 0,
+  skipped: 0,
+  attempts: 0,
+  successRate: null,
+};
+
+/**
+ * Statistics of the deliveries created in a range of days. Times in milliseconds; rates 0 … 1, null without a denominator.
+ * Dead letters are all open ones, regardless of the range.
+ */
+export async function readStats(db: Queryable, scope: MerchantScope, range: DayRange): Promise<z.input<typeof Stats>> {
+  const bindings = { ...scope, ...range };
+  const groups = await rows<Group>(db, COUNTS, bindings);
+  const failures = await rows<{ code: string; count: number }>(db, FAILURES, bindings);
+  const totals = await first<Totals>(db, TOTALS, bindings);
+  const { events, open, oldestAt, firstAttemptSuccessRate, ...latencyMs } = totals as Totals;
+  const of = (by: Group['by']): Group[] => groups.filter((group) => group.by === by);
+  return {
+    range,
+    totals: { events, ...(of('all')[0] ?? NONE), firstAttemptSuccessRate, latencyMs },
+    byEvent: of('event'),
+    bySubscription: of('subscription'),
+    byDay: daysOf(range).map((date) => of('day').find((day) => day.date === date) ?? { date, ...NONE }),
+    failures,
+    deadLetters: { open, oldestAt },
+  };
+}
+
+const IN_RANGE = inScopeAndRange('d');
+
+/** All groupings in one pass over the range. */
+const COUNTS = `
+  WITH counted AS (
+    SELECT d.event, d.subscription_id, CAST(CAST(d.created_at AT TIME ZONE interval '3 hours' AS date) AS text) AS date,
+           d.status, d.attempts
+    FROM webhook_delivery d WHERE ${IN_RANGE}
+  ), grouped AS (
+    SELECT CASE WHEN grouping(event) = 0 THEN 'event' WHEN grouping(subscription_id) = 0 THEN 'subscription'
+                WHEN grouping(date) = 0 THEN 'day' ELSE 'all' END AS by,
+           event, subscription_id, date,
+           CAST(count(*) AS integer) AS deliveries,
+           CAST(count(*) FILTER (WHERE attempts > 0) AS integer) AS attempted,
+           ${DELIVERY_STATUSES.map(
+             (status) => `CAST(count(*) FILTER (WHERE status = '${status}') AS integer) AS ${status.toLowerCase()},`,
+           ).join('\n           ')}
+           CAST(coalesce(sum(attempts), 0) AS integer) AS attempts
+    FROM counted GROUP BY GROUPING SETS ((), (event), (subscription_id), (date))
+  )
+  SELECT g.*, CAST(g.delivered AS float8) / nullif(g.attempted, 0) AS success_rate, s.url
+  FROM grouped g LEFT JOIN webhook_subscription s ON s.id = g.subscription_id
+  ORDER BY g.by, g.event, g.subscription_id`;
+
+const FAILURES = `
+  SELECT a.failure ->> 'code' AS code, CAST(count(*) AS integer) AS count
+  FROM webhook_delivery d JOIN webhook_attempt a ON a.delivery_id = d.id AND a.failure IS NOT NULL
+  WHERE ${IN_RANGE}
+  GROUP BY 1 ORDER BY 2 DESC, 1`;
+
+type Latency = z.output<typeof Stats>['totals']['latencyMs'];
+type Totals = Latency & { firstAttemptSuccessRate: number | null; events: number; open: number; oldestAt: Date | null };
+
+const TOTALS = `
+  SELECT attempts.*, dead_letters.*,
+         (SELECT CAST(count(*) AS integer) FROM webhook_event d WHERE ${IN_RANGE}) AS events
+  FROM (
+    SELECT CAST(count(*) FILTER (WHERE a.sequence = 1 AND a.failure IS NULL) AS float8)
+             / nullif(count(*) FILTER (WHERE a.sequence = 1), 0) AS first_attempt_success_rate,
+           ${[50, 95, 99]
+             .map(
+               (n) =>
+                 `percentile_disc(0.${n}) WITHIN GROUP (ORDER BY a.duration_ms) FILTER (WHERE a.http_status IS NOT NULL) AS p${n}`,
+             )
+             .join(', ')}
+    FROM webhook_delivery d JOIN webhook_attempt a ON a.delivery_id = d.id AND a.ended_at IS NOT NULL
+    WHERE ${IN_RANGE}
+  ) attempts, (
+    SELECT CAST(count(*) AS integer) AS open, min(l.opened_at) AS oldest_at
+    FROM webhook_dead_letter l
+    WHERE l.merchant_id = :merchantId AND l.environment = :environment AND l.closed_at IS NULL
+  ) dead_letters`;
+
+/** The days of a range, as the caller writes them. */
+function daysOf({ startDate, endDate, from }: DayRange): string[] {
+  const days = Array.from({ length: daysInRange(startDate, endDate) }, (_, n) => new Date(from.getTime() + n * DAY_MS));
+  return days.map(addisDay);
 }

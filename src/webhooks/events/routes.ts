@@ -1,26 +1,28 @@
 import { z } from 'zod';
 
-import { readRoute, type Route } from '../../http/route.ts';
+import { readRoute, writeRoute, type Route } from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Database } from '../../lib/db.ts';
 import { notFound } from '../../lib/errors.ts';
 import { readDayRange, readPage } from '../../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
-import { EventParams } from '../delivery/schema.ts';
+import { cancelResendJob, createResendJob, findResendJob, requestResend } from '../delivery/resend.ts';
 import { listEventTypes, type EventCatalogue } from './catalogue.ts';
-import { findEvent, listEvents } from './queries.ts';
+import { findDeliveries, findEvent, listAttempts, listEvents, readStats } from './queries.ts';
 import * as schema from './schema.ts';
-import { readStats } from './stats.ts';
 
 const PATH = '/api/checkout/webhooks';
+/** The contract's log has no parameters: the default limit returns almost every log as a whole. */
+const LOG_LIMIT_DEFAULT = 100;
 
 const reading = { tag: 'Webhooks', auth: { by: 'key', scope: 'webhooks:read' } } as const;
+const writing = { tag: 'Webhooks', auth: { by: 'key', scope: 'webhooks:write' } } as const;
 
 type EventDeps = { db: Database; clock: Clock; catalogue: EventCatalogue };
 
-/** Events and their deliveries, statistics, the catalogue of event types. */
+/** Events, their deliveries and attempts, resends, statistics, the catalogue of event types. */
 export function eventRoutes(deps: EventDeps): Route[] {
-  return [...readRoutes(deps), statsRoute(deps), catalogueRoute(deps)];
+  return [...eventReads(deps), ...overviews(deps), ...resends(deps), ...resendJobs(deps)];
 }
 
 /** The tenant of the key. Throws NOT_FOUND for another `merchantId`. */
@@ -29,7 +31,7 @@ function narrowedScope(caller: MerchantScope, merchantId: string | undefined): M
   return scopeOf(caller);
 }
 
-function readRoutes({ db, clock }: EventDeps): Route[] {
+function eventReads({ db, clock }: EventDeps): Route[] {
   return [
     readRoute(`GET ${PATH}/events`, {
       ...reading,
@@ -42,58 +44,128 @@ function readRoutes({ db, clock }: EventDeps): Route[] {
       errors: ['NOT_FOUND'],
       paginated: true,
       handle: async ({ caller, query }) => {
-        const { event, subscriptionId, resourceId } = query;
-        const filter = {
-          ...narrowedScope(caller, query.merchantId),
-          range: readDayRange(query, clock()),
-          statuses: query.status ?? null,
-          withPayload: query.include === 'payload',
-        };
-        const found = await listEvents(db, { ...filter, event, subscriptionId, resourceId }, readPage(query));
-        return { message: 'Events', data: found.events, pagination: found.pagination };
+        const scope = narrowedScope(caller, query.merchantId);
+        const page = await listEvents(db, { ...query, ...scope, range: readDayRange(query, clock()) });
+        return { message: 'Events', ...page };
       },
     }),
     readRoute(`GET ${PATH}/events/:eventId`, {
       ...reading,
       operationId: 'getWebhookEvent',
       summary: 'One event and its deliveries',
-      params: EventParams,
+      params: schema.EventParams,
       query: schema.EventQuery,
       responses: { 200: schema.Event },
       handle: async ({ caller, params, query }) => {
-        const withPayload = query.include === 'payload';
-        const data = await findEvent(db, { ...scopeOf(caller), eventId: params.eventId, withPayload });
-        return { message: 'Event', data };
+        return { message: 'Event', data: await findEvent(db, { ...scopeOf(caller), ...params, ...query }) };
+      },
+    }),
+    readRoute(`GET ${PATH}/events/:eventId/logs`, {
+      ...reading,
+      operationId: 'listWebhookEventLogs',
+      summary: 'Every attempt to deliver an event, oldest first',
+      description: `Unlike other lists it has ${LOG_LIMIT_DEFAULT} entries a page unless a limit is given.`,
+      params: schema.EventParams,
+      query: schema.LogQuery,
+      responses: { 200: z.array(schema.Attempt) },
+      paginated: true,
+      handle: async ({ caller, params, query }) => {
+        const page = { ...readPage(query), limit: query.limit ?? query.pageSize ?? LOG_LIMIT_DEFAULT };
+        const { rows: data, pagination } = await listAttempts(db, { ...scopeOf(caller), ...params }, page);
+        return { message: 'Delivery attempts', data, pagination };
       },
     }),
   ];
 }
 
-function statsRoute({ db, clock }: EventDeps): Route {
-  return readRoute(`GET ${PATH}/stats`, {
-    ...reading,
-    operationId: 'getWebhookStats',
-    summary: 'Delivery statistics of a range of days',
-    description: 'Counts deliveries by the day of their creation. Without dates, the last 30 days.',
-    rateLimit: 'list',
-    query: schema.StatsQuery,
-    responses: { 200: schema.Stats },
-    errors: ['NOT_FOUND'],
-    handle: async ({ caller, query }) => {
-      const scope = narrowedScope(caller, query.merchantId);
-      return { message: 'Delivery statistics', data: await readStats(db, scope, readDayRange(query, clock())) };
-    },
-  });
-}
-
-function catalogueRoute({ catalogue }: EventDeps): Route {
+function overviews({ db, clock, catalogue }: EventDeps): Route[] {
   // The same for every caller, and long: serialised once.
   const dataJson = JSON.stringify(z.array(schema.EventTypeEntry).parse(listEventTypes(catalogue)));
-  return readRoute(`GET ${PATH}/event-types`, {
-    ...reading,
-    operationId: 'listWebhookEventTypes',
-    summary: 'Every event type, the shape of its data and an example',
-    responses: { 200: z.array(schema.EventTypeEntry) },
-    handle: async () => ({ message: 'Event types', dataJson }),
-  });
+  return [
+    readRoute(`GET ${PATH}/stats`, {
+      ...reading,
+      operationId: 'getWebhookStats',
+      summary: 'Delivery statistics of a range of days',
+      description: 'Counts deliveries by the day of their creation. Without dates, the last 30 days.',
+      rateLimit: 'list',
+      query: schema.StatsQuery,
+      responses: { 200: schema.Stats },
+      errors: ['NOT_FOUND'],
+      handle: async ({ caller, query }) => {
+        const scope = narrowedScope(caller, query.merchantId);
+        return { message: 'Delivery statistics', data: await readStats(db, scope, readDayRange(query, clock())) };
+      },
+    }),
+    readRoute(`GET ${PATH}/event-types`, {
+      ...reading,
+      operationId: 'listWebhookEventTypes',
+      summary: 'Every event type, the shape of its data and an example',
+      responses: { 200: z.array(schema.EventTypeEntry) },
+      handle: async () => ({ message: 'Event types', dataJson }),
+    }),
+  ];
+}
+
+function resends(deps: EventDeps): Route[] {
+  return [
+    writeRoute(`POST ${PATH}/events/:eventId/resend`, {
+      ...writing,
+      operationId: 'resendWebhookEvent',
+      summary: 'Resend an event now',
+      description:
+        'Without subscriptionId all FAILED and SKIPPED deliveries of the event; with it that one, also a RETRYING one. ' +
+        'force includes DELIVERED ones. Event id and bytes stay the same.',
+      params: schema.EventParams,
+      body: schema.ResendBody,
+      responses: { 202: schema.Resent },
+      errors: ['INVALID_STATE'],
+      handle: async ({ caller, params, body, tx }) => {
+        const requested = await requestResend(deps, tx, { scope: scopeOf(caller), ...params, ...body });
+        const deliveries = await findDeliveries(tx.trx, requested);
+        return { status: 202, message: 'Resend accepted', data: { ...params, deliveries } };
+      },
+    }),
+    writeRoute(`POST ${PATH}/events/resend`, {
+      ...writing,
+      operationId: 'resendWebhookEvents',
+      summary: 'Resend failed or skipped deliveries in bulk',
+      description: 'Oldest first, at a constant rate. Deliveries of inactive subscriptions do not match.',
+      body: schema.ResendJobBody,
+      responses: { 202: schema.CreatedResendJob },
+      errors: ['INVALID_STATE'],
+      handle: async ({ caller, body, tx }) => {
+        const range = readDayRange(body, deps.clock());
+        const job = await createResendJob(deps, tx, { ...scopeOf(caller), ...body, range });
+        const nothing =
+          'No delivery matches. Deliveries of inactive subscriptions never match: activate the subscription first.';
+        return { status: 202, message: job.matched > 0 ? 'Resend job started' : nothing, data: job };
+      },
+    }),
+  ];
+}
+
+function resendJobs({ db }: EventDeps): Route[] {
+  const one = { params: schema.JobParams, responses: { 200: schema.ResendJob } };
+  return [
+    readRoute(`GET ${PATH}/resend-jobs/:jobId`, {
+      ...reading,
+      ...one,
+      operationId: 'getWebhookResendJob',
+      summary: 'The progress of a bulk resend',
+      handle: async ({ caller, params }) => {
+        return { message: 'Resend job', data: await findResendJob(db, { ...scopeOf(caller), ...params }) };
+      },
+    }),
+    writeRoute(`POST ${PATH}/resend-jobs/:jobId/cancel`, {
+      ...writing,
+      ...one,
+      operationId: 'cancelWebhookResendJob',
+      summary: 'Stop a bulk resend',
+      description: 'Resends that were requested already still complete.',
+      errors: ['INVALID_STATE'],
+      handle: async ({ caller, params, tx }) => {
+        return { message: 'Resend job cancelled', data: await cancelResendJob(tx, { ...scopeOf(caller), ...params }) };
+      },
+    }),
+  ];
 }

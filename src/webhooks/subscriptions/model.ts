@@ -1,9 +1,10 @@
 import { Model } from 'objection';
+import type { z } from 'zod';
 
 import { DAY_MS } from '../../lib/dates.ts';
 import { rows, type Queryable } from '../../lib/db.ts';
 import type { Environment } from '../../lib/scope.ts';
-import type { Failure } from '../delivery/failure.ts';
+import type { Subscription } from './schema.ts';
 
 /** A row of webhook_subscription. `secret`, `previousSecret` and `headers` are encrypted with the row's id. */
 export class SubscriptionRow extends Model {
@@ -30,19 +31,13 @@ export class SubscriptionRow extends Model {
   declare createdAt: Date;
 }
 
-/** The health of a subscription over the last 24 hours. */
-export type HealthRow = {
-  subscriptionId: string;
-  /** The share of DELIVERED among its deliveries with an attempt, 0 … 1; null without any. */
-  successRate: number | null;
-  lastFailure: (Failure & { httpStatus: number | null; at: string }) | null;
-};
+type Health = Pick<z.input<typeof Subscription>['health'], 'successRate24h' | 'lastFailure'>;
 
 /** The health of these subscriptions, from the newest 1,000 deliveries of each, so that the cost is bounded. */
-export async function findHealth(db: Queryable, subscriptionIds: string[], now: Date): Promise<Map<string, HealthRow>> {
-  const found = await rows<HealthRow>(
+export async function findHealth(db: Queryable, subscriptionIds: string[], now: Date): Promise<Map<string, Health>> {
+  const found = await rows<Health & { subscriptionId: string }>(
     db,
-    `SELECT s.id AS subscription_id, h.success_rate, f.last_failure
+    `SELECT s.id AS subscription_id, h.success_rate AS "successRate24h", f.last_failure
      FROM unnest(CAST(:subscriptionIds AS text[])) AS s (id)
      CROSS JOIN LATERAL (
        SELECT array_agg(d.id) AS delivery_ids,

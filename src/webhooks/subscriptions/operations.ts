@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import { encrypt, type KeyRing } from '../../lib/crypto.ts';
-import { first, rows, type Queryable, type Trx } from '../../lib/db.ts';
+import { first, rows, type Queryable } from '../../lib/db.ts';
 import { AppError, found, invalidFields } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { SealedTable } from '../../lib/reencrypt.ts';
@@ -9,6 +9,7 @@ import type { UnitOfWork } from '../../outbox/record.ts';
 import { newSecret } from '../delivery/attempt.ts';
 import { statusWhenSkipped } from '../delivery/claim.ts';
 import { isInFlight, isQueued, isScheduled } from '../delivery/in-flight.ts';
+import type { EgressGuard } from '../egress/egress.ts';
 import type { EventCatalogue, EventTypeName } from '../events/catalogue.ts';
 import { recordEvents } from '../events/record.ts';
 import { SubscriptionRow } from './model.ts';
@@ -21,8 +22,7 @@ const HINT_CHARACTERS = 4;
 export type SubscriptionDeps = {
   clock: Clock;
   keyRing: KeyRing;
-  /** The problems of a URL, each as words that follow the field's name; `checkUrl` of the egress guard. */
-  checkUrl: (url: string, environment: Environment) => string[];
+  checkUrl: EgressGuard['checkUrl'];
 };
 
 /** A row and its plain secret, for the only response that contains it. */
@@ -37,7 +37,12 @@ export async function createSubscription(
   input: MerchantScope & NewSubscription,
 ): Promise<WithSecret> {
   ensureUrlAllowed(deps, input.url, input.environment);
-  await ensureSubscriptionsBelowLimit(tx.trx, input);
+  // Serialises the creations of one merchant, so that the count is exact, and no other work on the merchant.
+  await rows(tx.trx, 'SELECT 1 FROM merchant WHERE id = :merchantId FOR NO KEY UPDATE', input);
+  const { length: count } = await listSubscriptions(tx.trx, input);
+  if (count >= SUBSCRIPTIONS_MAX) {
+    throw new AppError('INVALID_STATE', `There are ${count} subscriptions, which is the maximum: delete one first.`);
+  }
   const id = newId('whs', deps.clock().getTime());
   const secret = newSecret();
   const { headers, ...fields } = input;
@@ -53,12 +58,16 @@ export async function createSubscription(
 
 /** All subscriptions of a merchant in an environment, oldest first: never more than 16. */
 export async function listSubscriptions(db: Queryable, scope: MerchantScope): Promise<SubscriptionRow[]> {
-  return SubscriptionRow.query(db.knex()).where(scopeOf(scope)).whereNull('deletedAt').orderBy('id');
+  return SubscriptionRow.query(db.knex())
+    .where({ ...scopeOf(scope), deletedAt: null })
+    .orderBy('id');
 }
 
-/** One subscription. Throws NOT_FOUND, also for another merchant's and for a deleted one. */
+/** One subscription, locked in a transaction. Throws NOT_FOUND, also for another merchant's and for a deleted one. */
 export async function findSubscription(db: Queryable, target: Target): Promise<SubscriptionRow> {
-  return found(await matching(db, target), 'subscription');
+  const where = { id: target.subscriptionId, ...scopeOf(target), deletedAt: null };
+  const query = SubscriptionRow.query(db.knex()).findOne(where);
+  return found(await (db.isTransaction ? query.forNoKeyUpdate() : query), 'subscription');
 }
 
 /** Changes the given fields only. A new URL is UNVERIFIED, without failures. */
@@ -67,12 +76,12 @@ export async function changeSubscription(
   tx: UnitOfWork,
   target: Target & { changes: SubscriptionChanges },
 ): Promise<SubscriptionRow> {
-  const before = await lockSubscription(tx.trx, target);
-  const { headers, url, ...fields } = withoutUndefined(target.changes);
+  const before = await findSubscription(tx.trx, target);
+  const { headers, url, ...fields } = target.changes;
   const isNewUrl = url !== undefined && url !== before.url;
   if (isNewUrl) ensureUrlAllowed(deps, url, target.environment);
-  const patch: Partial<SubscriptionRow> = {
-    ...fields,
+  const patch = {
+    ...(fields as Partial<SubscriptionRow>),
     ...(headers && sealedHeaders(deps.keyRing, before.id, headers)),
     ...(isNewUrl && { url, verifiedAt: null, consecutiveFailures: 0, throttledUntil: null }),
   };
@@ -93,7 +102,7 @@ const waiting = (state: string): string => `ARRAY(
  * attempt in flight still completes.
  */
 export async function deleteSubscription(deps: SubscriptionDeps, tx: UnitOfWork, target: Target): Promise<void> {
-  const row = await lockSubscription(tx.trx, target);
+  const row = await findSubscription(tx.trx, target);
   await row.$query(tx.trx.knex()).patch({ deletedAt: deps.clock(), active: false });
   await rows(
     tx.trx,
@@ -115,7 +124,7 @@ export async function rotateSecret(
   tx: UnitOfWork,
   target: Target & { overlapSeconds: number; force: boolean },
 ): Promise<WithSecret> {
-  const before = await lockSubscription(tx.trx, target);
+  const before = await findSubscription(tx.trx, target);
   const now = deps.clock();
   const previousUntil = before.previousSecretExpiresAt;
   if (previousUntil && previousUntil > now && !target.force) {
@@ -145,57 +154,35 @@ export async function sendTestEvent(
   tx: UnitOfWork,
   target: Target & { event: EventTypeName },
 ): Promise<string> {
+  const { event, subscriptionId } = target;
   // Plain SQL: a query of Objection in a transaction takes as long as the rest of it.
-  const one = await first<Pick<SubscriptionRow, 'id' | 'merchantId' | 'environment' | 'active'>>(
+  const subscription = await first<{ active: boolean }>(
     tx.trx,
-    `SELECT id, merchant_id, environment, active FROM webhook_subscription
+    `SELECT active FROM webhook_subscription
      WHERE id = :subscriptionId AND merchant_id = :merchantId AND environment = :environment AND deleted_at IS NULL`,
     target,
   );
-  const row = found(one, 'subscription');
-  if (!row.active) {
+  if (!found(subscription, 'subscription').active) {
     throw new AppError('INVALID_STATE', 'The subscription is inactive: activate it, then send the test event.');
   }
-  if (row.environment === 'live' && target.event !== 'webhook.test') {
-    throw new AppError('INVALID_STATE', `In live the test event must be webhook.test, got "${target.event}".`);
+  if (target.environment === 'live' && event !== 'webhook.test') {
+    throw new AppError('INVALID_STATE', `In live the test event must be webhook.test, got "${event}".`);
   }
-  const scope = scopeOf(row);
-  const own = target.event === 'webhook.test' ? { subscriptionId: row.id } : {};
-  const event = {
-    event: target.event,
-    ...scope,
-    resourceType: 'subscription',
-    resourceId: row.id,
-    data: { ...deps.catalogue[target.event].example, ...scope, ...own },
-    createdAt: deps.clock(),
-  };
-  const [eventId] = await recordEvents(tx, [event], row.id);
+  const scope = scopeOf(target);
+  const own = event === 'webhook.test' ? { subscriptionId } : {};
+  const data = { ...deps.catalogue[event].example, ...scope, ...own };
+  const resource = { resourceType: 'subscription', resourceId: subscriptionId };
+  const [eventId] = await recordEvents(
+    tx,
+    [{ event, ...scope, ...resource, data, createdAt: deps.clock() }],
+    subscriptionId,
+  );
   return eventId as string;
-}
-
-function matching(db: Queryable, { subscriptionId: id, ...scope }: Target) {
-  return SubscriptionRow.query(db.knex())
-    .where({ id, ...scopeOf(scope) })
-    .whereNull('deletedAt')
-    .first();
-}
-
-async function lockSubscription(trx: Trx, target: Target): Promise<SubscriptionRow> {
-  return found(await matching(trx, target).forNoKeyUpdate(), 'subscription');
 }
 
 function ensureUrlAllowed(deps: SubscriptionDeps, url: string, environment: Environment): void {
   const issues = deps.checkUrl(url, environment).map((issue) => ({ field: 'url', issue }));
   if (issues.length > 0) throw invalidFields(issues);
-}
-
-async function ensureSubscriptionsBelowLimit(trx: Trx, scope: MerchantScope): Promise<void> {
-  // Serialises the creations of one merchant, so that the count is exact, and no other work on the merchant.
-  await rows(trx, 'SELECT 1 FROM merchant WHERE id = :merchantId FOR NO KEY UPDATE', { merchantId: scope.merchantId });
-  const count = await SubscriptionRow.query(trx.knex()).where(scopeOf(scope)).whereNull('deletedAt').resultSize();
-  if (count >= SUBSCRIPTIONS_MAX) {
-    throw new AppError('INVALID_STATE', `There are ${count} subscriptions, which is the maximum: delete one first.`);
-  }
 }
 
 /** The table and columns of encrypted secrets and headers. */
@@ -214,10 +201,4 @@ function sealedHeaders(keyRing: KeyRing, id: string, headers: Record<string, str
   const headerNames = Object.keys(headers);
   const none = headerNames.length === 0;
   return { headers: none ? null : encrypt(keyRing, id, JSON.stringify(headers)), headerNames };
-}
-
-type Defined<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
-
-function withoutUndefined<Fields extends object>(fields: Fields): Defined<Fields> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<Fields>;
 }

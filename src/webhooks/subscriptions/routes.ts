@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-import { readRoute, writeRoute, type KeyCaller, type Route } from '../../http/route.ts';
+import { readRoute, writeRoute, type Route } from '../../http/route.ts';
 import type { Database, Queryable } from '../../lib/db.ts';
 import { scopeOf } from '../../lib/scope.ts';
 import type { EventCatalogue } from '../events/catalogue.ts';
-import { findHealth, type HealthRow, type SubscriptionRow } from './model.ts';
+import { findHealth, type SubscriptionRow } from './model.ts';
 import {
   changeSubscription,
   createSubscription,
@@ -14,6 +14,7 @@ import {
   rotateSecret,
   sendTestEvent,
   type SubscriptionDeps,
+  type WithSecret,
 } from './operations.ts';
 import * as schema from './schema.ts';
 
@@ -22,47 +23,37 @@ const ONE = `${PATH}/:subscriptionId`;
 
 const reading = { tag: 'Webhook subscriptions', auth: { by: 'key', scope: 'webhooks:read' } } as const;
 const writing = { tag: 'Webhook subscriptions', auth: { by: 'key', scope: 'webhooks:write' } } as const;
+const writingOne = { ...writing, params: schema.SubscriptionParams };
 
 type RouteDeps = SubscriptionDeps & { db: Database; catalogue: EventCatalogue };
 
 /** Subscriptions: URL, event types, secret, test events. */
 export function subscriptionRoutes(deps: RouteDeps): Route[] {
-  return [...collectionRoutes(deps), ...oneRoutes(deps), rotateRoute(deps), testRoute(deps)];
+  return [...collectionRoutes(deps), ...oneRoutes(deps), ...secretRoutes(deps)];
 }
 
-type Request = { caller: KeyCaller; params: { subscriptionId: string } };
-
-function targetOf({ caller, params }: Request) {
-  return { ...scopeOf(caller), subscriptionId: params.subscriptionId };
-}
-
-/** Subscriptions without their secrets, with their health. */
-async function present(deps: RouteDeps, db: Queryable, subscriptions: SubscriptionRow[]) {
-  const now = deps.clock();
+/** Subscriptions with their health. The response schema leaves out what is encrypted. */
+async function present({ clock }: RouteDeps, db: Queryable, subscriptions: SubscriptionRow[]) {
+  const now = clock();
   const ids = subscriptions.map((row) => row.id);
   const health = await findHealth(db, ids, now);
-  return subscriptions.map((row) => presentOne(row, now, health.get(row.id)));
+  return subscriptions.map((row) => {
+    const previousUntil = row.previousSecretExpiresAt;
+    const state = row.verifiedAt === null ? 'UNVERIFIED' : row.consecutiveFailures > 0 ? 'FAILING' : 'HEALTHY';
+    return {
+      ...row.$toJson(),
+      subscriptionId: row.id,
+      headers: row.headerNames,
+      previousSecretExpiresAt: previousUntil && previousUntil > now ? previousUntil : null,
+      health: { state, ...health.get(row.id) },
+    };
+  });
 }
 
-function presentOne(row: SubscriptionRow, now: Date, health?: HealthRow): z.input<typeof schema.Subscription> {
-  const previousUntil = row.previousSecretExpiresAt;
-  return {
-    subscriptionId: row.id,
-    url: row.url,
-    eventTypes: row.eventTypes,
-    active: row.active,
-    description: row.description,
-    signatureEncoding: row.signatureEncoding,
-    headers: row.headerNames,
-    secretHint: row.secretHint,
-    previousSecretExpiresAt: previousUntil && previousUntil > now ? previousUntil : null,
-    createdAt: row.createdAt,
-    health: {
-      state: row.verifiedAt === null ? 'UNVERIFIED' : row.consecutiveFailures > 0 ? 'FAILING' : 'HEALTHY',
-      successRate24h: health?.successRate ?? null,
-      lastFailure: health?.lastFailure ?? null,
-    },
-  };
+/** One subscription, with its secret where it is new. */
+async function presentOne(deps: RouteDeps, db: Queryable, { row, ...secret }: Pick<WithSecret, 'row'>) {
+  const [presented] = await present(deps, db, [row]);
+  return { ...presented, ...secret };
 }
 
 function collectionRoutes(deps: RouteDeps): Route[] {
@@ -76,9 +67,9 @@ function collectionRoutes(deps: RouteDeps): Route[] {
       responses: { 201: schema.SubscriptionWithSecret },
       errors: ['INVALID_STATE'],
       handle: async ({ caller, body, tx }) => {
-        const input = { ...body, ...scopeOf(caller) };
-        const { row, secret } = await createSubscription(deps, tx, input);
-        return { status: 201, message: 'Subscription created', data: { ...presentOne(row, deps.clock()), secret } };
+        const created = await createSubscription(deps, tx, { ...body, ...scopeOf(caller) });
+        const data = await presentOne(deps, tx.trx, created);
+        return { status: 201, message: 'Subscription created', data };
       },
     }),
     readRoute(`GET ${PATH}`, {
@@ -104,73 +95,66 @@ function oneRoutes(deps: RouteDeps): Route[] {
       summary: 'One subscription and its health',
       params: schema.SubscriptionParams,
       responses: { 200: schema.Subscription },
-      handle: async (request) => {
-        const row = await findSubscription(deps.db, targetOf(request));
-        const [data] = await present(deps, deps.db, [row]);
-        return { message: 'Subscription', data };
+      handle: async ({ caller, params }) => {
+        const row = await findSubscription(deps.db, { ...scopeOf(caller), ...params });
+        return { message: 'Subscription', data: await presentOne(deps, deps.db, { row }) };
       },
     }),
     writeRoute(`PATCH ${ONE}`, {
-      ...writing,
+      ...writingOne,
       operationId: 'changeWebhookSubscription',
       summary: 'Change a subscription',
       description:
         'Waiting retries use the new URL. Reactivating sends nothing by itself: resend the skipped deliveries.',
-      params: schema.SubscriptionParams,
       body: schema.SubscriptionChanges,
       responses: { 200: schema.Subscription },
-      handle: async ({ tx, body, ...request }) => {
-        const row = await changeSubscription(deps, tx, { ...targetOf(request), changes: body });
-        const [data] = await present(deps, tx.trx, [row]);
-        return { message: 'Subscription changed', data };
+      handle: async ({ tx, body: changes, caller, params }) => {
+        const row = await changeSubscription(deps, tx, { ...scopeOf(caller), ...params, changes });
+        return { message: 'Subscription changed', data: await presentOne(deps, tx.trx, { row }) };
       },
     }),
     writeRoute(`DELETE ${ONE}`, {
-      ...writing,
+      ...writingOne,
       operationId: 'deleteWebhookSubscription',
       summary: 'Delete a subscription',
       description: 'Its waiting deliveries are skipped permanently.',
-      params: schema.SubscriptionParams,
       responses: { 200: z.null() },
-      handle: async ({ tx, ...request }) => {
-        await deleteSubscription(deps, tx, targetOf(request));
+      handle: async ({ tx, caller, params }) => {
+        await deleteSubscription(deps, tx, { ...scopeOf(caller), ...params });
         return { message: 'Subscription deleted', data: null };
       },
     }),
   ];
 }
 
-function rotateRoute(deps: RouteDeps): Route {
-  return writeRoute(`POST ${ONE}/rotate`, {
-    ...writing,
-    operationId: 'rotateWebhookSecret',
-    summary: 'Replace the secret of a subscription',
-    description:
-      'The new secret signs at once; only this response contains it. For overlapSeconds the old one signs as well; with 0 it stops now.',
-    params: schema.SubscriptionParams,
-    body: schema.RotateBody,
-    responses: { 200: schema.SubscriptionWithSecret },
-    errors: ['INVALID_STATE'],
-    handle: async ({ tx, body, ...request }) => {
-      const { row, secret } = await rotateSecret(deps, tx, { ...targetOf(request), ...body });
-      return { message: 'Secret rotated', data: { ...presentOne(row, deps.clock()), secret } };
-    },
-  });
-}
-
-function testRoute(deps: RouteDeps): Route {
-  return writeRoute(`POST ${ONE}/test`, {
-    ...writing,
-    operationId: 'sendWebhookTestEvent',
-    summary: 'Send a test event to this subscription only',
-    description: 'webhook.test unless another type is given; in live only webhook.test.',
-    params: schema.SubscriptionParams,
-    body: schema.SubscriptionTestBody,
-    responses: { 202: schema.SubscriptionTestSent },
-    errors: ['INVALID_STATE'],
-    handle: async ({ tx, body, ...request }) => {
-      const eventId = await sendTestEvent(deps, tx, { ...targetOf(request), event: body.event });
-      return { status: 202, message: 'Test event recorded', data: { eventId } };
-    },
-  });
+function secretRoutes(deps: RouteDeps): Route[] {
+  return [
+    writeRoute(`POST ${ONE}/rotate`, {
+      ...writingOne,
+      operationId: 'rotateWebhookSecret',
+      summary: 'Replace the secret of a subscription',
+      description:
+        'The new secret signs at once; only this response contains it. For overlapSeconds the old one signs as well; with 0 it stops now.',
+      body: schema.RotateBody,
+      responses: { 200: schema.SubscriptionWithSecret },
+      errors: ['INVALID_STATE'],
+      handle: async ({ tx, body, caller, params }) => {
+        const rotated = await rotateSecret(deps, tx, { ...scopeOf(caller), ...params, ...body });
+        return { message: 'Secret rotated', data: await presentOne(deps, tx.trx, rotated) };
+      },
+    }),
+    writeRoute(`POST ${ONE}/test`, {
+      ...writingOne,
+      operationId: 'sendWebhookTestEvent',
+      summary: 'Send a test event to this subscription only',
+      description: 'webhook.test unless another type is given; in live only webhook.test.',
+      body: schema.SubscriptionTestBody,
+      responses: { 202: schema.SubscriptionTestSent },
+      errors: ['INVALID_STATE'],
+      handle: async ({ tx, body, caller, params }) => {
+        const eventId = await sendTestEvent(deps, tx, { ...scopeOf(caller), ...params, ...body });
+        return { status: 202, message: 'Test event recorded', data: { eventId } };
+      },
+    }),
+  ];
 }

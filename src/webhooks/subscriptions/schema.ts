@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-import { limitedText, plainText } from '../../lib/fields.ts';
+import { instant, limitedText, plainText } from '../../lib/fields.ts';
 import { RESERVED_HEADER } from '../delivery/attempt.ts';
-import { id, instant } from '../delivery/schema.ts';
 import { EVENT_TYPE_NAMES } from '../events/catalogue.ts';
+import { Failure, id } from '../events/schema.ts';
 
 const HEADERS_MAX = 20;
 /** A loose bound: names and values of headers have rules of their own with clearer errors. */
@@ -59,8 +59,7 @@ const subscriptionFields = {
 };
 
 export const NewSubscription = z.strictObject({
-  url: subscriptionFields.url,
-  eventTypes: subscriptionFields.eventTypes,
+  ...subscriptionFields,
   active: subscriptionFields.active.default(true),
   description: subscriptionFields.description.default(''),
   signatureEncoding: subscriptionFields.signatureEncoding.default('base64'),
@@ -97,9 +96,7 @@ export const Subscription = z.object({
       description:
         'The share of DELIVERED among the deliveries with at least one attempt, of the newest 1,000 in the last 24 hours; null when there is none',
     }),
-    lastFailure: z
-      .object({ code: z.string(), message: z.string(), httpStatus: z.int().nullable(), at: instant })
-      .nullable(),
+    lastFailure: Failure.extend({ httpStatus: z.int().nullable(), at: instant }).nullable(),
   }),
 });
 export const SubscriptionWithSecret = Subscription.extend({

@@ -18,8 +18,8 @@ import { createTransactionRunner, type OutboxRow } from '../../../src/outbox/rec
 import { transactionStatusOf, type SessionStatus } from '../../../src/payments/states.ts';
 import { findRecoverableAttempts } from '../../../src/payments/workflow.ts';
 import { SETTLEMENT_STATUSES } from '../../../src/settlements/states.ts';
-import { findRecoverableDeliveries } from '../../../src/webhooks/delivery/recoverable.ts';
 import { requestResend } from '../../../src/webhooks/delivery/resend.ts';
+import { findRecoverableDeliveries } from '../../../src/webhooks/delivery/workflow.ts';
 import { createSubscription, listSubscriptions } from '../../../src/webhooks/subscriptions/operations.ts';
 import { WITHDRAWAL_STATUSES } from '../../../src/withdrawals/states.ts';
 import { runSql, createTestDatabase, type TestDatabase } from '../../support/database.ts';
