@@ -4,9 +4,9 @@ import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import { clearReconciliationFlag } from '../payments/close-session.ts';
 import { beginComparison, closeResolved, lockDay, writeFound } from './discrepancies.ts';
 import { storableError, type Import } from './import.ts';
-import { matchDay, type SideSums } from './match.ts';
+import { matchDay } from './match.ts';
 import { OPEN_DISCREPANCIES } from './runs.ts';
-import type { ReconciliationStatus } from './states.ts';
+import type { ReconciliationStatus, SideSums } from './states.ts';
 
 /** `differences`: the open discrepancies. */
 export type RunResult = { status: ReconciliationStatus; differences: number };

@@ -4,7 +4,6 @@ import type { AuditedChange } from '../../access/audit.ts';
 import { operatorReadRoute, operatorRoute } from '../../access/operator-route.ts';
 import type { Endpoint, Route } from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { isoOrNull } from '../../lib/dates.ts';
 import type { Database, Trx } from '../../lib/db.ts';
 import { found, type ErrorCode } from '../../lib/errors.ts';
 import { toBirr, toSantim, type Santim } from '../../lib/money.ts';
@@ -171,15 +170,13 @@ function audited({ reference, amountSantim, channel, withdrawalId, outcome, retu
   return { reference, amount: toBirr(amountSantim), ...Object.fromEntries(given) };
 }
 
-function present({ id, reference, amountSantim, bookedAt, outcomeAt, reversedAt, ...row }: BankReceiptRow) {
+function present(row: BankReceiptRow) {
+  const isRecovery = row.kind === 'RECOVERY';
   return {
-    bankMoneyId: id,
     ...row,
-    bankReference: row.kind === 'RECOVERY' ? null : reference,
-    providerReference: row.kind === 'RECOVERY' ? reference : null,
-    amount: toBirr(amountSantim),
-    bookedAt: bookedAt.toISOString(),
-    outcomeAt: isoOrNull(outcomeAt),
-    reversedAt: isoOrNull(reversedAt),
+    bankMoneyId: row.id,
+    bankReference: isRecovery ? null : row.reference,
+    providerReference: isRecovery ? row.reference : null,
+    amount: toBirr(row.amountSantim),
   };
 }
