@@ -1,6 +1,5 @@
 import { z } from 'zod';
 
-import { recordAudit } from '../access/audit.ts';
 import { actionLinks, operatorReadRoute, operatorRoute } from '../access/operator-route.ts';
 import { OptionalReason, Reason } from '../access/operator-schema.ts';
 import { requirePermission } from '../access/permissions.ts';
@@ -17,7 +16,7 @@ import { readTimeline } from '../lib/timeline.ts';
 import { readRequestedBy } from '../merchants/requested-by.ts';
 import { settingRoutes } from '../merchants/setting-routes.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
-import { importBankFile, type BankFileDeps } from './bank-file.ts';
+import { importBankFile } from './bank-file.ts';
 import * as bank from './bank-results.ts';
 import { approveSettlement, rejectSettlement } from './decide.ts';
 import { presentLimit, readSettlementLimit, setSettlementLimit } from './limit.ts';
@@ -220,15 +219,8 @@ function bankFileRoute({ runInTransaction, clock }: Deps): Route {
     upload: { types: ['text/csv'], bytesMax: FILE_BYTES_MAX },
     responses: { 200: schema.BankFileReport },
     handle: async ({ caller: { operatorId }, requestId, body }) => {
-      const onApplied: BankFileDeps['onApplied'] = async (tx, result, type) => {
-        const audit = settlementAudit(result);
-        const failure = type === 'credited' ? null : result.settlement.failure;
-        const reason = failure?.message ?? 'By the file of the bank';
-        const context = { tx, operatorId, requestId, at: clock() };
-        if (audit) await recordAudit(context, { ...audit, action: `settlement.${type}`, reason });
-      };
       const text = body.bytes.toString('utf8');
-      const report = await importBankFile({ runInTransaction, clock, onApplied }, { operatorId, text });
+      const report = await importBankFile({ runInTransaction, clock }, { operatorId, requestId, text });
       const { applied, already, wrong } = report;
       const message = `${applied.length} booked, ${already.length} were so before, ${wrong.length} are wrong`;
       return { message, data: report };

@@ -164,9 +164,8 @@ export const SettlementStatement = Settlement.pick({
   })
   .meta({ id: 'SettlementStatement' });
 
-export const OperatorListQuery = z.strictObject({
+export const OperatorListQuery = SettlementListQuery.extend({
   ...requestListQuery,
-  status: statusParam(SETTLEMENT_STATUSES).optional(),
   search: plainText(SEARCH_CHARACTERS_MAX)
     .min(1)
     .optional()
