@@ -2,11 +2,11 @@ import { first, type Database, type Queryable, rows } from '../lib/db.ts';
 import { found } from '../lib/errors.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import { clearReconciliationFlag } from '../payments/close-session.ts';
-import { beginComparison, closeResolved, lockDay, writeFound } from './discrepancies.ts';
+import { BATCH_SIZE, beginComparison, closeResolved, lockDay, writeFound } from './discrepancies.ts';
 import { storableError, type Import } from './import.ts';
-import { matchDay, type SideSums } from './match.ts';
+import { matchDay } from './match.ts';
 import { OPEN_DISCREPANCIES } from './runs.ts';
-import type { ReconciliationStatus } from './states.ts';
+import type { ReconciliationStatus, SideSums } from './states.ts';
 
 /** `differences`: the open discrepancies. */
 export type RunResult = { status: ReconciliationStatus; differences: number };
@@ -22,7 +22,10 @@ export async function compareDay(
 ): Promise<RunResult> {
   const comparison = await beginComparison(db, reconciliationId);
   const { listed, booked, clearingSantim } = await matchDay(db, reconciliationId, async (found) => {
-    await writeFound(runInTransaction, comparison, { found, at });
+    for (let index = 0; index < found.length; index += BATCH_SIZE) {
+      const batch = found.slice(index, index + BATCH_SIZE);
+      await runInTransaction((tx) => writeFound(tx, comparison, { found: batch, at }));
+    }
     onProgress();
   });
   await closeResolved(runInTransaction, comparison, { at, onProgress });

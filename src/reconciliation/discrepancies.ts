@@ -88,22 +88,17 @@ export type DiscrepancyFilter = {
 /** Discrepancies, the newest first. */
 export async function listDiscrepancies(db: Queryable, filter: DiscrepancyFilter, page: Page) {
   const columns = (['environment', 'channel', 'kind', 'day'] as const).filter((name) => filter[name] !== undefined);
-  const where = ['true', ...columns.map((name) => `d.${name} = :${name}`)];
-  if (filter.open !== undefined) where.push(`d.closed_at IS ${filter.open ? '' : 'NOT '}NULL`);
-  const listed = {
-    columns: 'd.*',
-    table: 'reconciliation_discrepancy d',
-    time: 'd.detected_at',
-    values: { ...filter },
-  };
-  return paginateNewest<Discrepancy>(db, { ...listed, where: where.join(' AND ') }, page);
+  const conditions = ['true', ...columns.map((name) => `${name} = :${name}`)];
+  if (filter.open !== undefined) conditions.push(`closed_at IS ${filter.open ? '' : 'NOT '}NULL`);
+  const listed = { columns: '*', table: 'reconciliation_discrepancy', time: 'detected_at', values: { ...filter } };
+  return paginateNewest<Discrepancy>(db, { ...listed, where: conditions.join(' AND ') }, page);
 }
 
 /** One of the comparisons of a day. Only the latest may write. */
 export type Comparison = { reconciliationId: string; comparisonNo: number };
 
 /** The day is locked for one batch, short enough for concurrent requests and closings. */
-const BATCH_SIZE = 500;
+export const BATCH_SIZE = 500;
 
 /** Throws NOT_FOUND. */
 export async function beginComparison(db: Queryable, reconciliationId: string): Promise<Comparison> {
@@ -117,33 +112,16 @@ export async function beginComparison(db: Queryable, reconciliationId: string): 
 }
 
 /**
- * Opens new discrepancies and updates the figures of open ones, in batches. A discrepancy that an operator has closed stays
- * closed while its figures are the same. Throws INVALID_STATE when a later comparison has started.
+ * Opens new discrepancies and updates the figures of open ones, at most {@link BATCH_SIZE}. A discrepancy that an operator
+ * has closed stays closed while its figures are the same. Throws INVALID_STATE when a later comparison has started.
  */
 export async function writeFound(
-  runInTransaction: RunInTransaction,
-  comparison: Comparison,
-  { found: all, at }: { found: readonly FoundDiscrepancy[]; at: Date },
-): Promise<void> {
-  for (let index = 0; index < all.length; index += BATCH_SIZE) {
-    const part = all.slice(index, index + BATCH_SIZE);
-    await runInTransaction((tx) => writePart(tx, comparison, { found: part, at }));
-  }
-}
-
-async function writePart(
   { trx }: UnitOfWork,
   comparison: Comparison,
   { found: batch, at }: { found: readonly FoundDiscrepancy[]; at: Date },
 ): Promise<void> {
   const day = await lockDay(trx, comparison);
-  const listed = batch.map((one) => ({
-    ...one,
-    ...day,
-    ...comparison,
-    id: newId('rcd', at.getTime()),
-    detectedAt: at,
-  }));
+  const opened = { ...day, ...comparison, detectedAt: at };
   const known = await rows<Discrepancy>(
     trx,
     `SELECT * FROM reconciliation_discrepancy
@@ -151,10 +129,10 @@ async function writePart(
     { ...comparison, orderIds: batch.map(({ orderId }) => orderId) },
   );
   const closed = new Set(known.map(figuresOf));
-  const open = listed.filter((one) => !closed.has(figuresOf(one)));
+  const open = batch.filter((one) => !closed.has(figuresOf(one)));
   if (open.length === 0) return;
   await trx('reconciliationDiscrepancy')
-    .insert(open)
+    .insert(open.map((one) => ({ ...one, ...opened, id: newId('rcd', at.getTime()) })))
     .onConflict(trx.raw('(reconciliation_id, kind, type, order_id) WHERE closed_at IS NULL'))
     .merge(['orderStatus', 'bookedSantim', 'listedSantim', 'listedCurrency', 'providerReference', 'comparisonNo']);
 }

@@ -5,10 +5,7 @@ import { QUERYABLE_ATTEMPTS } from '../payments/states.ts';
 import type { StatementRow } from '../providers/provider.ts';
 import type { FoundDiscrepancy } from './discrepancies.ts';
 import { readScope, type Scope } from './runs.ts';
-import type { DiscrepancyKind } from './states.ts';
-
-/** The number and the santim of the orders of one side, as a column of the day has them. */
-export type SideSums = Record<'payments' | 'payouts' | 'reversals', { count: number; santim: Santim }>;
+import type { DiscrepancyKind, SideSums } from './states.ts';
 
 /** The sums of both sides. `clearingSantim`: the provider's debt in the ledger at the end of the day. */
 export type Sides = { listed: SideSums; booked: SideSums; clearingSantim: Santim };

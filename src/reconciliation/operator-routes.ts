@@ -4,16 +4,15 @@ import { operatorReadRoute, operatorRoute } from '../access/operator-route.ts';
 import { Reason } from '../access/operator-schema.ts';
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
-import { isoOrNull } from '../lib/dates.ts';
 import type { Database } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { closeDiscrepancy, listDiscrepancies, type Discrepancy } from './discrepancies.ts';
-import type { SideSums } from './match.ts';
 import { requestRun } from './request.ts';
 import { listReconciledDays, type ReconciledDay } from './runs.ts';
 import * as schema from './schema.ts';
+import type { SideSums } from './states.ts';
 
 type Deps = { db: Database; clock: Clock; findProvider: FindProvider };
 
@@ -99,26 +98,24 @@ function commandRoutes({ clock, findProvider }: Deps): Route[] {
 }
 
 function presentDiscrepancy(difference: Discrepancy) {
-  const { id, orderStatus, bookedSantim, listedSantim, listedCurrency, detectedAt, closedAt, ...row } = difference;
+  const { id, orderStatus, bookedSantim, listedSantim, listedCurrency } = difference;
   return {
+    ...difference,
     differenceId: id,
-    ...row,
     ourStatus: orderStatus,
     ours: bookedSantim === null ? null : toBirr(bookedSantim),
     theirs: listedSantim === null ? null : toBirr(listedSantim),
     theirCurrency: listedCurrency,
-    detectedAt: detectedAt.toISOString(),
-    closedAt: isoOrNull(closedAt),
   };
 }
 
-function presentDay({ listed, booked, clearingSantim, comparedAt, ...row }: ReconciledDay) {
+function presentDay(row: ReconciledDay) {
+  const { listed, booked, clearingSantim } = row;
   return {
     ...row,
     theirs: listed && presentSums(listed),
     ours: booked && presentSums(booked),
     owed: clearingSantim === null ? null : toBirr(clearingSantim),
-    comparedAt: isoOrNull(comparedAt),
   };
 }
 

@@ -3,8 +3,7 @@ import { first, type Queryable, rows } from '../lib/db.ts';
 import { found } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
 import type { OpenPage, RecoverableWorkflow } from '../outbox/recoverable.ts';
-import type { SideSums } from './match.ts';
-import type { ReconciliationStatus } from './states.ts';
+import type { ReconciliationStatus, SideSums } from './states.ts';
 import { type ChannelDay, reconciliationWorkflowId, requestMessage } from './workflow.ts';
 
 /** The open discrepancies of a day `r`, in SQL. */

@@ -2,6 +2,8 @@
  * The states of a reconciled day, pure: importable by workflows.
  */
 
+import type { Santim } from '../lib/money.ts';
+
 /** INCOMPLETE: the statement is not completely imported (yet), so the result is unknown. */
 export const RECONCILIATION_STATUSES = ['INCOMPLETE', 'DIFFERENCES', 'CLEAN'] as const;
 export type ReconciliationStatus = (typeof RECONCILIATION_STATUSES)[number];
@@ -15,6 +17,9 @@ export type ReconciliationStatus = (typeof RECONCILIATION_STATUSES)[number];
  */
 export const DISCREPANCY_KINDS = ['UNKNOWN_ORDER', 'UNCONFIRMED', 'AMOUNT_MISMATCH', 'MISSING_FROM_STATEMENT'] as const;
 export type DiscrepancyKind = (typeof DISCREPANCY_KINDS)[number];
+
+/** The number and the santim of the orders of one side, as a column of the day has them. */
+export type SideSums = Record<'payments' | 'payouts' | 'reversals', { count: number; santim: Santim }>;
 
 /** A statement that is not available is requested again after 5, 10, 20 s … 30 min. */
 const FIRST_PAUSE_MS = 5_000;

@@ -1,6 +1,7 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import { z } from 'zod';
 
+import { recordAudit } from '../access/audit.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isDay, startOfAddisDay } from '../lib/dates.ts';
 import { AppError, invalid } from '../lib/errors.ts';
@@ -9,14 +10,9 @@ import { parseBirr } from '../lib/money.ts';
 import type { UnitOfWork, RunInTransaction } from '../outbox/record.ts';
 import { lateCreditIssue, markCredited, markFailed, markReturned } from './bank-results.ts';
 import type { BankFileReport } from './schema.ts';
-import type { SettlementActor, TransitionResult } from './transition.ts';
+import { settlementAudit, type SettlementActor, type TransitionResult } from './transition.ts';
 
-export type BankFileDeps = {
-  runInTransaction: RunInTransaction;
-  clock: Clock;
-  /** Called in the transaction of every line that was applied, or stored for operators to decide. */
-  onApplied?: (tx: UnitOfWork, updated: TransitionResult, result: Line['result']) => Promise<void>;
-};
+type Deps = { runInTransaction: RunInTransaction; clock: Clock };
 
 const COLUMNS = ['settlementId', 'result', 'bankReference', 'date', 'reason'] as const;
 /** Optional: what the bank has credited, which must be the settlement's amount. */
@@ -63,8 +59,8 @@ type Line = z.output<typeof Line>;
  * Throws VALIDATION_ERROR when the text is no such file; nothing is booked then.
  */
 export async function importBankFile(
-  { runInTransaction, clock, onApplied }: BankFileDeps,
-  { operatorId, text }: { operatorId: string; text: string },
+  { runInTransaction, clock }: Deps,
+  { operatorId, requestId, text }: { operatorId: string; requestId: string; text: string },
 ): Promise<BankFileReport> {
   const report: BankFileReport = { applied: [], already: [], wrong: [] };
   for (const csv of readLines(text)) {
@@ -73,8 +69,12 @@ export async function importBankFile(
     try {
       const line = parseLine(csv);
       const { settlement, changed } = await runInTransaction(async (tx) => {
-        const updated = await apply(tx, line, { operatorId, at: clock() });
-        if (updated.changed) await onApplied?.(tx, updated, line.result);
+        const at = clock();
+        const updated = await apply(tx, line, { operatorId, at });
+        const audit = settlementAudit(updated);
+        const reason = 'reason' in line ? line.reason : 'By the file of the bank';
+        const action = `settlement.${line.result}` as const;
+        if (audit) await recordAudit({ tx, operatorId, requestId, at }, { ...audit, action, reason });
         return updated;
       });
       const issue = line.result === 'credited' ? lateCreditIssue(settlement, line.bankReference) : null;

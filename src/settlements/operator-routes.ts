@@ -1,6 +1,5 @@
 import { z } from 'zod';
 
-import { recordAudit, type AuditContext } from '../access/audit.ts';
 import { actionLinks, operatorReadRoute, operatorRoute } from '../access/operator-route.ts';
 import { OptionalReason, Reason } from '../access/operator-schema.ts';
 import { requirePermission } from '../access/permissions.ts';
@@ -8,9 +7,8 @@ import { UploadedFile } from '../http/body.ts';
 import { readRoute, type Route } from '../http/route.ts';
 import { BANKS } from '../lib/banks.ts';
 import type { Clock } from '../lib/clock.ts';
-import { isoOrNull, startOfAddisDay } from '../lib/dates.ts';
+import { startOfAddisDay } from '../lib/dates.ts';
 import type { Database } from '../lib/db.ts';
-import type { ErrorCode } from '../lib/errors.ts';
 import { maskDigits } from '../lib/mask.ts';
 import { toSantim } from '../lib/money.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
@@ -18,7 +16,7 @@ import { readTimeline } from '../lib/timeline.ts';
 import { readRequestedBy } from '../merchants/requested-by.ts';
 import { settingRoutes } from '../merchants/setting-routes.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
-import { importBankFile, type BankFileDeps } from './bank-file.ts';
+import { importBankFile } from './bank-file.ts';
 import * as bank from './bank-results.ts';
 import { approveSettlement, rejectSettlement } from './decide.ts';
 import { presentLimit, readSettlementLimit, setSettlementLimit } from './limit.ts';
@@ -44,7 +42,7 @@ const LINKS = {
   FAILED: [],
   REJECTED: [],
   CANCELLED: [],
-} as const satisfies Record<SettlementStatus, readonly CommandType[]>;
+} as const satisfies Record<SettlementStatus, readonly string[]>;
 
 function linksOf({ id, status, lateCredit, lateCreditResolution }: SettlementRow) {
   const isLate = lateCredit !== null && lateCreditResolution === null;
@@ -86,144 +84,122 @@ function queryRoutes({ db, clock }: Deps): Route[] {
           readSettledBefore(db, row),
           readTimeline(db, row.id),
         ]);
-        const [bankName, overdueAt, links] = [BANKS[row.bankCode], isoOrNull(row.overdueAt), linksOf(row)];
-        const more = { ...requested, bankName, settledBefore, overdueAt, timeline, links };
+        const more = { ...requested, bankName: BANKS[row.bankCode], settledBefore, timeline, links: linksOf(row) };
         return { message: 'Settlement retrieved', data: { ...presentForOperators(row), ...more } };
       },
     }),
   ];
 }
 
-type CommandType =
-  | 'approve'
-  | 'reject'
-  | 'sent'
-  | 'credited'
-  | 'failed'
-  | 'returned'
-  | 'book-credit'
-  | 'dismiss-credit';
+/** What every command declares. It asks before it is sent, and shows the settlement. */
+const command = (clock: Clock, verb: string) => ({
+  clock,
+  cli: { name: `settlements ${verb}`, confirm: '/api/ops/settlements/{settlementId}' } as const,
+  params: schema.OperatorParams,
+  responses: { 200: schema.OperatorSettlement },
+  errors: ['INVALID_STATE' as const],
+});
 
-type Command<Body extends z.ZodType> = {
-  type: CommandType;
-  operationId: string;
-  cli: Route['cli'];
-  summary: string;
-  description?: string;
-  body: Body;
-  /** Besides INVALID_STATE. */
-  errors?: ErrorCode[];
-  run: (context: AuditContext, settlementId: string, body: z.output<Body>) => Promise<TransitionResult>;
-  /** Why nothing is booked, for the 202; null: it is. */
-  issueOf?: (row: SettlementRow, body: z.output<Body>) => string | null;
-};
-
-function commandRoute<Body extends z.ZodType>({ clock }: Deps, command: Command<Body>): Route {
-  const { type, run, issueOf, ...declared } = command;
-  return operatorRoute(`POST /api/ops/settlements/:settlementId/${type}`, {
-    ...declared,
-    action: `settlement.${type}`,
-    clock,
-    params: schema.OperatorParams,
-    responses: { 200: schema.OperatorSettlement, ...(issueOf && { 202: schema.OperatorSettlement }) },
-    errors: ['INVALID_STATE', ...(declared.errors ?? [])],
-    run: async (context, { params, body }) => {
-      const result = await run(context, params.settlementId, body);
-      const { settlement } = result;
-      const issue = issueOf?.(settlement, body) ?? null;
-      return {
-        status: issue === null ? 200 : 202,
-        message: issue ?? `Settlement is ${settlement.status}`,
-        data: presentForOperators(settlement),
-        audit: settlementAudit(result),
-      };
-    },
-  });
+/** `issue`: why nothing is booked, for a 202. */
+function changed(result: TransitionResult, issue: string | null = null) {
+  const { settlement } = result;
+  return {
+    status: issue === null ? 200 : 202,
+    message: issue ?? `Settlement is ${settlement.status}`,
+    data: presentForOperators(settlement),
+    audit: settlementAudit(result),
+  };
 }
 
-function reviewRoutes(deps: Deps): Route[] {
+function reviewRoutes({ clock }: Deps): Route[] {
   return [
-    commandRoute(deps, {
-      type: 'approve',
+    operatorRoute('POST /api/ops/settlements/:settlementId/approve', {
+      ...command(clock, 'approve'),
       operationId: 'opsApproveSettlement',
-      cli: { name: 'settlements approve', confirm: '/api/ops/settlements/{settlementId}' },
       summary: 'Approve a settlement; in live the operator behind the request cannot',
+      action: 'settlement.approve',
       body: OptionalReason,
-      run: (context, id) => approveSettlement(context.tx, id, context),
+      run: async (context, { params }) => changed(await approveSettlement(context.tx, params.settlementId, context)),
     }),
-    commandRoute(deps, {
-      type: 'reject',
+    operatorRoute('POST /api/ops/settlements/:settlementId/reject', {
+      ...command(clock, 'reject'),
       operationId: 'opsRejectSettlement',
-      cli: { name: 'settlements reject', confirm: '/api/ops/settlements/{settlementId}' },
       summary: 'Reject a settlement; its money is available again, and the merchant sees the reason',
+      action: 'settlement.reject',
       body: Reason,
-      run: (context, id, body) => rejectSettlement(context.tx, id, { ...context, ...body }),
+      run: async (context, { params, body }) =>
+        changed(await rejectSettlement(context.tx, params.settlementId, { ...context, ...body })),
     }),
   ];
 }
 
-function bankRoutes(deps: Deps): Route[] {
+function bankRoutes({ clock }: Deps): Route[] {
   return [
-    commandRoute(deps, {
-      type: 'sent',
+    operatorRoute('POST /api/ops/settlements/:settlementId/sent', {
+      ...command(clock, 'mark-sent'),
       operationId: 'opsSettlementSent',
-      cli: { name: 'settlements mark-sent', confirm: '/api/ops/settlements/{settlementId}' },
       summary: 'Claim a settlement for sending: the operator who gets 200 orders the transfer, all others get 409',
       description: 'In live the operator who approved it cannot send it.',
+      action: 'settlement.sent',
       body: schema.SettlementSent,
-      run: (context, id, body) => bank.markSent(context.tx, id, { ...context, ...body }),
+      run: async (context, { params, body }) =>
+        changed(await bank.markSent(context.tx, params.settlementId, { ...context, ...body })),
     }),
-    commandRoute(deps, {
-      type: 'credited',
+    operatorRoute('POST /api/ops/settlements/:settlementId/credited', {
+      ...command(clock, 'mark-credited'),
       operationId: 'opsSettlementCredited',
-      cli: { name: 'settlements mark-credited', confirm: '/api/ops/settlements/{settlementId}' },
       summary: 'Record that the bank has credited a settlement, under its trace id: the settlement is complete',
       description:
         'One that has FAILED remains FAILED: 202, nothing is booked, and it is in the queue (SETTLEMENT_CREDITED_LATE). A trace id is booked once.',
+      action: 'settlement.credited',
       body: schema.SettlementCredited,
-      errors: ['DUPLICATE_REFERENCE'],
-      run: (context, id, { creditedOn, amount, bankReference }) => {
+      responses: { 200: schema.OperatorSettlement, 202: schema.OperatorSettlement },
+      errors: ['INVALID_STATE', 'DUPLICATE_REFERENCE'],
+      run: async (context, { params, body: { creditedOn, amount, bankReference } }) => {
         const amountSantim = amount === undefined ? undefined : toSantim(amount);
         const credit = { bankReference, creditedAt: startOfAddisDay(creditedOn), amountSantim };
-        return bank.markCredited(context.tx, id, { ...context, ...credit });
+        const result = await bank.markCredited(context.tx, params.settlementId, { ...context, ...credit });
+        return changed(result, bank.lateCreditIssue(result.settlement, bankReference));
       },
-      issueOf: (row, { bankReference }) => bank.lateCreditIssue(row, bankReference),
     }),
-    commandRoute(deps, {
-      type: 'failed',
+    operatorRoute('POST /api/ops/settlements/:settlementId/failed', {
+      ...command(clock, 'mark-failed'),
       operationId: 'opsSettlementFailed',
-      cli: { name: 'settlements mark-failed', confirm: '/api/ops/settlements/{settlementId}' },
       summary: 'Record that the bank has not credited a settlement: its money is available again',
+      action: 'settlement.failed',
       body: schema.SettlementFailed,
-      run: (context, id, body) => bank.markFailed(context.tx, id, { ...context, ...body }),
+      run: async (context, { params, body }) =>
+        changed(await bank.markFailed(context.tx, params.settlementId, { ...context, ...body })),
     }),
-    commandRoute(deps, {
-      type: 'returned',
+    operatorRoute('POST /api/ops/settlements/:settlementId/returned', {
+      ...command(clock, 'mark-returned'),
       operationId: 'opsSettlementReturned',
-      cli: { name: 'settlements mark-returned', confirm: '/api/ops/settlements/{settlementId}' },
       summary: 'Record that the bank has sent back a credited settlement: its money and fee are available again',
       description: 'The settlement is FAILED with returnedAt. bankReference is the trace id of the return.',
+      action: 'settlement.returned',
       body: schema.SettlementReturned,
-      errors: ['DUPLICATE_REFERENCE'],
-      run: (context, id, body) => bank.markReturned(context.tx, id, { ...context, ...body }),
+      errors: ['INVALID_STATE', 'DUPLICATE_REFERENCE'],
+      run: async (context, { params, body }) =>
+        changed(await bank.markReturned(context.tx, params.settlementId, { ...context, ...body })),
     }),
-    commandRoute(deps, {
-      type: 'book-credit',
+    operatorRoute('POST /api/ops/settlements/:settlementId/book-credit', {
+      ...command(clock, 'accept-late-credit'),
       operationId: 'opsBookLateCredit',
-      cli: { name: 'settlements accept-late-credit', confirm: '/api/ops/settlements/{settlementId}' },
       summary: 'Book the credit of a settlement that had failed: completes it and debits its money again',
+      action: 'settlement.book-credit',
       body: Reason,
-      errors: ['DUPLICATE_REFERENCE', 'INSUFFICIENT_BALANCE'],
-      run: (context, id) => bank.bookLateCredit(context.tx, id, context),
+      errors: ['INVALID_STATE', 'DUPLICATE_REFERENCE', 'INSUFFICIENT_BALANCE'],
+      run: async (context, { params }) => changed(await bank.bookLateCredit(context.tx, params.settlementId, context)),
     }),
-    commandRoute(deps, {
-      type: 'dismiss-credit',
+    operatorRoute('POST /api/ops/settlements/:settlementId/dismiss-credit', {
+      ...command(clock, 'dismiss-late-credit'),
       operationId: 'opsDismissLateCredit',
-      cli: { name: 'settlements dismiss-late-credit', confirm: '/api/ops/settlements/{settlementId}' },
       summary:
         'Dismiss the reported credit of a settlement that had failed, because there was none or it was taken back',
+      action: 'settlement.dismiss-credit',
       body: Reason,
-      run: (context, id, body) => bank.dismissLateCredit(context.tx, id, { ...context, ...body }),
+      run: async (context, { params, body }) =>
+        changed(await bank.dismissLateCredit(context.tx, params.settlementId, { ...context, ...body })),
     }),
   ];
 }
@@ -243,15 +219,8 @@ function bankFileRoute({ runInTransaction, clock }: Deps): Route {
     upload: { types: ['text/csv'], bytesMax: FILE_BYTES_MAX },
     responses: { 200: schema.BankFileReport },
     handle: async ({ caller: { operatorId }, requestId, body }) => {
-      const onApplied: BankFileDeps['onApplied'] = async (tx, result, type) => {
-        const audit = settlementAudit(result);
-        const failure = type === 'credited' ? null : result.settlement.failure;
-        const reason = failure?.message ?? 'By the file of the bank';
-        const context = { tx, operatorId, requestId, at: clock() };
-        if (audit) await recordAudit(context, { ...audit, action: `settlement.${type}`, reason });
-      };
       const text = body.bytes.toString('utf8');
-      const report = await importBankFile({ runInTransaction, clock, onApplied }, { operatorId, text });
+      const report = await importBankFile({ runInTransaction, clock }, { operatorId, requestId, text });
       const { applied, already, wrong } = report;
       const message = `${applied.length} booked, ${already.length} were so before, ${wrong.length} are wrong`;
       return { message, data: report };

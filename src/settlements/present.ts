@@ -1,6 +1,6 @@
 import { listPeriod, presentMovement, readPeriod, sumPeriod } from '../ledger/balance.ts';
 import { totalDebit } from '../ledger/postings.ts';
-import { addisDay, isoOrNull } from '../lib/dates.ts';
+import { addisDay } from '../lib/dates.ts';
 import type { Queryable } from '../lib/db.ts';
 import { maskDigits } from '../lib/mask.ts';
 import { toBirr } from '../lib/money.ts';
@@ -9,33 +9,30 @@ import type { SettlementRow } from './queries.ts';
 
 /** The settlement as the API returns it; unknown fields are omitted. */
 export function presentSettlement(row: SettlementRow) {
+  const { requestId, currency, bankCode, accountName, status, effectiveDate, environment, requestedAt } = row;
   return {
     settlementId: row.id,
-    requestId: row.requestId,
+    requestId,
     amount: toBirr(row.amountSantim),
     fee: toBirr(row.feeSantim),
     feeTax: toBirr(row.feeTaxSantim),
     totalDebit: toBirr(totalDebit(row)),
-    currency: row.currency,
-    bankAccount: {
-      bankCode: row.bankCode,
-      accountNumber: maskDigits(row.accountNumber),
-      accountName: row.accountName,
-    },
-    status: row.status,
-    effectiveDate: row.effectiveDate,
+    currency,
+    bankAccount: { bankCode, accountNumber: maskDigits(row.accountNumber), accountName },
+    status,
+    effectiveDate,
     earliestExpected: row.expectedFrom,
     expectedBy: row.expectedUntil,
     dateReasons: row.skippedDays,
     bankReference: row.bankReference ?? undefined,
     failure: row.failure ?? undefined,
-    environment: row.environment,
-    requestedAt: row.requestedAt.toISOString(),
-    sentAt: row.sentAt?.toISOString(),
-    creditedAt: row.creditedAt?.toISOString(),
+    environment,
+    requestedAt,
+    sentAt: row.sentAt ?? undefined,
+    creditedAt: row.creditedAt ?? undefined,
     creditedOn: row.creditedAt ? addisDay(row.creditedAt) : undefined,
-    returnedAt: row.returnedAt?.toISOString(),
-    completedAt: row.completedAt?.toISOString(),
+    returnedAt: row.returnedAt ?? undefined,
+    completedAt: row.completedAt ?? undefined,
   };
 }
 
@@ -47,16 +44,12 @@ export function settlementSnapshot(row: SettlementRow) {
 
 /** A settlement as operators see it, with the unmasked account number: whoever orders the transfer needs it. */
 export function presentForOperators(row: SettlementRow) {
-  const { merchantId, bankCode, accountNumber, accountName, approvedBy, sentBy, returnReference, lateCredit } = row;
+  const { lateCredit, lateCreditResolution } = row;
   return {
+    ...row,
     ...presentSettlement(row),
-    merchantId,
-    bankAccount: { bankCode, accountNumber, accountName },
-    approvedAt: isoOrNull(row.approvedAt),
-    approvedBy,
-    sentBy,
-    returnReference,
-    lateCredit: lateCredit && { ...lateCredit, ended: row.lateCreditResolution },
+    bankAccount: row,
+    lateCredit: lateCredit && { ...lateCredit, ended: lateCreditResolution },
   };
 }
 
@@ -68,13 +61,11 @@ export async function readStatement(db: Queryable, row: SettlementRow, page: Pag
   const period = await readPeriod(db, row, row.id);
   if (!period) throw new Error(`settlement ${row.id} has no journal`);
   const [totals, { rows, pagination }] = await Promise.all([sumPeriod(db, period), listPeriod(db, period, page)]);
-  const { settlementId, requestId, status, currency, amount, bankReference, creditedAt } = presentSettlement(row);
-  const about = { settlementId, requestId, status, currency, amount, bankReference, creditedAt };
   const data = {
-    ...about,
+    ...presentSettlement(row),
     previousSettlementId: period.previousSettlementId,
-    periodFrom: isoOrNull(period.from),
-    periodUntil: period.until.toISOString(),
+    periodFrom: period.from,
+    periodUntil: period.until,
     openingBalance: toBirr(period.openingSantim),
     closingBalance: toBirr(period.closingSantim),
     totals: totals.map(({ type, count, amountSantim }) => ({ type, count, amount: toBirr(amountSantim) })),

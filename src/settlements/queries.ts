@@ -7,7 +7,7 @@ import {
 } from '../ledger/payout-list.ts';
 import type { Payout } from '../ledger/postings.ts';
 import type { BankCode } from '../lib/banks.ts';
-import { endOfAddisDay, isoOrNull } from '../lib/dates.ts';
+import { endOfAddisDay } from '../lib/dates.ts';
 import { first, type Queryable } from '../lib/db.ts';
 import { found } from '../lib/errors.ts';
 import { maskedInSql } from '../lib/mask.ts';
@@ -117,7 +117,6 @@ export const settlementExport = createPayoutExport<SettlementRow>({
 
 /** Earlier completed settlements of the merchant to the same account: their number, sum, and the last credit. */
 export async function readSettledBefore(db: Queryable, row: SettlementRow) {
-  const { id, merchantId, environment, bankCode, accountNumber, completedAt } = row;
   const settled = await first<{ count: number; santim: Santim; lastAt: Date | null }>(
     db,
     `SELECT count(*)::int AS count, CAST(coalesce(sum(amount_santim), 0) AS bigint) AS santim, max(credited_at) AS last_at
@@ -125,8 +124,8 @@ export async function readSettledBefore(db: Queryable, row: SettlementRow) {
      WHERE merchant_id = :merchantId AND environment = :environment AND id <> :id AND status = 'COMPLETED'
        AND bank_code = :bankCode AND account_number = :accountNumber
        AND completed_at <= coalesce(CAST(:completedAt AS timestamptz), 'infinity')`,
-    { id, merchantId, environment, bankCode, accountNumber, completedAt },
+    row,
   );
   const { count = 0, santim = 0n, lastAt = null } = settled ?? {};
-  return { count, amount: toBirr(santim), lastAt: isoOrNull(lastAt) };
+  return { count, amount: toBirr(santim), lastAt };
 }

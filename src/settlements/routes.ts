@@ -79,9 +79,8 @@ function queryRoutes({ db, clock }: SettlementRouteDeps): Route[] {
       responses: { 200: z.array(schema.Settlement) },
       paginated: true,
       handle: async ({ caller, query }) => {
-        const { status, search } = query;
         const range = readDayRange(query, clock());
-        const filter = { ...scopeOf(caller), range, statuses: status ?? null, search };
+        const filter = { ...query, ...scopeOf(caller), range, statuses: query.status ?? null };
         const { rows, pagination } = await listSettlements(db, filter, readPage(query));
         return { message: 'Settlements retrieved', data: rows.map(presentSettlement), pagination };
       },

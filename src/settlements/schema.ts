@@ -24,13 +24,15 @@ export const NewSettlement = z
     all: z.literal(true).optional().meta({ description: 'The available balance, less fee and tax; this, or amount' }),
     currency: currencyEtb.default('ETB'),
   })
-  .transform(({ requestId, amount, all }, context) => {
-    if (amount !== undefined && all === undefined) return { requestId, amount: toSantim(amount) };
-    if (amount === undefined && all) return { requestId, amount: 'all' as const };
-    const issue = amount === undefined ? 'must be given, or "all": true' : 'must not be given together with all';
-    context.addIssue({ code: 'custom', path: ['amount'], message: issue });
-    return z.NEVER;
-  });
+  .check(({ value: { amount, all }, issues }) => {
+    if ((amount === undefined) === (all === true)) return;
+    const message = amount === undefined ? 'must be given, or "all": true' : 'must not be given together with all';
+    issues.push({ code: 'custom', path: ['amount'], message, input: amount });
+  })
+  .transform(({ requestId, amount }) => ({
+    requestId,
+    amount: amount === undefined ? ('all' as const) : toSantim(amount),
+  }));
 
 export const SettlementLimits = z
   .object({ currency: z.literal('ETB'), min: z.number(), max: z.number() })
@@ -162,9 +164,8 @@ export const SettlementStatement = Settlement.pick({
   })
   .meta({ id: 'SettlementStatement' });
 
-export const OperatorListQuery = z.strictObject({
+export const OperatorListQuery = SettlementListQuery.extend({
   ...requestListQuery,
-  status: statusParam(SETTLEMENT_STATUSES).optional(),
   search: plainText(SEARCH_CHARACTERS_MAX)
     .min(1)
     .optional()

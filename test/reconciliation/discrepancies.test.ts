@@ -110,9 +110,8 @@ test('a comparison writes nothing once a later one has started', async () => {
   await beginComparison(world.db, id);
   await matchDay(world.db, id, async (found) => {
     if (found.length > 0) {
-      await expect(writeFound(world.runInTransaction, old, { found, at: world.clock() })).rejects.toMatchObject({
-        code: 'INVALID_STATE',
-      });
+      const written = world.runInTransaction((tx) => writeFound(tx, old, { found, at: world.clock() }));
+      await expect(written).rejects.toMatchObject({ code: 'INVALID_STATE' });
     }
   });
   await expect(world.runInTransaction(({ trx }) => lockDay(trx, old))).rejects.toMatchObject({

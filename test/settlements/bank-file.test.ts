@@ -1,3 +1,4 @@
+import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { importBankFile } from '../../src/settlements/bank-file.ts';
 import { markCredited, markSent } from '../../src/settlements/bank-results.ts';
@@ -23,13 +24,17 @@ beforeAll(async () => {
   scope = await buildFreeMerchant(world);
   await fund(world, scope, 50_000_00n);
   await linkAccount(world, scope);
+  await rows(
+    database.db,
+    `INSERT INTO operator (id, name, email, role) VALUES ('opr_1', 'Hana', 'hana@example.et', 'finance')`,
+  );
 });
 afterEach(() => expectLedgerHolds(database.db));
 afterAll(() => database.drop());
 
 const operator = () => ({ operatorId: 'opr_1', at: world.clock() });
 const load = (...lines: string[]) =>
-  importBankFile(world, { operatorId: 'opr_1', text: [HEADING, ...lines].join('\r\n') });
+  importBankFile(world, { operatorId: 'opr_1', requestId: 'req_1', text: [HEADING, ...lines].join('\r\n') });
 const stands = async (id: string) => (await readSettlement(database.db, id)).status;
 
 async function sent(): Promise<string> {
@@ -69,7 +74,11 @@ test('a credited line with another amount than the settlement’s is not booked'
     `149.90,${less},credited,FTB,2027-01-18,`,
     `1e2,${less},credited,FTC,2027-01-18,`,
   ];
-  const { applied, wrong } = await importBankFile(world, { operatorId: 'opr_1', text: [heading, ...lines].join('\n') });
+  const { applied, wrong } = await importBankFile(world, {
+    operatorId: 'opr_1',
+    requestId: 'req_1',
+    text: [heading, ...lines].join('\n'),
+  });
   expect(applied.map(({ line }) => line)).toEqual([2]);
   expect(wrong.map(({ line, issue }) => [line, issue])).toEqual([
     [3, "amount must be the settlement's, 150.00 ETB, got 149.90: clarify it with the bank; nothing was booked"],
@@ -169,9 +178,9 @@ test('a credited line with another amount is no repeat of a credit that an opera
   const creditedAt = world.clock();
   await world.runInTransaction((tx) => markCredited(tx, id, { ...operator(), bankReference: 'FT14', creditedAt }));
   const text = (amount: string) => `${HEADING},amount\n${id},credited,FT14,2027-01-18,,${amount}\n`;
-  const other = await importBankFile(world, { operatorId: 'opr_1', text: text('149.00') });
+  const other = await importBankFile(world, { operatorId: 'opr_1', requestId: 'req_1', text: text('149.00') });
   expect(other).toMatchObject({ already: [], wrong: [{ issue: expect.stringContaining('150.00 ETB, got 149.00') }] });
-  const same = await importBankFile(world, { operatorId: 'opr_1', text: text('150.00') });
+  const same = await importBankFile(world, { operatorId: 'opr_1', requestId: 'req_1', text: text('150.00') });
   expect(same).toMatchObject({ already: [{ line: 2 }], wrong: [] });
 });
 
@@ -189,7 +198,7 @@ test.each([
   { what: 'an open quotation mark', text: `${HEADING}\n"open`, issue: 'is not CSV' },
   { what: 'too many lines', text: `${HEADING}\n${'x,failed,,,y\n'.repeat(2_001)}`, issue: 'at most 2000 lines' },
 ])('a bank file is rejected as a whole: $what', async ({ text, issue }) => {
-  await expect(importBankFile(world, { operatorId: 'opr_1', text })).rejects.toMatchObject({
+  await expect(importBankFile(world, { operatorId: 'opr_1', requestId: 'req_1', text })).rejects.toMatchObject({
     code: 'VALIDATION_ERROR',
     message: expect.stringContaining(issue),
   });
@@ -198,5 +207,7 @@ test.each([
 test('a bank file may have its columns in any order and begin with a byte order mark', async () => {
   const id = await sent();
   const text = `\uFEFFresult,settlementId,date,reason,bankReference\ncredited, ${id} ,2027-01-18,,FT13\n`;
-  expect(await importBankFile(world, { operatorId: 'opr_1', text })).toMatchObject({ applied: [{ line: 2 }] });
+  expect(await importBankFile(world, { operatorId: 'opr_1', requestId: 'req_1', text })).toMatchObject({
+    applied: [{ line: 2 }],
+  });
 });

@@ -1,17 +1,16 @@
 import { z } from 'zod';
 
-import type { AuditedChange } from '../../access/audit.ts';
+import type { AuditContext, AuditedChange } from '../../access/audit.ts';
 import { operatorReadRoute, operatorRoute } from '../../access/operator-route.ts';
-import type { Endpoint, Route } from '../../http/route.ts';
+import type { Route } from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { isoOrNull } from '../../lib/dates.ts';
 import type { Database, Trx } from '../../lib/db.ts';
-import { found, type ErrorCode } from '../../lib/errors.ts';
+import { found } from '../../lib/errors.ts';
 import { toBirr, toSantim, type Santim } from '../../lib/money.ts';
 import { readPage } from '../../lib/pagination.ts';
 import type { Environment } from '../../lib/scope.ts';
+import type { Channel } from '../../merchants/channels/channel.ts';
 import { needsTwoPeople } from '../../merchants/review-policy.ts';
-import type { UnitOfWork } from '../../outbox/record.ts';
 import * as receipts from './operations.ts';
 import type { BankReceiptRow } from './operations.ts';
 import * as schema from './schema.ts';
@@ -55,44 +54,52 @@ function queryRoutes({ db }: Deps): Route[] {
   ];
 }
 
-function bookingRoutes(deps: Deps): Route[] {
+function bookingRoutes({ clock }: Deps): Route[] {
+  const booking = { clock, responses: { 200: schema.BankMoney, 201: schema.BankMoney } };
+  const received = {
+    ...booking,
+    description: "The bank's trace id is booked once.",
+    errors: ['DUPLICATE_REFERENCE' as const],
+    secondPerson: async ({ tx }: AuditContext, { body }: { body: Received }) => isLarge(tx.trx, santimOf(body)),
+    run: async ({ tx, at }: AuditContext, { body }: { body: Received }) =>
+      recorded(await receipts.recordReceipt(tx, { ...body, ...santimOf(body), at })),
+  };
   return [
-    bookingRoute(deps, 'POST /api/ops/bank-money/transfers', {
+    operatorRoute('POST /api/ops/bank-money/transfers', {
+      ...received,
       operationId: 'opsBookTransfer',
       cli: { name: 'receipts record-remittance', confirm: true },
       summary: 'Book a remittance: a provider has paid what it owed, or a part of it, to our bank account',
-      description: "The bank's trace id is booked once.",
       action: 'bank-money.transfer',
       body: schema.Transfer,
-      moneyOf: async (_, body) => santimOf(body),
-      record: (tx, body, at) => receipts.recordReceipt(tx, { ...body, ...santimOf(body), at }),
     }),
-    bookingRoute(deps, 'POST /api/ops/bank-money/unmatched', {
+    operatorRoute('POST /api/ops/bank-money/unmatched', {
+      ...received,
       operationId: 'opsBookUnmatchedMoney',
       cli: { name: 'receipts record-unallocated', confirm: true },
       summary: 'Book a receipt on our bank account that cannot be allocated yet; it is held in suspense',
-      description: "The bank's trace id is booked once.",
       action: 'bank-money.unmatched',
       body: schema.UnmatchedMoney,
-      moneyOf: async (_, body) => santimOf(body),
-      record: (tx, body, at) => receipts.recordReceipt(tx, { ...body, ...santimOf(body), at }),
     }),
-    bookingRoute(deps, 'POST /api/ops/bank-money/excess', {
+    operatorRoute('POST /api/ops/bank-money/excess', {
+      ...booking,
       operationId: 'opsBookExcess',
       cli: { name: 'receipts record-recovery', confirm: '/api/ops/withdrawals/{withdrawalId}' },
       summary: 'Book that a provider has recovered what it had overpaid: the provider owes it again',
       action: 'bank-money.excess',
       body: schema.ExcessTakenBack,
-      errors: ['NOT_FOUND', 'INVALID_STATE'],
-      moneyOf: (trx, { withdrawalId }) => receipts.findOverpaid(trx, withdrawalId),
-      record: (tx, body, at) => receipts.recordRecovery(tx, { ...body, at }),
+      errors: ['NOT_FOUND', 'INVALID_STATE', 'DUPLICATE_REFERENCE'],
+      secondPerson: async ({ tx: { trx } }, { body }) =>
+        isLarge(trx, await receipts.findOverpaid(trx, body.withdrawalId)),
+      run: async ({ tx, at }, { body }) => recorded(await receipts.recordRecovery(tx, { ...body, at })),
     }),
   ];
 }
 
 type Money = { environment: Environment; amountSantim: Santim };
+type Received = z.output<typeof schema.UnmatchedMoney> & { channel?: Channel };
 
-function santimOf({ environment, amount }: { environment: Environment; amount: number }): Money {
+function santimOf({ environment, amount }: Received): Money {
   return { environment, amountSantim: toSantim(amount) };
 }
 
@@ -101,37 +108,13 @@ async function isLarge(trx: Trx, money: Money | undefined): Promise<boolean> {
   return money !== undefined && needsTwoPeople(trx, { ...money, merchantId: null });
 }
 
-type Booking<Body extends z.ZodType> = {
-  operationId: string;
-  cli: Route['cli'];
-  summary: string;
-  description?: string;
-  action: 'bank-money.transfer' | 'bank-money.unmatched' | 'bank-money.excess';
-  body: Body;
-  /** Besides DUPLICATE_REFERENCE. */
-  errors?: ErrorCode[];
-  moneyOf: (trx: Trx, body: z.output<Body>) => Promise<Money | undefined>;
-  record: (tx: UnitOfWork, body: z.output<Body>, at: Date) => Promise<receipts.RecordedReceipt>;
-};
-
-function bookingRoute<Body extends z.ZodType>({ clock }: Deps, endpoint: Endpoint, booking: Booking<Body>): Route {
-  const { moneyOf, record, errors = [], ...declared } = booking;
-  return operatorRoute(endpoint, {
-    ...declared,
-    clock,
-    secondPerson: async ({ tx: { trx } }, { body }) => isLarge(trx, await moneyOf(trx, body)),
-    responses: { 200: schema.BankMoney, 201: schema.BankMoney },
-    errors: [...errors, 'DUPLICATE_REFERENCE'],
-    run: async ({ tx, at }, { body }) => {
-      const { money, isNew } = await record(tx, body, at);
-      return {
-        status: isNew ? 201 : 200,
-        message: isNew ? 'Booked' : 'It was booked before',
-        data: present(money),
-        audit: isNew ? { ...aboutReceipt(money), after: audited(money) } : null,
-      };
-    },
-  });
+function recorded({ money, isNew }: receipts.RecordedReceipt) {
+  return {
+    status: isNew ? 201 : 200,
+    message: isNew ? 'Booked' : 'It was booked before',
+    data: present(money),
+    audit: isNew ? { ...aboutReceipt(money), after: audited(money) } : null,
+  };
 }
 
 function decisionRoute({ clock }: Deps): Route {
@@ -171,15 +154,13 @@ function audited({ reference, amountSantim, channel, withdrawalId, outcome, retu
   return { reference, amount: toBirr(amountSantim), ...Object.fromEntries(given) };
 }
 
-function present({ id, reference, amountSantim, bookedAt, outcomeAt, reversedAt, ...row }: BankReceiptRow) {
+function present(row: BankReceiptRow) {
+  const isRecovery = row.kind === 'RECOVERY';
   return {
-    bankMoneyId: id,
     ...row,
-    bankReference: row.kind === 'RECOVERY' ? null : reference,
-    providerReference: row.kind === 'RECOVERY' ? reference : null,
-    amount: toBirr(amountSantim),
-    bookedAt: bookedAt.toISOString(),
-    outcomeAt: isoOrNull(outcomeAt),
-    reversedAt: isoOrNull(reversedAt),
+    bankMoneyId: row.id,
+    bankReference: isRecovery ? null : row.reference,
+    providerReference: isRecovery ? row.reference : null,
+    amount: toBirr(row.amountSantim),
   };
 }

@@ -41,11 +41,12 @@ export const ReceiptDecision = z
     returnReference: reference.optional().meta({ description: "With RETURNED: the bank's trace id of the return" }),
     reason,
   })
-  .superRefine((decision, context) => {
+  .check(({ value: decision, issues }) => {
     for (const { field, of, value } of DECISION_FIELDS) {
       if ((decision[field] !== undefined) === (decision.as === of)) continue;
-      const message = decision.as === of ? `is needed with ${of}: ${value}` : `belongs to ${of} only`;
-      context.addIssue({ code: 'custom', path: [field], message });
+      const input = decision[field];
+      const message = decision.as === of ? `is needed with ${of}: ${value}` : `belongs to ${of} only, got "${input}"`;
+      issues.push({ code: 'custom', path: [field], message, input });
     }
   });
 

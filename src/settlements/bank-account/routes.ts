@@ -1,25 +1,38 @@
+import { actionLinks, operatorReadRoute, operatorRoute } from '../../access/operator-route.ts';
+import { InEnvironment, MerchantParams } from '../../access/operator-schema.ts';
 import { readRoute, writeRoute, type Route } from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Database } from '../../lib/db.ts';
-import { AppError } from '../../lib/errors.ts';
+import { AppError, found } from '../../lib/errors.ts';
 import { scopeOf } from '../../lib/scope.ts';
-import { findBankAccount, linkBankAccount } from './account.ts';
+import { readRequestedBy } from '../../merchants/requested-by.ts';
+import {
+  findBankAccount,
+  linkBankAccount,
+  rejectBankAccount,
+  verifyBankAccount,
+  type DecidedAccount,
+} from './account.ts';
 import * as schema from './schema.ts';
-import { presentBankAccount } from './schema.ts';
+
+type Deps = { db: Database; clock: Clock };
 
 /** The bank account that a merchant's settlements go to. */
-export function bankAccountRoutes({ db, clock }: { db: Database; clock: Clock }): Route[] {
-  const shared = { tag: 'Settlements', auth: { by: 'key', scope: 'bank:write' } } as const;
+export function bankAccountRoutes({ db, clock }: Deps): Route[] {
+  const shared = {
+    tag: 'Settlements',
+    auth: { by: 'key', scope: 'bank:write' },
+    responses: { 200: schema.BankAccount },
+  } as const;
   return [
     readRoute('GET /api/checkout/bank-account', {
       ...shared,
       operationId: 'getBankAccount',
       summary: 'The bank account that settlements go to',
-      responses: { 200: schema.BankAccount },
       errors: ['NOT_FOUND'],
       handle: async ({ caller }) => {
         const row = await findBankAccount(db, caller);
-        if (row) return { message: 'Bank account retrieved', data: presentBankAccount(row) };
+        if (row) return { message: 'Bank account retrieved', data: schema.presentBankAccount(row) };
         throw new AppError('NOT_FOUND', 'No bank account is linked. Link one with PUT /api/checkout/bank-account.');
       },
     }),
@@ -31,12 +44,69 @@ export function bankAccountRoutes({ db, clock }: { db: Database; clock: Clock })
         'The sandbox verifies it at once; in live an operator does, and the replacement of a verified account holds new ' +
         'settlements for 48 hours. Settlements requested before keep their account.',
       body: schema.NewBankAccount,
-      responses: { 200: schema.BankAccount },
       handle: async ({ caller, tx, body }) => {
-        const wanted = { ...body, requestedBy: caller.keyId, at: clock() };
-        const row = await linkBankAccount(tx, scopeOf(caller), wanted);
-        return { message: `Bank account linked: it is ${row.status}`, data: presentBankAccount(row) };
+        const row = await linkBankAccount(tx, caller, { ...body, requestedBy: caller.keyId, at: clock() });
+        return { message: `Bank account linked: it is ${row.status}`, data: schema.presentBankAccount(row) };
       },
     }),
   ];
+}
+
+/** The decisions that each status allows. */
+const LINKS = { PENDING: ['verify', 'reject'], VERIFIED: ['reject'], REJECTED: [] } as const;
+
+/** The bank accounts that merchants have linked. */
+export function bankAccountOperatorRoutes({ db, clock }: Deps): Route[] {
+  const decision = {
+    clock,
+    params: MerchantParams,
+    responses: { 200: schema.OperatorBankAccount },
+    errors: ['INVALID_STATE' as const],
+  };
+  return [
+    operatorReadRoute('GET /api/ops/merchants/:merchantId/bank-account', {
+      operationId: 'opsGetBankAccount',
+      cli: 'bank-accounts get',
+      summary: "Get the merchant's linked bank account with its unmasked number",
+      permission: 'bank-account.verify',
+      params: MerchantParams,
+      query: InEnvironment,
+      responses: { 200: schema.OperatorBankAccountDetail },
+      handle: async ({ params, query }) => {
+        const row = found(await findBankAccount(db, { ...params, ...query }), 'bank account');
+        const links = actionLinks(`merchants/${row.merchantId}/bank-account`, ...LINKS[row.status]);
+        const data = { ...schema.presentForOperators(row), ...(await readRequestedBy(db, row)), links };
+        return { message: 'Bank account retrieved', data };
+      },
+    }),
+    operatorRoute('POST /api/ops/merchants/:merchantId/bank-account/verify', {
+      ...decision,
+      operationId: 'opsVerifyBankAccount',
+      cli: 'bank-accounts verify',
+      summary: "Verify that a bank account is the merchant's, so that settlements can go to it",
+      action: 'bank-account.verify',
+      body: schema.AccountVerification,
+      run: async (context, { params, body }) =>
+        decided(await verifyBankAccount(context.tx, { ...params, ...body }, { ...context, ...body })),
+    }),
+    operatorRoute('POST /api/ops/merchants/:merchantId/bank-account/reject', {
+      ...decision,
+      operationId: 'opsRejectBankAccount',
+      cli: 'bank-accounts reject',
+      summary: 'Reject a bank account, a verified one too: no settlement goes to it, and the merchant sees the reason',
+      description: 'Settlements to it that were requested before can neither be approved nor sent.',
+      action: 'bank-account.reject',
+      body: schema.AccountRejection,
+      run: async (context, { params, body }) =>
+        decided(await rejectBankAccount(context.tx, { ...params, ...body }, { ...context, ...body })),
+    }),
+  ];
+}
+
+function decided({ account, changed, before }: DecidedAccount) {
+  const { id: resourceId, status, bankCode } = account;
+  const change = { before: { status: before }, after: { status, bankCode } };
+  const audit = { resourceType: 'bankAccount', resourceId, ...scopeOf(account), ...change } as const;
+  const data = schema.presentForOperators(account);
+  return { message: `Bank account is ${status}`, data, audit: changed ? audit : null };
 }

@@ -2,7 +2,6 @@ import { z } from 'zod';
 
 import { environment, id, links, reason } from '../../access/operator-schema.ts';
 import { ACCOUNT_NUMBER, BANK_CODES, BANKS } from '../../lib/banks.ts';
-import { isoOrNull } from '../../lib/dates.ts';
 import { instant, patternText, plainText } from '../../lib/fields.ts';
 import { maskDigits } from '../../lib/mask.ts';
 import { requestedByFields } from '../../merchants/requested-by.ts';
@@ -55,22 +54,17 @@ export const OperatorBankAccountDetail = OperatorBankAccount.extend({ ...request
 /** The bank account as the API returns it; its number has the last four digits only. */
 export function presentBankAccount(row: BankAccountRow) {
   return {
+    ...row,
     bankAccountId: row.id,
-    bankCode: row.bankCode,
     bankName: BANKS[row.bankCode],
     accountNumber: maskDigits(row.accountNumber),
-    accountName: row.accountName,
-    status: row.status,
-    ...(row.rejectionReason === null ? {} : { rejectionReason: row.rejectionReason }),
-    environment: row.environment,
-    linkedAt: row.createdAt.toISOString(),
-    usableFrom: row.usableFrom.toISOString(),
-    ...(row.status === 'VERIFIED' && row.decidedAt ? { verifiedAt: row.decidedAt.toISOString() } : {}),
+    rejectionReason: row.rejectionReason ?? undefined,
+    linkedAt: row.createdAt,
+    verifiedAt: (row.status === 'VERIFIED' && row.decidedAt) || undefined,
   };
 }
 
 /** A bank account as operators see it, with the unmasked number: whoever verifies it needs it. */
 export function presentForOperators(row: BankAccountRow) {
-  const { merchantId, accountNumber, decidedBy } = row;
-  return { ...presentBankAccount(row), merchantId, accountNumber, decidedBy, decidedAt: isoOrNull(row.decidedAt) };
+  return { ...presentBankAccount(row), accountNumber: row.accountNumber };
 }

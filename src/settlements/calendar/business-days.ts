@@ -52,27 +52,6 @@ export function calendarDay(calendar: Calendar, day: string): CalendarDay {
   return { date: day, businessDay, reason: businessDay ? null : reason, provisional: closure?.provisional ?? false };
 }
 
-/**
- * The business day that is `count` (1 or more) business days after a day, and the days skipped on the way. Throws RangeError
- * beyond the end of the calendar.
- */
-export function addBusinessDays(
-  calendar: Calendar,
-  day: string,
-  count: number,
-): { date: string; skipped: SkippedDay[] } {
-  if (!Number.isInteger(count) || count < 1) throw new RangeError(`count must be a whole number from 1, got ${count}`);
-  const skipped: SkippedDay[] = [];
-  let date = day;
-  for (let counted = 0; counted < count;) {
-    date = addDays(date, 1);
-    const { reason, provisional } = calendarDay(calendar, date);
-    if (reason === null) counted += 1;
-    else skipped.push({ date, reason, provisional });
-  }
-  return { date, skipped };
-}
-
 const WRITTEN = new Intl.DateTimeFormat('en-GB', {
   weekday: 'long',
   day: 'numeric',
@@ -102,22 +81,17 @@ export type SettlementDates = {
  * business day; expected one to two business days later. Throws RangeError beyond the end of the calendar.
  */
 export function settlementDates(calendar: Calendar, requestedAt: Date): SettlementDates {
-  const day = addisDay(requestedAt);
-  const late = skippedRequestDay(calendar, day, requestedAt);
-  const effective = late ? addBusinessDays(calendar, day, 1) : { date: day, skipped: [] };
-  const expected = addBusinessDays(calendar, effective.date, 2);
-  return {
-    effectiveDate: effective.date,
-    expectedFrom: addBusinessDays(calendar, effective.date, 1).date,
-    expectedUntil: expected.date,
-    skippedDays: [...(late ? [late] : []), ...effective.skipped, ...expected.skipped],
-  };
-}
-
-function skippedRequestDay(calendar: Calendar, day: string, requestedAt: Date): SkippedDay | null {
-  const { reason, provisional } = calendarDay(calendar, day);
-  if (reason !== null) return { date: day, reason, provisional };
-  const cutOffMs = startOfAddisDay(day).getTime() + CUT_OFF_HOUR * HOUR_MS;
-  if (requestedAt.getTime() < cutOffMs) return null;
-  return { date: day, reason: `requested after ${CUT_OFF_HOUR}:00, ${dayInWords(day)}`, provisional: false };
+  const requestDay = addisDay(requestedAt);
+  const isLate = requestedAt.getTime() >= startOfAddisDay(requestDay).getTime() + CUT_OFF_HOUR * HOUR_MS;
+  const businessDays: string[] = [];
+  const skippedDays: SkippedDay[] = [];
+  for (let date = requestDay; businessDays.length < 3; date = addDays(date, 1)) {
+    const { reason, provisional } = calendarDay(calendar, date);
+    const late = `requested after ${CUT_OFF_HOUR}:00, ${dayInWords(date)}`;
+    if (reason !== null) skippedDays.push({ date, reason, provisional });
+    else if (isLate && date === requestDay) skippedDays.push({ date, reason: late, provisional: false });
+    else businessDays.push(date);
+  }
+  const [effectiveDate = '', expectedFrom = '', expectedUntil = ''] = businessDays;
+  return { effectiveDate, expectedFrom, expectedUntil, skippedDays };
 }

@@ -1,16 +1,35 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import { z } from 'zod';
 
+import { operatorReadRoute, operatorRoute } from '../../access/operator-route.ts';
+import { id, OptionalReason } from '../../access/operator-schema.ts';
 import { readRoute, type Route } from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { addDays, addisDay, daysFrom } from '../../lib/dates.ts';
+import { addDays, addisDay, daysFrom, daysInRange } from '../../lib/dates.ts';
 import type { Database } from '../../lib/db.ts';
+import { invalid } from '../../lib/errors.ts';
+import { instant } from '../../lib/fields.ts';
 import { readDayRange } from '../../lib/pagination.ts';
+import type { UnitOfWork } from '../../outbox/record.ts';
+import { enqueueCalendarChanged } from '../expected-dates.ts';
 import { calendarDay, FIRST_DAY, LAST_DAY } from './business-days.ts';
 import { ethiopianDate } from './ethiopian-date.ts';
-import { calendarDate } from './operations.ts';
-import { loadCalendar } from './queries.ts';
+import type { Holiday } from './holidays.ts';
+import {
+  addHoliday,
+  calendarDate,
+  changeHoliday,
+  HolidayChanges,
+  holidayFields,
+  NewHoliday,
+  removeHoliday,
+} from './operations.ts';
+import { findHoliday, listHolidays, loadCalendar } from './queries.ts';
 
-export const CalendarQuery = z.strictObject({ startDate: calendarDate.optional(), endDate: calendarDate.optional() });
+type Deps = { db: Database; clock: Clock };
+
+const CalendarQuery = z.strictObject({ startDate: calendarDate.optional(), endDate: calendarDate.optional() });
 
 const CalendarDay = z
   .object({
@@ -30,7 +49,7 @@ const CalendarDay = z
 const DEFAULT_DAYS = 30;
 
 /** Business days, and the reasons of the other days. */
-export function calendarRoutes(deps: { db: Database; clock: Clock }): Route[] {
+export function calendarRoutes({ db, clock }: Deps): Route[] {
   return [
     readRoute('GET /api/checkout/calendar', {
       operationId: 'getCalendar',
@@ -42,8 +61,8 @@ export function calendarRoutes(deps: { db: Database; clock: Clock }): Route[] {
       query: CalendarQuery,
       responses: { 200: z.array(CalendarDay) },
       handle: async ({ query }) => {
-        const { startDate, endDate } = readDayRange(withDefaults(query, deps.clock()), deps.clock());
-        const calendar = await loadCalendar(deps.db, startDate, endDate);
+        const { startDate, endDate } = readDayRange(withDefaults(query, clock()), clock());
+        const calendar = await loadCalendar(db, startDate, endDate);
         const days = daysFrom(startDate, endDate).map((day) => calendarDay(calendar, day));
         return {
           message: 'Calendar retrieved',
@@ -63,4 +82,120 @@ function withDefaults({ startDate, endDate }: z.output<typeof CalendarQuery>, no
   const first = startDate ?? addisDay(now);
   const last = endDate ?? addDays(first, DEFAULT_DAYS - 1);
   return { startDate: first, endDate: last > LAST_DAY ? LAST_DAY : last };
+}
+
+const HolidayParams = z.strictObject({ holidayId: id });
+
+/** A holiday as operators see it. */
+const HolidayResponse = z
+  .object({
+    holidayId: z.string(),
+    ...holidayFields,
+    source: z.enum(['computed', 'operator']),
+    updatedAt: instant.nullable(),
+  })
+  .meta({ id: 'OpsHoliday' });
+
+const LISTED_DAYS = { default: 366, max: 3_660 } as const;
+
+/** The holidays that business days are computed from. A change recomputes the dates of open settlements. */
+export function calendarOperatorRoutes({ db, clock }: Deps): Route[] {
+  return [
+    operatorReadRoute('GET /api/ops/holidays', {
+      operationId: 'opsListHolidays',
+      cli: { name: 'holidays list', columns: 'date holidayId kind confirmed active name' },
+      summary: 'List the holidays of a range of days, memorial and inactive ones too, earliest first',
+      description: `A year from today on unless given; at most ${LISTED_DAYS.max} days.`,
+      query: CalendarQuery,
+      responses: { 200: z.array(HolidayResponse) },
+      handle: async ({ query }) => {
+        const holidays = await listHolidays(db, listedDays(query, clock()));
+        return { message: 'Holidays retrieved', data: holidays.map(present) };
+      },
+    }),
+    operatorRoute('POST /api/ops/holidays', {
+      operationId: 'opsAddHoliday',
+      cli: { name: 'holidays add', body: { kind: 'closed' } },
+      summary: 'Add a holiday or a closure of one day; recomputes the dates of open settlements',
+      description: `From ${FIRST_DAY} to ${LAST_DAY}. Confirmed and active unless given.`,
+      action: 'holiday.add',
+      clock,
+      body: NewHoliday,
+      responses: { 201: HolidayResponse },
+      errors: ['DUPLICATE_REFERENCE'],
+      run: async ({ tx }, { body }) => ({
+        status: 201,
+        message: 'Holiday added',
+        ...(await changed(tx, null, await addHoliday(tx, body))),
+      }),
+    }),
+    operatorRoute('PATCH /api/ops/holidays/:holidayId', {
+      operationId: 'opsChangeHoliday',
+      cli: [
+        { name: 'holidays reschedule', summary: 'Reschedule a holiday', options: ['date!', 'reason'] },
+        { name: 'holidays enable', summary: 'Enable a holiday', body: { active: true }, options: ['reason'] },
+        { name: 'holidays disable', summary: 'Disable a holiday', body: { active: false }, options: ['reason'] },
+        { name: 'holidays confirm', summary: 'Confirm its date', body: { confirmed: true }, options: ['reason'] },
+      ],
+      summary: 'Reschedule, rename, confirm, enable or disable a holiday; recomputes the dates of open settlements',
+      action: 'holiday.change',
+      clock,
+      params: HolidayParams,
+      body: HolidayChanges,
+      responses: { 200: HolidayResponse },
+      errors: ['DUPLICATE_REFERENCE'],
+      run: async ({ tx }, { params: { holidayId }, body }) => {
+        const before = await findHoliday(tx.trx, holidayId);
+        const after = await changeHoliday(tx, holidayId, body);
+        return { message: 'Holiday changed', ...(await changed(tx, before, after)) };
+      },
+    }),
+    operatorRoute('DELETE /api/ops/holidays/:holidayId', {
+      operationId: 'opsRemoveHoliday',
+      cli: { name: 'holidays remove', confirm: true },
+      summary: 'Remove a holiday that an operator added; a computed one is disabled instead',
+      action: 'holiday.remove',
+      clock,
+      params: HolidayParams,
+      body: OptionalReason,
+      responses: { 200: HolidayResponse },
+      errors: ['INVALID_STATE'],
+      run: async ({ tx }, { params: { holidayId } }) => {
+        const removed = await removeHoliday(tx, holidayId);
+        const { data } = await changed(tx, null, removed);
+        return { message: 'Holiday removed', data, audit: { ...about(removed), before: audited(removed) } };
+      },
+    }),
+  ];
+}
+
+function listedDays(query: z.output<typeof CalendarQuery>, now: Date): { from: string; until: string } {
+  const from = query.startDate ?? addisDay(now);
+  const yearLater = addDays(from, LISTED_DAYS.default - 1);
+  const until = query.endDate ?? (yearLater < LAST_DAY ? yearLater : LAST_DAY);
+  const days = daysInRange(from, until);
+  const got = `got ${from} and ${until}`;
+  if (days < 1) throw invalid('startDate', `must not be after endDate, ${got}`, { code: 'INVALID_DATE_RANGE' });
+  if (days <= LISTED_DAYS.max) return { from, until };
+  const issue = `and endDate must span at most ${LISTED_DAYS.max} days, ${got}`;
+  throw invalid('startDate', issue, { code: 'DATE_RANGE_TOO_WIDE' });
+}
+
+/** The response to a change and its audit row. Signals the settlements that it may concern. */
+async function changed(tx: UnitOfWork, before: Holiday | null, after: Holiday) {
+  const isSame = before !== null && isDeepStrictEqual(audited(before), audited(after));
+  const [from = after.date, until = from] = [before?.date ?? after.date, after.date].toSorted();
+  if (!isSame) await enqueueCalendarChanged(tx, { from, until });
+  const audit = { ...about(after), ...(before && { before: audited(before) }), after: audited(after) };
+  return { data: present(after), audit: isSame ? null : audit };
+}
+
+const about = ({ id: resourceId }: Holiday) => ({ resourceType: 'holiday', resourceId }) as const;
+
+function audited({ date, name, nameAm, kind, confirmed, active }: Holiday) {
+  return { date, name, nameAm, kind, confirmed, active };
+}
+
+function present(holiday: Holiday) {
+  return { holidayId: holiday.id, ...holiday };
 }

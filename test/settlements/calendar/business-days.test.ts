@@ -2,7 +2,6 @@ import fc from 'fast-check';
 
 import { addDays, daysFrom } from '../../../src/lib/dates.ts';
 import {
-  addBusinessDays,
   calendarDay,
   calendarOf,
   settlementDates,
@@ -59,88 +58,6 @@ describe('a day of the calendar', () => {
       );
     },
   );
-});
-
-describe('counting business days', () => {
-  const day = fc.integer({ min: 0, max: 3_600 }).map((offset) => addDays('2023-01-01', offset));
-  const count = fc.integer({ min: 1, max: 60 });
-  const businessDaysAfter = (from: string, until: string): number =>
-    daysFrom(addDays(from, 1), until).filter((one) => isBusinessDay(ethiopia, one)).length;
-
-  test('over Timkat and a weekend skips both with their reasons', () => {
-    expect(addBusinessDays(ethiopia, '2027-01-15', 2)).toEqual({
-      date: '2027-01-20',
-      skipped: [
-        { date: '2027-01-16', reason: 'Saturday 16 January 2027', provisional: false },
-        { date: '2027-01-17', reason: 'Sunday 17 January 2027', provisional: false },
-        { date: '2027-01-19', reason: 'Timkat, Tuesday 19 January 2027', provisional: false },
-      ],
-    });
-  });
-
-  test('ends on a business day after exactly that many business days', () => {
-    fc.assert(
-      fc.property(day, count, (from, n) => {
-        const { date } = addBusinessDays(ethiopia, from, n);
-        expect(isBusinessDay(ethiopia, date)).toBe(true);
-        expect(businessDaysAfter(from, date)).toBe(n);
-      }),
-    );
-  });
-
-  test('skips exactly the other days, each with a reason that ends in its date', () => {
-    fc.assert(
-      fc.property(day, count, (from, n) => {
-        const { date, skipped } = addBusinessDays(ethiopia, from, n);
-        expect(skipped.length + n).toBe(daysFrom(addDays(from, 1), date).length);
-        for (const one of skipped) {
-          expect(calendarDay(ethiopia, one.date)).toEqual({ ...one, businessDay: false });
-          expect(one.reason).toMatch(/(^|, )[A-Z][a-z]+day \d{1,2} [A-Z][a-z]+ 20\d\d$/);
-        }
-      }),
-    );
-  });
-
-  test('from a later day or for more days ends later, and counts add up', () => {
-    fc.assert(
-      fc.property(day, count, count, (from, n, more) => {
-        const { date } = addBusinessDays(ethiopia, from, n);
-        expect(addBusinessDays(ethiopia, addDays(from, more), n).date >= date).toBe(true);
-        expect(addBusinessDays(ethiopia, from, n + more)).toEqual({
-          date: addBusinessDays(ethiopia, date, more).date,
-          skipped: [...addBusinessDays(ethiopia, from, n).skipped, ...addBusinessDays(ethiopia, date, more).skipped],
-        });
-      }),
-    );
-  });
-
-  test('with one more closed day ends no earlier', () => {
-    fc.assert(
-      fc.property(day, count, fc.integer({ min: 0, max: 90 }), (from, n, offset) => {
-        const mourning = withClosure(addDays(from, offset), 'Day of mourning');
-        expect(addBusinessDays(mourning, from, n).date >= addBusinessDays(ethiopia, from, n).date).toBe(true);
-      }),
-    );
-  });
-
-  test('by one ends on the next business day', () => {
-    fc.assert(
-      fc.property(day, (from) => {
-        const { date } = addBusinessDays(ethiopia, from, 1);
-        expect(date > from).toBe(true);
-        expect(daysFrom(addDays(from, 1), date).filter((one) => isBusinessDay(ethiopia, one))).toEqual([date]);
-      }),
-    );
-    expect(addBusinessDays(ethiopia, '2026-11-20', 1).date).toBe('2026-11-23');
-  });
-
-  test.each([0, -1, 1.5, Number.NaN])('adding %d business days throws', (n) => {
-    expect(() => addBusinessDays(ethiopia, '2026-11-20', n)).toThrow('count must be a whole number from 1');
-  });
-
-  test('throws beyond the end of the calendar', () => {
-    expect(() => addBusinessDays(ethiopia, '2033-12-30', 1)).toThrow(RangeError);
-  });
 });
 
 describe('the dates of a settlement', () => {
@@ -218,10 +135,50 @@ describe('the dates of a settlement', () => {
     expect(settlementDates(ethiopia, at).expectedUntil).toBe('2026-11-18');
   });
 
+  const instant = fc
+    .integer({ min: 0, max: 3_600 * 86_400 })
+    .map((seconds) => new Date(Date.parse('2023-01-02T00:00:00+03:00') + seconds * 1_000));
+
+  test('over Timkat and a weekend skip both with their reasons', () => {
+    expect(dates('2027-01-15T10:00:00')).toMatchObject({
+      expectedUntil: '2027-01-20',
+      skippedDays: [
+        { date: '2027-01-16', reason: 'Saturday 16 January 2027', provisional: false },
+        { date: '2027-01-17', reason: 'Sunday 17 January 2027', provisional: false },
+        { date: '2027-01-19', reason: 'Timkat, Tuesday 19 January 2027', provisional: false },
+      ],
+    });
+  });
+
+  test('are no earlier with one more closed day', () => {
+    fc.assert(
+      fc.property(instant, fc.integer({ min: 0, max: 10 }), (at, offset) => {
+        const closedDay = addDays(at.toISOString().slice(0, 10), offset);
+        const mourning = settlementDates(withClosure(closedDay, 'Day of mourning'), at);
+        const before = settlementDates(ethiopia, at);
+        for (const name of ['effectiveDate', 'expectedFrom', 'expectedUntil'] as const)
+          expect(mourning[name] >= before[name]).toBe(true);
+      }),
+    );
+  });
+
+  test('are no earlier for a later request, and each reason ends in its date', () => {
+    fc.assert(
+      fc.property(instant, fc.integer({ min: 0, max: 1_000 }), (at, hours) => {
+        const { expectedUntil, skippedDays } = settlementDates(ethiopia, at);
+        const later = settlementDates(ethiopia, new Date(at.getTime() + hours * 3_600_000));
+        expect(later.expectedUntil >= expectedUntil).toBe(true);
+        for (const { reason } of skippedDays)
+          expect(reason).toMatch(/(^|, )[A-Z][a-z]+day \d{1,2} [A-Z][a-z]+ 20\d\d$/);
+      }),
+    );
+  });
+
+  test('beyond the end of the calendar throw', () => {
+    expect(() => dates('2033-12-30T09:00:00')).toThrow(RangeError);
+  });
+
   test('are business days in order, never before the request, with a reason for each skipped day', () => {
-    const instant = fc
-      .integer({ min: 0, max: 3_600 * 86_400 })
-      .map((seconds) => new Date(Date.parse('2023-01-02T00:00:00+03:00') + seconds * 1_000));
     fc.assert(
       fc.property(instant, (at) => {
         const { effectiveDate, expectedFrom, expectedUntil, skippedDays } = settlementDates(ethiopia, at);
