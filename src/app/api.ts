@@ -194,11 +194,11 @@ export function routesOf(config: Config, parts: RouteParts): { routes: Route[]; 
       ...bankAccountRoutes({ db, clock }),
       ...settlementRoutes({ db, clock }),
       ...reportRoutes({ db, runInTransaction, clock, baseUrl, log, files: createReportFiles(config.REPORTS_DIR) }),
-      ...kycRoutes({ db, runInTransaction, clock, store }),
+      ...kycRoutes({ db, runInTransaction, store }),
       ...eventRoutes({ db, clock, catalogue }),
       ...deliveryRoutes({ db, clock }),
       ...subscriptionRoutes({ db, clock, keyRing: config.keyRing, checkUrl, catalogue }),
-      invitationRoute({ clock, peppers: config.peppers }),
+      invitationRoute(config.peppers),
       ...operatorRoutesOf({
         db,
         runInTransaction,

@@ -41,7 +41,7 @@ type RouteState = RequestState & {
   body: unknown;
   rawBody: string;
   /** By `validate`. */
-  input: RouteInput<RouteAuth, unknown, unknown, unknown>;
+  input: Omit<RouteInput<RouteAuth, unknown, unknown, unknown>, 'at'>;
   /** By `idempotent`; null without an Idempotency-Key. */
   call: IdempotentCall | null;
   /** By `inTransaction`; `first` is the response of the first request with the same key. */
@@ -66,7 +66,7 @@ export function createRouteMiddleware(route: Route, deps: PipelineDeps): RouteMi
     ...('write' in route
       ? [serialize(route, deps), idempotent(route, deps), afterCommit(route, deps), inTransaction(deps)]
       : []),
-    run(route),
+    run(route, deps),
     render(route, deps),
   ]);
 }
@@ -105,7 +105,8 @@ function authenticate({ auth }: Route, deps: PipelineDeps): RouteMiddleware {
   };
 }
 
-function rateLimit({ rateLimit: rate = 'default' }: Route, { limits }: PipelineDeps): RouteMiddleware {
+function rateLimit(route: Route, { limits }: PipelineDeps): RouteMiddleware {
+  const { rateLimit: rate = route.paginated ? 'list' : 'default' } = route;
   if (rate === 'none') return skip;
   return async (ctx, next) => {
     await limits.countRequest(ctx, ctx.state.caller, rate);
@@ -247,10 +248,10 @@ function inTransaction({ runInTransaction, idempotency }: PipelineDeps): RouteMi
     });
 }
 
-function run(route: Route): RouteMiddleware {
+function run(route: Route, { clock }: PipelineDeps): RouteMiddleware {
   return async ({ state }, next) => {
-    state.result =
-      'write' in route ? await route.handle({ ...state.input, tx: state.tx }) : await route.handle(state.input);
+    const input = { ...state.input, at: clock() };
+    state.result = 'write' in route ? await route.handle({ ...input, tx: state.tx }) : await route.handle(input);
     await next();
   };
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import { requireAnotherPerson, type Actor } from '../../access/separation-of-duties.ts';
-import type { Database } from '../../lib/db.ts';
+import { updateRow, type Database } from '../../lib/db.ts';
 import { AppError, invalid, invalidFields } from '../../lib/errors.ts';
 import { SANDBOX_OPERATOR, SANDBOX_REVIEW_MS } from '../../lib/sandbox-review.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
@@ -173,9 +173,8 @@ async function update(
   before: ApplicationRow,
   { changes, entry }: Update,
 ): Promise<ApplicationRow> {
-  await trx('kycApplication')
-    .where(scopeOf(before))
-    .update({ ...changes, updatedAt: entry.at });
+  const row = { table: 'kyc_application', ...scopeOf(before) };
+  await updateRow(trx, row, { ...changes, updatedAt: entry.at });
   await recordTimeline<TimelineKind>(trx, applicationId(before), entry);
   return { ...before, ...changes };
 }

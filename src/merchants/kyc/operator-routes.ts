@@ -6,7 +6,6 @@ import type { AuditedChange } from '../../access/audit.ts';
 import { operatorReadRoute, operatorRoute } from '../../access/operator-route.ts';
 import { InEnvironment, MerchantParams } from '../../access/operator-schema.ts';
 import type { Route } from '../../http/route.ts';
-import type { Clock } from '../../lib/clock.ts';
 import type { Database } from '../../lib/db.ts';
 import { scopeOf, type Environment } from '../../lib/scope.ts';
 import type { RunInTransaction } from '../../outbox/record.ts';
@@ -17,11 +16,11 @@ import { presentApplication, presentForOperators, type ApplicationRow } from './
 import * as schema from './schema.ts';
 import type { DocumentStore } from './store.ts';
 
-type Deps = { db: Database; runInTransaction: RunInTransaction; clock: Clock; store: DocumentStore };
+type Deps = { db: Database; runInTransaction: RunInTransaction; store: DocumentStore };
 
 /** The verification of merchants: applications with their documents, decisions, and tiers. */
 export function kycOperatorRoutes(deps: Deps): Route[] {
-  return [...queryRoutes(deps), ...decisionRoutes(deps), tierRoute(deps)];
+  return [...queryRoutes(deps), ...decisionRoutes(), tierRoute()];
 }
 
 const FILE_EXTENSION = { 'application/pdf': 'pdf', 'image/png': 'png', 'image/jpeg': 'jpg' };
@@ -35,9 +34,9 @@ function queryRoutes(deps: Deps): Route[] {
       params: MerchantParams,
       query: InEnvironment,
       responses: { 200: schema.OperatorKyc },
-      handle: async ({ params: { merchantId }, query: { environment } }) => {
+      handle: async ({ params: { merchantId }, query: { environment }, at }) => {
         await readMerchant(deps.db, merchantId);
-        const kyc = await readKyc(deps, { merchantId, environment }, deps.clock());
+        const kyc = await readKyc(deps, { merchantId, environment }, at);
         return { message: `Verification is ${kyc.row.status}`, data: presentForOperators(kyc) };
       },
     }),
@@ -93,12 +92,11 @@ const DECISIONS: readonly DecisionRoute[] = [
   },
 ];
 
-function decisionRoutes({ clock }: Deps): Route[] {
+function decisionRoutes(): Route[] {
   return DECISIONS.map(({ type, ...declared }) =>
     operatorRoute(`POST /api/ops/merchants/:merchantId/kyc/${type}`, {
       ...declared,
       action: `kyc.${type}`,
-      clock,
       params: MerchantParams,
       responses: { 200: schema.OperatorApplication },
       errors: ['INVALID_STATE'],
@@ -114,12 +112,11 @@ function decisionRoutes({ clock }: Deps): Route[] {
   );
 }
 
-function tierRoute({ clock }: Deps): Route {
+function tierRoute(): Route {
   return operatorRoute('PUT /api/ops/merchants/:merchantId/kyc/tier', {
     operationId: 'opsChangeTier',
     summary: "Change a verified merchant's tier, which limits its live channels and amounts",
     action: 'kyc.change-tier',
-    clock,
     params: MerchantParams,
     body: schema.TierChange,
     responses: { 200: schema.OperatorApplication },

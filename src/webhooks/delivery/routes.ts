@@ -34,6 +34,7 @@ function logRoute({ db }: DeliveryDeps): Route {
     query: schema.LogQuery,
     responses: { 200: z.array(schema.Attempt) },
     paginated: true,
+    rateLimit: 'default',
     handle: async ({ caller, params, query }) => {
       const wanted = { ...scopeOf(caller), eventId: params.eventId };
       const limit = query.limit ?? query.pageSize ?? LOG_LIMIT_DEFAULT;
