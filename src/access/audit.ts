@@ -71,7 +71,7 @@ export async function listAudit(
   const given = whereGiven({ operatorId, action, resourceId, merchantId, environment });
   const where = `occurred_at >= :from AND occurred_at < :until AND ${given.where}`;
   const values = { ...given.values, from: range.from, until: range.until };
-  return paginateNewest<AuditRow>(db, { columns: '*', table: WITH_NAMES, time: 'occurred_at', where, values }, page);
+  return paginateNewest<AuditRow>(db, { table: WITH_NAMES, time: 'occurred_at', where, values }, page);
 }
 
 /** What operators have decided about one resource, the oldest first. */

@@ -109,7 +109,7 @@ export async function listProposals(
 ) {
   const where = `CAST(:statuses AS text[]) IS NULL OR ${STATUS} = ANY (:statuses)`;
   const values = { statuses: statuses && [...statuses], at };
-  const listed = { columns: '*', table: 'proposal', time: 'proposed_at', where: `(${where})`, values };
+  const listed = { table: 'proposal', time: 'proposed_at', where: `(${where})`, values };
   const { rows, pagination } = await paginateNewest<Proposal>(db, listed, page);
   return { rows: rows.map((proposal) => withStatus(proposal, at)), pagination };
 }

@@ -9,7 +9,6 @@ import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import { identifyCaller, type Authenticators } from './auth.ts';
 import { isStorable, readJsonBody, readUpload } from './body.ts';
 import { isCacheable, isIdempotent, readIdempotentCall, type Idempotency, type IdempotentCall } from './idempotency.ts';
-import type { RequestState } from './request-context.ts';
 import { errorText, resultText, sendFile, sendJson, unknownPath, type StoredResponse } from './response.ts';
 import type {
   Caller,
@@ -31,6 +30,16 @@ export type PipelineDeps = Authenticators & {
   clock: Clock;
   log: Logger;
   baseUrl: string;
+};
+
+/** The state of a request that all middlewares share. */
+export type RequestState = {
+  requestId: string;
+  /** The port closes: handlers that wait respond now. */
+  draining: AbortSignal;
+  /** For the log, once the caller is known. */
+  merchantId?: string;
+  operatorId?: string;
 };
 
 /** The results of a route's middlewares, for those after them. */

@@ -10,7 +10,7 @@ import type { Database } from '../../lib/db.ts';
 import { scopeOf, type Environment } from '../../lib/scope.ts';
 import type { RunInTransaction } from '../../outbox/record.ts';
 import { readMerchant } from '../operations.ts';
-import { changeTier, decideKyc, lockDecided, readKyc, type KycCommand } from './application.ts';
+import { decideKyc, lockDecided, readKyc, type KycCommand } from './application.ts';
 import { readDocument } from './documents.ts';
 import { presentApplication, presentForOperators, type ApplicationRow } from './queries.ts';
 import * as schema from './schema.ts';
@@ -124,10 +124,10 @@ function tierRoute(): Route {
     secondPerson: async (_, { body }) => body.environment === 'live',
     run: async ({ tx, ...context }, { params: { merchantId }, body }) => {
       await readMerchant(tx.trx, merchantId);
-      const decision = { ...context, ...body, merchantId };
+      const decision = { ...context, merchantId, environment: body.environment };
       const before = await lockDecided(tx, decision, context.at);
       const isSame = before.status === 'APPROVED' && before.tier === body.tier;
-      const after = isSame ? before : await changeTier(tx, decision);
+      const after = isSame ? before : await decideKyc(tx, decision, { type: 'change-tier', ...body });
       const message = `The merchant is in tier ${after.tier}`;
       const change = { before: { tier: before.tier }, after: { tier: after.tier } };
       const audit = isSame ? null : { ...aboutKyc(after), ...change };
