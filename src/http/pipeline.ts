@@ -37,15 +37,12 @@ export type RequestState = {
   requestId: string;
   /** The port closes: handlers that wait respond now. */
   draining: AbortSignal;
-  /** For the log, once the caller is known. */
-  merchantId?: string;
-  operatorId?: string;
+  /** By `authenticate`; null on a public route. */
+  caller?: Caller | null;
 };
 
 /** The results of a route's middlewares, for those after them. */
-type RouteState = RequestState & {
-  /** By `authenticate`; null on a public route. */
-  caller: Caller | null;
+type RouteState = Required<RequestState> & {
   /** By `parseBody`. */
   body: unknown;
   rawBody: string;
@@ -105,11 +102,7 @@ const rejectUnstorablePath: RouteMiddleware = async (ctx, next) => {
 
 function authenticate({ auth }: Route, deps: PipelineDeps): RouteMiddleware {
   return async (ctx, next) => {
-    const caller = await identifyCaller(ctx, auth, deps);
-    ctx.state.caller = caller;
-    // For the log.
-    if (caller?.kind === 'operator') ctx.state.operatorId = caller.operatorId;
-    else if (caller) ctx.state.merchantId = caller.merchantId;
+    ctx.state.caller = await identifyCaller(ctx, auth, deps);
     await next();
   };
 }

@@ -145,6 +145,7 @@ const setSecurityHeaders = helmet({
 
 /** The outermost middleware: request id, security headers, error responses, metrics and log. */
 function createRequestContext(deps: RequestContextDeps): Middleware {
+  const { baseUrl, clock } = deps;
   return async (ctx, next) => {
     const startedAt = performance.now();
     const requestId = newId('req');
@@ -158,17 +159,15 @@ function createRequestContext(deps: RequestContextDeps): Middleware {
     } catch (error) {
       thrown = error;
       if (ctx.headerSent) ctx.res.destroy();
-      else sendError(ctx, deps, toAppError(error));
+      else {
+        const sent = toAppError(error);
+        ctx.set(sent.headers);
+        sendJson(ctx, { status: sent.status, text: errorText(sent, { requestId, baseUrl, at: clock() }) });
+      }
     }
     if (deps.red.aborted && !ctx.headerSent) ctx.res.setHeader('Connection', 'close');
     record(ctx, deps, { thrown, seconds: (performance.now() - startedAt) / 1000 });
   };
-}
-
-function sendError(ctx: Context, { baseUrl, clock }: RequestContextDeps, error: AppError): void {
-  const { requestId }: RequestState = ctx.state;
-  ctx.set(error.headers);
-  sendJson(ctx, { status: error.status, text: errorText(error, { requestId, baseUrl, at: clock() }) });
 }
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
@@ -183,8 +182,9 @@ function record(
   const route = `${METHODS.has(ctx.method) ? ctx.method : 'OTHER'} ${typeof pattern === 'string' ? pattern : '(none)'}`;
   const { status } = ctx;
   metrics.record(route, status, seconds);
-  const { requestId, merchantId, operatorId }: RequestState = ctx.state;
-  const line = { route, status, requestId, merchantId, operatorId, ms: Math.round(seconds * 1000) };
+  const { requestId, caller }: RequestState = ctx.state;
+  const who = caller?.kind === 'operator' ? { operatorId: caller.operatorId } : { merchantId: caller?.merchantId };
+  const line = { route, status, requestId, ...who, ms: Math.round(seconds * 1000) };
   if (thrown === undefined) log.debug(line, 'request completed');
   else if (thrown instanceof AppError) log.debug({ ...line, code: thrown.code }, 'request completed');
   else log.error({ ...line, err: thrown }, 'request failed');
