@@ -1,7 +1,7 @@
 import type { Scope } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { DAY_MS, HOUR_MS } from '../lib/dates.ts';
-import { first, insertRow, type Queryable, rows, type Trx, updateRow } from '../lib/db.ts';
+import { first, insertRow, type Queryable, rows, snakeCase, type Trx, updateRow } from '../lib/db.ts';
 import { AppError, found } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { paginateNewest, whereGiven } from '../lib/paginate-newest.ts';
@@ -80,8 +80,9 @@ type KeyFilter = Partial<Pick<ApiKey, 'id' | Owner>>;
 
 /** The keys that match, expired and revoked ones too, newest first. */
 export async function listKeys(db: Queryable, filter: KeyFilter): Promise<ApiKey[]> {
-  const newestFirst = ['createdAt', 'id'].map((column) => ({ column, order: 'desc' as const }));
-  return db<ApiKey>('apiKey').where(filter).orderBy(newestFirst);
+  const conditions = Object.keys(filter).map((name) => `${snakeCase(name)} = :${name}`);
+  const sql = `SELECT * FROM api_key WHERE ${conditions.join(' AND ')} ORDER BY created_at DESC, id DESC`;
+  return rows<ApiKey>(db, sql, filter);
 }
 
 /** The key that matches. Throws NOT_FOUND. */
@@ -96,9 +97,7 @@ export async function listMerchantsKeys(
   page: Page,
 ) {
   const { where, values } = whereGiven({ merchantId, environment });
-  const ofMerchants = `merchant_id IS NOT NULL AND ${where}`;
-  const listed = { columns: '*', table: 'api_key', time: 'created_at', where: ofMerchants, values };
-  return paginateNewest<ApiKey>(db, listed, page);
+  return paginateNewest<ApiKey>(db, { table: 'api_key', where: `merchant_id IS NOT NULL AND ${where}`, values }, page);
 }
 
 /** Revokes a key; all processes reject it within 5 s. `ended`: this call has revoked it. Throws NOT_FOUND. */

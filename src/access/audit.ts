@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-import { rows, type Queryable } from '../lib/db.ts';
+import { insertSql, rows, type Queryable } from '../lib/db.ts';
 import { newId } from '../lib/ids.ts';
 import { paginateNewest, whereGiven } from '../lib/paginate-newest.ts';
 import type { DayRange, Page } from '../lib/pagination.ts';
@@ -33,26 +33,22 @@ export type AuditedChange = Omit<AuditEntry, 'action' | 'reason' | 'proposedBy'>
 
 /** Writes a row of the audit log in the transaction of the change. The table is append-only. */
 export async function recordAudit({ tx, operatorId, requestId, at }: AuditContext, entry: AuditEntry): Promise<void> {
-  const { before, after } = entry;
-  await tx.writeDeferred(
-    `INSERT INTO operator_audit (id, operator_id, proposed_by, action, resource_type, resource_id, merchant_id, environment,
-                                 before, after, reason, request_id, occurred_at)
-     VALUES (:id, :operatorId, :proposedBy, :action, :resourceType, :resourceId, :merchantId, :environment,
-             CAST(:before AS jsonb), CAST(:after AS jsonb), :reason, :requestId, :at)`,
-    {
-      merchantId: null,
-      environment: null,
-      ...entry,
-      id: newId('aud', at.getTime()),
-      operatorId,
-      requestId,
-      at,
-      proposedBy: entry.proposedBy ?? null,
-      before: before ? JSON.stringify(before) : null,
-      after: after ? JSON.stringify(after) : null,
-      reason: entry.reason ?? null,
-    },
-  );
+  const row = {
+    id: newId('aud', at.getTime()),
+    operatorId,
+    proposedBy: entry.proposedBy ?? null,
+    action: entry.action,
+    resourceType: entry.resourceType,
+    resourceId: entry.resourceId,
+    merchantId: entry.merchantId ?? null,
+    environment: entry.environment ?? null,
+    before: entry.before ?? null,
+    after: entry.after ?? null,
+    reason: entry.reason ?? null,
+    requestId,
+    occurredAt: at,
+  };
+  await tx.writeDeferred(insertSql('operator_audit', row), row);
 }
 
 /** A row of `operator_audit`, with the operator's name. */
@@ -75,7 +71,7 @@ export async function listAudit(
   const given = whereGiven({ operatorId, action, resourceId, merchantId, environment });
   const where = `occurred_at >= :from AND occurred_at < :until AND ${given.where}`;
   const values = { ...given.values, from: range.from, until: range.until };
-  return paginateNewest<AuditRow>(db, { columns: '*', table: WITH_NAMES, time: 'occurred_at', where, values }, page);
+  return paginateNewest<AuditRow>(db, { table: WITH_NAMES, time: 'occurred_at', where, values }, page);
 }
 
 /** What operators have decided about one resource, the oldest first. */

@@ -1,4 +1,4 @@
-import { BlockList, isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 
 import {
   SCOPES,
@@ -34,7 +34,7 @@ type StoredKey = ApiKey & {
 };
 
 /** A key in the cache. */
-type CachedKey = { row: StoredKey; caller: KeyCaller | OperatorCaller; allowed: BlockList | null };
+type CachedKey = { row: StoredKey; caller: KeyCaller | OperatorCaller };
 type CacheEntry = { known: Promise<CachedKey | null>; untilMs: number };
 
 /** Checks keys with at most one query per key and 4 s, and records their use beside the requests. */
@@ -89,7 +89,7 @@ export function createKeyAuthenticator({ db, peppers, clock, log }: Deps) {
       const hash = right.get(named.id) ?? hashKey(pepper, text);
       if (right.size >= CACHE_ENTRIES_MAX && !right.has(named.id)) right.clear();
       right.set(named.id, hash);
-      rejectUnusableKey(known, ip, now);
+      rejectUnusableKey(known.row, ip, now);
       ensureVerifiedForLive(known.row, scope);
       recordUse(known.row, hash, now);
       return known.caller;
@@ -124,12 +124,12 @@ function invalidKey(hint = ''): AppError {
   return new AppError('INVALID_API_KEY', `This is not a valid API key. ${hint}`.trimEnd());
 }
 
-function rejectUnusableKey({ row, allowed }: CachedKey, ip: string, now: Date): void {
+function rejectUnusableKey(row: StoredKey, ip: string, now: Date): void {
   if (row.revokedAt) throw new AppError('API_KEY_REVOKED', 'This API key was revoked. Use another one.');
   if (row.expiresAt && row.expiresAt <= now) {
     throw new AppError('API_KEY_EXPIRED', `This API key expired at ${row.expiresAt.toISOString()}. Use another one.`);
   }
-  if (allowed && !isAllowed(allowed, ip)) {
+  if (row.ipRanges.length > 0 && !row.ipRanges.some((range) => isInRange(ip, range))) {
     throw new AppError('IP_NOT_ALLOWED', `This API key may not be used from ${ip}.`);
   }
   if (row.ownerStatus === 'SUSPENDED') {
@@ -155,11 +155,16 @@ function ensureVerifiedForLive(row: StoredKey, scope: Scope | null): void {
   throw new AppError('KYC_REQUIRED', `Live keys work once ${what}.`, { details });
 }
 
-function isAllowed(allowed: BlockList, ip: string): boolean {
-  return isIP(ip) !== 0 && allowed.check(ip, familyOf(ip));
+/** Whether the address is this one, or in this range in CIDR notation. */
+function isInRange(ip: string, range: string): boolean {
+  if (!ipaddr.isValid(ip)) return false;
+  const [text = '', bits] = range.split('/');
+  const network = ipaddr.parse(text);
+  const sameBits = Number(bits ?? network.toByteArray().length * 8);
+  // Of an IPv4 address that is written as IPv6, both forms count.
+  const forms = [ipaddr.parse(ip), ipaddr.process(ip)];
+  return forms.some((address) => address.kind() === network.kind() && address.match(network, sameBits));
 }
-
-const familyOf = (ip: string): 'ipv4' | 'ipv6' => (isIP(ip) === 6 ? 'ipv6' : 'ipv4');
 
 async function loadKey(db: Database, id: string): Promise<CachedKey | null> {
   const row = await first<StoredKey>(
@@ -171,23 +176,11 @@ async function loadKey(db: Database, id: string): Promise<CachedKey | null> {
      WHERE k.id = :id`,
     { id },
   );
-  return row ? { row, caller: callerOf(row), allowed: allowedOf(row.ipRanges) } : null;
+  return row ? { row, caller: callerOf(row) } : null;
 }
 
 function callerOf({ id: keyId, kind, merchantId, environment, operatorId, role, scopes }: StoredKey) {
   if (operatorId !== null) return { kind: 'operator', operatorId, keyId, role } as const;
   if (merchantId === null || environment === null) throw new Error(`the key ${keyId} is nobody's`);
   return { kind: 'key', merchantId, environment, keyId, scopes: kind === 'secret' ? SCOPES : scopes } as const;
-}
-
-/** The addresses of ranges in CIDR notation, and single ones; null: all. */
-function allowedOf(ipRanges: readonly string[]): BlockList | null {
-  if (ipRanges.length === 0) return null;
-  const allowed = new BlockList();
-  for (const range of ipRanges) {
-    const [address = '', bits] = range.split('/');
-    if (bits === undefined) allowed.addAddress(address, familyOf(address));
-    else allowed.addSubnet(address, Number(bits), familyOf(address));
-  }
-  return allowed;
 }

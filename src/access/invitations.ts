@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 
-import type { Clock } from '../lib/clock.ts';
 import { first, insertRow, rows, updateRow } from '../lib/db.ts';
 import { AppError, found } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
@@ -73,10 +72,13 @@ async function invite(
   const id = newId('inv', at.getTime());
   const token = `invite_${randomBytes(TOKEN_BYTES).toString('base64url')}`;
   const expiresAt = daysAfter(at, INVITATION_DAYS);
-  const stored = { ...invited, id, key: JSON.stringify(key), tokenHash: hashKey(pepper, token), createdBy, expiresAt };
+  const stored = { ...invited, id, key, tokenHash: hashKey(pepper, token), createdBy, expiresAt };
   await insertRow(tx.trx, 'invitation', stored);
   return { invitationId: id, token, expiresAt };
 }
+
+/** The current one first. */
+export type Peppers = readonly [string, ...string[]];
 
 type InvitationRow = { id: string; createdBy: string } & (
   | { operatorId: string; merchantId: null }
@@ -89,10 +91,9 @@ type InvitationRow = { id: string; createdBy: string } & (
  */
 export async function acceptInvitation(
   tx: UnitOfWork,
-  { peppers, clock }: { peppers: readonly [string, ...string[]]; clock: Clock },
-  { token, requestId }: { token: string; requestId: string },
+  peppers: Peppers,
+  { token, requestId, at }: { token: string; requestId: string; at: Date },
 ): Promise<CreatedKey> {
-  const at = clock();
   const invitation = await first<InvitationRow>(
     tx.trx,
     `UPDATE invitation SET used_at = :at

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 
 import { writeRoute, type Route } from '../http/route.ts';
-import type { Clock } from '../lib/clock.ts';
 import type { Database } from '../lib/db.ts';
 import {
   aboutKey,
@@ -15,105 +14,104 @@ import {
   rotateKey,
 } from './api-keys.ts';
 import type { AuditContext } from './audit.ts';
-import { acceptInvitation } from './invitations.ts';
+import { acceptInvitation, type Peppers } from './invitations.ts';
 import { operatorReadRoute, operatorRoute, type OperatorResult } from './operator-route.ts';
 import * as schema from './operator-schema.ts';
 import { findOperator } from './operators.ts';
 
-type Deps = { db: Database; clock: Clock; pepper: string };
+type Deps = { db: Database; pepper: string };
+
+const OWN = '/api/ops/keys';
+const OTHERS = '/api/ops/operators/:operatorId/keys';
 
 /** Operators' keys: everybody creates their own, and admins list and revoke those of others. */
 export function operatorKeyRoutes(deps: Deps): Route[] {
-  return [...ownKeyRoutes(deps), ...otherKeyRoutes(deps)];
+  return [...readAndRevokeRoutes(deps), ...ownKeyRoutes(deps)];
 }
 
-function ownKeyRoutes({ db, clock, pepper }: Deps): Route[] {
-  const path = '/api/ops/keys';
+function readAndRevokeRoutes({ db }: Deps): Route[] {
+  const list = async (operatorId: string) => ({
+    message: 'Keys retrieved',
+    data: (await listKeys(db, { operatorId })).map(presentKey),
+  });
+  const revoke = {
+    action: 'operator-key.revoke',
+    body: schema.Reason,
+    responses: { 200: schema.OperatorKey },
+  } as const;
   return [
-    operatorReadRoute(`GET ${path}`, {
+    operatorReadRoute(`GET ${OWN}`, {
       operationId: 'opsListOwnKeys',
       cli: { name: 'own-keys list', columns: 'createdAt keyId key expiresAt revokedAt lastUsedAt name' },
       summary: 'List your own keys, expired and revoked ones too, newest first',
       responses: { 200: z.array(schema.OperatorKey) },
-      handle: async ({ caller: { operatorId } }) => ({
-        message: 'Keys retrieved',
-        data: (await listKeys(db, { operatorId })).map(presentKey),
-      }),
+      handle: ({ caller: { operatorId } }) => list(operatorId),
     }),
-    operatorRoute(`POST ${path}`, {
-      operationId: 'opsCreateOwnKey',
-      cli: 'own-keys create',
-      summary: 'Create another key of your own; its secret is returned once',
-      action: 'operator-key.create',
-      clock,
-      body: schema.NewOperatorKey,
-      responses: { 201: schema.CreatedOperatorKey },
-      run: async ({ tx: { trx }, operatorId }, { body: { name = '', days } }) => {
-        const { key, secret } = await createOperatorKey({ trx, pepper, clock }, { operatorId, name, days });
-        const audit = { ...aboutKey(key), after: { operatorId, name, expiresAt: key.expiresAt } };
-        return { status: 201, message: 'Key created', data: { ...presentKey(key), secret }, audit };
-      },
-    }),
-    operatorRoute(`POST ${path}/:keyId/rotate`, {
-      operationId: 'opsRotateOwnKey',
-      cli: { name: 'own-keys rotate', confirm: true },
-      summary: 'Create the successor of a key of your own, returned once; the old key stays valid for some hours',
-      action: 'operator-key.rotate',
-      clock,
-      params: schema.OwnKeyParams,
-      body: schema.OperatorKeyRotation,
-      responses: { 201: schema.CreatedOperatorKey },
-      errors: ['INVALID_STATE'],
-      run: async ({ tx: { trx }, operatorId, at }, { params: { keyId }, body }) => {
-        await findKey(trx, { id: keyId, operatorId });
-        const { days = OPERATOR_KEY_DAYS.default, overlapHours } = body;
-        const rotation = { keyId, overlapHours, expiresAt: daysAfter(at, days) };
-        const { key, secret, old } = await rotateKey({ trx, pepper, clock }, rotation);
-        const after = { operatorId, rotatedTo: key.id, expiresAt: old.expiresAt };
-        const data = { ...presentKey(key), secret };
-        return { status: 201, message: 'Key rotated', data, audit: { ...aboutKey(old), after } };
-      },
-    }),
-    operatorRoute(`POST ${path}/:keyId/revoke`, {
+    operatorRoute(`POST ${OWN}/:keyId/revoke`, {
+      ...revoke,
       operationId: 'opsRevokeOwnKey',
       cli: { name: 'own-keys revoke', confirm: true },
       summary: 'Revoke a key of your own; it is rejected within 5 s',
-      action: 'operator-key.revoke',
       permission: 'operator-key.create',
-      clock,
       params: schema.OwnKeyParams,
-      body: schema.Reason,
-      responses: { 200: schema.OperatorKey },
       run: (context, { params }) => revokeKeyOf(context, params.keyId, { operatorId: context.operatorId }),
     }),
-  ];
-}
-
-function otherKeyRoutes({ db, clock }: Deps): Route[] {
-  const path = '/api/ops/operators/:operatorId/keys';
-  return [
-    operatorReadRoute(`GET ${path}`, {
+    operatorReadRoute(`GET ${OTHERS}`, {
       operationId: 'opsListOperatorKeys',
       cli: { name: 'operators list-keys', columns: 'createdAt keyId key expiresAt revokedAt lastUsedAt name' },
       summary: "List an operator's keys, expired and revoked ones too, newest first",
       permission: 'operator-key.revoke',
       params: schema.OperatorParams,
       responses: { 200: z.array(schema.OperatorKey) },
-      handle: async ({ params: { operatorId } }) => {
-        await findOperator(db, operatorId);
-        return { message: 'Keys retrieved', data: (await listKeys(db, { operatorId })).map(presentKey) };
-      },
+      handle: async ({ params: { operatorId } }) => list((await findOperator(db, operatorId)).id),
     }),
-    operatorRoute(`POST ${path}/:keyId/revoke`, {
+    operatorRoute(`POST ${OTHERS}/:keyId/revoke`, {
+      ...revoke,
       operationId: 'opsRevokeOperatorKey',
       cli: { name: 'operators revoke-key', confirm: true },
       summary: "Revoke an operator's key; it is rejected within 5 s",
-      action: 'operator-key.revoke',
-      clock,
       params: schema.OperatorKeyParams,
-      body: schema.Reason,
-      responses: { 200: schema.OperatorKey },
       run: (context, { params: { keyId, ...owner } }) => revokeKeyOf(context, keyId, owner),
+    }),
+  ];
+}
+
+function ownKeyRoutes({ pepper }: Deps): Route[] {
+  const created = { responses: { 201: schema.CreatedOperatorKey } };
+  const keyDeps = ({ tx: { trx }, at }: AuditContext) => ({ trx, pepper, clock: () => at });
+  return [
+    operatorRoute(`POST ${OWN}`, {
+      ...created,
+      operationId: 'opsCreateOwnKey',
+      cli: 'own-keys create',
+      summary: 'Create another key of your own; its secret is returned once',
+      action: 'operator-key.create',
+      body: schema.NewOperatorKey,
+      run: async (context, { body: { name = '', days } }) => {
+        const { operatorId } = context;
+        const { key, secret } = await createOperatorKey(keyDeps(context), { operatorId, name, days });
+        const audit = { ...aboutKey(key), after: { operatorId, name, expiresAt: key.expiresAt } };
+        return { status: 201, message: 'Key created', data: { ...presentKey(key), secret }, audit };
+      },
+    }),
+    operatorRoute(`POST ${OWN}/:keyId/rotate`, {
+      ...created,
+      operationId: 'opsRotateOwnKey',
+      cli: { name: 'own-keys rotate', confirm: true },
+      summary: 'Create the successor of a key of your own, returned once; the old key stays valid for some hours',
+      action: 'operator-key.rotate',
+      params: schema.OwnKeyParams,
+      body: schema.OperatorKeyRotation,
+      errors: ['INVALID_STATE'],
+      run: async (context, { params: { keyId }, body: { days = OPERATOR_KEY_DAYS.default, overlapHours } }) => {
+        const { operatorId, tx, at } = context;
+        await findKey(tx.trx, { id: keyId, operatorId });
+        const rotation = { keyId, overlapHours, expiresAt: daysAfter(at, days) };
+        const { key, secret, old } = await rotateKey(keyDeps(context), rotation);
+        const after = { operatorId, rotatedTo: key.id, expiresAt: old.expiresAt };
+        const data = { ...presentKey(key), secret };
+        return { status: 201, message: 'Key rotated', data, audit: { ...aboutKey(old), after } };
+      },
     }),
   ];
 }
@@ -131,7 +129,7 @@ export async function revokeKeyOf(
 }
 
 /** How invited operators and merchants get their key. `peppers`: the current one first. */
-export function invitationRoute(deps: { peppers: readonly [string, ...string[]]; clock: Clock }): Route {
+export function invitationRoute(peppers: Peppers): Route {
   return writeRoute('POST /api/invitations/accept', {
     operationId: 'acceptInvitation',
     tag: 'Invitations',
@@ -141,8 +139,8 @@ export function invitationRoute(deps: { peppers: readonly [string, ...string[]];
     body: schema.InvitationAcceptance,
     responses: { 201: schema.AcceptedInvitation },
     errors: ['AUTHENTICATION_REQUIRED', 'INVALID_STATE'],
-    handle: async ({ tx, requestId, body }) => {
-      const { key, secret } = await acceptInvitation(tx, deps, { ...body, requestId });
+    handle: async ({ tx, requestId, at, body }) => {
+      const { key, secret } = await acceptInvitation(tx, peppers, { ...body, requestId, at });
       const data = { ...presentKey(key), secret };
       return { status: 201, message: 'Key created. Store it now: it is not returned again', data };
     },

@@ -1,9 +1,10 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 
 import {
   readRoute,
   writeRoute,
   type Endpoint,
+  type Pagination,
   type ReadRoute,
   type Route,
   type RouteInput,
@@ -12,6 +13,7 @@ import {
 } from '../http/route.ts';
 import { createValidator } from '../http/validate.ts';
 import type { Clock } from '../lib/clock.ts';
+import { readPage, type Page, type PageQuery } from '../lib/pagination.ts';
 import { dryRun, type UnitOfWork } from '../outbox/record.ts';
 import { recordAudit, type AuditContext, type AuditedChange } from './audit.ts';
 import { Proposal as ProposalSchema } from './operator-schema.ts';
@@ -31,7 +33,8 @@ type OperatorRoute<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType
   action: Action;
   /** Which permission the caller needs; that of the action unless given. */
   permission?: Action;
-  clock: Clock;
+  /** Has no effect: the context has the time. */
+  clock?: Clock;
   /** Whether another operator confirms the change before it is made. */
   secondPerson?: 'always' | Decide<P, Q, B, boolean>;
   run: Decide<P, Q, B, OperatorResult>;
@@ -59,7 +62,7 @@ export function operatorRoute<P extends z.ZodType, Q extends z.ZodType, B extend
   endpoint: Endpoint,
   route: OperatorRoute<P, Q, B>,
 ): Route {
-  const { action, permission = action, clock, secondPerson, run, ...declared } = route;
+  const { action, permission = action, secondPerson, run, ...declared } = route;
   const isProposed: Decide<P, Q, B, boolean> =
     typeof secondPerson === 'function' ? secondPerson : async () => secondPerson === 'always';
   const written = writeRoute<OperatorAuth, P, Q, B>(endpoint, {
@@ -68,7 +71,7 @@ export function operatorRoute<P extends z.ZodType, Q extends z.ZodType, B extend
     tag: 'Operators',
     auth: requirePermission(permission),
     handle: async (input) => {
-      const context = auditContextOf(input, clock);
+      const context = auditContextOf(input);
       const reason = (input.body as { reason?: string } | undefined)?.reason;
       if (!(await isProposed(context, input))) {
         const { audit, message, ...response } = await runAudited(context, { action, reason }, () =>
@@ -111,11 +114,13 @@ function proposedResponse(declared: { description?: string; responses: Route['re
 }
 
 /** The context of an operator's request. */
-export function auditContextOf(
-  { caller, tx, requestId }: Pick<OperatorInput, 'caller' | 'requestId'> & { tx: UnitOfWork },
-  clock: Clock,
-): AuditContext {
-  return { tx, operatorId: caller.operatorId, requestId, at: clock(), notices: [] };
+export function auditContextOf({
+  caller: { operatorId },
+  tx,
+  requestId,
+  at,
+}: Pick<OperatorInput, 'caller' | 'requestId' | 'at'> & { tx: UnitOfWork }): AuditContext {
+  return { tx, operatorId, requestId, at, notices: [] };
 }
 
 /** Runs an operator's change and writes its audit row; a change that returns no `audit` writes none. */
@@ -148,6 +153,34 @@ export function operatorReadRoute<P extends z.ZodType, Q extends z.ZodType>(
     ...declared,
     tag: 'Operators',
     auth: permission === undefined ? ANY_OPERATOR : requirePermission(permission),
+  });
+}
+
+type OperatorListRoute<Q extends z.ZodType<PageQuery>, Row> = Pick<
+  OperatorReadRoute<z.ZodType, Q>,
+  'operationId' | 'cli' | 'summary' | 'description' | 'permission'
+> & {
+  query: Q;
+  item: z.ZodType;
+  /** What the list has, in the message of the response. */
+  name: string;
+  list: (query: z.output<Q>, page: Page, at: Date) => Promise<{ rows: Row[]; pagination: Pagination }>;
+  present: (row: Row) => unknown;
+};
+
+/** Declares a route by which operators read a list page by page. */
+export function operatorListRoute<Q extends z.ZodType<PageQuery>, Row>(
+  endpoint: Endpoint<'GET'>,
+  { item, name, list, present, ...declared }: OperatorListRoute<Q, Row>,
+): Route {
+  return operatorReadRoute(endpoint, {
+    ...declared,
+    responses: { 200: z.array(item) },
+    paginated: true,
+    handle: async ({ query, at }) => {
+      const { rows, pagination } = await list(query, readPage(query), at);
+      return { message: `${name} retrieved`, data: rows.map(present), pagination };
+    },
   });
 }
 

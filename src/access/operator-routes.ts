@@ -3,42 +3,37 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 
 import type { Route } from '../http/route.ts';
-import type { Clock } from '../lib/clock.ts';
 import type { Database } from '../lib/db.ts';
-import { readDayRange, readPage } from '../lib/pagination.ts';
+import { readDayRange } from '../lib/pagination.ts';
 import { listAudit, presentAudit } from './audit.ts';
 import { inviteOperator, revokeInvitation } from './invitations.ts';
 import { operatorKeyRoutes } from './key-routes.ts';
-import { operatorReadRoute, operatorRoute } from './operator-route.ts';
+import { operatorListRoute, operatorReadRoute, operatorRoute } from './operator-route.ts';
 import * as schema from './operator-schema.ts';
 import { changeOperator, createOperator, listOperators, presentOperator, type Operator } from './operators.ts';
 
-type Deps = { db: Database; clock: Clock; pepper: string };
+type Deps = { db: Database; pepper: string };
 
 /** The operators, their keys, and the audit log. */
 export function accessOperatorRoutes(deps: Deps): Route[] {
   return [...operatorRoutes(deps), ...invitationRoutes(deps), ...operatorKeyRoutes(deps), auditRoute(deps)];
 }
 
-function auditRoute({ db, clock }: Deps): Route {
-  return operatorReadRoute('GET /api/ops/audit', {
+function auditRoute({ db }: Deps): Route {
+  return operatorListRoute('GET /api/ops/audit', {
     operationId: 'opsListAudit',
     cli: { name: 'audit list', columns: 'at operatorName action resourceId reason', bothEnvironments: true },
     summary: 'List every change that operators made, newest first',
     description: 'The days default to the last 30, at most 93 apart.',
-    rateLimit: 'list',
     query: schema.AuditQuery,
-    responses: { 200: z.array(schema.AuditEntry) },
-    paginated: true,
-    handle: async ({ query }) => {
-      const listed = { range: readDayRange(query, clock()), filter: query };
-      const { rows, pagination } = await listAudit(db, listed, readPage(query));
-      return { message: 'Audit log retrieved', data: rows.map(presentAudit), pagination };
-    },
+    item: schema.AuditEntry,
+    name: 'Audit log',
+    list: (query, page, at) => listAudit(db, { range: readDayRange(query, at), filter: query }, page),
+    present: presentAudit,
   });
 }
 
-function operatorRoutes({ db, clock, pepper }: Deps): Route[] {
+function operatorRoutes({ db, pepper }: Deps): Route[] {
   return [
     operatorReadRoute('GET /api/ops/operators', {
       operationId: 'opsListOperators',
@@ -53,7 +48,6 @@ function operatorRoutes({ db, clock, pepper }: Deps): Route[] {
       summary: 'Create an operator, with an invitation to create their first key; its token is returned once',
       description: 'The token is for the operator alone, who sends it to POST /api/invitations/accept within 3 days.',
       action: 'operator.create',
-      clock,
       body: schema.NewOperator,
       responses: { 201: schema.InvitedOperator },
       errors: ['DUPLICATE_REFERENCE'],
@@ -79,7 +73,6 @@ function operatorRoutes({ db, clock, pepper }: Deps): Route[] {
       ],
       summary: "Change an operator's role, or deactivate and reactivate an operator; applies to their keys within 5 s",
       action: 'operator.change',
-      clock,
       params: schema.OperatorParams,
       body: schema.OperatorChanges,
       responses: { 200: schema.Operator },
@@ -96,7 +89,7 @@ function operatorRoutes({ db, clock, pepper }: Deps): Route[] {
   ];
 }
 
-function invitationRoutes({ clock, pepper }: Deps): Route[] {
+function invitationRoutes({ pepper }: Deps): Route[] {
   return [
     operatorRoute('POST /api/ops/operators/:operatorId/invitations', {
       operationId: 'opsInviteOperator',
@@ -104,7 +97,6 @@ function invitationRoutes({ clock, pepper }: Deps): Route[] {
       summary: 'Invite an operator again, who has lost the key; the token is returned once',
       description: 'Earlier unused invitations of the operator end.',
       action: 'operator.invite',
-      clock,
       params: schema.OperatorParams,
       body: schema.OptionalReason,
       responses: { 201: schema.Invitation },
@@ -121,20 +113,15 @@ function invitationRoutes({ clock, pepper }: Deps): Route[] {
       cli: { name: 'invitations revoke', confirm: true },
       summary: 'Revoke an invitation of an operator or a merchant that was not accepted',
       action: 'invitation.revoke',
-      clock,
       params: schema.InvitationParams,
       body: schema.Reason,
       responses: { 200: schema.RevokedInvitation },
       errors: ['INVALID_STATE'],
       run: async (context, { params: { invitationId } }) => {
         const { ended, merchantId, revokedAt } = await revokeInvitation(context, invitationId);
-        const about = {
-          resourceType: 'invitation',
-          resourceId: invitationId,
-          merchantId,
-          after: { revokedAt },
-        } as const;
-        return { message: 'Invitation revoked', data: { invitationId, revokedAt }, audit: ended ? about : null };
+        const about = { resourceType: 'invitation', resourceId: invitationId, merchantId } as const;
+        const audit = ended ? { ...about, after: { revokedAt } } : null;
+        return { message: 'Invitation revoked', data: { invitationId, revokedAt }, audit };
       },
     }),
   ];

@@ -38,27 +38,36 @@ export const links = z
 /** The timeline of a resource with all its details. */
 export const timeline = z.array(z.object({ at: instant, kind: z.string(), detail: z.record(z.string(), z.unknown()) }));
 
+const keyFields = {
+  keyId: z.string(),
+  key: z.string().meta({ description: 'Its first and last characters', example: 'sk_test_…aB3x' }),
+  name: z.string(),
+  expiresAt: instant.nullable(),
+  revokedAt: instant.nullable(),
+  lastUsedAt: instant.nullable(),
+  createdAt: instant,
+};
+
 /** A merchant's key as operators see it. */
 export const MerchantKey = z
   .object({
-    keyId: z.string(),
+    ...keyFields,
     environment,
     kind: z.enum(['secret', 'restricted']),
-    key: z.string().meta({ description: 'Its first and last characters', example: 'sk_test_…aB3x' }),
-    name: z.string(),
     scopes: z.array(z.enum(SCOPES)),
     ipRanges: z.array(z.string()),
-    expiresAt: instant.nullable(),
-    revokedAt: instant.nullable(),
     rotatedTo: z.string().nullable(),
     createdBy: z.string().nullable().meta({
       description:
         'The operator who invited the merchant to create it, and who cannot approve what it requests in live; null: not created through an invitation',
     }),
-    lastUsedAt: instant.nullable(),
-    createdAt: instant,
   })
   .meta({ id: 'OpsMerchantKey' });
+
+/** An operator's key. */
+export const OperatorKey = z
+  .object({ ...keyFields, key: z.string().meta({ example: 'ok_…aB3x' }), operatorId: z.string() })
+  .meta({ id: 'OperatorKey' });
 
 /** The kinds of resources that operators change. */
 const resourceType = z.enum([
@@ -167,19 +176,6 @@ export const overlapHours = z
   .optional()
   .meta({ description: `How long the old key stays valid; ${ROTATION_OVERLAP_HOURS.default} hours unless given` });
 export const OperatorKeyRotation = z.strictObject({ overlapHours, days });
-export const OperatorKey = z
-  .object({
-    keyId: z.string(),
-    operatorId: z.string(),
-    name: z.string(),
-    key: z.string().meta({ example: 'ok_…aB3x' }),
-    expiresAt: instant.nullable(),
-    revokedAt: instant.nullable(),
-    lastUsedAt: instant.nullable(),
-    createdAt: instant,
-  })
-  .meta({ id: 'OperatorKey' });
-
 /** The secret of a new key. */
 export const secret = z.string().meta({ description: 'The key itself. Returned once' });
 export const CreatedOperatorKey = OperatorKey.extend({ secret }).meta({ id: 'OpsMadeOperatorKey' });

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 
 import type { OperatorRole } from '../http/route.ts';
-import { first, insertRow, isUniqueViolation, type Queryable, rows, type Trx, updateRow } from '../lib/db.ts';
+import { first, type Queryable, rows, type Trx, updateRow } from '../lib/db.ts';
 import { AppError, found } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { lock } from '../lib/lock.ts';
@@ -18,21 +18,15 @@ export async function createOperator(
   trx: Trx,
   { id = newId('opr'), name, email, role }: Pick<Operator, 'name' | 'email' | 'role'> & { id?: string },
 ): Promise<Operator> {
-  const sql = 'SELECT id FROM operator WHERE lower(email) = lower(:email)';
-  const existing = await first<{ id: string }>(trx, sql, { email });
-  if (existing) throw emailTaken({ operatorId: existing.id });
-  try {
-    return await insertRow<Operator>(trx, 'operator', { id, name, email, role });
-  } catch (error) {
-    throw isUniqueViolation(error) ? emailTaken() : error;
-  }
-}
-
-function emailTaken(existing?: { operatorId: string }): AppError {
-  return new AppError('DUPLICATE_REFERENCE', 'email must differ from that of another operator.', {
-    details: [{ field: 'email', issue: 'must differ from that of another operator' }],
-    ...(existing && { existing }),
-  });
+  const sql = `INSERT INTO operator (id, name, email, role) VALUES (:id, :name, :email, :role)
+               ON CONFLICT (lower(email)) DO NOTHING RETURNING *`;
+  const created = await first<Operator>(trx, sql, { id, name, email, role });
+  if (created) return created;
+  const taken = 'SELECT id AS operator_id FROM operator WHERE lower(email) = lower(:email)';
+  const existing = await first<{ operatorId: string }>(trx, taken, { email });
+  const issue = 'must differ from that of another operator';
+  const details = [{ field: 'email', issue }];
+  throw new AppError('DUPLICATE_REFERENCE', `email ${issue}.`, { details, ...(existing && { existing }) });
 }
 
 /** One operator. Throws NOT_FOUND. */

@@ -1,15 +1,12 @@
-import { z } from 'zod';
-
 import { requireRole } from '../http/auth.ts';
 import { writeRoute, type OperatorCaller, type Route } from '../http/route.ts';
-import type { Clock } from '../lib/clock.ts';
 import type { Database } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
-import { readPage } from '../lib/pagination.ts';
 import type { AuditContext } from './audit.ts';
 import {
   ANY_OPERATOR,
   auditContextOf,
+  operatorListRoute,
   operatorReadRoute,
   operatorRoute,
   type ProposableRoute,
@@ -26,46 +23,42 @@ import {
 } from './proposals.ts';
 
 /** `routes`: those whose changes are proposed. */
-type Deps = { db: Database; clock: Clock; routes: readonly Route[] };
+type Deps = { db: Database; routes: readonly Route[] };
 
 const PATH = '/api/ops/proposals';
 const ONE = { params: schema.ProposalParams, responses: { 200: schema.Proposal } };
 
 /** Proposals, and the decisions about them. */
 export function proposalRoutes(deps: Deps): Route[] {
-  return [...queryRoutes(deps), ...checkRoutes(deps), withdrawRoute(deps)];
+  return [...queryRoutes(deps), ...checkRoutes(deps), withdrawRoute()];
 }
 
-function queryRoutes({ db, clock }: Deps): Route[] {
+function queryRoutes({ db }: Deps): Route[] {
   return [
-    operatorReadRoute(`GET ${PATH}`, {
+    operatorListRoute(`GET ${PATH}`, {
       operationId: 'opsListProposals',
       cli: { name: 'proposals list', columns: 'proposedAt proposalId action resourceId status reason' },
       summary: 'List proposals, newest first',
-      rateLimit: 'list',
       query: schema.ProposalListQuery,
-      responses: { 200: z.array(schema.Proposal) },
-      paginated: true,
-      handle: async ({ query }) => {
-        const filter = { statuses: query.status ?? null, at: clock() };
-        const { rows, pagination } = await listProposals(db, filter, readPage(query));
-        return { message: 'Proposals retrieved', data: rows.map(presentProposal), pagination };
-      },
+      item: schema.Proposal,
+      name: 'Proposals',
+      list: ({ status: statuses = null }, page, at) => listProposals(db, { statuses, at }, page),
+      present: presentProposal,
     }),
     operatorReadRoute(`GET ${PATH}/:proposalId`, {
       ...ONE,
       operationId: 'opsGetProposal',
       cli: 'proposals get',
       summary: 'Get a proposal, with the fields that it changes before and after',
-      handle: async ({ params }) => ({
+      handle: async ({ params, at }) => ({
         message: 'Proposal retrieved',
-        data: presentProposal(await readProposal(db, params.proposalId, clock())),
+        data: presentProposal(await readProposal(db, params.proposalId, at)),
       }),
     }),
   ];
 }
 
-function checkRoutes({ clock, routes }: Deps): Route[] {
+function checkRoutes({ routes }: Deps): Route[] {
   const proposable = new Map(
     routes.flatMap((route) => ('confirm' in route ? [[route.operationId, route as ProposableRoute]] : [])),
   );
@@ -91,7 +84,7 @@ function checkRoutes({ clock, routes }: Deps): Route[] {
       body: schema.OptionalReason,
       errors: ['INVALID_STATE', 'DUPLICATE_REFERENCE'],
       handle: async (input) => {
-        const context = auditContextOf(input, clock);
+        const context = auditContextOf(input);
         const { proposalId: id } = input.params;
         const { proposal, route } = await lockFor(context, input.caller, { id, verb: 'confirm' });
         const message = await route.confirm(context, proposal, input);
@@ -106,7 +99,6 @@ function checkRoutes({ clock, routes }: Deps): Route[] {
       summary: 'Reject a proposal of another operator',
       description: 'Needs the permission of its action.',
       action: 'proposal.reject',
-      clock,
       body: schema.Reason,
       errors: ['INVALID_STATE'],
       run: async (context, { caller, params, body }) => {
@@ -118,14 +110,13 @@ function checkRoutes({ clock, routes }: Deps): Route[] {
   ];
 }
 
-function withdrawRoute({ clock }: Deps): Route {
+function withdrawRoute(): Route {
   return operatorRoute(`POST ${PATH}/:proposalId/withdraw`, {
     ...ONE,
     operationId: 'opsWithdrawProposal',
     cli: 'proposals withdraw',
     summary: 'Withdraw a proposal of your own',
     action: 'proposal.withdraw',
-    clock,
     body: schema.OptionalReason,
     errors: ['INVALID_STATE'],
     run: async (context, { params, body }) => {

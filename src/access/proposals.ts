@@ -38,7 +38,7 @@ export async function createProposal(
   { tx, operatorId: proposedBy, at }: AuditContext,
   { operationId, action, request, change, reason }: NewProposal,
 ): Promise<Proposal> {
-  const { resourceType, resourceId, merchantId = null, environment = null, before, after } = change;
+  const { resourceType, resourceId, merchantId = null, environment = null, before = null, after = null } = change;
   return insertRow<Proposal>(tx.trx, 'proposal', {
     id: newId('prp', at.getTime()),
     operationId,
@@ -48,9 +48,9 @@ export async function createProposal(
     resourceId: before ? resourceId : null,
     merchantId,
     environment,
-    request: JSON.stringify(request),
-    before: before ? JSON.stringify(before) : null,
-    after: after ? JSON.stringify(after) : null,
+    request,
+    before,
+    after,
     reason: reason ?? null,
     proposedBy,
     proposedAt: at,
@@ -109,7 +109,7 @@ export async function listProposals(
 ) {
   const where = `CAST(:statuses AS text[]) IS NULL OR ${STATUS} = ANY (:statuses)`;
   const values = { statuses: statuses && [...statuses], at };
-  const listed = { columns: '*', table: 'proposal', time: 'proposed_at', where: `(${where})`, values };
+  const listed = { table: 'proposal', time: 'proposed_at', where: `(${where})`, values };
   const { rows, pagination } = await paginateNewest<Proposal>(db, listed, page);
   return { rows: rows.map((proposal) => withStatus(proposal, at)), pagination };
 }

@@ -155,7 +155,7 @@ export function routesOf(
   });
   const routes = MERCHANT_ROUTES.flatMap((routesOfSlice) => routesOfSlice(deps));
   return {
-    routes: [...routes, invitationRoute(deps), ...operatorRoutesOf(deps)],
+    routes: [...routes, invitationRoute(peppers), ...operatorRoutesOf(deps)],
     routers: [createCheckoutPages(deps), callbacks],
   };
 }

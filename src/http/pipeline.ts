@@ -9,7 +9,6 @@ import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import { identifyCaller, type Authenticators } from './auth.ts';
 import { isStorable, readJsonBody, readUpload } from './body.ts';
 import { isCacheable, isIdempotent, readIdempotentCall, type Idempotency, type IdempotentCall } from './idempotency.ts';
-import type { RequestState } from './request-context.ts';
 import { errorText, resultText, sendFile, sendJson, unknownPath, type StoredResponse } from './response.ts';
 import type {
   Caller,
@@ -33,15 +32,22 @@ export type PipelineDeps = Authenticators & {
   baseUrl: string;
 };
 
-/** The results of a route's middlewares, for those after them. */
-type RouteState = RequestState & {
+/** The state of a request that all middlewares share. */
+export type RequestState = {
+  requestId: string;
+  /** The port closes: handlers that wait respond now. */
+  draining: AbortSignal;
   /** By `authenticate`; null on a public route. */
-  caller: Caller | null;
+  caller?: Caller | null;
+};
+
+/** The results of a route's middlewares, for those after them. */
+type RouteState = Required<RequestState> & {
   /** By `parseBody`. */
   body: unknown;
   rawBody: string;
   /** By `validate`. */
-  input: RouteInput<RouteAuth, unknown, unknown, unknown>;
+  input: Omit<RouteInput<RouteAuth, unknown, unknown, unknown>, 'at'>;
   /** By `idempotent`; null without an Idempotency-Key. */
   call: IdempotentCall | null;
   /** By `inTransaction`; `first` is the response of the first request with the same key. */
@@ -66,7 +72,7 @@ export function createRouteMiddleware(route: Route, deps: PipelineDeps): RouteMi
     ...('write' in route
       ? [serialize(route, deps), idempotent(route, deps), afterCommit(route, deps), inTransaction(deps)]
       : []),
-    run(route),
+    run(route, deps),
     render(route, deps),
   ]);
 }
@@ -96,16 +102,13 @@ const rejectUnstorablePath: RouteMiddleware = async (ctx, next) => {
 
 function authenticate({ auth }: Route, deps: PipelineDeps): RouteMiddleware {
   return async (ctx, next) => {
-    const caller = await identifyCaller(ctx, auth, deps);
-    ctx.state.caller = caller;
-    // For the log.
-    if (caller?.kind === 'operator') ctx.state.operatorId = caller.operatorId;
-    else if (caller) ctx.state.merchantId = caller.merchantId;
+    ctx.state.caller = await identifyCaller(ctx, auth, deps);
     await next();
   };
 }
 
-function rateLimit({ rateLimit: rate = 'default' }: Route, { limits }: PipelineDeps): RouteMiddleware {
+function rateLimit(route: Route, { limits }: PipelineDeps): RouteMiddleware {
+  const { rateLimit: rate = route.paginated ? 'list' : 'default' } = route;
   if (rate === 'none') return skip;
   return async (ctx, next) => {
     await limits.countRequest(ctx, ctx.state.caller, rate);
@@ -247,10 +250,10 @@ function inTransaction({ runInTransaction, idempotency }: PipelineDeps): RouteMi
     });
 }
 
-function run(route: Route): RouteMiddleware {
+function run(route: Route, { clock }: PipelineDeps): RouteMiddleware {
   return async ({ state }, next) => {
-    state.result =
-      'write' in route ? await route.handle({ ...state.input, tx: state.tx }) : await route.handle(state.input);
+    const input = { ...state.input, at: clock() };
+    state.result = 'write' in route ? await route.handle({ ...input, tx: state.tx }) : await route.handle(input);
     await next();
   };
 }

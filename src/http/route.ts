@@ -116,6 +116,8 @@ export type RouteInput<Auth extends RouteAuth, Params, Query, Body> = {
   requestId: string;
   /** Aborts when the caller has hung up, or when the process drains and handlers should respond at once. */
   signal: () => AbortSignal;
+  /** The time, by the database's clock, at which its handler started. */
+  at: Date;
   caller: CallerOf<Auth>;
   params: Params;
   query: Query;
@@ -147,7 +149,10 @@ type RouteBase<Auth extends RouteAuth, P extends z.ZodType, Q extends z.ZodType,
   summary: string;
   description?: string;
   auth: Auth;
-  /** `list`: the lower rate of lists and reports; `burst`: the default rate over a longer window; `none`: health checks. */
+  /**
+   * `list`: the lower rate of lists and reports, which paginated routes have anyway; `burst`: the default rate over a
+   * longer window; `none`: health checks.
+   */
   rateLimit?: 'default' | 'list' | 'burst' | 'none';
   /** Strict objects: an unknown field or query parameter is an error that names it. */
   params?: P;
@@ -201,7 +206,7 @@ export type WriteRoute<
   /** Runs outside the transaction; may add a provider's response to the result. A stored response is updated. */
   afterCommit?: (
     response: RouteResult<unknown>,
-    input: RouteInput<Auth, z.output<P>, z.output<Q>, z.output<B>>,
+    input: Omit<RouteInput<Auth, z.output<P>, z.output<Q>, z.output<B>>, 'at'>,
   ) => Promise<RouteResult<unknown>>;
 };
 

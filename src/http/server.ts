@@ -2,11 +2,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import Router from '@koa/router';
-import Koa from 'koa';
+import helmet from 'helmet';
+import Koa, { type Context, type Middleware } from 'koa';
 
 import type { Clock } from '../lib/clock.ts';
 import type { KeyRing } from '../lib/crypto.ts';
 import type { Database } from '../lib/db.ts';
+import { AppError } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
 import type { KeyedQueue } from '../lib/keyed-queue.ts';
 import { listen, stopListening } from '../lib/listen.ts';
 import type { Logger } from '../lib/log.ts';
@@ -16,10 +19,9 @@ import type { Authenticators } from './auth.ts';
 import { createDocsRouter } from './docs.ts';
 import { healthRoutes, type Readiness } from './health.ts';
 import { createIdempotency } from './idempotency.ts';
-import { createHttpMetrics, type Registry } from './metrics.ts';
-import { createRouteMiddleware } from './pipeline.ts';
-import { createRequestContext, type RequestContextDeps } from './request-context.ts';
-import { rejectUnknown } from './response.ts';
+import { createHttpMetrics, type HttpMetrics, type Registry } from './metrics.ts';
+import { createRouteMiddleware, type RequestState } from './pipeline.ts';
+import { errorText, rejectUnknown, sendJson, toAppError } from './response.ts';
 import type { Route } from './route.ts';
 
 /** Limit of the request line and all headers; beyond it, 431. */
@@ -119,4 +121,71 @@ function createApp(deps: ApiServerDeps, { routes, context }: { routes: Route[]; 
   for (const one of [router, createDocsRouter(routes, deps), ...deps.routers]) app.use(one.routes());
   app.use(rejectUnknown);
   return app;
+}
+
+/** The dependencies of every response. */
+type RequestContextDeps = Pick<ApiServerDeps, 'log' | 'clock' | 'baseUrl'> & {
+  metrics: HttpMetrics;
+  /** The process shuts down: connections close after their response, so that clients open new ones elsewhere. */
+  red: AbortSignal;
+  /** The port closes: handlers that wait respond now. */
+  draining: AbortSignal;
+};
+
+/** Responses are data: nothing may be loaded or framed from them. Pages set a policy of their own. */
+const setSecurityHeaders = helmet({
+  contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+  referrerPolicy: { policy: 'no-referrer' },
+  frameguard: { action: 'deny' },
+  xDnsPrefetchControl: false,
+  xDownloadOptions: false,
+  xPermittedCrossDomainPolicies: false,
+  xXssProtection: false,
+});
+
+/** The outermost middleware: request id, security headers, error responses, metrics and log. */
+function createRequestContext(deps: RequestContextDeps): Middleware {
+  const { baseUrl, clock } = deps;
+  return async (ctx, next) => {
+    const startedAt = performance.now();
+    const requestId = newId('req');
+    const state: RequestState = { requestId, draining: deps.draining };
+    Object.assign(ctx.state, state);
+    ctx.res.setHeader('X-Request-Id', requestId);
+    setSecurityHeaders(ctx.req, ctx.res, () => {});
+    let thrown: unknown;
+    try {
+      await next();
+    } catch (error) {
+      thrown = error;
+      if (ctx.headerSent) ctx.res.destroy();
+      else {
+        const sent = toAppError(error);
+        ctx.set(sent.headers);
+        sendJson(ctx, { status: sent.status, text: errorText(sent, { requestId, baseUrl, at: clock() }) });
+      }
+    }
+    if (deps.red.aborted && !ctx.headerSent) ctx.res.setHeader('Connection', 'close');
+    record(ctx, deps, { thrown, seconds: (performance.now() - startedAt) / 1000 });
+  };
+}
+
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** Counts and logs a request. Ids, codes and durations only: the path may hold a token, the query a phone number. */
+function record(
+  ctx: Context,
+  { log, metrics }: RequestContextDeps,
+  { thrown, seconds }: { thrown: unknown; seconds: number },
+): void {
+  const pattern: unknown = ctx['_matchedRoute'];
+  const route = `${METHODS.has(ctx.method) ? ctx.method : 'OTHER'} ${typeof pattern === 'string' ? pattern : '(none)'}`;
+  const { status } = ctx;
+  metrics.record(route, status, seconds);
+  const { requestId, caller }: RequestState = ctx.state;
+  const who = caller?.kind === 'operator' ? { operatorId: caller.operatorId } : { merchantId: caller?.merchantId };
+  const line = { route, status, requestId, ...who, ms: Math.round(seconds * 1000) };
+  if (thrown === undefined) log.debug(line, 'request completed');
+  else if (thrown instanceof AppError) log.debug({ ...line, code: thrown.code }, 'request completed');
+  else log.error({ ...line, err: thrown }, 'request failed');
 }

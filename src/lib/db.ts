@@ -240,15 +240,17 @@ export async function insertRow<Row>(trx: Trx, table: string, row: Record<string
   return inserted;
 }
 
-/** Changes these columns of the row with this id, and returns it whole; undefined if there is none. */
+/** Changes these columns of the row with this key, and returns it whole; undefined if there is none. */
 export async function updateRow<Row>(
   trx: Trx,
-  { table, id }: { table: string; id: string },
+  { table, ...key }: { table: string } & Record<string, string>,
   changes: Record<string, unknown>,
 ): Promise<Row | undefined> {
   const assignments = Object.keys(changes).map((name) => `${snakeCase(name)} = :${name}`);
-  const sql = `UPDATE ${table} SET ${assignments.join(', ')} WHERE id = :rowId RETURNING *`;
-  return first<Row>(trx, sql, { ...changes, rowId: id });
+  const conditions = Object.keys(key).map((name) => `${snakeCase(name)} = :of_${name}`);
+  const sql = `UPDATE ${table} SET ${assignments.join(', ')} WHERE ${conditions.join(' AND ')} RETURNING *`;
+  const keyValues = Object.fromEntries(Object.entries(key).map(([name, value]) => [`of_${name}`, value]));
+  return first<Row>(trx, sql, { ...changes, ...keyValues });
 }
 
 const STALE_PLAN = 'cached plan must not change result type';

@@ -1,8 +1,8 @@
 import { first, rows, snakeCase, type Queryable } from './db.ts';
 import { toPage, pageOffset, type Page, type Position } from './pagination.ts';
 
-/** What to list, in SQL: columns of a table, by conditions with `:named` values, in the order of a time. */
-export type Listed = { columns: string; table: string; time: string; where: string; values: Record<string, unknown> };
+/** What to list, in SQL: all columns of a table unless given, by conditions with `:named` values, in the order of a time. */
+export type Listed = { columns?: string; table: string; time?: string; where: string; values: Record<string, unknown> };
 
 /** Conditions on text columns, of which those without a value match everything. */
 export function whereGiven(filter: Record<string, string | undefined>): Pick<Listed, 'where' | 'values'> {
@@ -19,7 +19,7 @@ export type ListPart = { after: Position | null; limit: number; offset?: number 
 /** Rows of a list with their positions, the newest first, then by id. */
 export async function readNewest<Row>(
   db: Queryable,
-  { columns, table, time, where, values }: Listed,
+  { columns = '*', table, time = 'created_at', where, values }: Listed,
   { after, limit, offset }: ListPart,
 ): Promise<(Row & { position: string })[]> {
   const isAfter = after ? `AND (${time}, id) < (CAST(:afterAt AS timestamptz), CAST(:afterId AS text))` : '';

@@ -89,7 +89,8 @@ export function statusParam<Value extends string>(values: readonly Value[]) {
   }).meta({ description: `One of ${values.join(', ')}, a comma list of them, or ALL` });
 }
 
-type PageQuery = z.output<z.ZodObject<typeof pageQuery>>;
+/** The values of {@link pageQuery}. */
+export type PageQuery = z.output<z.ZodObject<typeof pageQuery>>;
 
 /** The page that a query requests. Throws VALIDATION_ERROR when two parameters contradict each other. */
 export function readPage(query: PageQuery): Page {

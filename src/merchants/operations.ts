@@ -74,8 +74,7 @@ export async function searchMerchants(
   page: Page,
 ) {
   const values = { status, kycStatus, search };
-  const listed = { columns: '*', table: 'merchant', time: 'created_at', where: MATCHES, values };
-  return paginateNewest<Merchant>(db, listed, page);
+  return paginateNewest<Merchant>(db, { table: 'merchant', where: MATCHES, values }, page);
 }
 
 /**

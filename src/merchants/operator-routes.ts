@@ -4,47 +4,41 @@ import { listKeys, listMerchantsKeys, presentKey } from '../access/api-keys.ts';
 import type { AuditContext } from '../access/audit.ts';
 import { inviteMerchant, type InvitedKey } from '../access/invitations.ts';
 import { revokeKeyOf } from '../access/key-routes.ts';
-import { operatorReadRoute, operatorRoute, type OperatorResult } from '../access/operator-route.ts';
+import { operatorListRoute, operatorReadRoute, operatorRoute, type OperatorResult } from '../access/operator-route.ts';
 import { Invitation, MerchantKey, MerchantParams, Reason } from '../access/operator-schema.ts';
 import type { Route } from '../http/route.ts';
-import type { Clock } from '../lib/clock.ts';
 import type { Database } from '../lib/db.ts';
 import { toBirr, toSantim } from '../lib/money.ts';
-import { readPage } from '../lib/pagination.ts';
 import type { Environment } from '../lib/scope.ts';
 import { onboardMerchant, presentMerchant, readMerchant, searchMerchants } from './operations.ts';
 import { readReviewPolicy, setReviewPolicy } from './review-policy.ts';
 import * as schema from './schema.ts';
 import { settingRoutes } from './setting-routes.ts';
 
-type Deps = { db: Database; clock: Clock; pepper: string };
+type Deps = { db: Database; pepper: string };
 
 /** The merchants, their keys, and when their withdrawals are reviewed. */
 export function merchantOperatorRoutes(deps: Deps): Route[] {
   return [...merchantRoutes(deps), ...keyRoutes(deps), ...invitationRoutes(deps), ...policyRoutes(deps)];
 }
 
-function merchantRoutes({ db, clock }: Deps): Route[] {
+function merchantRoutes({ db }: Deps): Route[] {
   return [
-    operatorReadRoute('GET /api/ops/merchants', {
+    operatorListRoute('GET /api/ops/merchants', {
       operationId: 'opsListMerchants',
       cli: { name: 'merchants list', columns: 'createdAt merchantId status kycStatus name' },
       summary: 'List merchants, newest first',
-      rateLimit: 'list',
       query: schema.MerchantListQuery,
-      responses: { 200: z.array(schema.Merchant) },
-      paginated: true,
-      handle: async ({ query }) => {
-        const { rows, pagination } = await searchMerchants(db, query, readPage(query));
-        return { message: 'Merchants retrieved', data: rows.map(presentMerchant), pagination };
-      },
+      item: schema.Merchant,
+      name: 'Merchants',
+      list: (query, page) => searchMerchants(db, query, page),
+      present: presentMerchant,
     }),
     operatorRoute('POST /api/ops/merchants', {
       operationId: 'opsCreateMerchant',
       cli: 'merchants create',
       summary: 'Create a merchant with every available channel in the sandbox',
       action: 'merchant.create',
-      clock,
       body: schema.NewMerchant,
       responses: { 201: schema.Merchant },
       run: async ({ tx }, { body }) => {
@@ -59,9 +53,9 @@ function merchantRoutes({ db, clock }: Deps): Route[] {
 
 const KEYS_PATH = '/api/ops/merchants/:merchantId/keys';
 
-function keyRoutes({ db, clock }: Deps): Route[] {
+function keyRoutes({ db }: Deps): Route[] {
   return [
-    operatorReadRoute('GET /api/ops/merchant-keys', {
+    operatorListRoute('GET /api/ops/merchant-keys', {
       operationId: 'opsListMerchantsKeys',
       cli: {
         name: 'keys list',
@@ -69,14 +63,11 @@ function keyRoutes({ db, clock }: Deps): Route[] {
         bothEnvironments: true,
       },
       summary: "List all merchants' keys, expired and revoked ones too, newest first",
-      rateLimit: 'list',
       query: schema.AllKeysQuery,
-      responses: { 200: z.array(schema.ListedKey) },
-      paginated: true,
-      handle: async ({ query }) => {
-        const { rows, pagination } = await listMerchantsKeys(db, query, readPage(query));
-        return { message: 'Keys retrieved', data: rows.map(presentKey), pagination };
-      },
+      item: schema.ListedKey,
+      name: 'Keys',
+      list: (query, page) => listMerchantsKeys(db, query, page),
+      present: presentKey,
     }),
     operatorReadRoute(`GET ${KEYS_PATH}`, {
       operationId: 'opsListMerchantKeys',
@@ -95,7 +86,6 @@ function keyRoutes({ db, clock }: Deps): Route[] {
       cli: { name: 'keys revoke', confirm: '/api/ops/merchants/{merchantId}/keys' },
       summary: "Revoke a merchant's key; it is rejected within 5 s",
       action: 'key.revoke',
-      clock,
       params: schema.KeyParams,
       body: Reason,
       responses: { 200: MerchantKey },
@@ -104,7 +94,7 @@ function keyRoutes({ db, clock }: Deps): Route[] {
   ];
 }
 
-function invitationRoutes({ clock, pepper }: Deps): Route[] {
+function invitationRoutes({ pepper }: Deps): Route[] {
   type Invited = { merchantId: string; key: InvitedKey; environment?: Environment };
   const invite = async (context: AuditContext, { merchantId, key, environment }: Invited): Promise<OperatorResult> => {
     const data = await inviteMerchant(context, pepper, { merchantId, key });
@@ -120,7 +110,6 @@ function invitationRoutes({ clock, pepper }: Deps): Route[] {
       summary: 'Invite a merchant to create a key; the token of the invitation is returned once',
       description: INVITED,
       action: 'key.invite',
-      clock,
       params: MerchantParams,
       body: schema.InvitedMerchantKey,
       responses: { 201: Invitation },
@@ -137,7 +126,6 @@ function invitationRoutes({ clock, pepper }: Deps): Route[] {
       summary: 'Invite a merchant to rotate a key; the token of the invitation is returned once',
       description: `${INVITED} The old key stays valid for some hours from then on.`,
       action: 'key.invite',
-      clock,
       params: schema.KeyParams,
       body: schema.KeyRotation,
       responses: { 201: Invitation },

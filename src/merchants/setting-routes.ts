@@ -7,7 +7,6 @@ import { operatorReadRoute, operatorRoute } from '../access/operator-route.ts';
 import { MerchantParams } from '../access/operator-schema.ts';
 import type { Action } from '../access/permissions.ts';
 import type { Route } from '../http/route.ts';
-import type { Clock } from '../lib/clock.ts';
 import type { Database, Queryable, Trx } from '../lib/db.ts';
 import { readMerchant } from './operations.ts';
 
@@ -34,7 +33,7 @@ type Setting<Body extends z.ZodType, Value extends Readonly<Record<string, unkno
 
 /** The routes by which operators read and change a setting of a merchant. Another operator confirms each change. */
 export function settingRoutes<Body extends z.ZodType, Value extends Readonly<Record<string, unknown>>>(
-  { db, clock }: { db: Database; clock: Clock },
+  { db }: { db: Database },
   { path, name, get, put, action, body, response, read, write, compare = compareWhole }: Setting<Body, Value>,
 ): Route[] {
   const endpoint = `/api/ops/merchants/:merchantId/${path}` as const;
@@ -43,9 +42,9 @@ export function settingRoutes<Body extends z.ZodType, Value extends Readonly<Rec
     operatorReadRoute(`GET ${endpoint}`, {
       ...declared,
       ...get,
-      handle: async ({ params: { merchantId } }) => {
+      handle: async ({ params: { merchantId }, at }) => {
         await readMerchant(db, merchantId);
-        return { message: `${name} retrieved`, data: await read(db, { merchantId, at: clock() }) };
+        return { message: `${name} retrieved`, data: await read(db, { merchantId, at }) };
       },
     }),
     operatorRoute(`PUT ${endpoint}`, {
@@ -53,7 +52,6 @@ export function settingRoutes<Body extends z.ZodType, Value extends Readonly<Rec
       ...put,
       action,
       secondPerson: 'always',
-      clock,
       body,
       run: async ({ tx: { trx }, at }, { params: { merchantId }, body: wanted }) => {
         await readMerchant(trx, merchantId);

@@ -116,6 +116,7 @@ function reviewRoutes({ clock }: Deps): Route[] {
     operatorRoute('POST /api/ops/settlements/:settlementId/approve', {
       ...command(clock, 'approve'),
       operationId: 'opsApproveSettlement',
+      cli: { name: 'settlements approve', confirm: '/api/ops/settlements/{settlementId}' },
       summary: 'Approve a settlement; in live the operator behind the request cannot',
       action: 'settlement.approve',
       body: OptionalReason,
@@ -124,6 +125,7 @@ function reviewRoutes({ clock }: Deps): Route[] {
     operatorRoute('POST /api/ops/settlements/:settlementId/reject', {
       ...command(clock, 'reject'),
       operationId: 'opsRejectSettlement',
+      cli: { name: 'settlements reject', confirm: '/api/ops/settlements/{settlementId}' },
       summary: 'Reject a settlement; its money is available again, and the merchant sees the reason',
       action: 'settlement.reject',
       body: Reason,
@@ -138,6 +140,7 @@ function bankRoutes({ clock }: Deps): Route[] {
     operatorRoute('POST /api/ops/settlements/:settlementId/sent', {
       ...command(clock, 'mark-sent'),
       operationId: 'opsSettlementSent',
+      cli: { name: 'settlements mark-sent', confirm: '/api/ops/settlements/{settlementId}' },
       summary: 'Claim a settlement for sending: the operator who gets 200 orders the transfer, all others get 409',
       description: 'In live the operator who approved it cannot send it.',
       action: 'settlement.sent',
@@ -148,6 +151,7 @@ function bankRoutes({ clock }: Deps): Route[] {
     operatorRoute('POST /api/ops/settlements/:settlementId/credited', {
       ...command(clock, 'mark-credited'),
       operationId: 'opsSettlementCredited',
+      cli: { name: 'settlements mark-credited', confirm: '/api/ops/settlements/{settlementId}' },
       summary: 'Record that the bank has credited a settlement, under its trace id: the settlement is complete',
       description:
         'One that has FAILED remains FAILED: 202, nothing is booked, and it is in the queue (SETTLEMENT_CREDITED_LATE). A trace id is booked once.',
@@ -165,6 +169,7 @@ function bankRoutes({ clock }: Deps): Route[] {
     operatorRoute('POST /api/ops/settlements/:settlementId/failed', {
       ...command(clock, 'mark-failed'),
       operationId: 'opsSettlementFailed',
+      cli: { name: 'settlements mark-failed', confirm: '/api/ops/settlements/{settlementId}' },
       summary: 'Record that the bank has not credited a settlement: its money is available again',
       action: 'settlement.failed',
       body: schema.SettlementFailed,
@@ -174,6 +179,7 @@ function bankRoutes({ clock }: Deps): Route[] {
     operatorRoute('POST /api/ops/settlements/:settlementId/returned', {
       ...command(clock, 'mark-returned'),
       operationId: 'opsSettlementReturned',
+      cli: { name: 'settlements mark-returned', confirm: '/api/ops/settlements/{settlementId}' },
       summary: 'Record that the bank has sent back a credited settlement: its money and fee are available again',
       description: 'The settlement is FAILED with returnedAt. bankReference is the trace id of the return.',
       action: 'settlement.returned',
@@ -185,6 +191,7 @@ function bankRoutes({ clock }: Deps): Route[] {
     operatorRoute('POST /api/ops/settlements/:settlementId/book-credit', {
       ...command(clock, 'accept-late-credit'),
       operationId: 'opsBookLateCredit',
+      cli: { name: 'settlements accept-late-credit', confirm: '/api/ops/settlements/{settlementId}' },
       summary: 'Book the credit of a settlement that had failed: completes it and debits its money again',
       action: 'settlement.book-credit',
       body: Reason,
@@ -194,6 +201,7 @@ function bankRoutes({ clock }: Deps): Route[] {
     operatorRoute('POST /api/ops/settlements/:settlementId/dismiss-credit', {
       ...command(clock, 'dismiss-late-credit'),
       operationId: 'opsDismissLateCredit',
+      cli: { name: 'settlements dismiss-late-credit', confirm: '/api/ops/settlements/{settlementId}' },
       summary:
         'Dismiss the reported credit of a settlement that had failed, because there was none or it was taken back',
       action: 'settlement.dismiss-credit',

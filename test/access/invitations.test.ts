@@ -184,7 +184,7 @@ describe('a token', () => {
     const lines: string[] = [];
     const log = createLogger('debug', 'test', { destination: { write: (line) => void lines.push(line) } });
     const keys = createKeyAuthenticator({ db, peppers: [PEPPER], clock: desk.clock, log });
-    const routes = [invitationRoute({ clock: desk.clock, peppers: [PEPPER] })];
+    const routes = [invitationRoute([PEPPER])];
     const limits = createLimits({ ...NO_LIMITS, failedAuthPerMinute: 3 });
     const server = await startTestServer(testServerDeps(db, { routes, limits, log, ...keys }));
     try {
@@ -206,7 +206,7 @@ describe('a token', () => {
 
 test('after a rotation of the pepper an invitation under the previous one still works', async () => {
   const { token } = await inviteMerchant();
-  const routes = [invitationRoute({ clock: desk.clock, peppers: ['another pepper of sixteen', PEPPER] })];
+  const routes = [invitationRoute(['another pepper of sixteen', PEPPER])];
   const server = await startTestServer(testServerDeps(desk.database.db, { routes }));
   try {
     const answer = await server.send('POST', '/api/invitations/accept', { key: null, body: { token } });

@@ -80,7 +80,7 @@ export async function startDesk(): Promise<Desk> {
     pepper: PEPPER,
     workflowUrl: (workflowId) => `https://temporal.example/${workflowId}`,
   });
-  const accept = invitationRoute({ clock, peppers: [PEPPER] });
+  const accept = invitationRoute([PEPPER]);
   const { authenticateKey } = keys;
   const server = await startTestServer(testServerDeps(db, { routes: [...routes, accept], authenticateKey }));
   const send: Desk['send'] = (method, path, call = {}) => server.send(method, path, { key: people.admin.key, ...call });

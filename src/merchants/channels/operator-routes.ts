@@ -2,7 +2,6 @@ import type { z } from 'zod';
 
 import { operatorRoute } from '../../access/operator-route.ts';
 import type { Route } from '../../http/route.ts';
-import type { Clock } from '../../lib/clock.ts';
 import type { Database } from '../../lib/db.ts';
 import { compareRules, readRules } from '../../lib/effective-rules.ts';
 import { toSantim } from '../../lib/money.ts';
@@ -15,7 +14,7 @@ import { setChannelApproval } from './operations.ts';
 import { presentChannel, presentLimits } from './queries.ts';
 import * as schema from './schema.ts';
 
-type Deps = { db: Database; clock: Clock; findProvider: FindConfigured };
+type Deps = { db: Database; findProvider: FindConfigured };
 
 /** The approval of merchants' channels, and their limits. */
 export function channelOperatorRoutes(deps: Deps): Route[] {
@@ -50,11 +49,10 @@ const APPROVALS: readonly ApprovalRoute[] = [
   },
 ];
 
-function approvalRoute({ clock, findProvider }: Deps, { verb, approval, ...declared }: ApprovalRoute): Route {
+function approvalRoute({ findProvider }: Deps, { verb, approval, ...declared }: ApprovalRoute): Route {
   return operatorRoute(`POST /api/ops/merchants/:merchantId/channels/:channel/${verb}`, {
     ...declared,
     action: `channel.${verb}`,
-    clock,
     params: schema.MerchantChannelParams,
     responses: { 200: schema.Channel },
     run: async ({ tx }, { params: { merchantId, channel }, body: { environment } }) => {

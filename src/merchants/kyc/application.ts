@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import { requireAnotherPerson, type Actor } from '../../access/separation-of-duties.ts';
-import type { Database } from '../../lib/db.ts';
+import { updateRow, type Database } from '../../lib/db.ts';
 import { AppError, invalid, invalidFields } from '../../lib/errors.ts';
 import { SANDBOX_OPERATOR, SANDBOX_REVIEW_MS } from '../../lib/sandbox-review.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
@@ -99,45 +99,33 @@ const OUTCOMES = {
   approve: { status: 'APPROVED', kind: 'review.approved' },
   reject: { status: 'REJECTED', kind: 'review.rejected' },
   'request-info': { status: 'MORE_INFO_NEEDED', kind: 'review.more_info_needed' },
+  'change-tier': { status: 'APPROVED', kind: 'tier.changed' },
 } as const;
 
 /**
- * Starts the review of an application or decides it; an approval gives it a tier above 0, and after all other decisions the
- * merchant may apply again. Throws INVALID_STATE for the second of two concurrent decisions, for an earlier submission, and
- * in live for the approval of the operator behind the submission (access/separation-of-duties.ts); VALIDATION_ERROR for
- * an unknown tier.
+ * Starts the review of an application, decides it, or changes the tier of an APPROVED one. An approval gives it a tier above
+ * 0; after all other decisions the merchant may apply again. Throws INVALID_STATE for the second of two concurrent decisions,
+ * for an earlier submission, and in live for an approval or a higher tier by the operator behind the submission
+ * (access/separation-of-duties.ts); VALIDATION_ERROR for an unknown tier.
  */
 export async function decideKyc(tx: UnitOfWork, decision: Decision, command: KycCommand): Promise<ApplicationRow> {
   const { type, submission, reason = '' } = command;
   const { status, kind } = OUTCOMES[type];
-  const tier = type === 'approve' ? await ensureTier(tx, command.tier ?? APPROVED_TIER) : 0;
+  const tier = status === 'APPROVED' ? await ensureTier(tx, command.tier ?? APPROVED_TIER) : 0;
   const before = await lockApplication(tx.trx, decision);
-  ensureStatus(before, statusesBefore(status));
+  ensureStatus(before, type === 'change-tier' ? [status] : statusesBefore(status));
   if (submission !== undefined) ensureLatest(before, submission);
-  if (type === 'approve') await ensureIndependent(tx, decision, before);
+  if (tier > before.tier) {
+    const { environment, submittedBy: preparedBy } = before;
+    await requireAnotherPerson(tx.trx, decision, { environment, what: 'application', done: 'submitted', preparedBy });
+  }
   const { at, operatorId } = decision;
-  const detail = { review: {}, approve: { tier }, reject: { reason }, 'request-info': { what: reason } }[type];
+  const details = { review: {}, approve: { tier }, reject: { reason }, 'request-info': { what: reason } };
+  const detail = { ...details, 'change-tier': { tier, reason } }[type];
   const reviewMessage = type === 'reject' || type === 'request-info' ? reason : null;
   const decided = type === 'review' ? {} : { decidedBy: operatorId, decidedAt: at };
   const changes = { status, tier, reviewMessage, autoDecideAt: null, ...decided };
   return update(tx, before, { changes, entry: { at, actor: operatorId, kind, detail } });
-}
-
-/**
- * Changes the tier of an APPROVED merchant; a higher one in live not by the operator behind the submission.
- * Throws INVALID_STATE, VALIDATION_ERROR.
- */
-export async function changeTier(
-  tx: UnitOfWork,
-  decision: Decision & { tier: number; reason: string },
-): Promise<ApplicationRow> {
-  const { at, operatorId: actor, reason } = decision;
-  const tier = await ensureTier(tx, decision.tier);
-  const before = await lockApplication(tx.trx, decision);
-  ensureStatus(before, ['APPROVED']);
-  if (tier > before.tier) await ensureIndependent(tx, decision, before);
-  const changes = { tier, reviewMessage: null, decidedBy: actor, decidedAt: at };
-  return update(tx, before, { changes, entry: { at, actor, kind: 'tier.changed', detail: { tier, reason } } });
 }
 
 function ensureStatus({ status }: ApplicationRow, allowed: readonly KycStatus[]): void {
@@ -150,11 +138,6 @@ function ensureLatest({ submissions }: ApplicationRow, submission: number): void
   if (submission === submissions) return;
   const newer = `you decide about submission ${submission}, and submission ${submissions} waits`;
   throw new AppError('INVALID_STATE', `This application was submitted again meanwhile: ${newer}. Read that one first.`);
-}
-
-async function ensureIndependent(tx: UnitOfWork, operator: Actor, row: ApplicationRow): Promise<void> {
-  const { environment, submittedBy: preparedBy } = row;
-  await requireAnotherPerson(tx.trx, operator, { environment, what: 'application', done: 'submitted', preparedBy });
 }
 
 async function ensureTier(tx: UnitOfWork, tier: number): Promise<number> {
@@ -173,9 +156,8 @@ async function update(
   before: ApplicationRow,
   { changes, entry }: Update,
 ): Promise<ApplicationRow> {
-  await trx('kycApplication')
-    .where(scopeOf(before))
-    .update({ ...changes, updatedAt: entry.at });
+  const row = { table: 'kyc_application', ...scopeOf(before) };
+  await updateRow(trx, row, { ...changes, updatedAt: entry.at });
   await recordTimeline<TimelineKind>(trx, applicationId(before), entry);
   return { ...before, ...changes };
 }

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-
+import { sha256 } from '../../lib/crypto.ts';
 import { DAY_MS } from '../../lib/dates.ts';
 import { type Database, first, insertRow, rows } from '../../lib/db.ts';
 import { AppError, found } from '../../lib/errors.ts';
@@ -32,16 +31,21 @@ export async function addDocument(
   ensureType(contentType, bytes);
   const { at, keyId } = step;
   const submission = (await lockForEdit(tx, step)).submissions + 1;
-  const sha256 = sha256Of(bytes);
+  const digest = sha256(bytes).toString('hex');
   const all = await listDocuments(tx.trx, step);
   const ofThis = all.filter((one) => one.submission === submission);
-  const same = ofThis.find((one) => one.kind === kind && one.sha256 === sha256);
+  const same = ofThis.find((one) => one.kind === kind && one.sha256 === digest);
   if (same) return { row: same, isNew: false };
-  ensureBelowLimit({ each: ofThis.length, all: all.length });
+  if (ofThis.length >= DOCUMENTS_MAX.each) {
+    throw new AppError('INVALID_STATE', `A submission may have at most ${DOCUMENTS_MAX.each} new documents.`);
+  }
+  if (all.length >= DOCUMENTS_MAX.all) {
+    throw new AppError('INVALID_STATE', `An application may have at most ${DOCUMENTS_MAX.all} documents in all.`);
+  }
   const id = newId('kyd', at.getTime());
   const storageKey = await store.save(id, bytes);
   try {
-    const file = { kind, fileName, contentType, bytes: bytes.length, sha256, storageKey };
+    const file = { kind, fileName, contentType, bytes: bytes.length, sha256: digest, storageKey };
     const document = { id, ...scopeOf(step), submission, ...file, uploadedBy: keyId, uploadedAt: at };
     const row = await insertRow<DocumentRow>(tx.trx, 'kyc_document', document);
     const entry = { at, actor: keyId, kind: 'document.uploaded', detail: { documentId: id, kind } } as const;
@@ -52,8 +56,6 @@ export async function addDocument(
     throw error;
   }
 }
-
-const sha256Of = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
 /** How files of each type begin, in hex. */
 const BEGINNINGS = { 'application/pdf': '255044462d', 'image/png': '89504e470d0a1a0a', 'image/jpeg': 'ffd8ff' };
@@ -69,15 +71,6 @@ function ensureType(contentType: string, bytes: Buffer): void {
   );
 }
 
-function ensureBelowLimit(count: { each: number; all: number }): void {
-  if (count.each >= DOCUMENTS_MAX.each) {
-    throw new AppError('INVALID_STATE', `A submission may have at most ${DOCUMENTS_MAX.each} new documents.`);
-  }
-  if (count.all >= DOCUMENTS_MAX.all) {
-    throw new AppError('INVALID_STATE', `An application may have at most ${DOCUMENTS_MAX.all} documents in all.`);
-  }
-}
-
 /**
  * A document of a merchant with its bytes, for operators. Offer it as a download of its `contentType`, never inline: the
  * merchant chose the file name. Throws NOT_FOUND; a missing or altered file is an internal error.
@@ -90,7 +83,7 @@ export async function readDocument(
                WHERE id = :documentId AND merchant_id = :merchantId AND environment = :environment`;
   const row = found(await first<DocumentRow>(db, sql, { documentId, merchantId, environment }), 'document');
   const bytes = await store.read(row);
-  if (sha256Of(bytes) === row.sha256) return { row, bytes };
+  if (sha256(bytes).toString('hex') === row.sha256) return { row, bytes };
   throw new Error(`the file of document ${row.id} is not the one that was uploaded`);
 }
 

@@ -6,22 +6,21 @@ import type { AuditedChange } from '../../access/audit.ts';
 import { operatorReadRoute, operatorRoute } from '../../access/operator-route.ts';
 import { InEnvironment, MerchantParams } from '../../access/operator-schema.ts';
 import type { Route } from '../../http/route.ts';
-import type { Clock } from '../../lib/clock.ts';
 import type { Database } from '../../lib/db.ts';
 import { scopeOf, type Environment } from '../../lib/scope.ts';
 import type { RunInTransaction } from '../../outbox/record.ts';
 import { readMerchant } from '../operations.ts';
-import { changeTier, decideKyc, lockDecided, readKyc, type KycCommand } from './application.ts';
+import { decideKyc, lockDecided, readKyc, type KycCommand } from './application.ts';
 import { readDocument } from './documents.ts';
 import { presentApplication, presentForOperators, type ApplicationRow } from './queries.ts';
 import * as schema from './schema.ts';
 import type { DocumentStore } from './store.ts';
 
-type Deps = { db: Database; runInTransaction: RunInTransaction; clock: Clock; store: DocumentStore };
+type Deps = { db: Database; runInTransaction: RunInTransaction; store: DocumentStore };
 
 /** The verification of merchants: applications with their documents, decisions, and tiers. */
 export function kycOperatorRoutes(deps: Deps): Route[] {
-  return [...queryRoutes(deps), ...decisionRoutes(deps), tierRoute(deps)];
+  return [...queryRoutes(deps), ...decisionRoutes(), tierRoute()];
 }
 
 const FILE_EXTENSION = { 'application/pdf': 'pdf', 'image/png': 'png', 'image/jpeg': 'jpg' };
@@ -36,9 +35,9 @@ function queryRoutes(deps: Deps): Route[] {
       params: MerchantParams,
       query: InEnvironment,
       responses: { 200: schema.OperatorKyc },
-      handle: async ({ params: { merchantId }, query: { environment } }) => {
+      handle: async ({ params: { merchantId }, query: { environment }, at }) => {
         await readMerchant(deps.db, merchantId);
-        const kyc = await readKyc(deps, { merchantId, environment }, deps.clock());
+        const kyc = await readKyc(deps, { merchantId, environment }, at);
         return { message: `Verification is ${kyc.row.status}`, data: presentForOperators(kyc) };
       },
     }),
@@ -100,12 +99,11 @@ const DECISIONS: readonly DecisionRoute[] = [
   },
 ];
 
-function decisionRoutes({ clock }: Deps): Route[] {
+function decisionRoutes(): Route[] {
   return DECISIONS.map(({ type, ...declared }) =>
     operatorRoute(`POST /api/ops/merchants/:merchantId/kyc/${type}`, {
       ...declared,
       action: `kyc.${type}`,
-      clock,
       params: MerchantParams,
       responses: { 200: schema.OperatorApplication },
       errors: ['INVALID_STATE'],
@@ -121,13 +119,12 @@ function decisionRoutes({ clock }: Deps): Route[] {
   );
 }
 
-function tierRoute({ clock }: Deps): Route {
+function tierRoute(): Route {
   return operatorRoute('PUT /api/ops/merchants/:merchantId/kyc/tier', {
     operationId: 'opsChangeTier',
     cli: 'kyc change-tier',
     summary: "Change a verified merchant's tier, which limits its live channels and amounts",
     action: 'kyc.change-tier',
-    clock,
     params: MerchantParams,
     body: schema.TierChange,
     responses: { 200: schema.OperatorApplication },
@@ -135,10 +132,10 @@ function tierRoute({ clock }: Deps): Route {
     secondPerson: async (_, { body }) => body.environment === 'live',
     run: async ({ tx, ...context }, { params: { merchantId }, body }) => {
       await readMerchant(tx.trx, merchantId);
-      const decision = { ...context, ...body, merchantId };
+      const decision = { ...context, merchantId, environment: body.environment };
       const before = await lockDecided(tx, decision, context.at);
       const isSame = before.status === 'APPROVED' && before.tier === body.tier;
-      const after = isSame ? before : await changeTier(tx, decision);
+      const after = isSame ? before : await decideKyc(tx, decision, { type: 'change-tier', ...body });
       const message = `The merchant is in tier ${after.tier}`;
       const change = { before: { tier: before.tier }, after: { tier: after.tier } };
       const audit = isSame ? null : { ...aboutKyc(after), ...change };

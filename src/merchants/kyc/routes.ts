@@ -1,6 +1,5 @@
 import { UploadedFile } from '../../http/body.ts';
 import { readRoute, writeRoute, type KeyCaller, type Route } from '../../http/route.ts';
-import type { Clock } from '../../lib/clock.ts';
 import type { Database } from '../../lib/db.ts';
 import { scopeOf } from '../../lib/scope.ts';
 import type { RunInTransaction } from '../../outbox/record.ts';
@@ -10,7 +9,7 @@ import { kycOf, presentDocument, presentKyc } from './queries.ts';
 import * as schema from './schema.ts';
 import type { DocumentStore } from './store.ts';
 
-export type KycRouteDeps = { db: Database; runInTransaction: RunInTransaction; clock: Clock; store: DocumentStore };
+export type KycRouteDeps = { db: Database; runInTransaction: RunInTransaction; store: DocumentStore };
 
 const KYC = { tag: 'KYC', auth: { by: 'key', scope: 'kyc:write' } } as const;
 
@@ -19,10 +18,13 @@ export function kycRoutes(deps: KycRouteDeps): Route[] {
   return [...applicationRoutes(deps), documentRoute(deps)];
 }
 
-const stepOf = (caller: KeyCaller, at: Date): Step => ({ ...scopeOf(caller), keyId: caller.keyId, at });
+const stepOf = ({ caller, at }: { caller: KeyCaller; at: Date }): Step => ({
+  ...scopeOf(caller),
+  keyId: caller.keyId,
+  at,
+});
 
 function applicationRoutes(deps: KycRouteDeps): Route[] {
-  const { clock } = deps;
   return [
     readRoute('GET /api/checkout/kyc', {
       ...KYC,
@@ -31,8 +33,8 @@ function applicationRoutes(deps: KycRouteDeps): Route[] {
       description:
         "A live key's application is decided by operators and enables live payments. A sandbox key's is a test: it is decided automatically 5 seconds after its submission, and enables nothing.",
       responses: { 200: schema.Kyc },
-      handle: async ({ caller }) => {
-        const kyc = await readKyc(deps, scopeOf(caller), clock());
+      handle: async ({ caller, at }) => {
+        const kyc = await readKyc(deps, scopeOf(caller), at);
         return { message: `Verification is ${kyc.row.status}`, data: presentKyc(kyc) };
       },
     }),
@@ -44,8 +46,8 @@ function applicationRoutes(deps: KycRouteDeps): Route[] {
       body: schema.Application,
       responses: { 200: schema.Kyc },
       errors: ['INVALID_STATE'],
-      handle: async ({ caller, tx, body }) => {
-        const row = await saveApplication(tx, stepOf(caller, clock()), body);
+      handle: async ({ tx, body, ...input }) => {
+        const row = await saveApplication(tx, stepOf(input), body);
         return { message: 'Application saved', data: presentKyc(await kycOf(tx.trx, row)) };
       },
     }),
@@ -57,15 +59,15 @@ function applicationRoutes(deps: KycRouteDeps): Route[] {
         'The error of an incomplete application lists everything that is missing. After REJECTED or MORE_INFO_NEEDED it may be submitted again.',
       responses: { 200: schema.Kyc },
       errors: ['INVALID_STATE'],
-      handle: async ({ caller, tx }) => {
-        const row = await submitApplication(tx, stepOf(caller, clock()));
+      handle: async ({ tx, ...input }) => {
+        const row = await submitApplication(tx, stepOf(input));
         return { message: 'Application submitted', data: presentKyc(await kycOf(tx.trx, row)) };
       },
     }),
   ];
 }
 
-function documentRoute({ clock, store }: KycRouteDeps): Route {
+function documentRoute({ store }: KycRouteDeps): Route {
   return writeRoute('POST /api/checkout/kyc/documents', {
     ...KYC,
     operationId: 'uploadKycDocument',
@@ -76,9 +78,9 @@ function documentRoute({ clock, store }: KycRouteDeps): Route {
     upload: { types: schema.FILE_TYPES, bytesMax: DOCUMENT_BYTES_MAX },
     responses: { 200: schema.KycDocument, 201: schema.KycDocument },
     errors: ['INVALID_STATE'],
-    handle: async ({ caller, tx, query, body }) => {
+    handle: async ({ tx, query, body, ...input }) => {
       const wanted = { ...body, kind: query.kind, fileName: query.fileName ?? 'unnamed' };
-      const { row, isNew } = await addDocument({ tx, store }, stepOf(caller, clock()), wanted);
+      const { row, isNew } = await addDocument({ tx, store }, stepOf(input), wanted);
       const message = isNew ? 'Document added' : 'This document was added before';
       return { status: isNew ? 201 : 200, message, data: presentDocument(row) };
     },

@@ -69,6 +69,7 @@ function eventReads({ db, clock }: EventDeps): Route[] {
       query: schema.LogQuery,
       responses: { 200: z.array(schema.Attempt) },
       paginated: true,
+      rateLimit: 'default',
       handle: async ({ caller, params, query }) => {
         const page = { ...readPage(query), limit: query.limit ?? query.pageSize ?? LOG_LIMIT_DEFAULT };
         const { rows: data, pagination } = await listAttempts(db, { ...scopeOf(caller), ...params }, page);

@@ -1,5 +1,5 @@
 import { rows } from '../../../src/lib/db.ts';
-import { changeTier, decideKyc, type Decision } from '../../../src/merchants/kyc/application.ts';
+import { decideKyc, type Decision } from '../../../src/merchants/kyc/application.ts';
 import type { ApplicationRow } from '../../../src/merchants/kyc/queries.ts';
 import { findMerchant, type KycStatus } from '../../../src/merchants/operations.ts';
 import type { UnitOfWork } from '../../../src/outbox/record.ts';
@@ -23,7 +23,8 @@ const DECISIONS: Record<string, Decide> = {
     decideKyc(tx, decision, { type: 'reject', submission, reason: 'The licence has expired' }),
   requestMoreInfo: (tx, decision, submission) =>
     decideKyc(tx, decision, { type: 'request-info', submission, reason: 'Both sides of the ID' }),
-  changeTier: (tx, decision) => changeTier(tx, { ...decision, tier: 1, reason: 'Smaller than it said' }),
+  changeTier: (tx, decision) =>
+    decideKyc(tx, decision, { type: 'change-tier', tier: 1, reason: 'Smaller than it said' }),
 };
 const decide = (name: keyof typeof DECISIONS, operatorId = 'opr_1', submission = 1) =>
   world.runInTransaction(async (tx) => {
@@ -79,7 +80,11 @@ test('the operator who submitted an application cannot raise its tier, and can l
   await rows(world.db, submitted, { merchantId: applicant.merchantId });
   const raise = (operatorId: string) =>
     world.runInTransaction((tx) =>
-      changeTier(tx, { ...applicant.scope('live'), operatorId, at: world.now(), tier: 2, reason: 'Growth' }),
+      decideKyc(
+        tx,
+        { ...applicant.scope('live'), operatorId, at: world.now() },
+        { type: 'change-tier', tier: 2, reason: 'Growth' },
+      ),
     );
   await expect(raise('opr_1')).rejects.toMatchObject({ code: 'INVALID_STATE' });
   expect(await raise('opr_2')).toMatchObject({ tier: 2 });

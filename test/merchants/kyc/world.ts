@@ -82,10 +82,7 @@ export async function startKycWorld(): Promise<KycWorld> {
   const runInTransaction = createTransactionRunner(db, () => {});
   const store = createDocumentStore(join(folder, 'documents'), KEY_RING);
   const keys = createKeyAuthenticator({ db, peppers: [PEPPER], clock, log: createLogger('silent', 'test') });
-  const routes = [
-    ...kycRoutes({ db, runInTransaction, clock, store }),
-    ...channelRoutes({ db, findProvider: () => null }),
-  ];
+  const routes = [...kycRoutes({ db, runInTransaction, store }), ...channelRoutes({ db, findProvider: () => null })];
   const server = await startTestServer(testServerDeps(db, { routes, clock, authenticateKey: keys.authenticateKey }));
 
   const newKey = async (scope: MerchantScope, scopes?: Scope[]): Promise<string> => {
