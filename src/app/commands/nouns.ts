@@ -38,6 +38,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   documentId: 'kyd_…',
   email: 'sara@example.et',
   holidayId: 'hol_…',
+  invitationId: 'inv_…',
   keyId: 'key_…',
   merchantId: 'mrc_…',
   name: '"Sara Bekele"',
