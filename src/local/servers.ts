@@ -3,12 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { isAlive, type Server } from './child-process.ts';
 import { print, step } from './log.ts';
-import { findPostgresFolder } from './postgres-location.ts';
-import { ensureDatabase, startPostgres, stopOrphanPostgres } from './postgres.ts';
+import { ensureDatabase, findPostgresFolder, startPostgres, stopOrphanPostgres } from './postgres.ts';
 import type { LocalSettings } from './settings.ts';
 import type { Shutdown } from './shutdown.ts';
-import { findTemporalBinary } from './temporal-binary.ts';
-import { startTemporal, stopOrphanTemporal } from './temporal.ts';
+import { findTemporalBinary, startTemporal, stopOrphanTemporal } from './temporal.ts';
 
 const DATABASE = 'meskot';
 const WATCH_EVERY_MS = 500;

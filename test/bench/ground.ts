@@ -21,8 +21,7 @@ import {
 } from '../../src/local/child-process.ts';
 import { ensureDatabase, startPostgres, stopOrphanPostgres, type LocalPostgres } from '../../src/local/postgres.ts';
 import { readLocalSettings } from '../../src/local/settings.ts';
-import { findTemporalBinary } from '../../src/local/temporal-binary.ts';
-import { startTemporal, stopOrphanTemporal, type LocalTemporal } from '../../src/local/temporal.ts';
+import { type LocalTemporal, findTemporalBinary, startTemporal, stopOrphanTemporal } from '../../src/local/temporal.ts';
 
 const PREFIX = 'meskot-bench-';
 const PROJECT = resolve(import.meta.dirname, '../..');

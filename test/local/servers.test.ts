@@ -7,8 +7,7 @@ import { environment } from '../../src/config.ts';
 import { anyFreePort } from '../../src/lib/free-port.ts';
 import { isAlive } from '../../src/local/child-process.ts';
 import { ensureDatabase, startPostgres, stopOrphanPostgres } from '../../src/local/postgres.ts';
-import { findTemporalBinary } from '../../src/local/temporal-binary.ts';
-import { startTemporal, stopOrphanTemporal } from '../../src/local/temporal.ts';
+import { findTemporalBinary, startTemporal, stopOrphanTemporal } from '../../src/local/temporal.ts';
 import { runSql } from '../support/database.ts';
 
 describe('the servers of a local start', () => {

@@ -11,8 +11,7 @@ import { migrate } from '../../src/lib/migrate.ts';
 import { isAlive, processStartTime, writePidFile, type Child } from '../../src/local/child-process.ts';
 import { ensureDatabase, startPostgres, stopOrphanPostgres, type LocalPostgres } from '../../src/local/postgres.ts';
 import { readLocalSettings } from '../../src/local/settings.ts';
-import { findTemporalBinary } from '../../src/local/temporal-binary.ts';
-import { startTemporal, stopOrphanTemporal, type LocalTemporal } from '../../src/local/temporal.ts';
+import { type LocalTemporal, findTemporalBinary, startTemporal, stopOrphanTemporal } from '../../src/local/temporal.ts';
 import { EVENTS_OF_A_RUN, STACK_VARIABLE, TEMPLATE_DATABASE, type TestStack } from './stack-facts.ts';
 
 const PREFIX = 'meskot-test-';

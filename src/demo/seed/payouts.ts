@@ -11,9 +11,9 @@ import { settlementAudit } from '../../settlements/transition.ts';
 import { createWithdrawal } from '../../withdrawals/create.ts';
 import { autoDecide as reviewWithdrawal, cancelWithdrawal } from '../../withdrawals/review.ts';
 import { createCheckPayout } from '../../withdrawals/sync.ts';
-import { demoContext } from './credentials.ts';
 import { DEMO_KEY_ID } from './demo.ts';
 import { advance, scriptedProvider, silentLogger, type SeedContext, type HistoryItem } from './history.ts';
+import { demoContext } from './merchants.ts';
 
 /** How a withdrawal ends: the provider's responses, call by call; `silent` and `underReview` are left open. */
 const RESPONSES = {

@@ -4,8 +4,8 @@ import { type Queryable, rows } from '../../lib/db.ts';
 import { formatBirr, type Santim } from '../../lib/money.ts';
 import { toPlainOrderId } from '../../providers/exchange.ts';
 import type { SimulatedChannel } from '../../sandbox/simulator/faults.ts';
+import { openStateFile } from '../../sandbox/simulator/order-store.ts';
 import type { Order } from '../../sandbox/simulator/order.ts';
-import { openStateFile } from '../../sandbox/simulator/state-file.ts';
 
 /** A payment has a title, a payout the name of an account. */
 type Row = {

@@ -6,7 +6,7 @@ import { claimOne } from '../../webhooks/delivery/claim.ts';
 import { unexpectedStatus } from '../../webhooks/delivery/failure.ts';
 import { recordAttempts } from '../../webhooks/delivery/record-attempt.ts';
 import type { Sender } from '../../webhooks/delivery/send.ts';
-import { createRandom } from './random.ts';
+import { createRandom } from './plan.ts';
 
 /** The contract's schedule, whatever the installation's setting: 14 h 36 min from the first attempt to the last. */
 const SCHEDULE = { retryDelaysSeconds: [60, 300, 1_800, 7_200, 43_200], jitter: 0.5 };
