@@ -13,6 +13,8 @@ import { APP_ROLE } from '../lib/grants.ts';
 import { startServer, stopOrphan } from './child-process.ts';
 import { createFolderAboveDatabase } from './data-folder.ts';
 
+/** In its folder. */
+export const POSTGRES_PID_FILE = 'postgres.pid';
 const USERS = { superuser: 'postgres', owner: 'meskot_owner', app: APP_ROLE } as const;
 const run = promisify(execFile);
 // Long, since loading our own code at the same time blocks this process for seconds.
@@ -43,7 +45,7 @@ export async function startPostgres({ folder: wantedFolder, choosePort, durable 
   const folder = await findPostgresFolder(wantedFolder);
   const cluster = join(folder, 'cluster');
   await createFolderAboveDatabase(folder);
-  await stopOrphanPostgres(folder);
+  await stopOrphan(join(folder, POSTGRES_PID_FILE));
   const passwords = await readOrCreatePasswords(folder);
   await ensureCluster(folder, programs, passwords.superuser);
   // It names a process that has ended, or another program that has its id by now.
@@ -58,18 +60,11 @@ export async function startPostgres({ folder: wantedFolder, choosePort, durable 
     command: join(programs, 'postgres'),
     args: ['-D', cluster, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])],
     logFile: join(folder, 'postgres.log'),
-    pidFile: pidFileIn(folder),
+    pidFile: join(folder, POSTGRES_PID_FILE),
     user: POSTGRES_USER,
     connect: () => ensureRoles(url('postgres', 'superuser'), passwords),
   });
   return { ...server, port, folder, url };
-}
-
-const pidFileIn = (folder: string): string => join(folder, 'postgres.pid');
-
-/** Stops a PostgreSQL that a killed process left running on this folder. */
-export async function stopOrphanPostgres(folder: string): Promise<void> {
-  await stopOrphan(pidFileIn(folder));
 }
 
 /** Creates a database of this name. Idempotent. The URL is the owner's, of any database. */

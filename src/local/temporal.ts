@@ -6,8 +6,10 @@ import { promisify } from 'node:util';
 
 import { Connection } from '@temporalio/client';
 
-import { startServer, stopOrphan } from './child-process.ts';
+import { startServer } from './child-process.ts';
 
+/** In its folder. */
+export const TEMPORAL_PID_FILE = 'temporal.pid';
 const RESPONSE_WITHIN_MS = 3_000;
 const HOST = '127.0.0.1';
 
@@ -31,7 +33,6 @@ export type LocalTemporal = Awaited<ReturnType<typeof startTemporal>>;
  */
 export async function startTemporal({ findBinary, folder, choosePorts, dynamicConfig = {} }: TemporalOptions) {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  await stopOrphanTemporal(folder);
   const [command, { port, uiPort }] = await Promise.all([findBinary(), choosePorts()]);
   const address = `${HOST}:${port}`;
   const listen = ['--ip', HOST, '--port', String(port)];
@@ -44,17 +45,10 @@ export async function startTemporal({ findBinary, folder, choosePorts, dynamicCo
     command,
     args: ['server', 'start-dev', ...listen, ...ui, ...database, '--log-level', 'error', ...settings],
     logFile: join(folder, 'temporal.log'),
-    pidFile: pidFileIn(folder),
+    pidFile: join(folder, TEMPORAL_PID_FILE),
     connect: () => checkNamespace(address),
   });
   return { ...server, port, address, uiUrl: uiPort === undefined ? undefined : `http://localhost:${uiPort}` };
-}
-
-const pidFileIn = (folder: string): string => join(folder, 'temporal.pid');
-
-/** Stops a Temporal server that a killed process left running on this folder. */
-export async function stopOrphanTemporal(folder: string): Promise<void> {
-  await stopOrphan(pidFileIn(folder));
 }
 
 async function checkNamespace(address: string): Promise<void> {
