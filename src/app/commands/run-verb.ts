@@ -48,10 +48,7 @@ const isWorkList = (data: unknown): data is WorkList => typeof data === 'object'
 /** The request that a verb stands for. */
 async function requestOf({ verb, params, file, options, next }: Call): Promise<ApiRequest> {
   const { method, path, fields, body, upload } = verb;
-  const given = fields.flatMap((field) => {
-    const value = options[field.name];
-    return value === undefined ? [] : [[field.name, value]];
-  });
+  const given = fields.map(({ name }) => [name, options[name]]).filter(([, value]) => value !== undefined);
   return {
     method,
     path: withParameters(path, params),
