@@ -114,7 +114,7 @@ command('simulator', "Serve the sandbox's providers until a signal").action(asyn
 );
 command('migrate', 'Update the schema of the database in DATABASE_URL, and prepare Temporal').action(async () => {
   const { readConfig, environment } = await import('./config.ts');
-  const { prepare } = await import('./app/commands/migrate.ts');
+  const { prepare } = await import('./app/commands/database.ts');
   const print = (line: string): void => terminal.write(`${line}\n`);
   await reachable(prepare(readConfig(environment, { usesSecrets: false }), { project, print, warn: terminal.note }));
 });

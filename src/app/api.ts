@@ -33,7 +33,7 @@ import { measureLateDeliveries } from '../webhooks/delivery/metrics.ts';
 import { measureUnsentWithdrawals } from '../withdrawals/monitoring.ts';
 import { routesOf } from './routes.ts';
 
-export type RunningApi = { url: string; metricsUrl: string | null; stop: () => Promise<void> };
+export type RunningApi = Awaited<ReturnType<typeof startApi>>;
 
 export type ApiOptions = {
   log: Logger;
@@ -53,7 +53,7 @@ const CLOCK_WITHIN_MS = 2_000;
 const QUEUE_LIMITS = { pendingMax: { ofOne: 300, ofAll: 3_000 }, waitMsMax: 20_000 };
 
 /** The HTTP process: the API, the checkout page and the providers' callbacks. It never sends to merchants. */
-export async function startApi(config: Config, options: ApiOptions): Promise<RunningApi> {
+export async function startApi(config: Config, options: ApiOptions) {
   const { log, project, version, registry = createRegistry('api') } = options;
   const { DATABASE_URL: url, DATABASE_POOL_MAX: poolMax, LISTEN_HOST: host } = config;
   const db = openDatabase({ url, poolMax, applicationName: 'meskot-api' });

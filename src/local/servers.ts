@@ -1,14 +1,12 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { isAlive, type Server } from './child-process.ts';
+import { isAlive, stopOrphan, type Server } from './child-process.ts';
 import { print, step } from './log.ts';
-import { findPostgresFolder } from './postgres-location.ts';
-import { ensureDatabase, startPostgres, stopOrphanPostgres } from './postgres.ts';
+import { ensureDatabase, findPostgresFolder, startPostgres, POSTGRES_PID_FILE } from './postgres.ts';
 import type { LocalSettings } from './settings.ts';
 import type { Shutdown } from './shutdown.ts';
-import { findTemporalBinary } from './temporal-binary.ts';
-import { startTemporal, stopOrphanTemporal } from './temporal.ts';
+import { findTemporalBinary, startTemporal, TEMPORAL_PID_FILE } from './temporal.ts';
 
 const DATABASE = 'meskot';
 const WATCH_EVERY_MS = 500;
@@ -18,9 +16,9 @@ const temporalFolder = (dataFolder: string): string => join(dataFolder, 'tempora
 
 /** Stops servers that a killed process left running on this folder. Returns the folders that they store their data in. */
 export async function stopOrphans(dataFolder: string): Promise<string[]> {
-  const folders = [await findPostgresFolder(postgresFolder(dataFolder)), temporalFolder(dataFolder)] as const;
-  await Promise.all([stopOrphanPostgres(folders[0]), stopOrphanTemporal(folders[1])]);
-  return [...folders];
+  const [postgres, temporal] = [await findPostgresFolder(postgresFolder(dataFolder)), temporalFolder(dataFolder)];
+  await Promise.all([join(postgres, POSTGRES_PID_FILE), join(temporal, TEMPORAL_PID_FILE)].map(stopOrphan));
+  return [postgres, temporal];
 }
 
 /** The addresses of PostgreSQL, for its owner and the application, unless the environment has one: started here. */

@@ -3,14 +3,13 @@ import { join } from 'node:path';
 import { environment, readConfig, requireLoopback } from '../config.ts';
 import { isUnreleasedSchema, migrate, ofNewerRelease } from '../lib/migrate.ts';
 import { formatBanner } from './commands.ts';
-import { lockDataFolder, readState, writeState, type ServiceInfo } from './data-folder.ts';
+import { createPorts, lockDataFolder, readState, writeState, type Ports, type ServiceInfo } from './data-folder.ts';
 import { LOG_FILE, openLocalLog, print, step } from './log.ts';
-import { createPorts, type Ports } from './ports.ts';
-import { ownTemporaryFolder } from './postgres-location.ts';
+import { ownTemporaryFolder } from './postgres.ts';
 import { ensurePostgres, ensureTemporal, stopOrphans } from './servers.ts';
 import { PORT_SETTINGS, readLocalSettings, type LocalSettings } from './settings.ts';
 import { createShutdown, type Shutdown } from './shutdown.ts';
-import { findTemporalBinary } from './temporal-binary.ts';
+import { findTemporalBinary } from './temporal.ts';
 
 // Reserved for the portal.
 const PORTAL_PORT = 4001;

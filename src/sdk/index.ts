@@ -1,4 +1,4 @@
-export type { VerificationErrorCode } from './diagnose.ts';
+export type { VerificationErrorCode } from './verify-webhook.ts';
 export type {
   Environment,
   Settlement,

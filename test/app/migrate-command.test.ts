@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 
-import { prepare } from '../../src/app/commands/migrate.ts';
+import { prepare } from '../../src/app/commands/database.ts';
 import { readConfig } from '../../src/config.ts';
 import { openDatabase } from '../../src/lib/db.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

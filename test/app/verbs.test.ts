@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 
 import { z } from 'zod';
 
-import { readVerbs, type Verb } from '../../src/app/commands/verbs.ts';
+import { readVerbs, type Verb } from '../../src/app/commands/run-verb.ts';
 import { openApiPath } from '../../src/http/openapi.ts';
 import { productRoutes } from '../docs/document.ts';
 import { runCommandLine } from '../support/command-line.ts';

@@ -18,11 +18,11 @@ import {
   stopChild,
   writePidFile,
   type Child,
+  stopOrphan,
 } from '../../src/local/child-process.ts';
-import { ensureDatabase, startPostgres, stopOrphanPostgres, type LocalPostgres } from '../../src/local/postgres.ts';
+import { ensureDatabase, startPostgres, POSTGRES_PID_FILE, type LocalPostgres } from '../../src/local/postgres.ts';
 import { readLocalSettings } from '../../src/local/settings.ts';
-import { findTemporalBinary } from '../../src/local/temporal-binary.ts';
-import { startTemporal, stopOrphanTemporal, type LocalTemporal } from '../../src/local/temporal.ts';
+import { type LocalTemporal, findTemporalBinary, startTemporal, TEMPORAL_PID_FILE } from '../../src/local/temporal.ts';
 
 const PREFIX = 'meskot-bench-';
 const PROJECT = resolve(import.meta.dirname, '../..');
@@ -244,7 +244,10 @@ async function clearFolder(folder: string): Promise<void> {
   const pidFiles = names.filter((name) => name.endsWith('.pid') && name !== 'owner.pid');
   const children = await Promise.all(pidFiles.map((name) => findChild(join(folder, name))));
   await Promise.all(children.map(async (child) => child && stopChild(child, 'SIGTERM', STOP_WITHIN_MS)));
-  await Promise.all([stopOrphanPostgres(join(folder, 'postgres')), stopOrphanTemporal(join(folder, 'temporal'))]);
+  await Promise.all([
+    stopOrphan(join(folder, 'postgres', POSTGRES_PID_FILE)),
+    stopOrphan(join(folder, 'temporal', TEMPORAL_PID_FILE)),
+  ]);
   // A stopped server may still be writing files.
   await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
 }

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 
 import type { Queryable } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import type { JournalOrder } from '../../src/sandbox/simulator/admin.ts';
+import type { JournalOrder } from '../../src/sandbox/simulator/server.ts';
 import type { ClientJournal } from '../support/merchant-client.ts';
 import type { ReceivedRequest } from '../support/receiver.ts';
 

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 
 import { anyFreePort, isPortFree } from '../../src/lib/free-port.ts';
 import { processStartTime } from '../../src/local/child-process.ts';
-import { createPorts } from '../../src/local/ports.ts';
+import { createPorts } from '../../src/local/data-folder.ts';
 
 function listenOn(port: number, host: string): Promise<Server> {
   return new Promise((resolve, reject) => {

@@ -5,10 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { environment } from '../../src/config.ts';
 import { anyFreePort } from '../../src/lib/free-port.ts';
-import { isAlive } from '../../src/local/child-process.ts';
-import { ensureDatabase, startPostgres, stopOrphanPostgres } from '../../src/local/postgres.ts';
-import { findTemporalBinary } from '../../src/local/temporal-binary.ts';
-import { startTemporal, stopOrphanTemporal } from '../../src/local/temporal.ts';
+import { isAlive, stopOrphan } from '../../src/local/child-process.ts';
+import { ensureDatabase, startPostgres, POSTGRES_PID_FILE } from '../../src/local/postgres.ts';
+import { findTemporalBinary, startTemporal, TEMPORAL_PID_FILE } from '../../src/local/temporal.ts';
 import { runSql } from '../support/database.ts';
 
 describe('the servers of a local start', () => {
@@ -18,7 +17,7 @@ describe('the servers of a local start', () => {
     await chmod(folder, 0o711);
   });
   afterEach(async () => {
-    await Promise.all([stopOrphanPostgres(folder), stopOrphanTemporal(folder)]);
+    await Promise.all([stopOrphan(join(folder, POSTGRES_PID_FILE)), stopOrphan(join(folder, TEMPORAL_PID_FILE))]);
     await rm(folder, { recursive: true });
   });
 

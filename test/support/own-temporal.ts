@@ -6,8 +6,7 @@ import { Client, Connection } from '@temporalio/client';
 
 import { environment } from '../../src/config.ts';
 import { readLocalSettings } from '../../src/local/settings.ts';
-import { findTemporalBinary } from '../../src/local/temporal-binary.ts';
-import { startTemporal, type LocalTemporal } from '../../src/local/temporal.ts';
+import { type LocalTemporal, findTemporalBinary, startTemporal } from '../../src/local/temporal.ts';
 import { stablePort } from './stable-port.ts';
 
 /** A Temporal server for one test, to be stopped and restarted. */

@@ -1,8 +1,12 @@
 import { fromPlainOrderId } from '../../src/providers/exchange.ts';
-import type { Journal, JournalOrder } from '../../src/sandbox/simulator/admin.ts';
 import type { Fault, SimulatedChannel } from '../../src/sandbox/simulator/faults.ts';
 import type { ChannelTotals } from '../../src/sandbox/simulator/movements.ts';
-import { startSimulator, type SimulatorOptions } from '../../src/sandbox/simulator/server.ts';
+import {
+  type Journal,
+  type JournalOrder,
+  type SimulatorOptions,
+  startSimulator,
+} from '../../src/sandbox/simulator/server.ts';
 
 /** An order of the simulator's journal with our id of it: telebirr knows `pat_01…` as `pat01…`. */
 type TestOrder = JournalOrder & { attemptId: string };

@@ -8,11 +8,10 @@ import { bundleWorkflowCode } from '@temporalio/worker';
 import { environment } from '../../src/config.ts';
 import { anyFreePort } from '../../src/lib/free-port.ts';
 import { migrate } from '../../src/lib/migrate.ts';
-import { isAlive, processStartTime, writePidFile, type Child } from '../../src/local/child-process.ts';
-import { ensureDatabase, startPostgres, stopOrphanPostgres, type LocalPostgres } from '../../src/local/postgres.ts';
+import { isAlive, processStartTime, writePidFile, type Child, stopOrphan } from '../../src/local/child-process.ts';
+import { ensureDatabase, startPostgres, POSTGRES_PID_FILE, type LocalPostgres } from '../../src/local/postgres.ts';
 import { readLocalSettings } from '../../src/local/settings.ts';
-import { findTemporalBinary } from '../../src/local/temporal-binary.ts';
-import { startTemporal, stopOrphanTemporal, type LocalTemporal } from '../../src/local/temporal.ts';
+import { type LocalTemporal, findTemporalBinary, startTemporal, TEMPORAL_PID_FILE } from '../../src/local/temporal.ts';
 import { EVENTS_OF_A_RUN, STACK_VARIABLE, TEMPLATE_DATABASE, type TestStack } from './stack-facts.ts';
 
 const PREFIX = 'meskot-test-';
@@ -126,6 +125,9 @@ async function readOwner(folder: string): Promise<Child | undefined> {
 }
 
 async function clear(folder: string): Promise<void> {
-  await Promise.all([stopOrphanPostgres(join(folder, 'postgres')), stopOrphanTemporal(join(folder, 'temporal'))]);
+  await Promise.all([
+    stopOrphan(join(folder, 'postgres', POSTGRES_PID_FILE)),
+    stopOrphan(join(folder, 'temporal', TEMPORAL_PID_FILE)),
+  ]);
   await rm(folder, { recursive: true, force: true });
 }

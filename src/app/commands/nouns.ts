@@ -3,8 +3,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { addisDay } from '../../lib/dates.ts';
 import type { Connection } from './api-client.ts';
 import type { Terminal } from './print.ts';
-import { runVerb } from './run-verb.ts';
-import { readVerbs, type Field, type Verb } from './verbs.ts';
+import { type Field, type Verb, readVerbs, runVerb } from './run-verb.ts';
 
 /** The nouns in the order of the help. Their verbs are the routes with a command, in docs/openapi.json. */
 const NOUNS: Readonly<Record<string, string>> = {
@@ -38,6 +37,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   documentId: 'kyd_…',
   email: 'sara@example.et',
   holidayId: 'hol_…',
+  invitationId: 'inv_…',
   keyId: 'key_…',
   merchantId: 'mrc_…',
   name: '"Sara Bekele"',

@@ -1,14 +1,19 @@
+import { createKey, createOperatorKey, isValidKey } from '../../access/api-keys.ts';
+import type { AuditContext } from '../../access/audit.ts';
 import { runAudited } from '../../access/operator-route.ts';
+import { createOperator } from '../../access/operators.ts';
+import type { Config } from '../../config.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { DAY_MS, HOUR_MS } from '../../lib/dates.ts';
-import type { Database } from '../../lib/db.ts';
+import type { Database, Trx } from '../../lib/db.ts';
+import { newId } from '../../lib/ids.ts';
 import { grantChannels, switchChannel } from '../../merchants/channels/operations.ts';
 import {
+  type KycCommand,
+  type Step,
   decideKyc,
   saveApplication,
   submitApplication,
-  type KycCommand,
-  type Step,
 } from '../../merchants/kyc/application.ts';
 import { addDocument } from '../../merchants/kyc/documents.ts';
 import { kycAudit } from '../../merchants/kyc/operator-routes.ts';
@@ -17,8 +22,16 @@ import type { DocumentStore } from '../../merchants/kyc/store.ts';
 import { createMerchant, findMerchant } from '../../merchants/operations.ts';
 import type { RunInTransaction, UnitOfWork } from '../../outbox/record.ts';
 import { linkBankAccount } from '../../settlements/bank-account/account.ts';
-import { createDemoOperators, demoContext } from './credentials.ts';
-import { ABYSSINIA, DEMO_KEY_ID, NEW_SHOP, type DemoMerchant } from './demo.ts';
+import { createEgressGuard } from '../../webhooks/egress/egress.ts';
+import {
+  type SubscriptionDeps,
+  changeSubscription,
+  createSubscription,
+  listSubscriptions,
+  rotateSecret,
+} from '../../webhooks/subscriptions/operations.ts';
+import type { NewSubscription } from '../../webhooks/subscriptions/schema.ts';
+import { ABYSSINIA, DEMO_KEY_ID, type DemoMerchant, NEW_SHOP } from './demo.ts';
 
 const DOCUMENTS = ['TRADE_LICENCE', 'TIN_CERTIFICATE', 'OWNER_ID'] as const;
 
@@ -99,3 +112,120 @@ const emptyPdf = (title: string): string => `%PDF-1.4
 trailer<</Root 1 0 R/Info 4 0 R>>
 %%EOF
 `;
+
+/** The credentials of "Abyssinia Coffee" and the keys of two operators, which the API presents only once. */
+export type DemoSecrets = {
+  merchantId: string;
+  sandboxKey: string;
+  webhookSecret: string;
+  operatorKey: string;
+  secondOperatorKey: string;
+};
+
+export type RecallInput = {
+  config: Config;
+  /** The stored credentials of an earlier start. */
+  previous: Partial<DemoSecrets>;
+  /** Where the demo shop receives webhooks. */
+  webhookUrl: string;
+};
+
+const { scope } = ABYSSINIA;
+const KEY_NAME = 'Local development';
+
+/** The operators of the demo data, with constant ids: one confirms what the other proposes. */
+const [FIRST_OPERATOR, SECOND_OPERATOR] = [
+  { id: 'opr_01DEM0PERAT0R0000000000000', name: 'Demo operator', email: 'operator@demo.invalid' },
+  { id: 'opr_02DEM0PERAT0R0000000000000', name: 'Second demo operator', email: 'second.operator@demo.invalid' },
+] as const;
+
+export async function createDemoOperators(trx: Trx): Promise<void> {
+  for (const operator of [FIRST_OPERATOR, SECOND_OPERATOR]) await createOperator(trx, { ...operator, role: 'admin' });
+}
+
+/** The audit context of the first demo operator's past actions. */
+export function demoContext(tx: UnitOfWork, at: Date): AuditContext {
+  return { tx, operatorId: FIRST_OPERATOR.id, requestId: newId('req', at.getTime()), at };
+}
+
+/** Creates the demo merchant's key, the last step of the demo data. */
+export async function createSandboxKey(trx: Trx, pepper: string): Promise<string> {
+  return (await createKey({ trx, pepper, clock: systemClock }, { ...scope, kind: 'secret', name: KEY_NAME })).secret;
+}
+
+/** The stored credentials that are still valid, and new ones in place of the others. The subscriptions follow the URL. */
+export async function recallCredentials(
+  { db, runInTransaction }: { db: Database; runInTransaction: RunInTransaction },
+  { config, previous, webhookUrl }: RecallInput,
+): Promise<DemoSecrets> {
+  const { peppers, API_KEY_PEPPER: pepper } = config;
+  const recallKey = async (stored: string | undefined, create: (trx: Trx) => Promise<string>): Promise<string> =>
+    stored !== undefined && (await isValidKey(db, stored, peppers)) ? stored : db.transaction(create);
+  const recallOperatorKey = async (stored: string | undefined, operatorId: string): Promise<string> =>
+    recallKey(stored, async (trx) => {
+      const created = await createOperatorKey({ trx, pepper, clock: systemClock }, { operatorId, name: KEY_NAME });
+      return created.secret;
+    });
+  return {
+    merchantId: scope.merchantId,
+    sandboxKey: await recallKey(previous.sandboxKey, (trx) => createSandboxKey(trx, pepper)),
+    webhookSecret: await runInTransaction((tx) => recallWebhookSecret(tx, { config, previous, webhookUrl })),
+    operatorKey: await recallOperatorKey(previous.operatorKey, FIRST_OPERATOR.id),
+    secondOperatorKey: await recallOperatorKey(previous.secondOperatorKey, SECOND_OPERATOR.id),
+  };
+}
+
+type Wanted = Pick<NewSubscription, 'description' | 'url' | 'eventTypes' | 'active'>;
+
+/** A healthy, a flaky and an inactive subscription. */
+const demoSubscriptions = (webhookUrl: string): Record<'shop' | 'flaky' | 'old', Wanted> => ({
+  shop: { description: 'Demo shop', url: webhookUrl, eventTypes: ['*'], active: true },
+  flaky: {
+    description: 'Accounting, overloaded now and then',
+    url: new URL('/flaky', webhookUrl).href,
+    eventTypes: ['checkout.completed', 'checkout.failed', 'checkout.canceled'],
+    active: true,
+  },
+  old: {
+    description: 'Old shop, switched off',
+    url: 'https://old-shop.example.com/webhooks',
+    eventTypes: ['payment.succeeded'],
+    active: false,
+  },
+});
+
+/** The dependencies of the subscription operations, from the settings. */
+export function subscriptionDeps({ keyRing, egress }: Pick<Config, 'keyRing' | 'egress'>, at: Date): SubscriptionDeps {
+  return { clock: () => at, keyRing, checkUrl: createEgressGuard(egress).checkUrl };
+}
+
+/** Creates the three subscriptions; the secret is the shop's. */
+export async function subscribe(deps: SubscriptionDeps, tx: UnitOfWork, webhookUrl: string) {
+  const add = async (wanted: Wanted) =>
+    createSubscription(deps, tx, { ...scope, ...wanted, signatureEncoding: 'base64', headers: {} });
+  const wanted = demoSubscriptions(webhookUrl);
+  const [shop, flaky] = [await add(wanted.shop), await add(wanted.flaky)];
+  await add(wanted.old);
+  return { shopId: shop.row.id, flakyId: flaky.row.id, webhookSecret: shop.secret };
+}
+
+/**
+ * The shop's secret. Subscriptions whose URL differs in its port only get the shop's new one; other differences are the
+ * developer's.
+ */
+async function recallWebhookSecret(tx: UnitOfWork, { config, previous, webhookUrl }: RecallInput): Promise<string> {
+  const deps = subscriptionDeps(config, systemClock());
+  const wanted = demoSubscriptions(webhookUrl);
+  const found = await listSubscriptions(tx.trx, scope);
+  for (const { id: subscriptionId, url, description } of found) {
+    const target = Object.values(wanted).find((one) => one.description === description)?.url ?? url;
+    const moved = Object.assign(new URL(url), { port: new URL(target).port }).href;
+    if (url === target || moved !== target) continue;
+    await changeSubscription(deps, tx, { ...scope, subscriptionId, changes: { url: target } });
+  }
+  const { webhookSecret = '' } = previous;
+  const shop = found.find(({ description }) => description === wanted.shop.description);
+  if (!shop || webhookSecret.endsWith(shop.secretHint)) return webhookSecret;
+  const rotation = { ...scope, subscriptionId: shop.id, overlapSeconds: 0, force: true };
+  return (await rotateSecret(deps, tx, rotation)).secret;
+}

@@ -11,20 +11,10 @@ import { settlementAudit } from '../../settlements/transition.ts';
 import { createWithdrawal } from '../../withdrawals/create.ts';
 import { autoDecide as reviewWithdrawal, cancelWithdrawal } from '../../withdrawals/review.ts';
 import { createCheckPayout } from '../../withdrawals/sync.ts';
-import { demoContext } from './credentials.ts';
 import { DEMO_KEY_ID } from './demo.ts';
 import { advance, scriptedProvider, silentLogger, type SeedContext, type HistoryItem } from './history.ts';
+import { demoContext } from './merchants.ts';
 
-/** How a withdrawal ends: the provider's responses, call by call; `silent` and `underReview` are left open. */
-const RESPONSES = {
-  paid: ['accepted', 'succeeded'],
-  reversed: ['accepted', 'succeeded', 'reversed'],
-  failed: ['declined'],
-  silent: ['accepted', 'pending'],
-  cancelled: [],
-  rejected: [],
-  underReview: [],
-} as const;
 const NO_SUCH_PAYEE = {
   code: 'INVALID_PAYEE',
   message: 'telebirr does not know this phone number.',
@@ -32,17 +22,13 @@ const NO_SUCH_PAYEE = {
   retryable: false,
 } as const;
 
-type WithdrawalEnd = keyof typeof RESPONSES;
-
-/** Of these withdrawals, from the oldest to the newest, all others are paid; the newest two are still open. */
-const WITHDRAWALS = 20;
-const WITHDRAWAL_ENDS: Readonly<Record<number, WithdrawalEnd>> = {
-  4: 'failed',
-  9: 'cancelled',
-  11: 'rejected',
-  15: 'reversed',
-  18: 'silent',
-  19: 'underReview',
+/** One withdrawal: the provider's responses, call by call, unless the merchant cancels it or the review ends it. */
+type PlannedWithdrawal = {
+  responses: readonly ('accepted' | 'pending' | 'succeeded' | 'declined' | 'reversed')[];
+  to: { phone: string; accountName: string };
+  isCancelled?: boolean;
+  /** Added to the amount: the santim decide the sandbox's review. */
+  reviewSantim?: Santim;
 };
 
 /** Paid by telebirr; the sandbox's phones decide the outcome (src/lib/sandbox-providers.ts). */
@@ -51,10 +37,18 @@ const SUPPLIERS = [
   { phone: '251911000005', accountName: 'Harar Roasters' },
   { phone: '251911000007', accountName: 'Tigist Alemu' },
 ] as const;
-const BENEFICIARIES: Partial<Record<WithdrawalEnd, Beneficiary>> = {
-  failed: { phone: '251911000002', accountName: 'Kaldi Transport' },
-  silent: { phone: '251911000004', accountName: 'Bole Packaging' },
-  reversed: { phone: '251911000006', accountName: 'Dawit Bekele' },
+/** Of these withdrawals, from the oldest to the newest, all others are paid; the newest two are still open. */
+const WITHDRAWALS = 20;
+const UNPAID_WITHDRAWALS: Readonly<Record<number, Partial<PlannedWithdrawal>>> = {
+  4: { responses: ['declined'], to: { phone: '251911000002', accountName: 'Kaldi Transport' } },
+  9: { responses: [], isCancelled: true },
+  11: { responses: [], reviewSantim: REJECTED_SANTIM },
+  15: {
+    responses: ['accepted', 'succeeded', 'reversed'],
+    to: { phone: '251911000006', accountName: 'Dawit Bekele' },
+  },
+  18: { responses: ['accepted', 'pending'], to: { phone: '251911000004', accountName: 'Bole Packaging' } },
+  19: { responses: [], reviewSantim: WAITING_SANTIM },
 };
 
 /** One settlement a week, then one after the other in the last days; those are left open. */
@@ -66,15 +60,9 @@ const SETTLEMENTS = [
 const OPEN_SETTLEMENTS = 3;
 
 type SettlementEnd = (typeof SETTLEMENTS)[number];
-type Beneficiary = { phone: string; accountName: string };
-type Payout<End> = { requestId: string; amountSantim: Santim; end: End };
+type Payout = { requestId: string; amountSantim: Santim };
 
-/** The santim that decide the sandbox's review. */
-const REVIEW_SANTIM: Partial<Record<WithdrawalEnd | SettlementEnd, Santim>> = {
-  rejected: REJECTED_SANTIM,
-  underReview: WAITING_SANTIM,
-  requested: WAITING_SANTIM,
-};
+const REVIEW_SANTIM: Partial<Record<SettlementEnd, Santim>> = { rejected: REJECTED_SANTIM, requested: WAITING_SANTIM };
 
 /** The sales that the amounts below suit. Fewer payments scale them down; below the minimum nothing is paid out. */
 const PAYMENTS_USUAL = 3_000;
@@ -88,18 +76,18 @@ type Sales = { until: Date; days: number; payments: number };
 export function payoutItems({ until, days, payments }: Sales): HistoryItem[] {
   if (payments < PAYMENTS_MIN) return [];
   const before = (ms: number): Date => new Date(until.getTime() - ms);
-  const amountOf = (birr: number, end: WithdrawalEnd | SettlementEnd): Santim =>
-    BigInt(Math.round((birr * payments) / PAYMENTS_USUAL)) * 100n + (REVIEW_SANTIM[end] ?? 0n);
+  const amountOf = (birr: number, reviewSantim = 0n): Santim =>
+    BigInt(Math.round((birr * payments) / PAYMENTS_USUAL)) * 100n + reviewSantim;
 
   // The first after ten days of sales, the last a few hours ago.
   const betweenMs = ((days - 10) * DAY_MS - 4 * HOUR_MS) / (WITHDRAWALS - 1);
   const withdrawals = Array.from({ length: WITHDRAWALS }, (_, index) => {
-    const end = WITHDRAWAL_ENDS[index] ?? 'paid';
-    const to = BENEFICIARIES[end] ?? SUPPLIERS[index % SUPPLIERS.length] ?? SUPPLIERS[0];
-    const amountSantim = amountOf(1_000 + ((index * 7_919) % 11_000), end);
+    const to = SUPPLIERS[index % SUPPLIERS.length] ?? SUPPLIERS[0];
+    const plan: PlannedWithdrawal = { responses: ['accepted', 'succeeded'], to, ...UNPAID_WITHDRAWALS[index] };
+    const amountSantim = amountOf(1_000 + ((index * 7_919) % 11_000), plan.reviewSantim);
     const at = before(4 * HOUR_MS + (WITHDRAWALS - 1 - index) * betweenMs);
     return item(`SUPPLIER-${numbered(index)}`, at, (context, requestId) =>
-      withdraw(context, { requestId, amountSantim, end, to }),
+      withdraw(context, { requestId, amountSantim }, plan),
     );
   });
 
@@ -107,7 +95,7 @@ export function payoutItems({ until, days, payments }: Sales): HistoryItem[] {
   const earliest = startOfAddisDay(addisDay(before((days - 9) * DAY_MS)));
   const toMonday = (8 - inAddis(earliest).getUTCDay()) % 7;
   const settlements = SETTLEMENTS.flatMap((end, index) => {
-    const amountSantim = amountOf(150_000 + ((index * 31_337) % 90_000), end);
+    const amountSantim = amountOf(150_000 + ((index * 31_337) % 90_000), REVIEW_SANTIM[end]);
     const left = SETTLEMENTS.length - index;
     const monday = new Date(earliest.getTime() + (toMonday + index * 7) * DAY_MS + 10 * HOUR_MS);
     const at = left > OPEN_SETTLEMENTS ? monday : before(left * 18 * HOUR_MS);
@@ -121,9 +109,7 @@ export function payoutItems({ until, days, payments }: Sales): HistoryItem[] {
   return [...withdrawals, ...settlements];
 }
 
-type Seed = (context: SeedContext, key: string) => Promise<void>;
-
-function item(key: string, at: Date, seed: Seed): HistoryItem {
+function item(key: string, at: Date, seed: (context: SeedContext, key: string) => Promise<void>): HistoryItem {
   return { key, begunAt: at, completedAt: at, isAlone: true, seed: (context) => seed(context, key) };
 }
 
@@ -133,12 +119,13 @@ function numbered(index: number): string {
 
 async function withdraw(
   context: SeedContext,
-  { requestId, amountSantim, end, to }: Payout<WithdrawalEnd> & { to: Beneficiary },
+  { requestId, amountSantim }: Payout,
+  { to, isCancelled, ...plan }: PlannedWithdrawal,
 ): Promise<void> {
   const { scope, tx, runInTransaction, clock } = context;
   const db = tx.trx;
   const details = { amountSantim, currency: 'ETB', providerReference: `DEMO${requestId}`, providerCode: null };
-  const responses = [...RESPONSES[end]];
+  const responses = [...plan.responses];
   // Each kind of response has its own of these fields.
   const respond = async (): Promise<PayoutOutcome> => ({
     kind: responses.shift() ?? 'pending',
@@ -156,7 +143,7 @@ async function withdraw(
     requestedBy: DEMO_KEY_ID,
   });
   advance(context, SANDBOX_REVIEW_MS);
-  if (end === 'cancelled') return void (await cancelWithdrawal(tx, row, clock()));
+  if (isCancelled) return void (await cancelWithdrawal(tx, row, clock()));
   await reviewWithdrawal({ runInTransaction }, row.id, clock());
   const check = createCheckPayout({ ...context, db, findProvider, log: silentLogger });
   while (responses.length > 0) {
@@ -166,7 +153,10 @@ async function withdraw(
   }
 }
 
-async function settle(context: SeedContext, { requestId, amountSantim, end }: Payout<SettlementEnd>): Promise<void> {
+async function settle(
+  context: SeedContext,
+  { requestId, amountSantim, end }: Payout & { end: SettlementEnd },
+): Promise<void> {
   const { scope, tx, runInTransaction, clock } = context;
   const { row } = await createSettlement({ tx, clock }, scope, {
     requestId,

@@ -11,17 +11,17 @@ import { requestReport } from '../../reports/request.ts';
 import { findRecoverableSettlements } from '../../settlements/workflow.ts';
 import { findRecoverableDeliveries } from '../../webhooks/delivery/workflow.ts';
 import { findRecoverableWithdrawals } from '../../withdrawals/workflow.ts';
+import { ABYSSINIA, DEMO_KEY_ID, NEW_SHOP } from './demo.ts';
+import { seedHistory, type HistoryDeps, type HistoryItem } from './history.ts';
 import {
+  type DemoSecrets,
+  type RecallInput,
   createSandboxKey,
+  ensureMerchants,
   recallCredentials,
   subscribe,
   subscriptionDeps,
-  type DemoSecrets,
-  type RecallInput,
-} from './credentials.ts';
-import { ABYSSINIA, DEMO_KEY_ID, NEW_SHOP } from './demo.ts';
-import { seedHistory, type HistoryDeps, type HistoryItem } from './history.ts';
-import { ensureMerchants } from './merchants.ts';
+} from './merchants.ts';
 import { paymentItem } from './payments.ts';
 import { payoutItems } from './payouts.ts';
 import { planPayments } from './plan.ts';

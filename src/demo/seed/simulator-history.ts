@@ -4,8 +4,8 @@ import { type Queryable, rows } from '../../lib/db.ts';
 import { formatBirr, type Santim } from '../../lib/money.ts';
 import { toPlainOrderId } from '../../providers/exchange.ts';
 import type { SimulatedChannel } from '../../sandbox/simulator/faults.ts';
-import type { Order } from '../../sandbox/simulator/order.ts';
-import { openStateFile } from '../../sandbox/simulator/state-file.ts';
+import { openStateFile } from '../../sandbox/simulator/order-store.ts';
+import { createOrder, type Order } from '../../sandbox/simulator/order.ts';
 
 /** A payment has a title, a payout the name of an account. */
 type Row = {
@@ -53,8 +53,8 @@ function orderOf(row: Row): Order {
   const [amount, reference] = [formatBirr(row.amountSantim), row.providerReference ?? id];
   const isOpen = status === 'PENDING';
   const isPayment = title !== null;
-  return {
-    direction: isPayment ? 'payment' : 'payout',
+  const request = {
+    direction: isPayment ? ('payment' as const) : ('payout' as const),
     channel,
     orderId: channel === 'TELEBIRR' ? toPlainOrderId(id) : id,
     amount,
@@ -66,18 +66,15 @@ function orderOf(row: Row): Order {
     title: title ?? row.accountName,
     returnUrl: null,
     expiresAtMs: isPayment ? row.expiresAt.getTime() : null,
-    behaviour: isPayment ? 'approve' : isOpen ? 'never' : 'pay',
+  };
+  const behaviour = isPayment ? 'approve' : isOpen ? 'never' : 'pay';
+  return {
+    ...createOrder(request, { behaviour, faults: {}, createdAtMs: row.createdAt.getTime() }),
     state: isOpen ? 'ACCEPTED' : status === 'SUCCESS' ? 'PAID' : status,
     reference,
     transactionReference: reference,
-    createdAtMs: row.createdAt.getTime(),
     decidedAtMs: row.decidedAt?.getTime() ?? null,
     reversedAtMs: row.reversedAt?.getTime() ?? null,
     paidAmount: isOpen ? null : amount,
-    failure: null,
-    faults: {},
-    submissions: 1,
-    queries: 1,
-    callbacks: [],
   };
 }

@@ -6,13 +6,14 @@ import { claimOne } from '../../webhooks/delivery/claim.ts';
 import { unexpectedStatus } from '../../webhooks/delivery/failure.ts';
 import { recordAttempts } from '../../webhooks/delivery/record-attempt.ts';
 import type { Sender } from '../../webhooks/delivery/send.ts';
-import { createRandom } from './random.ts';
+import { createRandom } from './plan.ts';
 
 /** The contract's schedule, whatever the installation's setting: 14 h 36 min from the first attempt to the last. */
 const SCHEDULE = { retryDelaysSeconds: [60, 300, 1_800, 7_200, 43_200], jitter: 0.5 };
 /** From the first attempt to the last at most, including jitter and responses. */
 const RETRY_SCHEDULE_MS = 15 * HOUR_MS;
 const FIRST_ATTEMPT_AFTER_MS = 120;
+const ATTEMPTS = SCHEDULE.retryDelaysSeconds.length + 1;
 
 const DEAD_LETTERS = 5;
 /** The worker makes the last retry of these at the first start; it fails, and their workflows park. */
@@ -43,36 +44,34 @@ export async function seedDeliveries(
     `SELECT id AS delivery_id, subscription_id, created_at AS at FROM webhook_delivery
      WHERE status = 'PENDING' AND status_before_resend IS NULL ORDER BY created_at, id`,
   );
-  /** Those old enough for all their attempts. */
-  const completable = (all: readonly DueDelivery[]) =>
-    all.filter(({ at }) => at.getTime() + RETRY_SCHEDULE_MS <= until.getTime());
-  const toShop = due.filter((one) => one.subscriptionId === shopId);
-  const allToFlaky = due.filter((one) => one.subscriptionId === flakyId);
-  const step = Math.max(1, Math.floor(completable(toShop).length / DEAD_LETTERS));
-  const dead = completable(toShop)
-    .filter((_one, index) => index % step === 0)
-    .slice(0, DEAD_LETTERS);
-  const lastRetryDue = completable(allToFlaky).slice(-LAST_RETRY_DUE);
-  const toFlaky = allToFlaky.filter((one) => !lastRetryDue.includes(one));
-  const others = toShop.filter((one) => !dead.includes(one));
+  /** Those of a subscription that are old enough for all their attempts. */
+  const completable = (id: string) =>
+    due.filter((one) => one.subscriptionId === id && one.at.getTime() + RETRY_SCHEDULE_MS <= until.getTime());
+  const toShop = completable(shopId);
+  const step = Math.max(1, Math.floor(toShop.length / DEAD_LETTERS));
+  const dead = toShop.filter((_one, index) => index % step === 0).slice(0, DEAD_LETTERS);
+  const lastRetryDue = completable(flakyId).slice(-LAST_RETRY_DUE);
+  const others = due.filter((one) => !dead.includes(one) && !lastRetryDue.includes(one));
+  const toFlaky = others.filter((one) => one.subscriptionId === flakyId);
 
-  await deliver(deps, dead, [ERROR, ERROR, ERROR, ERROR, ERROR, ERROR]);
-  await deliver(deps, lastRetryDue, [OVERLOADED, OVERLOADED, OVERLOADED, OVERLOADED, OVERLOADED]);
-  for (const [offset, responses] of [[OVERLOADED, OVERLOADED, OK], [OVERLOADED, OK], [OK]].entries()) {
-    const third = toFlaky.filter((_one, index) => index % 3 === offset);
-    await deliver(deps, third, responses);
+  await deliver(deps, dead, Array<Response>(ATTEMPTS).fill(ERROR));
+  await deliver(deps, lastRetryDue, Array<Response>(ATTEMPTS - 1).fill(OVERLOADED));
+  for (const failures of [2, 1, 0]) {
+    const third = toFlaky.filter((_one, index) => index % 3 === failures);
+    await deliver(deps, third, [...Array<Response>(failures).fill(OVERLOADED), OK]);
   }
-  await deliver(deps, others, [OK]);
+  await deliver(
+    deps,
+    others.filter((one) => one.subscriptionId === shopId),
+    [OK],
+  );
 }
 
 /** Delivers by today's operations, on the clock of that time, to a receiver with these responses, one per attempt. */
 async function deliver({ trx, keyRing }: Deps, deliveries: readonly DueDelivery[], responses: Response[]) {
-  const onDefect = (_deliveryId: string, error: unknown): never => {
-    throw error;
-  };
   let due = deliveries.map(({ deliveryId, at }) => ({ deliveryId, atMs: at.getTime() + FIRST_ATTEMPT_AFTER_MS }));
   for (const response of responses) {
-    const attempt = createAttempt({ sender: receiver(response), keyRing, onDefect });
+    const attempt = createAttempt({ sender: receiver(response), keyRing, onDefect: rethrow });
     const outcomes = await Promise.all(
       due.map(async ({ deliveryId, atMs }) => {
         const claimed = await claimOne(trx, { deliveryId, startedAt: new Date(atMs), reclaim: false });
@@ -83,6 +82,10 @@ async function deliver({ trx, keyRing }: Deps, deliveries: readonly DueDelivery[
     const recorded = await recordAttempts(trx, outcomes);
     due = due.map(({ deliveryId }, index) => ({ deliveryId, atMs: recorded[index]?.nextAttemptAt?.getTime() ?? 0 }));
   }
+}
+
+function rethrow(_deliveryId: string, error: unknown): never {
+  throw error;
 }
 
 function receiver(response: Response): Sender {

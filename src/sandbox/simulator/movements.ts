@@ -69,17 +69,13 @@ export function totalsOf(
   channel: SimulatedChannel,
   { orders, transfers }: { orders: readonly Order[]; transfers: readonly BankTransfer[] },
 ): ChannelTotals {
-  const sum = <Item extends { channel: SimulatedChannel }>(
-    items: readonly Item[],
-    amountOf: (item: Item) => string | null,
-  ) =>
-    items
-      .filter((item) => item.channel === channel)
-      .reduce((total, item) => total + (parseBirr(amountOf(item) ?? '0') ?? 0n), 0n);
-  const received = sum(orders, ({ direction, paidAmount }) => (direction === 'payment' ? paidAmount : null));
-  const paidOut = sum(orders, ({ direction, paidAmount }) => (direction === 'payout' ? paidAmount : null));
-  const reversed = sum(orders, ({ state, paidAmount }) => (state === 'REVERSED' ? paidAmount : null));
-  const transferred = sum(transfers, ({ amount }) => amount);
+  const sum = (amounts: (string | null)[]) => amounts.reduce((total, one) => total + (parseBirr(one ?? '0') ?? 0n), 0n);
+  const paid = orders.filter((order) => order.channel === channel && order.paidAmount !== null);
+  const sumOf = (wanted: (order: Order) => boolean) => sum(paid.filter(wanted).map(({ paidAmount }) => paidAmount));
+  const received = sumOf(({ direction }) => direction === 'payment');
+  const paidOut = sumOf(({ direction }) => direction === 'payout');
+  const reversed = sumOf(({ state }) => state === 'REVERSED');
+  const transferred = sum(transfers.filter((one) => one.channel === channel).map(({ amount }) => amount));
   const unpaid = received - paidOut + reversed - transferred;
   return {
     received: formatBirr(received),

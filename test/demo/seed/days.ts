@@ -1,4 +1,4 @@
-import { createRandom } from '../../../src/demo/seed/random.ts';
+import { createRandom } from '../../../src/demo/seed/plan.ts';
 import {
   exportMovements,
   listMovements,
