@@ -3,8 +3,7 @@ import { found } from '../lib/errors.ts';
 import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import type { UnitOfWork, RunInTransaction } from '../outbox/record.ts';
 import { recordTransactionEvents } from './events.ts';
-import type { TransactionRow } from './present.ts';
-import { readAttemptState, reportsUnpaid, type AttemptState } from './queries.ts';
+import { readAttemptState, reportsUnpaid, type TransactionRow, type AttemptState } from './queries.ts';
 import { atExpiry, isAttemptOver, type LastResult, type SessionStatus } from './states.ts';
 import { MIN_QUERY_INTERVAL_MS, type CheckAttempt, type CheckDeps } from './sync.ts';
 import { lockPayment, SESSION_STEPS, transitionPayment } from './transition.ts';
@@ -30,16 +29,6 @@ export async function closeSession(tx: UnitOfWork, sessionId: string, end: End):
 export async function expireDueSessions(runInTransaction: RunInTransaction, now: Date, limit: number): Promise<number> {
   const which = 's.expires_at <= :at ORDER BY s.expires_at LIMIT :limit FOR UPDATE OF s, t SKIP LOCKED';
   return runInTransaction((tx) => closeOpen(tx, { status: 'EXPIRED', at: now }, { which, values: { limit } }));
-}
-
-/** Expires one OPEN session if its time is over. Returns whether it did. */
-export async function expireSessionIfDue(
-  runInTransaction: RunInTransaction,
-  sessionId: string,
-  now: Date,
-): Promise<boolean> {
-  const due = { which: 's.id = :sessionId AND s.expires_at <= :at FOR UPDATE OF s, t', values: { sessionId } };
-  return (await runInTransaction((tx) => closeOpen(tx, { status: 'EXPIRED', at: now }, due))) > 0;
 }
 
 /**

@@ -2,8 +2,13 @@ import { rows, type Queryable } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
 import { countUpTo, type ListPart } from '../lib/paginate-newest.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
-import type { TransactionRow } from './present.ts';
-import { transactionConditions, transactionValues, type TransactionFilter } from './queries.ts';
+import {
+  listedTransactions,
+  transactionConditions,
+  transactionValues,
+  type TransactionRow,
+  type TransactionFilter,
+} from './queries.ts';
 import type { TransactionStatus } from './states.ts';
 
 /**
@@ -55,8 +60,7 @@ export async function exportTransactions(
 
 /** The number of transactions that match the filter, counted up to `most`. */
 export async function countTransactions(db: Queryable, filter: TransactionFilter, most: number): Promise<number> {
-  const listed = { table: 'transaction t', where: transactionConditions(filter), values: transactionValues(filter) };
-  return countUpTo(db, listed, most);
+  return countUpTo(db, listedTransactions(filter), most);
 }
 
 /** Transactions of one status and channel, counted and summed. */

@@ -45,18 +45,10 @@ export const ATTEMPT_TRANSITIONS: Readonly<Record<AttemptStatus, readonly Attemp
   DUPLICATE: [],
 };
 
-const TRANSACTION_OF: Readonly<Record<SessionStatus, TransactionStatus>> = {
-  OPEN: 'PENDING',
-  PROCESSING: 'PENDING',
-  COMPLETED: 'SUCCESS',
-  FAILED: 'FAILED',
-  CANCELLED: 'CANCELLED',
-  EXPIRED: 'EXPIRED',
-};
-
 /** The transaction's status for a session's status. */
 export function transactionStatusOf(session: SessionStatus): TransactionStatus {
-  return TRANSACTION_OF[session];
+  if (session === 'OPEN' || session === 'PROCESSING') return 'PENDING';
+  return session === 'COMPLETED' ? 'SUCCESS' : session;
 }
 
 /** Statuses in which the provider's result can still change an attempt. */

@@ -5,7 +5,7 @@ import { first, rows, type Queryable } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import { recordTimeline } from '../lib/timeline.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
-import { CALLBACK_RECHECK_FOR_MS, RECHECK_AGE_PART, RECHECK_INTERVAL_MIN_MS } from '../payments/recheck-callbacks.ts';
+import { CALLBACK_RECHECK_FOR_MS, RECHECK_AGE_PART, RECHECK_INTERVAL_MIN_MS } from '../payments/sync.ts';
 import { callbackUrl } from '../providers/callbacks.ts';
 import type { FindProvider, PayoutOrder, PayoutOutcome, Provider } from '../providers/provider.ts';
 import { applyProviderResult, type LeasedWithdrawal } from './apply-result.ts';

@@ -5,8 +5,8 @@ import { newId } from '../../src/lib/ids.ts';
 import { normalisePhone } from '../../src/lib/phone.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { crc16, qrPayload } from '../../src/payments/checkout-page/qr.ts';
-import { createTokenAuthenticator } from '../../src/payments/client-token.ts';
 import { awaitProviderResult, startPayment } from '../../src/payments/pay.ts';
+import { createTokenAuthenticator } from '../../src/payments/session.ts';
 import {
   ACCEPTED,
   buildAttempt,
@@ -45,7 +45,7 @@ describe('paying a session', () => {
       kind: 'start',
       workflowType: 'payment',
       workflowId: `payment-${attemptId}`,
-      input: { attemptId, ...scope, channel: 'TELEBIRR', expiresAtMs: Date.parse(session.expiresAt) },
+      input: { attemptId, ...scope, channel: 'TELEBIRR', expiresAtMs: session.expiresAt.getTime() },
     };
     expect(world.enqueued).toEqual([expect.objectContaining(start)]);
     const [row] = await rows<{ input: unknown }>(
