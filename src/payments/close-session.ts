@@ -3,8 +3,8 @@ import { found } from '../lib/errors.ts';
 import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import type { UnitOfWork, RunInTransaction } from '../outbox/record.ts';
 import { recordTransactionEvents } from './events.ts';
-import { readAttemptState, reportsUnpaid, type TransactionRow, type AttemptState } from './queries.ts';
-import { atExpiry, isAttemptOver, type LastResult, type SessionStatus } from './states.ts';
+import { readAttemptState, type TransactionRow, type AttemptState } from './queries.ts';
+import { atExpiry, isAttemptOver, reportsUnpaid, type SessionStatus } from './states.ts';
 import { MIN_QUERY_INTERVAL_MS, type CheckAttempt, type CheckDeps } from './sync.ts';
 import { lockPayment, SESSION_STEPS, transitionPayment } from './transition.ts';
 
@@ -139,23 +139,19 @@ export function createExpireAttempt(deps: CloseDeps & Pick<CheckDeps, 'log'>): E
     const options = { minIntervalMs: MIN_QUERY_INTERVAL_MS, notifyWorkflow: false, now: at };
     const state = await deps.checkAttempt(attemptId, options);
     if (state.final) return state;
-    const { transactionId, expiresAt } = state;
-    const verdict = atExpiry({ result: lastResult(state), expiresAtMs: expiresAt.getTime(), atMs: at.getTime() });
+    const verdict = atExpiry(state, at);
     if (verdict === 'wait') return state;
     const end = { status: 'EXPIRED' as const, needsReconciliation: verdict === 'reconcile', at };
     const attempt = { id: attemptId, notifyWorkflow: false };
     const ended = await deps.runInTransaction((tx) => closeAttempt(tx, attempt, end));
     if (ended && end.needsReconciliation) {
-      deps.log.warn({ attemptId, transactionId }, 'payment expired with an unknown outcome and needs reconciliation');
+      deps.log.warn(
+        { attemptId, transactionId: state.transactionId },
+        'payment expired with an unknown outcome and needs reconciliation',
+      );
     }
     return { ...(await readAttemptState(deps.db, attemptId)), queried: state.queried };
   };
-}
-
-function lastResult(state: AttemptState): LastResult {
-  if (state.initiatedAt === null) return 'unpaid';
-  if (!state.queried) return 'not queried';
-  return reportsUnpaid(state) ? 'unpaid' : 'unknown';
 }
 
 /**

@@ -63,18 +63,11 @@ export async function countTransactions(db: Queryable, filter: TransactionFilter
   return countUpTo(db, listedTransactions(filter), most);
 }
 
-/** Transactions of one status and channel, counted and summed. */
-export type TransactionGroup = {
-  status: TransactionStatus;
-  channel: Channel | null;
-  count: number;
-  amountSantim: Santim;
-  /** Paid ones only, like fee, tax and net; 0 for the others. */
-  receivedSantim: Santim;
-  feeSantim: Santim;
-  feeTaxSantim: Santim;
-  netSantim: Santim;
-};
+/** Transactions of one status and channel, counted and summed: received, fee, tax and net of the paid ones, else 0. */
+export type TransactionGroup = { status: TransactionStatus; channel: Channel | null; count: number } & Record<
+  'amountSantim' | 'receivedSantim' | 'feeSantim' | 'feeTaxSantim' | 'netSantim',
+  Santim
+>;
 
 /** The transactions that match the filter, summed by status and channel. */
 export async function groupTransactions(db: Queryable, filter: TransactionFilter): Promise<TransactionGroup[]> {

@@ -123,22 +123,12 @@ function phoneCondition(phone: PhoneSearch): string {
     WHERE a.merchant_id = :merchantId AND a.environment = :environment AND a.phone = :phone)`;
 }
 
-function phoneBinding(phone: PhoneSearch): string | null {
-  if (phone === null) return null;
-  return 'part' in phone ? `%${phone.part}%` : phone.whole;
-}
-
 /** Values for {@link transactionConditions}. */
 export function transactionValues(filter: TransactionFilter): Record<string, unknown> {
   const { range, search = '', ...rest } = filter;
-  return {
-    ...rest,
-    search,
-    from: range.from,
-    until: range.until,
-    pattern: `%${search.replace(/[\\%_]/g, '\\$&')}%`,
-    phone: phoneBinding(readPhoneSearch(search)),
-  };
+  const found = readPhoneSearch(search);
+  const phone = found && ('part' in found ? `%${found.part}%` : found.whole);
+  return { ...rest, ...range, search, pattern: `%${search.replace(/[\\%_]/g, '\\$&')}%`, phone };
 }
 
 /** What a filter selects, for lists and counts. */
@@ -234,11 +224,6 @@ export const toState = (row: StateRow, queried: boolean): AttemptState => ({
 export async function readAttemptState(db: Queryable, attemptId: string): Promise<AttemptState> {
   const row = await first<StateRow>(db, `${selectStates('payment_attempt')} WHERE a.id = :attemptId`, { attemptId });
   return toState(found(row, 'payment attempt'), false);
-}
-
-/** Whether the provider's latest result is a definite "not paid (yet)". */
-export function reportsUnpaid(state: Pick<AttemptState, 'outcomeKind'>): boolean {
-  return state.outcomeKind === 'accepted' || state.outcomeKind === 'pending';
 }
 
 /** The attempt of a callback address, found by the secret that ends the address; null for any other secret. */
