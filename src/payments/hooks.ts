@@ -132,11 +132,11 @@ export async function waitForFinal(
 export function createWaitLimit() {
   const open = new Map<string, number>();
   return async <T>(caller: MerchantCaller, work: () => Promise<T>): Promise<T> => {
-    const id = caller.kind === 'client' ? caller.sessionId : caller.keyId;
+    const [id, scope] =
+      caller.kind === 'client' ? [caller.sessionId, 'for one session'] : [caller.keyId, 'with one key'];
     const most = WAITS_MAX[caller.kind];
     const count = open.get(id) ?? 0;
     if (count === most) {
-      const scope = caller.kind === 'client' ? 'for one session' : 'with one key';
       throw new AppError(
         'RATE_LIMITED',
         `At most ${most} requests with wait may be open at once ${scope}. Repeat the request in ${RETRY_AFTER_SECONDS} s, or without wait.`,
@@ -144,12 +144,10 @@ export function createWaitLimit() {
       );
     }
     open.set(id, count + 1);
-    try {
-      return await work();
-    } finally {
+    return work().finally(() => {
       const left = (open.get(id) ?? 1) - 1;
-      if (left === 0) open.delete(id);
-      else open.set(id, left);
-    }
+      if (left > 0) open.set(id, left);
+      else open.delete(id);
+    });
   };
 }

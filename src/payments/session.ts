@@ -146,30 +146,19 @@ type TokenRow = MerchantScope & { clientTokenHash: Buffer; endedAt: Date | null 
 
 export type TokenAuthenticator = ReturnType<typeof createTokenAuthenticator>;
 
-/** Checks tokens of session pages: one query each. */
+/** Checks tokens of session pages. */
 export function createTokenAuthenticator(deps: { db: Queryable; clock: Clock; peppers: readonly string[] }) {
   const { db, clock, peppers } = deps;
-
-  /**
-   * The caller of a token: null when it is not this session's; 'ended' when it is no longer valid, from 1 h after the
-   * session's end. Accepts any text.
-   */
-  async function readToken(sessionId: string, token: string): Promise<MerchantCaller | 'ended' | null> {
-    if (token.length !== TOKEN_CHARACTERS || !isSessionId(sessionId)) return null;
-    const sql =
-      'SELECT merchant_id, environment, client_token_hash, ended_at FROM checkout_session WHERE id = :sessionId';
-    const row = await first<TokenRow>(db, sql, { sessionId });
-    if (!row || !equalInConstantTime(sha256(token), row.clientTokenHash)) return null;
-    if (row.endedAt && row.endedAt.getTime() + VALID_AFTER_END_MS <= clock().getTime()) return 'ended';
-    return { kind: 'client', ...scopeOf(row), sessionId };
-  }
-
   return {
-    readToken,
-    /** The same, without the reason why a token is not valid. */
+    /** The caller of a session's token, by one query; null for any other text, and from 1 h after the session's end. */
     authenticateClientToken: async (sessionId: string, token: string): Promise<MerchantCaller | null> => {
-      const caller = await readToken(sessionId, token);
-      return caller === 'ended' ? null : caller;
+      if (token.length !== TOKEN_CHARACTERS || !isSessionId(sessionId)) return null;
+      const sql =
+        'SELECT merchant_id, environment, client_token_hash, ended_at FROM checkout_session WHERE id = :sessionId';
+      const row = await first<TokenRow>(db, sql, { sessionId });
+      if (!row || !equalInConstantTime(sha256(token), row.clientTokenHash)) return null;
+      if (row.endedAt && row.endedAt.getTime() + VALID_AFTER_END_MS <= clock().getTime()) return null;
+      return { kind: 'client', ...scopeOf(row), sessionId };
     },
     /** Whether this server derived the token for this session, by its signature alone. */
     isOurToken: (sessionId: string, token: string): boolean =>

@@ -82,12 +82,13 @@ async function visitorOf({ limits, tokens }: PageDeps, ctx: Context, linkToken?:
   const sessionId = String(ctx['params'].sessionId);
   const token = linkToken ?? ctx.cookies.get(CLIENT_TOKEN_COOKIE);
   if (!token) throw notFound('checkout page');
-  await limits.failedAuth.reject(ctx, () => tokens.isOurToken(sessionId, token));
-  const caller = await tokens.readToken(sessionId, token);
-  if (caller === null) await limits.failedAuth.count(ctx);
-  // A link that was valid once is not counted as a guess.
-  if (caller === null || caller === 'ended') throw notFound('checkout page');
-  return { key: { ...scopeOf(caller), sessionId }, token };
+  // A link that was valid once is not a guess.
+  const isOurs = () => tokens.isOurToken(sessionId, token);
+  await limits.failedAuth.reject(ctx, isOurs);
+  const caller = await tokens.authenticateClientToken(sessionId, token);
+  if (caller) return { key: { ...scopeOf(caller), sessionId }, token };
+  if (!isOurs()) await limits.failedAuth.count(ctx);
+  throw notFound('checkout page');
 }
 
 /**
