@@ -26,7 +26,7 @@ import { pendingMigrations } from '../lib/migrate.ts';
 import { withTimeout } from '../lib/timeout.ts';
 import { createNotifier } from '../outbox/listener.ts';
 import { createTransactionRunner } from '../outbox/record.ts';
-import { createTokenAuthenticator } from '../payments/client-token.ts';
+import { createTokenAuthenticator } from '../payments/session.ts';
 import { createFindProvider } from '../providers/find-provider.ts';
 import { pingTemporal, temporalConnection } from '../temporal/client.ts';
 import { measureLateDeliveries } from '../webhooks/delivery/metrics.ts';

@@ -25,14 +25,13 @@ import { createDocumentStore, type DocumentStore } from '../merchants/kyc/store.
 import { merchantOperatorRoutes } from '../merchants/operator-routes.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import { createCheckoutPages } from '../payments/checkout-page/routes.ts';
-import type { TokenAuthenticator } from '../payments/client-token.ts';
 import { createCloseUnpaid } from '../payments/close-session.ts';
 import { TRANSACTION_EVENTS } from '../payments/events.ts';
 import { paymentOperatorRoutes } from '../payments/operator-routes.ts';
 import { findAttemptBySecret } from '../payments/queries.ts';
-import { isConclusive } from '../payments/recheck-callbacks.ts';
 import { checkoutRoutes } from '../payments/session-routes.ts';
-import { MIN_QUERY_INTERVAL_MS, createSyncAttempt } from '../payments/sync.ts';
+import type { TokenAuthenticator } from '../payments/session.ts';
+import { isConclusive, MIN_QUERY_INTERVAL_MS, createSyncAttempt } from '../payments/sync.ts';
 import { transactionRoutes } from '../payments/transaction-routes.ts';
 import { createCallbackRouter, storeCallback } from '../providers/callbacks.ts';
 import type { FindProvider } from '../providers/provider.ts';

@@ -20,8 +20,12 @@ import { createWorkflowRecovery, type WorkflowRecovery } from '../outbox/recover
 import { createRelay, type Relay } from '../outbox/relay.ts';
 import { createExpireAttempt, expireDueSessions } from '../payments/close-session.ts';
 import { measurePayments } from '../payments/monitoring.ts';
-import { recheckAfterCallbacks } from '../payments/recheck-callbacks.ts';
-import { MIN_QUERY_INTERVAL_MS, POLL_INTERVAL_MIN_MS, createSyncAttempt } from '../payments/sync.ts';
+import {
+  recheckAfterCallbacks,
+  MIN_QUERY_INTERVAL_MS,
+  POLL_INTERVAL_MIN_MS,
+  createSyncAttempt,
+} from '../payments/sync.ts';
 import { findRecoverableAttempts } from '../payments/workflow.ts';
 import { createFindProvider } from '../providers/find-provider.ts';
 import { measureReconciliation } from '../reconciliation/monitoring.ts';

@@ -31,13 +31,14 @@ export async function readNewest<Row>(
   );
 }
 
-/** One page of a list and its total, by two concurrent statements. */
+/** One page of a list and its total: one statement, and a second one for the total of a later page that is empty. */
 export async function paginateNewest<Row extends { id: string }>(db: Queryable, listed: Listed, page: Page) {
-  const { table, where, values } = listed;
-  const [count, found] = await Promise.all([
-    first<{ total: number }>(db, `SELECT count(*)::int AS total FROM ${table} WHERE ${where}`, values),
-    readNewest<Row>(db, listed, { after: page.after, limit: page.limit + 1, offset: pageOffset(page) }),
-  ]);
+  const total = `(SELECT count(*)::int FROM ${listed.table} WHERE ${listed.where}) AS total`;
+  const part = { after: page.after, limit: page.limit + 1, offset: pageOffset(page) };
+  const columns = `${listed.columns}, ${total}`;
+  const found = await readNewest<Row & { total: number }>(db, { ...listed, columns }, part);
+  const count =
+    found[0] ?? (page.page === 1 ? undefined : await first<{ total: number }>(db, `SELECT ${total}`, listed.values));
   return toPage(page, count?.total ?? 0, found);
 }
 

@@ -6,10 +6,7 @@ import type { RunInTransaction } from '../outbox/record.ts';
 import type { ProviderOutcome } from '../providers/provider.ts';
 import { selectStates, toState, type AttemptRow, type AttemptState, type StateRow } from './queries.ts';
 import { afterDecline, isAttemptOver, isQueryable, QUERYABLE_ATTEMPTS, type HeldReason } from './states.ts';
-import { lockPayment, transitionPayment, type LockedPayment, type Transition } from './transition.ts';
-
-/** The index by which a provider's reference pays one transaction. */
-const PAID_REFERENCE = 'transaction_paid_reference';
+import { lockPayment, PAID_REFERENCE, transitionPayment, type LockedPayment, type Transition } from './transition.ts';
 
 /** An attempt as its lease holder needs it: the data to query the provider with, and the data its result is checked against. */
 export type ClaimedAttempt = AttemptRow & {
@@ -110,19 +107,17 @@ function afterPayment(paid: Paid, locked: LockedPayment, reason: HeldReason | nu
     receivedSantim: Number(amountSantim),
     currency,
   };
-  if (locked.transactionStatus === 'SUCCESS') {
+  const isSecond = locked.transactionStatus === 'SUCCESS';
+  if (isSecond || reason !== null) {
+    // Money in ETB is posted to suspense until an operator decides.
+    const isPosted = currency === 'ETB' && amountSantim > 0n;
     return {
-      attempt: { ...columns, status: 'DUPLICATE' },
-      timeline: [{ kind: 'payment.duplicate', detail: reason === null ? expected : unexpected }],
-      posting: toSuspense(paid),
-    };
-  }
-  if (reason !== null) {
-    return {
-      attempt: { ...columns, status: 'HELD' },
-      transaction: { holdReason: reason, providerReference },
-      timeline: [{ kind: 'payment.held', detail: unexpected }],
-      posting: toSuspense(paid),
+      attempt: { ...columns, status: isSecond ? 'DUPLICATE' : 'HELD' },
+      transaction: isSecond ? {} : { holdReason: reason, providerReference },
+      timeline: [
+        { kind: isSecond ? 'payment.duplicate' : 'payment.held', detail: reason === null ? expected : unexpected },
+      ],
+      posting: isPosted ? suspensePosting({ ...attempt, attemptId: attempt.id, amountSantim }) : null,
     };
   }
   const fee = feeWithin(readFeeRule(attempt.feeRule), amountSantim);
@@ -135,12 +130,6 @@ function afterPayment(paid: Paid, locked: LockedPayment, reason: HeldReason | nu
     timeline: [{ kind: 'payment.succeeded', detail: { ...expected, late: confirmedLate } }],
     posting: paymentPosting({ ...attempt, ...fee }),
   };
-}
-
-/** The posting of money to suspense until an operator decides. ETB only; zero amounts are skipped. */
-function toSuspense({ attempt, outcome: { amountSantim, currency } }: Paid) {
-  if (currency !== 'ETB' || amountSantim <= 0n) return null;
-  return suspensePosting({ ...attempt, attemptId: attempt.id, amountSantim });
 }
 
 /**

@@ -3,9 +3,8 @@ import { found } from '../lib/errors.ts';
 import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import type { UnitOfWork, RunInTransaction } from '../outbox/record.ts';
 import { recordTransactionEvents } from './events.ts';
-import type { TransactionRow } from './present.ts';
-import { readAttemptState, reportsUnpaid, type AttemptState } from './queries.ts';
-import { atExpiry, isAttemptOver, type LastResult, type SessionStatus } from './states.ts';
+import { readAttemptState, type TransactionRow, type AttemptState } from './queries.ts';
+import { atExpiry, isAttemptOver, reportsUnpaid, type SessionStatus } from './states.ts';
 import { MIN_QUERY_INTERVAL_MS, type CheckAttempt, type CheckDeps } from './sync.ts';
 import { lockPayment, SESSION_STEPS, transitionPayment } from './transition.ts';
 
@@ -30,16 +29,6 @@ export async function closeSession(tx: UnitOfWork, sessionId: string, end: End):
 export async function expireDueSessions(runInTransaction: RunInTransaction, now: Date, limit: number): Promise<number> {
   const which = 's.expires_at <= :at ORDER BY s.expires_at LIMIT :limit FOR UPDATE OF s, t SKIP LOCKED';
   return runInTransaction((tx) => closeOpen(tx, { status: 'EXPIRED', at: now }, { which, values: { limit } }));
-}
-
-/** Expires one OPEN session if its time is over. Returns whether it did. */
-export async function expireSessionIfDue(
-  runInTransaction: RunInTransaction,
-  sessionId: string,
-  now: Date,
-): Promise<boolean> {
-  const due = { which: 's.id = :sessionId AND s.expires_at <= :at FOR UPDATE OF s, t', values: { sessionId } };
-  return (await runInTransaction((tx) => closeOpen(tx, { status: 'EXPIRED', at: now }, due))) > 0;
 }
 
 /**
@@ -150,23 +139,19 @@ export function createExpireAttempt(deps: CloseDeps & Pick<CheckDeps, 'log'>): E
     const options = { minIntervalMs: MIN_QUERY_INTERVAL_MS, notifyWorkflow: false, now: at };
     const state = await deps.checkAttempt(attemptId, options);
     if (state.final) return state;
-    const { transactionId, expiresAt } = state;
-    const verdict = atExpiry({ result: lastResult(state), expiresAtMs: expiresAt.getTime(), atMs: at.getTime() });
+    const verdict = atExpiry(state, at);
     if (verdict === 'wait') return state;
     const end = { status: 'EXPIRED' as const, needsReconciliation: verdict === 'reconcile', at };
     const attempt = { id: attemptId, notifyWorkflow: false };
     const ended = await deps.runInTransaction((tx) => closeAttempt(tx, attempt, end));
     if (ended && end.needsReconciliation) {
-      deps.log.warn({ attemptId, transactionId }, 'payment expired with an unknown outcome and needs reconciliation');
+      deps.log.warn(
+        { attemptId, transactionId: state.transactionId },
+        'payment expired with an unknown outcome and needs reconciliation',
+      );
     }
     return { ...(await readAttemptState(deps.db, attemptId)), queried: state.queried };
   };
-}
-
-function lastResult(state: AttemptState): LastResult {
-  if (state.initiatedAt === null) return 'unpaid';
-  if (!state.queried) return 'not queried';
-  return reportsUnpaid(state) ? 'unpaid' : 'unknown';
 }
 
 /**

@@ -14,9 +14,8 @@ import { listChannels, type MerchantChannel } from '../merchants/channels/querie
 import type { UnitOfWork } from '../outbox/record.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { qrPayload } from './checkout-page/qr.ts';
-import { clientTokenOf } from './client-token.ts';
 import type * as schema from './session-schema.ts';
-import { checkoutPageUrl } from './session.ts';
+import { clientTokenOf, checkoutPageUrl } from './session.ts';
 
 /** `pepper`: the secret that page tokens are derived with. */
 export type CreateDeps = { db: Queryable; findProvider: FindProvider; clock: Clock; baseUrl: string; pepper: string };
@@ -42,19 +41,17 @@ export async function createSession(deps: CreateDeps & { tx: UnitOfWork }, scope
   await insertSession(deps, { ...wanted, ...ids, channels: channels.map((one) => one.channel), expiresAt, now });
   const checkoutUrl = `${checkoutPageUrl(deps.baseUrl, sessionId)}?t=${clientToken.token}`;
   return {
+    ...wanted,
     sessionId,
     transactionId,
-    checkoutOrderNo: wanted.checkoutOrderNo,
     amount: toBirr(wanted.amountSantim),
-    currency: wanted.currency,
-    type: wanted.type,
     status: 'OPEN',
     transactionStatus: 'PENDING',
     checkoutUrl,
     clientToken: clientToken.token,
-    ...(wanted.type === 'QRCODE' ? { qrPayload: qrPayload({ ...wanted, checkoutUrl }) } : {}),
-    expiresAt: expiresAt.toISOString(),
-    createdAt: now.toISOString(),
+    qrPayload: wanted.type === 'QRCODE' ? qrPayload({ ...wanted, checkoutUrl }) : undefined,
+    expiresAt,
+    createdAt: now,
   };
 }
 
@@ -117,19 +114,18 @@ async function insertSession(
      ${TIMELINE_INSERT}
      SELECT id, created_at, 'session.created', CAST(:detail AS jsonb) FROM inserted`,
     {
+      ...UNKNOWN_CUSTOMER,
+      ...NO_ADDRESSES,
       ...session,
-      customerName: session.customerName ?? null,
-      customerEmail: session.customerEmail ?? null,
-      customerPhone: session.customerPhone ?? null,
-      successUrl: session.successUrl ?? null,
-      errorUrl: session.errorUrl ?? null,
-      cancelUrl: session.cancelUrl ?? null,
       metadata: session.metadata ? JSON.stringify(session.metadata) : null,
       detail: JSON.stringify({ amountSantim: Number(session.amountSantim), type: session.type }),
     },
     async (error) => (isUniqueViolation(error, ORDER_NO) ? duplicateReference(db, session) : error),
   );
 }
+
+const UNKNOWN_CUSTOMER = { customerName: null, customerEmail: null, customerPhone: null };
+const NO_ADDRESSES = { successUrl: null, errorUrl: null, cancelUrl: null };
 
 const ORDER_NO = 'transaction_merchant_id_environment_checkout_order_no_key';
 

@@ -4,7 +4,7 @@ import { scopeOf } from '../lib/scope.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { eventTypes, snapshotFields } from '../webhooks/events/catalogue.ts';
 import { recordEvents } from '../webhooks/events/record.ts';
-import { presentTransaction, type TransactionRow } from './present.ts';
+import { presentTransaction, type TransactionRow } from './queries.ts';
 import { Transaction } from './transaction-schema.ts';
 
 /** The alias payment.completed is recorded with payment.succeeded. */

@@ -2,8 +2,13 @@ import { rows, type Queryable } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
 import { countUpTo, type ListPart } from '../lib/paginate-newest.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
-import type { TransactionRow } from './present.ts';
-import { transactionConditions, transactionValues, type TransactionFilter } from './queries.ts';
+import {
+  listedTransactions,
+  transactionConditions,
+  transactionValues,
+  type TransactionRow,
+  type TransactionFilter,
+} from './queries.ts';
 import type { TransactionStatus } from './states.ts';
 
 /**
@@ -55,22 +60,14 @@ export async function exportTransactions(
 
 /** The number of transactions that match the filter, counted up to `most`. */
 export async function countTransactions(db: Queryable, filter: TransactionFilter, most: number): Promise<number> {
-  const listed = { table: 'transaction t', where: transactionConditions(filter), values: transactionValues(filter) };
-  return countUpTo(db, listed, most);
+  return countUpTo(db, listedTransactions(filter), most);
 }
 
-/** Transactions of one status and channel, counted and summed. */
-export type TransactionGroup = {
-  status: TransactionStatus;
-  channel: Channel | null;
-  count: number;
-  amountSantim: Santim;
-  /** Paid ones only, like fee, tax and net; 0 for the others. */
-  receivedSantim: Santim;
-  feeSantim: Santim;
-  feeTaxSantim: Santim;
-  netSantim: Santim;
-};
+/** Transactions of one status and channel, counted and summed: received, fee, tax and net of the paid ones, else 0. */
+export type TransactionGroup = { status: TransactionStatus; channel: Channel | null; count: number } & Record<
+  'amountSantim' | 'receivedSantim' | 'feeSantim' | 'feeTaxSantim' | 'netSantim',
+  Santim
+>;
 
 /** The transactions that match the filter, summed by status and channel. */
 export async function groupTransactions(db: Queryable, filter: TransactionFilter): Promise<TransactionGroup[]> {

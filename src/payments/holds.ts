@@ -1,13 +1,12 @@
 import { feeWithin, readEffectiveRule, type Fee } from '../ledger/fees.ts';
 import { suspenseAcceptedPosting, suspenseReturnedPosting } from '../ledger/postings.ts';
-import { first, type Trx } from '../lib/db.ts';
+import { first, isUniqueViolation, type Trx } from '../lib/db.ts';
 import { AppError, found } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
-import type { TransactionRow } from './present.ts';
-import { listAttempts, readTransaction, type AttemptRow } from './queries.ts';
+import { listAttempts, readTransaction, type TransactionRow, type AttemptRow } from './queries.ts';
 import { isAttemptOver } from './states.ts';
-import { lockPayment, transitionPayment, type LockedPayment, type Transition } from './transition.ts';
+import { lockPayment, PAID_REFERENCE, transitionPayment, type LockedPayment, type Transition } from './transition.ts';
 
 /** The payment to decide about, named by its attempt, so that a repeat never decides another one. `at`: the effective time. */
 export type HeldChoice = { transactionId: string; attemptId: string; at: Date };
@@ -46,7 +45,7 @@ export async function acceptHeldPayment(tx: UnitOfWork, choice: HeldChoice): Pro
   return decide(tx, decision, async ({ payment, before }) => {
     const { id: attemptId, merchantId, channel, providerReference } = payment;
     const why = whyOnlyReturnable(payment) ?? (await referenceUsed(tx.trx, payment));
-    if (why !== null) throw invalidState(`The money of ${attemptId} ${why}: it can only be returned.`);
+    if (why !== null) throw onlyReturnable(attemptId, why);
     const { at } = choice;
     const receivedSantim = payment.receivedSantim as Santim;
     const rule = await readEffectiveRule(tx.trx, { merchantId, channel, direction: 'PAY_IN', at });
@@ -136,7 +135,14 @@ async function decide(
   const attempt = { status, holdResolution, returnReference, holdResolvedAt: at };
   const isCleared = before.holdReason !== null && !others.some(isHeldOpen);
   const columns = { ...change.transaction, ...(isCleared && { holdReason: null }) };
-  const transaction = await transitionPayment(tx, locked, { ...change, attempt, transaction: columns, at });
+  const transition = transitionPayment(tx, locked, { ...change, attempt, transaction: columns, at });
+  const transaction = await transition.catch((error: unknown) => {
+    if (!isUniqueViolation(error, PAID_REFERENCE)) throw error;
+    throw onlyReturnable(
+      attemptId,
+      `has the reference ${payment.providerReference}, which has just paid another transaction`,
+    );
+  });
   return { transaction, payment: { ...payment, ...attempt }, before, fee, isNew: true };
 }
 
@@ -152,5 +158,8 @@ async function referenceUsed(trx: Trx, payment: AttemptRow): Promise<string | nu
   );
   return other ? `has the reference ${payment.providerReference}, which has paid ${other.id}` : null;
 }
+
+const onlyReturnable = (attemptId: string, why: string): AppError =>
+  invalidState(`The money of ${attemptId} ${why}: it can only be returned.`);
 
 const invalidState = (message: string): AppError => new AppError('INVALID_STATE', message);

@@ -3,9 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';
 
 import type { MerchantCaller } from '../http/route.ts';
-import type { Clock } from '../lib/clock.ts';
-import { isoOrNull } from '../lib/dates.ts';
-import { rows, type Database, type Queryable } from '../lib/db.ts';
+import { rows, type Database } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import { withTimeout } from '../lib/timeout.ts';
@@ -37,16 +35,12 @@ export async function reportOutcome(deps: HookDeps, key: SessionKey, report: Rep
   await recordReport(deps.db, { ...report, transactionId: session.transactionId, at: deps.clock() });
   const check = checkReport(deps, session, report.claim);
   if (!check) return session;
-  await withTimeout(check, CHECK_WAIT_MS);
+  await withTimeout<unknown>(check, CHECK_WAIT_MS);
   return readSession(deps, key);
 }
 
 /** null where there is nothing to check. A reported success can precede a late confirmation, so it counts after the end. */
-function checkReport(
-  deps: HookDeps,
-  { id, status, attemptId }: Session,
-  claim: ReportedOutcome,
-): Promise<unknown> | null {
+function checkReport(deps: HookDeps, { id, status, attemptId }: Session, claim: ReportedOutcome) {
   if (claim === 'cancel') return status === 'OPEN' || status === 'PROCESSING' ? deps.endUnpaid(id, 'CANCELLED') : null;
   const isQueried = claim === 'success' ? status !== 'COMPLETED' : status === 'PROCESSING';
   if (attemptId === null || !isQueried) return null;
@@ -71,18 +65,16 @@ async function recordReport(
   );
 }
 
-/** The response of all four hooks. `redirectUrl`: the customer's next page, to confirm or back to the shop. */
+/** The response of all four hooks; its schema leaves out other columns. `redirectUrl`: the customer's next page, to confirm or back to the shop. */
 export function presentHook(session: Session, claim: ReportedOutcome | 'status') {
   const pending = session.transactionStatus === 'PENDING';
   const data = {
+    ...session,
     sessionId: session.id,
-    transactionId: session.transactionId,
-    checkoutOrderNo: session.checkoutOrderNo,
     claim,
     status: session.transactionStatus,
     final: !pending,
     underReview: reviewReason(session),
-    lastCheckedAt: isoOrNull(session.lastCheckedAt),
     nextPollAfterMs: pending ? (isHeld(session) ? HELD_POLL_AFTER_MS : NEXT_POLL_AFTER_MS) : null,
     redirectUrl: pending ? confirmUrl(session) : returnUrl(session),
   };
@@ -98,13 +90,7 @@ const POLL_MS = 250;
 const RETRY_AFTER_SECONDS = 2;
 
 /** Whether a session is final, or its time over, in 250 ms: one statement for all that are asked about meanwhile. */
-export function createFinalPoll({
-  db,
-  clock,
-}: {
-  db: Queryable;
-  clock: Clock;
-}): (sessionId: string) => Promise<boolean> {
+export function createFinalPoll({ db, clock }: Pick<ReadDeps, 'db' | 'clock'>) {
   const wanted = new Set<string>();
   let poll: Promise<Set<string>> | null = null;
   const findFinal = async (): Promise<Set<string>> => {
@@ -120,7 +106,7 @@ export function createFinalPoll({
     );
     return new Set(found.map(({ id }) => id));
   };
-  return async (sessionId) => {
+  return async (sessionId: string): Promise<boolean> => {
     wanted.add(sessionId);
     return (await (poll ??= findFinal())).has(sessionId);
   };
@@ -146,11 +132,11 @@ export async function waitForFinal(
 export function createWaitLimit() {
   const open = new Map<string, number>();
   return async <T>(caller: MerchantCaller, work: () => Promise<T>): Promise<T> => {
-    const id = caller.kind === 'client' ? caller.sessionId : caller.keyId;
+    const [id, scope] =
+      caller.kind === 'client' ? [caller.sessionId, 'for one session'] : [caller.keyId, 'with one key'];
     const most = WAITS_MAX[caller.kind];
     const count = open.get(id) ?? 0;
     if (count === most) {
-      const scope = caller.kind === 'client' ? 'for one session' : 'with one key';
       throw new AppError(
         'RATE_LIMITED',
         `At most ${most} requests with wait may be open at once ${scope}. Repeat the request in ${RETRY_AFTER_SECONDS} s, or without wait.`,
@@ -158,12 +144,10 @@ export function createWaitLimit() {
       );
     }
     open.set(id, count + 1);
-    try {
-      return await work();
-    } finally {
+    return work().finally(() => {
       const left = (open.get(id) ?? 1) - 1;
-      if (left === 0) open.delete(id);
-      else open.set(id, left);
-    }
+      if (left > 0) open.set(id, left);
+      else open.delete(id);
+    });
   };
 }

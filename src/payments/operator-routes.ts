@@ -2,7 +2,6 @@ import { auditOf, presentAudit, type AuditContext, type AuditedChange } from '..
 import { actionLinks, operatorReadRoute, operatorRoute, type OperatorResult } from '../access/operator-route.ts';
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
-import { isoOrNull } from '../lib/dates.ts';
 import type { Database, Queryable } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
 import { scopeOf } from '../lib/scope.ts';
@@ -10,8 +9,7 @@ import { readTimeline } from '../lib/timeline.ts';
 import { readMerchant } from '../merchants/operations.ts';
 import { needsTwoPeople } from '../merchants/review-policy.ts';
 import { acceptHeldPayment, isUndecided, returnHeldPayment, whyOnlyReturnable, type HeldDecision } from './holds.ts';
-import { presentTransaction } from './present.ts';
-import { listAttempts, readTransaction, type AttemptRow } from './queries.ts';
+import { presentTransaction, listAttempts, readTransaction, type AttemptRow } from './queries.ts';
 import * as schema from './transaction-schema.ts';
 
 /** Transactions as operators see them, and the decisions about held money. */
@@ -124,11 +122,9 @@ function presentAttempt(row: AttemptRow) {
     attemptId: payment.id,
     expected: toBirr(payment.amountSantim),
     received: payment.receivedSantim === null ? null : toBirr(payment.receivedSantim),
-    lastCheckedAt: isoOrNull(payment.lastCheckedAt),
     decision: payment.holdResolution,
-    decidedAt: isoOrNull(payment.holdResolvedAt),
-    startedAt: payment.createdAt.toISOString(),
-    endedAt: isoOrNull(payment.endedAt),
+    decidedAt: payment.holdResolvedAt,
+    startedAt: payment.createdAt,
     links: actionLinks(`transactions/${payment.transactionId}`, ...(isUndecided(payment) ? verbs : [])),
   };
 }

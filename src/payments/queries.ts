@@ -1,17 +1,91 @@
 import type { z } from 'zod';
 
+import { addisDay } from '../lib/dates.ts';
 import { first, rows, type Queryable } from '../lib/db.ts';
 import { found } from '../lib/errors.ts';
-import type { Santim } from '../lib/money.ts';
-import { pageOffset, toPage, type DayRange, type Page, type pageQuery } from '../lib/pagination.ts';
+import { toBirr, type Santim } from '../lib/money.ts';
+import type { Listed } from '../lib/paginate-newest.ts';
+import type { DayRange, pageQuery } from '../lib/pagination.ts';
 import { readPhoneSearch, type PhoneSearch } from '../lib/phone.ts';
-import type { MerchantScope } from '../lib/scope.ts';
-import type { Channel } from '../merchants/channels/channel.ts';
+import type { Environment, MerchantScope } from '../lib/scope.ts';
+import { TRANSACTION_THROUGH, type Channel } from '../merchants/channels/channel.ts';
 import type { CallbackAttempt } from '../providers/callbacks.ts';
 import type { ProviderFailure, ProviderOutcome } from '../providers/provider.ts';
-import type { TransactionRow } from './present.ts';
-import { isAttemptOver, type AttemptStatus, type SessionStatus, type TransactionStatus } from './states.ts';
+import {
+  isAttemptOver,
+  type AttemptStatus,
+  type HeldReason,
+  type SessionStatus,
+  type TransactionStatus,
+} from './states.ts';
 import type { TransactionListQuery } from './transaction-schema.ts';
+
+/** A row of `transaction`. */
+export type TransactionRow = {
+  id: string;
+  sessionId: string;
+  merchantId: string;
+  environment: Environment;
+  checkoutOrderNo: string;
+  amountSantim: Santim;
+  currency: string;
+  type: 'API' | 'QRCODE';
+  status: TransactionStatus;
+  channel: Channel | null;
+  providerReference: string | null;
+  failure: ProviderFailure | null;
+  confirmedLate: boolean;
+  holdReason: HeldReason | null;
+  needsReconciliation: boolean;
+  /** The received amount, where an operator has accepted another amount than the expected one. */
+  receivedSantim: Santim | null;
+  feeSantim: Santim | null;
+  feeTaxSantim: Santim | null;
+  customerName: string | null;
+  customerEmail: string | null;
+  customerPhone: string | null;
+  metadata: Record<string, string> | null;
+  version: number;
+  createdAt: Date;
+  completedAt: Date | null;
+};
+
+/**
+ * The public transaction as JSON: the contract's fields in its order, then ours. Unknown fields are undefined and so left
+ * out, except `transactionThrough`, which is null until a channel is chosen.
+ */
+export function presentTransaction(row: TransactionRow) {
+  const { amountSantim, receivedSantim, feeSantim, feeTaxSantim } = row;
+  const paidSantim = receivedSantim ?? amountSantim;
+  return {
+    checkoutOrderNo: row.checkoutOrderNo,
+    amount: toBirr(amountSantim),
+    currency: row.currency,
+    transactionThrough: row.channel && TRANSACTION_THROUGH[row.channel],
+    transactionDate: addisDay(row.createdAt),
+    type: row.type,
+    status: row.status,
+    createdAt: row.createdAt,
+    sessionId: row.sessionId,
+    transactionId: row.id,
+    customerName: row.customerName ?? undefined,
+    customerEmail: row.customerEmail ?? undefined,
+    customerPhone: row.customerPhone ?? undefined,
+    receivedAmount: birr(receivedSantim),
+    fee: birr(feeSantim),
+    feeTax: birr(feeTaxSantim),
+    netAmount: birr(feeSantim === null ? null : paidSantim - feeSantim - (feeTaxSantim ?? 0n)),
+    providerReference: row.providerReference ?? undefined,
+    completedAt: row.completedAt ?? undefined,
+    failure: row.failure ?? undefined,
+    lateConfirmation: row.confirmedLate || undefined,
+    held: row.holdReason ?? undefined,
+    environment: row.environment,
+    metadata: row.metadata ?? undefined,
+  };
+}
+
+const birr = (santim: Santim | null) => (santim === null ? undefined : toBirr(santim));
 
 /** A filter of the list; undefined and null do not narrow. */
 export type TransactionFilter = MerchantScope &
@@ -49,48 +123,18 @@ function phoneCondition(phone: PhoneSearch): string {
     WHERE a.merchant_id = :merchantId AND a.environment = :environment AND a.phone = :phone)`;
 }
 
-function phoneBinding(phone: PhoneSearch): string | null {
-  if (phone === null) return null;
-  return 'part' in phone ? `%${phone.part}%` : phone.whole;
-}
-
 /** Values for {@link transactionConditions}. */
 export function transactionValues(filter: TransactionFilter): Record<string, unknown> {
   const { range, search = '', ...rest } = filter;
-  return {
-    ...rest,
-    search,
-    from: range.from,
-    until: range.until,
-    pattern: `%${search.replace(/[\\%_]/g, '\\$&')}%`,
-    phone: phoneBinding(readPhoneSearch(search)),
-  };
+  const found = readPhoneSearch(search);
+  const phone = found && ('part' in found ? `%${found.part}%` : found.whole);
+  return { ...rest, ...range, search, pattern: `%${search.replace(/[\\%_]/g, '\\$&')}%`, phone };
 }
 
-/** A page of transactions, newest first, with the exact number of all that match: one statement. */
-export async function listTransactions(db: Queryable, filter: TransactionFilter, page: Page) {
-  const where = transactionConditions(filter);
-  const after = page.after ? 'AND (t.created_at, t.id) < (CAST(:afterAt AS timestamptz), :afterId)' : '';
-  const listed = await rows<TransactionRow & { position: string; total: number }>(
-    db,
-    `SELECT t.*, CAST(t.created_at AS text) AS position, counted.total
-     FROM (SELECT count(*)::int AS total FROM transaction t WHERE ${where}) counted
-     LEFT JOIN (
-       SELECT * FROM transaction t WHERE ${where} ${after}
-       ORDER BY t.created_at DESC, t.id DESC LIMIT :limit + 1 OFFSET :offset
-     ) t ON true
-     ORDER BY t.created_at DESC, t.id DESC`,
-    {
-      ...transactionValues(filter),
-      limit: page.limit,
-      offset: pageOffset(page),
-      afterAt: page.after?.at ?? null,
-      afterId: page.after?.id ?? null,
-    },
-  );
-  // An empty page is one row that has only the total.
-  const transactions = listed.filter(({ id }) => id !== null);
-  return toPage<TransactionRow & { position: string }>(page, listed[0]?.total ?? 0, transactions);
+/** What a filter selects, for lists and counts. */
+export function listedTransactions(filter: TransactionFilter): Listed {
+  const [where, values] = [transactionConditions(filter), transactionValues(filter)];
+  return { columns: 't.*', table: 'transaction t', time: 't.created_at', where, values };
 }
 
 /** One transaction of this merchant and environment. Throws NOT_FOUND. */
@@ -180,11 +224,6 @@ export const toState = (row: StateRow, queried: boolean): AttemptState => ({
 export async function readAttemptState(db: Queryable, attemptId: string): Promise<AttemptState> {
   const row = await first<StateRow>(db, `${selectStates('payment_attempt')} WHERE a.id = :attemptId`, { attemptId });
   return toState(found(row, 'payment attempt'), false);
-}
-
-/** Whether the provider's latest result is a definite "not paid (yet)". */
-export function reportsUnpaid(state: Pick<AttemptState, 'outcomeKind'>): boolean {
-  return state.outcomeKind === 'accepted' || state.outcomeKind === 'pending';
 }
 
 /** The attempt of a callback address, found by the secret that ends the address; null for any other secret. */

@@ -31,12 +31,7 @@ export function checkoutRoutes(deps: CheckoutDeps): Route[] {
 
 const SESSION = { tag: 'Checkout', params: schema.SessionParams } as const;
 const HOOK = { tag: 'Checkout hooks', params: schema.SessionParams, responses: { 200: schema.HookResponse } } as const;
-const AMOUNT_AND_CHANNEL = [
-  'CHANNEL_DISABLED',
-  'CHANNEL_NOT_AVAILABLE',
-  'AMOUNT_BELOW_MINIMUM',
-  'AMOUNT_ABOVE_MAXIMUM',
-] as const;
+const REFUSALS = ['CHANNEL_DISABLED', 'CHANNEL_NOT_AVAILABLE', 'AMOUNT_BELOW_MINIMUM', 'AMOUNT_ABOVE_MAXIMUM'] as const;
 
 function sessionRoutes(deps: CheckoutDeps): Route[] {
   return [
@@ -47,7 +42,7 @@ function sessionRoutes(deps: CheckoutDeps): Route[] {
       auth: { by: 'key', scope: 'checkout:write' },
       body: schema.NewSession,
       responses: { 201: schema.CreatedSession },
-      errors: ['DUPLICATE_REFERENCE', ...AMOUNT_AND_CHANNEL],
+      errors: ['DUPLICATE_REFERENCE', ...REFUSALS],
       handle: async ({ caller, tx, body }) => {
         const wanted = { ...body, amountSantim: toSantim(body.amount) };
         const data = await createSession({ ...deps, tx }, caller, wanted);
@@ -100,7 +95,7 @@ function payRoute(deps: CheckoutDeps): Route {
     auth: { by: 'key-or-client-token', scope: 'checkout:write' },
     body: schema.NewPayment,
     responses: { 202: schema.Payment },
-    errors: ['INVALID_STATE', ...AMOUNT_AND_CHANNEL],
+    errors: ['INVALID_STATE', ...REFUSALS],
     handle: async ({ caller, tx, params, body }) => {
       const data = await startPayment({ ...deps, tx }, sessionKey(caller, params.sessionId), body);
       return { status: 202, message: 'Payment started', data };

@@ -1,17 +1,17 @@
 import type { MerchantCaller, Scope } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
-import { equalInConstantTime } from '../lib/crypto.ts';
+import { equalInConstantTime, hmac, sha256 } from '../lib/crypto.ts';
+import { HOUR_MS } from '../lib/dates.ts';
 import { first, type Database, type Queryable } from '../lib/db.ts';
 import { found, notFound } from '../lib/errors.ts';
 import { toBirr } from '../lib/money.ts';
-import { scopeOf } from '../lib/scope.ts';
+import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 import type { Merchant } from '../merchants/operations.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import type { ProviderFailure } from '../providers/provider.ts';
-import { clientTokenOf } from './client-token.ts';
-import { expireSessionIfDue } from './close-session.ts';
-import type { TransactionRow } from './present.ts';
+import { closeSession } from './close-session.ts';
+import type { TransactionRow } from './queries.ts';
 import { reviewReason, type ReviewFacts, type AttemptStatus, type SessionStatus } from './states.ts';
 
 /** A session with its transaction and latest attempt, from which responses, hooks and pages are built. */
@@ -80,7 +80,7 @@ export async function readSession(deps: ReadDeps, key: SessionKey): Promise<Sess
   const session = await findSession(deps.db, key);
   const now = deps.clock();
   if (session.status !== 'OPEN' || session.expiresAt > now) return session;
-  await expireSessionIfDue(deps.runInTransaction, session.id, now);
+  await deps.runInTransaction((tx) => closeSession(tx, session.id, { status: 'EXPIRED', at: now }));
   return findSession(deps.db, key);
 }
 
@@ -118,21 +118,53 @@ function checkoutUrl({ id, status, clientTokenHash }: Session, { baseUrl, pepper
   return equalInConstantTime(hash, clientTokenHash) ? `${checkoutPageUrl(baseUrl, id)}?t=${token}` : null;
 }
 
-/** The public session. */
+/** The public session; its schema leaves out the other columns. */
 export function presentSession(session: Session, link: PageLink) {
-  const underReview = reviewReason(session);
   return {
+    ...session,
     sessionId: session.id,
-    transactionId: session.transactionId,
-    checkoutOrderNo: session.checkoutOrderNo,
     amount: toBirr(session.amountSantim),
-    currency: session.currency,
-    type: session.type,
-    status: session.status,
-    transactionStatus: session.transactionStatus,
-    ...(underReview === null ? {} : { underReview }),
+    underReview: reviewReason(session) ?? undefined,
     checkoutUrl: checkoutUrl(session, link),
-    expiresAt: session.expiresAt.toISOString(),
-    createdAt: session.createdAt.toISOString(),
   };
 }
+
+const TOKEN_CHARACTERS = 43;
+/** The page can still be read, and outcomes reported, this long after the session's end. */
+const VALID_AFTER_END_MS = HOUR_MS;
+
+/**
+ * The token of a session's page: 256 bits derived from the session's id with the server's secret, so that the address can
+ * be given to the merchant again. Only its hash is stored.
+ */
+export function clientTokenOf(pepper: string, sessionId: string): { token: string; hash: Buffer } {
+  const token = hmac(pepper, `checkout session ${sessionId}`).toString('base64url');
+  return { token, hash: sha256(token) };
+}
+
+type TokenRow = MerchantScope & { clientTokenHash: Buffer; endedAt: Date | null };
+
+export type TokenAuthenticator = ReturnType<typeof createTokenAuthenticator>;
+
+/** Checks tokens of session pages. */
+export function createTokenAuthenticator(deps: { db: Queryable; clock: Clock; peppers: readonly string[] }) {
+  const { db, clock, peppers } = deps;
+  return {
+    /** The caller of a session's token, by one query; null for any other text, and from 1 h after the session's end. */
+    authenticateClientToken: async (sessionId: string, token: string): Promise<MerchantCaller | null> => {
+      if (token.length !== TOKEN_CHARACTERS || !isSessionId(sessionId)) return null;
+      const sql =
+        'SELECT merchant_id, environment, client_token_hash, ended_at FROM checkout_session WHERE id = :sessionId';
+      const row = await first<TokenRow>(db, sql, { sessionId });
+      if (!row || !equalInConstantTime(sha256(token), row.clientTokenHash)) return null;
+      if (row.endedAt && row.endedAt.getTime() + VALID_AFTER_END_MS <= clock().getTime()) return null;
+      return { kind: 'client', ...scopeOf(row), sessionId };
+    },
+    /** Whether this server derived the token for this session, by its signature alone. */
+    isOurToken: (sessionId: string, token: string): boolean =>
+      peppers.some((pepper) => equalInConstantTime(sha256(token), clientTokenOf(pepper, sessionId).hash)),
+  };
+}
+
+/** The form of `newId('cs')`: no other text is queried. */
+const isSessionId = (text: string): boolean => /^cs_[0-9A-Z]{26}$/.test(text);

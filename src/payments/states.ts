@@ -45,18 +45,10 @@ export const ATTEMPT_TRANSITIONS: Readonly<Record<AttemptStatus, readonly Attemp
   DUPLICATE: [],
 };
 
-const TRANSACTION_OF: Readonly<Record<SessionStatus, TransactionStatus>> = {
-  OPEN: 'PENDING',
-  PROCESSING: 'PENDING',
-  COMPLETED: 'SUCCESS',
-  FAILED: 'FAILED',
-  CANCELLED: 'CANCELLED',
-  EXPIRED: 'EXPIRED',
-};
-
 /** The transaction's status for a session's status. */
 export function transactionStatusOf(session: SessionStatus): TransactionStatus {
-  return TRANSACTION_OF[session];
+  if (session === 'OPEN' || session === 'PROCESSING') return 'PENDING';
+  return session === 'COMPLETED' ? 'SUCCESS' : session;
 }
 
 /** Statuses in which the provider's result can still change an attempt. */
@@ -76,11 +68,7 @@ export function isAttemptOver(status: AttemptStatus): boolean {
 export const ATTEMPTS_MAX = 3;
 
 /** The next status of a PROCESSING session whose attempt was declined: another attempt, or one of two ends. */
-export function afterDecline(facts: {
-  retryable: boolean;
-  attemptsCount: number;
-  expired: boolean;
-}): 'OPEN' | 'FAILED' | 'EXPIRED' {
+export function afterDecline(facts: { retryable: boolean; attemptsCount: number; expired: boolean }) {
   if (!facts.retryable || facts.attemptsCount >= ATTEMPTS_MAX) return 'FAILED';
   return facts.expired ? 'EXPIRED' : 'OPEN';
 }
@@ -88,18 +76,20 @@ export function afterDecline(facts: {
 /** How long after the session's end an unknown outcome is queried, before it is left to reconciliation. */
 export const UNKNOWN_GRACE_MS = 24 * 60 * 60 * 1000;
 
-/** The result of the last query of an attempt: definitely unpaid, unknown, or not queried just now. */
-export type LastResult = 'unpaid' | 'unknown' | 'not queried';
+/** An attempt after a query; `queried`: this very query reached the provider, and `outcomeKind` is its result. */
+type CheckedAttempt = { initiatedAt: Date | null; queried: boolean; outcomeKind: string | null; expiresAt: Date };
 
-/** What that allows once the session's time is over: only a fresh result ends an attempt. */
-export function atExpiry(facts: {
-  result: LastResult;
-  expiresAtMs: number;
-  atMs: number;
-}): 'wait' | 'end' | 'reconcile' {
-  if (facts.atMs < facts.expiresAtMs || facts.result === 'not queried') return 'wait';
-  if (facts.result === 'unpaid') return 'end';
-  return facts.atMs < facts.expiresAtMs + UNKNOWN_GRACE_MS ? 'wait' : 'reconcile';
+/** Whether the provider's latest result is a definite "not paid (yet)". */
+export function reportsUnpaid({ outcomeKind }: Pick<CheckedAttempt, 'outcomeKind'>): boolean {
+  return outcomeKind === 'accepted' || outcomeKind === 'pending';
+}
+
+/** What happens to an attempt once its session's time is over: only a fresh result, or one never sent, ends it. */
+export function atExpiry(attempt: CheckedAttempt, at: Date): 'wait' | 'end' | 'reconcile' {
+  const { initiatedAt, queried, expiresAt } = attempt;
+  if (at < expiresAt || (initiatedAt !== null && !queried)) return 'wait';
+  if (initiatedAt === null || reportsUnpaid(attempt)) return 'end';
+  return at.getTime() < expiresAt.getTime() + UNKNOWN_GRACE_MS ? 'wait' : 'reconcile';
 }
 
 /** Why a session's payment is under review. */

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Clock } from '../lib/clock.ts';
+import { DAY_MS } from '../lib/dates.ts';
 import { first, rows, type Queryable } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
-import { callbackUrl } from '../providers/callbacks.ts';
+import { callbackUrl, recheckOrders } from '../providers/callbacks.ts';
 import type { FindProvider, PaymentOrder, ProviderOutcome } from '../providers/provider.ts';
 import { applyProviderResult, type ClaimedAttempt, type ProviderResult } from './apply-result.ts';
 import { readAttemptState, type AttemptState } from './queries.ts';
@@ -143,4 +144,30 @@ function paymentOrder(baseUrl: string, attempt: ClaimedAttempt): PaymentOrder {
     returnUrl: `${baseUrl}/checkout/${attempt.sessionId}`,
     expiresAt: attempt.expiresAt,
   };
+}
+
+/**
+ * Whether the query that a verified callback triggered is conclusive: the provider was queried and gave a definite outcome,
+ * or the attempt's money is booked already. Otherwise the provider has to send the callback again.
+ */
+export function isConclusive(state: AttemptState): boolean {
+  if (!isQueryable(state.attemptStatus)) return true;
+  return state.queried && state.outcomeKind !== 'unknown';
+}
+
+/** Queries attempts again that had a verified callback and are still not paid, as {@link recheckOrders} does. */
+export async function recheckAfterCallbacks(
+  { db, clock, checkAttempt }: Pick<CheckDeps, 'db' | 'clock'> & { checkAttempt: CheckAttempt },
+  limit: number,
+): Promise<number> {
+  const options = { minIntervalMs: MIN_QUERY_INTERVAL_MS, notifyWorkflow: true };
+  return recheckOrders(db, {
+    table: 'payment_attempt',
+    idColumn: 'attempt_id',
+    where: 'o.status = ANY (:queryable)',
+    values: { queryable: [...QUERYABLE_ATTEMPTS] },
+    now: clock(),
+    limit,
+    check: async (id) => checkAttempt(id, options),
+  });
 }

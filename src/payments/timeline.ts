@@ -4,20 +4,14 @@ import type { TimelineKinds } from '../lib/timeline.ts';
 import { CHANNELS } from '../merchants/channels/channel.ts';
 import { HELD_REASONS } from './states.ts';
 
+const [text, flag, santim] = [z.string(), z.boolean(), z.int()];
 const channel = z.enum(CHANNELS);
-const attemptId = z.string();
-const amounts = {
-  reason: z.enum(HELD_REASONS),
-  expectedSantim: z.int(),
-  receivedSantim: z.int(),
-  currency: z.string(),
-};
-const over = { reconcile: z.boolean() };
-const claimed = {
-  claimedStatus: z.string().optional(),
-  reason: z.string().optional(),
-  providerReference: z.string().optional(),
-};
+const attemptId = text;
+const providerReference = text;
+const currency = text;
+const amounts = { reason: z.enum(HELD_REASONS), expectedSantim: santim, receivedSantim: santim, currency };
+const over = { reconcile: flag };
+const claimed = { claimedStatus: text.optional(), reason: text.optional(), providerReference: text.optional() };
 
 const entry = <Shape extends z.ZodRawShape>(description: string, detail: Shape) => ({
   description,
@@ -27,7 +21,7 @@ const entry = <Shape extends z.ZodRawShape>(description: string, detail: Shape) 
 /** The entries of a transaction's timeline, and the shape of their `detail`. */
 export const TIMELINE = {
   'session.created': entry('The merchant created the session', {
-    amountSantim: z.int(),
+    amountSantim: santim,
     type: z.enum(['API', 'QRCODE']),
   }),
   'session.expired': entry(
@@ -38,23 +32,18 @@ export const TIMELINE = {
   'attempt.started': entry('The customer chose a channel', { attemptId, channel }),
   'attempt.declined': entry(
     'The provider declined; next: the status of the session, PROCESSING while another payment of it is held',
-    {
-      attemptId,
-      code: z.string(),
-      providerCode: z.string(),
-      next: z.enum(['OPEN', 'PROCESSING', 'FAILED', 'EXPIRED']),
-    },
+    { attemptId, code: text, providerCode: text, next: z.enum(['OPEN', 'PROCESSING', 'FAILED', 'EXPIRED']) },
   ),
   'provider.responded': entry("The provider's result changed", {
     attemptId,
     outcome: z.enum(['accepted', 'pending', 'succeeded', 'declined', 'unknown']),
-    providerCode: z.string().optional(),
+    providerCode: text.optional(),
   }),
   'payment.succeeded': entry('Paid; late: after the session had ended', {
     attemptId,
     channel,
-    providerReference: z.string(),
-    late: z.boolean(),
+    providerReference,
+    late: flag,
   }),
   'payment.held': entry(
     'Paid with an unexpected amount or currency, or under a reference that has paid another transaction',
@@ -62,25 +51,22 @@ export const TIMELINE = {
   ),
   'payment.duplicate': entry('Paid a second time; reason and amounts if amount or currency differ', {
     attemptId,
-    channel: channel.optional(),
-    providerReference: z.string().optional(),
-    ...z.object(amounts).partial().shape,
+    ...z.object({ channel, providerReference, ...amounts }).partial().shape,
   }),
   'payment.accepted': entry('An operator released the money to the merchant', {
     attemptId,
-    receivedSantim: z.int(),
-    feeSantim: z.int(),
-    feeTaxSantim: z.int(),
+    receivedSantim: santim,
+    feeSantim: santim,
+    feeTaxSantim: santim,
   }),
   'payment.returned': entry(
     'The money was returned to the customer under this reference; failed: whether the transaction became FAILED',
     {
       attemptId,
-      receivedSantim: z.int().optional(),
-      currency: z.string().optional(),
-      reference: z.string(),
-      reason: z.string(),
-      failed: z.boolean(),
+      ...z.object({ receivedSantim: santim, currency }).partial().shape,
+      reference: text,
+      reason: text,
+      failed: flag,
     },
   ),
   'reconciliation.confirmed_unpaid': entry(

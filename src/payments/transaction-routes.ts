@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { readRoute, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Database } from '../lib/db.ts';
+import { paginateNewest } from '../lib/paginate-newest.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import { readTimeline } from '../lib/timeline.ts';
 import type { ResourceDelivery } from '../webhooks/events/queries.ts';
-import { presentTransaction } from './present.ts';
-import { findTransaction, listTransactions } from './queries.ts';
+import { presentTransaction, findTransaction, listedTransactions, type TransactionRow } from './queries.ts';
 import * as schema from './transaction-schema.ts';
 
 /** The deliveries of a transaction's events, as the webhooks slice presents them. */
@@ -34,7 +34,11 @@ export function transactionRoutes(deps: { db: Database; clock: Clock; findDelive
           range: readDayRange(query, deps.clock()),
           statuses: query.status,
         };
-        const { rows, pagination } = await listTransactions(deps.db, filter, readPage(query));
+        const { rows, pagination } = await paginateNewest<TransactionRow>(
+          deps.db,
+          listedTransactions(filter),
+          readPage(query),
+        );
         // As JSON text: validating 100 rows against their schema costs more than reading them. A test compares the two.
         const dataJson = JSON.stringify(rows.map(presentTransaction));
         return { message: 'Transactions retrieved', dataJson, pagination };

@@ -5,11 +5,13 @@ import { found } from '../lib/errors.ts';
 import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { recordTransactionEvents, type TransactionEvent } from './events.ts';
-import type { TransactionRow } from './present.ts';
-import type { AttemptRow } from './queries.ts';
+import type { TransactionRow, AttemptRow } from './queries.ts';
 import { transactionStatusOf, type AttemptStatus, type SessionStatus, type TransactionStatus } from './states.ts';
 import type { TimelineKind } from './timeline.ts';
 import { paymentWorkflowId } from './workflow.ts';
+
+/** The index by which a provider's reference pays one transaction. */
+export const PAID_REFERENCE = 'transaction_paid_reference';
 
 /** A locked attempt with its session and its transaction. */
 export type LockedPayment = Pick<AttemptRow, 'sessionId' | 'transactionId'> &
@@ -66,7 +68,7 @@ export async function lockPayment(trx: Trx, attemptId: string): Promise<LockedPa
 /**
  * Writes one transition of a locked payment: its rows and timeline in one statement, its events, the signal to its workflow
  * and its journal. A start of the workflow that is still in the outbox is removed, in place of the signal; a workflow that
- * is just being started reads the attempt first. Throws a unique violation (`transaction_paid_reference`) when the provider's
+ * is just being started reads the attempt first. Throws the unique violation of {@link PAID_REFERENCE} when the provider's
  * reference has paid another transaction.
  */
 export async function transitionPayment(

@@ -1,6 +1,6 @@
 import { setMerchantStatus } from '../../src/merchants/operations.ts';
-import { expireSessionIfDue } from '../../src/payments/close-session.ts';
 import { acceptHeldPayment, returnHeldPayment } from '../../src/payments/holds.ts';
+import { readSession } from '../../src/payments/session.ts';
 import type { ProviderOutcome } from '../../src/providers/provider.ts';
 import { ACCEPTED, buildAttempt, buildSession, declined, PAID, PENDING, UNKNOWN } from '../support/build.ts';
 import { applyPaymentOutcome, type Attempt, type Payment } from './money-model.ts';
@@ -157,7 +157,7 @@ function end(
       script(scenario, step.reply, () => chosen.payment);
       if (step.do === 'cancelSession') await world.endUnpaid(sessionId, 'CANCELLED');
       else await world.expireAttempt(chosen.attempt.id, world.clock());
-      await expireSessionIfDue(world.runInTransaction, sessionId, world.clock());
+      await readSession(world, { ...scenario.scope, sessionId });
       return true;
     },
     record: () => recordOutcomes(scenario, chosen.payment),
@@ -189,10 +189,9 @@ function decideHeld(
 }
 
 /** Advances the clock, and ends the expired sessions. */
-async function pass({ world, books }: Scenario, minutes: number): Promise<boolean> {
+async function pass({ world, scope, books }: Scenario, minutes: number): Promise<boolean> {
   world.pass(minutes * 60_000);
-  for (const { sessionId } of books.payments)
-    await expireSessionIfDue(world.runInTransaction, sessionId, world.clock());
+  for (const { sessionId } of books.payments) await readSession(world, { ...scope, sessionId });
   return true;
 }
 

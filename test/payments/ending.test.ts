@@ -1,13 +1,9 @@
 import { rows } from '../../src/lib/db.ts';
 import { AppError } from '../../src/lib/errors.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import {
-  closeSession,
-  createCloseUnpaid,
-  expireDueSessions,
-  expireSessionIfDue,
-} from '../../src/payments/close-session.ts';
+import { closeSession, createCloseUnpaid, expireDueSessions } from '../../src/payments/close-session.ts';
 import { startPayment } from '../../src/payments/pay.ts';
+import { readSession } from '../../src/payments/session.ts';
 import {
   ACCEPTED,
   buildAttempt,
@@ -65,13 +61,13 @@ describe('closing a session without a payment', () => {
   test('a session expires at the end of its time, not a millisecond before, by the job and by a read alike', async () => {
     const [byJob, byRead] = [await buildSession(world, scope), await buildSession(world, scope)];
     const expire = async () => [
-      await expireSessionIfDue(world.runInTransaction, byRead.sessionId, world.clock()),
+      (await readSession(world, { ...scope, sessionId: byRead.sessionId })).status,
       await expireDueSessions(world.runInTransaction, world.clock(), 100),
     ];
     world.pass(30 * MINUTE_MS - 1);
-    expect(await expire()).toEqual([false, 0]);
+    expect(await expire()).toEqual(['OPEN', 0]);
     world.pass(1);
-    expect(await expire()).toEqual([true, 1]);
+    expect(await expire()).toEqual(['EXPIRED', 1]);
     expect(await stateOfSession(database.db, byJob.sessionId)).toMatchObject({ session: 'EXPIRED' });
   });
 
@@ -98,7 +94,9 @@ describe('closing a session without a payment', () => {
       const key = { ...scope, sessionId };
       const wanted = { channel: 'TELEBIRR' as const, phone: '0911000001' };
       const callers = Array.from({ length: 50 }, (_, index) => async (): Promise<boolean> => {
-        if (index % 3 === 0) return expireSessionIfDue(world.runInTransaction, sessionId, at);
+        if (index % 3 === 0) {
+          return world.runInTransaction((tx) => closeSession(tx, sessionId, { status: 'EXPIRED', at }));
+        }
         if (index % 3 === 1) {
           const end = { status: 'CANCELLED' as const, needsReconciliation: false, at: world.clock() };
           return world.runInTransaction((tx) => closeSession(tx, sessionId, end));

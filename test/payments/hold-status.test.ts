@@ -2,8 +2,8 @@ import { createLimits } from '../../src/http/limits.ts';
 import { DAY_MS } from '../../src/lib/dates.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { createCheckoutPages } from '../../src/payments/checkout-page/routes.ts';
-import { createTokenAuthenticator } from '../../src/payments/client-token.ts';
 import { checkoutRoutes } from '../../src/payments/session-routes.ts';
+import { createTokenAuthenticator } from '../../src/payments/session.ts';
 import {
   ACCEPTED,
   buildAttempt,

@@ -2,8 +2,7 @@ import { z } from 'zod';
 
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { presentTransaction } from '../../src/payments/present.ts';
-import { findTransaction } from '../../src/payments/queries.ts';
+import { presentTransaction, findTransaction } from '../../src/payments/queries.ts';
 import { transactionRoutes } from '../../src/payments/transaction-routes.ts';
 import { Transaction } from '../../src/payments/transaction-schema.ts';
 import {

@@ -1,8 +1,8 @@
 import { createLimits } from '../../src/http/limits.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { createCheckoutPages } from '../../src/payments/checkout-page/routes.ts';
-import { createTokenAuthenticator } from '../../src/payments/client-token.ts';
 import { checkoutRoutes } from '../../src/payments/session-routes.ts';
+import { createTokenAuthenticator } from '../../src/payments/session.ts';
 import { buildMerchant, buildSession, buildWorld, PENDING, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { NO_LIMITS, startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';

@@ -7,8 +7,8 @@ import { createLimits, type Limits } from '../../src/http/limits.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { setMerchantStatus } from '../../src/merchants/operations.ts';
 import { createCheckoutPages } from '../../src/payments/checkout-page/routes.ts';
-import { createTokenAuthenticator } from '../../src/payments/client-token.ts';
 import type { NewSession } from '../../src/payments/create-session.ts';
+import { createTokenAuthenticator } from '../../src/payments/session.ts';
 import {
   buildMerchant,
   buildSession,

@@ -1,6 +1,6 @@
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { isConclusive, recheckAfterCallbacks } from '../../src/payments/recheck-callbacks.ts';
+import { isConclusive, recheckAfterCallbacks } from '../../src/payments/sync.ts';
 import { storeCallback } from '../../src/providers/callbacks.ts';
 import {
   buildMerchant,

@@ -4,10 +4,12 @@ import { readBalance } from '../../src/ledger/balance.ts';
 import { rows } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import { acceptHeldPayment } from '../../src/payments/holds.ts';
 import { PAYMENT_REVIEW_ITEMS } from '../../src/payments/monitoring.ts';
 import { buildMerchant, buildPendingPayment, buildWorld, PAID, stateOfSession, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
+import { until } from '../support/until.ts';
 import { acceptHeld, giveHeldBack } from './held-money.ts';
 
 const lines: string[] = [];
@@ -123,6 +125,22 @@ test('held money of another amount is not accepted once its reference has paid a
   expect(await check(paid.attemptId)).toMatchObject({ transactionStatus: 'SUCCESS' });
   await expect(acceptHeld(world, held)).rejects.toMatchObject({ code: 'INVALID_STATE' });
   await giveHeldBack(world, held);
+});
+
+test('of two held payments with one reference that are accepted at once, the second is refused like a repeat', async () => {
+  const [first, second] = [await buildPendingPayment(world, scope), await buildPendingPayment(world, scope)];
+  world.provider.returns({ ...PAID, providerReference: newReference(), amountSantim: 8_000n });
+  for (const { attemptId } of [first, second]) await check(attemptId);
+  const { refused } = await world.runInTransaction(async (tx) => {
+    await acceptHeldPayment(tx, { ...first, at: world.clock() });
+    const accepting = acceptHeld(world, second).catch((error: unknown) => error);
+    const waiting = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    await until('the second decision to wait', async () => (await rows(database.db, waiting)).length > 0);
+    return { refused: accepting };
+  });
+  const refusal = { code: 'INVALID_STATE', message: expect.stringContaining('it can only be returned') };
+  expect(await refused).toMatchObject(refusal);
+  await expect(acceptHeld(world, second)).rejects.toMatchObject(refusal);
 });
 
 test('a reply about another order changes nothing and is logged', async () => {

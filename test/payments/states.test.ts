@@ -65,7 +65,10 @@ describe('the transition tables', () => {
     });
     fc.assert(
       fc.property(facts, ({ result, expiresAtMs, sinceMs }) => {
-        const verdict = atExpiry({ result, expiresAtMs, atMs: expiresAtMs + sinceMs });
+        const outcomeKind = result === 'unknown' ? 'unknown' : 'pending';
+        const expiresAt = new Date(expiresAtMs);
+        const attempt = { initiatedAt: new Date(0), queried: result !== 'not queried', outcomeKind, expiresAt };
+        const verdict = atExpiry(attempt, new Date(expiresAtMs + sinceMs));
         if (sinceMs < 0 || result === 'not queried') return verdict === 'wait';
         if (result === 'unpaid') return verdict === 'end';
         return verdict === (sinceMs < UNKNOWN_GRACE_MS ? 'wait' : 'reconcile');

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { openDatabase } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { createTokenAuthenticator } from '../../src/payments/client-token.ts';
 import { createFinalPoll } from '../../src/payments/hooks.ts';
 import { checkoutRoutes } from '../../src/payments/session-routes.ts';
+import { createTokenAuthenticator } from '../../src/payments/session.ts';
 import { buildMerchant, buildSession, buildWorld, type World } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';

@@ -1,5 +1,5 @@
 import { TransactionData, transactionSnapshot } from '../../src/payments/events.ts';
-import type { TransactionRow } from '../../src/payments/present.ts';
+import type { TransactionRow } from '../../src/payments/queries.ts';
 import { EVENT_TYPE_NAMES, listEventTypes } from '../../src/webhooks/events/catalogue.ts';
 import { EVENT_ALIASES } from '../../src/webhooks/events/record.ts';
 import { EVENT_CATALOGUE } from '../support/event-catalogue.ts';

@@ -114,7 +114,7 @@ async function beginPayment(
     succeeded: receive({ kind: 'succeeded', providerReference, amountSantim, currency, providerCode: null }),
     declined: receive(declined('DECLINED', 'The customer declined the payment.')),
     retryable: receive(declined('INSUFFICIENT_FUNDS', 'The balance was not sufficient.')),
-    expiry: async () => context.advanceTo(new Date(Date.parse(expiresAt) + EXPIRY_NOTICED_AFTER_MS)),
+    expiry: async () => context.advanceTo(new Date(expiresAt.getTime() + EXPIRY_NOTICED_AFTER_MS)),
     expireAttempt: () => {
       const checkAttempt = checkWith(async () => accepted);
       return createExpireAttempt({ db: trx, runInTransaction, checkAttempt, log: silentLogger })(attemptId, clock());

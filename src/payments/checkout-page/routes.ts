@@ -11,10 +11,9 @@ import { scopeOf } from '../../lib/scope.ts';
 import { CHANNELS } from '../../merchants/channels/channel.ts';
 import { listChannels } from '../../merchants/channels/queries.ts';
 import type { FindProvider } from '../../providers/provider.ts';
-import type { TokenAuthenticator } from '../client-token.ts';
 import { reportOutcome, type HookDeps } from '../hooks.ts';
 import { awaitProviderResult, startPayment } from '../pay.ts';
-import { checkoutPageUrl, readSession, type Session, type SessionKey } from '../session.ts';
+import { checkoutPageUrl, readSession, type TokenAuthenticator, type Session, type SessionKey } from '../session.ts';
 import { qrPayload } from './qr.ts';
 import type { Language, TextName } from './translations.ts';
 import { PAGE_HEADERS, renderNotice, renderSession, type Notice, type SessionView } from './views.ts';
@@ -83,12 +82,13 @@ async function visitorOf({ limits, tokens }: PageDeps, ctx: Context, linkToken?:
   const sessionId = String(ctx['params'].sessionId);
   const token = linkToken ?? ctx.cookies.get(CLIENT_TOKEN_COOKIE);
   if (!token) throw notFound('checkout page');
-  await limits.failedAuth.reject(ctx, () => tokens.isOurToken(sessionId, token));
-  const caller = await tokens.readToken(sessionId, token);
-  if (caller === null) await limits.failedAuth.count(ctx);
-  // A link that was valid once is not counted as a guess.
-  if (caller === null || caller === 'ended') throw notFound('checkout page');
-  return { key: { ...scopeOf(caller), sessionId }, token };
+  // A link that was valid once is not a guess.
+  const isOurs = () => tokens.isOurToken(sessionId, token);
+  await limits.failedAuth.reject(ctx, isOurs);
+  const caller = await tokens.authenticateClientToken(sessionId, token);
+  if (caller) return { key: { ...scopeOf(caller), sessionId }, token };
+  if (!isOurs()) await limits.failedAuth.count(ctx);
+  throw notFound('checkout page');
 }
 
 /**
