@@ -12,7 +12,6 @@ import {
   type WriteRoute,
 } from '../http/route.ts';
 import { createValidator } from '../http/validate.ts';
-import type { Clock } from '../lib/clock.ts';
 import { readPage, type Page, type PageQuery } from '../lib/pagination.ts';
 import { dryRun, type UnitOfWork } from '../outbox/record.ts';
 import { recordAudit, type AuditContext, type AuditedChange } from './audit.ts';
@@ -33,8 +32,6 @@ type OperatorRoute<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType
   action: Action;
   /** Which permission the caller needs; that of the action unless given. */
   permission?: Action;
-  /** Has no effect: the context has the time. */
-  clock?: Clock;
   /** Whether another operator confirms the change before it is made. */
   secondPerson?: 'always' | Decide<P, Q, B, boolean>;
   run: Decide<P, Q, B, OperatorResult>;

@@ -2,7 +2,6 @@ import { operatorReadRoute, operatorRoute } from '../access/operator-route.ts';
 import { MerchantParams, Reason } from '../access/operator-schema.ts';
 import type { Route } from '../http/route.ts';
 import { readBalance } from '../ledger/balance.ts';
-import type { Clock } from '../lib/clock.ts';
 import type { Database } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
 import type { MerchantScope } from '../lib/scope.ts';
@@ -12,18 +11,18 @@ import * as schema from '../merchants/schema.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { resumeUnsent } from '../withdrawals/review.ts';
 
-type Deps = { db: Database; clock: Clock; findProvider: FindProvider };
+type Deps = { db: Database; findProvider: FindProvider };
 
 /** One merchant across the slices: its balance and channels, and whether it is suspended. */
 export function merchantAdministrationRoutes(deps: Deps): Route[] {
   return [
     detailRoute(deps),
-    statusRoute(deps, 'SUSPENDED', {
+    statusRoute('SUSPENDED', {
       operationId: 'opsSuspendMerchant',
       cli: { name: 'merchants suspend', confirm: true },
       summary: 'Suspend a merchant: its keys are rejected within 5 s, its checkout pages take no payments',
     }),
-    statusRoute(deps, 'ACTIVE', {
+    statusRoute('ACTIVE', {
       operationId: 'opsResumeMerchant',
       cli: { name: 'merchants resume', confirm: true },
       summary: 'Resume a suspended merchant, and the withdrawals that were approved and not sent',
@@ -60,16 +59,11 @@ function detailRoute({ db, findProvider }: Deps): Route {
   });
 }
 
-function statusRoute(
-  { clock }: Deps,
-  status: Merchant['status'],
-  declared: Pick<Route, 'operationId' | 'cli' | 'summary'>,
-): Route {
+function statusRoute(status: Merchant['status'], declared: Pick<Route, 'operationId' | 'cli' | 'summary'>): Route {
   const verb = status === 'SUSPENDED' ? 'suspend' : 'resume';
   return operatorRoute(`POST /api/ops/merchants/:merchantId/${verb}`, {
     ...declared,
     action: `merchant.${verb}`,
-    clock,
     params: MerchantParams,
     body: Reason,
     responses: { 200: schema.Merchant },

@@ -2,7 +2,6 @@ import { z } from 'zod';
 
 import { reason } from '../access/operator-schema.ts';
 import type { Route } from '../http/route.ts';
-import type { Clock } from '../lib/clock.ts';
 import type { Database } from '../lib/db.ts';
 import { compareRules, readRules, RULES_MAX, validFromParam } from '../lib/effective-rules.ts';
 import { instant } from '../lib/fields.ts';
@@ -70,7 +69,7 @@ const FeeRule = z
 const FeeSchedule = z.object({ current: z.array(FeeRule), scheduled: z.array(FeeRule) }).meta({ id: 'OpsFees' });
 
 /** The fees of merchants. */
-export function feeOperatorRoutes(deps: { db: Database; clock: Clock }): Route[] {
+export function feeOperatorRoutes(deps: { db: Database }): Route[] {
   return settingRoutes(deps, {
     path: 'fees',
     name: 'Fees',

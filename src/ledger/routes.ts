@@ -66,7 +66,6 @@ export function balanceRoutes({ db, clock }: { db: Database; clock: Clock }): Ro
       summary: 'Every movement of the balance, with the balance after it',
       description: 'The latest first. The days default to the last 30.',
       auth: { by: 'key', scope: 'balance:read' },
-      rateLimit: 'list',
       query: MovementListQuery,
       responses: { 200: z.array(Movement) },
       paginated: true,

@@ -58,8 +58,3 @@ export function daysFrom(startDay: string, endDay: string): string[] {
   for (let day = startDay; day <= endDay; day = addDays(day, 1)) days.push(day);
   return days;
 }
-
-/** ISO 8601, as responses have instants; null stays null. */
-export function isoOrNull(instant: Date | null): string | null {
-  return instant?.toISOString() ?? null;
-}

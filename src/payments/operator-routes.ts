@@ -1,7 +1,6 @@
 import { auditOf, presentAudit, type AuditContext, type AuditedChange } from '../access/audit.ts';
 import { actionLinks, operatorReadRoute, operatorRoute, type OperatorResult } from '../access/operator-route.ts';
 import type { Route } from '../http/route.ts';
-import type { Clock } from '../lib/clock.ts';
 import type { Database, Queryable } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
 import { scopeOf } from '../lib/scope.ts';
@@ -13,10 +12,9 @@ import { presentTransaction, listAttempts, readTransaction, type AttemptRow } fr
 import * as schema from './transaction-schema.ts';
 
 /** Transactions as operators see them, and the decisions about held money. */
-export function paymentOperatorRoutes({ db, clock }: { db: Database; clock: Clock }): Route[] {
+export function paymentOperatorRoutes({ db }: { db: Database }): Route[] {
   const decision = {
     secondPerson: isLarge,
-    clock,
     params: schema.OperatorParams,
     responses: { 200: schema.HeldDecision },
     errors: ['INVALID_STATE'] as const,

@@ -23,7 +23,6 @@ export function transactionRoutes(deps: { db: Database; clock: Clock; findDelive
       summary: 'Transactions of a range of days',
       description: 'Newest first. Days are whole days in Addis Ababa, both ends included, at most 93 days apart.',
       auth: { by: 'key', scope: 'transactions:read' },
-      rateLimit: 'list',
       query: schema.TransactionListQuery,
       responses: { 200: z.array(schema.Transaction) },
       paginated: true,

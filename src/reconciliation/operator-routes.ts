@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-import { operatorReadRoute, operatorRoute } from '../access/operator-route.ts';
+import { operatorListRoute, operatorReadRoute, operatorRoute } from '../access/operator-route.ts';
 import { Reason } from '../access/operator-schema.ts';
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Database } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
-import { readDayRange, readPage } from '../lib/pagination.ts';
+import { readDayRange } from '../lib/pagination.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { closeDiscrepancy, listDiscrepancies, type Discrepancy } from './discrepancies.ts';
 import { requestRun } from './request.ts';
@@ -21,7 +21,7 @@ export function reconciliationOperatorRoutes(deps: Deps): Route[] {
   return [...queryRoutes(deps), ...commandRoutes(deps)];
 }
 
-function queryRoutes({ db, clock }: Deps): Route[] {
+function queryRoutes({ db }: Deps): Route[] {
   return [
     operatorReadRoute('GET /api/ops/reconciliation', {
       operationId: 'opsListReconciledDays',
@@ -31,27 +31,24 @@ function queryRoutes({ db, clock }: Deps): Route[] {
       rateLimit: 'list',
       query: schema.DayQuery,
       responses: { 200: z.array(schema.ReconciledDay) },
-      handle: async ({ query }) => {
-        const days = await listReconciledDays(db, { ...query, ...readDayRange(query, clock()) });
+      handle: async ({ query, at }) => {
+        const days = await listReconciledDays(db, { ...query, ...readDayRange(query, at) });
         return { message: 'Days retrieved', data: days.map(presentDay) };
       },
     }),
-    operatorReadRoute('GET /api/ops/reconciliation/differences', {
+    operatorListRoute('GET /api/ops/reconciliation/differences', {
       operationId: 'opsListDifferences',
       cli: {
         name: 'reconciliation list-differences',
         columns: 'detectedAt differenceId channel day kind ours theirs orderId',
       },
       summary: "List the differences between providers' statements and our ledger, newest first",
-      rateLimit: 'list',
       query: schema.DifferenceQuery,
-      responses: { 200: z.array(schema.Difference) },
-      paginated: true,
-      handle: async ({ query }) => {
-        const filter = { ...query, open: query.state && query.state === 'OPEN' };
-        const { rows, pagination } = await listDiscrepancies(db, filter, readPage(query));
-        return { message: 'Differences retrieved', data: rows.map(presentDiscrepancy), pagination };
-      },
+      item: schema.Difference,
+      name: 'Differences',
+      list: async (query, page) =>
+        listDiscrepancies(db, { ...query, open: query.state && query.state === 'OPEN' }, page),
+      present: presentDiscrepancy,
     }),
   ];
 }
@@ -63,7 +60,6 @@ function commandRoutes({ clock, findProvider }: Deps): Route[] {
       cli: { name: 'reconciliation run', columns: 'day environment channel' },
       summary: "Compare a day with the providers' statements, again or for the first time",
       action: 'reconciliation.run',
-      clock,
       body: schema.DayToCompare,
       responses: { 202: z.array(schema.ChannelDay) },
       run: async ({ tx }, { body }) => {
@@ -79,7 +75,6 @@ function commandRoutes({ clock, findProvider }: Deps): Route[] {
       cli: { name: 'reconciliation close-difference', confirm: true },
       summary: 'Close a difference that was investigated; posts nothing',
       action: 'reconciliation.close',
-      clock,
       params: schema.DifferenceParams,
       body: Reason,
       responses: { 200: schema.Difference },

@@ -92,7 +92,6 @@ function readingRoutes(deps: ReportRouteDeps): Route[] {
       ...READ,
       operationId: 'listReports',
       summary: 'The requested reports, newest first',
-      rateLimit: 'list',
       query: schema.ReportListQuery,
       responses: { 200: z.array(schema.Report) },
       paginated: true,

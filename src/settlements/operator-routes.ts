@@ -1,6 +1,4 @@
-import { z } from 'zod';
-
-import { actionLinks, operatorReadRoute, operatorRoute } from '../access/operator-route.ts';
+import { actionLinks, operatorListRoute, operatorReadRoute, operatorRoute } from '../access/operator-route.ts';
 import { OptionalReason, Reason } from '../access/operator-schema.ts';
 import { requirePermission } from '../access/permissions.ts';
 import { UploadedFile } from '../http/body.ts';
@@ -11,7 +9,7 @@ import { startOfAddisDay } from '../lib/dates.ts';
 import type { Database } from '../lib/db.ts';
 import { maskDigits } from '../lib/mask.ts';
 import { toSantim } from '../lib/money.ts';
-import { readDayRange, readPage } from '../lib/pagination.ts';
+import { readDayRange } from '../lib/pagination.ts';
 import { readTimeline } from '../lib/timeline.ts';
 import { readRequestedBy } from '../merchants/requested-by.ts';
 import { settingRoutes } from '../merchants/setting-routes.ts';
@@ -30,7 +28,14 @@ type Deps = { db: Database; clock: Clock; runInTransaction: RunInTransaction };
 
 /** The settlements of all merchants, their way to the bank, and their limits. */
 export function settlementOperatorRoutes(deps: Deps): Route[] {
-  return [...queryRoutes(deps), ...reviewRoutes(deps), ...bankRoutes(deps), bankFileRoute(deps), ...limitRoutes(deps)];
+  return [
+    ...queryRoutes(deps),
+    ...reviewRoutes(),
+    ...bankRoutes(),
+    ...lateCreditRoutes(),
+    bankFileRoute(deps),
+    ...limitRoutes(deps),
+  ];
 }
 
 /** The commands that each status allows. */
@@ -49,9 +54,9 @@ function linksOf({ id, status, lateCredit, lateCreditResolution }: SettlementRow
   return actionLinks(`settlements/${id}`, ...(isLate ? ['book-credit', 'dismiss-credit'] : LINKS[status]));
 }
 
-function queryRoutes({ db, clock }: Deps): Route[] {
+function queryRoutes({ db }: Deps): Route[] {
   return [
-    operatorReadRoute('GET /api/ops/settlements', {
+    operatorListRoute('GET /api/ops/settlements', {
       operationId: 'opsListSettlements',
       cli: {
         name: 'settlements list',
@@ -59,16 +64,12 @@ function queryRoutes({ db, clock }: Deps): Route[] {
       },
       summary: 'List settlements of all merchants, newest first; account numbers are masked but for four digits',
       description: 'The days default to the last 30, at most 93 apart.',
-      rateLimit: 'list',
       query: schema.OperatorListQuery,
-      responses: { 200: z.array(schema.OperatorSettlement) },
-      paginated: true,
-      handle: async ({ query }) => {
-        const filter = { ...query, range: readDayRange(query, clock()), statuses: query.status ?? null };
-        const { rows, pagination } = await listSettlements(db, filter, readPage(query));
-        const masked = rows.map((row) => ({ ...row, accountNumber: maskDigits(row.accountNumber) }));
-        return { message: 'Settlements retrieved', data: masked.map(presentForOperators), pagination };
-      },
+      item: schema.OperatorSettlement,
+      name: 'Settlements',
+      list: async (query, page, at) =>
+        listSettlements(db, { ...query, range: readDayRange(query, at), statuses: query.status ?? null }, page),
+      present: (row) => presentForOperators({ ...row, accountNumber: maskDigits(row.accountNumber) }),
     }),
     operatorReadRoute('GET /api/ops/settlements/:settlementId', {
       operationId: 'opsGetSettlement',
@@ -92,8 +93,7 @@ function queryRoutes({ db, clock }: Deps): Route[] {
 }
 
 /** What every command declares. It asks before it is sent, and shows the settlement. */
-const command = (clock: Clock, verb: string) => ({
-  clock,
+const command = (verb: string) => ({
   cli: { name: `settlements ${verb}`, confirm: '/api/ops/settlements/{settlementId}' } as const,
   params: schema.OperatorParams,
   responses: { 200: schema.OperatorSettlement },
@@ -111,21 +111,19 @@ function changed(result: TransitionResult, issue: string | null = null) {
   };
 }
 
-function reviewRoutes({ clock }: Deps): Route[] {
+function reviewRoutes(): Route[] {
   return [
     operatorRoute('POST /api/ops/settlements/:settlementId/approve', {
-      ...command(clock, 'approve'),
+      ...command('approve'),
       operationId: 'opsApproveSettlement',
-      cli: { name: 'settlements approve', confirm: '/api/ops/settlements/{settlementId}' },
       summary: 'Approve a settlement; in live the operator behind the request cannot',
       action: 'settlement.approve',
       body: OptionalReason,
       run: async (context, { params }) => changed(await approveSettlement(context.tx, params.settlementId, context)),
     }),
     operatorRoute('POST /api/ops/settlements/:settlementId/reject', {
-      ...command(clock, 'reject'),
+      ...command('reject'),
       operationId: 'opsRejectSettlement',
-      cli: { name: 'settlements reject', confirm: '/api/ops/settlements/{settlementId}' },
       summary: 'Reject a settlement; its money is available again, and the merchant sees the reason',
       action: 'settlement.reject',
       body: Reason,
@@ -135,12 +133,11 @@ function reviewRoutes({ clock }: Deps): Route[] {
   ];
 }
 
-function bankRoutes({ clock }: Deps): Route[] {
+function bankRoutes(): Route[] {
   return [
     operatorRoute('POST /api/ops/settlements/:settlementId/sent', {
-      ...command(clock, 'mark-sent'),
+      ...command('mark-sent'),
       operationId: 'opsSettlementSent',
-      cli: { name: 'settlements mark-sent', confirm: '/api/ops/settlements/{settlementId}' },
       summary: 'Claim a settlement for sending: the operator who gets 200 orders the transfer, all others get 409',
       description: 'In live the operator who approved it cannot send it.',
       action: 'settlement.sent',
@@ -149,9 +146,8 @@ function bankRoutes({ clock }: Deps): Route[] {
         changed(await bank.markSent(context.tx, params.settlementId, { ...context, ...body })),
     }),
     operatorRoute('POST /api/ops/settlements/:settlementId/credited', {
-      ...command(clock, 'mark-credited'),
+      ...command('mark-credited'),
       operationId: 'opsSettlementCredited',
-      cli: { name: 'settlements mark-credited', confirm: '/api/ops/settlements/{settlementId}' },
       summary: 'Record that the bank has credited a settlement, under its trace id: the settlement is complete',
       description:
         'One that has FAILED remains FAILED: 202, nothing is booked, and it is in the queue (SETTLEMENT_CREDITED_LATE). A trace id is booked once.',
@@ -167,9 +163,8 @@ function bankRoutes({ clock }: Deps): Route[] {
       },
     }),
     operatorRoute('POST /api/ops/settlements/:settlementId/failed', {
-      ...command(clock, 'mark-failed'),
+      ...command('mark-failed'),
       operationId: 'opsSettlementFailed',
-      cli: { name: 'settlements mark-failed', confirm: '/api/ops/settlements/{settlementId}' },
       summary: 'Record that the bank has not credited a settlement: its money is available again',
       action: 'settlement.failed',
       body: schema.SettlementFailed,
@@ -177,9 +172,8 @@ function bankRoutes({ clock }: Deps): Route[] {
         changed(await bank.markFailed(context.tx, params.settlementId, { ...context, ...body })),
     }),
     operatorRoute('POST /api/ops/settlements/:settlementId/returned', {
-      ...command(clock, 'mark-returned'),
+      ...command('mark-returned'),
       operationId: 'opsSettlementReturned',
-      cli: { name: 'settlements mark-returned', confirm: '/api/ops/settlements/{settlementId}' },
       summary: 'Record that the bank has sent back a credited settlement: its money and fee are available again',
       description: 'The settlement is FAILED with returnedAt. bankReference is the trace id of the return.',
       action: 'settlement.returned',
@@ -188,10 +182,14 @@ function bankRoutes({ clock }: Deps): Route[] {
       run: async (context, { params, body }) =>
         changed(await bank.markReturned(context.tx, params.settlementId, { ...context, ...body })),
     }),
+  ];
+}
+
+function lateCreditRoutes(): Route[] {
+  return [
     operatorRoute('POST /api/ops/settlements/:settlementId/book-credit', {
-      ...command(clock, 'accept-late-credit'),
+      ...command('accept-late-credit'),
       operationId: 'opsBookLateCredit',
-      cli: { name: 'settlements accept-late-credit', confirm: '/api/ops/settlements/{settlementId}' },
       summary: 'Book the credit of a settlement that had failed: completes it and debits its money again',
       action: 'settlement.book-credit',
       body: Reason,
@@ -199,9 +197,8 @@ function bankRoutes({ clock }: Deps): Route[] {
       run: async (context, { params }) => changed(await bank.bookLateCredit(context.tx, params.settlementId, context)),
     }),
     operatorRoute('POST /api/ops/settlements/:settlementId/dismiss-credit', {
-      ...command(clock, 'dismiss-late-credit'),
+      ...command('dismiss-late-credit'),
       operationId: 'opsDismissLateCredit',
-      cli: { name: 'settlements dismiss-late-credit', confirm: '/api/ops/settlements/{settlementId}' },
       summary:
         'Dismiss the reported credit of a settlement that had failed, because there was none or it was taken back',
       action: 'settlement.dismiss-credit',

@@ -74,7 +74,6 @@ function queryRoutes({ db, clock }: SettlementRouteDeps): Route[] {
       ...READ,
       operationId: 'listSettlements',
       summary: 'Settlements of a range of days, newest first',
-      rateLimit: 'list',
       query: schema.SettlementListQuery,
       responses: { 200: z.array(schema.Settlement) },
       paginated: true,

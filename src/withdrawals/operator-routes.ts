@@ -1,16 +1,19 @@
-import { z } from 'zod';
-
 import type { AuditContext, AuditedChange } from '../access/audit.ts';
-import { actionLinks, operatorReadRoute, operatorRoute, type OperatorResult } from '../access/operator-route.ts';
+import {
+  actionLinks,
+  operatorListRoute,
+  operatorReadRoute,
+  operatorRoute,
+  type OperatorResult,
+} from '../access/operator-route.ts';
 import { OptionalReason, Reason } from '../access/operator-schema.ts';
 import type { Route } from '../http/route.ts';
 import { BANKS, type BankCode } from '../lib/banks.ts';
-import type { Clock } from '../lib/clock.ts';
 import type { Database } from '../lib/db.ts';
 import type { ErrorCode } from '../lib/errors.ts';
 import { withoutNulls } from '../lib/fields.ts';
 import { toBirr, toSantim } from '../lib/money.ts';
-import { readDayRange, readPage } from '../lib/pagination.ts';
+import { readDayRange } from '../lib/pagination.ts';
 import { scopeOf } from '../lib/scope.ts';
 import { readTimeline } from '../lib/timeline.ts';
 import { readRequestedBy } from '../merchants/requested-by.ts';
@@ -21,31 +24,24 @@ import { isResolvable, resolveWithdrawal, type Subject } from './resolve.ts';
 import { approveWithdrawal, rejectWithdrawal } from './review.ts';
 import * as schema from './schema.ts';
 
-type Deps = { db: Database; clock: Clock };
-
 /** The withdrawals of all merchants, and the decisions about them. */
-export function withdrawalOperatorRoutes(deps: Deps): Route[] {
-  return [...queryRoutes(deps), ...commandRoutes(deps)];
+export function withdrawalOperatorRoutes({ db }: { db: Database }): Route[] {
+  return [...queryRoutes(db), ...commandRoutes()];
 }
 
-function queryRoutes({ db, clock }: Deps): Route[] {
+function queryRoutes(db: Database): Route[] {
   return [
-    operatorReadRoute('GET /api/ops/withdrawals', {
+    operatorListRoute('GET /api/ops/withdrawals', {
       operationId: 'opsListWithdrawals',
       cli: { name: 'withdrawals list', columns: 'requestedAt withdrawalId merchantId amount channel status stage' },
       summary: 'List withdrawals of all merchants, newest first',
       description: 'The days default to the last 30, at most 93 apart.',
-      rateLimit: 'list',
       query: schema.OperatorListQuery,
-      responses: { 200: z.array(schema.OperatorWithdrawal) },
-      paginated: true,
-      handle: async ({ query }) => {
-        const { merchantId, environment, status, search } = query;
-        const range = readDayRange(query, clock());
-        const filter = { merchantId, environment, range, statuses: status ?? null, search };
-        const { rows, pagination } = await listWithdrawals(db, filter, readPage(query));
-        return { message: 'Withdrawals retrieved', data: rows.map(presentForOperators), pagination };
-      },
+      item: schema.OperatorWithdrawal,
+      name: 'Withdrawals',
+      list: async (query, page, at) =>
+        listWithdrawals(db, { ...query, range: readDayRange(query, at), statuses: query.status ?? null }, page),
+      present: presentForOperators,
     }),
     operatorReadRoute('GET /api/ops/withdrawals/:withdrawalId', {
       operationId: 'opsGetWithdrawal',
@@ -54,9 +50,9 @@ function queryRoutes({ db, clock }: Deps): Route[] {
       permission: 'withdrawal.approve',
       params: schema.OperatorParams,
       responses: { 200: schema.OperatorWithdrawalDetail },
-      handle: async ({ params }) => ({
+      handle: async ({ params, at }) => ({
         message: 'Withdrawal retrieved',
-        data: await readOperatorDetail(db, params.withdrawalId, clock()),
+        data: await readOperatorDetail(db, params.withdrawalId, at),
       }),
     }),
   ];
@@ -83,8 +79,8 @@ async function decide(
   return { message, data: { ...presentForOperators(row), ...more }, audit: isNew ? audit : null };
 }
 
-function commandRoutes({ clock }: Deps): Route[] {
-  const declared = { clock, params: schema.OperatorParams, errors: ['INVALID_STATE'] as ErrorCode[] };
+function commandRoutes(): Route[] {
+  const declared = { params: schema.OperatorParams, errors: ['INVALID_STATE'] as ErrorCode[] };
   return [
     operatorRoute('POST /api/ops/withdrawals/:withdrawalId/approve', {
       ...declared,

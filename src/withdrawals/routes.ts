@@ -84,7 +84,6 @@ function queryRoutes({ db, clock, checkPayout }: WithdrawalRouteDeps): Route[] {
       tag: 'Withdrawals',
       summary: 'Withdrawals of a range of days, newest first',
       auth: { by: 'key', scope: 'withdrawals:read' },
-      rateLimit: 'list',
       query: schema.WithdrawalListQuery,
       responses: { 200: z.array(schema.Withdrawal) },
       paginated: true,

@@ -1,13 +1,11 @@
 import { z } from 'zod';
 
 import type { AuditContext, AuditedChange } from '../../access/audit.ts';
-import { operatorReadRoute, operatorRoute } from '../../access/operator-route.ts';
+import { operatorListRoute, operatorReadRoute, operatorRoute } from '../../access/operator-route.ts';
 import type { Route } from '../../http/route.ts';
-import type { Clock } from '../../lib/clock.ts';
 import type { Database, Trx } from '../../lib/db.ts';
 import { found } from '../../lib/errors.ts';
 import { toBirr, toSantim, type Santim } from '../../lib/money.ts';
-import { readPage } from '../../lib/pagination.ts';
 import type { Environment } from '../../lib/scope.ts';
 import type { Channel } from '../../merchants/channels/channel.ts';
 import { needsTwoPeople } from '../../merchants/review-policy.ts';
@@ -15,31 +13,26 @@ import * as receipts from './operations.ts';
 import type { BankReceiptRow } from './operations.ts';
 import * as schema from './schema.ts';
 
-type Deps = { db: Database; clock: Clock };
-
 /** Receipts, which operators book by the bank's or the provider's reference. */
-export function receiptOperatorRoutes(deps: Deps): Route[] {
-  return [...queryRoutes(deps), ...bookingRoutes(deps), decisionRoute(deps)];
+export function receiptOperatorRoutes({ db }: { db: Database }): Route[] {
+  return [...queryRoutes(db), ...bookingRoutes(), decisionRoute()];
 }
 
-function queryRoutes({ db }: Deps): Route[] {
+function queryRoutes(db: Database): Route[] {
   return [
-    operatorReadRoute('GET /api/ops/bank-money', {
+    operatorListRoute('GET /api/ops/bank-money', {
       operationId: 'opsListBankMoney',
       cli: {
         name: 'receipts list',
         columns: 'bookedAt bankMoneyId kind amount bankReference providerReference outcome',
       },
       summary: 'List receipts, newest first',
-      rateLimit: 'list',
       query: schema.BankMoneyQuery,
-      responses: { 200: z.array(schema.BankMoney) },
-      paginated: true,
-      handle: async ({ query }) => {
-        const filter = { ...query, waiting: query.waiting && query.waiting === 'true' };
-        const { rows, pagination } = await receipts.listReceipts(db, filter, readPage(query));
-        return { message: 'Bank money retrieved', data: rows.map(present), pagination };
-      },
+      item: schema.BankMoney,
+      name: 'Bank money',
+      list: async (query, page) =>
+        receipts.listReceipts(db, { ...query, waiting: query.waiting && query.waiting === 'true' }, page),
+      present,
     }),
     operatorReadRoute('GET /api/ops/bank-money/:bankMoneyId', {
       operationId: 'opsGetBankMoney',
@@ -54,8 +47,8 @@ function queryRoutes({ db }: Deps): Route[] {
   ];
 }
 
-function bookingRoutes({ clock }: Deps): Route[] {
-  const booking = { clock, responses: { 200: schema.BankMoney, 201: schema.BankMoney } };
+function bookingRoutes(): Route[] {
+  const booking = { responses: { 200: schema.BankMoney, 201: schema.BankMoney } };
   const received = {
     ...booking,
     description: "The bank's trace id is booked once.",
@@ -117,7 +110,7 @@ function recorded({ money, isNew }: receipts.RecordedReceipt) {
   };
 }
 
-function decisionRoute({ clock }: Deps): Route {
+function decisionRoute(): Route {
   return operatorRoute('POST /api/ops/bank-money/:bankMoneyId/settle', {
     operationId: 'opsSettleBankMoney',
     cli: { name: 'receipts decide', confirm: '/api/ops/bank-money/{bankMoneyId}' },
@@ -125,7 +118,6 @@ function decisionRoute({ clock }: Deps): Route {
     description:
       'CORRECTED reverses everything that was booked of it. The receipt can then be booked again under its trace id.',
     action: 'bank-money.settle',
-    clock,
     secondPerson: async ({ tx: { trx } }, { params }) =>
       isLarge(trx, await receipts.findReceipt(trx, params.bankMoneyId)),
     params: schema.BankMoneyParams,

@@ -56,9 +56,8 @@ export function bankAccountRoutes({ db, clock }: Deps): Route[] {
 const LINKS = { PENDING: ['verify', 'reject'], VERIFIED: ['reject'], REJECTED: [] } as const;
 
 /** The bank accounts that merchants have linked. */
-export function bankAccountOperatorRoutes({ db, clock }: Deps): Route[] {
+export function bankAccountOperatorRoutes({ db }: Pick<Deps, 'db'>): Route[] {
   const decision = {
-    clock,
     params: MerchantParams,
     responses: { 200: schema.OperatorBankAccount },
     errors: ['INVALID_STATE' as const],

@@ -99,7 +99,7 @@ const HolidayResponse = z
 const LISTED_DAYS = { default: 366, max: 3_660 } as const;
 
 /** The holidays that business days are computed from. A change recomputes the dates of open settlements. */
-export function calendarOperatorRoutes({ db, clock }: Deps): Route[] {
+export function calendarOperatorRoutes({ db }: Pick<Deps, 'db'>): Route[] {
   return [
     operatorReadRoute('GET /api/ops/holidays', {
       operationId: 'opsListHolidays',
@@ -108,8 +108,8 @@ export function calendarOperatorRoutes({ db, clock }: Deps): Route[] {
       description: `A year from today on unless given; at most ${LISTED_DAYS.max} days.`,
       query: CalendarQuery,
       responses: { 200: z.array(HolidayResponse) },
-      handle: async ({ query }) => {
-        const holidays = await listHolidays(db, listedDays(query, clock()));
+      handle: async ({ query, at }) => {
+        const holidays = await listHolidays(db, listedDays(query, at));
         return { message: 'Holidays retrieved', data: holidays.map(present) };
       },
     }),
@@ -119,7 +119,6 @@ export function calendarOperatorRoutes({ db, clock }: Deps): Route[] {
       summary: 'Add a holiday or a closure of one day; recomputes the dates of open settlements',
       description: `From ${FIRST_DAY} to ${LAST_DAY}. Confirmed and active unless given.`,
       action: 'holiday.add',
-      clock,
       body: NewHoliday,
       responses: { 201: HolidayResponse },
       errors: ['DUPLICATE_REFERENCE'],
@@ -139,7 +138,6 @@ export function calendarOperatorRoutes({ db, clock }: Deps): Route[] {
       ],
       summary: 'Reschedule, rename, confirm, enable or disable a holiday; recomputes the dates of open settlements',
       action: 'holiday.change',
-      clock,
       params: HolidayParams,
       body: HolidayChanges,
       responses: { 200: HolidayResponse },
@@ -155,7 +153,6 @@ export function calendarOperatorRoutes({ db, clock }: Deps): Route[] {
       cli: { name: 'holidays remove', confirm: true },
       summary: 'Remove a holiday that an operator added; a computed one is disabled instead',
       action: 'holiday.remove',
-      clock,
       params: HolidayParams,
       body: OptionalReason,
       responses: { 200: HolidayResponse },

@@ -38,7 +38,6 @@ function eventReads({ db, clock }: EventDeps): Route[] {
       operationId: 'listWebhookEvents',
       summary: 'List events and their deliveries',
       description: 'Newest first. Without dates, the last 30 days.',
-      rateLimit: 'list',
       query: schema.EventListQuery,
       responses: { 200: z.array(schema.Event) },
       errors: ['NOT_FOUND'],
