@@ -117,7 +117,7 @@ export function payoutChecks({ table, account, ...sql }: PayoutTable): LedgerInv
       description: `a ${table} has paid out, and had reversed, what its beneficiary received`,
       sql: `SELECT j.id AS journal, '${table} ' || p.id || ' has ' || coalesce(moved.santim, 0) || ' santim paid out' AS about
             ${journals} LEFT JOIN LATERAL (
-              SELECT abs(sum(e.amount_santim)) AS santim FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id
+              SELECT sum(e.amount_santim) * CASE j.kind WHEN ${kind('REVERSED')} THEN -1 ELSE 1 END AS santim FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id
               WHERE e.journal_id = j.id AND a.kind = '${account}') moved ON true
             WHERE j.kind IN (${kind('PAID')}, ${kind('REVERSED')}) AND coalesce(moved.santim, 0) <> ${sql.paid}`,
     },

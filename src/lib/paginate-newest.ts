@@ -35,7 +35,7 @@ export async function readNewest<Row>(
 export async function paginateNewest<Row extends { id: string }>(db: Queryable, listed: Listed, page: Page) {
   const total = `(SELECT count(*)::int FROM ${listed.table} WHERE ${listed.where}) AS total`;
   const part = { after: page.after, limit: page.limit + 1, offset: pageOffset(page) };
-  const columns = `${listed.columns}, ${total}`;
+  const columns = `${listed.columns ?? '*'}, ${total}`;
   const found = await readNewest<Row & { total: number }>(db, { ...listed, columns }, part);
   const count =
     found[0] ?? (page.page === 1 ? undefined : await first<{ total: number }>(db, `SELECT ${total}`, listed.values));

@@ -141,7 +141,7 @@ export const CORRUPTIONS = [
   [
     'a bank entry with another amount than the settlement',
     `UPDATE ledger_entry SET amount_santim = amount_santim - 1 WHERE account_id = (SELECT id FROM ledger_account WHERE kind = 'BANK')`,
-    'a settlement reserves its amount, fee and tax, and pays its amount to the bank',
+    'a settlement has paid out, and had reversed, what its beneficiary received',
   ],
   [
     'held money above the suspense balance',
