@@ -45,7 +45,8 @@ export const ReceiptDecision = z
     for (const { field, of, value } of DECISION_FIELDS) {
       if ((decision[field] !== undefined) === (decision.as === of)) continue;
       const input = decision[field];
-      const message = decision.as === of ? `is needed with ${of}: ${value}` : `belongs to ${of} only, got "${input}"`;
+      const got = field === 'channel' ? `, got "${input}"` : '';
+      const message = decision.as === of ? `is needed with ${of}: ${value}` : `belongs to ${of} only${got}`;
       issues.push({ code: 'custom', path: [field], message, input });
     }
   });
