@@ -9,7 +9,7 @@ import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { startReceiver } from './support/receiver.ts';
 import { resultOf } from './support/temporal.ts';
 import { until } from './support/until.ts';
-import { createWorkerWorld, readDelivery } from './support/worker.ts';
+import { createWorkerFixture, readDelivery } from './support/worker.ts';
 
 describe('the statements of an operation, BEGIN and COMMIT aside', () => {
   let database: TestDatabase;
@@ -47,14 +47,14 @@ describe('the statements of an operation, BEGIN and COMMIT aside', () => {
 });
 
 test(`a delivery that succeeds at once leaves at most ${budget.historyEvents} events in its workflow's history`, async () => {
-  const world = await createWorkerWorld({ TASK_QUEUES: 'webhooks' });
+  const fixture = await createWorkerFixture({ TASK_QUEUES: 'webhooks' });
   const receiver = await startReceiver();
   try {
-    await world.startWorker().ready;
-    const scope = await world.newMerchant();
-    await world.subscribe(scope, { url: receiver.url });
-    const { workflowId } = await readDelivery(world.db, await world.record(scope));
-    const handle = world.temporal.client.workflow.getHandle(workflowId);
+    await fixture.startWorker().ready;
+    const scope = await fixture.newMerchant();
+    await fixture.subscribe(scope, { url: receiver.url });
+    const { workflowId } = await readDelivery(fixture.db, await fixture.record(scope));
+    const handle = fixture.temporal.client.workflow.getHandle(workflowId);
     await until('the workflow to be there', () => handle.describe().catch(() => null));
     expect(await resultOf(handle)).toBe('DELIVERED');
     const { events = [] } = await handle.fetchHistory();
@@ -62,7 +62,7 @@ test(`a delivery that succeeds at once leaves at most ${budget.historyEvents} ev
     expect(events?.length).toBeLessThanOrEqual(budget.historyEvents);
   } finally {
     await receiver.close();
-    await world.close();
+    await fixture.close();
   }
 }, 60_000);
 

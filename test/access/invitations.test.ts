@@ -3,32 +3,32 @@ import { invitationRoute } from '../../src/access/key-routes.ts';
 import { createLimits } from '../../src/http/limits.ts';
 import { rows } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
-import { startDesk, PEPPER, type Desk } from '../backoffice/desk.ts';
+import { startBackOffice, PEPPER, type BackOffice } from '../backoffice/back-office.ts';
 import { buildMerchant } from '../support/build.ts';
 import { NO_LIMITS, startTestServer, testServerDeps } from '../support/http.ts';
 
-let desk: Desk;
+let backOffice: BackOffice;
 let merchantId: string;
 let hired = 0;
 
 beforeAll(async () => {
-  desk = await startDesk();
+  backOffice = await startBackOffice();
 });
 beforeEach(async () => {
-  merchantId = (await buildMerchant(desk.database.db)).merchantId;
+  merchantId = (await buildMerchant(backOffice.database.db)).merchantId;
 });
-afterAll(() => desk.close());
+afterAll(() => backOffice.close());
 
-const accept = (token: string) => desk.send('POST', '/api/invitations/accept', { key: null, body: { token } });
+const accept = (token: string) => backOffice.send('POST', '/api/invitations/accept', { key: null, body: { token } });
 const post = async (path: string, body: object = {}) =>
-  (await desk.send('POST', `/api/ops/${path}`, { body })).body.data;
+  (await backOffice.send('POST', `/api/ops/${path}`, { body })).body.data;
 const inviteMerchant = (body: object = {}) =>
   post(`merchants/${merchantId}/key-invitations`, { environment: 'sandbox', ...body });
 async function createOperator() {
   hired += 1;
   return post('operators', { name: 'Bob', email: `bob-${hired}@meskot.example`, role: 'finance' });
 }
-const count = async (table: string) => Number((await desk.database.db(table).count())[0]?.['count']);
+const count = async (table: string) => Number((await backOffice.database.db(table).count())[0]?.['count']);
 
 /** The one answer to every token that does not work. */
 async function expectRejected(token: string): Promise<void> {
@@ -49,10 +49,10 @@ test('a new operator accepts the invitation of their creation, gets a key, and c
   expect(accepted.status).toBe(201);
   const { secret: key, keyId, ...rest } = accepted.body.data;
   expect(rest).toMatchObject({ operatorId, merchantId: null, environment: null });
-  const more = await desk.send('POST', '/api/ops/keys', { key, body: { name: 'Phone' } });
+  const more = await backOffice.send('POST', '/api/ops/keys', { key, body: { name: 'Phone' } });
   expect(more.body.data).toMatchObject({ operatorId, name: 'Phone' });
-  expect(await desk.audited(operatorId)).toEqual(['operator.create']);
-  const { body } = await desk.send('GET', `/api/ops/audit?resourceId=${keyId}`);
+  expect(await backOffice.audited(operatorId)).toEqual(['operator.create']);
+  const { body } = await backOffice.send('GET', `/api/ops/audit?resourceId=${keyId}`);
   expect(body.data).toMatchObject([
     { action: 'operator-key.create', operatorId, after: { invitationId: invitation.invitationId } },
   ]);
@@ -64,33 +64,33 @@ test("a merchant's invitation makes the key that was offered, and its inviter is
   const { keyId, secret } = body.data;
   expect(secret).toMatch(/^rk_live_/);
   expect(body.data).toMatchObject({ merchantId, operatorId: null, environment: 'live' });
-  const listed = (await desk.send('GET', `/api/ops/merchants/${merchantId}/keys`)).body.data;
-  const { operatorId: createdBy } = desk.people.admin;
+  const listed = (await backOffice.send('GET', `/api/ops/merchants/${merchantId}/keys`)).body.data;
+  const { operatorId: createdBy } = backOffice.people.admin;
   const { days, ...kept } = wanted;
   expect(listed).toMatchObject([{ ...kept, keyId, kind: 'restricted', createdBy }]);
   expect(Math.abs(Date.parse(listed[0].expiresAt) - Date.now() - days * 86_400_000)).toBeLessThan(60_000);
-  expect(await desk.audited(keyId)).toEqual(['key.create']);
+  expect(await backOffice.audited(keyId)).toEqual(['key.create']);
 });
 
 test('an invitation to rotate gives the merchant the successor, and the old key its overlap', async () => {
-  const old = await desk.invitedKey(merchantId, { name: 'Shop' });
+  const old = await backOffice.invitedKey(merchantId, { name: 'Shop' });
   const path = `merchants/${merchantId}/keys/${old.keyId}/rotate`;
   for (const overlapHours of [-1, 169, 1.5]) {
-    expect((await desk.send('POST', `/api/ops/${path}`, { body: { overlapHours } })).status).toBe(400);
+    expect((await backOffice.send('POST', `/api/ops/${path}`, { body: { overlapHours } })).status).toBe(400);
   }
   const { token } = await post(path, { overlapHours: 1 });
   const next = (await accept(token)).body.data;
-  const listed = (await desk.send('GET', `/api/ops/merchants/${merchantId}/keys`)).body.data;
+  const listed = (await backOffice.send('GET', `/api/ops/merchants/${merchantId}/keys`)).body.data;
   expect(listed).toMatchObject([
     { keyId: next.keyId, name: 'Shop' },
     { keyId: old.keyId, rotatedTo: next.keyId },
   ]);
-  expect(await desk.audited(old.keyId)).toEqual(['key.create', 'key.rotate']);
-  const again = await desk.send('POST', `/api/ops/${path}`, { body: {} });
+  expect(await backOffice.audited(old.keyId)).toEqual(['key.create', 'key.rotate']);
+  const again = await backOffice.send('POST', `/api/ops/${path}`, { body: {} });
   expect([again.status, again.body.error.code]).toEqual([409, 'INVALID_STATE']);
-  const other = await buildMerchant(desk.database.db);
+  const other = await buildMerchant(backOffice.database.db);
   const elsewhere = `/api/ops/merchants/${other.merchantId}/keys/${next.keyId}/rotate`;
-  expect((await desk.send('POST', elsewhere, { body: {} })).status).toBe(404);
+  expect((await backOffice.send('POST', elsewhere, { body: {} })).status).toBe(404);
 });
 
 test.each([
@@ -100,7 +100,7 @@ test.each([
 ])('an invitation to an unusable key is rejected at once: %j', async (body, message) => {
   const before = await count('invitation');
   const path = `/api/ops/merchants/${merchantId}/key-invitations`;
-  const answer = await desk.send('POST', path, { body: { environment: 'sandbox', ...body } });
+  const answer = await backOffice.send('POST', path, { body: { environment: 'sandbox', ...body } });
   expect([answer.status, answer.body.error.code]).toEqual([400, 'VALIDATION_ERROR']);
   expect(answer.body.message).toMatch(message);
   expect(await count('invitation')).toBe(before);
@@ -127,7 +127,9 @@ describe('a token', () => {
     await expectRejected('invite_of-nobody');
     await expectRejected(`${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`);
     await expectRejected(invitationId);
-    await rows(desk.database.db, `UPDATE invitation SET expires_at = now() WHERE id = :invitationId`, { invitationId });
+    await rows(backOffice.database.db, `UPDATE invitation SET expires_at = now() WHERE id = :invitationId`, {
+      invitationId,
+    });
     await expectRejected(token);
   });
 
@@ -135,11 +137,11 @@ describe('a token', () => {
     const { operatorId, invitation } = await createOperator();
     const next = await post(`operators/${operatorId}/invitations`);
     await expectRejected(invitation.token);
-    await desk.send('PATCH', `/api/ops/operators/${operatorId}`, { body: { active: false } });
+    await backOffice.send('PATCH', `/api/ops/operators/${operatorId}`, { body: { active: false } });
     await expectRejected(next.token);
-    await desk.send('PATCH', `/api/ops/operators/${operatorId}`, { body: { active: true } });
+    await backOffice.send('PATCH', `/api/ops/operators/${operatorId}`, { body: { active: true } });
     expect((await accept(next.token)).status).toBe(201);
-    expect(await desk.audited(operatorId)).toEqual([
+    expect(await backOffice.audited(operatorId)).toEqual([
       'operator.create',
       'operator.invite',
       'operator.change',
@@ -149,11 +151,11 @@ describe('a token', () => {
 
   test('of a revoked invitation does not work, and an accepted invitation cannot be revoked', async () => {
     const revoke = (invitationId: string) =>
-      desk.send('POST', `/api/ops/invitations/${invitationId}/revoke`, { body: { reason: 'Wrong address' } });
+      backOffice.send('POST', `/api/ops/invitations/${invitationId}/revoke`, { body: { reason: 'Wrong address' } });
     const { token, invitationId } = await inviteMerchant();
     expect([(await revoke(invitationId)).status, (await revoke(invitationId)).status]).toEqual([200, 200]);
     await expectRejected(token);
-    expect(await desk.audited(invitationId)).toEqual(['key.invite', 'invitation.revoke']);
+    expect(await backOffice.audited(invitationId)).toEqual(['key.invite', 'invitation.revoke']);
     const used = await inviteMerchant();
     await accept(used.token);
     const refused = await revoke(used.invitationId);
@@ -165,13 +167,13 @@ describe('a token', () => {
     const { token } = await inviteMerchant();
     const path = `/api/ops/merchants/${merchantId}/key-invitations`;
     const headers = { 'idempotency-key': 'invite-once' };
-    const { key } = desk.people.admin;
+    const { key } = backOffice.people.admin;
     const request = { key, headers, body: { environment: 'sandbox' } };
-    const stored = (await desk.server.send('POST', path, request)).body.data.token;
-    expect((await desk.server.send('POST', path, request)).body.data.token).toBe(stored);
+    const stored = (await backOffice.server.send('POST', path, request)).body.data.token;
+    expect((await backOffice.server.send('POST', path, request)).body.data.token).toBe(stored);
     const secrets = [token, stored, (await accept(token)).body.data.secret];
     for (const table of ['invitation', 'operator_audit', 'api_key', 'idempotency_key', 'proposal']) {
-      const found = await rows<{ row: string }>(desk.database.db, `SELECT t::text AS row FROM ${table} t`);
+      const found = await rows<{ row: string }>(backOffice.database.db, `SELECT t::text AS row FROM ${table} t`);
       const bytes = secrets.map((secret) => Buffer.from(secret).toString('hex'));
       for (const secret of [...secrets, ...bytes]) {
         expect([table, found.some(({ row }) => row.includes(secret))]).toEqual([table, false]);
@@ -180,10 +182,10 @@ describe('a token', () => {
   });
 
   test('that is wrong counts as a failed authentication: an address has a few guesses a minute, and is not logged', async () => {
-    const { db } = desk.database;
+    const { db } = backOffice.database;
     const lines: string[] = [];
     const log = createLogger('debug', 'test', { destination: { write: (line) => void lines.push(line) } });
-    const keys = createKeyAuthenticator({ db, peppers: [PEPPER], clock: desk.clock, log });
+    const keys = createKeyAuthenticator({ db, peppers: [PEPPER], clock: backOffice.clock, log });
     const routes = [invitationRoute([PEPPER])];
     const limits = createLimits({ ...NO_LIMITS, failedAuthPerMinute: 3 });
     const server = await startTestServer(testServerDeps(db, { routes, limits, log, ...keys }));
@@ -207,7 +209,7 @@ describe('a token', () => {
 test('after a rotation of the pepper an invitation under the previous one still works', async () => {
   const { token } = await inviteMerchant();
   const routes = [invitationRoute(['another pepper of sixteen', PEPPER])];
-  const server = await startTestServer(testServerDeps(desk.database.db, { routes }));
+  const server = await startTestServer(testServerDeps(backOffice.database.db, { routes }));
   try {
     const answer = await server.send('POST', '/api/invitations/accept', { key: null, body: { token } });
     expect(answer.status).toBe(201);

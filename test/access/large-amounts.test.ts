@@ -1,13 +1,13 @@
 import { readBalance } from '../../src/ledger/balance.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { Environment, MerchantScope } from '../../src/lib/scope.ts';
-import { startDesk, type Desk, type Person } from '../backoffice/desk.ts';
+import { startBackOffice, type BackOffice, type Person } from '../backoffice/back-office.ts';
 import { buildAttempt, buildSession, PAID } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { withdraw } from '../support/settlements.ts';
 import { buildFreeMerchant, buildLive, fund } from '../support/withdrawals.ts';
 
-let desk: Desk;
+let backOffice: BackOffice;
 let scope: MerchantScope;
 let live: MerchantScope;
 let proposer: Person;
@@ -15,28 +15,28 @@ let checker: Person;
 let references = 0;
 
 beforeAll(async () => {
-  desk = await startDesk();
-  proposer = desk.people.admin;
-  checker = await desk.hire('admin');
+  backOffice = await startBackOffice();
+  proposer = backOffice.people.admin;
+  checker = await backOffice.hire('admin');
 });
 beforeEach(async () => {
-  scope = await buildFreeMerchant(desk.world);
-  live = await buildLive(desk.database.db, scope);
+  scope = await buildFreeMerchant(backOffice.fixture);
+  live = await buildLive(backOffice.database.db, scope);
 });
-afterEach(() => expectLedgerHolds(desk.database.db));
-afterAll(() => desk.close());
+afterEach(() => expectLedgerHolds(backOffice.database.db));
+afterAll(() => backOffice.close());
 
 const call = (by: Person, path: string, body: object = {}) =>
-  desk.send('POST', `/api/ops/${path}`, { key: by.key, body });
+  backOffice.send('POST', `/api/ops/${path}`, { key: by.key, body });
 const confirm = (by: Person, id: string) => call(by, `proposals/${id}/confirm`);
-const count = async (table: string) => Number((await desk.database.db(table).count())[0]?.['count']);
+const count = async (table: string) => Number((await backOffice.database.db(table).count())[0]?.['count']);
 
 /** From here on two operators decide, in santim. */
 const TWO = 20_000n;
 const ONE = TWO - 1n;
 const setAmount = (merchantId: string | null) =>
   rows(
-    desk.database.db,
+    backOffice.database.db,
     merchantId === null
       ? `UPDATE review_policy SET large_amount_santim = 10000, two_person_santim = ${TWO} WHERE merchant_id IS NULL`
       : `INSERT INTO review_policy (merchant_id, large_amount_santim, two_person_santim, per_hour_max)
@@ -44,10 +44,10 @@ const setAmount = (merchantId: string | null) =>
   );
 
 async function held(of: MerchantScope, receivedSantim: bigint): Promise<{ path: string; attemptId: string }> {
-  const { sessionId, transactionId } = await buildSession(desk.world, of, { amountSantim: 50_000n });
-  const attemptId = await buildAttempt(desk.world, { ...of, sessionId });
-  desk.world.provider.returns({ ...PAID, amountSantim: receivedSantim });
-  await desk.world.checkAttempt(attemptId, { notifyWorkflow: false });
+  const { sessionId, transactionId } = await buildSession(backOffice.fixture, of, { amountSantim: 50_000n });
+  const attemptId = await buildAttempt(backOffice.fixture, { ...of, sessionId });
+  backOffice.fixture.provider.returns({ ...PAID, amountSantim: receivedSantim });
+  await backOffice.fixture.checkAttempt(attemptId, { notifyWorkflow: false });
   return { path: `transactions/${transactionId}`, attemptId };
 }
 
@@ -56,7 +56,7 @@ describe('held money', () => {
     const { path, attemptId } = await held(of, amount);
     return call(proposer, `${path}/accept`, { attemptId, reason: 'The merchant agrees' });
   };
-  const available = async () => (await readBalance(desk.database.db, live)).availableSantim;
+  const available = async () => (await readBalance(backOffice.database.db, live)).availableSantim;
 
   test('is accepted in live by one operator below the two-person amount of its merchant', async () => {
     await setAmount(scope.merchantId);
@@ -78,7 +78,7 @@ describe('held money', () => {
     expect(await messages()).toEqual(before);
     expect(await available()).toBe(0n);
     const { proposalId } = proposed.body.data;
-    const confirmed = await confirm(desk.people.support, proposalId);
+    const confirmed = await confirm(backOffice.people.support, proposalId);
     expect([confirmed.status, confirmed.body.message]).toEqual([200, 'The money is given to the merchant']);
     expect(await available()).toBe(TWO);
     expect((await messages())[2]).toBe((before[2] ?? 0) + 1);
@@ -125,9 +125,9 @@ describe("money on the platform's bank account", () => {
     const proposed = await book('live', TWO, wanted);
     expect(proposed.status).toBe(202);
     expect(proposed.body.data).toMatchObject({ resourceId: null, after: { reference: wanted, amount: 200 } });
-    const listed = async () => (await desk.send('GET', `/api/ops/bank-money?reference=${wanted}`)).body.data;
+    const listed = async () => (await backOffice.send('GET', `/api/ops/bank-money?reference=${wanted}`)).body.data;
     expect(await listed()).toEqual([]);
-    expect((await confirm(desk.people.finance, proposed.body.data.proposalId)).status).toBe(200);
+    expect((await confirm(backOffice.people.finance, proposed.body.data.proposalId)).status).toBe(200);
     const [{ bankMoneyId }] = await listed();
     expect((await book('live', TWO, wanted)).status).toBe(200);
 
@@ -141,19 +141,19 @@ describe("money on the platform's bank account", () => {
 
   test('of a large remittance, a large recovery, or the correction of either, is proposed too', async () => {
     await setAmount(null);
-    const { db } = desk.database;
+    const { db } = backOffice.database;
     const transfer = { environment: 'live', channel: 'TELEBIRR', bankReference: reference() };
     expect((await call(proposer, 'bank-money/transfers', { ...transfer, amount: 199.99 })).status).toBe(201);
     const large = { ...transfer, bankReference: reference(), amount: 200 };
     const { proposalId } = (await call(proposer, 'bank-money/transfers', large)).body.data;
     expect((await confirm(checker, proposalId)).status).toBe(200);
-    const [{ bankMoneyId }] = (await desk.send('GET', `/api/ops/bank-money?reference=${large.bankReference}`)).body
-      .data;
+    const [{ bankMoneyId }] = (await backOffice.send('GET', `/api/ops/bank-money?reference=${large.bankReference}`))
+      .body.data;
     const correction = { as: 'CORRECTED', reason: 'Of Awash' };
     expect((await call(proposer, `bank-money/${bankMoneyId}/settle`, correction)).status).toBe(202);
 
-    await fund(desk.world, live, 50_000n);
-    const { id } = await withdraw(desk.world, live);
+    await fund(backOffice.fixture, live, 50_000n);
+    const { id } = await withdraw(backOffice.fixture, live);
     const plant = (paid: string) => rows(db, `UPDATE withdrawal SET ${paid} WHERE id = :id`, { id });
     const { stage } = await db('withdrawal').where({ id }).first('stage');
     await plant(`status = 'SUCCESS', stage = 'COMPLETED', paid_santim = amount_santim + ${TWO}`);

@@ -1,40 +1,41 @@
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { startDesk, type Desk, type Person } from '../backoffice/desk.ts';
+import { startBackOffice, type BackOffice, type Person } from '../backoffice/back-office.ts';
 import { buildFreeMerchant, buildLive } from '../support/withdrawals.ts';
 
-let desk: Desk;
+let backOffice: BackOffice;
 let scope: MerchantScope;
 let proposer: Person;
 let checker: Person;
 
 beforeAll(async () => {
-  desk = await startDesk();
-  proposer = desk.people.admin;
-  checker = await desk.hire('admin');
+  backOffice = await startBackOffice();
+  proposer = backOffice.people.admin;
+  checker = await backOffice.hire('admin');
 });
 beforeEach(async () => {
-  scope = await buildFreeMerchant(desk.world);
-  await buildLive(desk.database.db, scope);
+  scope = await buildFreeMerchant(backOffice.fixture);
+  await buildLive(backOffice.database.db, scope);
 });
-afterAll(() => desk.close());
+afterAll(() => backOffice.close());
 
 const call = (by: Person, path: string, body: object = {}) =>
-  desk.send('POST', `/api/ops/${path}`, { key: by.key, body });
+  backOffice.send('POST', `/api/ops/${path}`, { key: by.key, body });
 
 const decide = (by: Person, verb: `${string}/${'confirm' | 'reject' | 'withdraw'}`, body: object = {}) =>
   call(by, `proposals/${verb}`, body);
-const read = async (id: string) => (await desk.send('GET', `/api/ops/proposals/${id}`)).body.data;
-const count = async (table: string) => Number((await desk.database.db(table).count())[0]?.['count']);
+const read = async (id: string) => (await backOffice.send('GET', `/api/ops/proposals/${id}`)).body.data;
+const count = async (table: string) => Number((await backOffice.database.db(table).count())[0]?.['count']);
 
 /** Proposes the settlement limit of the merchant. */
 async function proposeLimit(max = 5_000, by = proposer): Promise<string> {
   const path = `/api/ops/merchants/${scope.merchantId}/settlement-limit`;
-  const answer = await desk.send('PUT', path, { key: by.key, body: { min: 100, max, reason: 'Contract' } });
+  const answer = await backOffice.send('PUT', path, { key: by.key, body: { min: 100, max, reason: 'Contract' } });
   expect(answer.status).toBe(202);
   return answer.body.data.proposalId;
 }
-const limit = async () => (await desk.send('GET', `/api/ops/merchants/${scope.merchantId}/settlement-limit`)).body.data;
+const limit = async () =>
+  (await backOffice.send('GET', `/api/ops/merchants/${scope.merchantId}/settlement-limit`)).body.data;
 
 const RULE = { channel: 'TELEBIRR', reason: 'Contract' };
 const SETTINGS: [string, string, { wanted: object; unusable: object }][] = [
@@ -76,7 +77,7 @@ const SETTINGS: [string, string, { wanted: object; unusable: object }][] = [
 
 describe.each(SETTINGS)('a change of %s', (setting, action, { wanted, unusable }) => {
   const put = (by: Person, body: object) =>
-    desk.send('PUT', `/api/ops/merchants/${scope.merchantId}/${setting}`, {
+    backOffice.send('PUT', `/api/ops/merchants/${scope.merchantId}/${setting}`, {
       key: by.key,
       body: { ...body, reason: 'Contract' },
     });
@@ -87,8 +88,8 @@ describe.each(SETTINGS)('a change of %s', (setting, action, { wanted, unusable }
     const { proposalId, ...proposal } = proposed.body.data;
     expect(proposal).toMatchObject({ action, status: 'PENDING', proposedBy: proposer.operatorId, reason: 'Contract' });
     expect(proposal.before).not.toEqual(proposal.after);
-    expect(await desk.audited(scope.merchantId)).toEqual([]);
-    expect(await desk.audited(proposalId)).toEqual(['proposal.create']);
+    expect(await backOffice.audited(scope.merchantId)).toEqual([]);
+    expect(await backOffice.audited(proposalId)).toEqual(['proposal.create']);
     // What is proposed twice is not yet so.
     expect((await put(proposer, wanted)).status).toBe(202);
 
@@ -98,11 +99,11 @@ describe.each(SETTINGS)('a change of %s', (setting, action, { wanted, unusable }
       'INVALID_STATE',
       'You proposed this: another operator has to confirm it. You can withdraw it.',
     ]);
-    expect(await desk.audited(scope.merchantId)).toEqual([]);
+    expect(await backOffice.audited(scope.merchantId)).toEqual([]);
 
     const confirmed = await decide(checker, `${proposalId}/confirm`);
     expect(confirmed.body.data).toMatchObject({ status: 'CONFIRMED', decidedBy: checker.operatorId });
-    const log = await desk.send('GET', `/api/ops/audit?resourceId=${scope.merchantId}`);
+    const log = await backOffice.send('GET', `/api/ops/audit?resourceId=${scope.merchantId}`);
     expect(log.body.data).toMatchObject([
       { action, operatorId: checker.operatorId, proposedBy: proposer.operatorId, reason: 'Contract' },
     ]);
@@ -120,12 +121,14 @@ describe.each(SETTINGS)('a change of %s', (setting, action, { wanted, unusable }
 
 test('a tier in the sandbox is changed by one operator, whom the message tells of the second one in live', async () => {
   await rows(
-    desk.database.db,
+    backOffice.database.db,
     `INSERT INTO kyc_application (merchant_id, environment, status, tier) VALUES (:merchantId, 'sandbox', 'APPROVED', 2)`,
     { merchantId: scope.merchantId },
   );
   const path = `/api/ops/merchants/${scope.merchantId}/kyc/tier`;
-  const { status, body } = await desk.send('PUT', path, { body: { environment: 'sandbox', tier: 1, reason: 'Trial' } });
+  const { status, body } = await backOffice.send('PUT', path, {
+    body: { environment: 'sandbox', tier: 1, reason: 'Trial' },
+  });
   expect([status, body.data.tier]).toEqual([200, 1]);
   expect(body.message).toBe('The merchant is in tier 1. In live another operator may have to confirm it.');
 });
@@ -147,14 +150,14 @@ describe('a proposal', () => {
 
   test('that has expired is not confirmed, and is listed as EXPIRED', async () => {
     const id = await proposeLimit();
-    await rows(desk.database.db, 'UPDATE proposal SET expires_at = now() WHERE id = :id', { id });
+    await rows(backOffice.database.db, 'UPDATE proposal SET expires_at = now() WHERE id = :id', { id });
     const late = await decide(checker, `${id}/confirm`);
     expect([late.status, late.body.error.code]).toEqual([409, 'INVALID_STATE']);
     expect(late.body.message).toContain('This proposal is EXPIRED');
     expect(await limit()).toMatchObject({ own: false });
-    const listed = await desk.send('GET', '/api/ops/proposals?status=EXPIRED');
+    const listed = await backOffice.send('GET', '/api/ops/proposals?status=EXPIRED');
     expect(listed.body.data.map(({ proposalId }: { proposalId: string }) => proposalId)).toContain(id);
-    const queue = await desk.send('GET', `/api/ops/queue?kind=PROPOSAL&merchantId=${scope.merchantId}`);
+    const queue = await backOffice.send('GET', `/api/ops/queue?kind=PROPOSAL&merchantId=${scope.merchantId}`);
     expect(queue.body.data.items).toEqual([]);
   });
 
@@ -163,14 +166,14 @@ describe('a proposal', () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => decide(checker, `${id}/confirm`)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(9);
-    expect(await desk.audited(scope.merchantId)).toEqual(['merchant.change-settlement-limit']);
+    expect(await backOffice.audited(scope.merchantId)).toEqual(['merchant.change-settlement-limit']);
   });
 
   test('is confirmed and rejected only with the permission of its action', async () => {
     const id = await proposeLimit();
     for (const role of ['viewer', 'support', 'finance'] as const) {
       for (const verb of ['confirm', 'reject'] as const) {
-        const answer = await decide(desk.people[role], `${id}/${verb}`, { reason: 'Fine' });
+        const answer = await decide(backOffice.people[role], `${id}/${verb}`, { reason: 'Fine' });
         expect([answer.status, answer.body.error.code]).toEqual([403, 'INSUFFICIENT_SCOPE']);
       }
     }
@@ -189,14 +192,14 @@ describe('a proposal', () => {
     for (const id of [rejected, withdrawn]) {
       expect((await decide(checker, `${id}/confirm`)).body.error.code).toBe('INVALID_STATE');
     }
-    expect(await desk.audited(rejected)).toEqual(['proposal.create', 'proposal.reject']);
-    expect(await desk.audited(withdrawn)).toEqual(['proposal.create', 'proposal.withdraw']);
+    expect(await backOffice.audited(rejected)).toEqual(['proposal.create', 'proposal.reject']);
+    expect(await backOffice.audited(withdrawn)).toEqual(['proposal.create', 'proposal.withdraw']);
     expect(await limit()).toMatchObject({ own: false });
   });
 
   test('waits in the work queue with its calls and its change', async () => {
     const id = await proposeLimit();
-    const queue = await desk.send('GET', `/api/ops/queue?kind=PROPOSAL&merchantId=${scope.merchantId}`);
+    const queue = await backOffice.send('GET', `/api/ops/queue?kind=PROPOSAL&merchantId=${scope.merchantId}`);
     expect(queue.body.data.items).toMatchObject([
       {
         kind: 'PROPOSAL',
@@ -210,7 +213,7 @@ describe('a proposal', () => {
       },
     ]);
     await decide(checker, `${id}/confirm`);
-    const after = await desk.send('GET', `/api/ops/queue?kind=PROPOSAL&merchantId=${scope.merchantId}`);
+    const after = await backOffice.send('GET', `/api/ops/queue?kind=PROPOSAL&merchantId=${scope.merchantId}`);
     expect(after.body.data.items).toEqual([]);
   });
 });

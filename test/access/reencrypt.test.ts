@@ -9,36 +9,36 @@ import { encrypt, decrypt, type KeyRing } from '../../src/lib/crypto.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { KEY_RING } from '../support/key-ring.ts';
-import { createWorld, type World } from '../webhooks/world.ts';
+import { createFixture, type Fixture } from '../webhooks/fixture.ts';
 
 const NEXT: KeyRing = { currentId: 'next', keys: new Map([['next', randomBytes(32)], ...KEY_RING.keys]) };
 const ONLY_NEXT: KeyRing = { currentId: 'next', keys: new Map([...NEXT.keys].filter(([id]) => id === 'next')) };
 const ANSWERS = 1_100;
 
-let world: World;
+let fixture: Fixture;
 let scope: MerchantScope;
 let folder: string;
 beforeAll(async () => {
-  world = await createWorld();
-  scope = await world.newMerchant();
+  fixture = await createFixture();
+  scope = await fixture.newMerchant();
   folder = await mkdtemp(join(tmpdir(), 'meskot-reencrypt-'));
 });
 afterAll(async () => {
-  await world.drop();
+  await fixture.drop();
   await rm(folder, { recursive: true });
 });
 
 const lines: string[] = [];
 const parts = async (keyRing: KeyRing) => {
   const config = { API_KEY_PEPPER: 'a pepper of sixteen characters', keyRing, KYC_DOCUMENTS_DIR: folder };
-  return reencryptAll({ db: world.db, config }, (line) => lines.push(line));
+  return reencryptAll({ db: fixture.db, config }, (line) => lines.push(line));
 };
 
 /** An answer stored for a key, and the same key asked again. */
 const answerOf = async (keyRing: KeyRing, key: string): Promise<string> => {
-  const idempotency = createIdempotency({ db: world.db, keyRing });
+  const idempotency = createIdempotency({ db: fixture.db, keyRing });
   const call = { ...scope, route: 'POST /x', key, requestHash: Buffer.from('same') };
-  return world.runInTransaction(async (tx) => {
+  return fixture.runInTransaction(async (tx) => {
     const first = await idempotency.find(call, tx);
     if (first) return first.text;
     const text = `answer of ${key}`;
@@ -48,9 +48,9 @@ const answerOf = async (keyRing: KeyRing, key: string): Promise<string> => {
 };
 
 test('everything is brought under the current key, once, and then the old one is not needed', async () => {
-  const subscribed = await world.subscribe(scope, { headers: { 'x-shop': 'abyssinia' } });
+  const subscribed = await fixture.subscribe(scope, { headers: { 'x-shop': 'abyssinia' } });
   const { id } = subscribed.row;
-  await rows(world.db, 'UPDATE webhook_subscription SET previous_secret = :sealed WHERE id = :id', {
+  await rows(fixture.db, 'UPDATE webhook_subscription SET previous_secret = :sealed WHERE id = :id', {
     id,
     sealed: encrypt(KEY_RING, id, 'whsec_before'),
   });
@@ -63,7 +63,7 @@ test('everything is brought under the current key, once, and then the old one is
     { what: 'API keys', seen: 0, reencrypted: 0, left: 0 },
   ]);
   const [row] = await rows<{ secret: Buffer; previousSecret: Buffer; headers: Buffer }>(
-    world.db,
+    fixture.db,
     'SELECT secret, previous_secret, headers FROM webhook_subscription WHERE id = :id',
     { id },
   );
@@ -76,8 +76,8 @@ test('everything is brought under the current key, once, and then the old one is
 });
 
 test('what is cut off is gone on with: half of it under one key and half under another ends under the current one', async () => {
-  const [a, b] = [await world.subscribe(scope), await world.subscribe(scope)];
-  await rows(world.db, 'UPDATE webhook_subscription SET secret = :sealed WHERE id = :id', {
+  const [a, b] = [await fixture.subscribe(scope), await fixture.subscribe(scope)];
+  await rows(fixture.db, 'UPDATE webhook_subscription SET secret = :sealed WHERE id = :id', {
     id: a.row.id,
     sealed: encrypt(NEXT, a.row.id, a.secret),
   });
@@ -85,7 +85,7 @@ test('what is cut off is gone on with: half of it under one key and half under a
   expect(subscriptions).toMatchObject({ reencrypted: 1, left: 0 });
   for (const { row, secret } of [a, b]) {
     const [stored] = await rows<{ secret: Buffer }>(
-      world.db,
+      fixture.db,
       'SELECT secret FROM webhook_subscription WHERE id = :id',
       { id: row.id },
     );
@@ -95,9 +95,9 @@ test('what is cut off is gone on with: half of it under one key and half under a
 
 test('what no listed key opens is named and left as it is, and the rest is done', async () => {
   const lost: KeyRing = { currentId: 'lost', keys: new Map([['lost', randomBytes(32)]]) };
-  const [bad, good] = [await world.subscribe(scope), await world.subscribe(scope)];
+  const [bad, good] = [await fixture.subscribe(scope), await fixture.subscribe(scope)];
   const sealed = encrypt(lost, bad.row.id, bad.secret);
-  await rows(world.db, 'UPDATE webhook_subscription SET secret = :sealed WHERE id = :id', { id: bad.row.id, sealed });
+  await rows(fixture.db, 'UPDATE webhook_subscription SET secret = :sealed WHERE id = :id', { id: bad.row.id, sealed });
   lines.length = 0;
   await expect(parts(NEXT)).rejects.toMatchObject({
     code: 'INVALID_STATE',
@@ -105,7 +105,7 @@ test('what no listed key opens is named and left as it is, and the rest is done'
   });
   expect(lines).toContainEqual(expect.stringMatching(/^webhook subscriptions: \d+ seen, \d+ encrypted anew, 1 left$/));
   const stored = await rows<{ id: string; secret: Buffer }>(
-    world.db,
+    fixture.db,
     'SELECT id, secret FROM webhook_subscription',
     {},
   );

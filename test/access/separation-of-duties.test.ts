@@ -2,34 +2,34 @@ import { rows } from '../../src/lib/db.ts';
 import type { Environment, MerchantScope } from '../../src/lib/scope.ts';
 import { linkBankAccount } from '../../src/settlements/bank-account/account.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
-import { startDesk, type Desk, type Person } from '../backoffice/desk.ts';
+import { startBackOffice, type BackOffice, type Person } from '../backoffice/back-office.ts';
 import { ACCOUNT, requestSettlement, linkAccount } from '../support/settlements.ts';
 import { buildFreeMerchant, buildLive, fund } from '../support/withdrawals.ts';
 
-let desk: Desk;
+let backOffice: BackOffice;
 let scopes: Record<Environment, MerchantScope>;
 /** Invites the merchant to its keys. */
 let inviter: Person;
 let made = 0;
 
 beforeAll(async () => {
-  desk = await startDesk();
-  inviter = desk.people.admin;
+  backOffice = await startBackOffice();
+  inviter = backOffice.people.admin;
 });
 beforeEach(async () => {
-  const sandbox = await buildFreeMerchant(desk.world);
-  scopes = { sandbox, live: await buildLive(desk.database.db, sandbox) };
+  const sandbox = await buildFreeMerchant(backOffice.fixture);
+  scopes = { sandbox, live: await buildLive(backOffice.database.db, sandbox) };
   await rows(
-    desk.database.db,
+    backOffice.database.db,
     `INSERT INTO review_policy (merchant_id, large_amount_santim, two_person_santim, per_hour_max)
      VALUES (:merchantId, 10000, 20000, 20)`,
     sandbox,
   );
 });
-afterAll(() => desk.close());
+afterAll(() => backOffice.close());
 
 const call = (by: Person, path: string, body: object = {}) =>
-  desk.send('POST', `/api/ops/${path}`, { key: by.key, body });
+  backOffice.send('POST', `/api/ops/${path}`, { key: by.key, body });
 
 /** The same, where it must succeed. */
 async function done(by: Person, path: string, body: object = {}) {
@@ -45,7 +45,7 @@ async function rejected(by: Person, path: string, body: object = {}): Promise<st
 }
 
 async function withdrawal(scope: MerchantScope, requestedBy = 'key_1', amountSantim = 20_000n): Promise<string> {
-  await fund(desk.world, scope, 50_000n);
+  await fund(backOffice.fixture, scope, 50_000n);
   made += 1;
   const wanted = {
     requestId: `W-${made}`,
@@ -54,38 +54,40 @@ async function withdrawal(scope: MerchantScope, requestedBy = 'key_1', amountSan
     destination: { kind: 'phone', phone: '251911000001', accountName: 'Abebe Bikila' },
     requestedBy,
   } as const;
-  const { row } = await desk.world.runInTransaction((tx) => createWithdrawal({ ...desk.world, tx }, scope, wanted));
+  const { row } = await backOffice.fixture.runInTransaction((tx) =>
+    createWithdrawal({ ...backOffice.fixture, tx }, scope, wanted),
+  );
   return row.id;
 }
 
 async function settlement(scope: MerchantScope, requestedBy = 'key_1'): Promise<string> {
-  await linkAccount(desk.world, scope);
+  await linkAccount(backOffice.fixture, scope);
   await rows(
-    desk.database.db,
+    backOffice.database.db,
     `UPDATE bank_account SET status = 'VERIFIED', verified_at = now(), decided_by = 'opr_1', decided_at = now()
      WHERE merchant_id = :merchantId AND status = 'PENDING'`,
     { merchantId: scope.merchantId },
   );
-  await fund(desk.world, scope, 100_000n);
-  return (await requestSettlement(desk.world, scope, { requestedBy })).id;
+  await fund(backOffice.fixture, scope, 100_000n);
+  return (await requestSettlement(backOffice.fixture, scope, { requestedBy })).id;
 }
 
 const RESOLUTION = { outcome: 'FAILED', providerReference: 'CASE-7', reason: 'Never paid' };
 const uncertain = (id: string) =>
-  rows(desk.database.db, `UPDATE withdrawal SET stage = 'UNKNOWN' WHERE id = :id`, { id });
+  rows(backOffice.database.db, `UPDATE withdrawal SET stage = 'UNKNOWN' WHERE id = :id`, { id });
 
 describe('two persons', () => {
   test.each(['sandbox', 'live'] as const)('approve a large withdrawal in %s, not one of them twice', async (place) => {
-    const [first, second] = [desk.people.finance, desk.people.admin];
+    const [first, second] = [backOffice.people.finance, backOffice.people.admin];
     const id = await withdrawal(scopes[place]);
     await done(first, `withdrawals/${id}/approve`);
     expect(await rejected(first, `withdrawals/${id}/approve`)).toContain('You have already approved');
     expect((await done(second, `withdrawals/${id}/approve`)).data.stage).toBe('CREATED');
-    expect(await desk.audited(id)).toEqual(['withdrawal.approve', 'withdrawal.approve']);
+    expect(await backOffice.audited(id)).toEqual(['withdrawal.approve', 'withdrawal.approve']);
   });
 
   test('are not one person with two keys', async () => {
-    const { operatorId, key } = await desk.hire('finance');
+    const { operatorId, key } = await backOffice.hire('finance');
     const other = (await done({ operatorId, key }, 'keys')).data.secret;
     const id = await withdrawal(scopes.live);
     await done({ operatorId, key }, `withdrawals/${id}/approve`);
@@ -96,7 +98,7 @@ describe('two persons', () => {
     const name = { name: 'Bob', email: 'bob@meskot.example', role: 'finance' };
     const { operatorId, invitation } = (await done(inviter, 'operators', name)).data;
     const { token } = invitation;
-    const accepted = await desk.send('POST', '/api/invitations/accept', { key: null, body: { token } });
+    const accepted = await backOffice.send('POST', '/api/invitations/accept', { key: null, body: { token } });
     const id = await withdrawal(scopes.live);
     await done(inviter, `withdrawals/${id}/approve`);
     const bob = { operatorId, key: accepted.body.data.secret };
@@ -104,7 +106,7 @@ describe('two persons', () => {
   });
 
   test('resolve a large withdrawal with the same resolution; one who repeats it counts once', async () => {
-    const [first, second] = [desk.people.finance, desk.people.admin];
+    const [first, second] = [backOffice.people.finance, backOffice.people.admin];
     const id = await withdrawal(scopes.live);
     await uncertain(id);
     expect((await done(first, `withdrawals/${id}/resolve`, RESOLUTION)).data.othersNeeded).toBe(1);
@@ -118,7 +120,7 @@ describe('two persons', () => {
     [20_000n, 2],
   ])('are needed from the two-person amount on: %s santim need %s', async (amountSantim, needed) => {
     const id = await withdrawal(scopes.live, 'key_1', amountSantim);
-    const { data } = await done(desk.people.finance, `withdrawals/${id}/approve`);
+    const { data } = await done(backOffice.people.finance, `withdrawals/${id}/approve`);
     expect(data.stage).toBe(needed === 1 ? 'CREATED' : 'UNDER_REVIEW');
   });
 });
@@ -141,11 +143,11 @@ const REQUESTED: [string, string, Requested][] = [
     'bank account',
     'verify',
     async (scope, requestedBy) => {
-      const wanted = { ...ACCOUNT, requestedBy, at: desk.clock() };
-      const { id } = await desk.world.runInTransaction((tx) => linkBankAccount(tx, scope, wanted));
+      const wanted = { ...ACCOUNT, requestedBy, at: backOffice.clock() };
+      const { id } = await backOffice.fixture.runInTransaction((tx) => linkBankAccount(tx, scope, wanted));
       // The sandbox verifies by itself.
       const pending = `UPDATE bank_account SET status = 'PENDING', verified_at = NULL, decided_at = NULL WHERE id = :id`;
-      await rows(desk.database.db, pending, { id });
+      await rows(backOffice.database.db, pending, { id });
       const { environment } = scope;
       return [`merchants/${scope.merchantId}/bank-account/verify`, { environment, bankAccountId: id }];
     },
@@ -154,9 +156,9 @@ const REQUESTED: [string, string, Requested][] = [
     'application',
     'approve',
     async ({ environment }, submittedBy) => {
-      const { merchantId } = await buildFreeMerchant(desk.world);
+      const { merchantId } = await buildFreeMerchant(backOffice.fixture);
       await rows(
-        desk.database.db,
+        backOffice.database.db,
         `INSERT INTO kyc_application (merchant_id, environment, status, submissions, submitted_at, submitted_by)
          VALUES (:merchantId, :environment, 'SUBMITTED', 1, now(), :submittedBy)`,
         { merchantId, environment, submittedBy },
@@ -169,37 +171,37 @@ const REQUESTED: [string, string, Requested][] = [
 describe.each(REQUESTED)('a %s: the operator behind the request', (what, verb, requested) => {
   test(`does not ${verb} it in live, with a message that names what to do; another operator does`, async () => {
     const { merchantId, environment } = scopes.live;
-    const { keyId } = await desk.invitedKey(merchantId, { environment });
+    const { keyId } = await backOffice.invitedKey(merchantId, { environment });
     const decision = await requested(scopes.live, keyId);
     const message = await rejected(inviter, ...decision);
     expect(message).toContain(`This ${what} was`);
     expect(message).toContain(`with the key ${keyId}, to which you invited the merchant: you cannot ${verb} it,`);
     expect(message).toContain(`another operator has to ${verb} it.`);
-    await done(await desk.hire('admin'), ...decision);
+    await done(await backOffice.hire('admin'), ...decision);
   });
 
   test(`does not ${verb} it in live where they requested it themselves`, async () => {
     const decision = await requested(scopes.live, inviter.operatorId);
     expect(await rejected(inviter, ...decision)).toContain(`by you: you cannot ${verb} it`);
-    await done(await desk.hire('admin'), ...decision);
+    await done(await backOffice.hire('admin'), ...decision);
   });
 
   test(`may ${verb} it in the sandbox, and the answer names the rule of live`, async () => {
-    const { keyId } = await desk.invitedKey(scopes.sandbox.merchantId);
+    const { keyId } = await backOffice.invitedKey(scopes.sandbox.merchantId);
     const { message } = await done(inviter, ...(await requested(scopes.sandbox, keyId)));
     expect(message).toContain(`. In live another operator has to ${verb} it.`);
   });
 
   test(`is not named to another operator who decides to ${verb} it in the sandbox`, async () => {
-    const { keyId } = await desk.invitedKey(scopes.sandbox.merchantId);
-    const { message } = await done(await desk.hire('admin'), ...(await requested(scopes.sandbox, keyId)));
+    const { keyId } = await backOffice.invitedKey(scopes.sandbox.merchantId);
+    const { message } = await done(await backOffice.hire('admin'), ...(await requested(scopes.sandbox, keyId)));
     expect(message).not.toContain('In live');
   });
 
   test(`may be anybody where the key was created on a terminal: any operator may ${verb} it`, async () => {
-    await desk.merchantKey(scopes.live.merchantId, 'live');
+    await backOffice.merchantKey(scopes.live.merchantId, 'live');
     const [key] = await rows<{ id: string }>(
-      desk.database.db,
+      backOffice.database.db,
       'SELECT id FROM api_key WHERE merchant_id = :merchantId',
       {
         merchantId: scopes.live.merchantId,
@@ -216,8 +218,8 @@ describe('a settlement', () => {
     expect(await rejected(inviter, `settlements/${id}/sent`)).toBe(
       'This settlement was approved by you: you cannot send it, another operator has to send it.',
     );
-    expect((await done(desk.people.finance, `settlements/${id}/sent`)).data.status).toBe('PROCESSING');
-    expect(await desk.audited(id)).toEqual(['settlement.approve', 'settlement.sent']);
+    expect((await done(backOffice.people.finance, `settlements/${id}/sent`)).data.status).toBe('PROCESSING');
+    expect(await backOffice.audited(id)).toEqual(['settlement.approve', 'settlement.sent']);
   });
 
   test('is sent in the sandbox by who approved it, and the answer names the rule of live', async () => {

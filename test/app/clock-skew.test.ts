@@ -1,4 +1,4 @@
-import { buy, createGround, PHONES, type Ground, type GroundMerchant } from '../chaos/ground.ts';
+import { buy, startChaosService, PHONES, type ChaosService, type ChaosMerchant } from '../chaos/service.ts';
 import { startProgram, type Program } from '../support/program.ts';
 import { until } from '../support/until.ts';
 
@@ -15,31 +15,31 @@ function clockOff(ms: number): { NODE_OPTIONS: string } {
   return { NODE_OPTIONS: `--import data:text/javascript;base64,${Buffer.from(code).toString('base64')}` };
 }
 
-let ground: Ground;
-let merchant: GroundMerchant;
+let service: ChaosService;
+let merchant: ChaosMerchant;
 const programs: Program[] = [];
 
 beforeAll(async () => {
-  ground = await createGround();
-  merchant = await ground.newMerchant();
-  const api = { ...ground.settings, ...clockOff(-60 * MINUTE_MS) };
-  const worker = { ...ground.settings, ...clockOff(60 * MINUTE_MS) };
+  service = await startChaosService();
+  merchant = await service.newMerchant();
+  const api = { ...service.settings, ...clockOff(-60 * MINUTE_MS) };
+  const worker = { ...service.settings, ...clockOff(60 * MINUTE_MS) };
   programs.push(...(await Promise.all([startProgram('api', api), startProgram('worker', worker)])));
 }, 60_000);
 afterAll(async () => {
   for (const program of programs) await program.kill();
-  await ground.close();
+  await service.close();
 }, 30_000);
 
 const statusOf = async (sessionId: string): Promise<string> =>
-  ((await ground.world.db('checkoutSession').where({ id: sessionId }).first('status')) as { status: string }).status;
+  ((await service.fixture.db('checkoutSession').where({ id: sessionId }).first('status')) as { status: string }).status;
 
 describe('an API whose clock is an hour behind, and a worker whose clock is an hour ahead', () => {
   test("keep sessions open for the requested time by the database's clock", async () => {
     const order = { amount: 20, currency: 'ETB', expiresInMinutes: 30 };
     const { sessionId: open } = await merchant.client.post('sessions', { ...order, checkoutOrderNo: 'OPEN' });
     const { sessionId: over } = await merchant.client.post('sessions', { ...order, checkoutOrderNo: 'OVER' });
-    const session = ground.world.db('checkoutSession');
+    const session = service.fixture.db('checkoutSession');
     const { expiresAt } = (await session.clone().where({ id: open }).first('expiresAt')) as { expiresAt: Date };
     expect(Math.abs(expiresAt.getTime() - Date.now() - 30 * MINUTE_MS)).toBeLessThan(10_000);
 

@@ -1,18 +1,18 @@
-import { buy, createGround, PHONES, type Ground, type GroundMerchant } from '../chaos/ground.ts';
+import { buy, startChaosService, PHONES, type ChaosService, type ChaosMerchant } from '../chaos/service.ts';
 import { until } from '../support/until.ts';
 
-let ground: Ground;
-let merchant: GroundMerchant;
+let service: ChaosService;
+let merchant: ChaosMerchant;
 let stopApi: () => Promise<void>;
 
 beforeAll(async () => {
-  ground = await createGround({ TASK_QUEUES: 'payments' });
-  ({ stop: stopApi } = await ground.startApi());
-  merchant = await ground.newMerchant();
+  service = await startChaosService({ TASK_QUEUES: 'payments' });
+  ({ stop: stopApi } = await service.startApi());
+  merchant = await service.newMerchant();
 }, 60_000);
 afterAll(async () => {
   await stopApi();
-  await ground.close();
+  await service.close();
 }, 60_000);
 
 /** As `temporal worker deployment set-current-version` does, once the build's workers are there. */
@@ -29,17 +29,17 @@ async function makeCurrent(buildId: string): Promise<void> {
 }
 
 function namesOf() {
-  const { temporal, config } = ground.world;
+  const { temporal, config } = service.fixture;
   const { workflowService } = temporal.client;
   return { workflowService, deploymentName: `${config.TASK_QUEUE_PREFIX}${config.TEMPORAL_DEPLOYMENT_NAME}` };
 }
 
 test('a build gets work once it is current, and parked workflows continue on the next build', async () => {
-  const first = ground.world.startWorker({ TEMPORAL_WORKER_BUILD_ID: '1.0' });
+  const first = service.fixture.startWorker({ TEMPORAL_WORKER_BUILD_ID: '1.0' });
   await first.ready;
   await makeCurrent('1.0');
   const { attemptId } = await buy(merchant.client, { orderNo: 'RELEASE-1', phone: PHONES.silent });
-  const handle = ground.world.temporal.client.workflow.getHandle(`payment-${attemptId}`);
+  const handle = service.fixture.temporal.client.workflow.getHandle(`payment-${attemptId}`);
   const workedOnBy = async (buildId: string) =>
     until(`build ${buildId} to work on it`, async () => {
       const described = await handle.describe().catch(() => null);
@@ -47,7 +47,7 @@ test('a build gets work once it is current, and parked workflows continue on the
     });
   await workedOnBy('1.0');
 
-  const second = ground.world.startWorker({ TEMPORAL_WORKER_BUILD_ID: '1.1' });
+  const second = service.fixture.startWorker({ TEMPORAL_WORKER_BUILD_ID: '1.1' });
   await second.ready;
   await makeCurrent('1.1');
   await first.stop();

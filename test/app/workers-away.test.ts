@@ -1,7 +1,7 @@
 import { rows } from '../../src/lib/db.ts';
 import { anyFreePort } from '../../src/lib/free-port.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { buildWorld } from '../support/build.ts';
+import { buildFixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startProgram, type Program } from '../support/program.ts';
 import { withdraw } from '../support/settlements.ts';
@@ -43,11 +43,11 @@ test('the API reports overdue work while no worker and no Temporal is running', 
   const api = await startApi('127.0.0.1:1');
   await expect(figuresOf(api, FIGURES)).resolves.toEqual([0, 0, 0, 0]);
 
-  const world = buildWorld(database.db);
-  const scope = await buildFreeMerchant(world);
-  await fund(world, scope, 100_00n);
-  const { id: sentLater } = await withdraw(world, scope, 20_00n);
-  const { id: underReview } = await withdraw(world, scope, 20_00n);
+  const fixture = buildFixture(database.db);
+  const scope = await buildFreeMerchant(fixture);
+  await fund(fixture, scope, 100_00n);
+  const { id: sentLater } = await withdraw(fixture, scope, 20_00n);
+  const { id: underReview } = await withdraw(fixture, scope, 20_00n);
   await rows(
     database.db,
     `UPDATE withdrawal SET approvals_needed = 0, stage = 'CREATED', requested_at = now() - interval '3 hours' WHERE id = :id`,

@@ -4,35 +4,35 @@ import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { runCommandLine } from '../support/command-line.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { PEPPER, runCli, startDesk, type Desk } from './desk.ts';
+import { PEPPER, runCli, startBackOffice, type BackOffice } from './back-office.ts';
 
-let desk: Desk;
+let backOffice: BackOffice;
 let merchantId: string;
 
 beforeAll(async () => {
-  desk = await startDesk();
+  backOffice = await startBackOffice();
   ({ merchantId } = await json('merchants', 'create', '--name', 'Coffee'));
 });
-afterAll(() => desk.close());
+afterAll(() => backOffice.close());
 
-const run = (...args: string[]) => runCli(desk, args);
+const run = (...args: string[]) => runCli(backOffice, args);
 async function json(...args: string[]) {
   return JSON.parse((await run(...args, '--json')).text);
 }
 /** Invites the merchant, who accepts. */
 const create = async (...args: string[]) => accept(await json('keys', 'invite', merchantId, ...args));
 async function accept({ token }: { token: string }) {
-  return (await desk.server.send('POST', '/api/invitations/accept', { key: null, body: { token } })).body.data;
+  return (await backOffice.server.send('POST', '/api/invitations/accept', { key: null, body: { token } })).body.data;
 }
 const list = (...args: string[]) => run('keys', 'list', '--merchant-id', merchantId, ...args);
-const stored = async (keyId: string) => desk.database.db('apiKey').where({ id: keyId }).first();
-const counted = async (table: string) => Number((await desk.database.db(table).count())[0]?.['count']);
+const stored = async (keyId: string) => backOffice.database.db('apiKey').where({ id: keyId }).first();
+const counted = async (table: string) => Number((await backOffice.database.db(table).count())[0]?.['count']);
 
 test('merchants create makes an active merchant with every available channel in the sandbox, and none in live', async () => {
   const created = await json('merchants', 'create', '--name', 'ሐረር Coffee');
   expect(created).toMatchObject({ name: 'ሐረር Coffee', status: 'ACTIVE', kycStatus: 'NOT_STARTED' });
   const channels = await rows(
-    desk.database.db,
+    backOffice.database.db,
     `SELECT environment, channel FROM merchant_channel WHERE merchant_id = :merchantId AND enabled ORDER BY channel`,
     { merchantId: created.merchantId },
   );
@@ -57,7 +57,7 @@ test('merchants list shows the newest first, in columns or as JSON, page by page
 
 test('a terminal that is too narrow cuts the last column', async () => {
   await run('merchants', 'create', '--name', 'A name that is longer than what is left of the line');
-  const connection = { url: desk.server.url, key: desk.people.admin.key };
+  const connection = { url: backOffice.server.url, key: backOffice.people.admin.key };
   const { text } = await runCommandLine(connection, ['merchants', 'list', '--limit', '1'], { columns: 100 });
   expect(text).toMatch(/ A name that .*…\n$/);
   expect(Math.max(...text.split('\n').map((line) => line.length))).toBe(100);
@@ -93,7 +93,7 @@ test('keys list distinguishes keys by their last four characters, and lists thos
   const masked = created.map(({ secret }) => `sk_test_…${secret.slice(-4)}`);
   expect(new Set(masked).size).toBe(2);
   for (const one of masked) expect(text).toContain(one);
-  await desk.database.db('api_key').where({ id: created[0].keyId }).update({ lastFour: null });
+  await backOffice.database.db('api_key').where({ id: created[0].keyId }).update({ lastFour: null });
   expect((await list()).text).toContain(`${created[0].secret.slice(0, 12)}…`);
   const other = await json('merchants', 'create', '--name', 'Tea');
   const elsewhere = await accept(await json('keys', 'invite', other.merchantId));
@@ -125,7 +125,7 @@ test('keys invite with scopes, addresses and days invites to a restricted key th
 });
 
 test('a merchant is created and invited to keys, which are rotated and revoked, as the operator of the key, who is audited', async () => {
-  const { operatorId } = desk.people.admin;
+  const { operatorId } = backOffice.people.admin;
   const coffee = (await json('merchants', 'create', '--name', 'Coffee')).merchantId;
   const first = await accept(await json('keys', 'invite', coffee));
   const rotate = ['keys', 'rotate', coffee, first.keyId];
@@ -173,7 +173,7 @@ test('an operator without the role admin exits 3, and nothing is created or audi
     ['keys', 'rotate', merchantId, created.keyId, '--yes'],
     ['keys', 'revoke', merchantId, created.keyId, '--reason', 'x', '--yes'],
   ]) {
-    const refused = await runCli(desk, words, desk.people.finance);
+    const refused = await runCli(backOffice, words, backOffice.people.finance);
     expect([refused.exitCode, refused.notes]).toEqual([
       3,
       expect.stringContaining('needs an operator with the role admin'),
@@ -226,7 +226,7 @@ test('operators create --admin makes the first admin with a key, and no other wh
 test('operators create passes --admin to the server, without a role', async () => {
   const created: unknown[] = [];
   const { exitCode } = await runCommandLine(
-    { url: desk.server.url, key: 'ok_unused' },
+    { url: backOffice.server.url, key: 'ok_unused' },
     ['operators', 'create', '--admin', '--name', 'Sara', '--email', 'sara@meskot.example'],
     { createAdmin: async ({ name, email }) => void created.push({ name, email }) },
   );
@@ -251,7 +251,7 @@ test('operators are created with a role and an invitation, listed, invited again
   const again = await json('operators', 'invite', operatorId);
   expect(await accept(invitation)).toBeNull();
   const { secret } = await accept(again);
-  const own = (...args: string[]) => runCli(desk, args, { key: secret });
+  const own = (...args: string[]) => runCli(backOffice, args, { key: secret });
   const key = JSON.parse((await own('own-keys', 'create', '--days', '7', '--json')).text);
   expect(key.secret).toMatch(/^ok_/);
   expect((await own('own-keys', 'create', '--days', '366')).exitCode).toBe(2);
@@ -270,12 +270,12 @@ test('a settlement limit is proposed by one operator and confirmed by another', 
   const { proposalId } = JSON.parse((await run('request', 'PUT', path, limit)).text);
   expect((await run('proposals', 'list', '--status', 'PENDING')).text).toContain(proposalId);
   expect((await run('proposals', 'confirm', proposalId, '--yes')).exitCode).toBe(1);
-  const other = await desk.hire('admin');
-  const confirmed = await runCli(desk, ['proposals', 'confirm', proposalId, '--yes', '--json'], other);
+  const other = await backOffice.hire('admin');
+  const confirmed = await runCli(backOffice, ['proposals', 'confirm', proposalId, '--yes', '--json'], other);
   expect([confirmed.exitCode, JSON.parse(confirmed.text)]).toMatchObject([
     0,
     { status: 'CONFIRMED', after: { max: 50_000 } },
   ]);
-  expect((await runCli(desk, ['proposals', 'confirm', proposalId, '--yes'], other)).exitCode).toBe(1);
+  expect((await runCli(backOffice, ['proposals', 'confirm', proposalId, '--yes'], other)).exitCode).toBe(1);
   expect(await json('proposals', 'get', proposalId)).toMatchObject({ status: 'CONFIRMED' });
 });

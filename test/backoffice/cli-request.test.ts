@@ -5,20 +5,20 @@ import { join } from 'node:path';
 import { newId } from '../../src/lib/ids.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { buildFreeMerchant } from '../support/withdrawals.ts';
-import { runCli, startDesk, type Desk } from './desk.ts';
+import { runCli, startBackOffice, type BackOffice } from './back-office.ts';
 
-let desk: Desk;
+let backOffice: BackOffice;
 let scope: MerchantScope;
 
 beforeAll(async () => {
-  desk = await startDesk();
+  backOffice = await startBackOffice();
 });
 beforeEach(async () => {
-  scope = await buildFreeMerchant(desk.world);
+  scope = await buildFreeMerchant(backOffice.fixture);
 });
-afterAll(() => desk.close());
+afterAll(() => backOffice.close());
 
-const run = (...args: string[]) => runCli(desk, args);
+const run = (...args: string[]) => runCli(backOffice, args);
 const json = async (...args: string[]) => JSON.parse((await run(...args, '--json')).text);
 
 test("meskot request sends any request with the operator's key, and is refused as the API refuses it", async () => {
@@ -36,7 +36,9 @@ test("meskot request sends any request with the operator's key, and is refused a
     { merchantId },
   ]);
 
-  expect(await runCli(desk, ['request', 'POST', path, body], { key: desk.people.viewer.key })).toMatchObject({
+  expect(
+    await runCli(backOffice, ['request', 'POST', path, body], { key: backOffice.people.viewer.key }),
+  ).toMatchObject({
     exitCode: 3,
     notes: expect.stringContaining('this one is viewer'),
   });

@@ -4,38 +4,42 @@ import type { MerchantScope } from '../../src/lib/scope.ts';
 import { buildPendingPayment, PAID } from '../support/build.ts';
 import { requestSettlement, linkAccount, withdraw } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
-import { runCli, startDesk, type Desk } from './desk.ts';
+import { runCli, startBackOffice, type BackOffice } from './back-office.ts';
 
-let desk: Desk;
+let backOffice: BackOffice;
 let scope: MerchantScope;
 
 beforeAll(async () => {
-  desk = await startDesk();
+  backOffice = await startBackOffice();
 });
 beforeEach(async () => {
-  scope = await buildFreeMerchant(desk.world);
+  scope = await buildFreeMerchant(backOffice.fixture);
 });
-afterAll(() => desk.close());
+afterAll(() => backOffice.close());
 
-const run = (...args: string[]) => runCli(desk, args);
+const run = (...args: string[]) => runCli(backOffice, args);
 const json = async (...args: string[]) => JSON.parse((await run(...args, '--json')).text);
 const queue = (...args: string[]) => run('work', 'list', '--merchant-id', scope.merchantId, ...args);
 const queued = async (...args: string[]) => JSON.parse((await queue('--json', ...args)).text).items;
 
 /** A held payment: its transaction, and the attempt that holds the money. */
 async function held(): Promise<[string, string, string]> {
-  const payment = await buildPendingPayment(desk.world, scope);
-  desk.world.provider.returns({ ...PAID, amountSantim: 8_000n });
-  await desk.world.checkAttempt(payment.attemptId, { notifyWorkflow: false });
+  const payment = await buildPendingPayment(backOffice.fixture, scope);
+  backOffice.fixture.provider.returns({ ...PAID, amountSantim: 8_000n });
+  await backOffice.fixture.checkAttempt(payment.attemptId, { notifyWorkflow: false });
   return [payment.transactionId, '--attempt-id', payment.attemptId];
 }
 
 async function moveTo(environment: 'sandbox' | 'live'): Promise<void> {
   for (const table of ['transaction', 'payment_attempt', 'checkout_session']) {
-    await rows(desk.database.db, `UPDATE ${table} SET environment = :environment WHERE merchant_id = :merchantId`, {
-      merchantId: scope.merchantId,
-      environment,
-    });
+    await rows(
+      backOffice.database.db,
+      `UPDATE ${table} SET environment = :environment WHERE merchant_id = :merchantId`,
+      {
+        merchantId: scope.merchantId,
+        environment,
+      },
+    );
   }
 }
 
@@ -47,8 +51,8 @@ test('work list prints a table or JSON; a held payment in it is released and aud
   expect(text).toMatch(
     /^since \(EAT\) +kind +id +merchantId +amount \(ETB\) +what\n\d{4}-\d\d-\d\d \d\d:\d\d +PAYMENT_HELD +pat_\w+ +mrc_\w+ +80\.00 +txn_\w+: received 80.00 instead of 100.50/,
   );
-  const { key, operatorId } = desk.people.support;
-  const decided = await runCli(desk, ['payments', 'release', ...payment, '--yes', '--json'], { key });
+  const { key, operatorId } = backOffice.people.support;
+  const decided = await runCli(backOffice, ['payments', 'release', ...payment, '--yes', '--json'], { key });
   const released = { transactionId, status: 'SUCCESS', decision: 'ACCEPTED', received: 80 };
   expect(JSON.parse(decided.text)).toMatchObject(released);
   expect(await queued()).toEqual([]);
@@ -76,7 +80,7 @@ test('a wrong key or role exits 3, an unknown id 4, a missing option 2, and noth
   const payment = await held();
   const [transactionId] = payment;
   const release = ['payments', 'release', ...payment, '--yes'];
-  const refused = await runCli(desk, release, { key: desk.people.viewer.key });
+  const refused = await runCli(backOffice, release, { key: backOffice.people.viewer.key });
   expect([refused.exitCode, refused.notes]).toEqual([
     3,
     expect.stringContaining('role support or finance or admin; this one is viewer'),
@@ -84,14 +88,14 @@ test('a wrong key or role exits 3, an unknown id 4, a missing option 2, and noth
   expect(refused.notes).toMatch(
     /INSUFFICIENT_SCOPE \(403\), environment sandbox, http:\S+, request req_\w+\nNext: use/,
   );
-  const wrong = await runCli(desk, release, { key: 'ok_wrong' });
+  const wrong = await runCli(backOffice, release, { key: 'ok_wrong' });
   expect([wrong.exitCode, wrong.notes]).toEqual([3, expect.stringContaining('set MESKOT_OPERATOR_KEY')]);
   const unknown = await run('payments', 'release', newId('txn'), '--attempt-id', newId('pat'), '--yes');
   expect([unknown.exitCode, unknown.notes]).toEqual([4, expect.stringContaining('NOT_FOUND (404)')]);
   expect((await run('payments', 'release', transactionId)).exitCode).toBe(2);
   expect((await run('payments', 'release')).exitCode).toBe(2);
   expect((await run('withdrawals', 'approve', transactionId, '--yes')).exitCode).toBe(4);
-  expect(await desk.audited(transactionId)).toEqual([]);
+  expect(await backOffice.audited(transactionId)).toEqual([]);
 });
 
 test('a command that moves money asks, and without a terminal needs --yes', async () => {
@@ -102,14 +106,14 @@ test('a command that moves money asks, and without a terminal needs --yes', asyn
     2,
     expect.stringContaining('Nothing was done: add --yes'),
   ]);
-  const no = await runCli(desk, release, { answer: 'n' });
+  const no = await runCli(backOffice, release, { answer: 'n' });
   expect([no.exitCode, no.questions]).toEqual([
     1,
     [`Confirm "payments release ${transactionId}" (sandbox, 80.00 ETB)? [y/N] `],
   ]);
-  expect(await desk.audited(transactionId)).toEqual([]);
-  expect((await runCli(desk, release, { answer: 'y' })).exitCode).toBe(0);
-  expect(await desk.audited(transactionId)).toEqual(['payment.accept']);
+  expect(await backOffice.audited(transactionId)).toEqual([]);
+  expect((await runCli(backOffice, release, { answer: 'y' })).exitCode).toBe(0);
+  expect(await backOffice.audited(transactionId)).toEqual(['payment.accept']);
 });
 
 test('nothing live is decided or listed without --environment live', async () => {
@@ -125,7 +129,7 @@ test('nothing live is decided or listed without --environment live', async () =>
   const back = ['payments', 'return', ...payment, '--reason', 'x', '--reference', 'y', '--yes'];
   const refused = await run(...back);
   expect([refused.exitCode, refused.notes]).toEqual([2, expect.stringContaining('is live: add --environment live')]);
-  expect(await desk.audited(transactionId)).toEqual([]);
+  expect(await backOffice.audited(transactionId)).toEqual([]);
   expect(await queued('--environment', 'live')).toHaveLength(1);
   // Moved back: the ledger's journal of it is the sandbox's.
   await moveTo('sandbox');
@@ -134,9 +138,9 @@ test('nothing live is decided or listed without --environment live', async () =>
 
 test('a linked bank account is verified by its id, and rejected later', async () => {
   const { merchantId } = scope;
-  await linkAccount(desk.world, scope);
+  await linkAccount(backOffice.fixture, scope);
   const [account] = await rows<{ id: string }>(
-    desk.database.db,
+    backOffice.database.db,
     `UPDATE bank_account SET status = 'PENDING', decided_by = NULL, decided_at = NULL, verified_at = NULL WHERE merchant_id = :merchantId
      RETURNING id`,
     { merchantId },
@@ -150,13 +154,13 @@ test('a linked bank account is verified by its id, and rejected later', async ()
   const reject = ['bank-accounts', 'reject', merchantId, '--bank-account-id', id, '--reason', 'Sold since'];
   expect(await json(...reject)).toMatchObject({ status: 'REJECTED' });
   expect((await run(...verify, id)).exitCode).toBe(1);
-  expect(await desk.audited(id)).toEqual(['bank-account.verify', 'bank-account.reject']);
+  expect(await backOffice.audited(id)).toEqual(['bank-account.verify', 'bank-account.reject']);
 });
 
 test('an application is approved by the number of the submission that was read, and not a later one', async () => {
   const { merchantId } = scope;
   await rows(
-    desk.database.db,
+    backOffice.database.db,
     `INSERT INTO kyc_application (merchant_id, environment, status, submissions, submitted_at)
      VALUES (:merchantId, 'live', 'SUBMITTED', 2, now())`,
     { merchantId },
@@ -171,32 +175,32 @@ test('an application is approved by the number of the submission that was read, 
   expect(await json(...approve, '--submission', '2')).toMatchObject({ status: 'APPROVED', tier: 2 });
   const rejected = ['kyc', 'reject', merchantId, '--environment', 'live', '--submission', '2', '--reason', 'x'];
   expect((await run(...rejected)).exitCode).toBe(1);
-  expect(await desk.audited(merchantId)).toEqual(['kyc.approve']);
+  expect(await backOffice.audited(merchantId)).toEqual(['kyc.approve']);
 });
 
 test('a withdrawal whose provider reports no outcome is resolved', async () => {
-  await fund(desk.world, scope, 1_000_00n);
-  const { id } = await withdraw(desk.world, scope);
-  await rows(desk.database.db, `UPDATE withdrawal SET stage = 'UNKNOWN' WHERE id = :id`, { id });
+  await fund(backOffice.fixture, scope, 1_000_00n);
+  const { id } = await withdraw(backOffice.fixture, scope);
+  await rows(backOffice.database.db, `UPDATE withdrawal SET stage = 'UNKNOWN' WHERE id = :id`, { id });
   const why = ['--reason', 'Never paid', '--yes'];
   const resolve = ['withdrawals', 'resolve', id, ...why, '--outcome'];
   const reference = ['--provider-reference', 'CASE-7'];
   expect((await run(...resolve, 'PAID', ...reference)).notes).toContain('Allowed choices are COMPLETED, FAILED');
   expect((await run(...resolve, 'COMPLETED', '--paid-amount', 'all', ...reference)).exitCode).toBe(2);
   expect((await run(...resolve, 'FAILED')).notes).toContain("'--provider-reference <CASE-7>' not specified");
-  expect(await desk.audited(id)).toEqual([]);
+  expect(await backOffice.audited(id)).toEqual([]);
   expect(await json('withdrawals', 'get', id)).toMatchObject({ withdrawalId: id, stage: 'UNKNOWN' });
   expect((await run('withdrawals', 'get', newId('wd'))).exitCode).toBe(4);
   expect(await json(...resolve, 'FAILED', ...reference)).toMatchObject({ status: 'FAILED', othersNeeded: 0 });
-  expect(await desk.audited(id)).toEqual(['withdrawal.resolve']);
+  expect(await backOffice.audited(id)).toEqual(['withdrawal.resolve']);
 });
 
 test('a settlement is approved, sent and credited, and the bank is not believed twice', async () => {
-  await linkAccount(desk.world, scope);
-  await fund(desk.world, scope, 100_000n);
+  await linkAccount(backOffice.fixture, scope);
+  await fund(backOffice.fixture, scope, 100_000n);
   const [paid, failed] = [
-    (await requestSettlement(desk.world, scope)).id,
-    (await requestSettlement(desk.world, scope)).id,
+    (await requestSettlement(backOffice.fixture, scope)).id,
+    (await requestSettlement(backOffice.fixture, scope)).id,
   ];
   const settle = (verb: string, id: string, ...args: string[]) => run('settlements', verb, id, ...args, '--yes');
   const settled = (verb: string, id: string, ...args: string[]) => json('settlements', verb, id, ...args, '--yes');
@@ -217,7 +221,7 @@ test('a settlement is approved, sent and credited, and the bank is not believed 
   expect(JSON.parse((await credited(paid, '--amount', '150', '--json')).text)).toMatchObject({ status: 'COMPLETED' });
   expect(await settled('mark-failed', failed, '--reason', 'Account closed')).toMatchObject({ status: 'FAILED' });
   expect((await settle('mark-failed', paid, '--reason', 'Account closed')).exitCode).toBe(1);
-  expect(await desk.audited(paid)).toEqual(['settlement.approve', 'settlement.sent', 'settlement.credited']);
+  expect(await backOffice.audited(paid)).toEqual(['settlement.approve', 'settlement.sent', 'settlement.credited']);
   const why = ['--reason', 'Asked the bank'];
   expect((await settle('mark-returned', paid, ...why)).notes).toContain("'--bank-reference <FT-1>' not specified");
   const returned = await settled('mark-returned', paid, '--bank-reference', 'RT-1', ...why);

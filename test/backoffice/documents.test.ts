@@ -3,21 +3,21 @@ import { createHash } from 'node:crypto';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { buildMerchant } from '../support/build.ts';
-import { startDesk, type Desk } from './desk.ts';
+import { startBackOffice, type BackOffice } from './back-office.ts';
 
-let desk: Desk;
+let backOffice: BackOffice;
 
 beforeAll(async () => {
-  desk = await startDesk();
+  backOffice = await startBackOffice();
 });
-afterAll(() => desk.close());
+afterAll(() => backOffice.close());
 
 test("a merchant's document is read byte for byte by support, under its own merchant and environment only", async () => {
-  const { merchantId } = await buildMerchant(desk.database.db);
+  const { merchantId } = await buildMerchant(backOffice.database.db);
   const bytes = Buffer.from('%PDF-1.7 a trade licence');
   const documentId = newId('kyd');
   await rows(
-    desk.database.db,
+    backOffice.database.db,
     `WITH application AS (
        INSERT INTO kyc_application (merchant_id, environment) VALUES (:merchantId, 'live')
      )
@@ -30,19 +30,19 @@ test("a merchant's document is read byte for byte by support, under its own merc
       documentId,
       size: bytes.length,
       sha256: createHash('sha256').update(bytes).digest('hex'),
-      storageKey: await desk.store.save(documentId, bytes),
+      storageKey: await backOffice.store.save(documentId, bytes),
     },
   );
   const path = `/api/ops/merchants/${merchantId}/kyc/documents/${documentId}`;
   const live = `${path}?environment=live`;
-  const answer = await desk.send('GET', live, { key: desk.people.support.key });
+  const answer = await backOffice.send('GET', live, { key: backOffice.people.support.key });
   expect([answer.status, answer.text]).toEqual([200, bytes.toString()]);
   expect(answer.headers.get('content-type')).toBe('application/pdf');
   expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="${documentId}.pdf"`);
-  expect((await desk.send('GET', `${path}?environment=sandbox`)).status).toBe(404);
-  expect((await desk.send('GET', path)).body.message).toBe('environment is required');
-  const other = await buildMerchant(desk.database.db);
-  expect((await desk.send('GET', live.replace(merchantId, other.merchantId))).status).toBe(404);
-  const listed = await desk.send('GET', `/api/ops/merchants/${merchantId}/kyc?environment=live`);
+  expect((await backOffice.send('GET', `${path}?environment=sandbox`)).status).toBe(404);
+  expect((await backOffice.send('GET', path)).body.message).toBe('environment is required');
+  const other = await buildMerchant(backOffice.database.db);
+  expect((await backOffice.send('GET', live.replace(merchantId, other.merchantId))).status).toBe(404);
+  const listed = await backOffice.send('GET', `/api/ops/merchants/${merchantId}/kyc?environment=live`);
   expect(listed.body.data.documents).toEqual([expect.objectContaining({ documentId, kind: 'TRADE_LICENCE' })]);
 });

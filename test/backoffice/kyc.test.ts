@@ -1,26 +1,26 @@
 import { rows } from '../../src/lib/db.ts';
 import type { Environment, MerchantScope } from '../../src/lib/scope.ts';
 import { submitApplication } from '../../src/merchants/kyc/application.ts';
-import { APPLICATION } from '../merchants/kyc/world.ts';
+import { APPLICATION } from '../merchants/kyc/fixture.ts';
 import { buildMerchant } from '../support/build.ts';
-import { startDesk, type Desk, type Person } from './desk.ts';
+import { startBackOffice, type BackOffice, type Person } from './back-office.ts';
 
-let desk: Desk;
+let backOffice: BackOffice;
 let scope: MerchantScope;
 
 beforeAll(async () => {
-  desk = await startDesk();
+  backOffice = await startBackOffice();
 });
 beforeEach(async () => {
-  scope = await buildMerchant(desk.database.db);
+  scope = await buildMerchant(backOffice.database.db);
 });
-afterAll(() => desk.close());
+afterAll(() => backOffice.close());
 
 /** Filled in and handed in with this key. */
-async function handIn(environment: Environment, keyId = 'key_1', at = desk.clock()): Promise<void> {
+async function handIn(environment: Environment, keyId = 'key_1', at = backOffice.clock()): Promise<void> {
   const of = { merchantId: scope.merchantId, environment };
   await rows(
-    desk.database.db,
+    backOffice.database.db,
     `WITH application AS (
        INSERT INTO kyc_application (merchant_id, environment, details)
        VALUES (:merchantId, :environment, CAST(:details AS jsonb))
@@ -32,12 +32,15 @@ async function handIn(environment: Environment, keyId = 'key_1', at = desk.clock
      FROM unnest(ARRAY['TRADE_LICENCE', 'TIN_CERTIFICATE', 'OWNER_ID']) AS kind`,
     { ...of, details: JSON.stringify(APPLICATION) },
   );
-  await desk.world.runInTransaction((tx) => submitApplication(tx, { ...of, keyId, at }));
+  await backOffice.fixture.runInTransaction((tx) => submitApplication(tx, { ...of, keyId, at }));
 }
-const say = (verb: string, body: object, by: Person = desk.people.admin) =>
-  desk.send('POST', `/api/ops/merchants/${scope.merchantId}/kyc/${verb}`, { key: by.key, body });
+const say = (verb: string, body: object, by: Person = backOffice.people.admin) =>
+  backOffice.send('POST', `/api/ops/merchants/${scope.merchantId}/kyc/${verb}`, { key: by.key, body });
 const statusIn = async (environment: Environment): Promise<string> => {
-  const { body } = await desk.send('GET', `/api/ops/merchants/${scope.merchantId}/kyc?environment=${environment}`);
+  const { body } = await backOffice.send(
+    'GET',
+    `/api/ops/merchants/${scope.merchantId}/kyc?environment=${environment}`,
+  );
   return body.data.status;
 };
 
@@ -56,7 +59,7 @@ test('a decision names its application: one for the sandbox changes nothing in l
   }
   expect((await say('approve', { environment: 'sandbox', submission: 1 })).status).toBe(200);
   expect([await statusIn('sandbox'), await statusIn('live')]).toEqual(['APPROVED', 'SUBMITTED']);
-  const unsaid = await desk.send('GET', `/api/ops/merchants/${scope.merchantId}/kyc`);
+  const unsaid = await backOffice.send('GET', `/api/ops/merchants/${scope.merchantId}/kyc`);
   expect([unsaid.status, unsaid.body.message]).toEqual([400, 'environment is required']);
 });
 
@@ -64,7 +67,7 @@ test('each decision has an audit row with the application before and after', asy
   await handIn('live');
   await say('review', { environment: 'live' });
   await say('request-info', { environment: 'live', submission: 1, reason: 'The licence has ended' });
-  const { body } = await desk.send('GET', `/api/ops/audit?resourceId=${scope.merchantId}`);
+  const { body } = await backOffice.send('GET', `/api/ops/audit?resourceId=${scope.merchantId}`);
   const stood = (status: string) => ({ status, tier: 0, submission: 1 });
   expect(body.data.toReversed()).toMatchObject([
     { action: 'kyc.review', before: stood('SUBMITTED'), after: stood('UNDER_REVIEW') },
@@ -73,7 +76,7 @@ test('each decision has an audit row with the application before and after', asy
 });
 
 test('who has invited the merchant to the key of an application neither approves it nor gives it a higher tier', async () => {
-  const { keyId } = await desk.invitedKey(scope.merchantId, { environment: 'live' });
+  const { keyId } = await backOffice.invitedKey(scope.merchantId, { environment: 'live' });
   await handIn('live', keyId);
   const refused = await say('approve', { environment: 'live', submission: 1, tier: 1 });
   expect([refused.status, refused.body.message]).toEqual([
@@ -81,33 +84,35 @@ test('who has invited the merchant to the key of an application neither approves
     `This application was submitted with the key ${keyId}, to which you invited the merchant: you cannot approve it, ` +
       'another operator has to approve it.',
   ]);
-  const other = await desk.hire('admin');
+  const other = await backOffice.hire('admin');
   expect((await say('approve', { environment: 'live', submission: 1, tier: 1 }, other)).status).toBe(200);
   const toTier = async (tier: number, { key }: Person) => {
     const body = { environment: 'live', tier, reason: 'It has grown' };
-    return desk.send('PUT', `/api/ops/merchants/${scope.merchantId}/kyc/tier`, { key, body });
+    return backOffice.send('PUT', `/api/ops/merchants/${scope.merchantId}/kyc/tier`, { key, body });
   };
-  expect((await toTier(2, desk.people.admin)).status).toBe(409);
+  expect((await toTier(2, backOffice.people.admin)).status).toBe(409);
   const raised = await toTier(2, other);
   expect(raised.status).toBe(202);
   const confirm = `/api/ops/proposals/${raised.body.data.proposalId}/confirm`;
   // Nor confirms it.
-  expect((await desk.send('POST', confirm, { body: {} })).body.message).toContain('you cannot approve it');
-  expect((await desk.send('POST', confirm, { key: (await desk.hire('admin')).key, body: {} })).status).toBe(200);
-  expect((await toTier(1, desk.people.admin)).status).toBe(202);
+  expect((await backOffice.send('POST', confirm, { body: {} })).body.message).toContain('you cannot approve it');
+  expect((await backOffice.send('POST', confirm, { key: (await backOffice.hire('admin')).key, body: {} })).status).toBe(
+    200,
+  );
+  expect((await toTier(1, backOffice.people.admin)).status).toBe(202);
 });
 
 test('the sandbox decides a rehearsal by itself, whoever has invited to the key', async () => {
-  const { keyId } = await desk.invitedKey(scope.merchantId);
-  await handIn('sandbox', keyId, new Date(desk.clock().getTime() - 60_000));
+  const { keyId } = await backOffice.invitedKey(scope.merchantId);
+  await handIn('sandbox', keyId, new Date(backOffice.clock().getTime() - 60_000));
   expect(await statusIn('sandbox')).toBe('APPROVED');
 });
 
 test('concurrent revocations of one key have one audit row', async () => {
   const keys = `/api/ops/merchants/${scope.merchantId}/keys`;
-  const { keyId } = await desk.invitedKey(scope.merchantId);
-  const revoke = () => desk.send('POST', `${keys}/${keyId}/revoke`, { body: { reason: 'Leaked' } });
+  const { keyId } = await backOffice.invitedKey(scope.merchantId);
+  const revoke = () => backOffice.send('POST', `${keys}/${keyId}/revoke`, { body: { reason: 'Leaked' } });
   const answers = await Promise.all(Array.from({ length: 10 }, revoke));
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
-  expect(await desk.audited(keyId)).toEqual(['key.create', 'key.revoke']);
+  expect(await backOffice.audited(keyId)).toEqual(['key.create', 'key.revoke']);
 });

@@ -4,40 +4,40 @@ import type { MerchantScope } from '../../src/lib/scope.ts';
 import { buildMerchant } from '../support/build.ts';
 import { withdraw } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
-import { startDesk, type Desk } from './desk.ts';
+import { startBackOffice, type BackOffice } from './back-office.ts';
 
-let desk: Desk;
+let backOffice: BackOffice;
 let scope: MerchantScope;
 
 beforeAll(async () => {
-  desk = await startDesk();
+  backOffice = await startBackOffice();
 });
 beforeEach(async () => {
-  scope = await buildMerchant(desk.database.db);
+  scope = await buildMerchant(backOffice.database.db);
 });
-afterAll(() => desk.close());
+afterAll(() => backOffice.close());
 
-const lastAudit = async () => (await desk.send('GET', '/api/ops/audit?limit=1')).body.data[0];
+const lastAudit = async () => (await backOffice.send('GET', '/api/ops/audit?limit=1')).body.data[0];
 
 test('merchants are listed newest first, and can be found by a part of their name', async () => {
-  const { merchantId } = await buildMerchant(desk.database.db, 'Zemen Bookshop');
-  const all = await desk.send('GET', '/api/ops/merchants');
+  const { merchantId } = await buildMerchant(backOffice.database.db, 'Zemen Bookshop');
+  const all = await backOffice.send('GET', '/api/ops/merchants');
   expect(all.status).toBe(200);
   expect(all.body.data[0]).toMatchObject({ merchantId, name: 'Zemen Bookshop', status: 'ACTIVE' });
-  const found = await desk.send('GET', '/api/ops/merchants?search=BOOKS');
+  const found = await backOffice.send('GET', '/api/ops/merchants?search=BOOKS');
   expect(found.body.data.map((one: { merchantId: string }) => one.merchantId)).toEqual([merchantId]);
   expect(found.body.pagination.total).toBe(1);
 });
 
 test('requests of a suspended merchant get an error, and the suspension has an audit row with operator, reason and request', async () => {
-  const key = await desk.merchantKey(scope.merchantId);
+  const key = await backOffice.merchantKey(scope.merchantId);
   const path = `/api/ops/merchants/${scope.merchantId}`;
-  const answer = await desk.send('POST', `${path}/suspend`, { body: { reason: 'Fraud reported' } });
+  const answer = await backOffice.send('POST', `${path}/suspend`, { body: { reason: 'Fraud reported' } });
   expect([answer.status, answer.body.data.status]).toEqual([200, 'SUSPENDED']);
   // Here a merchant's key is refused as such, whatever its merchant is.
-  expect((await desk.send('GET', '/api/ops/merchants', { key })).body.error.code).toBe('INSUFFICIENT_SCOPE');
+  expect((await backOffice.send('GET', '/api/ops/merchants', { key })).body.error.code).toBe('INSUFFICIENT_SCOPE');
   expect(await lastAudit()).toMatchObject({
-    operatorId: desk.people.admin.operatorId,
+    operatorId: backOffice.people.admin.operatorId,
     action: 'merchant.suspend',
     resourceId: scope.merchantId,
     merchantId: scope.merchantId,
@@ -46,43 +46,43 @@ test('requests of a suspended merchant get an error, and the suspension has an a
     reason: 'Fraud reported',
     requestId: answer.headers.get('x-request-id'),
   });
-  const again = await desk.send('POST', `${path}/suspend`, { body: { reason: 'Fraud reported' } });
+  const again = await backOffice.send('POST', `${path}/suspend`, { body: { reason: 'Fraud reported' } });
   expect(again.status).toBe(200);
-  await desk.send('POST', `${path}/resume`, { body: { reason: 'A mistake' } });
-  expect(await desk.audited(scope.merchantId)).toEqual(['merchant.suspend', 'merchant.resume']);
+  await backOffice.send('POST', `${path}/resume`, { body: { reason: 'A mistake' } });
+  expect(await backOffice.audited(scope.merchantId)).toEqual(['merchant.suspend', 'merchant.resume']);
 });
 
 test('a payout approved before its merchant was suspended is sent after the suspension', async () => {
-  const merchant = await buildFreeMerchant(desk.world);
-  await fund(desk.world, merchant, 1_000_00n);
-  const { id } = await withdraw(desk.world, merchant);
-  const { db } = desk.database;
+  const merchant = await buildFreeMerchant(backOffice.fixture);
+  await fund(backOffice.fixture, merchant, 1_000_00n);
+  const { id } = await withdraw(backOffice.fixture, merchant);
+  const { db } = backOffice.database;
   await rows(db, `UPDATE withdrawal SET stage = 'CREATED' WHERE id = :id`, { id });
   const path = `/api/ops/merchants/${merchant.merchantId}`;
   const restarted = () =>
     rows(db, `SELECT signal FROM outbox WHERE workflow_id = :workflowId AND signal = 'approved'`, {
       workflowId: `withdrawal-${id}`,
     });
-  await desk.send('POST', `${path}/suspend`, { body: { reason: 'Fraud reported' } });
+  await backOffice.send('POST', `${path}/suspend`, { body: { reason: 'Fraud reported' } });
   expect(await restarted()).toEqual([]);
-  await desk.send('POST', `${path}/resume`, { body: { reason: 'A mistake' } });
+  await backOffice.send('POST', `${path}/resume`, { body: { reason: 'A mistake' } });
   expect(await restarted()).toHaveLength(1);
 });
 
 test('suspending without a reason, or a merchant that does not exist, is rejected', async () => {
   const path = `/api/ops/merchants/${scope.merchantId}/suspend`;
-  const unsaid = await desk.send('POST', path, { body: {} });
+  const unsaid = await backOffice.send('POST', path, { body: {} });
   expect([unsaid.status, unsaid.body.message]).toEqual([400, 'reason is required']);
-  const nobody = await desk.send('POST', `/api/ops/merchants/${newId('mrc')}/suspend`, { body: { reason: 'x' } });
+  const nobody = await backOffice.send('POST', `/api/ops/merchants/${newId('mrc')}/suspend`, { body: { reason: 'x' } });
   expect(nobody.body.error.code).toBe('NOT_FOUND');
-  expect(await desk.audited(scope.merchantId)).toEqual([]);
+  expect(await backOffice.audited(scope.merchantId)).toEqual([]);
 });
 
 test('a new merchant has its channels in the sandbox and none in live', async () => {
-  const made = await desk.send('POST', '/api/ops/merchants', { body: { name: 'Habesha Crafts' } });
+  const made = await backOffice.send('POST', '/api/ops/merchants', { body: { name: 'Habesha Crafts' } });
   expect(made.status).toBe(201);
   const { merchantId } = made.body.data;
-  const { body } = await desk.send('GET', `/api/ops/merchants/${merchantId}`);
+  const { body } = await backOffice.send('GET', `/api/ops/merchants/${merchantId}`);
   expect(body.data).toMatchObject({ name: 'Habesha Crafts', currency: 'ETB' });
   const approvals = (place: string) => body.data[place].channels.map((one: { approval: string }) => one.approval);
   expect(approvals('sandbox')).toEqual(['APPROVED', 'APPROVED', 'APPROVED', 'NONE']);
@@ -92,34 +92,36 @@ test('a new merchant has its channels in the sandbox and none in live', async ()
 test("a merchant's key is returned once to who accepts the invitation, works, is listed without its secret, and ends when revoked", async () => {
   const path = `/api/ops/merchants/${scope.merchantId}/keys`;
   const body = { environment: 'sandbox', name: 'Shop', scopes: ['balance:read'], days: 30 };
-  const { secret, keyId } = await desk.invitedKey(scope.merchantId, body);
+  const { secret, keyId } = await backOffice.invitedKey(scope.merchantId, body);
   expect(secret).toMatch(/^rk_test_/);
-  const listed = await desk.send('GET', path);
+  const listed = await backOffice.send('GET', path);
   expect(listed.body.data).toHaveLength(1);
   expect(listed.text).not.toContain(secret);
-  expect((await desk.send('GET', '/api/ops/merchants', { key: secret })).body.error.code).toBe('INSUFFICIENT_SCOPE');
+  expect((await backOffice.send('GET', '/api/ops/merchants', { key: secret })).body.error.code).toBe(
+    'INSUFFICIENT_SCOPE',
+  );
 
-  const revoked = await desk.send('POST', `${path}/${keyId}/revoke`, { body: { reason: 'Leaked' } });
+  const revoked = await backOffice.send('POST', `${path}/${keyId}/revoke`, { body: { reason: 'Leaked' } });
   expect(revoked.body.data.revokedAt).not.toBeNull();
-  await desk.send('POST', `${path}/${keyId}/revoke`, { body: { reason: 'Leaked' } });
-  expect(await desk.audited(keyId)).toEqual(['key.create', 'key.revoke']);
-  const log = await rows<{ row: string }>(desk.database.db, 'SELECT a::text AS row FROM operator_audit a');
+  await backOffice.send('POST', `${path}/${keyId}/revoke`, { body: { reason: 'Leaked' } });
+  expect(await backOffice.audited(keyId)).toEqual(['key.create', 'key.revoke']);
+  const log = await rows<{ row: string }>(backOffice.database.db, 'SELECT a::text AS row FROM operator_audit a');
   expect(log.filter(({ row }) => row.includes(secret))).toEqual([]);
 });
 
 test("another merchant's key cannot be revoked under this merchant", async () => {
-  const other = await buildMerchant(desk.database.db);
-  const { keyId } = await desk.invitedKey(other.merchantId);
+  const other = await buildMerchant(backOffice.database.db);
+  const { keyId } = await backOffice.invitedKey(other.merchantId);
   const path = `/api/ops/merchants/${scope.merchantId}/keys/${keyId}/revoke`;
-  expect((await desk.send('POST', path, { body: { reason: 'x' } })).status).toBe(404);
+  expect((await backOffice.send('POST', path, { body: { reason: 'x' } })).status).toBe(404);
 });
 
 test('a channel is approved and suspended in one environment without a change in the other', async () => {
   const path = `/api/ops/merchants/${scope.merchantId}/channels/TELEBIRR`;
-  const approved = await desk.send('POST', `${path}/approve`, { body: { environment: 'live' } });
+  const approved = await backOffice.send('POST', `${path}/approve`, { body: { environment: 'live' } });
   expect(approved.body.data).toMatchObject({ approval: 'APPROVED', enabled: false });
-  await desk.send('POST', `${path}/suspend`, { body: { environment: 'live', reason: 'Chargebacks' } });
-  const { body } = await desk.send('GET', `/api/ops/merchants/${scope.merchantId}`);
+  await backOffice.send('POST', `${path}/suspend`, { body: { environment: 'live', reason: 'Chargebacks' } });
+  const { body } = await backOffice.send('GET', `/api/ops/merchants/${scope.merchantId}`);
   expect(body.data.live.channels[0].approval).toBe('SUSPENDED');
   expect(body.data.sandbox.channels[0].approval).toBe('APPROVED');
   expect(await lastAudit()).toMatchObject({

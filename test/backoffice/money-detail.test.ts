@@ -7,31 +7,31 @@ import { OTHER_AMOUNT, payOtherAmount } from '../payments/held-money.ts';
 import { PAID, paidReference } from '../support/build.ts';
 import { ACCOUNT, requestSettlement, linkAccount } from '../support/settlements.ts';
 import { buildFreeMerchant, UNKNOWN_PAYOUT, fund, PAID_OUT, TAKEN } from '../support/withdrawals.ts';
-import { startDesk, type Desk } from './desk.ts';
+import { startBackOffice, type BackOffice } from './back-office.ts';
 
-let desk: Desk;
+let backOffice: BackOffice;
 let scope: MerchantScope;
 let requests = 0;
 
 beforeAll(async () => {
-  desk = await startDesk();
+  backOffice = await startBackOffice();
 });
 beforeEach(async () => {
-  scope = await buildFreeMerchant(desk.world);
+  scope = await buildFreeMerchant(backOffice.fixture);
 });
-afterAll(() => desk.close());
+afterAll(() => backOffice.close());
 
 /** As one of finance. */
 const get = async (path: string) =>
-  (await desk.send('GET', `/api/ops/${path}`, { key: desk.people.finance.key })).body.data;
+  (await backOffice.send('GET', `/api/ops/${path}`, { key: backOffice.people.finance.key })).body.data;
 const say = (path: string, body: object = {}) =>
-  desk.send('POST', `/api/ops/${path}`, { key: desk.people.finance.key, body });
+  backOffice.send('POST', `/api/ops/${path}`, { key: backOffice.people.finance.key, body });
 
 type Asked = { of?: MerchantScope; birr?: number; accountName?: string; requestedBy?: string };
 
 async function withdrawal(asked: Asked = {}): Promise<string> {
   const { of = scope, birr = 100, accountName = 'Abebe Bikila', requestedBy = 'key_1' } = asked;
-  for (let funded = 0; funded <= birr; funded += 75_000) await fund(desk.world, of, 7_500_000n);
+  for (let funded = 0; funded <= birr; funded += 75_000) await fund(backOffice.fixture, of, 7_500_000n);
   requests += 1;
   const wanted = {
     requestId: `W-${requests}`,
@@ -40,25 +40,27 @@ async function withdrawal(asked: Asked = {}): Promise<string> {
     destination: { kind: 'bank', bankCode: 'CBE', accountNumber: '1000123456789', accountName },
     requestedBy,
   } as const;
-  const { row } = await desk.world.runInTransaction((tx) => createWithdrawal({ ...desk.world, tx }, of, wanted));
+  const { row } = await backOffice.fixture.runInTransaction((tx) =>
+    createWithdrawal({ ...backOffice.fixture, tx }, of, wanted),
+  );
   return row.id;
 }
 
 async function paid(asked: Asked = {}): Promise<string> {
   const id = await withdrawal(asked);
   await say(`withdrawals/${id}/approve`);
-  desk.world.provider.returnsForPayouts(PAID_OUT);
+  backOffice.fixture.provider.returnsForPayouts(PAID_OUT);
   const check = { minIntervalMs: 0, notifyWorkflow: false };
-  expect((await createCheckPayout(desk.world)(id, check)).row.status).toBe('SUCCESS');
+  expect((await createCheckPayout(backOffice.fixture)(id, check)).row.status).toBe('SUCCESS');
   return id;
 }
 
 describe('a withdrawal under review', () => {
   test('shows its requester and payee, and the earlier payouts to that payee', async () => {
-    const stranger = await buildFreeMerchant(desk.world);
+    const stranger = await buildFreeMerchant(backOffice.fixture);
     await paid({ of: stranger });
     await paid({ accountName: 'Abebe B.' });
-    const { keyId, secret } = await desk.invitedKey(scope.merchantId, { name: 'Payroll' });
+    const { keyId, secret } = await backOffice.invitedKey(scope.merchantId, { name: 'Payroll' });
     const id = await withdrawal({ birr: 300_000, requestedBy: keyId });
     await withdrawal();
     await say(`withdrawals/${id}/approve`, { reason: 'Known to us' });
@@ -76,10 +78,12 @@ describe('a withdrawal under review', () => {
         accountName: 'Abebe Bikila',
       },
       requestedBy: keyId,
-      requestedWith: { keyId, name: 'Payroll', createdBy: desk.people.admin.operatorId },
+      requestedWith: { keyId, name: 'Payroll', createdBy: backOffice.people.admin.operatorId },
       reviewReasons: ['BENEFICIARY_RENAMED', 'LARGE_AMOUNT'],
       approvalsNeeded: 2,
-      approvals: [{ operatorId: desk.people.finance.operatorId, operatorName: 'finance 3', reason: 'Known to us' }],
+      approvals: [
+        { operatorId: backOffice.people.finance.operatorId, operatorName: 'finance 3', reason: 'Known to us' },
+      ],
       approvalsMissing: 1,
       paidBefore: { count: 1, amount: 100, accountNames: ['Abebe B.'] },
       decisions: [{ action: 'withdrawal.approve' }],
@@ -101,40 +105,47 @@ describe('a withdrawal under review', () => {
 
   test('shows four digits of the account in lists, and all of them only to operators who may decide', async () => {
     const id = await withdrawal();
-    const key = desk.people.viewer.key;
-    const { body, text } = await desk.send('GET', `/api/ops/withdrawals?search=${id}`, { key });
+    const key = backOffice.people.viewer.key;
+    const { body, text } = await backOffice.send('GET', `/api/ops/withdrawals?search=${id}`, { key });
     expect(body.data[0]).toMatchObject({
       requestId: expect.stringMatching(/^W-/),
       destination: { bankCode: 'CBE', accountNumber: '*********6789', accountName: 'Abebe Bikila' },
     });
-    const queue = await desk.send('GET', `/api/ops/queue?merchantId=${scope.merchantId}`, { key });
+    const queue = await backOffice.send('GET', `/api/ops/queue?merchantId=${scope.merchantId}`, { key });
     expect(text + queue.text).not.toContain('1000123456789');
-    expect((await desk.send('GET', `/api/ops/withdrawals/${id}`, { key })).status).toBe(403);
-    expect((await desk.send('GET', '/api/ops/withdrawals/wd_none')).status).toBe(404);
+    expect((await backOffice.send('GET', `/api/ops/withdrawals/${id}`, { key })).status).toBe(403);
+    expect((await backOffice.send('GET', '/api/ops/withdrawals/wd_none')).status).toBe(404);
   });
 });
 
 test('a withdrawal that its provider has accepted can be resolved after a day', async () => {
   const id = await withdrawal();
   await say(`withdrawals/${id}/approve`);
-  desk.world.provider.returnsForPayouts(TAKEN);
-  await createCheckPayout(desk.world)(id, { minIntervalMs: 0, notifyWorkflow: false });
+  backOffice.fixture.provider.returnsForPayouts(TAKEN);
+  await createCheckPayout(backOffice.fixture)(id, { minIntervalMs: 0, notifyWorkflow: false });
   expect(await get(`withdrawals/${id}`)).toMatchObject({ stage: 'SUBMITTED', links: {} });
-  await rows(desk.world.db, "UPDATE withdrawal SET submitted_at = submitted_at - interval '1 day' WHERE id = :id", {
-    id,
-  });
+  await rows(
+    backOffice.fixture.db,
+    "UPDATE withdrawal SET submitted_at = submitted_at - interval '1 day' WHERE id = :id",
+    {
+      id,
+    },
+  );
   const { links } = await get(`withdrawals/${id}`);
   expect(links).toEqual({ resolve: `/api/ops/withdrawals/${id}/resolve` });
   const resolution = { outcome: 'COMPLETED', providerReference: 'OUT-DAY', reason: 'The receipt says so' };
-  const { body } = await desk.send('POST', links.resolve, { key: desk.people.finance.key, body: resolution });
+  const { body } = await backOffice.send('POST', links.resolve, {
+    key: backOffice.people.finance.key,
+    body: resolution,
+  });
   expect(body.data).toMatchObject({ status: 'SUCCESS' });
 });
 
 test('a withdrawal with an open outcome can be resolved, and an ended one accepts no decision', async () => {
   const id = await withdrawal();
   await say(`withdrawals/${id}/approve`);
-  desk.world.provider.returnsForPayouts(UNKNOWN_PAYOUT);
-  await createCheckPayout(desk.world)(id, { minIntervalMs: 0, notifyWorkflow: false });
+  backOffice.fixture.provider.returnsForPayouts(UNKNOWN_PAYOUT);
+  await createCheckPayout(backOffice.fixture)(id, { minIntervalMs: 0, notifyWorkflow: false });
   expect(await get(`withdrawals/${id}`)).toMatchObject({
     stage: 'UNKNOWN',
     lastOutcome: 'unknown',
@@ -146,15 +157,15 @@ test('a withdrawal with an open outcome can be resolved, and an ended one accept
 });
 
 test('a settlement shows the whole account, the bank, its approver and sender, and the possible commands', async () => {
-  await fund(desk.world, scope, 100_000n);
-  await linkAccount(desk.world, scope);
-  const { id } = await requestSettlement(desk.world, scope);
+  await fund(backOffice.fixture, scope, 100_000n);
+  await linkAccount(backOffice.fixture, scope);
+  const { id } = await requestSettlement(backOffice.fixture, scope);
   const links = async () => Object.keys((await get(`settlements/${id}`)).links);
   expect(await links()).toEqual(['approve', 'reject']);
   await say(`settlements/${id}/approve`, { reason: 'As agreed' });
   expect(await links()).toEqual(['sent', 'failed']);
   await say(`settlements/${id}/sent`, { bankReference: 'FT-DETAIL-1' });
-  const { operatorId } = desk.people.finance;
+  const { operatorId } = backOffice.people.finance;
   const seen = await get(`settlements/${id}`);
   expect(seen).toMatchObject({
     bankAccount: ACCOUNT,
@@ -171,14 +182,14 @@ test('a settlement shows the whole account, the bank, its approver and sender, a
   expect(Object.keys(seen.links)).toEqual(['credited', 'failed']);
   await say(`settlements/${id}/credited`, { bankReference: 'FT-DETAIL-1', creditedOn: addisDay(new Date()) });
   expect(await links()).toEqual(['returned']);
-  await say(`settlements/${(await requestSettlement(desk.world, scope)).id}/reject`, { reason: 'Not yet' });
-  const next = await requestSettlement(desk.world, scope);
+  await say(`settlements/${(await requestSettlement(backOffice.fixture, scope)).id}/reject`, { reason: 'Not yet' });
+  const next = await requestSettlement(backOffice.fixture, scope);
   expect((await get(`settlements/${next.id}`)).settledBefore).toMatchObject({ count: 1, amount: 150 });
 });
 
 describe('a transaction', () => {
   test('with held money shows the expected and the received amount and the payer; a decision has an audit row with the previous state', async () => {
-    const { transactionId, attemptId } = await payOtherAmount(desk.world, scope);
+    const { transactionId, attemptId } = await payOtherAmount(backOffice.fixture, scope);
     const seen = await get(`transactions/${transactionId}`);
     expect(seen).toMatchObject({
       ...scope,
@@ -204,7 +215,7 @@ describe('a transaction', () => {
     expect(seen.timeline.map(({ kind }: { kind: string }) => kind)).toContain('payment.held');
     const { accept, reject } = seen.payments[0].links;
     expect(reject).toBe(`/api/ops/transactions/${transactionId}/reject`);
-    const accepted = await desk.send('POST', accept, { body: { attemptId } });
+    const accepted = await backOffice.send('POST', accept, { body: { attemptId } });
     expect(accepted.status).toBe(200);
     const after = await get(`transactions/${transactionId}`);
     expect(after).toMatchObject({ status: 'SUCCESS', payments: [{ decision: 'ACCEPTED', links: {} }] });
@@ -219,21 +230,21 @@ describe('a transaction', () => {
   });
 
   test('with money in another currency can only be returned', async () => {
-    const { transactionId } = await payOtherAmount(desk.world, scope, { ...OTHER_AMOUNT, currency: 'USD' });
+    const { transactionId } = await payOtherAmount(backOffice.fixture, scope, { ...OTHER_AMOUNT, currency: 'USD' });
     const { held, payments } = await get(`transactions/${transactionId}`);
     expect(held).toBe('WRONG_CURRENCY');
     expect(Object.keys(payments[0].links)).toEqual(['reject']);
   });
 
   test('paid with the requested amount has no possible decision', async () => {
-    const { transactionId } = await payOtherAmount(desk.world, scope, PAID);
+    const { transactionId } = await payOtherAmount(backOffice.fixture, scope, PAID);
     const { status, payments } = await get(`transactions/${transactionId}`);
     expect([status, payments.length, payments[0].links]).toEqual(['SUCCESS', 1, {}]);
   });
 });
 
 test('a bank account shows its merchant, its requester, and the possible decisions', async () => {
-  await linkAccount(desk.world, scope);
+  await linkAccount(backOffice.fixture, scope);
   const path = `merchants/${scope.merchantId}/bank-account`;
   const seen = await get(`${path}?environment=sandbox`);
   expect(seen).toMatchObject({
@@ -246,7 +257,7 @@ test('a bank account shows its merchant, its requester, and the possible decisio
     links: { reject: `/api/ops/${path}/reject` },
   });
   const said = { environment: 'sandbox', bankAccountId: seen.bankAccountId, reason: 'Closed' };
-  await desk.send('POST', seen.links.reject, { body: said });
+  await backOffice.send('POST', seen.links.reject, { body: said });
   const after = await get(`${path}?environment=sandbox`);
   expect(after).toMatchObject({ status: 'REJECTED', links: {}, decisions: [{ reason: 'Closed' }] });
 });

@@ -1,26 +1,26 @@
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { requestSettlement, linkAccount, withdraw } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
-import { startDesk, type Desk } from './desk.ts';
+import { startBackOffice, type BackOffice } from './back-office.ts';
 
-let desk: Desk;
+let backOffice: BackOffice;
 let scopes: MerchantScope[];
 
 beforeAll(async () => {
-  desk = await startDesk();
-  scopes = [await buildFreeMerchant(desk.world), await buildFreeMerchant(desk.world)];
+  backOffice = await startBackOffice();
+  scopes = [await buildFreeMerchant(backOffice.fixture), await buildFreeMerchant(backOffice.fixture)];
   for (const scope of scopes) {
-    await fund(desk.world, scope, 1_000_00n);
-    await linkAccount(desk.world, scope);
-    await requestSettlement(desk.world, scope);
-    await withdraw(desk.world, scope);
-    await requestSettlement(desk.world, scope);
-    await withdraw(desk.world, scope);
+    await fund(backOffice.fixture, scope, 1_000_00n);
+    await linkAccount(backOffice.fixture, scope);
+    await requestSettlement(backOffice.fixture, scope);
+    await withdraw(backOffice.fixture, scope);
+    await requestSettlement(backOffice.fixture, scope);
+    await withdraw(backOffice.fixture, scope);
   }
 });
-afterAll(() => desk.close());
+afterAll(() => backOffice.close());
 
-const list = async (path: string) => desk.send('GET', `/api/ops/${path}`, { key: desk.people.viewer.key });
+const list = async (path: string) => backOffice.send('GET', `/api/ops/${path}`, { key: backOffice.people.viewer.key });
 const merchantsOf = (data: { merchantId: string }[]) => data.map(({ merchantId }) => merchantId);
 
 describe.each(['settlements', 'withdrawals'])('the operators’ list of %s', (what) => {

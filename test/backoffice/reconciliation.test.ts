@@ -5,33 +5,33 @@ import { runSql } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { withdraw } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
-import { startDesk, type Desk } from './desk.ts';
+import { startBackOffice, type BackOffice } from './back-office.ts';
 
-let desk: Desk;
+let backOffice: BackOffice;
 
 beforeAll(async () => {
-  desk = await startDesk();
+  backOffice = await startBackOffice();
 });
-afterEach(() => expectLedgerHolds(desk.database.db));
-afterAll(() => desk.close());
+afterEach(() => expectLedgerHolds(backOffice.database.db));
+afterAll(() => backOffice.close());
 
-const finance = () => desk.people.finance.key;
+const finance = () => backOffice.people.finance.key;
 const today = addisDay(new Date());
 
 test("finance can request a past day's comparison again, and no future day's", async () => {
   const path = '/api/ops/reconciliation/run';
   const body = { day: today, channel: 'TELEBIRR', environment: 'sandbox', reason: 'The list was completed' };
-  const asked = await desk.send('POST', path, { key: finance(), body });
+  const asked = await backOffice.send('POST', path, { key: finance(), body });
   expect([asked.status, asked.body.data]).toEqual([202, [{ environment: 'sandbox', channel: 'TELEBIRR', day: today }]]);
-  expect((await desk.send('POST', path, { key: finance(), body: { day: '2099-01-01' } })).status).toBe(400);
-  expect(await desk.audited(today)).toEqual(['reconciliation.run']);
+  expect((await backOffice.send('POST', path, { key: finance(), body: { day: '2099-01-01' } })).status).toBe(400);
+  expect(await backOffice.audited(today)).toEqual(['reconciliation.run']);
 });
 
 test('a discrepancy is in the work queue until it is closed with a reason, with one audit row', async () => {
   const reconciliation = `sandbox-AWASH-${today}`;
   const differenceId = newId('rcd');
   await rows(
-    desk.database.db,
+    backOffice.database.db,
     `WITH day AS (
        INSERT INTO reconciliation (id, environment, channel, day, status, is_running, requested_at)
        VALUES (:reconciliation, 'sandbox', 'AWASH', CAST(:today AS date), 'DIFFERENCES', false, now())
@@ -42,33 +42,33 @@ test('a discrepancy is in the work queue until it is closed with a reason, with 
              12345, 'ETB', now())`,
     { reconciliation, differenceId, today },
   );
-  const listed = await desk.send('GET', '/api/ops/reconciliation/differences?state=OPEN&channel=AWASH');
+  const listed = await backOffice.send('GET', '/api/ops/reconciliation/differences?state=OPEN&channel=AWASH');
   expect(listed.body.data).toEqual([
     expect.objectContaining({ differenceId, kind: 'UNKNOWN_ORDER', theirs: 123.45, ours: null, day: today }),
   ]);
-  const days = await desk.send('GET', '/api/ops/reconciliation?channel=AWASH');
+  const days = await backOffice.send('GET', '/api/ops/reconciliation?channel=AWASH');
   expect(days.body.data).toEqual([
     expect.objectContaining({ day: today, status: 'DIFFERENCES', differences: 1, theirs: null }),
   ]);
-  const { body } = await desk.send('GET', '/api/ops/queue?kind=RECONCILIATION');
+  const { body } = await backOffice.send('GET', '/api/ops/queue?kind=RECONCILIATION');
   expect(body.data.items).toEqual([expect.objectContaining({ id: differenceId, amount: 123.45, merchantId: null })]);
   const { close } = body.data.items[0].links;
-  expect((await desk.send('POST', close, { key: finance(), body: {} })).body.message).toBe('reason is required');
+  expect((await backOffice.send('POST', close, { key: finance(), body: {} })).body.message).toBe('reason is required');
   for (const _ of [1, 2]) {
-    const closed = await desk.send('POST', close, { key: finance(), body: { reason: 'Their test order' } });
+    const closed = await backOffice.send('POST', close, { key: finance(), body: { reason: 'Their test order' } });
     expect(closed.body.data).toMatchObject({
-      closedBy: desk.people.finance.operatorId,
+      closedBy: backOffice.people.finance.operatorId,
       resolutionNote: 'Their test order',
     });
   }
-  expect((await desk.send('POST', close, { body: { reason: 'Mine' } })).body.error.code).toBe('INVALID_STATE');
-  expect((await desk.send('GET', '/api/ops/queue?kind=RECONCILIATION')).body.data.items).toEqual([]);
-  expect(await desk.audited(differenceId)).toEqual(['reconciliation.close']);
+  expect((await backOffice.send('POST', close, { body: { reason: 'Mine' } })).body.error.code).toBe('INVALID_STATE');
+  expect((await backOffice.send('GET', '/api/ops/queue?kind=RECONCILIATION')).body.data.items).toEqual([]);
+  expect(await backOffice.audited(differenceId)).toEqual(['reconciliation.close']);
 });
 
 describe('receipts and recoveries', () => {
   const book = (path: string, body: object) =>
-    desk.send('POST', `/api/ops/bank-money/${path}`, { key: finance(), body });
+    backOffice.send('POST', `/api/ops/bank-money/${path}`, { key: finance(), body });
 
   test('of one reference are recorded once, as any kind', async () => {
     const transfer = { environment: 'sandbox', channel: 'TELEBIRR', amount: 500.5, bankReference: 'FT-100' };
@@ -90,18 +90,18 @@ describe('receipts and recoveries', () => {
     }
     expect((await book('unmatched', { ...unmatched, bankReference: '???' })).status).toBe(400);
     const { bankMoneyId } = booked.body.data;
-    expect(await desk.audited(bankMoneyId)).toEqual(['bank-money.transfer']);
-    const audit = await desk.send('GET', `/api/ops/audit?resourceId=${bankMoneyId}`);
+    expect(await backOffice.audited(bankMoneyId)).toEqual(['bank-money.transfer']);
+    const audit = await backOffice.send('GET', `/api/ops/audit?resourceId=${bankMoneyId}`);
     expect(audit.body.data).toMatchObject([{ after: { reference: 'FT-100', amount: 500.5, channel: 'TELEBIRR' } }]);
   });
 
   test('without a known origin are in the work queue until finance allocates them with a reason, with one audit row', async () => {
     const { body } = await book('unmatched', { environment: 'sandbox', amount: 20, bankReference: 'FT-101' });
     const { bankMoneyId } = body.data;
-    const queue = () => desk.send('GET', '/api/ops/queue?kind=RECEIPT_UNALLOCATED');
+    const queue = () => backOffice.send('GET', '/api/ops/queue?kind=RECEIPT_UNALLOCATED');
     const [item] = (await queue()).body.data.items;
     expect(item).toMatchObject({ id: bankMoneyId, amount: 20, detail: { bankReference: 'FT-101' } });
-    const settle = (said: object) => desk.send('POST', item.links.settle, { key: finance(), body: said });
+    const settle = (said: object) => backOffice.send('POST', item.links.settle, { key: finance(), body: said });
     for (const [said, rejection] of [
       [{ as: 'ALLOCATED', channel: 'AWASH' }, 'reason is required'],
       [
@@ -119,8 +119,8 @@ describe('receipts and recoveries', () => {
       expect([settled.status, settled.body.data]).toMatchObject([200, { outcome: 'ALLOCATED', channel: 'AWASH' }]);
     }
     expect((await queue()).body.data.items).toEqual([]);
-    expect(await desk.audited(bankMoneyId)).toEqual(['bank-money.unmatched', 'bank-money.settle']);
-    const listed = await desk.send('GET', '/api/ops/bank-money?reference=FT-101&waiting=false');
+    expect(await backOffice.audited(bankMoneyId)).toEqual(['bank-money.unmatched', 'bank-money.settle']);
+    const listed = await backOffice.send('GET', '/api/ops/bank-money?reference=FT-101&waiting=false');
     expect(listed.body.data).toMatchObject([{ bankMoneyId, kind: 'UNALLOCATED', outcome: 'ALLOCATED' }]);
   });
 
@@ -131,8 +131,8 @@ describe('receipts and recoveries', () => {
     expect((await correct()).body.data.reversedAt).toEqual(expect.any(String));
     expect((await correct()).status).toBe(200);
     expect((await book('transfers', { ...wrong, channel: 'AWASH' })).status).toBe(201);
-    expect(await desk.audited(bankMoneyId)).toEqual(['bank-money.transfer', 'bank-money.settle']);
-    expect((await desk.send('GET', '/api/ops/bank-money?reference=FT-102')).body.data).toHaveLength(2);
+    expect(await backOffice.audited(bankMoneyId)).toEqual(['bank-money.transfer', 'bank-money.settle']);
+    expect((await backOffice.send('GET', '/api/ops/bank-money?reference=FT-102')).body.data).toHaveLength(2);
   });
 
   test('without an overpayment are rejected as recoveries', async () => {
@@ -141,17 +141,17 @@ describe('receipts and recoveries', () => {
   });
 
   test('by a provider are listed under the provider’s reference, which the bank does not know', async () => {
-    const scope = await buildFreeMerchant(desk.world);
-    await fund(desk.world, scope, 100_000n);
-    const { id } = await withdraw(desk.world, scope);
+    const scope = await buildFreeMerchant(backOffice.fixture);
+    await fund(backOffice.fixture, scope, 100_000n);
+    const { id } = await withdraw(backOffice.fixture, scope);
     await rows(
-      desk.database.db,
+      backOffice.database.db,
       `INSERT INTO bank_receipt (id, environment, kind, reference, channel, withdrawal_id, amount_santim, booked_at)
        VALUES ('bkm_excess', 'sandbox', 'RECOVERY', 'AW-7', 'TELEBIRR', :id, 100, now())`,
       { id },
     );
-    const listed = await desk.send('GET', '/api/ops/bank-money?reference=AW-7');
+    const listed = await backOffice.send('GET', '/api/ops/bank-money?reference=AW-7');
     expect(listed.body.data).toMatchObject([{ kind: 'RECOVERY', bankReference: null, providerReference: 'AW-7' }]);
-    await runSql(desk.database.ownerUrl, `DELETE FROM bank_receipt WHERE id = 'bkm_excess'`);
+    await runSql(backOffice.database.ownerUrl, `DELETE FROM bank_receipt WHERE id = 'bkm_excess'`);
   });
 });

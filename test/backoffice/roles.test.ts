@@ -4,7 +4,7 @@ import type { OperatorRole } from '../../src/http/route.ts';
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { buildMerchant } from '../support/build.ts';
-import { startDesk, type Desk } from './desk.ts';
+import { startBackOffice, type BackOffice } from './back-office.ts';
 
 const EVERYBODY: OperatorRole[] = ['viewer', 'support', 'finance', 'admin'];
 const SUPPORT: OperatorRole[] = ['support', 'admin'];
@@ -98,25 +98,25 @@ const MAY: Record<string, OperatorRole[]> = {
   opsWithdrawProposal: EVERYBODY,
 };
 
-let desk: Desk;
+let backOffice: BackOffice;
 
 beforeAll(async () => {
-  desk = await startDesk();
+  backOffice = await startBackOffice();
 });
-afterAll(() => desk.close());
+afterAll(() => backOffice.close());
 
 /** An id of the kind that nobody has: what may be called answers 400 or 404, what may not 403. */
 const pathOf = (path: string): string =>
   path.replaceAll(/:(\w+)/g, (_, name: string) => (name === 'channel' ? 'TELEBIRR' : newId('mrc')));
 
 test('each route can be called by the roles of its documentation and by no others', async () => {
-  const found = desk.routes;
+  const found = backOffice.routes;
   expect(found.map(({ operationId }) => operationId).toSorted()).toEqual(Object.keys(MAY).toSorted());
   for (const { operationId, method, path, upload } of found) {
     for (const role of EVERYBODY) {
       const body = method === 'GET' ? undefined : { surplus: 1 };
       const query = '?surplus=1';
-      const answer = await desk.send(method, pathOf(path) + query, { key: desk.people[role].key, body });
+      const answer = await backOffice.send(method, pathOf(path) + query, { key: backOffice.people[role].key, body });
       const may = MAY[operationId]?.includes(role);
       expect({ operationId, role, status: answer.status }).toEqual({
         operationId,
@@ -129,87 +129,93 @@ test('each route can be called by the roles of its documentation and by no other
       for (const allowed of MAY[operationId] ?? []) expect(answer.body.message).toContain(allowed);
     }
   }
-  expect(await desk.audited()).toEqual([]);
+  expect(await backOffice.audited()).toEqual([]);
 });
 
 describe('an operator', () => {
   test('with a changed role has one audit row for it', async () => {
-    const { operatorId } = await desk.hire('viewer');
+    const { operatorId } = await backOffice.hire('viewer');
     const path = `/api/ops/operators/${operatorId}`;
-    const changed = await desk.send('PATCH', path, { body: { role: 'support', reason: 'Moved' } });
+    const changed = await backOffice.send('PATCH', path, { body: { role: 'support', reason: 'Moved' } });
     expect(changed.body.data).toMatchObject({ role: 'support', active: true });
-    await desk.send('PATCH', path, { body: { role: 'support' } });
-    expect(await desk.audited(operatorId)).toEqual(['operator.change']);
-    const { body } = await desk.send('GET', `/api/ops/audit?resourceId=${operatorId}`);
+    await backOffice.send('PATCH', path, { body: { role: 'support' } });
+    expect(await backOffice.audited(operatorId)).toEqual(['operator.change']);
+    const { body } = await backOffice.send('GET', `/api/ops/audit?resourceId=${operatorId}`);
     expect(body.data[0]).toMatchObject({ before: { role: 'viewer' }, after: { role: 'support' }, reason: 'Moved' });
   });
 
   test('who is switched off is refused, and cannot be invited', async () => {
-    const { operatorId, key } = await desk.hire('viewer');
-    await desk.send('PATCH', `/api/ops/operators/${operatorId}`, { body: { active: false } });
-    const answer = await desk.send('GET', '/api/ops/merchants', { key });
+    const { operatorId, key } = await backOffice.hire('viewer');
+    await backOffice.send('PATCH', `/api/ops/operators/${operatorId}`, { body: { active: false } });
+    const answer = await backOffice.send('GET', '/api/ops/merchants', { key });
     expect([answer.status, answer.body.error.code]).toEqual([401, 'API_KEY_REVOKED']);
-    const invited = await desk.send('POST', `/api/ops/operators/${operatorId}/invitations`, { body: {} });
+    const invited = await backOffice.send('POST', `/api/ops/operators/${operatorId}/invitations`, { body: {} });
     expect(invited.body.error.code).toBe('INVALID_STATE');
   });
 
   test('that is the last admin cannot lose that role', async () => {
-    const { operatorId } = desk.people.admin;
+    const { operatorId } = backOffice.people.admin;
     for (const body of [{ role: 'viewer' }, { active: false }]) {
-      const refused = await desk.send('PATCH', `/api/ops/operators/${operatorId}`, { body });
+      const refused = await backOffice.send('PATCH', `/api/ops/operators/${operatorId}`, { body });
       expect([refused.status, refused.body.error.code]).toEqual([409, 'INVALID_STATE']);
     }
-    expect(await desk.audited(operatorId)).toEqual([]);
+    expect(await backOffice.audited(operatorId)).toEqual([]);
   });
 
   test('with the e-mail address of another operator, in any letter case, is rejected by name', async () => {
     const body = { name: 'Sara', email: 'Sara@Meskot.example', role: 'viewer' };
-    expect((await desk.send('POST', '/api/ops/operators', { body })).status).toBe(201);
-    const again = await desk.send('POST', '/api/ops/operators', { body: { ...body, email: 'sara@meskot.example' } });
+    expect((await backOffice.send('POST', '/api/ops/operators', { body })).status).toBe(201);
+    const again = await backOffice.send('POST', '/api/ops/operators', {
+      body: { ...body, email: 'sara@meskot.example' },
+    });
     expect([again.status, again.body.error.code]).toEqual([409, 'DUPLICATE_REFERENCE']);
   });
 });
 
 describe("an operator's key", () => {
   test('is returned once to its holder, works, and ends when it is revoked or its time is over', async () => {
-    const { operatorId, key } = await desk.hire('viewer');
+    const { operatorId, key } = await backOffice.hire('viewer');
     const path = '/api/ops/keys';
-    const made = await desk.send('POST', path, { key, body: { name: 'Laptop', days: 1 } });
+    const made = await backOffice.send('POST', path, { key, body: { name: 'Laptop', days: 1 } });
     const { secret, keyId } = made.body.data;
     expect(secret).toMatch(/^ok_[0-9A-Za-z]{75}$/);
-    const listed = await desk.send('GET', path, { key });
+    const listed = await backOffice.send('GET', path, { key });
     expect(listed.text).not.toContain(secret);
     expect(listed.body.data[0]).toMatchObject({ keyId, operatorId, name: 'Laptop', key: `ok_…${secret.slice(-4)}` });
-    const asAdmin = await desk.send('GET', `/api/ops/operators/${operatorId}/keys`);
+    const asAdmin = await backOffice.send('GET', `/api/ops/operators/${operatorId}/keys`);
     expect(asAdmin.body.data).toEqual(listed.body.data);
     const reason = 'Lost';
-    await desk.send('POST', `/api/ops/operators/${operatorId}/keys/${keyId}/revoke`, { body: { reason } });
-    const revoked = await desk.send('GET', '/api/ops/merchants', { key: secret });
+    await backOffice.send('POST', `/api/ops/operators/${operatorId}/keys/${keyId}/revoke`, { body: { reason } });
+    const revoked = await backOffice.send('GET', '/api/ops/merchants', { key: secret });
     expect([revoked.status, revoked.body.error.code]).toEqual([401, 'API_KEY_REVOKED']);
-    expect(await desk.audited(keyId)).toEqual(['operator-key.create', 'operator-key.revoke']);
+    expect(await backOffice.audited(keyId)).toEqual(['operator-key.create', 'operator-key.revoke']);
 
-    const other = (await desk.send('POST', path, { key, body: {} })).body.data;
-    await rows(desk.database.db, `UPDATE api_key SET expires_at = now() - interval '1 s' WHERE id = :keyId`, other);
-    const expired = await desk.send('GET', '/api/ops/merchants', { key: other.secret });
+    const other = (await backOffice.send('POST', path, { key, body: {} })).body.data;
+    await rows(
+      backOffice.database.db,
+      `UPDATE api_key SET expires_at = now() - interval '1 s' WHERE id = :keyId`,
+      other,
+    );
+    const expired = await backOffice.send('GET', '/api/ops/merchants', { key: other.secret });
     expect([expired.status, expired.body.error.code]).toEqual([401, 'API_KEY_EXPIRED']);
   });
 
   test('that is rotated works on beside the next one for a while', async () => {
-    const { operatorId, key } = await desk.hire('viewer');
+    const { operatorId, key } = await backOffice.hire('viewer');
     const path = '/api/ops/keys';
-    const old = (await desk.send('POST', path, { key, body: { name: 'Laptop', days: 10 } })).body.data;
-    const rotated = await desk.send('POST', `${path}/${old.keyId}/rotate`, { key, body: { overlapHours: 1 } });
+    const old = (await backOffice.send('POST', path, { key, body: { name: 'Laptop', days: 10 } })).body.data;
+    const rotated = await backOffice.send('POST', `${path}/${old.keyId}/rotate`, { key, body: { overlapHours: 1 } });
     expect(rotated.body).toMatchObject({ statusCode: 201, data: { operatorId, name: 'Laptop' } });
     for (const one of [old.secret, rotated.body.data.secret]) {
-      expect((await desk.send('GET', '/api/ops/merchants', { key: one })).status).toBe(200);
+      expect((await backOffice.send('GET', '/api/ops/merchants', { key: one })).status).toBe(200);
     }
-    const listed = (await desk.send('GET', path, { key })).body.data;
+    const listed = (await backOffice.send('GET', path, { key })).body.data;
     const [hourOn] = listed.filter(({ keyId }: { keyId: string }) => keyId === old.keyId);
     expect(Math.abs(Date.parse(hourOn.expiresAt) - Date.now() - 3_600_000)).toBeLessThan(60_000);
-    await desk.send('POST', `${path}/${old.keyId}/revoke`, { key, body: { reason: 'Lost' } });
-    const again = await desk.send('POST', `${path}/${old.keyId}/rotate`, { key, body: {} });
+    await backOffice.send('POST', `${path}/${old.keyId}/revoke`, { key, body: { reason: 'Lost' } });
+    const again = await backOffice.send('POST', `${path}/${old.keyId}/rotate`, { key, body: {} });
     expect([again.status, again.body.error.code]).toEqual([409, 'INVALID_STATE']);
-    expect(await desk.audited(old.keyId)).toEqual([
+    expect(await backOffice.audited(old.keyId)).toEqual([
       'operator-key.create',
       'operator-key.rotate',
       'operator-key.revoke',
@@ -217,41 +223,41 @@ describe("an operator's key", () => {
   });
 
   test('is neither created nor rotated by anybody else, not even an admin', async () => {
-    const { operatorId, key } = await desk.hire('viewer');
-    const { keyId } = (await desk.send('POST', '/api/ops/keys', { key, body: {} })).body.data;
+    const { operatorId, key } = await backOffice.hire('viewer');
+    const { keyId } = (await backOffice.send('POST', '/api/ops/keys', { key, body: {} })).body.data;
     const theirs = `/api/ops/operators/${operatorId}/keys`;
-    expect((await desk.send('POST', theirs, { body: {} })).status).toBe(405);
-    expect((await desk.send('POST', `${theirs}/${keyId}/rotate`, { body: {} })).status).toBe(404);
+    expect((await backOffice.send('POST', theirs, { body: {} })).status).toBe(405);
+    expect((await backOffice.send('POST', `${theirs}/${keyId}/rotate`, { body: {} })).status).toBe(404);
     for (const verb of ['rotate', 'revoke']) {
       const body = verb === 'revoke' ? { reason: 'Lost' } : {};
-      expect((await desk.send('POST', `/api/ops/keys/${keyId}/${verb}`, { body })).status).toBe(404);
+      expect((await backOffice.send('POST', `/api/ops/keys/${keyId}/${verb}`, { body })).status).toBe(404);
     }
-    expect(await desk.audited(keyId)).toEqual(['operator-key.create']);
+    expect(await backOffice.audited(keyId)).toEqual(['operator-key.create']);
   });
 
   test('with one mistyped character is no key, in either header', async () => {
-    const { key } = desk.people.viewer;
+    const { key } = backOffice.people.viewer;
     const typo = `${key.slice(0, -1)}${key.endsWith('a') ? 'b' : 'a'}`;
-    expect((await desk.send('GET', '/api/ops/merchants', { key: typo })).body.error.code).toBe('INVALID_API_KEY');
+    expect((await backOffice.send('GET', '/api/ops/merchants', { key: typo })).body.error.code).toBe('INVALID_API_KEY');
     const ask = (headers: Record<string, string>) =>
-      desk.server.send('GET', '/api/ops/merchants', { key: null, headers });
+      backOffice.server.send('GET', '/api/ops/merchants', { key: null, headers });
     expect((await ask({ authorization: `Bearer ${key}` })).status).toBe(200);
-    expect((await ask({ authorization: `Bearer ${key}`, 'x-api-key': desk.people.admin.key })).status).toBe(401);
+    expect((await ask({ authorization: `Bearer ${key}`, 'x-api-key': backOffice.people.admin.key })).status).toBe(401);
   });
 
   test('of another operator is not revoked under this one', async () => {
-    const { key } = await desk.hire('viewer');
-    const made = await desk.send('POST', '/api/ops/keys', { key, body: {} });
-    const path = `/api/ops/operators/${desk.people.viewer.operatorId}/keys/${made.body.data.keyId}/revoke`;
-    expect((await desk.send('POST', path, { body: { reason: 'x' } })).status).toBe(404);
+    const { key } = await backOffice.hire('viewer');
+    const made = await backOffice.send('POST', '/api/ops/keys', { key, body: {} });
+    const path = `/api/ops/operators/${backOffice.people.viewer.operatorId}/keys/${made.body.data.keyId}/revoke`;
+    expect((await backOffice.send('POST', path, { body: { reason: 'x' } })).status).toBe(404);
   });
 });
 
 describe('the audit log', () => {
   test('cannot be changed, not even by the owner of the database', async () => {
-    const { merchantId } = await buildMerchant(desk.database.db);
-    await desk.send('POST', `/api/ops/merchants/${merchantId}/suspend`, { body: { reason: 'Fraud' } });
-    const scope = new pg.Client({ connectionString: desk.database.superuserUrl });
+    const { merchantId } = await buildMerchant(backOffice.database.db);
+    await backOffice.send('POST', `/api/ops/merchants/${merchantId}/suspend`, { body: { reason: 'Fraud' } });
+    const scope = new pg.Client({ connectionString: backOffice.database.superuserUrl });
     await scope.connect();
     try {
       for (const sql of [
@@ -266,29 +272,29 @@ describe('the audit log', () => {
     } finally {
       await scope.end();
     }
-    expect(await desk.audited(merchantId)).toEqual(['merchant.suspend']);
+    expect(await backOffice.audited(merchantId)).toEqual(['merchant.suspend']);
   });
 
   test('is filtered, and read page by page without a gap', async () => {
-    const { merchantId } = await buildMerchant(desk.database.db);
+    const { merchantId } = await buildMerchant(backOffice.database.db);
     const path = `/api/ops/merchants/${merchantId}`;
     for (const verb of ['suspend', 'resume', 'suspend']) {
-      await desk.send('POST', `${path}/${verb}`, { body: { reason: verb } });
+      await backOffice.send('POST', `${path}/${verb}`, { body: { reason: verb } });
     }
     const seen: string[] = [];
     for (let next: string | null = ''; next !== null;) {
       const cursor = next && `&cursor=${next}`;
-      const { body } = await desk.send('GET', `/api/ops/audit?merchantId=${merchantId}&limit=1${cursor}`);
+      const { body } = await backOffice.send('GET', `/api/ops/audit?merchantId=${merchantId}&limit=1${cursor}`);
       seen.push(...body.data.map(({ action }: { action: string }) => action));
       next = body.pagination.nextCursor;
     }
     expect(seen).toEqual(['merchant.suspend', 'merchant.resume', 'merchant.suspend']);
-    const only = await desk.send('GET', `/api/ops/audit?merchantId=${merchantId}&action=merchant.resume`);
+    const only = await backOffice.send('GET', `/api/ops/audit?merchantId=${merchantId}&action=merchant.resume`);
     expect(only.body.pagination.total).toBe(1);
-    const nobodys = `/api/ops/audit?merchantId=${merchantId}&operatorId=${desk.people.viewer.operatorId}`;
-    expect((await desk.send('GET', nobodys)).body.data).toEqual([]);
+    const nobodys = `/api/ops/audit?merchantId=${merchantId}&operatorId=${backOffice.people.viewer.operatorId}`;
+    expect((await backOffice.send('GET', nobodys)).body.data).toEqual([]);
     const past = `/api/ops/audit?merchantId=${merchantId}&startDate=2020-01-01&endDate=2020-01-02`;
-    expect((await desk.send('GET', past)).body.data).toEqual([]);
-    expect((await desk.send('GET', '/api/ops/audit?action=nonsense')).status).toBe(400);
+    expect((await backOffice.send('GET', past)).body.data).toEqual([]);
+    expect((await backOffice.send('GET', '/api/ops/audit?action=nonsense')).status).toBe(400);
   });
 });

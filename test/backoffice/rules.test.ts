@@ -3,20 +3,20 @@ import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { buildMerchant, buildPendingPayment, PAID } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
-import { startDesk, type Desk } from './desk.ts';
+import { startBackOffice, type BackOffice } from './back-office.ts';
 
-let desk: Desk;
+let backOffice: BackOffice;
 let scope: MerchantScope;
 let path: string;
 
 beforeAll(async () => {
-  desk = await startDesk();
+  backOffice = await startBackOffice();
 });
 beforeEach(async () => {
-  scope = await buildMerchant(desk.database.db);
+  scope = await buildMerchant(backOffice.database.db);
   path = `/api/ops/merchants/${scope.merchantId}`;
 });
-afterAll(() => desk.close());
+afterAll(() => backOffice.close());
 
 type Rule = { direction: string; channel: string | null; own: boolean };
 const of = (rules: Rule[], direction: string, channel: string | null = 'TELEBIRR') =>
@@ -24,33 +24,35 @@ const of = (rules: Rule[], direction: string, channel: string | null = 'TELEBIRR
 
 const FEE = { direction: 'PAY_IN', channel: 'TELEBIRR', basisPoints: 100, fixed: 1, max: 50 };
 const changeFees = (rules: object[], reason = 'Contract of March') =>
-  desk.send('PUT', `${path}/fees`, { body: { rules, reason } });
-const confirmFees = (rules: object[]) => desk.confirmed('PUT', `${path}/fees`, { rules, reason: 'Contract of March' });
-const currentFees = async () => (await desk.send('GET', `${path}/fees`)).body.data;
-const changeLimits = (rules: object[]) => desk.send('PUT', `${path}/limits`, { body: { rules, reason: 'Contract' } });
+  backOffice.send('PUT', `${path}/fees`, { body: { rules, reason } });
+const confirmFees = (rules: object[]) =>
+  backOffice.confirmed('PUT', `${path}/fees`, { rules, reason: 'Contract of March' });
+const currentFees = async () => (await backOffice.send('GET', `${path}/fees`)).body.data;
+const changeLimits = (rules: object[]) =>
+  backOffice.send('PUT', `${path}/limits`, { body: { rules, reason: 'Contract' } });
 
 describe('fees', () => {
   test('a merchant without fee rules has those of the platform', async () => {
-    const { body } = await desk.send('GET', `${path}/fees`);
+    const { body } = await backOffice.send('GET', `${path}/fees`);
     expect(of(body.data.current, 'PAY_IN')).toMatchObject({ own: false, basisPoints: 250, fixed: 0, version: 1 });
     expect(of(body.data.current, 'SETTLEMENT', null)).toMatchObject({ own: false });
     expect(body.data.scheduled).toEqual([]);
   });
 
   test('a fee rule of a merchant applies to its next payment, and earlier fees are unchanged', async () => {
-    const before = await buildPendingPayment(desk.world, scope);
-    desk.world.provider.returns(PAID);
-    await desk.world.checkAttempt(before.attemptId, { notifyWorkflow: false });
+    const before = await buildPendingPayment(backOffice.fixture, scope);
+    backOffice.fixture.provider.returns(PAID);
+    await backOffice.fixture.checkAttempt(before.attemptId, { notifyWorkflow: false });
     await confirmFees([FEE]);
     const { current } = await currentFees();
     expect(of(current, 'PAY_IN')).toMatchObject({ own: true, basisPoints: 100, fixed: 1, max: 50 });
     expect(of(current, 'PAY_IN', 'AWASH')).toMatchObject({ own: false });
-    const after = await buildPendingPayment(desk.world, scope);
-    desk.world.provider.returns(PAID);
-    await desk.world.checkAttempt(after.attemptId, { notifyWorkflow: false });
-    const fees = await desk.database.db('transaction').where({ merchantId: scope.merchantId }).orderBy('id');
+    const after = await buildPendingPayment(backOffice.fixture, scope);
+    backOffice.fixture.provider.returns(PAID);
+    await backOffice.fixture.checkAttempt(after.attemptId, { notifyWorkflow: false });
+    const fees = await backOffice.database.db('transaction').where({ merchantId: scope.merchantId }).orderBy('id');
     expect(fees.map(({ feeSantim }: { feeSantim: bigint }) => feeSantim)).toEqual([251n, 201n]);
-    await expectLedgerHolds(desk.database.db);
+    await expectLedgerHolds(backOffice.database.db);
   });
 
   test('a fee rule with a later date is scheduled, and the current one applies until then', async () => {
@@ -74,8 +76,8 @@ describe('fees', () => {
     const again = await changeFees([FEE]);
     expect(again.status).toBe(200);
     expect(of(again.body.data.current, 'PAY_IN')).toMatchObject({ version: 1 });
-    expect(await desk.audited(scope.merchantId)).toEqual(['merchant.change-fees']);
-    const { body } = await desk.send('GET', `/api/ops/audit?resourceId=${scope.merchantId}`);
+    expect(await backOffice.audited(scope.merchantId)).toEqual(['merchant.change-fees']);
+    const { body } = await backOffice.send('GET', `/api/ops/audit?resourceId=${scope.merchantId}`);
     expect(body.data[0]).toMatchObject({
       before: { rules: [{ own: false, basisPoints: 250 }] },
       after: { rules: [{ own: true, basisPoints: 100 }] },
@@ -96,9 +98,9 @@ describe('fees', () => {
     const answer = await changeFees([{ ...FEE, basisPoints: 99 }, rule]);
     expect([answer.status, answer.body.error.code]).toEqual([400, 'VALIDATION_ERROR']);
     expect(answer.body.message).toMatch(type);
-    const { body } = await desk.send('GET', `${path}/fees`);
+    const { body } = await backOffice.send('GET', `${path}/fees`);
     expect(of(body.data.current, 'PAY_IN')).toMatchObject({ own: false });
-    expect(await desk.audited(scope.merchantId)).toEqual([]);
+    expect(await backOffice.audited(scope.merchantId)).toEqual([]);
   });
 });
 
@@ -106,11 +108,11 @@ describe('limits', () => {
   const LIMIT = { direction: 'PAY_OUT', channel: 'TELEBIRR', min: 10, max: 5_000, daily: 20_000 };
 
   test("of its own stand before the platform's, and the same again is no new version", async () => {
-    await desk.confirmed('PUT', `${path}/limits`, { rules: [LIMIT], reason: 'Contract' });
+    await backOffice.confirmed('PUT', `${path}/limits`, { rules: [LIMIT], reason: 'Contract' });
     const { body } = await changeLimits([LIMIT]);
     expect(of(body.data.current, 'PAY_OUT')).toMatchObject({ ...LIMIT, own: true, version: 1 });
     expect(of(body.data.current, 'PAY_IN')).toMatchObject({ own: false, max: 75_000, daily: null });
-    expect(await desk.audited(scope.merchantId)).toEqual(['merchant.change-limits']);
+    expect(await backOffice.audited(scope.merchantId)).toEqual(['merchant.change-limits']);
   });
 
   test.each([
@@ -123,34 +125,35 @@ describe('limits', () => {
     const answer = await changeLimits([rule]);
     expect(answer.status).toBe(400);
     expect(answer.body.message).toMatch(type);
-    expect(await desk.audited(scope.merchantId)).toEqual([]);
+    expect(await backOffice.audited(scope.merchantId)).toEqual([]);
   });
 });
 
 test('a review policy applies to its merchant only, and invalid amounts are rejected', async () => {
   const body = { largeAmount: 1_000, twoPersonAmount: 2_000, perHourMax: 3, reason: 'New merchant' };
-  await desk.confirmed('PUT', `${path}/review-policy`, body);
-  const changed = await desk.send('GET', `${path}/review-policy`);
+  await backOffice.confirmed('PUT', `${path}/review-policy`, body);
+  const changed = await backOffice.send('GET', `${path}/review-policy`);
   expect(changed.body.data).toEqual({ own: true, largeAmount: 1_000, twoPersonAmount: 2_000, perHourMax: 3 });
-  const refused = await desk.send('PUT', `${path}/review-policy`, { body: { ...body, twoPersonAmount: 10 } });
+  const refused = await backOffice.send('PUT', `${path}/review-policy`, { body: { ...body, twoPersonAmount: 10 } });
   expect(refused.body.message).toContain('twoPersonAmount must be at least largeAmount');
-  const other = await buildMerchant(desk.database.db);
-  const theirs = await desk.send('GET', `/api/ops/merchants/${other.merchantId}/review-policy`);
+  const other = await buildMerchant(backOffice.database.db);
+  const theirs = await backOffice.send('GET', `/api/ops/merchants/${other.merchantId}/review-policy`);
   expect(theirs.body.data).toMatchObject({ own: false });
-  expect(await desk.audited(scope.merchantId)).toEqual(['merchant.change-review']);
+  expect(await backOffice.audited(scope.merchantId)).toEqual(['merchant.change-review']);
 });
 
 describe('the settlement limit', () => {
-  const tx = (body: object) => desk.send('PUT', `${path}/settlement-limit`, { body: { reason: 'Contract', ...body } });
+  const tx = (body: object) =>
+    backOffice.send('PUT', `${path}/settlement-limit`, { body: { reason: 'Contract', ...body } });
 
   test('a settlement limit applies to the next settlement and has one audit row with the previous one', async () => {
-    const platform = (await desk.send('GET', `${path}/settlement-limit`)).body.data;
+    const platform = (await backOffice.send('GET', `${path}/settlement-limit`)).body.data;
     expect(platform).toMatchObject({ own: false, currency: 'ETB', min: 10 });
-    await desk.confirmed('PUT', `${path}/settlement-limit`, { min: 100, max: 5_000, reason: 'Contract' });
+    await backOffice.confirmed('PUT', `${path}/settlement-limit`, { min: 100, max: 5_000, reason: 'Contract' });
     const body = { data: { own: true, currency: 'ETB', min: 100, max: 5_000 } };
     await tx({ min: 100, max: 5_000 });
-    expect((await desk.send('GET', `${path}/settlement-limit`)).body.data).toEqual(body.data);
-    const log = await desk.send('GET', `/api/ops/audit?resourceId=${scope.merchantId}`);
+    expect((await backOffice.send('GET', `${path}/settlement-limit`)).body.data).toEqual(body.data);
+    const log = await backOffice.send('GET', `/api/ops/audit?resourceId=${scope.merchantId}`);
     expect(log.body.data).toEqual([
       expect.objectContaining({
         action: 'merchant.change-settlement-limit',
@@ -169,22 +172,24 @@ describe('the settlement limit', () => {
 
 describe('the tier', () => {
   const tx = (tier: number) =>
-    desk.send('PUT', `${path}/kyc/tier`, { body: { environment: 'live', tier, reason: 'Smaller than it said' } });
+    backOffice.send('PUT', `${path}/kyc/tier`, { body: { environment: 'live', tier, reason: 'Smaller than it said' } });
 
   test('changing the tier of a verified merchant has one audit row with the previous tier', async () => {
     await rows(
-      desk.database.db,
+      backOffice.database.db,
       `INSERT INTO kyc_application (merchant_id, environment, status, submissions, submitted_at)
        VALUES (:merchantId, 'live', 'SUBMITTED', 1, now())`,
       { merchantId: scope.merchantId },
     );
     expect((await tx(1)).body.error.code).toBe('INVALID_STATE');
-    await desk.send('POST', `${path}/kyc/approve`, { body: { environment: 'live', submission: 1 } });
+    await backOffice.send('POST', `${path}/kyc/approve`, { body: { environment: 'live', submission: 1 } });
     expect((await tx(98)).body.error.code).toBe('VALIDATION_ERROR');
     const change = { environment: 'live', tier: 1, reason: 'Smaller than it said' };
-    expect((await desk.confirmed('PUT', `${path}/kyc/tier`, change)).body.message).toBe('The merchant is in tier 1');
+    expect((await backOffice.confirmed('PUT', `${path}/kyc/tier`, change)).body.message).toBe(
+      'The merchant is in tier 1',
+    );
     expect((await tx(1)).body.data).toMatchObject({ status: 'APPROVED', tier: 1 });
-    const log = await desk.send('GET', `/api/ops/audit?merchantId=${scope.merchantId}&action=kyc.change-tier`);
+    const log = await backOffice.send('GET', `/api/ops/audit?merchantId=${scope.merchantId}&action=kyc.change-tier`);
     expect(log.body.data).toEqual([
       expect.objectContaining({ before: { tier: 2 }, after: { tier: 1 }, reason: 'Smaller than it said' }),
     ]);

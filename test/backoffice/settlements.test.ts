@@ -5,28 +5,31 @@ import type { MerchantScope } from '../../src/lib/scope.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { requestSettlement, linkAccount } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
-import { startDesk, type Desk } from './desk.ts';
+import { startBackOffice, type BackOffice } from './back-office.ts';
 
-let desk: Desk;
+let backOffice: BackOffice;
 let scope: MerchantScope;
 
 beforeAll(async () => {
-  desk = await startDesk();
+  backOffice = await startBackOffice();
 });
 beforeEach(async () => {
-  scope = await buildFreeMerchant(desk.world);
-  await linkAccount(desk.world, scope);
+  scope = await buildFreeMerchant(backOffice.fixture);
+  await linkAccount(backOffice.fixture, scope);
 });
-afterEach(() => expectLedgerHolds(desk.database.db));
-afterAll(() => desk.close());
+afterEach(() => expectLedgerHolds(backOffice.database.db));
+afterAll(() => backOffice.close());
 
 const say = (settlementId: string, decision: string, body: object = {}) =>
-  desk.send('POST', `/api/ops/settlements/${settlementId}/${decision}`, { key: desk.people.finance.key, body });
+  backOffice.send('POST', `/api/ops/settlements/${settlementId}/${decision}`, {
+    key: backOffice.people.finance.key,
+    body,
+  });
 
 /** As if an operator had to look at it: in the sandbox none has. */
 async function pendingAccount(): Promise<string> {
   const [account] = await rows<{ id: string }>(
-    desk.database.db,
+    backOffice.database.db,
     `UPDATE bank_account SET status = 'PENDING', decided_by = NULL, decided_at = NULL, verified_at = NULL WHERE merchant_id = :merchantId
      RETURNING id`,
     { merchantId: scope.merchantId },
@@ -36,8 +39,8 @@ async function pendingAccount(): Promise<string> {
 
 describe('a settlement', () => {
   async function settlement(): Promise<string> {
-    await fund(desk.world, scope, 100_000n);
-    return (await requestSettlement(desk.world, scope)).id;
+    await fund(backOffice.fixture, scope, 100_000n);
+    return (await requestSettlement(backOffice.fixture, scope)).id;
   }
 
   test('is approved, sent and credited, with one audit row each for repeated commands', async () => {
@@ -49,20 +52,22 @@ describe('a settlement', () => {
     expect((await say(id, 'credited', credit)).body.data).toMatchObject({ status: 'COMPLETED', bankReference: 'FT-1' });
     expect((await say(id, 'credited', credit)).status).toBe(200);
     expect((await say(id, 'failed', { reason: 'Too late' })).body.error.code).toBe('INVALID_STATE');
-    expect(await desk.audited(id)).toEqual(['settlement.approve', 'settlement.sent', 'settlement.credited']);
+    expect(await backOffice.audited(id)).toEqual(['settlement.approve', 'settlement.sent', 'settlement.credited']);
   });
 
   test('is claimed for sending by one operator: another gets an error with that operator and the time', async () => {
     const id = await settlement();
     await say(id, 'approve');
-    const other = await desk.hire('finance');
-    const send = (key: string, body: object) => desk.send('POST', `/api/ops/settlements/${id}/sent`, { key, body });
+    const other = await backOffice.hire('finance');
+    const send = (key: string, body: object) =>
+      backOffice.send('POST', `/api/ops/settlements/${id}/sent`, { key, body });
     const answers = await Promise.all(
-      [desk.people.finance, other].map(({ key }) => send(key, { bankReference: 'FT-2' })),
+      [backOffice.people.finance, other].map(({ key }) => send(key, { bankReference: 'FT-2' })),
     );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 409]));
-    const [winner, loser] = answers[0]?.status === 200 ? [desk.people.finance, other] : [other, desk.people.finance];
-    const { sentAt, sentBy } = (await desk.send('GET', `/api/ops/settlements/${id}`)).body.data;
+    const [winner, loser] =
+      answers[0]?.status === 200 ? [backOffice.people.finance, other] : [other, backOffice.people.finance];
+    const { sentAt, sentBy } = (await backOffice.send('GET', `/api/ops/settlements/${id}`)).body.data;
     expect(sentBy).toBe(winner.operatorId);
     expect((await send(winner.key, { bankReference: 'FT-2' })).status).toBe(200);
     expect((await send(winner.key, { bankReference: 'FT-3' })).status).toBe(409);
@@ -70,7 +75,7 @@ describe('a settlement', () => {
     expect([refused.status, refused.body.error.code]).toEqual([409, 'INVALID_STATE']);
     const said = `${winner.operatorId} sent this settlement to the bank at ${sentAt}, under the reference FT-2; it is PROCESSING.`;
     expect(refused.body.message).toContain(said);
-    expect(await desk.audited(id)).toEqual(['settlement.approve', 'settlement.sent']);
+    expect(await backOffice.audited(id)).toEqual(['settlement.approve', 'settlement.sent']);
   });
 
   test('is rejected, or fails at the bank, with a reason', async () => {
@@ -82,13 +87,13 @@ describe('a settlement', () => {
     await say(failed, 'sent');
     const answer = await say(failed, 'failed', { reason: 'Account closed' });
     expect(answer.body.data).toMatchObject({ status: 'FAILED', failure: { message: 'Account closed' } });
-    expect(await desk.audited(failed)).toEqual(['settlement.approve', 'settlement.sent', 'settlement.failed']);
+    expect(await backOffice.audited(failed)).toEqual(['settlement.approve', 'settlement.sent', 'settlement.failed']);
   });
 
   test('is neither approved nor sent while its merchant is suspended, and can be afterwards', async () => {
     const id = await settlement();
     const merchant = (verb: 'suspend' | 'resume') =>
-      desk.send('POST', `/api/ops/merchants/${scope.merchantId}/${verb}`, { body: { reason: 'Looked at' } });
+      backOffice.send('POST', `/api/ops/merchants/${scope.merchantId}/${verb}`, { body: { reason: 'Looked at' } });
     for (const [decision, instead] of [
       ['approve', 'reject the settlement'],
       ['sent', 'mark it as failed'],
@@ -118,7 +123,7 @@ describe('a settlement', () => {
     const { body } = await say(id, 'returned', back);
     expect(body.data).toMatchObject({ status: 'FAILED', returnReference: 'RT-5', failure: { code: 'BANK_RETURNED' } });
     expect((await say(id, 'returned', back)).status).toBe(200);
-    const log = await desk.send('GET', `/api/ops/audit?resourceId=${id}`);
+    const log = await backOffice.send('GET', `/api/ops/audit?resourceId=${id}`);
     expect(log.body.data).toMatchObject([
       {
         action: 'settlement.returned',
@@ -134,7 +139,7 @@ describe('a settlement', () => {
 
   test('that is credited after a failure is in the work queue, and is accepted or dismissed there', async () => {
     const waiting = async () => {
-      const { body } = await desk.send(
+      const { body } = await backOffice.send(
         'GET',
         `/api/ops/queue?kind=SETTLEMENT_CREDITED_LATE&merchantId=${scope.merchantId}`,
       );
@@ -167,8 +172,8 @@ describe('a settlement', () => {
     });
     expect(await waiting()).toEqual([]);
     const first = ['settlement.approve', 'settlement.failed', 'settlement.credited'];
-    expect(await desk.audited(booked)).toEqual([...first, 'settlement.book-credit']);
-    expect(await desk.audited(dismissed)).toEqual([...first, 'settlement.dismiss-credit']);
+    expect(await backOffice.audited(booked)).toEqual([...first, 'settlement.book-credit']);
+    expect(await backOffice.audited(dismissed)).toEqual([...first, 'settlement.dismiss-credit']);
   });
 
   test('cannot be credited with a date in the future or before it was sent', async () => {
@@ -183,25 +188,25 @@ describe('a settlement', () => {
 
   test('shows its whole account number to finance and not to viewers', async () => {
     const path = `/api/ops/settlements/${await settlement()}`;
-    const seen = await desk.send('GET', path, { key: desk.people.finance.key });
+    const seen = await backOffice.send('GET', path, { key: backOffice.people.finance.key });
     expect(seen.body.data.bankAccount.accountNumber).toBe('1000123456789');
-    expect((await desk.send('GET', path, { key: desk.people.viewer.key })).status).toBe(403);
+    expect((await backOffice.send('GET', path, { key: backOffice.people.viewer.key })).status).toBe(403);
   });
 });
 
 describe("the bank's result file", () => {
   const upload = (text: string) =>
-    desk.server.send('POST', '/api/ops/settlements/bank-file', {
-      key: desk.people.finance.key,
+    backOffice.server.send('POST', '/api/ops/settlements/bank-file', {
+      key: backOffice.people.finance.key,
       headers: { 'content-type': 'text/csv' },
       body: new TextEncoder().encode(text),
     });
 
   test('is applied line by line with one audit row each, and is idempotent', async () => {
-    await fund(desk.world, scope, 100_000n);
+    await fund(backOffice.fixture, scope, 100_000n);
     const [paid, refused] = [
-      (await requestSettlement(desk.world, scope)).id,
-      (await requestSettlement(desk.world, scope)).id,
+      (await requestSettlement(backOffice.fixture, scope)).id,
+      (await requestSettlement(backOffice.fixture, scope)).id,
     ];
     for (const id of [paid, refused]) {
       await say(id, 'approve');
@@ -216,24 +221,27 @@ describe("the bank's result file", () => {
     const { status, body } = await upload(text);
     expect([status, body.message]).toEqual([200, '2 booked, 0 were so before, 1 are wrong']);
     expect((await upload(text)).body.message).toBe('0 booked, 2 were so before, 1 are wrong');
-    expect(await desk.audited(paid)).toEqual(['settlement.approve', 'settlement.sent', 'settlement.credited']);
-    expect(await desk.audited(refused)).toEqual(['settlement.approve', 'settlement.sent', 'settlement.failed']);
+    expect(await backOffice.audited(paid)).toEqual(['settlement.approve', 'settlement.sent', 'settlement.credited']);
+    expect(await backOffice.audited(refused)).toEqual(['settlement.approve', 'settlement.sent', 'settlement.failed']);
     expect((await upload('nonsense')).status).toBe(400);
   });
 });
 
 describe('a linked bank account', () => {
   const decide = (verdict: string, body: object) =>
-    desk.send('POST', `/api/ops/merchants/${scope.merchantId}/bank-account/${verdict}`, { body });
+    backOffice.send('POST', `/api/ops/merchants/${scope.merchantId}/bank-account/${verdict}`, { body });
 
   test('is verified with one audit row', async () => {
     const bankAccountId = await pendingAccount();
     const path = `/api/ops/merchants/${scope.merchantId}/bank-account?environment=sandbox`;
-    expect((await desk.send('GET', path)).body.data).toMatchObject({ bankAccountId, accountNumber: '1000123456789' });
+    expect((await backOffice.send('GET', path)).body.data).toMatchObject({
+      bankAccountId,
+      accountNumber: '1000123456789',
+    });
     const decision = { environment: 'sandbox', bankAccountId };
     expect((await decide('verify', decision)).body.data.status).toBe('VERIFIED');
     expect((await decide('verify', decision)).status).toBe(200);
-    const log = await desk.send('GET', `/api/ops/audit?resourceId=${bankAccountId}`);
+    const log = await backOffice.send('GET', `/api/ops/audit?resourceId=${bankAccountId}`);
     expect(log.body.data).toMatchObject([
       { action: 'bank-account.verify', before: { status: 'PENDING' }, reason: null, ...scope },
     ]);
@@ -243,10 +251,10 @@ describe('a linked bank account', () => {
     const bankAccountId = await pendingAccount();
     const decision = { environment: 'sandbox', bankAccountId };
     await decide('verify', decision);
-    await fund(desk.world, scope, 100_000n);
+    await fund(backOffice.fixture, scope, 100_000n);
     const [asked, approved] = [
-      (await requestSettlement(desk.world, scope)).id,
-      (await requestSettlement(desk.world, scope)).id,
+      (await requestSettlement(backOffice.fixture, scope)).id,
+      (await requestSettlement(backOffice.fixture, scope)).id,
     ];
     await say(approved, 'approve');
     const reason = 'The owner has changed';
@@ -262,8 +270,10 @@ describe('a linked bank account', () => {
       expect([refused.status, refused.body.error.code]).toEqual([409, 'INVALID_STATE']);
       expect(refused.body.message).toContain(`${bankAccountId} was rejected since the request (${reason})`);
     }
-    await expect(requestSettlement(desk.world, scope)).rejects.toMatchObject({ code: 'BANK_ACCOUNT_NOT_VERIFIED' });
-    const log = await desk.send('GET', `/api/ops/audit?resourceId=${bankAccountId}`);
+    await expect(requestSettlement(backOffice.fixture, scope)).rejects.toMatchObject({
+      code: 'BANK_ACCOUNT_NOT_VERIFIED',
+    });
+    const log = await backOffice.send('GET', `/api/ops/audit?resourceId=${bankAccountId}`);
     expect(log.body.data).toMatchObject([
       { action: 'bank-account.reject', before: { status: 'VERIFIED' }, after: { status: 'REJECTED' }, reason },
       { action: 'bank-account.verify' },

@@ -7,36 +7,36 @@ import { buildPendingPayment } from '../support/build.ts';
 import { runSql } from '../support/database.ts';
 import { requestSettlement, linkAccount, withdraw } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
-import { startDesk, type Desk } from './desk.ts';
+import { startBackOffice, type BackOffice } from './back-office.ts';
 
-let desk: Desk;
+let backOffice: BackOffice;
 let scope: MerchantScope;
 
 beforeAll(async () => {
-  desk = await startDesk();
+  backOffice = await startBackOffice();
 });
 beforeEach(async () => {
-  scope = await buildFreeMerchant(desk.world);
+  scope = await buildFreeMerchant(backOffice.fixture);
 });
-afterAll(() => desk.close());
+afterAll(() => backOffice.close());
 
 type Item = { kind: string; id: string };
-const get = async (path: string) => (await desk.send('GET', path)).body;
+const get = async (path: string) => (await backOffice.send('GET', path)).body;
 const stuck = (query = '') => get(`/api/ops/stuck?merchantId=${scope.merchantId}${query}`);
 const stuckDays = async () =>
   (await get('/api/ops/stuck?kind=RECONCILIATION_MISSING,RECONCILIATION_PENDING')).data.items;
-const tx = (sql: string, values: Record<string, unknown>) => rows(desk.database.db, sql, values);
+const tx = (sql: string, values: Record<string, unknown>) => rows(backOffice.database.db, sql, values);
 const ago = (ms: number) => new Date(Date.now() - ms);
 
 /** 20.14: the one amount that waits for an operator in the sandbox too. */
 async function withdrawal(): Promise<string> {
-  await fund(desk.world, scope, 10_000n);
-  return (await withdraw(desk.world, scope, 20_14n)).id;
+  await fund(backOffice.fixture, scope, 10_000n);
+  return (await withdraw(backOffice.fixture, scope, 20_14n)).id;
 }
 
 describe('stalled work', () => {
   test('is empty while all work is on time', async () => {
-    await payOtherAmount(desk.world, scope);
+    await payOtherAmount(backOffice.fixture, scope);
     await withdrawal();
     expect((await stuck()).data.items).toEqual([]);
   });
@@ -68,7 +68,7 @@ describe('stalled work', () => {
   });
 
   test('contains an attempt past its time and a withdrawal that was not sent', async () => {
-    const { attemptId, sessionId } = await buildPendingPayment(desk.world, scope);
+    const { attemptId, sessionId } = await buildPendingPayment(backOffice.fixture, scope);
     const expire = 'UPDATE checkout_session SET expires_at = :at WHERE id = :sessionId';
     await tx(expire, { sessionId, at: ago(HOUR_MS) });
     const withdrawalId = await withdrawal();
@@ -86,11 +86,11 @@ describe('stalled work', () => {
   });
 
   test('contains a settlement that the sandbox has not decided, or that is past its last day and not marked overdue', async () => {
-    await fund(desk.world, scope, 50_000n);
-    await linkAccount(desk.world, scope);
-    const undecided = await requestSettlement(desk.world, scope, { amount: 5_000n });
-    const waiting = await requestSettlement(desk.world, scope, { amount: 5_014n });
-    const late = await requestSettlement(desk.world, scope, { amount: 5_000n });
+    await fund(backOffice.fixture, scope, 50_000n);
+    await linkAccount(backOffice.fixture, scope);
+    const undecided = await requestSettlement(backOffice.fixture, scope, { amount: 5_000n });
+    const waiting = await requestSettlement(backOffice.fixture, scope, { amount: 5_014n });
+    const late = await requestSettlement(backOffice.fixture, scope, { amount: 5_000n });
     expect((await stuck()).data.items).toEqual([]);
     const asked = 'UPDATE settlement SET requested_at = :at WHERE id = ANY (:ids)';
     await tx(asked, { at: ago(HOUR_MS), ids: [undecided.id, waiting.id] });
@@ -106,7 +106,7 @@ describe('stalled work', () => {
   });
 
   test('contains a day without a comparison: not requested, not started, or not completed', async () => {
-    await runSql(desk.database.ownerUrl, 'DELETE FROM reconciliation');
+    await runSql(backOffice.database.ownerUrl, 'DELETE FROM reconciliation');
     const insert = `INSERT INTO reconciliation (id, environment, channel, day, is_running, requests, requests_at_start, requested_at, import_started_at)
       VALUES (:channel, 'sandbox', :channel, :day, :open, :asks, 1, :asked, :begun)`;
     const yesterday = addisDay(ago(DAY_MS));

@@ -6,40 +6,40 @@ import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { buildPendingPayment, PAID, paidReference } from '../support/build.ts';
 import { requestSettlement, linkAccount } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
-import { startDesk, type Desk } from './desk.ts';
+import { startBackOffice, type BackOffice } from './back-office.ts';
 
-let desk: Desk;
+let backOffice: BackOffice;
 let scope: MerchantScope;
 
 beforeAll(async () => {
-  desk = await startDesk();
+  backOffice = await startBackOffice();
 });
 beforeEach(async () => {
-  scope = await buildFreeMerchant(desk.world);
+  scope = await buildFreeMerchant(backOffice.fixture);
 });
-afterAll(() => desk.close());
+afterAll(() => backOffice.close());
 
 type Item = { kind: string; id: string };
-const get = async (path: string) => (await desk.send('GET', path)).body;
+const get = async (path: string) => (await backOffice.send('GET', path)).body;
 const queue = (query = '') => get(`/api/ops/queue?merchantId=${scope.merchantId}${query}`);
-const tx = (sql: string, values: Record<string, unknown>) => rows(desk.database.db, sql, values);
+const tx = (sql: string, values: Record<string, unknown>) => rows(backOffice.database.db, sql, values);
 const ago = (ms: number) => new Date(Date.now() - ms);
 
 /** 20.14: the one amount that waits for an operator in the sandbox too. */
 async function withdrawal(): Promise<string> {
-  await fund(desk.world, scope, 10_000n);
+  await fund(backOffice.fixture, scope, 10_000n);
   const destination = { kind: 'phone', phone: '251911000001', accountName: 'Abebe Bikila' } as const;
   const wanted = { requestId: newId('req'), amountSantim: 2_014n, channel: 'TELEBIRR', requestedBy: 'key_1' } as const;
-  const { row } = await desk.world.runInTransaction((made) =>
-    createWithdrawal({ ...desk.world, tx: made }, scope, { ...wanted, destination }),
+  const { row } = await backOffice.fixture.runInTransaction((made) =>
+    createWithdrawal({ ...backOffice.fixture, tx: made }, scope, { ...wanted, destination }),
   );
   return row.id;
 }
 
 async function held() {
-  const payment = await buildPendingPayment(desk.world, scope);
-  desk.world.provider.returns({ ...PAID, amountSantim: 8_000n });
-  await desk.world.checkAttempt(payment.attemptId, { notifyWorkflow: false });
+  const payment = await buildPendingPayment(backOffice.fixture, scope);
+  backOffice.fixture.provider.returns({ ...PAID, amountSantim: 8_000n });
+  await backOffice.fixture.checkAttempt(payment.attemptId, { notifyWorkflow: false });
   return payment;
 }
 
@@ -47,8 +47,8 @@ describe('the work queue', () => {
   test('contains everything that needs a decision, oldest first, with the possible decisions', async () => {
     const payment = await held();
     const withdrawalId = await withdrawal();
-    await linkAccount(desk.world, scope);
-    const settlement = await requestSettlement(desk.world, scope, { amount: 5_000n });
+    await linkAccount(backOffice.fixture, scope);
+    const settlement = await requestSettlement(backOffice.fixture, scope, { amount: 5_000n });
     await tx(
       `UPDATE bank_account SET status = 'PENDING', decided_by = NULL, decided_at = NULL, created_at = :at
        WHERE merchant_id = :merchantId`,
@@ -92,11 +92,11 @@ describe('the work queue', () => {
       },
     });
     expect(data.items[3]).toMatchObject({ id: settlement.id, amount: 50 });
-    for (const { links } of data.items) expect((await desk.send('GET', links.read)).status).toBe(200);
+    for (const { links } of data.items) expect((await backOffice.send('GET', links.read)).status).toBe(200);
     for (const { links, detail } of data.items.slice(1, 3)) {
       const { accept, approve } = links;
       const body = accept ? { attemptId: detail.attemptId } : {};
-      expect((await desk.send('POST', accept ?? approve, { body })).status).toBe(200);
+      expect((await backOffice.send('POST', accept ?? approve, { body })).status).toBe(200);
     }
     expect((await queue()).data.counts).toMatchObject({ PAYMENT_HELD: 0, WITHDRAWAL_REVIEW: 0 });
   });
@@ -122,7 +122,7 @@ describe('the work queue', () => {
     await tx(uncertain, { id, at: ago(HOUR_MS / 2) });
     expect((await queue()).data.items).toEqual([]);
     await tx(uncertain, { id, at: ago(2 * HOUR_MS) });
-    const payment = await buildPendingPayment(desk.world, scope);
+    const payment = await buildPendingPayment(backOffice.fixture, scope);
     await tx('UPDATE transaction SET needs_reconciliation = true WHERE id = :transactionId', payment);
     const { data } = await queue();
     const found = data.items.map((one: Item) => [one.kind, one.id]);
@@ -148,11 +148,11 @@ describe('the work queue', () => {
       }),
     ]);
     const { read, approve } = items[0].links;
-    expect((await desk.send('GET', read)).body.data.live.channels[2]).toMatchObject({ approval: 'REQUESTED' });
-    const approved = await desk.send('POST', approve, { body: { environment: 'live' } });
+    expect((await backOffice.send('GET', read)).body.data.live.channels[2]).toMatchObject({ approval: 'REQUESTED' });
+    const approved = await backOffice.send('POST', approve, { body: { environment: 'live' } });
     expect(approved.body.data).toMatchObject({ approval: 'APPROVED', enabled: false });
     expect((await queue()).data.items).toEqual([]);
-    const { body } = await desk.send('GET', `/api/ops/audit?merchantId=${scope.merchantId}`);
+    const { body } = await backOffice.send('GET', `/api/ops/audit?merchantId=${scope.merchantId}`);
     expect(body.data[0]).toMatchObject({ before: { approval: 'REQUESTED' }, after: { approval: 'APPROVED' } });
   });
 
@@ -165,7 +165,7 @@ describe('the work queue', () => {
     const { data } = await get('/api/ops/queue?kind=RECONCILIATION_FAILED');
     const [{ environment, detail, links }] = data.items;
     const body = { environment, channel: detail.channel, day: detail.day };
-    expect((await desk.send('POST', links.run, { body })).status).toBe(202);
+    expect((await backOffice.send('POST', links.run, { body })).status).toBe(202);
     expect((await get('/api/ops/queue?kind=RECONCILIATION_FAILED')).data.items).toEqual([]);
   });
 
@@ -178,35 +178,35 @@ describe('the work queue', () => {
     const { data } = await queue();
     expect(data.items).toEqual([expect.objectContaining({ kind: 'KYC', id: scope.merchantId, environment: 'live' })]);
     const { approve, reject, 'request-info': requestInfo } = data.items[0].links;
-    const asked = await desk.send('POST', requestInfo, {
-      key: desk.people.support.key,
+    const asked = await backOffice.send('POST', requestInfo, {
+      key: backOffice.people.support.key,
       body: { environment: 'live', submission: 1, reason: 'The licence is not readable' },
     });
     expect(asked.body.data).toMatchObject({ status: 'MORE_INFO_NEEDED', message: 'The licence is not readable' });
-    expect((await desk.send('POST', approve, { body: { environment: 'live', submission: 1 } })).body.error.code).toBe(
-      'INVALID_STATE',
-    );
+    expect(
+      (await backOffice.send('POST', approve, { body: { environment: 'live', submission: 1 } })).body.error.code,
+    ).toBe('INVALID_STATE');
     await tx(`UPDATE kyc_application SET status = 'SUBMITTED', submissions = 2 WHERE merchant_id = :merchantId`, {
       ...scope,
     });
     expect((await queue()).data.items).toMatchObject([
       { what: expect.stringContaining('(submission 2)'), detail: { submission: 2 } },
     ]);
-    expect((await desk.send('POST', approve, { body: { environment: 'live' } })).body.message).toBe(
+    expect((await backOffice.send('POST', approve, { body: { environment: 'live' } })).body.message).toBe(
       'submission is required',
     );
-    const unread = await desk.send('POST', approve, { body: { environment: 'live', submission: 1 } });
+    const unread = await backOffice.send('POST', approve, { body: { environment: 'live', submission: 1 } });
     expect([unread.status, unread.body.error.code]).toEqual([409, 'INVALID_STATE']);
     expect(unread.body.message).toContain('was submitted again meanwhile');
-    expect((await desk.send('POST', approve, { body: { environment: 'live', submission: 2, tier: 77 } })).status).toBe(
-      400,
-    );
-    const approved = await desk.send('POST', approve, { body: { environment: 'live', submission: 2, tier: 1 } });
+    expect(
+      (await backOffice.send('POST', approve, { body: { environment: 'live', submission: 2, tier: 77 } })).status,
+    ).toBe(400);
+    const approved = await backOffice.send('POST', approve, { body: { environment: 'live', submission: 2, tier: 1 } });
     expect(approved.body.data).toMatchObject({ tier: 1, submission: 2 });
     expect(
-      (await desk.send('POST', reject, { body: { environment: 'live', submission: 2, reason: 'Late' } })).status,
+      (await backOffice.send('POST', reject, { body: { environment: 'live', submission: 2, reason: 'Late' } })).status,
     ).toBe(409);
-    expect(await desk.audited(scope.merchantId)).toEqual(['kyc.request-info', 'kyc.approve']);
+    expect(await backOffice.audited(scope.merchantId)).toEqual(['kyc.request-info', 'kyc.approve']);
     const seen = await get(`/api/ops/merchants/${scope.merchantId}/kyc?environment=live`);
     expect(seen.data).toMatchObject({ status: 'APPROVED', tier: 1, liveKeysWork: false, documents: [] });
   });

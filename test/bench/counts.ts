@@ -20,7 +20,7 @@ import { createSubscription } from '../../src/webhooks/subscriptions/operations.
 import { NewSubscription } from '../../src/webhooks/subscriptions/schema.ts';
 import { withdrawalRoutes } from '../../src/withdrawals/routes.ts';
 import { createCheckPayout } from '../../src/withdrawals/sync.ts';
-import { buildMerchant, buildPendingPayment, buildWorld, PAID } from '../support/build.ts';
+import { buildMerchant, buildPendingPayment, buildFixture, PAID } from '../support/build.ts';
 import { startTestServer, stubKey, testServerDeps } from '../support/http.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { fund } from '../support/withdrawals.ts';
@@ -65,9 +65,9 @@ async function countStatements(db: Database, work: () => Promise<unknown>): Prom
 
 /** `POST /api/checkout/sessions` with an Idempotency-Key and a cached API key. */
 export async function countCreateSession(db: Database): Promise<StatementCount> {
-  const world = buildWorld(db, { clock: () => new Date() });
+  const fixture = buildFixture(db, { clock: () => new Date() });
   const { merchantId } = await buildMerchant(db);
-  const deps = testServerDeps(db, { routes: checkoutRoutes(world), runInTransaction: world.runInTransaction });
+  const deps = testServerDeps(db, { routes: checkoutRoutes(fixture), runInTransaction: fixture.runInTransaction });
   const server = await startTestServer(deps, stubKey(merchantId));
   try {
     return await countStatements(db, async () => {
@@ -90,18 +90,18 @@ export async function countCreateSession(db: Database): Promise<StatementCount> 
 export async function countConfirmPayment(
   db: Database,
 ): Promise<{ confirmed: StatementCount; afterwards: StatementCount }> {
-  const world = buildWorld(db);
+  const fixture = buildFixture(db);
   const scope = await buildMerchant(db);
   await subscribe(db, { ...scope, url: 'https://hooks.example.com/meskot' });
-  const { attemptId } = await buildPendingPayment(world, scope);
-  world.provider.returns(PAID);
+  const { attemptId } = await buildPendingPayment(fixture, scope);
+  fixture.provider.returns(PAID);
   const notifier = createNotifier(db);
   let dispatch = (): void => {};
   const runInTransaction = createTransactionRunner(
     db,
     (...committed) => (dispatch = () => notifier.dispatch(...committed)),
   );
-  const checkAttempt = createSyncAttempt({ ...world, runInTransaction });
+  const checkAttempt = createSyncAttempt({ ...fixture, runInTransaction });
   const confirmed = await countStatements(db, async () => {
     const { transactionStatus } = await checkAttempt(attemptId, { notifyWorkflow: true });
     if (transactionStatus !== 'SUCCESS') throw new Error(`the payment is ${transactionStatus}`);
@@ -115,11 +115,11 @@ export async function countConfirmPayment(
 
 /** `POST /api/checkout/withdrawal` with a cached API key; its requestId makes repeats safe. */
 export async function countCreateWithdrawal(db: Database): Promise<StatementCount> {
-  const world = buildWorld(db);
+  const fixture = buildFixture(db);
   const scope = await buildMerchant(db);
   await subscribe(db, { ...scope, url: 'https://hooks.example.com/meskot' });
-  await fund(world, scope, 1_000_00n);
-  const routes = withdrawalRoutes({ ...world, checkPayout: createCheckPayout(world) });
+  await fund(fixture, scope, 1_000_00n);
+  const routes = withdrawalRoutes({ ...fixture, checkPayout: createCheckPayout(fixture) });
   const server = await startTestServer(testServerDeps(db, { routes }), stubKey(scope.merchantId));
   const create = async (requestId: string): Promise<void> => {
     const destination = { phone: '0911000001', accountName: 'Abebe Bikila' };

@@ -1,8 +1,8 @@
+import type { Bench, Server } from './fixture.ts';
 import { createLoad, type Request } from './load.ts';
 import { measureCpu, type Cpu } from './measure.ts';
 import { median } from './numbers.ts';
 import type { Row } from './sheet.ts';
-import type { Bench, Server } from './world.ts';
 
 const CONNECTIONS = 8;
 
@@ -26,7 +26,7 @@ export async function costsInTurns<const Sides extends readonly Side[]>(
   for (let round = 0; round < bench.size(5, 2); round += 1) {
     for (const [index, { server }] of sides.entries()) {
       const work = async () => loads[index]?.burst(requests);
-      rounds[index]?.push(await measureCpu(bench.ground, { gateway: { server }, items: requests, work }));
+      rounds[index]?.push(await measureCpu(bench.stack, { gateway: { server }, items: requests, work }));
     }
   }
   await Promise.all(loads.map((load) => load.close()));

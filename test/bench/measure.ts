@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { type Database, rows } from '../../src/lib/db.ts';
 import { processorMs } from './cpu.ts';
-import type { Ground, Running } from './ground.ts';
+import { untilTrue } from './fixture.ts';
 import type { Load } from './load.ts';
 import { longestGap, median, nowMs, percentile } from './numbers.ts';
 import type { Receiver } from './receiver.ts';
 import type { Row } from './sheet.ts';
-import { untilTrue } from './world.ts';
+import type { BenchStack, Running } from './stack.ts';
 
 /** Processor time by process group: ours (or the baseline's), PostgreSQL's, and Temporal's server with its SQLite. */
 export type Cpu = { total: number; ours: number; postgres: number; temporal: number; each: Record<string, number> };
@@ -40,7 +40,7 @@ const SETTLE_MS = 500;
 
 /** Divides the processor time in ms by the number of items. */
 export async function measureCpu(
-  { postgres, temporal }: Ground,
+  { postgres, temporal }: BenchStack,
   { gateway, items, work }: { gateway: TemporalGateway; items: number; work: () => Promise<unknown> },
 ): Promise<Cpu> {
   const all = { ...gateway, postgres: postgres.child, temporal: temporal.child };
@@ -67,8 +67,8 @@ export async function measureEach<Names extends string>(
 }
 
 /** The time from the first call to the last arrival. */
-export async function measureBurst(ground: Ground, subject: Subject, count: number): Promise<Burst> {
-  const { startMs, cpu } = await deliver(ground, subject, { count, publish: () => subject.publish.burst(count) });
+export async function measureBurst(stack: BenchStack, subject: Subject, count: number): Promise<Burst> {
+  const { startMs, cpu } = await deliver(stack, subject, { count, publish: () => subject.publish.burst(count) });
   const { receiver } = subject;
   const arrivals = [...receiver.arrivals.values()];
   return {
@@ -111,9 +111,13 @@ function medians(all: readonly Record<string, number>[]): Row {
 export type Rate = { perSecond: number; seconds: number };
 
 /** The time from the commit of each event to its arrival, at a steady rate. */
-export async function measureSteady(ground: Ground, subject: Subject, { perSecond, seconds }: Rate): Promise<Steady> {
+export async function measureSteady(
+  stack: BenchStack,
+  subject: Subject,
+  { perSecond, seconds }: Rate,
+): Promise<Steady> {
   const publish = () => subject.publish.steady(perSecond, seconds);
-  const { startMs, cpu } = await deliver(ground, subject, { count: perSecond * seconds, publish });
+  const { startMs, cpu } = await deliver(stack, subject, { count: perSecond * seconds, publish });
   const latenciesMs = await readLatencies(subject, startMs);
   return {
     p50: percentile(latenciesMs, 0.5),
@@ -129,7 +133,7 @@ export function steadyRow({ p50, p99, cpu, duplicates }: Steady): Row {
 }
 
 async function deliver(
-  ground: Ground,
+  stack: BenchStack,
   { gateway, isQuiet, isSettled, receiver, db }: Subject,
   { count, publish }: { count: number; publish: () => Promise<void> },
 ): Promise<{ startMs: number; cpu: Cpu }> {
@@ -142,7 +146,7 @@ async function deliver(
     await sleep(SETTLE_MS);
     if (isSettled) await untilSettled(isSettled);
   };
-  return { startMs, cpu: await measureCpu(ground, { gateway, items: count, work }) };
+  return { startMs, cpu: await measureCpu(stack, { gateway, items: count, work }) };
 }
 
 async function untilSettled(isSettled: () => Promise<boolean>): Promise<void> {

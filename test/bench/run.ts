@@ -3,9 +3,10 @@ import { cpus, loadavg } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { prepareGround, type Ground } from './ground.ts';
+import type { Bench } from './fixture.ts';
 import { forgetStatements, summariseProfiles, writeStatements } from './profile.ts';
 import { jsonOf, openSheet, textOf, type Results } from './sheet.ts';
+import { prepareStack, type BenchStack } from './stack.ts';
 import { bursts } from './steps/bursts.ts';
 import { endpoint } from './steps/endpoint.ts';
 import { every } from './steps/every.ts';
@@ -17,7 +18,6 @@ import { payments } from './steps/payments.ts';
 import { sessions } from './steps/sessions.ts';
 import { statements } from './steps/statements.ts';
 import { steady } from './steps/steady.ts';
-import type { Bench } from './world.ts';
 
 /** The steps in their order; each is independent of the others. */
 const STEPS: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
@@ -69,14 +69,14 @@ async function main(): Promise<number> {
   const profileFolder = values.profile && resolve(values.profile);
   if (profileFolder) await mkdir(profileFolder, { recursive: true });
   const results: Results = { about: aboutHere(), steps: [], measured: {} };
-  const ground = await prepareGround({ say, profileFolder });
+  const stack = await prepareStack({ say, profileFolder });
   try {
-    const isWhole = await runAll({ ground, results, steps, profileFolder, isShort: values.short });
+    const isWhole = await runAll({ stack, results, steps, profileFolder, isShort: values.short });
     process.stdout.write(values.json ? jsonOf(results) : textOf(results));
     return isWhole ? 0 : 1;
   } finally {
     say('stopping everything');
-    await ground.clear();
+    await stack.clear();
   }
 }
 
@@ -91,7 +91,7 @@ function aboutHere(): Results['about'] {
 }
 
 type Run = {
-  ground: Ground;
+  stack: BenchStack;
   results: Results;
   steps: string[];
   profileFolder: string | undefined;
@@ -99,21 +99,21 @@ type Run = {
 };
 
 /** @returns whether no step failed. */
-async function runAll({ ground, results, steps, profileFolder, isShort }: Run): Promise<boolean> {
+async function runAll({ stack, results, steps, profileFolder, isShort }: Run): Promise<boolean> {
   let isWhole = true;
   const size = (full: number, short: number): number => (isShort ? short : full);
   for (const step of steps) {
     say(step);
     const sheet = openSheet(results, step);
-    if (profileFolder) await forgetStatements(ground.superuserUrl);
+    if (profileFolder) await forgetStatements(stack.superuserUrl);
     try {
-      await STEPS[step]?.({ ground, sheet, say, size, step });
+      await STEPS[step]?.({ stack, sheet, say, size, step });
     } catch (error) {
       isWhole = false;
       sheet.fail(error);
       say(`the step failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
     }
-    if (profileFolder) await writeStatements(ground.superuserUrl, { folder: profileFolder, step });
+    if (profileFolder) await writeStatements(stack.superuserUrl, { folder: profileFolder, step });
   }
   if (profileFolder) await summariseProfiles(profileFolder);
   return isWhole;

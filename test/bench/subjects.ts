@@ -1,8 +1,8 @@
-import type { Running } from './ground.ts';
+import type { Merchant, Server, Fixture } from './fixture.ts';
 import { createLoad, type Load } from './load.ts';
 import type { Subject } from './measure.ts';
 import { startReceiver, type Receiver } from './receiver.ts';
-import type { Merchant, Server, World } from './world.ts';
+import type { Running } from './stack.ts';
 
 const CONNECTIONS = 16;
 const SUBSCRIPTIONS_OF_A_MERCHANT = 16;
@@ -19,7 +19,7 @@ export const headersOf = (key: string): Record<string, string> => ({
 
 /** Creates subscriptions to test events through the API, with as many merchants as they need. */
 export async function subscribe(
-  { origin, newMerchant }: Pick<Server, 'origin'> & Pick<World, 'newMerchant'>,
+  { origin, newMerchant }: Pick<Server, 'origin'> & Pick<Fixture, 'newMerchant'>,
   { count, url, eventType = 'webhook.test' }: { count: number; url: string; eventType?: string },
 ): Promise<Subscription[]> {
   const made: Subscription[] = [];
@@ -52,29 +52,29 @@ const ALL_DELIVERED = `NOT EXISTS (SELECT 1 FROM webhook_delivery WHERE status =
   AND NOT EXISTS (SELECT 1 FROM outbox WHERE available_at < now() + interval '1 hour')`;
 
 /** Our system with this many subscriptions to a healthy receiver; `with` selects the worker. */
-export async function subjectOfOurs(world: World, { api, count }: { api: Server; count: number }) {
+export async function subjectOfOurs(fixture: Fixture, { api, count }: { api: Server; count: number }) {
   const receiver = await startReceiver();
-  const subscriptions = await subscribe({ ...world, ...api }, { count, url: receiver.url });
+  const subscriptions = await subscribe({ ...fixture, ...api }, { count, url: receiver.url });
   const publish = publishTo(api.origin, subscriptions);
-  const shared = { publish, receiver, db: world.db, eventTable: 'webhook_event', isQuiet: ALL_DELIVERED } as const;
+  const shared = { publish, receiver, db: fixture.db, eventTable: 'webhook_event', isQuiet: ALL_DELIVERED } as const;
   const withWorker = (name: string, worker: Running): Subject => ({ ...shared, name, gateway: { api, worker } });
   return {
     ...shared,
     with: withWorker,
     inMode: (mode: 'failed' | 'every', worker: Running): Subject => ({
       ...withWorker(`mode "${mode}"`, worker),
-      isSettled: mode === 'every' ? world.workflowsEnded : undefined,
+      isSettled: mode === 'every' ? fixture.workflowsEnded : undefined,
     }),
   };
 }
 
 /** The baseline with as many subscriptions. */
 export async function subjectOfBaseline(
-  world: World,
+  fixture: Fixture,
   { baseline, count }: { baseline: Server; count: number },
 ): Promise<Subject> {
   const receiver = await startReceiver();
-  await world.asOwner(
+  await fixture.asOwner(
     `INSERT INTO baseline_subscription (id, url, secret)
      SELECT n, '${receiver.url}', '${SECRET}' FROM generate_series(0, ${count - 1}) AS n`,
   );
@@ -88,7 +88,7 @@ export async function subjectOfBaseline(
     name: 'bare baseline',
     publish: createLoad({ origin: baseline.origin, request, status: 202 }, CONNECTIONS),
     gateway: { baseline },
-    db: world.db,
+    db: fixture.db,
     receiver,
     eventTable: 'baseline_event',
     isQuiet: `NOT EXISTS (SELECT 1 FROM baseline_delivery WHERE status = 'PENDING')`,

@@ -1,6 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 
-import type { Ground } from './ground.ts';
+import type { BenchStack } from './stack.ts';
 
 /** A client of Temporal for the bench. */
 export type Workflows = {
@@ -11,7 +11,7 @@ export type Workflows = {
   close: () => Promise<void>;
 };
 
-export async function openWorkflows({ temporal }: Ground): Promise<Workflows> {
+export async function openWorkflows({ temporal }: BenchStack): Promise<Workflows> {
   const connection = await Connection.connect({ address: temporal.address });
   const { workflow } = new Client({ connection });
   return {

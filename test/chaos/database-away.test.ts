@@ -5,7 +5,7 @@ import { expectInvariants } from '../invariants/check.ts';
 import { runSql } from '../support/database.ts';
 import { createOwnPostgres, type OwnPostgres } from '../support/own-postgres.ts';
 import { until } from '../support/until.ts';
-import { buy, createGround, PHONES, untilQuiet, type Ground, type GroundMerchant } from './ground.ts';
+import { buy, startChaosService, PHONES, untilQuiet, type ChaosService, type ChaosMerchant } from './service.ts';
 
 const POOL = 5;
 const CUSTOMERS = 6;
@@ -13,21 +13,24 @@ const CUSTOMERS = 6;
 const RESPONSE_MS_MAX = 2_000 + 1_000;
 
 let postgres: OwnPostgres;
-let ground: Ground;
-let merchant: GroundMerchant;
+let service: ChaosService;
+let merchant: ChaosMerchant;
 let api: RunningApi;
 
 beforeAll(async () => {
   postgres = await createOwnPostgres();
-  ground = await createGround({ TASK_QUEUES: 'payments,webhooks', DATABASE_POOL_MAX: String(POOL) }, postgres.database);
-  merchant = await ground.newMerchant({ loseEvery: 5 });
-  api = await ground.startApi();
-  await ground.world.startWorker().ready;
+  service = await startChaosService(
+    { TASK_QUEUES: 'payments,webhooks', DATABASE_POOL_MAX: String(POOL) },
+    postgres.database,
+  );
+  merchant = await service.newMerchant({ loseEvery: 5 });
+  api = await service.startApi();
+  await service.fixture.startWorker().ready;
 });
 afterAll(async () => {
   postgres.thaw();
   await api.stop();
-  await ground.close();
+  await service.close();
   await postgres.close();
 });
 
@@ -53,7 +56,7 @@ function startShopping(name: string): { bought: () => number; stop: () => Promis
 
 async function request(path: string): Promise<{ status: number; code: string | undefined; tookMs: number }> {
   const since = performance.now();
-  const response = await fetch(`${ground.url}${path}`, {
+  const response = await fetch(`${service.url}${path}`, {
     method: path.includes('/test') ? 'POST' : 'GET',
     headers: { 'x-api-key': merchant.client.key, 'content-type': 'application/json' },
     ...(path.includes('/test') && { body: '{}' }),
@@ -82,9 +85,9 @@ test('with PostgreSQL killed in a burst, requests get a 503, and all processing 
   const target = shopping.bought() + CUSTOMERS;
   await until('the burst to continue', async () => shopping.bought() >= target);
   await shopping.stop();
-  await untilQuiet(ground);
+  await untilQuiet(service);
   // Every sent attempt is recorded before the next one.
-  await expectInvariants(async () => ground.gather({ duplicatesMax: 0 }));
+  await expectInvariants(async () => service.gather({ duplicatesMax: 0 }));
 }, 120_000);
 
 test('ten times of cut database connections under load cause no duplicate delivery', async () => {
@@ -98,8 +101,8 @@ test('ten times of cut database connections under load cause no duplicate delive
     );
   }
   await shopping.stop();
-  await untilQuiet(ground);
-  await expectInvariants(async () => ground.gather({ duplicatesMax: 0 }));
+  await untilQuiet(service);
+  await expectInvariants(async () => service.gather({ duplicatesMax: 0 }));
 }, 120_000);
 
 test('with PostgreSQL frozen, requests get a 503 within the limit, and all processing resumes after the thaw', async () => {
@@ -111,8 +114,8 @@ test('with PostgreSQL frozen, requests get a 503 within the limit, and all proce
   const target = shopping.bought() + CUSTOMERS;
   await until('the burst to continue', async () => shopping.bought() >= target);
   await shopping.stop();
-  await untilQuiet(ground);
-  await expectInvariants(async () => ground.gather({ duplicatesMax: 0 }));
+  await untilQuiet(service);
+  await expectInvariants(async () => service.gather({ duplicatesMax: 0 }));
 }, 120_000);
 
 test('a request for a locked table gets a 503 within the limit', async () => {

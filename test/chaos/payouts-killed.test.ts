@@ -9,28 +9,28 @@ import { expectLedgerHolds } from '../support/ledger.ts';
 import { startProgram, type Program } from '../support/program.ts';
 import { until } from '../support/until.ts';
 import { expectPaidOutOnce } from '../support/withdrawals.ts';
-import { buy, createGround, PHONES, untilQuiet, type Ground, type GroundMerchant } from './ground.ts';
+import { buy, startChaosService, PHONES, untilQuiet, type ChaosService, type ChaosMerchant } from './service.ts';
 
 const CHANNELS = ['TELEBIRR', 'CBE_BIRR', 'AWASH'] as const;
 type Channel = (typeof CHANNELS)[number];
 
-let ground: Ground;
+let service: ChaosService;
 let api: RunningApi;
-let merchant: GroundMerchant;
+let merchant: ChaosMerchant;
 let worker: Program;
 let requests = 0;
 
 beforeAll(async () => {
-  ground = await createGround({ TASK_QUEUES: 'money' });
-  [api, worker] = await Promise.all([ground.startApi(), startProgram('worker', ground.settings)]);
-  merchant = await ground.newMerchant();
+  service = await startChaosService({ TASK_QUEUES: 'money' });
+  [api, worker] = await Promise.all([service.startApi(), startProgram('worker', service.settings)]);
+  merchant = await service.newMerchant();
   for (let nth = 0; nth < 5; nth += 1) await buy(merchant.client, { orderNo: `FUND-${nth}`, phone: PHONES.approved });
-  await untilQuiet(ground);
+  await untilQuiet(service);
 }, 60_000);
-afterEach(() => expectLedgerHolds(ground.world.db));
+afterEach(() => expectLedgerHolds(service.fixture.db));
 afterAll(async () => {
   await Promise.all([worker.kill(), api.stop()]);
-  await ground.close();
+  await service.close();
 });
 
 /** Requests a withdrawal and approves it: its worker submits it at once. */
@@ -43,13 +43,13 @@ async function withdraw(channel: Channel): Promise<string> {
     destination: { phone: '0911000001', accountName: 'Abebe Bikila' },
   });
   const id = String(created['withdrawalRequestId']);
-  await ground.world.runInTransaction((tx) => approveWithdrawal(tx, id, { operatorId: 'opr_1', at: new Date() }));
+  await service.fixture.runInTransaction((tx) => approveWithdrawal(tx, id, { operatorId: 'opr_1', at: new Date() }));
   return id;
 }
 
 /** The number of payout queries per channel. */
-const queries = () => Promise.all(CHANNELS.map((channel) => ground.simulator.requests(`${channel} queryPayout`)));
-const rowOf = (id: string) => readWithdrawal(ground.world.db, id);
+const queries = () => Promise.all(CHANNELS.map((channel) => service.simulator.requests(`${channel} queryPayout`)));
+const rowOf = (id: string) => readWithdrawal(service.fixture.db, id);
 const ended = async (id: string) =>
   until(`withdrawal ${id} to end`, async () => {
     const row = await rowOf(id);
@@ -60,32 +60,32 @@ const ended = async (id: string) =>
 async function expectPaidOnce(ids: string[]): Promise<void> {
   for (const id of ids) {
     expect((await ended(id)).status).toBe('SUCCESS');
-    expect(await ground.simulator.payoutOf(id)).toMatchObject({ paid: true, reversed: false });
+    expect(await service.simulator.payoutOf(id)).toMatchObject({ paid: true, reversed: false });
   }
-  expect((await ground.simulator.journal()).payouts).toHaveLength(requests);
-  await expectPaidOutOnce(ground.world.db, ground.simulator);
-  expect((await readBalance(ground.world.db, merchant.scope)).reservedSantim).toBe(0n);
+  expect((await service.simulator.journal()).payouts).toHaveLength(requests);
+  await expectPaidOutOnce(service.fixture.db, service.simulator);
+  expect((await readBalance(service.fixture.db, merchant.scope)).reservedSantim).toBe(0n);
 }
 
 test('a worker killed before the provider gets a payout, or before the provider responds, pays once', async () => {
-  await ground.simulator.fault({ kind: 'hang', on: 'payout', channel: 'TELEBIRR', next: 1 });
-  await ground.simulator.fault({ kind: 'hangAfter', on: 'payout', channel: 'CBE_BIRR', next: 1 });
-  await ground.simulator.fault({ kind: 'serverErrorAfter', on: 'payout', channel: 'AWASH', next: 1 });
+  await service.simulator.fault({ kind: 'hang', on: 'payout', channel: 'TELEBIRR', next: 1 });
+  await service.simulator.fault({ kind: 'hangAfter', on: 'payout', channel: 'CBE_BIRR', next: 1 });
+  await service.simulator.fault({ kind: 'serverErrorAfter', on: 'payout', channel: 'AWASH', next: 1 });
   const ids = await Promise.all(CHANNELS.map(withdraw));
   await until('all withdrawals to be submitted', async () => {
     const rows = await Promise.all(ids.map(rowOf));
     return rows.every(({ stage }) => stage === 'SUBMITTED' || stage === 'UNKNOWN');
   });
-  await until('the payout without a response', async () => ground.simulator.payoutOf(ids[1] ?? ''));
+  await until('the payout without a response', async () => service.simulator.payoutOf(ids[1] ?? ''));
   await worker.kill();
   for (const id of ids) expect((await rowOf(id)).status).toBe('PENDING');
-  worker = await startProgram('worker', ground.settings);
+  worker = await startProgram('worker', service.settings);
   await expectPaidOnce(ids);
 }, 120_000);
 
 test('a worker killed after the provider has paid and before the posting posts it once after its restart', async () => {
-  await ground.simulator.fault({ kind: 'callbackLost', of: 'payout', next: CHANNELS.length });
-  const client = new pg.Client({ connectionString: ground.world.database.ownerUrl });
+  await service.simulator.fault({ kind: 'callbackLost', of: 'payout', next: CHANNELS.length });
+  const client = new pg.Client({ connectionString: service.fixture.database.ownerUrl });
   await client.connect();
   try {
     const before = await queries();
@@ -93,7 +93,7 @@ test('a worker killed after the provider has paid and before the posting posts i
     await client.query('BEGIN');
     await client.query('LOCK TABLE ledger_journal IN SHARE ROW EXCLUSIVE MODE');
     await until('the provider to have paid all', async () => {
-      const payouts = await Promise.all(ids.map((id) => ground.simulator.payoutOf(id)));
+      const payouts = await Promise.all(ids.map((id) => service.simulator.payoutOf(id)));
       return payouts.every((payout) => payout?.paid);
     });
     await until('a query of each payout', async () => {
@@ -107,7 +107,7 @@ test('a worker killed after the provider has paid and before the posting posts i
     await worker.kill();
     for (const id of ids) expect((await rowOf(id)).status).toBe('PENDING');
     await client.query('ROLLBACK');
-    worker = await startProgram('worker', ground.settings);
+    worker = await startProgram('worker', service.settings);
     await expectPaidOnce(ids);
   } finally {
     await client.end();
@@ -115,13 +115,13 @@ test('a worker killed after the provider has paid and before the posting posts i
 }, 120_000);
 
 test('the clearing accounts of the ledger equal what each provider owes', async () => {
-  const { rows } = await ground.world.db.knex().raw<{ rows: { channel: string; owes: bigint }[] }>(
+  const { rows } = await service.fixture.db.knex().raw<{ rows: { channel: string; owes: bigint }[] }>(
     `SELECT a.channel, CAST(-sum(e.amount_santim) AS bigint) AS owes FROM ledger_entry e
      JOIN ledger_account a ON a.id = e.account_id WHERE a.kind = 'CHANNEL_CLEARING' GROUP BY a.channel`,
   );
   const booked = new Map(rows.map(({ channel, owes }) => [channel, owes]));
   for (const channel of CHANNELS) {
-    const { unpaid } = await ground.simulator.totalsOf(channel);
+    const { unpaid } = await service.simulator.totalsOf(channel);
     const sign = unpaid.startsWith('-') ? -1n : 1n;
     expect({ channel, owes: booked.get(channel) ?? 0n }).toEqual({
       channel,

@@ -1,19 +1,19 @@
 import { expectInvariants } from '../invariants/check.ts';
 import { startProgram, type Program } from '../support/program.ts';
 import { until } from '../support/until.ts';
-import { buy, createGround, PHONES, untilQuiet, type Ground, type GroundMerchant } from './ground.ts';
+import { buy, startChaosService, PHONES, untilQuiet, type ChaosService, type ChaosMerchant } from './service.ts';
 
 /** Concurrent sends of one subscription by a worker: a kill may repeat each of them once. */
 const SENDS_IN_FLIGHT = 10;
 
-let ground: Ground;
-let merchant: GroundMerchant;
+let service: ChaosService;
+let merchant: ChaosMerchant;
 let api: Program;
 let worker: Program;
 let workerKills = 0;
 
 const startBoth = async (): Promise<void> => {
-  [api, worker] = await Promise.all([startProgram('api', ground.settings), startProgram('worker', ground.settings)]);
+  [api, worker] = await Promise.all([startProgram('api', service.settings), startProgram('worker', service.settings)]);
 };
 const killBoth = async (): Promise<void> => {
   workerKills += 1;
@@ -21,21 +21,21 @@ const killBoth = async (): Promise<void> => {
 };
 
 beforeAll(async () => {
-  ground = await createGround({ TASK_QUEUES: 'payments,webhooks' });
+  service = await startChaosService({ TASK_QUEUES: 'payments,webhooks' });
   await startBoth();
 });
 beforeEach(async () => {
-  merchant = await ground.newMerchant({ loseEvery: 4 });
+  merchant = await service.newMerchant({ loseEvery: 4 });
 });
-afterEach(async () => ground.simulator.clearFaults());
+afterEach(async () => service.simulator.clearFaults());
 afterAll(async () => {
   await killBoth();
-  await ground.close();
+  await service.close();
 });
 
 const expectConsistent = async (): Promise<void> => {
-  await untilQuiet(ground);
-  await expectInvariants(async () => ground.gather({ duplicatesMax: workerKills * SENDS_IN_FLIGHT }));
+  await untilQuiet(service);
+  await expectInvariants(async () => service.gather({ duplicatesMax: workerKills * SENDS_IN_FLIGHT }));
   for (const { responses } of merchant.client.requests) expect(responses.at(-1)?.status).toBeLessThan(300);
 };
 
@@ -61,10 +61,10 @@ describe('the API killed under load', () => {
     const shopping = Promise.all(Array.from({ length: CUSTOMERS }, (_, customer) => shop(customer)));
     await until('the start of the load', async () => answered() >= 2 * CUSTOMERS);
     await api.kill();
-    api = await startProgram('api', ground.settings);
+    api = await startProgram('api', service.settings);
     await shopping;
     await expectConsistent();
-    const transactions = await ground.world.db('transaction').where({ merchantId: merchant.scope.merchantId });
+    const transactions = await service.fixture.db('transaction').where({ merchantId: merchant.scope.merchantId });
     expect(transactions).toHaveLength(CUSTOMERS * PURCHASES_EACH);
   }, 120_000);
 });
@@ -83,36 +83,36 @@ describe('API and worker killed during payments', () => {
   /** Asserts that each attempt has one order at the provider and is paid, and that no session has a second attempt. */
   async function expectPaidOnce(ordersBefore: number): Promise<void> {
     await expectConsistent();
-    const { orders } = await ground.simulator.journal();
+    const { orders } = await service.simulator.journal();
     const made = new Set(orders.slice(ordersBefore).map(({ attemptId }) => attemptId));
-    const attempts = await ground.world.db('paymentAttempt').where({ merchantId: merchant.scope.merchantId });
+    const attempts = await service.fixture.db('paymentAttempt').where({ merchantId: merchant.scope.merchantId });
     expect(attempts.map(({ status }) => String(status))).toEqual(Array.from({ length: PAYMENTS }, () => 'SUCCEEDED'));
     expect(made).toEqual(new Set(attempts.map(({ id }) => String(id))));
     expect(orders.length - ordersBefore).toBe(PAYMENTS);
   }
 
   test('API and worker killed while the provider hangs query the same orders after their restart', async () => {
-    const before = (await ground.simulator.journal()).orders.length;
+    const before = (await service.simulator.journal()).orders.length;
     // It accepts the orders and never responds.
-    await ground.simulator.fault({ kind: 'hangAfter', on: 'initiate', next: PAYMENTS });
+    await service.simulator.fault({ kind: 'hangAfter', on: 'initiate', next: PAYMENTS });
     const paying = payAll();
     await until('the provider to have orders', async () => {
-      const { orders } = await ground.simulator.journal();
+      const { orders } = await service.simulator.journal();
       return orders.length > before;
     });
     await killBoth();
-    await ground.simulator.clearFaults();
+    await service.simulator.clearFaults();
     await startBoth();
     await paying;
     await expectPaidOnce(before);
   }, 120_000);
 
   test('API and worker killed before the callbacks find the payments by polling', async () => {
-    const { orders: before } = await ground.simulator.journal();
-    await ground.simulator.fault({ kind: 'callbackLost', next: PAYMENTS });
+    const { orders: before } = await service.simulator.journal();
+    await service.simulator.fault({ kind: 'callbackLost', next: PAYMENTS });
     const paying = payAll();
     await until('the provider to be paid', async () => {
-      const { orders } = await ground.simulator.journal();
+      const { orders } = await service.simulator.journal();
       return orders.slice(before.length).some(({ paid }) => paid);
     });
     await killBoth();

@@ -8,14 +8,14 @@ import { expectLedgerHolds } from '../support/ledger.ts';
 import { startProgram, type Program } from '../support/program.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
 import { until } from '../support/until.ts';
-import { createWorkerWorld, type WorkerWorld } from '../support/worker.ts';
+import { createWorkerFixture, type WorkerFixture } from '../support/worker.ts';
 
 /** More than one page of the simulator's statement. */
 const PAYMENTS = 210;
 const CHANNEL = 'AWASH';
 
 let simulator: TestSimulator;
-let world: WorkerWorld;
+let fixture: WorkerFixture;
 let worker: Program;
 let settings: Record<string, string>;
 const http = createHttpClient();
@@ -25,23 +25,23 @@ const clock = () => new Date(Date.now() - 60 * DAY_MS);
 beforeAll(async () => {
   simulator = await startTestSimulator({ clock });
   const own = { TASK_QUEUES: 'money', SIMULATOR_URL: simulator.url, PUBLIC_BASE_URL: 'http://127.0.0.1:9' };
-  world = await createWorkerWorld(own);
+  fixture = await createWorkerFixture(own);
   settings = {
     ...own,
-    DATABASE_URL: world.database.url,
-    TEMPORAL_ADDRESS: world.config.TEMPORAL_ADDRESS,
-    TASK_QUEUE_PREFIX: world.config.TASK_QUEUE_PREFIX,
+    DATABASE_URL: fixture.database.url,
+    TEMPORAL_ADDRESS: fixture.config.TEMPORAL_ADDRESS,
+    TASK_QUEUE_PREFIX: fixture.config.TASK_QUEUE_PREFIX,
   };
   worker = await startProgram('worker', settings);
 });
 afterAll(async () => {
-  await expectLedgerHolds(world.db);
+  await expectLedgerHolds(fixture.db);
   await worker.kill();
-  await world.close();
+  await fixture.close();
   await Promise.all([simulator.close(), http.close()]);
 });
 
-const row = () => world.db('reconciliation').where({ channel: CHANNEL }).first();
+const row = () => fixture.db('reconciliation').where({ channel: CHANNEL }).first();
 
 test('a worker killed during a statement import resumes it after its restart, with no row lost or repeated', async () => {
   const findProvider = createFindProvider({ http, clock, simulatorUrl: simulator.url, timeoutMs: 10_000 });
@@ -57,7 +57,7 @@ test('a worker killed during a statement import resumes it after its restart, wi
 
   // The first page arrives; the second hangs until the worker is killed.
   await simulator.fault({ kind: 'hang', on: 'statement', channel: CHANNEL, after: 1 });
-  await world.runInTransaction((tx) =>
+  await fixture.runInTransaction((tx) =>
     requestRun(tx, { findProvider, clock: () => new Date() }, { day: addisDay(clock()), channel: CHANNEL }),
   );
   await until('the first page to be stored', async () => ((await row())?.pages ?? 0) > 0);
@@ -77,6 +77,6 @@ test('a worker killed during a statement import resumes it after its restart, wi
     listed: { payments: { count: PAYMENTS } },
   });
   // The orders were created at the provider only.
-  const found = await world.db('reconciliationDiscrepancy').where({ kind: 'UNKNOWN_ORDER', closedAt: null });
+  const found = await fixture.db('reconciliationDiscrepancy').where({ kind: 'UNKNOWN_ORDER', closedAt: null });
   expect(new Set(found.map(({ orderId }) => orderId as string))).toEqual(new Set(orders.map(({ orderId }) => orderId)));
 }, 120_000);

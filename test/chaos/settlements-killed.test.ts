@@ -8,14 +8,14 @@ import { rows } from '../../src/lib/db.ts';
 import { isOpen, type SettlementStatus } from '../../src/settlements/states.ts';
 import { settlementWorkflowId } from '../../src/settlements/workflow.ts';
 import { expectInvariants } from '../invariants/check.ts';
-import { buildWorld } from '../support/build.ts';
+import { buildFixture } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { createMerchantClient, type MerchantClient } from '../support/merchant-client.ts';
 import { startProgram, type Program } from '../support/program.ts';
 import { linkAccount, stateOfSettlement } from '../support/settlements.ts';
 import { until } from '../support/until.ts';
 import { fund } from '../support/withdrawals.ts';
-import { createGround, untilQuiet, type Ground, type GroundMerchant } from './ground.ts';
+import { startChaosService, untilQuiet, type ChaosService, type ChaosMerchant } from './service.ts';
 
 /** The commands in the order of a settlement's life: the status each leads to, its event and its posting. */
 const COMMANDS = {
@@ -57,8 +57,8 @@ const SENDS_IN_FLIGHT = 10;
 /** The santim select the sandbox's behaviour: wait for operators, approve or reject after 5 s. */
 const AMOUNTS = { waits: 150.14, approved: 150, rejected: 150.13 } as const;
 
-let ground: Ground;
-let merchant: GroundMerchant;
+let service: ChaosService;
+let merchant: ChaosMerchant;
 let requester: MerchantClient;
 let operator: MerchantClient;
 let over = false;
@@ -66,32 +66,32 @@ const killing: Promise<void>[] = [];
 const programs: Partial<Record<keyof typeof KILLS, Program>> = {};
 
 beforeAll(async () => {
-  ground = await createGround({ TASK_QUEUES: 'payments,money,webhooks' });
+  service = await startChaosService({ TASK_QUEUES: 'payments,money,webhooks' });
   await start('api');
   await start('worker');
-  merchant = await ground.newMerchant();
+  merchant = await service.newMerchant();
   const { scope } = merchant;
-  requester = createMerchantClient({ ...CALLER, url: ground.url, key: merchant.client.key, scope });
+  requester = createMerchantClient({ ...CALLER, url: service.url, key: merchant.client.key, scope });
   const clock = () => new Date();
-  const money = { ...buildWorld(ground.world.db, { clock }), runInTransaction: ground.world.runInTransaction };
+  const money = { ...buildFixture(service.fixture.db, { clock }), runInTransaction: service.fixture.runInTransaction };
   await fund(money, scope, 50_000_00n);
   await linkAccount(money, scope);
-  const { API_KEY_PEPPER: pepper } = ground.world.config;
-  const { secret: key } = await ground.world.db.transaction(async (trx) => {
+  const { API_KEY_PEPPER: pepper } = service.fixture.config;
+  const { secret: key } = await service.fixture.db.transaction(async (trx) => {
     const { id } = await createOperator(trx, { name: 'Sara', email: 'sara@meskot.example', role: 'finance' });
     return createOperatorKey({ trx, pepper, clock }, { operatorId: id });
   });
-  operator = createMerchantClient({ ...CALLER, url: ground.url, key, scope });
+  operator = createMerchantClient({ ...CALLER, url: service.url, key, scope });
 }, 60_000);
 afterAll(async () => {
   over = true;
   await Promise.allSettled(killing);
   await Promise.all([programs.api?.kill(), programs.worker?.kill()]);
-  await ground.close();
+  await service.close();
 });
 
 async function start(name: keyof typeof KILLS): Promise<void> {
-  programs[name] = await startProgram(name, ground.settings);
+  programs[name] = await startProgram(name, service.settings);
 }
 
 const answered = (): number =>
@@ -159,7 +159,7 @@ function outcome(id: string, lived: readonly Command[]): Expected {
   return { id, lived, status: last === undefined ? 'REQUESTED' : COMMANDS[last].to, audited: [] };
 }
 
-const stateOf = async (id: string) => stateOfSettlement(ground.world.db, id);
+const stateOf = async (id: string) => stateOfSettlement(service.fixture.db, id);
 
 async function expectStateOf({ id, status, lived, audited }: Expected): Promise<void> {
   const journals = lived.flatMap((command) => COMMANDS[command].journal ?? []);
@@ -177,7 +177,7 @@ async function expectStateOf({ id, status, lived, audited }: Expected): Promise<
   });
   expect([...new Map(received).values()].toSorted()).toEqual(events.toSorted());
   const audit = await rows<{ action: string }>(
-    ground.world.db,
+    service.fixture.db,
     'SELECT action FROM operator_audit WHERE resource_id = :id ORDER BY action',
     { id },
   );
@@ -186,7 +186,7 @@ async function expectStateOf({ id, status, lived, audited }: Expected): Promise<
 
 /** Temporal runs the workflows of open rows and of no others. */
 async function expectWorkflowOf({ id, status }: Expected): Promise<void> {
-  const handle = ground.world.temporal.client.workflow.getHandle(settlementWorkflowId(id));
+  const handle = service.fixture.temporal.client.workflow.getHandle(settlementWorkflowId(id));
   if (isOpen(status)) expect((await handle.describe()).status.name).toBe('RUNNING');
   else expect(await handle.result()).toBe(status);
 }
@@ -201,19 +201,19 @@ test('settlements of an API and a worker killed at random have exactly the effec
   const all = [...(await living), outcome(yes, ['approve']), outcome(no, ['reject'])];
   for (const { id, status } of all)
     await until(`${id} to be ${status}`, async () => (await stateOf(id))['status'] === status);
-  await untilQuiet(ground, 45_000);
+  await untilQuiet(service, 45_000);
 
   for (const expected of all) await expectStateOf(expected);
-  await expectLedgerHolds(ground.world.db);
+  await expectLedgerHolds(service.fixture.db);
   const [open] = await rows<{ santim: bigint }>(
-    ground.world.db,
+    service.fixture.db,
     `SELECT CAST(sum(amount_santim + fee_santim + fee_tax_santim) AS bigint) AS santim FROM settlement
      WHERE id = ANY(:ids)`,
     { ids: all.filter(({ status }) => isOpen(status)).map(({ id }) => id) },
   );
-  expect((await readBalance(ground.world.db, merchant.scope)).reservedSantim).toBe(open?.santim);
+  expect((await readBalance(service.fixture.db, merchant.scope)).reservedSantim).toBe(open?.santim);
   const duplicatesMax = (KILLS.api + KILLS.worker) * SENDS_IN_FLIGHT;
   // No payment of the simulator is missing from the statements.
-  await expectInvariants(async () => ground.gather({ orders: null, duplicatesMax }));
+  await expectInvariants(async () => service.gather({ orders: null, duplicatesMax }));
   for (const expected of all) await expectWorkflowOf(expected);
 }, 180_000);

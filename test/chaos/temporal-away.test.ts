@@ -14,12 +14,12 @@ import { createOwnTemporal, type OwnTemporal } from '../support/own-temporal.ts'
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
 import { until } from '../support/until.ts';
-import { createWorkerWorld, readDelivery, type WorkerWorld } from '../support/worker.ts';
-import { buy, PHONES } from './ground.ts';
+import { createWorkerFixture, readDelivery, type WorkerFixture } from '../support/worker.ts';
+import { buy, PHONES } from './service.ts';
 
 let temporal: OwnTemporal;
 let simulator: TestSimulator;
-let world: WorkerWorld;
+let fixture: WorkerFixture;
 let api: RunningApi;
 let healthy: Receiver;
 let failing: Receiver;
@@ -41,10 +41,14 @@ beforeAll(async () => {
     METRICS_PORT: String(metricsPort),
     RATE_LIMIT_SANDBOX_PER_SECOND: '0',
   };
-  world = await createWorkerWorld(settings);
-  await world.startWorker().ready;
+  fixture = await createWorkerFixture(settings);
+  await fixture.startWorker().ready;
   api = await startApi(
-    readConfig({ ...settings, DATABASE_URL: world.database.url, TASK_QUEUE_PREFIX: world.config.TASK_QUEUE_PREFIX }),
+    readConfig({
+      ...settings,
+      DATABASE_URL: fixture.database.url,
+      TASK_QUEUE_PREFIX: fixture.config.TASK_QUEUE_PREFIX,
+    }),
     {
       log: createLogger('silent', 'test'),
       project: resolve(import.meta.dirname, '../..'),
@@ -54,18 +58,18 @@ beforeAll(async () => {
   healthy = await startReceiver();
   failing = await startReceiver();
   failing.behave({ kind: 'answer', status: 503 });
-  scope = await world.newMerchant();
-  await world.subscribe(scope, { url: healthy.url, eventTypes: ['payment.succeeded'] });
-  await world.subscribe(scope, { url: failing.url, eventTypes: ['checkout.completed'] });
+  scope = await fixture.newMerchant();
+  await fixture.subscribe(scope, { url: healthy.url, eventTypes: ['payment.succeeded'] });
+  await fixture.subscribe(scope, { url: failing.url, eventTypes: ['checkout.completed'] });
   const clock = () => new Date();
-  const made = await world.db.transaction((trx) =>
-    createKey({ trx, pepper: world.config.API_KEY_PEPPER, clock }, { ...scope, kind: 'secret' }),
+  const made = await fixture.db.transaction((trx) =>
+    createKey({ trx, pepper: fixture.config.API_KEY_PEPPER, clock }, { ...scope, kind: 'secret' }),
   );
   client = createMerchantClient({ url: api.url, key: made.secret, scope });
 }, 60_000);
 afterAll(async () => {
   await api.stop();
-  await world.close();
+  await fixture.close();
   await Promise.all([healthy.close(), failing.close(), simulator.close(), temporal.close()]);
 }, 60_000);
 
@@ -76,25 +80,25 @@ const startPaying = async (phone: string) => {
 
 const eventOf = async (transactionId: string, event: string): Promise<string> =>
   until(`${event} recorded`, async () => {
-    const row = (await world.db('webhookEvent').where({ resourceId: transactionId, event }).first('id')) as
+    const row = (await fixture.db('webhookEvent').where({ resourceId: transactionId, event }).first('id')) as
       | { id: string }
       | undefined;
     return row?.id;
   });
 const deliveryIs = async (eventId: string, status: string) =>
   until(`delivery ${status}`, async () => {
-    const delivery = await readDelivery(world.db, eventId);
+    const delivery = await readDelivery(fixture.db, eventId);
     return delivery.status === status && delivery;
   });
 /** The recovery skips open rows of the last half minute: makes all rows older. */
 const age = async (): Promise<void> => {
-  const earlier = world.db.raw(`now() - interval '1 minute'`);
-  await world.db('webhookDelivery').update({ createdAt: earlier, lastAttemptAt: earlier });
-  await world.db('paymentAttempt').update({ createdAt: earlier });
+  const earlier = fixture.db.raw(`now() - interval '1 minute'`);
+  await fixture.db('webhookDelivery').update({ createdAt: earlier, lastAttemptAt: earlier });
+  await fixture.db('paymentAttempt').update({ createdAt: earlier });
 };
 
 const gather = async (): Promise<Evidence> => ({
-  db: world.db,
+  db: fixture.db,
   now: new Date(),
   clients: [client],
   receivers: [healthy, failing].map(({ url, requests }) => ({ url, requests, scope })),
@@ -113,7 +117,7 @@ test('without Temporal, payments are confirmed and healthy receivers get their e
   const during = await startPaying(PHONES.approved);
   await deliveryIs(await eventOf(during.transactionId, 'payment.succeeded'), 'DELIVERED');
   const retryingDuring = await deliveryIs(await eventOf(during.transactionId, 'checkout.completed'), 'RETRYING');
-  expect(await world.db('outbox').where({ workflowId: retryingDuring.workflowId })).toHaveLength(1);
+  expect(await fixture.db('outbox').where({ workflowId: retryingDuring.workflowId })).toHaveLength(1);
   const openDuring = await startPaying(PHONES.silent);
 
   await temporal.forget();
@@ -132,7 +136,7 @@ test('without Temporal, payments are confirmed and healthy receivers get their e
     if (Date.now() > deadlineMs) throw new Error(`running: ${running.join(', ')}; expected: ${expected.join(', ')}`);
     await new Promise((settle) => setTimeout(settle, 250));
   }
-  await until('the outbox to drain', async () => (await world.db('outbox')).length === 0);
+  await until('the outbox to drain', async () => (await fixture.db('outbox')).length === 0);
 
   // No retry was early or doubled.
   const failed = failing.requests.map((request) => request.headers['x-service-event-id']);
@@ -172,13 +176,13 @@ const withdraw = async (nth: number): Promise<void> => {
   const destination = { phone: '0911000001', accountName: 'Abebe Bikila' };
   const asked = { requestId: `AWAY-OUT-${nth}`, amount: 2, channel: 'TELEBIRR', destination };
   const id = String((await client.post('withdrawal', asked))['withdrawalRequestId']);
-  await world.runInTransaction((tx) => approveWithdrawal(tx, id, { operatorId: 'opr_1', at: new Date() }));
+  await fixture.runInTransaction((tx) => approveWithdrawal(tx, id, { operatorId: 'opr_1', at: new Date() }));
 };
 
 test('after an outage of Temporal with 500 payments and some withdrawals, withdrawals are sent first and all open rows are processed', async () => {
   await payAll(PHONES.approved, 5);
   await until('the money to be there', async () => {
-    const open = await world.db('paymentAttempt').whereIn('status', ['CREATED', 'PENDING']).pluck('phone');
+    const open = await fixture.db('paymentAttempt').whereIn('status', ['CREATED', 'PENDING']).pluck('phone');
     return open.every((phone) => phone !== '251911000001');
   });
   await temporal.stop();
@@ -194,8 +198,8 @@ test('after an outage of Temporal with 500 payments and some withdrawals, withdr
 
   await temporal.start();
   await until('the withdrawals to be sent', async () => (await simulator.journal()).payouts.length === WITHDRAWALS);
-  expect((await world.db('outbox')).length).toBeGreaterThan(WAITING / 2);
-  await withTimeout(120_000, async () => (await world.db('outbox')).length === 0);
+  expect((await fixture.db('outbox')).length).toBeGreaterThan(WAITING / 2);
+  await withTimeout(120_000, async () => (await fixture.db('outbox')).length === 0);
   const ids = await until('all to run', async () => {
     const running = new Set(await temporal.running());
     return waiting.every((attemptId) => running.has(`payment-${attemptId}`)) && running;

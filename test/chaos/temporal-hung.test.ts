@@ -5,14 +5,14 @@ import type { MerchantScope } from '../../src/lib/scope.ts';
 import { createOwnTemporal, type OwnTemporal } from '../support/own-temporal.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
-import { createWorkerWorld, readDelivery, type WorkerWorld } from '../support/worker.ts';
+import { createWorkerFixture, readDelivery, type WorkerFixture } from '../support/worker.ts';
 
 const EVENTS = 12;
 /** A hanging call gets its reply after 3 s. */
 const HUNG_FOR_MS = 5_000;
 
 let temporal: OwnTemporal;
-let world: WorkerWorld;
+let fixture: WorkerFixture;
 let receiver: Receiver;
 let scope: MerchantScope;
 const lines: string[] = [];
@@ -20,29 +20,29 @@ const lines: string[] = [];
 beforeAll(async () => {
   temporal = await createOwnTemporal();
   await temporal.start();
-  world = await createWorkerWorld({ TASK_QUEUES: 'webhooks', TEMPORAL_ADDRESS: temporal.address });
+  fixture = await createWorkerFixture({ TASK_QUEUES: 'webhooks', TEMPORAL_ADDRESS: temporal.address });
   receiver = await startReceiver();
-  scope = await world.newMerchant();
-  await world.subscribe(scope, { url: receiver.url });
+  scope = await fixture.newMerchant();
+  await fixture.subscribe(scope, { url: receiver.url });
   const sink = new Writable({
     write: (chunk: Buffer, _encoding, done) => {
       lines.push(...String(chunk).split('\n').filter(Boolean));
       done();
     },
   });
-  await world.startWorker({}, createLogger('warn', 'test', { destination: sink })).ready;
+  await fixture.startWorker({}, createLogger('warn', 'test', { destination: sink })).ready;
 }, 60_000);
 afterAll(async () => {
   temporal.thaw();
-  await world.close();
+  await fixture.close();
   await Promise.all([receiver.close(), temporal.close()]);
 }, 60_000);
 
 const deliver = async (): Promise<number> => {
-  const eventId = await world.record(scope);
+  const eventId = await fixture.record(scope);
   const recordedAt = performance.now();
-  await world.db.raw(`NOTIFY meskot_outbox`);
-  await until('delivered', async () => (await readDelivery(world.db, eventId)).status === 'DELIVERED');
+  await fixture.db.raw(`NOTIFY meskot_outbox`);
+  await until('delivered', async () => (await readDelivery(fixture.db, eventId)).status === 'DELIVERED');
   return performance.now() - recordedAt;
 };
 

@@ -1,29 +1,29 @@
 import { expectInvariants } from '../invariants/check.ts';
 import { startProgram, type Program } from '../support/program.ts';
 import { until } from '../support/until.ts';
-import { createGround, untilQuiet, type Ground, type GroundMerchant } from './ground.ts';
+import { startChaosService, untilQuiet, type ChaosService, type ChaosMerchant } from './service.ts';
 
 const EVENTS = 120;
 const KILLS = 2;
 /** Concurrent sends of one subscription by a worker: a kill may repeat each of them once. */
 const SENDS_IN_FLIGHT = 10;
 
-let ground: Ground;
-let merchant: GroundMerchant;
+let service: ChaosService;
+let merchant: ChaosMerchant;
 let worker: Program;
 
 beforeAll(async () => {
-  ground = await createGround({
+  service = await startChaosService({
     TASK_QUEUES: 'webhooks',
     WEBHOOK_CONCURRENCY_PER_SUBSCRIPTION: String(SENDS_IN_FLIGHT),
   });
-  merchant = await ground.newMerchant();
+  merchant = await service.newMerchant();
   merchant.receiver.behave({ kind: 'answer', status: 200, afterMs: 30 });
-  worker = await startProgram('worker', ground.settings);
+  worker = await startProgram('worker', service.settings);
 });
 afterAll(async () => {
   await worker.kill();
-  await ground.close();
+  await service.close();
 });
 
 test('a worker killed twice in a burst loses no event and repeats at most its sends in flight', async () => {
@@ -31,27 +31,27 @@ test('a worker killed twice in a burst loses no event and repeats at most its se
   const eventIds: string[] = [];
   for (let kill = 0; kill <= KILLS; kill += 1) {
     const target = receiver.requests.length + 8;
-    for (let made = 0; made < EVENTS / (KILLS + 1); made += 1) eventIds.push(await ground.world.record(scope));
+    for (let made = 0; made < EVENTS / (KILLS + 1); made += 1) eventIds.push(await service.fixture.record(scope));
     if (kill === KILLS) break;
     await until('some of the burst to arrive', async () => receiver.requests.length >= target);
     await worker.kill();
-    worker = await startProgram('worker', ground.settings);
+    worker = await startProgram('worker', service.settings);
   }
-  await untilQuiet(ground, 45_000);
+  await untilQuiet(service, 45_000);
 
   const received = receiver.requests.map((request) => String(request.headers['x-service-event-id']));
   expect(new Set(received)).toEqual(new Set(eventIds));
-  await expectInvariants(async () => ground.gather({ duplicatesMax: KILLS * SENDS_IN_FLIGHT }));
+  await expectInvariants(async () => service.gather({ duplicatesMax: KILLS * SENDS_IN_FLIGHT }));
 }, 150_000);
 
 test('a worker that is stopped finishes its sends in flight and leaves no attempt open', async () => {
   const { receiver, scope } = merchant;
   const before = receiver.requests.length;
   receiver.behave({ kind: 'answer', status: 200, afterMs: 1_500 });
-  const eventId = await ground.world.record(scope);
+  const eventId = await service.fixture.record(scope);
   await until('the send to begin', async () => receiver.requests.length > before);
   expect(await worker.terminate()).toBe(0);
-  expect(await ground.world.db('webhookDelivery').where({ eventId }).first('status', 'attempts')).toEqual({
+  expect(await service.fixture.db('webhookDelivery').where({ eventId }).first('status', 'attempts')).toEqual({
     status: 'DELIVERED',
     attempts: 1,
   });

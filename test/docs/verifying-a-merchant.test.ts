@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 
-import { startTestService, type TestService } from '../tenant-isolation/world.ts';
+import { startTestService, type TestService } from '../tenant-isolation/service.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../..');
 const PAGE = readFileSync(resolve(PROJECT, 'docs/operations/verifying-a-merchant.md'), 'utf8');
@@ -21,7 +21,7 @@ function commandsOf(section: string): string {
 }
 
 test('the page leads from nothing to a merchant that is verified, has paid in the sandbox, and whose live key works', async () => {
-  const { database, config } = service.world;
+  const { database, config } = service.fixture;
   const script = commandsOf('Trying it on your machine');
   expect(script).toContain('kyc approve');
   const env = {

@@ -11,7 +11,7 @@ import { requestRun } from '../../src/reconciliation/request.ts';
 import { reconciliationId, reconciliationWorkflowId } from '../../src/reconciliation/workflow.ts';
 import { requestReport } from '../../src/reports/request.ts';
 import { reportWorkflowId } from '../../src/reports/workflow.ts';
-import { buy, createGround, PHONES } from '../chaos/ground.ts';
+import { buy, startChaosService, PHONES } from '../chaos/service.ts';
 import { requestSettlement, linkAccount } from '../support/settlements.ts';
 import { skipTime } from '../support/temporal.ts';
 import { until } from '../support/until.ts';
@@ -30,33 +30,33 @@ const SLOWLY_MS = 121_000;
 const SCENES: Scenes = {
   'delivery-first-try': async (scene) => deliver(scene),
   'delivery-parked-resent': async (scene) => {
-    const { world } = scene.ground;
+    const { fixture } = scene.service;
     scene.merchant.receiver.behave({ kind: 'answer', status: 500 });
     const workflowId = await deliver(scene, RETRY_SECONDS);
     scene.merchant.receiver.behave({ kind: 'answer', status: 200 });
-    await world.temporal.client.workflow.getHandle(workflowId).executeUpdate('resend', { args: [null] });
+    await fixture.temporal.client.workflow.getHandle(workflowId).executeUpdate('resend', { args: [null] });
     return workflowId;
   },
   'delivery-cancelled': async (scene) => {
-    const { world } = scene.ground;
+    const { fixture } = scene.service;
     scene.merchant.receiver.behave({ kind: 'answer', status: 500 });
     const workflowId = await deliver(scene, RETRY_SECONDS.slice(0, 1));
-    await world.temporal.client.workflow.getHandle(workflowId).cancel();
+    await fixture.temporal.client.workflow.getHandle(workflowId).cancel();
     return workflowId;
   },
   'payment-by-callback': async (scene) => {
     const workflowId = await pay(scene, PHONES.slow);
-    await scene.ground.simulator.advance(SLOWLY_MS);
+    await scene.service.simulator.advance(SLOWLY_MS);
     return workflowId;
   },
   'payment-expired': async (scene) => {
     const workflowId = await pay(scene, PHONES.silent);
-    await scene.ground.simulator.advance(SESSION_MINUTES * 60_000);
-    await skipTime(scene.ground.world.temporal.client, workflowId, (SESSION_MINUTES + 1) * 60_000);
+    await scene.service.simulator.advance(SESSION_MINUTES * 60_000);
+    await skipTime(scene.service.fixture.temporal.client, workflowId, (SESSION_MINUTES + 1) * 60_000);
     return workflowId;
   },
   'reconciliation-asked-again': async (scene) => {
-    const { simulator } = scene.ground;
+    const { simulator } = scene.service;
     const { attemptId } = await buy(scene.merchant.client, { orderNo: 'ORDER-2', phone: PHONES.slow });
     await simulator.fault({ kind: 'serverError', on: 'query', channel: 'TELEBIRR' });
     await simulator.advance(SLOWLY_MS);
@@ -67,21 +67,21 @@ const SCENES: Scenes = {
     return reconcile(scene, 'TELEBIRR');
   },
   'reconciliation-given-up': async (scene) => {
-    const { simulator, world } = scene.ground;
+    const { simulator, fixture } = scene.service;
     await simulator.fault({ kind: 'serverError', on: 'statement', channel: 'AWASH' });
     const workflowId = await reconcile(scene, 'AWASH');
-    await skipTime(world.temporal.client, workflowId, 21 * HOUR_MS);
+    await skipTime(fixture.temporal.client, workflowId, 21 * HOUR_MS);
     await simulator.clearFaults();
     return workflowId;
   },
   'reconciliation-second-try': async (scene) => {
-    await scene.ground.simulator.fault({ kind: 'serverError', on: 'statement', channel: 'CBE_BIRR', next: 1 });
+    await scene.service.simulator.fault({ kind: 'serverError', on: 'statement', channel: 'CBE_BIRR', next: 1 });
     const workflowId = await reconcile(scene, 'CBE_BIRR');
-    await skipTime(scene.ground.world.temporal.client, workflowId, HOUR_MS);
+    await skipTime(scene.service.fixture.temporal.client, workflowId, HOUR_MS);
     return workflowId;
   },
   'report-given-up': async (scene) => {
-    const { config, temporal } = scene.ground.world;
+    const { config, temporal } = scene.service.fixture;
     // A file at the path of the report folder.
     await rm(config.REPORTS_DIR, { recursive: true });
     await writeFile(config.REPORTS_DIR, '');
@@ -99,16 +99,16 @@ const SCENES: Scenes = {
 
 /** Runs scenes on the test servers and writes their histories into this folder, replacing earlier ones. */
 export async function recordHistories(wanted: (name: string) => boolean): Promise<void> {
-  const ground = await createGround({ WEBHOOK_CONCURRENCY_PER_SUBSCRIPTION: '1' });
-  const api = await ground.startApi();
+  const service = await startChaosService({ WEBHOOK_CONCURRENCY_PER_SUBSCRIPTION: '1' });
+  const api = await service.startApi();
   try {
-    await ground.world.startWorker().ready;
+    await service.fixture.startWorker().ready;
     for (const [name, play] of Object.entries(SCENES).filter(([name]) => wanted(name))) {
-      const scene = { ground, merchant: await ground.newMerchant() };
+      const scene = { service, merchant: await service.newMerchant() };
       const lived = await play(scene);
       const { workflowId, runId } = typeof lived === 'string' ? { workflowId: lived, runId: undefined } : lived;
       await untilSent(scene, workflowId);
-      const handle = ground.world.temporal.client.workflow.getHandle(workflowId, runId, { followRuns: !runId });
+      const handle = service.fixture.temporal.client.workflow.getHandle(workflowId, runId, { followRuns: !runId });
       const result: unknown = await handle.result().catch(endWithoutResult);
       const history = JSON.parse(historyToJSON(await handle.fetchHistory())) as object;
       const text = JSON.stringify({ workflowId, result, history: withoutPlaces(history) }, null, 2);
@@ -116,7 +116,7 @@ export async function recordHistories(wanted: (name: string) => boolean): Promis
     }
   } finally {
     await api.stop();
-    await ground.close();
+    await service.close();
   }
 }
 
@@ -128,24 +128,24 @@ function endWithoutResult(error: unknown): string {
 }
 
 /** Records an event and skips these pauses between its attempts. */
-async function deliver({ ground, merchant }: Scene, waitsSeconds: readonly number[] = []): Promise<string> {
-  const { world } = ground;
-  const eventId = await world.record(merchant.scope);
+async function deliver({ service, merchant }: Scene, waitsSeconds: readonly number[] = []): Promise<string> {
+  const { fixture } = service;
+  const eventId = await fixture.record(merchant.scope);
   const attempts = async (count: number) =>
     until(`attempt ${count}`, async () => {
-      const delivery = await readDelivery(world.db, eventId);
+      const delivery = await readDelivery(fixture.db, eventId);
       return delivery.attempts === count && delivery.status !== 'PENDING' && delivery;
     });
   for (const [index, seconds] of waitsSeconds.entries()) {
     const { workflowId } = await attempts(index + 1);
-    await skipTime(world.temporal.client, workflowId, seconds * 1_050 + 1_000);
+    await skipTime(fixture.temporal.client, workflowId, seconds * 1_050 + 1_000);
   }
   return (await attempts(waitsSeconds.length + 1)).workflowId;
 }
 
 /** Requests the statement of a settlement, which a workflow generates. */
 async function report(scene: Scene): Promise<string> {
-  const { world } = scene.ground;
+  const { fixture } = scene.service;
   const { scope } = scene.merchant;
   const money = moneyOf(scene);
   const { clock } = money;
@@ -154,23 +154,23 @@ async function report(scene: Scene): Promise<string> {
   const { requestedAt } = await requestSettlement(money, scope);
   const wanted = { kind: 'settlements', format: 'PDF', period: 'day', date: addisDay(requestedAt) } as const;
   const all = { statuses: null, channel: null, requestedBy: 'key_test' };
-  const { id } = await world.runInTransaction((tx) => requestReport({ tx, clock }, scope, { ...wanted, ...all }));
+  const { id } = await fixture.runInTransaction((tx) => requestReport({ tx, clock }, scope, { ...wanted, ...all }));
   const workflowId = reportWorkflowId(id);
-  const handle = world.temporal.client.workflow.getHandle(workflowId);
+  const handle = fixture.temporal.client.workflow.getHandle(workflowId);
   await until('its workflow to be there', async () => handle.describe().catch(() => null));
   return workflowId;
 }
 
 /** Pays a session, until its workflow has queried the provider and pauses. */
-async function pay({ ground, merchant }: Scene, phone: string): Promise<string> {
+async function pay({ service, merchant }: Scene, phone: string): Promise<string> {
   const { attemptId } = await buy(merchant.client, { orderNo: 'ORDER-1', phone, expiresInMinutes: SESSION_MINUTES });
   const workflowId = paymentWorkflowId(attemptId);
-  await untilItWaits({ ground, merchant }, workflowId);
+  await untilItWaits({ service, merchant }, workflowId);
   return workflowId;
 }
 
-async function untilItWaits({ ground }: Scene, workflowId: string): Promise<void> {
-  const handle = ground.world.temporal.client.workflow.getHandle(workflowId);
+async function untilItWaits({ service }: Scene, workflowId: string): Promise<void> {
+  const handle = service.fixture.temporal.client.workflow.getHandle(workflowId);
   await until('the workflow to wait', async () => {
     const { events } = await handle.fetchHistory().catch(() => ({ events: [] }));
     return events?.some((event) => event.timerStartedEventAttributes);
@@ -179,12 +179,12 @@ async function untilItWaits({ ground }: Scene, workflowId: string): Promise<void
 
 /** Requests a comparison of today, and waits until its workflow runs. */
 async function reconcile(scene: Scene, channel: 'TELEBIRR' | 'CBE_BIRR' | 'AWASH'): Promise<string> {
-  const { world, simulator } = scene.ground;
+  const { fixture, simulator } = scene.service;
   const clock = () => new Date();
   const http = createHttpClient();
   const findProvider = createFindProvider({ http, clock, simulatorUrl: simulator.url });
   const day = addisDay(clock());
-  await world.runInTransaction((tx) => requestRun(tx, { clock, findProvider }, { day, channel }));
+  await fixture.runInTransaction((tx) => requestRun(tx, { clock, findProvider }, { day, channel }));
   await http.close();
   const workflowId = reconciliationWorkflowId(reconciliationId({ environment: 'sandbox', channel, day }));
   await untilSent(scene, workflowId);

@@ -33,13 +33,13 @@ export const SETTLEMENT_SCENES: Scenes = {
   },
   // The sandbox approves it, and the bank fails it.
   'settlement-failed': async (scene) => {
-    const { world } = scene.ground;
+    const { fixture } = scene.service;
     const requested = await request(scene, 'approved');
     await untilProgress(scene, requested.workflowId, TRANSFER);
-    await world.runInTransaction((tx) => markSent(tx, requested.id, operator()));
+    await fixture.runInTransaction((tx) => markSent(tx, requested.id, operator()));
     await untilProgress(scene, requested.workflowId, BANK);
     const failed = { ...operator(), reason: 'The account is closed.' };
-    await world.runInTransaction((tx) => markFailed(tx, requested.id, failed));
+    await fixture.runInTransaction((tx) => markFailed(tx, requested.id, failed));
     return requested.workflowId;
   },
   'settlement-moved': async (scene) => {
@@ -49,17 +49,17 @@ export const SETTLEMENT_SCENES: Scenes = {
     return credit(scene, requested);
   },
   'settlement-overdue': async (scene) => {
-    const { world } = scene.ground;
+    const { fixture } = scene.service;
     const requested = await request(scene);
-    await skipTime(world.temporal.client, requested.workflowId, LONG_OVERDUE_MS);
-    await until('the settlement to be overdue', async () => (await readSettlement(world.db, requested.id)).overdueAt);
+    await skipTime(fixture.temporal.client, requested.workflowId, LONG_OVERDUE_MS);
+    await until('the settlement to be overdue', async () => (await readSettlement(fixture.db, requested.id)).overdueAt);
     return credit(scene, requested);
   },
   'settlement-rejected': async (scene) => {
     const requested = await request(scene);
     await untilProgress(scene, requested.workflowId, REVIEW);
     const rejected = { ...operator(), reason: 'No.' };
-    await scene.ground.world.runInTransaction((tx) => rejectSettlement(tx, requested.id, rejected));
+    await scene.service.fixture.runInTransaction((tx) => rejectSettlement(tx, requested.id, rejected));
     return requested.workflowId;
   },
   'settlement-rejected-by-sandbox': async (scene) => (await request(scene, 'rejected')).workflowId,
@@ -78,7 +78,7 @@ async function request(scene: Scene, amount: keyof typeof AMOUNTS = 'waitsForOpe
 /** Approves, sends and credits a settlement; its workflow handles each step. Returns its workflow's id. */
 async function credit(scene: Scene, requested: Requested): Promise<string> {
   const { id, workflowId } = requested;
-  const { runInTransaction } = scene.ground.world;
+  const { runInTransaction } = scene.service.fixture;
   await runInTransaction((tx) => approveSettlement(tx, id, operator()));
   await untilProgress(scene, workflowId, TRANSFER);
   await runInTransaction((tx) => markSent(tx, id, operator()));
@@ -89,14 +89,14 @@ async function credit(scene: Scene, requested: Requested): Promise<string> {
 }
 
 /** Adds a holiday on the last expected day, so that the credit is expected later. */
-async function closeLastExpectedDay({ ground: { world } }: Scene, { id }: Requested): Promise<void> {
-  const { expectedUntil } = await readSettlement(world.db, id);
-  await world.runInTransaction(async (tx) => {
+async function closeLastExpectedDay({ service: { fixture } }: Scene, { id }: Requested): Promise<void> {
+  const { expectedUntil } = await readSettlement(fixture.db, id);
+  await fixture.runInTransaction(async (tx) => {
     await addHoliday(tx, { date: expectedUntil, name: 'National mourning', kind: 'closed' });
     await enqueueCalendarChanged(tx, { from: expectedUntil, until: expectedUntil });
   });
   await until(
     'the expected days to change',
-    async () => (await readSettlement(world.db, id)).expectedUntil > expectedUntil,
+    async () => (await readSettlement(fixture.db, id)).expectedUntil > expectedUntil,
   );
 }

@@ -41,7 +41,7 @@ export const WITHDRAWAL_SCENES: Scenes = {
   },
   // The run that continues as new.
   'withdrawal-continued': async (scene) => {
-    const { workflow } = scene.ground.world.temporal.client;
+    const { workflow } = scene.service.fixture.temporal.client;
     const id = await request(scene, { phone: 'silent' });
     const workflowId = await approve(scene, id);
     await until('it to be taken', async () => (await readRow(scene, id)).lastOutcome);
@@ -56,12 +56,12 @@ export const WITHDRAWAL_SCENES: Scenes = {
   'withdrawal-rejected': async (scene) => {
     const id = await request(scene);
     await advance(scene, id, DAY_MS);
-    await scene.ground.world.runInTransaction((tx) => rejectWithdrawal(tx, id, operator()));
+    await scene.service.fixture.runInTransaction((tx) => rejectWithdrawal(tx, id, operator()));
     return withdrawalWorkflowId(id);
   },
   'withdrawal-rejected-by-sandbox': async (scene) => withdrawalWorkflowId(await request(scene, { amount: 'rejected' })),
   'withdrawal-unknown': async (scene) => {
-    const { simulator } = scene.ground;
+    const { simulator } = scene.service;
     await simulator.fault({ kind: 'payoutUnknown', channel: 'TELEBIRR', delayMs: 10 * MINUTE_MS, next: 1 });
     const id = await request(scene, { phone: 'paidUnenqueued' });
     const workflowId = await approve(scene, id);
@@ -89,14 +89,14 @@ async function request(scene: Scene, { phone = 'paid', amount = 'waitsForOperato
 }
 
 /** Returns its workflow's id. */
-async function approve({ ground: { world } }: Scene, id: string): Promise<string> {
-  await world.runInTransaction((tx) => approveWithdrawal(tx, id, operator()));
+async function approve({ service: { fixture } }: Scene, id: string): Promise<string> {
+  await fixture.runInTransaction((tx) => approveWithdrawal(tx, id, operator()));
   return withdrawalWorkflowId(id);
 }
 
 /** Advances its workflow by this time. */
-async function advance({ ground: { world } }: Scene, id: string, ms: number): Promise<void> {
-  await skipTime(world.temporal.client, withdrawalWorkflowId(id), ms);
+async function advance({ service: { fixture } }: Scene, id: string, ms: number): Promise<void> {
+  await skipTime(fixture.temporal.client, withdrawalWorkflowId(id), ms);
 }
 
-const readRow = async ({ ground: { world } }: Scene, id: string) => readWithdrawal(world.db, id);
+const readRow = async ({ service: { fixture } }: Scene, id: string) => readWithdrawal(fixture.db, id);

@@ -1,7 +1,7 @@
 import type { RunningApi } from '../../src/app/api.ts';
 import { type Database, openDatabase, type Trx } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { buy, createGround, PHONES, type Ground, type GroundMerchant } from '../chaos/ground.ts';
+import { buy, startChaosService, PHONES, type ChaosService, type ChaosMerchant } from '../chaos/service.ts';
 import { until } from '../support/until.ts';
 import { expectInvariants, violations } from './check.ts';
 import type { Evidence } from './evidence.ts';
@@ -9,10 +9,10 @@ import type { Evidence } from './evidence.ts';
 /** One retry, so that a delivery fails soon; its delay exceeds the tolerance of I9. */
 const RETRY_SECONDS = 2;
 
-let ground: Ground;
+let service: ChaosService;
 let api: RunningApi;
-let good: GroundMerchant;
-let failing: GroundMerchant;
+let good: ChaosMerchant;
+let failing: ChaosMerchant;
 let evidence: Evidence;
 /** For changes that the application's role may not make. */
 let scope: Database;
@@ -22,19 +22,19 @@ let scope: Database;
  * other's become dead letters.
  */
 beforeAll(async () => {
-  ground = await createGround({
+  service = await startChaosService({
     TASK_QUEUES: 'payments,webhooks',
     WEBHOOK_RETRY_SCHEDULE_SECONDS: String(RETRY_SECONDS),
   });
-  [api, good, failing] = [await ground.startApi(), await ground.newMerchant(), await ground.newMerchant()];
-  await ground.world.startWorker().ready;
+  [api, good, failing] = [await service.startApi(), await service.newMerchant(), await service.newMerchant()];
+  await service.fixture.startWorker().ready;
   failing.receiver.behave({ kind: 'answer', status: 500 });
   await buy(good.client, { orderNo: 'PAID', phone: PHONES.approved });
   await buy(good.client, { orderNo: 'DECLINED', phone: PHONES.declined });
   await buy(good.client, { orderNo: 'OPEN', phone: PHONES.silent });
   await good.client.post(`webhooks/subscriptions/${good.subscriptionId}/test`);
   await failing.client.post(`webhooks/subscriptions/${failing.subscriptionId}/test`);
-  const { db } = ground.world;
+  const { db } = service.fixture;
   await until('payments to be settled', async () => {
     const settled = await db('paymentAttempt').whereIn('status', ['SUCCEEDED', 'DECLINED']);
     return settled.length === 2;
@@ -47,15 +47,15 @@ beforeAll(async () => {
   await until('the outbox to be empty', async () => (await db('outbox')).length === 0);
   await expectInvariants(gather);
   evidence = await gather();
-  scope = openDatabase({ url: ground.world.database.ownerUrl, poolMax: 1, applicationName: 'test' });
+  scope = openDatabase({ url: service.fixture.database.ownerUrl, poolMax: 1, applicationName: 'test' });
 });
 afterAll(async () => {
   await scope.destroy();
   await api.stop();
-  await ground.close();
+  await service.close();
 });
 
-const gather = async (): Promise<Evidence> => ground.gather({ retryDelaysSeconds: [RETRY_SECONDS] });
+const gather = async (): Promise<Evidence> => service.gather({ retryDelaysSeconds: [RETRY_SECONDS] });
 
 /** Spoils rows in a transaction that is not kept, or the journals, and returns what is reported. */
 async function report(spoil: (trx: Trx) => Promise<unknown>, journals: Partial<Evidence> = {}) {
@@ -72,7 +72,7 @@ async function report(spoil: (trx: Trx) => Promise<unknown>, journals: Partial<E
 const nothing = async (): Promise<void> => {};
 const justOne = (name: string, says: RegExp) => [expect.stringMatching(new RegExp(`^${name}: .*${says.source}`))];
 
-const requestsOf = (merchant: GroundMerchant) => ({
+const requestsOf = (merchant: ChaosMerchant) => ({
   url: merchant.receiver.url,
   scope: merchant.scope,
   requests: merchant.receiver.requests,

@@ -69,9 +69,9 @@ function outcomeOf(reply: PaymentReply, { amountSantim }: Payment, orderId: stri
 }
 
 /** Scripts this reply of the provider for all requests about any attempt. */
-function script({ world, outcomes }: Scenario, reply: PaymentReply, payment: () => Payment): void {
-  world.provider.returns(async () => {
-    const orderId = world.provider.queries.at(-1)?.orderId ?? '';
+function script({ fixture, outcomes }: Scenario, reply: PaymentReply, payment: () => Payment): void {
+  fixture.provider.returns(async () => {
+    const orderId = fixture.provider.queries.at(-1)?.orderId ?? '';
     const outcome = outcomeOf(reply, payment(), orderId);
     outcomes.push({ orderId, outcome });
     return outcome;
@@ -90,19 +90,19 @@ function recordOutcomes({ outcomes }: Scenario, payment: Payment): void {
 const newAttempt = (id: string): Attempt => ({ id, received: null, decided: null });
 
 function pay(scenario: Scenario, amountSantim: bigint, reply: PaymentReply): PlannedCall {
-  const { world, scope, books } = scenario;
+  const { fixture, scope, books } = scenario;
   const payment: Payment = { sessionId: '', transactionId: '', amountSantim, attempts: [] };
   return {
     mayRepeat: true,
     mustChange: !scenario.isSuspended,
     call: async () => {
       if (scenario.isSuspended) return false;
-      const session = await buildSession(world, scope, { amountSantim });
+      const session = await buildSession(fixture, scope, { amountSantim });
       Object.assign(payment, { sessionId: session.sessionId, transactionId: session.transactionId });
-      const id = await buildAttempt(world, { ...scope, sessionId: session.sessionId });
+      const id = await buildAttempt(fixture, { ...scope, sessionId: session.sessionId });
       payment.attempts.push(newAttempt(id));
       script(scenario, reply, () => payment);
-      await world.checkAttempt(id, { notifyWorkflow: true });
+      await fixture.checkAttempt(id, { notifyWorkflow: true });
       return true;
     },
     record: () => {
@@ -113,14 +113,14 @@ function pay(scenario: Scenario, amountSantim: bigint, reply: PaymentReply): Pla
 }
 
 /** Another attempt; the session itself decides whether it accepts one. */
-function payAgain({ world, scope }: Scenario, payment: Payment | undefined): PlannedCall | null {
+function payAgain({ fixture, scope }: Scenario, payment: Payment | undefined): PlannedCall | null {
   if (!payment) return null;
   let id = '';
   const isKnown = (): boolean => payment.attempts.some((attempt) => attempt.id === id);
   return {
     mustChange: null,
     call: async () => {
-      id = await buildAttempt(world, { ...scope, sessionId: payment.sessionId });
+      id = await buildAttempt(fixture, { ...scope, sessionId: payment.sessionId });
       return !isKnown();
     },
     record: () => void payment.attempts.push(newAttempt(id)),
@@ -134,7 +134,7 @@ function query(scenario: Scenario, chosen: ChosenAttempt | undefined, reply: Pay
     mustChange: attempt.received ? false : null,
     call: async () => {
       script(scenario, reply, () => payment);
-      const { queried } = await scenario.world.checkAttempt(attempt.id, { notifyWorkflow: true });
+      const { queried } = await scenario.fixture.checkAttempt(attempt.id, { notifyWorkflow: true });
       return queried;
     },
     record: () => recordOutcomes(scenario, payment),
@@ -148,16 +148,16 @@ function end(
   step: { do: string; reply: PaymentReply },
 ): PlannedCall | null {
   if (!chosen) return null;
-  const { world } = scenario;
+  const { fixture } = scenario;
   const { sessionId } = chosen.payment;
   return {
     mayRepeat: true,
     mustChange: null,
     call: async () => {
       script(scenario, step.reply, () => chosen.payment);
-      if (step.do === 'cancelSession') await world.endUnpaid(sessionId, 'CANCELLED');
-      else await world.expireAttempt(chosen.attempt.id, world.clock());
-      await readSession(world, { ...scenario.scope, sessionId });
+      if (step.do === 'cancelSession') await fixture.endUnpaid(sessionId, 'CANCELLED');
+      else await fixture.expireAttempt(chosen.attempt.id, fixture.clock());
+      await readSession(fixture, { ...scenario.scope, sessionId });
       return true;
     },
     record: () => recordOutcomes(scenario, chosen.payment),
@@ -171,7 +171,7 @@ function decideHeld(
 ): PlannedCall | null {
   if (!chosen) return null;
   const { payment, attempt } = chosen;
-  const at = scenario.world.clock();
+  const at = scenario.fixture.clock();
   const choice = { transactionId: payment.transactionId, attemptId: attempt.id, at };
   const { received, decided } = attempt;
   const isHeld = received !== null && received.as !== 'EXACT' && decided === null;
@@ -179,7 +179,7 @@ function decideHeld(
   return {
     mustChange: isHeld && (!isAccepted || received.isBirr),
     call: () =>
-      scenario.world.runInTransaction(async (tx) => {
+      scenario.fixture.runInTransaction(async (tx) => {
         const back = { ...choice, reason: 'Not the requested amount', reference: `RET-${attempt.id}` };
         const held = await (isAccepted ? acceptHeldPayment(tx, choice) : returnHeldPayment(tx, back));
         return held.isNew;
@@ -189,9 +189,9 @@ function decideHeld(
 }
 
 /** Advances the clock, and ends the expired sessions. */
-async function pass({ world, scope, books }: Scenario, minutes: number): Promise<boolean> {
-  world.pass(minutes * 60_000);
-  for (const { sessionId } of books.payments) await readSession(world, { ...scope, sessionId });
+async function pass({ fixture, scope, books }: Scenario, minutes: number): Promise<boolean> {
+  fixture.pass(minutes * 60_000);
+  for (const { sessionId } of books.payments) await readSession(fixture, { ...scope, sessionId });
   return true;
 }
 
@@ -199,7 +199,8 @@ function setSuspended(scenario: Scenario, isSuspended: boolean): PlannedCall {
   const status = isSuspended ? 'SUSPENDED' : 'ACTIVE';
   return {
     mustChange: scenario.isSuspended !== isSuspended,
-    call: () => scenario.world.runInTransaction(({ trx }) => setMerchantStatus(trx, scenario.scope.merchantId, status)),
+    call: () =>
+      scenario.fixture.runInTransaction(({ trx }) => setMerchantStatus(trx, scenario.scope.merchantId, status)),
     record: () => void (scenario.isSuspended = isSuspended),
   };
 }

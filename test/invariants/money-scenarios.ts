@@ -5,7 +5,7 @@ import type { MerchantScope } from '../../src/lib/scope.ts';
 import { setReviewPolicy } from '../../src/merchants/review-policy.ts';
 import type { PayoutOutcome, ProviderOutcome } from '../../src/providers/provider.ts';
 import { createCheckPayout, type CheckPayout } from '../../src/withdrawals/sync.ts';
-import { buildMerchant, buildWorld, type World } from '../support/build.ts';
+import { buildMerchant, buildFixture, type Fixture } from '../support/build.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { linkAccount } from '../support/settlements.ts';
 import { expectedOf, type Books } from './money-model.ts';
@@ -18,7 +18,7 @@ const MONDAY = new Date('2027-01-18T06:00:00.000Z');
 
 /** A merchant with its provider, its operators, and the model beside the ledger. */
 export type Scenario = {
-  world: World;
+  fixture: Fixture;
   checkPayout: CheckPayout;
   scope: MerchantScope;
   isSuspended: boolean;
@@ -42,19 +42,19 @@ export type PlannedCall = {
 };
 
 export async function startScenario({ db }: TestDatabase): Promise<Scenario> {
-  const world = buildWorld(db, { start: MONDAY });
+  const fixture = buildFixture(db, { start: MONDAY });
   const scope = await buildMerchant(db);
   const { merchantId } = scope;
-  await linkAccount(world, scope);
+  await linkAccount(fixture, scope);
   // The clock moves back at times, but not before the account was linked.
-  world.pass(HOUR_MS);
+  fixture.pass(HOUR_MS);
   await db.transaction((trx) =>
     setReviewPolicy(trx, { merchantId, largeAmountSantim: 200_00n, twoPersonSantim: 500_00n, perHourMax: 20 }),
   );
   const books = { payments: [], payouts: [], settlements: [] };
   return {
-    world,
-    checkPayout: createCheckPayout(world),
+    fixture,
+    checkPayout: createCheckPayout(fixture),
     scope,
     isSuspended: false,
     books,
@@ -119,9 +119,9 @@ function expectBalance(trace: Trace, { books }: Scenario, step: Step): void {
 }
 
 /** A hash of all rows of the merchant, without the times of provider queries: equal if nothing has changed. */
-async function traceOf({ world, scope }: Scenario): Promise<Trace> {
+async function traceOf({ fixture, scope }: Scenario): Promise<Trace> {
   const [trace] = await rows<Omit<Trace, 'enqueued'>>(
-    world.db,
+    fixture.db,
     `WITH payouts AS (SELECT * FROM withdrawal WHERE merchant_id = :merchantId),
           paid AS (SELECT * FROM transaction WHERE merchant_id = :merchantId),
           tries AS (SELECT a.* FROM payment_attempt a WHERE a.transaction_id IN (SELECT id FROM paid)),
@@ -149,7 +149,7 @@ async function traceOf({ world, scope }: Scenario): Promise<Trace> {
     { ...scope },
   );
   if (!trace) throw new Error('the merchant is gone');
-  return { ...trace, enqueued: world.enqueued.length };
+  return { ...trace, enqueued: fixture.enqueued.length };
 }
 
 /**
@@ -157,10 +157,10 @@ async function traceOf({ world, scope }: Scenario): Promise<Trace> {
  * of time.
  */
 export async function expectBooks(scenario: Scenario): Promise<void> {
-  const { world, scope, books } = scenario;
+  const { fixture, scope, books } = scenario;
   await expectOrderOfTime(scenario);
   const found = await rows<{ id: string; status: string }>(
-    world.db,
+    fixture.db,
     `SELECT id, status FROM withdrawal WHERE merchant_id = :merchantId
      UNION ALL SELECT id, status FROM settlement WHERE merchant_id = :merchantId`,
     { ...scope },
@@ -169,7 +169,7 @@ export async function expectBooks(scenario: Scenario): Promise<void> {
   const byId = (one: { id: string }, other: { id: string }): number => (one.id < other.id ? -1 : 1);
   expect(found.toSorted(byId)).toEqual(enqueued.toSorted(byId));
   const accounts = await rows<{ kind: string; santim: bigint }>(
-    world.db,
+    fixture.db,
     `SELECT a.kind, CAST(sum(e.amount_santim) AS bigint) AS santim
      FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
      WHERE j.merchant_id = :merchantId OR j.resource_id IN (
@@ -190,9 +190,9 @@ export async function expectBooks(scenario: Scenario): Promise<void> {
 }
 
 /** Each entry has the time of its posting, or the latest time before it if the clock was behind. */
-async function expectOrderOfTime({ world, scope }: Scenario): Promise<void> {
+async function expectOrderOfTime({ fixture, scope }: Scenario): Promise<void> {
   const outOfOrder = await rows(
-    world.db,
+    fixture.db,
     `SELECT * FROM (
        SELECT j.posting_key, e.effective_at, max(j.effective_at) OVER (ORDER BY e.sequence) AS expected
        FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id

@@ -28,7 +28,7 @@ export function planSettlement(scenario: Scenario, step: Step): PlannedCall | nu
 }
 
 function requestSettlement(scenario: Scenario, amount: bigint | 'all'): PlannedCall {
-  const { world, scope, books } = scenario;
+  const { fixture, scope, books } = scenario;
   const { available } = expectedOf(books);
   const wanted = amount === 'all' ? available : amount;
   const queried = { requestId: `SETTLE-${books.settlements.length + 1}`, amount, requestedBy: 'key_test' };
@@ -36,8 +36,8 @@ function requestSettlement(scenario: Scenario, amount: bigint | 'all'): PlannedC
   return {
     mustChange: wanted <= available && wanted >= MINIMUM,
     call: () =>
-      world.runInTransaction(async (tx) => {
-        const { row, isNew } = await createSettlement({ tx, clock: world.clock }, scope, queried);
+      fixture.runInTransaction(async (tx) => {
+        const { row, isNew } = await createSettlement({ tx, clock: fixture.clock }, scope, queried);
         ({ id } = row);
         return isNew;
       }),
@@ -90,7 +90,7 @@ function transition(scenario: Scenario, settlement: ModelSettlement, command: Se
   return {
     mustChange: mayBeLate ? null : to !== null,
     call: async () =>
-      (await scenario.world.runInTransaction((tx) => execute(scenario, tx, { id: settlement.id, command }))).changed,
+      (await scenario.fixture.runInTransaction((tx) => execute(scenario, tx, { id: settlement.id, command }))).changed,
     record: () => {
       if (mayBeLate) settlement.late = 'open';
       else if (to !== null) settlement.status = to;
@@ -101,11 +101,11 @@ function transition(scenario: Scenario, settlement: ModelSettlement, command: Se
 }
 
 function execute(
-  { world }: Scenario,
+  { fixture }: Scenario,
   tx: UnitOfWork,
   { id, command }: { id: string; command: SettlementCommand },
 ): Promise<TransitionResult> {
-  const at = world.clock();
+  const at = fixture.clock();
   const by = { operatorId: 'opr_1', at };
   switch (command) {
     case 'approve':

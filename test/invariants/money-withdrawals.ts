@@ -44,7 +44,10 @@ export function planWithdrawal(scenario: Scenario, step: Step): PlannedCall | nu
   }
 }
 
-function request({ world, scope }: Scenario, { requestId, amountSantim }: Pick<Payout, 'requestId' | 'amountSantim'>) {
+function request(
+  { fixture, scope }: Scenario,
+  { requestId, amountSantim }: Pick<Payout, 'requestId' | 'amountSantim'>,
+) {
   const wanted = {
     requestId,
     amountSantim,
@@ -52,7 +55,7 @@ function request({ world, scope }: Scenario, { requestId, amountSantim }: Pick<P
     destination: { kind: 'phone', phone: '251911000001', accountName: 'Abebe Bikila' },
     requestedBy: 'key_test',
   } as const;
-  return world.runInTransaction((tx) => createWithdrawal({ ...world, tx }, scope, wanted));
+  return fixture.runInTransaction((tx) => createWithdrawal({ ...fixture, tx }, scope, wanted));
 }
 
 function withdraw(scenario: Scenario, amountSantim: bigint): PlannedCall {
@@ -94,12 +97,12 @@ function withdrawAgain(scenario: Scenario, payout: Payout, isOther: boolean): Pl
 const isApproved = ({ approvalsNeeded, approvedBy }: Payout): boolean => approvedBy.size >= approvalsNeeded;
 
 function approve(scenario: Scenario, payout: Payout, operatorId: string): PlannedCall {
-  const at = scenario.world.clock();
+  const at = scenario.fixture.clock();
   return {
     mustChange:
       payout.status === 'PENDING' && !isApproved(payout) && !scenario.isSuspended && !payout.approvedBy.has(operatorId),
     call: async () => {
-      await scenario.world.runInTransaction((tx) => approveWithdrawal(tx, payout.id, { operatorId, at }));
+      await scenario.fixture.runInTransaction((tx) => approveWithdrawal(tx, payout.id, { operatorId, at }));
       return true;
     },
     record: () => void payout.approvedBy.add(operatorId),
@@ -107,12 +110,12 @@ function approve(scenario: Scenario, payout: Payout, operatorId: string): Planne
 }
 
 /** Possible only before the first submission. */
-function stop({ world }: Scenario, payout: Payout, decision: 'reject' | 'cancel'): PlannedCall {
-  const at = world.clock();
+function stop({ fixture }: Scenario, payout: Payout, decision: 'reject' | 'cancel'): PlannedCall {
+  const at = fixture.clock();
   return {
     mustChange: payout.status === 'PENDING' && payout.sentAt === null,
     call: async () => {
-      await world.runInTransaction(async (tx) => {
+      await fixture.runInTransaction(async (tx) => {
         if (decision === 'cancel') return cancelWithdrawal(tx, await readWithdrawal(tx.trx, payout.id), at);
         return rejectWithdrawal(tx, payout.id, { operatorId: 'opr_1', at, reason: 'No.' });
       });
@@ -122,12 +125,12 @@ function stop({ world }: Scenario, payout: Payout, decision: 'reject' | 'cancel'
   };
 }
 
-function recover({ world }: Scenario, payout: Payout): PlannedCall {
+function recover({ fixture }: Scenario, payout: Payout): PlannedCall {
   const excess = payout.paidSantim - payout.amountSantim;
-  const back = { withdrawalId: payout.id, reference: `BACK-${payout.id}`, at: world.clock() };
+  const back = { withdrawalId: payout.id, reference: `BACK-${payout.id}`, at: fixture.clock() };
   return {
     mustChange: payout.status === 'SUCCESS' && excess > 0n && payout.recovered === 0n,
-    call: () => world.runInTransaction(async (tx) => (await recordRecovery(tx, back)).isNew),
+    call: () => fixture.runInTransaction(async (tx) => (await recordRecovery(tx, back)).isNew),
     record: () => void (payout.recovered = excess),
   };
 }
@@ -170,7 +173,7 @@ function script(
   payout: Payout,
   { replies, queryOnly }: Pick<Check, 'replies' | 'queryOnly'>,
 ): void {
-  const { provider, clock } = scenario.world;
+  const { provider, clock } = scenario.fixture;
   const reply = (name: PayoutReply) => async (): Promise<PayoutOutcome> => {
     const queried = provider.payoutQueries.at(-1);
     const isSending = queried?.operation === 'payout';
@@ -227,17 +230,17 @@ function paidBy({ amountSantim, reportedPaid }: Payout, paid: Resolve['paid']): 
 type Resolve = Extract<Step, { do: 'resolve' }>;
 
 function resolve(scenario: Scenario, payout: Payout, step: Resolve): PlannedCall {
-  const { world } = scenario;
+  const { fixture } = scenario;
   const { outcome, operator } = step;
   const paidSantim = outcome === 'FAILED' ? undefined : paidBy(payout, step.paid);
   const result = { outcome, paidSantim };
-  const at = world.clock();
+  const at = fixture.clock();
   const resultKey = `${outcome} ${paidSantim}`;
   let missing = 0;
   return {
     mustChange: mayResolve(payout, result, at) ? null : false,
     call: () =>
-      world.runInTransaction(async (tx) => {
+      fixture.runInTransaction(async (tx) => {
         const resolution = {
           ...result,
           providerReference: `REF-${payout.id}`,

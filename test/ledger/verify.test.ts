@@ -16,12 +16,12 @@ import {
   buildAttempt,
   buildMerchant,
   buildPendingPayment,
-  buildWorld,
+  buildFixture,
   declined,
   PAID,
   PENDING,
   stateOfSession,
-  type World,
+  type Fixture,
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
@@ -33,55 +33,55 @@ const MINUTE_MS = 60_000;
 const OTHER_AMOUNT = { ...PAID, amountSantim: 8_000n };
 
 /** The context of an operator's decision. */
-const by = (world: World) => ({ operatorId: 'opr_1', at: world.clock() });
+const by = (fixture: Fixture) => ({ operatorId: 'opr_1', at: fixture.clock() });
 
-async function pay(world: World, scope: MerchantScope, outcome = PAID) {
-  const payment = await buildPendingPayment(world, scope);
-  world.provider.returns(outcome);
-  await world.checkAttempt(payment.attemptId, { notifyWorkflow: false });
+async function pay(fixture: Fixture, scope: MerchantScope, outcome = PAID) {
+  const payment = await buildPendingPayment(fixture, scope);
+  fixture.provider.returns(outcome);
+  await fixture.checkAttempt(payment.attemptId, { notifyWorkflow: false });
   return payment;
 }
 
 /** A payment confirmed after the session has expired. */
-async function payLate(world: World, scope: MerchantScope) {
-  const payment = await buildPendingPayment(world, scope);
-  world.pass(30 * MINUTE_MS);
-  world.provider.returns(PENDING);
-  await world.expireAttempt(payment.attemptId, world.clock());
-  world.pass(MINUTE_MS);
-  world.provider.returns(PAID);
-  await world.checkAttempt(payment.attemptId, { notifyWorkflow: false });
+async function payLate(fixture: Fixture, scope: MerchantScope) {
+  const payment = await buildPendingPayment(fixture, scope);
+  fixture.pass(30 * MINUTE_MS);
+  fixture.provider.returns(PENDING);
+  await fixture.expireAttempt(payment.attemptId, fixture.clock());
+  fixture.pass(MINUTE_MS);
+  fixture.provider.returns(PAID);
+  await fixture.checkAttempt(payment.attemptId, { notifyWorkflow: false });
   return payment;
 }
 
 /** A payment with two paid attempts. */
-async function payTwice(world: World, scope: MerchantScope) {
-  const first = await buildPendingPayment(world, scope);
-  world.provider.returns(declined(true), ACCEPTED, PAID);
-  await world.checkAttempt(first.attemptId, { notifyWorkflow: false });
-  world.pass(1_000);
-  const second = await buildAttempt(world, { ...scope, sessionId: first.sessionId });
+async function payTwice(fixture: Fixture, scope: MerchantScope) {
+  const first = await buildPendingPayment(fixture, scope);
+  fixture.provider.returns(declined(true), ACCEPTED, PAID);
+  await fixture.checkAttempt(first.attemptId, { notifyWorkflow: false });
+  fixture.pass(1_000);
+  const second = await buildAttempt(fixture, { ...scope, sessionId: first.sessionId });
   for (const attemptId of [second, second, first.attemptId]) {
-    await world.checkAttempt(attemptId, { notifyWorkflow: false });
+    await fixture.checkAttempt(attemptId, { notifyWorkflow: false });
   }
   return first;
 }
 
 /** A paid and an open withdrawal, a credited and an open settlement. */
-async function takeOut(world: World, scope: MerchantScope): Promise<void> {
-  const { id } = await withdraw(world, scope);
-  await autoDecide(world, id, world.clock());
-  world.provider.returnsForPayouts(TAKEN, { ...PAID_OUT, amountSantim: 10_00n });
-  const checkPayout = createCheckPayout(world);
+async function takeOut(fixture: Fixture, scope: MerchantScope): Promise<void> {
+  const { id } = await withdraw(fixture, scope);
+  await autoDecide(fixture, id, fixture.clock());
+  fixture.provider.returnsForPayouts(TAKEN, { ...PAID_OUT, amountSantim: 10_00n });
+  const checkPayout = createCheckPayout(fixture);
   for (const _ of ['sent', 'asked']) await checkPayout(id, { minIntervalMs: 0, notifyWorkflow: false });
-  await withdraw(world, scope, 11_00n);
-  await linkAccount(world, scope);
-  const settled = await requestSettlement(world, scope, { amount: 20_00n });
-  await world.runInTransaction((tx) => approveSettlement(tx, settled.id, by(world)));
-  const answer = { ...by(world), bankReference: 'CBE-1' };
-  await world.runInTransaction((tx) => markSent(tx, settled.id, answer));
-  await world.runInTransaction((tx) => markCredited(tx, settled.id, { ...answer, creditedAt: world.clock() }));
-  await requestSettlement(world, scope, { amount: 21_00n });
+  await withdraw(fixture, scope, 11_00n);
+  await linkAccount(fixture, scope);
+  const settled = await requestSettlement(fixture, scope, { amount: 20_00n });
+  await fixture.runInTransaction((tx) => approveSettlement(tx, settled.id, by(fixture)));
+  const answer = { ...by(fixture), bankReference: 'CBE-1' };
+  await fixture.runInTransaction((tx) => markSent(tx, settled.id, answer));
+  await fixture.runInTransaction((tx) => markCredited(tx, settled.id, { ...answer, creditedAt: fixture.clock() }));
+  await requestSettlement(fixture, scope, { amount: 21_00n });
 }
 
 /** The line of an invariant in the printed table. */
@@ -95,18 +95,18 @@ describe('meskot ledger verify', () => {
   let payments: Record<'late' | 'doubled' | 'held' | 'accepted', Awaited<ReturnType<typeof pay>>>;
   beforeAll(async () => {
     sound = await createTestDatabase();
-    const world = buildWorld(sound.db);
+    const fixture = buildFixture(sound.db);
     const scope = await buildMerchant(sound.db);
-    await pay(world, scope);
+    await pay(fixture, scope);
     payments = {
-      held: await pay(world, scope, { ...PAID, amountSantim: 1n }),
-      accepted: await pay(world, scope, OTHER_AMOUNT),
-      late: await payLate(world, scope),
-      doubled: await payTwice(world, scope),
+      held: await pay(fixture, scope, { ...PAID, amountSantim: 1n }),
+      accepted: await pay(fixture, scope, OTHER_AMOUNT),
+      late: await payLate(fixture, scope),
+      doubled: await payTwice(fixture, scope),
     };
     const { transactionId, attemptId } = payments.accepted;
-    await world.runInTransaction((tx) => acceptHeldPayment(tx, { transactionId, attemptId, at: world.clock() }));
-    await takeOut(world, scope);
+    await fixture.runInTransaction((tx) => acceptHeldPayment(tx, { transactionId, attemptId, at: fixture.clock() }));
+    await takeOut(fixture, scope);
   });
   beforeEach(async () => {
     database = await createTestDatabase(sound);

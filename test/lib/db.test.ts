@@ -46,7 +46,7 @@ test('values are bound to their names and replaced nowhere else', async () => {
   const expected = [{ word: "it's", again: "it's?", text: ':word', json: true }];
   expect(await rows(db, sql, { word: "it's" })).toEqual(expected);
   expect(await db.transaction(async (trx) => rows(trx, sql, { word: "it's" }))).toEqual(expected);
-  await expect(rows(db, sql, { world: 'round' })).rejects.toThrow('The value :word is missing');
+  await expect(rows(db, sql, { fixture: 'round' })).rejects.toThrow('The value :word is missing');
 });
 
 test('a unique violation is told by its constraint, from Database and from Objection', async () => {

@@ -5,24 +5,24 @@ import type { MerchantScope } from '../../src/lib/scope.ts';
 import { whyUnusable, type ChannelFacts } from '../../src/merchants/channels/channel.ts';
 import { listChannels, readLimits, type LimitsJson } from '../../src/merchants/channels/queries.ts';
 import { channelRoutes } from '../../src/merchants/channels/routes.ts';
-import { buildAttempt, buildMerchant, buildSession, buildWorld, type World } from '../support/build.ts';
+import { buildAttempt, buildMerchant, buildSession, buildFixture, type Fixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
 
 describe('channels', () => {
   let database: TestDatabase;
-  let world: World;
+  let fixture: Fixture;
   let scope: MerchantScope;
   let server: TestServer;
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    world = buildWorld(database.db);
+    fixture = buildFixture(database.db);
   });
   beforeEach(async () => {
     scope = await buildMerchant(database.db);
     server = await startTestServer(
-      testServerDeps(database.db, { routes: channelRoutes(world) }),
+      testServerDeps(database.db, { routes: channelRoutes(fixture) }),
       stubKey(scope.merchantId),
     );
   });
@@ -78,7 +78,7 @@ describe('channels', () => {
     );
     for (const { merchantId } of merchants) {
       for (const environment of ['sandbox', 'live'] as const) {
-        const found = await listChannels(database.db, { merchantId, environment }, world.findProvider);
+        const found = await listChannels(database.db, { merchantId, environment }, fixture.findProvider);
         for (const { channel, payIn, payOut } of found) {
           const [expected] = await rows<Record<'in' | 'out', LimitsJson>>(
             database.db,
@@ -93,7 +93,7 @@ describe('channels', () => {
         }
       }
     }
-    const own = await listChannels(database.db, withRules ?? scope, world.findProvider);
+    const own = await listChannels(database.db, withRules ?? scope, fixture.findProvider);
     expect(own[0]?.payIn).toEqual({ minSantim: 200n, maxSantim: 400_000n, dailySantim: null });
   });
 
@@ -103,20 +103,20 @@ describe('channels', () => {
   });
 
   test('a disabled channel rejects new attempts until it is enabled; attempts in flight continue', async () => {
-    const before = await buildSession(world, scope);
-    const attemptId = await buildAttempt(world, { ...scope, sessionId: before.sessionId });
+    const before = await buildSession(fixture, scope);
+    const attemptId = await buildAttempt(fixture, { ...scope, sessionId: before.sessionId });
     expect((await turn('TELEBIRR', false)).body.data).toMatchObject({
       enabled: false,
       usable: false,
       reason: 'DISABLED',
     });
-    expect(await world.checkAttempt(attemptId, { notifyWorkflow: false })).toMatchObject({ outcomeKind: 'accepted' });
-    const { sessionId } = await buildSession(world, scope);
-    await expect(buildAttempt(world, { ...scope, sessionId })).rejects.toMatchObject({ code: 'CHANNEL_DISABLED' });
+    expect(await fixture.checkAttempt(attemptId, { notifyWorkflow: false })).toMatchObject({ outcomeKind: 'accepted' });
+    const { sessionId } = await buildSession(fixture, scope);
+    await expect(buildAttempt(fixture, { ...scope, sessionId })).rejects.toMatchObject({ code: 'CHANNEL_DISABLED' });
     await turn('TELEBIRR', true);
     await turn('TELEBIRR', true);
-    const { sessionId: next } = await buildSession(world, scope);
-    expect(await buildAttempt(world, { ...scope, sessionId: next })).toMatch(/^pat_/);
+    const { sessionId: next } = await buildSession(fixture, scope);
+    expect(await buildAttempt(fixture, { ...scope, sessionId: next })).toMatch(/^pat_/);
   });
 
   const approvalIs = (approval: string, environment = 'sandbox') =>

@@ -13,11 +13,11 @@ import {
   buildAttempt,
   buildMerchant,
   buildPendingPayment,
-  buildWorld,
+  buildFixture,
   declined,
   PAID,
   UNKNOWN,
-  type World,
+  type Fixture,
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
@@ -28,13 +28,13 @@ type Entry = { kind: string; detail: Record<string, unknown> };
 
 describe('one transaction', () => {
   let database: TestDatabase;
-  let world: World;
+  let fixture: Fixture;
   let scope: MerchantScope;
   let server: TestServer;
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    world = buildWorld(database.db);
+    fixture = buildFixture(database.db);
     scope = await buildMerchant(database.db);
     await rows(
       database.db,
@@ -43,11 +43,11 @@ describe('one transaction', () => {
       scope,
     );
     const routes = [
-      ...checkoutRoutes(world),
-      ...transactionRoutes({ ...world, findDeliveries: (one, id) => findResourceDeliveries(database.db, one, id) }),
+      ...checkoutRoutes(fixture),
+      ...transactionRoutes({ ...fixture, findDeliveries: (one, id) => findResourceDeliveries(database.db, one, id) }),
     ];
     server = await startTestServer(
-      testServerDeps(database.db, { routes, clock: world.clock }),
+      testServerDeps(database.db, { routes, clock: fixture.clock }),
       stubKey(scope.merchantId),
     );
   });
@@ -56,43 +56,45 @@ describe('one transaction', () => {
     await database.drop();
   });
 
-  const check = (attemptId: string) => world.checkAttempt(attemptId, { notifyWorkflow: true });
+  const check = (attemptId: string) => fixture.checkAttempt(attemptId, { notifyWorkflow: true });
   const read = (transactionId: string) => server.send('GET', `/api/checkout/txns/${transactionId}`);
   const claim = (kind: string, sessionId: string, body: object) =>
     server.send('POST', `/api/checkout/hooks/${kind}/${sessionId}`, { body });
 
   /** A declined try, a second one that is paid, and then money on the first after all. */
   async function paidTwice(late: typeof PAID) {
-    const first = await buildPendingPayment(world, scope);
-    world.provider.returns(declined(true), ACCEPTED, PAID);
+    const first = await buildPendingPayment(fixture, scope);
+    fixture.provider.returns(declined(true), ACCEPTED, PAID);
     await check(first.attemptId);
-    world.pass(1_000);
-    const second = await buildAttempt(world, { ...scope, sessionId: first.sessionId });
+    fixture.pass(1_000);
+    const second = await buildAttempt(fixture, { ...scope, sessionId: first.sessionId });
     await check(second);
     await check(second);
-    world.provider.returns(late);
+    fixture.provider.returns(late);
     await check(first.attemptId);
     return first;
   }
 
   test('lists every kind of timeline entry with its whole detail', async () => {
     const words = { claimedStatus: 'PAID', reason: 'the customer says so', providerReference: 'X-1' };
-    const held = await buildPendingPayment(world, scope);
-    world.provider.returns(WRONG);
+    const held = await buildPendingPayment(fixture, scope);
+    fixture.provider.returns(WRONG);
     await check(held.attemptId);
     await claim('error', held.sessionId, {});
     await claim('success', held.sessionId, words);
-    const cancelled = await buildPendingPayment(world, scope);
+    const cancelled = await buildPendingPayment(fixture, scope);
     await claim('cancel', cancelled.sessionId, { reason: 'changed my mind' });
-    const expired = await buildPendingPayment(world, scope);
-    world.provider.returns(UNKNOWN);
-    world.pass(2 * DAY_MS);
-    await world.expireAttempt(expired.attemptId, world.clock());
+    const expired = await buildPendingPayment(fixture, scope);
+    fixture.provider.returns(UNKNOWN);
+    fixture.pass(2 * DAY_MS);
+    await fixture.expireAttempt(expired.attemptId, fixture.clock());
     const [twice, twiceWrong] = [await paidTwice(PAID), await paidTwice(WRONG)];
-    const at = world.clock();
-    await world.runInTransaction((tx) => acceptHeldPayment(tx, { ...twice, at }));
-    await world.runInTransaction((tx) => returnHeldPayment(tx, { ...twiceWrong, at, reason: 'x', reference: 'R-1' }));
-    await world.runInTransaction((tx) => clearReconciliationFlag(tx, { transactionIds: [expired.transactionId], at }));
+    const at = fixture.clock();
+    await fixture.runInTransaction((tx) => acceptHeldPayment(tx, { ...twice, at }));
+    await fixture.runInTransaction((tx) => returnHeldPayment(tx, { ...twiceWrong, at, reason: 'x', reference: 'R-1' }));
+    await fixture.runInTransaction((tx) =>
+      clearReconciliationFlag(tx, { transactionIds: [expired.transactionId], at }),
+    );
     const all = [held, cancelled, expired, twice, twiceWrong];
 
     const kinds = new Set<string>();
@@ -111,7 +113,7 @@ describe('one transaction', () => {
   });
 
   test('lists the deliveries of its events with all their fields', async () => {
-    const { transactionId } = await buildPendingPayment(world, scope);
+    const { transactionId } = await buildPendingPayment(fixture, scope);
     expect((await read(transactionId)).body.data.deliveries).toEqual([
       {
         eventId: expect.stringMatching(/^evt_/),
@@ -132,7 +134,7 @@ describe('one transaction', () => {
   });
 
   test('fails when a timeline entry contradicts its documented schema', async () => {
-    const { transactionId } = await buildPendingPayment(world, scope);
+    const { transactionId } = await buildPendingPayment(fixture, scope);
     await rows(
       database.db,
       `INSERT INTO timeline (resource_id, occurred_at, kind, detail) VALUES (:transactionId, now(), 'payment.held', '{}')`,

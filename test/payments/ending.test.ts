@@ -10,14 +10,14 @@ import {
   buildMerchant,
   buildPendingPayment,
   buildSession,
-  buildWorld,
+  buildFixture,
   declined,
   PAID,
   PENDING,
   stateOfSession,
   UNKNOWN,
   untilServed,
-  type World,
+  type Fixture,
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -25,7 +25,7 @@ const MINUTE_MS = 60_000;
 
 describe('closing a session without a payment', () => {
   let database: TestDatabase;
-  let world: World;
+  let fixture: Fixture;
   let scope: MerchantScope;
 
   beforeAll(async () => {
@@ -33,19 +33,19 @@ describe('closing a session without a payment', () => {
     scope = await buildMerchant(database.db);
   });
   beforeEach(() => {
-    world = buildWorld(database.db);
+    fixture = buildFixture(database.db);
   });
   afterAll(() => database.drop());
 
   test('sessions past their expiry expire in batches, oldest first, and others stay open', async () => {
     const due = [];
     for (let count = 0; count < 3; count += 1)
-      due.push(await buildSession(world, scope, { expiresInMinutes: 5 + count }));
-    const later = await buildSession(world, scope, { expiresInMinutes: 60 });
-    world.pass(10 * MINUTE_MS);
-    expect(await expireDueSessions(world.runInTransaction, world.clock(), 2)).toBe(2);
+      due.push(await buildSession(fixture, scope, { expiresInMinutes: 5 + count }));
+    const later = await buildSession(fixture, scope, { expiresInMinutes: 60 });
+    fixture.pass(10 * MINUTE_MS);
+    expect(await expireDueSessions(fixture.runInTransaction, fixture.clock(), 2)).toBe(2);
     expect(await stateOfSession(database.db, due[2]?.sessionId ?? '')).toMatchObject({ session: 'OPEN' });
-    expect(await expireDueSessions(world.runInTransaction, world.clock(), 2)).toBe(1);
+    expect(await expireDueSessions(fixture.runInTransaction, fixture.clock(), 2)).toBe(1);
     for (const { sessionId } of due) {
       expect(await stateOfSession(database.db, sessionId)).toMatchObject({
         session: 'EXPIRED',
@@ -59,26 +59,26 @@ describe('closing a session without a payment', () => {
   });
 
   test('a session expires at the end of its time, not a millisecond before, by the job and by a read alike', async () => {
-    const [byJob, byRead] = [await buildSession(world, scope), await buildSession(world, scope)];
+    const [byJob, byRead] = [await buildSession(fixture, scope), await buildSession(fixture, scope)];
     const expire = async () => [
-      (await readSession(world, { ...scope, sessionId: byRead.sessionId })).status,
-      await expireDueSessions(world.runInTransaction, world.clock(), 100),
+      (await readSession(fixture, { ...scope, sessionId: byRead.sessionId })).status,
+      await expireDueSessions(fixture.runInTransaction, fixture.clock(), 100),
     ];
-    world.pass(30 * MINUTE_MS - 1);
+    fixture.pass(30 * MINUTE_MS - 1);
     expect(await expire()).toEqual(['OPEN', 0]);
-    world.pass(1);
+    fixture.pass(1);
     expect(await expire()).toEqual(['EXPIRED', 1]);
     expect(await stateOfSession(database.db, byJob.sessionId)).toMatchObject({ session: 'EXPIRED' });
   });
 
   test('ten concurrent expiry jobs expire each session once', async () => {
     const sessions = await Promise.all(
-      Array.from({ length: 20 }, () => untilServed(() => buildSession(world, scope, { expiresInMinutes: 5 }))),
+      Array.from({ length: 20 }, () => untilServed(() => buildSession(fixture, scope, { expiresInMinutes: 5 }))),
     );
-    world.pass(6 * MINUTE_MS);
+    fixture.pass(6 * MINUTE_MS);
     const counts = await Promise.all(
       Array.from({ length: 10 }, () =>
-        untilServed(() => expireDueSessions(world.runInTransaction, world.clock(), 100)),
+        untilServed(() => expireDueSessions(fixture.runInTransaction, fixture.clock(), 100)),
       ),
     );
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(20);
@@ -89,20 +89,20 @@ describe('closing a session without a payment', () => {
 
   test('of fifty concurrent cancels, expiries and payments of one session exactly one succeeds', async () => {
     for (let round = 0; round < 3; round += 1) {
-      const { sessionId } = await buildSession(world, scope);
-      const at = new Date(world.clock().getTime() + 30 * MINUTE_MS);
+      const { sessionId } = await buildSession(fixture, scope);
+      const at = new Date(fixture.clock().getTime() + 30 * MINUTE_MS);
       const key = { ...scope, sessionId };
       const wanted = { channel: 'TELEBIRR' as const, phone: '0911000001' };
       const callers = Array.from({ length: 50 }, (_, index) => async (): Promise<boolean> => {
         if (index % 3 === 0) {
-          return world.runInTransaction((tx) => closeSession(tx, sessionId, { status: 'EXPIRED', at }));
+          return fixture.runInTransaction((tx) => closeSession(tx, sessionId, { status: 'EXPIRED', at }));
         }
         if (index % 3 === 1) {
-          const end = { status: 'CANCELLED' as const, needsReconciliation: false, at: world.clock() };
-          return world.runInTransaction((tx) => closeSession(tx, sessionId, end));
+          const end = { status: 'CANCELLED' as const, needsReconciliation: false, at: fixture.clock() };
+          return fixture.runInTransaction((tx) => closeSession(tx, sessionId, end));
         }
-        return world
-          .runInTransaction((tx) => startPayment({ ...world, tx }, key, wanted))
+        return fixture
+          .runInTransaction((tx) => startPayment({ ...fixture, tx }, key, wanted))
           .then(() => false, refusedByState);
       });
       const wins = (await Promise.all(callers.map((call) => untilServed(call)))).filter(Boolean).length;
@@ -113,13 +113,13 @@ describe('closing a session without a payment', () => {
   });
 
   test('fifty concurrent equal payments of one session are one attempt; of different ones one succeeds and the others fail', async () => {
-    const { sessionId } = await buildSession(world, scope);
-    const alike = Array.from({ length: 50 }, () => untilServed(() => buildAttempt(world, { ...scope, sessionId })));
+    const { sessionId } = await buildSession(fixture, scope);
+    const alike = Array.from({ length: 50 }, () => untilServed(() => buildAttempt(fixture, { ...scope, sessionId })));
     expect(new Set(await Promise.all(alike)).size).toBe(1);
-    const other = await buildSession(world, scope);
+    const other = await buildSession(fixture, scope);
     const channels = ['TELEBIRR', 'CBE_BIRR', 'AWASH'] as const;
     const differing = await Promise.allSettled(
-      channels.map((channel) => buildAttempt(world, { ...scope, sessionId: other.sessionId }, { channel })),
+      channels.map((channel) => buildAttempt(fixture, { ...scope, sessionId: other.sessionId }, { channel })),
     );
     expect(differing.filter((one) => one.status === 'fulfilled')).toHaveLength(1);
     for (const one of differing) if (one.status === 'rejected') expect(one.reason.code).toBe('INVALID_STATE');
@@ -127,32 +127,32 @@ describe('closing a session without a payment', () => {
   });
 
   test('cancelling with a payment in flight succeeds only after the provider reports it unpaid', async () => {
-    const unpaid = await buildPendingPayment(world, scope);
-    world.pass(2_000);
-    world.provider.returns(PENDING);
-    expect(await world.endUnpaid(unpaid.sessionId, 'CANCELLED')).toBe('CANCELLED');
+    const unpaid = await buildPendingPayment(fixture, scope);
+    fixture.pass(2_000);
+    fixture.provider.returns(PENDING);
+    expect(await fixture.endUnpaid(unpaid.sessionId, 'CANCELLED')).toBe('CANCELLED');
     expect(await stateOfSession(database.db, unpaid.sessionId)).toMatchObject({
       attempts: ['ABANDONED'],
       events: ['checkout.canceled', 'payment.created'],
     });
 
-    const uncertain = await buildPendingPayment(world, scope);
-    world.pass(2_000);
-    world.provider.returns(UNKNOWN);
-    expect(await world.endUnpaid(uncertain.sessionId, 'CANCELLED')).toBe('PROCESSING');
+    const uncertain = await buildPendingPayment(fixture, scope);
+    fixture.pass(2_000);
+    fixture.provider.returns(UNKNOWN);
+    expect(await fixture.endUnpaid(uncertain.sessionId, 'CANCELLED')).toBe('PROCESSING');
 
-    const paid = await buildPendingPayment(world, scope);
-    world.pass(2_000);
-    world.provider.returns(PAID);
-    expect(await world.endUnpaid(paid.sessionId, 'CANCELLED')).toBe('COMPLETED');
+    const paid = await buildPendingPayment(fixture, scope);
+    fixture.pass(2_000);
+    fixture.provider.returns(PAID);
+    expect(await fixture.endUnpaid(paid.sessionId, 'CANCELLED')).toBe('COMPLETED');
   });
 
   test('fifty processes that cancel a payment in flight record one set of events', async () => {
-    const payment = await buildPendingPayment(world, scope);
-    world.pass(2_000);
-    world.provider.returns(PENDING);
+    const payment = await buildPendingPayment(fixture, scope);
+    fixture.pass(2_000);
+    fixture.provider.returns(PENDING);
     const cancels = Array.from({ length: 50 }, () =>
-      untilServed(() => createCloseUnpaid(world)(payment.sessionId, 'CANCELLED')),
+      untilServed(() => createCloseUnpaid(fixture)(payment.sessionId, 'CANCELLED')),
     );
     expect(new Set(await Promise.all(cancels))).toEqual(new Set(['CANCELLED']));
     expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({
@@ -161,12 +161,12 @@ describe('closing a session without a payment', () => {
   });
 
   test('an attempt expires with its session after a definite result, and not before the expiry', async () => {
-    const payment = await buildPendingPayment(world, scope);
-    const early = await world.expireAttempt(payment.attemptId, world.clock());
+    const payment = await buildPendingPayment(fixture, scope);
+    const early = await fixture.expireAttempt(payment.attemptId, fixture.clock());
     expect(early).toMatchObject({ final: false, sessionStatus: 'PROCESSING' });
-    world.pass(30 * MINUTE_MS);
-    world.provider.returns(PENDING);
-    const state = await world.expireAttempt(payment.attemptId, world.clock());
+    fixture.pass(30 * MINUTE_MS);
+    fixture.provider.returns(PENDING);
+    const state = await fixture.expireAttempt(payment.attemptId, fixture.clock());
     expect(state).toMatchObject({
       queried: true,
       final: true,
@@ -180,59 +180,59 @@ describe('closing a session without a payment', () => {
   });
 
   test('an earlier result does not expire an attempt: a new query is needed', async () => {
-    const payment = await buildPendingPayment(world, scope);
-    world.pass(30 * MINUTE_MS);
-    const expire = async () => world.expireAttempt(payment.attemptId, world.clock());
+    const payment = await buildPendingPayment(fixture, scope);
+    fixture.pass(30 * MINUTE_MS);
+    const expire = async () => fixture.expireAttempt(payment.attemptId, fixture.clock());
     const lease = async (until: Date | null) =>
       rows(database.db, 'UPDATE payment_attempt SET lease_until = :until WHERE id = :id', {
         id: payment.attemptId,
         until,
       });
     // Somebody else is asking and gets no answer in the time that is waited for it.
-    await lease(new Date(world.clock().getTime() + MINUTE_MS));
+    await lease(new Date(fixture.clock().getTime() + MINUTE_MS));
     expect(await expire()).toMatchObject({ queried: false, final: false, outcomeKind: 'accepted' });
     await lease(null);
     // Somebody asked a second ago.
-    world.provider.returns(PENDING);
-    await world.checkAttempt(payment.attemptId, { notifyWorkflow: true });
-    world.pass(1_000);
+    fixture.provider.returns(PENDING);
+    await fixture.checkAttempt(payment.attemptId, { notifyWorkflow: true });
+    fixture.pass(1_000);
     expect(await expire()).toMatchObject({ queried: false, final: false, outcomeKind: 'pending' });
     expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({ session: 'PROCESSING' });
-    world.pass(1_000);
+    fixture.pass(1_000);
     expect(await expire()).toMatchObject({ queried: true, final: true, transactionStatus: 'EXPIRED' });
   });
 
   test('a cancellation is not based on an earlier result while another query is in progress', async () => {
-    const payment = await buildPendingPayment(world, scope);
-    world.pass(2_000);
+    const payment = await buildPendingPayment(fixture, scope);
+    fixture.pass(2_000);
     await rows(database.db, 'UPDATE payment_attempt SET lease_until = :until WHERE id = :id', {
       id: payment.attemptId,
-      until: new Date(world.clock().getTime() + MINUTE_MS),
+      until: new Date(fixture.clock().getTime() + MINUTE_MS),
     });
-    expect(await world.endUnpaid(payment.sessionId, 'CANCELLED')).toBe('PROCESSING');
+    expect(await fixture.endUnpaid(payment.sessionId, 'CANCELLED')).toBe('PROCESSING');
     expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({ attempts: ['PENDING'] });
   });
 
   test('a cancellation is based on a result of the last 2 s', async () => {
-    const payment = await buildPendingPayment(world, scope);
-    const asked = world.provider.queries.length;
-    world.pass(1_999);
-    expect(await world.endUnpaid(payment.sessionId, 'CANCELLED')).toBe('CANCELLED');
-    expect(world.provider.queries.length).toBe(asked);
+    const payment = await buildPendingPayment(fixture, scope);
+    const asked = fixture.provider.queries.length;
+    fixture.pass(1_999);
+    expect(await fixture.endUnpaid(payment.sessionId, 'CANCELLED')).toBe('CANCELLED');
+    expect(fixture.provider.queries.length).toBe(asked);
   });
 
   test('an open attempt of a session that another attempt has paid is only abandoned', async () => {
-    const first = await buildPendingPayment(world, scope);
-    world.provider.returns(declined(true), ACCEPTED, PAID);
-    await world.checkAttempt(first.attemptId, { notifyWorkflow: true });
-    world.pass(1_000);
-    const second = await buildAttempt(world, { ...scope, sessionId: first.sessionId });
-    await world.checkAttempt(second, { notifyWorkflow: true });
-    await world.checkAttempt(first.attemptId, { notifyWorkflow: true });
+    const first = await buildPendingPayment(fixture, scope);
+    fixture.provider.returns(declined(true), ACCEPTED, PAID);
+    await fixture.checkAttempt(first.attemptId, { notifyWorkflow: true });
+    fixture.pass(1_000);
+    const second = await buildAttempt(fixture, { ...scope, sessionId: first.sessionId });
+    await fixture.checkAttempt(second, { notifyWorkflow: true });
+    await fixture.checkAttempt(first.attemptId, { notifyWorkflow: true });
     expect(await stateOfSession(database.db, first.sessionId)).toMatchObject({ attempts: ['SUCCEEDED', 'PENDING'] });
-    world.provider.returns(PENDING);
-    world.pass(30 * MINUTE_MS);
-    expect(await world.expireAttempt(second, world.clock())).toMatchObject({ attemptStatus: 'ABANDONED' });
+    fixture.provider.returns(PENDING);
+    fixture.pass(30 * MINUTE_MS);
+    expect(await fixture.expireAttempt(second, fixture.clock())).toMatchObject({ attemptStatus: 'ABANDONED' });
     expect(await stateOfSession(database.db, first.sessionId)).toMatchObject({
       session: 'COMPLETED',
       transaction: 'SUCCESS',
@@ -241,14 +241,14 @@ describe('closing a session without a payment', () => {
   });
 
   test('a payment with an unknown outcome stays pending for 24 h and then needs reconciliation', async () => {
-    const payment = await buildPendingPayment(world, scope);
-    world.provider.returns(UNKNOWN);
-    world.pass(30 * MINUTE_MS);
-    expect(await world.expireAttempt(payment.attemptId, world.clock())).toMatchObject({ final: false });
-    world.pass(24 * 60 * MINUTE_MS - 1);
-    expect(await world.expireAttempt(payment.attemptId, world.clock())).toMatchObject({ final: false });
-    world.pass(2_000);
-    expect(await world.expireAttempt(payment.attemptId, world.clock())).toMatchObject({ final: true });
+    const payment = await buildPendingPayment(fixture, scope);
+    fixture.provider.returns(UNKNOWN);
+    fixture.pass(30 * MINUTE_MS);
+    expect(await fixture.expireAttempt(payment.attemptId, fixture.clock())).toMatchObject({ final: false });
+    fixture.pass(24 * 60 * MINUTE_MS - 1);
+    expect(await fixture.expireAttempt(payment.attemptId, fixture.clock())).toMatchObject({ final: false });
+    fixture.pass(2_000);
+    expect(await fixture.expireAttempt(payment.attemptId, fixture.clock())).toMatchObject({ final: true });
     expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({
       transaction: 'EXPIRED',
       needsReconciliation: true,
@@ -256,22 +256,22 @@ describe('closing a session without a payment', () => {
   });
 
   test('an order that was never sent expires without being sent after the expiry', async () => {
-    const { sessionId } = await buildSession(world, scope);
-    const attemptId = await buildAttempt(world, { ...scope, sessionId });
-    world.pass(30 * MINUTE_MS);
-    expect(await world.expireAttempt(attemptId, world.clock())).toMatchObject({ transactionStatus: 'EXPIRED' });
-    expect(world.provider.queries).toEqual([]);
+    const { sessionId } = await buildSession(fixture, scope);
+    const attemptId = await buildAttempt(fixture, { ...scope, sessionId });
+    fixture.pass(30 * MINUTE_MS);
+    expect(await fixture.expireAttempt(attemptId, fixture.clock())).toMatchObject({ transactionStatus: 'EXPIRED' });
+    expect(fixture.provider.queries).toEqual([]);
     expect(await stateOfSession(database.db, sessionId)).toMatchObject({ needsReconciliation: false });
   });
 
   test('an order that may have been sent is queried after the expiry, not sent again', async () => {
-    const { sessionId } = await buildSession(world, scope);
-    const attemptId = await buildAttempt(world, { ...scope, sessionId });
-    world.provider.returns(UNKNOWN, PAID);
-    await world.checkAttempt(attemptId, { notifyWorkflow: false });
-    world.pass(30 * MINUTE_MS);
-    await world.checkAttempt(attemptId, { notifyWorkflow: false });
-    expect(world.provider.queries.map((one) => one.operation)).toEqual(['initiate', 'query']);
+    const { sessionId } = await buildSession(fixture, scope);
+    const attemptId = await buildAttempt(fixture, { ...scope, sessionId });
+    fixture.provider.returns(UNKNOWN, PAID);
+    await fixture.checkAttempt(attemptId, { notifyWorkflow: false });
+    fixture.pass(30 * MINUTE_MS);
+    await fixture.checkAttempt(attemptId, { notifyWorkflow: false });
+    expect(fixture.provider.queries.map((one) => one.operation)).toEqual(['initiate', 'query']);
     expect(await stateOfSession(database.db, sessionId)).toMatchObject({ transaction: 'SUCCESS' });
   });
 });

@@ -1,6 +1,14 @@
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { buildAttempt, buildMerchant, buildSession, buildWorld, declined, PAID, type World } from '../support/build.ts';
+import {
+  buildAttempt,
+  buildMerchant,
+  buildSession,
+  buildFixture,
+  declined,
+  PAID,
+  type Fixture,
+} from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { EVENT_CATALOGUE } from '../support/event-catalogue.ts';
 
@@ -9,7 +17,7 @@ const CUSTOMER = { customerName: 'Abebe Bikila', customerPhone: '251911000000' }
 
 describe('the examples of the event catalogue', () => {
   let database: TestDatabase;
-  let world: World;
+  let fixture: Fixture;
   let scope: MerchantScope;
 
   beforeAll(async () => {
@@ -17,12 +25,12 @@ describe('the examples of the event catalogue', () => {
     scope = await buildMerchant(database.db);
   });
   beforeEach(() => {
-    world = buildWorld(database.db);
+    fixture = buildFixture(database.db);
   });
   afterAll(() => database.drop());
 
-  const open = async () => buildSession(world, scope, CUSTOMER);
-  const pays = async (sessionId: string) => buildAttempt(world, { ...scope, sessionId });
+  const open = async () => buildSession(fixture, scope, CUSTOMER);
+  const pays = async (sessionId: string) => buildAttempt(fixture, { ...scope, sessionId });
 
   const happen = {
     'checkout.completed': async () => paid(),
@@ -30,27 +38,27 @@ describe('the examples of the event catalogue', () => {
     'payment.created': async () => paid(),
     'checkout.failed': async () => {
       const { sessionId, transactionId } = await open();
-      world.provider.returns(declined(false));
-      await world.checkAttempt(await pays(sessionId), { notifyWorkflow: true });
+      fixture.provider.returns(declined(false));
+      await fixture.checkAttempt(await pays(sessionId), { notifyWorkflow: true });
       return transactionId;
     },
     'checkout.canceled': async () => {
       const { sessionId, transactionId } = await open();
-      await world.checkAttempt(await pays(sessionId), { notifyWorkflow: true });
-      await world.endUnpaid(sessionId, 'CANCELLED');
+      await fixture.checkAttempt(await pays(sessionId), { notifyWorkflow: true });
+      await fixture.endUnpaid(sessionId, 'CANCELLED');
       return transactionId;
     },
     'checkout.expired': async () => {
       const { sessionId, transactionId } = await open();
-      await world.endUnpaid(sessionId, 'EXPIRED');
+      await fixture.endUnpaid(sessionId, 'EXPIRED');
       return transactionId;
     },
   };
 
   async function paid(): Promise<string> {
     const { sessionId, transactionId } = await open();
-    world.provider.returns(PAID);
-    await world.checkAttempt(await pays(sessionId), { notifyWorkflow: true });
+    fixture.provider.returns(PAID);
+    await fixture.checkAttempt(await pays(sessionId), { notifyWorkflow: true });
     return transactionId;
   }
 

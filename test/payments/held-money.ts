@@ -1,6 +1,6 @@
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { acceptHeldPayment, returnHeldPayment } from '../../src/payments/holds.ts';
-import { buildPendingPayment, PAID, type World } from '../support/build.ts';
+import { buildPendingPayment, PAID, type Fixture } from '../support/build.ts';
 
 export type HeldMoney = { transactionId: string; sessionId: string; attemptId: string };
 
@@ -8,19 +8,23 @@ export type HeldMoney = { transactionId: string; sessionId: string; attemptId: s
 export const OTHER_AMOUNT = { ...PAID, amountSantim: 8_000n };
 
 /** A session whose only try has brought another amount than it asked for. */
-export async function payOtherAmount(world: World, scope: MerchantScope, answer = OTHER_AMOUNT): Promise<HeldMoney> {
-  const payment = await buildPendingPayment(world, scope);
-  world.provider.returns(answer);
-  await world.checkAttempt(payment.attemptId, { notifyWorkflow: false });
+export async function payOtherAmount(
+  fixture: Fixture,
+  scope: MerchantScope,
+  answer = OTHER_AMOUNT,
+): Promise<HeldMoney> {
+  const payment = await buildPendingPayment(fixture, scope);
+  fixture.provider.returns(answer);
+  await fixture.checkAttempt(payment.attemptId, { notifyWorkflow: false });
   return payment;
 }
 
-export const acceptHeld = (world: World, payment: HeldMoney) =>
-  world.runInTransaction((tx) => acceptHeldPayment(tx, { ...payment, at: world.clock() }));
+export const acceptHeld = (fixture: Fixture, payment: HeldMoney) =>
+  fixture.runInTransaction((tx) => acceptHeldPayment(tx, { ...payment, at: fixture.clock() }));
 
-export const giveHeldBack = (world: World, payment: HeldMoney, reference = 'RET-1') =>
-  world.runInTransaction((tx) =>
-    returnHeldPayment(tx, { ...payment, reason: 'Too little', reference, at: world.clock() }),
+export const giveHeldBack = (fixture: Fixture, payment: HeldMoney, reference = 'RET-1') =>
+  fixture.runInTransaction((tx) =>
+    returnHeldPayment(tx, { ...payment, reason: 'Too little', reference, at: fixture.clock() }),
   );
 
 /** The code that an operation fails with, or "done". */

@@ -3,31 +3,31 @@ import { verifyLedger } from '../../src/ledger/verify.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { TRANSACTION_CHECKS } from '../../src/payments/monitoring.ts';
-import { buildMerchant, buildPendingPayment, buildWorld, PAID, type World } from '../support/build.ts';
+import { buildMerchant, buildPendingPayment, buildFixture, PAID, type Fixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { acceptHeld, codeOf, giveHeldBack, payOtherAmount, type HeldMoney } from './held-money.ts';
 
 let database: TestDatabase;
-let world: World;
+let fixture: Fixture;
 let scope: MerchantScope;
 
 beforeAll(async () => {
   database = await createTestDatabase();
 });
 beforeEach(async () => {
-  world = buildWorld(database.db);
+  fixture = buildFixture(database.db);
   scope = await buildMerchant(database.db);
 });
 afterEach(() => expectLedgerHolds(database.db));
 afterAll(() => database.drop());
 
-const accept = (payment: HeldMoney) => acceptHeld(world, payment);
-const giveBack = (payment: HeldMoney, reference?: string) => giveHeldBack(world, payment, reference);
+const accept = (payment: HeldMoney) => acceptHeld(fixture, payment);
+const giveBack = (payment: HeldMoney, reference?: string) => giveHeldBack(fixture, payment, reference);
 const available = async () => (await readBalance(database.db, scope)).availableSantim;
 
 test('the ledger is compared with the decisions about held money', async () => {
-  const payment = await payOtherAmount(world, scope);
+  const payment = await payOtherAmount(fixture, scope);
   await accept(payment);
   const decide = (sql: string) => rows(database.db, `UPDATE payment_attempt SET ${sql} WHERE id = :attemptId`, payment);
   await decide(`hold_resolution = 'RETURNED', return_reference = 'RET-1', status = 'HELD'`);
@@ -43,26 +43,26 @@ test('the ledger is compared with the decisions about held money', async () => {
 
 describe('decisions about held money that fail', () => {
   test('money of another currency cannot be accepted, only returned', async () => {
-    const payment = await payOtherAmount(world, scope, { ...PAID, currency: 'USD' });
+    const payment = await payOtherAmount(fixture, scope, { ...PAID, currency: 'USD' });
     expect(await codeOf(accept(payment))).toBe('INVALID_STATE');
     expect((await giveBack(payment)).transaction.status).toBe('FAILED');
     expect(await available()).toBe(0n);
   });
 
   test('a transaction without held money and an unknown transaction are not found', async () => {
-    const payment = await buildPendingPayment(world, scope);
+    const payment = await buildPendingPayment(fixture, scope);
     expect(await codeOf(accept(payment))).toBe('NOT_FOUND');
     expect(await codeOf(accept({ ...payment, transactionId: 'txn_none' }))).toBe('NOT_FOUND');
   });
 
   test('a payment of another transaction is not found', async () => {
-    const [one, other] = [await payOtherAmount(world, scope), await payOtherAmount(world, scope)];
+    const [one, other] = [await payOtherAmount(fixture, scope), await payOtherAmount(fixture, scope)];
     expect(await codeOf(accept({ ...one, attemptId: other.attemptId }))).toBe('NOT_FOUND');
     expect(await available()).toBe(0n);
   });
 
   test('an amount of zero cannot be accepted, only recorded as returned, and is not posted', async () => {
-    const payment = await payOtherAmount(world, scope, { ...PAID, amountSantim: 0n });
+    const payment = await payOtherAmount(fixture, scope, { ...PAID, amountSantim: 0n });
     await expect(accept(payment)).rejects.toMatchObject({
       code: 'INVALID_STATE',
       message: expect.stringContaining('is 0.00 ETB: it can only be returned'),
@@ -74,7 +74,7 @@ describe('decisions about held money that fail', () => {
   });
 
   test('a second return under another reference fails and names the first reference', async () => {
-    const payment = await payOtherAmount(world, scope);
+    const payment = await payOtherAmount(fixture, scope);
     await giveBack(payment, 'RET-1');
     await expect(giveBack(payment, 'RET-2')).rejects.toMatchObject({
       code: 'INVALID_STATE',

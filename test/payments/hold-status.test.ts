@@ -9,12 +9,12 @@ import {
   buildAttempt,
   buildMerchant,
   buildPendingPayment,
-  buildWorld,
+  buildFixture,
   declined,
   PAID,
   PHONE,
   UNKNOWN,
-  type World,
+  type Fixture,
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { NO_LIMITS, startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
@@ -23,20 +23,24 @@ const WRONG = { ...PAID, amountSantim: 1n };
 
 describe('a payment under review', () => {
   let database: TestDatabase;
-  let world: World;
+  let fixture: Fixture;
   let scope: MerchantScope;
   let server: TestServer;
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    world = buildWorld(database.db);
+    fixture = buildFixture(database.db);
     scope = await buildMerchant(database.db);
     const pages = createCheckoutPages({
-      ...world,
+      ...fixture,
       limits: createLimits(NO_LIMITS),
-      tokens: createTokenAuthenticator(world),
+      tokens: createTokenAuthenticator(fixture),
     });
-    const deps = testServerDeps(database.db, { routes: checkoutRoutes(world), routers: [pages], clock: world.clock });
+    const deps = testServerDeps(database.db, {
+      routes: checkoutRoutes(fixture),
+      routers: [pages],
+      clock: fixture.clock,
+    });
     server = await startTestServer(deps, stubKey(scope.merchantId));
   });
   afterAll(async () => {
@@ -44,13 +48,13 @@ describe('a payment under review', () => {
     await database.drop();
   });
 
-  const check = (attemptId: string) => world.checkAttempt(attemptId, { notifyWorkflow: true });
+  const check = (attemptId: string) => fixture.checkAttempt(attemptId, { notifyWorkflow: true });
   const post = (path: string, body: object = {}) => server.send('POST', `/api/checkout/${path}`, { body });
   const get = async (path: string) => (await server.send('GET', `/api/checkout/${path}`)).body;
 
   async function held() {
-    const payment = await buildPendingPayment(world, scope);
-    world.provider.returns(WRONG);
+    const payment = await buildPendingPayment(fixture, scope);
+    fixture.provider.returns(WRONG);
     await check(payment.attemptId);
     return payment;
   }
@@ -76,7 +80,7 @@ describe('a payment under review', () => {
 
   test('a wrong amount: another payment and expiry are rejected with the reason', async () => {
     const { sessionId } = await held();
-    const asked = world.provider.queries.length;
+    const asked = fixture.provider.queries.length;
     const answers = [
       await post(`sessions/${sessionId}/pay`, { channel: 'TELEBIRR', phone: PHONE }),
       await post(`sessions/${sessionId}/pay`, { channel: 'AWASH', phone: '0911000002' }),
@@ -87,12 +91,12 @@ describe('a payment under review', () => {
       expect(body.message).toMatch(/unexpected amount.*must not pay again/);
       expect(body.message).not.toMatch(/cancel/);
     }
-    expect(world.provider.queries).toHaveLength(asked);
+    expect(fixture.provider.queries).toHaveLength(asked);
   });
 
   test('a late wrong amount on a declined attempt prevents the next attempt', async () => {
-    const payment = await buildPendingPayment(world, scope);
-    world.provider.returns(declined(true), WRONG);
+    const payment = await buildPendingPayment(fixture, scope);
+    fixture.provider.returns(declined(true), WRONG);
     await check(payment.attemptId);
     await check(payment.attemptId);
     const refused = await post(`sessions/${payment.sessionId}/pay`, { channel: 'TELEBIRR', phone: PHONE });
@@ -105,11 +109,11 @@ describe('a payment under review', () => {
   });
 
   test('a second payment: the session is paid and shown as paid twice', async () => {
-    const first = await buildPendingPayment(world, scope);
-    world.provider.returns(declined(true), ACCEPTED, PAID);
+    const first = await buildPendingPayment(fixture, scope);
+    fixture.provider.returns(declined(true), ACCEPTED, PAID);
     await check(first.attemptId);
-    world.pass(1_000);
-    const second = await buildAttempt(world, { ...scope, sessionId: first.sessionId });
+    fixture.pass(1_000);
+    const second = await buildAttempt(fixture, { ...scope, sessionId: first.sessionId });
     for (const attemptId of [second, second]) await check(attemptId);
     expect((await get(`hooks/status/${first.sessionId}`)).data).toMatchObject({ underReview: null });
     await check(first.attemptId);
@@ -119,16 +123,16 @@ describe('a payment under review', () => {
   });
 
   test('an unknown outcome at the end: the session is expired and shown as unknown', async () => {
-    const payment = await buildPendingPayment(world, scope);
-    world.provider.returns(UNKNOWN);
-    world.pass(3_000);
+    const payment = await buildPendingPayment(fixture, scope);
+    fixture.provider.returns(UNKNOWN);
+    fixture.pass(3_000);
     const refused = await post(`sessions/${payment.sessionId}/expire`);
     expect([refused.status, refused.body.message]).toEqual([
       409,
       expect.stringContaining('Repeat the request in a moment'),
     ]);
-    world.pass(2 * DAY_MS);
-    await world.expireAttempt(payment.attemptId, world.clock());
+    fixture.pass(2 * DAY_MS);
+    await fixture.expireAttempt(payment.attemptId, fixture.clock());
     const says = { status: 'EXPIRED', final: true, underReview: 'OUTCOME_UNKNOWN' };
     expect((await get(`hooks/status/${payment.sessionId}`)).data).toMatchObject(says);
   });

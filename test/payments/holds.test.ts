@@ -11,13 +11,13 @@ import {
   buildAttempt,
   buildMerchant,
   buildPendingPayment,
-  buildWorld,
+  buildFixture,
   declined,
   PAID,
   stateOfSession,
   UNKNOWN,
   untilServed,
-  type World,
+  type Fixture,
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
@@ -32,14 +32,14 @@ const NET = 8_000n - FEE.feeSantim - FEE.feeTaxSantim;
 const FULL_NET = 10_050n - 251n - 38n;
 
 let database: TestDatabase;
-let world: World;
+let fixture: Fixture;
 let scope: MerchantScope;
 
 beforeAll(async () => {
   database = await createTestDatabase();
 });
 beforeEach(async () => {
-  world = buildWorld(database.db);
+  fixture = buildFixture(database.db);
   scope = await buildMerchant(database.db);
 });
 afterEach(async () => {
@@ -49,43 +49,43 @@ afterEach(async () => {
 });
 afterAll(() => database.drop());
 
-const accept = (payment: HeldMoney) => acceptHeld(world, payment);
-const giveBack = (payment: HeldMoney, reference?: string) => giveHeldBack(world, payment, reference);
-const held = () => payOtherAmount(world, scope);
+const accept = (payment: HeldMoney) => acceptHeld(fixture, payment);
+const giveBack = (payment: HeldMoney, reference?: string) => giveHeldBack(fixture, payment, reference);
+const held = () => payOtherAmount(fixture, scope);
 const available = async () => (await readBalance(database.db, scope)).availableSantim;
 /** The first try was declined and has brought another amount after all; the second one is under way. */
 async function heldBesideAnother(...answers: ProviderOutcome[]): Promise<{ first: HeldMoney; second: string }> {
-  const first = await buildPendingPayment(world, scope);
-  world.provider.returns(declined(true), ACCEPTED, OTHER_AMOUNT, ...answers);
-  await world.checkAttempt(first.attemptId, { notifyWorkflow: false });
-  world.pass(1_000);
-  const second = await buildAttempt(world, { ...scope, sessionId: first.sessionId });
-  await world.checkAttempt(second, { notifyWorkflow: false });
-  await world.checkAttempt(first.attemptId, { notifyWorkflow: false });
+  const first = await buildPendingPayment(fixture, scope);
+  fixture.provider.returns(declined(true), ACCEPTED, OTHER_AMOUNT, ...answers);
+  await fixture.checkAttempt(first.attemptId, { notifyWorkflow: false });
+  fixture.pass(1_000);
+  const second = await buildAttempt(fixture, { ...scope, sessionId: first.sessionId });
+  await fixture.checkAttempt(second, { notifyWorkflow: false });
+  await fixture.checkAttempt(first.attemptId, { notifyWorkflow: false });
   return { first, second };
 }
 
 /** The same without another try: the session is open, and no longer for long. */
 async function heldWhileOpen(): Promise<HeldMoney> {
-  const payment = await buildPendingPayment(world, scope);
-  world.provider.returns(declined(true), OTHER_AMOUNT);
-  await world.checkAttempt(payment.attemptId, { notifyWorkflow: false });
-  await world.checkAttempt(payment.attemptId, { notifyWorkflow: false });
+  const payment = await buildPendingPayment(fixture, scope);
+  fixture.provider.returns(declined(true), OTHER_AMOUNT);
+  await fixture.checkAttempt(payment.attemptId, { notifyWorkflow: false });
+  await fixture.checkAttempt(payment.attemptId, { notifyWorkflow: false });
   return payment;
 }
 
-const expireDue = () => expireDueSessions(world.runInTransaction, world.clock(), 100);
+const expireDue = () => expireDueSessions(fixture.runInTransaction, fixture.clock(), 100);
 
 /** Paid by a second try, then by the first one as well. */
 async function paidTwice(): Promise<HeldMoney> {
-  const first = await buildPendingPayment(world, scope);
-  world.provider.returns(declined(true), ACCEPTED, PAID);
-  await world.checkAttempt(first.attemptId, { notifyWorkflow: false });
-  world.pass(1_000);
-  const second = await buildAttempt(world, { ...scope, sessionId: first.sessionId });
-  await world.checkAttempt(second, { notifyWorkflow: false });
-  await world.checkAttempt(second, { notifyWorkflow: false });
-  await world.checkAttempt(first.attemptId, { notifyWorkflow: false });
+  const first = await buildPendingPayment(fixture, scope);
+  fixture.provider.returns(declined(true), ACCEPTED, PAID);
+  await fixture.checkAttempt(first.attemptId, { notifyWorkflow: false });
+  fixture.pass(1_000);
+  const second = await buildAttempt(fixture, { ...scope, sessionId: first.sessionId });
+  await fixture.checkAttempt(second, { notifyWorkflow: false });
+  await fixture.checkAttempt(second, { notifyWorkflow: false });
+  await fixture.checkAttempt(first.attemptId, { notifyWorkflow: false });
   return first;
 }
 
@@ -145,11 +145,11 @@ describe('a held payment of another amount', () => {
   });
 
   test('received after the expiry is accepted as a late confirmation', async () => {
-    const payment = await buildPendingPayment(world, scope);
-    world.provider.returns(ACCEPTED, OTHER_AMOUNT);
-    world.pass(31 * 60_000);
-    await world.expireAttempt(payment.attemptId, world.clock());
-    await world.checkAttempt(payment.attemptId, { notifyWorkflow: false });
+    const payment = await buildPendingPayment(fixture, scope);
+    fixture.provider.returns(ACCEPTED, OTHER_AMOUNT);
+    fixture.pass(31 * 60_000);
+    await fixture.expireAttempt(payment.attemptId, fixture.clock());
+    await fixture.checkAttempt(payment.attemptId, { notifyWorkflow: false });
     expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({
       session: 'EXPIRED',
       attempts: ['HELD'],
@@ -160,11 +160,11 @@ describe('a held payment of another amount', () => {
   });
 
   test('received after the expiry and returned leaves the transaction EXPIRED, without another event', async () => {
-    const payment = await buildPendingPayment(world, scope);
-    world.provider.returns(ACCEPTED, OTHER_AMOUNT);
-    world.pass(31 * 60_000);
-    await world.expireAttempt(payment.attemptId, world.clock());
-    await world.checkAttempt(payment.attemptId, { notifyWorkflow: false });
+    const payment = await buildPendingPayment(fixture, scope);
+    fixture.provider.returns(ACCEPTED, OTHER_AMOUNT);
+    fixture.pass(31 * 60_000);
+    await fixture.expireAttempt(payment.attemptId, fixture.clock());
+    await fixture.checkAttempt(payment.attemptId, { notifyWorkflow: false });
     const { transaction } = await giveBack(payment);
     expect(transaction).toMatchObject({ status: 'EXPIRED', holdReason: null });
     const { events } = await stateOfSession(database.db, payment.sessionId);
@@ -174,14 +174,14 @@ describe('a held payment of another amount', () => {
   test('returned during another attempt leaves that attempt in progress', async () => {
     const { first, second } = await heldBesideAnother(PAID);
     expect((await giveBack(first)).transaction).toMatchObject({ status: 'PENDING', holdReason: null });
-    await world.checkAttempt(second, { notifyWorkflow: false });
+    await fixture.checkAttempt(second, { notifyWorkflow: false });
     expect(await stateOfSession(database.db, first.sessionId)).toMatchObject({ transaction: 'SUCCESS' });
     expect(await available()).toBe(FULL_NET);
   });
 
   test('accepted after another attempt has paid is released, and the transaction stays as it is', async () => {
     const { first, second } = await heldBesideAnother(PAID);
-    await world.checkAttempt(second, { notifyWorkflow: false });
+    await fixture.checkAttempt(second, { notifyWorkflow: false });
     const { transaction } = await accept(first);
     expect(transaction).toMatchObject({ status: 'SUCCESS', holdReason: null, receivedSantim: null, feeSantim: 251n });
     expect(await stateOfSession(database.db, first.sessionId)).toMatchObject({ attempts: ['DUPLICATE', 'SUCCEEDED'] });
@@ -210,9 +210,9 @@ describe('a second payment', () => {
 describe('a transaction with held money does not end by itself', () => {
   test('at its expiry: after the return of the money it expires', async () => {
     const payment = await heldWhileOpen();
-    world.pass(31 * 60_000);
+    fixture.pass(31 * 60_000);
     expect(await expireDue()).toBe(0);
-    expect(await world.endUnpaid(payment.sessionId, 'CANCELLED')).toBe('OPEN');
+    expect(await fixture.endUnpaid(payment.sessionId, 'CANCELLED')).toBe('OPEN');
     expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({
       session: 'OPEN',
       transaction: 'PENDING',
@@ -225,7 +225,7 @@ describe('a transaction with held money does not end by itself', () => {
 
   test('at its expiry: accepted money makes it SUCCESS, not late', async () => {
     const payment = await heldWhileOpen();
-    world.pass(31 * 60_000);
+    fixture.pass(31 * 60_000);
     expect(await expireDue()).toBe(0);
     expect((await accept(payment)).transaction).toMatchObject({ status: 'SUCCESS', confirmedLate: false });
     expect(await available()).toBe(NET);
@@ -233,7 +233,7 @@ describe('a transaction with held money does not end by itself', () => {
 
   test('after a hard decline of another attempt: the return ends it, with one event', async () => {
     const { first, second } = await heldBesideAnother(declined(false));
-    await world.checkAttempt(second, { notifyWorkflow: false });
+    await fixture.checkAttempt(second, { notifyWorkflow: false });
     const stays = { session: 'PROCESSING', transaction: 'PENDING', attempts: ['HELD', 'DECLINED'] };
     expect(await stateOfSession(database.db, first.sessionId)).toMatchObject({ ...stays, events: ['payment.created'] });
     expect((await giveBack(first)).transaction).toMatchObject({ status: 'FAILED', holdReason: null });
@@ -243,8 +243,8 @@ describe('a transaction with held money does not end by itself', () => {
 
   test('after another attempt expired unpaid', async () => {
     const { first, second } = await heldBesideAnother(ACCEPTED);
-    world.pass(31 * 60_000);
-    expect(await world.expireAttempt(second, world.clock())).toMatchObject({
+    fixture.pass(31 * 60_000);
+    expect(await fixture.expireAttempt(second, fixture.clock())).toMatchObject({
       final: true,
       sessionStatus: 'PROCESSING',
     });
@@ -255,8 +255,8 @@ describe('a transaction with held money does not end by itself', () => {
 
   test('after another attempt expired with an unknown outcome, which is flagged', async () => {
     const { first, second } = await heldBesideAnother(UNKNOWN);
-    world.pass(25 * 60 * 60_000);
-    await world.expireAttempt(second, world.clock());
+    fixture.pass(25 * 60 * 60_000);
+    await fixture.expireAttempt(second, fixture.clock());
     const now = await stateOfSession(database.db, first.sessionId);
     expect(now).toMatchObject({ transaction: 'PENDING', attempts: ['HELD', 'ABANDONED'], needsReconciliation: true });
     expect((await giveBack(first)).transaction).toMatchObject({ status: 'FAILED', needsReconciliation: true });
@@ -264,14 +264,14 @@ describe('a transaction with held money does not end by itself', () => {
 
   test('when it expires just before the money arrives: session and transaction agree', async () => {
     for (let round = 0; round < 10; round += 1) {
-      const payment = await buildPendingPayment(world, scope);
-      world.provider.returns(declined(true), OTHER_AMOUNT);
-      await world.checkAttempt(payment.attemptId, { notifyWorkflow: false });
-      world.pass(31 * 60_000);
+      const payment = await buildPendingPayment(fixture, scope);
+      fixture.provider.returns(declined(true), OTHER_AMOUNT);
+      await fixture.checkAttempt(payment.attemptId, { notifyWorkflow: false });
+      fixture.pass(31 * 60_000);
       await Promise.all([
-        untilServed(() => world.checkAttempt(payment.attemptId, { notifyWorkflow: false })),
+        untilServed(() => fixture.checkAttempt(payment.attemptId, { notifyWorkflow: false })),
         untilServed(expireDue),
-        untilServed(() => world.endUnpaid(payment.sessionId, 'EXPIRED')),
+        untilServed(() => fixture.endUnpaid(payment.sessionId, 'EXPIRED')),
       ]);
       const { session, transaction, holdReason: why, attempts } = await stateOfSession(database.db, payment.sessionId);
       expect([why, attempts]).toEqual(['WRONG_AMOUNT', ['HELD']]);

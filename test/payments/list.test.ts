@@ -10,10 +10,10 @@ import {
   buildMerchant,
   buildPendingPayment,
   buildSession,
-  buildWorld,
+  buildFixture,
   declined,
   PAID,
-  type World,
+  type Fixture,
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
@@ -22,17 +22,17 @@ const DAYS = 'startDate=2026-03-01&endDate=2026-03-31';
 
 describe('GET /api/checkout/txns/get_all_txns', () => {
   let database: TestDatabase;
-  let world: World;
+  let fixture: Fixture;
   let scope: MerchantScope;
   let server: TestServer;
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    world = buildWorld(database.db);
+    fixture = buildFixture(database.db);
     scope = await buildMerchant(database.db);
-    const routes = transactionRoutes({ ...world, findDeliveries: async () => [] });
+    const routes = transactionRoutes({ ...fixture, findDeliveries: async () => [] });
     server = await startTestServer(
-      testServerDeps(database.db, { routes, clock: world.clock }),
+      testServerDeps(database.db, { routes, clock: fixture.clock }),
       stubKey(scope.merchantId),
     );
   });
@@ -48,7 +48,7 @@ describe('GET /api/checkout/txns/get_all_txns', () => {
     (await list(query)).data.map((one: { checkoutOrderNo: string }) => one.checkoutOrderNo);
 
   test('a row equals the transaction read by id, with every field', async () => {
-    const full = await buildSession(world, scope, {
+    const full = await buildSession(fixture, scope, {
       customerName: 'አበበ "Abe" <b>\\ \u2028',
       customerEmail: 'abe@example.com',
       customerPhone: '251911223344',
@@ -56,18 +56,18 @@ describe('GET /api/checkout/txns/get_all_txns', () => {
       type: 'QRCODE',
       amountSantim: 100_000n,
     });
-    const paid = await buildPendingPayment(world, scope);
-    world.provider.returns(PAID);
-    await world.checkAttempt(paid.attemptId, { notifyWorkflow: true });
-    const failed = await buildPendingPayment(world, scope);
-    world.provider.returns(declined(false));
-    await world.checkAttempt(failed.attemptId, { notifyWorkflow: true });
-    const late = await buildPendingPayment(world, scope);
-    world.provider.returns(declined(false), { ...PAID });
-    for (let times = 0; times < 2; times += 1) await world.checkAttempt(late.attemptId, { notifyWorkflow: true });
-    const held = await buildPendingPayment(world, scope);
-    world.provider.returns({ ...PAID, amountSantim: 1n });
-    await world.checkAttempt(held.attemptId, { notifyWorkflow: true });
+    const paid = await buildPendingPayment(fixture, scope);
+    fixture.provider.returns(PAID);
+    await fixture.checkAttempt(paid.attemptId, { notifyWorkflow: true });
+    const failed = await buildPendingPayment(fixture, scope);
+    fixture.provider.returns(declined(false));
+    await fixture.checkAttempt(failed.attemptId, { notifyWorkflow: true });
+    const late = await buildPendingPayment(fixture, scope);
+    fixture.provider.returns(declined(false), { ...PAID });
+    for (let times = 0; times < 2; times += 1) await fixture.checkAttempt(late.attemptId, { notifyWorkflow: true });
+    const held = await buildPendingPayment(fixture, scope);
+    fixture.provider.returns({ ...PAID, amountSantim: 1n });
+    await fixture.checkAttempt(held.attemptId, { notifyWorkflow: true });
 
     const { data, pagination } = await list('limit=100');
     expect(pagination).toMatchObject({ total: 5, page: 1, limit: 100, totalPages: 1, nextCursor: null });
@@ -82,7 +82,7 @@ describe('GET /api/checkout/txns/get_all_txns', () => {
   });
 
   test('days are whole days in Addis Ababa', async () => {
-    const { sessionId } = await buildSession(world, scope, { checkoutOrderNo: 'MIDNIGHT' });
+    const { sessionId } = await buildSession(fixture, scope, { checkoutOrderNo: 'MIDNIGHT' });
     const set = (instant: string) =>
       rows(database.db, 'UPDATE transaction SET created_at = :instant WHERE session_id = :sessionId', {
         instant,
@@ -101,8 +101,8 @@ describe('GET /api/checkout/txns/get_all_txns', () => {
   test('pages and cursor return every row once, newest first and then by id, with the exact total', async () => {
     const made: string[] = [];
     for (let count = 0; count < 7; count += 1) {
-      made.push((await buildSession(world, scope, { checkoutOrderNo: `PAGED-${count}` })).checkoutOrderNo);
-      if (count % 3 === 0) world.pass(1_000);
+      made.push((await buildSession(fixture, scope, { checkoutOrderNo: `PAGED-${count}` })).checkoutOrderNo);
+      if (count % 3 === 0) fixture.pass(1_000);
     }
     const all = await orderNos('search=PAGED-&limit=100');
     expect(all.toSorted()).toEqual(made);
@@ -114,7 +114,7 @@ describe('GET /api/checkout/txns/get_all_txns', () => {
       const body = await list(`search=PAGED-&pageSize=3${cursor && `&cursor=${cursor}`}`);
       expect(body.pagination).toMatchObject({ total: 7, totalPages: 3 });
       followed.push(...body.data.map((one: { checkoutOrderNo: string }) => one.checkoutOrderNo));
-      if (cursor === '') await buildSession(world, scope, { checkoutOrderNo: 'NEWER' });
+      if (cursor === '') await buildSession(fixture, scope, { checkoutOrderNo: 'NEWER' });
       cursor = body.pagination.nextCursor;
     }
     expect(followed).toEqual(all);
@@ -123,13 +123,13 @@ describe('GET /api/checkout/txns/get_all_txns', () => {
   });
 
   test('filters narrow the list, and SQL wildcards are plain characters', async () => {
-    const cbe = await buildSession(world, scope, {
+    const cbe = await buildSession(fixture, scope, {
       checkoutOrderNo: 'FILTER_1',
       amountSantim: 555_05n,
       customerPhone: '251977000001',
     });
-    await buildAttempt(world, { ...scope, sessionId: cbe.sessionId }, { channel: 'CBE_BIRR' });
-    await buildSession(world, scope, { checkoutOrderNo: 'FILTERX2', amountSantim: 666_00n, type: 'QRCODE' });
+    await buildAttempt(fixture, { ...scope, sessionId: cbe.sessionId }, { channel: 'CBE_BIRR' });
+    await buildSession(fixture, scope, { checkoutOrderNo: 'FILTERX2', amountSantim: 666_00n, type: 'QRCODE' });
     expect(await orderNos('search=FILTER_')).toEqual(['FILTER_1']);
     expect(await orderNos('search=filterx')).toEqual(['FILTERX2']);
     expect(await orderNos('search=%25')).toEqual([]);
@@ -147,7 +147,7 @@ describe('GET /api/checkout/txns/get_all_txns', () => {
 
   test('keys of another merchant or environment see none of the transactions', async () => {
     const other = await buildMerchant(database.db);
-    const one = await buildSession(world, scope);
+    const one = await buildSession(fixture, scope);
     for (const key of [stubKey(other.merchantId), stubKey(scope.merchantId, 'live')]) {
       expect((await list('', key)).pagination.total).toBe(0);
       expect((await server.send('GET', `/api/checkout/txns/${one.transactionId}`, { key })).status).toBe(404);

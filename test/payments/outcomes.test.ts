@@ -7,13 +7,13 @@ import {
   buildMerchant,
   buildPendingPayment,
   buildSession,
-  buildWorld,
+  buildFixture,
   declined,
   PAID,
   paidReference,
   PENDING,
   stateOfSession,
-  type World,
+  type Fixture,
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -21,7 +21,7 @@ const SUCCESS_EVENTS = ['checkout.completed', 'payment.created', 'payment.succee
 
 describe("applying a provider's result to a payment", () => {
   let database: TestDatabase;
-  let world: World;
+  let fixture: Fixture;
   let scope: MerchantScope;
 
   beforeAll(async () => {
@@ -29,15 +29,15 @@ describe("applying a provider's result to a payment", () => {
     scope = await buildMerchant(database.db);
   });
   beforeEach(() => {
-    world = buildWorld(database.db);
+    fixture = buildFixture(database.db);
   });
   afterAll(() => database.drop());
 
-  const check = (attemptId: string, notifyWorkflow = true) => world.checkAttempt(attemptId, { notifyWorkflow });
+  const check = (attemptId: string, notifyWorkflow = true) => fixture.checkAttempt(attemptId, { notifyWorkflow });
 
   test('a payment of the expected amount and currency is SUCCESS with its two events', async () => {
-    const payment = await buildPendingPayment(world, scope);
-    world.provider.returns(PAID);
+    const payment = await buildPendingPayment(fixture, scope);
+    fixture.provider.returns(PAID);
     expect(await check(payment.attemptId)).toMatchObject({
       attemptStatus: 'SUCCEEDED',
       transactionStatus: 'SUCCESS',
@@ -54,8 +54,8 @@ describe("applying a provider's result to a payment", () => {
   });
 
   test('the event contains the whole transaction after the change', async () => {
-    const payment = await buildPendingPayment(world, scope);
-    world.provider.returns(PAID);
+    const payment = await buildPendingPayment(fixture, scope);
+    fixture.provider.returns(PAID);
     await check(payment.attemptId);
     const [event] = await rows<{ payload: Buffer }>(
       database.db,
@@ -86,8 +86,8 @@ describe("applying a provider's result to a payment", () => {
   });
 
   test('a retryable decline opens the session for another attempt, without an event', async () => {
-    const payment = await buildPendingPayment(world, scope);
-    world.provider.returns(declined(true));
+    const payment = await buildPendingPayment(fixture, scope);
+    fixture.provider.returns(declined(true));
     expect(await check(payment.attemptId)).toMatchObject({
       attemptStatus: 'DECLINED',
       sessionStatus: 'OPEN',
@@ -101,8 +101,8 @@ describe("applying a provider's result to a payment", () => {
   });
 
   test('a hard decline fails the transaction', async () => {
-    const payment = await buildPendingPayment(world, scope);
-    world.provider.returns(declined(false));
+    const payment = await buildPendingPayment(fixture, scope);
+    fixture.provider.returns(declined(false));
     await check(payment.attemptId);
     expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({
       session: 'FAILED',
@@ -112,13 +112,13 @@ describe("applying a provider's result to a payment", () => {
   });
 
   test('the third retryable decline fails the transaction', async () => {
-    const session = await buildSession(world, scope);
+    const session = await buildSession(fixture, scope);
     for (let tries = 0; tries < 3; tries += 1) {
-      const attemptId = await buildAttempt(world, { ...scope, sessionId: session.sessionId });
-      world.provider.returns(ACCEPTED, declined(true));
+      const attemptId = await buildAttempt(fixture, { ...scope, sessionId: session.sessionId });
+      fixture.provider.returns(ACCEPTED, declined(true));
       await check(attemptId);
       await check(attemptId);
-      world.pass(1_000);
+      fixture.pass(1_000);
     }
     expect(await stateOfSession(database.db, session.sessionId)).toMatchObject({
       session: 'FAILED',
@@ -129,9 +129,9 @@ describe("applying a provider's result to a payment", () => {
 
   test('a retryable decline at the end of the session or later expires it, with an event and an entry in the timeline', async () => {
     for (const minutes of [30, 31]) {
-      const payment = await buildPendingPayment(world, scope);
-      world.pass(minutes * 60_000);
-      world.provider.returns(declined(true));
+      const payment = await buildPendingPayment(fixture, scope);
+      fixture.pass(minutes * 60_000);
+      fixture.provider.returns(declined(true));
       await check(payment.attemptId);
       expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({
         session: 'EXPIRED',
@@ -143,9 +143,9 @@ describe("applying a provider's result to a payment", () => {
   });
 
   test('a retryable decline a millisecond before the end of the session opens it again', async () => {
-    const payment = await buildPendingPayment(world, scope);
-    world.pass(30 * 60_000 - 1);
-    world.provider.returns(declined(true));
+    const payment = await buildPendingPayment(fixture, scope);
+    fixture.pass(30 * 60_000 - 1);
+    fixture.provider.returns(declined(true));
     await check(payment.attemptId);
     expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({
       session: 'OPEN',
@@ -157,8 +157,8 @@ describe("applying a provider's result to a payment", () => {
     ['another amount', { ...PAID, amountSantim: 10_049n } as ProviderOutcome, 'WRONG_AMOUNT'],
     ['another currency', { ...PAID, currency: 'USD' } as ProviderOutcome, 'WRONG_CURRENCY'],
   ])('%s than expected is held and never SUCCESS by itself', async (_what, outcome, held) => {
-    const payment = await buildPendingPayment(world, scope);
-    world.provider.returns(outcome);
+    const payment = await buildPendingPayment(fixture, scope);
+    fixture.provider.returns(outcome);
     expect(await check(payment.attemptId)).toMatchObject({
       attemptStatus: 'HELD',
       transactionStatus: 'PENDING',
@@ -174,15 +174,15 @@ describe("applying a provider's result to a payment", () => {
   });
 
   test('a payment confirmed after the expiry is booked and flagged as late', async () => {
-    const payment = await buildPendingPayment(world, scope);
-    world.pass(31 * 60_000);
-    world.provider.returns(PENDING);
-    await world.expireAttempt(payment.attemptId, world.clock());
+    const payment = await buildPendingPayment(fixture, scope);
+    fixture.pass(31 * 60_000);
+    fixture.provider.returns(PENDING);
+    await fixture.expireAttempt(payment.attemptId, fixture.clock());
     expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({
       session: 'EXPIRED',
       attempts: ['ABANDONED'],
     });
-    world.provider.returns(PAID);
+    fixture.provider.returns(PAID);
     await check(payment.attemptId);
     expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({
       session: 'COMPLETED',
@@ -194,14 +194,14 @@ describe("applying a provider's result to a payment", () => {
   });
 
   test('a payment confirmed after a decline or a cancellation is booked too', async () => {
-    const failed = await buildPendingPayment(world, scope);
-    world.provider.returns(declined(false), PAID);
+    const failed = await buildPendingPayment(fixture, scope);
+    fixture.provider.returns(declined(false), PAID);
     await check(failed.attemptId);
     await check(failed.attemptId);
-    const cancelled = await buildPendingPayment(world, scope);
-    world.provider.returns(PENDING);
-    await world.endUnpaid(cancelled.sessionId, 'CANCELLED');
-    world.provider.returns(PAID);
+    const cancelled = await buildPendingPayment(fixture, scope);
+    fixture.provider.returns(PENDING);
+    await fixture.endUnpaid(cancelled.sessionId, 'CANCELLED');
+    fixture.provider.returns(PAID);
     await check(cancelled.attemptId);
     for (const { sessionId } of [failed, cancelled]) {
       expect(await stateOfSession(database.db, sessionId)).toMatchObject({
@@ -212,12 +212,12 @@ describe("applying a provider's result to a payment", () => {
   });
 
   test('a second paid attempt is a duplicate and changes nothing else', async () => {
-    const first = await buildPendingPayment(world, scope);
-    world.provider.returns(declined(true));
+    const first = await buildPendingPayment(fixture, scope);
+    fixture.provider.returns(declined(true));
     await check(first.attemptId);
-    world.pass(1_000);
-    const second = await buildAttempt(world, { ...scope, sessionId: first.sessionId });
-    world.provider.returns(ACCEPTED, PAID);
+    fixture.pass(1_000);
+    const second = await buildAttempt(fixture, { ...scope, sessionId: first.sessionId });
+    fixture.provider.returns(ACCEPTED, PAID);
     await check(second);
     await check(second);
     expect(await check(first.attemptId)).toMatchObject({ attemptStatus: 'DUPLICATE', transactionStatus: 'SUCCESS' });
@@ -227,12 +227,12 @@ describe("applying a provider's result to a payment", () => {
   });
 
   test('SUCCESS never changes: later checks query no provider', async () => {
-    const payment = await buildPendingPayment(world, scope);
-    world.provider.returns(PAID);
+    const payment = await buildPendingPayment(fixture, scope);
+    fixture.provider.returns(PAID);
     await check(payment.attemptId);
-    const asked = world.provider.queries.length;
-    world.provider.returns(declined(false));
+    const asked = fixture.provider.queries.length;
+    fixture.provider.returns(declined(false));
     expect(await check(payment.attemptId)).toMatchObject({ attemptStatus: 'SUCCEEDED', final: true });
-    expect(world.provider.queries.length).toBe(asked);
+    expect(fixture.provider.queries.length).toBe(asked);
   });
 });

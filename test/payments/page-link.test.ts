@@ -3,7 +3,7 @@ import type { MerchantScope } from '../../src/lib/scope.ts';
 import { createCheckoutPages } from '../../src/payments/checkout-page/routes.ts';
 import { checkoutRoutes } from '../../src/payments/session-routes.ts';
 import { createTokenAuthenticator } from '../../src/payments/session.ts';
-import { buildMerchant, buildSession, buildWorld, PENDING, type World } from '../support/build.ts';
+import { buildMerchant, buildSession, buildFixture, PENDING, type Fixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { NO_LIMITS, startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
 
@@ -11,22 +11,22 @@ const PATH = '/api/checkout/sessions';
 
 describe("a session's checkoutUrl, read again", () => {
   let database: TestDatabase;
-  let world: World;
+  let fixture: Fixture;
   let scope: MerchantScope;
   let server: TestServer;
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    world = buildWorld(database.db);
+    fixture = buildFixture(database.db);
     scope = await buildMerchant(database.db);
-    server = await serve(world);
+    server = await serve(fixture);
   });
   afterAll(async () => {
     await server.close();
     await database.drop();
   });
 
-  async function serve(of: World): Promise<TestServer> {
+  async function serve(of: Fixture): Promise<TestServer> {
     const tokens = createTokenAuthenticator(of);
     const deps = testServerDeps(database.db, {
       ...tokens,
@@ -60,21 +60,21 @@ describe("a session's checkoutUrl, read again", () => {
   });
 
   test('is present while a payment is in flight', async () => {
-    const { sessionId, checkoutUrl } = await buildSession(world, scope);
-    world.provider.returns(PENDING);
+    const { sessionId, checkoutUrl } = await buildSession(fixture, scope);
+    fixture.provider.returns(PENDING);
     await server.send('POST', `${PATH}/${sessionId}/pay`, { body: { channel: 'TELEBIRR', phone: '0911000001' } });
     expect(await read(sessionId)).toMatchObject({ status: 'PROCESSING', checkoutUrl });
   });
 
   test('is null once the session has ended', async () => {
-    const { sessionId } = await buildSession(world, scope);
+    const { sessionId } = await buildSession(fixture, scope);
     const expired = await server.send('POST', `${PATH}/${sessionId}/expire`);
     expect(expired.body.data).toMatchObject({ status: 'EXPIRED', checkoutUrl: null });
     expect(await read(sessionId)).toMatchObject({ status: 'EXPIRED', checkoutUrl: null });
   });
 
   test('is null for a read-only key, because the address suffices to pay and cancel', async () => {
-    const { sessionId, checkoutUrl } = await buildSession(world, scope);
+    const { sessionId, checkoutUrl } = await buildSession(fixture, scope);
     const reader = stubKey(scope.merchantId, 'sandbox', ['checkout:read']);
     expect(await read(sessionId, reader)).toMatchObject({ status: 'OPEN', checkoutUrl: null });
     const writer = stubKey(scope.merchantId, 'sandbox', ['checkout:read', 'checkout:write']);
@@ -82,13 +82,13 @@ describe("a session's checkoutUrl, read again", () => {
   });
 
   test('is null where its token was derived with another secret, and the old address remains valid', async () => {
-    const { sessionId, checkoutUrl } = await buildSession({ ...world, pepper: 'the-pepper-before-this' }, scope);
+    const { sessionId, checkoutUrl } = await buildSession({ ...fixture, pepper: 'the-pepper-before-this' }, scope);
     expect(await read(sessionId)).toMatchObject({ status: 'OPEN', checkoutUrl: null });
     expect((await open(checkoutUrl)).page.status).toBe(200);
   });
 
   test('cannot be derived from the id of the session alone', async () => {
-    const [one, other] = [await buildSession(world, scope), await buildSession(world, scope)];
+    const [one, other] = [await buildSession(fixture, scope), await buildSession(fixture, scope)];
     expect(one.clientToken).toMatch(/^[\w-]{43}$/);
     expect(one.clientToken).not.toBe(other.clientToken);
     const stolen = `${PATH}/${other.sessionId}/pay`;

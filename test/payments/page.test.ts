@@ -12,12 +12,12 @@ import { createTokenAuthenticator } from '../../src/payments/session.ts';
 import {
   buildMerchant,
   buildSession,
-  buildWorld,
+  buildFixture,
   declined,
   PAID,
   PENDING,
   stateOfSession,
-  type World,
+  type Fixture,
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { NO_LIMITS } from '../support/http.ts';
@@ -27,14 +27,14 @@ const addressOf = (server: Server): string => `http://127.0.0.1:${(server.addres
 
 describe('the hosted checkout page', () => {
   let database: TestDatabase;
-  let world: World;
+  let fixture: Fixture;
   let scope: MerchantScope;
   let server: Server;
   let base: string;
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    world = buildWorld(database.db);
+    fixture = buildFixture(database.db);
     scope = await buildMerchant(database.db, `Coffee ${SCRIPT}`);
     server = await serve(createLimits(NO_LIMITS));
     base = addressOf(server);
@@ -45,7 +45,7 @@ describe('the hosted checkout page', () => {
   });
 
   async function open(wanted: Partial<NewSession> = {}) {
-    const session = await buildSession(world, scope, wanted);
+    const session = await buildSession(fixture, scope, wanted);
     const path = `/checkout/${session.sessionId}`;
     const cookie = `meskot_checkout=${session.clientToken}`;
     const get = (query = '') => fetch(`${base}${path}${query}`, { headers: { cookie }, redirect: 'manual' });
@@ -116,7 +116,7 @@ describe('the hosted checkout page', () => {
   });
 
   test('paying leads to the waiting page and then to the final page with a link to the shop', async () => {
-    world.provider.returns(PENDING);
+    fixture.provider.returns(PENDING);
     const page = await open({ successUrl: 'https://shop.example/done?cart=1' });
     const answer = await page.post('pay', payForm);
     expect([answer.status, answer.headers.get('location')]).toEqual([303, page.path]);
@@ -124,8 +124,8 @@ describe('the hosted checkout page', () => {
     expect(waiting).toContain('http-equiv="refresh"');
     expect(waiting).not.toMatch(/fail|not successful/i);
     const { attempt } = await attemptOf(page.sessionId);
-    world.provider.returns(PAID);
-    await world.checkAttempt(attempt, { notifyWorkflow: true });
+    fixture.provider.returns(PAID);
+    await fixture.checkAttempt(attempt, { notifyWorkflow: true });
     const done = await page.text();
     expect(done).toContain('Paid. Thank you!');
     const ids = `sessionId=${page.sessionId}&#38;checkoutOrderNo=${page.checkoutOrderNo}`;
@@ -133,7 +133,7 @@ describe('the hosted checkout page', () => {
   });
 
   test('a form sent twice is harmless', async () => {
-    world.provider.returns(PENDING);
+    fixture.provider.returns(PENDING);
     const page = await open();
     const answers = await Promise.all([page.post('pay', payForm), page.post('pay', payForm)]);
     expect(answers.map((one) => one.status)).toEqual([303, 303]);
@@ -141,7 +141,7 @@ describe('the hosted checkout page', () => {
   });
 
   test('after a failed attempt the form is shown again with the reason', async () => {
-    world.provider.returns(declined(true));
+    fixture.provider.returns(declined(true));
     const page = await open();
     await page.post('pay', payForm);
     const text = await page.text();
@@ -150,7 +150,7 @@ describe('the hosted checkout page', () => {
   });
 
   test('the reason of a failed attempt is in the language of the page', async () => {
-    world.provider.returns(declined(true));
+    fixture.provider.returns(declined(true));
     const page = await open({ locale: 'am' });
     await page.post('pay', payForm);
     const text = await page.text();
@@ -194,7 +194,7 @@ describe('the hosted checkout page', () => {
 
   test('a session after its expiry is shown as expired', async () => {
     const page = await open({ expiresInMinutes: 5 });
-    world.pass(5 * 60_000);
+    fixture.pass(5 * 60_000);
     expect(await page.text()).toContain('has expired');
   });
 
@@ -232,14 +232,14 @@ describe('the hosted checkout page', () => {
     });
 
     test('still shows the outcome of a payment that was in flight', async () => {
-      world.provider.returns(PENDING);
+      fixture.provider.returns(PENDING);
       const page = await open();
       await page.post('pay', payForm);
       await suspend('SUSPENDED');
       expect(await page.text()).toContain('Waiting for your confirmation');
       const { attempt } = await attemptOf(page.sessionId);
-      world.provider.returns(PAID);
-      await world.checkAttempt(attempt, { notifyWorkflow: true });
+      fixture.provider.returns(PAID);
+      await fixture.checkAttempt(attempt, { notifyWorkflow: true });
       expect(await page.text()).toContain('Paid. Thank you!');
     });
   });
@@ -282,7 +282,7 @@ describe('the hosted checkout page', () => {
 
   async function serve(limits: Limits): Promise<Server> {
     const app = new Koa();
-    app.use(createCheckoutPages({ ...world, limits, tokens: createTokenAuthenticator(world) }).routes());
+    app.use(createCheckoutPages({ ...fixture, limits, tokens: createTokenAuthenticator(fixture) }).routes());
     const made = createServer((request, response) => void app.callback()(request, response));
     await new Promise<void>((resolve) => made.listen(0, '127.0.0.1', resolve));
     return made;

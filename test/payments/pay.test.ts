@@ -12,15 +12,15 @@ import {
   buildAttempt,
   buildMerchant,
   buildSession,
-  buildWorld,
+  buildFixture,
   stateOfSession,
-  type World,
+  type Fixture,
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 describe('paying a session', () => {
   let database: TestDatabase;
-  let world: World;
+  let fixture: Fixture;
   let scope: MerchantScope;
 
   beforeAll(async () => {
@@ -28,13 +28,13 @@ describe('paying a session', () => {
     scope = await buildMerchant(database.db);
   });
   beforeEach(() => {
-    world = buildWorld(database.db);
+    fixture = buildFixture(database.db);
   });
   afterAll(() => database.drop());
 
   test('one transaction contains the attempt, the session, the event and the start of the workflow', async () => {
-    const session = await buildSession(world, scope);
-    const attemptId = await buildAttempt(world, { ...scope, sessionId: session.sessionId });
+    const session = await buildSession(fixture, scope);
+    const attemptId = await buildAttempt(fixture, { ...scope, sessionId: session.sessionId });
     expect(await stateOfSession(database.db, session.sessionId)).toMatchObject({
       session: 'PROCESSING',
       transaction: 'PENDING',
@@ -47,7 +47,7 @@ describe('paying a session', () => {
       workflowId: `payment-${attemptId}`,
       input: { attemptId, ...scope, channel: 'TELEBIRR', expiresAtMs: session.expiresAt.getTime() },
     };
-    expect(world.enqueued).toEqual([expect.objectContaining(start)]);
+    expect(fixture.enqueued).toEqual([expect.objectContaining(start)]);
     const [row] = await rows<{ input: unknown }>(
       database.db,
       'SELECT input FROM outbox WHERE workflow_id = :workflowId',
@@ -57,20 +57,20 @@ describe('paying a session', () => {
   });
 
   test('the second attempt of a session records no second payment.created', async () => {
-    const session = await buildSession(world, scope);
-    const first = await buildAttempt(world, { ...scope, sessionId: session.sessionId });
-    world.provider.returns({
+    const session = await buildSession(fixture, scope);
+    const first = await buildAttempt(fixture, { ...scope, sessionId: session.sessionId });
+    fixture.provider.returns({
       kind: 'declined',
       failure: { code: 'INSUFFICIENT_FUNDS', message: 'Not enough money.', providerCode: 'X', retryable: true },
     });
-    await world.checkAttempt(first, { notifyWorkflow: true });
-    await buildAttempt(world, { ...scope, sessionId: session.sessionId }, { channel: 'AWASH' });
+    await fixture.checkAttempt(first, { notifyWorkflow: true });
+    await buildAttempt(fixture, { ...scope, sessionId: session.sessionId }, { channel: 'AWASH' });
     expect(await stateOfSession(database.db, session.sessionId)).toMatchObject({ events: ['payment.created'] });
   });
 
   test('an amount outside a limit of the channel is rejected with the limit and stores nothing', async () => {
-    const session = await buildSession(world, scope, { amountSantim: 10_000_000n });
-    const pay = buildAttempt(world, { ...scope, sessionId: session.sessionId });
+    const session = await buildSession(fixture, scope, { amountSantim: 10_000_000n });
+    const pay = buildAttempt(fixture, { ...scope, sessionId: session.sessionId });
     await expect(pay).rejects.toMatchObject({
       code: 'AMOUNT_ABOVE_MAXIMUM',
       message: 'amount must be at most 75000.00 ETB on TELEBIRR, got 100000.00',
@@ -79,52 +79,52 @@ describe('paying a session', () => {
   });
 
   test("a channel that is not one of the session's is rejected", async () => {
-    const session = await buildSession(world, scope, { channels: ['AWASH'] });
-    const pay = buildAttempt(world, { ...scope, sessionId: session.sessionId });
+    const session = await buildSession(fixture, scope, { channels: ['AWASH'] });
+    const pay = buildAttempt(fixture, { ...scope, sessionId: session.sessionId });
     await expect(pay).rejects.toMatchObject({ code: 'CHANNEL_DISABLED' });
   });
 
   test('a session after its expiry cannot be paid, before or after the expiry job', async () => {
-    const session = await buildSession(world, scope);
-    world.pass(30 * 60_000);
-    const pay = buildAttempt(world, { ...scope, sessionId: session.sessionId });
+    const session = await buildSession(fixture, scope);
+    fixture.pass(30 * 60_000);
+    const pay = buildAttempt(fixture, { ...scope, sessionId: session.sessionId });
     await expect(pay).rejects.toMatchObject({ code: 'INVALID_STATE' });
   });
 
   test("another merchant's session is not found", async () => {
-    const session = await buildSession(world, scope);
+    const session = await buildSession(fixture, scope);
     const other = await buildMerchant(database.db);
-    const pay = buildAttempt(world, { ...other, sessionId: session.sessionId });
+    const pay = buildAttempt(fixture, { ...other, sessionId: session.sessionId });
     await expect(pay).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
   test('a provider that hangs delays the response by two seconds and not the payment', async () => {
-    const { sessionId } = await buildSession(world, scope);
+    const { sessionId } = await buildSession(fixture, scope);
     let release = (): void => undefined;
-    world.provider.returns(() => new Promise((resolve) => (release = () => resolve(ACCEPTED))));
+    fixture.provider.returns(() => new Promise((resolve) => (release = () => resolve(ACCEPTED))));
     const wanted = { channel: 'TELEBIRR' as const, phone: '0911000001' };
-    const payment = await world.runInTransaction((tx) =>
-      startPayment({ ...world, tx }, { ...scope, sessionId }, wanted),
+    const payment = await fixture.runInTransaction((tx) =>
+      startPayment({ ...fixture, tx }, { ...scope, sessionId }, wanted),
     );
-    expect(await awaitProviderResult(world.checkAttempt, payment)).toEqual(payment);
-    const later = world.checkAttempt(payment.attemptId, { minIntervalMs: 2_000, notifyWorkflow: false });
+    expect(await awaitProviderResult(fixture.checkAttempt, payment)).toEqual(payment);
+    const later = fixture.checkAttempt(payment.attemptId, { minIntervalMs: 2_000, notifyWorkflow: false });
     release();
     expect(await later).toMatchObject({ outcomeKind: 'accepted' });
   });
 
   test('a client token is valid for its session until an hour after the end', async () => {
-    const { sessionId, clientToken } = await buildSession(world, scope);
-    const { authenticateClientToken: authenticate, isOurToken } = createTokenAuthenticator(world);
+    const { sessionId, clientToken } = await buildSession(fixture, scope);
+    const { authenticateClientToken: authenticate, isOurToken } = createTokenAuthenticator(fixture);
     expect(await authenticate(sessionId, clientToken)).toEqual({ kind: 'client', ...scope, sessionId });
     expect(isOurToken(sessionId, clientToken)).toBe(true);
     expect(isOurToken(newId('cs'), clientToken)).toBe(false);
     expect(isOurToken(sessionId, 'x'.repeat(43))).toBe(false);
     expect(await authenticate(sessionId, `${clientToken.slice(0, -1)}_`)).toBeNull();
     expect(await authenticate(`${sessionId}\0`, clientToken)).toBeNull();
-    await world.endUnpaid(sessionId, 'CANCELLED');
-    world.pass(60 * 60_000 - 1);
+    await fixture.endUnpaid(sessionId, 'CANCELLED');
+    fixture.pass(60 * 60_000 - 1);
     expect(await authenticate(sessionId, clientToken)).not.toBeNull();
-    world.pass(1);
+    fixture.pass(1);
     expect(await authenticate(sessionId, clientToken)).toBeNull();
     expect(isOurToken(sessionId, clientToken)).toBe(true);
     const [stored] = await rows<{ text: string }>(

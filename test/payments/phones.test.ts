@@ -2,7 +2,7 @@ import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { checkoutRoutes } from '../../src/payments/session-routes.ts';
 import { transactionRoutes } from '../../src/payments/transaction-routes.ts';
-import { buildAttempt, buildMerchant, buildSession, buildWorld, type World } from '../support/build.ts';
+import { buildAttempt, buildMerchant, buildSession, buildFixture, type Fixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
 
@@ -10,17 +10,17 @@ const FORMS = ['+251911223344', '251911223344', '0911223344', '911223344'];
 
 describe('searching by phone', () => {
   let database: TestDatabase;
-  let world: World;
+  let fixture: Fixture;
   let scope: MerchantScope;
   let server: TestServer;
 
   beforeEach(async () => {
     database = await createTestDatabase();
-    world = buildWorld(database.db);
+    fixture = buildFixture(database.db);
     scope = await buildMerchant(database.db);
-    const routes = [...checkoutRoutes(world), ...transactionRoutes({ ...world, findDeliveries: async () => [] })];
+    const routes = [...checkoutRoutes(fixture), ...transactionRoutes({ ...fixture, findDeliveries: async () => [] })];
     server = await startTestServer(
-      testServerDeps(database.db, { routes, clock: world.clock }),
+      testServerDeps(database.db, { routes, clock: fixture.clock }),
       stubKey(scope.merchantId),
     );
   });
@@ -43,7 +43,7 @@ describe('searching by phone', () => {
       const shown = (await server.send('GET', `/api/checkout/txns/${transactionId}`)).body.data;
       expect(shown.customerPhone).toBe('251911223344');
     }
-    await buildSession(world, scope, { checkoutOrderNo: 'OTHER', customerPhone: '251911223345' });
+    await buildSession(fixture, scope, { checkoutOrderNo: 'OTHER', customerPhone: '251911223345' });
     for (const search of SEARCHES) {
       expect([search, await found(search)]).toEqual([search, ['FORM-0', 'FORM-1', 'FORM-2', 'FORM-3']]);
     }
@@ -55,8 +55,8 @@ describe('searching by phone', () => {
       [scope, 'PAID-FROM'],
       [other, 'NOT-OURS'],
     ] as const) {
-      const { sessionId } = await buildSession(world, one, { checkoutOrderNo });
-      await buildAttempt(world, { ...one, sessionId }, { phone: '+251911000004' });
+      const { sessionId } = await buildSession(fixture, one, { checkoutOrderNo });
+      await buildAttempt(fixture, { ...one, sessionId }, { phone: '+251911000004' });
     }
     for (const search of ['0911000004', '+251911000004', '251911000004']) {
       expect(await found(search)).toEqual(['PAID-FROM']);

@@ -5,13 +5,13 @@ import { storeCallback } from '../../src/providers/callbacks.ts';
 import {
   buildMerchant,
   buildPendingPayment,
-  buildWorld,
+  buildFixture,
   declined,
   PAID,
   PENDING,
   stateOfSession,
   UNKNOWN,
-  type World,
+  type Fixture,
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -19,19 +19,19 @@ const MINUTE_MS = 60_000;
 
 describe('a verified callback of a provider', () => {
   let database: TestDatabase;
-  let world: World;
+  let fixture: Fixture;
   let scope: MerchantScope;
 
   beforeEach(async () => {
     database = await createTestDatabase();
     scope = await buildMerchant(database.db);
     // Callbacks are dated by the database.
-    world = buildWorld(database.db, { start: new Date() });
+    fixture = buildFixture(database.db, { start: new Date() });
   });
   afterEach(() => database.drop());
 
   async function calledBack(verified = true) {
-    const payment = await buildPendingPayment(world, scope);
+    const payment = await buildPendingPayment(fixture, scope);
     const problem = verified ? null : 'unsigned';
     const { attemptId } = payment;
     await storeCallback(database.db, {
@@ -43,9 +43,9 @@ describe('a verified callback of a provider', () => {
     });
     return payment;
   }
-  const recheck = async (limit = 10) => recheckAfterCallbacks(world, limit);
+  const recheck = async (limit = 10) => recheckAfterCallbacks(fixture, limit);
   const proof = async (attemptId: string) =>
-    isConclusive(await world.checkAttempt(attemptId, { minIntervalMs: 0, notifyWorkflow: true }));
+    isConclusive(await fixture.checkAttempt(attemptId, { minIntervalMs: 0, notifyWorkflow: true }));
 
   test.each([
     ['paid', PAID, true],
@@ -54,7 +54,7 @@ describe('a verified callback of a provider', () => {
     ['nothing', UNKNOWN, false],
   ])('is acknowledged after a query with the outcome "%s": %s', async (_what, outcome, answered) => {
     const { attemptId } = await calledBack();
-    world.provider.returns(outcome);
+    fixture.provider.returns(outcome);
     expect(await proof(attemptId)).toBe(answered);
   });
 
@@ -62,66 +62,66 @@ describe('a verified callback of a provider', () => {
     const { attemptId } = await calledBack();
     const lease = async (until: Date | null) =>
       rows(database.db, 'UPDATE payment_attempt SET lease_until = :until WHERE id = :attemptId', { attemptId, until });
-    await lease(new Date(world.clock().getTime() + MINUTE_MS));
+    await lease(new Date(fixture.clock().getTime() + MINUTE_MS));
     expect(await proof(attemptId)).toBe(false);
     await lease(null);
-    world.provider.returns(PAID);
+    fixture.provider.returns(PAID);
     await proof(attemptId);
-    world.provider.returns(UNKNOWN);
+    fixture.provider.returns(UNKNOWN);
     expect(await proof(attemptId)).toBe(true);
   });
 
   test("is rechecked until the payment is found paid, also long after the session's end", async () => {
     const payment = await calledBack();
-    world.provider.returns(UNKNOWN);
-    await world.checkAttempt(payment.attemptId, { notifyWorkflow: true });
-    world.provider.returns(declined(false));
-    await world.checkAttempt(payment.attemptId, { notifyWorkflow: true });
-    world.pass(2 * MINUTE_MS);
-    world.provider.returns(PAID);
+    fixture.provider.returns(UNKNOWN);
+    await fixture.checkAttempt(payment.attemptId, { notifyWorkflow: true });
+    fixture.provider.returns(declined(false));
+    await fixture.checkAttempt(payment.attemptId, { notifyWorkflow: true });
+    fixture.pass(2 * MINUTE_MS);
+    fixture.provider.returns(PAID);
     expect(await recheck()).toBe(1);
     expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({
       transaction: 'SUCCESS',
       confirmedLate: true,
     });
-    expect(world.enqueued.at(-1)).toMatchObject({
+    expect(fixture.enqueued.at(-1)).toMatchObject({
       signal: 'attemptUpdated',
       workflowId: `payment-${payment.attemptId}`,
     });
-    world.pass(2 * MINUTE_MS);
+    fixture.pass(2 * MINUTE_MS);
     expect(await recheck()).toBe(0);
   });
 
   test('is rechecked once a minute at first and then ever more rarely, for 24 h', async () => {
     await calledBack();
-    world.provider.returns(PENDING);
+    fixture.provider.returns(PENDING);
     const countIn = async (steps: number, stepMs: number): Promise<number> => {
       let count = 0;
       for (let step = 0; step < steps; step += 1) {
-        world.pass(stepMs);
+        fixture.pass(stepMs);
         count += await recheck();
       }
       return count;
     };
     expect(await countIn(10, MINUTE_MS / 2)).toBe(5);
-    world.pass(5 * 60 * MINUTE_MS);
+    fixture.pass(5 * 60 * MINUTE_MS);
     expect(await countIn(60, MINUTE_MS)).toBeLessThanOrEqual(3);
-    world.pass(19 * 60 * MINUTE_MS);
+    fixture.pass(19 * 60 * MINUTE_MS);
     expect(await recheck()).toBe(0);
   });
 
   test('that was not verified is not rechecked', async () => {
     await calledBack(false);
-    world.pass(2 * MINUTE_MS);
+    fixture.pass(2 * MINUTE_MS);
     expect(await recheck()).toBe(0);
   });
 
   test('is rechecked in batches, and a failing check does not block the others', async () => {
     for (let count = 0; count < 5; count += 1) await calledBack();
-    world.pass(2 * MINUTE_MS);
-    world.provider.returns(PENDING);
+    fixture.pass(2 * MINUTE_MS);
+    fixture.provider.returns(PENDING);
     expect(await recheck(3)).toBe(3);
-    world.provider.returns(() => Promise.reject(new Error('a defect of ours')), PAID);
+    fixture.provider.returns(() => Promise.reject(new Error('a defect of ours')), PAID);
     await expect(recheck(3)).rejects.toThrow('a defect of ours');
     const [paid] = await rows(
       database.db,

@@ -6,7 +6,14 @@ import { createLogger } from '../../src/lib/log.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { acceptHeldPayment } from '../../src/payments/holds.ts';
 import { PAYMENT_REVIEW_ITEMS } from '../../src/payments/monitoring.ts';
-import { buildMerchant, buildPendingPayment, buildWorld, PAID, stateOfSession, type World } from '../support/build.ts';
+import {
+  buildMerchant,
+  buildPendingPayment,
+  buildFixture,
+  PAID,
+  stateOfSession,
+  type Fixture,
+} from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { until } from '../support/until.ts';
@@ -18,13 +25,13 @@ const log = createLogger('warn', 'test', {
 });
 
 let database: TestDatabase;
-let world: World;
+let fixture: Fixture;
 let scope: MerchantScope;
 beforeAll(async () => {
   database = await createTestDatabase();
 });
 beforeEach(async () => {
-  world = buildWorld(database.db, { log });
+  fixture = buildFixture(database.db, { log });
   scope = await buildMerchant(database.db);
 });
 afterEach(() => expectLedgerHolds(database.db));
@@ -32,10 +39,10 @@ afterAll(() => database.drop());
 
 let references = 0;
 const newReference = () => `ONCE-${(references += 1)}`;
-const check = (attemptId: string) => world.checkAttempt(attemptId, { notifyWorkflow: false });
+const check = (attemptId: string) => fixture.checkAttempt(attemptId, { notifyWorkflow: false });
 /** A payment that its provider has accepted, in the other environment or over another channel. */
 async function pendingElsewhere(elsewhere: { environment?: string; channel?: string }) {
-  const payment = await buildPendingPayment(world, scope);
+  const payment = await buildPendingPayment(fixture, scope);
   await database.db('paymentAttempt').where({ id: payment.attemptId }).update(elsewhere);
   await database.db('transaction').where({ id: payment.transactionId }).update(elsewhere);
   await database
@@ -47,8 +54,8 @@ async function pendingElsewhere(elsewhere: { environment?: string; channel?: str
 const available = async (of = scope) => (await readBalance(database.db, of)).availableSantim;
 
 test('the second transaction reported paid by one reference is held and never SUCCESS', async () => {
-  const [first, second] = [await buildPendingPayment(world, scope), await buildPendingPayment(world, scope)];
-  world.provider.returns({ ...PAID, providerReference: newReference() });
+  const [first, second] = [await buildPendingPayment(fixture, scope), await buildPendingPayment(fixture, scope)];
+  fixture.provider.returns({ ...PAID, providerReference: newReference() });
   expect(await check(first.attemptId)).toMatchObject({ transactionStatus: 'SUCCESS' });
   const paid = await available();
   expect(await check(second.attemptId)).toMatchObject({
@@ -73,19 +80,19 @@ test('the second transaction reported paid by one reference is held and never SU
     { id: second.attemptId, kind: 'PAYMENT_HELD', what: expect.stringContaining('has paid another transaction') },
   ]);
 
-  await expect(acceptHeld(world, second)).rejects.toMatchObject({
+  await expect(acceptHeld(fixture, second)).rejects.toMatchObject({
     code: 'INVALID_STATE',
     message: expect.stringContaining(`which has paid ${first.transactionId}: it can only be returned`),
   });
-  const { transaction } = await giveHeldBack(world, second);
+  const { transaction } = await giveHeldBack(fixture, second);
   expect(transaction).toMatchObject({ status: 'FAILED', holdReason: null });
   expect(await available()).toBe(paid);
 });
 
 test('of fifty transactions reported paid by one reference at once, one is SUCCESS', async () => {
   const payments = [];
-  for (let index = 0; index < 50; index += 1) payments.push(await buildPendingPayment(world, scope));
-  world.provider.returns({ ...PAID, providerReference: newReference() });
+  for (let index = 0; index < 50; index += 1) payments.push(await buildPendingPayment(fixture, scope));
+  fixture.provider.returns({ ...PAID, providerReference: newReference() });
   const states = await Promise.all(payments.map(({ attemptId }) => check(attemptId)));
   const statuses = states.map(({ attemptStatus }) => attemptStatus).toSorted();
   expect(statuses).toEqual([...Array.from({ length: 49 }, () => 'HELD'), 'SUCCEEDED']);
@@ -93,12 +100,12 @@ test('of fifty transactions reported paid by one reference at once, one is SUCCE
 
 test('the same reference in the other environment or of another channel is another payment', async () => {
   const providerReference = newReference();
-  const payment = await buildPendingPayment(world, scope);
-  world.provider.returns({ ...PAID, providerReference });
+  const payment = await buildPendingPayment(fixture, scope);
+  fixture.provider.returns({ ...PAID, providerReference });
   await check(payment.attemptId);
   for (const elsewhere of [{ environment: 'live' }, { channel: 'AWASH' }]) {
     const other = await pendingElsewhere(elsewhere);
-    world.provider.returns({ ...PAID, providerReference });
+    fixture.provider.returns({ ...PAID, providerReference });
     expect(await check(other.attemptId)).toMatchObject({ transactionStatus: 'SUCCESS' });
   }
 });
@@ -108,44 +115,44 @@ test.each([
   ['over another channel', { channel: 'AWASH' }],
 ])('held money can be accepted after its reference has paid a transaction %s', async (_, elsewhere) => {
   const providerReference = newReference();
-  const [held, paid] = [await buildPendingPayment(world, scope), await pendingElsewhere(elsewhere)];
-  world.provider.returns({ ...PAID, providerReference });
+  const [held, paid] = [await buildPendingPayment(fixture, scope), await pendingElsewhere(elsewhere)];
+  fixture.provider.returns({ ...PAID, providerReference });
   expect(await check(paid.attemptId)).toMatchObject({ transactionStatus: 'SUCCESS' });
-  world.provider.returns({ ...PAID, providerReference, amountSantim: 8_000n });
+  fixture.provider.returns({ ...PAID, providerReference, amountSantim: 8_000n });
   expect(await check(held.attemptId)).toMatchObject({ attemptStatus: 'HELD' });
-  expect((await acceptHeld(world, held)).transaction).toMatchObject({ status: 'SUCCESS', receivedSantim: 8_000n });
+  expect((await acceptHeld(fixture, held)).transaction).toMatchObject({ status: 'SUCCESS', receivedSantim: 8_000n });
 });
 
 test('held money of another amount is not accepted once its reference has paid another transaction', async () => {
   const providerReference = newReference();
-  const [held, paid] = [await buildPendingPayment(world, scope), await buildPendingPayment(world, scope)];
-  world.provider.returns({ ...PAID, providerReference, amountSantim: 8_000n });
+  const [held, paid] = [await buildPendingPayment(fixture, scope), await buildPendingPayment(fixture, scope)];
+  fixture.provider.returns({ ...PAID, providerReference, amountSantim: 8_000n });
   await check(held.attemptId);
-  world.provider.returns({ ...PAID, providerReference });
+  fixture.provider.returns({ ...PAID, providerReference });
   expect(await check(paid.attemptId)).toMatchObject({ transactionStatus: 'SUCCESS' });
-  await expect(acceptHeld(world, held)).rejects.toMatchObject({ code: 'INVALID_STATE' });
-  await giveHeldBack(world, held);
+  await expect(acceptHeld(fixture, held)).rejects.toMatchObject({ code: 'INVALID_STATE' });
+  await giveHeldBack(fixture, held);
 });
 
 test('of two held payments with one reference that are accepted at once, the second is refused like a repeat', async () => {
-  const [first, second] = [await buildPendingPayment(world, scope), await buildPendingPayment(world, scope)];
-  world.provider.returns({ ...PAID, providerReference: newReference(), amountSantim: 8_000n });
+  const [first, second] = [await buildPendingPayment(fixture, scope), await buildPendingPayment(fixture, scope)];
+  fixture.provider.returns({ ...PAID, providerReference: newReference(), amountSantim: 8_000n });
   for (const { attemptId } of [first, second]) await check(attemptId);
-  const { refused } = await world.runInTransaction(async (tx) => {
-    await acceptHeldPayment(tx, { ...first, at: world.clock() });
-    const accepting = acceptHeld(world, second).catch((error: unknown) => error);
+  const { refused } = await fixture.runInTransaction(async (tx) => {
+    await acceptHeldPayment(tx, { ...first, at: fixture.clock() });
+    const accepting = acceptHeld(fixture, second).catch((error: unknown) => error);
     const waiting = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
     await until('the second decision to wait', async () => (await rows(database.db, waiting)).length > 0);
     return { refused: accepting };
   });
   const refusal = { code: 'INVALID_STATE', message: expect.stringContaining('it can only be returned') };
   expect(await refused).toMatchObject(refusal);
-  await expect(acceptHeld(world, second)).rejects.toMatchObject(refusal);
+  await expect(acceptHeld(fixture, second)).rejects.toMatchObject(refusal);
 });
 
 test('a reply about another order changes nothing and is logged', async () => {
-  const payment = await buildPendingPayment(world, scope);
-  world.provider.returns({ kind: 'unknown', reason: 'other-order', message: 'the answer is about another order' });
+  const payment = await buildPendingPayment(fixture, scope);
+  fixture.provider.returns({ kind: 'unknown', reason: 'other-order', message: 'the answer is about another order' });
   lines.length = 0;
   expect(await check(payment.attemptId)).toMatchObject({ transactionStatus: 'PENDING', outcomeKind: 'unknown' });
   expect(lines.map((line) => JSON.parse(line))).toEqual([

@@ -14,7 +14,7 @@ import { isConclusive, MIN_QUERY_INTERVAL_MS } from '../../src/payments/sync.ts'
 import { transactionRoutes } from '../../src/payments/transaction-routes.ts';
 import { createCallbackRouter, storeCallback } from '../../src/providers/callbacks.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
-import { buildMerchant, buildWorld, stateOfSession, type World } from '../support/build.ts';
+import { buildMerchant, buildFixture, stateOfSession, type Fixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { NO_LIMITS, stubKey, testServerDeps, type HttpResponse } from '../support/http.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
@@ -25,7 +25,7 @@ type Sent = { body?: unknown; headers?: Record<string, string> };
 describe('paying in the sandbox over HTTP', () => {
   let database: TestDatabase;
   let simulator: TestSimulator;
-  let world: World;
+  let fixture: Fixture;
   let server: Server;
   let base: string;
   let key: string;
@@ -39,7 +39,7 @@ describe('paying in the sandbox over HTTP', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const findProvider = createFindProvider({ http, clock: systemClock, simulatorUrl: simulator.url });
-    world = buildWorld(database.db, { clock: systemClock, findProvider, baseUrl: base });
+    fixture = buildFixture(database.db, { clock: systemClock, findProvider, baseUrl: base });
     const scope = await buildMerchant(database.db);
     key = stubKey(scope.merchantId);
     const callbacks = createCallbackRouter({
@@ -49,15 +49,15 @@ describe('paying in the sandbox over HTTP', () => {
       onCallback: async (order, { verified }) => {
         if (!('attemptId' in order)) throw new Error('not an attempt');
         const minIntervalMs = verified ? 0 : MIN_QUERY_INTERVAL_MS;
-        return isConclusive(await world.checkAttempt(order.attemptId, { minIntervalMs, notifyWorkflow: true }));
+        return isConclusive(await fixture.checkAttempt(order.attemptId, { minIntervalMs, notifyWorkflow: true }));
       },
       unknown: createLimits(NO_LIMITS).unknownCallbacks,
       log: createLogger('silent', 'test'),
     });
-    const routes = [...checkoutRoutes(world), ...transactionRoutes({ ...world, findDeliveries: async () => [] })];
+    const routes = [...checkoutRoutes(fixture), ...transactionRoutes({ ...fixture, findDeliveries: async () => [] })];
     const api = createApiServer({
       ...testServerDeps(database.db, { routes, routers: [callbacks] }),
-      ...createTokenAuthenticator(world),
+      ...createTokenAuthenticator(fixture),
     });
     handle = api.callback;
   });
@@ -130,8 +130,8 @@ describe('paying in the sandbox over HTTP', () => {
     await pay(sessionId, '0911000007');
     const early = await hook('success', sessionId, { claimedStatus: 'SUCCESS' });
     expect(early.body.data).toMatchObject({ claim: 'success', status: 'PENDING', final: false });
-    world.pass(2_000);
-    while ((await hook('success', sessionId)).body.data.status !== 'SUCCESS') world.pass(2_000);
+    fixture.pass(2_000);
+    while ((await hook('success', sessionId)).body.data.status !== 'SUCCESS') fixture.pass(2_000);
     expect((await status(sessionId)).body.data).toMatchObject({
       status: 'SUCCESS',
       final: true,
@@ -144,7 +144,7 @@ describe('paying in the sandbox over HTTP', () => {
     const { body } = await pay(sessionId, '0911000007');
     const paid = async () => (await simulator.orderOf(body.data.attemptId))?.paid === true;
     while (!(await paid())) await pause();
-    world.pass(2_000);
+    fixture.pass(2_000);
     const before = await simulator.requests('TELEBIRR query');
     const answers = await Promise.all(Array.from({ length: 50 }, () => served(() => hook('success', sessionId))));
     expect(answers.map((one) => one.body.data.status)).toEqual(Array.from({ length: 50 }, () => 'SUCCESS'));
@@ -183,8 +183,8 @@ describe('paying in the sandbox over HTTP', () => {
   test('an approval after the session expired is booked late', async () => {
     const { sessionId, transactionId } = await open();
     const { body } = await pay(sessionId, '0911000006');
-    world.pass(5 * 60_000);
-    await world.expireAttempt(body.data.attemptId, world.clock());
+    fixture.pass(5 * 60_000);
+    await fixture.expireAttempt(body.data.attemptId, fixture.clock());
     expect((await status(sessionId)).body.data.status).toBe('EXPIRED');
     // The simulator's clock is behind ours by what other tests have let pass.
     await simulator.advance(15 * 60_000);
@@ -204,7 +204,7 @@ describe('paying in the sandbox over HTTP', () => {
     const { sessionId } = await open();
     const { body } = await pay(sessionId, '0911000007');
     while ((await simulator.orderOf(body.data.attemptId))?.paid !== true) await pause();
-    world.pass(2_000);
+    fixture.pass(2_000);
     expect((await hook('cancel', sessionId)).body.data).toMatchObject({ claim: 'cancel', status: 'SUCCESS' });
   });
 

@@ -1,5 +1,5 @@
 import { checkoutRoutes } from '../../src/payments/session-routes.ts';
-import { buildMerchant, buildWorld } from '../support/build.ts';
+import { buildMerchant, buildFixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
 
@@ -11,9 +11,12 @@ describe('a session', () => {
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    const world = buildWorld(database.db);
+    const fixture = buildFixture(database.db);
     const { merchantId } = await buildMerchant(database.db);
-    server = await startTestServer(testServerDeps(database.db, { routes: checkoutRoutes(world) }), stubKey(merchantId));
+    server = await startTestServer(
+      testServerDeps(database.db, { routes: checkoutRoutes(fixture) }),
+      stubKey(merchantId),
+    );
   });
   afterAll(async () => {
     await server.close();

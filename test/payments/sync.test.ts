@@ -7,14 +7,14 @@ import {
   buildMerchant,
   buildPendingPayment,
   buildSession,
-  buildWorld,
+  buildFixture,
   declined,
   PAID,
   PENDING,
   stateOfSession,
   UNKNOWN,
   untilServed,
-  type World,
+  type Fixture,
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -22,7 +22,7 @@ const SUCCESS_EVENTS = ['checkout.completed', 'payment.created', 'payment.succee
 
 describe('checking an attempt', () => {
   let database: TestDatabase;
-  let world: World;
+  let fixture: Fixture;
   let scope: MerchantScope;
 
   beforeAll(async () => {
@@ -30,15 +30,15 @@ describe('checking an attempt', () => {
     scope = await buildMerchant(database.db);
   });
   beforeEach(() => {
-    world = buildWorld(database.db);
+    fixture = buildFixture(database.db);
   });
   afterAll(() => database.drop());
 
-  const check = (attemptId: string, notifyWorkflow = true) => world.checkAttempt(attemptId, { notifyWorkflow });
+  const check = (attemptId: string, notifyWorkflow = true) => fixture.checkAttempt(attemptId, { notifyWorkflow });
 
   test('an attempt not yet sent is initiated once, then only queried', async () => {
-    const session = await buildSession(world, scope);
-    const attemptId = await buildAttempt(world, { ...scope, sessionId: session.sessionId });
+    const session = await buildSession(fixture, scope);
+    const attemptId = await buildAttempt(fixture, { ...scope, sessionId: session.sessionId });
     expect(await check(attemptId)).toMatchObject({
       attemptStatus: 'PENDING',
       transactionStatus: 'PENDING',
@@ -47,13 +47,13 @@ describe('checking an attempt', () => {
       outcomeKind: 'accepted',
       redirectUrl: 'https://pay.example/confirm',
     });
-    world.provider.returns(PENDING);
+    fixture.provider.returns(PENDING);
     expect(await check(attemptId)).toMatchObject({
       outcomeKind: 'pending',
       redirectUrl: 'https://pay.example/confirm',
     });
-    expect(world.provider.queries.map((one) => one.operation)).toEqual(['initiate', 'query']);
-    expect(world.provider.queries[0]?.order).toMatchObject({
+    expect(fixture.provider.queries.map((one) => one.operation)).toEqual(['initiate', 'query']);
+    expect(fixture.provider.queries[0]?.order).toMatchObject({
       orderId: attemptId,
       amountSantim: 10_050n,
       phone: '251911000001',
@@ -62,12 +62,12 @@ describe('checking an attempt', () => {
   });
 
   test('an order with an unknown outcome is sent again under the same id', async () => {
-    const session = await buildSession(world, scope);
-    const attemptId = await buildAttempt(world, { ...scope, sessionId: session.sessionId });
-    world.provider.returns(UNKNOWN);
+    const session = await buildSession(fixture, scope);
+    const attemptId = await buildAttempt(fixture, { ...scope, sessionId: session.sessionId });
+    fixture.provider.returns(UNKNOWN);
     expect(await check(attemptId)).toMatchObject({ attemptStatus: 'CREATED', final: false, outcomeKind: 'unknown' });
     await check(attemptId);
-    expect(world.provider.queries.map((one) => one.operation)).toEqual(['initiate', 'initiate']);
+    expect(fixture.provider.queries.map((one) => one.operation)).toEqual(['initiate', 'initiate']);
     expect(await stateOfSession(database.db, session.sessionId)).toMatchObject({
       session: 'PROCESSING',
       transaction: 'PENDING',
@@ -75,39 +75,39 @@ describe('checking an attempt', () => {
   });
 
   test('fifty concurrent checks query the provider once and confirm once', async () => {
-    const payment = await buildPendingPayment(world, scope);
-    world.provider.returns(PAID);
-    const queried = world.provider.queries.length;
+    const payment = await buildPendingPayment(fixture, scope);
+    fixture.provider.returns(PAID);
+    const queried = fixture.provider.queries.length;
     const states = await Promise.all(Array.from({ length: 50 }, () => check(payment.attemptId)));
     expect(new Set(states.map((state) => state.transactionStatus))).toEqual(new Set(['SUCCESS']));
-    expect(world.provider.queries.length).toBe(queried + 1);
+    expect(fixture.provider.queries.length).toBe(queried + 1);
     expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({ events: SUCCESS_EVENTS });
   });
 
   test('fifty processes that check concurrently confirm once, and all get the result', async () => {
-    const payment = await buildPendingPayment(world, scope);
-    world.provider.returns(PAID);
-    const gateway = Array.from({ length: 50 }, () => createSyncAttempt(world));
-    const queried = world.provider.queries.length;
+    const payment = await buildPendingPayment(fixture, scope);
+    fixture.provider.returns(PAID);
+    const gateway = Array.from({ length: 50 }, () => createSyncAttempt(fixture));
+    const queried = fixture.provider.queries.length;
     const states = await Promise.all(
       gateway.map((one) => untilServed(() => one(payment.attemptId, { notifyWorkflow: true }))),
     );
     expect(states.every((state) => state.transactionStatus === 'SUCCESS')).toBe(true);
-    expect(world.provider.queries.length).toBe(queried + 1);
+    expect(fixture.provider.queries.length).toBe(queried + 1);
     expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({ events: SUCCESS_EVENTS });
   });
 
   test('a report causes no query within the minimum interval; a callback does', async () => {
-    const payment = await buildPendingPayment(world, scope);
-    world.provider.returns(PENDING);
-    const queried = () => world.provider.queries.length;
+    const payment = await buildPendingPayment(fixture, scope);
+    fixture.provider.returns(PENDING);
+    const queried = () => fixture.provider.queries.length;
     const before = queried();
-    await world.checkAttempt(payment.attemptId, { minIntervalMs: 2_000, notifyWorkflow: true });
+    await fixture.checkAttempt(payment.attemptId, { minIntervalMs: 2_000, notifyWorkflow: true });
     expect(queried()).toBe(before);
-    await world.checkAttempt(payment.attemptId, { minIntervalMs: 0, notifyWorkflow: true });
+    await fixture.checkAttempt(payment.attemptId, { minIntervalMs: 0, notifyWorkflow: true });
     expect(queried()).toBe(before + 1);
-    world.pass(2_000);
-    await world.checkAttempt(payment.attemptId, { minIntervalMs: 2_000, notifyWorkflow: true });
+    fixture.pass(2_000);
+    await fixture.checkAttempt(payment.attemptId, { minIntervalMs: 2_000, notifyWorkflow: true });
     expect(queried()).toBe(before + 2);
   });
 
@@ -115,11 +115,11 @@ describe('checking an attempt', () => {
     ['pending', PENDING],
     ['a no', declined(false)],
   ])('a callback during an earlier query that returns %s causes a second query', async (_what, outcome) => {
-    const payment = await buildPendingPayment(world, scope);
+    const payment = await buildPendingPayment(fixture, scope);
     let release: (outcome: ProviderOutcome) => void = () => undefined;
-    world.provider.returns(() => new Promise((resolve) => (release = resolve)), PAID);
+    fixture.provider.returns(() => new Promise((resolve) => (release = resolve)), PAID);
     const older = check(payment.attemptId);
-    while (world.provider.queries.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    while (fixture.provider.queries.length < 2) await new Promise((resolve) => setImmediate(resolve));
     const proof = check(payment.attemptId);
     release(outcome);
     expect(await older).toMatchObject({ outcomeKind: outcome.kind });
@@ -127,51 +127,51 @@ describe('checking an attempt', () => {
   });
 
   test('an attempt leased by a dead process is queried again after the lease', async () => {
-    const payment = await buildPendingPayment(world, scope);
+    const payment = await buildPendingPayment(fixture, scope);
     await rows(database.db, 'UPDATE payment_attempt SET lease_until = :until WHERE id = :id', {
       id: payment.attemptId,
-      until: new Date(world.clock().getTime() + LEASE_MS),
+      until: new Date(fixture.clock().getTime() + LEASE_MS),
     });
-    world.pass(LEASE_MS + 1);
-    world.provider.returns(PAID);
+    fixture.pass(LEASE_MS + 1);
+    fixture.provider.returns(PAID);
     expect(await check(payment.attemptId)).toMatchObject({ transactionStatus: 'SUCCESS' });
   });
 
   test('a check that fails after the response releases its lease', async () => {
-    const payment = await buildPendingPayment(world, scope);
-    world.provider.returns(PAID);
+    const payment = await buildPendingPayment(fixture, scope);
+    fixture.provider.returns(PAID);
     const broken = createSyncAttempt({
-      ...world,
+      ...fixture,
       runInTransaction: () => Promise.reject(new Error('the database is away')),
     });
     await expect(broken(payment.attemptId, { notifyWorkflow: true })).rejects.toThrow('the database is away');
-    const queried = world.provider.queries.length;
+    const queried = fixture.provider.queries.length;
     expect(await check(payment.attemptId)).toMatchObject({ queried: true, transactionStatus: 'SUCCESS' });
-    expect(world.provider.queries.length).toBe(queried + 1);
+    expect(fixture.provider.queries.length).toBe(queried + 1);
   });
 
   test('a check that fails without a response releases its lease', async () => {
-    const payment = await buildPendingPayment(world, scope);
-    world.provider.returns(() => Promise.reject(new Error('a defect of ours')), PAID);
+    const payment = await buildPendingPayment(fixture, scope);
+    fixture.provider.returns(() => Promise.reject(new Error('a defect of ours')), PAID);
     await expect(check(payment.attemptId)).rejects.toThrow('a defect of ours');
     expect(await check(payment.attemptId)).toMatchObject({ transactionStatus: 'SUCCESS' });
   });
 
   test('a check is marked as queried only if it queried the provider itself', async () => {
-    const payment = await buildPendingPayment(world, scope);
-    world.provider.returns(PENDING);
-    world.pass(2_000);
-    const claim = async () => world.checkAttempt(payment.attemptId, { minIntervalMs: 2_000, notifyWorkflow: true });
-    const before = world.provider.queries.length;
+    const payment = await buildPendingPayment(fixture, scope);
+    fixture.provider.returns(PENDING);
+    fixture.pass(2_000);
+    const claim = async () => fixture.checkAttempt(payment.attemptId, { minIntervalMs: 2_000, notifyWorkflow: true });
+    const before = fixture.provider.queries.length;
     const states = await Promise.all([claim(), claim(), claim()]);
     expect(states.filter(({ queried }) => queried)).toHaveLength(1);
-    expect(world.provider.queries.length).toBe(before + 1);
+    expect(fixture.provider.queries.length).toBe(before + 1);
     expect(await claim()).toMatchObject({ queried: false, outcomeKind: 'pending' });
   });
 
   test('repeated equal results are one timeline entry', async () => {
-    const payment = await buildPendingPayment(world, scope);
-    world.provider.returns(PENDING);
+    const payment = await buildPendingPayment(fixture, scope);
+    fixture.provider.returns(PENDING);
     for (let polls = 0; polls < 3; polls += 1) await check(payment.attemptId);
     const { timeline } = await stateOfSession(database.db, payment.sessionId);
     expect(timeline).toEqual(['session.created', 'attempt.started', 'provider.responded', 'provider.responded']);

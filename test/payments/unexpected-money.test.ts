@@ -8,12 +8,12 @@ import {
   buildAttempt,
   buildMerchant,
   buildPendingPayment,
-  buildWorld,
+  buildFixture,
   declined,
   PAID,
   UNKNOWN,
   ACCEPTED,
-  type World,
+  type Fixture,
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -21,7 +21,7 @@ const GAUGES = ['meskot_payments_held', 'meskot_payments_duplicate', 'meskot_tra
 
 describe('monitoring of payments that need an operator', () => {
   let database: TestDatabase;
-  let world: World;
+  let fixture: Fixture;
   let scope: MerchantScope;
   let lines: Record<string, unknown>[];
 
@@ -30,11 +30,11 @@ describe('monitoring of payments that need an operator', () => {
     scope = await buildMerchant(database.db);
     lines = [];
     const log = createLogger('warn', 'test', { destination: { write: (line) => void lines.push(JSON.parse(line)) } });
-    world = buildWorld(database.db, { log });
+    fixture = buildFixture(database.db, { log });
   });
   afterEach(() => database.drop());
 
-  const check = async (attemptId: string) => world.checkAttempt(attemptId, { notifyWorkflow: true });
+  const check = async (attemptId: string) => fixture.checkAttempt(attemptId, { notifyWorkflow: true });
 
   async function figures(): Promise<number[]> {
     const registry = createRegistry('worker');
@@ -52,8 +52,8 @@ describe('monitoring of payments that need an operator', () => {
   }
 
   test('a held payment is logged once and counted', async () => {
-    const payment = await buildPendingPayment(world, scope);
-    world.provider.returns({ ...PAID, amountSantim: 1n });
+    const payment = await buildPendingPayment(fixture, scope);
+    fixture.provider.returns({ ...PAID, amountSantim: 1n });
     await Promise.all([check(payment.attemptId), check(payment.attemptId)]);
     await check(payment.attemptId);
     expectWarning(payment, /held/);
@@ -61,11 +61,11 @@ describe('monitoring of payments that need an operator', () => {
   });
 
   test('a second payment is logged once and counted', async () => {
-    const first = await buildPendingPayment(world, scope);
-    world.provider.returns(declined(true), ACCEPTED, PAID);
+    const first = await buildPendingPayment(fixture, scope);
+    fixture.provider.returns(declined(true), ACCEPTED, PAID);
     await check(first.attemptId);
-    world.pass(1_000);
-    const second = await buildAttempt(world, { ...scope, sessionId: first.sessionId });
+    fixture.pass(1_000);
+    const second = await buildAttempt(fixture, { ...scope, sessionId: first.sessionId });
     await check(second);
     await check(second);
     expect(await figures()).toEqual([0, 0, 0]);
@@ -76,14 +76,14 @@ describe('monitoring of payments that need an operator', () => {
   });
 
   test('a payment that expired with an unknown outcome is logged once, and counted until it is confirmed', async () => {
-    const payment = await buildPendingPayment(world, scope);
-    world.provider.returns(UNKNOWN);
-    world.pass(2 * DAY_MS);
-    await world.expireAttempt(payment.attemptId, world.clock());
-    await world.expireAttempt(payment.attemptId, world.clock());
+    const payment = await buildPendingPayment(fixture, scope);
+    fixture.provider.returns(UNKNOWN);
+    fixture.pass(2 * DAY_MS);
+    await fixture.expireAttempt(payment.attemptId, fixture.clock());
+    await fixture.expireAttempt(payment.attemptId, fixture.clock());
     expectWarning(payment, /needs reconciliation/);
     expect(await figures()).toEqual([0, 0, 1]);
-    world.provider.returns(PAID);
+    fixture.provider.returns(PAID);
     await check(payment.attemptId);
     expect(await figures()).toEqual([0, 0, 0]);
   });
@@ -91,7 +91,7 @@ describe('monitoring of payments that need an operator', () => {
   test('pending payments are counted by age', async () => {
     const minutes = [0.5, 2, 3, 20, 45];
     for (const age of minutes) {
-      const { attemptId } = await buildPendingPayment(world, scope);
+      const { attemptId } = await buildPendingPayment(fixture, scope);
       const createdAt = new Date(Date.now() - age * 60_000);
       await database.db('paymentAttempt').where({ id: attemptId }).update({ createdAt });
     }

@@ -6,13 +6,13 @@ import type { MerchantScope } from '../../src/lib/scope.ts';
 import { createFinalPoll } from '../../src/payments/hooks.ts';
 import { checkoutRoutes } from '../../src/payments/session-routes.ts';
 import { createTokenAuthenticator } from '../../src/payments/session.ts';
-import { buildMerchant, buildSession, buildWorld, type World } from '../support/build.ts';
+import { buildMerchant, buildSession, buildFixture, type Fixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
 import { until } from '../support/until.ts';
 
 let database: TestDatabase;
-let world: World;
+let fixture: Fixture;
 let scope: MerchantScope;
 let http: TestServer;
 let asked: string[];
@@ -20,12 +20,12 @@ const note = ({ sql }: { sql: string }): void => void asked.push(sql);
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  world = buildWorld(database.db, { clock: () => new Date() });
+  fixture = buildFixture(database.db, { clock: () => new Date() });
   scope = await buildMerchant(database.db);
   http = await startTestServer(
     {
-      ...testServerDeps(database.db, { routes: checkoutRoutes(world) }),
-      ...createTokenAuthenticator(world),
+      ...testServerDeps(database.db, { routes: checkoutRoutes(fixture) }),
+      ...createTokenAuthenticator(fixture),
     },
     stubKey(scope.merchantId),
   );
@@ -50,7 +50,7 @@ function openWait(sessionId: string): ClientRequest {
 }
 
 test('a closed connection ends its wait, and no statement follows', async () => {
-  const sessions = await Promise.all(Array.from({ length: 5 }, () => buildSession(world, scope)));
+  const sessions = await Promise.all(Array.from({ length: 5 }, () => buildSession(fixture, scope)));
   asked = [];
   const calls = Array.from({ length: 30 }, (_, i) => openWait(sessions[i % 5]?.sessionId ?? ''));
   await until('every call to be waiting', async () => readsOf() > 30);
@@ -62,7 +62,7 @@ test('a closed connection ends its wait, and no statement follows', async () => 
 });
 
 test('all waits of a process share one statement every 250 ms', async () => {
-  const sessions = await Promise.all(Array.from({ length: 10 }, () => buildSession(world, scope)));
+  const sessions = await Promise.all(Array.from({ length: 10 }, () => buildSession(fixture, scope)));
   asked = [];
   const startedAt = performance.now();
   const waits = sessions.flatMap(({ sessionId }) => [0, 1, 2].map(() => http.send('GET', pathOf(sessionId, 2))));
@@ -75,10 +75,10 @@ test('all waits of a process share one statement every 250 ms', async () => {
 });
 
 test('every wait ends as soon as its session is final or expired', async () => {
-  const [cancelled, late] = [await buildSession(world, scope), await buildSession(world, scope)];
+  const [cancelled, late] = [await buildSession(fixture, scope), await buildSession(fixture, scope)];
   const waits = [cancelled, cancelled, late].map(({ sessionId }) => http.send('GET', pathOf(sessionId, 10)));
   await until('every call to be waiting', async () => readsOf() > 3);
-  await world.endUnpaid(cancelled.sessionId, 'CANCELLED');
+  await fixture.endUnpaid(cancelled.sessionId, 'CANCELLED');
   await database.db('checkoutSession').where({ id: late.sessionId }).update({ expiresAt: new Date() });
   const startedAt = performance.now();
   const answers = await Promise.all(waits);
@@ -87,7 +87,7 @@ test('every wait ends as soon as its session is final or expired', async () => {
 });
 
 test('concurrent waits of one token are limited, with Retry-After', async () => {
-  const { sessionId, clientToken } = await buildSession(world, scope);
+  const { sessionId, clientToken } = await buildSession(fixture, scope);
   const ask = (wait: number) =>
     http.send('GET', pathOf(sessionId, wait), { key: null, headers: { 'x-client-token': clientToken } });
   const answers = await Promise.all([1, 1, 1, 1, 1, 0].map(ask));

@@ -3,45 +3,45 @@ import type { MerchantScope } from '../../src/lib/scope.ts';
 import {
   buildMerchant,
   buildPendingPayment,
-  buildWorld,
+  buildFixture,
   declined,
   PAID,
   PENDING,
-  type World,
+  type Fixture,
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 type Payment = { attemptId: string; sessionId: string };
-type End = (world: World, payment: Payment) => Promise<unknown>;
+type End = (fixture: Fixture, payment: Payment) => Promise<unknown>;
 
 const ENDS: [string, End][] = [
   [
     'is paid',
-    async (world, { attemptId }) => {
-      world.provider.returns(PAID);
-      return world.checkAttempt(attemptId, { notifyWorkflow: true });
+    async (fixture, { attemptId }) => {
+      fixture.provider.returns(PAID);
+      return fixture.checkAttempt(attemptId, { notifyWorkflow: true });
     },
   ],
   [
     'is declined',
-    async (world, { attemptId }) => {
-      world.provider.returns(declined(true));
-      return world.checkAttempt(attemptId, { notifyWorkflow: true });
+    async (fixture, { attemptId }) => {
+      fixture.provider.returns(declined(true));
+      return fixture.checkAttempt(attemptId, { notifyWorkflow: true });
     },
   ],
   [
     'is cancelled',
-    async (world, { sessionId }) => {
-      world.pass(2_000);
-      world.provider.returns(PENDING);
-      return world.endUnpaid(sessionId, 'CANCELLED');
+    async (fixture, { sessionId }) => {
+      fixture.pass(2_000);
+      fixture.provider.returns(PENDING);
+      return fixture.endUnpaid(sessionId, 'CANCELLED');
     },
   ],
 ];
 
 describe.each(ENDS)('the workflow of a payment that %s', (_how, end) => {
   let database: TestDatabase;
-  let world: World;
+  let fixture: Fixture;
   let scope: MerchantScope;
 
   beforeAll(async () => {
@@ -49,7 +49,7 @@ describe.each(ENDS)('the workflow of a payment that %s', (_how, end) => {
     scope = await buildMerchant(database.db);
   });
   beforeEach(() => {
-    world = buildWorld(database.db);
+    fixture = buildFixture(database.db);
   });
   afterAll(() => database.drop());
 
@@ -57,10 +57,10 @@ describe.each(ENDS)('the workflow of a payment that %s', (_how, end) => {
     const sql = 'SELECT kind FROM outbox WHERE workflow_id = :id ORDER BY kind';
     return (await rows<{ kind: string }>(database.db, sql, { id: `payment-${attemptId}` })).map(({ kind }) => kind);
   };
-  const signals = () => world.enqueued.flatMap(({ signal }) => signal ?? []);
+  const signals = () => fixture.enqueued.flatMap(({ signal }) => signal ?? []);
 
   test('is started when its first poll is due, and not if the payment is over by then', async () => {
-    const payment = await buildPendingPayment(world, scope);
+    const payment = await buildPendingPayment(fixture, scope);
     const [start] = await rows<{ dueInSeconds: number; isFree: boolean }>(
       database.db,
       `SELECT CAST(round(extract(epoch FROM available_at - created_at)) AS integer) AS due_in_seconds,
@@ -69,23 +69,23 @@ describe.each(ENDS)('the workflow of a payment that %s', (_how, end) => {
       { id: `payment-${payment.attemptId}` },
     );
     expect(start).toEqual({ dueInSeconds: 2, isFree: true });
-    await end(world, payment);
+    await end(fixture, payment);
     expect(await inOutbox(payment)).toEqual([]);
     expect(signals()).toEqual([]);
   });
 
   test('is signalled if it was started', async () => {
-    const payment = await buildPendingPayment(world, scope);
+    const payment = await buildPendingPayment(fixture, scope);
     await rows(database.db, `DELETE FROM outbox WHERE kind = 'start'`);
-    await end(world, payment);
+    await end(fixture, payment);
     expect(await inOutbox(payment)).toEqual(['signal']);
     expect(signals()).toEqual(['attemptUpdated']);
   });
 
   test('is signalled if a worker is just starting it', async () => {
-    const payment = await buildPendingPayment(world, scope);
+    const payment = await buildPendingPayment(fixture, scope);
     await rows(database.db, `UPDATE outbox SET lease_until = now() + interval '5 seconds'`);
-    await end(world, payment);
+    await end(fixture, payment);
     expect(await inOutbox(payment)).toEqual(['signal', 'start']);
     expect(signals()).toEqual(['attemptUpdated']);
   });

@@ -5,35 +5,35 @@ import { reconciliationOperatorRoutes } from '../../src/reconciliation/operator-
 import { runCommandLine } from '../support/command-line.ts';
 import { startTestServer, testServerDeps, type TestServer } from '../support/http.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
-import { createReconciliationWorld, TODAY, type ReconciliationWorld } from './world.ts';
+import { createReconciliationFixture, TODAY, type ReconciliationFixture } from './fixture.ts';
 
-let world: ReconciliationWorld;
+let fixture: ReconciliationFixture;
 let server: TestServer;
 let finance: string;
 beforeAll(async () => {
-  world = await createReconciliationWorld();
+  fixture = await createReconciliationFixture();
   const about = { name: 'finance', email: 'finance@meskot.example', role: 'finance' } as const;
-  finance = (await world.db.transaction((trx) => createOperator(trx, about))).id;
+  finance = (await fixture.db.transaction((trx) => createOperator(trx, about))).id;
   // A provider in both environments.
-  const findProvider: typeof world.findProvider = (channel) => world.findProvider(channel, 'sandbox');
-  const routes = reconciliationOperatorRoutes({ ...world, findProvider });
+  const findProvider: typeof fixture.findProvider = (channel) => fixture.findProvider(channel, 'sandbox');
+  const routes = reconciliationOperatorRoutes({ ...fixture, findProvider });
   const authenticateKey = async (role: string) =>
     ({ kind: 'operator', operatorId: finance, keyId: 'opk_1', role: role as OperatorRole }) as const;
-  server = await startTestServer(testServerDeps(world.db, { routes, authenticateKey, clock: world.clock }));
+  server = await startTestServer(testServerDeps(fixture.db, { routes, authenticateKey, clock: fixture.clock }));
 });
 afterAll(async () => {
-  await expectLedgerHolds(world.db);
+  await expectLedgerHolds(fixture.db);
   await server.close();
-  await world.close();
+  await fixture.close();
 });
 
 const run = (...args: string[]) => runCommandLine({ url: server.url, key: 'finance' }, ['reconciliation', ...args]);
 const days = async (...args: string[]) =>
   JSON.parse((await run('list', '--start-date', TODAY, '--end-date', TODAY, '--json', ...args)).text);
-const requested = () => rows(world.db, 'SELECT environment, channel FROM reconciliation ORDER BY id');
+const requested = () => rows(fixture.db, 'SELECT environment, channel FROM reconciliation ORDER BY id');
 const audited = () =>
   rows(
-    world.db,
+    fixture.db,
     'SELECT operator_id, action, resource_id, environment, reason FROM operator_audit ORDER BY occurred_at, id',
   );
 
@@ -41,9 +41,9 @@ test('a requested day is listed as running, and then with both sides and what th
   expect((await run('run', '--day', TODAY, '--channel', 'AWASH')).exitCode).toBe(0);
   const list = ['list', '--start-date', TODAY, '--end-date', TODAY];
   expect((await run(...list)).text).toMatch(/2026-03-02 +AWASH +\S+ +yes +0/);
-  await world.pay('AWASH');
-  await world.live(2_000);
-  await world.compare('AWASH');
+  await fixture.pay('AWASH');
+  await fixture.live(2_000);
+  await fixture.compare('AWASH');
   expect((await run(...list)).text).toMatch(/2026-03-02 +AWASH +CLEAN +no +0 +100\.50 +2026-03-02 12:0\d +-/);
   const sides = { payments: { count: 1, amount: 100.5 }, payouts: { count: 0 }, reversals: { count: 0 } };
   expect(await days()).toMatchObject([

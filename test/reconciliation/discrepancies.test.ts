@@ -6,34 +6,34 @@ import { closeDiscrepancy, listDiscrepancies } from '../../src/reconciliation/di
 import { matchDay } from '../../src/reconciliation/match.ts';
 import { anOrder } from '../providers/sandbox.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
-import { createReconciliationWorld, MINUTE_MS, TODAY, type ReconciliationWorld } from './world.ts';
+import { createReconciliationFixture, MINUTE_MS, TODAY, type ReconciliationFixture } from './fixture.ts';
 
-let world: ReconciliationWorld;
+let fixture: ReconciliationFixture;
 beforeEach(async () => {
-  world = await createReconciliationWorld();
+  fixture = await createReconciliationFixture();
 });
 afterEach(async () => {
-  await expectLedgerHolds(world.db);
-  await world.close();
+  await expectLedgerHolds(fixture.db);
+  await fixture.close();
 });
 
 const FIRST: Page = { limit: 20, page: 1, after: null };
-const listOpen = async () => (await listDiscrepancies(world.db, { open: true }, FIRST)).rows;
+const listOpen = async () => (await listDiscrepancies(fixture.db, { open: true }, FIRST)).rows;
 const close = (id: string, operatorId = 'opr_1') =>
-  world.runInTransaction((tx) => closeDiscrepancy(tx, id, { operatorId, reason: 'A walk-in.', at: world.clock() }));
-const day = async () => world.db('reconciliation').where({ channel: 'TELEBIRR' }).first();
+  fixture.runInTransaction((tx) => closeDiscrepancy(tx, id, { operatorId, reason: 'A walk-in.', at: fixture.clock() }));
+const day = async () => fixture.db('reconciliation').where({ channel: 'TELEBIRR' }).first();
 
 /** Money that the provider lists and nobody here knows of. */
 async function foreignMoney(): Promise<string> {
-  const order = anOrder('http://127.0.0.1:9', { expiresAt: new Date(world.clock().getTime() + 30 * MINUTE_MS) });
-  await world.findProvider('TELEBIRR', 'sandbox')?.initiate(order);
-  await world.live(2_000);
+  const order = anOrder('http://127.0.0.1:9', { expiresAt: new Date(fixture.clock().getTime() + 30 * MINUTE_MS) });
+  await fixture.findProvider('TELEBIRR', 'sandbox')?.initiate(order);
+  await fixture.live(2_000);
   return order.orderId;
 }
 
 test('closing the last discrepancy with a reason makes the day CLEAN, and a later comparison does not reopen it', async () => {
   const orderId = await foreignMoney();
-  await world.compare('TELEBIRR');
+  await fixture.compare('TELEBIRR');
   const [found] = await listOpen();
   expect(found).toMatchObject({
     environment: 'sandbox',
@@ -51,28 +51,28 @@ test('closing the last discrepancy with a reason makes the day CLEAN, and a late
   await expect(close('rcd_00000000000000000000000000')).rejects.toMatchObject({ code: 'NOT_FOUND' });
   expect(await day()).toMatchObject({ status: 'CLEAN', lastCleanAt: null });
 
-  await world.live(MINUTE_MS);
-  expect(await world.compare('TELEBIRR')).toEqual({ status: 'CLEAN', differences: 0 });
+  await fixture.live(MINUTE_MS);
+  expect(await fixture.compare('TELEBIRR')).toEqual({ status: 'CLEAN', differences: 0 });
   expect(await listOpen()).toEqual([]);
 });
 
 test('a comparison reopens a closed discrepancy when its figures change', async () => {
   await foreignMoney();
-  await world.compare('TELEBIRR');
+  await fixture.compare('TELEBIRR');
   await close((await listOpen())[0]?.id ?? '');
-  world.alterLists((page) =>
+  fixture.alterLists((page) =>
     page.kind === 'unknown' ? page : { ...page, rows: page.rows.map((row) => ({ ...row, amountSantim: 7n })) },
   );
-  expect((await world.compare('TELEBIRR')).status).toBe('DIFFERENCES');
+  expect((await fixture.compare('TELEBIRR')).status).toBe('DIFFERENCES');
   expect(await listOpen()).toMatchObject([{ listedSantim: 7n, closedAt: null }]);
-  expect((await listDiscrepancies(world.db, {}, FIRST)).pagination.total).toBe(2);
+  expect((await listDiscrepancies(fixture.db, {}, FIRST)).pagination.total).toBe(2);
 });
 
 /** A list of so much money that nobody here knows of. */
 function listForeign(count: number): void {
   const ids = Array.from({ length: count }, () => newId('pat'));
-  const row = { type: 'payment', amountSantim: 1_00n, currency: 'ETB', at: world.clock() } as const;
-  world.alterLists((page) =>
+  const row = { type: 'payment', amountSantim: 1_00n, currency: 'ETB', at: fixture.clock() } as const;
+  fixture.alterLists((page) =>
     page.kind === 'unknown'
       ? page
       : { kind: 'page', next: null, rows: ids.map((orderId) => ({ ...row, orderId, providerReference: orderId })) },
@@ -80,41 +80,41 @@ function listForeign(count: number): void {
 }
 
 test('a day with more discrepancies than a batch stores and counts all of them, and is CLEAN once the last is closed', async () => {
-  await world.simulator.fault({ kind: 'listDropped', next: 1 });
-  const booked = await world.pay('TELEBIRR');
-  await world.live(2_000);
-  await world.checkAttempt(booked.attemptId, { notifyWorkflow: false });
+  await fixture.simulator.fault({ kind: 'listDropped', next: 1 });
+  const booked = await fixture.pay('TELEBIRR');
+  await fixture.live(2_000);
+  await fixture.checkAttempt(booked.attemptId, { notifyWorkflow: false });
   listForeign(6_001);
-  expect(await world.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 6_002 });
-  expect((await listDiscrepancies(world.db, { open: true }, FIRST)).pagination.total).toBe(6_002);
+  expect(await fixture.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 6_002 });
+  expect((await listDiscrepancies(fixture.db, { open: true }, FIRST)).pagination.total).toBe(6_002);
   // The one that is found last of all.
-  expect((await listDiscrepancies(world.db, { kind: 'MISSING_FROM_STATEMENT' }, FIRST)).rows).toMatchObject([
+  expect((await listDiscrepancies(fixture.db, { kind: 'MISSING_FROM_STATEMENT' }, FIRST)).rows).toMatchObject([
     { orderId: booked.attemptId },
   ]);
 
   await rows(
-    world.db,
+    fixture.db,
     `UPDATE reconciliation_discrepancy SET closed_at = now(), closed_by = 'opr_1', resolution_note = 'Looked into.'
      WHERE id IN (SELECT id FROM reconciliation_discrepancy WHERE kind = 'UNKNOWN_ORDER' LIMIT 5_000)`,
   );
-  expect(await world.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 1_002 });
+  expect(await fixture.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 1_002 });
   listForeign(0);
-  expect(await world.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 1 });
+  expect(await fixture.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 1 });
 });
 
 test('a comparison writes nothing once a later one has started', async () => {
   await foreignMoney();
-  const ended = await world.compare('TELEBIRR');
+  const ended = await fixture.compare('TELEBIRR');
   const id = `sandbox-TELEBIRR-${TODAY}`;
-  const old = await beginComparison(world.db, id);
-  await beginComparison(world.db, id);
-  await matchDay(world.db, id, async (found) => {
+  const old = await beginComparison(fixture.db, id);
+  await beginComparison(fixture.db, id);
+  await matchDay(fixture.db, id, async (found) => {
     if (found.length > 0) {
-      const written = world.runInTransaction((tx) => writeFound(tx, old, { found, at: world.clock() }));
+      const written = fixture.runInTransaction((tx) => writeFound(tx, old, { found, at: fixture.clock() }));
       await expect(written).rejects.toMatchObject({ code: 'INVALID_STATE' });
     }
   });
-  await expect(world.runInTransaction(({ trx }) => lockDay(trx, old))).rejects.toMatchObject({
+  await expect(fixture.runInTransaction(({ trx }) => lockDay(trx, old))).rejects.toMatchObject({
     code: 'INVALID_STATE',
   });
   expect(await listOpen()).toHaveLength(ended.differences);
@@ -122,20 +122,20 @@ test('a comparison writes nothing once a later one has started', async () => {
 
 test('closing the last discrepancy during a comparison does not make the day CLEAN', async () => {
   await foreignMoney();
-  await world.compare('TELEBIRR');
-  await world.db('reconciliation').update({ isRunning: true });
+  await fixture.compare('TELEBIRR');
+  await fixture.db('reconciliation').update({ isRunning: true });
   await close((await listOpen())[0]?.id ?? '');
   expect(await day()).toMatchObject({ status: 'DIFFERENCES', isRunning: true });
 });
 
 test('a discrepancy that a comparison closed is another row when it reappears', async () => {
   await foreignMoney();
-  await world.compare('TELEBIRR');
-  world.alterLists((page) => (page.kind === 'unknown' ? page : { ...page, rows: [] }));
-  await world.compare('TELEBIRR');
-  world.alterLists((page) => page);
-  expect((await world.compare('TELEBIRR')).status).toBe('DIFFERENCES');
-  const { rows: all } = await listDiscrepancies(world.db, { kind: 'UNKNOWN_ORDER', day: TODAY }, FIRST);
+  await fixture.compare('TELEBIRR');
+  fixture.alterLists((page) => (page.kind === 'unknown' ? page : { ...page, rows: [] }));
+  await fixture.compare('TELEBIRR');
+  fixture.alterLists((page) => page);
+  expect((await fixture.compare('TELEBIRR')).status).toBe('DIFFERENCES');
+  const { rows: all } = await listDiscrepancies(fixture.db, { kind: 'UNKNOWN_ORDER', day: TODAY }, FIRST);
   expect(all.map(({ closedAt, resolutionNote }) => [closedAt !== null, resolutionNote])).toEqual([
     [false, null],
     [true, 'A later comparison no longer found it.'],
@@ -144,41 +144,41 @@ test('a discrepancy that a comparison closed is another row when it reappears', 
 
 test('listing discrepancies applies its filters and continues at a cursor', async () => {
   for (let nth = 0; nth < 3; nth += 1) await foreignMoney();
-  await world.compare('TELEBIRR');
-  expect((await listDiscrepancies(world.db, { channel: 'AWASH' }, FIRST)).rows).toEqual([]);
-  expect((await listDiscrepancies(world.db, { environment: 'live' }, FIRST)).rows).toEqual([]);
-  const one = await listDiscrepancies(world.db, { open: true }, { ...FIRST, limit: 2 });
+  await fixture.compare('TELEBIRR');
+  expect((await listDiscrepancies(fixture.db, { channel: 'AWASH' }, FIRST)).rows).toEqual([]);
+  expect((await listDiscrepancies(fixture.db, { environment: 'live' }, FIRST)).rows).toEqual([]);
+  const one = await listDiscrepancies(fixture.db, { open: true }, { ...FIRST, limit: 2 });
   expect([one.rows.length, one.pagination.total]).toEqual([2, 3]);
   const last = one.rows.at(-1);
   const after = { at: last?.position ?? '', id: last?.id ?? '' };
-  const two = await listDiscrepancies(world.db, { open: true }, { limit: 2, page: 2, after });
+  const two = await listDiscrepancies(fixture.db, { open: true }, { limit: 2, page: 2, after });
   expect(new Set([...one.rows, ...two.rows].map(({ id }) => id)).size).toBe(3);
 });
 
 test('an unlisted payment next to midnight is no discrepancy while the neighbouring day was not imported', async () => {
   // Noon there: 23:55.
-  await world.live((11 * 60 + 55) * MINUTE_MS);
-  await world.simulator.fault({ kind: 'listDropped', next: 1 });
-  const { attemptId } = await world.pay('TELEBIRR');
-  await world.live(2_000);
-  await world.checkAttempt(attemptId, { notifyWorkflow: false });
-  expect(await world.compare('TELEBIRR')).toEqual({ status: 'CLEAN', differences: 0 });
-  await world.live(10 * MINUTE_MS);
-  await world.compare('TELEBIRR', '2026-03-03');
-  expect(await world.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 1 });
+  await fixture.live((11 * 60 + 55) * MINUTE_MS);
+  await fixture.simulator.fault({ kind: 'listDropped', next: 1 });
+  const { attemptId } = await fixture.pay('TELEBIRR');
+  await fixture.live(2_000);
+  await fixture.checkAttempt(attemptId, { notifyWorkflow: false });
+  expect(await fixture.compare('TELEBIRR')).toEqual({ status: 'CLEAN', differences: 0 });
+  await fixture.live(10 * MINUTE_MS);
+  await fixture.compare('TELEBIRR', '2026-03-03');
+  expect(await fixture.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 1 });
   expect(await listOpen()).toMatchObject([{ kind: 'MISSING_FROM_STATEMENT', orderId: attemptId, day: TODAY }]);
 });
 
 test('a payment that is paid before midnight and posted after it belongs to the day that lists it', async () => {
-  await world.live((11 * 60 + 59) * MINUTE_MS);
-  const { attemptId } = await world.pay('TELEBIRR');
-  await world.live(5 * MINUTE_MS);
-  await world.checkAttempt(attemptId, { notifyWorkflow: false });
-  expect(await world.compare('TELEBIRR', '2026-03-03')).toMatchObject({ status: 'CLEAN' });
-  expect(await world.compare('TELEBIRR')).toMatchObject({ status: 'CLEAN' });
-  expect(await world.compare('TELEBIRR', '2026-03-03')).toMatchObject({ status: 'CLEAN' });
+  await fixture.live((11 * 60 + 59) * MINUTE_MS);
+  const { attemptId } = await fixture.pay('TELEBIRR');
+  await fixture.live(5 * MINUTE_MS);
+  await fixture.checkAttempt(attemptId, { notifyWorkflow: false });
+  expect(await fixture.compare('TELEBIRR', '2026-03-03')).toMatchObject({ status: 'CLEAN' });
+  expect(await fixture.compare('TELEBIRR')).toMatchObject({ status: 'CLEAN' });
+  expect(await fixture.compare('TELEBIRR', '2026-03-03')).toMatchObject({ status: 'CLEAN' });
   const days = await rows(
-    world.db,
+    fixture.db,
     "SELECT CAST(day AS text) AS day, listed #> '{payments,count}' AS listed, booked #> '{payments,count}' AS booked FROM reconciliation ORDER BY day",
   );
   expect(days).toEqual([

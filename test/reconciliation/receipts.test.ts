@@ -10,30 +10,30 @@ import { readWithdrawal } from '../../src/withdrawals/queries.ts';
 import { resolveWithdrawal } from '../../src/withdrawals/resolve.ts';
 import { transitionWithdrawal } from '../../src/withdrawals/transition.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
-import { createReconciliationWorld, expectClearingAgrees, type ReconciliationWorld } from './world.ts';
+import { createReconciliationFixture, expectClearingAgrees, type ReconciliationFixture } from './fixture.ts';
 
-let world: ReconciliationWorld;
+let fixture: ReconciliationFixture;
 beforeEach(async () => {
-  world = await createReconciliationWorld();
+  fixture = await createReconciliationFixture();
 });
 afterEach(async () => {
-  await expectLedgerHolds(world.db);
-  await world.close();
+  await expectLedgerHolds(fixture.db);
+  await fixture.close();
 });
 
 type Receipt = Partial<Parameters<typeof recordReceipt>[1]>;
 const receive = (more: Receipt = {}) =>
-  world.runInTransaction((tx) => {
+  fixture.runInTransaction((tx) => {
     const money = { environment: 'live', amountSantim: 1_000_00n, bankReference: 'FT-SAME' } as const;
-    return recordReceipt(tx, { ...money, at: world.clock(), ...more });
+    return recordReceipt(tx, { ...money, at: fixture.clock(), ...more });
   });
 const decide = (id: string, decision: Parameters<typeof decideReceipt>[2]['decision']) =>
-  world.runInTransaction((tx) => decideReceipt(tx, id, { decision, at: world.clock() }));
+  fixture.runInTransaction((tx) => decideReceipt(tx, id, { decision, at: fixture.clock() }));
 
 /** Of the live accounts, in whole birr. */
 async function balances(): Promise<Record<string, number>> {
   const found = await rows<{ account: string; birr: number }>(
-    world.db,
+    fixture.db,
     `SELECT coalesce(a.channel, a.kind) AS account, CAST(sum(e.amount_santim) / 100 AS integer) AS birr
      FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id WHERE a.environment = 'live'
      GROUP BY 1 HAVING sum(e.amount_santim) <> 0`,
@@ -41,21 +41,21 @@ async function balances(): Promise<Record<string, number>> {
   return Object.fromEntries(found.map(({ account, birr }) => [account, birr]));
 }
 const waiting = async () =>
-  rows<{ kind: string; id: string; what: string }>(world.db, `SELECT * FROM (${RECEIPT_REVIEW_ITEMS.sql}) each`);
+  rows<{ kind: string; id: string; what: string }>(fixture.db, `SELECT * FROM (${RECEIPT_REVIEW_ITEMS.sql}) each`);
 
 test('a remittance reduces the debt of its provider, once per trace id', async () => {
-  const { attemptId } = await world.pay('TELEBIRR', '0911000007', 1_000_00n);
-  await world.live(2_000);
-  await world.checkAttempt(attemptId, { notifyWorkflow: false });
+  const { attemptId } = await fixture.pay('TELEBIRR', '0911000007', 1_000_00n);
+  await fixture.live(2_000);
+  await fixture.checkAttempt(attemptId, { notifyWorkflow: false });
   const transfer = { channel: 'TELEBIRR', environment: 'sandbox', amountSantim: 300_25n } as const;
   const record = (more: Receipt = {}) => receive({ ...transfer, bankReference: 'FT26061X', ...more });
-  await world.simulator.transferToBank('TELEBIRR', '300.25');
+  await fixture.simulator.transferToBank('TELEBIRR', '300.25');
   const first = await record();
   expect(first).toMatchObject({ isNew: true, money: { kind: 'REMITTANCE', channel: 'TELEBIRR' } });
   expect(await record()).toEqual({ ...first, isNew: false });
-  await expectClearingAgrees(world.db, world.simulator);
-  expect((await world.compare('TELEBIRR')).status).toBe('CLEAN');
-  expect(await world.db('reconciliation').first()).toMatchObject({ clearingSantim: 699_75n });
+  await expectClearingAgrees(fixture.db, fixture.simulator);
+  expect((await fixture.compare('TELEBIRR')).status).toBe('CLEAN');
+  expect(await fixture.db('reconciliation').first()).toMatchObject({ clearingSantim: 699_75n });
 });
 
 test('booking a trace id as anything else answers DUPLICATE_REFERENCE and names its booking', async () => {
@@ -185,25 +185,25 @@ test.each([{ as: 'ALLOCATED', channel: 'AWASH' } as const, { as: 'RETURNED', ret
 
 /** A withdrawal whose provider has paid `excess` more than its amount. */
 async function overpaid(providerReference = 'X'): Promise<{ id: string; excess: bigint }> {
-  const { attemptId } = await world.pay('AWASH', '0911000007', 1_000_00n);
-  await world.live(2_000);
-  await world.checkAttempt(attemptId, { notifyWorkflow: false });
-  await world.simulator.fault({ kind: 'paidWrongAmount', of: 'payout', next: 1 });
-  const id = await world.withdraw('AWASH');
-  await world.live(1_500);
-  await world.compare('AWASH');
-  const [{ listedSantim } = {}] = await world.open();
+  const { attemptId } = await fixture.pay('AWASH', '0911000007', 1_000_00n);
+  await fixture.live(2_000);
+  await fixture.checkAttempt(attemptId, { notifyWorkflow: false });
+  await fixture.simulator.fault({ kind: 'paidWrongAmount', of: 'payout', next: 1 });
+  const id = await fixture.withdraw('AWASH');
+  await fixture.live(1_500);
+  await fixture.compare('AWASH');
+  const [{ listedSantim } = {}] = await fixture.open();
   const receipt = { outcome: 'COMPLETED', providerReference, reason: 'Their receipt.', operatorId: 'opr_1' } as const;
   const paidSantim = listedSantim ?? 0n;
-  await world.runInTransaction((tx) => resolveWithdrawal(tx, id, { ...receipt, at: world.clock(), paidSantim }));
+  await fixture.runInTransaction((tx) => resolveWithdrawal(tx, id, { ...receipt, at: fixture.clock(), paidSantim }));
   return { id, excess: paidSantim - 20_00n };
 }
 const recover = (withdrawalId: string, reference = 'AW-1') =>
-  world.runInTransaction((tx) => recordRecovery(tx, { withdrawalId, reference, at: world.clock() }));
+  fixture.runInTransaction((tx) => recordRecovery(tx, { withdrawalId, reference, at: fixture.clock() }));
 const suspense = async () => {
   const sql = `SELECT CAST(coalesce(sum(e.amount_santim), 0) AS bigint) AS santim
                FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id WHERE a.kind = 'SUSPENSE'`;
-  return (await rows<{ santim: bigint }>(world.db, sql))[0]?.santim;
+  return (await rows<{ santim: bigint }>(fixture.db, sql))[0]?.santim;
 };
 
 test('the excess of an overpaid payout is in the work queue until its provider has taken it back, once', async () => {
@@ -214,7 +214,7 @@ test('the excess of an overpaid payout is in the work queue until its provider h
   expect(await recover(id)).toMatchObject({ isNew: false });
   expect([await suspense(), await waiting()]).toEqual([0n, []]);
   await expect(recover(id, 'AW-2')).rejects.toMatchObject({ code: 'DUPLICATE_REFERENCE' });
-  const exact = await world.withdraw('AWASH');
+  const exact = await fixture.withdraw('AWASH');
   await expect(recover(exact)).rejects.toMatchObject({ code: 'INVALID_STATE' });
   await expect(recover(newId('wd'))).rejects.toMatchObject({ code: 'NOT_FOUND' });
 });
@@ -235,10 +235,10 @@ test('a reference of a provider recovers the excess of one payout', async () => 
 test('a recovery whose payout is reversed afterwards is in the work queue until it is corrected', async () => {
   const { id, excess } = await overpaid();
   const { money } = await recover(id);
-  const paid = await readWithdrawal(world.db, id);
+  const paid = await readWithdrawal(fixture.db, id);
   expect(paid.status).toBe('SUCCESS');
-  const reversed = { to: 'REVERSED', kind: 'payout.reversed', at: world.clock() } as const;
-  await world.runInTransaction((tx) => transitionWithdrawal(tx, paid, reversed));
+  const reversed = { to: 'REVERSED', kind: 'payout.reversed', at: fixture.clock() } as const;
+  await fixture.runInTransaction((tx) => transitionWithdrawal(tx, paid, reversed));
   expect(await suspense()).toBe(excess);
   expect(await waiting()).toMatchObject([{ kind: 'PAYOUT_OVERPAID', id: money.id }]);
   await decide(money.id, { as: 'CORRECTED' });
@@ -252,7 +252,7 @@ test('a recovery whose payout is reversed afterwards is in the work queue until 
 describe('meskot ledger verify', () => {
   /** The invariants that `spoil` violates, in a transaction that is rolled back. */
   async function broken(spoil: string): Promise<string[]> {
-    const scope = openDatabase({ url: world.database.ownerUrl, poolMax: 1, applicationName: 'test' });
+    const scope = openDatabase({ url: fixture.database.ownerUrl, poolMax: 1, applicationName: 'test' });
     const found = await scope
       .transaction(async (trx) => {
         await rows(trx, spoil);
@@ -294,7 +294,7 @@ describe('meskot ledger verify', () => {
   ])('finds the violation after: %s', async (spoil, description) => {
     await receive({ channel: 'TELEBIRR' });
     await receive({ bankReference: 'FT-2' });
-    expect(await verifyLedger(world.db, ledgerChecks)).toEqual([]);
+    expect(await verifyLedger(fixture.db, ledgerChecks)).toEqual([]);
     expect(await broken(spoil)).toEqual(description);
   });
 });

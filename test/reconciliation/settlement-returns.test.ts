@@ -7,51 +7,51 @@ import { markCredited, markReturned, markSent } from '../../src/settlements/bank
 import { approveSettlement } from '../../src/settlements/decide.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { requestSettlement, linkAccount } from '../support/settlements.ts';
-import { createReconciliationWorld, type ReconciliationWorld } from './world.ts';
+import { createReconciliationFixture, type ReconciliationFixture } from './fixture.ts';
 
-let world: ReconciliationWorld;
+let fixture: ReconciliationFixture;
 let settlementId: string;
-const by = () => ({ operatorId: 'opr_1', at: world.clock() });
+const by = () => ({ operatorId: 'opr_1', at: fixture.clock() });
 
 /** A settlement that the bank has credited. */
 beforeEach(async () => {
-  world = await createReconciliationWorld();
-  const { runInTransaction, scope } = world;
-  const { attemptId } = await world.pay('TELEBIRR', '0911000007', 1_000_00n);
-  await world.live(2_000);
-  await world.checkAttempt(attemptId, { notifyWorkflow: false });
-  await linkAccount(world, scope);
-  settlementId = (await requestSettlement(world, scope)).id;
+  fixture = await createReconciliationFixture();
+  const { runInTransaction, scope } = fixture;
+  const { attemptId } = await fixture.pay('TELEBIRR', '0911000007', 1_000_00n);
+  await fixture.live(2_000);
+  await fixture.checkAttempt(attemptId, { notifyWorkflow: false });
+  await linkAccount(fixture, scope);
+  settlementId = (await requestSettlement(fixture, scope)).id;
   await runInTransaction((tx) => approveSettlement(tx, settlementId, by()));
   await runInTransaction((tx) => markSent(tx, settlementId, by()));
-  const creditedAt = startOfAddisDay(addisDay(world.clock()));
+  const creditedAt = startOfAddisDay(addisDay(fixture.clock()));
   await runInTransaction((tx) => markCredited(tx, settlementId, { ...by(), bankReference: 'FT-OUT', creditedAt }));
 });
 afterEach(async () => {
-  await expectLedgerHolds(world.db);
-  await world.close();
+  await expectLedgerHolds(fixture.db);
+  await fixture.close();
 });
 
 const returnSettlement = (bankReference = 'FT-BACK') =>
-  world.runInTransaction((tx) => markReturned(tx, settlementId, { ...by(), reason: 'Dormant.', bankReference }));
+  fixture.runInTransaction((tx) => markReturned(tx, settlementId, { ...by(), reason: 'Dormant.', bankReference }));
 const receive = (bankReference = 'FT-BACK') => {
-  const money = { environment: 'sandbox', amountSantim: 150_00n, bankReference, at: world.clock() } as const;
-  return world.runInTransaction((tx) => recordReceipt(tx, money));
+  const money = { environment: 'sandbox', amountSantim: 150_00n, bankReference, at: fixture.clock() } as const;
+  return fixture.runInTransaction((tx) => recordReceipt(tx, money));
 };
 const decide = (id: string, decision: ReceiptDecision) =>
-  world.runInTransaction((tx) => decideReceipt(tx, id, { decision, at: world.clock() }));
+  fixture.runInTransaction((tx) => decideReceipt(tx, id, { decision, at: fixture.clock() }));
 const returnReceipt = (id: string, returnReference: string) => decide(id, { as: 'RETURNED', returnReference });
 /** Another settlement that was sent to the bank. */
 async function send(): Promise<string> {
-  const { id } = await requestSettlement(world, world.scope);
-  await world.runInTransaction((tx) => approveSettlement(tx, id, by()));
-  await world.runInTransaction((tx) => markSent(tx, id, by()));
+  const { id } = await requestSettlement(fixture, fixture.scope);
+  await fixture.runInTransaction((tx) => approveSettlement(tx, id, by()));
+  await fixture.runInTransaction((tx) => markSent(tx, id, by()));
   return id;
 }
 const credit = (id: string, bankReference: string) =>
-  world.runInTransaction((tx) => markCredited(tx, id, { ...by(), bankReference, creditedAt: world.clock() }));
+  fixture.runInTransaction((tx) => markCredited(tx, id, { ...by(), bankReference, creditedAt: fixture.clock() }));
 
-const broken = async () => (await verifyLedger(world.db, ledgerChecks)).map(({ check }) => check);
+const broken = async () => (await verifyLedger(fixture.db, ledgerChecks)).map(({ check }) => check);
 const CHECK = 'each reference of the bank or a provider belongs to the one booking that has it';
 
 test('booking a receipt under the trace id of a returned settlement answers DUPLICATE_REFERENCE', async () => {
@@ -79,9 +79,9 @@ test('returning a settlement under the trace id of a receipt answers DUPLICATE_R
 test('ledger verify finds a return of a settlement whose trace id belongs to a receipt', async () => {
   await receive('FT-2');
   await returnSettlement();
-  await world.db('bank_receipt').update({ reference: 'FT-BACK' });
+  await fixture.db('bank_receipt').update({ reference: 'FT-BACK' });
   expect(await broken()).toEqual([CHECK]);
-  await world.db('bank_receipt').update({ reference: 'FT-2' });
+  await fixture.db('bank_receipt').update({ reference: 'FT-2' });
 });
 
 test('returning a receipt under the trace id of a settlement’s credit answers DUPLICATE_REFERENCE', async () => {
@@ -106,9 +106,9 @@ test('crediting a settlement under the trace id of a returned receipt answers DU
 test('ledger verify finds a returned receipt whose trace id belongs to the credit of a settlement', async () => {
   const { money } = await receive();
   await returnReceipt(money.id, 'FT-1');
-  await world.db('bank_receipt').update({ returnReference: 'FT-OUT' });
+  await fixture.db('bank_receipt').update({ returnReference: 'FT-OUT' });
   expect(await broken()).toEqual([CHECK]);
-  await world.db('bank_receipt').update({ returnReference: 'FT-1' });
+  await fixture.db('bank_receipt').update({ returnReference: 'FT-1' });
 });
 
 test('of a credit and a return that book one trace id concurrently, one succeeds', async () => {

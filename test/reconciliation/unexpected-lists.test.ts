@@ -4,89 +4,89 @@ import { readWithdrawal } from '../../src/withdrawals/queries.ts';
 import { transitionWithdrawal } from '../../src/withdrawals/transition.ts';
 import { anOrder } from '../providers/sandbox.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
-import { createReconciliationWorld, MINUTE_MS, TODAY, type ReconciliationWorld } from './world.ts';
+import { createReconciliationFixture, MINUTE_MS, TODAY, type ReconciliationFixture } from './fixture.ts';
 
-let world: ReconciliationWorld;
+let fixture: ReconciliationFixture;
 beforeEach(async () => {
-  world = await createReconciliationWorld();
+  fixture = await createReconciliationFixture();
 });
 afterEach(async () => {
-  await expectLedgerHolds(world.db);
-  await world.close();
+  await expectLedgerHolds(fixture.db);
+  await fixture.close();
 });
 
-const check = (attemptId: string) => world.checkAttempt(attemptId, { notifyWorkflow: false });
+const check = (attemptId: string) => fixture.checkAttempt(attemptId, { notifyWorkflow: false });
 
 test('one reference with two amounts, on one page or two, is a discrepancy until it has one amount', async () => {
-  const paid = [await world.pay('TELEBIRR'), await world.pay('TELEBIRR')];
-  await world.live(2_000);
+  const paid = [await fixture.pay('TELEBIRR'), await fixture.pay('TELEBIRR')];
+  await fixture.live(2_000);
   for (const { attemptId } of paid) await check(attemptId);
   const [wide, torn] = paid.map(({ attemptId }) => attemptId);
-  const list = world.findProvider('TELEBIRR', 'sandbox');
+  const list = fixture.findProvider('TELEBIRR', 'sandbox');
   const page = await list?.statement(TODAY, null);
   if (page?.kind !== 'page') throw new Error('there is no list');
   // Of one the second row is on the same page; of the other on the next, where it comes last and has the right amount.
   const again = page.rows.map((row) => ({ ...row, amountSantim: row.orderId === torn ? 0n : 9_00n }));
-  world.alterLists((_page, { cursor }) =>
+  fixture.alterLists((_page, { cursor }) =>
     cursor === null
       ? { kind: 'page', rows: [...page.rows.filter(({ orderId }) => orderId === wide), ...again], next: '2' }
       : { kind: 'page', rows: page.rows.filter(({ orderId }) => orderId === torn), next: null },
   );
-  expect(await world.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 2 });
-  expect(await world.open()).toEqual(
+  expect(await fixture.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 2 });
+  expect(await fixture.open()).toEqual(
     expect.arrayContaining([
       expect.objectContaining({ kind: 'AMOUNT_MISMATCH', orderId: wide, bookedSantim: 100_50n, listedSantim: 109_50n }),
       expect.objectContaining({ kind: 'AMOUNT_MISMATCH', orderId: torn, bookedSantim: 100_50n, listedSantim: 100_50n }),
     ]),
   );
-  world.alterLists((each) => each);
-  expect((await world.compare('TELEBIRR')).status).toBe('CLEAN');
+  fixture.alterLists((each) => each);
+  expect((await fixture.compare('TELEBIRR')).status).toBe('CLEAN');
 });
 
 test('a listed payment of the right amount in another currency is a discrepancy, and the day was never clean', async () => {
-  const { attemptId } = await world.pay('TELEBIRR');
-  await world.live(2_000);
+  const { attemptId } = await fixture.pay('TELEBIRR');
+  await fixture.live(2_000);
   await check(attemptId);
-  world.alterLists((page) =>
+  fixture.alterLists((page) =>
     page.kind === 'unknown' ? page : { ...page, rows: page.rows.map((row) => ({ ...row, currency: 'USD' })) },
   );
-  expect(await world.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 1 });
-  expect(await world.open()).toMatchObject([
+  expect(await fixture.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 1 });
+  expect(await fixture.open()).toMatchObject([
     { kind: 'AMOUNT_MISMATCH', orderId: attemptId, bookedSantim: 100_50n, listedSantim: 100_50n },
   ]);
-  expect(await world.db('reconciliation').first()).toMatchObject({ status: 'DIFFERENCES', lastCleanAt: null });
+  expect(await fixture.db('reconciliation').first()).toMatchObject({ status: 'DIFFERENCES', lastCleanAt: null });
 });
 
 /** Paid and later sent back there; unsent and ended so here, as after a backup was restored. */
 async function endUnsent(status: 'REJECTED' | 'CANCELLED'): Promise<string> {
-  const { attemptId } = await world.pay('AWASH', '0911000007', 1_000_00n);
-  await world.live(2_000);
+  const { attemptId } = await fixture.pay('AWASH', '0911000007', 1_000_00n);
+  await fixture.live(2_000);
   await check(attemptId);
-  const id = await world.withdraw('AWASH', '0911000006');
-  await world.live(1_500);
-  await rows(world.db, "UPDATE withdrawal SET stage = 'CREATED', submitted_at = NULL WHERE id = :id", { id });
+  const id = await fixture.withdraw('AWASH', '0911000006');
+  await fixture.live(1_500);
+  await rows(fixture.db, "UPDATE withdrawal SET stage = 'CREATED', submitted_at = NULL WHERE id = :id", { id });
   const ended = {
     REJECTED: { to: 'REJECTED', kind: 'review.rejected' },
     CANCELLED: { to: 'CANCELLED', kind: 'withdrawal.cancelled' },
   } as const;
-  const move = { ...ended[status], at: world.clock(), notifyWorkflow: false };
-  const row = await readWithdrawal(world.db, id);
-  await world.runInTransaction((tx) => transitionWithdrawal(tx, row, move));
+  const move = { ...ended[status], at: fixture.clock(), notifyWorkflow: false };
+  const row = await readWithdrawal(fixture.db, id);
+  await fixture.runInTransaction((tx) => transitionWithdrawal(tx, row, move));
   return id;
 }
 
 test('a work item does not contain a response about rows that the latest import lacks', async () => {
   const id = await endUnsent('REJECTED');
-  await world.simulator.fault({ kind: 'serverError', on: 'queryPayout', next: 1 });
-  await world.compare('AWASH');
-  world.alterLists((page) =>
+  await fixture.simulator.fault({ kind: 'serverError', on: 'queryPayout', next: 1 });
+  await fixture.compare('AWASH');
+  fixture.alterLists((page) =>
     page.kind === 'page'
       ? { ...page, rows: page.rows.map((row) => (row.orderId === id ? { ...row, providerReference: 'OTHER' } : row)) }
       : page,
   );
-  await world.compare('AWASH');
+  await fixture.compare('AWASH');
   const [waiting] = await rows(
-    world.db,
+    fixture.db,
     `SELECT * FROM (${DISCREPANCY_REVIEW_ITEMS.sql}) w WHERE detail ->> 'orderId' = :id`,
     {
       id,
@@ -102,11 +102,11 @@ test.each(['REJECTED', 'CANCELLED'] as const)(
   'a %s payout that is listed as paid is queried, and is a discrepancy even after its reversal',
   async (status) => {
     const id = await endUnsent(status);
-    const away = () => world.simulator.fault({ kind: 'serverError', on: 'queryPayout', next: 1 });
-    const waiting = async () => (await rows<{ what: string }>(world.db, DISCREPANCY_REVIEW_ITEMS.sql))[0];
-    const recheck = () => world.steps.recheckOrders(`sandbox-AWASH-${TODAY}`, 'payout/', world.clock());
+    const away = () => fixture.simulator.fault({ kind: 'serverError', on: 'queryPayout', next: 1 });
+    const waiting = async () => (await rows<{ what: string }>(fixture.db, DISCREPANCY_REVIEW_ITEMS.sql))[0];
+    const recheck = () => fixture.steps.recheckOrders(`sandbox-AWASH-${TODAY}`, 'payout/', fixture.clock());
     await away();
-    await world.compare('AWASH');
+    await fixture.compare('AWASH');
     expect(await waiting()).toMatchObject({
       what: 'The provider lists a payout that did not succeed here: the merchant has the money back',
       detail: { difference: 'UNCONFIRMED', orderId: id, ourStatus: status, providerSays: 'unknown' },
@@ -118,26 +118,26 @@ test.each(['REJECTED', 'CANCELLED'] as const)(
       what: 'The provider reports a payout that was never sent to it',
       detail: { providerSays: 'succeeded' },
     });
-    await world.live(2 * MINUTE_MS);
-    await world.compare('AWASH');
-    expect(await world.open()).toMatchObject([
+    await fixture.live(2 * MINUTE_MS);
+    await fixture.compare('AWASH');
+    expect(await fixture.open()).toMatchObject([
       { kind: 'UNCONFIRMED', type: 'payout', orderId: id, orderStatus: status },
       { kind: 'UNCONFIRMED', type: 'payoutReversal', orderId: id, orderStatus: status },
     ]);
-    expect((await readWithdrawal(world.db, id)).status).toBe(status);
+    expect((await readWithdrawal(fixture.db, id)).status).toBe(status);
   },
 );
 
 test('a row that a later import lacks no longer counts', async () => {
-  const foreign = anOrder('http://127.0.0.1:9', { expiresAt: new Date(world.clock().getTime() + 30 * MINUTE_MS) });
-  await world.findProvider('AWASH', 'sandbox')?.initiate(foreign);
-  await world.live(2_000);
-  await world.compare('AWASH');
-  expect(await world.open()).toHaveLength(1);
-  world.alterLists((page) => (page.kind === 'unknown' ? page : { ...page, rows: [] }));
-  expect((await world.compare('AWASH')).status).toBe('CLEAN');
-  expect(await world.open()).toEqual([]);
-  expect(await world.db('reconciliation').where({ channel: 'AWASH' }).first()).toMatchObject({
+  const foreign = anOrder('http://127.0.0.1:9', { expiresAt: new Date(fixture.clock().getTime() + 30 * MINUTE_MS) });
+  await fixture.findProvider('AWASH', 'sandbox')?.initiate(foreign);
+  await fixture.live(2_000);
+  await fixture.compare('AWASH');
+  expect(await fixture.open()).toHaveLength(1);
+  fixture.alterLists((page) => (page.kind === 'unknown' ? page : { ...page, rows: [] }));
+  expect((await fixture.compare('AWASH')).status).toBe('CLEAN');
+  expect(await fixture.open()).toEqual([]);
+  expect(await fixture.db('reconciliation').where({ channel: 'AWASH' }).first()).toMatchObject({
     listed: { payments: { count: 0, santim: '0' } },
   });
 });

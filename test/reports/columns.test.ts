@@ -3,7 +3,7 @@ import { markCredited, markReturned, markSent } from '../../src/settlements/bank
 import { approveSettlement } from '../../src/settlements/decide.ts';
 import { autoDecide } from '../../src/withdrawals/review.ts';
 import { createCheckPayout } from '../../src/withdrawals/sync.ts';
-import { buildWorld, type World } from '../support/build.ts';
+import { buildFixture, type Fixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startReports, type Reports } from '../support/reports.ts';
 import { requestSettlement, linkAccount, withdraw } from '../support/settlements.ts';
@@ -13,7 +13,7 @@ const HOUR_MS = 3_600_000;
 const DAY = { period: 'day', format: 'JSON', date: '2026-03-02' } as const;
 
 let database: TestDatabase;
-let world: World;
+let fixture: Fixture;
 let reports: Reports;
 let scope: MerchantScope;
 
@@ -22,30 +22,30 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   // 12:00 in Addis Ababa; each step of a test is an hour later.
-  world = buildWorld(database.db, { start: new Date('2026-03-02T09:00:00.000Z') });
-  reports = await startReports(world);
-  scope = await buildFreeMerchant(world);
-  await fund(world, scope, 1_000_00n);
-  await linkAccount(world, scope);
+  fixture = buildFixture(database.db, { start: new Date('2026-03-02T09:00:00.000Z') });
+  reports = await startReports(fixture);
+  scope = await buildFreeMerchant(fixture);
+  await fund(fixture, scope, 1_000_00n);
+  await linkAccount(fixture, scope);
 });
 afterEach(() => reports.close());
 afterAll(() => database.drop());
 
 const rowsOf = async (kind: string) => (await reports.download(scope, { kind, ...DAY })).file.body.rows;
-const anHourLater = () => world.pass(HOUR_MS);
+const anHourLater = () => fixture.pass(HOUR_MS);
 
 test('the row of a returned settlement has each field in its own column', async () => {
-  const { id, requestId } = await requestSettlement(world, scope);
+  const { id, requestId } = await requestSettlement(fixture, scope);
   anHourLater();
-  const by = () => ({ operatorId: 'opr_1', at: world.clock() });
-  await world.runInTransaction((tx) => approveSettlement(tx, id, by()));
-  await world.runInTransaction((tx) => markSent(tx, id, by()));
+  const by = () => ({ operatorId: 'opr_1', at: fixture.clock() });
+  await fixture.runInTransaction((tx) => approveSettlement(tx, id, by()));
+  await fixture.runInTransaction((tx) => markSent(tx, id, by()));
   anHourLater();
-  const creditedAt = world.clock();
+  const creditedAt = fixture.clock();
   anHourLater();
-  await world.runInTransaction((tx) => markCredited(tx, id, { ...by(), bankReference: 'FT-1', creditedAt }));
+  await fixture.runInTransaction((tx) => markCredited(tx, id, { ...by(), bankReference: 'FT-1', creditedAt }));
   anHourLater();
-  await world.runInTransaction((tx) => markReturned(tx, id, { ...by(), reason: 'Closed.', bankReference: 'FT-2' }));
+  await fixture.runInTransaction((tx) => markReturned(tx, id, { ...by(), reason: 'Closed.', bankReference: 'FT-2' }));
   expect(await rowsOf('settlements')).toEqual([
     {
       settlementId: id,
@@ -82,12 +82,12 @@ test('the row of a returned settlement has each field in its own column', async 
 });
 
 test('the row of a reversed withdrawal has each field in its own column', async () => {
-  const checkPayout = createCheckPayout(world);
-  const { id, requestId } = await withdraw(world, scope, 100_00n);
-  await autoDecide(world, id, world.clock());
+  const checkPayout = createCheckPayout(fixture);
+  const { id, requestId } = await withdraw(fixture, scope, 100_00n);
+  await autoDecide(fixture, id, fixture.clock());
   for (const outcome of [PAID_OUT, REVERSED]) {
     anHourLater();
-    world.provider.returnsForPayouts(outcome);
+    fixture.provider.returnsForPayouts(outcome);
     await checkPayout(id, { minIntervalMs: 0, notifyWorkflow: false });
   }
   expect(await rowsOf('withdrawals')).toEqual([

@@ -3,20 +3,20 @@ import { inflateRawSync } from 'node:zlib';
 
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { buildMerchant, buildSession, buildWorld, type World } from '../support/build.ts';
+import { buildMerchant, buildSession, buildFixture, type Fixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { REPORTS, REPORTS_DAY as DAY, startReports, type Reports } from '../support/reports.ts';
 import { fund } from '../support/withdrawals.ts';
 
 let database: TestDatabase;
-let world: World;
+let fixture: Fixture;
 let reports: Reports;
 let scope: MerchantScope;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  world = buildWorld(database.db, { clock: () => new Date('2026-03-02T09:00:00.000Z') });
-  reports = await startReports(world);
+  fixture = buildFixture(database.db, { clock: () => new Date('2026-03-02T09:00:00.000Z') });
+  reports = await startReports(fixture);
 });
 beforeEach(async () => {
   scope = await buildMerchant(database.db);
@@ -66,7 +66,7 @@ const MALICIOUS = ['=1+1', '+251911', '-1', '@SUM(A1)', '\t=1', '＝1', 'a,"b"\r
 
 async function createMaliciousCustomers(): Promise<void> {
   for (const name of MALICIOUS) {
-    const { transactionId } = await buildSession(world, scope, {});
+    const { transactionId } = await buildSession(fixture, scope, {});
     await rows(database.db, 'UPDATE transaction SET customer_name = :name, customer_phone = :phone WHERE id = :id', {
       id: transactionId,
       name,
@@ -76,7 +76,7 @@ async function createMaliciousCustomers(): Promise<void> {
 }
 
 test('a CSV file has a byte order mark, one heading line, quoted texts and unquoted amounts', async () => {
-  await fund(world, scope, 1_250_50n);
+  await fund(fixture, scope, 1_250_50n);
   const { report } = await reports.download(scope, DAY);
   const bytes = await bytesOf(report.reportId);
   expect(bytes.subarray(0, 3)).toEqual(Buffer.from([0xef, 0xbb, 0xbf]));
@@ -107,7 +107,7 @@ test('a CSV file has a byte order mark, one heading line, quoted texts and unquo
 });
 
 test('a CSV file has its days, zone, filters and snapshot in its last two columns, and days, filters and snapshot in its name', async () => {
-  await fund(world, scope, 100_00n);
+  await fund(fixture, scope, 100_00n);
   const { report, file } = await reports.download(scope, { ...DAY, status: 'SUCCESS,FAILED', channel: 'TELEBIRR' });
   const [heading, line] = parseCsv(file.text);
   expect(heading?.slice(-2).map(unquoted)).toEqual(['Report Filters', 'Report as of (UTC)']);
@@ -146,7 +146,7 @@ test('a text that a spreadsheet would read as a formula is escaped in CSV and XL
 });
 
 test('an XLSX file has amounts as numbers, days and times as dates, ids as text, and a sheet about the report', async () => {
-  await fund(world, scope, 1_250_50n);
+  await fund(fixture, scope, 1_250_50n);
   const { report, file } = await reports.download(scope, { ...DAY, format: 'XLSX' });
   expect(file.headers.get('content-type')).toBe('application/vnd.openxmlformats-officedocument.spreadsheetml.sheet');
   const bytes = await bytesOf(report.reportId);
@@ -170,7 +170,7 @@ test('an XLSX file has amounts as numbers, days and times as dates, ids as text,
 });
 
 test('an XLSX file whose rows cannot be read to the end is removed', async () => {
-  for (let count = 0; count < 3; count += 1) await buildSession(world, scope);
+  for (let count = 0; count < 3; count += 1) await buildSession(fixture, scope);
   const { id } = await reports.createQueued(scope, { format: 'XLSX' });
   const before = (await reports.storedNames()).length;
   const stopped = reports.generator({}, 1)(id, (rowsDone) => {
@@ -191,7 +191,7 @@ test('a report without rows is READY with zero totals and a file of headings in 
 });
 
 test('a download has its checksum as ETag and Repr-Digest; with If-None-Match it is 304', async () => {
-  await fund(world, scope, 100_00n);
+  await fund(fixture, scope, 100_00n);
   const { report, file } = await reports.download(scope, DAY);
   const etag = file.headers.get('etag') ?? '';
   expect(etag).toBe(`"${report.sha256}"`);

@@ -9,13 +9,13 @@ import type { MerchantScope } from '../../src/lib/scope.ts';
 import { expireReports, removeAbandoned, type ReportFiles } from '../../src/reports/files.ts';
 import { createGenerateReport, giveUpReport, RETENTION_MS } from '../../src/reports/generate.ts';
 import { readReport } from '../../src/reports/queries.ts';
-import { buildMerchant, buildSession, buildWorld, type World } from '../support/build.ts';
+import { buildMerchant, buildSession, buildFixture, type Fixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { REPORTS, REPORTS_DAY as DAY, startReports, type Reports } from '../support/reports.ts';
 import { fund } from '../support/withdrawals.ts';
 
 let database: TestDatabase;
-let world: World;
+let fixture: Fixture;
 let reports: Reports;
 let scope: MerchantScope;
 
@@ -23,8 +23,8 @@ beforeAll(async () => {
   database = await createTestDatabase();
 });
 beforeEach(async () => {
-  world = buildWorld(database.db);
-  reports = await startReports(world);
+  fixture = buildFixture(database.db);
+  reports = await startReports(fixture);
   scope = await buildMerchant(database.db);
 });
 afterEach(() => reports.close());
@@ -32,7 +32,7 @@ afterAll(() => database.drop());
 
 describe('a run that generates a report', () => {
   test('stops when the report is cancelled, and leaves no file', async () => {
-    for (let count = 0; count < 12; count += 1) await buildSession(world, scope);
+    for (let count = 0; count < 12; count += 1) await buildSession(fixture, scope);
     const { id } = await reports.createQueued(scope);
     const files = reports.observed(async () => void (await reports.post(scope, `${REPORTS}/${id}/cancel`)));
     const status = await reports.generator(files, 1)(id);
@@ -41,12 +41,12 @@ describe('a run that generates a report', () => {
   });
 
   test('calls back after each page, and updates the progress of the row every ten pages', async () => {
-    for (let count = 0; count < 25; count += 1) await buildSession(world, scope);
+    for (let count = 0; count < 25; count += 1) await buildSession(fixture, scope);
     const { id } = await reports.createQueued(scope);
     const stored = new Set<number>();
     const reported: number[] = [];
     const generate = createGenerateReport({
-      ...world,
+      ...fixture,
       pageRows: 1,
       files: reports.observed(async () => void stored.add((await readReport(database.db, id)).processedRows)),
     });
@@ -57,7 +57,7 @@ describe('a run that generates a report', () => {
   });
 
   test('whose process is killed is repeated from the start by another run, and its unfinished file is removed', async () => {
-    for (let count = 0; count < 5; count += 1) await buildSession(world, scope);
+    for (let count = 0; count < 5; count += 1) await buildSession(fixture, scope);
     const { id } = await reports.createQueued(scope);
     const program = resolve(import.meta.dirname, '../support/slow-report.ts');
     const child = spawn(process.execPath, ['--import', 'tsx', program, database.url, reports.folder, id]);
@@ -68,15 +68,15 @@ describe('a run that generates a report', () => {
     const [left = ''] = await reports.storedNames();
     await utimes(join(reports.folder, left), new Date(0), new Date(0));
     expect(await reports.generator()(id)).toBe('READY');
-    await expireReports({ ...world, files: reports.files });
+    await expireReports({ ...fixture, files: reports.files });
     expect(await reports.storedNames()).toHaveLength(2);
-    await removeAbandoned({ ...world, files: reports.files });
+    await removeAbandoned({ ...fixture, files: reports.files });
     expect(await reports.storedNames()).toEqual([(await readReport(database.db, id)).storageKey]);
     expect((await reports.get(scope, `${REPORTS}/${id}/file`)).text.trimEnd().split('\r\n')).toHaveLength(6);
   });
 
   test('that ends after another run has completed the report removes its own file and records no second event', async () => {
-    await fund(world, scope, 100_00n);
+    await fund(fixture, scope, 100_00n);
     const { id } = await reports.createQueued(scope);
     let resume = (): void => {};
     const paused = new Promise<void>((resolve) => (resume = resolve));
@@ -116,7 +116,7 @@ describe('a run that generates a report', () => {
   });
 
   test('that is stopped between two pages leaves no file, and the next run completes the report', async () => {
-    for (let count = 0; count < 5; count += 1) await buildSession(world, scope);
+    for (let count = 0; count < 5; count += 1) await buildSession(fixture, scope);
     const { id } = await reports.createQueued(scope);
     const stopped = reports.generator({}, 1)(id, (rowsDone) => {
       if (rowsDone === 3) throw new Error('the worker is shut down');
@@ -133,7 +133,7 @@ describe('a run that generates a report', () => {
       write: async () => Promise.reject(new Error('ENOSPC: no space left on /var/lib')),
     });
     await expect(full(id)).rejects.toThrow('ENOSPC');
-    expect(await giveUpReport(world, id)).toBe('FAILED');
+    expect(await giveUpReport(fixture, id)).toBe('FAILED');
     const { body } = await reports.get(scope, `${REPORTS}/${id}`);
     expect(body.data).toMatchObject({ status: 'FAILED', failure: { code: 'INTERNAL_ERROR' }, fileUrl: null });
     expect(body.data.failure.message).not.toContain('ENOSPC');
@@ -141,15 +141,15 @@ describe('a run that generates a report', () => {
 
   test('that never started can be given up: the report is FAILED', async () => {
     const { id } = await reports.createQueued(scope);
-    expect(await giveUpReport(world, id)).toBe('FAILED');
+    expect(await giveUpReport(fixture, id)).toBe('FAILED');
   });
 });
 
 test('payments that arrive while the file is written are not in it: all rows are of one snapshot', async () => {
-  for (let count = 0; count < 3; count += 1) await fund(world, scope, 100_00n);
+  for (let count = 0; count < 3; count += 1) await fund(fixture, scope, 100_00n);
   const { id } = await reports.createQueued(scope);
   await reports.generator(
-    reports.observed(() => fund(world, scope, 500_00n)),
+    reports.observed(() => fund(fixture, scope, 500_00n)),
     1,
   )(id);
   const { body } = await reports.get(scope, `${REPORTS}/${id}`);
@@ -171,14 +171,14 @@ test('a download after 30 days is 404 with the time until which the file was ava
   const path = `${REPORTS}/${report.reportId}`;
   const [name = ''] = await reports.storedNames();
   await utimes(join(reports.folder, name), new Date(0), new Date(0));
-  world.pass(RETENTION_MS - 1);
-  await expireReports({ ...world, files: reports.files });
-  await removeAbandoned({ ...world, files: reports.files });
+  fixture.pass(RETENTION_MS - 1);
+  await expireReports({ ...fixture, files: reports.files });
+  await removeAbandoned({ ...fixture, files: reports.files });
   expect((await reports.get(scope, `${path}/file`)).status).toBe(200);
-  world.pass(1);
+  fixture.pass(1);
   const late = await reports.get(scope, `${path}/file`);
   expect([late.status, late.body.message]).toEqual([404, expect.stringContaining(report.expiresAt)]);
-  await expireReports({ ...world, files: reports.files });
+  await expireReports({ ...fixture, files: reports.files });
   expect(await reports.storedNames()).toEqual([]);
   expect((await reports.get(scope, path)).body.data).toMatchObject({
     status: 'EXPIRED',
@@ -190,14 +190,14 @@ test('a download after 30 days is 404 with the time until which the file was ava
 
 test('expiring finds due reports by an index, without listing the files', async () => {
   const { report } = await reports.download(scope, DAY);
-  world.pass(RETENTION_MS);
+  fixture.pass(RETENTION_MS);
   const blind: ReportFiles = {
     ...reports.files,
     unchangedSince: () => {
       throw new Error('every file is looked at');
     },
   };
-  await expireReports({ ...world, files: blind });
+  await expireReports({ ...fixture, files: blind });
   expect((await readReport(database.db, report.reportId)).status).toBe('EXPIRED');
   const plan = await rows(
     database.db,
@@ -210,7 +210,7 @@ test('removing abandoned files keeps a file that is being written and a file wit
   await writeFile(join(reports.folder, 'read-me.txt'), '');
   await utimes(join(reports.folder, 'read-me.txt'), new Date(0), new Date(0));
   await writeFile(join(reports.folder, '0'.repeat(32)), 'some of it');
-  await removeAbandoned({ ...world, files: reports.files });
+  await removeAbandoned({ ...fixture, files: reports.files });
   expect(await reports.storedNames()).toHaveLength(2);
 });
 

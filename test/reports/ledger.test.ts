@@ -6,7 +6,7 @@ import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { SETTLEMENT_STATUSES } from '../../src/settlements/states.ts';
 import { WITHDRAWAL_STATUSES } from '../../src/withdrawals/states.ts';
-import { buildMerchant, buildWorld, type World } from '../support/build.ts';
+import { buildMerchant, buildFixture, type Fixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { REPORTS, startReports, type Reports } from '../support/reports.ts';
@@ -27,13 +27,13 @@ const DAYS = 4;
 const FUNDED = 70_000_00n;
 
 let database: TestDatabase;
-let world: World;
+let fixture: Fixture;
 let reports: Reports;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  world = buildWorld(database.db);
-  reports = await startReports(world);
+  fixture = buildFixture(database.db);
+  reports = await startReports(fixture);
 });
 afterAll(async () => {
   await expectLedgerHolds(database.db);
@@ -67,21 +67,21 @@ type OnDay<Scenario> = Scenario & { day: number };
 
 /** Creates a merchant with enough balance and a settlement fee, and plays scenarios day by day. */
 async function play(withdrawals: OnDay<WithdrawalScenario>[], settlements: OnDay<SettlementScenario>[]) {
-  const scope = await buildFreeMerchant(world);
+  const scope = await buildFreeMerchant(fixture);
   await rows(
     database.db,
     `INSERT INTO fee_rule (id, merchant_id, direction, basis_points, fixed_santim, tax_basis_points, valid_from, version)
      VALUES ('fee_' || CAST(:merchantId AS text), :merchantId, 'SETTLEMENT', 33, 250, 1500, '2020-01-01T00:00:00Z', 1)`,
     { merchantId: scope.merchantId },
   );
-  await fund(world, scope, FUNDED);
-  await linkAccount({ ...world, clock: () => new Date(world.clock().getTime() - 30 * DAY_MS) }, scope);
+  await fund(fixture, scope, FUNDED);
+  await linkAccount({ ...fixture, clock: () => new Date(fixture.clock().getTime() - 30 * DAY_MS) }, scope);
   const days: string[] = [];
   for (let number = 0; number < DAYS; number += 1) {
-    days.push(addisDay(world.clock()));
-    for (const one of withdrawals) if (one.day === number) await playWithdrawal(world, scope, one);
-    for (const one of settlements) if (one.day === number) await playSettlement(world, scope, one);
-    world.pass(DAY_MS);
+    days.push(addisDay(fixture.clock()));
+    for (const one of withdrawals) if (one.day === number) await playWithdrawal(fixture, scope, one);
+    for (const one of settlements) if (one.day === number) await playSettlement(fixture, scope, one);
+    fixture.pass(DAY_MS);
   }
   return { scope, days };
 }
@@ -189,7 +189,7 @@ const ALL_SETTLEMENTS = Object.keys(SETTLEMENT_SCENARIOS).map((name, index) => (
 
 test("each group of a summary equals the ledger's postings of that status, and all groups together equal the balance", async () => {
   const { scope, days } = await play(ALL_WITHDRAWALS, ALL_SETTLEMENTS);
-  const all = [days[0] ?? '', addisDay(world.clock())] as const;
+  const all = [days[0] ?? '', addisDay(fixture.clock())] as const;
   const query = new URLSearchParams({ period: 'custom', startDate: all[0], endDate: all[1] }).toString();
   const { body } = await reports.get(scope, `${REPORTS}/summary?${query}`);
   const statuses = { withdrawals: WITHDRAWAL_STATUSES, settlements: SETTLEMENT_STATUSES };
@@ -215,9 +215,9 @@ test("each group of a summary equals the ledger's postings of that status, and a
 
 test('the amounts of payments that were paid once, twice or in part equal what the ledger credited, in the report and the summary', async () => {
   const scope = await buildMerchant(database.db);
-  const date = addisDay(world.clock());
+  const date = addisDay(fixture.clock());
   for (const scenario of Object.keys(PAYMENT_SCENARIOS))
-    await playPayment(world, scope, scenario as keyof typeof PAYMENT_SCENARIOS);
+    await playPayment(fixture, scope, scenario as keyof typeof PAYMENT_SCENARIOS);
   const [booked] = await rows<{ net: bigint; fee: bigint; feeTax: bigint }>(
     database.db,
     `SELECT CAST(sum(e.amount_santim) FILTER (WHERE a.kind = 'AVAILABLE') AS bigint) AS net,

@@ -10,7 +10,7 @@ import { FORMATS } from '../../src/reports/formats/formats.ts';
 import { rangeOf } from '../../src/reports/period.ts';
 import { SOURCES } from '../../src/reports/sources/sources.ts';
 import { findRecoverableReports, measureReports } from '../../src/reports/workflow.ts';
-import { buildMerchant, buildSession, buildWorld, type World } from '../support/build.ts';
+import { buildMerchant, buildSession, buildFixture, type Fixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertUnpaid, REPORTS, REPORTS_DAY as DAY, startReports, type Reports } from '../support/reports.ts';
 import { requestSettlement, linkAccount } from '../support/settlements.ts';
@@ -19,7 +19,7 @@ import { fund } from '../support/withdrawals.ts';
 const MINUTE_MS = 60_000;
 
 let database: TestDatabase;
-let world: World;
+let fixture: Fixture;
 let reports: Reports;
 let scope: MerchantScope;
 
@@ -27,15 +27,15 @@ beforeAll(async () => {
   database = await createTestDatabase();
 });
 beforeEach(async () => {
-  world = buildWorld(database.db);
-  reports = await startReports(world);
+  fixture = buildFixture(database.db);
+  reports = await startReports(fixture);
   scope = await buildMerchant(database.db);
 });
 afterEach(() => reports.close());
 afterAll(() => database.drop());
 
 test('a generated report is READY, has a file, and records one report.ready event', async () => {
-  await fund(world, scope, 100_50n);
+  await fund(fixture, scope, 100_50n);
   const { report, file } = await reports.download(scope, DAY);
   expect(report).toMatchObject({ status: 'READY', rowsDone: 1, rowsTotal: 1, expiresAt: '2026-04-01T09:00:00.000Z' });
   expect(file.status).toBe(200);
@@ -97,9 +97,9 @@ test.each([
 });
 
 test('a request for more rows than its format takes is rejected, and rows are counted up to the maximum only', async () => {
-  await linkAccount(world, scope);
-  await fund(world, scope, 1_000_00n);
-  const { id } = await requestSettlement(world, scope);
+  await linkAccount(fixture, scope);
+  await fund(fixture, scope, 1_000_00n);
+  const { id } = await requestSettlement(fixture, scope);
   const more = FORMATS.PDF.rowsMax;
   await rows(
     database.db,
@@ -139,14 +139,14 @@ test('a request of a merchant with ten pending reports is 409; other merchants a
 
 test('a request for a large report enqueues its workflow in the same transaction, one for a small report does not', async () => {
   await reports.createQueued(scope);
-  expect(world.enqueued).toEqual([]);
-  await insertUnpaid(database.db, scope, { count: FORMATS.CSV.immediateRowsMax + 1, at: world.clock() });
+  expect(fixture.enqueued).toEqual([]);
+  await insertUnpaid(database.db, scope, { count: FORMATS.CSV.immediateRowsMax + 1, at: fixture.clock() });
   const { status, body } = await reports.request(scope, DAY);
   expect([status, body.data]).toEqual([
     202,
     expect.objectContaining({ status: 'QUEUED', rowsTotal: FORMATS.CSV.immediateRowsMax + 1, fileUrl: null }),
   ]);
-  expect(world.enqueued).toEqual([
+  expect(fixture.enqueued).toEqual([
     expect.objectContaining({
       workflowType: 'report',
       workflowId: `report-${body.data.reportId}`,
@@ -157,11 +157,11 @@ test('a request for a large report enqueues its workflow in the same transaction
 
 test('a small report that fails to generate within its request enqueues its workflow', async () => {
   await writeFile(`${reports.folder}-taken`, '');
-  const broken = await startReports(world, [], `${reports.folder}-taken`);
+  const broken = await startReports(fixture, [], `${reports.folder}-taken`);
   const { status, body } = await broken.request(scope, DAY);
   await broken.close();
   expect([status, body.data.status]).toEqual([202, 'RUNNING']);
-  expect(world.enqueued.map(({ workflowId }) => workflowId)).toEqual([`report-${body.data.reportId}`]);
+  expect(fixture.enqueued.map(({ workflowId }) => workflowId)).toEqual([`report-${body.data.reportId}`]);
 });
 
 test('a pending report without a workflow is found for recovery 30 seconds after its request', async () => {
@@ -178,25 +178,25 @@ test('a pending report without a workflow is found for recovery 30 seconds after
 });
 
 test('a report of which no row was read for 15 minutes is in the work queue as stalled, one in progress is not', async () => {
-  for (let count = 0; count < 12; count += 1) await buildSession(world, scope);
+  for (let count = 0; count < 12; count += 1) await buildSession(fixture, scope);
   const { id } = await reports.createQueued(scope);
   const stalled = async () => {
-    const query = { filter: scope, page: { page: 1, limit: 20, after: null }, at: world.clock() };
+    const query = { filter: scope, page: { page: 1, limit: 20, after: null }, at: fixture.clock() };
     return (await listWorkItems(database.db, STALLED_ITEMS, query)).rows;
   };
-  world.pass(15 * MINUTE_MS);
+  fixture.pass(15 * MINUTE_MS);
   expect(await stalled()).toEqual([]);
-  world.pass(1);
+  fixture.pass(1);
   expect(await stalled()).toMatchObject([
     { kind: 'REPORT_PENDING', id, what: 'Generation has not started', workflowId: `report-${id}`, amountSantim: null },
   ]);
   const run = reports.generator({}, 1)(id, (rowsDone) => {
-    world.pass(2 * MINUTE_MS);
+    fixture.pass(2 * MINUTE_MS);
     if (rowsDone === 12) throw new Error('the worker is shut down');
   });
   await expect(run).rejects.toThrow('shut down');
   expect(await stalled()).toEqual([]);
-  world.pass(12 * MINUTE_MS);
+  fixture.pass(12 * MINUTE_MS);
   expect(await stalled()).toMatchObject([
     {
       id,

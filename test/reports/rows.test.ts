@@ -17,10 +17,10 @@ import {
   buildAttempt,
   buildMerchant,
   buildSession,
-  buildWorld,
+  buildFixture,
   declined,
   PAID,
-  type World,
+  type Fixture,
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
@@ -35,32 +35,32 @@ const MINUTE_MS = 60_000;
 const STEP_MS = (DAYS * 24 * 60 * MINUTE_MS) / TRANSACTIONS;
 
 let database: TestDatabase;
-let world: World;
+let fixture: Fixture;
 let reports: Reports;
 let scope: MerchantScope;
 let nowMs = FIRST_DAY_MS;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  world = buildWorld(database.db, { clock: () => new Date(nowMs) });
-  const checkPayout = createCheckPayout(world);
-  reports = await startReports(world, [
-    ...transactionRoutes({ ...world, findDeliveries: async () => [] }),
-    ...withdrawalRoutes({ ...world, checkPayout }),
-    ...balanceRoutes(world),
+  fixture = buildFixture(database.db, { clock: () => new Date(nowMs) });
+  const checkPayout = createCheckPayout(fixture);
+  reports = await startReports(fixture, [
+    ...transactionRoutes({ ...fixture, findDeliveries: async () => [] }),
+    ...withdrawalRoutes({ ...fixture, checkPayout }),
+    ...balanceRoutes(fixture),
   ]);
   scope = await buildMerchant(database.db);
-  await linkAccount({ ...world, clock: () => new Date(FIRST_DAY_MS - 30 * 24 * 60 * MINUTE_MS) }, scope);
+  await linkAccount({ ...fixture, clock: () => new Date(FIRST_DAY_MS - 30 * 24 * 60 * MINUTE_MS) }, scope);
   for (let number = 0; number < TRANSACTIONS; number += 1) {
     // Three at a time, so that pages end between rows of one instant.
     nowMs = FIRST_DAY_MS + Math.round((number - (number % 3)) * STEP_MS);
     await seedPayment(number);
     if (number > 20 && number % 7 === 0) await seedWithdrawal(number / 7);
-    if (number > 60 && number % 60 === 0) await requestSettlement(world, scope);
+    if (number > 60 && number % 60 === 0) await requestSettlement(fixture, scope);
   }
   // A payment of another merchant at the same time.
   const other = await buildMerchant(database.db);
-  await buildSession(world, other);
+  await buildSession(fixture, other);
 }, 120_000);
 afterAll(async () => {
   await expectLedgerHolds(database.db);
@@ -72,25 +72,25 @@ afterAll(async () => {
 async function seedPayment(number: number): Promise<void> {
   const channel = (['TELEBIRR', 'CBE_BIRR', 'AWASH'] as const)[number % 3] ?? 'TELEBIRR';
   const amountSantim = BigInt(10_000 + ((number * 7_919) % 90_000));
-  const { sessionId } = await buildSession(world, scope, { amountSantim });
+  const { sessionId } = await buildSession(fixture, scope, { amountSantim });
   if (number % 7 === 3) return;
-  if (number % 11 === 5) return void (await world.endUnpaid(sessionId, 'CANCELLED'));
-  const attemptId = await buildAttempt(world, { ...scope, sessionId }, { channel });
-  if (number % 5 === 4) world.provider.returns(declined(false));
-  else if (number >= TRANSACTIONS - 2) world.provider.returns(ACCEPTED);
-  else world.provider.returns({ ...PAID, providerReference: `PROV-${number}`, amountSantim });
-  await world.checkAttempt(attemptId, { notifyWorkflow: false });
-  if (number % 20 === 0) await expireDueSessions(world.runInTransaction, new Date(nowMs), 500);
+  if (number % 11 === 5) return void (await fixture.endUnpaid(sessionId, 'CANCELLED'));
+  const attemptId = await buildAttempt(fixture, { ...scope, sessionId }, { channel });
+  if (number % 5 === 4) fixture.provider.returns(declined(false));
+  else if (number >= TRANSACTIONS - 2) fixture.provider.returns(ACCEPTED);
+  else fixture.provider.returns({ ...PAID, providerReference: `PROV-${number}`, amountSantim });
+  await fixture.checkAttempt(attemptId, { notifyWorkflow: false });
+  if (number % 20 === 0) await expireDueSessions(fixture.runInTransaction, new Date(nowMs), 500);
 }
 
 async function seedWithdrawal(number: number): Promise<void> {
-  const { id, amountSantim } = await withdraw(world, scope, BigInt(10_00 + (number % 50)));
-  await autoDecide(world, id, world.clock());
+  const { id, amountSantim } = await withdraw(fixture, scope, BigInt(10_00 + (number % 50)));
+  await autoDecide(fixture, id, fixture.clock());
   const outcome =
     [{ ...PAID_OUT, amountSantim, providerReference: `OUT-${number}` }, REFUSED, UNKNOWN_PAYOUT][number % 3] ??
     UNKNOWN_PAYOUT;
-  world.provider.returnsForPayouts(outcome);
-  await createCheckPayout(world)(id, { minIntervalMs: 0, notifyWorkflow: false });
+  fixture.provider.returnsForPayouts(outcome);
+  await createCheckPayout(fixture)(id, { minIntervalMs: 0, notifyWorkflow: false });
 }
 
 type Listed = { total: number; ids: string[] };
@@ -229,7 +229,7 @@ test('a payment just before midnight in Addis Ababa is in the report of that day
   const ids: string[] = [];
   for (const at of ['2026-04-10T20:59:59.999Z', '2026-04-10T21:00:00.000Z']) {
     nowMs = Date.parse(at);
-    ids.push((await buildSession(world, merchant)).transactionId);
+    ids.push((await buildSession(fixture, merchant)).transactionId);
   }
   const rowsOf = async (date: string) =>
     (await reports.download(merchant, { kind: 'payments', period: 'day', format: 'JSON', date })).file.body.rows.map(

@@ -17,21 +17,22 @@ import { readWithdrawal, type WithdrawalRow } from '../../src/withdrawals/querie
 import { resolveWithdrawal, type Resolution } from '../../src/withdrawals/resolve.ts';
 import { approveWithdrawal, cancelWithdrawal, rejectWithdrawal } from '../../src/withdrawals/review.ts';
 import { createCheckPayout } from '../../src/withdrawals/sync.ts';
-import { ACCEPTED, buildAttempt, buildPendingPayment, declined, PAID, type World } from '../support/build.ts';
+import { ACCEPTED, buildAttempt, buildPendingPayment, declined, PAID, type Fixture } from '../support/build.ts';
 import { requestSettlement } from '../support/settlements.ts';
 import { UNKNOWN_PAYOUT, PAID_OUT, REFUSED, REVERSED, TAKEN } from '../support/withdrawals.ts';
 
-type Play = { world: World; row: WithdrawalRow };
+type Play = { fixture: Fixture; row: WithdrawalRow };
 
 /** The operator who decides, and the time. */
-const by = (world: World) => ({ operatorId: 'opr_1', at: world.clock() });
+const by = (fixture: Fixture) => ({ operatorId: 'opr_1', at: fixture.clock() });
 
 /** Every way in which a withdrawal that is reviewed may go. */
 export const WITHDRAWAL_SCENARIOS = {
   'under review': async () => {},
-  rejected: async ({ world, row }: Play) =>
-    world.runInTransaction((tx) => rejectWithdrawal(tx, row.id, { ...by(world), reason: 'Not known.' })),
-  cancelled: async ({ world, row }: Play) => world.runInTransaction((tx) => cancelWithdrawal(tx, row, world.clock())),
+  rejected: async ({ fixture, row }: Play) =>
+    fixture.runInTransaction((tx) => rejectWithdrawal(tx, row.id, { ...by(fixture), reason: 'Not known.' })),
+  cancelled: async ({ fixture, row }: Play) =>
+    fixture.runInTransaction((tx) => cancelWithdrawal(tx, row, fixture.clock())),
   approved: async (play: Play) => approve(play),
   processing: async (play: Play) => send(play, TAKEN),
   'unknown outcome': async (play: Play) => send(play, UNKNOWN_PAYOUT),
@@ -48,7 +49,7 @@ export const WITHDRAWAL_SCENARIOS = {
   'resolved as unpaid by an operator': async (play: Play) => {
     await send(play, UNKNOWN_PAYOUT);
     // Before, its provider may still report it paid.
-    play.world.pass(2 * HOUR_MS);
+    play.fixture.pass(2 * HOUR_MS);
     await resolve(play, { outcome: 'FAILED', providerReference: `CASE-${play.row.id}`, reason: 'Never paid.' });
   },
   'paid after it had failed': async (play: Play) => {
@@ -67,8 +68,8 @@ function reversed({ row }: Play, moreSantim = 0n): PayoutOutcome {
   return { ...REVERSED, amountSantim: row.amountSantim + moreSantim };
 }
 
-async function approve({ world, row }: Play): Promise<void> {
-  await world.runInTransaction((tx) => approveWithdrawal(tx, row.id, by(world)));
+async function approve({ fixture, row }: Play): Promise<void> {
+  await fixture.runInTransaction((tx) => approveWithdrawal(tx, row.id, by(fixture)));
 }
 
 /** Approves and sends; the provider then returns these outcomes one after the other. */
@@ -77,13 +78,13 @@ async function send(play: Play, ...outcomes: PayoutOutcome[]): Promise<void> {
   for (const outcome of outcomes) await applyOutcome(play, outcome);
 }
 
-async function applyOutcome({ world, row }: Play, outcome: PayoutOutcome): Promise<void> {
-  world.provider.returnsForPayouts(outcome);
-  await createCheckPayout(world)(row.id, { minIntervalMs: 0, proof: true, notifyWorkflow: false });
+async function applyOutcome({ fixture, row }: Play, outcome: PayoutOutcome): Promise<void> {
+  fixture.provider.returnsForPayouts(outcome);
+  await createCheckPayout(fixture)(row.id, { minIntervalMs: 0, proof: true, notifyWorkflow: false });
 }
 
-async function resolve({ world, row }: Play, resolution: Resolution): Promise<void> {
-  await world.runInTransaction((tx) => resolveWithdrawal(tx, row.id, { ...resolution, ...by(world) }));
+async function resolve({ fixture, row }: Play, resolution: Resolution): Promise<void> {
+  await fixture.runInTransaction((tx) => resolveWithdrawal(tx, row.id, { ...resolution, ...by(fixture) }));
 }
 
 function paidResolution({ row }: Play): Resolution {
@@ -96,16 +97,16 @@ async function resolveAsPaid(play: Play, moreSantim: bigint): Promise<void> {
   await resolve(play, { ...paidResolution(play), paidSantim: play.row.amountSantim + moreSantim });
 }
 
-type Paying = { world: World; scope: MerchantScope; sessionId: string; transactionId: string; first: string };
+type Paying = { fixture: Fixture; scope: MerchantScope; sessionId: string; transactionId: string; first: string };
 
 /** Every way in which a payment of 100.50 ETB may go. */
 export const PAYMENT_SCENARIOS = {
   pending: async () => {},
-  paid: async ({ world, first }: Paying) => payWith(world, first, PAID),
-  declined: async ({ world, first }: Paying) => payWith(world, first, declined(false)),
-  held: async ({ world, first }: Paying) => payWith(world, first, { ...PAID, amountSantim: 80_01n }),
+  paid: async ({ fixture, first }: Paying) => payWith(fixture, first, PAID),
+  declined: async ({ fixture, first }: Paying) => payWith(fixture, first, declined(false)),
+  held: async ({ fixture, first }: Paying) => payWith(fixture, first, { ...PAID, amountSantim: 80_01n }),
   'held, and accepted': async (paying: Paying) => {
-    await payWith(paying.world, paying.first, { ...PAID, amountSantim: 80_01n });
+    await payWith(paying.fixture, paying.first, { ...PAID, amountSantim: 80_01n });
     await accept(paying);
   },
   'paid twice': async (paying: Paying) => payTwice(paying),
@@ -115,40 +116,46 @@ export const PAYMENT_SCENARIOS = {
   },
   'paid twice, and returned': async (paying: Paying) => {
     await payTwice(paying);
-    const { world, transactionId, first: attemptId } = paying;
-    const returned = { transactionId, attemptId, at: world.clock(), reason: 'Twice.', reference: `BACK-${attemptId}` };
-    await world.runInTransaction((tx) => returnHeldPayment(tx, returned));
+    const { fixture, transactionId, first: attemptId } = paying;
+    const returned = {
+      transactionId,
+      attemptId,
+      at: fixture.clock(),
+      reason: 'Twice.',
+      reference: `BACK-${attemptId}`,
+    };
+    await fixture.runInTransaction((tx) => returnHeldPayment(tx, returned));
   },
 } as const;
 
-async function payWith(world: World, attemptId: string, ...outcomes: ProviderOutcome[]): Promise<void> {
+async function payWith(fixture: Fixture, attemptId: string, ...outcomes: ProviderOutcome[]): Promise<void> {
   for (const outcome of outcomes) {
-    world.provider.returns(outcome);
-    await world.checkAttempt(attemptId, { notifyWorkflow: false });
+    fixture.provider.returns(outcome);
+    await fixture.checkAttempt(attemptId, { notifyWorkflow: false });
   }
 }
 
 /** The first attempt is declined, the second is paid, and then the first one is paid as well. */
-async function payTwice({ world, scope, sessionId, first }: Paying): Promise<void> {
-  await payWith(world, first, declined(true));
-  const second = await buildAttempt(world, { ...scope, sessionId });
-  await payWith(world, second, ACCEPTED, PAID);
-  await payWith(world, first, PAID);
+async function payTwice({ fixture, scope, sessionId, first }: Paying): Promise<void> {
+  await payWith(fixture, first, declined(true));
+  const second = await buildAttempt(fixture, { ...scope, sessionId });
+  await payWith(fixture, second, ACCEPTED, PAID);
+  await payWith(fixture, first, PAID);
 }
 
-async function accept({ world, transactionId, first: attemptId }: Paying): Promise<void> {
-  await world.runInTransaction((tx) => acceptHeldPayment(tx, { transactionId, attemptId, at: world.clock() }));
+async function accept({ fixture, transactionId, first: attemptId }: Paying): Promise<void> {
+  await fixture.runInTransaction((tx) => acceptHeldPayment(tx, { transactionId, attemptId, at: fixture.clock() }));
 }
 
 /** Plays a scenario of a payment that its provider has accepted. */
 export async function playPayment(
-  world: World,
+  fixture: Fixture,
   scope: MerchantScope,
   scenario: keyof typeof PAYMENT_SCENARIOS,
 ): Promise<void> {
-  const { sessionId, transactionId, attemptId: first } = await buildPendingPayment(world, scope);
-  await PAYMENT_SCENARIOS[scenario]({ world, scope, sessionId, transactionId, first });
-  world.pass(1_000);
+  const { sessionId, transactionId, attemptId: first } = await buildPendingPayment(fixture, scope);
+  await PAYMENT_SCENARIOS[scenario]({ fixture, scope, sessionId, transactionId, first });
+  fixture.pass(1_000);
 }
 
 export type WithdrawalScenario = {
@@ -161,7 +168,7 @@ let created = 0;
 
 /** Plays a scenario of a withdrawal to a new destination, which is reviewed. */
 export async function playWithdrawal(
-  world: World,
+  fixture: Fixture,
   scope: MerchantScope,
   { scenario, ...requested }: WithdrawalScenario,
 ): Promise<void> {
@@ -173,9 +180,9 @@ export async function playWithdrawal(
     destination: { kind: 'phone', phone, accountName: `Payee ${created}` },
     requestedBy: 'key_test',
   } as const;
-  const { row } = await world.runInTransaction((tx) => createWithdrawal({ ...world, tx }, scope, newWithdrawal));
-  await WITHDRAWAL_SCENARIOS[scenario]({ world, row });
-  const { stage } = await readWithdrawal(world.db, row.id);
+  const { row } = await fixture.runInTransaction((tx) => createWithdrawal({ ...fixture, tx }, scope, newWithdrawal));
+  await WITHDRAWAL_SCENARIOS[scenario]({ fixture, row });
+  const { stage } = await readWithdrawal(fixture.db, row.id);
   if (scenario === 'under review' && stage !== 'UNDER_REVIEW') throw new Error(`the withdrawal is ${stage}`);
 }
 
@@ -213,10 +220,10 @@ export type SettlementScenario = { scenario: keyof typeof SETTLEMENT_SCENARIOS; 
 
 /** Plays a scenario of a settlement. */
 export async function playSettlement(
-  world: World,
+  fixture: Fixture,
   scope: MerchantScope,
   { scenario, amountSantim }: SettlementScenario,
 ): Promise<void> {
-  const { id } = await requestSettlement(world, scope, { amount: amountSantim });
-  for (const step of SETTLEMENT_SCENARIOS[scenario]) await world.runInTransaction((tx) => step(tx, id, by(world)));
+  const { id } = await requestSettlement(fixture, scope, { amount: amountSantim });
+  for (const step of SETTLEMENT_SCENARIOS[scenario]) await fixture.runInTransaction((tx) => step(tx, id, by(fixture)));
 }

@@ -10,7 +10,7 @@ import { readReport } from '../../src/reports/queries.ts';
 import type { Cell } from '../../src/reports/sources/columns.ts';
 import { SOURCES } from '../../src/reports/sources/sources.ts';
 import { readStatement, type Statement } from '../../src/reports/sources/statement.ts';
-import { buildMerchant, buildWorld, type World } from '../support/build.ts';
+import { buildMerchant, buildFixture, type Fixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startReports, type Reports } from '../support/reports.ts';
 import { requestSettlement, linkAccount, withdraw } from '../support/settlements.ts';
@@ -20,26 +20,26 @@ const DAYS = { period: 'day', date: '2026-03-02' } as const;
 const STATEMENT = { kind: 'settlements', format: 'PDF', ...DAYS } as const;
 
 let database: TestDatabase;
-let world: World;
+let fixture: Fixture;
 let reports: Reports;
 let scope: MerchantScope;
 
 /** Two settlements: the first of 70 payments and 7 withdrawals, the second of three payments. */
 beforeAll(async () => {
   database = await createTestDatabase();
-  world = buildWorld(database.db);
-  reports = await startReports(world);
+  fixture = buildFixture(database.db);
+  reports = await startReports(fixture);
   scope = await buildMerchant(database.db, 'Abyssinia Coffee ቡና');
-  await linkAccount(world, scope);
+  await linkAccount(fixture, scope);
   for (let count = 0; count < 70; count += 1) {
-    world.pass(60_000);
-    await fund(world, scope, BigInt(1_000_00 + count * 17_31));
-    if (count % 10 === 9) await withdraw(world, scope);
+    fixture.pass(60_000);
+    await fund(fixture, scope, BigInt(1_000_00 + count * 17_31));
+    if (count % 10 === 9) await withdraw(fixture, scope);
   }
-  await requestSettlement(world, scope, { amount: 12_345_67n });
-  for (let count = 0; count < 3; count += 1) await fund(world, scope, 250_00n);
-  world.pass(60_000);
-  await requestSettlement(world, scope);
+  await requestSettlement(fixture, scope, { amount: 12_345_67n });
+  for (let count = 0; count < 3; count += 1) await fund(fixture, scope, 250_00n);
+  fixture.pass(60_000);
+  await requestSettlement(fixture, scope);
 }, 120_000);
 afterAll(async () => {
   await reports.close();
@@ -167,7 +167,7 @@ async function* fewer<Row>(pages: AsyncIterable<Row[]>): AsyncGenerator<Row[]> {
 test('a request for PDF statements is QUEUED for its workflow, and generates a file of many pages', async () => {
   const { status, body } = await reports.request(scope, STATEMENT);
   expect([status, body.data.status]).toEqual([202, 'QUEUED']);
-  expect(world.enqueued.map(({ workflowType }) => workflowType)).toContain('report');
+  expect(fixture.enqueued.map(({ workflowType }) => workflowType)).toContain('report');
   const reported: number[] = [];
   const generate = reports.generator({}, 50);
   expect(await generate(body.data.reportId, (rowsDone) => reported.push(rowsDone))).toBe('READY');

@@ -7,7 +7,7 @@ import { bankAccountRoutes } from '../../src/settlements/bank-account/routes.ts'
 import { markCredited, markFailed, markSent } from '../../src/settlements/bank-results.ts';
 import { approveSettlement, rejectSettlement } from '../../src/settlements/decide.ts';
 import { settlementRoutes } from '../../src/settlements/routes.ts';
-import { buildWorld, type World } from '../support/build.ts';
+import { buildFixture, type Fixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
@@ -19,7 +19,7 @@ const FRIDAY = new Date('2027-01-15T09:00:00.000Z');
 const HOUR_MS = 3_600_000;
 
 let database: TestDatabase;
-let world: World;
+let fixture: Fixture;
 let scope: MerchantScope;
 let server: TestServer;
 
@@ -28,16 +28,16 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  world = buildWorld(database.db, { start: FRIDAY });
-  scope = await buildFreeMerchant(world);
-  await fund(world, scope, 1_000_00n);
-  const { db, clock } = world;
+  fixture = buildFixture(database.db, { start: FRIDAY });
+  scope = await buildFreeMerchant(fixture);
+  await fund(fixture, scope, 1_000_00n);
+  const { db, clock } = fixture;
   const routes = [
     ...settlementRoutes({ db, clock }),
     ...bankAccountRoutes({ db, clock }),
     ...balanceRoutes({ db, clock }),
   ];
-  const deps = testServerDeps(db, { routes, clock, runInTransaction: world.runInTransaction });
+  const deps = testServerDeps(db, { routes, clock, runInTransaction: fixture.runInTransaction });
   server = await startTestServer(deps, stubKey(scope.merchantId));
 });
 afterEach(async () => {
@@ -53,7 +53,7 @@ const balance = async () => {
   const { available, reserved, netSettled } = (await get('balance')).body.data;
   return { available, reserved, netSettled };
 };
-const operator = (at = world.clock()) => ({ operatorId: 'opr_1', at });
+const operator = (at = fixture.clock()) => ({ operatorId: 'opr_1', at });
 
 describe('a settlement', () => {
   beforeEach(async () => {
@@ -87,13 +87,13 @@ describe('a settlement', () => {
     });
     expect(await balance()).toEqual({ available: 749.5, reserved: 250.5, netSettled: 0 });
 
-    await world.runInTransaction((tx) => approveSettlement(tx, settlementId, operator()));
-    world.pass(HOUR_MS);
-    await world.runInTransaction((tx) => markSent(tx, settlementId, { ...operator(), bankReference: 'FT1' }));
-    world.pass(72 * HOUR_MS);
-    const creditedAt = new Date(world.clock().getTime() - HOUR_MS);
+    await fixture.runInTransaction((tx) => approveSettlement(tx, settlementId, operator()));
+    fixture.pass(HOUR_MS);
+    await fixture.runInTransaction((tx) => markSent(tx, settlementId, { ...operator(), bankReference: 'FT1' }));
+    fixture.pass(72 * HOUR_MS);
+    const creditedAt = new Date(fixture.clock().getTime() - HOUR_MS);
     const credit = { ...operator(), bankReference: 'FT1', creditedAt };
-    await world.runInTransaction((tx) => markCredited(tx, settlementId, credit));
+    await fixture.runInTransaction((tx) => markCredited(tx, settlementId, credit));
     const { data } = (await get(`settlement/${settlementId}`)).body;
     expect(data).toMatchObject({
       status: 'COMPLETED',
@@ -101,7 +101,7 @@ describe('a settlement', () => {
       sentAt: new Date(FRIDAY.getTime() + HOUR_MS).toISOString(),
       creditedAt: creditedAt.toISOString(),
       creditedOn: addisDay(creditedAt),
-      completedAt: world.clock().toISOString(),
+      completedAt: fixture.clock().toISOString(),
     });
     expect(data.timeline.map(({ kind }: { kind: string }) => kind)).toEqual([
       'settlement.requested',
@@ -119,7 +119,7 @@ describe('a settlement', () => {
 
   test('a repeated requestId returns the same settlement without a time limit; with another body it is rejected', async () => {
     const first = await post('settlement', { requestId: 'S-1', amount: 100 });
-    world.pass(400 * 24 * HOUR_MS);
+    fixture.pass(400 * 24 * HOUR_MS);
     const again = await post('settlement', { requestId: 'S-1', amount: 100 });
     expect({ status: again.status, data: again.body.data }).toEqual({ status: 200, data: first.body.data });
     for (const body of [{ amount: 100.5 }, { all: true }]) {
@@ -155,7 +155,7 @@ describe('a settlement', () => {
     const { settlementId } = (await post('settlement', { requestId: 'S-1', amount: 100 })).body.data;
     const cancelled = await post(`settlement/${settlementId}/cancel`);
     expect(cancelled.body.data).toMatchObject({ status: 'CANCELLED', completedAt: FRIDAY.toISOString() });
-    expect(world.enqueued.at(-1)).toMatchObject({ signal: 'cancelled', workflowId: `settlement-${settlementId}` });
+    expect(fixture.enqueued.at(-1)).toMatchObject({ signal: 'cancelled', workflowId: `settlement-${settlementId}` });
     expect((await post(`settlement/${settlementId}/cancel`)).status).toBe(200);
     expect(await balance()).toMatchObject({ available: 1000, reserved: 0 });
     expect(await stateOfSettlement(database.db, settlementId)).toMatchObject({
@@ -163,7 +163,7 @@ describe('a settlement', () => {
       events: ['settlement.requested', 'settlement.canceled'],
     });
     const approved = (await post('settlement', { requestId: 'S-2', amount: 100 })).body.data.settlementId;
-    await world.runInTransaction((tx) => approveSettlement(tx, approved, operator()));
+    await fixture.runInTransaction((tx) => approveSettlement(tx, approved, operator()));
     const late = await post(`settlement/${approved}/cancel`);
     expect({ status: late.status, message: late.body.message }).toEqual({
       status: 409,
@@ -176,10 +176,10 @@ describe('a settlement', () => {
       (await post('settlement', { requestId, amount: 100 })).body.data.settlementId as string;
     const [rejected, failed] = [await ask('S-1'), await ask('S-2')];
     const reason = 'The account is closed.';
-    await world.runInTransaction((tx) => rejectSettlement(tx, rejected, { ...operator(), reason }));
-    await world.runInTransaction((tx) => approveSettlement(tx, failed, operator()));
-    await world.runInTransaction((tx) => markSent(tx, failed, operator()));
-    await world.runInTransaction((tx) => markFailed(tx, failed, { ...operator(), reason }));
+    await fixture.runInTransaction((tx) => rejectSettlement(tx, rejected, { ...operator(), reason }));
+    await fixture.runInTransaction((tx) => approveSettlement(tx, failed, operator()));
+    await fixture.runInTransaction((tx) => markSent(tx, failed, operator()));
+    await fixture.runInTransaction((tx) => markFailed(tx, failed, { ...operator(), reason }));
     expect((await get(`settlement/${rejected}`)).body.data).toMatchObject({
       status: 'REJECTED',
       failure: { code: 'REJECTED', message: reason },

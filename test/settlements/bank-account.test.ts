@@ -4,7 +4,7 @@ import type { MerchantScope } from '../../src/lib/scope.ts';
 import { rejectBankAccount, verifyBankAccount } from '../../src/settlements/bank-account/account.ts';
 import { bankAccountRoutes } from '../../src/settlements/bank-account/routes.ts';
 import { settlementRoutes } from '../../src/settlements/routes.ts';
-import { buildWorld, type World } from '../support/build.ts';
+import { buildFixture, type Fixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
@@ -15,7 +15,7 @@ const FRIDAY = new Date('2027-01-15T09:00:00.000Z');
 const HOUR_MS = 3_600_000;
 
 let database: TestDatabase;
-let world: World;
+let fixture: Fixture;
 let scope: MerchantScope;
 let server: TestServer;
 
@@ -24,12 +24,12 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  world = buildWorld(database.db, { start: FRIDAY });
-  scope = await buildFreeMerchant(world);
-  await fund(world, scope, 1_000_00n);
-  const { db, clock } = world;
+  fixture = buildFixture(database.db, { start: FRIDAY });
+  scope = await buildFreeMerchant(fixture);
+  await fund(fixture, scope, 1_000_00n);
+  const { db, clock } = fixture;
   const routes = [...settlementRoutes({ db, clock }), ...bankAccountRoutes({ db, clock })];
-  const deps = testServerDeps(db, { routes, clock, runInTransaction: world.runInTransaction });
+  const deps = testServerDeps(db, { routes, clock, runInTransaction: fixture.runInTransaction });
   server = await startTestServer(deps, stubKey(scope.merchantId));
 });
 afterEach(async () => {
@@ -41,7 +41,7 @@ const get = async (path: string) => server.send('GET', `/api/checkout/${path}`);
 const post = async (path: string, body: object = {}) => server.send('POST', `/api/checkout/${path}`, { body });
 const link = async (changes: object = {}, key?: string) =>
   server.send('PUT', '/api/checkout/bank-account', { body: { ...ACCOUNT, ...changes }, ...(key && { key }) });
-const operator = () => ({ operatorId: 'opr_1', at: world.clock() });
+const operator = () => ({ operatorId: 'opr_1', at: fixture.clock() });
 
 describe('the linked bank account', () => {
   test('is verified at once in the sandbox, and has only its last four digits in responses', async () => {
@@ -63,7 +63,7 @@ describe('the linked bank account', () => {
       },
     });
     expect((await get('bank-account')).body.data).toEqual(body.data);
-    world.pass(HOUR_MS);
+    fixture.pass(HOUR_MS);
     expect((await link()).body.data).toEqual(body.data);
   });
 
@@ -108,9 +108,9 @@ describe('the linked bank account', () => {
     const linkLive = async (changes: object = {}): Promise<string> =>
       (await link(changes, key)).body.data.bankAccountId;
     const verify = async (bankAccountId: string) =>
-      world.runInTransaction((tx) => verifyBankAccount(tx, live, { ...operator(), bankAccountId }));
+      fixture.runInTransaction((tx) => verifyBankAccount(tx, live, { ...operator(), bankAccountId }));
     const reject = async (bankAccountId: string, reason: string) =>
-      world.runInTransaction((tx) => rejectBankAccount(tx, live, { ...operator(), bankAccountId, reason }));
+      fixture.runInTransaction((tx) => rejectBankAccount(tx, live, { ...operator(), bankAccountId, reason }));
 
     test.each([['still verified'], ['rejected after it was verified']])(
       'in the place of one that is %s it holds settlements for 48 h',
@@ -121,11 +121,11 @@ describe('the linked bank account', () => {
         const after = await linkLive({ accountNumber: '01320123456', bankCode: 'AWASH' });
         await verify(after);
         const usableFrom = new Date(FRIDAY.getTime() + 48 * HOUR_MS).toISOString();
-        world.pass(48 * HOUR_MS - 1);
+        fixture.pass(48 * HOUR_MS - 1);
         const early = await askLive();
         expect([early.status, early.body.error.code]).toEqual([422, 'BANK_ACCOUNT_NOT_VERIFIED']);
         expect(early.body.message).toContain(`can be used from ${usableFrom} on`);
-        world.pass(1);
+        fixture.pass(1);
         expect((await askLive()).body.error.code).toBe('INSUFFICIENT_BALANCE');
       },
     );
@@ -167,8 +167,8 @@ describe('the linked bank account', () => {
         code: 'INVALID_STATE',
         message: expect.stringContaining(`was linked with the key ${keyId}, to which you invited the merchant`),
       });
-      const other = { operatorId: 'opr_2', at: world.clock(), bankAccountId };
-      expect(await world.runInTransaction((tx) => verifyBankAccount(tx, live, other))).toMatchObject({
+      const other = { operatorId: 'opr_2', at: fixture.clock(), bankAccountId };
+      expect(await fixture.runInTransaction((tx) => verifyBankAccount(tx, live, other))).toMatchObject({
         changed: true,
       });
     });
@@ -183,21 +183,21 @@ describe('the linked bank account', () => {
     expect(status).toBe('PENDING');
     expect((await askLive()).body.message).toContain('is not verified yet');
     const reason = 'The name is another one.';
-    await world.runInTransaction((tx) => rejectBankAccount(tx, live, { ...operator(), bankAccountId, reason }));
+    await fixture.runInTransaction((tx) => rejectBankAccount(tx, live, { ...operator(), bankAccountId, reason }));
     expect((await askLive()).body.message).toContain(`was rejected (${reason}); link another one`);
     await expect(
-      world.runInTransaction((tx) => verifyBankAccount(tx, live, { ...operator(), bankAccountId })),
+      fixture.runInTransaction((tx) => verifyBankAccount(tx, live, { ...operator(), bankAccountId })),
     ).rejects.toMatchObject({ code: 'INVALID_STATE' });
 
     const next = (await link({}, key)).body.data;
     expect(next).toMatchObject({ status: 'PENDING' });
     await expect(
-      world.runInTransaction((tx) => verifyBankAccount(tx, live, { ...operator(), bankAccountId })),
+      fixture.runInTransaction((tx) => verifyBankAccount(tx, live, { ...operator(), bankAccountId })),
     ).rejects.toMatchObject({ code: 'INVALID_STATE', message: expect.stringContaining('linked another') });
     const looked = { ...operator(), bankAccountId: next.bankAccountId };
-    const { account, changed } = await world.runInTransaction((tx) => verifyBankAccount(tx, live, looked));
+    const { account, changed } = await fixture.runInTransaction((tx) => verifyBankAccount(tx, live, looked));
     expect({ account, changed }).toMatchObject({ account: { status: 'VERIFIED', decidedBy: 'opr_1' }, changed: true });
-    const again = await world.runInTransaction((tx) => verifyBankAccount(tx, live, looked));
+    const again = await fixture.runInTransaction((tx) => verifyBankAccount(tx, live, looked));
     expect(again).toMatchObject({ account, changed: false });
     expect((await askLive()).body.error.code).toBe('INSUFFICIENT_BALANCE');
   });

@@ -4,7 +4,7 @@ import { importBankFile } from '../../src/settlements/bank-file.ts';
 import { markCredited, markSent } from '../../src/settlements/bank-results.ts';
 import { approveSettlement } from '../../src/settlements/decide.ts';
 import { readSettlement } from '../../src/settlements/queries.ts';
-import { buildWorld, type World } from '../support/build.ts';
+import { buildFixture, type Fixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { requestSettlement, linkAccount } from '../support/settlements.ts';
@@ -15,15 +15,15 @@ const HEADING = 'settlementId,result,bankReference,date,reason';
 const NOBODYS = `stl_${'0'.repeat(26)}`;
 
 let database: TestDatabase;
-let world: World;
+let fixture: Fixture;
 let scope: MerchantScope;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  world = buildWorld(database.db, { start: MONDAY });
-  scope = await buildFreeMerchant(world);
-  await fund(world, scope, 50_000_00n);
-  await linkAccount(world, scope);
+  fixture = buildFixture(database.db, { start: MONDAY });
+  scope = await buildFreeMerchant(fixture);
+  await fund(fixture, scope, 50_000_00n);
+  await linkAccount(fixture, scope);
   await rows(
     database.db,
     `INSERT INTO operator (id, name, email, role) VALUES ('opr_1', 'Hana', 'hana@example.et', 'finance')`,
@@ -32,15 +32,15 @@ beforeAll(async () => {
 afterEach(() => expectLedgerHolds(database.db));
 afterAll(() => database.drop());
 
-const operator = () => ({ operatorId: 'opr_1', at: world.clock() });
+const operator = () => ({ operatorId: 'opr_1', at: fixture.clock() });
 const load = (...lines: string[]) =>
-  importBankFile(world, { operatorId: 'opr_1', requestId: 'req_1', text: [HEADING, ...lines].join('\r\n') });
+  importBankFile(fixture, { operatorId: 'opr_1', requestId: 'req_1', text: [HEADING, ...lines].join('\r\n') });
 const stands = async (id: string) => (await readSettlement(database.db, id)).status;
 
 async function sent(): Promise<string> {
-  const { id } = await requestSettlement(world, scope);
-  await world.runInTransaction((tx) => approveSettlement(tx, id, operator()));
-  await world.runInTransaction((tx) => markSent(tx, id, { ...operator(), bankReference: 'BATCH-7' }));
+  const { id } = await requestSettlement(fixture, scope);
+  await fixture.runInTransaction((tx) => approveSettlement(tx, id, operator()));
+  await fixture.runInTransaction((tx) => markSent(tx, id, { ...operator(), bankReference: 'BATCH-7' }));
   return id;
 }
 
@@ -74,7 +74,7 @@ test('a credited line with another amount than the settlement’s is not booked'
     `149.90,${less},credited,FTB,2027-01-18,`,
     `1e2,${less},credited,FTC,2027-01-18,`,
   ];
-  const { applied, wrong } = await importBankFile(world, {
+  const { applied, wrong } = await importBankFile(fixture, {
     operatorId: 'opr_1',
     requestId: 'req_1',
     text: [heading, ...lines].join('\n'),
@@ -88,7 +88,7 @@ test('a credited line with another amount than the settlement’s is not booked'
 });
 
 test('an invalid line of a bank file is reported and holds up no other', async () => {
-  const [good, unsent, next] = [await sent(), (await requestSettlement(world, scope)).id, await sent()];
+  const [good, unsent, next] = [await sent(), (await requestSettlement(fixture, scope)).id, await sent()];
   const { applied, wrong } = await load(
     `${good},credited,FT1,2027-01-18,`,
     `${unsent},credited,FT2,2027-01-18,`,
@@ -175,12 +175,12 @@ test('a credited line of a FAILED settlement is reported, stored for operators, 
 
 test('a credited line with another amount is no repeat of a credit that an operator recorded', async () => {
   const id = await sent();
-  const creditedAt = world.clock();
-  await world.runInTransaction((tx) => markCredited(tx, id, { ...operator(), bankReference: 'FT14', creditedAt }));
+  const creditedAt = fixture.clock();
+  await fixture.runInTransaction((tx) => markCredited(tx, id, { ...operator(), bankReference: 'FT14', creditedAt }));
   const text = (amount: string) => `${HEADING},amount\n${id},credited,FT14,2027-01-18,,${amount}\n`;
-  const other = await importBankFile(world, { operatorId: 'opr_1', requestId: 'req_1', text: text('149.00') });
+  const other = await importBankFile(fixture, { operatorId: 'opr_1', requestId: 'req_1', text: text('149.00') });
   expect(other).toMatchObject({ already: [], wrong: [{ issue: expect.stringContaining('150.00 ETB, got 149.00') }] });
-  const same = await importBankFile(world, { operatorId: 'opr_1', requestId: 'req_1', text: text('150.00') });
+  const same = await importBankFile(fixture, { operatorId: 'opr_1', requestId: 'req_1', text: text('150.00') });
   expect(same).toMatchObject({ already: [{ line: 2 }], wrong: [] });
 });
 
@@ -198,7 +198,7 @@ test.each([
   { what: 'an open quotation mark', text: `${HEADING}\n"open`, issue: 'is not CSV' },
   { what: 'too many lines', text: `${HEADING}\n${'x,failed,,,y\n'.repeat(2_001)}`, issue: 'at most 2000 lines' },
 ])('a bank file is rejected as a whole: $what', async ({ text, issue }) => {
-  await expect(importBankFile(world, { operatorId: 'opr_1', requestId: 'req_1', text })).rejects.toMatchObject({
+  await expect(importBankFile(fixture, { operatorId: 'opr_1', requestId: 'req_1', text })).rejects.toMatchObject({
     code: 'VALIDATION_ERROR',
     message: expect.stringContaining(issue),
   });
@@ -207,7 +207,7 @@ test.each([
 test('a bank file may have its columns in any order and begin with a byte order mark', async () => {
   const id = await sent();
   const text = `\uFEFFresult,settlementId,date,reason,bankReference\ncredited, ${id} ,2027-01-18,,FT13\n`;
-  expect(await importBankFile(world, { operatorId: 'opr_1', requestId: 'req_1', text })).toMatchObject({
+  expect(await importBankFile(fixture, { operatorId: 'opr_1', requestId: 'req_1', text })).toMatchObject({
     applied: [{ line: 2 }],
   });
 });

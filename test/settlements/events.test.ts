@@ -5,7 +5,7 @@ import { addHoliday } from '../../src/settlements/calendar/operations.ts';
 import { approveSettlement, cancelSettlement, rejectSettlement } from '../../src/settlements/decide.ts';
 import { SETTLEMENT_EVENTS, SettlementData } from '../../src/settlements/events.ts';
 import { updateDates } from '../../src/settlements/expected-dates.ts';
-import { buildWorld, type World } from '../support/build.ts';
+import { buildFixture, type Fixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { EVENT_CATALOGUE } from '../support/event-catalogue.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
@@ -13,67 +13,67 @@ import { requestSettlement, linkAccount } from '../support/settlements.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 
 let database: TestDatabase;
-let world: World;
+let fixture: Fixture;
 let scope: MerchantScope;
 
 beforeAll(async () => {
   database = await createTestDatabase();
   // A Friday before a weekend: two days do not count.
-  world = buildWorld(database.db, { start: new Date('2025-01-17T06:30:00.000Z') });
-  scope = await buildFreeMerchant(world);
-  await fund(world, scope, 1_000_00n);
-  await linkAccount(world, scope);
+  fixture = buildFixture(database.db, { start: new Date('2025-01-17T06:30:00.000Z') });
+  scope = await buildFreeMerchant(fixture);
+  await fund(fixture, scope, 1_000_00n);
+  await linkAccount(fixture, scope);
 });
 afterAll(async () => {
   await expectLedgerHolds(database.db);
   await database.drop();
 });
 
-const operator = () => ({ operatorId: 'opr_1', at: world.clock() });
+const operator = () => ({ operatorId: 'opr_1', at: fixture.clock() });
 
 async function approved(): Promise<string> {
-  const { id } = await requestSettlement(world, scope);
-  await world.runInTransaction((tx) => approveSettlement(tx, id, operator()));
+  const { id } = await requestSettlement(fixture, scope);
+  await fixture.runInTransaction((tx) => approveSettlement(tx, id, operator()));
   return id;
 }
 
 async function sent(): Promise<string> {
   const id = await approved();
-  await world.runInTransaction((tx) => markSent(tx, id, { ...operator(), bankReference: 'FT1' }));
+  await fixture.runInTransaction((tx) => markSent(tx, id, { ...operator(), bankReference: 'FT1' }));
   return id;
 }
 
 const happen: Record<keyof typeof SETTLEMENT_EVENTS, () => Promise<string>> = {
-  'settlement.requested': async () => (await requestSettlement(world, scope)).id,
+  'settlement.requested': async () => (await requestSettlement(fixture, scope)).id,
   'settlement.processing': sent,
   'settlement.completed': async () => {
     const id = await sent();
-    const credit = { ...operator(), bankReference: 'FT1', creditedAt: world.clock() };
-    await world.runInTransaction((tx) => markCredited(tx, id, credit));
+    const credit = { ...operator(), bankReference: 'FT1', creditedAt: fixture.clock() };
+    await fixture.runInTransaction((tx) => markCredited(tx, id, credit));
     return id;
   },
   'settlement.failed': async () => {
     const id = await sent();
-    await world.runInTransaction((tx) => markFailed(tx, id, { ...operator(), reason: 'The account is closed.' }));
+    await fixture.runInTransaction((tx) => markFailed(tx, id, { ...operator(), reason: 'The account is closed.' }));
     return id;
   },
   'settlement.rejected': async () => {
-    const { id } = await requestSettlement(world, scope);
-    await world.runInTransaction((tx) => rejectSettlement(tx, id, { ...operator(), reason: 'Not now.' }));
+    const { id } = await requestSettlement(fixture, scope);
+    await fixture.runInTransaction((tx) => rejectSettlement(tx, id, { ...operator(), reason: 'Not now.' }));
     return id;
   },
   'settlement.canceled': async () => {
-    const { id } = await requestSettlement(world, scope);
-    await world.runInTransaction((tx) => cancelSettlement(tx, { id }, { keyId: 'key_test', at: world.clock() }));
+    const { id } = await requestSettlement(fixture, scope);
+    await fixture.runInTransaction((tx) => cancelSettlement(tx, { id }, { keyId: 'key_test', at: fixture.clock() }));
     return id;
   },
   // Last: the calendar is another one after it.
   'settlement.updated': async () => {
     const id = await approved();
-    await world.runInTransaction((tx) =>
+    await fixture.runInTransaction((tx) =>
       addHoliday(tx, { date: '2025-01-21', name: 'National mourning', kind: 'closed' }),
     );
-    await updateDates(world, id, world.clock());
+    await updateDates(fixture, id, fixture.clock());
     return id;
   },
 };

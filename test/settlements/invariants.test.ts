@@ -1,7 +1,7 @@
 import { ledgerChecks } from '../../src/app/ledger-invariants.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { rows } from '../../src/lib/db.ts';
-import { buildWorld } from '../support/build.ts';
+import { buildFixture } from '../support/build.ts';
 import { runSql, createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { requestSettlement, linkAccount, withdraw } from '../support/settlements.ts';
@@ -18,12 +18,12 @@ let id: string;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  const world = buildWorld(database.db);
-  const scope = await buildFreeMerchant(world);
-  await fund(world, scope, 1_000_00n);
-  await linkAccount(world, scope);
-  ({ id } = await requestSettlement(world, scope));
-  await withdraw(world, scope);
+  const fixture = buildFixture(database.db);
+  const scope = await buildFreeMerchant(fixture);
+  await fund(fixture, scope, 1_000_00n);
+  await linkAccount(fixture, scope);
+  ({ id } = await requestSettlement(fixture, scope));
+  await withdraw(fixture, scope);
 });
 afterAll(() => database.drop());
 

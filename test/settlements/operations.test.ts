@@ -14,7 +14,7 @@ import { measureSettlements } from '../../src/settlements/monitoring.ts';
 import { readSettlement } from '../../src/settlements/queries.ts';
 import type { TransitionResult } from '../../src/settlements/transition.ts';
 import { findRecoverableSettlements } from '../../src/settlements/workflow.ts';
-import { buildWorld, untilServed, type World } from '../support/build.ts';
+import { buildFixture, untilServed, type Fixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { requestSettlement, linkAccount, stateOfSettlement, withdraw } from '../support/settlements.ts';
@@ -23,23 +23,23 @@ import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 const FRIDAY = new Date('2027-01-15T09:00:00.000Z');
 
 let database: TestDatabase;
-let world: World;
+let fixture: Fixture;
 let scope: MerchantScope;
 
 beforeAll(async () => void (database = await createTestDatabase()));
 afterAll(() => database.drop());
 beforeEach(async () => {
-  world = buildWorld(database.db, { start: FRIDAY });
-  scope = await buildFreeMerchant(world);
-  await fund(world, scope, 1_000_00n);
-  await linkAccount(world, scope);
+  fixture = buildFixture(database.db, { start: FRIDAY });
+  scope = await buildFreeMerchant(fixture);
+  await fund(fixture, scope, 1_000_00n);
+  await linkAccount(fixture, scope);
 });
 afterEach(() => expectLedgerHolds(database.db));
 
-const operator = (operatorId = 'opr_1') => ({ operatorId, at: world.clock() });
+const operator = (operatorId = 'opr_1') => ({ operatorId, at: fixture.clock() });
 const trace = (id: string) => `FT-${id.slice(-10)}`;
-const credit = (id: string) => ({ ...operator(), bankReference: trace(id), creditedAt: world.clock() });
-const run = <T>(work: (tx: UnitOfWork) => Promise<T>) => world.runInTransaction(work);
+const credit = (id: string) => ({ ...operator(), bankReference: trace(id), creditedAt: fixture.clock() });
+const run = <T>(work: (tx: UnitOfWork) => Promise<T>) => fixture.runInTransaction(work);
 
 /** Every operation that moves a settlement, in the order of its life. */
 const STEPS: Record<string, (tx: UnitOfWork, id: string) => Promise<TransitionResult>> = {
@@ -52,7 +52,7 @@ const STEPS: Record<string, (tx: UnitOfWork, id: string) => Promise<TransitionRe
   book: (tx, id) => bookLateCredit(tx, id, operator()),
   dismiss: (tx, id) => dismissLateCredit(tx, id, { ...operator(), reason: 'A mistake of the bank.' }),
   reject: (tx, id) => rejectSettlement(tx, id, { ...operator(), reason: 'No.' }),
-  cancel: (tx, id) => cancelSettlement(tx, { id }, { keyId: 'key_test', at: world.clock() }),
+  cancel: (tx, id) => cancelSettlement(tx, { id }, { keyId: 'key_test', at: fixture.clock() }),
 };
 const does = (name: string, id: string) => run((tx) => STEPS[name]!(tx, id));
 
@@ -79,7 +79,7 @@ const ALLOWED: Record<string, string[]> = {
 
 describe.each(STORIES)('a settlement after the commands %j', (story, status) => {
   test(`is ${status}, ignores repeats, and accepts only the next commands`, async () => {
-    const { id } = await requestSettlement(world, scope);
+    const { id } = await requestSettlement(fixture, scope);
     for (const step of story) expect(await does(step, id)).toMatchObject({ changed: true });
     const before = await stateOfSettlement(database.db, id);
     expect(before['status']).toBe(status);
@@ -95,7 +95,7 @@ describe.each(STORIES)('a settlement after the commands %j', (story, status) => 
 
 describe('separation of duties', () => {
   test('the requester of a settlement cannot approve it in live', async () => {
-    const { id } = await requestSettlement(world, scope, { requestedBy: 'opr_1' });
+    const { id } = await requestSettlement(fixture, scope, { requestedBy: 'opr_1' });
     await database.db('settlement').where({ id }).update({ environment: 'live' });
     await expect(does('approve', id)).rejects.toMatchObject({ code: 'INVALID_STATE' });
     await database.db('settlement').where({ id }).update({ environment: 'sandbox' });
@@ -104,7 +104,7 @@ describe('separation of duties', () => {
   });
 
   test('a settlement approved by one operator is not approved again by another', async () => {
-    const { id } = await requestSettlement(world, scope);
+    const { id } = await requestSettlement(fixture, scope);
     await does('approve', id);
     await expect(run((tx) => approveSettlement(tx, id, operator('opr_2')))).rejects.toMatchObject({
       code: 'INVALID_STATE',
@@ -115,10 +115,10 @@ describe('separation of duties', () => {
     ['the day before it was sent', -DAY_MS],
     ['tomorrow', DAY_MS],
   ])('a credit %s is rejected', async (_, offsetMs) => {
-    const { id } = await requestSettlement(world, scope);
+    const { id } = await requestSettlement(fixture, scope);
     await does('approve', id);
     await does('sent', id);
-    const creditedAt = new Date(world.clock().getTime() + offsetMs);
+    const creditedAt = new Date(fixture.clock().getTime() + offsetMs);
     await expect(run((tx) => markCredited(tx, id, { ...credit(id), creditedAt }))).rejects.toMatchObject({
       code: 'VALIDATION_ERROR',
     });
@@ -128,12 +128,12 @@ describe('separation of duties', () => {
 describe('concurrent operations', () => {
   test('of 50 concurrent settlements of all, exactly one succeeds', async () => {
     for (let round = 0; round < 4; round += 1) {
-      const poor = await buildFreeMerchant(world);
-      await fund(world, poor, 500_00n);
-      await linkAccount(world, poor);
+      const poor = await buildFreeMerchant(fixture);
+      await fund(fixture, poor, 500_00n);
+      await linkAccount(fixture, poor);
       const asked = await Promise.all(
         Array.from({ length: 50 }, () =>
-          untilServed(() => requestSettlement(world, poor, { amount: 'all' })).then(
+          untilServed(() => requestSettlement(fixture, poor, { amount: 'all' })).then(
             ({ amountSantim }) => amountSantim,
             (error: { code?: string }) => error.code,
           ),
@@ -148,7 +148,7 @@ describe('concurrent operations', () => {
   test('50 concurrent repeats of one request create one settlement', async () => {
     const wanted = { requestId: 'ONCE', amount: 100_00n } as const;
     const asked = await Promise.all(
-      Array.from({ length: 50 }, () => untilServed(() => requestSettlement(world, scope, wanted))),
+      Array.from({ length: 50 }, () => untilServed(() => requestSettlement(fixture, scope, wanted))),
     );
     expect(new Set(asked.map(({ id }) => id)).size).toBe(1);
     expect(await readBalance(database.db, scope)).toMatchObject({ reservedSantim: 100_00n });
@@ -161,31 +161,31 @@ describe('concurrent operations', () => {
       { merchantId: scope.merchantId },
     );
     const { length } = await Promise.all([
-      ...Array.from({ length: 5 }, () => untilServed(() => fund(world, scope, 10_00n))),
+      ...Array.from({ length: 5 }, () => untilServed(() => fund(fixture, scope, 10_00n))),
       ...Array.from({ length: 10 }, () =>
-        untilServed(() => withdraw(world, scope)).catch((error: unknown) => {
+        untilServed(() => withdraw(fixture, scope)).catch((error: unknown) => {
           expect(error).toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
         }),
       ),
       ...Array.from({ length: 10 }, () =>
-        untilServed(() => requestSettlement(world, scope, { amount: 'all' })).catch((error: Error) => {
+        untilServed(() => requestSettlement(fixture, scope, { amount: 'all' })).catch((error: Error) => {
           // What was available when its turn came stayed so until it was taken.
           expect(error.message).toContain('leaves nothing to settle');
         }),
       ),
     ]);
     expect(length).toBe(25);
-    await requestSettlement(world, scope, { amount: 'all' }).catch(() => {});
+    await requestSettlement(fixture, scope, { amount: 'all' }).catch(() => {});
     expect(await readBalance(database.db, scope)).toMatchObject({ availableSantim: 0n, reservedSantim: 1_050_00n });
   });
 
   test('a settlement of all locks the available balance until it is reserved', async () => {
     const { withdrawn, row } = await run(async (tx) => {
       await lockAvailable(tx.trx, scope);
-      const meanwhile = withdraw(world, scope).catch((error: { code?: string }) => error.code);
+      const meanwhile = withdraw(fixture, scope).catch((error: { code?: string }) => error.code);
       await new Promise((resolve) => setTimeout(resolve, 300));
       const all = { requestId: 'ALL', amount: 'all', requestedBy: 'key_test' } as const;
-      return { withdrawn: meanwhile, ...(await createSettlement({ ...world, tx }, scope, all)) };
+      return { withdrawn: meanwhile, ...(await createSettlement({ ...fixture, tx }, scope, all)) };
     });
     expect(row.amountSantim).toBe(1_000_00n);
     expect(await withdrawn).toBe('INSUFFICIENT_BALANCE');
@@ -194,7 +194,7 @@ describe('concurrent operations', () => {
   test('of ten settlements credited concurrently under one trace id, exactly one is booked', async () => {
     const ids: string[] = [];
     for (let count = 0; count < 10; count += 1) {
-      const { id } = await requestSettlement(world, scope, { amount: 20_00n });
+      const { id } = await requestSettlement(fixture, scope, { amount: 20_00n });
       await does('approve', id);
       await does('sent', id);
       ids.push(id);
@@ -224,7 +224,7 @@ describe('concurrent operations', () => {
     ],
   ])('of the concurrent commands %j exactly one succeeds', async (racing, story) => {
     for (let round = 0; round < 8; round += 1) {
-      const { id } = await requestSettlement(world, scope, { amount: 20_00n });
+      const { id } = await requestSettlement(fixture, scope, { amount: 20_00n });
       for (const step of story) await does(step, id);
       const outcomes = await Promise.allSettled(racing.map((step) => untilServed(() => does(step, id))));
       const happened = outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value.settlement] : []));
@@ -239,10 +239,10 @@ describe('concurrent operations', () => {
 
 describe('operations of the workflow, repeated', () => {
   test('the sandbox decides a settlement once', async () => {
-    const { id } = await requestSettlement(world, scope);
-    const before = world.enqueued.length;
-    for (let again = 0; again < 3; again += 1) await autoDecide(world, id, world.clock());
-    expect(world.enqueued.slice(before)).toEqual([]);
+    const { id } = await requestSettlement(fixture, scope);
+    const before = fixture.enqueued.length;
+    for (let again = 0; again < 3; again += 1) await autoDecide(fixture, id, fixture.clock());
+    expect(fixture.enqueued.slice(before)).toEqual([]);
     expect(await stateOfSettlement(database.db, id)).toMatchObject({
       status: 'APPROVED',
       timeline: ['settlement.requested', 'review.approved'],
@@ -250,20 +250,20 @@ describe('operations of the workflow, repeated', () => {
   });
 
   test('an amount that ends in .14, and every live settlement, waits for an operator', async () => {
-    const { id } = await requestSettlement(world, scope, { amount: 100_14n });
-    await autoDecide(world, id, world.clock());
+    const { id } = await requestSettlement(fixture, scope, { amount: 100_14n });
+    await autoDecide(fixture, id, fixture.clock());
     expect(await readSettlement(database.db, id)).toMatchObject({ status: 'REQUESTED' });
-    const { id: other } = await requestSettlement(world, scope);
+    const { id: other } = await requestSettlement(fixture, scope);
     await rows(database.db, `UPDATE settlement SET environment = 'live' WHERE id = :other`, { other });
-    await autoDecide(world, other, world.clock());
+    await autoDecide(fixture, other, fixture.clock());
     expect(await readSettlement(database.db, other)).toMatchObject({ status: 'REQUESTED' });
     await rows(database.db, `UPDATE settlement SET environment = 'sandbox' WHERE id = :other`, { other });
   });
 
   test('a settlement is marked overdue once, and counted in the metrics while it is open', async () => {
-    const { id } = await requestSettlement(world, scope);
+    const { id } = await requestSettlement(fixture, scope);
     const late = new Date(FRIDAY.getTime() + 10 * DAY_MS);
-    for (let again = 0; again < 3; again += 1) await updateDates(world, id, late);
+    for (let again = 0; again < 3; again += 1) await updateDates(fixture, id, late);
     const marked = { overdue: true, timeline: ['settlement.requested', 'settlement.overdue'] };
     expect(await stateOfSettlement(database.db, id)).toMatchObject(marked);
     // With a registry of its own: the gauges of one share a measurement for some milliseconds.
@@ -278,8 +278,8 @@ describe('operations of the workflow, repeated', () => {
   });
 
   test('recomputing the dates by an unchanged calendar changes nothing', async () => {
-    const { id, version } = await requestSettlement(world, scope);
-    const row = await updateDates(world, id, world.clock());
+    const { id, version } = await requestSettlement(fixture, scope);
+    const row = await updateDates(fixture, id, fixture.clock());
     const { effectiveDate, expectedFrom, expectedUntil } = await readSettlementDates(database.db, FRIDAY);
     const promised = { effectiveDate, expectedFrom, expectedUntil };
     expect(row).toMatchObject({ version, ...promised });
@@ -287,8 +287,8 @@ describe('operations of the workflow, repeated', () => {
   });
 
   test('a settlement whose workflow is lost is found as recoverable', async () => {
-    const { id } = await requestSettlement(world, scope);
-    const { id: ended } = await requestSettlement(world, scope);
+    const { id } = await requestSettlement(fixture, scope);
+    const { id: ended } = await requestSettlement(fixture, scope);
     await does('cancel', ended);
     await rows(database.db, `UPDATE settlement SET created_at = now() - interval '1 minute'`);
     await rows(database.db, 'DELETE FROM outbox');

@@ -17,7 +17,7 @@ import {
 import { approveSettlement } from '../../src/settlements/decide.ts';
 import { readSettlement } from '../../src/settlements/queries.ts';
 import type { TransitionResult } from '../../src/settlements/transition.ts';
-import { buildWorld, type World } from '../support/build.ts';
+import { buildFixture, type Fixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { requestSettlement, linkAccount, stateOfSettlement, withdraw } from '../support/settlements.ts';
@@ -28,30 +28,30 @@ const FUNDED = 1_000_00n;
 const ASKED = 150_00n;
 
 let database: TestDatabase;
-let world: World;
+let fixture: Fixture;
 let scope: MerchantScope;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  world = buildWorld(database.db, { start: MONDAY });
+  fixture = buildFixture(database.db, { start: MONDAY });
 });
 beforeEach(newMerchant);
 afterEach(() => expectLedgerHolds(database.db));
 afterAll(() => database.drop());
 
 async function newMerchant(): Promise<void> {
-  scope = await buildFreeMerchant(world);
-  await fund(world, scope, FUNDED);
-  await linkAccount(world, scope);
+  scope = await buildFreeMerchant(fixture);
+  await fund(fixture, scope, FUNDED);
+  await linkAccount(fixture, scope);
 }
 
-const by = () => ({ operatorId: 'opr_1', at: world.clock() });
+const by = () => ({ operatorId: 'opr_1', at: fixture.clock() });
 
 /** Everything the bank and operators can say of a settlement; of credits there are two, for banks err. */
 const STEPS = {
   sent: (tx, id) => markSent(tx, id, by()),
-  credited: (tx, id) => markCredited(tx, id, { ...by(), bankReference: `FT-${id}`, creditedAt: world.clock() }),
-  creditedAgain: (tx, id) => markCredited(tx, id, { ...by(), bankReference: `FT2-${id}`, creditedAt: world.clock() }),
+  credited: (tx, id) => markCredited(tx, id, { ...by(), bankReference: `FT-${id}`, creditedAt: fixture.clock() }),
+  creditedAgain: (tx, id) => markCredited(tx, id, { ...by(), bankReference: `FT2-${id}`, creditedAt: fixture.clock() }),
   failed: (tx, id) => markFailed(tx, id, { ...by(), reason: 'Closed.' }),
   returned: (tx, id) => markReturned(tx, id, { ...by(), reason: 'Dormant.', bankReference: `R-${id}` }),
   book: (tx, id) => bookLateCredit(tx, id, by()),
@@ -59,15 +59,15 @@ const STEPS = {
 } as const satisfies Record<string, (tx: UnitOfWork, id: string) => Promise<TransitionResult>>;
 type Step = keyof typeof STEPS;
 
-const does = (step: Step, id: string) => world.runInTransaction<TransitionResult>((tx) => STEPS[step](tx, id));
+const does = (step: Step, id: string) => fixture.runInTransaction<TransitionResult>((tx) => STEPS[step](tx, id));
 const money = async () => {
   const { availableSantim, reservedSantim, settledSantim } = await readBalance(database.db, scope);
   return { availableSantim, reservedSantim, settledSantim };
 };
 
 async function approved(...steps: Step[]): Promise<string> {
-  const { id } = await requestSettlement(world, scope, { amount: ASKED });
-  await world.runInTransaction((tx) => approveSettlement(tx, id, by()));
+  const { id } = await requestSettlement(fixture, scope, { amount: ASKED });
+  await fixture.runInTransaction((tx) => approveSettlement(tx, id, by()));
   for (const step of steps) await does(step, id);
   return id;
 }
@@ -75,7 +75,7 @@ async function approved(...steps: Step[]): Promise<string> {
 test('a settlement that the bank sends back after its credit is FAILED, and its money is released once', async () => {
   const id = await approved('sent', 'credited');
   expect(await money()).toEqual({ availableSantim: FUNDED - ASKED, reservedSantim: 0n, settledSantim: ASKED });
-  world.pass(3_600_000);
+  fixture.pass(3_600_000);
   expect(await does('returned', id)).toMatchObject({
     changed: true,
     before: { status: 'COMPLETED' },
@@ -85,7 +85,7 @@ test('a settlement that the bank sends back after its credit is FAILED, and its 
       bankReference: `FT-${id}`,
       creditedAt: MONDAY,
       completedAt: MONDAY,
-      returnedAt: world.clock(),
+      returnedAt: fixture.clock(),
       returnReference: `R-${id}`,
     },
   });
@@ -109,7 +109,7 @@ test('the trace id of a return is booked for one settlement', async () => {
   const [one, other] = [await approved('sent', 'credited'), await approved('sent', 'credited')];
   await does('returned', one);
   const again = { ...by(), reason: 'Dormant.', bankReference: `R-${one}` };
-  await expect(world.runInTransaction((tx) => markReturned(tx, other, again))).rejects.toMatchObject({
+  await expect(fixture.runInTransaction((tx) => markReturned(tx, other, again))).rejects.toMatchObject({
     code: 'DUPLICATE_REFERENCE',
     message: expect.stringMatching(`was booked as the return of a settlement, .*${one}`),
   });
@@ -135,7 +135,7 @@ test('a late credit is not booked before an operator books it', async () => {
   await expect(does('creditedAgain', id)).rejects.toMatchObject({ code: 'INVALID_STATE' });
   expect(await money()).toEqual({ availableSantim: FUNDED, reservedSantim: 0n, settledSantim: 0n });
   expect(await does('book', id)).toMatchObject({
-    settlement: { status: 'COMPLETED', bankReference: `FT-${id}`, creditedAt: world.clock(), failure: null },
+    settlement: { status: 'COMPLETED', bankReference: `FT-${id}`, creditedAt: fixture.clock(), failure: null },
   });
   expect(await does('book', id)).toMatchObject({ changed: false });
   expect(await money()).toEqual({ availableSantim: FUNDED - ASKED, reservedSantim: 0n, settledSantim: ASKED });
@@ -143,16 +143,16 @@ test('a late credit is not booked before an operator books it', async () => {
 
 test('booking a late credit without sufficient balance is rejected, and the credit stays pending', async () => {
   const id = await approved('sent', 'failed', 'credited');
-  await withdraw(world, scope, 900_00n);
+  await withdraw(fixture, scope, 900_00n);
   await expect(does('book', id)).rejects.toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
-  await fund(world, scope, 200_00n);
+  await fund(fixture, scope, 200_00n);
   expect(await does('book', id)).toMatchObject({ settlement: { status: 'COMPLETED' } });
 });
 
 test('a late credit reported under the trace id of another settlement is rejected and not stored', async () => {
   const [other, failed] = [await approved('sent', 'credited'), await approved('sent', 'failed')];
-  const credit = { ...by(), bankReference: `FT-${other}`, creditedAt: world.clock() };
-  await expect(world.runInTransaction((tx) => markCredited(tx, failed, credit))).rejects.toMatchObject({
+  const credit = { ...by(), bankReference: `FT-${other}`, creditedAt: fixture.clock() };
+  await expect(fixture.runInTransaction((tx) => markCredited(tx, failed, credit))).rejects.toMatchObject({
     code: 'DUPLICATE_REFERENCE',
     existing: { settlementId: other },
   });
@@ -161,8 +161,8 @@ test('a late credit reported under the trace id of another settlement is rejecte
 
 test('a late credit is accepted under the trace id of an inbound transfer, or of an outbound one in live', async () => {
   const id = await approved('sent', 'failed');
-  const [at, reference] = [world.clock(), `FT-${id}`];
-  await world.runInTransaction(async (tx) => {
+  const [at, reference] = [fixture.clock(), `FT-${id}`];
+  await fixture.runInTransaction(async (tx) => {
     const receipt = { amountSantim: 1_00n, at } as const;
     await recordReceipt(tx, { ...receipt, environment: 'sandbox', bankReference: reference });
     const { money } = await recordReceipt(tx, { ...receipt, environment: 'live', bankReference: `IN-${id}` });
@@ -174,8 +174,8 @@ test('a late credit is accepted under the trace id of an inbound transfer, or of
 
 test('a late credit whose trace id is booked for another settlement is not booked', async () => {
   const [late, other] = [await approved('sent', 'failed', 'credited'), await approved('sent')];
-  const credit = { ...by(), bankReference: `FT-${late}`, creditedAt: world.clock() };
-  await world.runInTransaction((tx) => markCredited(tx, other, credit));
+  const credit = { ...by(), bankReference: `FT-${late}`, creditedAt: fixture.clock() };
+  await fixture.runInTransaction((tx) => markCredited(tx, other, credit));
   await expect(does('book', late)).rejects.toMatchObject({
     code: 'DUPLICATE_REFERENCE',
     message: expect.stringMatching(`was booked as the credit of a settlement, .*${other}`),
@@ -185,7 +185,7 @@ test('a late credit whose trace id is booked for another settlement is not booke
 test('a late credit with a day only is booked no earlier than the time of sending', async () => {
   const id = await approved('sent', 'failed');
   const creditedAt = startOfAddisDay(addisDay(MONDAY));
-  await world.runInTransaction((tx) => markCredited(tx, id, { ...by(), bankReference: `FT-${id}`, creditedAt }));
+  await fixture.runInTransaction((tx) => markCredited(tx, id, { ...by(), bankReference: `FT-${id}`, creditedAt }));
   const { settlement } = await does('book', id);
   const { sentAt, lateCredit } = settlement;
   expect([settlement.creditedAt, lateCredit?.creditedAt]).toEqual([sentAt, sentAt?.toISOString()]);
@@ -203,9 +203,11 @@ test('dismissing a late credit leaves the settlement FAILED, and a repeated repo
 
 test('a credit of today is accepted half an hour after midnight in Addis Ababa, when it is yesterday in UTC', async () => {
   const id = await approved('sent');
-  const halfPast = endOfAddisDay(addisDay(world.clock())).getTime() + 1_800_000;
-  world.pass(halfPast - world.clock().getTime());
-  expect(await does('credited', id)).toMatchObject({ settlement: { status: 'COMPLETED', creditedAt: world.clock() } });
+  const halfPast = endOfAddisDay(addisDay(fixture.clock())).getTime() + 1_800_000;
+  fixture.pass(halfPast - fixture.clock().getTime());
+  expect(await does('credited', id)).toMatchObject({
+    settlement: { status: 'COMPLETED', creditedAt: fixture.clock() },
+  });
 });
 
 test('any sequence of bank results leaves the money either paid once or with the merchant, and the ledger consistent', async () => {

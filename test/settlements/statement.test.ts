@@ -10,7 +10,7 @@ import type { SettlementRow } from '../../src/settlements/queries.ts';
 import { settlementRoutes } from '../../src/settlements/routes.ts';
 import { readWithdrawal } from '../../src/withdrawals/queries.ts';
 import { cancelWithdrawal } from '../../src/withdrawals/review.ts';
-import { buildWorld, type World } from '../support/build.ts';
+import { buildFixture, type Fixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
@@ -18,13 +18,13 @@ import { requestSettlement, linkAccount, withdraw } from '../support/settlements
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
 
 let database: TestDatabase;
-let world: World;
+let fixture: Fixture;
 let server: TestServer;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  world = buildWorld(database.db, { start: new Date('2027-01-18T09:00:00.000Z') });
-  const { db, clock } = world;
+  fixture = buildFixture(database.db, { start: new Date('2027-01-18T09:00:00.000Z') });
+  const { db, clock } = fixture;
   server = await startTestServer(testServerDeps(db, { routes: settlementRoutes({ db, clock }), clock }));
 });
 afterEach(() => expectLedgerHolds(database.db));
@@ -45,8 +45,8 @@ const santim = (birr: number): number => Math.round(birr * 100);
 const sum = (list: { amount: number }[]): number => list.reduce((all, { amount }) => all + santim(amount), 0);
 
 async function newMerchant(): Promise<MerchantScope> {
-  const scope = await buildFreeMerchant(world);
-  await linkAccount(world, scope);
+  const scope = await buildFreeMerchant(fixture);
+  await linkAccount(fixture, scope);
   return scope;
 }
 
@@ -93,7 +93,7 @@ type Story = { scope: MerchantScope; settlements: SettlementRow[]; open: Settlem
 async function live(story: Story, { does, what }: Step): Promise<void> {
   const { scope, open, withdrawn } = story;
   const settle = async (amount: bigint | 'all'): Promise<void> => {
-    const row = await requestSettlement(world, scope, { amount });
+    const row = await requestSettlement(fixture, scope, { amount });
     story.settlements.push(row);
     open.push(row);
   };
@@ -101,27 +101,27 @@ async function live(story: Story, { does, what }: Step): Promise<void> {
     open.length === 0 ? 0 : what % open.length,
     ['cancel', 'complete'].includes(does) ? 1 : 0,
   );
-  if (does === 'pay') await fund(world, scope, BigInt(what));
-  if (does === 'withdraw') withdrawn.push((await withdraw(world, scope, BigInt(what))).id);
+  if (does === 'pay') await fund(fixture, scope, BigInt(what));
+  if (does === 'withdraw') withdrawn.push((await withdraw(fixture, scope, BigInt(what))).id);
   if (does === 'give back' && withdrawn.length > 0) {
     const [id = ''] = withdrawn.splice(what % withdrawn.length, 1);
     const row = await readWithdrawal(database.db, id);
-    await world.runInTransaction((tx) => cancelWithdrawal(tx, row, world.clock()));
+    await fixture.runInTransaction((tx) => cancelWithdrawal(tx, row, fixture.clock()));
   }
   if (does === 'settle') await settle(BigInt(what));
   if (does === 'settle all') await settle('all');
   if (does === 'cancel' && picked) {
-    await world.runInTransaction((tx) => cancelSettlement(tx, picked, { keyId: 'key_test', at: world.clock() }));
+    await fixture.runInTransaction((tx) => cancelSettlement(tx, picked, { keyId: 'key_test', at: fixture.clock() }));
   }
   if (does === 'complete' && picked) await complete(picked.id);
 }
 
 async function complete(id: string): Promise<void> {
-  const operator = { operatorId: 'opr_1', at: world.clock() };
-  const credit = { ...operator, bankReference: `FT-${id}`, creditedAt: world.clock() };
-  await world.runInTransaction((tx) => approveSettlement(tx, id, operator));
-  await world.runInTransaction((tx) => markSent(tx, id, operator));
-  await world.runInTransaction((tx) => markCredited(tx, id, credit));
+  const operator = { operatorId: 'opr_1', at: fixture.clock() };
+  const credit = { ...operator, bankReference: `FT-${id}`, creditedAt: fixture.clock() };
+  await fixture.runInTransaction((tx) => approveSettlement(tx, id, operator));
+  await fixture.runInTransaction((tx) => markSent(tx, id, operator));
+  await fixture.runInTransaction((tx) => markCredited(tx, id, credit));
 }
 
 const REFUSED = ['INSUFFICIENT_BALANCE', 'AMOUNT_BELOW_MINIMUM'];
@@ -179,8 +179,8 @@ async function expectAllListed({ scope, settlements }: Story, closing: number): 
 
 test("a statement has the bank's trace id and time once its settlement is credited", async () => {
   const scope = await newMerchant();
-  await fund(world, scope, 100_00n);
-  const { id } = await requestSettlement(world, scope, { amount: 'all' });
+  await fund(fixture, scope, 100_00n);
+  const { id } = await requestSettlement(fixture, scope, { amount: 'all' });
   const before = await statementOf(scope, id);
   expect(before).toMatchObject({ status: 'REQUESTED', openingBalance: 0, closingBalance: 0, amount: 100 });
   expect(before).not.toHaveProperty('bankReference');
@@ -189,16 +189,16 @@ test("a statement has the bank's trace id and time once its settlement is credit
     ...before,
     status: 'COMPLETED',
     bankReference: `FT-${id}`,
-    creditedAt: world.clock().toISOString(),
+    creditedAt: fixture.clock().toISOString(),
   });
 });
 
 test('money returned from a settlement is part of the next statement', async () => {
   const scope = await newMerchant();
-  await fund(world, scope, 100_00n);
-  const first = await requestSettlement(world, scope, { amount: 'all' });
-  await world.runInTransaction((tx) => cancelSettlement(tx, first, { keyId: 'key_test', at: world.clock() }));
-  const second = await requestSettlement(world, scope, { amount: 40_00n });
+  await fund(fixture, scope, 100_00n);
+  const first = await requestSettlement(fixture, scope, { amount: 'all' });
+  await fixture.runInTransaction((tx) => cancelSettlement(tx, first, { keyId: 'key_test', at: fixture.clock() }));
+  const second = await requestSettlement(fixture, scope, { amount: 40_00n });
   const { openingBalance, movements, closingBalance, previousSettlementId } = await statementOf(scope, second.id);
   expect({ openingBalance, closingBalance, previousSettlementId }).toEqual({
     openingBalance: 0,

@@ -112,7 +112,7 @@ function scriptOf<Outcome extends object>(byDefault: Outcome) {
 }
 
 /** The operations of checkout and transactions over one database, with a clock that tests move. */
-export type World = {
+export type Fixture = {
   db: Database;
   runInTransaction: RunInTransaction;
   clock: Clock;
@@ -131,7 +131,7 @@ export type World = {
   expireAttempt: ExpireAttempt;
 };
 
-export type WorldOptions = {
+export type FixtureOptions = {
   /** The time at which the clock is fixed until it is moved; `clock` replaces it by a running clock. */
   start?: Date;
   clock?: Clock;
@@ -142,7 +142,7 @@ export type WorldOptions = {
   baseUrl?: string;
 };
 
-export function buildWorld(db: Database, options: WorldOptions = {}): World {
+export function buildFixture(db: Database, options: FixtureOptions = {}): Fixture {
   const enqueued: OutboxRow[] = [];
   const start = options.start ?? new Date('2026-03-02T09:00:00.000Z');
   const clockBefore = options.clock ?? (() => start);
@@ -183,7 +183,7 @@ export async function buildMerchant(db: Database, name = 'Abyssinia Coffee'): Pr
 let orders = 0;
 
 /** A session of 100.50 ETB, open for 30 minutes by default. */
-export function buildSession(world: World, scope: MerchantScope, wanted: Partial<NewSession> = {}) {
+export function buildSession(fixture: Fixture, scope: MerchantScope, wanted: Partial<NewSession> = {}) {
   orders += 1;
   const session: NewSession = {
     checkoutOrderNo: `ORDER-${orders}`,
@@ -194,28 +194,28 @@ export function buildSession(world: World, scope: MerchantScope, wanted: Partial
     locale: 'en',
     ...wanted,
   };
-  return world.runInTransaction((tx) => createSession({ ...world, tx }, scope, session));
+  return fixture.runInTransaction((tx) => createSession({ ...fixture, tx }, scope, session));
 }
 
 export const PHONE = '0911000001';
 
 /** Creates an attempt on a session without sending it to the provider. Returns its id. */
 export async function buildAttempt(
-  world: World,
+  fixture: Fixture,
   key: MerchantScope & { sessionId: string },
   payer: { channel?: 'TELEBIRR' | 'CBE_BIRR' | 'AWASH'; phone?: string } = {},
 ): Promise<string> {
   const wanted = { channel: payer.channel ?? 'TELEBIRR', phone: payer.phone ?? PHONE };
-  const payment = await world.runInTransaction((tx) => startPayment({ ...world, tx }, key, wanted));
+  const payment = await fixture.runInTransaction((tx) => startPayment({ ...fixture, tx }, key, wanted));
   return payment.attemptId;
 }
 
 /** A session with an attempt that the provider has accepted. */
-export async function buildPendingPayment(world: World, scope: MerchantScope) {
-  const session = await buildSession(world, scope);
-  const attemptId = await buildAttempt(world, { ...scope, sessionId: session.sessionId });
-  world.provider.returns(ACCEPTED);
-  await world.checkAttempt(attemptId, { notifyWorkflow: false });
+export async function buildPendingPayment(fixture: Fixture, scope: MerchantScope) {
+  const session = await buildSession(fixture, scope);
+  const attemptId = await buildAttempt(fixture, { ...scope, sessionId: session.sessionId });
+  fixture.provider.returns(ACCEPTED);
+  await fixture.checkAttempt(attemptId, { notifyWorkflow: false });
   return { ...session, attemptId };
 }
 

@@ -9,25 +9,25 @@ import { createReportFiles, type ReportFiles } from '../../src/reports/files.ts'
 import { createGenerateReport } from '../../src/reports/generate.ts';
 import { requestReport, type NewReport } from '../../src/reports/request.ts';
 import { reportRoutes } from '../../src/reports/routes.ts';
-import type { World } from './build.ts';
+import type { Fixture } from './build.ts';
 import { startTestServer, stubKey, testServerDeps, type HttpResponse } from './http.ts';
 
 /** Small, so that files of a few rows are read in many pages. */
 export const PAGE_ROWS = 7;
-/** The first day of a world's clock. */
+/** The first day of a fixture's clock. */
 export const REPORTS_DAY = { kind: 'payments', period: 'day', date: '2026-03-02' } as const;
 const UNFILTERED = { format: 'CSV', statuses: null, channel: null, requestedBy: 'key_test' } as const;
 export type Reports = Awaited<ReturnType<typeof startReports>>;
 export const REPORTS = '/api/checkout/reports';
 
 /** A server with the routes of reports, and a new folder for files unless one is given. */
-export async function startReports(world: World, more: Route[] = [], given?: string) {
+export async function startReports(fixture: Fixture, more: Route[] = [], given?: string) {
   const folder = given ?? (await mkdtemp(join(tmpdir(), 'meskot-reports-')));
   const files: ReportFiles = createReportFiles(folder);
-  const deps = testServerDeps(world.db, {
-    routes: [...reportRoutes({ ...world, files, pageRows: PAGE_ROWS }), ...more],
-    clock: world.clock,
-    runInTransaction: world.runInTransaction,
+  const deps = testServerDeps(fixture.db, {
+    routes: [...reportRoutes({ ...fixture, files, pageRows: PAGE_ROWS }), ...more],
+    clock: fixture.clock,
+    runInTransaction: fixture.runInTransaction,
   });
   const server = await startTestServer(deps);
   const get = (scope: MerchantScope, path: string, headers: Record<string, string> = {}): Promise<HttpResponse> =>
@@ -50,12 +50,12 @@ export async function startReports(world: World, more: Route[] = [], given?: str
     },
     /** Creates a QUEUED report without generating it. */
     createQueued: (scope: MerchantScope, requested: Partial<NewReport> = {}) =>
-      world.runInTransaction((tx) =>
-        requestReport({ ...world, tx }, scope, { ...REPORTS_DAY, ...UNFILTERED, ...requested }),
+      fixture.runInTransaction((tx) =>
+        requestReport({ ...fixture, tx }, scope, { ...REPORTS_DAY, ...UNFILTERED, ...requested }),
       ),
     /** The operation that generates reports, with some functions of its file storage replaced. */
     generator: (replaced: Partial<ReportFiles> = {}, pageRows = PAGE_ROWS) =>
-      createGenerateReport({ ...world, files: { ...files, ...replaced }, pageRows }),
+      createGenerateReport({ ...fixture, files: { ...files, ...replaced }, pageRows }),
     /** File storage that calls back after each chunk it has written. */
     observed: (onChunk: () => Promise<void>): ReportFiles => ({
       ...files,

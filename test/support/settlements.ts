@@ -5,7 +5,7 @@ import { createSettlement, type NewSettlement } from '../../src/settlements/crea
 import type { SettlementRow } from '../../src/settlements/queries.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import type { WithdrawalRow } from '../../src/withdrawals/queries.ts';
-import type { World } from './build.ts';
+import type { Fixture } from './build.ts';
 
 export const ACCOUNT = {
   bankCode: 'CBE',
@@ -15,29 +15,29 @@ export const ACCOUNT = {
 
 /** Links the account that receives settlements. */
 export async function linkAccount(
-  world: Pick<World, 'runInTransaction' | 'clock'>,
+  fixture: Pick<Fixture, 'runInTransaction' | 'clock'>,
   scope: MerchantScope,
 ): Promise<void> {
-  const wanted = { ...ACCOUNT, requestedBy: 'key_test', at: world.clock() };
-  await world.runInTransaction((tx) => linkBankAccount(tx, scope, wanted));
+  const wanted = { ...ACCOUNT, requestedBy: 'key_test', at: fixture.clock() };
+  await fixture.runInTransaction((tx) => linkBankAccount(tx, scope, wanted));
 }
 
 let requests = 0;
 
 /** Requests a settlement like the API: 150 ETB by default. */
 export async function requestSettlement(
-  world: Pick<World, 'runInTransaction' | 'clock'>,
+  fixture: Pick<Fixture, 'runInTransaction' | 'clock'>,
   scope: MerchantScope,
   wanted: Partial<NewSettlement> = {},
 ): Promise<SettlementRow> {
   requests += 1;
   const asked = { requestId: `SETTLE-${requests}`, amount: 150_00n, requestedBy: 'key_test', ...wanted };
-  const { row } = await world.runInTransaction((tx) => createSettlement({ tx, clock: world.clock }, scope, asked));
+  const { row } = await fixture.runInTransaction((tx) => createSettlement({ tx, clock: fixture.clock }, scope, asked));
   return row;
 }
 
 /** Requests a withdrawal of 10 ETB by default; its fee and tax are added. */
-export async function withdraw(world: World, scope: MerchantScope, amountSantim = 10_00n): Promise<WithdrawalRow> {
+export async function withdraw(fixture: Fixture, scope: MerchantScope, amountSantim = 10_00n): Promise<WithdrawalRow> {
   requests += 1;
   const wanted = {
     requestId: `OUT-${requests}`,
@@ -46,7 +46,7 @@ export async function withdraw(world: World, scope: MerchantScope, amountSantim 
     destination: { kind: 'phone', phone: '251911000001', accountName: 'Abebe Bikila' },
     requestedBy: 'key_test',
   } as const;
-  const { row } = await world.runInTransaction((tx) => createWithdrawal({ ...world, tx }, scope, wanted));
+  const { row } = await fixture.runInTransaction((tx) => createWithdrawal({ ...fixture, tx }, scope, wanted));
   return row;
 }
 

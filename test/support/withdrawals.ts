@@ -4,7 +4,7 @@ import { formatBirr, type Santim } from '../../src/lib/money.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { grantChannels } from '../../src/merchants/channels/operations.ts';
 import type { PayoutOutcome } from '../../src/providers/provider.ts';
-import { buildAttempt, buildMerchant, buildSession, PAID, type World } from './build.ts';
+import { buildAttempt, buildMerchant, buildSession, PAID, type Fixture } from './build.ts';
 import type { TestSimulator } from './simulator.ts';
 
 export const TAKEN: PayoutOutcome = { kind: 'accepted', providerReference: null, providerCode: '0' };
@@ -25,10 +25,10 @@ export const REFUSED: PayoutOutcome = {
 };
 
 /** A merchant without fees: its balance is the sum of its payments. */
-export async function buildFreeMerchant(world: World): Promise<MerchantScope> {
-  const scope = await buildMerchant(world.db);
+export async function buildFreeMerchant(fixture: Fixture): Promise<MerchantScope> {
+  const scope = await buildMerchant(fixture.db);
   await rows(
-    world.db,
+    fixture.db,
     `INSERT INTO fee_rule (id, merchant_id, channel, direction, basis_points, fixed_santim, tax_basis_points, valid_from, version)
      VALUES (:id, :merchantId, 'TELEBIRR', 'PAY_IN', 0, 0, 0, '2020-01-01T00:00:00Z', 1)`,
     { id: newId('fee'), merchantId: scope.merchantId },
@@ -54,11 +54,11 @@ export async function buildLive(
 }
 
 /** A payment of this amount, which the merchant can withdraw afterwards. */
-export async function fund(world: World, scope: MerchantScope, amountSantim: Santim): Promise<void> {
-  const { sessionId } = await buildSession(world, scope, { amountSantim });
-  const attemptId = await buildAttempt(world, { ...scope, sessionId });
-  world.provider.returns({ ...PAID, amountSantim });
-  await world.checkAttempt(attemptId, { notifyWorkflow: false });
+export async function fund(fixture: Fixture, scope: MerchantScope, amountSantim: Santim): Promise<void> {
+  const { sessionId } = await buildSession(fixture, scope, { amountSantim });
+  const attemptId = await buildAttempt(fixture, { ...scope, sessionId });
+  fixture.provider.returns({ ...PAID, amountSantim });
+  await fixture.checkAttempt(attemptId, { notifyWorkflow: false });
 }
 
 /**

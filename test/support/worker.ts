@@ -24,7 +24,7 @@ import { testStack } from './stack-facts.ts';
 import { connectTestTemporal, type TestTemporal } from './temporal.ts';
 
 /** A complete worker with a database and a task queue of its own, and operations that give it work. */
-export type WorkerWorld = {
+export type WorkerFixture = {
   database: TestDatabase;
   db: Database;
   config: Config;
@@ -34,15 +34,15 @@ export type WorkerWorld = {
   subscribe: (scope: MerchantScope, fields: Partial<NewSubscription>) => Promise<{ id: string; secret: string }>;
   /** Records an event like an operation: its deliveries wait for the worker's dispatcher. */
   record: (scope: MerchantScope, event?: EventTypeName) => Promise<string>;
-  /** Starts another worker; `settings` replace those of the world. */
+  /** Starts another worker; `settings` replace those of the fixture. */
   startWorker: (settings?: Record<string, string>, log?: Logger) => RunningWorker;
   close: () => Promise<void>;
 };
 
-export async function createWorkerWorld(
+export async function createWorkerFixture(
   settings: Record<string, string> = {},
   ownDatabase?: TestDatabase,
-): Promise<WorkerWorld> {
+): Promise<WorkerFixture> {
   const database = ownDatabase ?? (await createTestDatabase());
   const { db } = database;
   const stack = testStack();

@@ -1,6 +1,6 @@
 import { SCOPES, type Scope } from '../../src/http/route.ts';
 import { until } from '../support/until.ts';
-import type { TestService } from './world.ts';
+import type { TestService } from './service.ts';
 
 /** A merchant with data and keys of every kind. */
 export type Merchant = {
@@ -38,7 +38,7 @@ export async function createMerchantWithEverything(service: TestService, name: s
   await post(`sessions/${paid['sessionId']}/pay`, { channel: 'TELEBIRR', phone: '0911000001' });
   const open = await session('OPEN');
 
-  const { db } = service.world;
+  const { db } = service.fixture;
   const eventId = await until('the event', async () => {
     const row: { id: string } | undefined = await db('webhookEvent')
       .where({ merchantId, event: 'payment.succeeded' })
@@ -108,7 +108,7 @@ export async function createMerchantWithEverything(service: TestService, name: s
 }
 
 /** Waits until all started work has ended. */
-export async function untilIdle({ world: { db } }: TestService): Promise<void> {
+export async function untilIdle({ fixture: { db } }: TestService): Promise<void> {
   await until('jobs, deliveries and the outbox to be idle', async () => {
     const jobs = await db('webhookResendJob').whereNull('endedAt');
     const deliveries = await db('webhookDelivery')

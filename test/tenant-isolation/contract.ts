@@ -1,5 +1,5 @@
 import type { Scope } from '../../src/http/route.ts';
-import type { TestService } from './world.ts';
+import type { TestService } from './service.ts';
 
 type Schema = {
   $ref?: string;

@@ -54,7 +54,7 @@ function problemOf({ status, body }: HttpResponse): string | null {
 }
 
 test('a malformed value in any body field gets a 4xx with a code and a message, and changes no row', async () => {
-  const before = await readRows(walk.service.world.db);
+  const before = await readRows(walk.service.fixture.db);
   const accepted: string[] = [];
   let requests = 0;
   for (const operation of changing()) {
@@ -74,11 +74,11 @@ test('a malformed value in any body field gets a 4xx with a code and a message, 
   }
   expect(accepted).toEqual([]);
   expect(requests).toBeGreaterThan(400);
-  expect(await readRows(walk.service.world.db)).toEqual(before);
+  expect(await readRows(walk.service.fixture.db)).toEqual(before);
 }, 60_000);
 
 test('a malformed body gets a 4xx with a code and a message from every route, and changes no row', async () => {
-  const before = await readRows(walk.service.world.db);
+  const before = await readRows(walk.service.fixture.db);
   const accepted: string[] = [];
   for (const operation of changing()) {
     for (const body of HOSTILE_BODIES) {
@@ -87,5 +87,5 @@ test('a malformed body gets a 4xx with a code and a message from every route, an
     }
   }
   expect(accepted).toEqual([]);
-  expect(await readRows(walk.service.world.db)).toEqual(before);
+  expect(await readRows(walk.service.fixture.db)).toEqual(before);
 }, 60_000);

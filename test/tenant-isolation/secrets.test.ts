@@ -6,7 +6,7 @@ import { Registry } from '../../src/http/metrics.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { until } from '../support/until.ts';
 import { untilIdle } from './belongings.ts';
-import { startTestService, type TestService } from './world.ts';
+import { startTestService, type TestService } from './service.ts';
 
 const NAME = 'Plantedname Zewdie';
 const EMAIL = 'planted.person@example.et';
@@ -67,7 +67,7 @@ beforeAll(async () => {
   const destination = new Writable({ write: (chunk, _, done) => (lines.push(String(chunk)), done()) });
   service = await startTestService({ log: createLogger('trace', 'test', { destination }), registry });
   // Outbox rows are deleted when they are sent: a trigger keeps a copy.
-  scope = new pg.Client({ connectionString: service.world.database.ownerUrl });
+  scope = new pg.Client({ connectionString: service.fixture.database.ownerUrl });
   await scope.connect();
   await scope.query(`
     CREATE TABLE outbox_seen (row text);
@@ -96,11 +96,14 @@ beforeAll(async () => {
   await post(`sessions/${silent['sessionId']}/pay`, { channel: 'TELEBIRR', phone: SILENT_PAYER });
   await post(`hooks/success/${paid['sessionId']}`, { reason: CLAIM, claimedStatus: CLAIM });
   await until('the failing receiver to be given up', () =>
-    service.world.db('webhookDelivery').where({ merchantId, status: 'FAILED', event: 'payment.succeeded' }).first('id'),
+    service.fixture
+      .db('webhookDelivery')
+      .where({ merchantId, status: 'FAILED', event: 'payment.succeeded' })
+      .first('id'),
   );
-  const event = await service.world.db('webhookEvent').where({ merchantId, event: 'payment.succeeded' }).first('id');
+  const event = await service.fixture.db('webhookEvent').where({ merchantId, event: 'payment.succeeded' }).first('id');
   await post(`webhooks/events/${event.id}/resend`, {});
-  const { callbackSecret } = await service.world.db('paymentAttempt').where({ merchantId }).first('callbackSecret');
+  const { callbackSecret } = await service.fixture.db('paymentAttempt').where({ merchantId }).first('callbackSecret');
   planted['callbackSecret'] = callbackSecret;
   await untilIdle(service);
 }, 60_000);
@@ -180,8 +183,8 @@ test('the log contains no private value when the database rejects a row and quot
 
 /** Descriptions and histories of the workflows of this test, by type; Temporal's list of workflows lags by seconds. */
 async function readHistories(): Promise<Map<string, string[]>> {
-  const { client } = service.world.temporal;
-  const query = `TaskQueue STARTS_WITH '${service.world.config.TASK_QUEUE_PREFIX}'`;
+  const { client } = service.fixture.temporal;
+  const query = `TaskQueue STARTS_WITH '${service.fixture.config.TASK_QUEUE_PREFIX}'`;
   return until('workflows of both types in the list', async () => {
     const texts = new Map<string, string[]>();
     for await (const { workflowId, runId, type } of client.workflow.list({ query })) {

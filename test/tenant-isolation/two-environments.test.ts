@@ -5,7 +5,7 @@ import { createMerchantWithEverything, untilIdle, type Merchant } from './belong
 import { readOperations, type Operation } from './contract.ts';
 import { readRows } from './rows.ts';
 import { ownedNames, pathWith, validBody, validQuery } from './samples.ts';
-import { startTestService, type TestService } from './world.ts';
+import { startTestService, type TestService } from './service.ts';
 
 let service: TestService;
 let operations: Operation[];
@@ -48,7 +48,7 @@ async function goLive() {
   }
   await service.send('POST', '/api/checkout/kyc/submit', { key: merchant.key, body: {} });
   const decision = { merchantId, environment: 'live', operatorId: 'opr_1', at: new Date() } as const;
-  await service.world.runInTransaction((tx) => decideKyc(tx, decision, { type: 'approve', submission: 1 }));
+  await service.fixture.runInTransaction((tx) => decideKyc(tx, decision, { type: 'approve', submission: 1 }));
   await until('the rehearsal to be decided', async () => {
     const { body } = await service.send('GET', '/api/checkout/kyc', { key: merchant.key });
     return body.data.status === 'APPROVED';
@@ -89,7 +89,7 @@ const call = (operation: Operation, ids: Record<string, string>, key: string) =>
   service.send(operation.method, pathWith(operation, ids) + validQuery(operation), { key, body: validBody(operation) });
 
 test('a request for an id of the other environment gets the 404 of an id that does not exist, and changes nothing', async () => {
-  const before = await readRows(service.world.db);
+  const before = await readRows(service.fixture.db);
   const walked = { sandbox: 0, live: 0 };
   for (const operation of operations) {
     const owned = ownedNames(operation, merchant);
@@ -116,7 +116,7 @@ test('a request for an id of the other environment gets the 404 of an id that do
   }
   expect(walked.sandbox).toBeGreaterThanOrEqual(18);
   expect(walked.live).toBeGreaterThanOrEqual(6);
-  expect(await readRows(service.world.db)).toEqual(before);
+  expect(await readRows(service.fixture.db)).toEqual(before);
 }, 60_000);
 
 test('lists and reads with a key return the data of its own environment only', async () => {
@@ -161,7 +161,7 @@ test('events of one environment are sent to the receivers of that environment on
   for (const { body } of requests) {
     expect(live.marks.filter((mark) => body.toString().includes(mark))).toEqual([]);
   }
-  const deliveries = await service.world
+  const deliveries = await service.fixture
     .db('webhookDelivery')
     .whereIn('subscriptionId', live.ids['subscriptionId'] ?? [])
     .select('eventId');

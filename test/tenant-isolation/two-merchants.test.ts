@@ -5,7 +5,7 @@ import { createMerchantWithEverything, untilIdle, type Merchant } from './belong
 import { readOperations, type Operation } from './contract.ts';
 import { readRows } from './rows.ts';
 import { ownedNames, pathWith, validBody, validQuery } from './samples.ts';
-import { startTestService, type TestService } from './world.ts';
+import { startTestService, type TestService } from './service.ts';
 
 let service: TestService;
 /** The operations of merchants, and those of operators only. */
@@ -46,7 +46,7 @@ function comparable({ status, body }: HttpResponse, ids: Record<string, string>)
 }
 
 test('a request for an id of another merchant gets the response of an id that does not exist, and changes nothing', async () => {
-  const before = await readRows(service.world.db);
+  const before = await readRows(service.fixture.db);
   const walked: string[] = [];
   for (const operation of operations) {
     const owned = ownedNames(operation, scope);
@@ -68,7 +68,7 @@ test('a request for an id of another merchant gets the response of an id that do
     }
   }
   expect(walked.length).toBeGreaterThanOrEqual(18);
-  expect(await readRows(service.world.db)).toEqual(before);
+  expect(await readRows(service.fixture.db)).toEqual(before);
 }, 60_000);
 
 test('the merchant itself gets a 200 where the other merchant got an error', async () => {
@@ -79,7 +79,7 @@ test('the merchant itself gets a 200 where the other merchant got an error', asy
 });
 
 test("another merchant's id in a query or a body gets the response of an id that does not exist, and changes no row of that merchant", async () => {
-  const before = await readRows(service.world.db, scope.merchantId);
+  const before = await readRows(service.fixture.db, scope.merchantId);
   const walked: string[] = [];
   for (const operation of operations) {
     const names = [...operation.queryNames, ...operation.bodyNames].filter((name) => Object.hasOwn(scope.ids, name));
@@ -103,7 +103,7 @@ test("another merchant's id in a query or a body gets the response of an id that
   }
   expect(walked.length).toBeGreaterThanOrEqual(6);
   await untilIdle(service);
-  expect(await readRows(service.world.db, scope.merchantId)).toEqual(before);
+  expect(await readRows(service.fixture.db, scope.merchantId)).toEqual(before);
 });
 
 test('no response to a merchant contains data of another merchant', async () => {
@@ -139,14 +139,14 @@ describe('access to operations', () => {
   test('only the operations documented as public return data without a key', async () => {
     const open = operations.filter(({ by }) => by === 'public').map(({ name }) => name);
     expect(open.toSorted()).toEqual(['GET /livez', 'GET /readyz', 'POST /api/invitations/accept']);
-    const before = await readRows(service.world.db);
+    const before = await readRows(service.fixture.db);
     for (const operation of guarded()) {
       for (const key of [null, 'sk_test_wrong', `${scope.key}x`]) {
         const { status } = await call(operation, firstIds(scope), key);
         expect({ route: operation.name, status }).toEqual({ route: operation.name, status: 401 });
       }
     }
-    expect(await readRows(service.world.db)).toEqual(before);
+    expect(await readRows(service.fixture.db)).toEqual(before);
   });
 
   test('a live key can use only the operations of the verification until the merchant is verified', async () => {
@@ -163,7 +163,7 @@ describe('access to operations', () => {
   });
 
   test('a key with all scopes except the required one gets an error that names that scope', async () => {
-    const before = await readRows(service.world.db);
+    const before = await readRows(service.fixture.db);
     for (const operation of guarded()) {
       const { scope: needed } = operation;
       if (needed === null) throw new Error(`${operation.name} does not say which scope it needs`);
@@ -175,11 +175,11 @@ describe('access to operations', () => {
       });
       expect(body.message).toContain(needed);
     }
-    expect(await readRows(service.world.db)).toEqual(before);
+    expect(await readRows(service.fixture.db)).toEqual(before);
   });
 
   test("operators' routes reject merchants' keys and requests without a key", async () => {
-    const before = await readRows(service.world.db);
+    const before = await readRows(service.fixture.db);
     for (const operation of operatorsOnly) {
       const path = pathWith(operation, firstIds(scope));
       const requestWith = async (key: string | null) =>
@@ -193,12 +193,12 @@ describe('access to operations', () => {
       expect({ route: operation.name, statuses }).toEqual({ route: operation.name, statuses: [403, 403, 401, 401] });
     }
     expect(operatorsOnly.length).toBeGreaterThanOrEqual(15);
-    expect(await readRows(service.world.db)).toEqual(before);
+    expect(await readRows(service.fixture.db)).toEqual(before);
   });
 
   test("merchants' routes reject an operator's key", async () => {
     const key = await service.newOperatorKey();
-    const before = await readRows(service.world.db);
+    const before = await readRows(service.fixture.db);
     for (const operation of guarded()) {
       const { status, body } = await call(operation, firstIds(scope), key);
       expect({ route: operation.name, status, code: body.error?.code }).toEqual({
@@ -207,13 +207,13 @@ describe('access to operations', () => {
         code: 'INSUFFICIENT_SCOPE',
       });
     }
-    expect(await readRows(service.world.db)).toEqual(before);
+    expect(await readRows(service.fixture.db)).toEqual(before);
   });
 
   test("a session's token gives access to that session only", async () => {
     const headers = { 'x-client-token': scope.clientToken };
     const others = [...stranger.ids['sessionId']!, scope.ids['sessionId']![1]!, newId('cs')];
-    const before = await readRows(service.world.db);
+    const before = await readRows(service.fixture.db);
     for (const operation of guarded()) {
       const isSessions = operation.by === 'key-or-client-token';
       for (const sessionId of isSessions ? others : [scope.ids['sessionId']![0]!]) {
@@ -222,7 +222,7 @@ describe('access to operations', () => {
         expect({ route: operation.name, status }).toEqual({ route: operation.name, status: 401 });
       }
     }
-    expect(await readRows(service.world.db)).toEqual(before);
+    expect(await readRows(service.fixture.db)).toEqual(before);
     const own = `/api/checkout/hooks/status/${scope.ids['sessionId']![0]}`;
     expect((await service.send('GET', own, { headers })).status).toBe(200);
   });
@@ -230,7 +230,7 @@ describe('access to operations', () => {
 
 describe('undocumented input', () => {
   test('an undocumented query parameter or body field is rejected by name', async () => {
-    const before = await readRows(service.world.db);
+    const before = await readRows(service.fixture.db);
     const expectRefused = (operation: Operation, { status, body }: HttpResponse): void => {
       expect({ route: operation.name, status, code: body.error?.code }).toEqual({
         route: operation.name,
@@ -249,7 +249,7 @@ describe('undocumented input', () => {
       const more = { key: scope.key, body: { ...body, surplus: 1 } };
       expectRefused(operation, await service.send(operation.method, path + validQuery(operation), more));
     }
-    expect(await readRows(service.world.db)).toEqual(before);
+    expect(await readRows(service.fixture.db)).toEqual(before);
   });
 
   test('a documented path accepts only its documented methods', async () => {

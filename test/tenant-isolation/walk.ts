@@ -2,7 +2,7 @@ import type { HttpResponse } from '../support/http.ts';
 import { createMerchantWithEverything, type Merchant } from './belongings.ts';
 import { readOperations, type Operation } from './contract.ts';
 import { pathWith } from './samples.ts';
-import { startTestService, type TestService } from './world.ts';
+import { startTestService, type TestService } from './service.ts';
 
 /** Calls of every documented operation, with the key of a merchant with data of every kind or of an operator. */
 export type Walk = {

@@ -2,16 +2,16 @@ import type { Route } from '../../src/http/route.ts';
 import { eventRoutes } from '../../src/webhooks/events/routes.ts';
 import { subscriptionRoutes } from '../../src/webhooks/subscriptions/routes.ts';
 import { startTestServer, testServerDeps, type TestServer } from '../support/http.ts';
-import type { World } from './world.ts';
+import type { Fixture } from './fixture.ts';
 
 /** All routes under /api/checkout/webhooks. */
-export function webhookRoutes({ deps }: World): Route[] {
+export function webhookRoutes({ deps }: Fixture): Route[] {
   return [...eventRoutes(deps), ...subscriptionRoutes(deps)];
 }
 
-/** The webhook management API over HTTP, on the world's database and clock. Close it in afterAll. */
-export async function startWebhookApi(world: World): Promise<TestServer> {
-  const { db, deps, runInTransaction } = world;
-  const routes = webhookRoutes(world);
+/** The webhook management API over HTTP, on the fixture's database and clock. Close it in afterAll. */
+export async function startWebhookApi(fixture: Fixture): Promise<TestServer> {
+  const { db, deps, runInTransaction } = fixture;
+  const routes = webhookRoutes(fixture);
   return startTestServer(testServerDeps(db, { routes, runInTransaction, keyRing: deps.keyRing, clock: deps.clock }));
 }

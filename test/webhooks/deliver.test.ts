@@ -2,20 +2,20 @@ import { createAttempt } from '../../src/webhooks/delivery/attempt.ts';
 import { claimOne } from '../../src/webhooks/delivery/claim.ts';
 import { recordAttempts } from '../../src/webhooks/delivery/record-attempt.ts';
 import { sender } from '../support/sending.ts';
-import { createWorld, type World } from './world.ts';
+import { createFixture, type Fixture } from './fixture.ts';
 
-let world: World;
+let fixture: Fixture;
 
 beforeAll(async () => {
-  world = await createWorld();
+  fixture = await createFixture();
 });
-afterAll(async () => world.drop());
+afterAll(async () => fixture.drop());
 
 test('a webhook that cannot be signed is a failed attempt, is retried by the schedule and ends as a dead letter', async () => {
-  const scope = await world.newMerchant();
-  const { row } = await world.subscribe(scope);
-  const deliveryId = await world.deliveryId(await world.record(scope));
-  await world
+  const scope = await fixture.newMerchant();
+  const { row } = await fixture.subscribe(scope);
+  const deliveryId = await fixture.deliveryId(await fixture.record(scope));
+  await fixture
     .db('webhookSubscription')
     .where({ id: row.id })
     .update({ secret: Buffer.from('not what was sealed') });
@@ -23,17 +23,17 @@ test('a webhook that cannot be signed is a failed attempt, is retried by the sch
   const defects: string[] = [];
   const attempt = createAttempt({
     sender: sender(),
-    keyRing: world.deps.keyRing,
+    keyRing: fixture.deps.keyRing,
     onDefect: (id) => defects.push(id),
   });
   const recorded: unknown[] = [];
   for (const afterMs of [0, 60_000]) {
-    const startedAt = new Date(world.clock.now.getTime() + afterMs);
-    const claimed = await claimOne(world.db, { deliveryId, startedAt, reclaim: true });
+    const startedAt = new Date(fixture.clock.now.getTime() + afterMs);
+    const claimed = await claimOne(fixture.db, { deliveryId, startedAt, reclaim: true });
     if (!claimed) throw new Error('not claimed');
     const outcome = await attempt(claimed, { retryDelaysSeconds: [60], jitter: 0 });
     expect(outcome.failure).toMatchObject({ code: 'internal_error' });
-    recorded.push(...(await recordAttempts(world.db, [outcome])));
+    recorded.push(...(await recordAttempts(fixture.db, [outcome])));
   }
 
   expect(recorded).toMatchObject([
@@ -41,5 +41,5 @@ test('a webhook that cannot be signed is a failed attempt, is retried by the sch
     { status: 'FAILED', retryCount: 2, nextAttemptAt: null },
   ]);
   expect(defects).toEqual([deliveryId, deliveryId]);
-  expect(await world.db('webhookDeadLetter').where({ deliveryId, closedAt: null })).toHaveLength(1);
+  expect(await fixture.db('webhookDeadLetter').where({ deliveryId, closedAt: null })).toHaveLength(1);
 });

@@ -5,43 +5,44 @@ import { createInFlight, type InFlightLimits } from '../../src/webhooks/delivery
 import { createRecorder } from '../../src/webhooks/delivery/record-attempt.ts';
 import type { Receiver } from '../support/receiver.ts';
 import { cleanUp, later, sender } from '../support/sending.ts';
-import { createWorld, type World } from './world.ts';
+import { createFixture, type Fixture } from './fixture.ts';
 
-/** The world of the test that runs. */
-export let world: World;
+/** The fixture of the test that runs. */
+export let fixture: Fixture;
 
-/** A world of its own for each test of a file. */
-export function useWorlds(): void {
+/** A fixture of its own for each test of a file. */
+export function useFixtures(): void {
   beforeEach(async () => {
-    world = await createWorld();
+    fixture = await createFixture();
   });
   afterEach(async () => {
     await cleanUp();
-    await world.drop();
+    await fixture.drop();
   });
 }
 
 export const log = createLogger('silent', 'test');
 export const pause = async (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-export const delivery = async (id: string) => world.db('webhookDelivery').where({ id }).first();
+export const delivery = async (id: string) => fixture.db('webhookDelivery').where({ id }).first();
 export const attemptsOf = async (deliveryId: string) =>
-  world.db('webhookAttempt').where({ deliveryId }).orderBy('sequence');
+  fixture.db('webhookAttempt').where({ deliveryId }).orderBy('sequence');
 
 /** A merchant with a subscription at this receiver, and what records an event for it. */
 export async function buildSubscriber(shop: Receiver) {
-  const scope = await world.newMerchant();
-  const { row } = await world.subscribe(scope);
-  await world.db('webhookSubscription').where({ id: row.id }).update({ url: shop.url });
+  const scope = await fixture.newMerchant();
+  const { row } = await fixture.subscribe(scope);
+  await fixture.db('webhookSubscription').where({ id: row.id }).update({ url: shop.url });
   return {
     subscriptionId: row.id,
-    record: async (): Promise<string> => world.deliveryId(await world.record(scope)),
+    record: async (): Promise<string> => fixture.deliveryId(await fixture.record(scope)),
   };
 }
 
-export const buildAttempt = () => createAttempt({ sender: sender(), keyRing: world.deps.keyRing, onDefect: () => {} });
+export const buildAttempt = () =>
+  createAttempt({ sender: sender(), keyRing: fixture.deps.keyRing, onDefect: () => {} });
 
 export function buildInFlight(limits: Partial<InFlightLimits> = {}) {
-  const inFlight = createInFlight(world.db, { perSubscription: 50, perThrottled: 10, ...limits });
+  const inFlight = createInFlight(fixture.db, { perSubscription: 50, perThrottled: 10, ...limits });
   later(async () => inFlight.stop());
   return inFlight;
 }
@@ -49,10 +50,10 @@ export function buildInFlight(limits: Partial<InFlightLimits> = {}) {
 export function buildDispatcher(other: Partial<DispatcherDeps> = {}) {
   const inFlight = other.inFlight ?? buildInFlight();
   const dispatcher = createDispatcher({
-    db: world.db,
+    db: fixture.db,
     log,
     attempt: buildAttempt(),
-    record: createRecorder({ db: world.db, log, inFlight }),
+    record: createRecorder({ db: fixture.db, log, inFlight }),
     inFlight,
     workflows: 'failed',
     retryDelaysSeconds: [60],

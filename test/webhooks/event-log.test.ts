@@ -1,26 +1,26 @@
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { stubKey, type TestServer } from '../support/http.ts';
 import { startWebhookApi } from './api.ts';
-import { createWorld, type World } from './world.ts';
+import { createFixture, type Fixture } from './fixture.ts';
 
 const PATH = '/api/checkout/webhooks';
 const START = new Date('2025-06-15T12:00:00.000Z');
 
-let world: World;
+let fixture: Fixture;
 let api: TestServer;
 let scope: MerchantScope;
 
 beforeAll(async () => {
-  world = await createWorld();
-  api = await startWebhookApi(world);
+  fixture = await createFixture();
+  api = await startWebhookApi(fixture);
 });
 beforeEach(async () => {
-  scope = await world.newMerchant();
-  world.clock.now = START;
+  scope = await fixture.newMerchant();
+  fixture.clock.now = START;
 });
 afterAll(async () => {
   await api.close();
-  await world.drop();
+  await fixture.drop();
 });
 
 const get = async (path: string, key = stubKey(scope.merchantId)) => api.send('GET', PATH + path, { key });
@@ -29,15 +29,15 @@ const post = async (path: string, body: unknown = {}, key = stubKey(scope.mercha
 
 describe('the log of an event', () => {
   test('contains every attempt, oldest first, with its numbers and the response of the receiver', async () => {
-    const { row } = await world.subscribe(scope);
-    const eventId = await world.record(scope);
-    const deliveryId = await world.deliveryId(eventId);
-    await world.attempt(deliveryId, { code: 'timeout' });
-    world.clock.now = new Date(START.getTime() + 60_000);
-    await world.attempt(deliveryId, { httpStatus: 500 }, true);
+    const { row } = await fixture.subscribe(scope);
+    const eventId = await fixture.record(scope);
+    const deliveryId = await fixture.deliveryId(eventId);
+    await fixture.attempt(deliveryId, { code: 'timeout' });
+    fixture.clock.now = new Date(START.getTime() + 60_000);
+    await fixture.attempt(deliveryId, { httpStatus: 500 }, true);
     await post(`/events/${eventId}/resend`);
-    world.clock.now = new Date(START.getTime() + 120_000);
-    await world.attempt(deliveryId, { httpStatus: 200 });
+    fixture.clock.now = new Date(START.getTime() + 120_000);
+    await fixture.attempt(deliveryId, { httpStatus: 200 });
 
     const { body } = await get(`/events/${eventId}/logs`);
     expect(body.pagination).toMatchObject({ total: 3, limit: 100 });
@@ -51,7 +51,7 @@ describe('the log of an event', () => {
       trigger: 'manual',
       reason: null,
       url: row.url,
-      startedAt: world.clock.now.toISOString(),
+      startedAt: fixture.clock.now.toISOString(),
       durationMs: 12,
       timings: { dnsMs: 1, connectMs: 2, tlsMs: 3, firstByteMs: 6 },
       httpStatus: 200,
@@ -70,10 +70,10 @@ describe('the log of an event', () => {
   });
 
   test('continues by cursor', async () => {
-    await world.subscribe(scope);
-    const eventId = await world.record(scope);
-    const deliveryId = await world.deliveryId(eventId);
-    for (let attempt = 0; attempt < 3; attempt += 1) await world.attempt(deliveryId, { httpStatus: 500 });
+    await fixture.subscribe(scope);
+    const eventId = await fixture.record(scope);
+    const deliveryId = await fixture.deliveryId(eventId);
+    for (let attempt = 0; attempt < 3; attempt += 1) await fixture.attempt(deliveryId, { httpStatus: 500 });
     const first = await get(`/events/${eventId}/logs?limit=2`);
     const second = await get(`/events/${eventId}/logs?limit=2&cursor=${first.body.pagination.nextCursor}`);
     const sequences = [...first.body.data, ...second.body.data].map(
@@ -84,15 +84,15 @@ describe('the log of an event', () => {
   });
 
   test('is empty for an event without subscriptions', async () => {
-    const eventId = await world.record(scope);
+    const eventId = await fixture.record(scope);
     expect((await get(`/events/${eventId}/logs`)).body.data).toEqual([]);
   });
 });
 
 describe('resends over the API', () => {
   test('a resend of an event returns 202 with the affected deliveries', async () => {
-    const { row } = await world.subscribe(scope);
-    const { eventId, deliveryId } = await world.failedDelivery(scope);
+    const { row } = await fixture.subscribe(scope);
+    const { eventId, deliveryId } = await fixture.failedDelivery(scope);
     const { status, body } = await post(`/events/${eventId}/resend`, { subscriptionId: row.id });
     expect(status).toBe(202);
     expect(body.data).toMatchObject({ eventId, deliveries: [{ deliveryId, status: 'PENDING', url: row.url }] });
@@ -101,15 +101,15 @@ describe('resends over the API', () => {
   });
 
   test('a resend without a body is like one with an empty body', async () => {
-    await world.subscribe(scope);
-    const { eventId } = await world.failedDelivery(scope);
+    await fixture.subscribe(scope);
+    const { eventId } = await fixture.failedDelivery(scope);
     const answer = await api.send('POST', `${PATH}/events/${eventId}/resend`, { key: stubKey(scope.merchantId) });
     expect(answer.status).toBe(202);
   });
 
   test('a bulk resend returns its job, which can be read and cancelled', async () => {
-    await world.subscribe(scope);
-    await world.failedDelivery(scope);
+    await fixture.subscribe(scope);
+    await fixture.failedDelivery(scope);
     const asked = { status: 'FAILED', startDate: '2025-06-15', endDate: '2025-06-15' };
     const started = await post('/events/resend', asked);
     expect(started.status).toBe(202);

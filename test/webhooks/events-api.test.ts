@@ -1,26 +1,26 @@
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { stubKey, type HttpResponse, type TestServer } from '../support/http.ts';
 import { startWebhookApi } from './api.ts';
-import { createWorld, type World } from './world.ts';
+import { createFixture, type Fixture } from './fixture.ts';
 
 const PATH = '/api/checkout/webhooks';
 const START = new Date('2025-06-15T12:00:00.000Z');
 
-let world: World;
+let fixture: Fixture;
 let api: TestServer;
 let scope: MerchantScope;
 
 beforeAll(async () => {
-  world = await createWorld();
-  api = await startWebhookApi(world);
+  fixture = await createFixture();
+  api = await startWebhookApi(fixture);
 });
 beforeEach(async () => {
-  scope = await world.newMerchant();
-  world.clock.now = START;
+  scope = await fixture.newMerchant();
+  fixture.clock.now = START;
 });
 afterAll(async () => {
   await api.close();
-  await world.drop();
+  await fixture.drop();
 });
 
 const get = async (path: string, key = stubKey(scope.merchantId)) => api.send('GET', PATH + path, { key });
@@ -29,16 +29,16 @@ const post = async (path: string, body: unknown = {}, key = stubKey(scope.mercha
 const idsOf = ({ body }: Pick<HttpResponse, 'body'>): string[] =>
   body.data.map((event: { eventId: string }) => event.eventId);
 const recordAt = async (instant: string): Promise<string> => {
-  world.clock.now = new Date(instant);
-  const id = await world.record(scope);
-  world.clock.now = START;
+  fixture.clock.now = new Date(instant);
+  const id = await fixture.record(scope);
+  fixture.clock.now = START;
   return id;
 };
 
 describe('listing events', () => {
   test('returns an event with all its fields and deliveries', async () => {
-    const { row } = await world.subscribe(scope);
-    const { eventId, deliveryId } = await world.failedDelivery(scope);
+    const { row } = await fixture.subscribe(scope);
+    const { eventId, deliveryId } = await fixture.failedDelivery(scope);
     const { status, body } = await get('/events');
     expect(status).toBe(200);
     const now = START.toISOString();
@@ -74,7 +74,7 @@ describe('listing events', () => {
   });
 
   test('returns the payload only with include=payload, also for a single event', async () => {
-    const eventId = await world.record(scope);
+    const eventId = await fixture.record(scope);
     const plain = await get('/events');
     expect(plain.body.data[0]).not.toHaveProperty('payload');
     const [listed, alone] = [await get('/events?include=payload'), await get(`/events/${eventId}?include=payload`)];
@@ -84,22 +84,22 @@ describe('listing events', () => {
   });
 
   test('a status filter finds the events with a delivery in that state', async () => {
-    const alone = await world.record(scope);
+    const alone = await fixture.record(scope);
     const [first, second] = [
-      (await world.subscribe(scope)).row,
-      (await world.subscribe(scope, { url: 'https://second.example.com/' })).row,
+      (await fixture.subscribe(scope)).row,
+      (await fixture.subscribe(scope, { url: 'https://second.example.com/' })).row,
     ];
     const made = { DELIVERED: '', RETRYING: '', FAILED: '', PENDING: '', SKIPPED: '' };
     const outcomes = { DELIVERED: { httpStatus: 200 }, RETRYING: { httpStatus: 500 }, FAILED: { httpStatus: 500 } };
     for (const status of ['DELIVERED', 'RETRYING', 'FAILED', 'PENDING'] as const) {
-      made[status] = await world.record(scope);
-      await world.attempt(await world.deliveryId(made[status], first.id), { httpStatus: 200 });
+      made[status] = await fixture.record(scope);
+      await fixture.attempt(await fixture.deliveryId(made[status], first.id), { httpStatus: 200 });
       if (status === 'PENDING') continue;
-      await world.attempt(await world.deliveryId(made[status], second.id), outcomes[status], status === 'FAILED');
+      await fixture.attempt(await fixture.deliveryId(made[status], second.id), outcomes[status], status === 'FAILED');
     }
-    await world.db('webhookSubscription').where({ id: second.id }).update({ active: false });
-    made.SKIPPED = await world.record(scope);
-    await world.attempt(await world.deliveryId(made.SKIPPED, first.id), { httpStatus: 200 });
+    await fixture.db('webhookSubscription').where({ id: second.id }).update({ active: false });
+    made.SKIPPED = await fixture.record(scope);
+    await fixture.attempt(await fixture.deliveryId(made.SKIPPED, first.id), { httpStatus: 200 });
 
     const list = async (query: string) => idsOf(await get(`/events?${query}`)).toSorted();
     for (const status of ['RETRYING', 'FAILED', 'PENDING', 'SKIPPED'] as const) {
@@ -117,32 +117,32 @@ describe('listing events', () => {
   });
 
   test("an event's own status is that of its worst delivery", async () => {
-    const { row } = await world.subscribe(scope);
-    const { row: other } = await world.subscribe(scope, { url: 'https://second.example.com/' });
-    await world.db('webhookSubscription').where({ id: other.id }).update({ active: false });
-    const eventId = await world.record(scope);
+    const { row } = await fixture.subscribe(scope);
+    const { row: other } = await fixture.subscribe(scope, { url: 'https://second.example.com/' });
+    await fixture.db('webhookSubscription').where({ id: other.id }).update({ active: false });
+    const eventId = await fixture.record(scope);
     const status = async () => (await get(`/events/${eventId}`)).body.data.status;
     expect(await status()).toBe('PENDING');
-    const deliveryId = await world.deliveryId(eventId, row.id);
-    await world.attempt(deliveryId, { httpStatus: 500 });
+    const deliveryId = await fixture.deliveryId(eventId, row.id);
+    await fixture.attempt(deliveryId, { httpStatus: 500 });
     expect(await status()).toBe('RETRYING');
-    await world.attempt(deliveryId, { httpStatus: 200 });
+    await fixture.attempt(deliveryId, { httpStatus: 200 });
     expect(await status()).toBe('DELIVERED');
-    await world.db('webhookDelivery').where({ id: deliveryId }).update({ status: 'SKIPPED' });
+    await fixture.db('webhookDelivery').where({ id: deliveryId }).update({ status: 'SKIPPED' });
     expect(await status()).toBe('SKIPPED');
-    await world.db('webhookDelivery').where({ id: deliveryId }).update({ status: 'FAILED' });
+    await fixture.db('webhookDelivery').where({ id: deliveryId }).update({ status: 'FAILED' });
     expect(await status()).toBe('FAILED');
   });
 
   test.each(['SKIPPED', 'FAILED'])(
     'the events with status %s are those that a bulk resend of it takes',
     async (status) => {
-      const { row } = await world.subscribe(scope);
-      const { row: other } = await world.subscribe(scope, { url: 'https://second.example.com/' });
+      const { row } = await fixture.subscribe(scope);
+      const { row: other } = await fixture.subscribe(scope, { url: 'https://second.example.com/' });
       for (let i = 0; i < 5; i += 1) {
-        const eventId = await world.record(scope);
-        await world.attempt(await world.deliveryId(eventId, row.id), { httpStatus: 200 });
-        await world.db('webhookDelivery').where({ eventId, subscriptionId: other.id }).update({ status });
+        const eventId = await fixture.record(scope);
+        await fixture.attempt(await fixture.deliveryId(eventId, row.id), { httpStatus: 200 });
+        await fixture.db('webhookDelivery').where({ eventId, subscriptionId: other.id }).update({ status });
       }
       const listed = await get(`/events?status=${status}&startDate=2025-06-15&endDate=2025-06-15`);
       expect(listed.body.pagination.total).toBe(5);
@@ -152,9 +152,9 @@ describe('listing events', () => {
   );
 
   test('filters by event type, resource and subscription', async () => {
-    const { row } = await world.subscribe(scope, { eventTypes: ['checkout.failed'] });
-    const failed = await world.record(scope, 'checkout.failed');
-    const paid = await world.record(scope, 'payment.succeeded');
+    const { row } = await fixture.subscribe(scope, { eventTypes: ['checkout.failed'] });
+    const failed = await fixture.record(scope, 'checkout.failed');
+    const paid = await fixture.record(scope, 'payment.succeeded');
     const [one] = (await get('/events?event=payment.succeeded')).body.data;
     expect(one.eventId).toBe(paid);
     expect(idsOf(await get(`/events?resourceId=${one.resourceId}`))).toEqual([paid]);
@@ -192,14 +192,14 @@ describe('listing events', () => {
       expect(body.pagination.page).toBe(page);
       seen.push(...idsOf({ body }));
       if (body.pagination.nextCursor === null) break;
-      await world.record(scope);
+      await fixture.record(scope);
       query = `?pageSize=3&cursor=${body.pagination.nextCursor}`;
     }
     expect(seen).toEqual(made);
   });
 
   test('events of the same instant are not lost between pages', async () => {
-    const made = await Promise.all(Array.from({ length: 5 }, async () => world.record(scope)));
+    const made = await Promise.all(Array.from({ length: 5 }, async () => fixture.record(scope)));
     const first = await get('/events?limit=2');
     const second = await get(`/events?limit=2&cursor=${first.body.pagination.nextCursor}`);
     const third = await get(`/events?limit=2&cursor=${second.body.pagination.nextCursor}`);
@@ -207,7 +207,7 @@ describe('listing events', () => {
   });
 
   test('a page past the end is empty', async () => {
-    await world.record(scope);
+    await fixture.record(scope);
     const { status, body } = await get('/events?page=1000000000&limit=100');
     expect({ status, data: body.data, total: body.pagination.total }).toEqual({ status: 200, data: [], total: 1 });
   });
@@ -233,17 +233,17 @@ describe('listing events', () => {
   });
 
   test("another merchant's id in the query is NOT_FOUND", async () => {
-    const stranger = await world.newMerchant();
+    const stranger = await fixture.newMerchant();
     expect((await get(`/events?merchantId=${stranger.merchantId}`)).status).toBe(404);
     expect((await get(`/stats?merchantId=${stranger.merchantId}`)).status).toBe(404);
   });
 });
 
 test('another merchant finds no events, deliveries or logs', async () => {
-  await world.subscribe(scope);
-  const { eventId } = await world.failedDelivery(scope);
+  await fixture.subscribe(scope);
+  const { eventId } = await fixture.failedDelivery(scope);
   const job = await post('/events/resend', { status: 'FAILED', startDate: '2025-06-15', endDate: '2025-06-15' });
-  const stranger = stubKey((await world.newMerchant()).merchantId);
+  const stranger = stubKey((await fixture.newMerchant()).merchantId);
   for (const key of [stranger, stubKey(scope.merchantId, 'live')]) {
     const answers = [
       await get(`/events/${eventId}`, key),

@@ -12,22 +12,22 @@ import {
   log,
   pause,
   untilStatus,
-  useWorlds,
-  world,
+  useFixtures,
+  fixture,
 } from './dispatching.ts';
 
-useWorlds();
+useFixtures();
 
 const REJECT = `
   CREATE FUNCTION reject() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''no'' USING ERRCODE = ''53100''; END';`;
 
 const markInFlight = async (id: string, seconds: number, inFlightAttemptId = 'wha_before'): Promise<unknown> =>
-  world
+  fixture
     .db('webhookDelivery')
     .where({ id })
     .update({
       inFlightAttemptId,
-      inFlightSince: world.db.raw(`now() - make_interval(secs => ${seconds})`),
+      inFlightSince: fixture.db.raw(`now() - make_interval(secs => ${seconds})`),
       attempts: 1,
     });
 
@@ -57,13 +57,13 @@ test('soon after a database outage an expired mark is not claimed: its process m
   const inFlight = buildInFlight();
   inFlight.noteFailure();
   expect(inFlight.mayReclaim()).toBe(false);
-  expect(await claimOne(world.db, { deliveryId: id, startedAt: new Date(), reclaim: false })).toBeNull();
+  expect(await claimOne(fixture.db, { deliveryId: id, startedAt: new Date(), reclaim: false })).toBeNull();
   const dispatcher = buildDispatcher({ inFlight });
   dispatcher.trigger();
   await pause(200);
   await dispatcher.stop();
   expect(await delivery(id)).toMatchObject({ status: 'PENDING', attempts: 1 });
-  const claimed = await claimOne(world.db, { deliveryId: id, startedAt: new Date(), reclaim: true });
+  const claimed = await claimOne(fixture.db, { deliveryId: id, startedAt: new Date(), reclaim: true });
   expect(claimed).toMatchObject({ sequence: 2 });
 });
 
@@ -71,7 +71,7 @@ test('a sent attempt whose outcome cannot be saved is not sent again by any work
   const shop = await receiver();
   const { record } = await buildSubscriber(shop);
   const id = await record();
-  await world.asOwner(`${REJECT}
+  await fixture.asOwner(`${REJECT}
     CREATE TRIGGER full_disk BEFORE INSERT ON webhook_attempt FOR EACH ROW WHEN (NEW.http_status = 200)
       EXECUTE FUNCTION reject()`);
   const inFlight = buildInFlight();
@@ -97,7 +97,7 @@ test('a sent attempt whose outcome cannot be saved is not sent again by any work
   }
   expect(shop.requests).toHaveLength(1);
 
-  await world.asOwner('DROP TRIGGER full_disk ON webhook_attempt');
+  await fixture.asOwner('DROP TRIGGER full_disk ON webhook_attempt');
   await untilStatus(id, 'DELIVERED');
   expect(shop.requests).toHaveLength(1);
   expect(await attemptsOf(id)).toMatchObject([{ sequence: 1, httpStatus: 200 }]);
@@ -109,19 +109,19 @@ test('outcomes that could not be saved in one batch are saved in one batch later
   const ids = await Promise.all(Array.from({ length: 20 }, record));
   const outcomes = await Promise.all(
     ids.map(async (deliveryId) => {
-      const claimed = await claimOne(world.db, { deliveryId, startedAt: new Date(), reclaim: false });
+      const claimed = await claimOne(fixture.db, { deliveryId, startedAt: new Date(), reclaim: false });
       return buildAttempt()(claimed as ClaimedAttempt, { retryDelaysSeconds: [60], jitter: 0 });
     }),
   );
   let statements = 0;
-  world.db.events.on('statement', ({ sql }) => {
+  fixture.db.events.on('statement', ({ sql }) => {
     if (sql.includes('INSERT INTO webhook_attempt AS a')) statements += 1;
   });
-  await world.asOwner(`${REJECT}
+  await fixture.asOwner(`${REJECT}
     CREATE TRIGGER full_disk BEFORE INSERT ON webhook_attempt FOR EACH ROW EXECUTE FUNCTION reject()`);
-  const saved = outcomes.map(createRecorder({ db: world.db, log, inFlight: buildInFlight() }));
+  const saved = outcomes.map(createRecorder({ db: fixture.db, log, inFlight: buildInFlight() }));
   await pause(100);
-  await world.asOwner('DROP TRIGGER full_disk ON webhook_attempt');
+  await fixture.asOwner('DROP TRIGGER full_disk ON webhook_attempt');
   expect(await Promise.all(saved)).toMatchObject(ids.map(() => ({ status: 'DELIVERED' })));
   expect(statements).toBeGreaterThan(0);
   expect(statements).toBeLessThan(5);
@@ -131,7 +131,7 @@ test('an outcome that the database rejects for its contents is saved without the
   const shop = await receiver();
   const { record } = await buildSubscriber(shop);
   const id = await record();
-  await world.asOwner(`ALTER TABLE webhook_attempt ADD CHECK (response_excerpt = '')`);
+  await fixture.asOwner(`ALTER TABLE webhook_attempt ADD CHECK (response_excerpt = '')`);
   shop.behave({ kind: 'answer', status: 200, body: 'thank you' });
   buildDispatcher().trigger();
   await untilStatus(id, 'DELIVERED');
@@ -142,13 +142,13 @@ test('a success that is recorded after its attempt was recorded as interrupted s
   const shop = await receiver();
   const { record } = await buildSubscriber(shop);
   const id = await record();
-  const claim = async () => claimOne(world.db, { deliveryId: id, startedAt: new Date(), reclaim: true });
+  const claim = async () => claimOne(fixture.db, { deliveryId: id, startedAt: new Date(), reclaim: true });
   const claimed = (await claim()) as ClaimedAttempt;
   const outcome = await buildAttempt()(claimed, { retryDelaysSeconds: [60], jitter: 0 });
   await markInFlight(id, 6.5, claimed.attemptId);
   expect(await claim()).toMatchObject({ sequence: 2 });
   expect(await attemptsOf(id)).toMatchObject([{ sequence: 1, failure: { code: 'interrupted' } }]);
-  await recordAttempts(world.db, [outcome]);
+  await recordAttempts(fixture.db, [outcome]);
   expect(await delivery(id)).toMatchObject({ status: 'DELIVERED', inFlightAttemptId: null });
   expect(await attemptsOf(id)).toMatchObject([{ sequence: 1, failure: null, httpStatus: 200 }]);
 });
@@ -158,15 +158,15 @@ test('a late success of a delivery that has failed meanwhile makes it DELIVERED 
   const { record } = await buildSubscriber(shop);
   const id = await record();
   const claim = async () =>
-    (await claimOne(world.db, { deliveryId: id, startedAt: new Date(), reclaim: true })) as ClaimedAttempt;
+    (await claimOne(fixture.db, { deliveryId: id, startedAt: new Date(), reclaim: true })) as ClaimedAttempt;
   const claimed = await claim();
   const success = await buildAttempt()(claimed, { retryDelaysSeconds: [60], jitter: 0 });
   await markInFlight(id, 6.5, claimed.attemptId);
   const failure = { code: 'http_status', message: 'The receiver responded with 500.' } as const;
   const { attemptId, sequence } = await claim();
-  await recordAttempts(world.db, [{ ...success, attemptId, sequence, ok: false, httpStatus: 500, failure }]);
-  const openDeadLetters = () => world.db('webhookDeadLetter').where({ deliveryId: id }).whereNull('closedAt');
+  await recordAttempts(fixture.db, [{ ...success, attemptId, sequence, ok: false, httpStatus: 500, failure }]);
+  const openDeadLetters = () => fixture.db('webhookDeadLetter').where({ deliveryId: id }).whereNull('closedAt');
   expect([(await delivery(id)).status, (await openDeadLetters()).length]).toEqual(['FAILED', 1]);
-  await recordAttempts(world.db, [success]);
+  await recordAttempts(fixture.db, [success]);
   expect([(await delivery(id)).status, (await openDeadLetters()).length]).toEqual(['DELIVERED', 0]);
 });

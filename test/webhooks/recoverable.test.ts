@@ -2,14 +2,14 @@ import { rows } from '../../src/lib/db.ts';
 import { findRecoverableDeliveries } from '../../src/webhooks/delivery/workflow.ts';
 import { deleteSubscription } from '../../src/webhooks/subscriptions/operations.ts';
 import { receiver } from '../support/sending.ts';
-import { buildSubscriber, delivery, useWorlds, world } from './dispatching.ts';
+import { buildSubscriber, delivery, useFixtures, fixture } from './dispatching.ts';
 
-useWorlds();
+useFixtures();
 
 /** As after a first attempt that failed long ago. */
 const makeRetrying = async (ids: string[], seconds: number): Promise<unknown> =>
   rows(
-    world.db,
+    fixture.db,
     `UPDATE webhook_delivery SET status = 'RETRYING', created_at = now() - interval '1 day',
        next_attempt_at = now() - CAST(:seconds AS integer) * interval '1 second' WHERE id = ANY (:ids)`,
     { ids, seconds },
@@ -24,14 +24,14 @@ test('a subscription with many overdue retries hides no overdue retry of another
   await makeRetrying([lost], 120);
   await makeRetrying([waiting], -120);
   const page = { after: '', limit: 200 };
-  const found = await findRecoverableDeliveries(world.db, { ...page, onlyPastDue: true });
+  const found = await findRecoverableDeliveries(fixture.db, { ...page, onlyPastDue: true });
   expect(found.filter(({ id }) => overdue.includes(id))).toHaveLength(5);
   expect(found.filter(({ id }) => !overdue.includes(id))).toMatchObject([{ id: lost, overdue: true }]);
-  expect(await findRecoverableDeliveries(world.db, { ...page, onlyPastDue: false })).toHaveLength(32);
+  expect(await findRecoverableDeliveries(fixture.db, { ...page, onlyPastDue: false })).toHaveLength(32);
 });
 
 test('a delivery that succeeds while its subscription is deleted stays DELIVERED', async () => {
-  const { db, runInTransaction, deps } = world;
+  const { db, runInTransaction, deps } = fixture;
   const { record, subscriptionId } = await buildSubscriber(await receiver());
   const [made, waiting, retrying] = [await record(), await record(), await record()];
   await makeRetrying([retrying], -60);

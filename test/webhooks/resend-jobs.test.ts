@@ -7,19 +7,19 @@ import {
   runResendJobs,
 } from '../../src/webhooks/delivery/resend.ts';
 import { SubscriptionRow } from '../../src/webhooks/subscriptions/model.ts';
-import { createWorld, type World } from './world.ts';
+import { createFixture, type Fixture } from './fixture.ts';
 
-let world: World;
+let fixture: Fixture;
 let scope: MerchantScope;
 
 beforeAll(async () => {
-  world = await createWorld();
+  fixture = await createFixture();
 });
 beforeEach(async () => {
-  scope = await world.newMerchant();
-  world.clock.now = new Date('2025-06-15T12:00:00.000Z');
+  scope = await fixture.newMerchant();
+  fixture.clock.now = new Date('2025-06-15T12:00:00.000Z');
 });
-afterAll(async () => world.drop());
+afterAll(async () => fixture.drop());
 
 const range = {
   startDate: '2025-06-15',
@@ -27,17 +27,19 @@ const range = {
   from: new Date('2025-06-14T21:00:00Z'),
   until: new Date('2025-06-15T21:00:00Z'),
 };
-const jobDeps = () => ({ ...world.deps, runInTransaction: world.runInTransaction });
+const jobDeps = () => ({ ...fixture.deps, runInTransaction: fixture.runInTransaction });
 const startJob = async (limit = 10_000) =>
-  world.runInTransaction(async (tx) => createResendJob(world.deps, tx, { ...scope, status: 'FAILED', range, limit }));
+  fixture.runInTransaction(async (tx) =>
+    createResendJob(fixture.deps, tx, { ...scope, status: 'FAILED', range, limit }),
+  );
 const tick = async (ratePerSecond: number): Promise<number> => {
-  world.clock.now = new Date(world.clock.now.getTime() + 1_000);
+  fixture.clock.now = new Date(fixture.clock.now.getTime() + 1_000);
   return runResendJobs(jobDeps(), ratePerSecond);
 };
 const failMany = async (count: number): Promise<string[]> => {
-  await world.subscribe(scope);
+  await fixture.subscribe(scope);
   const ids: string[] = [];
-  for (let made = 0; made < count; made += 1) ids.push((await world.failedDelivery(scope)).deliveryId);
+  for (let made = 0; made < count; made += 1) ids.push((await fixture.failedDelivery(scope)).deliveryId);
   return ids;
 };
 
@@ -47,60 +49,61 @@ test('a resend job requests resends at its rate, counts their results, and is DO
   expect(job.matched).toBe(5);
 
   expect([await tick(2), await tick(2), await tick(2), await tick(2)]).toEqual([2, 2, 1, 0]);
-  expect(await findResendJob(world.db, { ...scope, jobId: job.jobId })).toMatchObject({ status: 'RUNNING', sent: 5 });
+  expect(await findResendJob(fixture.db, { ...scope, jobId: job.jobId })).toMatchObject({ status: 'RUNNING', sent: 5 });
 
-  for (const [index, id] of ids.entries()) await world.attempt(id, { httpStatus: index === 0 ? 500 : 200 });
+  for (const [index, id] of ids.entries()) await fixture.attempt(id, { httpStatus: index === 0 ? 500 : 200 });
   await tick(2);
-  expect(await findResendJob(world.db, { ...scope, jobId: job.jobId })).toMatchObject({
+  expect(await findResendJob(fixture.db, { ...scope, jobId: job.jobId })).toMatchObject({
     status: 'DONE',
     matched: 5,
     sent: 5,
     delivered: 4,
     failed: 1,
-    endedAt: world.clock.now,
+    endedAt: fixture.clock.now,
   });
 });
 
 test('two workers that tick a resend job in the same second keep its rate and send nothing twice', async () => {
   await failMany(6);
   await startJob();
-  world.enqueued.length = 0;
-  world.clock.now = new Date(world.clock.now.getTime() + 1_000);
+  fixture.enqueued.length = 0;
+  fixture.clock.now = new Date(fixture.clock.now.getTime() + 1_000);
   await Promise.all([runResendJobs(jobDeps(), 2), runResendJobs(jobDeps(), 2), runResendJobs(jobDeps(), 2)]);
   await runResendJobs(jobDeps(), 2);
-  expect(world.enqueued).toHaveLength(2);
+  expect(fixture.enqueued).toHaveLength(2);
   while ((await tick(2)) > 0);
-  expect(new Set(world.enqueued.map((message) => message.workflowId)).size).toBe(6);
-  expect(world.enqueued).toHaveLength(6);
+  expect(new Set(fixture.enqueued.map((message) => message.workflowId)).size).toBe(6);
+  expect(fixture.enqueued).toHaveLength(6);
 });
 
 test('a resend job does not send deliveries that succeeded meanwhile, and counts them as delivered', async () => {
   const [id = ''] = await failMany(2);
   const job = await startJob();
-  await world.runInTransaction(async (tx) => requestResend(world.deps, tx, { scope: null, deliveryIds: [id] }));
-  await world.attempt(id, { httpStatus: 200 });
-  world.enqueued.length = 0;
+  await fixture.runInTransaction(async (tx) => requestResend(fixture.deps, tx, { scope: null, deliveryIds: [id] }));
+  await fixture.attempt(id, { httpStatus: 200 });
+  fixture.enqueued.length = 0;
   await tick(10);
-  expect(world.enqueued).toHaveLength(1);
-  expect(await findResendJob(world.db, { ...scope, jobId: job.jobId })).toMatchObject({ sent: 2, delivered: 1 });
+  expect(fixture.enqueued).toHaveLength(1);
+  expect(await findResendJob(fixture.db, { ...scope, jobId: job.jobId })).toMatchObject({ sent: 2, delivered: 1 });
 });
 
 test('cancelling a resend job stops it, is idempotent, and keeps counting requested resends', async () => {
   const ids = await failMany(3);
   const job = await startJob();
   await tick(1);
-  const cancel = async () => world.runInTransaction(async (tx) => cancelResendJob(tx, { ...scope, jobId: job.jobId }));
+  const cancel = async () =>
+    fixture.runInTransaction(async (tx) => cancelResendJob(tx, { ...scope, jobId: job.jobId }));
   await cancel();
   expect(await cancel()).toMatchObject({ status: 'CANCELLED', sent: 1 });
   expect(await tick(10)).toBe(0);
-  const sent = await world.db('webhookDelivery').whereIn('id', ids).where({ status: 'PENDING' });
-  await world.attempt(String(sent[0].id), { httpStatus: 200 });
+  const sent = await fixture.db('webhookDelivery').whereIn('id', ids).where({ status: 'PENDING' });
+  await fixture.attempt(String(sent[0].id), { httpStatus: 200 });
   await tick(10);
-  expect(await findResendJob(world.db, { ...scope, jobId: job.jobId })).toMatchObject({
+  expect(await findResendJob(fixture.db, { ...scope, jobId: job.jobId })).toMatchObject({
     status: 'CANCELLED',
     sent: 1,
     delivered: 1,
-    endedAt: world.clock.now,
+    endedAt: fixture.clock.now,
   });
 });
 
@@ -108,15 +111,15 @@ test('a resend job matches within its limit, days, merchant and active subscript
   await failMany(3);
   expect((await startJob(2)).matched).toBe(2);
   const mine = scope;
-  scope = await world.newMerchant();
+  scope = await fixture.newMerchant();
   const none = await startJob();
   expect(none.matched).toBe(0);
   await tick(1);
-  expect(await findResendJob(world.db, { ...scope, jobId: none.jobId })).toMatchObject({ status: 'DONE', sent: 0 });
-  await expect(findResendJob(world.db, { ...mine, jobId: none.jobId })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  expect(await findResendJob(fixture.db, { ...scope, jobId: none.jobId })).toMatchObject({ status: 'DONE', sent: 0 });
+  await expect(findResendJob(fixture.db, { ...mine, jobId: none.jobId })).rejects.toMatchObject({ code: 'NOT_FOUND' });
 
   scope = mine;
-  await SubscriptionRow.query(world.db.knex()).where({ merchantId: scope.merchantId }).patch({ active: false });
+  await SubscriptionRow.query(fixture.db.knex()).where({ merchantId: scope.merchantId }).patch({ active: false });
   expect((await startJob()).matched).toBe(0);
 });
 

@@ -4,29 +4,29 @@ import { DELIVERY_STATUSES, resendProblem } from '../../src/webhooks/delivery/st
 import { findEvent } from '../../src/webhooks/events/queries.ts';
 import { SubscriptionRow } from '../../src/webhooks/subscriptions/model.ts';
 import { deleteSubscription } from '../../src/webhooks/subscriptions/operations.ts';
-import { createWorld, type World } from './world.ts';
+import { createFixture, type Fixture } from './fixture.ts';
 
-let world: World;
+let fixture: Fixture;
 let scope: MerchantScope;
 
 beforeAll(async () => {
-  world = await createWorld();
+  fixture = await createFixture();
 });
 beforeEach(async () => {
-  scope = await world.newMerchant();
+  scope = await fixture.newMerchant();
 });
-afterAll(async () => world.drop());
+afterAll(async () => fixture.drop());
 
 const resend = async (request: ResendTarget & Partial<ResendRequest>): Promise<string[]> =>
-  world.runInTransaction(async (tx) => requestResend(world.deps, tx, { scope, ...request }));
+  fixture.runInTransaction(async (tx) => requestResend(fixture.deps, tx, { scope, ...request }));
 
-const delivery = async (id: string) => world.db('webhookDelivery').where({ id }).first();
+const delivery = async (id: string) => fixture.db('webhookDelivery').where({ id }).first();
 
 const openDeadLetters = async (deliveryId: string): Promise<number> =>
-  (await world.db('webhookDeadLetter').where({ deliveryId }).whereNull('closedAt')).length;
+  (await fixture.db('webhookDeadLetter').where({ deliveryId }).whereNull('closedAt')).length;
 
 const setActive = async (subscriptionId: string, active: boolean): Promise<void> => {
-  await SubscriptionRow.query(world.db.knex()).findById(subscriptionId).patch({ active });
+  await SubscriptionRow.query(fixture.db.knex()).findById(subscriptionId).patch({ active });
 };
 
 /** Lets everybody go on once all have come. */
@@ -62,9 +62,9 @@ describe('the rules of a resend', () => {
 
 describe('a resend of one event', () => {
   test('a FAILED delivery becomes PENDING, keeps its status before the resend, and its workflow is signalled', async () => {
-    const { row: subscription } = await world.subscribe(scope);
-    const { eventId, deliveryId } = await world.failedDelivery(scope);
-    world.enqueued.length = 0;
+    const { row: subscription } = await fixture.subscribe(scope);
+    const { eventId, deliveryId } = await fixture.failedDelivery(scope);
+    fixture.enqueued.length = 0;
 
     expect(await resend({ eventId })).toEqual([deliveryId]);
 
@@ -73,8 +73,8 @@ describe('a resend of one event', () => {
       statusBeforeResend: 'FAILED',
       retryCount: 1,
     });
-    expect((await delivery(deliveryId)).nextAttemptAt).toEqual(world.clock.now);
-    expect(world.enqueued).toEqual([
+    expect((await delivery(deliveryId)).nextAttemptAt).toEqual(fixture.clock.now);
+    expect(fixture.enqueued).toEqual([
       expect.objectContaining({
         kind: 'signalWithStart',
         workflowType: 'webhookDelivery',
@@ -96,43 +96,43 @@ describe('a resend of one event', () => {
   });
 
   test('a resend that succeeds closes the dead letter; one that fails returns to FAILED and leaves it open', async () => {
-    await world.subscribe(scope);
-    const { eventId, deliveryId } = await world.failedDelivery(scope);
+    await fixture.subscribe(scope);
+    const { eventId, deliveryId } = await fixture.failedDelivery(scope);
     expect(await openDeadLetters(deliveryId)).toBe(1);
 
     await resend({ eventId });
-    expect(await world.attempt(deliveryId, { httpStatus: 500 })).toBe('FAILED');
+    expect(await fixture.attempt(deliveryId, { httpStatus: 500 })).toBe('FAILED');
     expect(await openDeadLetters(deliveryId)).toBe(1);
 
     await resend({ eventId });
-    expect(await world.attempt(deliveryId, { httpStatus: 204 })).toBe('DELIVERED');
+    expect(await fixture.attempt(deliveryId, { httpStatus: 204 })).toBe('DELIVERED');
     expect(await openDeadLetters(deliveryId)).toBe(0);
   });
 
   test('a resend of a SKIPPED delivery that fails opens a dead letter', async () => {
-    const { row: subscription } = await world.subscribe(scope, { active: false });
-    const deliveryId = await world.deliveryId(await world.record(scope));
+    const { row: subscription } = await fixture.subscribe(scope, { active: false });
+    const deliveryId = await fixture.deliveryId(await fixture.record(scope));
     await setActive(subscription.id, true);
     await resend({ deliveryIds: [deliveryId] });
 
-    expect(await world.attempt(deliveryId, { httpStatus: 500 })).toBe('FAILED');
-    expect((await delivery(deliveryId)).deadLetteredAt).toEqual(world.clock.now);
-    const deadLetters = await world.db('webhookDeadLetter').where({ deliveryId });
+    expect(await fixture.attempt(deliveryId, { httpStatus: 500 })).toBe('FAILED');
+    expect((await delivery(deliveryId)).deadLetteredAt).toEqual(fixture.clock.now);
+    const deadLetters = await fixture.db('webhookDeadLetter').where({ deliveryId });
     expect(deadLetters).toMatchObject([{ reason: 'resend_failed', closedAt: null }]);
   });
 
   test('a delivery that fails for the last time opens a dead letter with the reason "exhausted"', async () => {
-    await world.subscribe(scope);
-    const { deliveryId } = await world.failedDelivery(scope);
-    const deadLetters = await world.db('webhookDeadLetter').where({ deliveryId });
-    expect(deadLetters).toMatchObject([{ reason: 'exhausted', openedAt: world.clock.now, closedAt: null }]);
+    await fixture.subscribe(scope);
+    const { deliveryId } = await fixture.failedDelivery(scope);
+    const deadLetters = await fixture.db('webhookDeadLetter').where({ deliveryId });
+    expect(deadLetters).toMatchObject([{ reason: 'exhausted', openedAt: fixture.clock.now, closedAt: null }]);
   });
 
   test('a DELIVERED delivery is resent only with force, and stays DELIVERED when that fails', async () => {
-    await world.subscribe(scope);
-    const eventId = await world.record(scope);
-    const deliveryId = await world.deliveryId(eventId);
-    await world.attempt(deliveryId, { httpStatus: 200 });
+    await fixture.subscribe(scope);
+    const eventId = await fixture.record(scope);
+    const deliveryId = await fixture.deliveryId(eventId);
+    await fixture.attempt(deliveryId, { httpStatus: 200 });
 
     await expect(resend({ eventId })).rejects.toMatchObject({
       code: 'INVALID_STATE',
@@ -140,27 +140,27 @@ describe('a resend of one event', () => {
     });
     await resend({ eventId, force: true });
     expect(await delivery(deliveryId)).toMatchObject({ status: 'PENDING', statusBeforeResend: 'DELIVERED' });
-    expect(await world.attempt(deliveryId, { httpStatus: 500 })).toBe('DELIVERED');
+    expect(await fixture.attempt(deliveryId, { httpStatus: 500 })).toBe('DELIVERED');
   });
 
   test('a forced resend that succeeds keeps the time of the first delivery', async () => {
-    await world.subscribe(scope);
-    const eventId = await world.record(scope);
-    const deliveryId = await world.deliveryId(eventId);
-    await world.attempt(deliveryId, { httpStatus: 200 });
+    await fixture.subscribe(scope);
+    const eventId = await fixture.record(scope);
+    const deliveryId = await fixture.deliveryId(eventId);
+    await fixture.attempt(deliveryId, { httpStatus: 200 });
     const { deliveredAt } = await delivery(deliveryId);
-    world.clock.now = new Date(world.clock.now.getTime() + 60_000);
+    fixture.clock.now = new Date(fixture.clock.now.getTime() + 60_000);
 
     await resend({ eventId, force: true });
-    expect(await world.attempt(deliveryId, { httpStatus: 200 })).toBe('DELIVERED');
+    expect(await fixture.attempt(deliveryId, { httpStatus: 200 })).toBe('DELIVERED');
     expect((await delivery(deliveryId)).deliveredAt).toEqual(deliveredAt);
   });
 
   test('a RETRYING delivery gets one attempt outside its schedule when its subscription is given', async () => {
-    const { row: subscription } = await world.subscribe(scope);
-    const eventId = await world.record(scope);
-    const deliveryId = await world.deliveryId(eventId);
-    expect(await world.attempt(deliveryId, { httpStatus: 500 })).toBe('RETRYING');
+    const { row: subscription } = await fixture.subscribe(scope);
+    const eventId = await fixture.record(scope);
+    const deliveryId = await fixture.deliveryId(eventId);
+    expect(await fixture.attempt(deliveryId, { httpStatus: 500 })).toBe('RETRYING');
     const { nextAttemptAt } = await delivery(deliveryId);
 
     await expect(resend({ eventId })).rejects.toMatchObject({ code: 'INVALID_STATE' });
@@ -169,21 +169,21 @@ describe('a resend of one event', () => {
     const after = await delivery(deliveryId);
     expect(after).toMatchObject({ status: 'RETRYING', statusBeforeResend: 'RETRYING', retryCount: 1, nextAttemptAt });
 
-    expect(await world.attempt(deliveryId, { httpStatus: 500 })).toBe('RETRYING');
+    expect(await fixture.attempt(deliveryId, { httpStatus: 500 })).toBe('RETRYING');
     expect(await delivery(deliveryId)).toMatchObject({ statusBeforeResend: null, retryCount: 1, nextAttemptAt });
-    const [, manual] = await world.db('webhookAttempt').where({ deliveryId }).orderBy('sequence');
+    const [, manual] = await fixture.db('webhookAttempt').where({ deliveryId }).orderBy('sequence');
     expect(manual).toMatchObject({ source: 'manual', retryNumber: null, deliveryNumber: null });
   });
 
   test('a RETRYING delivery whose subscription is deactivated before its resend ends SKIPPED', async () => {
-    const { row: subscription } = await world.subscribe(scope);
-    const eventId = await world.record(scope);
-    const deliveryId = await world.deliveryId(eventId);
-    await world.attempt(deliveryId, { httpStatus: 500 });
+    const { row: subscription } = await fixture.subscribe(scope);
+    const eventId = await fixture.record(scope);
+    const deliveryId = await fixture.deliveryId(eventId);
+    await fixture.attempt(deliveryId, { httpStatus: 500 });
     await resend({ eventId, subscriptionId: subscription.id });
     await setActive(subscription.id, false);
 
-    await expect(world.attempt(deliveryId, { httpStatus: 200 })).rejects.toThrow('not claimed');
+    await expect(fixture.attempt(deliveryId, { httpStatus: 200 })).rejects.toThrow('not claimed');
     expect(await delivery(deliveryId)).toMatchObject({
       status: 'SKIPPED',
       statusBeforeResend: null,
@@ -192,72 +192,72 @@ describe('a resend of one event', () => {
   });
 
   test('a resend is rejected while an attempt is in flight, and allowed once its mark has expired', async () => {
-    await world.subscribe(scope);
-    const { eventId, deliveryId } = await world.failedDelivery(scope);
-    const sending = { inFlightAttemptId: 'wha_1', inFlightSince: world.db.raw('now()') };
-    await world.db('webhookDelivery').where({ id: deliveryId }).update(sending);
+    await fixture.subscribe(scope);
+    const { eventId, deliveryId } = await fixture.failedDelivery(scope);
+    const sending = { inFlightAttemptId: 'wha_1', inFlightSince: fixture.db.raw('now()') };
+    await fixture.db('webhookDelivery').where({ id: deliveryId }).update(sending);
     await expect(resend({ eventId })).rejects.toMatchObject({ message: expect.stringContaining('in flight') });
 
-    await world
+    await fixture
       .db('webhookDelivery')
       .where({ id: deliveryId })
-      .update({ inFlightSince: world.db.raw(`now() - interval '10 seconds'`) });
+      .update({ inFlightSince: fixture.db.raw(`now() - interval '10 seconds'`) });
     await expect(resend({ eventId })).resolves.toEqual([deliveryId]);
   });
 
   test('a SKIPPED delivery can be resent once its subscription is active again, and never after its deletion', async () => {
-    const { row: subscription } = await world.subscribe(scope, { active: false });
-    const eventId = await world.record(scope);
+    const { row: subscription } = await fixture.subscribe(scope, { active: false });
+    const eventId = await fixture.record(scope);
     await expect(resend({ eventId })).rejects.toMatchObject({ message: expect.stringContaining('inactive') });
     await setActive(subscription.id, true);
     await expect(resend({ eventId })).resolves.toHaveLength(1);
 
-    await world.runInTransaction(async (tx) =>
-      deleteSubscription(world.deps, tx, { ...scope, subscriptionId: subscription.id }),
+    await fixture.runInTransaction(async (tx) =>
+      deleteSubscription(fixture.deps, tx, { ...scope, subscriptionId: subscription.id }),
     );
     await expect(resend({ eventId })).rejects.toMatchObject({ message: expect.stringContaining('deleted') });
   });
 
   test('of eight concurrent resends of a delivery one requests the attempt', async () => {
-    await world.subscribe(scope);
-    const { eventId } = await world.failedDelivery(scope);
-    world.enqueued.length = 0;
+    await fixture.subscribe(scope);
+    const { eventId } = await fixture.failedDelivery(scope);
+    fixture.enqueued.length = 0;
     const inTransaction = atOnce(8);
     const results = await Promise.allSettled(
       Array.from({ length: 8 }, async () =>
-        world.runInTransaction(async (tx) => {
+        fixture.runInTransaction(async (tx) => {
           await inTransaction();
-          return requestResend(world.deps, tx, { scope, eventId });
+          return requestResend(fixture.deps, tx, { scope, eventId });
         }),
       ),
     );
     const refused = results.filter((result) => result.status === 'rejected').map(({ reason }) => reason.code);
     expect(refused).toEqual(Array.from({ length: 7 }, () => 'INVALID_STATE'));
-    expect(world.enqueued).toHaveLength(1);
+    expect(fixture.enqueued).toHaveLength(1);
   });
 
   test('of several deliveries of an event the failed ones are resent and the delivered one is not', async () => {
-    await world.subscribe(scope);
-    await world.subscribe(scope, { url: 'https://other.example.com/' });
-    const eventId = await world.record(scope);
-    const ids = (await world.db('webhookDelivery').where({ eventId }).orderBy('id')).map((row) => String(row.id));
-    await world.attempt(String(ids[0]), { httpStatus: 200 });
-    await world.attempt(String(ids[1]), { code: 'timeout' }, true);
+    await fixture.subscribe(scope);
+    await fixture.subscribe(scope, { url: 'https://other.example.com/' });
+    const eventId = await fixture.record(scope);
+    const ids = (await fixture.db('webhookDelivery').where({ eventId }).orderBy('id')).map((row) => String(row.id));
+    await fixture.attempt(String(ids[0]), { httpStatus: 200 });
+    await fixture.attempt(String(ids[1]), { code: 'timeout' }, true);
     expect(await resend({ eventId })).toEqual([ids[1]]);
   });
 
   test('a resend requested by the workflow itself enqueues no signal', async () => {
-    await world.subscribe(scope);
-    const { deliveryId } = await world.failedDelivery(scope);
-    world.enqueued.length = 0;
+    await fixture.subscribe(scope);
+    const { deliveryId } = await fixture.failedDelivery(scope);
+    fixture.enqueued.length = 0;
     expect(await resend({ deliveryIds: [deliveryId], signal: false })).toEqual([deliveryId]);
-    expect(world.enqueued).toEqual([]);
+    expect(fixture.enqueued).toEqual([]);
   });
 
   test('a resend by another merchant, in another environment or of an unknown event is NOT_FOUND', async () => {
-    await world.subscribe(scope);
-    const { eventId } = await world.failedDelivery(scope);
-    const stranger = await world.newMerchant();
+    await fixture.subscribe(scope);
+    const { eventId } = await fixture.failedDelivery(scope);
+    const stranger = await fixture.newMerchant();
     const asked: ResendRequest[] = [
       { eventId, scope: stranger },
       { eventId, scope: { ...scope, environment: 'live' } },
@@ -277,9 +277,9 @@ describe('a resend of one event', () => {
 });
 
 test('the status of an event is that of its worst delivery', async () => {
-  await world.subscribe(scope);
-  const { eventId } = await world.failedDelivery(scope);
-  const status = async () => (await findEvent(world.db, { ...scope, eventId })).status;
+  await fixture.subscribe(scope);
+  const { eventId } = await fixture.failedDelivery(scope);
+  const status = async () => (await findEvent(fixture.db, { ...scope, eventId })).status;
   expect(await status()).toBe('FAILED');
   await resend({ eventId });
   expect(await status()).toBe('PENDING');

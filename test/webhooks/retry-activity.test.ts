@@ -2,19 +2,19 @@ import { createWebhookActivities } from '../../activities/webhooks.ts';
 import { claimOne } from '../../src/webhooks/delivery/claim.ts';
 import { createRecorder } from '../../src/webhooks/delivery/record-attempt.ts';
 import { receiver } from '../support/sending.ts';
-import { buildAttempt, buildInFlight, buildSubscriber, delivery, log, useWorlds, world } from './dispatching.ts';
+import { buildAttempt, buildInFlight, buildSubscriber, delivery, log, useFixtures, fixture } from './dispatching.ts';
 
-useWorlds();
+useFixtures();
 
 function build(inFlight = buildInFlight()) {
   const activities = createWebhookActivities(
     {
-      db: world.db,
-      runInTransaction: world.runInTransaction,
-      clock: world.deps.clock,
+      db: fixture.db,
+      runInTransaction: fixture.runInTransaction,
+      clock: fixture.deps.clock,
       inFlight,
       attempt: buildAttempt(),
-      record: createRecorder({ db: world.db, log, inFlight }),
+      record: createRecorder({ db: fixture.db, log, inFlight }),
       onRecorded: () => {},
     },
     () => 0,
@@ -51,7 +51,7 @@ test('the activity is retried for a delivery in flight, with an unsaved outcome,
   const { record, subscriptionId } = await buildSubscriber(shop);
   const [claimed, held, third] = [await record(), await record(), await record()];
   const { attempt, inFlight } = build(buildInFlight({ perThrottled: 1 }));
-  await claimOne(world.db, { deliveryId: claimed, startedAt: new Date(), reclaim: false });
+  await claimOne(fixture.db, { deliveryId: claimed, startedAt: new Date(), reclaim: false });
   await expect(attempt(claimed, subscriptionId)).rejects.toMatchObject({ type: 'Busy' });
   const letGo = inFlight.hold({ deliveryId: held, attemptId: 'wha_1' }, performance.now());
   await expect(attempt(held, subscriptionId)).rejects.toMatchObject({ type: 'Busy' });

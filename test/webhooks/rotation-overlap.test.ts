@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks';
 
 import { startReceiver, type ReceivedRequest, type Receiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
-import { startTestService, type TestService } from '../tenant-isolation/world.ts';
+import { startTestService, type TestService } from '../tenant-isolation/service.ts';
 
 const PATH = '/api/checkout/webhooks/subscriptions';
 
@@ -70,8 +70,8 @@ test('during the overlap of a rotation a delivery verifies with either secret, a
   const third = await rotate(subscriptionId, { overlapSeconds: 1, force: true });
   // By the database's clock, which decides what is sent, and by the API's, which may be some milliseconds ahead.
   await until('the overlap to end', async () => {
-    const ended = service.world.db.raw('previous_secret_expires_at < now()');
-    const [row] = await service.world.db('webhookSubscription').where({ id: subscriptionId }).andWhere(ended);
+    const ended = service.fixture.db.raw('previous_secret_expires_at < now()');
+    const [row] = await service.fixture.db('webhookSubscription').where({ id: subscriptionId }).andWhere(ended);
     const { body } = await service.send('GET', `${PATH}/${subscriptionId}`, { key });
     return row && body.data.previousSecretExpiresAt === null;
   });

@@ -2,35 +2,35 @@ import { readDayRange } from '../../src/lib/pagination.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { readStats } from '../../src/webhooks/events/queries.ts';
 import { Stats } from '../../src/webhooks/events/schema.ts';
-import { createWorld, type World } from './world.ts';
+import { createFixture, type Fixture } from './fixture.ts';
 
-let world: World;
+let fixture: Fixture;
 let scope: MerchantScope;
 
 beforeAll(async () => {
-  world = await createWorld();
+  fixture = await createFixture();
 });
 beforeEach(async () => {
-  scope = await world.newMerchant();
-  world.clock.now = new Date('2025-06-15T12:00:00.000Z');
+  scope = await fixture.newMerchant();
+  fixture.clock.now = new Date('2025-06-15T12:00:00.000Z');
 });
-afterAll(async () => world.drop());
+afterAll(async () => fixture.drop());
 
 const read = async (startDate: string, endDate: string) =>
-  Stats.parse(await readStats(world.db, scope, readDayRange({ startDate, endDate }, world.clock.now)));
+  Stats.parse(await readStats(fixture.db, scope, readDayRange({ startDate, endDate }, fixture.clock.now)));
 
-const deliver = async (...outcomes: Parameters<World['attempt']>[1][]): Promise<void> => {
-  const deliveryId = await world.deliveryId(await world.record(scope));
-  for (const [index, outcome] of outcomes.entries()) await world.attempt(deliveryId, outcome, index === 2);
+const deliver = async (...outcomes: Parameters<Fixture['attempt']>[1][]): Promise<void> => {
+  const deliveryId = await fixture.deliveryId(await fixture.record(scope));
+  for (const [index, outcome] of outcomes.entries()) await fixture.attempt(deliveryId, outcome, index === 2);
 };
 
 test('statistics count totals, groups and failures of the deliveries of the days', async () => {
-  await world.record(scope, 'checkout.expired');
-  const { row } = await world.subscribe(scope, { eventTypes: ['payment.succeeded'] });
+  await fixture.record(scope, 'checkout.expired');
+  const { row } = await fixture.subscribe(scope, { eventTypes: ['payment.succeeded'] });
   await deliver({ httpStatus: 200, durationMs: 100 });
   await deliver({ code: 'timeout' }, { httpStatus: 200, durationMs: 300 });
   await deliver({ httpStatus: 500, durationMs: 200 }, { code: 'timeout' }, { code: 'timeout' });
-  world.clock.now = new Date('2025-06-15T21:00:00.000Z');
+  fixture.clock.now = new Date('2025-06-15T21:00:00.000Z');
   await deliver({ httpStatus: 500, durationMs: 400 });
   await deliver();
 
@@ -67,7 +67,7 @@ test('statistics count totals, groups and failures of the deliveries of the days
 });
 
 test('in the success rate a delivery that waits for a retry counts as not delivered, one without an attempt not at all', async () => {
-  await world.subscribe(scope);
+  await fixture.subscribe(scope);
   for (const status of [200, 200, 503, 503]) await deliver({ httpStatus: status });
   await deliver();
   const half = { deliveries: 5, attempted: 4, delivered: 2, failed: 0, retrying: 2, pending: 1, successRate: 1 / 2 };
@@ -75,17 +75,17 @@ test('in the success rate a delivery that waits for a retry counts as not delive
   for (const counts of [stats.totals, stats.byEvent[0], stats.bySubscription[0], stats.byDay[0]]) {
     expect(counts).toMatchObject(half);
   }
-  const [retrying] = await world.db('webhookDelivery').where({ merchantId: scope.merchantId, status: 'RETRYING' });
-  await world.attempt(retrying.id, { httpStatus: 200 });
+  const [retrying] = await fixture.db('webhookDelivery').where({ merchantId: scope.merchantId, status: 'RETRYING' });
+  await fixture.attempt(retrying.id, { httpStatus: 200 });
   expect((await read('2025-06-15', '2025-06-15')).totals.successRate).toBe(3 / 4);
 });
 
 test('statistics count the dead letters of one environment only', async () => {
   const live: MerchantScope = { ...scope, environment: 'live' };
-  for (const one of [scope, live]) await world.subscribe(one);
-  await world.failedDelivery(scope);
-  world.clock.now = new Date('2025-06-15T13:00:00.000Z');
-  for (let i = 0; i < 2; i += 1) await world.failedDelivery(live);
+  for (const one of [scope, live]) await fixture.subscribe(one);
+  await fixture.failedDelivery(scope);
+  fixture.clock.now = new Date('2025-06-15T13:00:00.000Z');
+  for (let i = 0; i < 2; i += 1) await fixture.failedDelivery(live);
   const deadLetters = async (of: MerchantScope) => {
     scope = of;
     return (await read('2025-06-15', '2025-06-15')).deadLetters;
@@ -114,11 +114,11 @@ test('statistics have zeros for days without deliveries, and null for rates with
 });
 
 test('statistics leave out other merchants, the other environment and other days', async () => {
-  await world.subscribe(scope);
+  await fixture.subscribe(scope);
   await deliver({ httpStatus: 200 });
   const mine = scope;
-  scope = await world.newMerchant();
-  await world.subscribe(scope);
+  scope = await fixture.newMerchant();
+  await fixture.subscribe(scope);
   await deliver({ httpStatus: 200 });
   scope = mine;
   expect((await read('2025-06-15', '2025-06-15')).totals.deliveries).toBe(1);

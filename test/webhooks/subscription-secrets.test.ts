@@ -3,25 +3,25 @@ import type { MerchantScope } from '../../src/lib/scope.ts';
 import { SubscriptionRow } from '../../src/webhooks/subscriptions/model.ts';
 import { stubKey, type TestServer } from '../support/http.ts';
 import { startWebhookApi } from './api.ts';
-import { createWorld, type World } from './world.ts';
+import { createFixture, type Fixture } from './fixture.ts';
 
 const PATH = '/api/checkout/webhooks/subscriptions';
 const ASKED = { url: 'https://hooks.example.com/meskot', eventTypes: ['payment.succeeded', 'checkout.failed'] };
 
-let world: World;
+let fixture: Fixture;
 let api: TestServer;
 let scope: MerchantScope;
 
 beforeAll(async () => {
-  world = await createWorld();
-  api = await startWebhookApi(world);
+  fixture = await createFixture();
+  api = await startWebhookApi(fixture);
 });
 beforeEach(async () => {
-  scope = await world.newMerchant();
+  scope = await fixture.newMerchant();
 });
 afterAll(async () => {
   await api.close();
-  await world.drop();
+  await fixture.drop();
 });
 
 type Made = { subscriptionId: string; secret: string; secretHint: string; headers: string[] };
@@ -43,7 +43,7 @@ const createOne = async (fields: Record<string, unknown> = {}): Promise<Made> =>
 };
 
 const stored = async (id: string): Promise<SubscriptionRow> =>
-  SubscriptionRow.query(world.db.knex()).findById(id).throwIfNotFound();
+  SubscriptionRow.query(fixture.db.knex()).findById(id).throwIfNotFound();
 
 describe('rotating the secret of a subscription', () => {
   const rotate = async (id: string, body?: unknown) => send(`POST /${id}/rotate`, body);
@@ -54,12 +54,12 @@ describe('rotating the secret of a subscription', () => {
     expect(status).toBe(200);
     expect(body.data.secret).toMatch(/^whsec_/);
     expect(body.data.secret).not.toBe(made.secret);
-    const until = new Date(world.clock.now.getTime() + 86_400_000);
+    const until = new Date(fixture.clock.now.getTime() + 86_400_000);
     expect(body.data.previousSecretExpiresAt).toBe(until.toISOString());
 
     const row = await stored(made.subscriptionId);
-    expect(decrypt(world.deps.keyRing, row.id, row.secret)).toBe(body.data.secret);
-    expect(decrypt(world.deps.keyRing, row.id, row.previousSecret ?? Buffer.alloc(0))).toBe(made.secret);
+    expect(decrypt(fixture.deps.keyRing, row.id, row.secret)).toBe(body.data.secret);
+    expect(decrypt(fixture.deps.keyRing, row.id, row.previousSecret ?? Buffer.alloc(0))).toBe(made.secret);
   });
 
   test('without an overlap removes the old secret at once', async () => {
@@ -76,11 +76,11 @@ describe('rotating the secret of a subscription', () => {
     expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 409, code: 'INVALID_STATE' });
     expect((await rotate(made.subscriptionId, { overlapSeconds: 60, force: true })).status).toBe(200);
 
-    const before = world.clock.now;
-    world.clock.now = new Date(before.getTime() + 61_000);
+    const before = fixture.clock.now;
+    fixture.clock.now = new Date(before.getTime() + 61_000);
     expect((await send(`GET /${made.subscriptionId}`)).body.data.previousSecretExpiresAt).toBeNull();
     expect((await rotate(made.subscriptionId)).status).toBe(200);
-    world.clock.now = before;
+    fixture.clock.now = before;
   });
 
   test.each([-1, 604_801, 1.5, '60'])('with an overlap of %p seconds is rejected', async (overlapSeconds) => {
@@ -95,7 +95,7 @@ describe('rotating the secret of a subscription', () => {
     const won = answers.filter(({ status }) => status === 200);
     expect(won).toHaveLength(1);
     const row = await stored(made.subscriptionId);
-    expect(decrypt(world.deps.keyRing, row.id, row.secret)).toBe(won[0]?.body.data.secret);
+    expect(decrypt(fixture.deps.keyRing, row.id, row.secret)).toBe(won[0]?.body.data.secret);
   });
 
   test('with the same Idempotency-Key returns the same secret', async () => {
@@ -114,11 +114,11 @@ describe('a test event', () => {
     await createOne({ eventTypes: ['*'] });
     const { status, body } = await send(`POST /${made.subscriptionId}/test`);
     expect(status).toBe(202);
-    const deliveries = await world.db('webhookDelivery').where(body.data);
+    const deliveries = await fixture.db('webhookDelivery').where(body.data);
     expect(deliveries).toEqual([
       expect.objectContaining({ subscriptionId: made.subscriptionId, event: 'webhook.test', status: 'PENDING' }),
     ]);
-    const event = await world.db('webhookEvent').where({ id: body.data.eventId }).first();
+    const event = await fixture.db('webhookEvent').where({ id: body.data.eventId }).first();
     expect(JSON.parse(event.payload.toString())).toMatchObject({
       event: 'webhook.test',
       data: { ...scope, subscriptionId: made.subscriptionId },
@@ -128,7 +128,7 @@ describe('a test event', () => {
   test('may be of any type in sandbox, in live only webhook.test', async () => {
     const made = await createOne();
     const sent = await send(`POST /${made.subscriptionId}/test`, { event: 'checkout.completed' });
-    const event = await world.db('webhookEvent').where({ id: sent.body.data.eventId }).first();
+    const event = await fixture.db('webhookEvent').where({ id: sent.body.data.eventId }).first();
     expect(JSON.parse(event.payload.toString()).data).toMatchObject({
       object: 'transaction',
       merchantId: scope.merchantId,

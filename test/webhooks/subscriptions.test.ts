@@ -3,25 +3,25 @@ import type { MerchantScope } from '../../src/lib/scope.ts';
 import { SubscriptionRow } from '../../src/webhooks/subscriptions/model.ts';
 import { stubKey, type TestServer } from '../support/http.ts';
 import { startWebhookApi, webhookRoutes } from './api.ts';
-import { createWorld, type World } from './world.ts';
+import { createFixture, type Fixture } from './fixture.ts';
 
 const PATH = '/api/checkout/webhooks/subscriptions';
 const ASKED = { url: 'https://hooks.example.com/meskot', eventTypes: ['payment.succeeded', 'checkout.failed'] };
 
-let world: World;
+let fixture: Fixture;
 let api: TestServer;
 let scope: MerchantScope;
 
 beforeAll(async () => {
-  world = await createWorld();
-  api = await startWebhookApi(world);
+  fixture = await createFixture();
+  api = await startWebhookApi(fixture);
 });
 beforeEach(async () => {
-  scope = await world.newMerchant();
+  scope = await fixture.newMerchant();
 });
 afterAll(async () => {
   await api.close();
-  await world.drop();
+  await fixture.drop();
 });
 
 type Made = { subscriptionId: string; secret: string; secretHint: string; headers: string[] };
@@ -43,7 +43,7 @@ const createOne = async (fields: Record<string, unknown> = {}): Promise<Made> =>
 };
 
 const stored = async (id: string): Promise<SubscriptionRow> =>
-  SubscriptionRow.query(world.db.knex()).findById(id).throwIfNotFound();
+  SubscriptionRow.query(fixture.db.knex()).findById(id).throwIfNotFound();
 
 describe('creating a subscription', () => {
   test('returns the secret, which no other response contains', async () => {
@@ -58,7 +58,7 @@ describe('creating a subscription', () => {
       secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
       secretHint: made.secret.slice(-4),
       previousSecretExpiresAt: null,
-      createdAt: world.clock.now.toISOString(),
+      createdAt: fixture.clock.now.toISOString(),
       health: { state: 'UNVERIFIED', successRate24h: null, lastFailure: null },
     });
     const { secret, ...rest } = made;
@@ -73,15 +73,15 @@ describe('creating a subscription', () => {
     const [one, other] = [await createOne(), await createOne()];
     const row = await stored(one.subscriptionId);
     expect(row.secret.toString('latin1')).not.toContain(one.secret);
-    expect(decrypt(world.deps.keyRing, row.id, row.secret)).toBe(one.secret);
-    expect(() => decrypt(world.deps.keyRing, other.subscriptionId, row.secret)).toThrow('unable to authenticate');
+    expect(decrypt(fixture.deps.keyRing, row.id, row.secret)).toBe(one.secret);
+    expect(() => decrypt(fixture.deps.keyRing, other.subscriptionId, row.secret)).toThrow('unable to authenticate');
   });
 
   test('stores custom headers encrypted and returns only their names', async () => {
     const made = await createOne({ headers: { Authorization: 'Bearer hidden-value', 'X-Shop': '7' } });
     expect(made.headers).toEqual(['Authorization', 'X-Shop']);
     const row = await stored(made.subscriptionId);
-    expect(JSON.parse(decrypt(world.deps.keyRing, row.id, row.headers ?? Buffer.alloc(0)))).toEqual({
+    expect(JSON.parse(decrypt(fixture.deps.keyRing, row.id, row.headers ?? Buffer.alloc(0)))).toEqual({
       Authorization: 'Bearer hidden-value',
       'X-Shop': '7',
     });
@@ -116,7 +116,7 @@ describe('creating a subscription', () => {
     const { status, body } = await create(fields);
     expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'VALIDATION_ERROR' });
     expect(body.error.details.map((detail: { field: string }) => detail.field)).toContain(field);
-    expect(await SubscriptionRow.query(world.db.knex()).where({ merchantId: scope.merchantId })).toEqual([]);
+    expect(await SubscriptionRow.query(fixture.db.knex()).where({ merchantId: scope.merchantId })).toEqual([]);
   });
 
   test.each([
@@ -169,9 +169,9 @@ describe('changing a subscription', () => {
   });
 
   test('to a new URL checks it like the first one and makes it UNVERIFIED, without failures or throttling', async () => {
-    const { row } = await world.subscribe(scope);
-    const deliveryId = await world.deliveryId(await world.record(scope));
-    await world.attempt(deliveryId, { httpStatus: 200 });
+    const { row } = await fixture.subscribe(scope);
+    const deliveryId = await fixture.deliveryId(await fixture.record(scope));
+    await fixture.attempt(deliveryId, { httpStatus: 200 });
     expect((await send(`GET /${row.id}`)).body.data.health.state).toBe('HEALTHY');
 
     const refused = await send(`PATCH /${row.id}`, { url: 'https://10.0.0.1/' });
@@ -179,23 +179,23 @@ describe('changing a subscription', () => {
     const moved = await send(`PATCH /${row.id}`, { url: 'https://new.example.com/' });
     expect(moved.body.data).toMatchObject({ url: 'https://new.example.com/', health: { state: 'UNVERIFIED' } });
     const failing = { consecutiveFailures: 3, throttledUntil: new Date() };
-    await SubscriptionRow.query(world.db.knex()).findById(row.id).patch(failing);
+    await SubscriptionRow.query(fixture.db.knex()).findById(row.id).patch(failing);
     await send(`PATCH /${row.id}`, { url: 'https://third.example.com/' });
     expect(await stored(row.id)).toMatchObject({ verifiedAt: null, consecutiveFailures: 0, throttledUntil: null });
   });
 
   test('its health has the success rate of attempted deliveries and the latest failure', async () => {
-    const { row } = await world.subscribe(scope);
-    const deliveryOf = async () => world.deliveryId(await world.record(scope));
+    const { row } = await fixture.subscribe(scope);
+    const deliveryOf = async () => fixture.deliveryId(await fixture.record(scope));
     const [good, late, never] = [await deliveryOf(), await deliveryOf(), await deliveryOf()];
     expect((await send(`GET /${row.id}`)).body.data.health.successRate24h).toBeNull();
-    await world.attempt(good, { httpStatus: 204 });
-    for (const httpStatus of [500, 500, 200]) await world.attempt(late, { httpStatus });
-    await world.attempt(never, { httpStatus: 500 }, true);
-    const before = world.clock.now;
-    world.clock.now = new Date(before.getTime() + 3_600_000);
-    const bad = await world.deliveryId(await world.record(scope));
-    await world.attempt(bad, { httpStatus: 503 });
+    await fixture.attempt(good, { httpStatus: 204 });
+    for (const httpStatus of [500, 500, 200]) await fixture.attempt(late, { httpStatus });
+    await fixture.attempt(never, { httpStatus: 500 }, true);
+    const before = fixture.clock.now;
+    fixture.clock.now = new Date(before.getTime() + 3_600_000);
+    const bad = await fixture.deliveryId(await fixture.record(scope));
+    await fixture.attempt(bad, { httpStatus: 503 });
     const { body } = await send(`GET /${row.id}`);
     expect(body.data.health).toEqual({
       state: 'FAILING',
@@ -205,31 +205,30 @@ describe('changing a subscription', () => {
         code: 'http_status',
         message: 'it was http_status',
         httpStatus: 503,
-        at: world.clock.now.toISOString(),
+        at: fixture.clock.now.toISOString(),
       },
     });
-    world.clock.now = before;
+    fixture.clock.now = before;
   });
 });
 
 describe('deleting a subscription', () => {
   test('makes waiting deliveries SKIPPED, and returns a waiting resend to the status before it', async () => {
-    const { row } = await world.subscribe(scope);
-    const ids = await Promise.all([1, 2, 3, 4].map(async () => world.deliveryId(await world.record(scope))));
+    const { row } = await fixture.subscribe(scope);
+    const ids = await Promise.all([1, 2, 3, 4].map(async () => fixture.deliveryId(await fixture.record(scope))));
     const [retrying = '', failed = '', delivered = '', pending = ''] = ids;
-    await world.attempt(retrying, { httpStatus: 500 });
-    await world.attempt(failed, { httpStatus: 500 }, true);
-    await world.attempt(delivered, { httpStatus: 200 });
-    await world.db('webhookDelivery').where({ id: failed }).update({ status: 'PENDING', statusBeforeResend: 'FAILED' });
-    await world
-      .db('webhookDelivery')
-      .where({ id: delivered })
-      .update({ status: 'PENDING', statusBeforeResend: 'DELIVERED' });
+    await fixture.attempt(retrying, { httpStatus: 500 });
+    await fixture.attempt(failed, { httpStatus: 500 }, true);
+    await fixture.attempt(delivered, { httpStatus: 200 });
+    const resend = (id: string, statusBeforeResend: string) =>
+      fixture.db('webhookDelivery').where({ id }).update({ status: 'PENDING', statusBeforeResend });
+    await resend(failed, 'FAILED');
+    await resend(delivered, 'DELIVERED');
 
     const { status, body } = await send(`DELETE /${row.id}`);
     expect({ status, data: body.data }).toEqual({ status: 200, data: null });
 
-    const after = await world.db('webhookDelivery').whereIn('id', ids);
+    const after = await fixture.db('webhookDelivery').whereIn('id', ids);
     const statusOf = (id: string) => after.find((delivery) => delivery.id === id)?.status;
     expect([retrying, failed, delivered, pending].map(statusOf)).toEqual(['SKIPPED', 'FAILED', 'DELIVERED', 'SKIPPED']);
     expect(after.every((delivery) => delivery.nextAttemptAt === null && delivery.statusBeforeResend === null)).toBe(
@@ -238,18 +237,18 @@ describe('deleting a subscription', () => {
   });
 
   test('lets an attempt in flight complete', async () => {
-    const { row } = await world.subscribe(scope);
-    const id = await world.deliveryId(await world.record(scope));
-    await world
+    const { row } = await fixture.subscribe(scope);
+    const id = await fixture.deliveryId(await fixture.record(scope));
+    await fixture
       .db('webhookDelivery')
       .where({ id })
-      .update({ inFlightSince: world.db.raw('now()') });
+      .update({ inFlightSince: fixture.db.raw('now()') });
     await send(`DELETE /${row.id}`);
-    expect(await world.db('webhookDelivery').where({ id }).first()).toMatchObject({ status: 'PENDING' });
+    expect(await fixture.db('webhookDelivery').where({ id }).first()).toMatchObject({ status: 'PENDING' });
   });
 
   test('makes it NOT_FOUND for every operation, and new events skip it', async () => {
-    const { row } = await world.subscribe(scope);
+    const { row } = await fixture.subscribe(scope);
     await send(`DELETE /${row.id}`);
     const answers = [
       await send(`GET /${row.id}`),
@@ -259,14 +258,14 @@ describe('deleting a subscription', () => {
       await send(`POST /${row.id}/test`),
     ];
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
-    const eventId = await world.record(scope);
-    expect(await world.db('webhookDelivery').where({ eventId })).toEqual([]);
+    const eventId = await fixture.record(scope);
+    expect(await fixture.db('webhookDelivery').where({ eventId })).toEqual([]);
   });
 });
 
 test('subscriptions of another merchant or environment are NOT_FOUND for every operation', async () => {
   const made = await createOne();
-  const stranger = await world.newMerchant();
+  const stranger = await fixture.newMerchant();
   for (const key of [stubKey(stranger.merchantId), stubKey(scope.merchantId, 'live')]) {
     const one = `/${made.subscriptionId}`;
     const answers = [
@@ -288,7 +287,7 @@ test('every route of the management API is documented', async () => {
     Object.keys(methods as object).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`),
   );
   expect(documented).toEqual(
-    expect.arrayContaining(webhookRoutes(world).map(({ method, path }) => `${method} ${path}`)),
+    expect.arrayContaining(webhookRoutes(fixture).map(({ method, path }) => `${method} ${path}`)),
   );
 });
 

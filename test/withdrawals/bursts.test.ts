@@ -5,7 +5,7 @@ import { createKeyedQueue } from '../../src/lib/keyed-queue.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { withdrawalRoutes } from '../../src/withdrawals/routes.ts';
 import { createCheckPayout } from '../../src/withdrawals/sync.ts';
-import { buildWorld, type World } from '../support/build.ts';
+import { buildFixture, type Fixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import {
   NO_LIMITS,
@@ -24,18 +24,18 @@ const BURST = 200;
 const TAKES = 15_75n;
 
 let database: TestDatabase;
-let world: World;
+let fixture: Fixture;
 let server: TestServer;
 let payroll: MerchantScope;
 let other: MerchantScope;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  world = buildWorld(database.db);
+  fixture = buildFixture(database.db);
 });
 beforeEach(async () => {
-  [payroll, other] = [await buildFreeMerchant(world), await buildFreeMerchant(world)];
-  for (const scope of [payroll, other]) await fund(world, scope, 10_000_00n);
+  [payroll, other] = [await buildFreeMerchant(fixture), await buildFreeMerchant(fixture)];
+  for (const scope of [payroll, other]) await fund(fixture, scope, 10_000_00n);
 });
 afterEach(async () => {
   await server.close();
@@ -47,11 +47,11 @@ afterAll(() => database.drop());
 async function start(ofOne: number, sandboxPerSecond = 25): Promise<void> {
   const deps = testServerDeps(database.db, {
     routes: [
-      ...withdrawalRoutes({ ...world, checkPayout: createCheckPayout(world) }),
-      ...balanceRoutes({ db: database.db, clock: world.clock }),
+      ...withdrawalRoutes({ ...fixture, checkPayout: createCheckPayout(fixture) }),
+      ...balanceRoutes({ db: database.db, clock: fixture.clock }),
     ],
-    clock: world.clock,
-    runInTransaction: world.runInTransaction,
+    clock: fixture.clock,
+    runInTransaction: fixture.runInTransaction,
     limits: createLimits({ ...NO_LIMITS, sandboxPerSecond, livePerSecond: 50 }),
     queue: createKeyedQueue({ runningMax: 5, pendingMax: { ofOne, ofAll: 3_000 }, waitMsMax: 60_000 }),
   });

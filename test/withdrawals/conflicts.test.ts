@@ -6,44 +6,44 @@ import { measureWithdrawals } from '../../src/withdrawals/monitoring.ts';
 import { isContradicted, listCases, readWithdrawal } from '../../src/withdrawals/queries.ts';
 import { createCheckPayout, recheckPayoutsAfterCallbacks } from '../../src/withdrawals/sync.ts';
 import { NOT_THERE, PAID_OUT, REFUSED, REVERSED } from '../support/withdrawals.ts';
-import { CHECK, COMPLETED, useWithdrawalWorld } from './world.ts';
+import { CHECK, COMPLETED, useWithdrawalFixture } from './fixture.ts';
 
 const FUNDED = 100_000n;
 /** 100 birr, 5 fee, 0.75 tax. */
 const TOTAL = 105_75n;
 
-const world = useWithdrawalWorld();
+const fixture = useWithdrawalFixture();
 
 async function conflictOf(id: string) {
-  const row = await readWithdrawal(world.db, id);
-  const cases = await listCases(world.db, id);
+  const row = await readWithdrawal(fixture.db, id);
+  const cases = await listCases(fixture.db, id);
   return { status: row.status, stage: row.stage, isContradicted: isContradicted(row, cases), cases };
 }
 
 /** How many the worker's metrics show. */
 async function contradicted(): Promise<number> {
   const registry = createRegistry('test');
-  measureWithdrawals(registry, world.db);
+  measureWithdrawals(registry, fixture.db);
   return (await registry.getSingleMetric('meskot_withdrawals_in_conflict')?.get())?.values[0]?.value ?? NaN;
 }
 
 test('a decline after a report of another amount releases no money and sends nothing; the exact amount completes it', async () => {
-  const id = await world.ready();
-  await world.report(id, { ...PAID_OUT, amountSantim: 99_50n }, REFUSED);
+  const id = await fixture.ready();
+  await fixture.report(id, { ...PAID_OUT, amountSantim: 99_50n }, REFUSED);
   expect(await conflictOf(id)).toMatchObject({
     status: 'PENDING',
     stage: 'UNKNOWN',
     isContradicted: false,
     cases: [{ status: 'PENDING', evidence: { outcome: 'declined' }, closedAt: null }],
   });
-  const { payoutQueries } = world.provider;
+  const { payoutQueries } = fixture.provider;
   const before = payoutQueries.length;
-  await world.report(id, NOT_THERE, REFUSED);
+  await fixture.report(id, NOT_THERE, REFUSED);
   expect(payoutQueries.slice(before).filter(({ operation }) => operation === 'payout')).toEqual([]);
   expect(await conflictOf(id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
-  expect(await world.balance()).toEqual([FUNDED - TOTAL, TOTAL]);
+  expect(await fixture.balance()).toEqual([FUNDED - TOTAL, TOTAL]);
   // The right amount is an end all the same.
-  await world.report(id, PAID_OUT);
+  await fixture.report(id, PAID_OUT);
   expect(await conflictOf(id)).toMatchObject({
     status: 'SUCCESS',
     isContradicted: false,
@@ -52,27 +52,27 @@ test('a decline after a report of another amount releases no money and sends not
 });
 
 test('a repeat of the report that left a withdrawal UNKNOWN contradicts the operators’ COMPLETED', async () => {
-  const id = await world.ready();
-  await world.report(id, { ...PAID_OUT, amountSantim: 99_50n }, REFUSED);
-  await world.resolve(id, { ...COMPLETED, paidSantim: 99_50n });
+  const id = await fixture.ready();
+  await fixture.report(id, { ...PAID_OUT, amountSantim: 99_50n }, REFUSED);
+  await fixture.resolve(id, { ...COMPLETED, paidSantim: 99_50n });
   expect(await conflictOf(id)).toMatchObject({ status: 'SUCCESS', isContradicted: false });
-  await world.report(id, REFUSED);
+  await fixture.report(id, REFUSED);
   expect(await conflictOf(id)).toMatchObject({ status: 'SUCCESS', isContradicted: true });
 });
 
 test('a decline after SUCCESS posts nothing and opens a case; a repeat does not open the decided case again', async () => {
-  const id = await world.ready();
+  const id = await fixture.ready();
   const before = await contradicted();
-  await world.report(id, PAID_OUT, REFUSED);
+  await fixture.report(id, PAID_OUT, REFUSED);
   expect(await conflictOf(id)).toMatchObject({ status: 'SUCCESS', isContradicted: true });
   expect(await contradicted()).toBe(before + 1);
-  expect(await world.balance()).toEqual([FUNDED - TOTAL, 0n]);
-  await rows(world.db, 'UPDATE payout_case SET closed_at = now() WHERE withdrawal_id = :id', { id });
-  await world.report(id, REFUSED);
+  expect(await fixture.balance()).toEqual([FUNDED - TOTAL, 0n]);
+  await rows(fixture.db, 'UPDATE payout_case SET closed_at = now() WHERE withdrawal_id = :id', { id });
+  await fixture.report(id, REFUSED);
   expect(await conflictOf(id)).toMatchObject({ isContradicted: false });
-  await world.report(id, PAID_OUT, REFUSED);
+  await fixture.report(id, PAID_OUT, REFUSED);
   expect(await conflictOf(id)).toMatchObject({ status: 'SUCCESS', isContradicted: true });
-  const { timeline } = await world.read(id);
+  const { timeline } = await fixture.read(id);
   expect(timeline.filter(({ kind }: { kind: string }) => kind === 'provider.conflict')).toHaveLength(2);
 });
 
@@ -93,64 +93,64 @@ test.each([
   ['refused, then paid', [REFUSED_BY_NAME, PAID_OUT], /had declined/],
   ['another amount, then refused', [{ ...PAID_OUT, amountSantim: 99_50n }, REFUSED_BY_NAME], /itself/],
 ])('the log line of a conflict (%s) has the withdrawal’s id, never its phone or name', async (_, answers, says) => {
-  const id = await world.ready();
+  const id = await fixture.ready();
   const lines: Record<string, unknown>[] = [];
   const log = createLogger('trace', 'test', { destination: { write: (line) => void lines.push(JSON.parse(line)) } });
-  const checkPayout = createCheckPayout({ ...world, log });
-  world.provider.returnsForPayouts(...answers);
+  const checkPayout = createCheckPayout({ ...fixture, log });
+  fixture.provider.returnsForPayouts(...answers);
   for (const _answer of answers) await checkPayout(id, { ...CHECK, proof: true });
   expect(lines.at(-1)).toMatchObject({ withdrawalId: id, msg: expect.stringMatching(says) });
   expect(JSON.stringify(lines)).not.toMatch(/911000001|Abebe/);
 });
 
 test('a partial reversal of a SUCCESS opens a case; a full one makes it REVERSED', async () => {
-  const id = await world.ready();
-  await world.report(id, PAID_OUT, { ...REVERSED, amountSantim: 40_00n });
+  const id = await fixture.ready();
+  await fixture.report(id, PAID_OUT, { ...REVERSED, amountSantim: 40_00n });
   expect(await conflictOf(id)).toMatchObject({ status: 'SUCCESS', isContradicted: true });
-  expect(await world.balance()).toEqual([FUNDED - TOTAL, 0n]);
-  await world.report(id, REVERSED);
+  expect(await fixture.balance()).toEqual([FUNDED - TOTAL, 0n]);
+  await fixture.report(id, REVERSED);
   expect(await conflictOf(id)).toMatchObject({ status: 'REVERSED' });
-  expect(await world.balance()).toEqual([FUNDED, 0n]);
+  expect(await fixture.balance()).toEqual([FUNDED, 0n]);
 });
 
 test('a partial reversal of a PENDING withdrawal leaves it UNKNOWN', async () => {
-  const id = await world.ready();
-  await world.report(id, { ...REVERSED, amountSantim: 40_00n });
+  const id = await fixture.ready();
+  await fixture.report(id, { ...REVERSED, amountSantim: 40_00n });
   expect(await conflictOf(id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
-  expect(await world.balance()).toEqual([FUNDED - TOTAL, TOTAL]);
+  expect(await fixture.balance()).toEqual([FUNDED - TOTAL, TOTAL]);
 });
 
 /** Paid, and a second later its provider has sent a genuine callback. */
 async function paidAndCalledBack(): Promise<string> {
-  const id = await world.ready();
-  await world.report(id, PAID_OUT);
+  const id = await fixture.ready();
+  await fixture.report(id, PAID_OUT);
   await rows(
-    world.db,
+    fixture.db,
     `INSERT INTO provider_callback (withdrawal_id, channel, body, verified, created_at)
      VALUES (:id, 'TELEBIRR', 'a callback', true, CAST(:now AS timestamptz) + interval '1 second')`,
-    { id, now: world.clock() },
+    { id, now: fixture.clock() },
   );
   return id;
 }
 
 test('a verified callback after SUCCESS is rechecked until the provider reports the reversal', async () => {
   const id = await paidAndCalledBack();
-  world.pass(2 * 60_000);
-  expect(await recheckPayoutsAfterCallbacks(world, 10)).toBe(1);
-  expect(await recheckPayoutsAfterCallbacks(world, 10)).toBe(0);
-  world.pass(30 * 60_000);
-  world.provider.returnsForPayouts(REVERSED);
-  expect(await recheckPayoutsAfterCallbacks(world, 10)).toBe(1);
-  expect((await world.read(id)).status).toBe('REVERSED');
-  expect(await world.balance()).toEqual([FUNDED, 0n]);
+  fixture.pass(2 * 60_000);
+  expect(await recheckPayoutsAfterCallbacks(fixture, 10)).toBe(1);
+  expect(await recheckPayoutsAfterCallbacks(fixture, 10)).toBe(0);
+  fixture.pass(30 * 60_000);
+  fixture.provider.returnsForPayouts(REVERSED);
+  expect(await recheckPayoutsAfterCallbacks(fixture, 10)).toBe(1);
+  expect((await fixture.read(id)).status).toBe('REVERSED');
+  expect(await fixture.balance()).toEqual([FUNDED, 0n]);
 });
 
 test('a verified callback after SUCCESS is rechecked every two minutes for twenty minutes, then no more', async () => {
   await paidAndCalledBack();
   let queried = 0;
   for (let minutes = 0; minutes < 600; minutes += 2) {
-    world.pass(2 * 60_000);
-    queried += await recheckPayoutsAfterCallbacks(world, 10);
+    fixture.pass(2 * 60_000);
+    queried += await recheckPayoutsAfterCallbacks(fixture, 10);
   }
   // One each two minutes, until one came twenty minutes after the callback.
   expect(queried).toBe(11);

@@ -1,20 +1,20 @@
 import { rows } from '../../src/lib/db.ts';
-import { useWithdrawalWorld, PATH } from './world.ts';
+import { useWithdrawalFixture, PATH } from './fixture.ts';
 
 describe('rejected requests for a withdrawal', () => {
-  const world = useWithdrawalWorld();
+  const fixture = useWithdrawalFixture();
 
   const limitTo250ADay = () =>
     rows(
-      world.db,
+      fixture.db,
       `INSERT INTO limit_rule (id, merchant_id, channel, direction, min_santim, max_santim, daily_santim, valid_from, version)
        VALUES (:id, :merchantId, 'TELEBIRR', 'PAY_OUT', 100, 20000, 25000, '2020-01-01T00:00:00Z', 1)`,
-      { id: `lim_${world.scope.merchantId}`, merchantId: world.scope.merchantId },
+      { id: `lim_${fixture.scope.merchantId}`, merchantId: fixture.scope.merchantId },
     );
 
   test('an amount outside the limits is rejected with the limit, the value and what is left of the day', async () => {
     const rejection = async (changes: object) => {
-      const { status, body: answer } = await world.request(changes);
+      const { status, body: answer } = await fixture.request(changes);
       return { status, code: answer.error.code, message: answer.message };
     };
     expect(await rejection({ amount: 0.5 })).toEqual({
@@ -33,7 +33,7 @@ describe('rejected requests for a withdrawal', () => {
       message: expect.stringContaining('takes 1000.75 ETB with its fee and tax, and 1000.00 ETB are available'),
     });
     await limitTo250ADay();
-    await world.ready({ amount: 200 });
+    await fixture.ready({ amount: 200 });
     expect(await rejection({ amount: 50.01 })).toMatchObject({
       code: 'DAILY_LIMIT_EXCEEDED',
       message: 'amount must be at most 50.00 ETB, what is left today of 250.00 ETB a day on TELEBIRR, got 50.01',
@@ -43,7 +43,7 @@ describe('rejected requests for a withdrawal', () => {
       message:
         'amount must be at most 200.00 ETB on TELEBIRR, got 200.01; 50.00 ETB are left today of 250.00 ETB a day',
     });
-    const { body: limits } = await world.send('GET', '/api/checkout/limits');
+    const { body: limits } = await fixture.send('GET', '/api/checkout/limits');
     expect(limits.data[0]).toMatchObject({
       channel: 'TELEBIRR',
       payOut: { min: 1, max: 200, daily: 250, remainingToday: 50 },
@@ -52,7 +52,7 @@ describe('rejected requests for a withdrawal', () => {
 
   test('the smallest amount, the largest one and all that is left of the daily limit are accepted', async () => {
     await limitTo250ADay();
-    for (const amount of [1, 200, 49]) expect((await world.request({ amount })).status).toBe(202);
+    for (const amount of [1, 200, 49]) expect((await fixture.request({ amount })).status).toBe(202);
   });
 
   test.each([
@@ -87,37 +87,41 @@ describe('rejected requests for a withdrawal', () => {
     ['another currency', { currency: 'USD' }, 'currency'],
     ['a requestId with spaces', { requestId: 'a b' }, 'requestId'],
   ])('a request with %s is rejected, names the field, and creates nothing', async (_what, changes, field) => {
-    const { status, body: answer } = await world.request(changes);
+    const { status, body: answer } = await fixture.request(changes);
     expect({ status, field: answer.error.details[0].field }).toEqual({ status: 400, field });
-    expect((await world.send('GET', PATH)).body.pagination.total).toBe(0);
+    expect((await fixture.send('GET', PATH)).body.pagination.total).toBe(0);
   });
 
   test('an infinite amount is rejected', async () => {
-    const text = JSON.stringify(world.body()).replace('"amount":100', '"amount":1e400');
-    const { status } = await world.send('POST', PATH, text);
+    const text = JSON.stringify(fixture.body()).replace('"amount":100', '"amount":1e400');
+    const { status } = await fixture.send('POST', PATH, text);
     expect(status).toBe(400);
   });
 
   test('a channel that is announced only, or disabled, is rejected', async () => {
-    expect((await world.request({ channel: 'MPESA' })).body.error.code).toBe('CHANNEL_NOT_AVAILABLE');
-    await rows(world.db, `UPDATE merchant_channel SET enabled = false WHERE merchant_id = :merchantId`, world.scope);
-    expect((await world.request()).body.error.code).toBe('CHANNEL_DISABLED');
+    expect((await fixture.request({ channel: 'MPESA' })).body.error.code).toBe('CHANNEL_NOT_AVAILABLE');
+    await rows(
+      fixture.db,
+      `UPDATE merchant_channel SET enabled = false WHERE merchant_id = :merchantId`,
+      fixture.scope,
+    );
+    expect((await fixture.request()).body.error.code).toBe('CHANNEL_DISABLED');
   });
 
   test('the daily limit counts the day in Addis Ababa, neither the UTC day nor the last 24 hours', async () => {
-    const moveTo = (instant: string) => world.pass(Date.parse(instant) - world.clock().getTime());
-    const left = async () => (await world.send('GET', '/api/checkout/limits')).body.data[0].payOut.remainingToday;
+    const moveTo = (instant: string) => fixture.pass(Date.parse(instant) - fixture.clock().getTime());
+    const left = async () => (await fixture.send('GET', '/api/checkout/limits')).body.data[0].payOut.remainingToday;
     await limitTo250ADay();
     moveTo('2026-03-04T23:30:00.000+03:00');
-    await world.ready({ amount: 200 });
+    await fixture.ready({ amount: 200 });
     expect(await left()).toBe(50);
     moveTo('2026-03-05T00:30:00.000+03:00');
     expect(await left()).toBe(250);
-    await world.ready({ amount: 200 });
+    await fixture.ready({ amount: 200 });
     moveTo('2026-03-05T23:30:00.000+03:00');
     expect(await left()).toBe(50);
-    const { body: refused } = await world.request({ amount: 50.01 });
+    const { body: refused } = await fixture.request({ amount: 50.01 });
     expect(refused.error.code).toBe('DAILY_LIMIT_EXCEEDED');
-    await world.ready({ amount: 50 });
+    await fixture.ready({ amount: 50 });
   });
 });

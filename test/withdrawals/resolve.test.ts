@@ -7,17 +7,17 @@ import { WITHDRAWAL_CHECKS } from '../../src/withdrawals/monitoring.ts';
 import { withdrawalSnapshot } from '../../src/withdrawals/present.ts';
 import { listCases } from '../../src/withdrawals/queries.ts';
 import { UNKNOWN_PAYOUT, NOT_THERE, PAID_OUT, REFUSED, REVERSED } from '../support/withdrawals.ts';
-import { CHECK, COMPLETED, FAILED, useWithdrawalWorld, type WithdrawalWorld } from './world.ts';
+import { CHECK, COMPLETED, FAILED, useWithdrawalFixture, type WithdrawalFixture } from './fixture.ts';
 
 /** What 100 birr take with 5 birr and 15 % tax on them, in santim. */
 const TOTAL = 105_75n;
 const FUNDED = 1_000_00n;
 const HOUR_MS = 3_600_000;
 
-const world = useWithdrawalWorld();
+const fixture = useWithdrawalFixture();
 
 const referenceOf = (id: string) => `${COMPLETED.providerReference}-${id}`;
-const resolve: WithdrawalWorld['resolve'] = (...resolution) => world.resolve(...resolution);
+const resolve: WithdrawalFixture['resolve'] = (...resolution) => fixture.resolve(...resolution);
 const codeOf = (work: Promise<unknown>) =>
   work.then(
     () => 'done',
@@ -26,28 +26,28 @@ const codeOf = (work: Promise<unknown>) =>
 
 /** Sent, and an hour later its provider does not know. */
 async function unknown(changes: object = {}): Promise<string> {
-  const id = await world.ready(changes);
-  world.provider.returnsForPayouts(UNKNOWN_PAYOUT);
-  await world.checkPayout(id, CHECK);
-  expect(await world.read(id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
-  world.pass(HOUR_MS);
+  const id = await fixture.ready(changes);
+  fixture.provider.returnsForPayouts(UNKNOWN_PAYOUT);
+  await fixture.checkPayout(id, CHECK);
+  expect(await fixture.read(id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
+  fixture.pass(HOUR_MS);
   return id;
 }
 
 /** Refused, given back, and then called paid. */
 async function contradicted(): Promise<string> {
-  const id = await world.ready();
-  await world.report(id, REFUSED, PAID_OUT);
+  const id = await fixture.ready();
+  await fixture.report(id, REFUSED, PAID_OUT);
   return id;
 }
 
 async function clearing(): Promise<bigint> {
   const [sum] = await rows<{ santim: bigint }>(
-    world.db,
+    fixture.db,
     `SELECT CAST(coalesce(-sum(e.amount_santim), 0) AS bigint) AS santim FROM ledger_entry e
      JOIN ledger_account a ON a.id = e.account_id JOIN ledger_journal j ON j.id = e.journal_id
      WHERE a.kind = 'CHANNEL_CLEARING' AND j.merchant_id = :merchantId`,
-    world.scope,
+    fixture.scope,
   );
   return sum?.santim ?? 0n;
 }
@@ -55,7 +55,7 @@ async function clearing(): Promise<bigint> {
 describe('a withdrawal whose provider does not know', () => {
   test('COMPLETED makes an UNKNOWN withdrawal SUCCESS: posted, published, its workflow signalled', async () => {
     const id = await unknown();
-    world.enqueued.length = 0;
+    fixture.enqueued.length = 0;
     const { row, missing, isNew } = await resolve(id, COMPLETED);
     expect({ missing, isNew }).toEqual({ missing: 0, isNew: true });
     expect(row).toMatchObject({
@@ -64,13 +64,13 @@ describe('a withdrawal whose provider does not know', () => {
       providerReference: referenceOf(id),
       paidSantim: null,
     });
-    expect(await world.balance()).toEqual([FUNDED - TOTAL, 0n]);
+    expect(await fixture.balance()).toEqual([FUNDED - TOTAL, 0n]);
     expect(await clearing()).toBe(FUNDED - 100_00n);
-    expect(await world.events(id)).toContain('withdrawal.succeeded');
-    expect(world.enqueued).toMatchObject([
+    expect(await fixture.events(id)).toContain('withdrawal.succeeded');
+    expect(fixture.enqueued).toMatchObject([
       { kind: 'signal', workflowId: `withdrawal-${id}`, signal: 'providerResultRecorded' },
     ]);
-    expect((await world.read(id)).timeline.at(-1)).toMatchObject({
+    expect((await fixture.read(id)).timeline.at(-1)).toMatchObject({
       kind: 'withdrawal.resolved',
       detail: {
         outcome: 'COMPLETED',
@@ -84,21 +84,21 @@ describe('a withdrawal whose provider does not know', () => {
   test('FAILED makes an UNKNOWN withdrawal FAILED with the reason, and releases its money', async () => {
     const id = await unknown();
     expect((await resolve(id, FAILED)).row).toMatchObject({ status: 'FAILED', failure: { message: FAILED.reason } });
-    expect(await world.balance()).toEqual([FUNDED, 0n]);
-    expect(await world.events(id)).toContain('withdrawal.failed');
-    world.provider.returnsForPayouts(NOT_THERE, PAID_OUT);
-    await world.checkPayout(id, { ...CHECK, proof: true });
-    expect(world.provider.payoutQueries.filter(({ operation }) => operation === 'payout')).toHaveLength(1);
+    expect(await fixture.balance()).toEqual([FUNDED, 0n]);
+    expect(await fixture.events(id)).toContain('withdrawal.failed');
+    fixture.provider.returnsForPayouts(NOT_THERE, PAID_OUT);
+    await fixture.checkPayout(id, { ...CHECK, proof: true });
+    expect(fixture.provider.payoutQueries.filter(({ operation }) => operation === 'payout')).toHaveLength(1);
   });
 
   test('a repeated resolution is idempotent; a different one is rejected', async () => {
     const id = await unknown();
     await resolve(id, COMPLETED);
-    const before = await world.read(id);
+    const before = await fixture.read(id);
     expect(await resolve(id, COMPLETED)).toMatchObject({ isNew: false, missing: 0 });
     expect(await codeOf(resolve(id, { ...COMPLETED, providerReference: 'OUT-10' }))).toBe('INVALID_STATE');
     expect(await codeOf(resolve(id, FAILED))).toBe('INVALID_STATE');
-    expect(await world.read(id)).toEqual(before);
+    expect(await fixture.read(id)).toEqual(before);
   });
 
   test('of ten concurrent resolutions with two outcomes, one outcome takes effect', async () => {
@@ -112,88 +112,88 @@ describe('a withdrawal whose provider does not know', () => {
     expect([
       [FUNDED, 0n],
       [FUNDED - TOTAL, 0n],
-    ]).toContainEqual(await world.balance());
+    ]).toContainEqual(await fixture.balance());
   });
 
   test('a resolution is rejected while the provider is queried, which may send the payout again', async () => {
     const id = await unknown();
     let outcome: string | undefined;
-    world.provider.returnsForPayouts(async () => {
+    fixture.provider.returnsForPayouts(async () => {
       outcome = await codeOf(resolve(id, FAILED));
       return NOT_THERE;
     }, PAID_OUT);
-    await world.checkPayout(id, CHECK);
+    await fixture.checkPayout(id, CHECK);
     expect(outcome).toBe('INVALID_STATE');
-    expect((await world.read(id)).status).toBe('SUCCESS');
+    expect((await fixture.read(id)).status).toBe('SUCCESS');
   });
 
   test('a resolution by the operator who invited to the requesting key is rejected in live', async () => {
     const id = await unknown();
-    const { pepper, clock } = { pepper: 'a pepper of sixteen characters', clock: world.clock };
-    const input = { ...world.scope, kind: 'secret', createdBy: 'opr_1' } as const;
-    const { key } = await world.db.transaction((trx) => createKey({ trx, pepper, clock }, input));
+    const { pepper, clock } = { pepper: 'a pepper of sixteen characters', clock: fixture.clock };
+    const input = { ...fixture.scope, kind: 'secret', createdBy: 'opr_1' } as const;
+    const { key } = await fixture.db.transaction((trx) => createKey({ trx, pepper, clock }, input));
     const request = 'UPDATE withdrawal SET requested_by = :keyId, environment = :environment WHERE id = :id';
-    await rows(world.db, request, { id, keyId: key.id, environment: 'live' });
+    await rows(fixture.db, request, { id, keyId: key.id, environment: 'live' });
     expect(await codeOf(resolve(id, COMPLETED))).toBe('INVALID_STATE');
-    await rows(world.db, request, { id, keyId: key.id, environment: 'sandbox' });
+    await rows(fixture.db, request, { id, keyId: key.id, environment: 'sandbox' });
     expect(await codeOf(resolve(id, COMPLETED, 'opr_2'))).toBe('done');
   });
 
   test('a resolved SUCCESS is reversed by its provider’s report of the paid amount', async () => {
     const id = await unknown();
     await resolve(id, { ...COMPLETED, paidSantim: 90_00n });
-    world.provider.returnsForPayouts({ ...REVERSED, amountSantim: 90_00n });
-    await world.checkPayout(id, { ...CHECK, proof: true });
-    expect(await world.read(id)).toMatchObject({ status: 'REVERSED', paidAmount: 90 });
-    expect(await world.balance()).toEqual([FUNDED, 0n]);
+    fixture.provider.returnsForPayouts({ ...REVERSED, amountSantim: 90_00n });
+    await fixture.checkPayout(id, { ...CHECK, proof: true });
+    expect(await fixture.read(id)).toMatchObject({ status: 'REVERSED', paidAmount: 90 });
+    expect(await fixture.balance()).toEqual([FUNDED, 0n]);
     expect(await clearing()).toBe(FUNDED);
   });
 
   test('a resolution needs as many agreeing operators as the approval did, of one version; the case names them', async () => {
     const id = await unknown();
-    await rows(world.db, `UPDATE withdrawal SET approvals_needed = 2 WHERE id = :id`, { id });
+    await rows(fixture.db, `UPDATE withdrawal SET approvals_needed = 2 WHERE id = :id`, { id });
     expect(await resolve(id, COMPLETED)).toMatchObject({ missing: 1, isNew: true, row: { status: 'PENDING' } });
     expect(await resolve(id, COMPLETED)).toMatchObject({ missing: 1, isNew: false });
     expect(await resolve(id, FAILED, 'opr_2')).toMatchObject({ missing: 1, isNew: true });
     const another = { ...COMPLETED, providerReference: 'OUT-10' };
     expect(await resolve(id, another, 'opr_2')).toMatchObject({ missing: 1, isNew: true });
-    await rows(world.db, 'UPDATE withdrawal SET version = version + 1 WHERE id = :id', { id });
+    await rows(fixture.db, 'UPDATE withdrawal SET version = version + 1 WHERE id = :id', { id });
     expect(await resolve(id, COMPLETED, 'opr_2')).toMatchObject({ missing: 1, isNew: true });
-    expect(await world.balance()).toEqual([FUNDED - TOTAL, TOTAL]);
-    expect(await listCases(world.db, id)).toEqual([]);
+    expect(await fixture.balance()).toEqual([FUNDED - TOTAL, TOTAL]);
+    expect(await listCases(fixture.db, id)).toEqual([]);
     expect(await resolve(id, COMPLETED, 'opr_3')).toMatchObject({ missing: 0, row: { status: 'SUCCESS' } });
     const [decided] = await rows<{ decidedBy: string[] }>(
-      world.db,
+      fixture.db,
       `SELECT decided_by FROM payout_case WHERE withdrawal_id = :id AND decision = 'COMPLETED' AND evidence IS NULL`,
       { id },
     );
     expect(decided?.decidedBy).toEqual(['opr_2', 'opr_3']);
-    expect(await world.events(id)).toContain('withdrawal.succeeded');
+    expect(await fixture.events(id)).toContain('withdrawal.succeeded');
   });
 });
 
 describe('a resolution with another amount than requested', () => {
   test('of a smaller amount paid, the rest is released, and the merchant sees both amounts', async () => {
-    const id = await world.ready();
-    world.provider.returnsForPayouts({ ...PAID_OUT, amountSantim: 99_50n });
-    await world.checkPayout(id, CHECK);
+    const id = await fixture.ready();
+    fixture.provider.returnsForPayouts({ ...PAID_OUT, amountSantim: 99_50n });
+    await fixture.checkPayout(id, CHECK);
     const { row } = await resolve(id, { ...COMPLETED, paidSantim: 99_50n });
     expect(row).toMatchObject({ status: 'SUCCESS', amountSantim: 100_00n, paidSantim: 99_50n });
-    expect(await world.read(id)).toMatchObject({ amount: 100, paidAmount: 99.5 });
+    expect(await fixture.read(id)).toMatchObject({ amount: 100, paidAmount: 99.5 });
     const { data } = WITHDRAWAL_EVENTS['withdrawal.succeeded'];
     expect(data.parse(withdrawalSnapshot(row))).toMatchObject({ paidAmount: 99.5 });
-    expect(await world.balance()).toEqual([FUNDED - TOTAL + 50n, 0n]);
+    expect(await fixture.balance()).toEqual([FUNDED - TOTAL + 50n, 0n]);
     expect(await clearing()).toBe(FUNDED - 99_50n);
   });
 
   test('of a larger amount paid, the merchant is charged the amount requested, and the rest is in suspense', async () => {
-    const id = await world.ready();
-    world.provider.returnsForPayouts({ ...PAID_OUT, amountSantim: 101_00n });
-    await world.checkPayout(id, CHECK);
+    const id = await fixture.ready();
+    fixture.provider.returnsForPayouts({ ...PAID_OUT, amountSantim: 101_00n });
+    await fixture.checkPayout(id, CHECK);
     await resolve(id, { ...COMPLETED, paidSantim: 101_00n });
-    expect(await world.balance()).toEqual([FUNDED - TOTAL, 0n]);
+    expect(await fixture.balance()).toEqual([FUNDED - TOTAL, 0n]);
     expect(await clearing()).toBe(FUNDED - 101_00n);
-    const { feesSantim } = await readBalance(world.db, world.scope);
+    const { feesSantim } = await readBalance(fixture.db, fixture.scope);
     expect(feesSantim).toBe(5_75n);
   });
 
@@ -206,80 +206,80 @@ describe('a resolution with another amount than requested', () => {
 describe('a FAILED withdrawal reported as paid', () => {
   test('COMPLETED makes a FAILED withdrawal SUCCESS and charges the released money again', async () => {
     const id = await contradicted();
-    expect(await world.balance()).toEqual([FUNDED, 0n]);
+    expect(await fixture.balance()).toEqual([FUNDED, 0n]);
     const { row } = await resolve(id, COMPLETED);
     expect(row).toMatchObject({ status: 'SUCCESS', failure: null, providerReference: referenceOf(id) });
-    expect(await world.balance()).toEqual([FUNDED - TOTAL, 0n]);
+    expect(await fixture.balance()).toEqual([FUNDED - TOTAL, 0n]);
     expect(await clearing()).toBe(FUNDED - 100_00n);
-    expect((await world.events(id)).filter((event) => /failed|succeeded/.test(event))).toEqual([
+    expect((await fixture.events(id)).filter((event) => /failed|succeeded/.test(event))).toEqual([
       'withdrawal.failed',
       'withdrawal.succeeded',
     ]);
     expect((await resolve(id, COMPLETED)).isNew).toBe(false);
-    world.provider.returnsForPayouts(REVERSED);
-    await world.checkPayout(id, { ...CHECK, proof: true });
-    expect(await world.balance()).toEqual([FUNDED, 0n]);
+    fixture.provider.returnsForPayouts(REVERSED);
+    await fixture.checkPayout(id, { ...CHECK, proof: true });
+    expect(await fixture.balance()).toEqual([FUNDED, 0n]);
   });
 
   test('COMPLETED with a smaller amount charges only that amount, fee and tax', async () => {
     const id = await contradicted();
     await resolve(id, { ...COMPLETED, paidSantim: 60_00n });
-    expect(await world.balance()).toEqual([FUNDED - TOTAL + 40_00n, 0n]);
+    expect(await fixture.balance()).toEqual([FUNDED - TOTAL + 40_00n, 0n]);
     expect(await clearing()).toBe(FUNDED - 60_00n);
   });
 
   test('COMPLETED beyond the balance is rejected, and the case stays open', async () => {
     const id = await contradicted();
-    await world.ready({ amount: 950 });
+    await fixture.ready({ amount: 950 });
     expect(await codeOf(resolve(id, COMPLETED))).toBe('INSUFFICIENT_BALANCE');
-    expect(await world.read(id)).toMatchObject({ status: 'FAILED' });
-    expect(await rows(world.db, 'SELECT 1 FROM withdrawal_resolution WHERE withdrawal_id = :id', { id })).toEqual([]);
-    expect(await listCases(world.db, id)).toMatchObject([{ decision: null, closedAt: null }]);
+    expect(await fixture.read(id)).toMatchObject({ status: 'FAILED' });
+    expect(await rows(fixture.db, 'SELECT 1 FROM withdrawal_resolution WHERE withdrawal_id = :id', { id })).toEqual([]);
+    expect(await listCases(fixture.db, id)).toMatchObject([{ decision: null, closedAt: null }]);
   });
 
   test('FAILED posts nothing and closes the case; a later COMPLETED corrects it', async () => {
     const id = await contradicted();
-    const events = await world.events(id);
+    const events = await fixture.events(id);
     expect((await resolve(id, FAILED)).row).toMatchObject({ status: 'FAILED' });
     const evidence = { outcome: 'succeeded', amountSantim: 100_00 };
-    expect(await listCases(world.db, id)).toMatchObject([
-      { status: 'FAILED', evidence, decision: 'FAILED', closedAt: world.clock() },
+    expect(await listCases(fixture.db, id)).toMatchObject([
+      { status: 'FAILED', evidence, decision: 'FAILED', closedAt: fixture.clock() },
     ]);
     expect(await resolve(id, FAILED)).toMatchObject({ isNew: false });
     expect(await codeOf(resolve(id, { ...FAILED, providerReference: 'CASE-8' }))).toBe('INVALID_STATE');
-    expect(await world.events(id)).toEqual(events);
-    expect(await world.balance()).toEqual([FUNDED, 0n]);
+    expect(await fixture.events(id)).toEqual(events);
+    expect(await fixture.balance()).toEqual([FUNDED, 0n]);
     expect((await resolve(id, COMPLETED)).row.status).toBe('SUCCESS');
-    expect(await world.balance()).toEqual([FUNDED - TOTAL, 0n]);
+    expect(await fixture.balance()).toEqual([FUNDED - TOTAL, 0n]);
   });
 
   test('a FAILED withdrawal is never made SUCCESS by its provider’s report alone', async () => {
     const id = await contradicted();
-    await world.checkPayout(id, { ...CHECK, proof: true });
-    expect(await world.read(id)).toMatchObject({ status: 'FAILED' });
+    await fixture.checkPayout(id, { ...CHECK, proof: true });
+    expect(await fixture.read(id)).toMatchObject({ status: 'FAILED' });
   });
 });
 
 test('a withdrawal not found, not sent, accepted or declined cannot be resolved', async () => {
   expect(await codeOf(resolve('wd_none', COMPLETED))).toBe('NOT_FOUND');
-  const { body } = await world.request();
+  const { body } = await fixture.request();
   const id: string = body.data.withdrawalRequestId;
   expect(await codeOf(resolve(id, COMPLETED))).toBe('INVALID_STATE');
-  const sent = await world.ready();
+  const sent = await fixture.ready();
   expect(await codeOf(resolve(sent, FAILED))).toBe('INVALID_STATE');
-  await world.checkPayout(sent, CHECK);
+  await fixture.checkPayout(sent, CHECK);
   expect(await codeOf(resolve(sent, FAILED))).toBe('INVALID_STATE');
-  world.provider.returnsForPayouts(REFUSED);
-  await world.checkPayout(sent, CHECK);
+  fixture.provider.returnsForPayouts(REFUSED);
+  await fixture.checkPayout(sent, CHECK);
   expect(await codeOf(resolve(sent, COMPLETED))).toBe('INVALID_STATE');
 });
 
 test('the ledger verification compares the posting with the amount paid', async () => {
   const id = await unknown();
   await resolve(id, { ...COMPLETED, paidSantim: 90_00n });
-  const set = (sql: string) => rows(world.db, `UPDATE withdrawal SET ${sql} WHERE id = :id`, { id });
+  const set = (sql: string) => rows(fixture.db, `UPDATE withdrawal SET ${sql} WHERE id = :id`, { id });
   await set('paid_santim = 91_00');
-  expect((await verifyLedger(world.db, WITHDRAWAL_CHECKS)).map(({ about }) => about)).toEqual([
+  expect((await verifyLedger(fixture.db, WITHDRAWAL_CHECKS)).map(({ about }) => about)).toEqual([
     `withdrawal ${id} has 9000 santim paid out`,
   ]);
   await set('paid_santim = 90_00');

@@ -9,7 +9,7 @@ import {
 } from '../../src/withdrawals/review.ts';
 import { withdraw } from '../support/settlements.ts';
 import { buildFreeMerchant, buildLive, fund, PAID_OUT } from '../support/withdrawals.ts';
-import { CHECK, useWithdrawalWorld } from './world.ts';
+import { CHECK, useWithdrawalFixture } from './fixture.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -31,104 +31,105 @@ test.each([
 });
 
 describe('the review of a withdrawal', () => {
-  const world = useWithdrawalWorld();
+  const fixture = useWithdrawalFixture();
 
-  const operator = (operatorId: string) => ({ operatorId, at: world.clock() });
+  const operator = (operatorId: string) => ({ operatorId, at: fixture.clock() });
   const approve = (id: string, operatorId: string) =>
-    world.runInTransaction((tx) => approveWithdrawal(tx, id, operator(operatorId)));
+    fixture.runInTransaction((tx) => approveWithdrawal(tx, id, operator(operatorId)));
 
   test('a withdrawal to a beneficiary first paid within two days is reviewed, later ones are not; another name is', async () => {
-    world.provider.returnsForPayouts(PAID_OUT);
-    await world.checkPayout(await world.ready(), CHECK);
-    const second = (await world.request({ amount: 10 })).body.data;
+    fixture.provider.returnsForPayouts(PAID_OUT);
+    await fixture.checkPayout(await fixture.ready(), CHECK);
+    const second = (await fixture.request({ amount: 10 })).body.data;
     expect(second.reviewReasons).toEqual(['NEW_BENEFICIARY']);
     await rows(
-      world.db,
+      fixture.db,
       `UPDATE withdrawal SET requested_at = requested_at - interval '3 days', completed_at = completed_at - interval '3 days'
        WHERE merchant_id = :merchantId`,
-      world.scope,
+      fixture.scope,
     );
-    const third = (await world.request({ amount: 10 })).body.data;
+    const third = (await fixture.request({ amount: 10 })).body.data;
     expect({ stage: third.stage, reasons: third.reviewReasons }).toEqual({ stage: 'CREATED', reasons: undefined });
     const renamed = { phone: '0911000001', accountName: 'Somebody Else' };
     for (const _ of ['asked once', 'asked again while the first waits']) {
-      const { reviewReasons } = (await world.request({ amount: 10, destination: renamed })).body.data;
+      const { reviewReasons } = (await fixture.request({ amount: 10, destination: renamed })).body.data;
       expect(reviewReasons).toEqual(['BENEFICIARY_RENAMED']);
     }
     const sameName = { phone: '0911000001', accountName: ' abebe  BIKILA ' };
-    expect((await world.request({ amount: 10, destination: sameName })).body.data.stage).toBe('CREATED');
+    expect((await fixture.request({ amount: 10, destination: sameName })).body.data.stage).toBe('CREATED');
   });
 
   test('a payout in the sandbox does not make the beneficiary known in live', async () => {
-    world.provider.returnsForPayouts(PAID_OUT);
-    await world.checkPayout(await world.ready({}), CHECK);
-    const live = await buildLive(world.db, world.scope);
-    await fund(world, live, 1_000_00n);
-    const first = await withdraw(world, live);
+    fixture.provider.returnsForPayouts(PAID_OUT);
+    await fixture.checkPayout(await fixture.ready({}), CHECK);
+    const live = await buildLive(fixture.db, fixture.scope);
+    await fund(fixture, live, 1_000_00n);
+    const first = await withdraw(fixture, live);
     expect(first.reviewReasons).toEqual(['FIRST_TO_BENEFICIARY']);
-    expect(await readPaidBefore(world.db, first)).toMatchObject({ count: 0, accountNames: [] });
-    expect((await withdraw(world, world.scope)).reviewReasons).toEqual(['NEW_BENEFICIARY']);
+    expect(await readPaidBefore(fixture.db, first)).toMatchObject({ count: 0, accountNames: [] });
+    expect((await withdraw(fixture, fixture.scope)).reviewReasons).toEqual(['NEW_BENEFICIARY']);
   });
 
   test('a withdrawal is reviewed when its merchant has as many in the last hour as the policy allows', async () => {
     await rows(
-      world.db,
+      fixture.db,
       `INSERT INTO review_policy (merchant_id, large_amount_santim, two_person_santim, per_hour_max)
        VALUES (:merchantId, 10000, 20000, 2)`,
-      world.scope,
+      fixture.scope,
     );
     const isTooMany = async () => {
-      const { reviewReasons } = await withdraw(world, world.scope, 1_00n);
+      const { reviewReasons } = await withdraw(fixture, fixture.scope, 1_00n);
       return reviewReasons.includes('MANY_IN_AN_HOUR');
     };
     expect([await isTooMany(), await isTooMany(), await isTooMany()]).toEqual([false, false, true]);
-    world.pass(HOUR_MS - 1);
+    fixture.pass(HOUR_MS - 1);
     expect(await isTooMany()).toBe(true);
-    world.pass(1);
+    fixture.pass(1);
     expect(await isTooMany()).toBe(false);
   });
 
   test('withdrawals of live do not count for the hour and the daily limit of the sandbox', async () => {
     await rows(
-      world.db,
+      fixture.db,
       `INSERT INTO review_policy (merchant_id, large_amount_santim, two_person_santim, per_hour_max)
        VALUES (:merchantId, 10000, 20000, 2)`,
-      world.scope,
+      fixture.scope,
     );
-    const live = await buildLive(world.db, world.scope);
-    await fund(world, live, 1_000_00n);
-    await withdraw(world, live);
-    await withdraw(world, live);
-    const { reviewReasons, limitSnapshot } = await withdraw(world, world.scope);
+    const live = await buildLive(fixture.db, fixture.scope);
+    await fund(fixture, live, 1_000_00n);
+    await withdraw(fixture, live);
+    await withdraw(fixture, live);
+    const { reviewReasons, limitSnapshot } = await withdraw(fixture, fixture.scope);
     expect(reviewReasons).not.toContain('MANY_IN_AN_HOUR');
     expect(limitSnapshot).toMatchObject({ usedTodaySantim: 0 });
   });
 
   test('an operator and the sandbox may each give one of two approvals', async () => {
     await rows(
-      world.db,
+      fixture.db,
       `INSERT INTO review_policy (merchant_id, large_amount_santim, two_person_santim, per_hour_max)
        VALUES (:merchantId, 10000, 20000, 20)`,
-      world.scope,
+      fixture.scope,
     );
-    const id = (await world.request({ amount: 200 })).body.data.withdrawalRequestId;
-    await world.runInTransaction((tx) => approveWithdrawal(tx, id, { operatorId: 'opr_1', at: world.clock() }));
-    await autoDecide(world, id, world.clock());
-    expect((await world.read(id)).stage).toBe('CREATED');
+    const id = (await fixture.request({ amount: 200 })).body.data.withdrawalRequestId;
+    await fixture.runInTransaction((tx) => approveWithdrawal(tx, id, { operatorId: 'opr_1', at: fixture.clock() }));
+    await autoDecide(fixture, id, fixture.clock());
+    expect((await fixture.read(id)).stage).toBe('CREATED');
   });
 
   test('a withdrawal above the two-person amount needs the approvals of two different operators', async () => {
     await rows(
-      world.db,
+      fixture.db,
       `INSERT INTO review_policy (merchant_id, large_amount_santim, two_person_santim, per_hour_max)
          VALUES (:merchantId, 10000, 20000, 20)`,
-      world.scope,
+      fixture.scope,
     );
-    const { body: answer } = await world.request({ amount: 200.14 });
+    const { body: answer } = await fixture.request({ amount: 200.14 });
     const id = answer.data.withdrawalRequestId;
     expect(answer.data.reviewReasons).toContain('LARGE_AMOUNT');
-    await autoDecide(world, id, world.clock());
-    const signals = () => world.enqueued.filter(({ workflowId, kind }) => kind === 'signal' && workflowId.endsWith(id));
+    await autoDecide(fixture, id, fixture.clock());
+    const signals = () =>
+      fixture.enqueued.filter(({ workflowId, kind }) => kind === 'signal' && workflowId.endsWith(id));
     expect((await approve(id, 'opr_1')).stage).toBe('UNDER_REVIEW');
     expect(signals()).toEqual([]);
     await expect(approve(id, 'opr_1')).rejects.toMatchObject({ code: 'INVALID_STATE' });
@@ -145,29 +146,31 @@ describe('the review of a withdrawal', () => {
     ['a santim more than the amount for two', 200.01, { isLarge: true, afterOneApproval: 'UNDER_REVIEW' }],
   ])('the amounts of the review policy are inclusive: %s', async (_what, amount, expected) => {
     await rows(
-      world.db,
+      fixture.db,
       `INSERT INTO review_policy (merchant_id, large_amount_santim, two_person_santim, per_hour_max)
        VALUES (:merchantId, 10000, 20000, 20)`,
-      world.scope,
+      fixture.scope,
     );
-    const { withdrawalRequestId: id, reviewReasons } = (await world.request({ amount })).body.data;
+    const { withdrawalRequestId: id, reviewReasons } = (await fixture.request({ amount })).body.data;
     const { stage } = await approve(id, 'opr_1');
     expect({ isLarge: reviewReasons.includes('LARGE_AMOUNT'), afterOneApproval: stage }).toEqual(expected);
   });
 
   test('a rejected withdrawal releases the money and has the reason', async () => {
-    const id = (await world.request()).body.data.withdrawalRequestId;
-    await world.runInTransaction((tx) => rejectWithdrawal(tx, id, { ...operator('opr_1'), reason: 'Not a supplier.' }));
-    expect(await world.read(id)).toMatchObject({
+    const id = (await fixture.request()).body.data.withdrawalRequestId;
+    await fixture.runInTransaction((tx) =>
+      rejectWithdrawal(tx, id, { ...operator('opr_1'), reason: 'Not a supplier.' }),
+    );
+    expect(await fixture.read(id)).toMatchObject({
       status: 'REJECTED',
       failure: { code: 'REJECTED', message: 'Not a supplier.' },
     });
-    expect(await world.balance()).toEqual([1_000_00n, 0n]);
+    expect(await fixture.balance()).toEqual([1_000_00n, 0n]);
   });
 
   test('the sandbox rejects .13, leaves .14 to an operator and approves the rest', async () => {
     const stands = async (amount: number) => {
-      const { status, stage } = await world.read(await world.ready({ amount }));
+      const { status, stage } = await fixture.read(await fixture.ready({ amount }));
       return { status, stage };
     };
     expect(await stands(50.13)).toEqual({ status: 'REJECTED', stage: undefined });
@@ -176,48 +179,50 @@ describe('the review of a withdrawal', () => {
   });
 
   test('the requester of a withdrawal cannot approve it in live', async () => {
-    const id = (await world.request()).body.data.withdrawalRequestId;
-    await rows(world.db, `UPDATE withdrawal SET requested_by = 'opr_1', environment = 'live' WHERE id = :id`, { id });
+    const id = (await fixture.request()).body.data.withdrawalRequestId;
+    await rows(fixture.db, `UPDATE withdrawal SET requested_by = 'opr_1', environment = 'live' WHERE id = :id`, { id });
     await expect(approve(id, 'opr_1')).rejects.toMatchObject({ code: 'INVALID_STATE' });
-    await rows(world.db, `UPDATE withdrawal SET environment = 'sandbox' WHERE id = :id`, { id });
+    await rows(fixture.db, `UPDATE withdrawal SET environment = 'sandbox' WHERE id = :id`, { id });
   });
 
   test('an approved withdrawal can be rejected until it is sent', async () => {
-    const id = await world.ready();
-    await rows(world.db, `UPDATE merchant SET status = 'SUSPENDED' WHERE id = :merchantId`, world.scope);
+    const id = await fixture.ready();
+    await rows(fixture.db, `UPDATE merchant SET status = 'SUSPENDED' WHERE id = :merchantId`, fixture.scope);
     const reject = (which: string) =>
-      world.runInTransaction((tx) =>
-        rejectWithdrawal(tx, which, { operatorId: 'opr_1', reason: 'Fraud', at: world.clock() }),
+      fixture.runInTransaction((tx) =>
+        rejectWithdrawal(tx, which, { operatorId: 'opr_1', reason: 'Fraud', at: fixture.clock() }),
       );
     expect(await reject(id)).toMatchObject({ status: 'REJECTED' });
-    expect(await world.balance()).toEqual([1_000_00n, 0n]);
-    await rows(world.db, `UPDATE merchant SET status = 'ACTIVE' WHERE id = :merchantId`, world.scope);
-    const sent = await world.ready();
-    await world.checkPayout(sent, CHECK);
+    expect(await fixture.balance()).toEqual([1_000_00n, 0n]);
+    await rows(fixture.db, `UPDATE merchant SET status = 'ACTIVE' WHERE id = :merchantId`, fixture.scope);
+    const sent = await fixture.ready();
+    await fixture.checkPayout(sent, CHECK);
     await expect(reject(sent)).rejects.toThrow('only one that was not sent yet can be rejected');
   });
 
   test('a withdrawal of a suspended merchant is sent only after the suspension ends', async () => {
-    const id = await world.ready();
+    const id = await fixture.ready();
     const is = (status: string) =>
-      rows(world.db, 'UPDATE merchant SET status = :status WHERE id = :merchantId', { ...world.scope, status });
+      rows(fixture.db, 'UPDATE merchant SET status = :status WHERE id = :merchantId', { ...fixture.scope, status });
     await is('SUSPENDED');
-    await world.checkPayout(id, CHECK);
-    expect(world.provider.payoutQueries).toEqual([]);
+    await fixture.checkPayout(id, CHECK);
+    expect(fixture.provider.payoutQueries).toEqual([]);
     await is('ACTIVE');
-    await world.checkPayout(id, CHECK);
-    expect(world.provider.payoutQueries).toMatchObject([{ operation: 'payout', orderId: id }]);
+    await fixture.checkPayout(id, CHECK);
+    expect(fixture.provider.payoutQueries).toMatchObject([{ operation: 'payout', orderId: id }]);
   });
 
   test('the end of a suspension signals the approved withdrawals of that merchant only', async () => {
-    const [suspended, other] = [world.scope, await buildFreeMerchant(world)];
-    await fund(world, other, 1_000_00n);
-    const { id: ofAnother } = await withdraw(world, other);
+    const [suspended, other] = [fixture.scope, await buildFreeMerchant(fixture)];
+    await fund(fixture, other, 1_000_00n);
+    const { id: ofAnother } = await withdraw(fixture, other);
     await approve(ofAnother, 'opr_1');
-    const [approved, { id: underReview }] = [await world.ready(), await withdraw(world, suspended)];
-    expect(await world.read(underReview)).toMatchObject({ stage: 'UNDER_REVIEW' });
-    const before = world.enqueued.length;
-    await world.runInTransaction((tx) => resumeUnsent(tx, suspended.merchantId));
-    expect(world.enqueued.slice(before)).toMatchObject([{ signal: 'approved', workflowId: `withdrawal-${approved}` }]);
+    const [approved, { id: underReview }] = [await fixture.ready(), await withdraw(fixture, suspended)];
+    expect(await fixture.read(underReview)).toMatchObject({ stage: 'UNDER_REVIEW' });
+    const before = fixture.enqueued.length;
+    await fixture.runInTransaction((tx) => resumeUnsent(tx, suspended.merchantId));
+    expect(fixture.enqueued.slice(before)).toMatchObject([
+      { signal: 'approved', workflowId: `withdrawal-${approved}` },
+    ]);
   });
 });

@@ -16,13 +16,13 @@ import { stateOfSession } from '../support/build.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
 import { skipTime, resultOf } from '../support/temporal.ts';
 import { until } from '../support/until.ts';
-import { createWorkerWorld, type WorkerWorld } from '../support/worker.ts';
+import { createWorkerFixture, type WorkerFixture } from '../support/worker.ts';
 
 const MINUTE_MS = 60_000;
 const EXPIRES_IN_MINUTES = 10;
 
 let simulator: TestSimulator;
-let world: WorkerWorld;
+let fixture: WorkerFixture;
 let scope: MerchantScope;
 let orders = 0;
 const http = createHttpClient();
@@ -31,17 +31,17 @@ const clock = () => new Date();
 beforeAll(async () => {
   simulator = await startTestSimulator();
   // No server listens there: callbacks are lost, as while our API is unavailable.
-  world = await createWorkerWorld({
+  fixture = await createWorkerFixture({
     TASK_QUEUES: 'payments',
     SIMULATOR_URL: simulator.url,
     PUBLIC_BASE_URL: 'http://127.0.0.1:9',
   });
-  await world.startWorker().ready;
-  scope = await world.newMerchant();
+  await fixture.startWorker().ready;
+  scope = await fixture.newMerchant();
 });
 afterEach(async () => simulator.clearFaults());
 afterAll(async () => {
-  await world.close();
+  await fixture.close();
   await Promise.all([simulator.close(), http.close()]);
 });
 
@@ -63,15 +63,15 @@ async function pay(
     locale: 'en',
   } as const;
   const deps = {
-    db: world.db,
+    db: fixture.db,
     findProvider,
     clock,
-    baseUrl: world.config.PUBLIC_BASE_URL,
-    pepper: world.config.API_KEY_PEPPER,
+    baseUrl: fixture.config.PUBLIC_BASE_URL,
+    pepper: fixture.config.API_KEY_PEPPER,
   };
-  const { sessionId } = await world.runInTransaction((tx) => createSession({ ...deps, tx }, scope, wanted));
+  const { sessionId } = await fixture.runInTransaction((tx) => createSession({ ...deps, tx }, scope, wanted));
   const key = { ...scope, sessionId };
-  const payment = await world.runInTransaction((tx) =>
+  const payment = await fixture.runInTransaction((tx) =>
     startPayment({ ...deps, tx }, key, { channel: 'TELEBIRR', phone }),
   );
   return { sessionId, attemptId: payment.attemptId, workflowId: paymentWorkflowId(payment.attemptId) };
@@ -79,7 +79,7 @@ async function pay(
 
 /** The workflow's published progress. */
 async function details(workflowId: string): Promise<string> {
-  const handle = world.temporal.client.workflow.getHandle(workflowId);
+  const handle = fixture.temporal.client.workflow.getHandle(workflowId);
   const notYetThere = {};
   const metadata = await handle.query('__temporal_workflow_metadata').catch(() => notYetThere);
   return (metadata as { currentDetails?: string }).currentDetails ?? '';
@@ -87,22 +87,22 @@ async function details(workflowId: string): Promise<string> {
 
 const checkAsApi = () =>
   createSyncAttempt({
-    db: world.db,
-    runInTransaction: world.runInTransaction,
+    db: fixture.db,
+    runInTransaction: fixture.runInTransaction,
     findProvider,
     clock,
-    baseUrl: world.config.PUBLIC_BASE_URL,
+    baseUrl: fixture.config.PUBLIC_BASE_URL,
     log: createLogger('silent', 'test'),
   });
 
 const stands = async (sessionId: string, status: string) =>
   until(`transaction ${status}`, async () => {
-    const now = await stateOfSession(world.db, sessionId);
+    const now = await stateOfSession(fixture.db, sessionId);
     return now['transaction'] === status && now;
   });
 const untilQueried = async (attemptId: string) =>
   until('the provider has the order', async () => simulator.orderOf(attemptId));
-const result = async (workflowId: string) => resultOf(world.temporal.client.workflow.getHandle(workflowId));
+const result = async (workflowId: string) => resultOf(fixture.temporal.client.workflow.getHandle(workflowId));
 
 describe('the clock of a payment attempt', () => {
   test('a payment whose callback is lost is found by polling', async () => {
@@ -117,7 +117,7 @@ describe('the clock of a payment attempt', () => {
     const { sessionId, attemptId, workflowId } = await pay('0911000005');
     await untilQueried(attemptId);
     await simulator.advance(2 * MINUTE_MS + 1_000);
-    await skipTime(world.temporal.client, workflowId, 3 * MINUTE_MS);
+    await skipTime(fixture.temporal.client, workflowId, 3 * MINUTE_MS);
     await stands(sessionId, 'SUCCESS');
     expect(await result(workflowId)).toBe('SUCCEEDED');
   });
@@ -126,11 +126,11 @@ describe('the clock of a payment attempt', () => {
     const { sessionId, attemptId, workflowId } = await pay('0911000004');
     await untilQueried(attemptId);
     await simulator.advance(EXPIRES_IN_MINUTES * MINUTE_MS);
-    await skipTime(world.temporal.client, workflowId, (EXPIRES_IN_MINUTES + 1) * MINUTE_MS);
+    await skipTime(fixture.temporal.client, workflowId, (EXPIRES_IN_MINUTES + 1) * MINUTE_MS);
     const now = await stands(sessionId, 'EXPIRED');
     expect(now).toMatchObject({ session: 'EXPIRED', attempts: ['ABANDONED'], needsReconciliation: false });
     expect(await result(workflowId)).toBe('ABANDONED');
-    const { events } = await world.temporal.client.workflow.getHandle(workflowId).fetchHistory();
+    const { events } = await fixture.temporal.client.workflow.getHandle(workflowId).fetchHistory();
     const timers = (events ?? []).flatMap((event) => {
       const seconds = event.timerStartedEventAttributes?.startToFireTimeout?.seconds;
       return seconds === undefined || seconds === null ? [] : [Number(seconds)];
@@ -143,9 +143,12 @@ describe('the clock of a payment attempt', () => {
     const { sessionId, attemptId, workflowId } = await pay('0911000004');
     await untilQueried(attemptId);
     await simulator.fault({ kind: 'serverError', on: 'query' });
-    await skipTime(world.temporal.client, workflowId, (EXPIRES_IN_MINUTES + 10) * MINUTE_MS);
-    expect(await stateOfSession(world.db, sessionId)).toMatchObject({ transaction: 'PENDING', session: 'PROCESSING' });
-    await skipTime(world.temporal.client, workflowId, 25 * 60 * MINUTE_MS);
+    await skipTime(fixture.temporal.client, workflowId, (EXPIRES_IN_MINUTES + 10) * MINUTE_MS);
+    expect(await stateOfSession(fixture.db, sessionId)).toMatchObject({
+      transaction: 'PENDING',
+      session: 'PROCESSING',
+    });
+    await skipTime(fixture.temporal.client, workflowId, 25 * 60 * MINUTE_MS);
     const now = await stands(sessionId, 'EXPIRED');
     expect(now).toMatchObject({ session: 'EXPIRED', needsReconciliation: true });
     expect(await result(workflowId)).toBe('ABANDONED');
@@ -155,10 +158,10 @@ describe('the clock of a payment attempt', () => {
     const { sessionId, attemptId, workflowId } = await pay('0911000005');
     await untilQueried(attemptId);
     await simulator.fault({ kind: 'serverError', on: 'query' });
-    await skipTime(world.temporal.client, workflowId, (EXPIRES_IN_MINUTES + 30) * MINUTE_MS);
+    await skipTime(fixture.temporal.client, workflowId, (EXPIRES_IN_MINUTES + 30) * MINUTE_MS);
     await simulator.advance(3 * MINUTE_MS);
     await simulator.clearFaults();
-    await skipTime(world.temporal.client, workflowId, 60 * MINUTE_MS);
+    await skipTime(fixture.temporal.client, workflowId, 60 * MINUTE_MS);
     const now = await stands(sessionId, 'SUCCESS');
     expect(now).toMatchObject({ session: 'COMPLETED', confirmedLate: false });
   });
@@ -173,7 +176,7 @@ describe('the clock of a payment attempt', () => {
       return state.final && state;
     });
     expect(await result(workflowId)).toBe('SUCCEEDED');
-    expect(await stateOfSession(world.db, sessionId)).toMatchObject({
+    expect(await stateOfSession(fixture.db, sessionId)).toMatchObject({
       transaction: 'SUCCESS',
       events: ['checkout.completed', 'payment.created', 'payment.succeeded'],
     });
@@ -204,20 +207,20 @@ describe('the clock of a payment attempt', () => {
     await check(attemptId, { notifyWorkflow: true });
     await stands(sessionId, 'SUCCESS');
     await new Promise((resolve) => setTimeout(resolve, 3_000));
-    const { temporal } = world;
+    const { temporal } = fixture;
     await expect(temporal.client.workflow.getHandle(workflowId).describe()).rejects.toThrow(WorkflowNotFoundError);
-    expect(await world.db('outbox').where({ workflowId })).toEqual([]);
+    expect(await fixture.db('outbox').where({ workflowId })).toEqual([]);
   });
 
   test('a long history continues as new, with the same polling interval', async () => {
     const { attemptId, workflowId } = await pay('0911000004', 120);
     await untilQueried(attemptId);
     await simulator.advance(120 * MINUTE_MS);
-    await skipTime(world.temporal.client, workflowId, 48 * MINUTE_MS);
+    await skipTime(fixture.temporal.client, workflowId, 48 * MINUTE_MS);
     const runs = async (): Promise<string[]> => {
       const ids: string[] = [];
       const query = `WorkflowId = '${workflowId}'`;
-      for await (const { runId } of world.temporal.client.workflow.list({ query })) ids.push(runId);
+      for await (const { runId } of fixture.temporal.client.workflow.list({ query })) ids.push(runId);
       return ids;
     };
     const [newest = '', oldest = ''] = await until('its second run', async () => {
@@ -225,7 +228,7 @@ describe('the clock of a payment attempt', () => {
       return ids.length > 1 && ids;
     });
     const historyOf = async (runId: string) =>
-      (await world.temporal.client.workflow.getHandle(workflowId, runId).fetchHistory()).events ?? [];
+      (await fixture.temporal.client.workflow.getHandle(workflowId, runId).fetchHistory()).events ?? [];
     expect((await historyOf(oldest)).length).toBeLessThan(600);
     const timer = await until('it waits again', async () =>
       (await historyOf(newest)).find((event) => event.timerStartedEventAttributes),
@@ -240,12 +243,12 @@ describe('the clock of a payment attempt', () => {
       /^until the next query: the customer may be confirming, \d{4}-/.test(await details(workflowId)),
     );
     await simulator.fault({ kind: 'serverError', on: 'query' });
-    await skipTime(world.temporal.client, workflowId, (EXPIRES_IN_MINUTES + 10) * MINUTE_MS);
+    await skipTime(fixture.temporal.client, workflowId, (EXPIRES_IN_MINUTES + 10) * MINUTE_MS);
     expect(await details(workflowId)).toMatch(
       /^until the next query: the session is over and the outcome unknown, \d{4}-/,
     );
     await simulator.clearFaults();
-    await skipTime(world.temporal.client, workflowId, 60 * MINUTE_MS);
+    await skipTime(fixture.temporal.client, workflowId, 60 * MINUTE_MS);
     expect(await result(workflowId)).toBe('ABANDONED');
     expect(await details(workflowId)).toBe('ABANDONED: complete');
   });
@@ -254,26 +257,26 @@ describe('the clock of a payment attempt', () => {
     const { sessionId, attemptId, workflowId } = await pay('0911000005');
     await untilQueried(attemptId);
     const end = { status: 'EXPIRED' as const, needsReconciliation: false, at: clock() };
-    await world.runInTransaction((tx) => closeAttempt(tx, { id: attemptId, notifyWorkflow: true }, end));
+    await fixture.runInTransaction((tx) => closeAttempt(tx, { id: attemptId, notifyWorkflow: true }, end));
     expect(await result(workflowId)).toBe('ABANDONED');
     await simulator.advance(2 * MINUTE_MS + 1_000);
     const body = Buffer.from('{}');
-    await storeCallback(world.db, { attemptId, channel: 'TELEBIRR', body, verified: true, rejectionReason: null });
-    await world
+    await storeCallback(fixture.db, { attemptId, channel: 'TELEBIRR', body, verified: true, rejectionReason: null });
+    await fixture
       .db('paymentAttempt')
       .where({ id: attemptId })
       .update({ lastCheckedAt: new Date(0) });
     // A worker runs its periodic jobs at its start.
-    await world.startWorker().ready;
+    await fixture.startWorker().ready;
     expect(await stands(sessionId, 'SUCCESS')).toMatchObject({ session: 'COMPLETED', confirmedLate: true });
   });
 
   test('an attempt that does not exist fails its workflow at once, without retries', async () => {
     const attemptId = newId('pat');
     const input: PaymentInput = { ...scope, attemptId, channel: 'TELEBIRR', expiresAtMs: Date.now() + MINUTE_MS };
-    const handle = await world.temporal.client.workflow.start('payment', {
+    const handle = await fixture.temporal.client.workflow.start('payment', {
       workflowId: paymentWorkflowId(attemptId),
-      taskQueue: `${world.config.TASK_QUEUE_PREFIX}payments`,
+      taskQueue: `${fixture.config.TASK_QUEUE_PREFIX}payments`,
       args: [input],
     });
     const failed: unknown = await resultOf(handle).catch((error: unknown) => error);

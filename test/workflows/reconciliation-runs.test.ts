@@ -11,7 +11,7 @@ import { recheckOrders } from '../../src/reconciliation/recheck.ts';
 import { requestRun } from '../../src/reconciliation/request.ts';
 import { reconciliationWorkflowId } from '../../src/reconciliation/workflow.ts';
 import { createTemporalGateway, type TemporalGateway } from '../../src/temporal/client.ts';
-import { createReconciliationWorld, NOON, TODAY, type ReconciliationWorld } from '../reconciliation/world.ts';
+import { createReconciliationFixture, NOON, TODAY, type ReconciliationFixture } from '../reconciliation/fixture.ts';
 import { testStack } from '../support/stack-facts.ts';
 import { connectTestTemporal, skipTime, type TestTemporal, resultOf } from '../support/temporal.ts';
 import { until } from '../support/until.ts';
@@ -22,7 +22,7 @@ const HOUR_MS = 3_600_000;
 const CHANNELS = ['TELEBIRR', 'CBE_BIRR', 'AWASH'] as const;
 type Channel = (typeof CHANNELS)[number];
 
-let world: ReconciliationWorld;
+let fixture: ReconciliationFixture;
 let temporal: TestTemporal;
 let gateway: TemporalGateway;
 let taskQueue: string;
@@ -31,12 +31,12 @@ let stopWorker: () => Promise<void>;
 let before: { importNextPage?: () => Promise<void>; recheckOrders?: (after: string) => Promise<void> } = {};
 
 beforeAll(async () => {
-  world = await createReconciliationWorld();
+  fixture = await createReconciliationFixture();
   temporal = await connectTestTemporal();
   const { connection } = temporal;
   const { temporalAddress, workflowBundlePath = '' } = testStack();
   const config = readConfig({
-    DATABASE_URL: world.database.url,
+    DATABASE_URL: fixture.database.url,
     TEMPORAL_ADDRESS: temporalAddress,
     TASK_QUEUE_PREFIX: `${randomBytes(4).toString('hex')}-`,
   });
@@ -45,7 +45,7 @@ beforeAll(async () => {
   const schedule = temporal.client.schedule.getHandle(`${config.TASK_QUEUE_PREFIX}nightlyReconciliation`);
   await schedule.delete();
   taskQueue = `${config.TASK_QUEUE_PREFIX}money`;
-  const activities = createReconciliationActivities(world, {
+  const activities = createReconciliationActivities(fixture, {
     importNextPage: async (deps, run) => {
       await before.importNextPage?.();
       return importNextPage(deps, run);
@@ -69,22 +69,22 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   before = {};
-  world.alterLists((page) => page);
+  fixture.alterLists((page) => page);
 });
 afterAll(async () => {
   await stopWorker();
   await temporal.close();
-  await world.close();
+  await fixture.close();
 });
 
 const idOf = (channel: Channel) => `sandbox-${channel}-${TODAY}`;
 const handleOf = (channel: Channel) => temporal.client.workflow.getHandle(reconciliationWorkflowId(idOf(channel)));
-const rowOf = (channel: Channel) => world.db('reconciliation').where({ channel }).first();
+const rowOf = (channel: Channel) => fixture.db('reconciliation').where({ channel }).first();
 
 /** Like the outbox after the commit. */
 async function askFor(channel: Channel): Promise<void> {
-  await world.runInTransaction((tx) => requestRun(tx, world, { day: TODAY, channel }));
-  const enqueued = world.enqueued
+  await fixture.runInTransaction((tx) => requestRun(tx, fixture, { day: TODAY, channel }));
+  const enqueued = fixture.enqueued
     .filter(({ workflowId }) => workflowId === reconciliationWorkflowId(idOf(channel)))
     .at(-1);
   if (!enqueued) throw new Error('no message was enqueued');
@@ -103,7 +103,7 @@ const rowFor = (orderId: string): StatementRow => ({
 test('a long statement is imported in several runs, and a rerun requested in the first is served by the last', async () => {
   const ids = Array.from({ length: PAGES }, () => newId('pat'));
   let pages = 0;
-  world.alterLists((_page, { cursor }) => {
+  fixture.alterLists((_page, { cursor }) => {
     const nth = Number(cursor ?? 0);
     pages += 1;
     // The second import finds a statement cut to its first page and ends there.
@@ -127,11 +127,11 @@ test('a long statement is imported in several runs, and a rerun requested in the
     completedImportNo: 2,
     listed: { payments: { count: 1 } },
   });
-  expect(await world.db('statementRow').where({ reconciliationId: idOf('TELEBIRR') })).toHaveLength(PAGES);
+  expect(await fixture.db('statementRow').where({ reconciliationId: idOf('TELEBIRR') })).toHaveLength(PAGES);
 });
 
 test('a statement whose pages form a circle leaves the day INCOMPLETE with the error', async () => {
-  world.alterLists((_page, { cursor }) => ({ kind: 'page', rows: [], next: cursor === '1' ? '2' : '1' }));
+  fixture.alterLists((_page, { cursor }) => ({ kind: 'page', rows: [], next: cursor === '1' ? '2' : '1' }));
   await askFor('AWASH');
   expect(await resultOf(handleOf('AWASH'))).toBe('INCOMPLETE');
   expect(await rowOf('AWASH')).toMatchObject({
@@ -139,7 +139,7 @@ test('a statement whose pages form a circle leaves the day INCOMPLETE with the e
     isRunning: false,
     error: expect.stringMatching(/^the statement never ends: page \d leads back to an earlier one$/),
   });
-  world.alterLists((page) => page);
+  fixture.alterLists((page) => page);
   await askFor('AWASH');
   expect(await resultOf(handleOf('AWASH'))).toBe('CLEAN');
   expect(await rowOf('AWASH')).toMatchObject({ status: 'CLEAN', error: null });
@@ -176,15 +176,15 @@ test('a transient error of PostgreSQL is retried', async () => {
 });
 
 test('a request during the pause of a recheck imports the statement again', async () => {
-  await world.pay('CBE_BIRR');
-  await world.live(2_000);
-  await world.simulator.fault({ kind: 'serverError', on: 'query', channel: 'CBE_BIRR' });
+  await fixture.pay('CBE_BIRR');
+  await fixture.live(2_000);
+  await fixture.simulator.fault({ kind: 'serverError', on: 'query', channel: 'CBE_BIRR' });
   await askFor('CBE_BIRR');
   await until('it to wait', async () => {
     const { searchAttributes } = await handleOf('CBE_BIRR').describe();
     return searchAttributes['BusinessStatus']?.[0] === 'WAITING';
   });
-  await world.simulator.clearFaults();
+  await fixture.simulator.clearFaults();
   await askFor('CBE_BIRR');
   expect(await resultOf(handleOf('CBE_BIRR'))).toBe('CLEAN');
   expect(await rowOf('CBE_BIRR')).toMatchObject({ importNo: 2, completedImportNo: 2, isRunning: false });
@@ -194,8 +194,8 @@ test('a request during the pause of a recheck imports the statement again', asyn
 async function goOn(progress: object): Promise<{ result: string; importNo: number }> {
   const day = { environment: 'sandbox', channel: 'AWASH', day: TODAY } as const;
   const reconciliationId = idOf('AWASH');
-  await world.runInTransaction((tx) => requestRun(tx, world, day));
-  const current = await world.steps.startImport(reconciliationId, world.clock());
+  await fixture.runInTransaction((tx) => requestRun(tx, fixture, day));
+  const current = await fixture.steps.startImport(reconciliationId, fixture.clock());
   const args = [
     { reconciliationId, ...day },
     { current, sinceMs: Date.now(), ...progress },
@@ -207,7 +207,7 @@ async function goOn(progress: object): Promise<{ result: string; importNo: numbe
 
 test('a run whose time is over while it imports is abandoned', async () => {
   let pages = 0;
-  world.alterLists(() => ({ kind: 'page', rows: [], next: String((pages += 1)) }));
+  fixture.alterLists(() => ({ kind: 'page', rows: [], next: String((pages += 1)) }));
   expect(await goOn({ sinceMs: Date.now() - 21 * HOUR_MS })).toMatchObject({ result: 'INCOMPLETE' });
   expect(pages).toBe(1);
   expect(await rowOf('AWASH')).toMatchObject({ isRunning: false, error: 'the statement was not imported in time' });

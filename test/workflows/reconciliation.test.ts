@@ -6,20 +6,20 @@ import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { requestRun } from '../../src/reconciliation/request.ts';
 import { reconciliationId, reconciliationWorkflowId } from '../../src/reconciliation/workflow.ts';
 import { createTemporalGateway } from '../../src/temporal/client.ts';
-import { buildAttempt, buildSession, buildWorld, stateOfSession, type World } from '../support/build.ts';
+import { buildAttempt, buildSession, buildFixture, stateOfSession, type Fixture } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
 import { skipTime, resultOf } from '../support/temporal.ts';
 import { until } from '../support/until.ts';
 import { buildFreeMerchant } from '../support/withdrawals.ts';
-import { createWorkerWorld, type WorkerWorld } from '../support/worker.ts';
+import { createWorkerFixture, type WorkerFixture } from '../support/worker.ts';
 
 const HOUR_MS = 3_600_000;
 
 let simulator: TestSimulator;
-let world: WorkerWorld;
+let fixture: WorkerFixture;
 let worker: RunningWorker;
-let money: World;
+let money: Fixture;
 let scope: MerchantScope;
 const http = createHttpClient();
 const clock = () => new Date();
@@ -27,23 +27,23 @@ const clock = () => new Date();
 beforeAll(async () => {
   simulator = await startTestSimulator();
   // No server listens there: callbacks are lost, as while our API is unavailable.
-  world = await createWorkerWorld({
+  fixture = await createWorkerFixture({
     TASK_QUEUES: 'money',
     SIMULATOR_URL: simulator.url,
     PUBLIC_BASE_URL: 'http://127.0.0.1:9',
   });
-  worker = world.startWorker();
+  worker = fixture.startWorker();
   await worker.ready;
   const findProvider = createFindProvider({ http, clock, simulatorUrl: simulator.url });
-  money = buildWorld(world.db, { clock, findProvider, baseUrl: 'http://127.0.0.1:9' });
+  money = buildFixture(fixture.db, { clock, findProvider, baseUrl: 'http://127.0.0.1:9' });
   scope = await buildFreeMerchant(money);
 });
 afterEach(async () => {
   await simulator.clearFaults();
-  await expectLedgerHolds(world.db);
+  await expectLedgerHolds(fixture.db);
 });
 afterAll(async () => {
-  await world.close();
+  await fixture.close();
   await Promise.all([simulator.close(), http.close()]);
 });
 
@@ -51,14 +51,14 @@ type Channel = 'TELEBIRR' | 'CBE_BIRR' | 'AWASH';
 const today = () => addisDay(clock());
 const placeOf = (channel: Channel, day = today()) => ({ environment: 'sandbox', channel, day }) as const;
 const workflowOf = (channel: Channel) => reconciliationWorkflowId(reconciliationId(placeOf(channel)));
-const rowOf = async (channel: Channel) => world.db('reconciliation').where(placeOf(channel)).first();
-const differences = () => world.db('reconciliationDiscrepancy').orderBy('id');
+const rowOf = async (channel: Channel) => fixture.db('reconciliation').where(placeOf(channel)).first();
+const differences = () => fixture.db('reconciliationDiscrepancy').orderBy('id');
 
-const handleOf = (channel: Channel) => world.temporal.client.workflow.getHandle(workflowOf(channel));
+const handleOf = (channel: Channel) => fixture.temporal.client.workflow.getHandle(workflowOf(channel));
 
 async function askFor(channel: Channel): Promise<void> {
   const deps = { clock, findProvider: money.findProvider };
-  await world.runInTransaction((tx) => requestRun(tx, deps, { day: today(), channel }));
+  await fixture.runInTransaction((tx) => requestRun(tx, deps, { day: today(), channel }));
 }
 const ended = async (channel: Channel) =>
   until('the day to end', async () => {
@@ -83,12 +83,12 @@ async function compared(channel: Channel): Promise<string> {
 async function lostPayment(channel: Channel, phone = '0911000007') {
   const session = await buildSession(money, scope);
   const attemptId = await buildAttempt(money, { ...scope, sessionId: session.sessionId }, { channel, phone });
-  await world.db('outbox').delete();
+  await fixture.db('outbox').delete();
   await money.checkAttempt(attemptId, { notifyWorkflow: false });
-  await world.db('outbox').delete();
-  await world.db('paymentAttempt').where({ id: attemptId }).update({ status: 'ABANDONED', endedAt: clock() });
-  await world.db('checkoutSession').where({ id: session.sessionId }).update({ status: 'EXPIRED', endedAt: clock() });
-  await world.db('transaction').where({ id: session.transactionId }).update({ status: 'EXPIRED' });
+  await fixture.db('outbox').delete();
+  await fixture.db('paymentAttempt').where({ id: attemptId }).update({ status: 'ABANDONED', endedAt: clock() });
+  await fixture.db('checkoutSession').where({ id: session.sessionId }).update({ status: 'EXPIRED', endedAt: clock() });
+  await fixture.db('transaction').where({ id: session.transactionId }).update({ status: 'EXPIRED' });
   return { ...session, attemptId };
 }
 
@@ -96,7 +96,7 @@ test('a payment whose callback was lost and whose session expired is found in th
   const { attemptId, sessionId } = await lostPayment('TELEBIRR');
   await until('the provider to be paid', async () => (await simulator.orderOf(attemptId))?.paid);
   expect(await compared('TELEBIRR')).toBe('CLEAN');
-  expect(await stateOfSession(world.db, sessionId)).toMatchObject({
+  expect(await stateOfSession(fixture.db, sessionId)).toMatchObject({
     session: 'COMPLETED',
     transaction: 'SUCCESS',
     confirmedLate: true,
@@ -114,7 +114,7 @@ test('a page that is unavailable twice is requested a third time', async () => {
   await simulator.fault({ kind: 'serverError', on: 'statement', channel: 'CBE_BIRR', next: 2 });
   await askFor('CBE_BIRR');
   await shows('CBE_BIRR', 'WAITING');
-  await skipTime(world.temporal.client, workflowOf('CBE_BIRR'), 60_000);
+  await skipTime(fixture.temporal.client, workflowOf('CBE_BIRR'), 60_000);
   expect(await ended('CBE_BIRR')).toBe('CLEAN');
   expect(await simulator.requests('CBE_BIRR statement')).toBe(3);
 });
@@ -123,7 +123,7 @@ test('an unavailable provider is retried with growing pauses, and the day is com
   await simulator.fault({ kind: 'serverError', on: 'statement', channel: 'AWASH' });
   await askFor('AWASH');
   await shows('AWASH', 'WAITING');
-  await skipTime(world.temporal.client, workflowOf('AWASH'), 10 * HOUR_MS);
+  await skipTime(fixture.temporal.client, workflowOf('AWASH'), 10 * HOUR_MS);
   expect(await rowOf('AWASH')).toMatchObject({ status: 'INCOMPLETE', isRunning: true });
   const { events } = await handleOf('AWASH').fetchHistory();
   const seconds = (events ?? []).flatMap((event) => {
@@ -143,7 +143,7 @@ test('a provider that is unavailable for a whole day leaves the day INCOMPLETE, 
   await simulator.fault({ kind: 'serverError', on: 'statement', channel: 'AWASH' });
   await askFor('AWASH');
   await shows('AWASH', 'WAITING');
-  await skipTime(world.temporal.client, workflowOf('AWASH'), 21 * HOUR_MS);
+  await skipTime(fixture.temporal.client, workflowOf('AWASH'), 21 * HOUR_MS);
   expect(await ended('AWASH')).toBe('INCOMPLETE');
   await simulator.clearFaults();
   expect(await compared('AWASH')).toBe('CLEAN');
@@ -155,11 +155,11 @@ test('a listed payment whose outcome the provider does not know is queried until
   await simulator.fault({ kind: 'serverError', on: 'query', channel: 'CBE_BIRR' });
   await askFor('CBE_BIRR');
   await shows('CBE_BIRR', 'WAITING');
-  expect(await stateOfSession(world.db, sessionId)).toMatchObject({ transaction: 'EXPIRED' });
+  expect(await stateOfSession(fixture.db, sessionId)).toMatchObject({ transaction: 'EXPIRED' });
   await simulator.clearFaults();
-  await skipTime(world.temporal.client, workflowOf('CBE_BIRR'), HOUR_MS);
+  await skipTime(fixture.temporal.client, workflowOf('CBE_BIRR'), HOUR_MS);
   expect(await ended('CBE_BIRR')).toBe('CLEAN');
-  expect(await stateOfSession(world.db, sessionId)).toMatchObject({ transaction: 'SUCCESS', confirmedLate: true });
+  expect(await stateOfSession(fixture.db, sessionId)).toMatchObject({ transaction: 'SUCCESS', confirmedLate: true });
 });
 
 test('a pause survives a stopped worker and ends in another one', async () => {
@@ -167,7 +167,7 @@ test('a pause survives a stopped worker and ends in another one', async () => {
   await askFor('TELEBIRR');
   await shows('TELEBIRR', 'WAITING');
   await worker.stop();
-  worker = world.startWorker();
+  worker = fixture.startWorker();
   await worker.ready;
   await simulator.clearFaults();
   await askFor('TELEBIRR');
@@ -181,19 +181,19 @@ test('a day whose workflow Temporal has lost is started again', async () => {
   await handleOf('AWASH').terminate('as if its database were new');
   await simulator.clearFaults();
   const longAgo = new Date(Date.now() - 60_000);
-  await world.db('reconciliation').where(placeOf('AWASH')).update({ requestedAt: longAgo, status: 'INCOMPLETE' });
+  await fixture.db('reconciliation').where(placeOf('AWASH')).update({ requestedAt: longAgo, status: 'INCOMPLETE' });
   expect(await ended('AWASH')).toBe('CLEAN');
 });
 
 test('the Temporal schedule requests the last days of every channel at two in the night', async () => {
-  const { client } = world.temporal;
-  const schedule = client.schedule.getHandle(`${world.config.TASK_QUEUE_PREFIX}nightlyReconciliation`);
+  const { client } = fixture.temporal;
+  const schedule = client.schedule.getHandle(`${fixture.config.TASK_QUEUE_PREFIX}nightlyReconciliation`);
   const { spec, info } = await schedule.describe();
   expect(spec.timezone).toBe('Africa/Addis_Ababa');
   expect(info.nextActionTimes[0]?.toISOString()).toMatch(/T23:00:00\.000Z$/);
   await schedule.trigger();
   await until('twelve days to be compared', async () => {
-    const done = await world
+    const done = await fixture
       .db('reconciliation')
       .where({ status: 'CLEAN', isRunning: false })
       .whereNot({ day: today() });
@@ -201,8 +201,8 @@ test('the Temporal schedule requests the last days of every channel at two in th
   });
 
   await schedule.delete();
-  const { connection } = world.temporal;
-  const gateway = createTemporalGateway({ config: world.config, connection });
+  const { connection } = fixture.temporal;
+  const gateway = createTemporalGateway({ config: fixture.config, connection });
   expect(await gateway.ensureTemporal()).toEqual(['schedule nightlyReconciliation']);
   expect(await gateway.ensureTemporal()).toEqual([]);
   await schedule.delete();

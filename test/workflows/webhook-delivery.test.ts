@@ -4,44 +4,44 @@ import { requestResend } from '../../src/webhooks/delivery/resend.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { skipTime, resultOf } from '../support/temporal.ts';
 import { until } from '../support/until.ts';
-import { createWorkerWorld, readDelivery, type WorkerWorld } from '../support/worker.ts';
+import { createWorkerFixture, readDelivery, type WorkerFixture } from '../support/worker.ts';
 
 const RETRY_SECONDS = [60, 300, 1_800, 7_200, 43_200];
 
-let world: WorkerWorld;
+let fixture: WorkerFixture;
 let receiver: Receiver;
 let scope: MerchantScope;
 
 beforeAll(async () => {
-  world = await createWorkerWorld({ TASK_QUEUES: 'webhooks' });
-  await world.startWorker().ready;
+  fixture = await createWorkerFixture({ TASK_QUEUES: 'webhooks' });
+  await fixture.startWorker().ready;
   receiver = await startReceiver();
 });
 beforeEach(async () => {
-  scope = await world.newMerchant();
-  await world.subscribe(scope, { url: receiver.url });
+  scope = await fixture.newMerchant();
+  await fixture.subscribe(scope, { url: receiver.url });
   receiver.behave({ kind: 'answer', status: 500 });
 });
 afterAll(async () => {
   await receiver.close();
-  await world.close();
+  await fixture.close();
 });
 
 const settled = async (eventId: string, attempts: number, status: string) =>
   until(`${attempts} attempts and ${status}`, async () => {
-    const delivery = await readDelivery(world.db, eventId);
+    const delivery = await readDelivery(fixture.db, eventId);
     return delivery.attempts === attempts && delivery.status === status && delivery;
   });
 
 const attemptsOf = async (deliveryId: string) =>
-  (await world.db('webhookAttempt').where({ deliveryId }).orderBy('sequence')) as Record<string, unknown>[];
+  (await fixture.db('webhookAttempt').where({ deliveryId }).orderBy('sequence')) as Record<string, unknown>[];
 
 /** Records an event whose receiver fails, and advances through its whole retry schedule. */
 async function failedDelivery(): Promise<string> {
-  const eventId = await world.record(scope);
+  const eventId = await fixture.record(scope);
   for (const [attemptNo, seconds] of RETRY_SECONDS.entries()) {
     const { workflowId } = await settled(eventId, attemptNo + 1, 'RETRYING');
-    await skipTime(world.temporal.client, workflowId, seconds * 1_050 + 1_000);
+    await skipTime(fixture.temporal.client, workflowId, seconds * 1_050 + 1_000);
   }
   await settled(eventId, 6, 'FAILED');
   return eventId;
@@ -49,13 +49,13 @@ async function failedDelivery(): Promise<string> {
 
 /** Resends like the API: the row and the message to the workflow in one transaction. */
 const resendByApi = async (eventId: string) =>
-  world.runInTransaction((tx) => requestResend({ clock: () => new Date() }, tx, { eventId, scope }));
+  fixture.runInTransaction((tx) => requestResend({ clock: () => new Date() }, tx, { eventId, scope }));
 
 describe('the workflow of a delivery', () => {
   test('six POSTs of the same bytes, each retry counted from the end of the last failure; FAILED with a dead letter after 14 h 36 min', async () => {
     const before = receiver.requests.length;
     const eventId = await failedDelivery();
-    const delivery = await readDelivery(world.db, eventId);
+    const delivery = await readDelivery(fixture.db, eventId);
     expect(delivery).toMatchObject({ retryCount: 6, nextAttemptAt: null, deadLetteredAt: expect.any(Date) });
 
     const attempts = await attemptsOf(delivery.id);
@@ -77,55 +77,55 @@ describe('the workflow of a delivery', () => {
     expect(requests).toHaveLength(6);
     expect(new Set(requests.map((one) => one.body.toString())).size).toBe(1);
     expect(new Set(requests.map((one) => one.headers['x-service-event-id']))).toEqual(new Set([eventId]));
-    expect(await world.db('webhookDeadLetter').where({ deliveryId: delivery.id, closedAt: null })).toHaveLength(1);
+    expect(await fixture.db('webhookDeadLetter').where({ deliveryId: delivery.id, closedAt: null })).toHaveLength(1);
   });
 
   test('an operator resends a parked delivery by the update, which returns the response of the receiver', async () => {
     const eventId = await failedDelivery();
-    const { workflowId, id } = await readDelivery(world.db, eventId);
-    const handle = world.temporal.client.workflow.getHandle(workflowId);
+    const { workflowId, id } = await readDelivery(fixture.db, eventId);
+    const handle = fixture.temporal.client.workflow.getHandle(workflowId);
     await expect(handle.executeUpdate('resend', { args: [{ reason: 'their server is back' }] })).rejects.toMatchObject({
       cause: { message: expect.stringContaining('FAILED: last failure HTTP 500') },
     });
-    expect(await readDelivery(world.db, eventId)).toMatchObject({ status: 'FAILED', attempts: 7, retryCount: 6 });
+    expect(await readDelivery(fixture.db, eventId)).toMatchObject({ status: 'FAILED', attempts: 7, retryCount: 6 });
 
     receiver.behave({ kind: 'answer', status: 204 });
     expect(await handle.executeUpdate('resend', { args: [null] })).toBe('DELIVERED: the receiver returned 204');
     expect(await resultOf(handle)).toBe('DELIVERED');
-    expect(await readDelivery(world.db, eventId)).toMatchObject({ status: 'DELIVERED', attempts: 8 });
+    expect(await readDelivery(fixture.db, eventId)).toMatchObject({ status: 'DELIVERED', attempts: 8 });
     const resent = (await attemptsOf(id)).slice(6).map((one) => [one['source'], one['reason'], one['retryNumber']]);
     expect(resent).toEqual([
       ['operator', 'their server is back', null],
       ['operator', null, null],
     ]);
-    expect(await world.db('webhookDeadLetter').where({ deliveryId: id, closedAt: null })).toHaveLength(0);
+    expect(await fixture.db('webhookDeadLetter').where({ deliveryId: id, closedAt: null })).toHaveLength(0);
   });
 
   test('a resend by the API reaches the parked workflow; after the parking it starts a new run under the same id', async () => {
     const eventId = await failedDelivery();
-    const { workflowId } = await readDelivery(world.db, eventId);
-    const first = await world.temporal.client.workflow.getHandle(workflowId).describe();
+    const { workflowId } = await readDelivery(fixture.db, eventId);
+    const first = await fixture.temporal.client.workflow.getHandle(workflowId).describe();
     await resendByApi(eventId);
     await settled(eventId, 7, 'FAILED');
     // The row has changed already: the workflow only has to make the attempt.
-    const { events } = await world.temporal.client.workflow.getHandle(workflowId).fetchHistory();
+    const { events } = await fixture.temporal.client.workflow.getHandle(workflowId).fetchHistory();
     expect(events?.filter((event) => event.activityTaskFailedEventAttributes)).toEqual([]);
 
-    await skipTime(world.temporal.client, workflowId, 30 * DAY_MS + 60_000);
-    await expect(resultOf(world.temporal.client.workflow.getHandle(workflowId))).rejects.toMatchObject({
+    await skipTime(fixture.temporal.client, workflowId, 30 * DAY_MS + 60_000);
+    await expect(resultOf(fixture.temporal.client.workflow.getHandle(workflowId))).rejects.toMatchObject({
       cause: { type: 'DeliveryExhausted' },
     });
     receiver.behave({ kind: 'answer', status: 200 });
     await resendByApi(eventId);
     await settled(eventId, 8, 'DELIVERED');
-    const last = await world.temporal.client.workflow.getHandle(workflowId).describe();
+    const last = await fixture.temporal.client.workflow.getHandle(workflowId).describe();
     expect(last.runId).not.toBe(first.runId);
   });
 
   test('the resend signal resends a parked delivery, each time', async () => {
     const eventId = await failedDelivery();
-    const { workflowId } = await readDelivery(world.db, eventId);
-    const handle = world.temporal.client.workflow.getHandle(workflowId);
+    const { workflowId } = await readDelivery(fixture.db, eventId);
+    const handle = fixture.temporal.client.workflow.getHandle(workflowId);
     await handle.signal('resend');
     await settled(eventId, 7, 'FAILED');
     receiver.behave({ kind: 'answer', status: 200 });
@@ -135,8 +135,8 @@ describe('the workflow of a delivery', () => {
 
   test('a reason that is not a text, or that the database would reject, delays nothing', async () => {
     const eventId = await failedDelivery();
-    const { workflowId, id } = await readDelivery(world.db, eventId);
-    const handle = world.temporal.client.workflow.getHandle(workflowId);
+    const { workflowId, id } = await readDelivery(fixture.db, eventId);
+    const handle = fixture.temporal.client.workflow.getHandle(workflowId);
     await handle.signal('resend', { reason: 5 });
     await settled(eventId, 7, 'FAILED');
     await handle.signal('resend', { reason: `nul \0 ${'x'.repeat(493)}😀` });
@@ -158,10 +158,10 @@ describe('the workflow of a delivery', () => {
   });
 
   test('expediting a retry makes an attempt outside the schedule, which stays unchanged', async () => {
-    const eventId = await world.record(scope);
+    const eventId = await fixture.record(scope);
     const before = await settled(eventId, 1, 'RETRYING');
     const { workflowId } = before;
-    const handle = world.temporal.client.workflow.getHandle(workflowId);
+    const handle = fixture.temporal.client.workflow.getHandle(workflowId);
     // After the first attempt the workflow has not started yet.
     await until('the workflow', async () => handle.describe().catch(() => null));
     await expect(handle.executeUpdate('resend', { args: [null] })).rejects.toMatchObject({
@@ -174,30 +174,30 @@ describe('the workflow of a delivery', () => {
   });
 
   test('cancelling the workflow ends the delivery as FAILED with a dead letter', async () => {
-    const eventId = await world.record(scope);
+    const eventId = await fixture.record(scope);
     const { workflowId, id } = await settled(eventId, 1, 'RETRYING');
-    const handle = world.temporal.client.workflow.getHandle(workflowId);
+    const handle = fixture.temporal.client.workflow.getHandle(workflowId);
     // After the first attempt the workflow has not started yet.
     await until('the workflow', async () => handle.describe().catch(() => null));
     await handle.cancel();
     await settled(eventId, 1, 'FAILED');
-    const letters = await world.db('webhookDeadLetter').where({ deliveryId: id });
+    const letters = await fixture.db('webhookDeadLetter').where({ deliveryId: id });
     expect(letters).toEqual([expect.objectContaining({ reason: 'canceled', closedAt: null })]);
   });
 
   test('cancelling the forced resend of a delivered delivery leaves it DELIVERED, also in the search attributes', async () => {
     receiver.behave({ kind: 'answer', status: 200 });
-    const eventId = await world.record(scope);
+    const eventId = await fixture.record(scope);
     const { workflowId, subscriptionId } = await settled(eventId, 1, 'DELIVERED');
     receiver.behave({ kind: 'hang' });
     const before = receiver.requests.length;
     const request = { eventId, subscriptionId, scope, force: true };
-    await world.runInTransaction((tx) => requestResend({ clock: () => new Date() }, tx, request));
+    await fixture.runInTransaction((tx) => requestResend({ clock: () => new Date() }, tx, request));
     await until('the resend', async () => receiver.requests.length > before);
-    const handle = world.temporal.client.workflow.getHandle(workflowId);
+    const handle = fixture.temporal.client.workflow.getHandle(workflowId);
     await handle.cancel();
     await expect(resultOf(handle)).rejects.toMatchObject({ name: 'WorkflowFailedError' });
-    expect(await readDelivery(world.db, eventId)).toMatchObject({ status: 'DELIVERED', deadLetteredAt: null });
+    expect(await readDelivery(fixture.db, eventId)).toMatchObject({ status: 'DELIVERED', deadLetteredAt: null });
     const { typedSearchAttributes } = await handle.describe();
     expect(typedSearchAttributes.getAll()).toContainEqual(
       expect.objectContaining({ key: expect.objectContaining({ name: 'BusinessStatus' }), value: 'DELIVERED' }),
@@ -206,9 +206,9 @@ describe('the workflow of a delivery', () => {
 
   test('a first-try success takes at most 6 history events and carries no URL, body or secret', async () => {
     receiver.behave({ kind: 'answer', status: 200 });
-    const eventId = await world.record(scope);
+    const eventId = await fixture.record(scope);
     const { workflowId } = await settled(eventId, 1, 'DELIVERED');
-    const handle = world.temporal.client.workflow.getHandle(workflowId);
+    const handle = fixture.temporal.client.workflow.getHandle(workflowId);
     await resultOf(handle);
     const { events } = await handle.fetchHistory();
     expect(events?.length).toBeLessThanOrEqual(6);
@@ -221,10 +221,10 @@ describe('the workflow of a delivery', () => {
 
   test('operators find a failed delivery by its search attributes', async () => {
     const eventId = await failedDelivery();
-    const { workflowId } = await readDelivery(world.db, eventId);
+    const { workflowId } = await readDelivery(fixture.db, eventId);
     const query = `BusinessStatus = 'FAILED' AND LastHttpStatus = 500 AND MerchantId = '${scope.merchantId}'`;
     const found = await until('the search attributes', async () => {
-      for await (const one of world.temporal.client.workflow.list({ query })) return one;
+      for await (const one of fixture.temporal.client.workflow.list({ query })) return one;
       return null;
     });
     expect(found.workflowId).toBe(workflowId);

@@ -6,30 +6,30 @@ import { readWithdrawal } from '../../src/withdrawals/queries.ts';
 import { resolveWithdrawal } from '../../src/withdrawals/resolve.ts';
 import { approveWithdrawal } from '../../src/withdrawals/review.ts';
 import { withdrawalWorkflowId } from '../../src/withdrawals/workflow.ts';
-import { buildWorld } from '../support/build.ts';
+import { buildFixture } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
 import { EVENTS_OF_A_RUN } from '../support/stack-facts.ts';
 import { skipTime, resultOf } from '../support/temporal.ts';
 import { until } from '../support/until.ts';
 import { buildFreeMerchant, fund } from '../support/withdrawals.ts';
-import { createWorkerWorld, type WorkerWorld } from '../support/worker.ts';
+import { createWorkerFixture, type WorkerFixture } from '../support/worker.ts';
 
 const HOUR_MS = 3_600_000;
 let simulator: TestSimulator;
-let world: WorkerWorld;
+let fixture: WorkerFixture;
 
 beforeAll(async () => {
   simulator = await startTestSimulator();
-  world = await createWorkerWorld({
+  fixture = await createWorkerFixture({
     TASK_QUEUES: 'money',
     SIMULATOR_URL: simulator.url,
     PUBLIC_BASE_URL: 'http://127.0.0.1:9',
   });
-  await world.startWorker().ready;
+  await fixture.startWorker().ready;
 });
 afterAll(async () => {
-  await world.close();
+  await fixture.close();
   await simulator.close();
 });
 
@@ -38,7 +38,7 @@ async function sent(): Promise<{ id: string; workflowId: string }> {
   const clock = () => new Date();
   const http = createHttpClient();
   const findProvider = createFindProvider({ http, clock, simulatorUrl: simulator.url });
-  const money = buildWorld(world.db, { clock });
+  const money = buildFixture(fixture.db, { clock });
   const scope: MerchantScope = await buildFreeMerchant(money);
   await fund(money, scope, 1_000_00n);
   const wanted = {
@@ -48,15 +48,15 @@ async function sent(): Promise<{ id: string; workflowId: string }> {
     destination: { kind: 'phone', phone: '251911000004', accountName: 'Abebe Bikila' },
     requestedBy: 'key_test',
   } as const;
-  const { row } = await world.runInTransaction((tx) => createWithdrawal({ tx, clock, findProvider }, scope, wanted));
-  await world.runInTransaction((tx) => approveWithdrawal(tx, row.id, { operatorId: 'opr_1', at: clock() }));
-  await until('it to be taken', async () => (await readWithdrawal(world.db, row.id)).lastOutcome);
+  const { row } = await fixture.runInTransaction((tx) => createWithdrawal({ tx, clock, findProvider }, scope, wanted));
+  await fixture.runInTransaction((tx) => approveWithdrawal(tx, row.id, { operatorId: 'opr_1', at: clock() }));
+  await until('it to be taken', async () => (await readWithdrawal(fixture.db, row.id)).lastOutcome);
   await http.close();
   return { id: row.id, workflowId: withdrawalWorkflowId(row.id) };
 }
 
 test('a withdrawal pending for days continues as new runs, and the last one completes it', async () => {
-  const { client } = world.temporal;
+  const { client } = fixture.temporal;
   const { id, workflowId } = await sent();
   const handle = client.workflow.getHandle(workflowId);
   const first = await handle.describe();
@@ -70,7 +70,7 @@ test('a withdrawal pending for days continues as new runs, and the last one comp
   expect(status.name).toBe('CONTINUED_AS_NEW');
   const { historyLength } = await client.workflow.getHandle(workflowId, first.runId).describe();
   expect(historyLength).toBeLessThan(EVENTS_OF_A_RUN + 30);
-  expect(await readWithdrawal(world.db, id)).toMatchObject({ status: 'PENDING', stage: 'SUBMITTED' });
+  expect(await readWithdrawal(fixture.db, id)).toMatchObject({ status: 'PENDING', stage: 'SUBMITTED' });
   // All runs queried the same order.
   expect((await simulator.journal()).payouts).toMatchObject([{ withdrawalId: id, submissions: 1 }]);
 
@@ -80,11 +80,11 @@ test('a withdrawal pending for days continues as new runs, and the last one comp
     reason: 'Never paid',
     operatorId: 'opr_1',
   } as const;
-  await world.runInTransaction(async (tx) => {
+  await fixture.runInTransaction(async (tx) => {
     // Between two polls, after an unknown outcome.
     await tx.trx('withdrawal').where({ id }).update({ stage: 'UNKNOWN', leaseUntil: null });
     return resolveWithdrawal(tx, id, { ...resolution, at: new Date(Date.now() + 2 * HOUR_MS) });
   });
   expect(await resultOf(handle)).toBe('FAILED');
-  await expectLedgerHolds(world.db);
+  await expectLedgerHolds(fixture.db);
 });

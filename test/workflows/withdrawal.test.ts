@@ -6,20 +6,20 @@ import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { readWithdrawal } from '../../src/withdrawals/queries.ts';
 import { approveWithdrawal, cancelWithdrawal, rejectWithdrawal } from '../../src/withdrawals/review.ts';
 import { findRecoverableWithdrawals, withdrawalWorkflowId } from '../../src/withdrawals/workflow.ts';
-import { buildWorld, type World } from '../support/build.ts';
+import { buildFixture, type Fixture } from '../support/build.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
 import { resultOf, skipTime } from '../support/temporal.ts';
 import { until, WAIT_MS } from '../support/until.ts';
 import { buildFreeMerchant, expectPaidOutOnce, fund } from '../support/withdrawals.ts';
-import { createWorkerWorld, type WorkerWorld } from '../support/worker.ts';
+import { createWorkerFixture, type WorkerFixture } from '../support/worker.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 let simulator: TestSimulator;
-let world: WorkerWorld;
-let money: World;
+let fixture: WorkerFixture;
+let money: Fixture;
 let scope: MerchantScope;
 let requests = 0;
 const http = createHttpClient();
@@ -28,23 +28,23 @@ const clock = () => new Date();
 beforeAll(async () => {
   simulator = await startTestSimulator();
   // No server listens there: callbacks are lost, as while our API is unavailable.
-  world = await createWorkerWorld({
+  fixture = await createWorkerFixture({
     TASK_QUEUES: 'money',
     SIMULATOR_URL: simulator.url,
     PUBLIC_BASE_URL: 'http://127.0.0.1:9',
   });
-  await world.startWorker().ready;
-  money = buildWorld(world.db, { clock });
+  await fixture.startWorker().ready;
+  money = buildFixture(fixture.db, { clock });
   scope = await buildFreeMerchant(money);
   await fund(money, scope, 50_000_00n);
 });
 afterEach(async () => {
   await simulator.clearFaults();
-  await expectPaidOutOnce(world.db, simulator);
-  await expectLedgerHolds(world.db);
+  await expectPaidOutOnce(fixture.db, simulator);
+  await expectLedgerHolds(fixture.db);
 });
 afterAll(async () => {
-  await world.close();
+  await fixture.close();
   await Promise.all([simulator.close(), http.close()]);
 });
 
@@ -59,23 +59,23 @@ async function request(phone: string, amountSantim = 100_00n): Promise<{ id: str
     destination: { kind: 'phone', phone: phone.replace(/^0/, '251'), accountName: 'Abebe Bikila' },
     requestedBy: 'key_test',
   } as const;
-  const { row } = await world.runInTransaction((tx) => createWithdrawal({ tx, clock, findProvider }, scope, wanted));
+  const { row } = await fixture.runInTransaction((tx) => createWithdrawal({ tx, clock, findProvider }, scope, wanted));
   return { id: row.id, workflowId: withdrawalWorkflowId(row.id) };
 }
 
 const untilStatus = async (id: string, wanted: string) =>
   until(`withdrawal ${wanted}`, async () => {
-    const row = await readWithdrawal(world.db, id);
+    const row = await readWithdrawal(fixture.db, id);
     return (row.status === wanted || row.stage === wanted) && row;
   });
 const result = async (workflowId: string) => {
-  const handle = world.temporal.client.workflow.getHandle(workflowId);
+  const handle = fixture.temporal.client.workflow.getHandle(workflowId);
   return resultOf(handle);
 };
 
 /** Advances to the sandbox's automatic decision. */
 async function reviewed(workflowId: string): Promise<void> {
-  await skipTime(world.temporal.client, workflowId, 6_000);
+  await skipTime(fixture.temporal.client, workflowId, 6_000);
 }
 
 test('a withdrawal is reviewed, sent, found paid by polling, and ends', async () => {
@@ -88,20 +88,20 @@ test('a withdrawal is reviewed, sent, found paid by polling, and ends', async ()
 
 test('a withdrawal under review waits for days without a limit, and is sent when it is approved', async () => {
   const { id, workflowId } = await request('0911000001', 100_14n);
-  await skipTime(world.temporal.client, workflowId, 5 * DAY_MS);
-  expect((await readWithdrawal(world.db, id)).stage).toBe('UNDER_REVIEW');
-  await world.runInTransaction((tx) => approveWithdrawal(tx, id, { operatorId: 'opr_1', at: clock() }));
+  await skipTime(fixture.temporal.client, workflowId, 5 * DAY_MS);
+  expect((await readWithdrawal(fixture.db, id)).stage).toBe('UNDER_REVIEW');
+  await fixture.runInTransaction((tx) => approveWithdrawal(tx, id, { operatorId: 'opr_1', at: clock() }));
   await untilStatus(id, 'SUCCESS');
   expect(await result(workflowId)).toBe('SUCCESS');
 });
 
 test('a rejected and a cancelled withdrawal end without a submission', async () => {
   const [rejected, cancelled] = [await request('0911000001', 50_14n), await request('0911000001', 51_14n)];
-  await world.runInTransaction((tx) =>
+  await fixture.runInTransaction((tx) =>
     rejectWithdrawal(tx, rejected.id, { operatorId: 'opr_1', reason: 'No.', at: clock() }),
   );
-  const row = await readWithdrawal(world.db, cancelled.id);
-  await world.runInTransaction((tx) => cancelWithdrawal(tx, row, clock()));
+  const row = await readWithdrawal(fixture.db, cancelled.id);
+  await fixture.runInTransaction((tx) => cancelWithdrawal(tx, row, clock()));
   expect(await result(rejected.workflowId)).toBe('REJECTED');
   expect(await result(cancelled.workflowId)).toBe('CANCELLED');
   expect(await simulator.payoutOf(rejected.id)).toBeUndefined();
@@ -112,9 +112,9 @@ test('a withdrawal pending for hours is polled at growing intervals, and its mon
   const { id, workflowId } = await request('0911000004');
   await reviewed(workflowId);
   await untilStatus(id, 'SUBMITTED');
-  await skipTime(world.temporal.client, workflowId, 10 * HOUR_MS);
-  expect(await readWithdrawal(world.db, id)).toMatchObject({ status: 'PENDING', stage: 'SUBMITTED' });
-  const { events } = await world.temporal.client.workflow.getHandle(workflowId).fetchHistory();
+  await skipTime(fixture.temporal.client, workflowId, 10 * HOUR_MS);
+  expect(await readWithdrawal(fixture.db, id)).toMatchObject({ status: 'PENDING', stage: 'SUBMITTED' });
+  const { events } = await fixture.temporal.client.workflow.getHandle(workflowId).fetchHistory();
   const timers = (events ?? []).flatMap((event) => {
     const seconds = event.timerStartedEventAttributes?.startToFireTimeout?.seconds;
     return seconds === undefined || seconds === null ? [] : [Number(seconds)];
@@ -129,10 +129,10 @@ test('a payout with an unknown outcome for minutes is paid once, and its money s
   const { id, workflowId } = await request('0911000001');
   await reviewed(workflowId);
   await untilStatus(id, 'UNKNOWN');
-  await skipTime(world.temporal.client, workflowId, 5 * 60_000);
-  expect(await readWithdrawal(world.db, id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
+  await skipTime(fixture.temporal.client, workflowId, 5 * 60_000);
+  expect(await readWithdrawal(fixture.db, id)).toMatchObject({ status: 'PENDING', stage: 'UNKNOWN' });
   await simulator.advance(11 * 60_000);
-  await skipTime(world.temporal.client, workflowId, 10 * 60_000);
+  await skipTime(fixture.temporal.client, workflowId, 10 * 60_000);
   await untilStatus(id, 'SUCCESS');
   expect(await simulator.payoutOf(id)).toMatchObject({ paid: true, amount: '100.00' });
 });
@@ -140,16 +140,16 @@ test('a payout with an unknown outcome for minutes is paid once, and its money s
 test('a posting after an outage has an effective time after it, not when its activity was scheduled', async () => {
   // An operator approves it, so that no time is skipped.
   const { id } = await request('0911000001', 100_14n);
-  await world.runInTransaction((tx) => approveWithdrawal(tx, id, { operatorId: 'opr_1', at: clock() }));
-  await until('it to be taken', async () => (await readWithdrawal(world.db, id)).lastOutcome);
-  const outage = await world.db.knex().transaction();
+  await fixture.runInTransaction((tx) => approveWithdrawal(tx, id, { operatorId: 'opr_1', at: clock() }));
+  await until('it to be taken', async () => (await readWithdrawal(fixture.db, id)).lastOutcome);
+  const outage = await fixture.db.knex().transaction();
   await outage.raw('LOCK TABLE withdrawal IN ACCESS EXCLUSIVE MODE');
   await new Promise((resolve) => setTimeout(resolve, 6_000));
   const overAt = new Date();
   await outage.commit();
   await untilStatus(id, 'SUCCESS');
   const sql = 'SELECT effective_at FROM ledger_journal WHERE posting_key = ?';
-  const { rows: journals } = await world.db.knex().raw<{ rows: { effective_at: Date }[] }>(sql, [`ended:${id}`]);
+  const { rows: journals } = await fixture.db.knex().raw<{ rows: { effective_at: Date }[] }>(sql, [`ended:${id}`]);
   expect(journals).toHaveLength(1);
   // The successful attempt may have waited for the lock, for a second at most.
   expect(journals[0]?.effective_at.getTime()).toBeGreaterThan(overAt.getTime() - 1_500);
@@ -160,7 +160,7 @@ test('a payout that is accepted and then fails releases the money', async () => 
   await reviewed(workflowId);
   await untilStatus(id, 'SUBMITTED');
   await simulator.advance(10 * 60_000);
-  await skipTime(world.temporal.client, workflowId, 10 * 60_000);
+  await skipTime(fixture.temporal.client, workflowId, 10 * 60_000);
   await untilStatus(id, 'FAILED');
   expect(await result(workflowId)).toBe('FAILED');
   expect(await simulator.payoutOf(id)).toMatchObject({ paid: false });
@@ -168,22 +168,22 @@ test('a payout that is accepted and then fails releases the money', async () => 
 
 test('a withdrawal whose workflow Temporal has lost is restarted by the recovery', async () => {
   const { id, workflowId } = await request('0911000001', 100_14n);
-  const handle = world.temporal.client.workflow.getHandle(workflowId);
+  const handle = fixture.temporal.client.workflow.getHandle(workflowId);
   const before = await until('the workflow to be there', async () => handle.describe().catch(() => null));
   await handle.terminate('lost');
   const isOpen = async () =>
-    (await findRecoverableWithdrawals(world.db, { after: '', limit: 100, onlyPastDue: false })).some(
+    (await findRecoverableWithdrawals(fixture.db, { after: '', limit: 100, onlyPastDue: false })).some(
       (one) => one.id === id,
     );
   // Temporal's list of workflows lags: the recovery skips rows younger than half a minute.
   expect(await isOpen()).toBe(false);
-  await world
+  await fixture
     .db('withdrawal')
     .where({ id })
     .update({ createdAt: new Date(Date.now() - 60_000) });
   expect(await isOpen()).toBe(true);
   // After an outage all open rows are compared; otherwise this one within the hour.
-  await rows(world.db, 'UPDATE workflow_recovery SET next_full_run_at = now()');
+  await rows(fixture.db, 'UPDATE workflow_recovery SET next_full_run_at = now()');
   const runs = async () => {
     const now = await handle.describe();
     return now.status.name === 'RUNNING' && now;
@@ -191,7 +191,7 @@ test('a withdrawal whose workflow Temporal has lost is restarted by the recovery
   // The recovery runs every 10 s.
   const after = await until('the workflow to run again', runs, 2 * WAIT_MS);
   expect(after.runId).not.toBe(before.runId);
-  await world.runInTransaction((tx) => approveWithdrawal(tx, id, { operatorId: 'opr_1', at: clock() }));
+  await fixture.runInTransaction((tx) => approveWithdrawal(tx, id, { operatorId: 'opr_1', at: clock() }));
   await untilStatus(id, 'SUCCESS');
   expect(await isOpen()).toBe(false);
 });

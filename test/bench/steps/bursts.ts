@@ -1,8 +1,8 @@
+import { inFixture, type Bench, type Fixture } from '../fixture.ts';
 import { DELIVERED_BEFORE, ONE_LIVE_ROW, pastDeliveries } from '../history.ts';
 import { burstRow, measureBurst, type Burst, type Subject } from '../measure.ts';
 import { median } from '../numbers.ts';
 import { release, subjectOfOurs, subjectOfBaseline } from '../subjects.ts';
-import { inWorld, type Bench, type World } from '../world.ts';
 
 /** Warm-up bursts until V8 has compiled the hot code in each process; they also leave dead rows. */
 const WARM_UP = 2_000;
@@ -14,13 +14,13 @@ const TABLES = {
   bloated: {
     title: 'statistics of one live row and 2,000 dead ones, before each burst',
     prepare: async () => {},
-    beforeEach: (world: World) => world.asOwner(...ONE_LIVE_ROW),
+    beforeEach: (fixture: Fixture) => fixture.asOwner(...ONE_LIVE_ROW),
   },
   grown: {
     title: `after ${DELIVERED_BEFORE} earlier events`,
-    prepare: async (world: World) => {
-      const { merchantId } = await world.newMerchant();
-      await world.asOwner(pastDeliveries(merchantId), 'VACUUM ANALYZE');
+    prepare: async (fixture: Fixture) => {
+      const { merchantId } = await fixture.newMerchant();
+      await fixture.asOwner(pastDeliveries(merchantId), 'VACUUM ANALYZE');
     },
     beforeEach: async () => {},
   },
@@ -37,8 +37,8 @@ export async function bursts(bench: Bench): Promise<void> {
   for (const [state, { title }] of Object.entries(TABLES)) {
     for (const subscriptions of [1, 10, 500]) {
       bench.say(`bursts, ${title}, to ${subscriptions} subscriptions`);
-      const [ours, baselines] = await inWorld(bench, (world) =>
-        measureTurns(bench, world, { count, subscriptions, state: state as keyof typeof TABLES }),
+      const [ours, baselines] = await inFixture(bench, (fixture) =>
+        measureTurns(bench, fixture, { count, subscriptions, state: state as keyof typeof TABLES }),
       );
       row({ tables: state, subscriptions, who: 'Meskot', ...burstRow(ours) });
       row({ tables: state, subscriptions, who: 'bare baseline', ...burstRow(baselines) });
@@ -57,24 +57,28 @@ type Wanted = { count: number; subscriptions: number; state: keyof typeof TABLES
 
 async function measureTurns(
   bench: Bench,
-  world: World,
+  fixture: Fixture,
   { count, subscriptions, state }: Wanted,
 ): Promise<[ours: Burst[], baselines: Burst[]]> {
   const { prepare, beforeEach } = TABLES[state];
-  const [api, worker, baseline] = [await world.startApi(), await world.startWorker(), await world.startBaseline()];
-  const ours = (await subjectOfOurs(world, { api, count: subscriptions })).with('Meskot', worker);
-  const bare = await subjectOfBaseline(world, { baseline, count: subscriptions });
+  const [api, worker, baseline] = [
+    await fixture.startApi(),
+    await fixture.startWorker(),
+    await fixture.startBaseline(),
+  ];
+  const ours = (await subjectOfOurs(fixture, { api, count: subscriptions })).with('Meskot', worker);
+  const bare = await subjectOfBaseline(fixture, { baseline, count: subscriptions });
   const measured: [Burst[], Burst[]] = [[], []];
   const burst = async (subject: Subject, into: Burst[]): Promise<void> => {
-    await beforeEach(world);
-    const one = await measureBurst(bench.ground, subject, count);
+    await beforeEach(fixture);
+    const one = await measureBurst(bench.stack, subject, count);
     into.push(one);
     const words = `${Math.round(one.perSecond)}/s, ${one.cpu.total.toFixed(2)} ms, gap ${Math.round(one.stallMs)} ms`;
     bench.say(`  ${subject.name}: ${words}`);
   };
   try {
-    await prepare(world);
-    for (const subject of [ours, bare]) await measureBurst(bench.ground, subject, bench.size(WARM_UP, count));
+    await prepare(fixture);
+    for (const subject of [ours, bare]) await measureBurst(bench.stack, subject, bench.size(WARM_UP, count));
     for (let number = 1; number <= bench.size(12, TURN); number += 1) {
       await burst(ours, measured[0]);
       if (number % TURN === 0) await burst(bare, measured[1]);

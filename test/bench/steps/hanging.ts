@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { inFixture, type Bench, type Fixture } from '../fixture.ts';
 import { measureBurst, measureSteady, steadyRow, type Subject } from '../measure.ts';
 import { startHangingReceiver } from '../receiver.ts';
 import { publishTo, release, subjectOfOurs, subscribe } from '../subjects.ts';
-import { inWorld, type Bench, type World } from '../world.ts';
 
 const GOOD_PER_SECOND = 50;
 const HANGING_PER_SECOND = 200;
@@ -20,32 +20,32 @@ export async function hanging(bench: Bench): Promise<void> {
     [60, 'besideMany'],
   ] as const) {
     bench.say(`a good endpoint beside ${count} that hang`);
-    const { alone, beside, most } = await inWorld(bench, (world) => measureBeside(bench, world, count));
+    const { alone, beside, most } = await inFixture(bench, (fixture) => measureBeside(bench, fixture, count));
     row({ beside: 'none', ...steadyRow(alone), hanging: 0 });
     row({ beside: `${count} that hang`, ...steadyRow(beside), hanging: most });
     bench.sheet.measured(goal, beside.p99 / alone.p99);
   }
 }
 
-async function measureBeside(bench: Bench, world: World, count: number) {
-  const { ground, size } = bench;
-  const [api, worker] = [await world.startApi(), await world.startWorker()];
-  const ours = await subjectOfOurs(world, { api, count: 1 });
+async function measureBeside(bench: Bench, fixture: Fixture, count: number) {
+  const { stack, size } = bench;
+  const [api, worker] = [await fixture.startApi(), await fixture.startWorker()];
+  const ours = await subjectOfOurs(fixture, { api, count: 1 });
   // Hanging endpoints never become idle.
   const good: Subject = { ...ours.with('a good endpoint', worker), isQuiet: 'true' };
   const bad = await startHangingReceiver();
-  const flood = publishTo(api.origin, await subscribe({ ...world, ...api }, { count, url: bad.url }));
+  const flood = publishTo(api.origin, await subscribe({ ...fixture, ...api }, { count, url: bad.url }));
   let most = 0;
   const watching = setInterval(() => (most = Math.max(most, bad.hanging())), 50);
   try {
     const rate = { perSecond: GOOD_PER_SECOND, seconds: size(30, 6) };
-    await measureBurst(ground, good, size(2_000, 200));
-    const alone = await measureSteady(ground, good, rate);
+    await measureBurst(stack, good, size(2_000, 200));
+    const alone = await measureSteady(stack, good, rate);
     const flooding = flood.steady(HANGING_PER_SECOND, LEAD_SECONDS + rate.seconds);
     // Reported below, when it is awaited.
     flooding.catch(() => {});
     await sleep(LEAD_SECONDS * 1_000);
-    const beside = await measureSteady(ground, good, rate);
+    const beside = await measureSteady(stack, good, rate);
     await flooding;
     return { alone, beside, most };
   } finally {

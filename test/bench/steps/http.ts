@@ -1,5 +1,5 @@
+import { inFixture, type Bench } from '../fixture.ts';
 import { costRow, costsInTurns, type Side } from '../in-turns.ts';
-import { inWorld, type Bench } from '../world.ts';
 
 const JSON_BODY = { 'content-type': 'application/json' };
 /** A session without its order number. */
@@ -10,9 +10,9 @@ const REFUSED = JSON.stringify({ amount: 100.5, currency: 'ETB' });
  * baseline is node:http with requests and responses of the same size.
  */
 export async function http(bench: Bench): Promise<void> {
-  await inWorld(bench, async (world) => {
-    const { key } = await world.newMerchant();
-    const [api, baseline] = [await world.startApi(), await world.startBaseline()];
+  await inFixture(bench, async (fixture) => {
+    const { key } = await fixture.newMerchant();
+    const [api, baseline] = [await fixture.startApi(), await fixture.startBaseline()];
     const get = () => ({ method: 'GET' as const, path: '/livez', headers: {} });
     const post = (path: string, headers: Record<string, string>) => () => ({
       method: 'POST' as const,

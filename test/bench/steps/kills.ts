@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { Pool } from 'undici';
 
 import { until } from '../../support/until.ts';
+import { inFixture, type Bench, type Fixture } from '../fixture.ts';
 import { nowMs } from '../numbers.ts';
 import { startReceiver, type Receiver } from '../receiver.ts';
 import { headersOf, subscribe, type Subscription } from '../subjects.ts';
-import { inWorld, type Bench, type World } from '../world.ts';
 
 const SUBSCRIPTIONS = 10;
 const CONNECTIONS = 16;
@@ -24,7 +24,7 @@ export async function kills(bench: Bench): Promise<void> {
   for (const killed of ['worker', 'api'] as const) {
     for (let round = 1; round <= bench.size(killed === 'worker' ? 3 : 1, 1); round += 1) {
       bench.say(`kill -9 of the ${killed}, round ${round}`);
-      const found = await inWorld(bench, (world) => killOne(world, { killed, count }));
+      const found = await inFixture(bench, (fixture) => killOne(fixture, { killed, count }));
       row({ killed, round, ...found });
       all.lost += found.lost;
       all.seconds = Math.max(all.seconds, found['restart to last, s']);
@@ -34,10 +34,10 @@ export async function kills(bench: Bench): Promise<void> {
   }
 }
 
-async function killOne(world: World, { killed, count }: { killed: 'worker' | 'api'; count: number }) {
+async function killOne(fixture: Fixture, { killed, count }: { killed: 'worker' | 'api'; count: number }) {
   const receiver = await startReceiver();
-  const [api, worker] = [await world.startApi(), await world.startWorker()];
-  const subscriptions = await subscribe({ ...world, ...api }, { count: SUBSCRIPTIONS, url: receiver.url });
+  const [api, worker] = [await fixture.startApi(), await fixture.startWorker()];
+  const subscriptions = await subscribe({ ...fixture, ...api }, { count: SUBSCRIPTIONS, url: receiver.url });
   try {
     const publishing = publishOnce(api.origin, { subscriptions, count });
     // Reported below, when it is awaited.
@@ -48,7 +48,7 @@ async function killOne(world: World, { killed, count }: { killed: 'worker' | 'ap
     const restartMs = nowMs();
     const [{ eventIds, changedResponses, endMs }] = await Promise.all([
       publishing,
-      killed === 'api' ? world.startApi() : world.startWorker(),
+      killed === 'api' ? fixture.startApi() : fixture.startWorker(),
     ]);
     await allArrived(receiver, eventIds);
     return {

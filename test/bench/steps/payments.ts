@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Pool } from 'undici';
 
+import { inFixture, untilTrue, type Bench, type Fixture } from '../fixture.ts';
 import { measureEach } from '../measure.ts';
 import { nowMs } from '../numbers.ts';
 import { startReceiver } from '../receiver.ts';
 import { headersOf, subscribe } from '../subjects.ts';
-import { inWorld, untilTrue, type Bench, type World } from '../world.ts';
 
 const CUSTOMERS_AT_ONCE = 16;
 const PHONE = '0911000001';
@@ -20,27 +20,27 @@ const SETTLE_MS = 10_000;
  * idling.
  */
 export async function payments(bench: Bench): Promise<void> {
-  await inWorld(bench, (world) => measureAll(bench, world));
+  await inFixture(bench, (fixture) => measureAll(bench, fixture));
 }
 
-async function measureAll(bench: Bench, world: World): Promise<void> {
-  const { ground, sheet, size } = bench;
-  const simulator = await world.startSimulator();
-  const [api, worker] = [await world.startApi(), await world.startWorker()];
+async function measureAll(bench: Bench, fixture: Fixture): Promise<void> {
+  const { stack, sheet, size } = bench;
+  const simulator = await fixture.startSimulator();
+  const [api, worker] = [await fixture.startApi(), await fixture.startWorker()];
   const receiver = await startReceiver();
   const [subscription] = await subscribe(
-    { ...world, ...api },
+    { ...fixture, ...api },
     { count: 1, url: receiver.url, eventType: 'payment.succeeded' },
   );
   const key = subscription?.key ?? '';
-  const { postgres, temporal } = ground;
+  const { postgres, temporal } = stack;
   const roles = { api, worker, PostgreSQL: postgres.child, Temporal: temporal.child, simulator };
   const pay = async (count: number): Promise<void> => {
     receiver.forget();
     await payMany(api.origin, { key, count });
     await receiver.untilArrived(count, ARRIVED_WITHIN_MS);
     await untilTrue(
-      world.db,
+      fixture.db,
       `NOT EXISTS (SELECT 1 FROM webhook_delivery WHERE status = 'PENDING' AND status_before_resend IS NULL)`,
       ARRIVED_WITHIN_MS,
     );

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 
+import { inFixture, type Bench } from '../fixture.ts';
 import { pastTransactions } from '../history.ts';
 import { costRow, costsInTurns, type Side } from '../in-turns.ts';
 import { headersOf } from '../subjects.ts';
-import { inWorld, type Bench } from '../world.ts';
 
 /** Creating a session, with and without an Idempotency-Key, compared with a bare INSERT behind node:http. */
 export async function sessions(bench: Bench): Promise<void> {
-  await inWorld(bench, async (world) => {
-    const { merchantId, key } = await world.newMerchant();
-    await world.asOwner(pastTransactions(merchantId), 'VACUUM ANALYZE');
-    const [api, baseline] = [await world.startApi(), await world.startBaseline()];
+  await inFixture(bench, async (fixture) => {
+    const { merchantId, key } = await fixture.newMerchant();
+    await fixture.asOwner(pastTransactions(merchantId), 'VACUUM ANALYZE');
+    const [api, baseline] = [await fixture.startApi(), await fixture.startBaseline()];
     const body = (): string => JSON.stringify({ checkoutOrderNo: randomUUID(), amount: 100.5, currency: 'ETB' });
     const post = (path: string, headers: () => Record<string, string>) => ({
       status: 201,

@@ -6,15 +6,15 @@ import {
   countDelivery,
   type StatementCount,
 } from '../counts.ts';
+import type { Bench } from '../fixture.ts';
 import type { GoalName } from '../goals.ts';
 import type { Row } from '../sheet.ts';
-import type { Bench } from '../world.ts';
 
 /** Exact numbers of statements, each in a database of its own: a delivery left by one would be sent by the next. */
-export async function statements({ ground, sheet }: Bench): Promise<void> {
+export async function statements({ stack, sheet }: Bench): Promise<void> {
   const row = sheet.table('Statements, BEGIN and COMMIT not counted');
   const inFreshDatabase = async <T>(count: (db: Database) => Promise<T>): Promise<T> => {
-    const { url } = await ground.newDatabase();
+    const { url } = await stack.newDatabase();
     const db = openDatabase({ url, poolMax: 5, applicationName: 'bench' });
     try {
       return await count(db);

@@ -3,17 +3,17 @@ import { decideKyc, type Decision } from '../../../src/merchants/kyc/application
 import type { ApplicationRow } from '../../../src/merchants/kyc/queries.ts';
 import { findMerchant, type KycStatus } from '../../../src/merchants/operations.ts';
 import type { UnitOfWork } from '../../../src/outbox/record.ts';
-import { startKycWorld, type Applicant, type KycWorld } from './world.ts';
+import { startKycFixture, type Applicant, type KycFixture } from './fixture.ts';
 
-let world: KycWorld;
+let fixture: KycFixture;
 let applicant: Applicant;
 beforeAll(async () => {
-  world = await startKycWorld();
+  fixture = await startKycFixture();
 });
 beforeEach(async () => {
-  applicant = await world.newApplicant();
+  applicant = await fixture.newApplicant();
 });
-afterAll(() => world.close());
+afterAll(() => fixture.close());
 
 type Decide = (tx: UnitOfWork, decision: Decision, submission: number) => Promise<ApplicationRow>;
 const DECISIONS: Record<string, Decide> = {
@@ -27,11 +27,11 @@ const DECISIONS: Record<string, Decide> = {
     decideKyc(tx, decision, { type: 'change-tier', tier: 1, reason: 'Smaller than it said' }),
 };
 const decide = (name: keyof typeof DECISIONS, operatorId = 'opr_1', submission = 1) =>
-  world.runInTransaction(async (tx) => {
-    return DECISIONS[name]?.(tx, { ...applicant.scope('live'), operatorId, at: world.now() }, submission);
+  fixture.runInTransaction(async (tx) => {
+    return DECISIONS[name]?.(tx, { ...applicant.scope('live'), operatorId, at: fixture.now() }, submission);
   });
 const kyc = async (environment: 'live' | 'sandbox' = 'live') => (await applicant.read(environment)).body.data;
-const copiedStatus = async () => (await findMerchant(world.db, applicant.merchantId))?.kycStatus;
+const copiedStatus = async () => (await findMerchant(fixture.db, applicant.merchantId))?.kycStatus;
 const kinds = async () => (await kyc()).timeline.map(({ kind }: { kind: string }) => kind);
 
 /** From where each decision leads, if it may be made there. */
@@ -46,9 +46,9 @@ const STATUSES: KycStatus[] = ['NOT_STARTED', 'SUBMITTED', 'UNDER_REVIEW', 'APPR
 
 /** A live application of a new merchant that stands so, without the way there. */
 async function plant(status: KycStatus): Promise<void> {
-  applicant = await world.newApplicant();
+  applicant = await fixture.newApplicant();
   await rows(
-    world.db,
+    fixture.db,
     `INSERT INTO kyc_application (merchant_id, environment, status, tier, submissions)
      VALUES (:id, 'live', :status, CASE WHEN :status = 'APPROVED' THEN 2 ELSE 0 END, 1)`,
     { id: applicant.merchantId, status },
@@ -77,12 +77,12 @@ test.each(STATUSES)('an application that is %s accepts only the decisions of tha
 test('the operator who submitted an application cannot raise its tier, and can lower it', async () => {
   await plant('APPROVED');
   const submitted = `UPDATE kyc_application SET tier = 1, submitted_by = 'opr_1' WHERE merchant_id = :merchantId`;
-  await rows(world.db, submitted, { merchantId: applicant.merchantId });
+  await rows(fixture.db, submitted, { merchantId: applicant.merchantId });
   const raise = (operatorId: string) =>
-    world.runInTransaction((tx) =>
+    fixture.runInTransaction((tx) =>
       decideKyc(
         tx,
-        { ...applicant.scope('live'), operatorId, at: world.now() },
+        { ...applicant.scope('live'), operatorId, at: fixture.now() },
         { type: 'change-tier', tier: 2, reason: 'Growth' },
       ),
     );
@@ -124,7 +124,7 @@ test('the timeline retains a submission unchanged by later saves', async () => {
   await decide('reject');
   await applicant.put({ tradeName: 'Second' });
   const [handedIn] = await rows<{ detail: { details: { tradeName: string }; documents: string[] } }>(
-    world.db,
+    fixture.db,
     `SELECT detail FROM timeline WHERE resource_id = :id AND kind = 'application.submitted'`,
     { id: `${applicant.merchantId}/live` },
   );
@@ -165,10 +165,10 @@ test('a decision about a submission that was replaced meanwhile is rejected', as
 test('an approval with an unknown tier or tier 0 is rejected', async () => {
   await applicant.apply('live');
   for (const tier of [0, -1, 3]) {
-    const approval = world.runInTransaction((tx) =>
+    const approval = fixture.runInTransaction((tx) =>
       decideKyc(
         tx,
-        { ...applicant.scope('live'), operatorId: 'opr_1', at: world.now() },
+        { ...applicant.scope('live'), operatorId: 'opr_1', at: fixture.now() },
         { type: 'approve', submission: 1, tier },
       ),
     );
@@ -185,25 +185,25 @@ describe('a sandbox application', () => {
     ['0000000012', 'APPROVED', null],
   ])('with the TIN %s becomes %s after 5 s', async (tin, status, message) => {
     await applicant.apply('sandbox', { tin });
-    world.wait(4_999);
+    fixture.wait(4_999);
     expect((await kyc('sandbox')).status).toBe('SUBMITTED');
-    world.wait(1);
+    fixture.wait(1);
     expect(await kyc('sandbox')).toMatchObject({ status, message });
     expect(await copiedStatus()).toBe('NOT_STARTED');
   });
 
   test('read concurrently is decided once, and may be changed immediately after', async () => {
     await applicant.apply('sandbox', { tin: '0000000013' });
-    world.wait(5_000);
+    fixture.wait(5_000);
     const looks = Array.from({ length: 10 }, () => applicant.read('sandbox'));
     for (const { body } of await Promise.all(looks)) expect(body.data.status).toBe('REJECTED');
     const { timeline } = await kyc('sandbox');
     expect(timeline.filter(({ kind }: { kind: string }) => kind === 'review.rejected')).toHaveLength(1);
     await applicant.submit('sandbox');
-    world.wait(5_000);
+    fixture.wait(5_000);
     expect((await applicant.put({ tin: '0000000012' }, 'sandbox')).status).toBe(200);
     await applicant.submit('sandbox');
-    world.wait(5_000);
+    fixture.wait(5_000);
     expect((await kyc('sandbox')).status).toBe('APPROVED');
   });
 });
@@ -212,7 +212,7 @@ test("a merchant's KYC status always equals its live application's", async () =>
   await applicant.apply('live');
   expect(await copiedStatus()).toBe('SUBMITTED');
   await rows(
-    world.db,
+    fixture.db,
     `UPDATE kyc_application SET status = 'UNDER_REVIEW' WHERE merchant_id = :id AND environment = 'live'`,
     { id: applicant.merchantId },
   );

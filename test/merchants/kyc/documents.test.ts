@@ -14,22 +14,22 @@ import {
 import { createDocumentStore } from '../../../src/merchants/kyc/store.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { KEY_RING } from '../../support/key-ring.ts';
-import { jpeg, pdf, png, startKycWorld, type Applicant, type KycWorld } from './world.ts';
+import { jpeg, pdf, png, startKycFixture, type Applicant, type KycFixture } from './fixture.ts';
 
-let world: KycWorld;
+let fixture: KycFixture;
 let applicant: Applicant;
 beforeAll(async () => {
-  world = await startKycWorld();
+  fixture = await startKycFixture();
 });
 beforeEach(async () => {
-  applicant = await world.newApplicant();
+  applicant = await fixture.newApplicant();
 });
-afterAll(() => world.close());
+afterAll(() => fixture.close());
 
 const documents = async () => (await applicant.read()).body.data.documents;
-const files = async (): Promise<string[]> => readdir(world.folder).catch(() => []);
+const files = async (): Promise<string[]> => readdir(fixture.folder).catch(() => []);
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
-const read = (documentId: string, scope = applicant.scope('live')) => readDocument(world, { ...scope, documentId });
+const read = (documentId: string, scope = applicant.scope('live')) => readDocument(fixture, { ...scope, documentId });
 
 test.each([
   ['application/pdf', pdf],
@@ -50,14 +50,14 @@ test.each([
       bytes: bytes.length,
       sha256: sha256(bytes),
       submission: 1,
-      uploadedAt: world.now().toISOString(),
+      uploadedAt: fixture.now().toISOString(),
     });
     expect(await documents()).toEqual([answer.body.data]);
     const [added = '', ...more] = (await files()).filter((name) => !before.includes(name));
     expect([more, added]).toEqual([[], expect.stringMatching(/^[0-9a-f]{32}$/)]);
-    expect((await readFile(join(world.folder, added))).includes(bytes.subarray(0, 8))).toBe(false);
-    expect((await stat(join(world.folder, added))).mode & 0o777).toBe(0o600);
-    expect((await stat(world.folder)).mode & 0o777).toBe(0o700);
+    expect((await readFile(join(fixture.folder, added))).includes(bytes.subarray(0, 8))).toBe(false);
+    expect((await stat(join(fixture.folder, added))).mode & 0o777).toBe(0o600);
+    expect((await stat(fixture.folder)).mode & 0o777).toBe(0o700);
     const { row, bytes: seen } = await read(answer.body.data.documentId);
     expect([row.storageKey, seen]).toEqual([added, bytes]);
   },
@@ -148,7 +148,7 @@ test('an upload of 5 MiB is accepted; one byte more is rejected with or without 
 /** Sends a document with these headers; the status that comes, also while the body is not wholly sent. */
 function sendRaw(body: Buffer, headers: Record<string, string>): Promise<number> {
   return new Promise((resolve, reject) => {
-    const sent = request(`${world.url}/api/checkout/kyc/documents?kind=OTHER`, {
+    const sent = request(`${fixture.url}/api/checkout/kyc/documents?kind=OTHER`, {
       method: 'POST',
       headers: { 'x-api-key': applicant.key('live'), 'content-type': 'application/pdf', ...headers },
     });
@@ -194,8 +194,8 @@ test('an upload repeated with its Idempotency-Key gets the same response, and an
 
 test('after MORE_INFO_NEEDED or REJECTED ten more documents may be added, and earlier ones remain', async () => {
   await applicant.apply('live');
-  const decision = { ...applicant.scope('live'), operatorId: 'opr_1', at: world.now() };
-  await world.runInTransaction((tx) =>
+  const decision = { ...applicant.scope('live'), operatorId: 'opr_1', at: fixture.now() };
+  await fixture.runInTransaction((tx) =>
     decideKyc(tx, decision, { type: 'request-info', submission: 1, reason: 'A newer licence' }),
   );
   for (let count = 0; count < 10; count += 1) await applicant.upload('OTHER', { bytes: pdf() });
@@ -207,7 +207,7 @@ test('after MORE_INFO_NEEDED or REJECTED ten more documents may be added, and ea
     ...Array.from({ length: 10 }, () => 2),
   ]);
   await applicant.submit();
-  await world.runInTransaction((tx) =>
+  await fixture.runInTransaction((tx) =>
     decideKyc(tx, decision, { type: 'reject', submission: 2, reason: 'The licence is not yours' }),
   );
   expect((await applicant.upload('TRADE_LICENCE', { bytes: pdf() })).body.data.submission).toBe(3);
@@ -217,24 +217,24 @@ test('files of failed uploads are removed after a day, and no others', async () 
   const { documentId } = (await applicant.upload('OTHER', { bytes: pdf() })).body.data;
   const kept = (await read(documentId)).row.storageKey;
   const names = { orphan: 'a'.repeat(32), young: 'c'.repeat(32) };
-  const age = (file: string) => utimes(join(world.folder, file), new Date(0), new Date(Date.now() - 25 * 3_600_000));
-  for (const file of [...Object.values(names), 'README']) await writeFile(join(world.folder, file), 'x');
+  const age = (file: string) => utimes(join(fixture.folder, file), new Date(0), new Date(Date.now() - 25 * 3_600_000));
+  for (const file of [...Object.values(names), 'README']) await writeFile(join(fixture.folder, file), 'x');
   for (const file of [kept, names.orphan, 'README']) await age(file);
   const before = await files();
 
   const other = await createTestDatabase();
-  expect(await removeOrphans({ db: other.db, store: world.store })).toBe(0);
+  expect(await removeOrphans({ db: other.db, store: fixture.store })).toBe(0);
   await other.drop();
   expect(await files()).toEqual(before);
-  expect(await removeOrphans(world)).toBe(1);
+  expect(await removeOrphans(fixture)).toBe(1);
   expect(await files()).toEqual(before.filter((file) => file !== names.orphan));
-  expect(await removeOrphans(world)).toBe(0);
-  const empty = createDocumentStore(join(world.folder, 'none'), KEY_RING);
-  expect(await removeOrphans({ db: world.db, store: empty })).toBe(0);
+  expect(await removeOrphans(fixture)).toBe(0);
+  const empty = createDocumentStore(join(fixture.folder, 'none'), KEY_RING);
+  expect(await removeOrphans({ db: fixture.db, store: empty })).toBe(0);
 });
 
 test("another merchant's document, or one of the other environment, is not found", async () => {
-  const stranger = await world.newApplicant('Stranger');
+  const stranger = await fixture.newApplicant('Stranger');
   const { documentId } = (await applicant.upload('OTHER', { bytes: pdf() })).body.data;
   await expect(read(documentId, stranger.scope('live'))).rejects.toMatchObject({ code: 'NOT_FOUND' });
   await expect(read(documentId, applicant.scope('sandbox'))).rejects.toMatchObject({ code: 'NOT_FOUND' });
@@ -245,7 +245,7 @@ test("another merchant's document, or one of the other environment, is not found
 test('a document whose file was altered on the disk is not returned', async () => {
   const { documentId } = (await applicant.upload('OTHER', { bytes: pdf() })).body.data;
   const { row } = await read(documentId);
-  const path = join(world.folder, row.storageKey);
+  const path = join(fixture.folder, row.storageKey);
   await writeFile(path, seal(KEY_RING, documentId, Buffer.from('%PDF-another')));
   await expect(read(documentId)).rejects.toThrow('is not the one that was uploaded');
 });
@@ -254,7 +254,7 @@ test('an encrypted file cannot be read for another document or with a changed bi
   const [one, two] = [pdf(), png()];
   const first = (await applicant.upload('OTHER', { bytes: one })).body.data.documentId;
   const second = (await applicant.upload('OTHER', { bytes: two, type: 'image/png' })).body.data.documentId;
-  const pathOf = async (documentId: string) => join(world.folder, (await read(documentId)).row.storageKey);
+  const pathOf = async (documentId: string) => join(fixture.folder, (await read(documentId)).row.storageKey);
   const [path, other] = [await pathOf(first), await pathOf(second)];
   const sealed = await readFile(path);
   await writeFile(path, await readFile(other));
@@ -272,13 +272,13 @@ test('a file is encrypted with the current key when keys are rotated', async () 
   const bytes = pdf();
   const { documentId } = (await applicant.upload('OTHER', { bytes })).body.data;
   const { row } = await read(documentId);
-  const path = join(world.folder, row.storageKey);
+  const path = join(fixture.folder, row.storageKey);
   const rotated = { currentId: 'next', keys: new Map([['next', randomBytes(32)], ...KEY_RING.keys]) };
-  const store = createDocumentStore(world.folder, rotated);
+  const store = createDocumentStore(fixture.folder, rotated);
   const before = (await files()).length;
-  const all = await reencryptDocuments({ db: world.db, store }, () => {});
+  const all = await reencryptDocuments({ db: fixture.db, store }, () => {});
   expect(all).toMatchObject({ reencrypted: all.seen, failed: [] });
-  expect(await reencryptDocuments({ db: world.db, store }, () => {})).toEqual({ ...all, reencrypted: 0 });
+  expect(await reencryptDocuments({ db: fixture.db, store }, () => {})).toEqual({ ...all, reencrypted: 0 });
   expect((await files()).length).toBe(before);
   expect((await readFile(path)).includes('%PDF')).toBe(false);
   expect((await stat(path)).mode & 0o777).toBe(0o600);

@@ -1,26 +1,26 @@
 import { decideKyc } from '../../../src/merchants/kyc/application.ts';
-import { APPLICATION, pdf, startKycWorld, type Applicant, type KycWorld } from './world.ts';
+import { APPLICATION, pdf, startKycFixture, type Applicant, type KycFixture } from './fixture.ts';
 
-let world: KycWorld;
+let fixture: KycFixture;
 let applicant: Applicant;
 beforeAll(async () => {
-  world = await startKycWorld();
+  fixture = await startKycFixture();
 });
 beforeEach(async () => {
-  applicant = await world.newApplicant();
+  applicant = await fixture.newApplicant();
 });
-afterAll(() => world.close());
+afterAll(() => fixture.close());
 
 const approve = (tier?: number) =>
-  world.runInTransaction((tx) =>
+  fixture.runInTransaction((tx) =>
     decideKyc(
       tx,
-      { ...applicant.scope('live'), operatorId: 'opr_1', at: world.now() },
+      { ...applicant.scope('live'), operatorId: 'opr_1', at: fixture.now() },
       { type: 'approve', submission: 1, tier },
     ),
   );
 const channels = async () => {
-  world.wait(4_000);
+  fixture.wait(4_000);
   return applicant.send('GET', '/api/checkout/channels');
 };
 
@@ -44,9 +44,9 @@ test('a merchant applies, is approved by an operator, and its live key works onc
   await approve();
   const [missing] = (await channels()).body.error.details;
   expect(missing).toEqual({ field: 'sandboxPayment', issue: expect.stringContaining('has succeeded in the sandbox') });
-  await world.addSandboxPayment(applicant.merchantId, 'FAILED');
+  await fixture.addSandboxPayment(applicant.merchantId, 'FAILED');
   expect((await channels()).status).toBe(403);
-  await world.addSandboxPayment(applicant.merchantId, 'SUCCESS');
+  await fixture.addSandboxPayment(applicant.merchantId, 'SUCCESS');
   expect((await channels()).status).toBe(200);
   expect((await applicant.read()).body.data).toMatchObject({
     status: 'APPROVED',
@@ -56,18 +56,18 @@ test('a merchant applies, is approved by an operator, and its live key works onc
 });
 
 test('a sandbox payment alone enables no live key, and the error names what is missing', async () => {
-  await world.addSandboxPayment(applicant.merchantId, 'SUCCESS');
+  await fixture.addSandboxPayment(applicant.merchantId, 'SUCCESS');
   const { status, body } = await channels();
   expect([status, body.error.code]).toEqual([403, 'KYC_REQUIRED']);
   expect(body.error.details).toEqual([{ field: 'kyc', issue: expect.stringContaining('it is NOT_STARTED') }]);
 });
 
 test('a sandbox application is decided automatically after 5 s, and enables no live key', async () => {
-  await world.addSandboxPayment(applicant.merchantId, 'SUCCESS');
+  await fixture.addSandboxPayment(applicant.merchantId, 'SUCCESS');
   await applicant.apply('sandbox');
-  world.wait(4_999);
+  fixture.wait(4_999);
   expect((await applicant.read('sandbox')).body.data.status).toBe('SUBMITTED');
-  world.wait(1);
+  fixture.wait(1);
   const { data } = (await applicant.read('sandbox')).body;
   expect(data).toMatchObject({
     status: 'APPROVED',
@@ -182,11 +182,11 @@ describe('the application', () => {
   });
 
   test('is isolated between merchants, and requires the scope kyc:write', async () => {
-    const stranger = await world.newApplicant('Stranger');
+    const stranger = await fixture.newApplicant('Stranger');
     await applicant.apply('live');
     const seen = await stranger.read();
     expect(seen.body.data).toMatchObject({ status: 'NOT_STARTED', documents: [], timeline: [], application: {} });
-    const key = await world.newKey(applicant.scope('sandbox'), ['transactions:read', 'channels:read']);
+    const key = await fixture.newKey(applicant.scope('sandbox'), ['transactions:read', 'channels:read']);
     for (const [method, path] of [
       ['GET', 'kyc'],
       ['PUT', 'kyc'],
@@ -195,7 +195,7 @@ describe('the application', () => {
     ] as const) {
       const body = method === 'GET' ? undefined : JSON.stringify({});
       const headers = { 'x-api-key': key, 'content-type': 'application/json' };
-      const answer = await fetch(`${world.url}/api/checkout/${path}`, { method, headers, ...(body && { body }) });
+      const answer = await fetch(`${fixture.url}/api/checkout/${path}`, { method, headers, ...(body && { body }) });
       const { error } = (await answer.json()) as { error: { code: string } };
       expect([answer.status, error.code]).toEqual([403, 'INSUFFICIENT_SCOPE']);
     }

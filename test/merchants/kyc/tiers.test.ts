@@ -6,22 +6,22 @@ import { channelRoutes } from '../../../src/merchants/channels/routes.ts';
 import { createFindProvider } from '../../../src/providers/find-provider.ts';
 import { createWithdrawal } from '../../../src/withdrawals/create.ts';
 import { withdrawalRoutes } from '../../../src/withdrawals/routes.ts';
-import { buildMerchant, buildSession, buildWorld, type World } from '../../support/build.ts';
+import { buildMerchant, buildSession, buildFixture, type Fixture } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type TestServer } from '../../support/http.ts';
 
 let database: TestDatabase;
-let world: World;
+let fixture: Fixture;
 let server: TestServer;
 let scope: MerchantScope;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  world = buildWorld(database.db);
+  fixture = buildFixture(database.db);
   const checkPayout = async () => {
     throw new Error('nobody is asked here');
   };
-  const routes = [...channelRoutes(world), ...withdrawalRoutes({ ...world, checkPayout })];
+  const routes = [...channelRoutes(fixture), ...withdrawalRoutes({ ...fixture, checkPayout })];
   server = await startTestServer(testServerDeps(database.db, { routes }));
 });
 afterAll(async () => {
@@ -50,8 +50,8 @@ const channels = async (of = scope): Promise<Shown[]> => get('channels', of);
 const reasons = async (of = scope) => (await channels(of)).map(({ channel, reason }) => [channel, reason]);
 const sandbox = (): MerchantScope => ({ ...scope, environment: 'sandbox' });
 const ask = (amountSantim: bigint, channel: 'TELEBIRR' | 'AWASH' = 'TELEBIRR') =>
-  world.runInTransaction((tx) =>
-    createWithdrawal({ ...world, tx }, scopeOf(scope), {
+  fixture.runInTransaction((tx) =>
+    createWithdrawal({ ...fixture, tx }, scopeOf(scope), {
       requestId: `OUT-${amountSantim}-${channel}`,
       amountSantim,
       channel,
@@ -80,12 +80,12 @@ test('a channel outside of the tier can be neither paid with, withdrawn to, nor 
   await newMerchant(1);
   const says = expect.stringContaining('AWASH is not allowed in the KYC tier of this merchant');
   const refused = { code: 'CHANNEL_NOT_AVAILABLE', message: says };
-  await expect(buildSession(world, scope, { channels: ['AWASH'] })).rejects.toMatchObject(refused);
+  await expect(buildSession(fixture, scope, { channels: ['AWASH'] })).rejects.toMatchObject(refused);
   await expect(ask(100n, 'AWASH')).rejects.toMatchObject(refused);
   const key = stubKey(scope.merchantId, 'live');
   const { status, body } = await server.send('PATCH', '/api/checkout/channels/AWASH', { key, body: { enabled: true } });
   expect([status, body.error.code, body.message]).toEqual([403, refused.code, says]);
-  const { sessionId } = await buildSession(world, scope);
+  const { sessionId } = await buildSession(fixture, scope);
   const [session] = await rows(database.db, 'SELECT channels FROM checkout_session WHERE id = :sessionId', {
     sessionId,
   });
@@ -95,15 +95,17 @@ test('a channel outside of the tier can be neither paid with, withdrawn to, nor 
 test('the lower of tier and rule limits a payment, to the santim', async () => {
   await newMerchant(1);
   expect((await channels())[0]?.limits).toMatchObject({ payIn: { min: 1, max: 10_000, daily: null } });
-  await buildSession(world, scope, { amountSantim: 1_000_000n });
-  await expect(buildSession(world, scope, { amountSantim: 1_000_001n })).rejects.toMatchObject({
+  await buildSession(fixture, scope, { amountSantim: 1_000_000n });
+  await expect(buildSession(fixture, scope, { amountSantim: 1_000_001n })).rejects.toMatchObject({
     code: 'AMOUNT_ABOVE_MAXIMUM',
     message: expect.stringContaining('at most 10000.00 ETB on TELEBIRR'),
   });
-  await buildSession(world, sandbox(), { amountSantim: 7_500_000n });
+  await buildSession(fixture, sandbox(), { amountSantim: 7_500_000n });
   await newMerchant(2);
-  await buildSession(world, scope, { amountSantim: 7_500_000n, channels: ['TELEBIRR'] });
-  await expect(buildSession(world, scope, { amountSantim: 7_500_001n, channels: ['TELEBIRR'] })).rejects.toMatchObject({
+  await buildSession(fixture, scope, { amountSantim: 7_500_000n, channels: ['TELEBIRR'] });
+  await expect(
+    buildSession(fixture, scope, { amountSantim: 7_500_001n, channels: ['TELEBIRR'] }),
+  ).rejects.toMatchObject({
     code: 'AMOUNT_ABOVE_MAXIMUM',
   });
 });
@@ -135,8 +137,8 @@ test('a changed tier row is effective at once', async () => {
 test('a live channel without a configured provider is unavailable in every tier', async () => {
   await newMerchant(2);
   const http = createHttpClient();
-  const findProvider = createFindProvider({ http, clock: world.clock, simulatorUrl: 'http://127.0.0.1:9' });
-  await expect(buildSession({ ...world, findProvider }, scope, { channels: ['TELEBIRR'] })).rejects.toMatchObject({
+  const findProvider = createFindProvider({ http, clock: fixture.clock, simulatorUrl: 'http://127.0.0.1:9' });
+  await expect(buildSession({ ...fixture, findProvider }, scope, { channels: ['TELEBIRR'] })).rejects.toMatchObject({
     code: 'CHANNEL_NOT_AVAILABLE',
     message: expect.stringContaining('not set up in this environment'),
   });

@@ -13,7 +13,7 @@ import { rows } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import type { Environment } from '../../src/lib/scope.ts';
 import { createDocumentStore, type DocumentStore } from '../../src/merchants/kyc/store.ts';
-import { buildWorld, type World } from '../support/build.ts';
+import { buildFixture, type Fixture } from '../support/build.ts';
 import { runCommandLine, type CommandResult } from '../support/command-line.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestServer, testServerDeps, type HttpResponse, type TestServer } from '../support/http.ts';
@@ -25,9 +25,9 @@ export const PEPPER = 'a pepper of sixteen characters';
 export type Person = { operatorId: string; key: string };
 
 /** The operators' routes over HTTP, with real keys, and one operator of each role. */
-export type Desk = {
+export type BackOffice = {
   database: TestDatabase;
-  world: World;
+  fixture: Fixture;
   clock: Clock;
   people: Record<OperatorRole, Person>;
   server: TestServer;
@@ -47,11 +47,11 @@ export type Desk = {
 };
 
 /** Starts it. The clock is the real one: keys and lists depend on it. */
-export async function startDesk(): Promise<Desk> {
+export async function startBackOffice(): Promise<BackOffice> {
   const database = await createTestDatabase();
   const { db } = database;
   const clock = () => new Date();
-  const world = buildWorld(db, { clock });
+  const fixture = buildFixture(db, { clock });
   const keys = createKeyAuthenticator({ db, peppers: [PEPPER], clock, log: createLogger('silent', 'test') });
   let hired = 0;
   const hire = async (role: OperatorRole): Promise<Person> => {
@@ -74,7 +74,7 @@ export async function startDesk(): Promise<Desk> {
   const folder = await mkdtemp(join(tmpdir(), 'meskot-documents-'));
   const store = createDocumentStore(folder, KEY_RING);
   const routes = operatorRoutesOf({
-    ...world,
+    ...fixture,
     clock,
     store,
     pepper: PEPPER,
@@ -83,15 +83,16 @@ export async function startDesk(): Promise<Desk> {
   const accept = invitationRoute([PEPPER]);
   const { authenticateKey } = keys;
   const server = await startTestServer(testServerDeps(db, { routes: [...routes, accept], authenticateKey }));
-  const send: Desk['send'] = (method, path, call = {}) => server.send(method, path, { key: people.admin.key, ...call });
-  const done = async (method: string, path: string, call: Parameters<Desk['send']>[2]): Promise<HttpResponse> => {
+  const send: BackOffice['send'] = (method, path, call = {}) =>
+    server.send(method, path, { key: people.admin.key, ...call });
+  const done = async (method: string, path: string, call: Parameters<BackOffice['send']>[2]): Promise<HttpResponse> => {
     const answer = await send(method, path, call);
     if (answer.status >= 300) throw new Error(`${path} answered ${answer.status}: ${answer.text}`);
     return answer;
   };
   return {
     database,
-    world,
+    fixture,
     clock,
     people,
     server,
@@ -127,9 +128,9 @@ export async function startDesk(): Promise<Desk> {
   };
 }
 
-/** Runs `meskot …` against a desk, with its admin's key unless another one is given. */
+/** Runs `meskot …` against a backOffice, with its admin's key unless another one is given. */
 export async function runCli(
-  { server, people }: Desk,
+  { server, people }: BackOffice,
   args: readonly string[],
   { key = people.admin.key, answer }: { key?: string; answer?: string } = {},
 ): Promise<CommandResult> {

@@ -20,7 +20,7 @@ import type { HttpResponse } from '../support/http.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { startTestSimulator } from '../support/simulator.ts';
 import { testStack } from '../support/stack-facts.ts';
-import { createWorkerWorld, type WorkerWorld } from '../support/worker.ts';
+import { createWorkerFixture, type WorkerFixture } from '../support/worker.ts';
 
 export type Call = {
   key?: string | null;
@@ -31,7 +31,7 @@ export type Call = {
 
 /** The complete service as in production, with a simulator, a receiver that works and one that fails. */
 export type TestService = {
-  world: WorkerWorld;
+  fixture: WorkerFixture;
   api: RunningApi;
   healthy: Receiver;
   failing: Receiver;
@@ -71,8 +71,8 @@ export async function startTestService(observed: Partial<Observed> = {}): Promis
     KYC_DOCUMENTS_DIR: await mkdtemp(join(tmpdir(), 'meskot-service-')),
     REPORTS_DIR: await mkdtemp(join(tmpdir(), 'meskot-service-')),
   };
-  const world = await createWorkerWorld(settings);
-  const { config, database, db } = world;
+  const fixture = await createWorkerFixture(settings);
+  const { config, database, db } = fixture;
   const { workflowBundlePath } = testStack();
   const worker = startWorker(config, {
     log,
@@ -95,7 +95,7 @@ export async function startTestService(observed: Partial<Observed> = {}): Promis
   const declared = await readDeclared(api.url);
 
   return {
-    world,
+    fixture,
     api,
     healthy,
     failing,
@@ -128,7 +128,7 @@ export async function startTestService(observed: Partial<Observed> = {}): Promis
       }),
     close: async () => {
       await Promise.all([api.stop(), worker.stop()]);
-      await world.close();
+      await fixture.close();
       await Promise.all([healthy.close(), failing.close(), simulator.close()]);
       await rm(settings.KYC_DOCUMENTS_DIR, { recursive: true });
       await rm(settings.REPORTS_DIR, { recursive: true });

@@ -57,7 +57,7 @@ export type Applicant = {
 type Request = { environment?: Environment; body?: unknown; headers?: Record<string, string> };
 type Upload = { bytes: Buffer; type?: string; fileName?: string };
 
-export type KycWorld = {
+export type KycFixture = {
   db: Database;
   runInTransaction: RunInTransaction;
   store: DocumentStore;
@@ -73,7 +73,7 @@ export type KycWorld = {
 };
 
 /** The routes of verification and channels, with real keys and files in a folder of their own. */
-export async function startKycWorld(): Promise<KycWorld> {
+export async function startKycFixture(): Promise<KycFixture> {
   const database = await createTestDatabase();
   const { db } = database;
   const folder = await mkdtemp(join(tmpdir(), 'meskot-kyc-'));

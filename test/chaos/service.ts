@@ -12,10 +12,10 @@ import { createMerchantClient, type MerchantClient } from '../support/merchant-c
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
 import { until } from '../support/until.ts';
-import { createWorkerWorld, type WorkerWorld } from '../support/worker.ts';
+import { createWorkerFixture, type WorkerFixture } from '../support/worker.ts';
 
 /** A merchant of these tests: its receiver, its subscription to all events, its client that repeats requests. */
-export type GroundMerchant = {
+export type ChaosMerchant = {
   scope: MerchantScope;
   receiver: Receiver;
   subscriptionId: string;
@@ -23,14 +23,14 @@ export type GroundMerchant = {
 };
 
 /** One database, the simulator and merchants; each test starts the API and the worker. */
-export type Ground = {
-  world: WorkerWorld;
+export type ChaosService = {
+  fixture: WorkerFixture;
   simulator: TestSimulator;
   /** The API's URL, also while it is stopped. */
   url: string;
   /** The settings of API and worker processes. */
   settings: Record<string, string>;
-  newMerchant: (client?: { loseEvery: number }) => Promise<GroundMerchant>;
+  newMerchant: (client?: { loseEvery: number }) => Promise<ChaosMerchant>;
   /** Starts the API in this process. */
   startApi: () => Promise<RunningApi>;
   /** The current evidence for the invariants. */
@@ -46,7 +46,10 @@ export const PHONES = {
   slow: '0911000005',
 } as const;
 
-export async function createGround(settings: Record<string, string> = {}, ownDatabase?: TestDatabase): Promise<Ground> {
+export async function startChaosService(
+  settings: Record<string, string> = {},
+  ownDatabase?: TestDatabase,
+): Promise<ChaosService> {
   const simulator = await startTestSimulator();
   const [apiPort, metricsPort] = [await anyFreePort(), await anyFreePort()];
   const url = `http://127.0.0.1:${apiPort}`;
@@ -58,21 +61,21 @@ export async function createGround(settings: Record<string, string> = {}, ownDat
     RATE_LIMIT_SANDBOX_PER_SECOND: '0',
     ...settings,
   };
-  const world = await createWorkerWorld(own, ownDatabase);
+  const fixture = await createWorkerFixture(own, ownDatabase);
   const all = {
     ...own,
-    DATABASE_URL: world.database.url,
-    TEMPORAL_ADDRESS: world.config.TEMPORAL_ADDRESS,
-    TASK_QUEUE_PREFIX: world.config.TASK_QUEUE_PREFIX,
+    DATABASE_URL: fixture.database.url,
+    TEMPORAL_ADDRESS: fixture.config.TEMPORAL_ADDRESS,
+    TASK_QUEUE_PREFIX: fixture.config.TASK_QUEUE_PREFIX,
   };
-  const merchants: GroundMerchant[] = [];
+  const merchants: ChaosMerchant[] = [];
   return {
-    world,
+    fixture,
     simulator,
     url,
     settings: all,
     newMerchant: async (client) => {
-      const merchant = await newMerchant(world, { url, ...client });
+      const merchant = await newMerchant(fixture, { url, ...client });
       merchants.push(merchant);
       return merchant;
     },
@@ -85,30 +88,33 @@ export async function createGround(settings: Record<string, string> = {}, ownDat
     gather: async (more = {}) => {
       const { orders } = await simulator.journal();
       return {
-        db: world.db,
+        db: fixture.db,
         now: new Date(),
         clients: merchants.map(({ client }) => client),
         receivers: merchants.map(({ receiver, scope }) => ({ url: receiver.url, requests: receiver.requests, scope })),
         orders,
-        running: await readRunning(world.temporal.client, world.config.TASK_QUEUE_PREFIX),
+        running: await readRunning(fixture.temporal.client, fixture.config.TASK_QUEUE_PREFIX),
         retryDelaysSeconds: RETRY_DELAYS_SECONDS,
         duplicatesMax: 0,
         ...more,
       };
     },
     close: async () => {
-      await world.close();
+      await fixture.close();
       await Promise.all([simulator.close(), ...merchants.map(({ receiver }) => receiver.close())]);
     },
   };
 }
 
-async function newMerchant(world: WorkerWorld, client: { url: string; loseEvery?: number }): Promise<GroundMerchant> {
-  const scope = await world.newMerchant();
+async function newMerchant(
+  fixture: WorkerFixture,
+  client: { url: string; loseEvery?: number },
+): Promise<ChaosMerchant> {
+  const scope = await fixture.newMerchant();
   const receiver = await startReceiver();
-  const { id: subscriptionId } = await world.subscribe(scope, { url: receiver.url });
-  const { API_KEY_PEPPER: pepper } = world.config;
-  const { secret: key } = await world.db.transaction((trx) =>
+  const { id: subscriptionId } = await fixture.subscribe(scope, { url: receiver.url });
+  const { API_KEY_PEPPER: pepper } = fixture.config;
+  const { secret: key } = await fixture.db.transaction((trx) =>
     createKey({ trx, pepper, clock: () => new Date() }, { ...scope, kind: 'secret' }),
   );
   return { scope, receiver, subscriptionId, client: createMerchantClient({ ...client, key, scope }) };
@@ -127,10 +133,10 @@ export async function buy(
 }
 
 /** Waits until no delivery and no payment is open. */
-export async function untilQuiet({ world }: Ground, withinMs = 30_000): Promise<void> {
+export async function untilQuiet({ fixture }: ChaosService, withinMs = 30_000): Promise<void> {
   const hasEnded = async (): Promise<boolean> => {
-    const deliveries = await world.db('webhookDelivery').whereIn('status', ['PENDING', 'RETRYING']);
-    const payments = await world.db('paymentAttempt').whereIn('status', ['CREATED', 'PENDING']);
+    const deliveries = await fixture.db('webhookDelivery').whereIn('status', ['PENDING', 'RETRYING']);
+    const payments = await fixture.db('paymentAttempt').whereIn('status', ['CREATED', 'PENDING']);
     return deliveries.length + payments.length === 0;
   };
   await until('deliveries and payments to end', hasEnded, withinMs);

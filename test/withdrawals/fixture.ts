@@ -6,7 +6,7 @@ import { resolveWithdrawal, type Resolution, type Resolved } from '../../src/wit
 import { autoDecide } from '../../src/withdrawals/review.ts';
 import { withdrawalRoutes } from '../../src/withdrawals/routes.ts';
 import { createCheckPayout, type CheckPayout } from '../../src/withdrawals/sync.ts';
-import { buildWorld, type World } from '../support/build.ts';
+import { buildFixture, type Fixture } from '../support/build.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { startTestServer, stubKey, testServerDeps, type HttpResponse } from '../support/http.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
@@ -27,7 +27,7 @@ export const FAILED: Resolution = {
 };
 
 /** Withdrawals over HTTP by a merchant that has 1,000 birr, with a provider whose replies a test sets. */
-export type WithdrawalWorld = World & {
+export type WithdrawalFixture = Fixture & {
   checkPayout: CheckPayout;
   /** The merchant of the running test. */
   scope: MerchantScope;
@@ -43,7 +43,7 @@ export type WithdrawalWorld = World & {
   /** Available and reserved. */
   balance: () => Promise<[Santim, Santim]>;
   /** Checks the withdrawal once for each of these replies, as after a verified callback. */
-  report: (id: string, ...outcomes: Parameters<World['provider']['returnsForPayouts']>) => Promise<void>;
+  report: (id: string, ...outcomes: Parameters<Fixture['provider']['returnsForPayouts']>) => Promise<void>;
   /** Resolves it as an operator, under a provider reference of its own: OUT-9-wd_…. */
   resolve: (id: string, resolution: Resolution, operatorId?: string) => Promise<Resolved>;
   /** In alphabetical order, because events of one transaction have no order. */
@@ -55,32 +55,32 @@ export type WithdrawalWorld = World & {
   close: () => Promise<void>;
 };
 
-/** A world for all tests of the calling file or `describe`: a merchant for each test, and a ledger checked after each. */
-export function useWithdrawalWorld(): WithdrawalWorld {
-  const world = {} as WithdrawalWorld;
-  beforeAll(() => buildInto(world));
-  beforeEach(() => world.newMerchant());
-  afterEach(() => world.expectLedgerHolds());
-  afterAll(() => world.close());
-  return world;
+/** A fixture for all tests of the calling file or `describe`: a merchant for each test, and a ledger checked after each. */
+export function useWithdrawalFixture(): WithdrawalFixture {
+  const fixture = {} as WithdrawalFixture;
+  beforeAll(() => buildInto(fixture));
+  beforeEach(() => fixture.newMerchant());
+  afterEach(() => fixture.expectLedgerHolds());
+  afterAll(() => fixture.close());
+  return fixture;
 }
 
-async function buildInto(own: WithdrawalWorld): Promise<void> {
+async function buildInto(own: WithdrawalFixture): Promise<void> {
   const database = await createTestDatabase();
   const { db } = database;
-  const world = buildWorld(db, { clock: () => new Date('2026-03-02T09:00:00.000Z') });
-  const checkPayout = createCheckPayout(world);
+  const fixture = buildFixture(db, { clock: () => new Date('2026-03-02T09:00:00.000Z') });
+  const checkPayout = createCheckPayout(fixture);
   const deps = testServerDeps(db, {
-    routes: withdrawalRoutes({ ...world, checkPayout }),
-    clock: world.clock,
-    runInTransaction: world.runInTransaction,
+    routes: withdrawalRoutes({ ...fixture, checkPayout }),
+    clock: fixture.clock,
+    runInTransaction: fixture.runInTransaction,
   });
   const server = await startTestServer(deps, stubKey('mrc_none'));
   let requests = 0;
   Object.assign(own, {
-    ...world,
+    ...fixture,
     checkPayout,
-    scope: await buildFreeMerchant(world),
+    scope: await buildFreeMerchant(fixture),
     send: (method, path, body) =>
       server.send(method, path, { key: stubKey(own.scope.merchantId), ...(body !== undefined && { body }) }),
     body: (changes = {}) => ({
@@ -95,18 +95,18 @@ async function buildInto(own: WithdrawalWorld): Promise<void> {
       const { body, status } = await own.request(changes);
       expect(status).toBe(202);
       const id: string = body.data.withdrawalRequestId;
-      await autoDecide(world, id, world.clock());
+      await autoDecide(fixture, id, fixture.clock());
       return id;
     },
     read: async (id) => (await own.send('GET', `${PATH}/${id}`)).body.data,
     report: async (id, ...outcomes) => {
-      world.provider.returnsForPayouts(...outcomes);
+      fixture.provider.returnsForPayouts(...outcomes);
       for (const _ of outcomes) await checkPayout(id, { ...CHECK, proof: true });
     },
     resolve: (id, resolution, operatorId = 'opr_1') => {
       const providerReference = `${resolution.providerReference}-${id}`;
-      const decision = { ...resolution, providerReference, operatorId, at: world.clock() };
-      return world.runInTransaction((tx) => resolveWithdrawal(tx, id, decision));
+      const decision = { ...resolution, providerReference, operatorId, at: fixture.clock() };
+      return fixture.runInTransaction((tx) => resolveWithdrawal(tx, id, decision));
     },
     balance: async () => {
       const { availableSantim, reservedSantim } = await readBalance(db, own.scope);
@@ -121,15 +121,15 @@ async function buildInto(own: WithdrawalWorld): Promise<void> {
       return found.map(({ event }) => event);
     },
     newMerchant: async () => {
-      own.scope = await buildFreeMerchant(world);
-      await fund(world, own.scope, 1_000_00n);
-      world.provider.returnsForPayouts(TAKEN);
-      world.provider.payoutQueries.length = 0;
+      own.scope = await buildFreeMerchant(fixture);
+      await fund(fixture, own.scope, 1_000_00n);
+      fixture.provider.returnsForPayouts(TAKEN);
+      fixture.provider.payoutQueries.length = 0;
     },
     expectLedgerHolds: () => expectLedgerHolds(db),
     close: async () => {
       await server.close();
       await database.drop();
     },
-  } satisfies WithdrawalWorld);
+  } satisfies WithdrawalFixture);
 }

@@ -21,7 +21,7 @@ import { EVENT_CATALOGUE } from '../support/event-catalogue.ts';
 export type Outcome = { httpStatus: number; durationMs?: number } | { code: string };
 
 /** A database with the webhook operations around it, a clock of its own, and the messages in the outbox. */
-export type World = {
+export type Fixture = {
   db: Database;
   deps: SubscriptionDeps & { db: Database; catalogue: typeof EVENT_CATALOGUE };
   clock: { now: Date };
@@ -40,13 +40,13 @@ export type World = {
   drop: () => Promise<void>;
 };
 
-export async function createWorld(): Promise<World> {
+export async function createFixture(): Promise<Fixture> {
   const { db, drop, asOwner } = await createTestDatabase();
   const clock = { now: new Date('2025-06-15T12:00:00.000Z') };
   const enqueued: OutboxRow[] = [];
   const runInTransaction = createTransactionRunner(db, (messages) => void enqueued.push(...messages));
   const guard = createEgressGuard({ ports: [443, 8443], allowLoopback: false, deny: [] });
-  const deps: World['deps'] = {
+  const deps: Fixture['deps'] = {
     db,
     clock: () => clock.now,
     keyRing: { currentId: 'test', keys: new Map([['test', Buffer.alloc(32, 7)]]) },
@@ -54,7 +54,7 @@ export async function createWorld(): Promise<World> {
     catalogue: EVENT_CATALOGUE,
   };
 
-  const world: World = {
+  const fixture: Fixture = {
     db,
     deps,
     clock,
@@ -115,11 +115,11 @@ export async function createWorld(): Promise<World> {
       return recorded?.status as DeliveryStatus;
     },
     failedDelivery: async (scope, event) => {
-      const eventId = await world.record(scope, event);
-      const deliveryId = await world.deliveryId(eventId);
-      await world.attempt(deliveryId, { httpStatus: 500 }, true);
+      const eventId = await fixture.record(scope, event);
+      const deliveryId = await fixture.deliveryId(eventId);
+      await fixture.attempt(deliveryId, { httpStatus: 500 }, true);
       return { eventId, deliveryId };
     },
   };
-  return world;
+  return fixture;
 }

@@ -51,7 +51,7 @@ export type Running = Child & {
 };
 
 /** A PostgreSQL and a Temporal server for the bench, and the project as deployed: built, on plain Node. */
-export type Ground = {
+export type BenchStack = {
   postgres: LocalPostgres;
   temporal: LocalTemporal;
   /** Creates another migrated database: its URLs with the application's role and the owner's. */
@@ -66,7 +66,7 @@ export type Ground = {
   clear: () => Promise<void>;
 };
 
-export type GroundOptions = {
+export type StackOptions = {
   say: (line: string) => void;
   /**
    * Each process writes a CPU profile to this folder when it ends, as <name>.cpuprofile; PostgreSQL collects statement
@@ -75,7 +75,7 @@ export type GroundOptions = {
   profileFolder?: string | undefined;
 };
 
-export async function prepareGround({ say, profileFolder }: GroundOptions): Promise<Ground> {
+export async function prepareStack({ say, profileFolder }: StackOptions): Promise<BenchStack> {
   await clearAbortedRuns();
   const folder = await mkdtemp(join(tmpdir(), PREFIX));
   // PostgreSQL may run as another user, who must be able to enter the folder.

@@ -13,7 +13,7 @@ import { requestRun } from '../../src/reconciliation/request.ts';
 import { reconciliationId } from '../../src/reconciliation/workflow.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { createCheckPayout, type CheckPayout } from '../../src/withdrawals/sync.ts';
-import { buildAttempt, buildSession, buildWorld, type World } from '../support/build.ts';
+import { buildAttempt, buildSession, buildFixture, type Fixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
 import { buildFreeMerchant } from '../support/withdrawals.ts';
@@ -30,7 +30,7 @@ type Page = StatementPage | Unknown;
 type Alter = (page: Page, asked: { channel: Channel; day: string; cursor: string | null }) => Page;
 
 /** Payments, payouts and their comparison over one simulator, no Temporal between them. */
-export type ReconciliationWorld = World & {
+export type ReconciliationFixture = Fixture & {
   database: TestDatabase;
   simulator: TestSimulator;
   scope: MerchantScope;
@@ -56,7 +56,7 @@ export type ReconciliationWorld = World & {
 };
 
 /** The operations of the workflow, as its activities call them. */
-export function createReconciliationSteps(deps: World & { checkPayout: CheckPayout }) {
+export function createReconciliationSteps(deps: Fixture & { checkPayout: CheckPayout }) {
   const { db, runInTransaction } = deps;
   return {
     startImport: (id: string, at: Date) => startImport(db, id, at),
@@ -69,7 +69,7 @@ export function createReconciliationSteps(deps: World & { checkPayout: CheckPayo
   };
 }
 
-export async function createReconciliationWorld(): Promise<ReconciliationWorld> {
+export async function createReconciliationFixture(): Promise<ReconciliationFixture> {
   const startedMs = Date.now();
   const database = await createTestDatabase();
   const clock = () => new Date(NOON.getTime() + Date.now() - startedMs);
@@ -83,51 +83,51 @@ export async function createReconciliationWorld(): Promise<ReconciliationWorld> 
       alter((await provider?.statement(day, cursor)) ?? NOBODY, { channel, day, cursor });
     return provider && { ...provider, statement };
   };
-  const world = buildWorld(database.db, { clock, findProvider, baseUrl: 'http://127.0.0.1:9' });
-  const checkPayout = createCheckPayout(world);
-  const steps = createReconciliationSteps({ ...world, checkPayout });
-  const scope = await buildFreeMerchant(world);
+  const fixture = buildFixture(database.db, { clock, findProvider, baseUrl: 'http://127.0.0.1:9' });
+  const checkPayout = createCheckPayout(fixture);
+  const steps = createReconciliationSteps({ ...fixture, checkPayout });
+  const scope = await buildFreeMerchant(fixture);
   let requests = 0;
   return {
-    ...world,
+    ...fixture,
     database,
     simulator,
     scope,
     steps,
     checkPayout,
     live: async (ms) => {
-      world.pass(ms);
+      fixture.pass(ms);
       await simulator.advance(ms);
     },
     alterLists: (next) => void (alter = next),
     pay: async (channel, phone = '0911000007', amountSantim = 100_50n) => {
-      const session = await buildSession(world, scope, { amountSantim });
-      const attemptId = await buildAttempt(world, { ...scope, sessionId: session.sessionId }, { channel, phone });
-      await world.checkAttempt(attemptId, { notifyWorkflow: false });
+      const session = await buildSession(fixture, scope, { amountSantim });
+      const attemptId = await buildAttempt(fixture, { ...scope, sessionId: session.sessionId }, { channel, phone });
+      await fixture.checkAttempt(attemptId, { notifyWorkflow: false });
       return { ...session, attemptId };
     },
     withdraw: async (channel, phone = '0911000007', amountSantim = 20_00n) => {
       requests += 1;
       const destination = { kind: 'phone', phone: phone.replace(/^0/, '251'), accountName: 'Abebe Bikila' } as const;
       const wanted = { requestId: `OUT-${requests}`, amountSantim, channel, destination, requestedBy: 'key_test' };
-      const { row } = await world.runInTransaction((tx) => createWithdrawal({ ...world, tx }, scope, wanted));
+      const { row } = await fixture.runInTransaction((tx) => createWithdrawal({ ...fixture, tx }, scope, wanted));
       await rows(database.db, "UPDATE withdrawal SET stage = 'CREATED' WHERE id = :id", { id: row.id });
       await checkPayout(row.id, { minIntervalMs: 0, notifyWorkflow: false });
       return row.id;
     },
     compare: async (channel, day = TODAY) => {
       const id = reconciliationId({ environment: 'sandbox', channel, day });
-      await world.runInTransaction((tx) => requestRun(tx, world, { day, channel }));
-      const reading = await steps.startImport(id, world.clock());
+      await fixture.runInTransaction((tx) => requestRun(tx, fixture, { day, channel }));
+      const reading = await steps.startImport(id, fixture.clock());
       for (;;) {
         const page = await steps.importNextPage(reading);
         if (page.kind === 'unknown') throw new Error(`the statement is not available: ${page.reason}`);
         if (page.kind === 'end') break;
       }
       for (let after: string | null = ''; after !== null;) {
-        after = (await steps.recheckOrders(id, after, world.clock())).after;
+        after = (await steps.recheckOrders(id, after, fixture.clock())).after;
       }
-      return steps.compareDay(id, world.clock());
+      return steps.compareDay(id, fixture.clock());
     },
     open: async () =>
       rows(

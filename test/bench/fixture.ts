@@ -6,14 +6,14 @@ import { type Database, openDatabase, rows } from '../../src/lib/db.ts';
 import { anyFreePort } from '../../src/lib/free-port.ts';
 import { grantChannels } from '../../src/merchants/channels/operations.ts';
 import { createMerchant } from '../../src/merchants/operations.ts';
-import { asOwner, type Ground, type Running } from './ground.ts';
 import { BASELINE_TABLES } from './history.ts';
 import type { Sheet } from './sheet.ts';
+import { asOwner, type BenchStack, type Running } from './stack.ts';
 import { openWorkflows, type Workflows } from './workflows.ts';
 
 /** The input of a step. */
 export type Bench = {
-  ground: Ground;
+  stack: BenchStack;
   sheet: Sheet;
   say: (line: string) => void;
   /** The second value in a short run, which only tests that all steps work. */
@@ -25,7 +25,7 @@ export type Server = Running & { origin: string };
 export type Merchant = { merchantId: string; key: string };
 
 /** A database and the processes on it. Each step has at least one, so that steps do not affect each other. */
-export type World = {
+export type Fixture = {
   db: Database;
   /** Runs statements with the owner's role. */
   asOwner: (...statements: string[]) => Promise<void>;
@@ -48,17 +48,17 @@ const NO_LIMITS = {
   RATE_LIMIT_PAGES_PER_SECOND: '0',
   RATE_LIMIT_FAILED_AUTH_PER_MINUTE: '0',
 };
-let worlds = 0;
+let fixtures = 0;
 
-/** Creates a world, measures it, and stops its processes in any case. */
-export async function inWorld<T>({ ground, step }: Bench, work: (world: World) => Promise<T>): Promise<T> {
-  worlds += 1;
-  const { url, ownerUrl } = await ground.newDatabase();
+/** Creates a fixture, measures it, and stops its processes in any case. */
+export async function inFixture<T>({ stack, step }: Bench, work: (fixture: Fixture) => Promise<T>): Promise<T> {
+  fixtures += 1;
+  const { url, ownerUrl } = await stack.newDatabase();
   await asOwner(ownerUrl, ...BASELINE_TABLES);
   const db = openDatabase({ url, poolMax: 2, applicationName: 'bench' });
   const started: Running[] = [];
-  const workflows = await openWorkflows(ground);
-  const name = `${step}-${worlds}`;
+  const workflows = await openWorkflows(stack);
+  const name = `${step}-${fixtures}`;
   try {
     return await work({
       db,
@@ -66,7 +66,7 @@ export async function inWorld<T>({ ground, step }: Bench, work: (world: World) =
       workflowsEnded: async () => (await workflows.running(`${name}-webhooks`)) === 0,
       asOwner: async (...statements) => asOwner(ownerUrl, ...statements),
       newMerchant: () => newMerchant(db),
-      ...(await starters({ ground, url, name, started })),
+      ...(await starters({ stack, url, name, started })),
     });
   } finally {
     await Promise.all(started.map((running) => running.stop()));
@@ -86,15 +86,15 @@ async function newMerchant(db: Database): Promise<Merchant> {
   });
 }
 
-type Starting = { ground: Ground; url: string; name: string; started: Running[] };
+type Starting = { stack: BenchStack; url: string; name: string; started: Running[] };
 
-async function starters({ ground, url, name, started }: Starting) {
+async function starters({ stack, url, name, started }: Starting) {
   const [apiPort, simulatorPort] = [await anyFreePort(), await anyFreePort()];
   const origin = `http://127.0.0.1:${apiPort}`;
   const settings = {
     ...NO_LIMITS,
     DATABASE_URL: url,
-    TEMPORAL_ADDRESS: ground.temporal.address,
+    TEMPORAL_ADDRESS: stack.temporal.address,
     TASK_QUEUE_PREFIX: `${name}-`,
     PUBLIC_BASE_URL: origin,
     SIMULATOR_URL: `http://127.0.0.1:${simulatorPort}`,
@@ -106,7 +106,7 @@ async function starters({ ground, url, name, started }: Starting) {
   ): Promise<Running> => {
     const ports = { METRICS_PORT: String(await anyFreePort()) };
     const script = { name: `${name}-${word}-${started.length}`, file: 'src/cli.js', args: [word] };
-    const running = await ground.run({ ...script, settings: { ...settings, ...ports, ...more } }, isReady);
+    const running = await stack.run({ ...script, settings: { ...settings, ...ports, ...more } }, isReady);
     started.push(running);
     return running;
   };
@@ -127,7 +127,7 @@ async function starters({ ground, url, name, started }: Starting) {
       const port = await anyFreePort();
       const at = `http://127.0.0.1:${port}`;
       const script = { name: `${name}-baseline`, file: 'test/bench/baseline.js', args: [String(port), url] };
-      const running = await ground.run(script, () => isServing(`${at}/livez`));
+      const running = await stack.run(script, () => isServing(`${at}/livez`));
       started.push(running);
       return { ...running, origin: at };
     },
