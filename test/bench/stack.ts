@@ -154,7 +154,7 @@ async function prepareTemporal(folder: string): Promise<LocalTemporal> {
 async function build(app: string): Promise<void> {
   await mkdir(app);
   await Promise.all(
-    ['node_modules', 'migrations', 'package.json'].map((name) => symlink(join(PROJECT, name), join(app, name))),
+    ['docs', 'node_modules', 'migrations', 'package.json'].map((name) => symlink(join(PROJECT, name), join(app, name))),
   );
   const include = ['src', 'workflows', 'activities', 'test/bench'].map((name) => join(PROJECT, name));
   const compilerOptions = {
