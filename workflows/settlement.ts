@@ -54,6 +54,11 @@ export async function settlement(input: SettlementInput): Promise<string> {
       report = await decideSettlementInSandbox(now());
       continue;
     }
+    // The last day has ended since it was read: the next read marks it as overdue.
+    if (!report.overdue && Date.now() >= report.overdueAtMs) {
+      report = await readSettlement(now());
+      continue;
+    }
     const summary = `${WAITS_FOR[report.status]}${report.overdue ? ', overdue' : ''}`;
     await waitFor(() => changed, nextInstant(report, decideAtMs) - Date.now(), summary);
     changed = false;

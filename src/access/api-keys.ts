@@ -63,11 +63,13 @@ export async function createKey({ trx, pepper, clock }: KeyDeps, input: NewKey):
   return { key: await insertRow<ApiKey>(trx, 'api_key', row), secret };
 }
 
-/** Creates an operator's key, for 90 days unless given. */
+/** Creates an operator's key, for 90 days unless given. Throws NOT_FOUND for an inactive operator. */
 export async function createOperatorKey(
   deps: KeyDeps,
   { days = OPERATOR_KEY_DAYS.default, ...key }: { operatorId: string; name?: string; days?: number | undefined },
 ): Promise<CreatedKey> {
+  const sql = 'SELECT id FROM operator WHERE id = :operatorId AND active FOR SHARE';
+  found(await first(deps.trx, sql, { operatorId: key.operatorId }), 'operator');
   return createKey(deps, { ...key, kind: 'operator', expiresAt: daysAfter(deps.clock(), days) });
 }
 

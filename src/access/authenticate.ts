@@ -41,7 +41,7 @@ type CacheEntry = { known: Promise<CachedKey | null>; untilMs: number };
 export function createKeyAuthenticator({ db, peppers, clock, log }: Deps) {
   const load = createCache(db);
   /** Hashes of valid keys under the current pepper, by id. */
-  const right = new Map<string, Buffer>();
+  const validHashes = new Map<string, Buffer>();
   const writing = new Set<Promise<void>>();
   const [pepper] = peppers;
   const currentId = pepperId(pepper);
@@ -69,7 +69,7 @@ export function createKeyAuthenticator({ db, peppers, clock, log }: Deps) {
     flush: async (): Promise<void> => void (await Promise.all(writing)),
     /** Whether the key was valid before, since this process started. */
     isKnownKey: (text: string): boolean => {
-      const hash = right.get(readKey(text)?.id ?? '');
+      const hash = validHashes.get(readKey(text)?.id ?? '');
       return hash !== undefined && equalInConstantTime(hashKey(pepper, text), hash);
     },
     /**
@@ -85,10 +85,10 @@ export function createKeyAuthenticator({ db, peppers, clock, log }: Deps) {
       if (!named) throw invalidKey('It is incomplete or has a typo.');
       const now = clock();
       const known = await load(named.id, now.getTime());
-      if (!known || !isRight(text, known.row, peppers)) throw invalidKey();
-      const hash = right.get(named.id) ?? hashKey(pepper, text);
-      if (right.size >= CACHE_ENTRIES_MAX && !right.has(named.id)) right.clear();
-      right.set(named.id, hash);
+      if (!known || !matchesSecret(text, known.row, peppers)) throw invalidKey();
+      const hash = validHashes.get(named.id) ?? hashKey(pepper, text);
+      if (validHashes.size >= CACHE_ENTRIES_MAX && !validHashes.has(named.id)) validHashes.clear();
+      validHashes.set(named.id, hash);
       rejectUnusableKey(known.row, ip, now);
       ensureVerifiedForLive(known.row, scope);
       recordUse(known.row, hash, now);
@@ -116,7 +116,7 @@ function createCache(db: Database): (id: string, nowMs: number) => Promise<Cache
   };
 }
 
-function isRight(text: string, { secretHash }: StoredKey, peppers: readonly string[]): boolean {
+function matchesSecret(text: string, { secretHash }: StoredKey, peppers: readonly string[]): boolean {
   return peppers.some((pepper) => equalInConstantTime(hashKey(pepper, text), secretHash));
 }
 
@@ -132,12 +132,10 @@ function rejectUnusableKey(row: StoredKey, ip: string, now: Date): void {
   if (row.ipRanges.length > 0 && !row.ipRanges.some((range) => isInRange(ip, range))) {
     throw new AppError('IP_NOT_ALLOWED', `This API key may not be used from ${ip}.`);
   }
-  if (row.ownerStatus === 'SUSPENDED') {
-    throw new AppError('MERCHANT_SUSPENDED', 'This merchant is suspended. Contact support.');
-  }
-  if (row.ownerStatus === 'INACTIVE') {
-    throw new AppError('API_KEY_REVOKED', 'This operator is inactive. Ask an admin.');
-  }
+  if (row.ownerStatus === 'ACTIVE') return;
+  throw row.operatorId === null
+    ? new AppError('MERCHANT_SUSPENDED', 'This merchant is suspended. Contact support.')
+    : new AppError('API_KEY_REVOKED', 'This operator is inactive. Ask an admin.');
 }
 
 /** Until its merchant is verified and has paid in the sandbox, a live key has only the scopes that verification needs. */

@@ -124,7 +124,7 @@ export async function revokeKeyOf(
 ): Promise<OperatorResult> {
   await findKey(trx, { id: keyId, ...owner });
   const { key, ended } = await revokeKey({ trx, clock: () => at }, keyId);
-  const audit = ended ? { ...aboutKey(key), after: { revokedAt: key.revokedAt } } : null;
+  const audit = ended ? { ...aboutKey(key), after: { ...owner, revokedAt: key.revokedAt } } : null;
   return { message: 'Key revoked', data: presentKey(key), audit };
 }
 

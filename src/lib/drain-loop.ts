@@ -1,18 +1,24 @@
 /**
  * Works in rounds, never two at once: from a trigger until a round returns false, for nothing left to do. A trigger during a
- * round causes one more. Rounds begin at least `everyMs()` apart; the first after a pause begins at once. `round` must not
- * throw.
+ * round causes one more. Rounds begin at least `everyMs()` apart, which a trigger evaluates anew; the first after a pause
+ * begins at once. `round` must not throw.
  */
 export function createDrainLoop(round: () => Promise<boolean>, everyMs: () => number) {
   let stopped = false;
   let again = false;
   let startedAt = -Infinity;
   let running: Promise<void> | null = null;
+  let endWait = (): void => {};
+  const msLeft = (): number => startedAt + everyMs() - performance.now();
   const drain = async (): Promise<void> => {
     while (again && !stopped) {
       again = false;
-      const waitMs = startedAt + everyMs() - performance.now();
-      if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+      if (msLeft() > 0) {
+        await new Promise<void>((resolve) => {
+          endWait = resolve;
+          setTimeout(resolve, msLeft());
+        });
+      }
       if (stopped) break;
       startedAt = performance.now();
       if (await round()) again = true;
@@ -23,6 +29,7 @@ export function createDrainLoop(round: () => Promise<boolean>, everyMs: () => nu
     /** Requests a round. */
     trigger: (): void => {
       again = true;
+      if (msLeft() <= 0) endWait();
       if (!stopped) running ??= drain();
     },
     /** Begins no more rounds; resolves when none runs. */

@@ -17,6 +17,8 @@ export type MigrateOptions = {
   directory: string;
 };
 
+/** Longer than any statement of the running service. */
+const LOCK_TIMEOUT_MS = 5_000;
 // Any number that nothing else in this database locks: "mesk".
 const MIGRATION_LOCK = 0x6d_65_73_6b;
 
@@ -60,6 +62,7 @@ export async function migrate({ url, directory }: MigrateOptions): Promise<Migra
       applied.rows.map(({ name }) => name),
     );
     for (const migration of pending) await apply(client, migration);
+    await client.query(`SET lock_timeout = ${LOCK_TIMEOUT_MS}`);
     if (newer.length === 0) await grantRights(client);
     return { applied: pending.map(({ name }) => name), newer };
   } finally {
@@ -78,7 +81,7 @@ async function acquireLock(client: pg.Client): Promise<void> {
 
 async function apply(client: pg.Client, { name, sql }: Migration): Promise<void> {
   const isApart = sql.startsWith(NO_TRANSACTION);
-  await client.query(`SET lock_timeout = ${isApart ? 0 : 5_000}`);
+  await client.query(`SET lock_timeout = ${isApart ? 0 : LOCK_TIMEOUT_MS}`);
   const record = { text: 'INSERT INTO migration (name, applied_at) VALUES ($1, now())', values: [name] };
   const statements = isApart ? [...sql.split(/;\s*$/m), record] : ['BEGIN', sql, record, 'COMMIT'];
   for (const statement of statements) await client.query(statement);
@@ -104,7 +107,9 @@ async function compareSchema(
   const newer = applied.filter(
     (name) => !name.startsWith(`${FUNCTIONS}/`) && !files.some((file) => file.name === name),
   );
-  const functions = (await readSqlFiles(join(directory, FUNCTIONS))).map(({ name, sql }) => ({
+  const functionsFolder = join(directory, FUNCTIONS);
+  const functionFiles = existsSync(functionsFolder) ? await readSqlFiles(functionsFolder) : [];
+  const functions = functionFiles.map(({ name, sql }) => ({
     file: `${FUNCTIONS}/${name}`,
     name: `${FUNCTIONS}/${name}@${createHash('sha256').update(sql).digest('hex').slice(0, 8)}`,
     sql,
@@ -117,15 +122,14 @@ async function compareSchema(
 }
 
 async function readSqlFiles(folder: string): Promise<Migration[]> {
-  const names = existsSync(folder) ? await readdir(folder) : [];
-  const files = names.filter((name) => name.endsWith('.sql')).toSorted();
+  const files = (await readdir(folder)).filter((name) => name.endsWith('.sql')).toSorted();
   return Promise.all(files.map(async (name) => ({ name, sql: await readFile(join(folder, name), 'utf8') })));
 }
 
 /** Before the first release, migrations were recorded in another table and folded into new files. */
 async function rejectUnreleased(client: pg.Client): Promise<void> {
-  const { rows: found } = await client.query("SELECT 1 FROM pg_tables WHERE tablename = 'knex_migrations'");
-  if (found.length === 0) return;
+  const sql = "SELECT to_regclass('public.knex_migrations') IS NOT NULL AS found";
+  if (!(await client.query<{ found: boolean }>(sql)).rows[0]?.found) return;
   const message =
     'The database is of an unreleased version of Meskot, which cannot be migrated: nothing was changed; use an empty ' +
     'database.';

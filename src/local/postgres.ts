@@ -48,8 +48,7 @@ export async function startPostgres({ folder: wantedFolder, choosePort, durable 
   await stopOrphan(join(folder, POSTGRES_PID_FILE));
   const passwords = await readOrCreatePasswords(folder);
   await ensureCluster(folder, programs, passwords.superuser);
-  // It names a process that has ended, or another program that has its id by now.
-  await rm(join(cluster, 'postmaster.pid'), { force: true });
+  await removeStaleLock(cluster);
   const port = await choosePort();
   /** The connection string of a database for a role: owner (migrations), app, or superuser. */
   const url = (database: string, role: Role): string =>
@@ -65,6 +64,19 @@ export async function startPostgres({ folder: wantedFolder, choosePort, durable 
     connect: () => ensureRoles(url('postgres', 'superuser'), passwords),
   });
   return { ...server, port, folder, url };
+}
+
+/** Removes the lock file of a server that has ended; its process id may be another program's by now. */
+async function removeStaleLock(cluster: string): Promise<void> {
+  const lockFile = join(cluster, 'postmaster.pid');
+  const [pid = ''] = (await readFile(lockFile, 'utf8').catch(() => '')).split('\n');
+  const command = await run('ps', ['-o', 'command=', '-p', pid]).then(
+    ({ stdout }) => stdout,
+    () => '',
+  );
+  if (command.includes(cluster))
+    throw new Error(`PostgreSQL already runs on ${cluster} (process ${pid}): stop it first.`);
+  await rm(lockFile, { force: true });
 }
 
 /** Creates a database of this name. Idempotent. The URL is the owner's, of any database. */

@@ -42,10 +42,12 @@ export function createWorkflowRecovery(deps: RecoveryDeps): WorkflowRecovery {
       isFullRequested = true;
     },
     run: async () => {
+      // Stored, so that another worker makes the run of one that is killed.
+      if (isFullRequested) await rows(db, REQUEST_FULL);
+      isFullRequested = false;
       const lease = deps.reachable() ? await first<{ isFullDue: boolean }>(db, ACQUIRE_LEASE) : undefined;
       if (!lease) return null;
-      const isFull = lease.isFullDue || isFullRequested;
-      isFullRequested = false;
+      const isFull = lease.isFullDue;
       try {
         const restarted = await restartLostWorkflows(deps, !isFull);
         if (isFull) await rows(db, SCHEDULE_FULL);
@@ -53,9 +55,6 @@ export function createWorkflowRecovery(deps: RecoveryDeps): WorkflowRecovery {
         const level = isFull ? 'info' : 'warn';
         if (restarted > 0) log[level]({ restarted }, 'Open rows had no workflow; their workflows were restarted');
         return restarted;
-      } catch (error) {
-        isFullRequested ||= isFull;
-        throw error;
       } finally {
         // Also after an error: the next run would otherwise wait for the lease of the failed one to end.
         await scheduleNext(db, EVERY_SECONDS);
@@ -86,6 +85,7 @@ async function restartLostWorkflows(deps: RecoveryDeps, onlyPastDue: boolean): P
 const ACQUIRE_LEASE = `
   UPDATE workflow_recovery SET next_run_at = now() + interval '${LEASE_SECONDS} seconds' WHERE next_run_at <= now()
   RETURNING next_full_run_at <= now() AS is_full_due`;
+const REQUEST_FULL = 'UPDATE workflow_recovery SET next_full_run_at = now()';
 const SCHEDULE_FULL = `UPDATE workflow_recovery SET next_full_run_at = now() + interval '${FULL_EVERY_SECONDS} seconds'`;
 
 /** While a run lasts this is its lease. */

@@ -32,7 +32,8 @@ export type OrderReply = {
 
 /** What a provider's code stands for: a failure, an order that exists already, or one that it does not know. */
 export type Meaning =
-  | ('declined' | 'insufficientFunds' | 'cancelled' | 'unknownParty' | 'insufficientFloat' | 'failed')
+  | ('declined' | 'insufficientFunds' | 'cancelled' | 'insufficientFloat' | 'failed')
+  | ('unknownPayer' | 'unknownPayee' | 'unknownParty')
   | ('exists' | 'notFound');
 
 /** One provider's calls about orders, and its codes. */
@@ -48,10 +49,22 @@ type OrderCalls = {
 type Failure<Of extends PayoutFailure> = Omit<Of, 'providerCode'>;
 type Failures<Of extends PayoutFailure> = Partial<Record<Meaning, Failure<Of>>>;
 
+const NO_PAYER = {
+  code: 'INVALID_PAYER',
+  message: 'The provider does not know this phone number.',
+  retryable: true,
+} as const;
+const NO_PAYEE = {
+  code: 'INVALID_PAYEE',
+  message: 'The provider does not know this payee.',
+  retryable: false,
+} as const;
+
 const PAYMENT_FAILURES: Failures<ProviderFailure> = {
   insufficientFunds: { code: 'INSUFFICIENT_FUNDS', message: 'The account has too little money.', retryable: true },
   cancelled: { code: 'CANCELLED_BY_CUSTOMER', message: 'The customer cancelled the payment.', retryable: true },
-  unknownParty: { code: 'INVALID_PAYER', message: 'The provider does not know this phone number.', retryable: true },
+  unknownPayer: NO_PAYER,
+  unknownParty: NO_PAYER,
   declined: { code: 'DECLINED', message: 'The provider declined the payment.', retryable: false },
 };
 
@@ -60,7 +73,8 @@ const PAYOUT_FAILURES: Failures<PayoutFailure> = {
   declined: { code: 'DECLINED', message: 'The provider declined the payout.', retryable: false },
   insufficientFloat: { code: 'INSUFFICIENT_FUNDS', message: 'The payout account has too little.', retryable: true },
   failed: { code: 'DECLINED', message: 'The provider accepted the payout, but it failed.', retryable: true },
-  unknownParty: { code: 'INVALID_PAYEE', message: 'The provider does not know this payee.', retryable: false },
+  unknownPayee: NO_PAYEE,
+  unknownParty: NO_PAYEE,
 };
 
 const EXPIRED = { code: 'TIMED_OUT', message: 'The payment was not confirmed in time.', retryable: true } as const;

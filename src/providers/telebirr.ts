@@ -56,47 +56,54 @@ const TRANSFER_STATES = new Map<string, OrderState>([
 const MEANINGS: Record<string, Meaning> = {
   INSUFFICIENT_BALANCE: 'insufficientFunds',
   USER_CANCELLED: 'cancelled',
-  INVALID_PAYER: 'unknownParty',
+  INVALID_PAYER: 'unknownPayer',
   TRANSFER_REFUSED: 'declined',
   INSUFFICIENT_FLOAT: 'insufficientFloat',
   TRANSFER_NOT_MADE: 'failed',
-  INVALID_PAYEE: 'unknownParty',
+  INVALID_PAYEE: 'unknownPayee',
   ORDER_EXIST: 'exists',
   ORDER_NOT_EXIST: 'notFound',
 };
 
+type Direction = 'payment' | 'transfer';
+
 /** A reply; `read` gives the order in the content of an accepted request. */
-const replyBy = (read: (content: Content, code: string) => Omit<OrderReply, 'kind' | 'orderId'>) =>
+const replyBy = (
+  direction: Direction,
+  read: (content: Content, code: string) => Omit<OrderReply, 'kind' | 'orderId'>,
+) =>
   Reply.transform(({ status, body: { result, biz_content: content, ...body } }): OrderReply => {
     const code = body.errorCode ?? body.code;
     const order = { kind: 'order', orderId: content?.merch_order_id && ourOrderId(content.merch_order_id) } as const;
     if (result === 'SUCCESS' && content) return { ...order, ...read(content, code ?? result) };
-    // Without FAIL or a status in the 400s, an error does not say that the request was rejected.
-    const isRejected = code !== undefined && (result === 'FAIL' || status >= 400);
+    // Without FAIL, an error does not say that the request was rejected; of a payment a status in the 400s does too. The
+    // money of a rejected transfer is released.
+    const isRejected = code !== undefined && (result === 'FAIL' || (direction === 'payment' && status >= 400));
     const state = isRejected ? 'rejected' : undefined;
     return { ...order, state, code: code ?? 'no code', reason: body.msg ?? body.errorMsg };
   });
 
-const PreOrder = replyBy(({ prepay_id: reference }, code) => ({
+const PreOrder = replyBy('payment', ({ prepay_id: reference }, code) => ({
   state: reference ? 'waiting' : undefined,
   code,
   reference,
 }));
 
-const orderBy = (states: ReadonlyMap<string, OrderState>) =>
-  replyBy((content) => {
-    const status = content.order_status ?? content.trade_status ?? 'no status';
+const orderBy = (direction: Direction, states: ReadonlyMap<string, OrderState>) =>
+  replyBy(direction, (content) => {
+    const isPayment = direction === 'payment';
+    const status = content.order_status ?? (isPayment ? (content.trade_status ?? 'no status') : undefined);
     return {
       // WAIT_PAY, PAYING, TRANSFER_PROCESSING, and any status telebirr adds: not decided yet.
-      state: states.get(status) ?? 'waiting',
-      code: content.fail_code ?? status,
+      state: status === undefined ? undefined : (states.get(status) ?? 'waiting'),
+      code: content.fail_code ?? status ?? 'no status',
       reason: content.fail_reason,
-      reference: content.trans_id || content.payment_order_id,
+      reference: content.trans_id || (isPayment ? content.payment_order_id : undefined),
       amount: content.total_amount,
       currency: content.trans_currency,
     };
   });
-const [Payment, Transfer] = [orderBy(PAYMENT_STATES), orderBy(TRANSFER_STATES)];
+const [Payment, Transfer] = [orderBy('payment', PAYMENT_STATES), orderBy('transfer', TRANSFER_STATES)];
 
 const ROW_TYPES: Record<string, string> = { C2B: 'payment', B2C: 'payout', B2C_REVERSAL: 'payoutReversal' };
 const Row = z

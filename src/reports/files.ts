@@ -27,10 +27,14 @@ const NAME = /^[0-9a-f]{32}$/;
 
 /** Files in a folder that no web server serves, readable by the process's user only; API and workers share it. */
 export function createReportFiles(folder: string): ReportFiles {
-  const remove = async (storageKey: string): Promise<void> => rm(join(folder, storageKey), { force: true });
+  const pathOf = (storageKey: string): string => {
+    if (!NAME.test(storageKey)) throw new Error('not the name of a report file');
+    return join(folder, storageKey);
+  };
+  const remove = async (storageKey: string): Promise<void> => rm(pathOf(storageKey), { force: true });
   return {
     remove,
-    read: async (storageKey) => (await open(join(folder, storageKey))).createReadStream(),
+    read: async (storageKey) => (await open(pathOf(storageKey))).createReadStream(),
     write: async (chunks) => {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const storageKey = randomBytes(NAME_BYTES).toString('hex');
@@ -45,7 +49,7 @@ export function createReportFiles(folder: string): ReportFiles {
         }
       };
       try {
-        await writeFile(join(folder, storageKey), measured(), { flag: 'wx', mode: 0o600, flush: true });
+        await writeFile(pathOf(storageKey), measured(), { flag: 'wx', mode: 0o600, flush: true });
       } catch (error) {
         await remove(storageKey);
         throw error;

@@ -12,7 +12,7 @@ import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import { recordTimeline } from '../lib/timeline.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { readUsableAccount } from './bank-account/account.ts';
-import { readSettlementDates } from './calendar/queries.ts';
+import { readSettlementDates } from './calendar/operations.ts';
 import { recordSettlementEvent } from './events.ts';
 import { readSettlementLimit, type SettlementLimit } from './limit.ts';
 import { toPayout, type NewSettlementRow, type SettlementRow } from './queries.ts';

@@ -4,7 +4,7 @@ import { endOfAddisDay } from '../lib/dates.ts';
 import { rows } from '../lib/db.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import type { SettlementDates } from './calendar/business-days.ts';
-import { readSettlementDates } from './calendar/queries.ts';
+import { readSettlementDates } from './calendar/operations.ts';
 import { recordSettlementEvent } from './events.ts';
 import { lockSettlement, overdueFrom, type SettlementRow } from './queries.ts';
 import { isOpen } from './states.ts';

@@ -57,6 +57,7 @@ export async function transitionWithdrawal(
   await recordTimeline(tx.trx, id, { at, kind, ...(detail && { detail }) });
   await recordWithdrawalEvents(tx, { row, events: [event], at });
   if (notifyWorkflow && status === 'PENDING') await tx.enqueue([withdrawalMessage(id, signal)]);
-  await post(tx.trx, (status === 'FAILED' ? latePayoutPosting : posting)(toPayout(row)), at);
+  const posted = await post(tx.trx, (status === 'FAILED' ? latePayoutPosting : posting)(toPayout(row)), at);
+  if (posted !== 'posted') throw new Error(`withdrawal ${id} is ${to} without its journal: ${posted}`);
   return row;
 }

@@ -6,7 +6,7 @@ import type { MerchantScope } from '../../src/lib/scope.ts';
 import type { UnitOfWork } from '../../src/outbox/record.ts';
 import { markCredited, markFailed, markReturned, markSent } from '../../src/settlements/bank-results.ts';
 import { bookLateCredit, dismissLateCredit } from '../../src/settlements/bank-results.ts';
-import { readSettlementDates } from '../../src/settlements/calendar/queries.ts';
+import { readSettlementDates } from '../../src/settlements/calendar/operations.ts';
 import { createSettlement } from '../../src/settlements/create.ts';
 import { approveSettlement, autoDecide, cancelSettlement, rejectSettlement } from '../../src/settlements/decide.ts';
 import { updateDates } from '../../src/settlements/expected-dates.ts';

@@ -1,5 +1,9 @@
-import { fileURLToPath } from 'node:url';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 
 import { readEventCatalogue } from '../../src/app/routes.ts';
 
-export const EVENT_CATALOGUE = readEventCatalogue(fileURLToPath(new URL('../../docs', import.meta.url)));
+/** From the sources, and from the bench's compiled copy. */
+const DOCS = ['../../docs', '../../../docs'].map((folder) => resolve(import.meta.dirname, folder));
+
+export const EVENT_CATALOGUE = readEventCatalogue(DOCS.find(existsSync) ?? '');

@@ -25,7 +25,7 @@ import {
   NewHoliday,
   removeHoliday,
 } from './operations.ts';
-import { findHoliday, listHolidays, loadCalendar } from './queries.ts';
+import { findHoliday, listHolidays, loadCalendar } from './operations.ts';
 
 type Deps = { db: Database; clock: Clock };
 

@@ -15,7 +15,7 @@ import {
   listHolidays,
   loadCalendar,
   readSettlementDates,
-} from '../../../src/settlements/calendar/queries.ts';
+} from '../../../src/settlements/calendar/operations.ts';
 import { useUndoneChange } from './undone.ts';
 
 const { tx, runInTransaction } = useUndoneChange();

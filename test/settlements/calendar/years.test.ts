@@ -1,7 +1,7 @@
 import { calendarDay } from '../../../src/settlements/calendar/business-days.ts';
 import { computeHolidays } from '../../../src/settlements/calendar/holidays.ts';
 import { addHoliday, changeHoliday } from '../../../src/settlements/calendar/operations.ts';
-import { findHoliday, listHolidays, loadCalendar } from '../../../src/settlements/calendar/queries.ts';
+import { findHoliday, listHolidays, loadCalendar } from '../../../src/settlements/calendar/operations.ts';
 import { useUndoneChange } from './undone.ts';
 
 const { tx } = useUndoneChange();
