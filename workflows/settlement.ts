@@ -1,7 +1,8 @@
 import { continueAsNew, defineSignal, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
 
 import type { SettlementActivities, SettlementInput, SettlementReport } from '../activities/settlements.ts';
-import { isOpen, SANDBOX_REVIEW_MS } from '../src/settlements/states.ts';
+import { SANDBOX_REVIEW_MS } from '../src/lib/sandbox-review.ts';
+import { isOpen } from '../src/settlements/states.ts';
 import { publishEnd, publishStatus, waitFor } from './visibility.ts';
 
 /** Every change is signalled. Once all days are over, the row is read this often besides, should a signal be lost. */

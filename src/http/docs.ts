@@ -1,28 +1,22 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
 import Router, { type RouterContext } from '@koa/router';
 import { marked } from 'marked';
-import swaggerUiFolder from 'swagger-ui-dist/absolute-path.js';
 
 import { ERROR_STATUS, type ErrorCode } from '../lib/errors.ts';
 import { createOpenApiDocument, readExamples, type About, type Examples } from './openapi.ts';
 import type { Route } from './route.ts';
 
 /** Same origin only; Swagger UI's stylesheet holds its icons as data URLs. */
-const DOCS_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+const DOCS_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+const SWAGGER_UI = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 const ASSETS = { 'swagger-ui.css': 'css', 'swagger-ui-bundle.js': 'js', 'favicon-32x32.png': 'png' };
 
 // validatorUrl: null keeps Swagger UI from calling its public validator.
@@ -71,7 +65,7 @@ export function createDocsRouter(routes: readonly Route[], parts: DocsParts): Ro
   for (const [file, type] of Object.entries(ASSETS)) {
     router.get(`/docs/${file}`, async (ctx) => {
       ctx.set('Cache-Control', 'public, max-age=86400');
-      send(ctx, type, await readFile(join(swaggerUiFolder(), file)));
+      send(ctx, type, await readFile(join(SWAGGER_UI, file)));
     });
   }
   return router;

@@ -11,7 +11,7 @@ import {
 } from 'zod-openapi';
 
 import { AppError, ERROR_STATUS, type ErrorCode, type FieldIssue } from '../lib/errors.ts';
-import { withoutSafeIntegerBounds } from '../lib/json-schema.ts';
+import { withoutSafeIntegerBounds } from '../lib/fields.ts';
 import { isIdempotent } from './idempotency.ts';
 import { errorText } from './response.ts';
 import { SCOPES_BEFORE_VERIFICATION, type Route } from './route.ts';

@@ -9,9 +9,9 @@ import type { Clock } from '../lib/clock.ts';
 import type { KeyRing } from '../lib/crypto.ts';
 import type { Database } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
+import { listen, stopListening } from '../lib/free-port.ts';
 import { newId } from '../lib/ids.ts';
 import type { KeyedQueue } from '../lib/keyed-queue.ts';
-import { listen, stopListening } from '../lib/listen.ts';
 import type { Logger } from '../lib/log.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import { createArrivals } from './arrivals.ts';
@@ -61,8 +61,8 @@ export type ApiServerDeps = Readiness &
 export type Listening = {
   url: string;
   /**
-   * Readiness turns red at once, and each connection closes after its response. The port is served for `delayMs` (0 unless given) more, so that a load balancer
-   * notices; then new connections are rejected, and requests in flight have `deadlineMs` (15 s) to finish.
+   * Readiness turns red at once, and each connection closes after its response. The port is served for `delayMs` more (0),
+   * so that a load balancer notices; then new connections are rejected, and requests have `deadlineMs` (15 s) to finish.
    */
   close: (times?: { delayMs?: number; deadlineMs?: number }) => Promise<void>;
 };

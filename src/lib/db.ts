@@ -235,9 +235,7 @@ export function insertSql(table: string, row: Record<string, unknown>): string {
 
 /** Inserts a row as {@link insertSql}. */
 export async function insertRow<Row>(trx: Trx, table: string, row: Record<string, unknown>): Promise<Row> {
-  const inserted = await first<Row>(trx, insertSql(table, row), row);
-  if (!inserted) throw new Error(`the row of ${table} was not inserted`);
-  return inserted;
+  return (await first<Row>(trx, insertSql(table, row), row)) as Row;
 }
 
 /** Changes these columns of the row with this key, and returns it whole; undefined if there is none. */

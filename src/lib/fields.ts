@@ -81,3 +81,12 @@ export const currencyEtb = limitedText(CURRENCY_CHARACTERS_MAX)
 export function isWebAddress(text: string): boolean {
   return URL.canParse(text) && ['http:', 'https:'].includes(new URL(text).protocol);
 }
+
+/**
+ * Removes the bounds of JavaScript's safe integers from a schema that is being written, as zod's and zod-openapi's
+ * `override`: they describe no field, and tools show them as examples.
+ */
+export function withoutSafeIntegerBounds({ jsonSchema }: { jsonSchema: { minimum?: number; maximum?: number } }): void {
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+}

@@ -70,10 +70,7 @@ export async function startPostgres({ folder: wantedFolder, choosePort, durable 
 async function removeStaleLock(cluster: string): Promise<void> {
   const lockFile = join(cluster, 'postmaster.pid');
   const [pid = ''] = (await readFile(lockFile, 'utf8').catch(() => '')).split('\n');
-  const command = await run('ps', ['-o', 'command=', '-p', pid]).then(
-    ({ stdout }) => stdout,
-    () => '',
-  );
+  const { stdout: command } = await run('ps', ['-o', 'command=', '-p', pid]).catch(() => ({ stdout: '' }));
   if (command.includes(cluster))
     throw new Error(`PostgreSQL already runs on ${cluster} (process ${pid}): stop it first.`);
   await rm(lockFile, { force: true });

@@ -1,8 +1,13 @@
+import { z } from 'zod';
+
+import { listKeys, presentKey } from '../access/api-keys.ts';
+import { auditOf, presentAudit } from '../access/audit.ts';
+import { AuditEntry, MerchantKey } from '../access/operator-schema.ts';
 import { first, insertRow, type Queryable, rows, type Trx } from '../lib/db.ts';
 import { AppError, found } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';
-import type { Page } from '../lib/pagination.ts';
+import { type Page } from '../lib/pagination.ts';
 import { grantChannels } from './channels/operations.ts';
 
 export const KYC_STATUSES = [
@@ -96,4 +101,28 @@ export async function requireNotSuspended(
 /** A merchant as operators see it. */
 export function presentMerchant({ id, ...merchant }: Merchant) {
   return { merchantId: id, ...merchant };
+}
+
+/** What operators see of everything that a merchant's key has requested, beside the resource itself. */
+export const requestedByFields = {
+  merchantName: z.string(),
+  requestedBy: z.string().meta({ description: 'key_… or opr_…, which cannot approve it' }),
+  requestedWith: MerchantKey.nullable().meta({ description: 'That key; its secret holders cannot approve it either' }),
+  decisions: z.array(AuditEntry).meta({ description: 'The decisions of operators about it, oldest first' }),
+};
+
+/** The values of {@link requestedByFields}. Throws NOT_FOUND for an unknown merchant. */
+export async function readRequestedBy(db: Queryable, row: { id: string; merchantId: string; requestedBy: string }) {
+  const { id, merchantId, requestedBy } = row;
+  const [merchant, [key], decisions] = await Promise.all([
+    readMerchant(db, merchantId),
+    listKeys(db, { id: requestedBy, merchantId }),
+    auditOf(db, id),
+  ]);
+  return {
+    merchantName: merchant.name,
+    requestedBy,
+    requestedWith: key ? presentKey(key) : null,
+    decisions: decisions.map(presentAudit),
+  };
 }

@@ -1,7 +1,20 @@
-import { type Database, first, rows } from '../lib/db.ts';
+import { type Database, first, rows, type Queryable } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
-import type { RunInTransaction } from './record.ts';
-import type { FindRecoverable } from './recoverable.ts';
+import type { OutboxMessage, RunInTransaction } from './record.ts';
+
+/** An open row and the message that signals its workflow, or starts one where Temporal has lost it. */
+export type RecoverableWorkflow = {
+  id: string;
+  message: OutboxMessage;
+  /** Late for no other reason than its workflow, which is signalled even if it runs. */
+  overdue?: boolean;
+};
+
+/** `limit` open rows after an id, in order of ids; with `onlyPastDue` only those with something past due. */
+export type OpenPage = { after: string; limit: number; onlyPastDue: boolean };
+
+/** Finds the rows of one kind that must have a running workflow. */
+export type FindRecoverable = (db: Queryable, page: OpenPage) => Promise<RecoverableWorkflow[]>;
 
 export type RecoveryDeps = {
   db: Database;
@@ -38,16 +51,14 @@ export function createWorkflowRecovery(deps: RecoveryDeps): WorkflowRecovery {
   const { db, log } = deps;
   let isFullRequested = false;
   return {
-    requestFull: () => {
-      isFullRequested = true;
-    },
+    requestFull: () => void (isFullRequested = true),
     run: async () => {
       // Stored, so that another worker makes the run of one that is killed.
       if (isFullRequested) await rows(db, REQUEST_FULL);
       isFullRequested = false;
-      const lease = deps.reachable() ? await first<{ isFullDue: boolean }>(db, ACQUIRE_LEASE) : undefined;
+      const lease = deps.reachable() ? await first<{ isFull: boolean }>(db, ACQUIRE_LEASE) : undefined;
       if (!lease) return null;
-      const isFull = lease.isFullDue;
+      const { isFull } = lease;
       try {
         const restarted = await restartLostWorkflows(deps, !isFull);
         if (isFull) await rows(db, SCHEDULE_FULL);
@@ -84,7 +95,7 @@ async function restartLostWorkflows(deps: RecoveryDeps, onlyPastDue: boolean): P
 
 const ACQUIRE_LEASE = `
   UPDATE workflow_recovery SET next_run_at = now() + interval '${LEASE_SECONDS} seconds' WHERE next_run_at <= now()
-  RETURNING next_full_run_at <= now() AS is_full_due`;
+  RETURNING next_full_run_at <= now() AS is_full`;
 const REQUEST_FULL = 'UPDATE workflow_recovery SET next_full_run_at = now()';
 const SCHEDULE_FULL = `UPDATE workflow_recovery SET next_full_run_at = now() + interval '${FULL_EVERY_SECONDS} seconds'`;
 

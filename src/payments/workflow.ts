@@ -1,6 +1,6 @@
 import { rows, type Queryable } from '../lib/db.ts';
 import type { Environment } from '../lib/scope.ts';
-import type { OpenPage, RecoverableWorkflow } from '../outbox/recoverable.ts';
+import type { OpenPage, RecoverableWorkflow } from '../outbox/recover-workflows.ts';
 
 /** The input of `workflows/payment.ts`: ids and numbers. */
 export type PaymentInput = {

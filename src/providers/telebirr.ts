@@ -76,11 +76,10 @@ const replyBy = (
     const code = body.errorCode ?? body.code;
     const order = { kind: 'order', orderId: content?.merch_order_id && ourOrderId(content.merch_order_id) } as const;
     if (result === 'SUCCESS' && content) return { ...order, ...read(content, code ?? result) };
-    // Without FAIL, an error does not say that the request was rejected; of a payment a status in the 400s does too. The
-    // money of a rejected transfer is released.
+    // Only FAIL surely rejects a transfer, whose money is then released; a payment is rejected by a 4xx, too.
     const isRejected = code !== undefined && (result === 'FAIL' || (direction === 'payment' && status >= 400));
-    const state = isRejected ? 'rejected' : undefined;
-    return { ...order, state, code: code ?? 'no code', reason: body.msg ?? body.errorMsg };
+    const reason = body.msg ?? body.errorMsg;
+    return { ...order, state: isRejected ? 'rejected' : undefined, code: code ?? 'no code', reason };
   });
 
 const PreOrder = replyBy('payment', ({ prepay_id: reference }, code) => ({
@@ -93,12 +92,14 @@ const orderBy = (direction: Direction, states: ReadonlyMap<string, OrderState>) 
   replyBy(direction, (content) => {
     const isPayment = direction === 'payment';
     const status = content.order_status ?? (isPayment ? (content.trade_status ?? 'no status') : undefined);
+    // WAIT_PAY, PAYING, TRANSFER_PROCESSING, and any status telebirr adds: not decided yet.
+    const state = status === undefined ? undefined : (states.get(status) ?? 'waiting');
     return {
-      // WAIT_PAY, PAYING, TRANSFER_PROCESSING, and any status telebirr adds: not decided yet.
-      state: status === undefined ? undefined : (states.get(status) ?? 'waiting'),
+      state,
       code: content.fail_code ?? status ?? 'no status',
       reason: content.fail_reason,
-      reference: content.trans_id || (isPayment ? content.payment_order_id : undefined),
+      // A paid or reversed transfer is known by its transaction alone.
+      reference: content.trans_id || (isPayment || state === 'waiting' ? content.payment_order_id : undefined),
       amount: content.total_amount,
       currency: content.trans_currency,
     };

@@ -2,7 +2,7 @@ import { endOfAddisDay, startOfAddisDay } from '../lib/dates.ts';
 import { first, type Queryable, rows } from '../lib/db.ts';
 import { found } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
-import type { OpenPage, RecoverableWorkflow } from '../outbox/recoverable.ts';
+import type { OpenPage, RecoverableWorkflow } from '../outbox/recover-workflows.ts';
 import type { ReconciliationStatus, SideSums } from './states.ts';
 import { type ChannelDay, reconciliationWorkflowId, requestMessage } from './workflow.ts';
 

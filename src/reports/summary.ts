@@ -1,7 +1,7 @@
 import type { Database, Queryable } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
-import { ethiopianDate } from '../settlements/calendar/ethiopian-date.ts';
+import { ethiopianDate } from '../settlements/calendar/holidays.ts';
 import { inParts, readPeriod, type RequestedPeriod } from './period.ts';
 import { inSnapshot } from './queries.ts';
 import { ZONE } from './sources/columns.ts';

@@ -2,7 +2,7 @@ import { measureRow, type Registry } from '../http/metrics.ts';
 import { rows, type Database, type Queryable } from '../lib/db.ts';
 import type { Environment } from '../lib/scope.ts';
 import type { OutboxMessage } from '../outbox/record.ts';
-import type { OpenPage, RecoverableWorkflow } from '../outbox/recoverable.ts';
+import type { OpenPage, RecoverableWorkflow } from '../outbox/recover-workflows.ts';
 import type { WorkItemSource } from '../outbox/work-items.ts';
 
 /** The input of `workflows/report.ts`: ids only. */

@@ -1,4 +1,4 @@
-import { requireAnotherPerson } from '../access/separation-of-duties.ts';
+import { requireAnotherPerson } from '../access/permissions.ts';
 import { AppError } from '../lib/errors.ts';
 import { SANDBOX_OPERATOR, sandboxDecision } from '../lib/sandbox-review.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';

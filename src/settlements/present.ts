@@ -2,9 +2,9 @@ import { listPeriod, presentMovement, readPeriod, sumPeriod } from '../ledger/ba
 import { totalDebit } from '../ledger/postings.ts';
 import { addisDay } from '../lib/dates.ts';
 import type { Queryable } from '../lib/db.ts';
-import { maskDigits } from '../lib/mask.ts';
 import { toBirr } from '../lib/money.ts';
 import type { Page } from '../lib/pagination.ts';
+import { maskDigits } from '../lib/phone.ts';
 import type { SettlementRow } from './queries.ts';
 
 /** The settlement as the API returns it; unknown fields are omitted. */

@@ -8,7 +8,7 @@ import { birrAmount, currencyEtb, instant, plainText, reference } from '../lib/f
 import { toSantim } from '../lib/money.ts';
 import { dateParam, pageQuery, sequencePageQuery, statusParam } from '../lib/pagination.ts';
 import { timelineSchema, type TimelineKinds } from '../lib/timeline.ts';
-import { requestedByFields } from '../merchants/requested-by.ts';
+import { requestedByFields } from '../merchants/operations.ts';
 import { SETTLEMENT_STATUSES } from './states.ts';
 
 const SEARCH_CHARACTERS_MAX = 100;

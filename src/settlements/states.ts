@@ -1,7 +1,5 @@
 // The transitions that exist, importable by workflows. SQL writes each as one conditional UPDATE on the state before it.
 
-export { SANDBOX_REVIEW_MS } from '../lib/sandbox-review.ts';
-
 export const SETTLEMENT_STATUSES = [
   'REQUESTED',
   'APPROVED',

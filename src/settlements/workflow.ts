@@ -1,7 +1,7 @@
 import { rows, type Queryable } from '../lib/db.ts';
 import type { Environment } from '../lib/scope.ts';
 import type { OutboxMessage } from '../outbox/record.ts';
-import type { OpenPage, RecoverableWorkflow } from '../outbox/recoverable.ts';
+import type { OpenPage, RecoverableWorkflow } from '../outbox/recover-workflows.ts';
 
 /** What `workflows/settlement.ts` is started with: ids only. */
 export type SettlementInput = { settlementId: string; merchantId: string; environment: Environment };

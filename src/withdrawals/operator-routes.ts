@@ -16,7 +16,7 @@ import { toBirr, toSantim } from '../lib/money.ts';
 import { readDayRange } from '../lib/pagination.ts';
 import { scopeOf } from '../lib/scope.ts';
 import { readTimeline } from '../lib/timeline.ts';
-import { readRequestedBy } from '../merchants/requested-by.ts';
+import { readRequestedBy } from '../merchants/operations.ts';
 import { presentForOperators } from './present.ts';
 import { listApprovals, listCases, listWithdrawals, lockWithdrawal } from './queries.ts';
 import { readPaidBefore, readWithdrawal, type WithdrawalRow } from './queries.ts';

@@ -3,10 +3,10 @@ import type { AllPayouts, ExportedPayout, PayoutFilter } from '../ledger/payout-
 import type { Payout } from '../ledger/postings.ts';
 import { first, insertRow, type Queryable, rows, snakeCase, type Trx, updateRow } from '../lib/db.ts';
 import { found } from '../lib/errors.ts';
-import { maskedInSql } from '../lib/mask.ts';
 import type { Santim } from '../lib/money.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';
 import type { Page } from '../lib/pagination.ts';
+import { maskedInSql } from '../lib/phone.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 import type { LimitsJson } from '../merchants/channels/queries.ts';

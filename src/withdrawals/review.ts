@@ -1,4 +1,4 @@
-import { requireAnotherPerson, type Actor } from '../access/separation-of-duties.ts';
+import { requireAnotherPerson, type Actor } from '../access/permissions.ts';
 import { DAY_MS } from '../lib/dates.ts';
 import { insertRow, rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';

@@ -7,7 +7,7 @@ import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
 import { normalisePhone } from '../lib/phone.ts';
 import { timelineSchema, type TimelineKinds } from '../lib/timeline.ts';
 import { CHANNELS } from '../merchants/channels/channel.ts';
-import { requestedByFields } from '../merchants/requested-by.ts';
+import { requestedByFields } from '../merchants/operations.ts';
 import type { Destination } from './queries.ts';
 import { RESOLUTIONS, REVIEW_REASONS, WITHDRAWAL_STAGES, WITHDRAWAL_STATUSES } from './states.ts';
 

@@ -1,7 +1,7 @@
 import { rows, type Queryable } from '../lib/db.ts';
 import type { MerchantScope } from '../lib/scope.ts';
 import type { OutboxMessage } from '../outbox/record.ts';
-import type { OpenPage, RecoverableWorkflow } from '../outbox/recoverable.ts';
+import type { OpenPage, RecoverableWorkflow } from '../outbox/recover-workflows.ts';
 
 /** What `workflows/withdrawal.ts` is started with: ids and numbers. */
 export type WithdrawalInput = MerchantScope & { withdrawalId: string; channel: string };

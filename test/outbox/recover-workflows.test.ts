@@ -2,7 +2,7 @@ import { rows } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createTransactionRunner } from '../../src/outbox/record.ts';
 import { createWorkflowRecovery, type RecoveryDeps } from '../../src/outbox/recover-workflows.ts';
-import type { FindRecoverable, OpenPage } from '../../src/outbox/recoverable.ts';
+import type { FindRecoverable, OpenPage } from '../../src/outbox/recover-workflows.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;

@@ -5,7 +5,7 @@ import Router from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 
 import { readBody } from '../../lib/body.ts';
-import { listen, stopListening } from '../../lib/listen.ts';
+import { listen, stopListening } from '../../lib/free-port.ts';
 import type { Logger } from '../../lib/log.ts';
 import { createCheckout, MENU, WALK_IN_PREFIX, type Checkout } from './checkout.ts';
 import { BEHAVIOURS, createInbox, remember, type Delivery, type Inbox } from './inbox.ts';

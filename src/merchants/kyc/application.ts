@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import { requireAnotherPerson, type Actor } from '../../access/separation-of-duties.ts';
+import { requireAnotherPerson, type Actor } from '../../access/permissions.ts';
 import { updateRow, type Database } from '../../lib/db.ts';
 import { AppError, invalid, invalidFields } from '../../lib/errors.ts';
 import { SANDBOX_OPERATOR, SANDBOX_REVIEW_MS } from '../../lib/sandbox-review.ts';

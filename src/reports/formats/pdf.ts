@@ -2,7 +2,7 @@ import type { ReadMovement } from '../../ledger/balance.ts';
 import { inAddis } from '../../lib/dates.ts';
 import { invalid } from '../../lib/errors.ts';
 import { toBirr, type Santim } from '../../lib/money.ts';
-import { ethiopianDate } from '../../settlements/calendar/ethiopian-date.ts';
+import { ethiopianDate } from '../../settlements/calendar/holidays.ts';
 import { timeText, ZONE } from '../sources/columns.ts';
 import type { Statement, StatementAccount } from '../sources/statement.ts';
 import { createPages, INK, LEFT, RIGHT, type PdfPage, type TextStyle } from './pdf-page.ts';

@@ -1,7 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
 
 import { formatBirr, toBirr, type Santim } from '../../lib/money.ts';
-import { ethiopianDate } from '../../settlements/calendar/ethiopian-date.ts';
+import { ethiopianDate } from '../../settlements/calendar/holidays.ts';
 import type { ReportRow } from '../queries.ts';
 import { timeText, ZONE, type Cell, type ColumnHead } from '../sources/columns.ts';
 import type { Sums } from '../sources/source.ts';

@@ -1,6 +1,6 @@
 import { addisDay, inAddis } from '../../lib/dates.ts';
 import type { Santim } from '../../lib/money.ts';
-import { ethiopianDate } from '../../settlements/calendar/ethiopian-date.ts';
+import { ethiopianDate } from '../../settlements/calendar/holidays.ts';
 
 /** A cell's value: text, an amount in santim or a whole number; null is an empty cell. */
 export type Cell = string | Santim | number | null;

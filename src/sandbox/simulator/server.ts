@@ -7,8 +7,8 @@ import { z } from 'zod';
 
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { DAY_MS } from '../../lib/dates.ts';
+import { listen, stopListening } from '../../lib/free-port.ts';
 import { createHttpClient } from '../../lib/http-client.ts';
-import { listen, stopListening } from '../../lib/listen.ts';
 import type { Logger } from '../../lib/log.ts';
 import { parseBirr } from '../../lib/money.ts';
 import { SANDBOX_PAYOUTS, SANDBOX_PHONES } from '../../lib/sandbox-providers.ts';

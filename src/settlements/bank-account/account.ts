@@ -1,11 +1,11 @@
-import { requireAnotherPerson, type Actor } from '../../access/separation-of-duties.ts';
+import { requireAnotherPerson, type Actor } from '../../access/permissions.ts';
 import type { BankCode } from '../../lib/banks.ts';
 import { HOUR_MS } from '../../lib/dates.ts';
 import { first, insertRow, rows, updateRow, type Queryable } from '../../lib/db.ts';
 import { AppError, found } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { lock } from '../../lib/lock.ts';
-import { maskDigits } from '../../lib/mask.ts';
+import { maskDigits } from '../../lib/phone.ts';
 import { SANDBOX_OPERATOR } from '../../lib/sandbox-review.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';

@@ -5,7 +5,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Database } from '../../lib/db.ts';
 import { AppError, found } from '../../lib/errors.ts';
 import { scopeOf } from '../../lib/scope.ts';
-import { readRequestedBy } from '../../merchants/requested-by.ts';
+import { readRequestedBy } from '../../merchants/operations.ts';
 import {
   findBankAccount,
   linkBankAccount,

@@ -14,7 +14,7 @@ import { readDayRange } from '../../lib/pagination.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import { enqueueCalendarChanged } from '../expected-dates.ts';
 import { calendarDay, FIRST_DAY, LAST_DAY } from './business-days.ts';
-import { ethiopianDate } from './ethiopian-date.ts';
+import { ethiopianDate } from './holidays.ts';
 import type { Holiday } from './holidays.ts';
 import {
   addHoliday,

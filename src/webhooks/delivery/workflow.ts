@@ -1,7 +1,7 @@
 import { rows, type Queryable } from '../../lib/db.ts';
 import type { Environment } from '../../lib/scope.ts';
 import type { OutboxMessage } from '../../outbox/record.ts';
-import type { OpenPage, RecoverableWorkflow } from '../../outbox/recoverable.ts';
+import type { OpenPage, RecoverableWorkflow } from '../../outbox/recover-workflows.ts';
 import type { WorkItemSource } from '../../outbox/work-items.ts';
 import { isQueued, isScheduled, subscriptionsWith } from './in-flight.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { withoutSafeIntegerBounds } from '../../lib/json-schema.ts';
+import { withoutSafeIntegerBounds } from '../../lib/fields.ts';
 import { EVENT_ALIASES } from './record.ts';
 
 /** Every event type there is, in the order of the API and the docs. */
