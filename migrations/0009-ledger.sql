@@ -72,7 +72,7 @@ CREATE TABLE external_reference (
   environment    text NOT NULL CHECK (environment IN ('sandbox', 'live')),
   direction      text NOT NULL CHECK (direction IN ('inbound', 'outbound', 'recovery')),
   reference      text NOT NULL,
-  resource_id    text NOT NULL,                    -- bkm_… or stl_…
+  resource_id    text NOT NULL,                    -- rcp_… or stl_…
   booked_as      text NOT NULL,                    -- for error messages: the credit of a settlement
   amount_santim  bigint NOT NULL CHECK (amount_santim > 0),
   booked_at      timestamptz NOT NULL,             -- of a settlement's credit: the bank's time

@@ -5,7 +5,7 @@ CREATE TABLE reconciliation (
   environment               text NOT NULL CHECK (environment IN ('sandbox', 'live')),
   channel                   text NOT NULL REFERENCES channel,
   day                       date NOT NULL,         -- in Addis Ababa
-  status                    text NOT NULL DEFAULT 'INCOMPLETE' CHECK (status IN ('INCOMPLETE', 'DIFFERENCES', 'CLEAN')),
+  status                    text NOT NULL DEFAULT 'INCOMPLETE' CHECK (status IN ('INCOMPLETE', 'DISCREPANCIES', 'CLEAN')),
   is_running                boolean NOT NULL,      -- requested, and its workflow has not ended
   error                     text,                  -- why it is stalled or was abandoned
   requests                  integer NOT NULL DEFAULT 0, -- how often the day was requested
@@ -97,7 +97,7 @@ CREATE INDEX reconciliation_discrepancy_waiting ON reconciliation_discrepancy (d
 -- Money movements outside our system that operators book by their external reference. Each row has a journal, another
 -- one when unallocated money leaves suspense, and a reversal of each if it was booked by mistake.
 CREATE TABLE bank_receipt (
-  id                text PRIMARY KEY,              -- bkm_…
+  id                text PRIMARY KEY,              -- rcp_…
   environment       text NOT NULL CHECK (environment IN ('sandbox', 'live')),
   kind              text NOT NULL CHECK (kind IN ('REMITTANCE', 'UNALLOCATED', 'RECOVERY')),
   reference         text NOT NULL,                 -- the bank's trace id; of a RECOVERY the provider's reference

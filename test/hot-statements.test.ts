@@ -75,7 +75,7 @@ const IDEMPOTENCY_KEYS: Hot = {
 };
 
 const DAY = { reconciliationId: 'rec_1', comparisonNo: 2 };
-const DIFFERENCES: Hot = {
+const DISCREPANCIES: Hot = {
   table: 'reconciliation_discrepancy',
   batch: 500,
   fill: (count) =>
@@ -205,7 +205,7 @@ function looksMax(statement: Statement, { batch, looksPerRow }: Hot): number {
   return looksPerRow === undefined ? 8 * batchOf(statement, batch) : looksPerRow * batch;
 }
 
-describe.each([OUTBOX, IDEMPOTENCY_KEYS, DIFFERENCES, DELIVERIES])('the statements of $table', (hot) => {
+describe.each([OUTBOX, IDEMPOTENCY_KEYS, DISCREPANCIES, DELIVERIES])('the statements of $table', (hot) => {
   let statements: Statement[];
   beforeAll(async () => {
     statements = await statementsOf(hot);
@@ -233,7 +233,7 @@ describe.each([
   { hot: OUTBOX, state: 'emptied' },
   { hot: IDEMPOTENCY_KEYS, state: 'new' },
   { hot: IDEMPOTENCY_KEYS, state: 'emptied' },
-  { hot: DIFFERENCES, state: 'new' },
+  { hot: DISCREPANCIES, state: 'new' },
   { hot: DELIVERIES, state: 'new' },
 ])('the plans of $hot.table, made while it is $state', ({ hot, state }) => {
   test('look at no more rows than they need once the table is full', async () => {

@@ -53,7 +53,7 @@ const heightOf = (room: string): number => ORDER.findIndex((rooms) => rooms.incl
 /** SQL keywords before a table name, in their usual case. */
 const READS = /\b(?:FROM|JOIN)\s+(?:ONLY\s+)?([a-z_]+)/g;
 const WRITES = /\b(?:INSERT INTO|UPDATE|DELETE FROM|TRUNCATE)\s+([a-z_]+)/g;
-/** Knex's builder, by which a room writes its own tables: `trx('bankAccount')`. */
+/** Knex's builder, by which a room writes its own tables: `trx.knex()('bankAccount')`. */
 const BUILDS = /\b(?:db|trx)(?:<[^()]+>)?\('([a-zA-Z]+)'\)/g;
 
 type Access = { file: string; table: string; write: boolean };

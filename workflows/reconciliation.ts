@@ -80,7 +80,7 @@ export async function reconciliation(input: ReconciliationInput, continuation?: 
     }
     const result = await compareOnce({ ...progress, input, isRerunRequested: () => isRerunRequested });
     if (result === 'rerun') continue;
-    publish(result.status, `${result.status}: ${result.differences} open differences`);
+    publish(result.status, `${result.status}: ${result.discrepancies} open discrepancies`);
     if (!isRerunRequested) return result.status;
   }
 }

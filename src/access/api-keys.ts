@@ -53,8 +53,11 @@ export type NewKey = Pick<ApiKey, 'kind'> & Partial<Pick<ApiKey, Optional>>;
 /** A new key; `secret` is its text, of which the table stores a hash. */
 export type CreatedKey = { key: ApiKey; secret: string };
 
-/** Creates a key. */
+/** Creates a key. Throws API_KEY_REVOKED for an inactive operator. */
 export async function createKey({ trx, pepper, clock }: KeyDeps, input: NewKey): Promise<CreatedKey> {
+  const sql = 'SELECT id FROM operator WHERE id = :operatorId AND active FOR SHARE';
+  if (input.operatorId && !(await first(trx, sql, { operatorId: input.operatorId })))
+    throw new AppError('API_KEY_REVOKED', 'This operator is inactive. Ask an admin.');
   const createdAt = clock();
   const id = newId(input.kind === 'operator' ? 'opk' : 'key', createdAt.getTime());
   const secret = generateKey({ id, kind: input.kind, environment: input.environment ?? null });
@@ -63,13 +66,11 @@ export async function createKey({ trx, pepper, clock }: KeyDeps, input: NewKey):
   return { key: await insertRow<ApiKey>(trx, 'api_key', row), secret };
 }
 
-/** Creates an operator's key, for 90 days unless given. Throws NOT_FOUND for an inactive operator. */
+/** Creates an operator's key, for 90 days unless given. Throws API_KEY_REVOKED for an inactive operator. */
 export async function createOperatorKey(
   deps: KeyDeps,
   { days = OPERATOR_KEY_DAYS.default, ...key }: { operatorId: string; name?: string; days?: number | undefined },
 ): Promise<CreatedKey> {
-  const sql = 'SELECT id FROM operator WHERE id = :operatorId AND active FOR SHARE';
-  found(await first(deps.trx, sql, { operatorId: key.operatorId }), 'operator');
   return createKey(deps, { ...key, kind: 'operator', expiresAt: daysAfter(deps.clock(), days) });
 }
 
@@ -158,7 +159,7 @@ export function presentKey(key: ApiKey) {
 }
 
 /** A key in the audit log. */
-export function aboutKey({ id, merchantId, environment, operatorId }: ApiKey) {
+export function auditOfKey({ id, merchantId, environment, operatorId }: ApiKey) {
   const resourceType = operatorId === null ? ('key' as const) : ('operatorKey' as const);
   return { resourceType, resourceId: id, merchantId, environment };
 }

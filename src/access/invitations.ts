@@ -5,7 +5,7 @@ import { AppError, found } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import {
-  aboutKey,
+  auditOfKey,
   createKey,
   createOperatorKey,
   daysAfter,
@@ -112,7 +112,7 @@ export async function acceptInvitation(
   if (operatorId !== null) {
     const created = await createOperatorKey(deps, { operatorId });
     const after = { invitationId, operatorId, expiresAt: created.key.expiresAt };
-    await recordAudit(context, { ...aboutKey(created.key), action: 'operator-key.create', after });
+    await recordAudit(context, { ...auditOfKey(created.key), action: 'operator-key.create', after });
     return created;
   }
   const { merchantId, key: wanted } = invitation;
@@ -121,7 +121,7 @@ export async function acceptInvitation(
     const { rotates: keyId, overlapHours } = wanted;
     const { old, ...created } = await rotateKey(deps, { keyId, overlapHours, createdBy });
     const after = { invitationId, rotatedTo: created.key.id, expiresAt: old.expiresAt };
-    await recordAudit(context, { ...aboutKey(old), action: 'key.rotate', after, reason });
+    await recordAudit(context, { ...auditOfKey(old), action: 'key.rotate', after, reason });
     return created;
   }
   const { days, ...settings } = wanted;
@@ -129,6 +129,6 @@ export async function acceptInvitation(
   const created = await createKey(deps, { ...settings, merchantId, createdBy, expiresAt });
   const { kind, name, scopes, ipRanges } = settings;
   const after = { invitationId, kind, name, scopes, ipRanges, expiresAt };
-  await recordAudit(context, { ...aboutKey(created.key), action: 'key.create', after, reason });
+  await recordAudit(context, { ...auditOfKey(created.key), action: 'key.create', after, reason });
   return created;
 }

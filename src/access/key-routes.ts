@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { writeRoute, type Route } from '../http/route.ts';
 import type { Database } from '../lib/db.ts';
 import {
-  aboutKey,
+  auditOfKey,
   createOperatorKey,
   daysAfter,
   findKey,
@@ -90,7 +90,7 @@ function ownKeyRoutes({ pepper }: Deps): Route[] {
       run: async (context, { body: { name = '', days } }) => {
         const { operatorId } = context;
         const { key, secret } = await createOperatorKey(keyDeps(context), { operatorId, name, days });
-        const audit = { ...aboutKey(key), after: { operatorId, name, expiresAt: key.expiresAt } };
+        const audit = { ...auditOfKey(key), after: { operatorId, name, expiresAt: key.expiresAt } };
         return { status: 201, message: 'Key created', data: { ...presentKey(key), secret }, audit };
       },
     }),
@@ -110,7 +110,7 @@ function ownKeyRoutes({ pepper }: Deps): Route[] {
         const { key, secret, old } = await rotateKey(keyDeps(context), rotation);
         const after = { operatorId, rotatedTo: key.id, expiresAt: old.expiresAt };
         const data = { ...presentKey(key), secret };
-        return { status: 201, message: 'Key rotated', data, audit: { ...aboutKey(old), after } };
+        return { status: 201, message: 'Key rotated', data, audit: { ...auditOfKey(old), after } };
       },
     }),
   ];
@@ -124,7 +124,7 @@ export async function revokeKeyOf(
 ): Promise<OperatorResult> {
   await findKey(trx, { id: keyId, ...owner });
   const { key, ended } = await revokeKey({ trx, clock: () => at }, keyId);
-  const audit = ended ? { ...aboutKey(key), after: { ...owner, revokedAt: key.revokedAt } } : null;
+  const audit = ended ? { ...auditOfKey(key), after: { ...owner, revokedAt: key.revokedAt } } : null;
   return { message: 'Key revoked', data: presentKey(key), audit };
 }
 

@@ -17,7 +17,7 @@ import { dryRun, type UnitOfWork } from '../outbox/record.ts';
 import { recordAudit, type AuditContext, type AuditedChange } from './audit.ts';
 import { Proposal as ProposalSchema } from './operator-schema.ts';
 import { requirePermission, type Action } from './permissions.ts';
-import { aboutProposal, createProposal, ensureUnchanged, presentProposal, type Proposal } from './proposals.ts';
+import { auditOfProposal, createProposal, ensureUnchanged, presentProposal, type Proposal } from './proposals.ts';
 
 type OperatorAuth = ReturnType<typeof requirePermission>;
 
@@ -33,10 +33,10 @@ type OperatorRoute<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType
   /** Which permission the caller needs; that of the action unless given. */
   permission?: Action;
   /** Whether another operator confirms the change before it is made. */
-  secondPerson?: 'always' | Decide<P, Q, B, boolean>;
-  run: Decide<P, Q, B, OperatorResult>;
+  secondPerson?: 'always' | OperatorHandler<P, Q, B, boolean>;
+  run: OperatorHandler<P, Q, B, OperatorResult>;
 };
-type Decide<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, Result> = (
+type OperatorHandler<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, Result> = (
   context: AuditContext,
   input: RouteInput<OperatorAuth, z.output<P>, z.output<Q>, z.output<B>>,
 ) => Promise<Result>;
@@ -60,7 +60,7 @@ export function operatorRoute<P extends z.ZodType, Q extends z.ZodType, B extend
   route: OperatorRoute<P, Q, B>,
 ): Route {
   const { action, permission = action, secondPerson, run, ...declared } = route;
-  const isProposed: Decide<P, Q, B, boolean> =
+  const needsSecondPerson: OperatorHandler<P, Q, B, boolean> =
     typeof secondPerson === 'function' ? secondPerson : async () => secondPerson === 'always';
   const written = writeRoute<OperatorAuth, P, Q, B>(endpoint, {
     ...declared,
@@ -70,7 +70,7 @@ export function operatorRoute<P extends z.ZodType, Q extends z.ZodType, B extend
     handle: async (input) => {
       const context = auditContextOf(input);
       const reason = (input.body as { reason?: string } | undefined)?.reason;
-      if (!(await isProposed(context, input))) {
+      if (!(await needsSecondPerson(context, input))) {
         const { audit, message, ...response } = await runAudited(context, { action, reason }, () =>
           run(context, input),
         );
@@ -83,7 +83,7 @@ export function operatorRoute<P extends z.ZodType, Q extends z.ZodType, B extend
       const { operationId } = declared;
       const request = { params: input.params, body: input.body };
       const proposal = await createProposal(context, { operationId, action, request, change, reason });
-      await recordAudit(context, { ...aboutProposal(proposal), action: 'proposal.create', reason });
+      await recordAudit(context, { ...auditOfProposal(proposal), action: 'proposal.create', reason });
       return { status: 202, message: 'Proposed; another operator has to confirm it', data: presentProposal(proposal) };
     },
   });

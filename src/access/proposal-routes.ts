@@ -14,7 +14,7 @@ import {
 import * as schema from './operator-schema.ts';
 import { PERMISSIONS } from './permissions.ts';
 import {
-  aboutProposal,
+  auditOfProposal,
   closeProposal,
   listProposals,
   lockPending,
@@ -104,7 +104,7 @@ function checkRoutes({ routes }: Deps): Route[] {
       run: async (context, { caller, params, body }) => {
         const { proposal } = await lockFor(context, caller, { id: params.proposalId, verb: 'reject' });
         const closed = await closeProposal(context, proposal, { status: 'REJECTED', ...body });
-        return { message: 'Proposal rejected', data: presentProposal(closed), audit: aboutProposal(closed) };
+        return { message: 'Proposal rejected', data: presentProposal(closed), audit: auditOfProposal(closed) };
       },
     }),
   ];
@@ -127,7 +127,7 @@ function withdrawRoute(): Route {
         throw new AppError('INVALID_STATE', message);
       }
       const closed = await closeProposal(context, proposal, { status: 'WITHDRAWN', ...body });
-      return { message: 'Proposal withdrawn', data: presentProposal(closed), audit: aboutProposal(closed) };
+      return { message: 'Proposal withdrawn', data: presentProposal(closed), audit: auditOfProposal(closed) };
     },
   });
 }

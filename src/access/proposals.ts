@@ -120,7 +120,7 @@ export function presentProposal({ id, ...proposal }: Proposal) {
 }
 
 /** A proposal in the audit log. */
-export function aboutProposal({ id, merchantId, environment, ...proposal }: Proposal): AuditedChange {
+export function auditOfProposal({ id, merchantId, environment, ...proposal }: Proposal): AuditedChange {
   const { status, action, resourceType, resourceId } = proposal;
   const after = { status, action, resourceType, resourceId };
   return { resourceType: 'proposal', resourceId: id, merchantId, environment, after };

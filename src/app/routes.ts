@@ -113,7 +113,7 @@ type RouteParts = {
 export function operatorRoutesOf(
   deps: RouteParts & { store: DocumentStore; pepper: string; workflowUrl: (workflowId: string) => string | null },
 ): Route[] {
-  const routes = OPERATOR_ROUTES.flatMap((routesOf) => routesOf(deps));
+  const routes = OPERATOR_ROUTES.flatMap((routesOfSlice) => routesOfSlice(deps));
   return [...routes, ...proposalRoutes({ ...deps, routes })];
 }
 
@@ -130,7 +130,7 @@ export function routesOf(
     ...sync,
     checkAttempt,
     checkPayout,
-    endUnpaid: createCloseUnpaid({ ...sync, checkAttempt }),
+    closeUnpaid: createCloseUnpaid({ ...sync, checkAttempt }),
     pepper,
     peppers,
     keyRing,

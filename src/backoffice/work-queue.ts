@@ -121,10 +121,10 @@ const COMMANDS: Readonly<Record<string, readonly [path: string, ...verbs: string
   KYC: ['merchants/{merchantId}/kyc', 'approve', 'reject', 'request-info'],
   PAYMENT_DUPLICATE: ['transactions/{transactionId}', 'accept', 'reject'],
   PAYMENT_HELD: ['transactions/{transactionId}', 'accept', 'reject'],
-  PAYOUT_OVERPAID: ['bank-money', 'excess'],
+  PAYOUT_OVERPAID: ['receipts', 'recoveries'],
   PROPOSAL: ['proposals/{id}', 'confirm', 'reject'],
-  RECEIPT_UNALLOCATED: ['bank-money/{id}', 'settle'],
-  RECONCILIATION: ['reconciliation/differences/{id}', 'close'],
+  RECEIPT_UNALLOCATED: ['receipts/{id}', 'decide'],
+  RECONCILIATION: ['reconciliation/discrepancies/{id}', 'close'],
   RECONCILIATION_FAILED: ['reconciliation', 'run'],
   RECONCILIATION_MISSING: ['reconciliation', 'run'],
   RECONCILIATION_PENDING: ['reconciliation', 'run'],
@@ -143,7 +143,7 @@ export function linksOf(row: WorkItemRow, workflowUrl: (workflowId: string) => s
   const filled = (path: string): string => path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(fields[name]));
   const resource = RESOURCES[row.kind.replace(/_.*/, '')];
   // A recovery that was booked already is decided as a receipt.
-  const isBooked = row.kind === 'PAYOUT_OVERPAID' && row.id.startsWith('bkm_');
+  const isBooked = row.kind === 'PAYOUT_OVERPAID' && row.id.startsWith('rcp_');
   const [path, ...verbs] = COMMANDS[isBooked ? 'RECEIPT_UNALLOCATED' : row.kind] ?? [''];
   const workflow = row.workflowId === null ? null : workflowUrl(row.workflowId);
   return {
@@ -168,14 +168,14 @@ const WorkItem = z
       .record(z.string(), z.string())
       .meta({ description: 'Paths of this API by verb; workflow: its page in the Temporal UI' }),
   })
-  .meta({ id: 'OpsAttentionItem' });
+  .meta({ id: 'OpsWorkItem' });
 
 const WorkItemList = z
   .object({
     counts: z.record(z.string(), z.int()).meta({ description: 'The number of items of each kind' }),
     items: z.array(WorkItem),
   })
-  .meta({ id: 'OpsAttentionList' });
+  .meta({ id: 'OpsWorkList' });
 
 type Deps = {
   db: Database;
@@ -218,8 +218,8 @@ export function workQueueRoutes({ db, workflowUrl }: Deps): Route[] {
       cli: { name: 'work list', columns: 'since kind id merchantId amount what' },
       summary: 'List everything that needs an operator, longest waiting first',
     }),
-    route('GET /api/ops/stuck', STALLED_ITEMS, {
-      operationId: 'opsListStuck',
+    route('GET /api/ops/stalled', STALLED_ITEMS, {
+      operationId: 'opsListStalled',
       cli: 'work list --stalled',
       summary: 'List everything that is stalled, most overdue first',
     }),

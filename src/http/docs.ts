@@ -8,7 +8,7 @@ import Router, { type RouterContext } from '@koa/router';
 import { marked } from 'marked';
 
 import { ERROR_STATUS, type ErrorCode } from '../lib/errors.ts';
-import { createOpenApiDocument, readExamples, type About, type Examples } from './openapi.ts';
+import { createOpenApiDocument, readExamples, type DocsOptions, type Examples } from './openapi.ts';
 import type { Route } from './route.ts';
 
 /** Same origin only; Swagger UI's stylesheet holds its icons as data URLs. */
@@ -35,7 +35,7 @@ main th, main td { padding: 0.35rem 0.6rem; border: 1px solid #8884; text-align:
 `;
 
 /** The sources of the docs beside the routes; `docsFolder` has the examples, and the guides in Markdown. */
-export type DocsParts = Omit<About, 'examples'> & { docsFolder: string };
+export type DocsParts = Omit<DocsOptions, 'examples'> & { docsFolder: string };
 
 /** `/openapi.json`, `/docs` (Swagger UI, served from here), `/docs/errors`, and the guides as pages and as Markdown. */
 export function createDocsRouter(routes: readonly Route[], parts: DocsParts): Router {
@@ -77,8 +77,8 @@ function send(ctx: RouterContext, type: string, body: string | Buffer): void {
   ctx.body = body;
 }
 
-function readDocument(routes: readonly Route[], about: About): { plain: string; zipped: Buffer } {
-  const plain = JSON.stringify(createOpenApiDocument(routes, about));
+function readDocument(routes: readonly Route[], options: DocsOptions): { plain: string; zipped: Buffer } {
+  const plain = JSON.stringify(createOpenApiDocument(routes, options));
   return { plain, zipped: gzipSync(plain) };
 }
 

@@ -23,7 +23,7 @@ export type Readiness = {
  * `/livez`: the event loop turns. `/readyz`: the database is available and migrated, the disks have room, and the process
  * does not shut down. Temporal is no part of it: without it requests are still accepted.
  */
-export function healthRoutes({ countPendingMigrations, findFullDisk }: Readiness, red: AbortSignal): Route[] {
+export function healthRoutes({ countPendingMigrations, findFullDisk }: Readiness, stopping: AbortSignal): Route[] {
   const common = { tag: 'System', auth: { by: 'public' }, rateLimit: 'none' } as const;
   return [
     readRoute('GET /livez', {
@@ -39,7 +39,7 @@ export function healthRoutes({ countPendingMigrations, findFullDisk }: Readiness
       summary: 'Whether the process can take requests: database, migrations, room on the disks',
       responses: { 200: Status },
       handle: async () => {
-        if (red.aborted) throw serviceUnavailable('The process is shutting down.');
+        if (stopping.aborted) throw serviceUnavailable('The process is shutting down.');
         const pending = await withTimeout(countPendingMigrations(), READY_WITHIN_MS);
         if (pending === null) throw serviceUnavailable('The database does not respond.');
         if (pending > 0) throw serviceUnavailable(`${pending} migrations are not applied yet.`);

@@ -73,9 +73,9 @@ function createGuessLimit(guessesMax: number, guesses: string): GuessLimit {
   return {
     count: async (ctx) => consume(limiter, ctx, { who: networkOf(ctx.ip), what }),
     reject: async (ctx, isKnown = () => false) => {
-      const state = isKnown() ? null : await limiter?.get(networkOf(ctx.ip));
-      if (limiter && state && state.remainingPoints <= 0)
-        throw tooMany(ctx, limiter, { what, leftMs: state.msBeforeNext });
+      const state = await limiter?.get(networkOf(ctx.ip));
+      if (!limiter || !state || state.remainingPoints > 0 || isKnown()) return;
+      throw tooMany(ctx, limiter, { what, leftMs: state.msBeforeNext });
     },
   };
 }

@@ -4,8 +4,8 @@ import { isNativeError } from 'node:util/types';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 import { type Database, first, type Queryable } from '../lib/db.ts';
-import { listen, stopListening } from '../lib/free-port.ts';
 import type { Logger } from '../lib/log.ts';
+import { listen, stopListening } from '../lib/ports.ts';
 
 export { Registry };
 

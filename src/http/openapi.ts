@@ -79,28 +79,28 @@ export function readExamples(folder: string): Examples {
 }
 
 /** The parts of the document beside the routes; `baseUrl` without a slash at its end. */
-export type About = { version: string; baseUrl: string; examples: Examples };
+export type DocsOptions = { version: string; baseUrl: string; examples: Examples };
 
 /** The OpenAPI 3.1 document of the route table, from the schemas that the pipeline validates with. */
-export function createOpenApiDocument(routes: readonly Route[], about: About): ReturnType<typeof createDocument> {
+export function createOpenApiDocument(routes: readonly Route[], options: DocsOptions) {
   const paths: ZodOpenApiPathsObject = {};
   for (const route of routes) {
     const path = openApiPath(route.path);
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, about) };
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, options) };
   }
   return createDocument(
     {
       openapi: '3.1.0',
       info: {
         title: 'Meskot merchant checkout',
-        version: about.version,
+        version: options.version,
         description:
           'Payments in ETB. Every response is one envelope; every error has a code and a message with the next step. Amounts are JSON numbers of birr with at most two decimals. Days are those of Addis Ababa (UTC+3).\n\nGuide: [Receiving and verifying webhooks](/docs/guides/verifying-webhooks). [What each error code means](/docs/errors).',
       },
       servers: [{ url: '/' }],
       tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({ name })),
       components: {
-        examples: commonErrors(about),
+        examples: commonErrors(options),
         securitySchemes: {
           apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
           bearer: { type: 'http', scheme: 'bearer', description: 'The API key as a Bearer token' },
@@ -132,7 +132,7 @@ export function openApiPath(path: string): string {
   return path.replaceAll(/:(\w+)/g, '{$1}');
 }
 
-function operation(route: Route, about: About): ZodOpenApiOperationObject {
+function operation(route: Route, options: DocsOptions): ZodOpenApiOperationObject {
   // The pipeline's validator ensures that both are objects.
   const [path, query] = [route.params, route.query] as (ZodObjectInput | undefined)[];
   return {
@@ -147,12 +147,12 @@ function operation(route: Route, about: About): ZodOpenApiOperationObject {
       ...(query && { query }),
       ...(isIdempotent(route) && { header: IdempotencyHeader }),
     },
-    ...requestBody(route, about),
-    responses: { ...successes(route, about), ...errors(route, about) },
+    ...requestBody(route, options),
+    responses: { ...successes(route, options), ...errors(route, options) },
   };
 }
 
-function requestBody({ operationId, body, upload }: Route, { examples }: About) {
+function requestBody({ operationId, body, upload }: Route, { examples }: DocsOptions) {
   if (upload) return { requestBody: { required: true, content: filesOf(upload.types) } };
   if (!body) return {};
   const example = examples.bodies[operationId];
@@ -172,7 +172,7 @@ function permission(auth: Route['auth']): string {
   return `Role of operators: ${[...new Set([...auth.roles, 'admin'])].map((role) => `\`${role}\``).join(' or ')}.`;
 }
 
-function successes(route: Route, { examples }: About): ZodOpenApiOperationObject['responses'] {
+function successes(route: Route, { examples }: DocsOptions): ZodOpenApiOperationObject['responses'] {
   if (route.fileTypes) return { 200: { description: 'The file', content: filesOf(route.fileTypes) } };
   return Object.fromEntries(
     Object.entries(route.responses).map(([status, data]) => {
@@ -192,33 +192,33 @@ function successes(route: Route, { examples }: About): ZodOpenApiOperationObject
   );
 }
 
-function errors(route: Route, about: About): ZodOpenApiOperationObject['responses'] {
+function errors(route: Route, options: DocsOptions): ZodOpenApiOperationObject['responses'] {
   const all = errorCodes(route);
   return Object.fromEntries(
     [...new Set(all.map((code) => ERROR_STATUS[code]))].map((status) => {
       const codes = all.filter((code) => ERROR_STATUS[code] === status);
-      const description = codes.map((code) => `- \`${code}\`: ${about.examples.errors[code].meaning}`).join('\n');
-      const examples = Object.fromEntries(codes.map((code) => [code, errorExample(route, code, about)]));
+      const description = codes.map((code) => `- \`${code}\`: ${options.examples.errors[code].meaning}`).join('\n');
+      const examples = Object.fromEntries(codes.map((code) => [code, errorExample(route, code, options)]));
       return [status, { description, content: { 'application/json': { schema: ErrorBody, examples } } }];
     }),
   );
 }
 
 /** An example that is the same for every route is a component. */
-function errorExample({ operationId }: Route, code: ErrorCode, about: About) {
-  const own = about.examples.operationErrors[code]?.[operationId];
-  return own ? errorResponse(code, own, about) : { $ref: `#/components/examples/${code}` };
+function errorExample({ operationId }: Route, code: ErrorCode, options: DocsOptions) {
+  const own = options.examples.operationErrors[code]?.[operationId];
+  return own ? errorResponse(code, own, options) : { $ref: `#/components/examples/${code}` };
 }
 
-function commonErrors(about: About) {
-  const common = Object.entries(about.examples.errors) as [ErrorCode, ErrorExample][];
-  return Object.fromEntries(common.map(([code, example]) => [code, errorResponse(code, example, about)]));
+function commonErrors(options: DocsOptions) {
+  const common = Object.entries(options.examples.errors) as [ErrorCode, ErrorExample][];
+  return Object.fromEntries(common.map(([code, example]) => [code, errorResponse(code, example, options)]));
 }
 
 function errorResponse(
   code: ErrorCode,
   example: ErrorExample,
-  { baseUrl }: About,
+  { baseUrl }: DocsOptions,
 ): { summary: string; value: unknown } {
   const at = new Date('2026-01-31T12:04:05.678Z');
   const error = new AppError(code, example.message, example);

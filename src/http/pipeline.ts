@@ -10,16 +10,7 @@ import { identifyCaller, type Authenticators } from './auth.ts';
 import { isStorable, readJsonBody, readUpload } from './body.ts';
 import { isCacheable, isIdempotent, readIdempotentCall, type Idempotency, type IdempotentCall } from './idempotency.ts';
 import { errorText, resultText, sendFile, sendJson, unknownPath, type StoredResponse } from './response.ts';
-import type {
-  Caller,
-  FileResponse,
-  KeyCaller,
-  RawResponse,
-  Route,
-  RouteAuth,
-  RouteInput,
-  RouteResult,
-} from './route.ts';
+import type { AnyResult, Caller, KeyCaller, Route, RouteAuth, RouteInput, RouteResult } from './route.ts';
 import { createValidator, readQuery } from './validate.ts';
 
 export type PipelineDeps = Authenticators & {
@@ -49,12 +40,12 @@ type RouteState = Required<RequestState> & {
   /** By `validate`. */
   input: Omit<RouteInput<RouteAuth, unknown, unknown, unknown>, 'at'>;
   /** By `idempotent`; null without an Idempotency-Key. */
-  call: IdempotentCall | null;
-  /** By `inTransaction`; `first` is the response of the first request with the same key. */
+  idempotentCall: IdempotentCall | null;
+  /** By `inTransaction`; `storedResponse` is that of the first request with the same key. */
   tx: UnitOfWork;
-  first: StoredResponse | null;
+  storedResponse: StoredResponse | null;
   /** By `run`. */
-  result: RouteResult<unknown> | RawResponse | FileResponse;
+  result: AnyResult;
 };
 type RouteContext = ParameterizedContext<RouteState>;
 type RouteMiddleware = (ctx: RouteContext, next: Next) => Promise<void>;
@@ -179,16 +170,16 @@ function serialize({ serialize: locked, auth, operationId }: WriteRoute, { queue
 function idempotent(route: Route, { idempotency, baseUrl, clock }: PipelineDeps): RouteMiddleware {
   if (!isIdempotent(route)) return skip;
   const name = `${route.method} ${route.path}`;
-  const sendReplay = (ctx: RouteContext, first: StoredResponse): void => {
+  const sendReplay = (ctx: RouteContext, stored: StoredResponse): void => {
     ctx.set('Idempotent-Replayed', 'true');
-    sendJson(ctx, first);
+    sendJson(ctx, stored);
   };
   return async (ctx, proceed) => {
     const { caller, rawBody, requestId } = ctx.state;
     const key = ctx.req.headers['idempotency-key']?.toString();
     const call = caller && readIdempotentCall({ key, caller, route: name, url: ctx.url, rawBody });
     if (!call) return proceed();
-    ctx.state.call = call;
+    ctx.state.idempotentCall = call;
     try {
       await proceed().catch(async (error: unknown) => {
         // The look-up may have seen the state before the first request's commit, yet got the lock after it: then the same
@@ -197,7 +188,7 @@ function idempotent(route: Route, { idempotency, baseUrl, clock }: PipelineDeps)
         await idempotency.deleteExpired(call);
         return proceed();
       });
-      if (ctx.state.first) sendReplay(ctx, ctx.state.first);
+      if (ctx.state.storedResponse) sendReplay(ctx, ctx.state.storedResponse);
     } catch (error) {
       if (!isCacheable(error)) throw error;
       const text = errorText(error, { requestId, baseUrl, at: clock() });
@@ -215,8 +206,8 @@ function afterCommit(route: WriteRoute, { idempotency, clock, log }: PipelineDep
   if (!complete) return skip;
   return async (ctx, next) => {
     await next();
-    const { first, result, input, call, requestId } = ctx.state;
-    if (first) return;
+    const { storedResponse, result, input, idempotentCall: call, requestId } = ctx.state;
+    if (storedResponse) return;
     let response: StoredResponse;
     try {
       const completed = await complete(result as RouteResult<unknown>, input);
@@ -241,10 +232,10 @@ function afterCommit(route: WriteRoute, { idempotency, clock, log }: PipelineDep
 function inTransaction({ runInTransaction, idempotency }: PipelineDeps): RouteMiddleware {
   return async (ctx, next) =>
     runInTransaction(async (tx) => {
-      const { call } = ctx.state;
+      const { idempotentCall: call } = ctx.state;
       ctx.state.tx = tx;
-      ctx.state.first = call ? await idempotency.find(call, tx) : null;
-      if (ctx.state.first) return;
+      ctx.state.storedResponse = call ? await idempotency.find(call, tx) : null;
+      if (ctx.state.storedResponse) return;
       await next();
       if (call) await idempotency.store(call, { status: ctx.status, text: ctx.body as string }, tx);
     });

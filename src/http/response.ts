@@ -35,15 +35,15 @@ export function validateResponse(route: Route, { status = 200, data }: RouteResu
 }
 
 /** The error envelope as JSON text. */
-export function errorText(error: AppError, about: { requestId: string; baseUrl: string; at: Date }): string {
+export function errorText(error: AppError, context: { requestId: string; baseUrl: string; at: Date }): string {
   const { code, details, existing } = error;
   return JSON.stringify({
     statusCode: error.status,
     message: error.message,
     data: null,
-    error: { code, details, docUrl: `${about.baseUrl}/docs/errors#${code}`, ...(existing && { existing }) },
-    requestId: about.requestId,
-    timestamp: offsetTimestamp(about.at),
+    error: { code, details, docUrl: `${context.baseUrl}/docs/errors#${code}`, ...(existing && { existing }) },
+    requestId: context.requestId,
+    timestamp: offsetTimestamp(context.at),
   });
 }
 

@@ -94,6 +94,9 @@ export type FileResponse = {
   };
 };
 
+/** What a handler returns. */
+export type AnyResult = RouteResult<unknown> | RawResponse | FileResponse;
+
 /**
  * The permitted callers: a merchant's key with the scope; that or the session's own token; an operator; everybody.
  * `tokenInBody`: the handler checks a token, and its 401 counts as failed authentication.
@@ -178,9 +181,7 @@ export type ReadRoute<
   B extends z.ZodType,
 > = RouteBase<Auth, P, Q, B> & {
   method: 'GET' | 'POST';
-  handle: (
-    input: RouteInput<Auth, z.output<P>, z.output<Q>, z.output<B>>,
-  ) => Promise<RouteResult<unknown> | RawResponse | FileResponse>;
+  handle: (input: RouteInput<Auth, z.output<P>, z.output<Q>, z.output<B>>) => Promise<AnyResult>;
 };
 
 /**

@@ -9,10 +9,10 @@ import type { Clock } from '../lib/clock.ts';
 import type { KeyRing } from '../lib/crypto.ts';
 import type { Database } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
-import { listen, stopListening } from '../lib/free-port.ts';
 import { newId } from '../lib/ids.ts';
 import type { KeyedQueue } from '../lib/keyed-queue.ts';
 import type { Logger } from '../lib/log.ts';
+import { listen, stopListening } from '../lib/ports.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import { createArrivals } from './arrivals.ts';
 import type { Authenticators } from './auth.ts';
@@ -61,7 +61,7 @@ export type ApiServerDeps = Readiness &
 export type Listening = {
   url: string;
   /**
-   * Readiness turns red at once, and each connection closes after its response. The port is served for `delayMs` more (0),
+   * Readiness fails at once, and each connection closes after its response. The port is served for another `delayMs` (0),
    * so that a load balancer notices; then new connections are rejected, and requests have `deadlineMs` (15 s) to finish.
    */
   close: (times?: { delayMs?: number; deadlineMs?: number }) => Promise<void>;
@@ -75,15 +75,15 @@ export type ApiServer = {
 
 /** Creates the HTTP server, ready to listen. Throws when a route is declared wrongly. */
 export function createApiServer(deps: ApiServerDeps): ApiServer {
-  const red = new AbortController();
+  const stopping = new AbortController();
   const draining = new AbortController();
   const metrics = createHttpMetrics(deps.registry);
-  const context = { ...deps, metrics, red: red.signal, draining: draining.signal };
-  const routes = [...healthRoutes(deps, red.signal), ...deps.routes];
+  const context = { ...deps, metrics, stopping: stopping.signal, draining: draining.signal };
+  const routes = [...healthRoutes(deps, stopping.signal), ...deps.routes];
   const handle = createApp(deps, { routes, context }).callback();
-  const arrive = createArrivals();
+  const queueArrival = createArrivals();
   const callback = (request: IncomingMessage, response: ServerResponse): void =>
-    arrive(request, () => void handle(request, response));
+    queueArrival(request, () => void handle(request, response));
   return {
     callback,
     listen: async (port, host) => {
@@ -99,7 +99,7 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
       );
       const url = await listen(server, { host, port });
       const close: Listening['close'] = async ({ delayMs = 0, deadlineMs = DRAIN_DEADLINE_MS } = {}) => {
-        red.abort();
+        stopping.abort();
         if (delayMs > 0) await sleep(delayMs);
         draining.abort();
         await stopListening(server, deadlineMs);
@@ -111,23 +111,42 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
 
 function createApp(deps: ApiServerDeps, { routes, context }: { routes: Route[]; context: RequestContextDeps }): Koa {
   const pipelineDeps = { ...deps, idempotency: createIdempotency(deps) };
-  // Literal paths come first: /txns/get_all_txns is not a /txns/:transactionId.
-  const router = new Router({ sensitive: true, strict: true, exclusive: 'specificity' });
-  for (const route of routes) router.register(route.path, [route.method], createRouteMiddleware(route, pipelineDeps));
-
   const app = new Koa({ proxy: deps.trustProxy > 0, maxIpsCount: deps.trustProxy });
   app.on('error', (error) => deps.log.warn({ err: error }, 'connection failed'));
   app.use(createRequestContext(context));
-  for (const one of [router, createDocsRouter(routes, deps), ...deps.routers]) app.use(one.routes());
+  app.use(createDispatch(routes, (route) => createRouteMiddleware(route, pipelineDeps)));
+  for (const one of [createDocsRouter(routes, deps), ...deps.routers]) app.use(one.routes());
   app.use(rejectUnknown);
   return app;
+}
+
+/**
+ * Runs the middleware of a request's route. Routes are grouped by the number of their path's parts and the second one, so
+ * that a request is matched against a few of them.
+ */
+function createDispatch(routes: readonly Route[], middlewareOf: (route: Route) => Middleware): Middleware {
+  const shapeOf = (path: string): string => `${path.split('/').length} ${path.split('/', 3)[2]}`;
+  const routers = new Map<string, Router>();
+  for (const route of routes) {
+    const shape = shapeOf(route.path);
+    if (shape.includes(':')) throw new Error(`${route.path} must not have a parameter as its second part`);
+    // Literal paths come first: /txns/get_all_txns is not a /txns/:transactionId.
+    const router = routers.get(shape) ?? new Router({ sensitive: true, strict: true, exclusive: 'specificity' });
+    routers.set(shape, router);
+    router.register(route.path, [route.method], middlewareOf(route));
+  }
+  const dispatches = new Map([...routers].map(([shape, router]) => [shape, router.routes() as Middleware]));
+  return async (ctx, next) => {
+    const dispatch = dispatches.get(shapeOf(ctx.path));
+    return dispatch ? dispatch(ctx, next) : next();
+  };
 }
 
 /** The dependencies of every response. */
 type RequestContextDeps = Pick<ApiServerDeps, 'log' | 'clock' | 'baseUrl'> & {
   metrics: HttpMetrics;
   /** The process shuts down: connections close after their response, so that clients open new ones elsewhere. */
-  red: AbortSignal;
+  stopping: AbortSignal;
   /** The port closes: handlers that wait respond now. */
   draining: AbortSignal;
 };
@@ -165,7 +184,7 @@ function createRequestContext(deps: RequestContextDeps): Middleware {
         sendJson(ctx, { status: sent.status, text: errorText(sent, { requestId, baseUrl, at: clock() }) });
       }
     }
-    if (deps.red.aborted && !ctx.headerSent) ctx.res.setHeader('Connection', 'close');
+    if (deps.stopping.aborted && !ctx.headerSent) ctx.res.setHeader('Connection', 'close');
     record(ctx, deps, { thrown, seconds: (performance.now() - startedAt) / 1000 });
   };
 }

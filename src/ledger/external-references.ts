@@ -13,7 +13,7 @@ export type ExternalReference = {
   environment: Environment;
   direction: 'inbound' | 'outbound' | 'recovery';
   reference: string;
-  /** bkm_… or stl_…. */
+  /** rcp_… or stl_…. */
   resourceId: string;
   /** In words, for errors: the credit of a settlement. */
   bookedAs: string;
@@ -61,6 +61,6 @@ export function referenceConflict(holder: ExternalReference, field: string): App
   const advice = isSettlement ? "Look at the bank's statement again." : 'Where that is wrong, correct it first.';
   return new AppError('DUPLICATE_REFERENCE', `${field} ${issue}. ${advice}`, {
     details: [{ field, issue }],
-    existing: isSettlement ? { settlementId: id } : { bankMoneyId: id },
+    existing: isSettlement ? { settlementId: id } : { receiptId: id },
   });
 }

@@ -27,8 +27,8 @@ export const JOURNAL_KINDS = [
   'SETTLEMENT_PAID',
   'SETTLEMENT_RELEASED',
   'SETTLEMENT_REVERSED',
-  'PROVIDER_TRANSFER',
-  'UNMATCHED_MONEY',
+  'REMITTANCE',
+  'RECEIPT_UNALLOCATED',
 ] as const;
 export type JournalKind = (typeof JOURNAL_KINDS)[number];
 

@@ -4,7 +4,7 @@ import type { Channel } from '../merchants/channels/channel.ts';
 import { journal, type AccountKind, type Posting } from './postings.ts';
 
 /**
- * Bank money that an operator books: a row of `bank_receipt`, whose id is in the keys of its journals. REMITTANCE: the
+ * A receipt that an operator books: a row of `bank_receipt`, whose id is in the keys of its journals. REMITTANCE: the
  * provider has paid its debt or a part of it. RECOVERY, an adjustment: the provider has taken back an overpayment, and owes
  * that amount again. UNALLOCATED: money that came to the bank from an unknown payer.
  */
@@ -21,8 +21,8 @@ export type BankReceipt = {
 export type AllocationOutcome = { as: 'ALLOCATED'; channel: Channel } | { as: 'RETURNED' };
 
 const KINDS = {
-  REMITTANCE: 'PROVIDER_TRANSFER',
-  UNALLOCATED: 'UNMATCHED_MONEY',
+  REMITTANCE: 'REMITTANCE',
+  UNALLOCATED: 'RECEIPT_UNALLOCATED',
   RECOVERY: 'PAYOUT_RECOVERED',
 } as const;
 

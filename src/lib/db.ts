@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { Socket } from 'node:net';
 import { isNativeError } from 'node:util/types';
 
-import type { Knex as Builder } from 'knex';
+import type { Knex } from 'knex';
 import pg from 'pg';
 
 import { columnNames, openKnex, type KnexConnection } from './knex.ts';
@@ -24,26 +24,13 @@ export type DatabaseOptions = {
 type Run = (statement: pg.QueryConfig) => Promise<pg.QueryResult>;
 
 /** What runs SQL: a pool or a transaction. Raw SQL goes through {@link rows}. */
-export type Queryable = ReturnType<typeof queryable> & { isTransaction: boolean };
-
-/** Knex's query builder of a table; untyped, or with rows of the type that the caller names. */
-type FromTable = {
-  (table: string): ReturnType<typeof fromUntyped>;
-  <Row extends object>(table: string): Builder.QueryBuilder<Row, Row[]>;
+export type Queryable = {
+  isTransaction: boolean;
+  /** Runs one statement with pg. */
+  run: Run;
+  /** Knex on the same connections, for statements that depend on the input, and for Objection's models. */
+  knex: () => Knex;
 };
-
-const fromUntyped = (builder: Builder, table: string) => builder(table);
-
-function queryable(openBuilder: () => Builder, run: Run) {
-  const fromTable: FromTable = (table: string) => fromUntyped(openBuilder(), table);
-  return Object.assign(fromTable, {
-    raw: (sql: string, values: Builder.RawBinding[] = []) => openBuilder().raw(sql, values),
-    /** Knex on the same connections, for Objection: `Model.query(db.knex())`. */
-    knex: openBuilder,
-    /** Runs one statement with pg. */
-    run,
-  });
-}
 
 /** One transaction on one connection. Rejects statements after its end. */
 export type Trx = Queryable & { isTransaction: true };
@@ -126,18 +113,17 @@ export function openDatabase(options: DatabaseOptions): Database {
       client.release(isLost);
     }
   };
-  const builder = openKnex({ acquire, release: (client) => client.release() }, onKnexStatement(events));
-  return Object.assign(
-    queryable(() => builder, run),
-    {
-      isTransaction: false as const,
-      transaction: async <T>(work: (trx: Trx) => Promise<T>) => transact(await acquire(), events, work),
-      pool,
-      sockets,
-      events,
-      destroy: async () => (ended ??= pool.end()),
-    },
-  );
+  const knex = openKnex({ acquire, release: (client) => client.release() }, onKnexStatement(events));
+  return {
+    isTransaction: false,
+    run,
+    knex: () => knex,
+    transaction: async (work) => transact(await acquire(), events, work),
+    pool,
+    sockets,
+    events,
+    destroy: async () => (ended ??= pool.end()),
+  };
 }
 
 const ignore = (): void => {};
@@ -173,19 +159,18 @@ async function transact<T>(
       client.query(statement, done);
     },
   };
-  let builder: Builder | undefined;
+  let opened: Knex | undefined;
   // Made for the transactions that use it: it takes as long as a few statements.
-  const openBuilder = () =>
-    (builder ??= openKnex({ acquire: async () => connection, release: ignore }, onKnexStatement(events)));
+  const knex = () =>
+    (opened ??= openKnex({ acquire: async () => connection, release: ignore }, onKnexStatement(events)));
   const run: Run = async (statement) => {
     ensureOpen();
     return execute(client, statement, events);
   };
-  const trx = Object.assign(queryable(openBuilder, run), { isTransaction: true as const });
   try {
     // Awaited: after a BEGIN that failed, the first statement would be committed by itself.
     await client.query('BEGIN');
-    const result = await work(trx);
+    const result = await work({ isTransaction: true, run, knex });
     isOver = true;
     // PostgreSQL answers ROLLBACK, without an error, when a statement has failed.
     const { command } = await client.query('COMMIT');

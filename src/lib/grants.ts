@@ -59,7 +59,7 @@ const GRANT_TO_APP = `
   ${ofTables(`tablename = ANY ('{${REMOVABLE.join()}}')`, 'GRANT DELETE ON %I TO')}
   ${ofTables(`tablename = ANY ('{${WRITTEN_ONCE.join()}}')`, 'REVOKE UPDATE ON %I FROM')}
   -- The ledger is written by its own function only, which runs as the owner; migrations are the owner's.
-  ${ofTables(`tablename = 'migration' OR starts_with(tablename, 'ledger_')`, 'REVOKE INSERT, UPDATE ON %I FROM')}
+  ${ofTables(`tablename = 'schema_migration' OR starts_with(tablename, 'ledger_')`, 'REVOKE INSERT, UPDATE ON %I FROM')}
 `;
 
 /** Applies a statement to each existing table: not every folder of migrations has all of them. */

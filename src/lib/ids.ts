@@ -20,7 +20,7 @@ export type IdPrefix =
   | 'wd'
   | 'stl'
   | 'rcd'
-  | 'bkm'
+  | 'rcp'
   | 'bac'
   | 'rpt'
   | 'req'

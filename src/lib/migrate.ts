@@ -31,10 +31,12 @@ const FUNCTIONS = 'functions';
 const UNRELEASED = 'UNRELEASED_SCHEMA';
 
 /**
- * What is recorded as applied: a numbered file by its name, once and for all; a file of functions by its name and a hash
- * of its content, so that it is applied again whenever it changed.
+ * What is recorded as applied: a numbered file by its name, once and for all, with a hash of its content; a file of functions
+ * by its name and the hash, so that it is applied again whenever it changed.
  */
 type Migration = { name: string; sql: string };
+type Applied = { name: string; hash: string };
+const hashOf = (sql: string): string => createHash('sha256').update(sql).digest('hex').slice(0, 8);
 
 export type Migrated = {
   /** What was applied now. */
@@ -55,12 +57,12 @@ export async function migrate({ url, directory }: MigrateOptions): Promise<Migra
   try {
     await acquireLock(client);
     await rejectUnreleased(client);
-    await client.query('CREATE TABLE IF NOT EXISTS migration (name text PRIMARY KEY, applied_at timestamptz NOT NULL)');
-    const applied = await client.query<{ name: string }>('SELECT name FROM migration ORDER BY name');
-    const { pending, newer } = await compareSchema(
-      directory,
-      applied.rows.map(({ name }) => name),
+    await client.query(
+      'CREATE TABLE IF NOT EXISTS schema_migration (name text PRIMARY KEY, hash text NOT NULL, applied_at timestamptz NOT NULL)',
     );
+    const { rows: applied } = await client.query<Applied>('SELECT name, hash FROM schema_migration ORDER BY name');
+    const { pending, newer, changed } = await compareSchema(directory, applied);
+    if (changed.length > 0) throw unreleased();
     for (const migration of pending) await apply(client, migration);
     await client.query(`SET lock_timeout = ${LOCK_TIMEOUT_MS}`);
     if (newer.length === 0) await grantRights(client);
@@ -82,27 +84,28 @@ async function acquireLock(client: pg.Client): Promise<void> {
 async function apply(client: pg.Client, { name, sql }: Migration): Promise<void> {
   const isApart = sql.startsWith(NO_TRANSACTION);
   await client.query(`SET lock_timeout = ${isApart ? 0 : LOCK_TIMEOUT_MS}`);
-  const record = { text: 'INSERT INTO migration (name, applied_at) VALUES ($1, now())', values: [name] };
+  const record = {
+    text: 'INSERT INTO schema_migration (name, hash, applied_at) VALUES ($1, $2, now())',
+    values: [name, hashOf(sql)],
+  };
   const statements = isApart ? [...sql.split(/;\s*$/m), record] : ['BEGIN', sql, record, 'COMMIT'];
   for (const statement of statements) await client.query(statement);
 }
 
 /** The migrations of this folder that the database has not had yet: what /readyz asks. Reads only. */
 export async function pendingMigrations(db: Queryable, directory: string): Promise<string[]> {
-  const [found] = await rows<{ isMigrated: boolean }>(db, "SELECT to_regclass('migration') IS NOT NULL AS is_migrated");
-  const applied = found?.isMigrated ? await rows<{ name: string }>(db, 'SELECT name FROM migration') : [];
-  const { pending } = await compareSchema(
-    directory,
-    applied.map(({ name }) => name),
-  );
+  const sql = "SELECT to_regclass('schema_migration') IS NOT NULL AS is_migrated";
+  const [found] = await rows<{ isMigrated: boolean }>(db, sql);
+  const applied = found?.isMigrated ? await rows<Applied>(db, 'SELECT * FROM schema_migration') : [];
+  const { pending } = await compareSchema(directory, applied);
   return pending.map(({ name }) => name);
 }
 
-async function compareSchema(
-  directory: string,
-  applied: readonly string[],
-): Promise<{ pending: Migration[]; newer: string[] }> {
+async function compareSchema(directory: string, recorded: readonly Applied[]) {
+  const applied = recorded.map(({ name }) => name);
   const files = await readSqlFiles(directory);
+  const hashes = new Map(files.map(({ name, sql }) => [name, hashOf(sql)]));
+  const changed = recorded.filter(({ name, hash }) => (hashes.get(name) ?? hash) !== hash);
   // Files of functions do not count: nothing shows which of two hashes is newer.
   const newer = applied.filter(
     (name) => !name.startsWith(`${FUNCTIONS}/`) && !files.some((file) => file.name === name),
@@ -111,14 +114,14 @@ async function compareSchema(
   const functionFiles = existsSync(functionsFolder) ? await readSqlFiles(functionsFolder) : [];
   const functions = functionFiles.map(({ name, sql }) => ({
     file: `${FUNCTIONS}/${name}`,
-    name: `${FUNCTIONS}/${name}@${createHash('sha256').update(sql).digest('hex').slice(0, 8)}`,
+    name: `${FUNCTIONS}/${name}@${hashOf(sql)}`,
     sql,
   }));
   // The functions of a newer release stay, as its tables do.
   const own = functions.filter(
     ({ file }) => newer.length === 0 || !applied.some((name) => name.startsWith(`${file}@`)),
   );
-  return { pending: [...files, ...own].filter(({ name }) => !applied.includes(name)), newer };
+  return { pending: [...files, ...own].filter(({ name }) => !applied.includes(name)), newer, changed };
 }
 
 async function readSqlFiles(folder: string): Promise<Migration[]> {
@@ -126,14 +129,18 @@ async function readSqlFiles(folder: string): Promise<Migration[]> {
   return Promise.all(files.map(async (name) => ({ name, sql: await readFile(join(folder, name), 'utf8') })));
 }
 
-/** Before the first release, migrations were recorded in another table and folded into new files. */
+/** Before the first release, migrations were recorded otherwise, and their files were changed. */
 async function rejectUnreleased(client: pg.Client): Promise<void> {
-  const sql = "SELECT to_regclass('public.knex_migrations') IS NOT NULL AS found";
-  if (!(await client.query<{ found: boolean }>(sql)).rows[0]?.found) return;
+  const sql =
+    "SELECT coalesce(to_regclass('public.knex_migrations'), to_regclass('public.migration')) IS NOT NULL AS found";
+  if ((await client.query<{ found: boolean }>(sql)).rows[0]?.found) throw unreleased();
+}
+
+function unreleased(): Error {
   const message =
     'The database is of an unreleased version of Meskot, which cannot be migrated: nothing was changed; use an empty ' +
     'database.';
-  throw Object.assign(new Error(message), { code: UNRELEASED });
+  return Object.assign(new Error(message), { code: UNRELEASED });
 }
 
 /** Whether {@link migrate} rejected because the database is of an unreleased version. */

@@ -30,11 +30,12 @@ export async function reencryptTable(
   { table, key, columns, scopeOf }: SealedTable,
   onProgress: OnProgress,
 ): Promise<Reencrypted> {
+  const knex = db.knex();
   const so: Reencrypted = { seen: 0, reencrypted: 0, failed: [] };
   const keyOf = (row: Row): string[] => key.map((name) => String(row[name]));
   const marks = (mark: string): string => `(${key.map(() => mark).join(', ')})`;
   for (let last: Row | undefined; ;) {
-    const next = db(table)
+    const next = knex(table)
       .select(...key, ...columns)
       .orderBy([...key])
       .limit(ROWS_AT_ONCE);
@@ -50,7 +51,7 @@ export async function reencryptTable(
         });
         const changes = Object.fromEntries(resealed.filter(([, value]) => value !== null));
         // Its old values as conditions: a row that was changed meanwhile is under the current key already.
-        if (Object.keys(changes).length > 0) so.reencrypted += await db(table).where(row).update(changes);
+        if (Object.keys(changes).length > 0) so.reencrypted += await knex(table).where(row).update(changes);
       } catch (error) {
         if (isDatabaseError(error)) throw error;
         so.failed.push(id.join('/'));

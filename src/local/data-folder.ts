@@ -4,11 +4,11 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { isPortFree } from '../lib/free-port.ts';
+import { isPortFree } from '../lib/ports.ts';
 import { findChild, processStartTime, writePidFile } from './child-process.ts';
 
 /** Until a lock is tried again that another process is taking over. */
-const TURN_MS = 10;
+const RETRY_MS = 10;
 
 /** Addresses of a local start, valid while it runs. `databaseUrl` is the application role's; `checkoutUrl` can be paid. */
 export const ADDRESSES = [
@@ -58,7 +58,7 @@ export function writeState(dataFolder: string, state: LocalState): void {
 
 /** Creates and locks the folder, or returns the living process that has locked it. */
 export async function lockDataFolder(dataFolder: string): Promise<Lock> {
-  await createFolderAboveDatabase(dataFolder);
+  await createDataFolder(dataFolder);
   return takeLock(lockFile(dataFolder));
 }
 
@@ -68,7 +68,7 @@ export async function findLockHolder(dataFolder: string): Promise<number | undef
 }
 
 /** Creates a folder that others cannot list; but when root starts PostgreSQL, its user passes through. */
-export async function createFolderAboveDatabase(path: string): Promise<void> {
+export async function createDataFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true });
   await chmod(path, userInfo().uid === 0 ? 0o711 : 0o700);
 }
@@ -81,7 +81,7 @@ export async function takeLock(lock: string): Promise<Lock> {
     while (!tryLink(draft, lock)) {
       const holder = await findChild(lock);
       if (holder) return { takenBy: holder.pid };
-      await removeDead(lock);
+      await removeStaleLock(lock);
     }
     return { release: () => rmSync(lock, { force: true }) };
   } finally {
@@ -90,11 +90,11 @@ export async function takeLock(lock: string): Promise<Lock> {
 }
 
 /** Under a lock of its own: of several processes that try at once, none removes the lock that another has just taken. */
-async function removeDead(lock: string): Promise<void> {
-  const turn = await takeLock(`${lock}.turn`);
-  if ('takenBy' in turn) return sleep(TURN_MS);
+async function removeStaleLock(lock: string): Promise<void> {
+  const removal = await takeLock(`${lock}.removal`);
+  if ('takenBy' in removal) return sleep(RETRY_MS);
   if (!(await findChild(lock))) rmSync(lock, { force: true });
-  turn.release();
+  removal.release();
 }
 
 /** Unlike a rename, a link fails when the target exists. */

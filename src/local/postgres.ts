@@ -11,7 +11,7 @@ import pg from 'pg';
 
 import { APP_ROLE } from '../lib/grants.ts';
 import { startServer, stopOrphan } from './child-process.ts';
-import { createFolderAboveDatabase } from './data-folder.ts';
+import { createDataFolder } from './data-folder.ts';
 
 /** In its folder. */
 export const POSTGRES_PID_FILE = 'postgres.pid';
@@ -44,7 +44,7 @@ export async function startPostgres({ folder: wantedFolder, choosePort, durable 
   const programs = join(await findPostgresPrograms(), 'bin');
   const folder = await findPostgresFolder(wantedFolder);
   const cluster = join(folder, 'cluster');
-  await createFolderAboveDatabase(folder);
+  await createDataFolder(folder);
   await stopOrphan(join(folder, POSTGRES_PID_FILE));
   const passwords = await readOrCreatePasswords(folder);
   await ensureCluster(folder, programs, passwords.superuser);
@@ -70,7 +70,7 @@ export async function startPostgres({ folder: wantedFolder, choosePort, durable 
 async function removeStaleLock(cluster: string): Promise<void> {
   const lockFile = join(cluster, 'postmaster.pid');
   const [pid = ''] = (await readFile(lockFile, 'utf8').catch(() => '')).split('\n');
-  const { stdout: command } = await run('ps', ['-o', 'command=', '-p', pid]).catch(() => ({ stdout: '' }));
+  const { stdout: command } = await run('ps', ['-ww', '-o', 'command=', '-p', pid]).catch(() => ({ stdout: '' }));
   if (command.includes(cluster))
     throw new Error(`PostgreSQL already runs on ${cluster} (process ${pid}): stop it first.`);
   await rm(lockFile, { force: true });

@@ -66,9 +66,10 @@ async function stopOne({ name, stop }: Stoppable): Promise<void> {
   });
 }
 
+/** At SIGQUIT PostgreSQL ends its own processes, without a checkpoint; SIGKILL would leave them. */
 function kill({ pid }: Child): void {
   try {
-    process.kill(pid, 'SIGKILL');
+    process.kill(pid, 'SIGQUIT');
   } catch {
     // It has ended already.
   }

@@ -11,7 +11,7 @@ import type { Database, Queryable, Trx } from '../lib/db.ts';
 import { readMerchant } from './operations.ts';
 
 /** The merchant, and the time. */
-type About = { merchantId: string; at: Date };
+type SettingScope = { merchantId: string; at: Date };
 type Change = Required<Pick<AuditEntry, 'before' | 'after'>>;
 
 type Setting<Body extends z.ZodType, Value extends Readonly<Record<string, unknown>>> = {
@@ -25,8 +25,8 @@ type Setting<Body extends z.ZodType, Value extends Readonly<Record<string, unkno
   body: Body;
   response: z.ZodType;
   /** The setting as the API presents it. */
-  read: (db: Queryable, about: About) => Promise<Value>;
-  write: (trx: Trx, about: About, body: z.output<Body>) => Promise<void>;
+  read: (db: Queryable, scope: SettingScope) => Promise<Value>;
+  write: (trx: Trx, scope: SettingScope, body: z.output<Body>) => Promise<void>;
   /** What the audit log contains of a change; null: nothing has changed. The whole value unless given. */
   compare?: (before: Value, after: Value) => Change | null;
 };
@@ -55,10 +55,10 @@ export function settingRoutes<Body extends z.ZodType, Value extends Readonly<Rec
       body,
       run: async ({ tx: { trx }, at }, { params: { merchantId }, body: wanted }) => {
         await readMerchant(trx, merchantId);
-        const about = { merchantId, at };
-        const before = await read(trx, about);
-        await write(trx, about, wanted);
-        const data = await read(trx, about);
+        const scope = { merchantId, at };
+        const before = await read(trx, scope);
+        await write(trx, scope, wanted);
+        const data = await read(trx, scope);
         const change = compare(before, data);
         const audit = change && { resourceType: 'merchant' as const, resourceId: merchantId, merchantId, ...change };
         return { message: `${name} changed`, data, audit };

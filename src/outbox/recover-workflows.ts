@@ -56,12 +56,14 @@ export function createWorkflowRecovery(deps: RecoveryDeps): WorkflowRecovery {
       // Stored, so that another worker makes the run of one that is killed.
       if (isFullRequested) await rows(db, REQUEST_FULL);
       isFullRequested = false;
-      const lease = deps.reachable() ? await first<{ isFull: boolean }>(db, ACQUIRE_LEASE) : undefined;
+      const lease = deps.reachable()
+        ? await first<{ isFull: boolean; leasedAt: string }>(db, ACQUIRE_LEASE)
+        : undefined;
       if (!lease) return null;
-      const { isFull } = lease;
+      const { isFull, leasedAt } = lease;
       try {
         const restarted = await restartLostWorkflows(deps, !isFull);
-        if (isFull) await rows(db, SCHEDULE_FULL);
+        if (isFull) await rows(db, SCHEDULE_FULL, { leasedAt });
         // Expected after an outage, and with a database that has just been filled.
         const level = isFull ? 'info' : 'warn';
         if (restarted > 0) log[level]({ restarted }, 'Open rows had no workflow; their workflows were restarted');
@@ -95,9 +97,11 @@ async function restartLostWorkflows(deps: RecoveryDeps, onlyPastDue: boolean): P
 
 const ACQUIRE_LEASE = `
   UPDATE workflow_recovery SET next_run_at = now() + interval '${LEASE_SECONDS} seconds' WHERE next_run_at <= now()
-  RETURNING next_full_run_at <= now() AS is_full`;
+  RETURNING next_full_run_at <= now() AS is_full, now()::text AS leased_at`;
 const REQUEST_FULL = 'UPDATE workflow_recovery SET next_full_run_at = now()';
-const SCHEDULE_FULL = `UPDATE workflow_recovery SET next_full_run_at = now() + interval '${FULL_EVERY_SECONDS} seconds'`;
+// A full run that was requested meanwhile stays requested.
+const SCHEDULE_FULL = `UPDATE workflow_recovery SET next_full_run_at = now() + interval '${FULL_EVERY_SECONDS} seconds'
+  WHERE next_full_run_at <= CAST(:leasedAt AS timestamptz)`;
 
 /** While a run lasts this is its lease. */
 async function scheduleNext(db: Database, seconds: number): Promise<void> {

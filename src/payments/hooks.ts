@@ -19,7 +19,7 @@ export type ReportedOutcome = 'success' | 'error' | 'cancel';
 /** `details`: untrusted text, stored in the timeline only. */
 type Report = { claim: ReportedOutcome; details: z.output<typeof ClaimBody> };
 
-export type HookDeps = ReadDeps & { checkAttempt: CheckAttempt; endUnpaid: CloseUnpaid };
+export type HookDeps = ReadDeps & { checkAttempt: CheckAttempt; closeUnpaid: CloseUnpaid };
 
 const CHECK_WAIT_MS = 2_000;
 const REPORTS_MAX = 50;
@@ -41,7 +41,8 @@ export async function reportOutcome(deps: HookDeps, key: SessionKey, report: Rep
 
 /** null where there is nothing to check. A reported success can precede a late confirmation, so it counts after the end. */
 function checkReport(deps: HookDeps, { id, status, attemptId }: Session, claim: ReportedOutcome) {
-  if (claim === 'cancel') return status === 'OPEN' || status === 'PROCESSING' ? deps.endUnpaid(id, 'CANCELLED') : null;
+  if (claim === 'cancel')
+    return status === 'OPEN' || status === 'PROCESSING' ? deps.closeUnpaid(id, 'CANCELLED') : null;
   const isQueried = claim === 'success' ? status !== 'COMPLETED' : status === 'PROCESSING';
   if (attemptId === null || !isQueried) return null;
   return deps.checkAttempt(attemptId, { minIntervalMs: MIN_QUERY_INTERVAL_MS, notifyWorkflow: true });

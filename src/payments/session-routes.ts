@@ -72,7 +72,7 @@ function sessionRoutes(deps: CheckoutDeps): Route[] {
       handle: async ({ caller, params }) => {
         const key = sessionKey(caller, params.sessionId);
         await findSession(deps.db, key);
-        await deps.endUnpaid(params.sessionId, 'EXPIRED');
+        await deps.closeUnpaid(params.sessionId, 'EXPIRED');
         const session = await findSession(deps.db, key);
         if (session.status !== 'EXPIRED') throw new AppError('INVALID_STATE', whyNotExpired(session));
         return { message: 'Session expired', data: presentSession(session, { ...deps, scopes: caller.scopes }) };

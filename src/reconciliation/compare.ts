@@ -8,8 +8,8 @@ import { matchDay } from './match.ts';
 import { OPEN_DISCREPANCIES } from './runs.ts';
 import type { ReconciliationStatus, SideSums } from './states.ts';
 
-/** `differences`: the open discrepancies. */
-export type RunResult = { status: ReconciliationStatus; differences: number };
+/** `discrepancies`: the open discrepancies. */
+export type RunResult = { status: ReconciliationStatus; discrepancies: number };
 
 /**
  * Ends a run whose statement was imported completely and rechecked: opens, updates and closes the discrepancies of the day,
@@ -31,10 +31,10 @@ export async function compareDay(
   await closeResolved(runInTransaction, comparison, { at, onProgress });
   return runInTransaction(async (tx) => {
     await lockDay(tx.trx, comparison);
-    const differences = await countOpen(tx.trx, reconciliationId);
+    const discrepancies = await countOpen(tx.trx, reconciliationId);
     const unpaid = await findConfirmedUnpaid(tx.trx, { reconciliationId, at });
     await clearReconciliationFlag(tx, { transactionIds: unpaid, at });
-    const status = differences === 0 ? 'CLEAN' : 'DIFFERENCES';
+    const status = discrepancies === 0 ? 'CLEAN' : 'DISCREPANCIES';
     await rows(
       tx.trx,
       `UPDATE reconciliation SET is_running = requests > requests_at_start, status = :status, compared_at = :at, error = NULL,
@@ -43,7 +43,7 @@ export async function compareDay(
        WHERE id = :reconciliationId`,
       { reconciliationId, at, status, clearingSantim, listed: asJson(listed), booked: asJson(booked) },
     );
-    return { status, differences };
+    return { status, discrepancies };
   });
 }
 
@@ -66,17 +66,17 @@ export async function abandonRun(
      WHERE id = :reconciliationId AND import_no = :importNo`,
     { reconciliationId, importNo, error: error && storableError(error) },
   );
-  return { status: 'INCOMPLETE', differences: await countOpen(tx.trx, reconciliationId) };
+  return { status: 'INCOMPLETE', discrepancies: await countOpen(tx.trx, reconciliationId) };
 }
 
 /** Throws NOT_FOUND. */
 async function countOpen(db: Queryable, reconciliationId: string): Promise<number> {
-  const day = await first<{ differences: number }>(
+  const day = await first<{ discrepancies: number }>(
     db,
-    `SELECT ${OPEN_DISCREPANCIES} AS differences FROM reconciliation r WHERE r.id = :reconciliationId`,
+    `SELECT ${OPEN_DISCREPANCIES} AS discrepancies FROM reconciliation r WHERE r.id = :reconciliationId`,
     { reconciliationId },
   );
-  return found(day, 'reconciliation').differences;
+  return found(day, 'reconciliation').discrepancies;
 }
 
 /** Statements of one night may lack the same payment for the same reason. */

@@ -55,11 +55,11 @@ export async function closeDiscrepancy({ trx }: UnitOfWork, id: string, closing:
     { id },
   );
   const sql = 'SELECT * FROM reconciliation_discrepancy WHERE id = :id';
-  const known = found(await first<Discrepancy>(trx, sql, { id }), 'difference');
+  const known = found(await first<Discrepancy>(trx, sql, { id }), 'discrepancy');
   if (known.closedAt !== null && known.closedBy === closing.operatorId) return known;
   if (known.closedAt !== null) {
     const by = known.closedBy ?? 'a later comparison, which no longer found it';
-    throw new AppError('INVALID_STATE', `Difference ${id} was already closed by ${by}.`);
+    throw new AppError('INVALID_STATE', `Discrepancy ${id} was already closed by ${by}.`);
   }
   const closed = { closedAt: closing.at, closedBy: closing.operatorId, resolutionNote: closing.reason };
   await updateRow(trx, { table: 'reconciliation_discrepancy', id }, closed);
@@ -69,7 +69,7 @@ export async function closeDiscrepancy({ trx }: UnitOfWork, id: string, closing:
     trx,
     `UPDATE reconciliation r SET status = 'CLEAN'
      WHERE r.environment = :environment AND r.channel = :channel AND r.day = CAST(:day AS date)
-       AND r.status = 'DIFFERENCES' AND NOT r.is_running AND ${OPEN_DISCREPANCIES} = 0`,
+       AND r.status = 'DISCREPANCIES' AND NOT r.is_running AND ${OPEN_DISCREPANCIES} = 0`,
     { environment, channel, day },
   );
   return { ...known, ...closed };
@@ -131,9 +131,10 @@ export async function writeFound(
   const closed = new Set(known.map(figuresOf));
   const open = batch.filter((one) => !closed.has(figuresOf(one)));
   if (open.length === 0) return;
-  await trx('reconciliationDiscrepancy')
+  const knex = trx.knex();
+  await knex('reconciliationDiscrepancy')
     .insert(open.map((one) => ({ ...one, ...opened, id: newId('rcd', at.getTime()) })))
-    .onConflict(trx.raw('(reconciliation_id, kind, type, order_id) WHERE closed_at IS NULL'))
+    .onConflict(knex.raw('(reconciliation_id, kind, type, order_id) WHERE closed_at IS NULL'))
     .merge(['orderStatus', 'bookedSantim', 'listedSantim', 'listedCurrency', 'providerReference', 'comparisonNo']);
 }
 

@@ -86,9 +86,8 @@ async function queryPage({ findProvider }: ImportDeps, state: ImportState): Prom
 }
 
 async function recordError(db: Database, { id, importNo }: ImportState, error: string): Promise<void> {
-  await db('reconciliation')
-    .where({ id, importNo })
-    .update({ error: storableError(error) });
+  const sql = 'UPDATE reconciliation SET error = :error WHERE id = :id AND import_no = :importNo';
+  await rows(db, sql, { id, importNo, error: storableError(error) });
 }
 
 const ERROR_CHARACTERS_MAX = 300;

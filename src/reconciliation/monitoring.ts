@@ -16,7 +16,7 @@ export const DISCREPANCY_REVIEW_ITEMS: WorkItemSource = {
                     WHEN d.kind = 'UNCONFIRMED' THEN 'The provider lists it, and does not confirm it when queried'
                     WHEN d.kind = 'AMOUNT_MISMATCH' THEN 'The provider lists another amount than was booked, or conflicting rows'
                     ELSE 'Booked, and not on the provider''s list' END AS what,
-               jsonb_build_object('difference', d.kind, 'type', d.type, 'channel', d.channel, 'day', d.day,
+               jsonb_build_object('discrepancy', d.kind, 'type', d.type, 'channel', d.channel, 'day', d.day,
                                   'orderId', d.order_id, 'ourStatus', d.order_status, 'ours', d.booked_santim * 0.01,
                                   'theirs', d.listed_santim * 0.01, 'theirCurrency', d.listed_currency,
                                   'providerSays', queried.provider_response) AS detail,
@@ -87,14 +87,14 @@ export const STALLED_RUNS: WorkItemSource = {
                               ELSE r.import_started_at < CAST(:at AS timestamptz) - interval '25 hours' END`,
 };
 
-const JOURNAL_KINDS = `('PROVIDER_TRANSFER', 'UNMATCHED_MONEY', 'PAYOUT_RECOVERED', 'RECEIPT_ALLOCATED', 'RECEIPT_RETURNED',
+const JOURNAL_KINDS = `('REMITTANCE', 'RECEIPT_UNALLOCATED', 'PAYOUT_RECOVERED', 'RECEIPT_ALLOCATED', 'RECEIPT_RETURNED',
   'REVERSAL')`;
 
 /** The journals of each receipt; a reversed receipt has a mirror of each. */
 const EXPECTED_JOURNALS = `
   WITH booked AS (
-    SELECT id, reversed_at, 'receipt:' || id AS posting_key, amount_santim, CASE kind WHEN 'REMITTANCE' THEN 'PROVIDER_TRANSFER'
-             WHEN 'UNALLOCATED' THEN 'UNMATCHED_MONEY' ELSE 'PAYOUT_RECOVERED' END AS kind
+    SELECT id, reversed_at, 'receipt:' || id AS posting_key, amount_santim, CASE kind WHEN 'REMITTANCE' THEN 'REMITTANCE'
+             WHEN 'UNALLOCATED' THEN 'RECEIPT_UNALLOCATED' ELSE 'PAYOUT_RECOVERED' END AS kind
     FROM bank_receipt
     UNION ALL
     SELECT id, reversed_at, 'receipt-outcome:' || id, amount_santim, 'RECEIPT_' || outcome
@@ -115,10 +115,10 @@ const EXPECTED_REFERENCES = `
   UNION ALL
   SELECT id, environment, 'outbound', bank_reference FROM settlement WHERE credited_at IS NOT NULL`;
 
-/** What must hold between bank money that operators book, settlements at the bank, and the ledger. */
+/** What must hold between receipts that operators book, settlements at the bank, and the ledger. */
 export const RECEIPT_CHECKS: readonly LedgerInvariant[] = [
   {
-    description: 'each booking of bank money has its journals, and no other such journals exist',
+    description: 'each receipt has its journals, and no other such journals exist',
     sql: `SELECT j.id AS journal, coalesce(x.id, 'journal ' || j.posting_key) || ' is ' || coalesce(x.kind || ' of ' || x.amount_santim, 'no booking')
                  || ' santim, booked ' || coalesce(j.kind || ' of ' || j.amount_santim, 'not') AS about
           FROM (${EXPECTED_JOURNALS}) x
@@ -138,7 +138,7 @@ export const RECEIPT_CHECKS: readonly LedgerInvariant[] = [
 ];
 
 const COUNTS = {
-  differences: {
+  discrepancies: {
     name: 'meskot_reconciliation_discrepancies_pending',
     help: "Open discrepancies between the providers' statements and the ledger",
   },
@@ -163,7 +163,7 @@ const AGES = Object.fromEntries(
 );
 
 const COUNT = `
-  SELECT (SELECT CAST(count(*) AS integer) FROM reconciliation_discrepancy WHERE closed_at IS NULL) AS differences,
+  SELECT (SELECT CAST(count(*) AS integer) FROM reconciliation_discrepancy WHERE closed_at IS NULL) AS discrepancies,
          (SELECT CAST(count(*) AS integer) FROM reconciliation WHERE is_running) AS incomplete,
          (SELECT CAST(count(*) AS integer) FROM reconciliation WHERE status = 'INCOMPLETE' AND NOT is_running) AS failed`;
 

@@ -25,7 +25,7 @@ function queryRoutes({ db }: Deps): Route[] {
   return [
     operatorReadRoute('GET /api/ops/reconciliation', {
       operationId: 'opsListReconciledDays',
-      cli: { name: 'reconciliation list', columns: 'day channel status isRunning differences owed comparedAt error' },
+      cli: { name: 'reconciliation list', columns: 'day channel status isRunning discrepancies owed comparedAt error' },
       summary: "List the days of channels compared with the providers' statements, latest first",
       description: 'The days default to the last 30, at most 93 apart.',
       rateLimit: 'list',
@@ -36,16 +36,16 @@ function queryRoutes({ db }: Deps): Route[] {
         return { message: 'Days retrieved', data: days.map(presentDay) };
       },
     }),
-    operatorListRoute('GET /api/ops/reconciliation/differences', {
-      operationId: 'opsListDifferences',
+    operatorListRoute('GET /api/ops/reconciliation/discrepancies', {
+      operationId: 'opsListDiscrepancies',
       cli: {
-        name: 'reconciliation list-differences',
-        columns: 'detectedAt differenceId channel day kind ours theirs orderId',
+        name: 'reconciliation list-discrepancies',
+        columns: 'detectedAt discrepancyId channel day kind ours theirs orderId',
       },
-      summary: "List the differences between providers' statements and our ledger, newest first",
-      query: schema.DifferenceQuery,
-      item: schema.Difference,
-      name: 'Differences',
+      summary: "List the discrepancies between providers' statements and our ledger, newest first",
+      query: schema.DiscrepancyQuery,
+      item: schema.Discrepancy,
+      name: 'Discrepancies',
       list: async (query, page) =>
         listDiscrepancies(db, { ...query, open: query.state && query.state === 'OPEN' }, page),
       present: presentDiscrepancy,
@@ -70,33 +70,33 @@ function commandRoutes({ clock, findProvider }: Deps): Route[] {
         return { status: 202, message: 'Requested', data: requested, audit: { ...about, after } };
       },
     }),
-    operatorRoute('POST /api/ops/reconciliation/differences/:differenceId/close', {
-      operationId: 'opsCloseDifference',
-      cli: { name: 'reconciliation close-difference', confirm: true },
-      summary: 'Close a difference that was investigated; posts nothing',
+    operatorRoute('POST /api/ops/reconciliation/discrepancies/:discrepancyId/close', {
+      operationId: 'opsCloseDiscrepancy',
+      cli: { name: 'reconciliation close-discrepancy', confirm: true },
+      summary: 'Close a discrepancy that was investigated; posts nothing',
       action: 'reconciliation.close',
-      params: schema.DifferenceParams,
+      params: schema.DiscrepancyParams,
       body: Reason,
-      responses: { 200: schema.Difference },
+      responses: { 200: schema.Discrepancy },
       errors: ['INVALID_STATE'],
       run: async ({ tx, operatorId, at }, { params, body: { reason } }) => {
-        const difference = await closeDiscrepancy(tx, params.differenceId, { operatorId, reason, at });
-        const { id: resourceId, environment, kind, orderId, closedAt } = difference;
+        const discrepancy = await closeDiscrepancy(tx, params.discrepancyId, { operatorId, reason, at });
+        const { id: resourceId, environment, kind, orderId, closedAt } = discrepancy;
         const after = { kind, orderId, closed: true };
         // One that was closed before has another time of closing.
         const isNew = closedAt?.getTime() === at.getTime();
-        const audit = isNew ? ({ resourceType: 'difference', resourceId, environment, after } as const) : null;
-        return { message: 'Difference closed', data: presentDiscrepancy(difference), audit };
+        const audit = isNew ? ({ resourceType: 'discrepancy', resourceId, environment, after } as const) : null;
+        return { message: 'Discrepancy closed', data: presentDiscrepancy(discrepancy), audit };
       },
     }),
   ];
 }
 
-function presentDiscrepancy(difference: Discrepancy) {
-  const { id, orderStatus, bookedSantim, listedSantim, listedCurrency } = difference;
+function presentDiscrepancy(discrepancy: Discrepancy) {
+  const { id, orderStatus, bookedSantim, listedSantim, listedCurrency } = discrepancy;
   return {
-    ...difference,
-    differenceId: id,
+    ...discrepancy,
+    discrepancyId: id,
     ourStatus: orderStatus,
     ours: bookedSantim === null ? null : toBirr(bookedSantim),
     theirs: listedSantim === null ? null : toBirr(listedSantim),

@@ -15,7 +15,7 @@ export type ReconciledDay = ChannelDay & {
   status: ReconciliationStatus;
   /** Its comparison is running, or is waiting for its provider. */
   isRunning: boolean;
-  differences: number;
+  discrepancies: number;
   /** Why it is stalled or was abandoned; null otherwise. */
   error: string | null;
   /** The orders that the provider lists, and those posted for them or on that day; null before the first comparison. */
@@ -36,7 +36,7 @@ export async function listReconciledDays(
   return rows(
     db,
     `SELECT r.environment, r.channel, r.day, r.status, r.is_running, r.error, r.listed, r.booked, r.clearing_santim,
-            r.compared_at, ${OPEN_DISCREPANCIES} AS differences
+            r.compared_at, ${OPEN_DISCREPANCIES} AS discrepancies
      FROM reconciliation r
      WHERE r.day BETWEEN CAST(:startDate AS date) AND CAST(:endDate AS date)
        AND (CAST(:environment AS text) IS NULL OR r.environment = :environment)

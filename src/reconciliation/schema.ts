@@ -27,7 +27,7 @@ export const ReconciledDay = z
     day: z.string(),
     status: z.enum(RECONCILIATION_STATUSES),
     isRunning: z.boolean().meta({ description: 'It is being compared, or the provider has no statement yet' }),
-    differences: z.int(),
+    discrepancies: z.int(),
     error: z.string().nullable().meta({ description: 'Why the comparison is delayed or was abandoned' }),
     theirs: Sums.meta({ description: 'By the statement of the provider; null before the first comparison' }),
     ours: Sums.meta({ description: 'Our bookings of these orders and of that day' }),
@@ -36,7 +36,7 @@ export const ReconciledDay = z
   })
   .meta({ id: 'OpsReconciledDay' });
 
-export const DifferenceQuery = z.strictObject({
+export const DiscrepancyQuery = z.strictObject({
   state: z.enum(['OPEN', 'CLOSED']).optional(),
   environment: environment.optional(),
   channel: channel.optional(),
@@ -44,12 +44,12 @@ export const DifferenceQuery = z.strictObject({
   day: day.optional(),
   ...pageQuery,
 });
-export const DifferenceParams = z.strictObject({ differenceId: id });
+export const DiscrepancyParams = z.strictObject({ discrepancyId: id });
 
-/** A difference between a provider's statement and our ledger. */
-export const Difference = z
+/** A discrepancy between a provider's statement and our ledger. */
+export const Discrepancy = z
   .object({
-    differenceId: z.string(),
+    discrepancyId: z.string(),
     environment,
     channel,
     day: z.string(),
@@ -66,7 +66,7 @@ export const Difference = z
     closedBy: z.string().nullable().meta({ description: 'An operator; null if a later comparison no longer found it' }),
     resolutionNote: z.string().nullable(),
   })
-  .meta({ id: 'OpsDifference' });
+  .meta({ id: 'OpsDiscrepancy' });
 
 export const DayToCompare = z.strictObject({
   day,

@@ -5,7 +5,7 @@
 import type { Santim } from '../lib/money.ts';
 
 /** INCOMPLETE: the statement is not completely imported (yet), so the result is unknown. */
-export const RECONCILIATION_STATUSES = ['INCOMPLETE', 'DIFFERENCES', 'CLEAN'] as const;
+export const RECONCILIATION_STATUSES = ['INCOMPLETE', 'DISCREPANCIES', 'CLEAN'] as const;
 export type ReconciliationStatus = (typeof RECONCILIATION_STATUSES)[number];
 
 /**

@@ -67,11 +67,11 @@ export async function updatePending(
   match: Partial<Pick<ReportRow, 'id' | 'runId' | 'merchantId' | 'environment'>>,
   changes: Partial<ReportRow>,
 ): Promise<ReportRow | undefined> {
-  const [row] = await db
-    .knex()<ReportRow>('report')
+  const knex = db.knex();
+  const [row] = await knex<ReportRow>('report')
     .where(match)
     .whereIn('status', ['QUEUED', 'RUNNING'])
-    .update({ ...changes, version: db.raw('version + 1') })
+    .update({ ...changes, version: knex.raw('version + 1') })
     .returning('*');
   return row;
 }

@@ -10,8 +10,7 @@ import { readTimeline } from '../lib/timeline.ts';
 import { createSettlement } from './create.ts';
 import { advanceSettlement, cancelSettlement } from './decide.ts';
 import { presentSettlement, readStatement } from './present.ts';
-import { presentLimit, readSettlementLimit } from './queries.ts';
-import { findSettlement, listSettlements } from './queries.ts';
+import { presentLimit, readSettlementLimit, findSettlement, listSettlements } from './queries.ts';
 import * as schema from './schema.ts';
 
 export type SettlementRouteDeps = { db: Database; clock: Clock };

@@ -15,8 +15,8 @@ import {
 import type { createActivities } from '../../activities/index.ts';
 import type { Config, TaskQueue } from '../config.ts';
 import { UnavailableError } from '../lib/errors.ts';
-import { anyFreePort } from '../lib/free-port.ts';
 import type { Logger } from '../lib/log.ts';
+import { anyFreePort } from '../lib/ports.ts';
 import type { OutboxMessage } from '../outbox/record.ts';
 import { createTemporalGateway, temporalConnection, type TemporalGateway } from './client.ts';
 

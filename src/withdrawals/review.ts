@@ -56,7 +56,7 @@ export type Decider = Actor & {
 /**
  * One operator's approval. The last one needed releases the withdrawal for sending. Throws NOT_FOUND; INVALID_STATE if it
  * is not under review, its merchant is suspended, or the approver has approved it before or, in live, is behind the request
- * (access/separation-of-duties.ts).
+ * (access/permissions.ts).
  */
 export async function approveWithdrawal(
   tx: UnitOfWork,

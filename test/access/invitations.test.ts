@@ -28,7 +28,7 @@ async function createOperator() {
   hired += 1;
   return post('operators', { name: 'Bob', email: `bob-${hired}@meskot.example`, role: 'finance' });
 }
-const count = async (table: string) => Number((await backOffice.database.db(table).count())[0]?.['count']);
+const count = async (table: string) => Number((await backOffice.database.db.knex()(table).count())[0]?.['count']);
 
 /** The one answer to every token that does not work. */
 async function expectRejected(token: string): Promise<void> {

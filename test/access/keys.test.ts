@@ -115,7 +115,7 @@ describe('the format of a key', () => {
 
   test('the database contains only a keyed hash of a key', async () => {
     const { key, secret } = await make();
-    const [row] = await database.db('api_key').where({ id: key.id });
+    const [row] = await database.db.knex()('api_key').where({ id: key.id });
     expect(row.secretHash.equals(hashKey(PEPPER, secret))).toBe(true);
     expect(row.prefix).toBe(secret.slice(0, 12));
     const everything = JSON.stringify(row, (_, value) =>
@@ -153,7 +153,7 @@ describe('authentication with a key', () => {
 
   test('concurrent requests with one key load it once', async () => {
     const { key, secret } = await make();
-    await database.db('api_key').where({ id: key.id }).update({ last_used_at: START });
+    await database.db.knex()('api_key').where({ id: key.id }).update({ last_used_at: START });
     const { codeOf } = newProcess();
     expect(await countQueries(() => Promise.all(Array.from({ length: 50 }, () => codeOf(secret))))).toBe(1);
   });
@@ -246,7 +246,7 @@ describe('authentication with a key', () => {
     const { codeOf, flush } = newProcess();
     const lastUsed = async () => {
       await flush();
-      return (await database.db('api_key').where({ id: key.id }).first()).lastUsedAt as Date;
+      return (await database.db.knex()('api_key').where({ id: key.id }).first()).lastUsedAt as Date;
     };
     await codeOf(secret);
     expect(await lastUsed()).toEqual(START);

@@ -29,7 +29,7 @@ afterAll(() => backOffice.close());
 const call = (by: Person, path: string, body: object = {}) =>
   backOffice.send('POST', `/api/ops/${path}`, { key: by.key, body });
 const confirm = (by: Person, id: string) => call(by, `proposals/${id}/confirm`);
-const count = async (table: string) => Number((await backOffice.database.db(table).count())[0]?.['count']);
+const count = async (table: string) => Number((await backOffice.database.db.knex()(table).count())[0]?.['count']);
 
 /** From here on two operators decide, in santim. */
 const TWO = 20_000n;
@@ -107,7 +107,7 @@ describe('held money', () => {
 
 describe("money on the platform's bank account", () => {
   const book = (environment: Environment, amountSantim: bigint, reference: string) =>
-    call(proposer, 'bank-money/unmatched', {
+    call(proposer, 'receipts/unallocated', {
       environment,
       amount: Number(amountSantim) / 100,
       bankReference: reference,
@@ -125,14 +125,14 @@ describe("money on the platform's bank account", () => {
     const proposed = await book('live', TWO, wanted);
     expect(proposed.status).toBe(202);
     expect(proposed.body.data).toMatchObject({ resourceId: null, after: { reference: wanted, amount: 200 } });
-    const listed = async () => (await backOffice.send('GET', `/api/ops/bank-money?reference=${wanted}`)).body.data;
+    const listed = async () => (await backOffice.send('GET', `/api/ops/receipts?reference=${wanted}`)).body.data;
     expect(await listed()).toEqual([]);
     expect((await confirm(backOffice.people.finance, proposed.body.data.proposalId)).status).toBe(200);
-    const [{ bankMoneyId }] = await listed();
+    const [{ receiptId }] = await listed();
     expect((await book('live', TWO, wanted)).status).toBe(200);
 
     const allocation = { as: 'ALLOCATED', channel: 'TELEBIRR', reason: 'Their remittance' };
-    const allocated = await call(proposer, `bank-money/${bankMoneyId}/settle`, allocation);
+    const allocated = await call(proposer, `receipts/${receiptId}/decide`, allocation);
     expect(allocated.status).toBe(202);
     expect(await listed()).toMatchObject([{ outcome: null }]);
     expect((await confirm(checker, allocated.body.data.proposalId)).status).toBe(200);
@@ -143,22 +143,22 @@ describe("money on the platform's bank account", () => {
     await setAmount(null);
     const { db } = backOffice.database;
     const transfer = { environment: 'live', channel: 'TELEBIRR', bankReference: reference() };
-    expect((await call(proposer, 'bank-money/transfers', { ...transfer, amount: 199.99 })).status).toBe(201);
+    expect((await call(proposer, 'receipts/remittances', { ...transfer, amount: 199.99 })).status).toBe(201);
     const large = { ...transfer, bankReference: reference(), amount: 200 };
-    const { proposalId } = (await call(proposer, 'bank-money/transfers', large)).body.data;
+    const { proposalId } = (await call(proposer, 'receipts/remittances', large)).body.data;
     expect((await confirm(checker, proposalId)).status).toBe(200);
-    const [{ bankMoneyId }] = (await backOffice.send('GET', `/api/ops/bank-money?reference=${large.bankReference}`))
-      .body.data;
+    const [{ receiptId }] = (await backOffice.send('GET', `/api/ops/receipts?reference=${large.bankReference}`)).body
+      .data;
     const correction = { as: 'CORRECTED', reason: 'Of Awash' };
-    expect((await call(proposer, `bank-money/${bankMoneyId}/settle`, correction)).status).toBe(202);
+    expect((await call(proposer, `receipts/${receiptId}/decide`, correction)).status).toBe(202);
 
     await fund(backOffice.fixture, live, 50_000n);
     const { id } = await withdraw(backOffice.fixture, live);
     const plant = (paid: string) => rows(db, `UPDATE withdrawal SET ${paid} WHERE id = :id`, { id });
-    const { stage } = await db('withdrawal').where({ id }).first('stage');
+    const { stage } = await db.knex()('withdrawal').where({ id }).first('stage');
     await plant(`status = 'SUCCESS', stage = 'COMPLETED', paid_santim = amount_santim + ${TWO}`);
     const recovery = { withdrawalId: id, reference: 'AW-1', reason: 'Their mail' };
-    const recovered = await call(proposer, 'bank-money/excess', recovery);
+    const recovered = await call(proposer, 'receipts/recoveries', recovery);
     expect([recovered.status, recovered.body.data.after]).toMatchObject([202, { withdrawalId: id, amount: 200 }]);
     // It was never paid: nothing of it is left for the ledger's checks.
     await plant(`status = 'PENDING', stage = '${stage}', paid_santim = NULL`);

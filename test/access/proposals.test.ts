@@ -25,7 +25,7 @@ const call = (by: Person, path: string, body: object = {}) =>
 const decide = (by: Person, verb: `${string}/${'confirm' | 'reject' | 'withdraw'}`, body: object = {}) =>
   call(by, `proposals/${verb}`, body);
 const read = async (id: string) => (await backOffice.send('GET', `/api/ops/proposals/${id}`)).body.data;
-const count = async (table: string) => Number((await backOffice.database.db(table).count())[0]?.['count']);
+const count = async (table: string) => Number((await backOffice.database.db.knex()(table).count())[0]?.['count']);
 
 /** Proposes the settlement limit of the merchant. */
 async function proposeLimit(max = 5_000, by = proposer): Promise<string> {

@@ -32,14 +32,15 @@ afterAll(async () => {
 }, 30_000);
 
 const statusOf = async (sessionId: string): Promise<string> =>
-  ((await service.fixture.db('checkoutSession').where({ id: sessionId }).first('status')) as { status: string }).status;
+  ((await service.fixture.db.knex()('checkoutSession').where({ id: sessionId }).first('status')) as { status: string })
+    .status;
 
 describe('an API whose clock is an hour behind, and a worker whose clock is an hour ahead', () => {
   test("keep sessions open for the requested time by the database's clock", async () => {
     const order = { amount: 20, currency: 'ETB', expiresInMinutes: 30 };
     const { sessionId: open } = await merchant.client.post('sessions', { ...order, checkoutOrderNo: 'OPEN' });
     const { sessionId: over } = await merchant.client.post('sessions', { ...order, checkoutOrderNo: 'OVER' });
-    const session = service.fixture.db('checkoutSession');
+    const session = service.fixture.db.knex()('checkoutSession');
     const { expiresAt } = (await session.clone().where({ id: open }).first('expiresAt')) as { expiresAt: Date };
     expect(Math.abs(expiresAt.getTime() - Date.now() - 30 * MINUTE_MS)).toBeLessThan(10_000);
 

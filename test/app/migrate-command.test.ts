@@ -42,9 +42,11 @@ test('a namespace that Temporal lacks is made once, with its search attributes',
 
 test('a schema of a newer release is reported in one sentence and exits with 0', async () => {
   const scope = openDatabase({ url: database.ownerUrl, poolMax: 1, applicationName: 'test' });
-  await scope.raw("INSERT INTO migration (name, applied_at) VALUES ('9999-newer.sql', now())");
+  await scope
+    .knex()
+    .raw("INSERT INTO schema_migration (name, hash, applied_at) VALUES ('9999-newer.sql', 'newer', now())");
   const { said, warned } = await run({ TEMPORAL_ADDRESS: testStack().temporalAddress });
-  await scope.raw("DELETE FROM migration WHERE name = '9999-newer.sql'");
+  await scope.knex().raw("DELETE FROM schema_migration WHERE name = '9999-newer.sql'");
   await scope.destroy();
   expect(said).toEqual([expect.stringContaining('Temporal at')]);
   expect(warned).toEqual([

@@ -6,8 +6,8 @@ import { resolve } from 'node:path';
 
 import { ABYSSINIA } from '../../src/demo/seed/demo.ts';
 import { rejectDemoDataAt } from '../../src/demo/seed/reject-demo-data.ts';
-import { anyFreePort } from '../../src/lib/free-port.ts';
 import { createLogger } from '../../src/lib/log.ts';
+import { anyFreePort } from '../../src/lib/ports.ts';
 import { createMerchant } from '../../src/merchants/operations.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -60,7 +60,7 @@ test.each(['api', 'worker'] as const)(
   async (command) => {
     const { id, name } = { id: ABYSSINIA.scope.merchantId, name: ABYSSINIA.name };
     await database.db.transaction(async (trx) => {
-      if (!(await trx('merchant').where({ id }).first())) await createMerchant(trx, { id, name });
+      if (!(await trx.knex()('merchant').where({ id }).first())) await createMerchant(trx, { id, name });
     });
     const { code, said } = await run(command, PRODUCTION);
     expect([code, said]).toEqual([1, expect.stringContaining('refuses to start: the database holds demo data')]);

@@ -41,7 +41,7 @@ const NAMES: Readonly<Record<string, string>> = {
     'list get approve reject mark-sent mark-credited mark-failed mark-returned accept-late-credit dismiss-late-credit import-bank-file',
   payments: 'get release return',
   receipts: 'list record-remittance record-unallocated record-recovery decide',
-  reconciliation: 'list run list-differences close-difference',
+  reconciliation: 'list run list-discrepancies close-discrepancy',
   merchants: 'list get create suspend resume',
   keys: 'list invite rotate revoke',
   channels: 'approve suspend',

@@ -1,6 +1,6 @@
 import { rows } from '../../src/lib/db.ts';
-import { anyFreePort } from '../../src/lib/free-port.ts';
 import { newId } from '../../src/lib/ids.ts';
+import { anyFreePort } from '../../src/lib/ports.ts';
 import { buildFixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startProgram, type Program } from '../support/program.ts';

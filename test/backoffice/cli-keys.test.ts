@@ -25,8 +25,8 @@ async function accept({ token }: { token: string }) {
   return (await backOffice.server.send('POST', '/api/invitations/accept', { key: null, body: { token } })).body.data;
 }
 const list = (...args: string[]) => run('keys', 'list', '--merchant-id', merchantId, ...args);
-const stored = async (keyId: string) => backOffice.database.db('apiKey').where({ id: keyId }).first();
-const counted = async (table: string) => Number((await backOffice.database.db(table).count())[0]?.['count']);
+const stored = async (keyId: string) => backOffice.database.db.knex()('apiKey').where({ id: keyId }).first();
+const counted = async (table: string) => Number((await backOffice.database.db.knex()(table).count())[0]?.['count']);
 
 test('merchants create makes an active merchant with every available channel in the sandbox, and none in live', async () => {
   const created = await json('merchants', 'create', '--name', 'ሐረር Coffee');
@@ -93,7 +93,7 @@ test('keys list distinguishes keys by their last four characters, and lists thos
   const masked = created.map(({ secret }) => `sk_test_…${secret.slice(-4)}`);
   expect(new Set(masked).size).toBe(2);
   for (const one of masked) expect(text).toContain(one);
-  await backOffice.database.db('api_key').where({ id: created[0].keyId }).update({ lastFour: null });
+  await backOffice.database.db.knex()('api_key').where({ id: created[0].keyId }).update({ lastFour: null });
   expect((await list()).text).toContain(`${created[0].secret.slice(0, 12)}…`);
   const other = await json('merchants', 'create', '--name', 'Tea');
   const elsewhere = await accept(await json('keys', 'invite', other.merchantId));

@@ -24,7 +24,8 @@ describe('holidays', () => {
     await linkAccount(backOffice.fixture, scope);
     await fund(backOffice.fixture, scope, 100_000n);
     const { expectedUntil: date } = await requestSettlement(backOffice.fixture, scope);
-    const enqueued = async () => (await backOffice.database.db('outbox').where({ signal: 'calendarChanged' })).length;
+    const enqueued = async () =>
+      (await backOffice.database.db.knex()('outbox').where({ signal: 'calendarChanged' })).length;
     const before = await enqueued();
     const added = await backOffice.send('POST', '/api/ops/holidays', {
       body: { date, name: 'Election', kind: 'closed', reason: 'Announced' },

@@ -50,7 +50,10 @@ describe('fees', () => {
     const after = await buildPendingPayment(backOffice.fixture, scope);
     backOffice.fixture.provider.returns(PAID);
     await backOffice.fixture.checkAttempt(after.attemptId, { notifyWorkflow: false });
-    const fees = await backOffice.database.db('transaction').where({ merchantId: scope.merchantId }).orderBy('id');
+    const fees = await backOffice.database.db
+      .knex()('transaction')
+      .where({ merchantId: scope.merchantId })
+      .orderBy('id');
     expect(fees.map(({ feeSantim }: { feeSantim: bigint }) => feeSantim)).toEqual([251n, 201n]);
     await expectLedgerHolds(backOffice.database.db);
   });

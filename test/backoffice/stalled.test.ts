@@ -22,9 +22,9 @@ afterAll(() => backOffice.close());
 
 type Item = { kind: string; id: string };
 const get = async (path: string) => (await backOffice.send('GET', path)).body;
-const stuck = (query = '') => get(`/api/ops/stuck?merchantId=${scope.merchantId}${query}`);
-const stuckDays = async () =>
-  (await get('/api/ops/stuck?kind=RECONCILIATION_MISSING,RECONCILIATION_PENDING')).data.items;
+const stalled = (query = '') => get(`/api/ops/stalled?merchantId=${scope.merchantId}${query}`);
+const stalledDays = async () =>
+  (await get('/api/ops/stalled?kind=RECONCILIATION_MISSING,RECONCILIATION_PENDING')).data.items;
 const tx = (sql: string, values: Record<string, unknown>) => rows(backOffice.database.db, sql, values);
 const ago = (ms: number) => new Date(Date.now() - ms);
 
@@ -38,7 +38,7 @@ describe('stalled work', () => {
   test('is empty while all work is on time', async () => {
     await payOtherAmount(backOffice.fixture, scope);
     await withdrawal();
-    expect((await stuck()).data.items).toEqual([]);
+    expect((await stalled()).data.items).toEqual([]);
   });
 
   test('contains a delivery past due, with its workflow', async () => {
@@ -56,7 +56,7 @@ describe('stalled work', () => {
        VALUES (:deliveryId, :eventId, :subscriptionId, :merchantId, :environment, 'payment.succeeded', 'RETRYING', :due)`,
       values,
     );
-    const { data } = await stuck('&kind=DELIVERY_PAST_DUE');
+    const { data } = await stalled('&kind=DELIVERY_PAST_DUE');
     expect(data.items).toEqual([
       expect.objectContaining({
         kind: 'DELIVERY_PAST_DUE',
@@ -76,13 +76,13 @@ describe('stalled work', () => {
       id: withdrawalId,
       at: ago(HOUR_MS / 2),
     });
-    const { data } = await stuck();
+    const { data } = await stalled();
     expect(data.items.map((one: Item) => [one.kind, one.id])).toEqual([
       ['PAYMENT_PENDING', attemptId],
       ['WITHDRAWAL_PENDING', withdrawalId],
     ]);
     await tx(`UPDATE payment_attempt SET last_outcome = 'unknown' WHERE id = :attemptId`, { attemptId });
-    expect((await stuck('&kind=PAYMENT_PENDING')).data.items).toEqual([]);
+    expect((await stalled('&kind=PAYMENT_PENDING')).data.items).toEqual([]);
   });
 
   test('contains a settlement that the sandbox has not decided, or that is past its last day and not marked overdue', async () => {
@@ -91,18 +91,18 @@ describe('stalled work', () => {
     const undecided = await requestSettlement(backOffice.fixture, scope, { amount: 5_000n });
     const waiting = await requestSettlement(backOffice.fixture, scope, { amount: 5_014n });
     const late = await requestSettlement(backOffice.fixture, scope, { amount: 5_000n });
-    expect((await stuck()).data.items).toEqual([]);
+    expect((await stalled()).data.items).toEqual([]);
     const asked = 'UPDATE settlement SET requested_at = :at WHERE id = ANY (:ids)';
     await tx(asked, { at: ago(HOUR_MS), ids: [undecided.id, waiting.id] });
     const over = `UPDATE settlement SET status = 'PROCESSING', expected_until = :day WHERE id = :id`;
     await tx(over, { id: late.id, day: '2026-03-06' });
-    const { data } = await stuck();
+    const { data } = await stalled();
     expect(data.items).toEqual([
       expect.objectContaining({ kind: 'SETTLEMENT_PENDING', id: late.id, since: '2026-03-06T21:00:00.000Z' }),
       expect.objectContaining({ id: undecided.id, what: 'Not decided by the sandbox' }),
     ]);
     await tx('UPDATE settlement SET overdue_at = :at WHERE id = :id', { id: late.id, at: ago(HOUR_MS) });
-    expect((await stuck()).data.items).toMatchObject([{ id: undecided.id }]);
+    expect((await stalled()).data.items).toMatchObject([{ id: undecided.id }]);
   });
 
   test('contains a day without a comparison: not requested, not started, or not completed', async () => {
@@ -112,13 +112,13 @@ describe('stalled work', () => {
     const yesterday = addisDay(ago(DAY_MS));
     const night = { open: true, day: yesterday, asks: 1, asked: ago(HOUR_MS), begun: ago(HOUR_MS) };
     await tx(insert, { ...night, channel: 'TELEBIRR' });
-    expect((await stuckDays()).map(({ kind, id }: Item) => [kind, id])).toEqual([]);
+    expect((await stalledDays()).map(({ kind, id }: Item) => [kind, id])).toEqual([]);
     await tx(insert, { ...night, channel: 'AWASH', asks: 2, asked: ago(3 * HOUR_MS) });
     await tx(insert, { ...night, channel: 'CBE_BIRR', asked: ago(26 * HOUR_MS), begun: ago(26 * HOUR_MS) });
     const day = addisDay(ago(5 * DAY_MS));
     await tx(insert, { ...night, channel: 'MPESA', open: false, day });
     const missing = addisDay(ago(4 * DAY_MS));
-    const found = await stuckDays();
+    const found = await stalledDays();
     expect(found.map(({ kind, id }: Item) => [kind, id])).toEqual([
       ['RECONCILIATION_MISSING', `sandbox-MPESA-${missing}`],
       ['RECONCILIATION_PENDING', 'CBE_BIRR'],
@@ -138,7 +138,7 @@ describe('stalled work', () => {
        VALUES (:id, 'signal', 'payment', 'payment-1', 'settled', :at, :at)`,
       { id, at: ago(60_000) },
     );
-    const { data } = await get('/api/ops/stuck?kind=OUTBOX_STALLED&limit=100');
+    const { data } = await get('/api/ops/stalled?kind=OUTBOX_STALLED&limit=100');
     expect(data.items).toContainEqual(
       expect.objectContaining({ id, merchantId: null, links: { workflow: 'https://temporal.example/payment-1' } }),
     );

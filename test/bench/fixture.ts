@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createKey } from '../../src/access/api-keys.ts';
 import { readConfig } from '../../src/config.ts';
 import { type Database, openDatabase, rows } from '../../src/lib/db.ts';
-import { anyFreePort } from '../../src/lib/free-port.ts';
+import { anyFreePort } from '../../src/lib/ports.ts';
 import { grantChannels } from '../../src/merchants/channels/operations.ts';
 import { createMerchant } from '../../src/merchants/operations.ts';
 import { BASELINE_TABLES } from './history.ts';

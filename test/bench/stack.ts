@@ -8,8 +8,8 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 
 import { environment } from '../../src/config.ts';
-import { anyFreePort } from '../../src/lib/free-port.ts';
 import { migrate } from '../../src/lib/migrate.ts';
+import { anyFreePort } from '../../src/lib/ports.ts';
 import {
   findChild,
   isAlive,

@@ -64,7 +64,9 @@ describe('the API killed under load', () => {
     api = await startProgram('api', service.settings);
     await shopping;
     await expectConsistent();
-    const transactions = await service.fixture.db('transaction').where({ merchantId: merchant.scope.merchantId });
+    const transactions = await service.fixture.db
+      .knex()('transaction')
+      .where({ merchantId: merchant.scope.merchantId });
     expect(transactions).toHaveLength(CUSTOMERS * PURCHASES_EACH);
   }, 120_000);
 });
@@ -85,7 +87,7 @@ describe('API and worker killed during payments', () => {
     await expectConsistent();
     const { orders } = await service.simulator.journal();
     const made = new Set(orders.slice(ordersBefore).map(({ attemptId }) => attemptId));
-    const attempts = await service.fixture.db('paymentAttempt').where({ merchantId: merchant.scope.merchantId });
+    const attempts = await service.fixture.db.knex()('paymentAttempt').where({ merchantId: merchant.scope.merchantId });
     expect(attempts.map(({ status }) => String(status))).toEqual(Array.from({ length: PAYMENTS }, () => 'SUCCEEDED'));
     expect(made).toEqual(new Set(attempts.map(({ id }) => String(id))));
     expect(orders.length - ordersBefore).toBe(PAYMENTS);

@@ -41,7 +41,7 @@ afterAll(async () => {
   await Promise.all([simulator.close(), http.close()]);
 });
 
-const row = () => fixture.db('reconciliation').where({ channel: CHANNEL }).first();
+const row = () => fixture.db.knex()('reconciliation').where({ channel: CHANNEL }).first();
 
 test('a worker killed during a statement import resumes it after its restart, with no row lost or repeated', async () => {
   const findProvider = createFindProvider({ http, clock, simulatorUrl: simulator.url, timeoutMs: 10_000 });
@@ -70,13 +70,13 @@ test('a worker killed during a statement import resumes it after its restart, wi
   worker = await startProgram('worker', settings);
   await until('the day to end', async () => (await row())?.isRunning === false);
   expect(await row()).toMatchObject({
-    status: 'DIFFERENCES',
+    status: 'DISCREPANCIES',
     importNo: 1,
     completedImportNo: 1,
     pages: 2,
     listed: { payments: { count: PAYMENTS } },
   });
   // The orders were created at the provider only.
-  const found = await fixture.db('reconciliationDiscrepancy').where({ kind: 'UNKNOWN_ORDER', closedAt: null });
+  const found = await fixture.db.knex()('reconciliationDiscrepancy').where({ kind: 'UNKNOWN_ORDER', closedAt: null });
   expect(new Set(found.map(({ orderId }) => orderId as string))).toEqual(new Set(orders.map(({ orderId }) => orderId)));
 }, 120_000);

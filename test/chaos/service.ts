@@ -3,8 +3,8 @@ import { resolve } from 'node:path';
 import { createKey } from '../../src/access/api-keys.ts';
 import { startApi, type RunningApi } from '../../src/app/api.ts';
 import { readConfig } from '../../src/config.ts';
-import { anyFreePort } from '../../src/lib/free-port.ts';
 import { createLogger } from '../../src/lib/log.ts';
+import { anyFreePort } from '../../src/lib/ports.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { readRunning, RETRY_DELAYS_SECONDS, type Evidence } from '../invariants/evidence.ts';
 import type { TestDatabase } from '../support/database.ts';
@@ -135,8 +135,8 @@ export async function buy(
 /** Waits until no delivery and no payment is open. */
 export async function untilQuiet({ fixture }: ChaosService, withinMs = 30_000): Promise<void> {
   const hasEnded = async (): Promise<boolean> => {
-    const deliveries = await fixture.db('webhookDelivery').whereIn('status', ['PENDING', 'RETRYING']);
-    const payments = await fixture.db('paymentAttempt').whereIn('status', ['CREATED', 'PENDING']);
+    const deliveries = await fixture.db.knex()('webhookDelivery').whereIn('status', ['PENDING', 'RETRYING']);
+    const payments = await fixture.db.knex()('paymentAttempt').whereIn('status', ['CREATED', 'PENDING']);
     return deliveries.length + payments.length === 0;
   };
   await until('deliveries and payments to end', hasEnded, withinMs);

@@ -3,8 +3,8 @@ import { resolve } from 'node:path';
 import { createKey } from '../../src/access/api-keys.ts';
 import { startApi, type RunningApi } from '../../src/app/api.ts';
 import { readConfig } from '../../src/config.ts';
-import { anyFreePort } from '../../src/lib/free-port.ts';
 import { createLogger } from '../../src/lib/log.ts';
+import { anyFreePort } from '../../src/lib/ports.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { approveWithdrawal } from '../../src/withdrawals/review.ts';
 import { expectInvariants } from '../invariants/check.ts';
@@ -80,7 +80,7 @@ const startPaying = async (phone: string) => {
 
 const eventOf = async (transactionId: string, event: string): Promise<string> =>
   until(`${event} recorded`, async () => {
-    const row = (await fixture.db('webhookEvent').where({ resourceId: transactionId, event }).first('id')) as
+    const row = (await fixture.db.knex()('webhookEvent').where({ resourceId: transactionId, event }).first('id')) as
       | { id: string }
       | undefined;
     return row?.id;
@@ -92,9 +92,9 @@ const deliveryIs = async (eventId: string, status: string) =>
   });
 /** The recovery skips open rows of the last half minute: makes all rows older. */
 const age = async (): Promise<void> => {
-  const earlier = fixture.db.raw(`now() - interval '1 minute'`);
-  await fixture.db('webhookDelivery').update({ createdAt: earlier, lastAttemptAt: earlier });
-  await fixture.db('paymentAttempt').update({ createdAt: earlier });
+  const earlier = fixture.db.knex().raw(`now() - interval '1 minute'`);
+  await fixture.db.knex()('webhookDelivery').update({ createdAt: earlier, lastAttemptAt: earlier });
+  await fixture.db.knex()('paymentAttempt').update({ createdAt: earlier });
 };
 
 const gather = async (): Promise<Evidence> => ({
@@ -117,7 +117,7 @@ test('without Temporal, payments are confirmed and healthy receivers get their e
   const during = await startPaying(PHONES.approved);
   await deliveryIs(await eventOf(during.transactionId, 'payment.succeeded'), 'DELIVERED');
   const retryingDuring = await deliveryIs(await eventOf(during.transactionId, 'checkout.completed'), 'RETRYING');
-  expect(await fixture.db('outbox').where({ workflowId: retryingDuring.workflowId })).toHaveLength(1);
+  expect(await fixture.db.knex()('outbox').where({ workflowId: retryingDuring.workflowId })).toHaveLength(1);
   const openDuring = await startPaying(PHONES.silent);
 
   await temporal.forget();
@@ -136,7 +136,7 @@ test('without Temporal, payments are confirmed and healthy receivers get their e
     if (Date.now() > deadlineMs) throw new Error(`running: ${running.join(', ')}; expected: ${expected.join(', ')}`);
     await new Promise((settle) => setTimeout(settle, 250));
   }
-  await until('the outbox to drain', async () => (await fixture.db('outbox')).length === 0);
+  await until('the outbox to drain', async () => (await fixture.db.knex()('outbox')).length === 0);
 
   // No retry was early or doubled.
   const failed = failing.requests.map((request) => request.headers['x-service-event-id']);
@@ -182,7 +182,7 @@ const withdraw = async (nth: number): Promise<void> => {
 test('after an outage of Temporal with 500 payments and some withdrawals, withdrawals are sent first and all open rows are processed', async () => {
   await payAll(PHONES.approved, 5);
   await until('the money to be there', async () => {
-    const open = await fixture.db('paymentAttempt').whereIn('status', ['CREATED', 'PENDING']).pluck('phone');
+    const open = await fixture.db.knex()('paymentAttempt').whereIn('status', ['CREATED', 'PENDING']).pluck('phone');
     return open.every((phone) => phone !== '251911000001');
   });
   await temporal.stop();
@@ -198,8 +198,8 @@ test('after an outage of Temporal with 500 payments and some withdrawals, withdr
 
   await temporal.start();
   await until('the withdrawals to be sent', async () => (await simulator.journal()).payouts.length === WITHDRAWALS);
-  expect((await fixture.db('outbox')).length).toBeGreaterThan(WAITING / 2);
-  await withTimeout(120_000, async () => (await fixture.db('outbox')).length === 0);
+  expect((await fixture.db.knex()('outbox')).length).toBeGreaterThan(WAITING / 2);
+  await withTimeout(120_000, async () => (await fixture.db.knex()('outbox')).length === 0);
   const ids = await until('all to run', async () => {
     const running = new Set(await temporal.running());
     return waiting.every((attemptId) => running.has(`payment-${attemptId}`)) && running;

@@ -41,7 +41,7 @@ afterAll(async () => {
 const deliver = async (): Promise<number> => {
   const eventId = await fixture.record(scope);
   const recordedAt = performance.now();
-  await fixture.db.raw(`NOTIFY meskot_outbox`);
+  await fixture.db.knex().raw(`NOTIFY meskot_outbox`);
   await until('delivered', async () => (await readDelivery(fixture.db, eventId)).status === 'DELIVERED');
   return performance.now() - recordedAt;
 };

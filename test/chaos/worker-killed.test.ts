@@ -51,7 +51,7 @@ test('a worker that is stopped finishes its sends in flight and leaves no attemp
   const eventId = await service.fixture.record(scope);
   await until('the send to begin', async () => receiver.requests.length > before);
   expect(await worker.terminate()).toBe(0);
-  expect(await service.fixture.db('webhookDelivery').where({ eventId }).first('status', 'attempts')).toEqual({
+  expect(await service.fixture.db.knex()('webhookDelivery').where({ eventId }).first('status', 'attempts')).toEqual({
     status: 'DELIVERED',
     attempts: 1,
   });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { anyFreePort } from '../../src/lib/free-port.ts';
+import { anyFreePort } from '../../src/lib/ports.ts';
 import {
   newSecret,
   signedRequest,

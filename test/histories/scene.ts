@@ -22,7 +22,7 @@ export function moneyOf({ service: { fixture } }: Scene): Fixture {
 export async function untilSent({ service: { fixture } }: Scene, workflowId: string): Promise<void> {
   await until(
     'the outbox of the workflow to be empty',
-    async () => (await fixture.db('outbox').where({ workflowId })).length === 0,
+    async () => (await fixture.db.knex()('outbox').where({ workflowId })).length === 0,
   );
 }
 

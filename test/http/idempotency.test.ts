@@ -28,10 +28,12 @@ const rename = writeRoute('POST /api/items/:id/name', {
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  await database.db('merchant').insert([
-    { id: 'mrc_A', name: 'A' },
-    { id: 'mrc_B', name: 'B' },
-  ]);
+  await database.db
+    .knex()('merchant')
+    .insert([
+      { id: 'mrc_A', name: 'A' },
+      { id: 'mrc_B', name: 'B' },
+    ]);
   const routes = [...itemRoutes(journal), rename];
   http = await startTestServer(testServerDeps(database.db, { routes }), stubKey('mrc_A'));
 });
@@ -53,7 +55,7 @@ const create = (body: unknown, idempotencyKey: string, key?: string) =>
     ...(key && { key }),
     headers: { 'idempotency-key': idempotencyKey },
   });
-const merchants = async (id: string) => Number((await database.db('merchant').where({ id })).length);
+const merchants = async (id: string) => Number((await database.db.knex()('merchant').where({ id })).length);
 
 describe('Idempotency-Key', () => {
   test('a second request with the same key gets the first response, byte for byte', async () => {
@@ -111,15 +113,15 @@ describe('Idempotency-Key', () => {
       const key = `late ${moment}`;
       const first = await create(body, key);
       // As if the look had been made before the first commit: until the moment comes, the response cannot be seen.
-      await database
-        .db('idempotency_key')
+      await database.db
+        .knex()('idempotency_key')
         .where({ key })
         .update({ created_at: new Date(0) });
       if (moment === 'afterEffect') {
         await runSql(database.ownerUrl, `DELETE FROM merchant WHERE id = '${body.id}'`);
       }
       journal[moment] = async () => {
-        await database.db('idempotency_key').where({ key }).update({ created_at: new Date() });
+        await database.db.knex()('idempotency_key').where({ key }).update({ created_at: new Date() });
       };
       const second = await create(body, key);
       expect(second.text).toBe(first.text);
@@ -181,8 +183,8 @@ describe('Idempotency-Key', () => {
   test('a key can be used again after 24 hours', async () => {
     const [old, fresh] = [item(), item()];
     await create(old, 'a day');
-    await database
-      .db('idempotency_key')
+    await database.db
+      .knex()('idempotency_key')
       .where({ key: 'a day' })
       .update({ created_at: new Date(Date.now() - 86_401_000) });
     expect((await create(fresh, 'a day')).body.data['id']).toBe(fresh.id);
@@ -192,12 +194,12 @@ describe('Idempotency-Key', () => {
   test('the periodic job deletes responses older than 24 hours only', async () => {
     await create(item(), 'old');
     await create(item(), 'fresh');
-    await database
-      .db('idempotency_key')
+    await database.db
+      .knex()('idempotency_key')
       .where({ key: 'old' })
       .update({ created_at: new Date(Date.now() - 86_401_000) });
     expect(await deleteOldIdempotencyKeys(database.db)).toBe(1);
-    expect(await database.db('idempotency_key').where({ key: 'fresh' })).toHaveLength(1);
+    expect(await database.db.knex()('idempotency_key').where({ key: 'fresh' })).toHaveLength(1);
   });
 });
 
@@ -225,22 +227,22 @@ describe('stored responses', () => {
     const body = item();
     journal.afterEffect = async () => {
       const [{ pid }] = (
-        await database.db.raw(
-          `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'`,
-        )
+        await database.db
+          .knex()
+          .raw(`SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'`)
       ).rows;
-      await database.db.raw('SELECT pg_terminate_backend(?)', [pid]);
+      await database.db.knex().raw('SELECT pg_terminate_backend(?)', [pid]);
     };
     expect((await create(body, 'crash')).status).toBe(503);
     expect(await merchants(body.id)).toBe(0);
-    expect(await database.db('idempotency_key').where({ key: 'crash' })).toHaveLength(0);
+    expect(await database.db.knex()('idempotency_key').where({ key: 'crash' })).toHaveLength(0);
     journal.afterEffect = undefined;
     expect((await create(body, 'crash')).status).toBe(201);
   });
 
   test('responses are stored encrypted', async () => {
     await create(item({ name: 'planted-secret' }), 'sealed');
-    const [{ responseBody }] = await database.db('idempotency_key').where({ key: 'sealed' });
+    const [{ responseBody }] = await database.db.knex()('idempotency_key').where({ key: 'sealed' });
     expect(responseBody.toString()).not.toContain('planted-secret');
   });
 

@@ -155,7 +155,7 @@ test('metrics label requests by pattern, never by the requested path', async () 
   const metrics = await listenForMetrics(registry, { host: '127.0.0.1', port: 0, log: createLogger('silent', 'test') });
   await http.send('POST', '/api/items/planted-secret/echo');
   await http.send('GET', '/planted-secret');
-  await database.db.raw('SELECT 1');
+  await database.db.knex().raw('SELECT 1');
   const text = await (await fetch(metrics.url ?? '')).text();
   expect(text).toContain('meskot_http_requests_total{route="POST /api/items/:sessionId/echo",status="200"} 1');
   expect(text).toContain('meskot_http_requests_total{route="GET (none)",status="404"} 1');

@@ -36,15 +36,15 @@ beforeAll(async () => {
   await failing.client.post(`webhooks/subscriptions/${failing.subscriptionId}/test`);
   const { db } = service.fixture;
   await until('payments to be settled', async () => {
-    const settled = await db('paymentAttempt').whereIn('status', ['SUCCEEDED', 'DECLINED']);
+    const settled = await db.knex()('paymentAttempt').whereIn('status', ['SUCCEEDED', 'DECLINED']);
     return settled.length === 2;
   });
   await until(
     'deliveries to end',
-    async () => (await db('webhookDelivery').whereNotNull('nextAttemptAt')).length === 0,
+    async () => (await db.knex()('webhookDelivery').whereNotNull('nextAttemptAt')).length === 0,
   );
   // The workflow of the open payment starts after two seconds; the evidence is compared with later rows.
-  await until('the outbox to be empty', async () => (await db('outbox')).length === 0);
+  await until('the outbox to be empty', async () => (await db.knex()('outbox')).length === 0);
   await expectInvariants(gather);
   evidence = await gather();
   scope = openDatabase({ url: service.fixture.database.ownerUrl, poolMax: 1, applicationName: 'test' });
@@ -90,7 +90,7 @@ describe('each invariant reports its own violation and no other invariant does',
 
   test('I1 reports a created session with another amount than was sent', async () => {
     const found = await report((trx) =>
-      trx('transaction').where({ checkoutOrderNo: 'PAID' }).update({ amountSantim: 1 }),
+      trx.knex()('transaction').where({ checkoutOrderNo: 'PAID' }).update({ amountSantim: 1 }),
     );
     expect(found).toEqual(justOne('I1', /PAID had the response 201 .* but has 1 santim/));
   });
@@ -116,10 +116,10 @@ describe('each invariant reports its own violation and no other invariant does',
   test('I2 reports more attempts on a session than were requested', async () => {
     const requests = good.client.requests.filter(({ path }) => !path.endsWith('/test'));
     const twice = async (trx: Trx): Promise<void> => {
-      const attempt = await trx('paymentAttempt').where({ status: 'DECLINED' }).first();
+      const attempt = await trx.knex()('paymentAttempt').where({ status: 'DECLINED' }).first();
       const again = { ...attempt, id: newId('pat'), callbackSecret: 'another', failure: null };
-      await trx('paymentAttempt').insert(again);
-      await trx('checkoutSession').where({ id: attempt.sessionId }).update({ attemptsCount: 2 });
+      await trx.knex()('paymentAttempt').insert(again);
+      await trx.knex()('checkoutSession').where({ id: attempt.sessionId }).update({ attemptsCount: 2 });
     };
     const found = await report(twice, { clients: [{ scope: good.scope, requests }] });
     expect(found).toEqual(justOne('I2', /1 keys of POST sessions\/cs_\w+\/pay made 2 effects/));
@@ -136,8 +136,8 @@ describe('each invariant reports its own violation and no other invariant does',
 
   test('I5 reports a transition out of COMPLETED', async () => {
     const found = await report(async (trx) => {
-      const { sessionId } = await trx('transaction').where({ checkoutOrderNo: 'PAID' }).first('sessionId');
-      await trx('checkoutSession').where({ id: sessionId }).update({ status: 'FAILED' });
+      const { sessionId } = await trx.knex()('transaction').where({ checkoutOrderNo: 'PAID' }).first('sessionId');
+      await trx.knex()('checkoutSession').where({ id: sessionId }).update({ status: 'FAILED' });
     });
     expect(found).toEqual([
       ...justOne('I5', /is FAILED; its timeline ends COMPLETED/),
@@ -147,7 +147,8 @@ describe('each invariant reports its own violation and no other invariant does',
 
   test('I6 reports a final status without its event', async () => {
     const found = await report((trx) =>
-      trx('webhookEvent')
+      trx
+        .knex()('webhookEvent')
         .where({ event: 'checkout.completed' })
         .update({ resourceId: newId('txn') }),
     );
@@ -156,7 +157,8 @@ describe('each invariant reports its own violation and no other invariant does',
 
   test('I6 reports a request whose bytes differ from the recorded event', async () => {
     const found = await report((trx) =>
-      trx('webhookEvent')
+      trx
+        .knex()('webhookEvent')
         .where({ event: 'checkout.completed' })
         .update({ payload: Buffer.from('{"event":"checkout.completed"}') }),
     );
@@ -164,14 +166,14 @@ describe('each invariant reports its own violation and no other invariant does',
   });
 
   test('I7 reports a failed delivery without a dead letter', async () => {
-    const found = await report((trx) => trx('webhookDeadLetter').update({ closedAt: new Date() }));
+    const found = await report((trx) => trx.knex()('webhookDeadLetter').update({ closedAt: new Date() }));
     expect(found).toEqual(justOne('I7', /is FAILED with 0 open dead letters/));
   });
 
   test('I7 reports an event without a delivery to a matching subscription', async () => {
     const testEvent = { path: `webhooks/subscriptions/${good.subscriptionId}/test`, body: {}, tries: 1, responses: [] };
     const clients = [{ scope: good.scope, requests: [...good.client.requests, testEvent] }];
-    const found = await report((trx) => trx('webhookEvent').insert(copyOfEvent()), { clients });
+    const found = await report((trx) => trx.knex()('webhookEvent').insert(copyOfEvent()), { clients });
     expect(found).toEqual(justOne('I7', /webhook.test evt_\w+ has no delivery to whs_/));
   });
 
@@ -196,15 +198,16 @@ describe('each invariant reports its own violation and no other invariant does',
 
   test('I9 reports an early retry', async () => {
     const found = await report((trx) =>
-      trx('webhookAttempt')
+      trx
+        .knex()('webhookAttempt')
         .where({ retryNumber: 1 })
-        .update({ startedAt: trx.raw(`started_at - interval '10 seconds'`) }),
+        .update({ startedAt: trx.knex().raw(`started_at - interval '10 seconds'`) }),
     );
     expect(found).toEqual(justOne('I9', /retry 1 of delivery whd_\w+ was made \d+ ms before it was due/));
   });
 
   test('I10 reports a request without an attempt row', async () => {
-    const found = await report((trx) => trx('webhookAttempt').where({ retryNumber: 1 }).delete());
+    const found = await report((trx) => trx.knex()('webhookAttempt').where({ retryNumber: 1 }).delete());
     expect(found).toEqual(justOne('I10', /received 2 requests of event evt_\w+, which has 1 attempt rows/));
   });
 
@@ -220,14 +223,16 @@ describe('each invariant reports its own violation and no other invariant does',
 
   test('I12 reports an overdue outbox row', async () => {
     const found = await report((trx) =>
-      trx('outbox').insert({
-        id: newId('obx'),
-        kind: 'start',
-        workflowType: 'payment',
-        workflowId: 'payment-pat_none',
-        leaseUntil: trx.raw(`now() - interval '10 seconds'`),
-        availableAt: trx.raw(`now() - interval '1 minute'`),
-      }),
+      trx
+        .knex()('outbox')
+        .insert({
+          id: newId('obx'),
+          kind: 'start',
+          workflowType: 'payment',
+          workflowId: 'payment-pat_none',
+          leaseUntil: trx.knex().raw(`now() - interval '10 seconds'`),
+          availableAt: trx.knex().raw(`now() - interval '1 minute'`),
+        }),
     );
     expect(found).toEqual(justOne('I12', /start of payment-pat_none is left in the outbox/));
   });
@@ -247,15 +252,17 @@ describe('each invariant reports its own violation and no other invariant does',
     const receivers = [{ ...requestsOf(good), requests: [...good.receiver.requests, first] }, requestsOf(failing)];
     const repeatRow = async (trx: Trx): Promise<void> => {
       const eventId = String(first.headers['x-service-event-id']);
-      const delivery = await trx('webhookDelivery').where({ eventId }).first('id');
-      const attempt = await trx('webhookAttempt').where({ deliveryId: delivery.id }).first();
-      await trx('webhookAttempt').insert({
-        ...attempt,
-        id: newId('wha'),
-        sequence: 2,
-        timings: null,
-        responseHeaders: null,
-      });
+      const delivery = await trx.knex()('webhookDelivery').where({ eventId }).first('id');
+      const attempt = await trx.knex()('webhookAttempt').where({ deliveryId: delivery.id }).first();
+      await trx
+        .knex()('webhookAttempt')
+        .insert({
+          ...attempt,
+          id: newId('wha'),
+          sequence: 2,
+          timings: null,
+          responseHeaders: null,
+        });
     };
     expect(await report(repeatRow, { receivers })).toEqual(justOne('I15', /accepted event evt_\w+ 2 times/));
     expect(await report(repeatRow, { receivers, duplicatesMax: 1 })).toEqual([]);

@@ -155,7 +155,7 @@ function end(
     mustChange: null,
     call: async () => {
       script(scenario, step.reply, () => chosen.payment);
-      if (step.do === 'cancelSession') await fixture.endUnpaid(sessionId, 'CANCELLED');
+      if (step.do === 'cancelSession') await fixture.closeUnpaid(sessionId, 'CANCELLED');
       else await fixture.expireAttempt(chosen.attempt.id, fixture.clock());
       await readSession(fixture, { ...scenario.scope, sessionId });
       return true;

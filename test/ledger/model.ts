@@ -155,7 +155,7 @@ export function step(
     } else if (what === 'payWrong') {
       hold({ attemptId: ids('pat'), transactionId: ids('txn'), amountSantim });
     } else if (what === 'transfer' || what === 'unmatched') {
-      const base = { id: ids('bkm'), environment, amountSantim };
+      const base = { id: ids('rcp'), environment, amountSantim };
       const money: BankReceipt =
         what === 'transfer' ? { ...base, kind: 'REMITTANCE', channel } : { ...base, kind: 'UNALLOCATED' };
       book(receiptPosting(money));
@@ -180,7 +180,7 @@ export function step(
       const paid = story.paid[pick % Math.max(story.paid.length, 1)];
       if (!paid || paid.isTakenBack || excessOf(paid.out) === 0n) return;
       const amountSantim = excessOf(paid.out);
-      const money: BankReceipt = { id: ids('bkm'), environment, amountSantim, kind: 'RECOVERY', channel };
+      const money: BankReceipt = { id: ids('rcp'), environment, amountSantim, kind: 'RECOVERY', channel };
       book(receiptPosting(money));
       paid.isTakenBack = true;
       story.atBank.push({ money, outcome: null, of: paid });

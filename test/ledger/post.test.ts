@@ -157,8 +157,8 @@ describe('posting to the ledger', () => {
 
   test('a remittance reduces the provider’s debt, and unallocated money is posted to suspense', async () => {
     const bank = { environment: 'sandbox', amountSantim: 40_00n } as const;
-    const transfer = receiptPosting({ ...bank, id: newId('bkm'), kind: 'REMITTANCE', channel: 'AWASH' });
-    const unmatched = receiptPosting({ ...bank, id: newId('bkm'), kind: 'UNALLOCATED' });
+    const transfer = receiptPosting({ ...bank, id: newId('rcp'), kind: 'REMITTANCE', channel: 'AWASH' });
+    const unmatched = receiptPosting({ ...bank, id: newId('rcp'), kind: 'UNALLOCATED' });
     expect([await book(transfer), await book(unmatched)]).toEqual(['posted', 'posted']);
     expect([await book(transfer), await book(unmatched)]).toEqual(['already', 'already']);
     expect(await entriesOf(transfer.key)).toEqual([
@@ -172,7 +172,7 @@ describe('posting to the ledger', () => {
   });
 
   test('reversing a journal posts its mirror, once', async () => {
-    const receipt = { id: newId('bkm'), environment: 'sandbox', amountSantim: 40_00n, kind: 'UNALLOCATED' } as const;
+    const receipt = { id: newId('rcp'), environment: 'sandbox', amountSantim: 40_00n, kind: 'UNALLOCATED' } as const;
     const { key } = receiptPosting(receipt);
     await book(receiptPosting(receipt));
     for (const _ of [1, 2]) await database.db.transaction((trx) => reverse(trx, key, AT));

@@ -24,7 +24,7 @@ const PAYMENT = {
 } as const;
 const WITHDRAWAL: Payout = { ...SCOPE, ...FEE, type: 'withdrawal', id: 'wd_1', channel: 'AWASH', amountSantim: 100n };
 const SETTLEMENT: Payout = { ...SCOPE, ...FEE, type: 'settlement', id: 'stl_1', amountSantim: 100n };
-const RECEIPT = { id: 'bkm_1', environment: 'live', amountSantim: 100n } as const;
+const RECEIPT = { id: 'rcp_1', environment: 'live', amountSantim: 100n } as const;
 const PROVIDER = { channel: 'AWASH' } as const;
 
 test.each<[string, Posting, Record<string, bigint>]>([

@@ -143,7 +143,7 @@ describe('meskot ledger verify', () => {
       transaction: 'PENDING',
       attempts: ['HELD'],
     });
-    const statuses = (await db('withdrawal').select('status')) as { status: string }[];
+    const statuses = (await db.knex()('withdrawal').select('status')) as { status: string }[];
     expect(statuses.map(({ status }) => status).toSorted()).toEqual(['PENDING', 'SUCCESS']);
     await expectLedgerHolds(db);
     const written: string[] = [];

@@ -28,7 +28,7 @@ async function silentServer(): Promise<{ server: Server; url: string }> {
 test('a statement that is merely slow is left alone by the watch over silent databases', async () => {
   closeFrozenConnections(db, database.url);
   // Longer than the watch waits and asks. That a silent one is noticed: test/faults/database-away.
-  await db.raw('SELECT pg_sleep(2)');
+  await db.knex().raw('SELECT pg_sleep(2)');
 });
 
 test('a reply that arrived during a busy event loop is read before its connection is judged', async () => {
@@ -41,7 +41,7 @@ test('a reply that arrived during a busy event loop is read before its connectio
       const untilMs = performance.now() + 1_000;
       while (performance.now() < untilMs);
     };
-    await Promise.all([db.raw('SELECT pg_sleep(1.2)'), beBusy()]);
+    await Promise.all([db.knex().raw('SELECT pg_sleep(1.2)'), beBusy()]);
   } finally {
     server.close();
   }

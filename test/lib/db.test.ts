@@ -29,12 +29,12 @@ const subscription = {
 
 test('columns have the same names in raw SQL, in queries and in rows, single letters included', async () => {
   const { db } = database;
-  await db('merchant').insert(merchant);
+  await db.knex()('merchant').insert(merchant);
   await SubscriptionRow.query(db.knex()).insert(subscription);
   await SubscriptionRow.query(db.knex()).findById('whs_1').patch({ consecutiveFailures: 3 });
   const expected = { consecutiveFailures: 3, secretHint: 'aled', eventTypes: ['*'] };
   expect(await rows(db, 'SELECT * FROM webhook_subscription')).toEqual([expect.objectContaining(expected)]);
-  expect(await db('webhookSubscription').first()).toMatchObject(expected);
+  expect(await db.knex()('webhookSubscription').first()).toMatchObject(expected);
   expect(await SubscriptionRow.query(db.knex()).findById('whs_1')).toMatchObject(expected);
 });
 
@@ -46,12 +46,13 @@ test('values are bound to their names and replaced nowhere else', async () => {
   const expected = [{ word: "it's", again: "it's?", text: ':word', json: true }];
   expect(await rows(db, sql, { word: "it's" })).toEqual(expected);
   expect(await db.transaction(async (trx) => rows(trx, sql, { word: "it's" }))).toEqual(expected);
-  await expect(rows(db, sql, { fixture: 'round' })).rejects.toThrow('The value :word is missing');
+  await expect(rows(db, sql, { world: 'round' })).rejects.toThrow('The value :word is missing');
 });
 
 test('a unique violation is told by its constraint, from Database and from Objection', async () => {
   const { db } = database;
-  const fromKnex: unknown = await db('merchant')
+  const fromKnex: unknown = await db
+    .knex()('merchant')
     .insert(merchant)
     .catch((error: unknown) => error);
   expect([isUniqueViolation(fromKnex), isUniqueViolation(fromKnex, 'merchant_pkey')]).toEqual([true, true]);
@@ -94,14 +95,16 @@ test('a transaction of SQL, queries and models commits or rolls back as a whole'
   const { db } = database;
   const add = (name: string) => async (trx: Trx) => {
     await rows(trx, 'INSERT INTO merchant (id, name) VALUES (:id, :name)', { id: `mrc_${name}_1`, name });
-    await trx('merchant').insert({ id: `mrc_${name}_2`, name });
+    await trx
+      .knex()('merchant')
+      .insert({ id: `mrc_${name}_2`, name });
     await SubscriptionRow.query(trx.knex()).insert({ ...subscription, id: `whs_${name}` });
     if (name === 'broken') throw new Error('given up');
-    return trx('merchant').where({ name }).pluck('id');
+    return trx.knex()('merchant').where({ name }).pluck('id');
   };
   expect(await db.transaction(add('whole'))).toHaveLength(2);
   await expect(db.transaction(add('broken'))).rejects.toThrow('given up');
-  expect(await db('merchant').whereIn('name', ['whole', 'broken']).pluck('name')).toEqual(['whole', 'whole']);
+  expect(await db.knex()('merchant').whereIn('name', ['whole', 'broken']).pluck('name')).toEqual(['whole', 'whole']);
   expect(await SubscriptionRow.query(db.knex()).findByIds(['whs_whole', 'whs_broken'])).toHaveLength(1);
 });
 
@@ -142,12 +145,12 @@ test('a statement of a transaction that is over rejects and writes nothing', asy
   await expect(failing).rejects.toThrow('given up');
   for (const over of [trx, rolledBack as Trx]) {
     await expect(rows(over, add, late)).rejects.toThrow('over');
-    await expect(over('merchant').insert(late)).rejects.toThrow('over');
+    await expect(over.knex()('merchant').insert(late)).rejects.toThrow('over');
     await expect(SubscriptionRow.query(over.knex())).rejects.toThrow('over');
   }
   // On the same connection, which the next transaction has.
   await db.transaction(async () => expect(rows(trx, add, late)).rejects.toThrow('over'));
-  expect(await db('merchant').where({ id: late.id })).toEqual([]);
+  expect(await db.knex()('merchant').where({ id: late.id })).toEqual([]);
 });
 
 test('a connection ended by the server is reported as an unavailable database, not as a wrong statement', async () => {

@@ -19,7 +19,7 @@ const subscription = {
 /** What fails, its code, and how. */
 const failures: [string, string, (db: Database) => PromiseLike<unknown>][] = [
   ['a unique violation', '23505', async (db) => rows(db, 'INSERT INTO merchant (id, name) VALUES (:id, :name)', add)],
-  ['a unique violation from Database', '23505', (db) => db('merchant').insert(add)],
+  ['a unique violation from Database', '23505', (db) => db.knex()('merchant').insert(add)],
   ['a unique violation from Objection', '23505', (db) => SubscriptionRow.query(db.knex()).insert(subscription)],
   [
     'a row without what it must have',
@@ -36,7 +36,7 @@ const failures: [string, string, (db: Database) => PromiseLike<unknown>][] = [
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  await database.db('merchant').insert(add);
+  await database.db.knex()('merchant').insert(add);
   await SubscriptionRow.query(database.db.knex()).insert(subscription);
 });
 afterAll(async () => database.drop());

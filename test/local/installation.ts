@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { environment } from '../../src/config.ts';
-import { isPortFree } from '../../src/lib/free-port.ts';
+import { isPortFree } from '../../src/lib/ports.ts';
 import type { Status } from '../../src/local/commands.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../..');

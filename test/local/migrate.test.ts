@@ -86,6 +86,15 @@ describe('migrating', () => {
     await expect(migrate({ url, directory })).resolves.toEqual({ applied: [], newer: [] });
   });
 
+  test('rejects a database whose file was changed after it was applied, and changes nothing', async () => {
+    const file = join(directory, '0001-first.sql');
+    const original = await readFile(file, 'utf8');
+    await writeFile(file, `${original} SELECT 1;`);
+    const rejected: unknown = await migrate({ url, directory }).catch((error: unknown) => error);
+    await writeFile(file, original);
+    expect(isUnreleasedSchema(rejected)).toBe(true);
+  });
+
   test('a file without a transaction waits for locks, and is applied again after a failure', async () => {
     const file = join(directory, '0003-apart.sql');
     const build = 'CREATE UNIQUE INDEX CONCURRENTLY first_text ON first ((body::text))';
@@ -126,7 +135,7 @@ describe('migrating', () => {
       newer: ['0002-second.sql', '0004-third.sql'],
     });
     await expect(pendingMigrations(db, directory)).resolves.toEqual([]);
-    const { rows } = (await db.raw(`SELECT has_table_privilege('${APP_ROLE}', 'first', 'SELECT') AS may`)) as {
+    const { rows } = (await db.knex().raw(`SELECT has_table_privilege('${APP_ROLE}', 'first', 'SELECT') AS may`)) as {
       rows: { may: boolean }[];
     };
     expect(rows).toEqual([{ may: false }]);
@@ -149,7 +158,7 @@ describe('migrating', () => {
     ];
 
     // No newer release has been here.
-    beforeAll(() => query(url, "DELETE FROM migration WHERE name IN ('0002-second.sql', '0004-third.sql')"));
+    beforeAll(() => query(url, "DELETE FROM schema_migration WHERE name IN ('0002-second.sql', '0004-third.sql')"));
 
     test('are applied in alphabetical order after the numbered files, and again after a change', async () => {
       await mkdir(join(directory, 'functions'));

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-import { anyFreePort, isPortFree } from '../../src/lib/free-port.ts';
+import { anyFreePort, isPortFree } from '../../src/lib/ports.ts';
 import { processStartTime } from '../../src/local/child-process.ts';
 import { createPorts } from '../../src/local/data-folder.ts';
 

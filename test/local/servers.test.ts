@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { environment } from '../../src/config.ts';
-import { anyFreePort } from '../../src/lib/free-port.ts';
+import { anyFreePort } from '../../src/lib/ports.ts';
 import { isAlive, stopOrphan } from '../../src/local/child-process.ts';
 import { ensureDatabase, startPostgres, POSTGRES_PID_FILE } from '../../src/local/postgres.ts';
 import { findTemporalBinary, startTemporal, TEMPORAL_PID_FILE } from '../../src/local/temporal.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import { anyFreePort } from '../../src/lib/free-port.ts';
+import { anyFreePort } from '../../src/lib/ports.ts';
 import { ensureDatabase, startPostgres } from '../../src/local/postgres.ts';
 import { runSql } from '../support/database.ts';
 import { removeInstallation, createInstallation, READY_WITHIN_MS, type Installation } from './installation.ts';

@@ -25,16 +25,16 @@ test('a deferred write exists once its transaction has committed, and its outbox
     await enqueue([{ kind: 'start', workflowType: 'payment', workflowId: 'payment-1' }]);
     expect(dispatched).toEqual([]);
   });
-  expect(await db('merchant').where({ id: 'mrc_1' })).toHaveLength(1);
+  expect(await db.knex()('merchant').where({ id: 'mrc_1' })).toHaveLength(1);
   expect(dispatched).toMatchObject([{ workflowId: 'payment-1' }]);
-  expect(await db('outbox').pluck('id')).toEqual(dispatched.map(({ id }) => id));
+  expect(await db.knex()('outbox').pluck('id')).toEqual(dispatched.map(({ id }) => id));
 });
 
 test('a deferred write that fails makes its transaction fail with that error, whatever follows it', async () => {
   const { db } = database;
   const dispatched: OutboxRow[] = [];
   const runInTransaction = createTransactionRunner(db, (messages) => void dispatched.push(...messages));
-  await db('merchant').insert({ id: 'mrc_taken', name: 'First' });
+  await db.knex()('merchant').insert({ id: 'mrc_taken', name: 'First' });
   const last = runInTransaction(async ({ writeDeferred, enqueued }) => {
     enqueued([{ id: 'obx_1', kind: 'start', workflowType: 'payment', workflowId: 'payment-2' }]);
     await writeDeferred(INSERT, { id: 'mrc_taken', name: 'Last' });
@@ -45,13 +45,13 @@ test('a deferred write that fails makes its transaction fail with that error, wh
     await rows(trx, INSERT, { id: 'mrc_other', name: 'Other' });
   });
   expect(isUniqueViolation(await failureOf(between), 'merchant_pkey')).toBe(true);
-  expect(await db('merchant').whereIn('id', ['mrc_taken', 'mrc_other']).pluck('name')).toEqual(['First']);
+  expect(await db.knex()('merchant').whereIn('id', ['mrc_taken', 'mrc_other']).pluck('name')).toEqual(['First']);
   expect(dispatched).toEqual([]);
 });
 
 test('a deferred write that fails can replace its error by one that reads the database after the rollback', async () => {
   const { db } = database;
-  await db('merchant').insert({ id: 'mrc_there', name: 'There' });
+  await db.knex()('merchant').insert({ id: 'mrc_there', name: 'There' });
   const explain = async (error: unknown) => {
     const [found] = await rows<{ name: string }>(db, `SELECT name FROM merchant WHERE id = 'mrc_there'`);
     return new Error(`${isUniqueViolation(error)}: ${found?.name}`);
@@ -62,13 +62,15 @@ test('a deferred write that fails can replace its error by one that reads the da
     await rows(trx, INSERT, { id: 'mrc_last', name: 'Last' });
   });
   await expect(tx).rejects.toThrow('true: There');
-  expect(await db('merchant').whereIn('id', ['mrc_after', 'mrc_last'])).toEqual([]);
+  expect(await db.knex()('merchant').whereIn('id', ['mrc_after', 'mrc_last'])).toEqual([]);
 });
 
 test('of two transactions in a deadlock, the one that PostgreSQL aborts is run again', async () => {
   const { db } = database;
   const ids = ['mrc_left', 'mrc_right'];
-  await db('merchant').insert(ids.map((id) => ({ id, name: 'Before' })));
+  await db
+    .knex()('merchant')
+    .insert(ids.map((id) => ({ id, name: 'Before' })));
   let tries = 0;
   let meet = (): void => {};
   const met = new Promise<void>((resolve) => (meet = resolve));
@@ -84,7 +86,7 @@ test('of two transactions in a deadlock, the one that PostgreSQL aborts is run a
     });
   await Promise.all([rename('One', ids), rename('Other', ids.toReversed())]);
   expect(tries).toBe(3);
-  const [left, right] = await db('merchant').whereIn('id', ids).pluck('name');
+  const [left, right] = await db.knex()('merchant').whereIn('id', ids).pluck('name');
   expect(left).toBe(right);
 }, 20_000);
 
@@ -104,7 +106,7 @@ test('a dry run returns its result, leaves no row, and announces nothing to the 
     return found;
   });
   expect(seen).toEqual([{ name: 'Tried' }]);
-  expect(await db('merchant').whereIn('id', ['mrc_dry', 'mrc_kept']).pluck('id')).toEqual(['mrc_kept']);
-  expect(await db('outbox').where({ workflowId: 'payment-dry' })).toEqual([]);
+  expect(await db.knex()('merchant').whereIn('id', ['mrc_dry', 'mrc_kept']).pluck('id')).toEqual(['mrc_kept']);
+  expect(await db.knex()('outbox').where({ workflowId: 'payment-dry' })).toEqual([]);
   expect(dispatched).toEqual([]);
 });

@@ -1,8 +1,12 @@
 import { rows } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createTransactionRunner } from '../../src/outbox/record.ts';
-import { createWorkflowRecovery, type RecoveryDeps } from '../../src/outbox/recover-workflows.ts';
-import type { FindRecoverable, OpenPage } from '../../src/outbox/recover-workflows.ts';
+import {
+  createWorkflowRecovery,
+  type RecoveryDeps,
+  type FindRecoverable,
+  type OpenPage,
+} from '../../src/outbox/recover-workflows.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -149,4 +153,20 @@ test('recovery compares nothing while Temporal is unavailable', async () => {
   const { find, asked } = sourceOf([{ id: 'open' }]);
   expect(await recoveryOf(find, { reachable: () => false }).run()).toBe(null);
   expect(asked).toEqual([]);
+});
+
+test('a full recovery that is requested while another one runs is made after it', async () => {
+  const { find, asked } = sourceOf([]);
+  const other = recoveryOf(find, { reachable: () => false });
+  const requestMeanwhile: FindRecoverable = async (db, page) => {
+    other.requestFull();
+    await other.run();
+    return find(db, page);
+  };
+  const recovery = recoveryOf(requestMeanwhile);
+  recovery.requestFull();
+  await recovery.run();
+  await setDue();
+  await recoveryOf(find).run();
+  expect(asked.map(({ onlyPastDue }) => onlyPastDue)).toEqual([false, false]);
 });

@@ -130,7 +130,7 @@ describe('closing a session without a payment', () => {
     const unpaid = await buildPendingPayment(fixture, scope);
     fixture.pass(2_000);
     fixture.provider.returns(PENDING);
-    expect(await fixture.endUnpaid(unpaid.sessionId, 'CANCELLED')).toBe('CANCELLED');
+    expect(await fixture.closeUnpaid(unpaid.sessionId, 'CANCELLED')).toBe('CANCELLED');
     expect(await stateOfSession(database.db, unpaid.sessionId)).toMatchObject({
       attempts: ['ABANDONED'],
       events: ['checkout.canceled', 'payment.created'],
@@ -139,12 +139,12 @@ describe('closing a session without a payment', () => {
     const uncertain = await buildPendingPayment(fixture, scope);
     fixture.pass(2_000);
     fixture.provider.returns(UNKNOWN);
-    expect(await fixture.endUnpaid(uncertain.sessionId, 'CANCELLED')).toBe('PROCESSING');
+    expect(await fixture.closeUnpaid(uncertain.sessionId, 'CANCELLED')).toBe('PROCESSING');
 
     const paid = await buildPendingPayment(fixture, scope);
     fixture.pass(2_000);
     fixture.provider.returns(PAID);
-    expect(await fixture.endUnpaid(paid.sessionId, 'CANCELLED')).toBe('COMPLETED');
+    expect(await fixture.closeUnpaid(paid.sessionId, 'CANCELLED')).toBe('COMPLETED');
   });
 
   test('fifty processes that cancel a payment in flight record one set of events', async () => {
@@ -209,7 +209,7 @@ describe('closing a session without a payment', () => {
       id: payment.attemptId,
       until: new Date(fixture.clock().getTime() + MINUTE_MS),
     });
-    expect(await fixture.endUnpaid(payment.sessionId, 'CANCELLED')).toBe('PROCESSING');
+    expect(await fixture.closeUnpaid(payment.sessionId, 'CANCELLED')).toBe('PROCESSING');
     expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({ attempts: ['PENDING'] });
   });
 
@@ -217,7 +217,7 @@ describe('closing a session without a payment', () => {
     const payment = await buildPendingPayment(fixture, scope);
     const asked = fixture.provider.queries.length;
     fixture.pass(1_999);
-    expect(await fixture.endUnpaid(payment.sessionId, 'CANCELLED')).toBe('CANCELLED');
+    expect(await fixture.closeUnpaid(payment.sessionId, 'CANCELLED')).toBe('CANCELLED');
     expect(fixture.provider.queries.length).toBe(asked);
   });
 

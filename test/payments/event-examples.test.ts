@@ -45,12 +45,12 @@ describe('the examples of the event catalogue', () => {
     'checkout.canceled': async () => {
       const { sessionId, transactionId } = await open();
       await fixture.checkAttempt(await pays(sessionId), { notifyWorkflow: true });
-      await fixture.endUnpaid(sessionId, 'CANCELLED');
+      await fixture.closeUnpaid(sessionId, 'CANCELLED');
       return transactionId;
     },
     'checkout.expired': async () => {
       const { sessionId, transactionId } = await open();
-      await fixture.endUnpaid(sessionId, 'EXPIRED');
+      await fixture.closeUnpaid(sessionId, 'EXPIRED');
       return transactionId;
     },
   };

@@ -212,7 +212,7 @@ describe('a transaction with held money does not end by itself', () => {
     const payment = await heldWhileOpen();
     fixture.pass(31 * 60_000);
     expect(await expireDue()).toBe(0);
-    expect(await fixture.endUnpaid(payment.sessionId, 'CANCELLED')).toBe('OPEN');
+    expect(await fixture.closeUnpaid(payment.sessionId, 'CANCELLED')).toBe('OPEN');
     expect(await stateOfSession(database.db, payment.sessionId)).toMatchObject({
       session: 'OPEN',
       transaction: 'PENDING',
@@ -271,7 +271,7 @@ describe('a transaction with held money does not end by itself', () => {
       await Promise.all([
         untilServed(() => fixture.checkAttempt(payment.attemptId, { notifyWorkflow: false })),
         untilServed(expireDue),
-        untilServed(() => fixture.endUnpaid(payment.sessionId, 'EXPIRED')),
+        untilServed(() => fixture.closeUnpaid(payment.sessionId, 'EXPIRED')),
       ]);
       const { session, transaction, holdReason: why, attempts } = await stateOfSession(database.db, payment.sessionId);
       expect([why, attempts]).toEqual(['WRONG_AMOUNT', ['HELD']]);

@@ -200,7 +200,7 @@ describe("applying a provider's result to a payment", () => {
     await check(failed.attemptId);
     const cancelled = await buildPendingPayment(fixture, scope);
     fixture.provider.returns(PENDING);
-    await fixture.endUnpaid(cancelled.sessionId, 'CANCELLED');
+    await fixture.closeUnpaid(cancelled.sessionId, 'CANCELLED');
     fixture.provider.returns(PAID);
     await check(cancelled.attemptId);
     for (const { sessionId } of [failed, cancelled]) {

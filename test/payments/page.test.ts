@@ -289,7 +289,7 @@ describe('the hosted checkout page', () => {
   }
 
   async function attemptOf(sessionId: string): Promise<{ attempt: string }> {
-    const row: { id: string } = await database.db('payment_attempt').where({ sessionId }).first('id');
+    const row: { id: string } = await database.db.knex()('payment_attempt').where({ sessionId }).first('id');
     return { attempt: row.id };
   }
 });

@@ -121,7 +121,7 @@ describe('paying a session', () => {
     expect(isOurToken(sessionId, 'x'.repeat(43))).toBe(false);
     expect(await authenticate(sessionId, `${clientToken.slice(0, -1)}_`)).toBeNull();
     expect(await authenticate(`${sessionId}\0`, clientToken)).toBeNull();
-    await fixture.endUnpaid(sessionId, 'CANCELLED');
+    await fixture.closeUnpaid(sessionId, 'CANCELLED');
     fixture.pass(60 * 60_000 - 1);
     expect(await authenticate(sessionId, clientToken)).not.toBeNull();
     fixture.pass(1);

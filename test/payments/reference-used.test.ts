@@ -43,10 +43,10 @@ const check = (attemptId: string) => fixture.checkAttempt(attemptId, { notifyWor
 /** A payment that its provider has accepted, in the other environment or over another channel. */
 async function pendingElsewhere(elsewhere: { environment?: string; channel?: string }) {
   const payment = await buildPendingPayment(fixture, scope);
-  await database.db('paymentAttempt').where({ id: payment.attemptId }).update(elsewhere);
-  await database.db('transaction').where({ id: payment.transactionId }).update(elsewhere);
-  await database
-    .db('checkoutSession')
+  await database.db.knex()('paymentAttempt').where({ id: payment.attemptId }).update(elsewhere);
+  await database.db.knex()('transaction').where({ id: payment.transactionId }).update(elsewhere);
+  await database.db
+    .knex()('checkoutSession')
     .where({ id: payment.sessionId })
     .update({ environment: elsewhere.environment ?? scope.environment });
   return payment;

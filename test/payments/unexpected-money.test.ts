@@ -93,7 +93,7 @@ describe('monitoring of payments that need an operator', () => {
     for (const age of minutes) {
       const { attemptId } = await buildPendingPayment(fixture, scope);
       const createdAt = new Date(Date.now() - age * 60_000);
-      await database.db('paymentAttempt').where({ id: attemptId }).update({ createdAt });
+      await database.db.knex()('paymentAttempt').where({ id: attemptId }).update({ createdAt });
     }
     const registry = createRegistry('worker');
     measurePayments(registry, database.db);

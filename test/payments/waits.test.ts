@@ -78,8 +78,8 @@ test('every wait ends as soon as its session is final or expired', async () => {
   const [cancelled, late] = [await buildSession(fixture, scope), await buildSession(fixture, scope)];
   const waits = [cancelled, cancelled, late].map(({ sessionId }) => http.send('GET', pathOf(sessionId, 10)));
   await until('every call to be waiting', async () => readsOf() > 3);
-  await fixture.endUnpaid(cancelled.sessionId, 'CANCELLED');
-  await database.db('checkoutSession').where({ id: late.sessionId }).update({ expiresAt: new Date() });
+  await fixture.closeUnpaid(cancelled.sessionId, 'CANCELLED');
+  await database.db.knex()('checkoutSession').where({ id: late.sessionId }).update({ expiresAt: new Date() });
   const startedAt = performance.now();
   const answers = await Promise.all(waits);
   expect(answers.map(({ body }) => body.data.status)).toEqual(['CANCELLED', 'CANCELLED', 'EXPIRED']);

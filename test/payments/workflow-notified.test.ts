@@ -34,7 +34,7 @@ const ENDS: [string, End][] = [
     async (fixture, { sessionId }) => {
       fixture.pass(2_000);
       fixture.provider.returns(PENDING);
-      return fixture.endUnpaid(sessionId, 'CANCELLED');
+      return fixture.closeUnpaid(sessionId, 'CANCELLED');
     },
   ],
 ];

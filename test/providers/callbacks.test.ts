@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import type { Server } from 'node:http';
-import { request } from 'node:http';
+import { type Server, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import Koa from 'koa';

@@ -29,11 +29,11 @@ test('the debt of each provider in the ledger is the provider’s own total afte
 
     // Asked for twice: the first try is declined by mistake of the provider's query, and paid after all.
     const twice = await fixture.pay(channel);
-    await fixture
-      .db('paymentAttempt')
+    await fixture.db
+      .knex()('paymentAttempt')
       .where({ id: twice.attemptId })
       .update({ status: 'DECLINED', endedAt: fixture.clock() });
-    await fixture.db('checkoutSession').where({ id: twice.sessionId }).update({ status: 'OPEN' });
+    await fixture.db.knex()('checkoutSession').where({ id: twice.sessionId }).update({ status: 'OPEN' });
     const second = await buildAttempt(
       fixture,
       { ...fixture.scope, sessionId: twice.sessionId },
@@ -54,7 +54,7 @@ test('the debt of each provider in the ledger is the provider’s own total afte
     await fixture.simulator.transferToBank(channel, '1234.56');
     await fixture.runInTransaction((tx) => recordReceipt(tx, { ...transfer, bankReference: `FT-${channel}` }));
 
-    expect(await fixture.compare(channel)).toEqual({ status: 'CLEAN', differences: 0 });
+    expect(await fixture.compare(channel)).toEqual({ status: 'CLEAN', discrepancies: 0 });
     expect(await stateOfSession(fixture.db, twice.sessionId)).toMatchObject({ attempts: ['DUPLICATE', 'SUCCEEDED'] });
     expect(await stateOfSession(fixture.db, held.sessionId)).toMatchObject({ attempts: ['HELD'] });
     expect(await stateOfSession(fixture.db, late.sessionId)).toMatchObject({
@@ -63,7 +63,7 @@ test('the debt of each provider in the ledger is the provider’s own total afte
     });
     expect((await readWithdrawal(fixture.db, out)).status).toBe('SUCCESS');
     expect((await readWithdrawal(fixture.db, reversed)).status).toBe('REVERSED');
-    const day = await fixture.db('reconciliation').where({ channel }).first();
+    const day = await fixture.db.knex()('reconciliation').where({ channel }).first();
     expect(day).toMatchObject({
       listed: { payments: { count: 5 }, payouts: { count: 2 }, reversals: { count: 1 } },
       booked: { payments: { count: 5 }, payouts: { count: 2 } },

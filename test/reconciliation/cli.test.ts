@@ -47,7 +47,7 @@ test('a requested day is listed as running, and then with both sides and what th
   expect((await run(...list)).text).toMatch(/2026-03-02 +AWASH +CLEAN +no +0 +100\.50 +2026-03-02 12:0\d +-/);
   const sides = { payments: { count: 1, amount: 100.5 }, payouts: { count: 0 }, reversals: { count: 0 } };
   expect(await days()).toMatchObject([
-    { day: TODAY, environment: 'sandbox', channel: 'AWASH', status: 'CLEAN', isRunning: false, differences: 0 },
+    { day: TODAY, environment: 'sandbox', channel: 'AWASH', status: 'CLEAN', isRunning: false, discrepancies: 0 },
   ]);
   expect(await days()).toMatchObject([{ theirs: sides, ours: sides, owed: 100.5, error: null }]);
 });

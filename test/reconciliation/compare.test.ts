@@ -25,12 +25,12 @@ afterEach(async () => {
 });
 
 const check = (attemptId: string) => fixture.checkAttempt(attemptId, { notifyWorkflow: false });
-const day = async (channel = 'TELEBIRR') => fixture.db('reconciliation').where({ channel }).first();
+const day = async (channel = 'TELEBIRR') => fixture.db.knex()('reconciliation').where({ channel }).first();
 
 test.each(SANDBOX_CHANNELS)('%s: a listed payment that is not booked is queried and booked', async (channel) => {
   const paid = await fixture.pay(channel);
   await fixture.live(2_000);
-  expect(await fixture.compare(channel)).toEqual({ status: 'CLEAN', differences: 0 });
+  expect(await fixture.compare(channel)).toEqual({ status: 'CLEAN', discrepancies: 0 });
   expect(await stateOfSession(fixture.db, paid.sessionId)).toMatchObject({ transaction: 'SUCCESS' });
   expect(await day(channel)).toMatchObject({
     status: 'CLEAN',
@@ -60,7 +60,7 @@ test('a listed payment that the provider does not confirm is a discrepancy and i
   await fixture.simulator.fault({ kind: 'queryLag', of: 'payment', next: 1, delayMs: 10 * MINUTE_MS });
   const paid = await fixture.pay('TELEBIRR');
   await fixture.live(2_000);
-  expect(await fixture.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 1 });
+  expect(await fixture.compare('TELEBIRR')).toEqual({ status: 'DISCREPANCIES', discrepancies: 1 });
   expect(await fixture.open()).toMatchObject([
     { kind: 'UNCONFIRMED', orderId: paid.attemptId, orderStatus: 'PENDING', bookedSantim: null, listedSantim: 100_50n },
   ]);
@@ -68,7 +68,7 @@ test('a listed payment that the provider does not confirm is a discrepancy and i
 
   await fixture.live(10 * MINUTE_MS);
   expect((await fixture.compare('TELEBIRR')).status).toBe('CLEAN');
-  expect(await fixture.db('reconciliationDiscrepancy').first()).toMatchObject({
+  expect(await fixture.db.knex()('reconciliationDiscrepancy').first()).toMatchObject({
     closedBy: null,
     resolutionNote: 'A later comparison no longer found it.',
   });
@@ -84,7 +84,7 @@ test('booked payments and payouts are discrepancies until a statement lists them
   await fixture.live(2_000);
   await check(paid.attemptId);
   await fixture.checkPayout(out, { minIntervalMs: 0, notifyWorkflow: false });
-  expect(await fixture.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 2 });
+  expect(await fixture.compare('TELEBIRR')).toEqual({ status: 'DISCREPANCIES', discrepancies: 2 });
   expect(await fixture.open()).toMatchObject([
     {
       kind: 'MISSING_FROM_STATEMENT',
@@ -122,10 +122,10 @@ test('an unlisted posting without an attempt is a discrepancy of its transaction
   const paid = await fixture.pay('TELEBIRR');
   await fixture.live(2_000);
   await check(paid.attemptId);
-  const attempt = () => fixture.db('paymentAttempt').where({ id: paid.attemptId });
+  const attempt = () => fixture.db.knex()('paymentAttempt').where({ id: paid.attemptId });
   await attempt().update({ status: 'ABANDONED' });
   fixture.alterLists((page) => (page.kind === 'unknown' ? page : { ...page, rows: [] }));
-  expect(await fixture.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 1 });
+  expect(await fixture.compare('TELEBIRR')).toEqual({ status: 'DISCREPANCIES', discrepancies: 1 });
   expect(await fixture.open()).toMatchObject([
     { kind: 'MISSING_FROM_STATEMENT', orderId: paid.transactionId, bookedSantim: 100_50n },
   ]);
@@ -220,7 +220,7 @@ test('a FAILED payout that is listed as paid is queried, not sent again, and lef
   expect(await recheck()).toMatchObject({ queried: 1, uncertainCount: 1 });
   expect(await recheck()).toMatchObject({ queried: 1, uncertainCount: 0 });
 
-  expect(await fixture.compare('AWASH')).toEqual({ status: 'DIFFERENCES', differences: 1 });
+  expect(await fixture.compare('AWASH')).toEqual({ status: 'DISCREPANCIES', discrepancies: 1 });
   expect(await fixture.open()).toMatchObject([
     {
       kind: 'UNCONFIRMED',
@@ -237,7 +237,7 @@ test('a FAILED payout that is listed as paid is queried, not sent again, and lef
   const [waiting] = await rows<{ what: string }>(fixture.db, DISCREPANCY_REVIEW_ITEMS.sql);
   expect(waiting?.what).toBe('The provider lists a payout that did not succeed here: the merchant has the money back');
   // A closed case stays a discrepancy, and is not queried again.
-  await fixture.db('payout_case').where({ withdrawalId: id }).update({ closedAt: fixture.clock() });
+  await fixture.db.knex()('payout_case').where({ withdrawalId: id }).update({ closedAt: fixture.clock() });
   expect(await recheck()).toEqual({ after: null, queried: 0, uncertainCount: 0 });
 });
 
@@ -257,7 +257,7 @@ test('a payout of another amount matches the statement once an operator has reso
   await fixture.simulator.fault({ kind: 'paidWrongAmount', of: 'payout', next: 1 });
   const withdrawalId = await fixture.withdraw('AWASH');
   await fixture.live(1_500);
-  expect(await fixture.compare('AWASH')).toEqual({ status: 'DIFFERENCES', differences: 1 });
+  expect(await fixture.compare('AWASH')).toEqual({ status: 'DISCREPANCIES', discrepancies: 1 });
   const [{ listedSantim } = {}] = await fixture.open();
   expect(listedSantim).not.toBe(20_00n);
   const resolution = {
@@ -278,18 +278,18 @@ test('comparing a day again changes nothing', async () => {
   await fixture.pay('TELEBIRR');
   await fixture.live(2_000);
   const everything = async () => ({
-    journals: await fixture.db('ledgerJournal').orderBy('id'),
+    journals: await fixture.db.knex()('ledgerJournal').orderBy('id'),
     listed: await rows(fixture.db, 'SELECT order_id, type, amount_santim FROM current_statement_row ORDER BY order_id'),
-    differences: (await fixture.db('reconciliationDiscrepancy').orderBy('id')).map((row) => ({
+    discrepancies: (await fixture.db.knex()('reconciliationDiscrepancy').orderBy('id')).map((row) => ({
       ...row,
       comparisonNo: 0,
     })),
-    events: await fixture.db('webhookEvent').orderBy('id').select('id'),
-    timeline: await fixture.db('timeline').orderBy('id').select('id'),
+    events: await fixture.db.knex()('webhookEvent').orderBy('id').select('id'),
+    timeline: await fixture.db.knex()('timeline').orderBy('id').select('id'),
   });
   await fixture.compare('TELEBIRR');
   const before = await everything();
-  expect(before.differences).toHaveLength(1);
+  expect(before.discrepancies).toHaveLength(1);
   await fixture.live(MINUTE_MS);
   await fixture.compare('TELEBIRR');
   expect(await everything()).toEqual(before);

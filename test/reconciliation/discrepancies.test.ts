@@ -1,8 +1,13 @@
 import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { Page } from '../../src/lib/pagination.ts';
-import { beginComparison, lockDay, writeFound } from '../../src/reconciliation/discrepancies.ts';
-import { closeDiscrepancy, listDiscrepancies } from '../../src/reconciliation/discrepancies.ts';
+import {
+  beginComparison,
+  lockDay,
+  writeFound,
+  closeDiscrepancy,
+  listDiscrepancies,
+} from '../../src/reconciliation/discrepancies.ts';
 import { matchDay } from '../../src/reconciliation/match.ts';
 import { anOrder } from '../providers/sandbox.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
@@ -21,7 +26,7 @@ const FIRST: Page = { limit: 20, page: 1, after: null };
 const listOpen = async () => (await listDiscrepancies(fixture.db, { open: true }, FIRST)).rows;
 const close = (id: string, operatorId = 'opr_1') =>
   fixture.runInTransaction((tx) => closeDiscrepancy(tx, id, { operatorId, reason: 'A walk-in.', at: fixture.clock() }));
-const day = async () => fixture.db('reconciliation').where({ channel: 'TELEBIRR' }).first();
+const day = async () => fixture.db.knex()('reconciliation').where({ channel: 'TELEBIRR' }).first();
 
 /** Money that the provider lists and nobody here knows of. */
 async function foreignMoney(): Promise<string> {
@@ -52,7 +57,7 @@ test('closing the last discrepancy with a reason makes the day CLEAN, and a late
   expect(await day()).toMatchObject({ status: 'CLEAN', lastCleanAt: null });
 
   await fixture.live(MINUTE_MS);
-  expect(await fixture.compare('TELEBIRR')).toEqual({ status: 'CLEAN', differences: 0 });
+  expect(await fixture.compare('TELEBIRR')).toEqual({ status: 'CLEAN', discrepancies: 0 });
   expect(await listOpen()).toEqual([]);
 });
 
@@ -63,7 +68,7 @@ test('a comparison reopens a closed discrepancy when its figures change', async 
   fixture.alterLists((page) =>
     page.kind === 'unknown' ? page : { ...page, rows: page.rows.map((row) => ({ ...row, amountSantim: 7n })) },
   );
-  expect((await fixture.compare('TELEBIRR')).status).toBe('DIFFERENCES');
+  expect((await fixture.compare('TELEBIRR')).status).toBe('DISCREPANCIES');
   expect(await listOpen()).toMatchObject([{ listedSantim: 7n, closedAt: null }]);
   expect((await listDiscrepancies(fixture.db, {}, FIRST)).pagination.total).toBe(2);
 });
@@ -85,7 +90,7 @@ test('a day with more discrepancies than a batch stores and counts all of them, 
   await fixture.live(2_000);
   await fixture.checkAttempt(booked.attemptId, { notifyWorkflow: false });
   listForeign(6_001);
-  expect(await fixture.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 6_002 });
+  expect(await fixture.compare('TELEBIRR')).toEqual({ status: 'DISCREPANCIES', discrepancies: 6_002 });
   expect((await listDiscrepancies(fixture.db, { open: true }, FIRST)).pagination.total).toBe(6_002);
   // The one that is found last of all.
   expect((await listDiscrepancies(fixture.db, { kind: 'MISSING_FROM_STATEMENT' }, FIRST)).rows).toMatchObject([
@@ -97,9 +102,9 @@ test('a day with more discrepancies than a batch stores and counts all of them, 
     `UPDATE reconciliation_discrepancy SET closed_at = now(), closed_by = 'opr_1', resolution_note = 'Looked into.'
      WHERE id IN (SELECT id FROM reconciliation_discrepancy WHERE kind = 'UNKNOWN_ORDER' LIMIT 5_000)`,
   );
-  expect(await fixture.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 1_002 });
+  expect(await fixture.compare('TELEBIRR')).toEqual({ status: 'DISCREPANCIES', discrepancies: 1_002 });
   listForeign(0);
-  expect(await fixture.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 1 });
+  expect(await fixture.compare('TELEBIRR')).toEqual({ status: 'DISCREPANCIES', discrepancies: 1 });
 });
 
 test('a comparison writes nothing once a later one has started', async () => {
@@ -117,15 +122,15 @@ test('a comparison writes nothing once a later one has started', async () => {
   await expect(fixture.runInTransaction(({ trx }) => lockDay(trx, old))).rejects.toMatchObject({
     code: 'INVALID_STATE',
   });
-  expect(await listOpen()).toHaveLength(ended.differences);
+  expect(await listOpen()).toHaveLength(ended.discrepancies);
 });
 
 test('closing the last discrepancy during a comparison does not make the day CLEAN', async () => {
   await foreignMoney();
   await fixture.compare('TELEBIRR');
-  await fixture.db('reconciliation').update({ isRunning: true });
+  await fixture.db.knex()('reconciliation').update({ isRunning: true });
   await close((await listOpen())[0]?.id ?? '');
-  expect(await day()).toMatchObject({ status: 'DIFFERENCES', isRunning: true });
+  expect(await day()).toMatchObject({ status: 'DISCREPANCIES', isRunning: true });
 });
 
 test('a discrepancy that a comparison closed is another row when it reappears', async () => {
@@ -134,7 +139,7 @@ test('a discrepancy that a comparison closed is another row when it reappears', 
   fixture.alterLists((page) => (page.kind === 'unknown' ? page : { ...page, rows: [] }));
   await fixture.compare('TELEBIRR');
   fixture.alterLists((page) => page);
-  expect((await fixture.compare('TELEBIRR')).status).toBe('DIFFERENCES');
+  expect((await fixture.compare('TELEBIRR')).status).toBe('DISCREPANCIES');
   const { rows: all } = await listDiscrepancies(fixture.db, { kind: 'UNKNOWN_ORDER', day: TODAY }, FIRST);
   expect(all.map(({ closedAt, resolutionNote }) => [closedAt !== null, resolutionNote])).toEqual([
     [false, null],
@@ -162,10 +167,10 @@ test('an unlisted payment next to midnight is no discrepancy while the neighbour
   const { attemptId } = await fixture.pay('TELEBIRR');
   await fixture.live(2_000);
   await fixture.checkAttempt(attemptId, { notifyWorkflow: false });
-  expect(await fixture.compare('TELEBIRR')).toEqual({ status: 'CLEAN', differences: 0 });
+  expect(await fixture.compare('TELEBIRR')).toEqual({ status: 'CLEAN', discrepancies: 0 });
   await fixture.live(10 * MINUTE_MS);
   await fixture.compare('TELEBIRR', '2026-03-03');
-  expect(await fixture.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 1 });
+  expect(await fixture.compare('TELEBIRR')).toEqual({ status: 'DISCREPANCIES', discrepancies: 1 });
   expect(await listOpen()).toMatchObject([{ kind: 'MISSING_FROM_STATEMENT', orderId: attemptId, day: TODAY }]);
 });
 

@@ -50,7 +50,7 @@ export type ReconciliationFixture = Fixture & {
   withdraw: (channel: SandboxChannel, phone?: string, amountSantim?: Santim) => Promise<string>;
   /** Reads, settles and compares a day, as its workflow does when nothing goes wrong. */
   compare: (channel: SandboxChannel, day?: string) => Promise<RunResult>;
-  /** The open differences, without their ids and times. */
+  /** The open discrepancies, without their ids and times. */
   open: () => Promise<Partial<Discrepancy>[]>;
   close: () => Promise<void>;
 };

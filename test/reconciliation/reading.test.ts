@@ -42,7 +42,8 @@ function listOfThreePages(): string[] {
   return ids;
 }
 const listed = async () =>
-  (await fixture.db('statementRow').orderBy('orderId').select('orderId')).map(({ orderId }) => orderId as string);
+  (await fixture.db.knex()('statementRow').orderBy('orderId')).map(({ orderId }) => orderId as string);
+const storedRun = () => fixture.db.knex()('reconciliation').first();
 
 test('a statement is imported page by page, and another process continues where one has crashed', async () => {
   const ids = listOfThreePages();
@@ -73,7 +74,11 @@ test('a slow call that gets the end of the statement for an outdated page does n
   expect(await fixture.steps.importNextPage(reading)).toEqual({ kind: 'more', pages: 1 });
   slow.answer({ kind: 'page', rows: [], next: null });
   expect(await slow.page).toEqual({ kind: 'more', pages: 0 });
-  expect(await fixture.db('reconciliation').first()).toMatchObject({ completedImportNo: 0, pages: 1, cursor: '2' });
+  expect(await storedRun()).toMatchObject({
+    completedImportNo: 0,
+    pages: 1,
+    cursor: '2',
+  });
   await expect(fixture.steps.compareDay(ID, fixture.clock())).rejects.toMatchObject({ code: 'INVALID_STATE' });
   while ((await fixture.steps.importNextPage(reading)).kind !== 'end');
   expect(await listed()).toEqual(ids);
@@ -112,12 +117,9 @@ test('rows that the next page repeats are stored once and do not end the import'
     const rows = (pages[nth] ?? []).map((orderId) => ({ ...row, orderId, providerReference: `REF-${orderId}` }));
     return { kind: 'page', rows, next: nth + 1 < pages.length ? String(nth + 1) : null };
   });
-  expect(await fixture.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 6 });
+  expect(await fixture.compare('TELEBIRR')).toEqual({ status: 'DISCREPANCIES', discrepancies: 6 });
   expect(await listed()).toEqual(ids);
-  expect(await fixture.db('reconciliation').first()).toMatchObject({
-    pages: 4,
-    listed: { payments: { count: 6, santim: '600' } },
-  });
+  expect(await storedRun()).toMatchObject({ pages: 4, listed: { payments: { count: 6, santim: '600' } } });
 });
 
 test('a page that is unavailable or malformed is unknown, and the import continues with it later', async () => {
@@ -134,7 +136,7 @@ test('a page that is unavailable or malformed is unknown, and the import continu
   fixture.alterLists(() => ({ kind: 'page', next: null, rows: [{ ...rowWith('pat_\u0000'), at: NOON }] }));
   expect(await fixture.steps.importNextPage(reading)).toEqual({ kind: 'unknown', reason: 'unreadable' });
   expect(await listed()).toEqual(ids.slice(0, 2));
-  expect(await fixture.db('reconciliation').first()).toMatchObject({
+  expect(await storedRun()).toMatchObject({
     status: 'INCOMPLETE',
     completedImportNo: 0,
     pages: 1,
@@ -170,9 +172,9 @@ test('an abandoned day is INCOMPLETE and keeps its open discrepancies', async ()
   await fixture.compare('TELEBIRR');
   await ask({ day: TODAY, channel: 'TELEBIRR' });
   const reading = await startImport();
-  expect(await fixture.steps.abandonRun(reading, 'a bell\u0007')).toEqual({ status: 'INCOMPLETE', differences: 6 });
+  expect(await fixture.steps.abandonRun(reading, 'a bell\u0007')).toEqual({ status: 'INCOMPLETE', discrepancies: 6 });
   const given = { status: 'INCOMPLETE', isRunning: false, error: 'a bell ' };
-  expect(await fixture.db('reconciliation').first()).toMatchObject(given);
+  expect(await storedRun()).toMatchObject(given);
   const [waiting] = await rows<{ kind: string; what: string }>(
     fixture.db,
     `SELECT * FROM (${DISCREPANCY_REVIEW_ITEMS.sql}) each WHERE kind = 'RECONCILIATION_FAILED'`,
@@ -180,7 +182,7 @@ test('an abandoned day is INCOMPLETE and keeps its open discrepancies', async ()
   expect(waiting?.what).toBe('The day could not be compared. Request it again. Error: a bell ');
   await startImport();
   await fixture.steps.abandonRun(reading, 'late');
-  expect(await fixture.db('reconciliation').first()).toMatchObject({ isRunning: true, error: null });
+  expect(await storedRun()).toMatchObject({ isRunning: true, error: null });
 });
 
 test('a day that is requested during its comparison stays running, for the next workflow', async () => {
@@ -189,13 +191,13 @@ test('a day that is requested during its comparison stays running, for the next 
   await fixture.steps.importNextPage(reading);
   await ask({ day: TODAY, channel: 'TELEBIRR' });
   await fixture.steps.compareDay(ID, fixture.clock());
-  expect(await fixture.db('reconciliation').first()).toMatchObject({ status: 'CLEAN', isRunning: true });
-  await fixture.db('outbox').delete();
+  expect(await storedRun()).toMatchObject({ status: 'CLEAN', isRunning: true });
+  await fixture.db.knex()('outbox').delete();
   expect(await findRecoverableRuns(fixture.db, { after: '', limit: 10, onlyPastDue: false })).toMatchObject([
     { id: ID },
   ]);
   await fixture.compare('TELEBIRR');
-  expect(await fixture.db('reconciliation').first()).toMatchObject({ status: 'CLEAN', isRunning: false });
+  expect(await storedRun()).toMatchObject({ status: 'CLEAN', isRunning: false });
 });
 
 test('a statement whose pages form a circle or never end stops the import', async () => {
@@ -217,7 +219,7 @@ test('a statement whose pages form a circle or never end stops the import', asyn
     for (; page.kind === 'more' && pages < 200; pages += 1) page = await fixture.steps.importNextPage(reading);
     expect(page.kind).toBe(length === 1 ? 'unknown' : 'endless');
     expect(pages).toBeLessThan(4 * (tail + length) + 4);
-    expect(await fixture.db('reconciliation').first()).toMatchObject({
+    expect(await storedRun()).toMatchObject({
       completedImportNo: 0,
       error: expect.stringContaining('lead'),
     });
@@ -225,11 +227,11 @@ test('a statement whose pages form a circle or never end stops the import', asyn
   let asked = 0;
   fixture.alterLists((_page) => ({ kind: 'page', rows: [], next: String((asked += 1)) }));
   const reading = await startImport();
-  await fixture.db('reconciliation').update({ pages: 19_999 });
+  await fixture.db.knex()('reconciliation').update({ pages: 19_999 });
   expect(await fixture.steps.importNextPage(reading)).toEqual({ kind: 'more', pages: 20_000 });
   expect(await fixture.steps.importNextPage(reading)).toEqual({ kind: 'endless' });
   expect(asked).toBe(1);
-  expect(await fixture.db('reconciliation').first()).toMatchObject({
+  expect(await storedRun()).toMatchObject({
     error: 'the statement has more than 20000 pages',
   });
 });
@@ -253,7 +255,7 @@ test('a request without a channel is for all channels with a provider, and an in
     `reconciliation-${ID}`,
     'rerunRequested',
   ]);
-  expect(await fixture.db('reconciliation').where({ isRunning: true })).toHaveLength(3);
+  expect(await fixture.db.knex()('reconciliation').where({ isRunning: true })).toHaveLength(3);
 });
 
 test('the nightly request is for yesterday and the three days before it', async () => {
@@ -264,13 +266,13 @@ test('the nightly request is for yesterday and the three days before it', async 
 
 test('a requested run without a workflow is found, with the message that restarts it', async () => {
   await ask({ day: TODAY, channel: 'TELEBIRR' });
-  await fixture.db('outbox').delete();
+  await fixture.db.knex()('outbox').delete();
   // The instant of asking is the test's clock, long ago.
   const open = await findRecoverableRuns(fixture.db, { after: '', limit: 10, onlyPastDue: false });
   expect(open).toMatchObject([{ id: ID, message: { workflowId: `reconciliation-${ID}`, kind: 'signalWithStart' } }]);
   expect(await findRecoverableRuns(fixture.db, { after: ID, limit: 10, onlyPastDue: false })).toEqual([]);
   await fixture.compare('TELEBIRR');
-  await fixture.db('outbox').delete();
+  await fixture.db.knex()('outbox').delete();
   expect(await findRecoverableRuns(fixture.db, { after: '', limit: 10, onlyPastDue: false })).toEqual([]);
 });
 

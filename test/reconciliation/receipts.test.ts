@@ -5,7 +5,7 @@ import { openDatabase, rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { RECEIPT_REVIEW_ITEMS } from '../../src/reconciliation/monitoring.ts';
 import { decideReceipt, recordReceipt, recordRecovery } from '../../src/reconciliation/receipts/operations.ts';
-import { ReceiptDecision, Transfer } from '../../src/reconciliation/receipts/schema.ts';
+import { ReceiptDecision, Remittance } from '../../src/reconciliation/receipts/schema.ts';
 import { readWithdrawal } from '../../src/withdrawals/queries.ts';
 import { resolveWithdrawal } from '../../src/withdrawals/resolve.ts';
 import { transitionWithdrawal } from '../../src/withdrawals/transition.ts';
@@ -55,7 +55,7 @@ test('a remittance reduces the debt of its provider, once per trace id', async (
   expect(await record()).toEqual({ ...first, isNew: false });
   await expectClearingAgrees(fixture.db, fixture.simulator);
   expect((await fixture.compare('TELEBIRR')).status).toBe('CLEAN');
-  expect(await fixture.db('reconciliation').first()).toMatchObject({ clearingSantim: 699_75n });
+  expect(await fixture.db.knex()('reconciliation').first()).toMatchObject({ clearingSantim: 699_75n });
 });
 
 test('booking a trace id as anything else answers DUPLICATE_REFERENCE and names its booking', async () => {
@@ -63,8 +63,8 @@ test('booking a trace id as anything else answers DUPLICATE_REFERENCE and names 
   for (const other of [{ channel: 'AWASH' }, {}, { channel: 'TELEBIRR', amountSantim: 1n }] as const) {
     await expect(receive(other)).rejects.toMatchObject({
       code: 'DUPLICATE_REFERENCE',
-      message: `bankReference "FT-SAME" was booked as a transfer of TELEBIRR, 1000.00 ETB, on 2026-03-02 (${money.id}). Where that is wrong, correct it first.`,
-      existing: { bankMoneyId: money.id },
+      message: `bankReference "FT-SAME" was booked as a remittance of TELEBIRR, 1000.00 ETB, on 2026-03-02 (${money.id}). Where that is wrong, correct it first.`,
+      existing: { receiptId: money.id },
     });
   }
   expect(await balances()).toEqual({ BANK: -1_000, TELEBIRR: 1_000 });
@@ -73,8 +73,8 @@ test('booking a trace id as anything else answers DUPLICATE_REFERENCE and names 
 });
 
 test.each([
-  [Transfer, { amount: 0 }],
-  [Transfer, { bankReference: ' ' }],
+  [Remittance, { amount: 0 }],
+  [Remittance, { bankReference: ' ' }],
   [ReceiptDecision, { as: 'RETURNED', returnReference: '?' }],
   [ReceiptDecision, { as: 'RETURNED' }],
   [ReceiptDecision, { as: 'ALLOCATED' }],
@@ -82,7 +82,7 @@ test.each([
   [ReceiptDecision, { as: 'CORRECTED', channel: 'AWASH' }],
 ])('an operator’s input with a wrong amount, reference or field is rejected (%#)', (body, wrong) => {
   const transfer = { environment: 'live', amount: 1, bankReference: 'FT', channel: 'AWASH' };
-  const value = { reason: 'Why', ...(body === Transfer && transfer), ...wrong };
+  const value = { reason: 'Why', ...(body === Remittance && transfer), ...wrong };
   expect(() => createValidator({ body }, 'x')({ params: {}, query: {}, body: value })).toThrow(
     expect.objectContaining({ code: 'VALIDATION_ERROR' }),
   );
@@ -114,7 +114,7 @@ test('unallocated money is in suspense and in the work queue until it is allocat
   ] as const) {
     await expect(decide(money.id, decision)).rejects.toMatchObject({
       code: 'INVALID_STATE',
-      message: expect.stringContaining('was placed as a transfer of AWASH'),
+      message: expect.stringContaining('was allocated as a remittance of AWASH'),
     });
   }
   expect((await receive()).money).toEqual(placed.money);
@@ -130,11 +130,11 @@ test('a return takes unallocated money out of suspense and the bank, under a tra
   await expect(decide(other.id, back)).rejects.toMatchObject({
     code: 'DUPLICATE_REFERENCE',
     message: expect.stringContaining(
-      'returnReference "FT-OUT" was booked as the way back of unmatched money, 1000.00 ETB',
+      'returnReference "FT-OUT" was booked as the return of an unallocated receipt, 1000.00 ETB',
     ),
-    existing: { bankMoneyId: money.id },
+    existing: { receiptId: money.id },
   });
-  await expect(decide(newId('bkm'), back)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  await expect(decide(newId('rcp'), back)).rejects.toMatchObject({ code: 'NOT_FOUND' });
 });
 
 test('of ten concurrent decisions of two kinds, those of one kind succeed and one posts', async () => {
@@ -225,7 +225,7 @@ test('a reference of a provider recovers the excess of one payout', async () => 
   await expect(recover(other.id)).rejects.toMatchObject({
     code: 'DUPLICATE_REFERENCE',
     message: expect.stringContaining(`reference "AW-1" was booked as taken back by AWASH of ${one.id}`),
-    existing: { bankMoneyId: money.id },
+    existing: { receiptId: money.id },
   });
   expect(await recover(other.id, 'AW-2')).toMatchObject({ isNew: true });
   // A trace id of the bank may equal it.
@@ -275,7 +275,7 @@ describe('meskot ledger verify', () => {
       this.description = description;
     }
   }
-  const JOURNALS = 'each booking of bank money has its journals, and no other such journals exist';
+  const JOURNALS = 'each receipt has its journals, and no other such journals exist';
   const SUSPENSE = 'suspense is the sum of held money, unallocated money and overpayments';
   const REFERENCES = 'each reference of the bank or a provider belongs to the one booking that has it';
 
@@ -290,7 +290,7 @@ describe('meskot ledger verify', () => {
     ["DELETE FROM bank_receipt WHERE kind = 'UNALLOCATED'", [JOURNALS, REFERENCES, SUSPENSE]],
     ["UPDATE bank_receipt SET reference = 'FT-SAME' WHERE kind = 'UNALLOCATED'", [REFERENCES]],
     ["DELETE FROM external_reference WHERE reference = 'FT-SAME'", [REFERENCES]],
-    ["UPDATE external_reference SET resource_id = 'bkm_other'", [REFERENCES]],
+    ["UPDATE external_reference SET resource_id = 'rcp_other'", [REFERENCES]],
   ])('finds the violation after: %s', async (spoil, description) => {
     await receive({ channel: 'TELEBIRR' });
     await receive({ bankReference: 'FT-2' });

@@ -1,8 +1,7 @@
 import { ledgerChecks } from '../../src/app/ledger-invariants.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { addisDay, startOfAddisDay } from '../../src/lib/dates.ts';
-import { decideReceipt, type ReceiptDecision } from '../../src/reconciliation/receipts/operations.ts';
-import { recordReceipt } from '../../src/reconciliation/receipts/operations.ts';
+import { decideReceipt, type ReceiptDecision, recordReceipt } from '../../src/reconciliation/receipts/operations.ts';
 import { markCredited, markReturned, markSent } from '../../src/settlements/bank-results.ts';
 import { approveSettlement } from '../../src/settlements/decide.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
@@ -69,8 +68,8 @@ test('returning a settlement under the trace id of a receipt answers DUPLICATE_R
   const { money } = await receive();
   await expect(returnSettlement()).rejects.toMatchObject({
     code: 'DUPLICATE_REFERENCE',
-    message: expect.stringMatching(/"FT-BACK" was booked as unmatched money, 150\.00 ETB, .* correct it first/),
-    existing: { bankMoneyId: money.id },
+    message: expect.stringMatching(/"FT-BACK" was booked as an unallocated receipt, 150\.00 ETB, .* correct it first/),
+    existing: { receiptId: money.id },
   });
   await decide(money.id, { as: 'CORRECTED' });
   expect((await returnSettlement()).settlement.status).toBe('FAILED');
@@ -79,9 +78,9 @@ test('returning a settlement under the trace id of a receipt answers DUPLICATE_R
 test('ledger verify finds a return of a settlement whose trace id belongs to a receipt', async () => {
   await receive('FT-2');
   await returnSettlement();
-  await fixture.db('bank_receipt').update({ reference: 'FT-BACK' });
+  await fixture.db.knex()('bank_receipt').update({ reference: 'FT-BACK' });
   expect(await broken()).toEqual([CHECK]);
-  await fixture.db('bank_receipt').update({ reference: 'FT-2' });
+  await fixture.db.knex()('bank_receipt').update({ reference: 'FT-2' });
 });
 
 test('returning a receipt under the trace id of a settlement’s credit answers DUPLICATE_REFERENCE', async () => {
@@ -98,17 +97,17 @@ test('crediting a settlement under the trace id of a returned receipt answers DU
   const id = await send();
   await expect(credit(id, 'FT-1')).rejects.toMatchObject({
     code: 'DUPLICATE_REFERENCE',
-    message: expect.stringContaining('"FT-1" was booked as the way back of unmatched money, 150.00 ETB, on'),
-    existing: { bankMoneyId: money.id },
+    message: expect.stringContaining('"FT-1" was booked as the return of an unallocated receipt, 150.00 ETB, on'),
+    existing: { receiptId: money.id },
   });
 });
 
 test('ledger verify finds a returned receipt whose trace id belongs to the credit of a settlement', async () => {
   const { money } = await receive();
   await returnReceipt(money.id, 'FT-1');
-  await fixture.db('bank_receipt').update({ returnReference: 'FT-OUT' });
+  await fixture.db.knex()('bank_receipt').update({ returnReference: 'FT-OUT' });
   expect(await broken()).toEqual([CHECK]);
-  await fixture.db('bank_receipt').update({ returnReference: 'FT-1' });
+  await fixture.db.knex()('bank_receipt').update({ returnReference: 'FT-1' });
 });
 
 test('of a credit and a return that book one trace id concurrently, one succeeds', async () => {

@@ -32,7 +32,7 @@ test('one reference with two amounts, on one page or two, is a discrepancy until
       ? { kind: 'page', rows: [...page.rows.filter(({ orderId }) => orderId === wide), ...again], next: '2' }
       : { kind: 'page', rows: page.rows.filter(({ orderId }) => orderId === torn), next: null },
   );
-  expect(await fixture.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 2 });
+  expect(await fixture.compare('TELEBIRR')).toEqual({ status: 'DISCREPANCIES', discrepancies: 2 });
   expect(await fixture.open()).toEqual(
     expect.arrayContaining([
       expect.objectContaining({ kind: 'AMOUNT_MISMATCH', orderId: wide, bookedSantim: 100_50n, listedSantim: 109_50n }),
@@ -50,11 +50,14 @@ test('a listed payment of the right amount in another currency is a discrepancy,
   fixture.alterLists((page) =>
     page.kind === 'unknown' ? page : { ...page, rows: page.rows.map((row) => ({ ...row, currency: 'USD' })) },
   );
-  expect(await fixture.compare('TELEBIRR')).toEqual({ status: 'DIFFERENCES', differences: 1 });
+  expect(await fixture.compare('TELEBIRR')).toEqual({ status: 'DISCREPANCIES', discrepancies: 1 });
   expect(await fixture.open()).toMatchObject([
     { kind: 'AMOUNT_MISMATCH', orderId: attemptId, bookedSantim: 100_50n, listedSantim: 100_50n },
   ]);
-  expect(await fixture.db('reconciliation').first()).toMatchObject({ status: 'DIFFERENCES', lastCleanAt: null });
+  expect(await fixture.db.knex()('reconciliation').first()).toMatchObject({
+    status: 'DISCREPANCIES',
+    lastCleanAt: null,
+  });
 });
 
 /** Paid and later sent back there; unsent and ended so here, as after a backup was restored. */
@@ -109,7 +112,7 @@ test.each(['REJECTED', 'CANCELLED'] as const)(
     await fixture.compare('AWASH');
     expect(await waiting()).toMatchObject({
       what: 'The provider lists a payout that did not succeed here: the merchant has the money back',
-      detail: { difference: 'UNCONFIRMED', orderId: id, ourStatus: status, providerSays: 'unknown' },
+      detail: { discrepancy: 'UNCONFIRMED', orderId: id, ourStatus: status, providerSays: 'unknown' },
     });
     await away();
     expect(await recheck()).toMatchObject({ queried: 1, uncertainCount: 1 });
@@ -137,7 +140,7 @@ test('a row that a later import lacks no longer counts', async () => {
   fixture.alterLists((page) => (page.kind === 'unknown' ? page : { ...page, rows: [] }));
   expect((await fixture.compare('AWASH')).status).toBe('CLEAN');
   expect(await fixture.open()).toEqual([]);
-  expect(await fixture.db('reconciliation').where({ channel: 'AWASH' }).first()).toMatchObject({
+  expect(await fixture.db.knex()('reconciliation').where({ channel: 'AWASH' }).first()).toMatchObject({
     listed: { payments: { count: 0, santim: '0' } },
   });
 });

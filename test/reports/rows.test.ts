@@ -74,7 +74,7 @@ async function seedPayment(number: number): Promise<void> {
   const amountSantim = BigInt(10_000 + ((number * 7_919) % 90_000));
   const { sessionId } = await buildSession(fixture, scope, { amountSantim });
   if (number % 7 === 3) return;
-  if (number % 11 === 5) return void (await fixture.endUnpaid(sessionId, 'CANCELLED'));
+  if (number % 11 === 5) return void (await fixture.closeUnpaid(sessionId, 'CANCELLED'));
   const attemptId = await buildAttempt(fixture, { ...scope, sessionId }, { channel });
   if (number % 5 === 4) fixture.provider.returns(declined(false));
   else if (number >= TRANSACTIONS - 2) fixture.provider.returns(ACCEPTED);

@@ -96,9 +96,9 @@ describe.each(STORIES)('a settlement after the commands %j', (story, status) => 
 describe('separation of duties', () => {
   test('the requester of a settlement cannot approve it in live', async () => {
     const { id } = await requestSettlement(fixture, scope, { requestedBy: 'opr_1' });
-    await database.db('settlement').where({ id }).update({ environment: 'live' });
+    await database.db.knex()('settlement').where({ id }).update({ environment: 'live' });
     await expect(does('approve', id)).rejects.toMatchObject({ code: 'INVALID_STATE' });
-    await database.db('settlement').where({ id }).update({ environment: 'sandbox' });
+    await database.db.knex()('settlement').where({ id }).update({ environment: 'sandbox' });
     await run((tx) => approveSettlement(tx, id, operator('opr_2')));
     expect(await readSettlement(database.db, id)).toMatchObject({ status: 'APPROVED', approvedBy: 'opr_2' });
   });

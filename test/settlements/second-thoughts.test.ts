@@ -4,8 +4,7 @@ import { readBalance } from '../../src/ledger/balance.ts';
 import { addisDay, endOfAddisDay, startOfAddisDay } from '../../src/lib/dates.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import type { UnitOfWork } from '../../src/outbox/record.ts';
-import { decideReceipt } from '../../src/reconciliation/receipts/operations.ts';
-import { recordReceipt } from '../../src/reconciliation/receipts/operations.ts';
+import { decideReceipt, recordReceipt } from '../../src/reconciliation/receipts/operations.ts';
 import {
   bookLateCredit,
   dismissLateCredit,

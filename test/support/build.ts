@@ -127,7 +127,7 @@ export type Fixture = {
   enqueued: OutboxRow[];
   log: Logger;
   checkAttempt: CheckAttempt;
-  endUnpaid: CloseUnpaid;
+  closeUnpaid: CloseUnpaid;
   expireAttempt: ExpireAttempt;
 };
 
@@ -165,7 +165,7 @@ export function buildFixture(db: Database, options: FixtureOptions = {}): Fixtur
     provider,
     enqueued,
     checkAttempt,
-    endUnpaid: createCloseUnpaid({ ...base, checkAttempt }),
+    closeUnpaid: createCloseUnpaid({ ...base, checkAttempt }),
     expireAttempt: createExpireAttempt({ ...base, checkAttempt }),
   };
 }

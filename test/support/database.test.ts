@@ -8,11 +8,11 @@ describe('a test database', () => {
   afterAll(() => database.drop());
 
   test('a test database has the whole schema', async () => {
-    await expect(database.db('merchant')).resolves.toEqual([]);
+    await expect(database.db.knex()('merchant')).resolves.toEqual([]);
   });
 
   test('the role of a test database cannot change its schema', async () => {
-    await expect(database.db.raw('CREATE TABLE extra (id text)')).rejects.toThrow('permission denied');
-    await expect(database.db('migration').delete()).rejects.toThrow('permission denied');
+    await expect(database.db.knex().raw('CREATE TABLE extra (id text)')).rejects.toThrow('permission denied');
+    await expect(database.db.knex()('schema_migration').delete()).rejects.toThrow('permission denied');
   });
 });

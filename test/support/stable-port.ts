@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 
-import { isPortFree } from '../../src/lib/free-port.ts';
+import { isPortFree } from '../../src/lib/ports.ts';
 
 /**
  * A port for a server that is stopped and restarted. It is below 32,768, the ports of outgoing connections: a client

@@ -6,8 +6,8 @@ import { basename, join, resolve } from 'node:path';
 import { bundleWorkflowCode } from '@temporalio/worker';
 
 import { environment } from '../../src/config.ts';
-import { anyFreePort } from '../../src/lib/free-port.ts';
 import { migrate } from '../../src/lib/migrate.ts';
+import { anyFreePort } from '../../src/lib/ports.ts';
 import { isAlive, processStartTime, writePidFile, type Child, stopOrphan } from '../../src/local/child-process.ts';
 import { ensureDatabase, startPostgres, POSTGRES_PID_FILE, type LocalPostgres } from '../../src/local/postgres.ts';
 import { readLocalSettings } from '../../src/local/settings.ts';

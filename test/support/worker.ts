@@ -62,7 +62,7 @@ export async function createWorkerFixture(
   const leaveBehind = (messages: OutboxRow[]): void => {
     const ids = messages.map((message) => message.id);
     if (ids.length === 0) return;
-    db('outbox')
+    db.knex()('outbox')
       .whereIn('id', ids)
       .update({ leaseUntil: null })
       .catch(() => {});
@@ -116,7 +116,7 @@ export async function createWorkerFixture(
 
 /** The delivery row of an event. */
 export async function readDelivery(db: Database, eventId: string) {
-  const row = (await db('webhookDelivery').where({ eventId }).first()) as {
+  const row = (await db.knex()('webhookDelivery').where({ eventId }).first()) as {
     id: string;
     status: string;
     attempts: number;

@@ -40,13 +40,15 @@ export async function createMerchantWithEverything(service: TestService, name: s
 
   const { db } = service.fixture;
   const eventId = await until('the event', async () => {
-    const row: { id: string } | undefined = await db('webhookEvent')
+    const row: { id: string } | undefined = await db
+      .knex()('webhookEvent')
       .where({ merchantId, event: 'payment.succeeded' })
       .first('id');
     return row?.id;
   });
   const ended = await until('the deliveries to end', async () => {
-    const rows: { id: string }[] = await db('webhookDelivery')
+    const rows: { id: string }[] = await db
+      .knex()('webhookDelivery')
       .where({ merchantId })
       .whereIn('status', ['DELIVERED', 'FAILED']);
     return rows.length === subscriptions.length && rows;
@@ -71,7 +73,7 @@ export async function createMerchantWithEverything(service: TestService, name: s
   const job = await post('webhooks/events/resend', { status: 'FAILED', startDate: today, endDate: today });
   await untilIdle(service);
 
-  const attempts: { id: string }[] = await db('paymentAttempt').where({ merchantId });
+  const attempts: { id: string }[] = await db.knex()('paymentAttempt').where({ merchantId });
   const ids = {
     merchantId: [merchantId],
     sessionId: [open['sessionId'] ?? '', paid['sessionId'] ?? ''],
@@ -110,10 +112,11 @@ export async function createMerchantWithEverything(service: TestService, name: s
 /** Waits until all started work has ended. */
 export async function untilIdle({ fixture: { db } }: TestService): Promise<void> {
   await until('jobs, deliveries and the outbox to be idle', async () => {
-    const jobs = await db('webhookResendJob').whereNull('endedAt');
-    const deliveries = await db('webhookDelivery')
+    const jobs = await db.knex()('webhookResendJob').whereNull('endedAt');
+    const deliveries = await db
+      .knex()('webhookDelivery')
       .whereIn('status', ['PENDING', 'RETRYING'])
       .orWhereNotNull('statusBeforeResend');
-    return jobs.length + deliveries.length + (await db('outbox')).length === 0;
+    return jobs.length + deliveries.length + (await db.knex()('outbox')).length === 0;
   });
 }

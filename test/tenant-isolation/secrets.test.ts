@@ -96,14 +96,20 @@ beforeAll(async () => {
   await post(`sessions/${silent['sessionId']}/pay`, { channel: 'TELEBIRR', phone: SILENT_PAYER });
   await post(`hooks/success/${paid['sessionId']}`, { reason: CLAIM, claimedStatus: CLAIM });
   await until('the failing receiver to be given up', () =>
-    service.fixture
-      .db('webhookDelivery')
+    service.fixture.db
+      .knex()('webhookDelivery')
       .where({ merchantId, status: 'FAILED', event: 'payment.succeeded' })
       .first('id'),
   );
-  const event = await service.fixture.db('webhookEvent').where({ merchantId, event: 'payment.succeeded' }).first('id');
+  const event = await service.fixture.db
+    .knex()('webhookEvent')
+    .where({ merchantId, event: 'payment.succeeded' })
+    .first('id');
   await post(`webhooks/events/${event.id}/resend`, {});
-  const { callbackSecret } = await service.fixture.db('paymentAttempt').where({ merchantId }).first('callbackSecret');
+  const { callbackSecret } = await service.fixture.db
+    .knex()('paymentAttempt')
+    .where({ merchantId })
+    .first('callbackSecret');
   planted['callbackSecret'] = callbackSecret;
   await untilIdle(service);
 }, 60_000);

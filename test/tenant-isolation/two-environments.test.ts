@@ -161,8 +161,8 @@ test('events of one environment are sent to the receivers of that environment on
   for (const { body } of requests) {
     expect(live.marks.filter((mark) => body.toString().includes(mark))).toEqual([]);
   }
-  const deliveries = await service.fixture
-    .db('webhookDelivery')
+  const deliveries = await service.fixture.db
+    .knex()('webhookDelivery')
     .whereIn('subscriptionId', live.ids['subscriptionId'] ?? [])
     .select('eventId');
   expect(deliveries.map(({ eventId }: { eventId: string }) => eventId)).toEqual(live.ids['eventId']);

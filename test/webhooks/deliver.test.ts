@@ -15,8 +15,8 @@ test('a webhook that cannot be signed is a failed attempt, is retried by the sch
   const scope = await fixture.newMerchant();
   const { row } = await fixture.subscribe(scope);
   const deliveryId = await fixture.deliveryId(await fixture.record(scope));
-  await fixture
-    .db('webhookSubscription')
+  await fixture.db
+    .knex()('webhookSubscription')
     .where({ id: row.id })
     .update({ secret: Buffer.from('not what was sealed') });
 
@@ -41,5 +41,5 @@ test('a webhook that cannot be signed is a failed attempt, is retried by the sch
     { status: 'FAILED', retryCount: 2, nextAttemptAt: null },
   ]);
   expect(defects).toEqual([deliveryId, deliveryId]);
-  expect(await fixture.db('webhookDeadLetter').where({ deliveryId, closedAt: null })).toHaveLength(1);
+  expect(await fixture.db.knex()('webhookDeadLetter').where({ deliveryId, closedAt: null })).toHaveLength(1);
 });

@@ -26,7 +26,7 @@ test('a new delivery is sent once and recorded with its attempt; after a success
   const attempt = { sequence: 1, deliveryNumber: 1, retryNumber: 0, source: 'auto', httpStatus: 200, failure: null };
   expect(await attemptsOf(id)).toMatchObject([attempt]);
   expect(await delivery(id)).toMatchObject({ attempts: 1, inFlightSince: null, nextAttemptAt: null });
-  expect(await fixture.db('outbox')).toEqual([]);
+  expect(await fixture.db.knex()('outbox')).toEqual([]);
 });
 
 test('in mode "every" the workflow of a successful delivery starts with its outcome', async () => {
@@ -37,7 +37,7 @@ test('in mode "every" the workflow of a successful delivery starts with its outc
   await untilStatus(id, 'DELIVERED');
   const { eventId } = await delivery(id);
   const input = { deliveryId: id, subscriptionId, attemptsMade: 0, nextAttemptAtMs: null, receiverHost: '127.0.0.1' };
-  expect(await fixture.db('outbox')).toMatchObject([
+  expect(await fixture.db.knex()('outbox')).toMatchObject([
     {
       kind: 'start',
       workflowType: 'webhookDelivery',
@@ -56,7 +56,7 @@ test('a failed first attempt starts the workflow that makes the retries, in eith
   await untilStatus(id, 'RETRYING');
   const { nextAttemptAt, retryCount } = await delivery(id);
   expect(retryCount).toBe(1);
-  expect(await fixture.db('outbox')).toMatchObject([
+  expect(await fixture.db.knex()('outbox')).toMatchObject([
     {
       input: {
         attemptsMade: 1,
@@ -87,10 +87,10 @@ test('a subscription that failed recently has the share of throttled ones', asyn
   const shop = await receiver();
   shop.behave({ kind: 'hang' });
   const { record, subscriptionId } = await buildSubscriber(shop);
-  await fixture
-    .db('webhookSubscription')
+  await fixture.db
+    .knex()('webhookSubscription')
     .where({ id: subscriptionId })
-    .update({ throttledUntil: fixture.db.raw(`now() + interval '1 minute'`) });
+    .update({ throttledUntil: fixture.db.knex().raw(`now() + interval '1 minute'`) });
   for (let made = 0; made < 15; made += 1) await record();
   const dispatcher = buildDispatcher();
   dispatcher.trigger();
@@ -104,10 +104,10 @@ test('a send that is spread out is recorded with the time when it was sent', asy
   const shop = await receiver();
   shop.behave({ kind: 'answer', status: 500 });
   const { record, subscriptionId } = await buildSubscriber(shop);
-  await fixture
-    .db('webhookSubscription')
+  await fixture.db
+    .knex()('webhookSubscription')
     .where({ id: subscriptionId })
-    .update({ throttledUntil: fixture.db.raw(`now() + interval '1 minute'`) });
+    .update({ throttledUntil: fixture.db.knex().raw(`now() + interval '1 minute'`) });
   const ids = await Promise.all(Array.from({ length: 10 }, record));
   buildDispatcher().trigger();
   for (const id of ids) await untilStatus(id, 'RETRYING');
@@ -126,7 +126,7 @@ test('three consecutive failures throttle a subscription, and a success ends the
   const shop = await receiver();
   shop.behave({ kind: 'answer', status: 500 });
   const { record, subscriptionId } = await buildSubscriber(shop);
-  const health = async () => fixture.db('webhookSubscription').where({ id: subscriptionId }).first();
+  const health = async () => fixture.db.knex()('webhookSubscription').where({ id: subscriptionId }).first();
   const dispatcher = buildDispatcher();
   const send = async (status: string): Promise<void> => {
     const id = await record();
@@ -147,14 +147,14 @@ test('claims alternate between subscriptions: one with a backlog does not delay 
   const [busy, quiet] = [await receiver(), await receiver()];
   const subscribers = [await buildSubscriber(busy), await buildSubscriber(busy)];
   const [first, second] = subscribers.toSorted((a, b) => (a.subscriptionId < b.subscriptionId ? -1 : 1));
-  await fixture.db('webhookSubscription').where({ id: second?.subscriptionId }).update({ url: quiet.url });
+  await fixture.db.knex()('webhookSubscription').where({ id: second?.subscriptionId }).update({ url: quiet.url });
   for (let made = 0; made < 300; made += 1) await first?.record();
   const id = String(await second?.record());
   buildDispatcher({ inFlight: buildInFlight({ perSubscription: 1_000 }) }).trigger();
   await until('300 requests', () => busy.requests.length === 300);
   await untilStatus(id, 'DELIVERED');
-  const lastOfBusy = await fixture
-    .db('webhookAttempt')
+  const lastOfBusy = await fixture.db
+    .knex()('webhookAttempt')
     .whereNot({ deliveryId: id })
     .orderBy('startedAt', 'desc')
     .first();
@@ -195,10 +195,10 @@ test('all waiting deliveries of an inactive subscription are skipped, also beyon
   const { record, subscriptionId } = await buildSubscriber(shop);
   const id = await record();
   for (let made = 0; made < 250; made += 1) await record();
-  await fixture.db('webhookSubscription').where({ id: subscriptionId }).update({ active: false });
+  await fixture.db.knex()('webhookSubscription').where({ id: subscriptionId }).update({ active: false });
   const dispatcher = buildDispatcher();
   dispatcher.trigger();
-  const pending = async () => fixture.db('webhookDelivery').where({ status: 'PENDING' });
+  const pending = async () => fixture.db.knex()('webhookDelivery').where({ status: 'PENDING' });
   for (let tries = 0; tries < 100 && (await pending()).length > 0; tries += 1) await pause(20);
   await dispatcher.stop();
   expect(await pending()).toEqual([]);
@@ -224,7 +224,7 @@ test('unsaved outcomes of sent attempts limit further claims', async () => {
   for (let tries = 0; recorded < 1_000 && tries < 200; tries += 1) await pause(100);
   dispatcher.trigger();
   await pause(200);
-  expect(await fixture.db('webhookDelivery').whereNull('inFlightSince')).toHaveLength(20);
+  expect(await fixture.db.knex()('webhookDelivery').whereNull('inFlightSince')).toHaveLength(20);
   save();
   await until('1,020 recorded attempts', () => recorded === 1_020);
 }, 40_000);
@@ -239,7 +239,7 @@ test('two workers send 300 deliveries of 30 subscriptions exactly once', async (
   await until('300 requests', () => shop.requests.length === 300);
   await Promise.all(workers.map((worker) => worker.stop()));
   expect(new Set(shop.requests.map((request) => request.headers['x-service-event-id'])).size).toBe(300);
-  const statuses = await fixture.db('webhookDelivery').distinct('status');
+  const statuses = await fixture.db.knex()('webhookDelivery').distinct('status');
   expect(statuses).toEqual([{ status: 'DELIVERED' }]);
   expect(shop.requests).toHaveLength(300);
 });

@@ -23,15 +23,15 @@ export function useFixtures(): void {
 
 export const log = createLogger('silent', 'test');
 export const pause = async (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-export const delivery = async (id: string) => fixture.db('webhookDelivery').where({ id }).first();
+export const delivery = async (id: string) => fixture.db.knex()('webhookDelivery').where({ id }).first();
 export const attemptsOf = async (deliveryId: string) =>
-  fixture.db('webhookAttempt').where({ deliveryId }).orderBy('sequence');
+  fixture.db.knex()('webhookAttempt').where({ deliveryId }).orderBy('sequence');
 
 /** A merchant with a subscription at this receiver, and what records an event for it. */
 export async function buildSubscriber(shop: Receiver) {
   const scope = await fixture.newMerchant();
   const { row } = await fixture.subscribe(scope);
-  await fixture.db('webhookSubscription').where({ id: row.id }).update({ url: shop.url });
+  await fixture.db.knex()('webhookSubscription').where({ id: row.id }).update({ url: shop.url });
   return {
     subscriptionId: row.id,
     record: async (): Promise<string> => fixture.deliveryId(await fixture.record(scope)),

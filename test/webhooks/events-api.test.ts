@@ -97,7 +97,7 @@ describe('listing events', () => {
       if (status === 'PENDING') continue;
       await fixture.attempt(await fixture.deliveryId(made[status], second.id), outcomes[status], status === 'FAILED');
     }
-    await fixture.db('webhookSubscription').where({ id: second.id }).update({ active: false });
+    await fixture.db.knex()('webhookSubscription').where({ id: second.id }).update({ active: false });
     made.SKIPPED = await fixture.record(scope);
     await fixture.attempt(await fixture.deliveryId(made.SKIPPED, first.id), { httpStatus: 200 });
 
@@ -119,7 +119,7 @@ describe('listing events', () => {
   test("an event's own status is that of its worst delivery", async () => {
     const { row } = await fixture.subscribe(scope);
     const { row: other } = await fixture.subscribe(scope, { url: 'https://second.example.com/' });
-    await fixture.db('webhookSubscription').where({ id: other.id }).update({ active: false });
+    await fixture.db.knex()('webhookSubscription').where({ id: other.id }).update({ active: false });
     const eventId = await fixture.record(scope);
     const status = async () => (await get(`/events/${eventId}`)).body.data.status;
     expect(await status()).toBe('PENDING');
@@ -128,9 +128,9 @@ describe('listing events', () => {
     expect(await status()).toBe('RETRYING');
     await fixture.attempt(deliveryId, { httpStatus: 200 });
     expect(await status()).toBe('DELIVERED');
-    await fixture.db('webhookDelivery').where({ id: deliveryId }).update({ status: 'SKIPPED' });
+    await fixture.db.knex()('webhookDelivery').where({ id: deliveryId }).update({ status: 'SKIPPED' });
     expect(await status()).toBe('SKIPPED');
-    await fixture.db('webhookDelivery').where({ id: deliveryId }).update({ status: 'FAILED' });
+    await fixture.db.knex()('webhookDelivery').where({ id: deliveryId }).update({ status: 'FAILED' });
     expect(await status()).toBe('FAILED');
   });
 
@@ -142,7 +142,7 @@ describe('listing events', () => {
       for (let i = 0; i < 5; i += 1) {
         const eventId = await fixture.record(scope);
         await fixture.attempt(await fixture.deliveryId(eventId, row.id), { httpStatus: 200 });
-        await fixture.db('webhookDelivery').where({ eventId, subscriptionId: other.id }).update({ status });
+        await fixture.db.knex()('webhookDelivery').where({ eventId, subscriptionId: other.id }).update({ status });
       }
       const listed = await get(`/events?status=${status}&startDate=2025-06-15&endDate=2025-06-15`);
       expect(listed.body.pagination.total).toBe(5);

@@ -64,7 +64,7 @@ export async function createFixture(): Promise<Fixture> {
     asOwner,
     newMerchant: async () => {
       const merchantId = newId('mrc');
-      await db('merchant').insert({ id: merchantId, name: 'Abyssinia Coffee' });
+      await db.knex()('merchant').insert({ id: merchantId, name: 'Abyssinia Coffee' });
       return { merchantId, environment: 'sandbox' };
     },
     subscribe: async (scope, fields = {}) => {
@@ -81,14 +81,18 @@ export async function createFixture(): Promise<Fixture> {
       return String(ids[0]);
     },
     deliveryId: async (eventId, subscriptionId) => {
-      const row = await db('webhookDelivery')
+      const row = await db
+        .knex()('webhookDelivery')
         .where({ eventId, ...(subscriptionId && { subscriptionId }) })
         .first('id');
       return String(row.id);
     },
     attempt: async (deliveryId, outcome, last = false) => {
       // A retry is made when it is due.
-      const { nextAttemptAt: due } = await db('webhookDelivery').where({ id: deliveryId }).first('nextAttemptAt');
+      const { nextAttemptAt: due } = await db
+        .knex()('webhookDelivery')
+        .where({ id: deliveryId })
+        .first('nextAttemptAt');
       const startedAt = new Date(Math.max(clock.now.getTime(), due.getTime()));
       const claimed = await claimOne(db, { deliveryId, startedAt, reclaim: true });
       if (!claimed) throw new Error('not claimed');

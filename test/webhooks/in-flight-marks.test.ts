@@ -22,12 +22,12 @@ const REJECT = `
   CREATE FUNCTION reject() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''no'' USING ERRCODE = ''53100''; END';`;
 
 const markInFlight = async (id: string, seconds: number, inFlightAttemptId = 'wha_before'): Promise<unknown> =>
-  fixture
-    .db('webhookDelivery')
+  fixture.db
+    .knex()('webhookDelivery')
     .where({ id })
     .update({
       inFlightAttemptId,
-      inFlightSince: fixture.db.raw(`now() - make_interval(secs => ${seconds})`),
+      inFlightSince: fixture.db.knex().raw(`now() - make_interval(secs => ${seconds})`),
       attempts: 1,
     });
 
@@ -165,7 +165,7 @@ test('a late success of a delivery that has failed meanwhile makes it DELIVERED 
   const failure = { code: 'http_status', message: 'The receiver responded with 500.' } as const;
   const { attemptId, sequence } = await claim();
   await recordAttempts(fixture.db, [{ ...success, attemptId, sequence, ok: false, httpStatus: 500, failure }]);
-  const openDeadLetters = () => fixture.db('webhookDeadLetter').where({ deliveryId: id }).whereNull('closedAt');
+  const openDeadLetters = () => fixture.db.knex()('webhookDeadLetter').where({ deliveryId: id }).whereNull('closedAt');
   expect([(await delivery(id)).status, (await openDeadLetters()).length]).toEqual(['FAILED', 1]);
   await recordAttempts(fixture.db, [success]);
   expect([(await delivery(id)).status, (await openDeadLetters()).length]).toEqual(['DELIVERED', 0]);

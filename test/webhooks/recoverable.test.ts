@@ -37,7 +37,7 @@ test('a delivery that succeeds while its subscription is deleted stays DELIVERED
   await makeRetrying([retrying], -60);
   const { merchantId, environment } = await delivery(made);
   await db.transaction(async (trx) => {
-    await trx('webhookDelivery').where({ id: made }).update({ status: 'DELIVERED', nextAttemptAt: null });
+    await trx.knex()('webhookDelivery').where({ id: made }).update({ status: 'DELIVERED', nextAttemptAt: null });
     await runInTransaction((tx) => deleteSubscription(deps, tx, { merchantId, environment, subscriptionId }));
   });
   expect(await delivery(made)).toMatchObject({ status: 'DELIVERED' });

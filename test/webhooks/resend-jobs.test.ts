@@ -96,7 +96,7 @@ test('cancelling a resend job stops it, is idempotent, and keeps counting reques
   await cancel();
   expect(await cancel()).toMatchObject({ status: 'CANCELLED', sent: 1 });
   expect(await tick(10)).toBe(0);
-  const sent = await fixture.db('webhookDelivery').whereIn('id', ids).where({ status: 'PENDING' });
+  const sent = await fixture.db.knex()('webhookDelivery').whereIn('id', ids).where({ status: 'PENDING' });
   await fixture.attempt(String(sent[0].id), { httpStatus: 200 });
   await tick(10);
   expect(await findResendJob(fixture.db, { ...scope, jobId: job.jobId })).toMatchObject({

@@ -20,10 +20,10 @@ afterAll(async () => fixture.drop());
 const resend = async (request: ResendTarget & Partial<ResendRequest>): Promise<string[]> =>
   fixture.runInTransaction(async (tx) => requestResend(fixture.deps, tx, { scope, ...request }));
 
-const delivery = async (id: string) => fixture.db('webhookDelivery').where({ id }).first();
+const delivery = async (id: string) => fixture.db.knex()('webhookDelivery').where({ id }).first();
 
 const openDeadLetters = async (deliveryId: string): Promise<number> =>
-  (await fixture.db('webhookDeadLetter').where({ deliveryId }).whereNull('closedAt')).length;
+  (await fixture.db.knex()('webhookDeadLetter').where({ deliveryId }).whereNull('closedAt')).length;
 
 const setActive = async (subscriptionId: string, active: boolean): Promise<void> => {
   await SubscriptionRow.query(fixture.db.knex()).findById(subscriptionId).patch({ active });
@@ -117,14 +117,14 @@ describe('a resend of one event', () => {
 
     expect(await fixture.attempt(deliveryId, { httpStatus: 500 })).toBe('FAILED');
     expect((await delivery(deliveryId)).deadLetteredAt).toEqual(fixture.clock.now);
-    const deadLetters = await fixture.db('webhookDeadLetter').where({ deliveryId });
+    const deadLetters = await fixture.db.knex()('webhookDeadLetter').where({ deliveryId });
     expect(deadLetters).toMatchObject([{ reason: 'resend_failed', closedAt: null }]);
   });
 
   test('a delivery that fails for the last time opens a dead letter with the reason "exhausted"', async () => {
     await fixture.subscribe(scope);
     const { deliveryId } = await fixture.failedDelivery(scope);
-    const deadLetters = await fixture.db('webhookDeadLetter').where({ deliveryId });
+    const deadLetters = await fixture.db.knex()('webhookDeadLetter').where({ deliveryId });
     expect(deadLetters).toMatchObject([{ reason: 'exhausted', openedAt: fixture.clock.now, closedAt: null }]);
   });
 
@@ -171,7 +171,7 @@ describe('a resend of one event', () => {
 
     expect(await fixture.attempt(deliveryId, { httpStatus: 500 })).toBe('RETRYING');
     expect(await delivery(deliveryId)).toMatchObject({ statusBeforeResend: null, retryCount: 1, nextAttemptAt });
-    const [, manual] = await fixture.db('webhookAttempt').where({ deliveryId }).orderBy('sequence');
+    const [, manual] = await fixture.db.knex()('webhookAttempt').where({ deliveryId }).orderBy('sequence');
     expect(manual).toMatchObject({ source: 'manual', retryNumber: null, deliveryNumber: null });
   });
 
@@ -194,14 +194,14 @@ describe('a resend of one event', () => {
   test('a resend is rejected while an attempt is in flight, and allowed once its mark has expired', async () => {
     await fixture.subscribe(scope);
     const { eventId, deliveryId } = await fixture.failedDelivery(scope);
-    const sending = { inFlightAttemptId: 'wha_1', inFlightSince: fixture.db.raw('now()') };
-    await fixture.db('webhookDelivery').where({ id: deliveryId }).update(sending);
+    const sending = { inFlightAttemptId: 'wha_1', inFlightSince: fixture.db.knex().raw('now()') };
+    await fixture.db.knex()('webhookDelivery').where({ id: deliveryId }).update(sending);
     await expect(resend({ eventId })).rejects.toMatchObject({ message: expect.stringContaining('in flight') });
 
-    await fixture
-      .db('webhookDelivery')
+    await fixture.db
+      .knex()('webhookDelivery')
       .where({ id: deliveryId })
-      .update({ inFlightSince: fixture.db.raw(`now() - interval '10 seconds'`) });
+      .update({ inFlightSince: fixture.db.knex().raw(`now() - interval '10 seconds'`) });
     await expect(resend({ eventId })).resolves.toEqual([deliveryId]);
   });
 
@@ -240,7 +240,9 @@ describe('a resend of one event', () => {
     await fixture.subscribe(scope);
     await fixture.subscribe(scope, { url: 'https://other.example.com/' });
     const eventId = await fixture.record(scope);
-    const ids = (await fixture.db('webhookDelivery').where({ eventId }).orderBy('id')).map((row) => String(row.id));
+    const ids = (await fixture.db.knex()('webhookDelivery').where({ eventId }).orderBy('id')).map((row) =>
+      String(row.id),
+    );
     await fixture.attempt(String(ids[0]), { httpStatus: 200 });
     await fixture.attempt(String(ids[1]), { code: 'timeout' }, true);
     expect(await resend({ eventId })).toEqual([ids[1]]);

@@ -70,8 +70,8 @@ test('during the overlap of a rotation a delivery verifies with either secret, a
   const third = await rotate(subscriptionId, { overlapSeconds: 1, force: true });
   // By the database's clock, which decides what is sent, and by the API's, which may be some milliseconds ahead.
   await until('the overlap to end', async () => {
-    const ended = service.fixture.db.raw('previous_secret_expires_at < now()');
-    const [row] = await service.fixture.db('webhookSubscription').where({ id: subscriptionId }).andWhere(ended);
+    const ended = service.fixture.db.knex().raw('previous_secret_expires_at < now()');
+    const [row] = await service.fixture.db.knex()('webhookSubscription').where({ id: subscriptionId }).andWhere(ended);
     const { body } = await service.send('GET', `${PATH}/${subscriptionId}`, { key });
     return row && body.data.previousSecretExpiresAt === null;
   });

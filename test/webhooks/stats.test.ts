@@ -75,7 +75,9 @@ test('in the success rate a delivery that waits for a retry counts as not delive
   for (const counts of [stats.totals, stats.byEvent[0], stats.bySubscription[0], stats.byDay[0]]) {
     expect(counts).toMatchObject(half);
   }
-  const [retrying] = await fixture.db('webhookDelivery').where({ merchantId: scope.merchantId, status: 'RETRYING' });
+  const [retrying] = await fixture.db
+    .knex()('webhookDelivery')
+    .where({ merchantId: scope.merchantId, status: 'RETRYING' });
   await fixture.attempt(retrying.id, { httpStatus: 200 });
   expect((await read('2025-06-15', '2025-06-15')).totals.successRate).toBe(3 / 4);
 });

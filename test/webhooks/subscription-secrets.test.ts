@@ -114,11 +114,11 @@ describe('a test event', () => {
     await createOne({ eventTypes: ['*'] });
     const { status, body } = await send(`POST /${made.subscriptionId}/test`);
     expect(status).toBe(202);
-    const deliveries = await fixture.db('webhookDelivery').where(body.data);
+    const deliveries = await fixture.db.knex()('webhookDelivery').where(body.data);
     expect(deliveries).toEqual([
       expect.objectContaining({ subscriptionId: made.subscriptionId, event: 'webhook.test', status: 'PENDING' }),
     ]);
-    const event = await fixture.db('webhookEvent').where({ id: body.data.eventId }).first();
+    const event = await fixture.db.knex()('webhookEvent').where({ id: body.data.eventId }).first();
     expect(JSON.parse(event.payload.toString())).toMatchObject({
       event: 'webhook.test',
       data: { ...scope, subscriptionId: made.subscriptionId },
@@ -128,7 +128,7 @@ describe('a test event', () => {
   test('may be of any type in sandbox, in live only webhook.test', async () => {
     const made = await createOne();
     const sent = await send(`POST /${made.subscriptionId}/test`, { event: 'checkout.completed' });
-    const event = await fixture.db('webhookEvent').where({ id: sent.body.data.eventId }).first();
+    const event = await fixture.db.knex()('webhookEvent').where({ id: sent.body.data.eventId }).first();
     expect(JSON.parse(event.payload.toString()).data).toMatchObject({
       object: 'transaction',
       merchantId: scope.merchantId,

@@ -221,14 +221,14 @@ describe('deleting a subscription', () => {
     await fixture.attempt(failed, { httpStatus: 500 }, true);
     await fixture.attempt(delivered, { httpStatus: 200 });
     const resend = (id: string, statusBeforeResend: string) =>
-      fixture.db('webhookDelivery').where({ id }).update({ status: 'PENDING', statusBeforeResend });
+      fixture.db.knex()('webhookDelivery').where({ id }).update({ status: 'PENDING', statusBeforeResend });
     await resend(failed, 'FAILED');
     await resend(delivered, 'DELIVERED');
 
     const { status, body } = await send(`DELETE /${row.id}`);
     expect({ status, data: body.data }).toEqual({ status: 200, data: null });
 
-    const after = await fixture.db('webhookDelivery').whereIn('id', ids);
+    const after = await fixture.db.knex()('webhookDelivery').whereIn('id', ids);
     const statusOf = (id: string) => after.find((delivery) => delivery.id === id)?.status;
     expect([retrying, failed, delivered, pending].map(statusOf)).toEqual(['SKIPPED', 'FAILED', 'DELIVERED', 'SKIPPED']);
     expect(after.every((delivery) => delivery.nextAttemptAt === null && delivery.statusBeforeResend === null)).toBe(
@@ -239,12 +239,12 @@ describe('deleting a subscription', () => {
   test('lets an attempt in flight complete', async () => {
     const { row } = await fixture.subscribe(scope);
     const id = await fixture.deliveryId(await fixture.record(scope));
-    await fixture
-      .db('webhookDelivery')
+    await fixture.db
+      .knex()('webhookDelivery')
       .where({ id })
-      .update({ inFlightSince: fixture.db.raw('now()') });
+      .update({ inFlightSince: fixture.db.knex().raw('now()') });
     await send(`DELETE /${row.id}`);
-    expect(await fixture.db('webhookDelivery').where({ id }).first()).toMatchObject({ status: 'PENDING' });
+    expect(await fixture.db.knex()('webhookDelivery').where({ id }).first()).toMatchObject({ status: 'PENDING' });
   });
 
   test('makes it NOT_FOUND for every operation, and new events skip it', async () => {
@@ -259,7 +259,7 @@ describe('deleting a subscription', () => {
     ];
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
     const eventId = await fixture.record(scope);
-    expect(await fixture.db('webhookDelivery').where({ eventId })).toEqual([]);
+    expect(await fixture.db.knex()('webhookDelivery').where({ eventId })).toEqual([]);
   });
 });
 

@@ -68,7 +68,9 @@ const askForAll = (scope: MerchantScope, count: number): Promise<HttpResponse>[]
   Array.from({ length: count }, (_, index) => ask(scope, `PAY-${index + 1}`));
 
 const requestIdsOf = async ({ merchantId }: MerchantScope): Promise<string[]> => {
-  const found = (await database.db('withdrawal').where({ merchantId }).select('requestId')) as { requestId: string }[];
+  const found = (await database.db.knex()('withdrawal').where({ merchantId }).select('requestId')) as {
+    requestId: string;
+  }[];
   return found.map(({ requestId }) => requestId);
 };
 

@@ -1,7 +1,6 @@
 import { rows } from '../../src/lib/db.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
-import { listCases } from '../../src/withdrawals/queries.ts';
-import type { WithdrawalRow } from '../../src/withdrawals/queries.ts';
+import { listCases, type WithdrawalRow } from '../../src/withdrawals/queries.ts';
 import { cancelWithdrawal } from '../../src/withdrawals/review.ts';
 import { createCheckPayout, isPayoutConclusive } from '../../src/withdrawals/sync.ts';
 import { untilServed } from '../support/build.ts';

@@ -209,7 +209,7 @@ describe('the clock of a payment attempt', () => {
     await new Promise((resolve) => setTimeout(resolve, 3_000));
     const { temporal } = fixture;
     await expect(temporal.client.workflow.getHandle(workflowId).describe()).rejects.toThrow(WorkflowNotFoundError);
-    expect(await fixture.db('outbox').where({ workflowId })).toEqual([]);
+    expect(await fixture.db.knex()('outbox').where({ workflowId })).toEqual([]);
   });
 
   test('a long history continues as new, with the same polling interval', async () => {
@@ -262,8 +262,8 @@ describe('the clock of a payment attempt', () => {
     await simulator.advance(2 * MINUTE_MS + 1_000);
     const body = Buffer.from('{}');
     await storeCallback(fixture.db, { attemptId, channel: 'TELEBIRR', body, verified: true, rejectionReason: null });
-    await fixture
-      .db('paymentAttempt')
+    await fixture.db
+      .knex()('paymentAttempt')
       .where({ id: attemptId })
       .update({ lastCheckedAt: new Date(0) });
     // A worker runs its periodic jobs at its start.

@@ -79,7 +79,7 @@ afterAll(async () => {
 
 const idOf = (channel: Channel) => `sandbox-${channel}-${TODAY}`;
 const handleOf = (channel: Channel) => temporal.client.workflow.getHandle(reconciliationWorkflowId(idOf(channel)));
-const rowOf = (channel: Channel) => fixture.db('reconciliation').where({ channel }).first();
+const rowOf = (channel: Channel) => fixture.db.knex()('reconciliation').where({ channel }).first();
 
 /** Like the outbox after the commit. */
 async function askFor(channel: Channel): Promise<void> {
@@ -117,7 +117,7 @@ test('a long statement is imported in several runs, and a rerun requested in the
   };
   await askFor('TELEBIRR');
   const first = (await handleOf('TELEBIRR').describe()).runId;
-  expect(await resultOf(handleOf('TELEBIRR'))).toBe('DIFFERENCES');
+  expect(await resultOf(handleOf('TELEBIRR'))).toBe('DISCREPANCIES');
   expect((await handleOf('TELEBIRR').describe()).runId).not.toBe(first);
   // Each page was read once, then the statement again because of the requested rerun.
   expect(pages).toBe(PAGES + 1);
@@ -127,7 +127,11 @@ test('a long statement is imported in several runs, and a rerun requested in the
     completedImportNo: 2,
     listed: { payments: { count: 1 } },
   });
-  expect(await fixture.db('statementRow').where({ reconciliationId: idOf('TELEBIRR') })).toHaveLength(PAGES);
+  expect(
+    await fixture.db
+      .knex()('statementRow')
+      .where({ reconciliationId: idOf('TELEBIRR') }),
+  ).toHaveLength(PAGES);
 });
 
 test('a statement whose pages form a circle leaves the day INCOMPLETE with the error', async () => {

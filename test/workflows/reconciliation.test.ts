@@ -51,8 +51,8 @@ type Channel = 'TELEBIRR' | 'CBE_BIRR' | 'AWASH';
 const today = () => addisDay(clock());
 const placeOf = (channel: Channel, day = today()) => ({ environment: 'sandbox', channel, day }) as const;
 const workflowOf = (channel: Channel) => reconciliationWorkflowId(reconciliationId(placeOf(channel)));
-const rowOf = async (channel: Channel) => fixture.db('reconciliation').where(placeOf(channel)).first();
-const differences = () => fixture.db('reconciliationDiscrepancy').orderBy('id');
+const rowOf = async (channel: Channel) => fixture.db.knex()('reconciliation').where(placeOf(channel)).first();
+const discrepancies = () => fixture.db.knex()('reconciliationDiscrepancy').orderBy('id');
 
 const handleOf = (channel: Channel) => fixture.temporal.client.workflow.getHandle(workflowOf(channel));
 
@@ -83,12 +83,15 @@ async function compared(channel: Channel): Promise<string> {
 async function lostPayment(channel: Channel, phone = '0911000007') {
   const session = await buildSession(money, scope);
   const attemptId = await buildAttempt(money, { ...scope, sessionId: session.sessionId }, { channel, phone });
-  await fixture.db('outbox').delete();
+  await fixture.db.knex()('outbox').delete();
   await money.checkAttempt(attemptId, { notifyWorkflow: false });
-  await fixture.db('outbox').delete();
-  await fixture.db('paymentAttempt').where({ id: attemptId }).update({ status: 'ABANDONED', endedAt: clock() });
-  await fixture.db('checkoutSession').where({ id: session.sessionId }).update({ status: 'EXPIRED', endedAt: clock() });
-  await fixture.db('transaction').where({ id: session.transactionId }).update({ status: 'EXPIRED' });
+  await fixture.db.knex()('outbox').delete();
+  await fixture.db.knex()('paymentAttempt').where({ id: attemptId }).update({ status: 'ABANDONED', endedAt: clock() });
+  await fixture.db
+    .knex()('checkoutSession')
+    .where({ id: session.sessionId })
+    .update({ status: 'EXPIRED', endedAt: clock() });
+  await fixture.db.knex()('transaction').where({ id: session.transactionId }).update({ status: 'EXPIRED' });
   return { ...session, attemptId };
 }
 
@@ -107,7 +110,7 @@ test('a payment whose callback was lost and whose session expired is found in th
     booked: { payments: { count: 1 } },
     clearingSantim: 10_050n,
   });
-  expect(await differences()).toEqual([]);
+  expect(await discrepancies()).toEqual([]);
 });
 
 test('a page that is unavailable twice is requested a third time', async () => {
@@ -181,7 +184,10 @@ test('a day whose workflow Temporal has lost is started again', async () => {
   await handleOf('AWASH').terminate('as if its database were new');
   await simulator.clearFaults();
   const longAgo = new Date(Date.now() - 60_000);
-  await fixture.db('reconciliation').where(placeOf('AWASH')).update({ requestedAt: longAgo, status: 'INCOMPLETE' });
+  await fixture.db
+    .knex()('reconciliation')
+    .where(placeOf('AWASH'))
+    .update({ requestedAt: longAgo, status: 'INCOMPLETE' });
   expect(await ended('AWASH')).toBe('CLEAN');
 });
 
@@ -193,8 +199,8 @@ test('the Temporal schedule requests the last days of every channel at two in th
   expect(info.nextActionTimes[0]?.toISOString()).toMatch(/T23:00:00\.000Z$/);
   await schedule.trigger();
   await until('twelve days to be compared', async () => {
-    const done = await fixture
-      .db('reconciliation')
+    const done = await fixture.db
+      .knex()('reconciliation')
       .where({ status: 'CLEAN', isRunning: false })
       .whereNot({ day: today() });
     return done.length === 12;

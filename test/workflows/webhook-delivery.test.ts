@@ -34,7 +34,7 @@ const settled = async (eventId: string, attempts: number, status: string) =>
   });
 
 const attemptsOf = async (deliveryId: string) =>
-  (await fixture.db('webhookAttempt').where({ deliveryId }).orderBy('sequence')) as Record<string, unknown>[];
+  (await fixture.db.knex()('webhookAttempt').where({ deliveryId }).orderBy('sequence')) as Record<string, unknown>[];
 
 /** Records an event whose receiver fails, and advances through its whole retry schedule. */
 async function failedDelivery(): Promise<string> {
@@ -77,7 +77,9 @@ describe('the workflow of a delivery', () => {
     expect(requests).toHaveLength(6);
     expect(new Set(requests.map((one) => one.body.toString())).size).toBe(1);
     expect(new Set(requests.map((one) => one.headers['x-service-event-id']))).toEqual(new Set([eventId]));
-    expect(await fixture.db('webhookDeadLetter').where({ deliveryId: delivery.id, closedAt: null })).toHaveLength(1);
+    expect(
+      await fixture.db.knex()('webhookDeadLetter').where({ deliveryId: delivery.id, closedAt: null }),
+    ).toHaveLength(1);
   });
 
   test('an operator resends a parked delivery by the update, which returns the response of the receiver', async () => {
@@ -98,7 +100,7 @@ describe('the workflow of a delivery', () => {
       ['operator', 'their server is back', null],
       ['operator', null, null],
     ]);
-    expect(await fixture.db('webhookDeadLetter').where({ deliveryId: id, closedAt: null })).toHaveLength(0);
+    expect(await fixture.db.knex()('webhookDeadLetter').where({ deliveryId: id, closedAt: null })).toHaveLength(0);
   });
 
   test('a resend by the API reaches the parked workflow; after the parking it starts a new run under the same id', async () => {
@@ -181,7 +183,7 @@ describe('the workflow of a delivery', () => {
     await until('the workflow', async () => handle.describe().catch(() => null));
     await handle.cancel();
     await settled(eventId, 1, 'FAILED');
-    const letters = await fixture.db('webhookDeadLetter').where({ deliveryId: id });
+    const letters = await fixture.db.knex()('webhookDeadLetter').where({ deliveryId: id });
     expect(letters).toEqual([expect.objectContaining({ reason: 'canceled', closedAt: null })]);
   });
 

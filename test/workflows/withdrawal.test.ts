@@ -177,8 +177,8 @@ test('a withdrawal whose workflow Temporal has lost is restarted by the recovery
     );
   // Temporal's list of workflows lags: the recovery skips rows younger than half a minute.
   expect(await isOpen()).toBe(false);
-  await fixture
-    .db('withdrawal')
+  await fixture.db
+    .knex()('withdrawal')
     .where({ id })
     .update({ createdAt: new Date(Date.now() - 60_000) });
   expect(await isOpen()).toBe(true);

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 import { Connection } from '@temporalio/client';
 
-import { aboutKey, countUnderOlderPeppers, createOperatorKey } from '../../access/api-keys.ts';
+import { auditOfKey, countUnderOlderPeppers, createOperatorKey } from '../../access/api-keys.ts';
 import { recordAudit } from '../../access/audit.ts';
 import { createOperator, hasActiveAdmin, presentOperator } from '../../access/operators.ts';
 import type { Config } from '../../config.ts';
@@ -47,7 +47,7 @@ export async function createAdmin(
     await recordAudit(context, { action: 'operator.create', ...created, reason });
     const { key, secret } = await createOperatorKey({ trx: tx.trx, pepper, clock: systemClock }, { operatorId });
     const after = { operatorId, name: key.name, expiresAt: key.expiresAt };
-    await recordAudit(context, { action: 'operator-key.create', ...aboutKey(key), after, reason });
+    await recordAudit(context, { action: 'operator-key.create', ...auditOfKey(key), after, reason });
     const createdAt = operator.createdAt.toISOString();
     return { ...presentOperator(operator), createdAt, keyId: key.id, secret };
   });

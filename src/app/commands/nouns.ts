@@ -30,10 +30,10 @@ const NOUNS: Readonly<Record<string, string>> = {
 const SAMPLES: Readonly<Record<string, string>> = {
   attemptId: 'pat_…',
   bankAccountId: 'bac_…',
-  bankMoneyId: 'bkm_…',
+  receiptId: 'rcp_…',
   bankReference: 'FT-1',
   channel: 'TELEBIRR',
-  differenceId: 'rcd_…',
+  discrepancyId: 'rcd_…',
   documentId: 'kyd_…',
   email: 'sara@example.et',
   holidayId: 'hol_…',

@@ -5,8 +5,8 @@ import Router from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 
 import { readBody } from '../../lib/body.ts';
-import { listen, stopListening } from '../../lib/free-port.ts';
 import type { Logger } from '../../lib/log.ts';
+import { listen, stopListening } from '../../lib/ports.ts';
 import { createCheckout, MENU, WALK_IN_PREFIX, type Checkout } from './checkout.ts';
 import { BEHAVIOURS, createInbox, remember, type Delivery, type Inbox } from './inbox.ts';
 import { problemPage, returnPage, shopPage } from './pages.ts';

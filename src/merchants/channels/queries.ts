@@ -76,16 +76,14 @@ export async function listChannels(
     scope,
   );
   return found.map((row) => {
-    const { tierAllows, payInMinSantim, payInMaxSantim, payInDailySantim, ...others } = row;
-    const { payOutMinSantim, payOutMaxSantim, payOutDailySantim, ...channel } = others;
-    const configured = findProvider(channel.channel, scope.environment) !== null;
-    const reason = whyUnusable({ ...channel, tierAllows, configured });
+    const configured = findProvider(row.channel, scope.environment) !== null;
+    const reason = whyUnusable({ ...row, configured });
     return {
-      ...channel,
+      ...row,
       usable: reason === null,
       reason,
-      payIn: { minSantim: payInMinSantim, maxSantim: payInMaxSantim, dailySantim: payInDailySantim },
-      payOut: { minSantim: payOutMinSantim, maxSantim: payOutMaxSantim, dailySantim: payOutDailySantim },
+      payIn: { minSantim: row.payInMinSantim, maxSantim: row.payInMaxSantim, dailySantim: row.payInDailySantim },
+      payOut: { minSantim: row.payOutMinSantim, maxSantim: row.payOutMaxSantim, dailySantim: row.payOutDailySantim },
     };
   });
 }

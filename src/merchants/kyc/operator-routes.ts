@@ -138,7 +138,7 @@ function tierRoute(): Route {
       const after = isSame ? before : await decideKyc(tx, decision, { type: 'change-tier', ...body });
       const message = `The merchant is in tier ${after.tier}`;
       const change = { before: { tier: before.tier }, after: { tier: after.tier } };
-      const audit = isSame ? null : { ...aboutKyc(after), ...change };
+      const audit = isSame ? null : { ...auditOfKyc(after), ...change };
       return { message, data: presentApplication(after), audit };
     },
   });
@@ -147,9 +147,9 @@ function tierRoute(): Route {
 /** A decision about an application in the audit log. */
 export function kycAudit(before: ApplicationRow, after: ApplicationRow): AuditedChange {
   const audited = ({ status, tier, submissions }: ApplicationRow) => ({ status, tier, submission: submissions });
-  return { ...aboutKyc(after), before: audited(before), after: audited(after) };
+  return { ...auditOfKyc(after), before: audited(before), after: audited(after) };
 }
 
-function aboutKyc(row: ApplicationRow) {
+function auditOfKyc(row: ApplicationRow) {
   return { resourceType: 'kyc', resourceId: row.merchantId, ...scopeOf(row) } as const;
 }

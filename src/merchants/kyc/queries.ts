@@ -153,10 +153,11 @@ export function presentKyc({ row, documents, timeline, tier, live }: Kyc) {
   };
 }
 
-/** A timeline entry: the kind of actor, the message of a decision, and the document. */
+/** A timeline entry: the kind of actor, the message of a decision, and the document. The reason for a tier is private. */
 function presentStep({ at, kind, actor, detail }: EntryWithActor) {
   const by = actor?.startsWith('key_') ? 'merchant' : actor?.startsWith('opr_') ? 'operator' : 'sandbox';
-  return { at, kind, by, message: detail['reason'] ?? detail['what'], documentId: detail['documentId'] };
+  const message = kind === 'tier.changed' ? undefined : (detail['reason'] ?? detail['what']);
+  return { at, kind, by, message, documentId: detail['documentId'] };
 }
 
 /** An application as operators see it. */

@@ -24,7 +24,7 @@ import type { Environment } from '../../lib/scope.ts';
 import type { Channel } from '../../merchants/channels/channel.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 
-/** A row of `bank_receipt`: bank money that an operator has booked, and its outcome. */
+/** A row of `bank_receipt`: a receipt that an operator has booked, and its outcome. */
 export type BankReceiptRow = {
   id: string;
   environment: Environment;
@@ -92,9 +92,9 @@ export async function recordReceipt(
   { environment, amountSantim, bankReference: reference, channel = null, at }: NewReceipt,
 ): Promise<RecordedReceipt> {
   const kind = channel === null ? 'UNALLOCATED' : 'REMITTANCE';
-  const id = newId('bkm', at.getTime());
+  const id = newId('rcp', at.getTime());
   const row = { id, environment, kind, reference, channel, withdrawalId: null, amountSantim } as const;
-  const bookedAs = channel === null ? 'unmatched money' : `a transfer of ${channel}`;
+  const bookedAs = channel === null ? 'an unallocated receipt' : `a remittance of ${channel}`;
   const holder = await claimReference(tx, { ...row, resourceId: id, direction: 'inbound', bookedAs, at });
   if (holder.resourceId === id) return { money: await insert(tx, { ...row, bookedAt: at }), isNew: true };
   const booked = await findReceipt(tx.trx, holder.resourceId);
@@ -144,7 +144,7 @@ export async function recordRecovery(
     const issue = `must be "${current.reference}", by which ${recovered}`;
     throw new AppError('DUPLICATE_REFERENCE', `reference ${issue}.`, {
       details: [{ field: 'reference', issue }],
-      existing: { bankMoneyId: current.id },
+      existing: { receiptId: current.id },
     });
   }
   if (status !== 'SUCCESS' || paid.amountSantim <= 0n) {
@@ -152,7 +152,7 @@ export async function recordRecovery(
     const issue = `${withdrawalId} ${why}: there is nothing that its provider could take back.`;
     throw new AppError('INVALID_STATE', issue);
   }
-  const id = newId('bkm', at.getTime());
+  const id = newId('rcp', at.getTime());
   const row = { id, ...paid, kind: 'RECOVERY', reference, withdrawalId } as const;
   const bookedAs = `taken back by ${paid.channel} of ${withdrawalId}`;
   await bookReference(tx, { ...row, resourceId: id, direction: 'recovery', bookedAs, at }, 'reference');
@@ -192,11 +192,11 @@ export async function decideReceipt(
 ): Promise<ReceiptResult> {
   const { trx } = tx;
   const sql = 'SELECT * FROM bank_receipt WHERE id = :id FOR UPDATE';
-  const before = found(await first<BankReceiptRow>(trx, sql, { id }), 'bank money');
+  const before = found(await first<BankReceiptRow>(trx, sql, { id }), 'receipt');
   if (isDecided(before, decision)) return { money: before, before, changed: false };
   if (before.reversedAt !== null) throw new AppError('INVALID_STATE', `${id} was corrected: it no longer counts.`);
   const update = async (changes: Partial<BankReceiptRow>) =>
-    found(await updateRow<BankReceiptRow>(trx, { table: 'bank_receipt', id }, changes), 'bank money');
+    found(await updateRow<BankReceiptRow>(trx, { table: 'bank_receipt', id }, changes), 'receipt');
   if (decision.as === 'CORRECTED') {
     const money = await update({ reversedAt: at });
     await releaseReferences(tx, id);
@@ -209,7 +209,7 @@ export async function decideReceipt(
   if (decision.as === 'RETURNED') {
     const { environment, amountSantim } = before;
     const back = { environment, direction: 'outbound', reference: decision.returnReference, amountSantim } as const;
-    const booking = { ...back, at, resourceId: id, bookedAs: 'the way back of unmatched money' };
+    const booking = { ...back, at, resourceId: id, bookedAs: 'the return of an unallocated receipt' };
     await bookReference(tx, booking, 'returnReference');
   }
   const money = await update({ outcome, outcomeAt: at, ...details });
@@ -228,8 +228,8 @@ function isDecided(row: BankReceiptRow, decision: ReceiptDecision): boolean {
 /** Throws INVALID_STATE. */
 function ensureInSuspense({ id, kind, outcome, channel, returnReference }: BankReceiptRow): void {
   if (kind === 'UNALLOCATED' && outcome === null) return;
-  const placed = `was placed as a transfer of ${channel}`;
+  const placed = `was allocated as a remittance of ${channel}`;
   const decided = outcome === 'ALLOCATED' ? placed : `was returned, under the reference ${returnReference}`;
-  const status = kind === 'UNALLOCATED' ? decided : 'is not unmatched money';
+  const status = kind === 'UNALLOCATED' ? decided : 'is not an unallocated receipt';
   throw new AppError('INVALID_STATE', `${id} ${status}. If that is wrong, correct it and book it again.`);
 }

@@ -20,35 +20,35 @@ export function receiptOperatorRoutes({ db }: { db: Database }): Route[] {
 
 function queryRoutes(db: Database): Route[] {
   return [
-    operatorListRoute('GET /api/ops/bank-money', {
-      operationId: 'opsListBankMoney',
+    operatorListRoute('GET /api/ops/receipts', {
+      operationId: 'opsListReceipts',
       cli: {
         name: 'receipts list',
-        columns: 'bookedAt bankMoneyId kind amount bankReference providerReference outcome',
+        columns: 'bookedAt receiptId kind amount bankReference providerReference outcome',
       },
       summary: 'List receipts, newest first',
-      query: schema.BankMoneyQuery,
-      item: schema.BankMoney,
-      name: 'Bank money',
+      query: schema.ReceiptQuery,
+      item: schema.Receipt,
+      name: 'Receipts',
       list: async (query, page) =>
         receipts.listReceipts(db, { ...query, waiting: query.waiting && query.waiting === 'true' }, page),
       present,
     }),
-    operatorReadRoute('GET /api/ops/bank-money/:bankMoneyId', {
-      operationId: 'opsGetBankMoney',
+    operatorReadRoute('GET /api/ops/receipts/:receiptId', {
+      operationId: 'opsGetReceipt',
       summary: 'Get a receipt',
-      params: schema.BankMoneyParams,
-      responses: { 200: schema.BankMoney },
-      handle: async ({ params: { bankMoneyId } }) => {
-        const receipt = found(await receipts.findReceipt(db, bankMoneyId), 'receipt');
-        return { message: 'Bank money retrieved', data: present(receipt) };
+      params: schema.ReceiptParams,
+      responses: { 200: schema.Receipt },
+      handle: async ({ params: { receiptId } }) => {
+        const receipt = found(await receipts.findReceipt(db, receiptId), 'receipt');
+        return { message: 'Receipt retrieved', data: present(receipt) };
       },
     }),
   ];
 }
 
 function bookingRoutes(): Route[] {
-  const booking = { responses: { 200: schema.BankMoney, 201: schema.BankMoney } };
+  const booking = { responses: { 200: schema.Receipt, 201: schema.Receipt } };
   const received = {
     ...booking,
     description: "The bank's trace id is booked once.",
@@ -58,29 +58,29 @@ function bookingRoutes(): Route[] {
       recorded(await receipts.recordReceipt(tx, { ...body, ...santimOf(body), at })),
   };
   return [
-    operatorRoute('POST /api/ops/bank-money/transfers', {
+    operatorRoute('POST /api/ops/receipts/remittances', {
       ...received,
-      operationId: 'opsBookTransfer',
+      operationId: 'opsRecordRemittance',
       cli: { name: 'receipts record-remittance', confirm: true },
       summary: 'Book a remittance: a provider has paid what it owed, or a part of it, to our bank account',
-      action: 'bank-money.transfer',
-      body: schema.Transfer,
+      action: 'receipt.record-remittance',
+      body: schema.Remittance,
     }),
-    operatorRoute('POST /api/ops/bank-money/unmatched', {
+    operatorRoute('POST /api/ops/receipts/unallocated', {
       ...received,
-      operationId: 'opsBookUnmatchedMoney',
+      operationId: 'opsRecordUnallocated',
       cli: { name: 'receipts record-unallocated', confirm: true },
       summary: 'Book a receipt on our bank account that cannot be allocated yet; it is held in suspense',
-      action: 'bank-money.unmatched',
-      body: schema.UnmatchedMoney,
+      action: 'receipt.record-unallocated',
+      body: schema.UnallocatedReceipt,
     }),
-    operatorRoute('POST /api/ops/bank-money/excess', {
+    operatorRoute('POST /api/ops/receipts/recoveries', {
       ...booking,
-      operationId: 'opsBookExcess',
+      operationId: 'opsRecordRecovery',
       cli: { name: 'receipts record-recovery', confirm: '/api/ops/withdrawals/{withdrawalId}' },
       summary: 'Book that a provider has recovered what it had overpaid: the provider owes it again',
-      action: 'bank-money.excess',
-      body: schema.ExcessTakenBack,
+      action: 'receipt.record-recovery',
+      body: schema.Recovery,
       errors: ['NOT_FOUND', 'INVALID_STATE', 'DUPLICATE_REFERENCE'],
       secondPerson: async ({ tx: { trx } }, { body }) =>
         isLarge(trx, await receipts.findOverpaid(trx, body.withdrawalId)),
@@ -90,7 +90,7 @@ function bookingRoutes(): Route[] {
 }
 
 type Money = { environment: Environment; amountSantim: Santim };
-type Received = z.output<typeof schema.UnmatchedMoney> & { channel?: Channel };
+type Received = z.output<typeof schema.UnallocatedReceipt> & { channel?: Channel };
 
 function santimOf({ environment, amount }: Received): Money {
   return { environment, amountSantim: toSantim(amount) };
@@ -106,38 +106,38 @@ function recorded({ money, isNew }: receipts.RecordedReceipt) {
     status: isNew ? 201 : 200,
     message: isNew ? 'Booked' : 'It was booked before',
     data: present(money),
-    audit: isNew ? { ...aboutReceipt(money), after: audited(money) } : null,
+    audit: isNew ? { ...auditOfReceipt(money), after: audited(money) } : null,
   };
 }
 
 function decisionRoute(): Route {
-  return operatorRoute('POST /api/ops/bank-money/:bankMoneyId/settle', {
-    operationId: 'opsSettleBankMoney',
-    cli: { name: 'receipts decide', confirm: '/api/ops/bank-money/{bankMoneyId}' },
+  return operatorRoute('POST /api/ops/receipts/:receiptId/decide', {
+    operationId: 'opsDecideReceipt',
+    cli: { name: 'receipts decide', confirm: '/api/ops/receipts/{receiptId}' },
     summary: 'Allocate or return a receipt in suspense, or reverse a wrong booking',
     description:
       'CORRECTED reverses everything that was booked of it. The receipt can then be booked again under its trace id.',
-    action: 'bank-money.settle',
+    action: 'receipt.decide',
     secondPerson: async ({ tx: { trx } }, { params }) =>
-      isLarge(trx, await receipts.findReceipt(trx, params.bankMoneyId)),
-    params: schema.BankMoneyParams,
+      isLarge(trx, await receipts.findReceipt(trx, params.receiptId)),
+    params: schema.ReceiptParams,
     body: schema.ReceiptDecision,
-    responses: { 200: schema.BankMoney },
+    responses: { 200: schema.Receipt },
     errors: ['INVALID_STATE', 'DUPLICATE_REFERENCE'],
     run: async ({ tx, at }, { params, body }) => {
       const { reason: _, ...fields } = body;
       // The schema has checked that the fields are those of the decision.
       const decision = fields as receipts.ReceiptDecision;
-      const { money, before, changed } = await receipts.decideReceipt(tx, params.bankMoneyId, { decision, at });
+      const { money, before, changed } = await receipts.decideReceipt(tx, params.receiptId, { decision, at });
       const after = { ...audited(money), as: decision.as };
-      const audit = changed ? { ...aboutReceipt(money), before: audited(before), after } : null;
+      const audit = changed ? { ...auditOfReceipt(money), before: audited(before), after } : null;
       return { message: 'Booked', data: present(money), audit };
     },
   });
 }
 
-function aboutReceipt({ environment, id }: BankReceiptRow): AuditedChange {
-  return { resourceType: 'bankMoney', resourceId: id, environment };
+function auditOfReceipt({ environment, id }: BankReceiptRow): AuditedChange {
+  return { resourceType: 'receipt', resourceId: id, environment };
 }
 
 function audited({ reference, amountSantim, channel, withdrawalId, outcome, returnReference }: BankReceiptRow) {
@@ -150,7 +150,7 @@ function present(row: BankReceiptRow) {
   const isRecovery = row.kind === 'RECOVERY';
   return {
     ...row,
-    bankMoneyId: row.id,
+    receiptId: row.id,
     bankReference: isRecovery ? null : row.reference,
     providerReference: isRecovery ? row.reference : null,
     amount: toBirr(row.amountSantim),

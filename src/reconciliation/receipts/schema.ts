@@ -13,21 +13,21 @@ const reference = patternText(
 );
 const bankReference = reference.meta({ description: "The bank's trace id" });
 
-export const UnmatchedMoney = z.strictObject({
+export const UnallocatedReceipt = z.strictObject({
   environment,
   amount: birrAmount,
   bankReference,
   reason: reason.optional(),
 });
-export const Transfer = UnmatchedMoney.extend({ channel });
+export const Remittance = UnallocatedReceipt.extend({ channel });
 
-export const ExcessTakenBack = z.strictObject({
+export const Recovery = z.strictObject({
   withdrawalId: id,
   reference: reference.meta({ description: "The provider's reference of the recovery" }),
   reason,
 });
 
-export const BankMoneyParams = z.strictObject({ bankMoneyId: id });
+export const ReceiptParams = z.strictObject({ receiptId: id });
 /** The fields that belong to one decision, and to no other. */
 const DECISION_FIELDS = [
   { field: 'channel', of: 'ALLOCATED', value: `one of ${CHANNELS.join(', ')}` },
@@ -51,7 +51,7 @@ export const ReceiptDecision = z
     }
   });
 
-export const BankMoneyQuery = z.strictObject({
+export const ReceiptQuery = z.strictObject({
   environment: environment.optional(),
   reference: plainText(64)
     .min(1)
@@ -62,9 +62,9 @@ export const BankMoneyQuery = z.strictObject({
 });
 
 /** A receipt that an operator has booked. */
-export const BankMoney = z
+export const Receipt = z
   .object({
-    bankMoneyId: z.string(),
+    receiptId: z.string(),
     environment,
     kind: z.enum(['REMITTANCE', 'UNALLOCATED', 'RECOVERY']),
     amount: z.number(),
@@ -81,4 +81,4 @@ export const BankMoney = z
     returnReference: z.string().nullable(),
     reversedAt: instant.nullable().meta({ description: 'When a wrong booking was reversed' }),
   })
-  .meta({ id: 'OpsBankMoney' });
+  .meta({ id: 'OpsReceipt' });

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 
 import { DAY_MS } from '../../lib/dates.ts';
-import type { Order } from './order.ts';
 
 export const CHANNELS = ['TELEBIRR', 'CBE_BIRR', 'AWASH'] as const;
 
@@ -73,7 +72,7 @@ export function createFaults() {
     list: (): readonly Fault[] => faults,
 
     /** The faults of a new order. */
-    takeForOrder({ channel, direction }: Pick<Order, 'channel' | 'direction'>): OrderFaults {
+    takeForOrder({ channel, direction }: { channel: SimulatedChannel; direction: Direction }): OrderFaults {
       const kinds = direction === 'payout' ? OrderFaultKind : PaymentFaultKind;
       const taken: OrderFaults = {};
       for (const fault of faults) {
@@ -100,14 +99,4 @@ export function createFaults() {
       return null;
     },
   };
-}
-
-export type Outage = 'serverError' | 'hang';
-
-/** How every call about this payout fails at this time, although the payout is made. */
-export function outageOf(order: Order, nowMs: number): Outage | null {
-  const { payoutUnknown, payoutSilent } = order.faults;
-  const outageMs = payoutUnknown ?? payoutSilent ?? 0;
-  if (nowMs >= order.createdAtMs + outageMs) return null;
-  return payoutUnknown === undefined ? 'hang' : 'serverError';
 }

@@ -222,3 +222,12 @@ export function visibleOrder(order: Order, nowMs: number): Order {
   const state = order.reversedAtMs !== null && order.reversedAtMs > seenMs ? 'PAID' : order.state;
   return reportedOrder(order, { state, amount: order.paidAmount ?? order.amount });
 }
+
+export type Outage = 'serverError' | 'hang';
+
+/** How every call about this payout fails at this time, although the payout is made. */
+export function outageOf({ faults, createdAtMs }: Order, nowMs: number): Outage | null {
+  const outageMs = faults.payoutUnknown ?? faults.payoutSilent ?? 0;
+  if (nowMs >= createdAtMs + outageMs) return null;
+  return faults.payoutUnknown === undefined ? 'hang' : 'serverError';
+}

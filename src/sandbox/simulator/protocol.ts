@@ -4,17 +4,10 @@ import Router from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
 
 import { parseBirr } from '../../lib/money.ts';
-import {
-  type Direction,
-  type Faults,
-  type Outage,
-  type RequestKind,
-  type SimulatedChannel,
-  outageOf,
-} from './faults.ts';
+import type { Direction, Faults, RequestKind, SimulatedChannel } from './faults.ts';
 import { type Statement, statementPage } from './movements.ts';
 import type { OrderStore } from './order-store.ts';
-import { type Callback, type Order, type OrderRequest, visibleOrder } from './order.ts';
+import { type Callback, type Order, type OrderRequest, type Outage, outageOf, visibleOrder } from './order.ts';
 
 export type ProtocolDeps = {
   orders: OrderStore;

@@ -7,10 +7,10 @@ import { z } from 'zod';
 
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { DAY_MS } from '../../lib/dates.ts';
-import { listen, stopListening } from '../../lib/free-port.ts';
 import { createHttpClient } from '../../lib/http-client.ts';
 import type { Logger } from '../../lib/log.ts';
 import { parseBirr } from '../../lib/money.ts';
+import { listen, stopListening } from '../../lib/ports.ts';
 import { SANDBOX_PAYOUTS, SANDBOX_PHONES } from '../../lib/sandbox-providers.ts';
 import { createCbeBirr } from './cbe-birr.ts';
 import { CHANNELS, Fault, type SimulatedChannel, createFaults } from './faults.ts';

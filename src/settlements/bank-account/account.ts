@@ -113,7 +113,7 @@ export type DecidedAccount = { account: BankAccountRow; changed: boolean; before
 
 /**
  * PENDING → VERIFIED: settlements may go to it. Idempotent. Throws NOT_FOUND without a linked account, and INVALID_STATE
- * when it was rejected or replaced, or in live the operator is behind its link (access/separation-of-duties.ts).
+ * when it was rejected or replaced, or in live the operator is behind its link (access/permissions.ts).
  */
 export async function verifyBankAccount(
   tx: UnitOfWork,

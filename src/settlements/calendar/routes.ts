@@ -14,8 +14,7 @@ import { readDayRange } from '../../lib/pagination.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import { enqueueCalendarChanged } from '../expected-dates.ts';
 import { calendarDay, FIRST_DAY, LAST_DAY } from './business-days.ts';
-import { ethiopianDate } from './holidays.ts';
-import type { Holiday } from './holidays.ts';
+import { ethiopianDate, type Holiday } from './holidays.ts';
 import {
   addHoliday,
   calendarDate,

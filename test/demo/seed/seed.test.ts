@@ -108,7 +108,7 @@ describe('the demo data after a killed first run', () => {
 
   test('has withdrawals and settlements in every status, and a consistent ledger', async () => {
     const each = async (column: string, table: string) =>
-      (await database.db(table).distinct({ one: column })).map(({ one }: { one: string }) => one).toSorted();
+      (await database.db.knex()(table).distinct({ one: column })).map(({ one }: { one: string }) => one).toSorted();
     expect(await each('status', 'withdrawal')).toEqual([...WITHDRAWAL_STATUSES].toSorted());
     expect(await each('status', 'settlement')).toEqual([...SETTLEMENT_STATUSES].toSorted());
     expect(await count('withdrawal', "stage IN ('UNDER_REVIEW', 'SUBMITTED')")).toBe(2);

@@ -1,6 +1,5 @@
 import { addDays, daysFrom } from '../../../src/lib/dates.ts';
-import { ethiopianDate } from '../../../src/settlements/calendar/holidays.ts';
-import { computeHoliday, computeHolidays } from '../../../src/settlements/calendar/holidays.ts';
+import { ethiopianDate, computeHoliday, computeHolidays } from '../../../src/settlements/calendar/holidays.ts';
 
 const YEARS = Array.from({ length: 10 }, (_, index) => 2023 + index);
 const CENTURY = Array.from({ length: 81 }, (_, index) => 2020 + index);

@@ -9,8 +9,6 @@ import {
   HolidayChanges,
   NewHoliday,
   removeHoliday,
-} from '../../../src/settlements/calendar/operations.ts';
-import {
   findHoliday,
   listHolidays,
   loadCalendar,

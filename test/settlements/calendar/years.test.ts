@@ -1,7 +1,12 @@
 import { calendarDay } from '../../../src/settlements/calendar/business-days.ts';
 import { computeHolidays } from '../../../src/settlements/calendar/holidays.ts';
-import { addHoliday, changeHoliday } from '../../../src/settlements/calendar/operations.ts';
-import { findHoliday, listHolidays, loadCalendar } from '../../../src/settlements/calendar/operations.ts';
+import {
+  addHoliday,
+  changeHoliday,
+  findHoliday,
+  listHolidays,
+  loadCalendar,
+} from '../../../src/settlements/calendar/operations.ts';
 import { useUndoneChange } from './undone.ts';
 
 const { tx } = useUndoneChange();
