@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
+
 import { z } from 'zod';
 
 import { EncryptionKeys, LOCAL_KEY, LOCAL_PEPPER, Peppers } from './lib/secrets.ts';
+import { LIVE_CHANNELS, PROVIDER_FIELDS, readLiveProviders, type LiveProviders } from './providers/settings.ts';
 
 const LOCAL_URL = 'http://localhost:4000';
 const LOCAL_DOCUMENTS = '.data/documents';
@@ -87,13 +90,15 @@ function needsTls(fields: Partial<z.output<typeof Fields>>): boolean {
   return [authority, serverName, certificate, key, fields.TEMPORAL_API_KEY].some(Boolean);
 }
 
-const Settings = Fields.refine((fields) => fields.TEMPORAL_TLS !== false || !needsTls(fields), {
-  path: ['TEMPORAL_TLS'],
-  error: 'must not be false beside TEMPORAL_API_KEY or another TEMPORAL_TLS_ setting',
-}).refine((fields) => !fields.TEMPORAL_TLS_CLIENT_CERT_PATH === !fields.TEMPORAL_TLS_CLIENT_KEY_PATH, {
-  path: ['TEMPORAL_TLS_CLIENT_CERT_PATH'],
-  error: 'and TEMPORAL_TLS_CLIENT_KEY_PATH must be set together',
-});
+const Settings = Fields.extend(PROVIDER_FIELDS)
+  .refine((fields) => fields.TEMPORAL_TLS !== false || !needsTls(fields), {
+    path: ['TEMPORAL_TLS'],
+    error: 'must not be false beside TEMPORAL_API_KEY or another TEMPORAL_TLS_ setting',
+  })
+  .refine((fields) => !fields.TEMPORAL_TLS_CLIENT_CERT_PATH === !fields.TEMPORAL_TLS_CLIENT_KEY_PATH, {
+    path: ['TEMPORAL_TLS_CLIENT_CERT_PATH'],
+    error: 'and TEMPORAL_TLS_CLIENT_KEY_PATH must be set together',
+  });
 
 export type Config = ReturnType<typeof readConfig>;
 /** A process's environment variables by name. */
@@ -129,12 +134,30 @@ function required(what: string) {
   return z.string(error).min(1, error);
 }
 
+const FILE = '_FILE';
+
+/** Settings that are read from files: `TELEBIRR_APP_SECRET_FILE` names the file with `TELEBIRR_APP_SECRET`. */
+function withFiles(schema: z.ZodType, env: Variables): Variables {
+  const names = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+  const read = names.flatMap((name) => {
+    const path = env[name + FILE];
+    if (!path) return [];
+    if (env[name] !== undefined) throw new Error(`${name} and ${name}${FILE} must not both be set.`);
+    try {
+      return [[name, readFileSync(path, 'utf8').trim()]];
+    } catch (error) {
+      throw new Error(`${name}${FILE} cannot be read: ${(error as Error).message}`, { cause: error });
+    }
+  });
+  return { ...env, ...Object.fromEntries(read) };
+}
+
 /** Values of settings with such names are not printed: they hold passwords. */
-const PRIVATE_SETTING = /URL|KEY|PEPPER/;
+const PRIVATE_SETTING = /URL|KEY|PEPPER|SECRET|TOKEN/;
 
 /** Reads settings by a schema. Throws one error that lists every wrong one, the allowed values and the given one. */
 export function parseSettings<Schema extends z.ZodType>(schema: Schema, env: Variables): z.output<Schema> {
-  const parsed = schema.safeParse(env, { error: oneOfThese });
+  const parsed = schema.safeParse(withFiles(schema, env), { error: oneOfThese });
   if (parsed.success) return parsed.data;
   const lines = parsed.error.issues.map(({ path, message }) => {
     const name = path.join('.');
@@ -158,6 +181,8 @@ export function readConfig(env: Variables = environment, { usesSecrets = true }:
   const allowLoopback = settings.ALLOW_LOOPBACK_WEBHOOKS ?? !production;
   if (production && usesSecrets) rejectLocalDefaults(env, allowLoopback);
   if (!production) requireLoopback('LISTEN_HOST', settings.LISTEN_HOST);
+  const liveProviders = readLiveProviders(settings);
+  checkProviderUrls(liveProviders, production);
   const { KYC_DOCUMENTS_DIR, REPORTS_DIR } = settings;
   return {
     ...settings,
@@ -167,6 +192,8 @@ export function readConfig(env: Variables = environment, { usesSecrets = true }:
     keyRing,
     production,
     usesTemporalTls: settings.TEMPORAL_TLS ?? needsTls(settings),
+    /** The providers of live channels, with the settings that are missing. */
+    liveProviders,
     /** Where webhooks may go. */
     egress: { allowLoopback, ports: settings.WEBHOOK_PORTS, deny: settings.EGRESS_DENY_CIDRS },
     /** The sandbox's providers; in production customers reach them only where the installation exposes them. */
@@ -191,6 +218,16 @@ export function requireLoopback(name: string, host: string): void {
     `${name} is ${JSON.stringify(host)}, but local mode listens on this machine only (127.0.0.1, ::1 or localhost), ` +
       'since its secrets are published: set MESKOT_MODE=production and secrets of your own.',
   );
+}
+
+/** Throws where real money could be taken by local mode, or a provider's credentials would be sent in the clear. */
+function checkProviderUrls(providers: LiveProviders, production: boolean): void {
+  for (const channel of LIVE_CHANNELS) {
+    const { baseUrl } = providers[channel].endpoint ?? {};
+    if (baseUrl === undefined) continue;
+    if (!production) requireLoopback(`${channel}_BASE_URL`, new URL(baseUrl).hostname);
+    else if (!baseUrl.startsWith('https://')) throw new Error(`${channel}_BASE_URL must be https in production.`);
+  }
 }
 
 /** Settings that production requires, and their local defaults. */

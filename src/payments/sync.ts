@@ -129,17 +129,18 @@ async function queryProvider(deps: CheckDeps, attempt: ClaimedAttempt, now: Date
   if (!provider)
     return { kind: 'unknown', reason: 'network', message: `no provider is configured for ${attempt.channel}` };
   const mayInitiate = attempt.status === 'CREATED' && now < attempt.expiresAt;
-  return mayInitiate ? provider.initiate(paymentOrder(deps.baseUrl, attempt)) : provider.query(attempt.id);
+  if (!mayInitiate) return provider.query(attempt.id);
+  return provider.initiate(paymentOrder(deps.baseUrl, attempt, provider.callbackBaseUrl));
 }
 
-function paymentOrder(baseUrl: string, attempt: ClaimedAttempt): PaymentOrder {
+function paymentOrder(baseUrl: string, attempt: ClaimedAttempt, callbackBaseUrl = baseUrl): PaymentOrder {
   return {
     orderId: attempt.id,
     amountSantim: attempt.amountSantim,
     currency: attempt.currency,
     phone: attempt.phone,
     title: `Order ${attempt.checkoutOrderNo}`,
-    notifyUrl: callbackUrl(baseUrl, { channel: attempt.channel, secret: attempt.callbackSecret }),
+    notifyUrl: callbackUrl(callbackBaseUrl, { channel: attempt.channel, secret: attempt.callbackSecret }),
     returnUrl: `${baseUrl}/checkout/${attempt.sessionId}`,
     expiresAt: attempt.expiresAt,
   };

@@ -6,15 +6,9 @@ import { signCbeBirr, verifyCbeBirr } from '../lib/provider-signing.ts';
 import { exchange, readCallback, readReply, type ProviderDeps, type Reply } from './exchange.ts';
 import { connectOrders, type Meaning, type OrderReply, type OrderState } from './orders.ts';
 import { StatementPage, type PayoutOrder, type Provider, type Unknown } from './provider.ts';
+import type { Credentials, ProviderEndpoint } from './settings.ts';
 
-export type CbeBirrConfig = {
-  baseUrl: string;
-  companyName: string;
-  tillCode: string;
-  token: string;
-  /** Part of every signature, never sent. */
-  hashKey: string;
-};
+export type CbeBirrConfig = Credentials<'CBE_BIRR'> & ProviderEndpoint<'CBE_BIRR'>;
 
 const STATES = new Map<string, OrderState>([
   ['PUSHED', 'waiting'],

@@ -127,6 +127,8 @@ export type Provider = {
    * `next`. A payout and its reversal are two rows, each on its own day.
    */
   statement: (day: string, cursor: string | null) => Promise<StatementPage | Unknown>;
+  /** Where the provider calls us; the public base URL unless given. */
+  callbackBaseUrl?: string | undefined;
   /** Of payments and payouts alike. */
   parseCallback: (callback: RawCallback) => ParsedCallback;
   /** The response that acknowledges a callback, so that it is not repeated. */

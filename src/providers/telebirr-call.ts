@@ -2,26 +2,19 @@ import { createPrivateKey, randomBytes } from 'node:crypto';
 
 import { z } from 'zod';
 
-import { signTelebirr, type RsaScheme, type SignedMessage } from '../lib/provider-signing.ts';
+import { signTelebirr, type SignedMessage } from '../lib/provider-signing.ts';
 import { exchange, readReply, unknownStatus, type ProviderDeps, type Reply } from './exchange.ts';
 import type { Unknown } from './provider.ts';
+import type { Credentials, ProviderEndpoint } from './settings.ts';
 
-/** telebirr's H5/C2B fabric. */
-export type TelebirrConfig = {
-  /** The fabric's API. */
-  baseUrl: string;
-  /** The page where the customer confirms, with the signed order appended; null: no page, confirmation by phone only. */
-  payPageUrl: string | null;
-  appKey: string;
-  appSecret: string;
-  appId: string;
-  merchantCode: string;
-  merchantPrivateKey: string;
-  providerPublicKey: string;
-  signatureScheme: RsaScheme;
-  /** Sandbox only: telebirr's order carries no payer, so the phone travels in `callback_info`. */
-  phoneInCallbackInfo: boolean;
-};
+/** telebirr's H5/C2B fabric, and an account there. */
+export type TelebirrConfig = Credentials<'TELEBIRR'> &
+  Omit<ProviderEndpoint<'TELEBIRR'>, 'payPageUrl'> & {
+    /** The page where the customer confirms, with the signed order appended; null: no page, confirmation by phone only. */
+    payPageUrl: string | null;
+    /** Sandbox only: telebirr's order carries no payer, so the phone travels in `callback_info`. */
+    phoneInCallbackInfo?: boolean;
+  };
 
 /** Calls of the fabric and links to its pay page, signed. Throws at once when the merchant's key is not one. */
 export function createTelebirrCall(deps: ProviderDeps, config: TelebirrConfig) {

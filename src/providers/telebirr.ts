@@ -7,6 +7,7 @@ import { verifyTelebirr, type SignedMessage } from '../lib/provider-signing.ts';
 import { ourOrderId, readCallback, readReply, toPlainOrderId, type ProviderDeps } from './exchange.ts';
 import { connectOrders, type Meaning, type OrderReply, type OrderState } from './orders.ts';
 import { StatementPage, type PaymentOrder, type PayoutOrder, type Provider } from './provider.ts';
+import { pemBlocks } from './settings.ts';
 import { createTelebirrCall, type TelebirrConfig } from './telebirr-call.ts';
 
 const text = z.string();
@@ -148,7 +149,8 @@ const Statement = z
  * described in src/sandbox/simulator/telebirr.ts.
  */
 export function createTelebirr(deps: ProviderDeps, config: TelebirrConfig): Provider {
-  const providerKey = { key: createPublicKey(config.providerPublicKey), scheme: config.signatureScheme };
+  const { signatureScheme: scheme } = config;
+  const providerKeys = pemBlocks(config.providerPublicKey).map((block) => ({ key: createPublicKey(block), scheme }));
   const { call, payLink } = createTelebirrCall(deps, config);
   const query = async (operation: string, orderId: string) =>
     call(operation, { merch_order_id: toPlainOrderId(orderId) });
@@ -173,7 +175,7 @@ export function createTelebirr(deps: ProviderDeps, config: TelebirrConfig): Prov
         Statement,
       ),
     parseCallback: ({ body }) =>
-      readCallback(body, 'merch_order_id', (message) => verifyTelebirr(message, providerKey)),
+      readCallback(body, 'merch_order_id', (message) => providerKeys.some((key) => verifyTelebirr(message, key))),
   };
 }
 

@@ -140,7 +140,7 @@ async function send({ baseUrl, clock }: CheckPayoutDeps, provider: Provider, row
     currency: row.currency,
     destination,
     accountName,
-    notifyUrl: callbackUrl(baseUrl, { channel: row.channel, secret: row.callbackSecret }),
+    notifyUrl: callbackUrl(provider.callbackBaseUrl ?? baseUrl, { channel: row.channel, secret: row.callbackSecret }),
   };
   return provider.payout(order);
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 
 import { readConfig } from '../../src/config.ts';
 import { readLocalSettings } from '../../src/local/settings.ts';
+import { PROVIDER_FIELDS } from '../../src/providers/settings.ts';
 
 const FILES = ['src/config.ts', 'src/local/settings.ts', 'src/local/connection.ts', 'src/app/run-process.ts'];
 const REQUIRED = { DATABASE_URL: 'postgresql://localhost/meskot', TEMPORAL_ADDRESS: 'localhost:7233' };
@@ -11,7 +12,7 @@ const read = (path: string): string => readFileSync(new URL(`../../${path}`, imp
 /** The names of settings, where the schemas declare them. */
 function declaredNames(): string[] {
   const names = FILES.flatMap((file) => [...read(file).matchAll(/^ {2}([A-Z][A-Z_]+): /gm)]);
-  return names.map(([, name = '']) => name);
+  return [...names.map(([, name = '']) => name), ...Object.keys(PROVIDER_FIELDS)];
 }
 
 /** The rows of the page's tables: a setting's name and its default, null where the page gives no value. */

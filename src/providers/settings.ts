@@ -1,0 +1,174 @@
+import { createPrivateKey, createPublicKey } from 'node:crypto';
+
+import ipaddr from 'ipaddr.js';
+import { z } from 'zod';
+
+import type { Channel } from '../merchants/channels/channel.ts';
+
+/** The channels that a provider can be configured for; M-Pesa is announced only. */
+export const LIVE_CHANNELS = ['TELEBIRR', 'CBE_BIRR', 'AWASH'] as const satisfies Channel[];
+export type LiveChannel = (typeof LIVE_CHANNELS)[number];
+
+const text = z.string().trim().min(1).max(500);
+const address = z
+  .url({ protocol: /^https?$/, error: 'must be a full address such as https://provider.example.et' })
+  .max(500);
+
+/** PEM, of which a setting may write the line breaks as `\n`. */
+const pem = z
+  .string()
+  .max(50_000)
+  .transform((value) => value.replaceAll(String.raw`\n`, '\n').trim());
+
+const privateKey = pem.refine((value) => isReadable(() => createPrivateKey(value)), {
+  error: 'must be a private key in PEM, as of: openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048',
+});
+
+/** The provider's public keys or certificates: while it replaces its key, the old and the new one, in any order. */
+const publicKeys = pem.refine((value) => isReadable(() => pemBlocks(value).map((block) => createPublicKey(block))), {
+  error: 'must be public keys or certificates in PEM, one below the other',
+});
+
+/** The blocks of a PEM text. Throws where there is none. */
+export function pemBlocks(value: string): string[] {
+  const blocks = value.match(/-----BEGIN ([A-Z ]+)-----[^-]+-----END \1-----/g);
+  if (!blocks) throw new Error('no PEM block');
+  return blocks;
+}
+
+function isReadable(read: () => unknown): boolean {
+  try {
+    read();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What Ethio telecom issues with an account of the fabric. */
+export const TelebirrCredentials = z.strictObject({
+  appKey: text,
+  appSecret: text,
+  appId: text,
+  merchantCode: text,
+  merchantPrivateKey: privateKey,
+});
+const TelebirrEndpoint = z.strictObject({
+  baseUrl: address,
+  payPageUrl: address,
+  providerPublicKey: publicKeys,
+  signatureScheme: z.enum(['PSS', 'PKCS1']).default('PSS'),
+});
+
+/** What CBE issues with a till; Awash's are assumed to be alike. `hashKey` is part of every signature, never sent. */
+export const CbeBirrCredentials = z.strictObject({ companyName: text, tillCode: text, token: text, hashKey: text });
+const CbeBirrEndpoint = z.strictObject({ baseUrl: address });
+
+/** How we call a provider, and how it calls us. */
+const Connection = z.strictObject({
+  /** Less than the lease of a payment attempt, 5 s. */
+  timeoutMs: wholeNumber(500, 4_500, '4000'),
+  /** 0: no limit. */
+  callsPerSecond: wholeNumber(0, 10_000, '0'),
+  callbackBaseUrl: address.optional(),
+  callbackCidrs: z
+    .string()
+    .default('')
+    .transform((list) => list.split(',').filter((part) => part !== ''))
+    .refine((ranges) => ranges.every((range) => ipaddr.isValidCIDR(range)), {
+      error: 'must be networks such as 196.188.0.0/16, separated by commas',
+    }),
+  /** Whether the contract with the provider includes payouts. */
+  payouts: z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((value) => value === 'true'),
+});
+export type ConnectionSettings = z.output<typeof Connection>;
+
+function wholeNumber(min: number, max: number, byDefault: string) {
+  return z
+    .string()
+    .default(byDefault)
+    .refine((value) => /^\d{1,5}$/.test(value) && Number(value) >= min && Number(value) <= max, {
+      error: `must be a whole number from ${min} to ${max}`,
+    })
+    .transform(Number);
+}
+
+/** Per channel: the provider's service, and the account there. */
+const PARTS = {
+  TELEBIRR: { endpoint: TelebirrEndpoint, credentials: TelebirrCredentials },
+  CBE_BIRR: { endpoint: CbeBirrEndpoint, credentials: CbeBirrCredentials },
+  AWASH: { endpoint: CbeBirrEndpoint, credentials: CbeBirrCredentials },
+} as const;
+
+export type Credentials<C extends LiveChannel = LiveChannel> = z.output<(typeof PARTS)[C]['credentials']>;
+export type ProviderEndpoint<C extends LiveChannel = LiveChannel> = z.output<(typeof PARTS)[C]['endpoint']>;
+/** The schema of a channel's credentials. */
+export const credentialsOf = (channel: LiveChannel) => PARTS[channel].credentials;
+
+const constantCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+const settingOf = (channel: LiveChannel, field: string, prefix = ''): string =>
+  `${channel}_${prefix}${constantCase(field)}`;
+
+const PAYOUT = 'PAYOUT_';
+
+/** Every setting of live providers by name: TELEBIRR_BASE_URL, TELEBIRR_PAYOUT_APP_KEY and so on, none of them required. */
+export const PROVIDER_FIELDS: Record<`${LiveChannel}_${string}`, z.ZodType> = Object.fromEntries(
+  LIVE_CHANNELS.flatMap((channel) => {
+    const { endpoint, credentials } = PARTS[channel];
+    const optional = Object.entries({ ...endpoint.shape, ...credentials.shape, ...Connection.shape });
+    return [
+      ...optional.map(([field, schema]) => [settingOf(channel, field), schema.optional()] as const),
+      ...Object.entries(credentials.shape).map(
+        ([field, schema]) => [settingOf(channel, field, PAYOUT), schema.optional()] as const,
+      ),
+    ];
+  }),
+);
+
+/** A provider as the settings have it. `missing`: the settings without which it is not configured. */
+export type LiveProvider<C extends LiveChannel = LiveChannel> = {
+  connection: ConnectionSettings;
+  endpoint: ProviderEndpoint<C> | null;
+  /** The platform's account; null where merchants have their own. */
+  payIn: Credentials<C> | null;
+  /** Of payouts, where they are part of the contract; each value that is not set is that of payments. */
+  payOut: Credentials<C> | null;
+  missing: string[];
+};
+export type LiveProviders = { [C in LiveChannel]: LiveProvider<C> };
+
+/** The live providers from validated settings. */
+export function readLiveProviders(settings: Readonly<Record<string, unknown>>): LiveProviders {
+  return {
+    TELEBIRR: readLiveProvider('TELEBIRR', settings),
+    CBE_BIRR: readLiveProvider('CBE_BIRR', settings),
+    AWASH: readLiveProvider('AWASH', settings),
+  };
+}
+
+function readLiveProvider<C extends LiveChannel>(
+  channel: C,
+  settings: Readonly<Record<string, unknown>>,
+): LiveProvider<C> {
+  const missing: string[] = [];
+  const given = ({ shape }: z.ZodObject, prefix = '') => {
+    const values = Object.keys(shape).map((field) => [field, settings[settingOf(channel, field, prefix)]] as const);
+    return Object.fromEntries(values.filter(([, value]) => value !== undefined));
+  };
+  const complete = <Value>(schema: z.ZodObject): Value | null => {
+    const values = given(schema);
+    const absent = Object.keys(schema.shape).filter((field) => !(field in values));
+    missing.push(...absent.map((field) => settingOf(channel, field)));
+    // Their types are those of the fields, which are validated.
+    return absent.length === 0 ? (values as Value) : null;
+  };
+  const { credentials } = PARTS[channel];
+  const endpoint = complete<ProviderEndpoint<C>>(PARTS[channel].endpoint);
+  const payIn = complete<Credentials<C>>(credentials);
+  const connection = given(Connection) as ConnectionSettings;
+  const payOut = payIn && connection.payouts ? { ...payIn, ...given(credentials, PAYOUT) } : null;
+  return { connection, endpoint, payIn, payOut, missing };
+}
