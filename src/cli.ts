@@ -81,6 +81,11 @@ async function createAdmin({ name, email, json = false }: NewAdmin): Promise<voi
   });
 }
 
+/** The values of an option that can be repeated, and can have several separated by commas. */
+function listed(value: string, before: string[] = []): string[] {
+  return [...before, ...value.split(',')];
+}
+
 /** A sentence for what was foreseen, the whole trace for a bug. */
 function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
@@ -118,6 +123,19 @@ command('migrate', 'Update the schema of the database in DATABASE_URL, and prepa
   const print = (line: string): void => terminal.write(`${line}\n`);
   await reachable(prepare(readConfig(environment, { usesSecrets: false }), { project, print, warn: terminal.note }));
 });
+command('doctor', 'Check settings, servers, disks and live providers; exit code 1 if something is wrong')
+  .option('--channel <channels>', 'Of the channels only these, such as TELEBIRR; can be repeated', listed)
+  .option('--json', 'Print the checks as JSON')
+  .action(async (options: { channel?: string[]; json?: boolean }) => {
+    const [{ doctor }, { environment }, { withLocalServers }] = await Promise.all([
+      import('./app/doctor/doctor.ts'),
+      import('./config.ts'),
+      import('./local/settings.ts'),
+    ]);
+    // A missing DATABASE_URL is a finding.
+    const env = await withLocalServers(project).catch(() => environment);
+    await exitWith(doctor({ env, project, terminal }, options));
+  });
 command('workflows', 'The workflows as workers load them')
   .command('bundle <file>')
   .description('Write the workflows as one script, which WORKFLOW_BUNDLE_PATH names')

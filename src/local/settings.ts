@@ -58,8 +58,9 @@ export function readLocalSettings(env: Variables, project: string) {
 export async function withLocalServers(project: string): Promise<Variables> {
   if (environment['DATABASE_URL']) return environment;
   const { dataFolder } = readLocalSettings(environment, project);
-  const { databaseUrl, temporalAddress } = readState(dataFolder).info;
+  const { databaseUrl, temporalAddress, apiUrl } = readState(dataFolder).info;
   if (!databaseUrl) throw new Error('There is no database: run "npm start" here first, or set DATABASE_URL.');
   const folders = { KYC_DOCUMENTS_DIR: join(dataFolder, 'documents'), REPORTS_DIR: join(dataFolder, 'reports') };
-  return { ...folders, ...environment, DATABASE_URL: databaseUrl, TEMPORAL_ADDRESS: temporalAddress };
+  const own = { ...folders, ...(apiUrl && { PUBLIC_BASE_URL: apiUrl }) };
+  return { ...own, ...environment, DATABASE_URL: databaseUrl, TEMPORAL_ADDRESS: temporalAddress };
 }

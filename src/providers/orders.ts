@@ -173,8 +173,11 @@ function declined<Kind extends Failure<PayoutFailure>>(providerCode: string, fai
   return { kind: 'declined', failure: { ...failure, providerCode } } as const;
 }
 
+/** Begins the message about a request that the provider rejected; the provider's code follows. */
+export const REJECTED_WITH = 'the request was rejected with ';
+
 function rejectedRequest(providerCode: string): Unknown {
-  return unreadable(`the request was rejected with ${providerCode}`);
+  return unreadable(`${REJECTED_WITH}${providerCode}`);
 }
 
 /** A payment, payout or reversal; `unknown` without an amount, currency or reference. */

@@ -75,7 +75,7 @@ const TokenReply = z
 type Token = { kind: 'token'; token: string };
 
 /** POST /payment/v1/token: X-APP-Key and the secret for a bearer token with an expiry. */
-function createTelebirrToken({ http, clock }: ProviderDeps, config: TelebirrConfig) {
+export function createTelebirrToken({ http, clock }: ProviderDeps, config: TelebirrConfig) {
   let current: (Token & { renewAtMs: number }) | null = null;
   let fetching: Promise<Token | Unknown> | null = null;
 

@@ -36,6 +36,8 @@ const NIGHTLY: Schedule = {
   hour: 2,
   summary: "Requests reconciliation of the last days with the providers' statements",
 };
+/** The workflow type of the schedule, and after the queues' prefix its id. */
+export const NIGHTLY_WORKFLOW = 'nightlyReconciliation';
 const TIME_ZONE = 'Africa/Addis_Ababa';
 /** Longer than any outage of Temporal: a missed night is caught up. */
 const CATCH_UP_MS = DAY_MS;
@@ -79,7 +81,7 @@ export async function ensureSchedule(
   { hour, summary }: Schedule = NIGHTLY,
 ): Promise<string[]> {
   const client = new ScheduleClient({ connection, namespace });
-  const workflowType = 'nightlyReconciliation';
+  const workflowType = NIGHTLY_WORKFLOW;
   const workflowId = `${prefix}${workflowType}`;
   const taskQueue = `${prefix}money`;
   const definition: ScheduleOptions = {

@@ -23,7 +23,8 @@ const UNFINISHED: Readonly<Record<Phase, string>> = {
   open: 'the request was sent, but no status line came',
 };
 
-const TLS_REASONS: Readonly<Record<string, string>> = {
+/** What the codes of TLS errors mean. */
+export const TLS_REASONS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'the certificate has expired',
   CERT_NOT_YET_VALID: 'the certificate is not valid yet',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed',

@@ -1,0 +1,91 @@
+import type { Config, Variables } from '../../config.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { DAY_MS } from '../../lib/dates.ts';
+import { withTimeout } from '../../lib/timeout.ts';
+
+/** What the checks use. */
+export type DoctorParts = {
+  config: Config;
+  env: Variables;
+  clock: Clock;
+  /** The folder of package.json. */
+  project: string;
+};
+
+/** What a check has found: `next` is what to do about a warning or something wrong. */
+export type Result =
+  | { status: 'ok'; found: string; next: null }
+  | { status: 'warning'; found: string; next: string }
+  | { status: 'wrong'; found: string; next: string };
+
+/** A line of the doctor's report. */
+export type Finding = { name: string } & Result;
+
+export const ok = (found: string): Result => ({ status: 'ok', found, next: null });
+export const warning = (found: string, next: string): Result => ({ status: 'warning', found, next });
+export const wrong = (found: string, next: string): Result => ({ status: 'wrong', found, next });
+
+export const hasWrong = (findings: readonly Finding[]): boolean => findings.some(({ status }) => status === 'wrong');
+
+const CHECK_MS = 5_000;
+
+/**
+ * Runs one check within its time limit. What it throws is a finding too, without the error's text, which may quote a
+ * secret. A check without a result adds no line.
+ */
+export async function check(name: string, work: () => Promise<Result | null>): Promise<Finding[]> {
+  const done = work().then(
+    (result) => ({ result }),
+    (error: unknown) => ({
+      result: wrong(`The check failed (${codeOf(error)}).`, 'Run it again; if it persists, report this line.'),
+    }),
+  );
+  const { result } = (await withTimeout(done, CHECK_MS)) ?? {
+    result: wrong(`No result within ${CHECK_MS / 1_000} s.`, 'Run it again; check the load of this machine.'),
+  };
+  return result === null ? [] : [{ name, ...result }];
+}
+
+/** The code of an error or of its cause; a name with two addresses, such as localhost, fails once for each. */
+export function codeOf(error: unknown): string {
+  const { name, code, errors, cause } = (error ?? {}) as Record<string, unknown>;
+  if (name === 'TimeoutError' || name === 'AbortError') return 'TIMEOUT';
+  if (typeof code === 'string') return code;
+  if (Array.isArray(errors)) return codeOf(errors[0]);
+  if (cause !== undefined) return codeOf(cause);
+  return typeof name === 'string' ? name : 'unknown';
+}
+
+const DAYS_MIN = 30;
+
+/** What the end of a certificate means: nothing yet, a warning in its last 30 days, wrong after it. */
+export function ofValidity(what: string, { validFrom, validTo }: Validity, at: { now: Date; next: string }): Result {
+  const [from, until] = [new Date(validFrom), new Date(validTo)];
+  const days = Math.floor((until.getTime() - at.now.getTime()) / DAY_MS);
+  const day = (date: Date): string => date.toISOString().slice(0, 10);
+  if (at.now < from) return wrong(`${what} is not valid before ${day(from)}.`, CHECK_CLOCK);
+  if (days < 0) return wrong(`${what} has expired on ${day(until)}.`, at.next);
+  if (days < DAYS_MIN) return warning(`${what} ends in ${days} days, on ${day(until)}.`, at.next);
+  return ok(`${what} is valid for ${days} more days.`);
+}
+
+type Validity = { validFrom: string; validTo: string };
+const CHECK_CLOCK = 'Compare the clock of this machine with a time server: chronyc tracking.';
+
+const SKEW_WARNING_SECONDS = 5;
+const SKEW_WRONG_SECONDS = 60;
+
+/** The difference of a clock from ours: positive if ours is ahead. */
+export function ofSkew(seconds: number, whose: string): Result {
+  const off = Math.round(Math.abs(seconds));
+  if (off <= SKEW_WARNING_SECONDS)
+    return ok(`The clock of this machine is within ${SKEW_WARNING_SECONDS} s of ${whose}.`);
+  const found = `The clock of this machine is ${off} s ${seconds > 0 ? 'ahead of' : 'behind'} ${whose}.`;
+  const next = 'Set the clock by a time server (chronyc makestep): providers reject messages with a wrong time.';
+  return isSkewed(seconds) ? wrong(found, next) : warning(found, next);
+}
+
+/** Whether a provider may reject messages because of the clock. */
+export function isSkewed(seconds: number | null): boolean {
+  return seconds !== null && Math.abs(seconds) > SKEW_WRONG_SECONDS;
+}

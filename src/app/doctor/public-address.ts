@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto';
+import { lookup } from 'node:dns/promises';
+
+import { callbackUrl } from '../../providers/callbacks.ts';
+import type { LiveChannel } from '../../providers/settings.ts';
+import { createEgressGuard } from '../../webhooks/egress/egress.ts';
+import { check, type DoctorParts, type Finding, ok, type Result, warning, wrong } from './check.ts';
+import { ask, checkCertificate, ofNetworkFailure, serverOf } from './reach.ts';
+
+const PUBLIC_BASE_URL = 'PUBLIC_BASE_URL';
+
+/** The address that customers, merchants and providers use: its certificate, and that the API answers there. */
+export async function checkPublicAddress(parts: DoctorParts): Promise<Finding[]> {
+  const { PUBLIC_BASE_URL: url } = parts.config;
+  const server = serverOf(url, PUBLIC_BASE_URL);
+  const certificate = url.startsWith('https:')
+    ? check('public certificate', () => checkCertificate(server, { now: parts.clock() }))
+    : [];
+  const answer = check('public address', async () => {
+    const reply = await ask(`${url.replace(/\/{1,9}$/, '')}/livez`, parts);
+    if (reply.kind === 'failed') return ofNetworkFailure(reply.code, server);
+    if (reply.status === 200 && reply.text.includes('"status":"ok"')) return ok(`The API answers at ${url}.`);
+    return wrong(
+      `${url} does not answer as the API does (status ${reply.status}).`,
+      `Check ${PUBLIC_BASE_URL}, that the API runs, and where the proxy in front of it forwards requests to.`,
+    );
+  });
+  return [...(await certificate), ...(await answer)];
+}
+
+/** 24 random bytes, as in the addresses of orders. */
+const SECRET_BYTES = 24;
+/** The API's own response to an unknown address: an error page of a proxy differs. */
+const NOT_FOUND = 'Not found';
+
+/** Whether the address that a provider calls is ours, as far as this can be seen from this machine. */
+export async function checkCallback(parts: DoctorParts, channel: LiveChannel, label: string): Promise<Result> {
+  const { config } = parts;
+  const { callbackBaseUrl, callbackCidrs } = config.liveProviders[channel].connection;
+  const setting = callbackBaseUrl === undefined ? PUBLIC_BASE_URL : `${channel}_CALLBACK_BASE_URL`;
+  const baseUrl = callbackBaseUrl ?? config.PUBLIC_BASE_URL;
+  const url = callbackUrl(baseUrl, { channel, secret: randomBytes(SECRET_BYTES).toString('base64url') });
+  const reply = await ask(url, { clock: parts.clock, method: 'POST' });
+  const server = serverOf(baseUrl, setting);
+  if (reply.kind === 'failed') return ofNetworkFailure(reply.code, server);
+  if (reply.status === 429) {
+    return warning(`${baseUrl} rejects calls to unknown addresses for now (status 429).`, 'Run it again in a minute.');
+  }
+  // From here the address may be refused: only the provider's are allowed.
+  const isRefused = reply.status === 403 && callbackCidrs.length > 0;
+  if (!isRefused && !(reply.status === 404 && reply.text === NOT_FOUND)) {
+    return wrong(
+      `${baseUrl}/api/providers/${channel}/callback does not answer as the API does (status ${reply.status}).`,
+      `Check ${setting}, and that the proxy forwards POST of this path to the API.`,
+    );
+  }
+  if (config.production && !(await isPublic(server.host))) {
+    return warning(
+      `The API answers at ${baseUrl}, but ${server.host} is not an address of the internet.`,
+      `Confirm that ${label} reaches it, over a VPN for example; otherwise set ${setting} to a public address.`,
+    );
+  }
+  return ok(`The API answers at ${baseUrl}; only ${label} can tell whether it is reachable from its network.`);
+}
+
+async function isPublic(host: string): Promise<boolean> {
+  const guard = createEgressGuard({ allowLoopback: false, ports: [], deny: [] });
+  const found = await lookup(host, { all: true });
+  return guard.allPublic(found.map(({ address }) => address));
+}

@@ -1,0 +1,115 @@
+import type { ConnectionOptions } from 'node:tls';
+
+import { Connection, isGrpcServiceError, ScheduleClient, ScheduleNotFoundError } from '@temporalio/client';
+
+import { pingTemporal, temporalConnection } from '../../temporal/client.ts';
+import { NIGHTLY_WORKFLOW, SEARCH_ATTRIBUTES } from '../../temporal/prepare.ts';
+import { check, codeOf, type DoctorParts, type Finding, hasWrong, ok, type Result, warning, wrong } from './check.ts';
+import { checkCertificate, ofNetworkFailure, type Server, tryConnect } from './reach.ts';
+
+const CONNECT_MS = 3_000;
+const CALL_MS = 3_000;
+const DEFAULT_PORT = 7_233;
+/** gRPC. */
+const [NOT_FOUND, PERMISSION_DENIED, UNAUTHENTICATED] = [5, 7, 16];
+const PREPARE = 'Run "meskot migrate", which prepares Temporal; every worker that reaches it does so too.';
+
+type Reached = ReturnType<typeof temporalConnection>;
+
+/** Temporal: the connection, and over it what `meskot migrate` prepares: namespace, search attributes and schedule. */
+export async function checkTemporal(parts: DoctorParts): Promise<Finding[]> {
+  const { config } = parts;
+  let reached: Reached;
+  try {
+    reached = temporalConnection(config);
+  } catch (error) {
+    const found = `A file of the TEMPORAL_TLS_ settings cannot be read (${codeOf(error)}).`;
+    return [{ name: 'Temporal', ...wrong(found, 'Check that the files exist and that this user may read them.') }];
+  }
+  const server = serverAt(reached.address);
+  const failure = await tryConnect(server);
+  if (failure) return [{ name: 'Temporal', ...ofNetworkFailure(failure.code, server) }];
+  const options = { now: parts.clock(), options: tlsOptions(reached) };
+  const certificate = reached.tls ? await check('Temporal certificate', () => checkCertificate(server, options)) : [];
+  if (hasWrong(certificate)) return certificate;
+  const connection = await Connection.connect({ ...reached, connectTimeout: CONNECT_MS }).catch(() => null);
+  if (!connection) return [...certificate, { name: 'Temporal', ...unlikeTemporal(server) }];
+  try {
+    return [...certificate, ...(await checkPreparation(connection, parts))];
+  } finally {
+    await connection.close();
+  }
+}
+
+function serverAt(address: string): Server {
+  const [, host = '', port] = /^\[?(.*?)\]?(?::(\d+))?$/.exec(address) ?? [];
+  return { host, port: port === undefined ? DEFAULT_PORT : Number(port), setting: 'TEMPORAL_ADDRESS' };
+}
+
+function tlsOptions({ tls }: Reached): ConnectionOptions {
+  const { serverNameOverride, serverRootCACertificate, clientCertPair } = typeof tls === 'object' ? tls : {};
+  return {
+    ALPNProtocols: ['h2'],
+    ...(serverNameOverride && { servername: serverNameOverride }),
+    ...(serverRootCACertificate && { ca: Buffer.from(serverRootCACertificate) }),
+    ...(clientCertPair && { cert: Buffer.from(clientCertPair.crt), key: Buffer.from(clientCertPair.key) }),
+  };
+}
+
+/** Temporal's client only says that it took too long. */
+function unlikeTemporal({ host, port }: Server): Result {
+  return wrong(
+    `${host}:${port} takes connections, but does not answer as Temporal does.`,
+    'Check TEMPORAL_ADDRESS, and whether the server demands TLS (TEMPORAL_TLS), a client certificate or an API key.',
+  );
+}
+
+async function checkPreparation(connection: Connection, { config }: DoctorParts): Promise<Finding[]> {
+  const { TEMPORAL_NAMESPACE: namespace, TEMPORAL_ADDRESS: address, TASK_QUEUE_PREFIX: prefix } = config;
+  const within = async <T>(work: () => Promise<T>): Promise<T> => connection.withDeadline(Date.now() + CALL_MS, work);
+  const answered = await check('Temporal', async () => {
+    if (await pingTemporal(connection)) return ok(`Answers at ${address}.`);
+    const found = `${address} takes connections, but does not answer within a second.`;
+    return warning(found, "Check the load of Temporal's server and of its database.");
+  });
+  const prepared = await check('Temporal namespace', () =>
+    within(async () => {
+      await connection.workflowService.describeNamespace({ namespace });
+      return ok(`"${namespace}" exists.`);
+    }).catch((error: unknown) => ofNamespace(error, namespace)),
+  );
+  if (hasWrong(prepared)) return [...answered, ...prepared];
+  const attributes = check('Temporal search attributes', () =>
+    within(async () => {
+      const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+      const missing = Object.keys(SEARCH_ATTRIBUTES).filter((name) => !(name in customAttributes));
+      return missing.length === 0 ? ok('All exist.') : wrong(`${missing.join(', ')} are missing.`, PREPARE);
+    }),
+  );
+  const schedule = check('Temporal schedule', () =>
+    within(async () => checkSchedule(new ScheduleClient({ connection, namespace }), `${prefix}${NIGHTLY_WORKFLOW}`)),
+  );
+  return [...answered, ...prepared, ...(await attributes), ...(await schedule)];
+}
+
+function ofNamespace(error: unknown, namespace: string): Result {
+  const code = isGrpcServiceError(error) ? error.code : undefined;
+  if (code === NOT_FOUND) return wrong(`The namespace "${namespace}" does not exist.`, PREPARE);
+  if (code === PERMISSION_DENIED || code === UNAUTHENTICATED) {
+    const found = `Temporal does not let us use the namespace "${namespace}".`;
+    return wrong(found, 'Check TEMPORAL_API_KEY or the client certificate, and TEMPORAL_NAMESPACE.');
+  }
+  throw error;
+}
+
+async function checkSchedule(client: ScheduleClient, scheduleId: string): Promise<Result> {
+  try {
+    const { state } = await client.getHandle(scheduleId).describe();
+    if (!state.paused) return ok(`${scheduleId} exists.`);
+    const found = `${scheduleId} is paused, so days are not reconciled by themselves.`;
+    return warning(found, 'Resume it in the Temporal UI, unless an operator wants it to pause.');
+  } catch (error) {
+    if (error instanceof ScheduleNotFoundError) return wrong(`The schedule ${scheduleId} does not exist.`, PREPARE);
+    throw error;
+  }
+}
