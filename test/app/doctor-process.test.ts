@@ -86,6 +86,7 @@ test('certificates that are ended, of another host or about to end are told apar
     TELEBIRR_BASE_URL: `${await secured(stage.simulator.url, ended)}/telebirr`,
     CBE_BIRR_BASE_URL: `${await secured(stage.simulator.url, elsewhere)}/cbebirr`,
     AWASH_BASE_URL: `${await secured(stage.simulator.url, ending)}/awash`,
+    AWASH_CALLBACK_BASE_URL: await secured(stage.url, { days: 5 }),
   });
   expect(exitCode).toBe(1);
   const hasEnded = expect.stringMatching(/^The TLS certificate of localhost:\d+ has expired on \d{4}-\d\d-\d\d\./);
@@ -100,6 +101,7 @@ test('certificates that are ended, of another host or about to end are told apar
     'CBE_BIRR query': ofAnother,
   });
   expect(warnings['AWASH service']).toMatch(/ends in 11 days, on .*\. The server must renew its certificate/);
+  expect(warnings['AWASH callbacks']).toMatch(/^The TLS certificate of localhost:\d+ ends in 4 days/);
   const names: Finding['name'][] = Object.keys(wrong);
   expect(names).not.toContain('AWASH query');
 }, 60_000);

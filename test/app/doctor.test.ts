@@ -65,11 +65,14 @@ test('every wrong setting is named, and the checks that do not depend on them ar
     LISTEN_HOST: '0.0.0.0',
     TEMPORAL_TLS_CLIENT_KEY_PATH: 'key.pem',
     TELEBIRR_MERCHANT_PRIVATE_KEY: 'planted-key',
+    TELEBIRR_APP_KEY: undefined,
+    TELEBIRR_APP_KEY_FILE: '/none',
     CBE_BIRR_BASE_URL: 'https://cbe.example.et',
   });
   expect(exitCode).toBe(1);
   const settings = findings.filter(({ name }) => name === 'settings').map(({ found }) => found);
   expect(settings).toEqual([
+    expect.stringContaining('TELEBIRR_APP_KEY_FILE cannot be read: ENOENT'),
     expect.stringContaining('LOG_LEVEL must be one of trace, debug'),
     expect.stringContaining('DATABASE_URL must be set'),
     expect.stringContaining('TELEBIRR_MERCHANT_PRIVATE_KEY must be a private key in PEM'),
@@ -157,8 +160,12 @@ test('Temporal that is away, another server there, and a namespace that is not p
 
 test('Temporal behind TLS: the certificate, its end, and a server without TLS', async () => {
   const authority = await createAuthority();
-  const file = join(stage.settings['REPORTS_DIR'] ?? '', 'authority.pem');
+  const inFolder = (name: string): string => join(stage.settings['REPORTS_DIR'] ?? '', name);
+  const file = inFolder('authority.pem');
+  const own = await createCertificate(authority, { days: 15 });
   await writeFile(file, authority.cert);
+  await writeFile(inFolder('own.pem'), own.cert);
+  await writeFile(inFolder('own.key'), own.key);
   const certificate = await createCertificate(authority, { days: 20 });
   const proxy = createServer({ ...certificate, ALPNProtocols: ['h2'] }, (socket) => {
     const upstream = connect(Number(stage.settings['TEMPORAL_ADDRESS']?.split(':')[1]), '127.0.0.1');
@@ -169,11 +176,19 @@ test('Temporal behind TLS: the certificate, its end, and a server without TLS', 
   proxy.on('tlsClientError', () => {});
   await new Promise<void>((listening) => proxy.listen(0, '127.0.0.1', listening));
   const TEMPORAL_ADDRESS = `localhost:${(proxy.address() as AddressInfo).port}`;
-  const settings = { TEMPORAL_ADDRESS, TEMPORAL_TLS_SERVER_CA_CERT_PATH: file };
+  const settings = {
+    TEMPORAL_ADDRESS,
+    TEMPORAL_TLS_SERVER_CA_CERT_PATH: file,
+    TEMPORAL_TLS_CLIENT_CERT_PATH: inFolder('own.pem'),
+    TEMPORAL_TLS_CLIENT_KEY_PATH: inFolder('own.key'),
+  };
   const { exitCode, warnings } = await stage.examine(settings, NO_CHANNELS);
   expect([exitCode, warnings]).toEqual([
     0,
-    { 'Temporal certificate': expect.stringMatching(/^The TLS certificate of localhost:\d+ ends in 19 days/) },
+    {
+      'Temporal certificate': expect.stringMatching(/^The TLS certificate of localhost:\d+ ends in 19 days/),
+      'Temporal client certificate': expect.stringContaining('TEMPORAL_TLS_CLIENT_CERT_PATH ends in 14 days'),
+    },
   ]);
   const untrusted = await stage.examine({ TEMPORAL_ADDRESS, TEMPORAL_TLS: 'true' }, NO_CHANNELS);
   expect(untrusted.wrong).toEqual({ 'Temporal certificate': expect.stringContaining('is not accepted') });

@@ -1,10 +1,22 @@
+import { X509Certificate } from 'node:crypto';
 import type { ConnectionOptions } from 'node:tls';
 
 import { Connection, isGrpcServiceError, ScheduleClient, ScheduleNotFoundError } from '@temporalio/client';
 
 import { pingTemporal, temporalConnection } from '../../temporal/client.ts';
 import { NIGHTLY_WORKFLOW, SEARCH_ATTRIBUTES } from '../../temporal/prepare.ts';
-import { check, codeOf, type DoctorParts, type Finding, hasWrong, ok, type Result, warning, wrong } from './check.ts';
+import {
+  check,
+  codeOf,
+  type DoctorParts,
+  type Finding,
+  hasWrong,
+  ofValidity,
+  ok,
+  type Result,
+  warning,
+  wrong,
+} from './check.ts';
 import { checkCertificate, ofNetworkFailure, type Server, tryConnect } from './reach.ts';
 
 const CONNECT_MS = 3_000;
@@ -30,7 +42,10 @@ export async function checkTemporal(parts: DoctorParts): Promise<Finding[]> {
   const failure = await tryConnect(server);
   if (failure) return [{ name: 'Temporal', ...ofNetworkFailure(failure.code, server) }];
   const options = { now: parts.clock(), options: tlsOptions(reached) };
-  const certificate = reached.tls ? await check('Temporal certificate', () => checkCertificate(server, options)) : [];
+  const certificate = [
+    ...(reached.tls ? await check('Temporal certificate', () => checkCertificate(server, options)) : []),
+    ...(await check('Temporal client certificate', async () => clientResult(reached, parts.clock()))),
+  ];
   if (hasWrong(certificate)) return certificate;
   const connection = await Connection.connect({ ...reached, connectTimeout: CONNECT_MS }).catch(() => null);
   if (!connection) return [...certificate, { name: 'Temporal', ...unlikeTemporal(server) }];
@@ -54,6 +69,14 @@ function tlsOptions({ tls }: Reached): ConnectionOptions {
     ...(serverRootCACertificate && { ca: Buffer.from(serverRootCACertificate) }),
     ...(clientCertPair && { cert: Buffer.from(clientCertPair.crt), key: Buffer.from(clientCertPair.key) }),
   };
+}
+
+/** Of mTLS, which is ours. */
+function clientResult({ tls }: Reached, now: Date): Result | null {
+  const pair = typeof tls === 'object' ? tls.clientCertPair : undefined;
+  if (!pair) return null;
+  const next = 'Renew it and its key; running processes read them at their next connection.';
+  return ofValidity('The certificate of TEMPORAL_TLS_CLIENT_CERT_PATH', new X509Certificate(pair.crt), { now, next });
 }
 
 /** Temporal's client only says that it took too long. */
