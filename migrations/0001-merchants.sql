@@ -38,6 +38,27 @@ CREATE TABLE merchant_channel (
   PRIMARY KEY (merchant_id, environment, channel)
 );
 
+-- Windows in which a channel takes no new payments and withdrawals, in one environment. A window is open from starts_at
+-- (included) to ends_at (excluded) by the database's clock, unless it is cancelled; windows of a channel do not overlap,
+-- which the operation that plans them ensures under a lock.
+CREATE TABLE channel_maintenance (
+  id            text PRIMARY KEY,                  -- mnt_…
+  channel       text NOT NULL REFERENCES channel,
+  environment   text NOT NULL CHECK (environment IN ('sandbox', 'live')),
+  starts_at     timestamptz NOT NULL,
+  ends_at       timestamptz NOT NULL,
+  reason        text NOT NULL,                     -- shown to merchants
+  reason_am     text,                              -- the same in Amharic
+  created_by    text NOT NULL,                     -- opr_…
+  cancelled_at  timestamptz,                       -- after starts_at: the window ended early
+  cancelled_by  text,
+  created_at    timestamptz NOT NULL DEFAULT now(),
+  CHECK (ends_at > starts_at AND ends_at <= starts_at + interval '720 hours'),
+  CHECK ((cancelled_at IS NULL) = (cancelled_by IS NULL))
+);
+CREATE INDEX channel_maintenance_planned ON channel_maintenance (channel, environment, ends_at) WHERE cancelled_at IS NULL;
+CREATE INDEX channel_maintenance_list ON channel_maintenance (starts_at DESC, id DESC);
+
 -- Limits per payment or payout, and per day in Addis Ababa. The newest rule that has come into force applies, and a
 -- merchant's own rule takes precedence over the platform's. Rows are never changed, so past decisions stay explicable.
 CREATE TABLE limit_rule (

@@ -14,6 +14,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   merchants: [
     'merchant',
     'channel',
+    'channel_maintenance',
     'merchant_channel',
     'limit_rule',
     'kyc_application',

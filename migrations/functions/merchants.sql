@@ -2,10 +2,17 @@
 -- known to the application only.
 CREATE OR REPLACE FUNCTION channel_state(p_merchant_id text, p_environment text, p_channel text)
 RETURNS jsonb LANGUAGE sql STABLE AS $$
-  SELECT jsonb_build_object('platformState', c.platform_state, 'approval', coalesce(m.approval, 'NONE'),
+  SELECT jsonb_build_object('platformState', CASE WHEN c.platform_state = 'AVAILABLE' AND w.id IS NOT NULL
+                                                  THEN 'MAINTENANCE' ELSE c.platform_state END,
+                            'approval', coalesce(m.approval, 'NONE'),
                             'enabled', coalesce(m.enabled, false),
-                            'tierAllows', kyc_tier_allows(p_merchant_id, p_environment, c.id))
+                            'tierAllows', kyc_tier_allows(p_merchant_id, p_environment, c.id),
+                            'openMaintenance', CASE WHEN w.id IS NOT NULL THEN jsonb_build_object('endsAt', w.ends_at,
+                              'secondsLeft', ceil(extract(epoch FROM w.ends_at - now()))) END)
   FROM channel c
+  LEFT JOIN channel_maintenance w
+    ON w.channel = c.id AND w.environment = p_environment AND w.cancelled_at IS NULL
+      AND w.starts_at <= now() AND w.ends_at > now()
   LEFT JOIN merchant_channel m
     ON m.channel = c.id AND m.merchant_id = p_merchant_id AND m.environment = p_environment
   WHERE c.id = p_channel

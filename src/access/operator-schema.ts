@@ -74,6 +74,7 @@ const resourceType = z.enum([
   'merchant',
   'key',
   'channel',
+  'maintenance',
   'withdrawal',
   'settlement',
   'bankAccount',

@@ -18,6 +18,8 @@ export const PERMISSIONS = {
   'key.revoke': ['admin'],
   'channel.approve': ['admin'],
   'channel.suspend': ['admin'],
+  'channel.plan-maintenance': ['admin'],
+  'channel.cancel-maintenance': ['admin'],
   'kyc.review': ['support'],
   'kyc.approve': ['admin'],
   'kyc.reject': ['admin'],

@@ -100,12 +100,16 @@ const INSTANT_CHARACTERS_MAX = 40;
 /** How many rules one request may add. */
 export const RULES_MAX = 20;
 
-/** When a new rule begins, in a request. */
-export const validFromParam = patternText(
+/** An instant in a request, with its offset. */
+export const instantParam = patternText(
   INSTANT_CHARACTERS_MAX,
   z.regexes.datetime({ offset: true }),
   mustBe('a valid datetime'),
 )
   .transform((text) => new Date(text))
+  .meta({ override: { type: 'string', format: 'date-time' } });
+
+/** When a new rule begins, in a request. */
+export const validFromParam = instantParam
   .optional()
   .meta({ description: 'Not in the past; now unless given', override: { type: 'string', format: 'date-time' } });

@@ -30,7 +30,8 @@ export type IdPrefix =
   | 'prp'
   | 'aud'
   | 'kyd'
-  | 'hol';
+  | 'hol'
+  | 'mnt';
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 

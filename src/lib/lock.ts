@@ -7,6 +7,7 @@ import { rows, type Queryable } from './db.ts';
 export type LockKind =
   | 'withdrawal'
   | 'bank_account'
+  | 'channel_maintenance'
   | 'fee_rule'
   | 'limit_rule'
   | 'operators'

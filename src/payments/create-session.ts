@@ -20,7 +20,7 @@ import { clientTokenOf, checkoutPageUrl } from './session.ts';
 /** `pepper`: the secret that page tokens are derived with. */
 export type CreateDeps = { db: Queryable; findProvider: FindProvider; clock: Clock; baseUrl: string; pepper: string };
 
-/** A session to create. `channels`: those the customer may choose from; all usable ones by default. */
+/** A session to create. `channels`: those to choose from; by default all usable ones, and those under maintenance. */
 export type NewSession = Omit<z.output<typeof schema.NewSession>, 'amount'> & { amountSantim: Santim };
 
 /**
@@ -30,7 +30,8 @@ export type NewSession = Omit<z.output<typeof schema.NewSession>, 'amount'> & { 
 export async function createSession(deps: CreateDeps & { tx: UnitOfWork }, scope: MerchantScope, wanted: NewSession) {
   ensureHttpsInLive(scope, wanted);
   const channels = chooseChannels(await listChannels(deps.tx.trx, scope, deps.findProvider), wanted.channels);
-  ensureSomeChannelFits(channels, wanted.amountSantim);
+  const usable = channels.filter((one) => one.usable);
+  ensureSomeChannelFits(usable, wanted.amountSantim);
 
   const now = deps.clock();
   const sessionId = newId('cs', now.getTime());
@@ -66,16 +67,17 @@ function ensureHttpsInLive(scope: MerchantScope, wanted: NewSession): void {
 
 function chooseChannels(all: MerchantChannel[], wanted: Channel[] | undefined): MerchantChannel[] {
   if (wanted === undefined) {
-    const usable = all.filter((one) => one.usable);
-    if (usable.length > 0) return usable;
+    // A session outlives most maintenance windows: a channel that returns can be paid with then.
+    if (all.some((one) => one.usable)) return all.filter((one) => one.usable || one.usableAfterMaintenance);
     throw new AppError(
       'CHANNEL_NOT_AVAILABLE',
       'No payment channel is usable. GET /api/checkout/channels has the reasons.',
     );
   }
   const chosen = all.filter((one) => wanted.includes(one.channel));
-  for (const { channel, reason } of chosen) {
-    if (reason !== null) throw channelRejected(channel, reason, `channels.${wanted.indexOf(channel)}`);
+  for (const { channel, reason, openMaintenance } of chosen) {
+    const field = `channels.${wanted.indexOf(channel)}`;
+    if (reason !== null) throw channelRejected(channel, reason, { field, openMaintenance });
   }
   return chosen;
 }

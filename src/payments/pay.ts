@@ -123,7 +123,7 @@ async function ensureChannel(deps: PayDeps, session: Session, wanted: Channel): 
   const channels = await listChannels(deps.tx.trx, session, deps.findProvider);
   const channel = channels.find((one) => one.channel === wanted);
   if (!channel) throw new Error(`channel ${wanted} has no row`);
-  if (channel.reason !== null) throw channelRejected(wanted, channel.reason);
+  if (channel.reason !== null) throw channelRejected(wanted, channel.reason, channel);
   if (!session.channels.includes(wanted)) {
     const issue = `must be one of this session's channels: ${session.channels.join(', ')}, got ${wanted}`;
     throw invalid('channel', issue, { code: 'CHANNEL_DISABLED' });

@@ -14,7 +14,7 @@ import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import { whyUnusable, type ChannelFacts } from '../merchants/channels/channel.ts';
 import { amountLimitError, type DayLimit } from '../merchants/channels/limits.ts';
 import { channelRejected } from '../merchants/channels/operations.ts';
-import { readLimits, type AmountLimits, type LimitsJson } from '../merchants/channels/queries.ts';
+import { readLimits, type AmountLimits, type LimitsJson, type OpenMaintenance } from '../merchants/channels/queries.ts';
 import { OUTBOX_INSERT, type UnitOfWork, type OutboxRow } from '../outbox/record.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { recordWithdrawalEvents } from './events.ts';
@@ -33,7 +33,7 @@ export type CreateDeps = { tx: UnitOfWork; clock: Clock; findProvider: FindProvi
 /** What `withdrawal_preflight` returns: everything that the decision about a new withdrawal depends on. */
 type Preflight = Pick<ReviewFacts, 'policy' | 'inLastHour' | 'paidThereBefore' | 'firstPaidThereAsAt'> & {
   existingId: string | null;
-  channel: Omit<ChannelFacts, 'configured'>;
+  channel: Omit<ChannelFacts, 'configured'> & { openMaintenance: OpenMaintenance | null };
   limits: LimitsJson;
   feeRule: FeeRuleJson;
   usedTodaySantim: number;
@@ -106,7 +106,8 @@ function ensureChannelUsable(
   const { channel, destination } = request;
   const provider = findProvider(channel, environment);
   const reason = whyUnusable({ ...preflight.channel, configured: provider !== null });
-  if (reason !== null || provider === null) throw channelRejected(channel, reason ?? 'NOT_CONFIGURED');
+  if (reason !== null || provider === null)
+    throw channelRejected(channel, reason ?? 'NOT_CONFIGURED', preflight.channel);
   const { payoutTo } = provider.capabilities;
   if (payoutTo.includes(destination.kind)) return;
   const issue = `${channel} pays out to a ${payoutTo.join(' or a ')}, not to a ${destination.kind}`;

@@ -44,7 +44,7 @@ const NAMES: Readonly<Record<string, string>> = {
   reconciliation: 'list run list-discrepancies close-discrepancy',
   merchants: 'list get create suspend resume',
   keys: 'list invite rotate revoke',
-  channels: 'approve suspend',
+  channels: 'approve suspend plan-maintenance list-maintenance cancel-maintenance',
   kyc: 'get get-document review approve reject request-info change-tier',
   'bank-accounts': 'get verify reject',
   holidays: 'list add reschedule enable disable confirm remove',

@@ -45,6 +45,7 @@ describe('channels', () => {
       enabled: true,
       usable: true,
       reason: null,
+      maintenance: null,
       limits: {
         currency: 'ETB',
         payIn: { min: 1, max: 75_000, daily: null },

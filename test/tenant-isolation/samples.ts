@@ -3,6 +3,8 @@ import type { Operation } from './contract.ts';
 
 const today = new Date(Date.now() + 3 * 3_600_000).toISOString().slice(0, 10);
 
+const inHours = (hours: number): string => new Date(Date.now() + hours * 3_600_000).toISOString();
+
 /** Valid values by parameter name, for any operation. */
 const QUERY: Record<string, string> = {
   startDate: today,
@@ -31,6 +33,7 @@ const BODIES: Record<string, object> = {
   opsRevokeInvitation: { reason: 'Walls' },
   opsApproveChannel: { environment: 'sandbox' },
   opsSuspendChannel: { environment: 'sandbox', reason: 'Walls' },
+  opsPlanMaintenance: { environment: 'sandbox', startsAt: inHours(24), endsAt: inHours(25), reason: 'Walls' },
   opsChangeFees: { rules: [{ direction: 'PAY_IN', channel: 'TELEBIRR', basisPoints: 1 }], reason: 'Walls' },
   opsChangeLimits: { rules: [{ direction: 'PAY_IN', channel: 'TELEBIRR', min: 1, max: 2 }], reason: 'Walls' },
   opsChangeSettlementLimit: { min: 1, max: 2, reason: 'Walls' },
@@ -64,7 +67,7 @@ const BODIES: Record<string, object> = {
 };
 
 /** Path parameters that are not ids of a merchant's data. */
-const COMMON: Record<string, string> = { channel: 'TELEBIRR' };
+const COMMON: Record<string, string> = { channel: 'TELEBIRR', maintenanceId: 'mnt_1' };
 
 /** Fails for a path parameter that is neither common nor an id of the merchant, so that new routes are covered. */
 export function ownedNames(operation: Operation, merchant: Merchant): string[] {

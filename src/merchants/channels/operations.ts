@@ -1,9 +1,9 @@
 import { rows, type Queryable, type Trx } from '../../lib/db.ts';
-import { found, invalid, type AppError } from '../../lib/errors.ts';
+import { AppError, found, invalid } from '../../lib/errors.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import type { Channel, FindConfigured, Unusable } from './channel.ts';
-import { listChannels, type MerchantChannel } from './queries.ts';
+import { listChannels, type MerchantChannel, type OpenMaintenance } from './queries.ts';
 
 /** Approves and enables every available channel, as for a new sandbox merchant. */
 export async function grantChannels(trx: Trx, scope: MerchantScope): Promise<void> {
@@ -39,14 +39,14 @@ export async function switchChannel(
   { tx: { trx }, findProvider }: Deps,
   { enabled, ...place }: Place & { enabled: boolean },
 ): Promise<MerchantChannel> {
-  const { channel, approval, reason } = await findChannel(trx, place, findProvider);
+  const { channel, approval, reason, openMaintenance } = await findChannel(trx, place, findProvider);
   if (approval === 'SUSPENDED' && enabled) {
     const issue = `${channel} was suspended for this merchant: only the platform's operators can approve it again`;
     throw invalid('channel', issue, { code: 'CHANNEL_NOT_AVAILABLE' });
   }
   // A request can be cancelled in any state of the channel.
   const isAllowed = reason === null || reason === 'DISABLED' || reason === 'NOT_APPROVED' || !enabled;
-  if (!isAllowed) throw channelRejected(channel, reason);
+  if (!isAllowed) throw channelRejected(channel, reason, { openMaintenance });
   const isUnapproved = approval === 'NONE' || approval === 'REQUESTED';
   const isGranted = enabled && place.environment === 'sandbox';
   const requested = { approval: isGranted ? 'APPROVED' : enabled ? 'REQUESTED' : 'NONE', enabled: isGranted };
@@ -72,15 +72,31 @@ const WHY: Record<Unusable, string> = {
   DISABLED: 'is switched off; switch it on with PATCH /api/checkout/channels/{channel}',
 };
 
+type Rejected = {
+  /** The field of the request that has the channel; `channel` unless given. */
+  field?: string;
+  /** The open maintenance window, if there is one. */
+  openMaintenance?: OpenMaintenance | null;
+};
+
 /**
- * The error of an unusable channel: CHANNEL_DISABLED for the merchant's own toggle, else CHANNEL_NOT_AVAILABLE.
- * `field`: the field of the request that has the channel.
+ * The error of an unusable channel: CHANNEL_DISABLED for the merchant's own toggle, else CHANNEL_NOT_AVAILABLE. During a
+ * maintenance window it has its end, and the seconds until then as Retry-After.
  */
-export function channelRejected(channel: Channel, reason: Unusable, field = 'channel'): AppError {
+export function channelRejected(
+  channel: Channel,
+  reason: Unusable,
+  { field = 'channel', openMaintenance }: Rejected = {},
+): AppError {
   const code = reason === 'DISABLED' ? 'CHANNEL_DISABLED' : 'CHANNEL_NOT_AVAILABLE';
-  const issue = `${channel} ${WHY[reason]}`;
-  return invalid(field, issue, { code, message: `channel ${issue}` });
+  const window = reason === 'MAINTENANCE' ? openMaintenance : null;
+  const issue = `${channel} ${window ? maintenanceUntil(window) : WHY[reason]}`;
+  const headers = window ? { 'Retry-After': String(window.secondsLeft) } : {};
+  return new AppError(code, `channel ${issue}`, { details: [{ field, issue }], headers });
 }
+
+const maintenanceUntil = ({ endsAt }: OpenMaintenance): string =>
+  `is under maintenance until ${new Date(endsAt).toISOString()}; try again then`;
 
 /**
  * Approves or suspends a merchant's channel, for new attempts only. Does not change the merchant's own toggle, which is off

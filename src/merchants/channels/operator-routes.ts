@@ -10,15 +10,16 @@ import { readMerchant } from '../operations.ts';
 import { settingRoutes } from '../setting-routes.ts';
 import type { FindConfigured } from './channel.ts';
 import { addLimitRule, type StoredLimitRule } from './limits.ts';
+import { maintenanceRoutes } from './maintenance-routes.ts';
 import { setChannelApproval } from './operations.ts';
 import { presentChannel, presentLimits } from './queries.ts';
 import * as schema from './schema.ts';
 
 type Deps = { db: Database; findProvider: FindConfigured };
 
-/** The approval of merchants' channels, and their limits. */
+/** The approval of merchants' channels, their limits, and maintenance windows of channels. */
 export function channelOperatorRoutes(deps: Deps): Route[] {
-  return [...APPROVALS.map((route) => approvalRoute(deps, route)), ...limitRoutes(deps)];
+  return [...APPROVALS.map((route) => approvalRoute(deps, route)), ...limitRoutes(deps), ...maintenanceRoutes(deps)];
 }
 
 type ApprovalRoute = {

@@ -7,6 +7,7 @@ import {
   type ChannelFacts,
   type Channel,
   type FindConfigured,
+  type PlatformState,
   type TransactionThrough,
   type Unusable,
 } from './channel.ts';
@@ -21,11 +22,32 @@ export type MerchantChannel = Pick<ChannelFacts, 'platformState' | 'approval' | 
   displayName: string;
   usable: boolean;
   reason: Unusable | null;
+  /** The open maintenance window, or else the next one. */
+  maintenance: MaintenancePeriod | null;
+  /** The open maintenance window. */
+  openMaintenance: OpenMaintenance | null;
+  /** Whether only an open maintenance window makes it unusable. */
+  usableAfterMaintenance: boolean;
   payIn: AmountLimits;
   payOut: AmountLimits;
 };
 
-type ChannelRow = Omit<MerchantChannel, 'usable' | 'reason' | 'payIn' | 'payOut'> & {
+/** A maintenance window as merchants see it. */
+type MaintenancePeriod = { startsAt: Date; endsAt: Date; reason: string; reasonAm: string | null };
+
+/** The end of an open maintenance window (JSON of SQL functions has a text), and how long it lasts yet. */
+export type OpenMaintenance = { endsAt: Date | string; secondsLeft: number };
+
+type ChannelRow = Pick<
+  MerchantChannel,
+  'channel' | 'transactionThrough' | 'displayName' | 'platformState' | 'approval' | 'enabled'
+> & {
+  maintenanceStartsAt: Date | null;
+  maintenanceEndsAt: Date;
+  maintenanceReason: string;
+  maintenanceReasonAm: string | null;
+  /** null: no window is open. */
+  maintenanceSecondsLeft: number | null;
   tierAllows: boolean;
   payInMinSantim: Santim;
   payInMaxSantim: Santim;
@@ -62,6 +84,10 @@ export async function listChannels(
      SELECT c.id AS channel, c.transaction_through, c.display_name, c.platform_state,
             coalesce(m.approval, 'NONE') AS approval, coalesce(m.enabled, false) AS enabled,
             tier.channels IS NULL OR c.id = ANY (tier.channels) AS tier_allows,
+            w.starts_at AS maintenance_starts_at, w.ends_at AS maintenance_ends_at,
+            w.reason AS maintenance_reason, w.reason_am AS maintenance_reason_am,
+            CASE WHEN w.starts_at <= now()
+                 THEN CAST(ceil(extract(epoch FROM w.ends_at - now())) AS integer) END AS maintenance_seconds_left,
             i.min_santim AS pay_in_min_santim, least(i.max_santim, tier.payment_max_santim) AS pay_in_max_santim,
             i.daily_santim AS pay_in_daily_santim,
             o.min_santim AS pay_out_min_santim, least(o.max_santim, tier.payout_daily_santim) AS pay_out_max_santim,
@@ -72,20 +98,47 @@ export async function listChannels(
      LEFT JOIN tier ON true
      LEFT JOIN merchant_channel m
        ON m.channel = c.id AND m.merchant_id = :merchantId AND m.environment = :environment
+     LEFT JOIN LATERAL (
+       SELECT starts_at, ends_at, reason, reason_am FROM channel_maintenance
+       WHERE channel = c.id AND environment = :environment AND cancelled_at IS NULL AND ends_at > now()
+       ORDER BY ends_at LIMIT 1
+     ) w ON true
      ORDER BY c.position`,
     scope,
   );
   return found.map((row) => {
+    const openMaintenance = openMaintenanceOf(row);
     const configured = findProvider(row.channel, scope.environment) !== null;
-    const reason = whyUnusable({ ...row, configured });
+    const facts = { ...row, configured };
+    const platformState = platformStateOf(row);
+    const reason = whyUnusable({ ...facts, platformState });
     return {
       ...row,
+      platformState,
       usable: reason === null,
       reason,
+      maintenance: maintenanceOf(row),
+      openMaintenance,
+      usableAfterMaintenance: openMaintenance !== null && whyUnusable(facts) === null,
       payIn: { minSantim: row.payInMinSantim, maxSantim: row.payInMaxSantim, dailySantim: row.payInDailySantim },
       payOut: { minSantim: row.payOutMinSantim, maxSantim: row.payOutMaxSantim, dailySantim: row.payOutDailySantim },
     };
   });
+}
+
+/** The platform's own state of the channel; a window that is open puts an available one under maintenance. */
+function platformStateOf({ platformState, maintenanceSecondsLeft }: ChannelRow): PlatformState {
+  return platformState === 'AVAILABLE' && maintenanceSecondsLeft !== null ? 'MAINTENANCE' : platformState;
+}
+
+function maintenanceOf(row: ChannelRow): MaintenancePeriod | null {
+  const { maintenanceStartsAt: startsAt, maintenanceEndsAt: endsAt } = row;
+  if (startsAt === null) return null;
+  return { startsAt, endsAt, reason: row.maintenanceReason, reasonAm: row.maintenanceReasonAm };
+}
+
+function openMaintenanceOf({ maintenanceEndsAt, maintenanceSecondsLeft }: ChannelRow): OpenMaintenance | null {
+  return maintenanceSecondsLeft === null ? null : { endsAt: maintenanceEndsAt, secondsLeft: maintenanceSecondsLeft };
 }
 
 /** A merchant's channel as the merchant and operators see it. */

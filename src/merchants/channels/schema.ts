@@ -1,10 +1,12 @@
 import { z } from 'zod';
 
 import { environment, id, reason } from '../../access/operator-schema.ts';
-import { RULES_MAX, validFromParam } from '../../lib/effective-rules.ts';
-import { birrAmount, instant } from '../../lib/fields.ts';
+import { instantParam, RULES_MAX, validFromParam } from '../../lib/effective-rules.ts';
+import { birrAmount, instant, plainText } from '../../lib/fields.ts';
+import { pageQuery } from '../../lib/pagination.ts';
 import { APPROVALS, CHANNELS, PLATFORM_STATES, TRANSACTION_THROUGH, UNUSABLE } from './channel.ts';
 import { LIMIT_DIRECTIONS } from './limits.ts';
+import { MAINTENANCE_STATES } from './maintenance.ts';
 
 const channelId = z.enum(CHANNELS).meta({ description: 'A payment channel', example: 'TELEBIRR' });
 const transactionThrough = z.enum(Object.values(TRANSACTION_THROUGH));
@@ -26,6 +28,13 @@ export const Channel = z
     usable: z.boolean(),
     reason: z.enum(UNUSABLE).nullable().meta({ description: 'Why it cannot be used; null: it can' }),
     limits: z.object({ currency: z.literal('ETB'), payIn: Limits, payOut: Limits }),
+    maintenance: z
+      .object({ startsAt: instant, endsAt: instant, reason: z.string(), reasonAm: z.string().nullable() })
+      .nullable()
+      .meta({
+        description:
+          'The open maintenance window, or else the next one; null: none is planned. While it is open, no new payments and withdrawals are accepted, and what is in flight continues. reasonAm: in Amharic, if given',
+      }),
   })
   .meta({ id: 'Channel' });
 
@@ -35,6 +44,45 @@ export const ChannelChanges = z.strictObject({ enabled: z.boolean() });
 export const MerchantChannelParams = z.strictObject({ merchantId: id, channel: channelId });
 export const ChannelApproval = z.strictObject({ environment, reason: reason.optional() });
 export const ChannelSuspension = z.strictObject({ environment, reason });
+
+const MAINTENANCE_REASON_CHARACTERS_MAX = 200;
+const maintenanceReason = plainText(MAINTENANCE_REASON_CHARACTERS_MAX).trim().min(1);
+
+export const NewMaintenance = z.strictObject({
+  environment,
+  startsAt: validFromParam,
+  endsAt: instantParam.meta({ description: 'At most 30 days after the start' }),
+  reason: maintenanceReason.meta({
+    description: 'Shown to merchants, and recorded in the audit log',
+    example: 'Planned work of Ethio telecom',
+  }),
+  reasonAm: maintenanceReason.nullable().default(null).meta({ description: 'The same in Amharic' }),
+});
+export const MaintenanceParams = z.strictObject({ maintenanceId: id });
+export const MaintenanceListQuery = z.strictObject({
+  channel: channelId.optional(),
+  environment: environment.optional(),
+  ...pageQuery,
+});
+
+/** A maintenance window as operators see it. */
+export const Maintenance = z
+  .object({
+    maintenanceId: z.string(),
+    channel: channelId,
+    environment,
+    state: z
+      .enum(MAINTENANCE_STATES)
+      .meta({ description: 'CANCELLED: before its start; OVER: also if it ended early' }),
+    startsAt: instant,
+    endsAt: instant,
+    reason: z.string(),
+    reasonAm: z.string().nullable(),
+    createdBy: z.string(),
+    cancelledAt: instant.nullable().meta({ description: 'When it was cancelled, or ended early' }),
+    cancelledBy: z.string().nullable(),
+  })
+  .meta({ id: 'OpsChannelMaintenance' });
 
 export const LimitChanges = z.strictObject({
   rules: z

@@ -157,7 +157,7 @@ function payForm(view: SessionView): Html {
       <fieldset>
         <legend>${texts.howToPay}</legend>
         ${payable.length === 0 ? html`<p>${texts.noChannel}</p>` : null}
-        ${listed.map((one) => choice(one, one.channel === chosen, texts.comingSoon))}
+        ${listed.map((one) => choice(one, one.channel === chosen, language))}
       </fieldset>
       <label class="label" for="phone">${texts.phone}</label>
       <input
@@ -185,18 +185,28 @@ function payForm(view: SessionView): Html {
     ${session.environment === 'sandbox' ? testNumbers(language) : null}`;
 }
 
-/** Only usable channels and announced ones are listed. */
-function isListed({ channel, platformState, usable, payIn }: MerchantChannel, session: Session): boolean {
-  if (platformState === 'COMING_SOON') return true;
-  return usable && session.channels.includes(channel) && !amountLimitError(channel, payIn, session.amountSantim);
+/** Only usable channels, those that return after a maintenance, and announced ones are listed. */
+function isListed(one: MerchantChannel, session: Session): boolean {
+  if (one.platformState === 'COMING_SOON') return true;
+  if (!one.usable && !one.usableAfterMaintenance) return false;
+  const { channel, payIn } = one;
+  return session.channels.includes(channel) && !amountLimitError(channel, payIn, session.amountSantim);
 }
 
-function choice({ channel, displayName, usable }: MerchantChannel, checked: boolean, comingSoon: string): Html {
+function choice(one: MerchantChannel, checked: boolean, language: Language): Html {
+  const { channel, displayName, usable } = one;
   const state = usable ? html`required ${checked ? html`checked` : null}` : html`disabled`;
   return html`<label class="choice${usable ? null : html` off`}">
     <input type="radio" name="channel" value="${channel}" ${state} /> ${displayName}
-    ${usable ? null : `(${comingSoon})`}
+    ${usable ? null : `(${whyOff(one, language)})`}
   </label>`;
+}
+
+function whyOff({ platformState, openMaintenance }: MerchantChannel, language: Language): string {
+  const { comingSoon, maintenance } = TEXTS[language];
+  if (platformState === 'COMING_SOON' || !openMaintenance) return comingSoon;
+  const time = inAddis(new Date(openMaintenance.endsAt)).toISOString().slice(0, 16).replace('T', ' ');
+  return interpolate(maintenance, { time });
 }
 
 function alert({ session, language, problem }: SessionView): Html | null {
