@@ -1,5 +1,3 @@
-import ipaddr from 'ipaddr.js';
-
 import {
   SCOPES,
   SCOPES_BEFORE_VERIFICATION,
@@ -12,6 +10,7 @@ import type { Clock } from '../lib/clock.ts';
 import { equalInConstantTime } from '../lib/crypto.ts';
 import { type Database, first, rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
+import { isInRange } from '../lib/ip-range.ts';
 import type { Logger } from '../lib/log.ts';
 import type { ApiKey } from './api-keys.ts';
 import { hashKey, pepperId, readKey } from './key-format.ts';
@@ -151,17 +150,6 @@ function ensureVerifiedForLive(row: StoredKey, scope: Scope | null): void {
   ];
   const what = details.map(({ issue }) => issue).join(', and ');
   throw new AppError('KYC_REQUIRED', `Live keys work once ${what}.`, { details });
-}
-
-/** Whether the address is this one, or in this range in CIDR notation. */
-function isInRange(ip: string, range: string): boolean {
-  if (!ipaddr.isValid(ip)) return false;
-  const [text = '', bits] = range.split('/');
-  const network = ipaddr.parse(text);
-  const sameBits = Number(bits ?? network.toByteArray().length * 8);
-  // Of an IPv4 address that is written as IPv6, both forms count.
-  const forms = [ipaddr.parse(ip), ipaddr.process(ip)];
-  return forms.some((address) => address.kind() === network.kind() && address.match(network, sameBits));
 }
 
 async function loadKey(db: Database, id: string): Promise<CachedKey | null> {

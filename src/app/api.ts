@@ -27,6 +27,7 @@ import { withTimeout } from '../lib/timeout.ts';
 import { createNotifier } from '../outbox/listener.ts';
 import { createTransactionRunner } from '../outbox/record.ts';
 import { createTokenAuthenticator } from '../payments/session.ts';
+import { countCallbacks } from '../providers/callbacks.ts';
 import { createFindProvider } from '../providers/find-provider.ts';
 import { pingTemporal, temporalConnection } from '../temporal/client.ts';
 import { measureLateDeliveries } from '../webhooks/delivery/metrics.ts';
@@ -82,8 +83,9 @@ export async function startApi(config: Config, options: ApiOptions) {
   const keys = createKeyAuthenticator({ db, peppers: config.peppers, clock, log });
   const tokens = createTokenAuthenticator({ db, clock, peppers: config.peppers });
   const docsFolder = join(project, 'docs');
+  const countCallback = countCallbacks(registry);
   const server = createApiServer({
-    ...routesOf(config, { db, runInTransaction, findProvider, clock, log, limits, tokens, docsFolder }),
+    ...routesOf(config, { db, runInTransaction, findProvider, clock, log, limits, tokens, docsFolder, countCallback }),
     ...keys,
     ...tokens,
     db,

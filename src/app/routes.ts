@@ -33,7 +33,7 @@ import { checkoutRoutes } from '../payments/session-routes.ts';
 import type { TokenAuthenticator } from '../payments/session.ts';
 import { isConclusive, MIN_QUERY_INTERVAL_MS, createSyncAttempt } from '../payments/sync.ts';
 import { transactionRoutes } from '../payments/transaction-routes.ts';
-import { createCallbackRouter, storeCallback } from '../providers/callbacks.ts';
+import { callbackNetworks, createCallbackRouter, storeCallback, type CallbackDeps } from '../providers/callbacks.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { reconciliationOperatorRoutes } from '../reconciliation/operator-routes.ts';
 import { receiptOperatorRoutes } from '../reconciliation/receipts/operator-routes.ts';
@@ -120,7 +120,13 @@ export function operatorRoutesOf(
 /** The route table, and the plain routers beside it: pages for customers, callbacks of providers. */
 export function routesOf(
   config: Config,
-  parts: RouteParts & { log: Logger; limits: Limits; tokens: TokenAuthenticator; docsFolder: string },
+  parts: RouteParts & {
+    log: Logger;
+    limits: Limits;
+    tokens: TokenAuthenticator;
+    docsFolder: string;
+    countCallback?: CallbackDeps['count'];
+  },
 ): { routes: Route[]; routers: Router[] } {
   const { db, findProvider, limits, log } = parts;
   const { keyRing, peppers, API_KEY_PEPPER: pepper } = config;
@@ -150,6 +156,8 @@ export function routesOf(
         ? isConclusive(await checkAttempt(order.attemptId, afterCallback(verified)))
         : isPayoutConclusive(await checkPayout(order.withdrawalId, { ...afterCallback(verified), proof: verified })),
     unknown: limits.unknownCallbacks,
+    networksOf: callbackNetworks(config.liveProviders),
+    count: parts.countCallback,
     log,
   });
   const routes = MERCHANT_ROUTES.flatMap((routesOfSlice) => routesOfSlice(deps));

@@ -1,14 +1,18 @@
 import Router from '@koa/router';
 import type { Context } from 'koa';
+import { Counter } from 'prom-client';
 
 import type { GuessLimit } from '../http/limits.ts';
+import type { Registry } from '../http/metrics.ts';
 import { readBody } from '../lib/body.ts';
 import { DAY_MS } from '../lib/dates.ts';
 import { rows, type Queryable } from '../lib/db.ts';
+import { isInRange } from '../lib/ip-range.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Environment } from '../lib/scope.ts';
 import { CHANNELS, type Channel } from '../merchants/channels/channel.ts';
-import type { FindProvider, Provider } from './provider.ts';
+import type { FindProvider, Provider, RawCallback } from './provider.ts';
+import { LIVE_CHANNELS, type LiveProviders } from './settings.ts';
 
 const BODY_BYTES_MAX = 65_536;
 /** 24 random bytes, as they are made for attempts and withdrawals. */
@@ -19,10 +23,14 @@ type At = { channel: Channel; environment: Environment };
 export type CallbackAttempt = At & { attemptId: string };
 export type CallbackWithdrawal = At & { withdrawalId: string };
 
+/** Refused: from a wrong network, or signed with the keys of the other environment. It does not trigger a check. */
+const CALLBACK_RESULTS = ['verified', 'unverified', 'refused'] as const;
+type CallbackResult = (typeof CALLBACK_RESULTS)[number];
+
 /** The order of a callback address. */
 type CallbackOrder = CallbackAttempt | CallbackWithdrawal;
 
-type CallbackDeps = {
+export type CallbackDeps = {
   findOrderBySecret: (secret: string) => Promise<CallbackOrder | null>;
   findProvider: FindProvider;
   storeCallback: (row: CallbackRow) => Promise<void>;
@@ -33,6 +41,10 @@ type CallbackDeps = {
   onCallback: (order: CallbackOrder, callback: { verified: boolean }) => Promise<boolean>;
   /** Limits calls to unknown addresses. */
   unknown: GuessLimit;
+  /** The networks that a channel's provider calls from; none: any. */
+  networksOf?: (at: At) => readonly string[];
+  /** Counts callbacks of orders. */
+  count?: ((callback: At & { result: CallbackResult }) => void) | undefined;
   log: Pick<Logger, 'info' | 'error'>;
 };
 
@@ -44,7 +56,7 @@ export function callbackUrl(baseUrl: string, order: { channel: Channel; secret: 
 /**
  * POST /api/providers/:channel/callback/:secret. It reads the body itself, as bytes, so mount it before any body
  * parser. The provider gets its acknowledgement only after the callback is stored and the check was made, for a verified
- * one only after a conclusive check; otherwise it gets a 500, and so calls again.
+ * one only after a conclusive check; otherwise it gets a 500, and so calls again. A refused one is stored, and gets a 403.
  */
 export function createCallbackRouter(deps: CallbackDeps): Router {
   const router = new Router();
@@ -77,13 +89,14 @@ async function receive(deps: CallbackDeps, ctx: Context, { order, provider }: Ta
     ctx.set('Connection', 'close');
     return respondPlain(ctx, 413, `More than ${BODY_BYTES_MAX} bytes`);
   }
-  const { environment: _environment, ...labels } = order;
-  const parsed = provider.parseCallback({ headers: ctx.headers, body });
-  const isOther = parsed.verified && parsed.orderId !== ('attemptId' in order ? order.attemptId : order.withdrawalId);
-  const verified = parsed.verified && !isOther;
-  const problem = isOther ? 'it names another order' : parsed.verified ? null : parsed.problem;
+  const { environment, ...labels } = order;
+  const raw = { headers: ctx.headers, body };
+  const { result, problem } = judge(deps, { order, provider, raw, ip: ctx.ip });
+  const verified = result === 'verified';
   await deps.storeCallback({ ...labels, body, verified, rejectionReason: problem });
-  deps.log.info({ ...labels, verified, problem }, 'callback stored');
+  deps.log.info({ ...labels, environment, result, problem }, 'callback stored');
+  deps.count?.({ channel: order.channel, environment, result });
+  if (result === 'refused') return respondPlain(ctx, 403, 'Not accepted');
   const isConclusive = await deps.onCallback(order, { verified });
   if (!isConclusive && verified) {
     deps.log.info(labels, 'check of a verified callback was not conclusive');
@@ -92,6 +105,55 @@ async function receive(deps: CallbackDeps, ctx: Context, { order, provider }: Ta
   ctx.status = 200;
   ctx.type = provider.callbackResponse.contentType;
   ctx.body = provider.callbackResponse.body;
+}
+
+type Judged = { result: CallbackResult; problem: string | null };
+
+/** Whether a callback is acted on, and otherwise the reason. */
+function judge(deps: CallbackDeps, { order, provider, raw, ip }: Target & { raw: RawCallback; ip: string }): Judged {
+  const networks = deps.networksOf?.(order) ?? [];
+  if (networks.length > 0 && !networks.some((network) => isInRange(ip, network))) {
+    const setting = `${order.channel}_CALLBACK_CIDRS`;
+    const problem = `it came from ${ip}, which is not in ${setting}; if that is a proxy of yours, check TRUSTED_PROXY_COUNT`;
+    return { result: 'refused', problem };
+  }
+  const parsed = provider.parseCallback(raw);
+  if (!parsed.verified) {
+    const other = order.environment === 'live' ? 'sandbox' : 'live';
+    const isOfOther = deps.findProvider(order.channel, other)?.parseCallback(raw).verified === true;
+    if (!isOfOther) return { result: 'unverified', problem: parsed.problem };
+    const whose = other === 'live' ? "live's keys" : "the sandbox's keys";
+    return { result: 'refused', problem: `it is signed with ${whose}, and the order is ${PLACES[order.environment]}` };
+  }
+  const isOurs = parsed.orderId === ('attemptId' in order ? order.attemptId : order.withdrawalId);
+  return isOurs ? { result: 'verified', problem: null } : { result: 'unverified', problem: 'it names another order' };
+}
+
+const PLACES: Record<Environment, string> = { sandbox: 'of the sandbox', live: 'live' };
+
+/** The networks of live providers' callbacks, from their settings. Callbacks of the simulator come from anywhere. */
+export function callbackNetworks(providers: LiveProviders): NonNullable<CallbackDeps['networksOf']> {
+  return ({ channel, environment }) => {
+    const live = LIVE_CHANNELS.find((one) => one === channel);
+    return environment === 'live' && live ? providers[live].connection.callbackCidrs : [];
+  };
+}
+
+/** Counts callbacks of orders by their result. */
+export function countCallbacks(registry: Registry): NonNullable<CallbackDeps['count']> {
+  const counter = new Counter({
+    name: 'meskot_provider_callbacks_total',
+    help: 'Callbacks of providers by result; refused: of a wrong network, or signed with the keys of the other environment',
+    labelNames: ['channel', 'environment', 'result'],
+    registers: [registry],
+  });
+  // A result that has not occurred is 0, not absent.
+  for (const channel of LIVE_CHANNELS) {
+    for (const environment of ['sandbox', 'live']) {
+      for (const result of CALLBACK_RESULTS) counter.inc({ channel, environment, result }, 0);
+    }
+  }
+  return ({ channel, environment, result }) => counter.inc({ channel, environment, result });
 }
 
 function respondPlain(ctx: Context, status: number, text: string): void {

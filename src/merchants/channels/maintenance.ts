@@ -26,7 +26,8 @@ export type MaintenanceWindow = {
   cancelledBy: string | null;
 };
 
-type NewWindow = Pick<MaintenanceWindow, 'channel' | 'environment' | 'endsAt' | 'reason' | 'reasonAm' | 'createdBy'> & {
+type NewWindow = Pick<MaintenanceWindow, 'channel' | 'environment' | 'endsAt' | 'reason' | 'createdBy'> & {
+  reasonAm?: string | undefined;
   /** Now unless given. */
   startsAt?: Date | undefined;
 };
@@ -67,7 +68,7 @@ export async function planMaintenance({ trx }: UnitOfWork, planned: NewWindow): 
      VALUES (:id, :channel, :environment, coalesce(CAST(:startsAt AS timestamptz), now()), :endsAt, :reason, :reasonAm,
        :createdBy)`,
     // Of now() the microseconds count: a window without a start is open at once.
-    { ...planned, id, startsAt: planned.startsAt ?? null },
+    { ...planned, id, startsAt: planned.startsAt ?? null, reasonAm: planned.reasonAm ?? null },
   );
   return findWindow(trx, id);
 }

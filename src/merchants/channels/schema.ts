@@ -56,7 +56,7 @@ export const NewMaintenance = z.strictObject({
     description: 'Shown to merchants, and recorded in the audit log',
     example: 'Planned work of Ethio telecom',
   }),
-  reasonAm: maintenanceReason.nullable().default(null).meta({ description: 'The same in Amharic' }),
+  reasonAm: maintenanceReason.optional().meta({ description: 'The same in Amharic' }),
 });
 export const MaintenanceParams = z.strictObject({ maintenanceId: id });
 export const MaintenanceListQuery = z.strictObject({
