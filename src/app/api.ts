@@ -28,10 +28,12 @@ import { createNotifier } from '../outbox/listener.ts';
 import { createTransactionRunner } from '../outbox/record.ts';
 import { createTokenAuthenticator } from '../payments/session.ts';
 import { countCallbacks } from '../providers/callbacks.ts';
+import { measureExpiries } from '../providers/expiry.ts';
 import { createFindProvider } from '../providers/find-provider.ts';
 import { pingTemporal, temporalConnection } from '../temporal/client.ts';
 import { measureLateDeliveries } from '../webhooks/delivery/metrics.ts';
 import { measureUnsentWithdrawals } from '../withdrawals/monitoring.ts';
+import { readExpiries } from './expiries.ts';
 import { routesOf } from './routes.ts';
 
 export type RunningApi = Awaited<ReturnType<typeof startApi>>;
@@ -63,6 +65,7 @@ export async function startApi(config: Config, options: ApiOptions) {
   const databaseClock = createDatabaseClock(db, { log });
   const clock = databaseClock.now;
   measureClockSkew(registry, databaseClock.skewSeconds);
+  measureExpiries(registry, { read: () => readExpiries(config), clock });
   const connection = Connection.lazy(temporalConnection(config));
   // About missing workers and an unreachable Temporal: the process that runs exposes them.
   measureLateDeliveries(registry, db);

@@ -27,6 +27,7 @@ import {
   createSyncAttempt,
 } from '../payments/sync.ts';
 import { findRecoverableAttempts } from '../payments/workflow.ts';
+import { measureExpiries, warnOfExpiries } from '../providers/expiry.ts';
 import { createFindProvider } from '../providers/find-provider.ts';
 import { measureReconciliation } from '../reconciliation/monitoring.ts';
 import { findRecoverableRuns } from '../reconciliation/runs.ts';
@@ -50,6 +51,7 @@ import { readWithdrawal } from '../withdrawals/queries.ts';
 import { autoDecide } from '../withdrawals/review.ts';
 import { createCheckPayout, recheckPayoutsAfterCallbacks } from '../withdrawals/sync.ts';
 import { findRecoverableWithdrawals } from '../withdrawals/workflow.ts';
+import { readExpiries } from './expiries.ts';
 import { ledgerChecks } from './ledger-invariants.ts';
 
 export type RunningWorker = ReturnType<typeof startWorker>;
@@ -97,6 +99,7 @@ export function startWorker(config: Config, options: WorkerOptions) {
   const databaseClock = createDatabaseClock(db, { log });
   const clock = databaseClock.now;
   measureClockSkew(registry, databaseClock.skewSeconds);
+  measureExpiries(registry, { read: () => readExpiries(config), clock });
   measurePool(registry, db, 'worker');
   for (const measure of METRICS) measure(registry, db);
   const trigger = { messages: () => relay.trigger(), deliveries: () => dispatcher.trigger() };
@@ -214,6 +217,7 @@ function timedJobs(
     job('remove files of expired reports', MINUTE_MS, () => expireReports({ db, clock, files })),
     job('remove files of abandoned reports', DAY_MS, () => removeAbandoned({ db, files })),
     job('delete old idempotency keys', MINUTE_MS, () => deleteOldIdempotencyKeys(db)),
+    job('warn of expiring credentials', DAY_MS, () => warnOfExpiries({ ...deps, read: () => readExpiries(config) })),
     job('verify the ledger', MINUTE_MS, createIntegrityMonitor(ledger, VERIFY_LEDGER_EVERY_MS)),
   ];
   return jobs.map(({ run, ...one }) => ({

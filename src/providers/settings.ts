@@ -3,6 +3,7 @@ import { createPrivateKey, createPublicKey } from 'node:crypto';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 
+import { isDay } from '../lib/dates.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 
 /** The channels that a provider can be configured for; M-Pesa is announced only. */
@@ -78,6 +79,8 @@ const Connection = z.strictObject({
     .refine((ranges) => ranges.every((range) => ipaddr.isValidCIDR(range)), {
       error: 'must be networks such as 196.188.0.0/16, separated by commas',
     }),
+  /** The first day in Addis Ababa, YYYY-MM-DD, on which the provider's credentials are no longer valid. */
+  credentialsExpireOn: z.string().refine(isDay, { error: 'must be a date such as 2027-06-30' }).optional(),
   /** Whether the contract with the provider includes payouts. */
   payouts: z
     .enum(['true', 'false'])
