@@ -73,6 +73,9 @@ export async function warnOfExpiries({ read, clock, log }: WarnDeps): Promise<vo
     const days = (expiresAt.getTime() - clock().getTime()) / DAY_MS;
     if (days > EXPIRY_WARNING_DAYS) continue;
     const ends = days > 0 ? 'ends soon' : 'has ended';
-    log.warn({ what, expiresAt, days: Math.floor(days) }, `a credential ${ends}: renew it (docs/operations/what-to-watch.md)`);
+    log.warn(
+      { what, expiresAt, days: Math.floor(days) },
+      `a credential ${ends}: renew it (docs/operations/what-to-watch.md)`,
+    );
   }
 }

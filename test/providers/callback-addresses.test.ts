@@ -149,7 +149,7 @@ async function counted(result: string, server = behindProxy, environment = 'live
   );
 }
 
-describe('a live callback from an address outside the provider’s networks', () => {
+describe("a live callback from an address outside the provider's networks", () => {
   test('is refused, noted and counted, and triggers no query; from inside the payment is completed', async () => {
     await begin(live);
     const before = await counted('refused');
@@ -220,7 +220,7 @@ describe('between sandbox and live', () => {
   });
 });
 
-describe('money is believed from the provider’s reply to our query alone', () => {
+describe("money is believed from the provider's reply to our query alone", () => {
   test.each([
     ['a wrong signature', () => cbeCallback().replace('100.50', '100.51'), 'the signature is not of this message'],
     ['the id of another live order', () => cbeCallback('pat_00000000000000000000000000'), 'it names another order'],

@@ -27,7 +27,7 @@ export function maintenanceRoutes({ db }: { db: Database }): Route[] {
       cli: 'channels plan-maintenance',
       summary: 'Plan a maintenance window of a channel, for all merchants of an environment',
       description:
-        'While it is open, new payments and withdrawals on the channel are rejected with CHANNEL_NOT_AVAILABLE and Retry-After; payments, payouts and callbacks in flight continue. At most 30 days long, and not while another window of the channel.',
+        'While it is open, new payments and withdrawals on the channel are rejected with CHANNEL_NOT_AVAILABLE and Retry-After; payments, payouts and callbacks in flight continue. It is at most 30 days long and overlaps no other window of the channel.',
       action: 'channel.plan-maintenance',
       params: schema.ChannelParams,
       body: schema.NewMaintenance,

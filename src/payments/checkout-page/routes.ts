@@ -117,6 +117,7 @@ async function pay(deps: PageDeps, ctx: Context, visitor: Visitor): Promise<void
     // A form sent twice, or to a session that is over: the page shows the current status.
     if (!text) return seeOther(ctx);
     ctx.status = error.status;
+    ctx.set(error.headers);
     const session = await readSession(deps, visitor.key);
     return sendSession(deps, ctx, { visitor, session, problem: { text, phone, channel: channel ?? '' } });
   }
