@@ -17,6 +17,8 @@ CREATE TABLE channel (
   transaction_through  text NOT NULL UNIQUE,       -- the channel's name in the API: telebirr, cbebirr, awashbirr, mpesa
   display_name         text NOT NULL,
   platform_state       text NOT NULL CHECK (platform_state IN ('AVAILABLE', 'COMING_SOON', 'MAINTENANCE')),
+  -- Until then the live provider counts as not responding; written by the process whose circuit breaker opens or closes.
+  live_unavailable_until timestamptz,
   position             smallint NOT NULL,
   created_at           timestamptz NOT NULL DEFAULT now()
 );

@@ -75,7 +75,9 @@ export async function startApi(config: Config, options: ApiOptions) {
   const notifier = createNotifier(db);
   const runInTransaction = createTransactionRunner(db, notifier.dispatch);
   const http = createHttpClient();
-  const findProvider = createFindProvider({ http, clock, ...config.simulator, liveProviders: config.liveProviders });
+  const { liveProviders } = config;
+  const monitor = { registry, db, log };
+  const findProvider = createFindProvider({ http, clock, ...config.simulator, liveProviders, monitor });
   const limits = createLimits({
     sandboxPerSecond: config.RATE_LIMIT_SANDBOX_PER_SECOND,
     livePerSecond: config.RATE_LIMIT_LIVE_PER_SECOND,

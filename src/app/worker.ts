@@ -105,7 +105,9 @@ export function startWorker(config: Config, options: WorkerOptions) {
   const trigger = { messages: () => relay.trigger(), deliveries: () => dispatcher.trigger() };
   const runInTransaction = createTransactionRunner(db, dispatchTo(trigger));
   const http = createHttpClient();
-  const findProvider = createFindProvider({ http, clock, ...config.simulator, liveProviders: config.liveProviders });
+  const { liveProviders } = config;
+  const monitor = { registry, db, log };
+  const findProvider = createFindProvider({ http, clock, ...config.simulator, liveProviders, monitor });
   const sync = { db, runInTransaction, clock, findProvider, baseUrl: config.PUBLIC_BASE_URL, log };
   const parts = { ...sync, checkAttempt: createSyncAttempt(sync), checkPayout: createCheckPayout(sync) };
   const sending = createSending(config, { log, registry, db });

@@ -12,9 +12,10 @@ export type HttpRequest = {
 };
 
 /** The result of a call: a response of any status, or none. */
-type HttpResult =
+export type HttpResult =
   | { kind: 'response'; status: number; text: string }
-  | { kind: 'failed'; reason: 'timeout' | 'network' | 'too-large'; message: string };
+  /** rate-limit: not sent at all, by a client with a limit. */
+  | { kind: 'failed'; reason: 'timeout' | 'network' | 'too-large' | 'rate-limit'; message: string };
 
 const BODY_BYTES_MAX = 65_536;
 const CONNECTIONS_MAX = 64;

@@ -20,7 +20,7 @@ import { clientTokenOf, checkoutPageUrl } from './session.ts';
 /** `pepper`: the secret that page tokens are derived with. */
 export type CreateDeps = { db: Queryable; findProvider: FindProvider; clock: Clock; baseUrl: string; pepper: string };
 
-/** A session to create. `channels`: those to choose from; by default all usable ones, and those under maintenance. */
+/** A session to create. `channels`: those to choose from; by default all that are usable now or later. */
 export type NewSession = Omit<z.output<typeof schema.NewSession>, 'amount'> & { amountSantim: Santim };
 
 /**
@@ -30,8 +30,7 @@ export type NewSession = Omit<z.output<typeof schema.NewSession>, 'amount'> & { 
 export async function createSession(deps: CreateDeps & { tx: UnitOfWork }, scope: MerchantScope, wanted: NewSession) {
   ensureHttpsInLive(scope, wanted);
   const channels = chooseChannels(await listChannels(deps.tx.trx, scope, deps.findProvider), wanted.channels);
-  const usable = channels.filter((one) => one.usable);
-  ensureSomeChannelFits(usable, wanted.amountSantim);
+  ensureSomeChannelFits(channels, wanted.amountSantim);
 
   const now = deps.clock();
   const sessionId = newId('cs', now.getTime());
@@ -67,8 +66,9 @@ function ensureHttpsInLive(scope: MerchantScope, wanted: NewSession): void {
 
 function chooseChannels(all: MerchantChannel[], wanted: Channel[] | undefined): MerchantChannel[] {
   if (wanted === undefined) {
-    // A session outlives most maintenance windows: a channel that returns can be paid with then.
-    if (all.some((one) => one.usable)) return all.filter((one) => one.usable || one.usableAfterMaintenance);
+    // A session outlives most maintenance windows and outages: a channel that returns can be paid with then.
+    const usable = all.filter((one) => one.usable || one.usableLater);
+    if (usable.length > 0) return usable;
     throw new AppError(
       'CHANNEL_NOT_AVAILABLE',
       'No payment channel is usable. GET /api/checkout/channels has the reasons.',
@@ -77,15 +77,23 @@ function chooseChannels(all: MerchantChannel[], wanted: Channel[] | undefined): 
   const chosen = all.filter((one) => wanted.includes(one.channel));
   for (const { channel, reason, openMaintenance } of chosen) {
     const field = `channels.${wanted.indexOf(channel)}`;
-    if (reason !== null) throw channelRejected(channel, reason, { field, openMaintenance });
+    if (reason !== null && reason !== 'UNAVAILABLE') throw channelRejected(channel, reason, { field, openMaintenance });
   }
   return chosen;
 }
 
-/** Throws the error with the widest limit: of the channel with the highest maximum, or of the one with the lowest minimum. */
+/**
+ * Throws the error with the widest limit: of the channel with the highest maximum, or of the one with the lowest minimum;
+ * and CHANNEL_NOT_AVAILABLE while each fitting channel is under maintenance, or its provider does not respond.
+ */
 function ensureSomeChannelFits(channels: MerchantChannel[], amountSantim: Santim): void {
   const errorOf = ({ channel, payIn }: MerchantChannel) => amountLimitError(channel, payIn, amountSantim);
-  if (channels.some((one) => errorOf(one) === null)) return;
+  const [fitting, ...others] = channels.filter((one) => errorOf(one) === null);
+  if (fitting) {
+    if ([fitting, ...others].some((one) => one.usable)) return;
+    const { channel, reason, openMaintenance } = fitting;
+    throw channelRejected(channel, reason ?? 'UNAVAILABLE', { field: 'channels', openMaintenance });
+  }
   const highest = channels.reduce((a, b) => (b.payIn.maxSantim > a.payIn.maxSantim ? b : a));
   const lowest = channels.reduce((a, b) => (b.payIn.minSantim < a.payIn.minSantim ? b : a));
   throw errorOf(amountSantim > highest.payIn.maxSantim ? highest : lowest) ?? new Error('no limit is exceeded');

@@ -130,7 +130,11 @@ async function queryProvider(deps: CheckDeps, attempt: ClaimedAttempt, now: Date
     return { kind: 'unknown', reason: 'network', message: `no provider is configured for ${attempt.channel}` };
   const mayInitiate = attempt.status === 'CREATED' && now < attempt.expiresAt;
   if (!mayInitiate) return provider.query(attempt.id);
-  return provider.initiate(paymentOrder(deps.baseUrl, attempt, provider.callbackBaseUrl));
+  const outcome = await provider.initiate(paymentOrder(deps.baseUrl, attempt, provider.callbackBaseUrl));
+  const isRepeat = attempt.initiatedAt?.getTime() !== now.getTime();
+  const isUnexplained = outcome.kind === 'declined' && outcome.failure.code === 'REJECTED';
+  // It may reject the repeat alone, because the lost reply was to an accepted order: only a query gives the outcome.
+  return isRepeat && isUnexplained ? provider.query(attempt.id) : outcome;
 }
 
 function paymentOrder(baseUrl: string, attempt: ClaimedAttempt, callbackBaseUrl = baseUrl): PaymentOrder {

@@ -67,7 +67,7 @@ export function unreadable(message: string): Unknown {
 }
 
 export function unknownStatus(status: number): Unknown {
-  return { kind: 'unknown', reason: 'http', message: `status ${status}` };
+  return { kind: 'unknown', reason: 'http', message: `status ${status}`, status };
 }
 
 /**

@@ -3,7 +3,7 @@ import type { HttpClient } from '../lib/http-client.ts';
 import { SANDBOX_AWASH, SANDBOX_CBE_BIRR, SANDBOX_PATHS, SANDBOX_TELEBIRR } from '../lib/sandbox-providers.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 import { createCbeBirr } from './cbe-birr.ts';
-import type { ProviderDeps } from './exchange.ts';
+import { createChannelGuard, type ProviderMonitor } from './channel-guard.ts';
 import type { FindProvider, Provider } from './provider.ts';
 import {
   LIVE_CHANNELS,
@@ -25,6 +25,8 @@ type FindProviderOptions = {
   timeoutMs?: number;
   /** Live providers by the settings; none unless given. */
   liveProviders?: LiveProviders;
+  /** Of live providers. */
+  monitor?: ProviderMonitor;
 };
 
 /**
@@ -56,7 +58,9 @@ function sandboxProviders(options: FindProviderOptions): Providers {
   };
 }
 
-function createLiveProviders(deps: Omit<ProviderDeps, 'timeoutMs'>, settings: LiveProviders): Providers {
+type LiveDeps = Pick<FindProviderOptions, 'http' | 'clock' | 'monitor'>;
+
+function createLiveProviders(deps: LiveDeps, settings: LiveProviders): Providers {
   return Object.fromEntries(
     LIVE_CHANNELS.map((channel) => [channel, createLiveProvider(deps, channel, settings[channel])]),
   );
@@ -64,21 +68,22 @@ function createLiveProviders(deps: Omit<ProviderDeps, 'timeoutMs'>, settings: Li
 
 /** Payments and payouts of one channel, each on its own account; null while a setting is missing. */
 function createLiveProvider(
-  { http, clock }: Omit<ProviderDeps, 'timeoutMs'>,
+  { http, clock, monitor }: LiveDeps,
   channel: LiveChannel,
   { connection, endpoint, payIn, payOut }: LiveProvider,
 ): Provider | null {
   if (!endpoint || !payIn) return null;
-  const deps = { http, clock, timeoutMs: connection.timeoutMs };
+  const guard = createChannelGuard(channel, { http, clock, connection, monitor });
+  const deps = { http: guard.http, clock, timeoutMs: connection.timeoutMs };
   const connect = (account: Credentials): Provider =>
     channel === 'TELEBIRR'
       ? createTelebirr(deps, { ...endpoint, ...account } as Parameters<typeof createTelebirr>[1])
       : createCbeBirr(deps, { ...endpoint, ...account } as Parameters<typeof createCbeBirr>[1], channel);
   const { callbackBaseUrl } = connection;
   const [payments, payouts] = [connect(payIn), payOut && connect(payOut)];
-  if (!payouts) return { ...payments, callbackBaseUrl, capabilities: { payoutTo: [] } };
+  if (!payouts) return guard.protect({ ...payments, callbackBaseUrl, capabilities: { payoutTo: [] } });
   const { payout, queryPayout, capabilities } = payouts;
-  return {
+  return guard.protect({
     ...payments,
     callbackBaseUrl,
     payout,
@@ -88,7 +93,7 @@ function createLiveProvider(
       const parsed = payments.parseCallback(callback);
       return parsed.verified ? parsed : payouts.parseCallback(callback);
     },
-  };
+  });
 }
 
 function withoutSlash(url: string): string {

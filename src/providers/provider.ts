@@ -26,11 +26,16 @@ export type ProviderOutcome =
   | Declined<ProviderFailure>
   | Unknown;
 
-/** The outcome is not known: no reply in time or at all, a 5xx, an unreadable reply, or one about another order. */
+/**
+ * The outcome is not known: no reply in time or at all, a 5xx, an unreadable reply, or one about another order; or there was
+ * no call, because of the channel's rate limit or because the provider does not respond (circuit-open).
+ */
 export type Unknown = {
   kind: 'unknown';
-  reason: 'timeout' | 'network' | 'http' | 'unreadable' | 'other-order';
+  reason: 'timeout' | 'network' | 'http' | 'unreadable' | 'other-order' | 'rate-limit' | 'circuit-open';
   message: string;
+  /** The reply's, of `http`. */
+  status?: number;
 };
 
 /** The destination of a payout. A phone is 2519… without plus. */
@@ -38,7 +43,16 @@ export type PayoutDestination =
   | { kind: 'phone'; phone: string }
   | { kind: 'bank'; bankCode: string; accountNumber: string };
 
-/** An order's common fields. `orderId` is the provider's idempotency key: the same id never moves money twice. */
+/**
+ * An order's common fields. `orderId` is the provider's idempotency key: the same id never moves money twice. A call whose
+ * outcome is unknown is repeated only as its protocol allows, always under the same id:
+ * - query, queryPayout, statement: at any time; they change nothing.
+ * - initiate: until a reply is known. telebirr rejects the repeat with ORDER_EXIST, or returns the order again; CBE Birr and
+ *   Awash push an id once and return its state. Any other rejection of a repeat may not be about the first submission, so
+ *   the order is queried (src/payments/sync.ts).
+ * - payout: only after queryPayout returned not-found; an unknown outcome is queried, for as long as it takes
+ *   (src/withdrawals/sync.ts). Sent again all the same, it returns the state of the first submission.
+ */
 type Order = { orderId: string; amountSantim: Santim; currency: string; notifyUrl: string };
 
 /** One payout as a provider needs it, under the withdrawal's id (wd_…). */

@@ -33,7 +33,7 @@ export type CreateDeps = { tx: UnitOfWork; clock: Clock; findProvider: FindProvi
 /** What `withdrawal_preflight` returns: everything that the decision about a new withdrawal depends on. */
 type Preflight = Pick<ReviewFacts, 'policy' | 'inLastHour' | 'paidThereBefore' | 'firstPaidThereAsAt'> & {
   existingId: string | null;
-  channel: Omit<ChannelFacts, 'configured'> & { openMaintenance: OpenMaintenance | null };
+  channel: Omit<ChannelFacts, 'configured' | 'unavailable'> & { openMaintenance: OpenMaintenance | null };
   limits: LimitsJson;
   feeRule: FeeRuleJson;
   usedTodaySantim: number;
@@ -105,7 +105,8 @@ function ensureChannelUsable(
 ): void {
   const { channel, destination } = request;
   const provider = findProvider(channel, environment);
-  const reason = whyUnusable({ ...preflight.channel, configured: provider !== null });
+  // While its provider does not respond, a withdrawal is accepted and waits: it is sent once the provider responds.
+  const reason = whyUnusable({ ...preflight.channel, configured: provider !== null, unavailable: false });
   if (reason !== null || provider === null)
     throw channelRejected(channel, reason ?? 'NOT_CONFIGURED', preflight.channel);
   const { payoutTo } = provider.capabilities;

@@ -205,18 +205,19 @@ describe('channels', () => {
     expect(body.data[1]).toMatchObject({ enabled: true });
   });
 
-  test('a channel is usable only when platform, provider, approval, KYC tier and toggle all allow it', () => {
+  test('a channel is usable only when platform, provider, approval, KYC tier and toggle all allow it and its provider responds', () => {
     const facts: fc.Arbitrary<ChannelFacts> = fc.record({
       platformState: fc.constantFrom('AVAILABLE', 'COMING_SOON', 'MAINTENANCE'),
       approval: fc.constantFrom('NONE', 'REQUESTED', 'APPROVED', 'SUSPENDED'),
       enabled: fc.boolean(),
       configured: fc.boolean(),
       tierAllows: fc.boolean(),
+      unavailable: fc.boolean(),
     });
     fc.assert(
       fc.property(facts, (one) => {
         const byPlatform = one.platformState === 'AVAILABLE' && one.configured && one.approval === 'APPROVED';
-        return (whyUnusable(one) === null) === (byPlatform && one.tierAllows && one.enabled);
+        return (whyUnusable(one) === null) === (byPlatform && one.tierAllows && one.enabled && !one.unavailable);
       }),
     );
   });

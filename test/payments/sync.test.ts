@@ -74,6 +74,18 @@ describe('checking an attempt', () => {
     });
   });
 
+  test('a rejection of a repeated submission ends nothing: the first one is queried', async () => {
+    const session = await buildSession(fixture, scope);
+    const attemptId = await buildAttempt(fixture, { ...scope, sessionId: session.sessionId });
+    const failure = { code: 'REJECTED', message: 'used', providerCode: 'E17', retryable: false } as const;
+    fixture.provider.returns(UNKNOWN, { kind: 'declined', failure }, PAID);
+    await check(attemptId);
+    fixture.pass(2_000);
+    expect(await check(attemptId)).toMatchObject({ attemptStatus: 'SUCCEEDED', outcomeKind: 'succeeded' });
+    expect(fixture.provider.queries.map((one) => one.operation)).toEqual(['initiate', 'initiate', 'query']);
+    expect(new Set(fixture.provider.queries.map((one) => one.orderId))).toEqual(new Set([attemptId]));
+  });
+
   test('fifty concurrent checks query the provider once and confirm once', async () => {
     const payment = await buildPendingPayment(fixture, scope);
     fixture.provider.returns(PAID);

@@ -21,7 +21,10 @@ export type PlatformState = (typeof PLATFORM_STATES)[number];
 export const APPROVALS = ['NONE', 'REQUESTED', 'APPROVED', 'SUSPENDED'] as const;
 export type Approval = (typeof APPROVALS)[number];
 
-/** Why a channel is unusable: the first reason that applies, from the platform down to the toggle. */
+/**
+ * Why a channel is unusable: the first reason that applies, from the platform down to the toggle. UNAVAILABLE is last, so
+ * it is given only for a channel that is usable once its provider responds again.
+ */
 export const UNUSABLE = [
   'COMING_SOON',
   'MAINTENANCE',
@@ -29,6 +32,7 @@ export const UNUSABLE = [
   'NOT_APPROVED',
   'KYC_TIER',
   'DISABLED',
+  'UNAVAILABLE',
 ] as const;
 export type Unusable = (typeof UNUSABLE)[number];
 
@@ -40,13 +44,19 @@ export type ChannelFacts = {
   tierAllows: boolean;
   /** Whether a provider is configured for it in this environment. */
   configured: boolean;
+  /** Whether its live provider does not respond just now; never in the sandbox. */
+  unavailable: boolean;
 };
 
-/** usable = platform state × provider configuration × merchant's approval × KYC tier × merchant's toggle. */
+/** For so long a live channel is unavailable after its provider was last found not to respond. */
+export const UNAVAILABLE_SECONDS = 30;
+
+/** usable = platform state × provider configuration × merchant's approval × KYC tier × merchant's toggle × provider responds. */
 export function whyUnusable(facts: ChannelFacts): Unusable | null {
   if (facts.platformState !== 'AVAILABLE') return facts.platformState;
   if (!facts.configured) return 'NOT_CONFIGURED';
   if (facts.approval !== 'APPROVED') return 'NOT_APPROVED';
   if (!facts.tierAllows) return 'KYC_TIER';
-  return facts.enabled ? null : 'DISABLED';
+  if (!facts.enabled) return 'DISABLED';
+  return facts.unavailable ? 'UNAVAILABLE' : null;
 }

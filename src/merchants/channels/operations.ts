@@ -2,7 +2,7 @@ import { rows, type Queryable, type Trx } from '../../lib/db.ts';
 import { AppError, found, invalid } from '../../lib/errors.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
-import type { Channel, FindConfigured, Unusable } from './channel.ts';
+import { UNAVAILABLE_SECONDS, type Channel, type FindConfigured, type Unusable } from './channel.ts';
 import { listChannels, type MerchantChannel, type OpenMaintenance } from './queries.ts';
 
 /** Approves and enables every available channel, as for a new sandbox merchant. */
@@ -30,6 +30,9 @@ async function findChannel(db: Queryable, place: Place, findProvider: FindConfig
 
 type Deps = { tx: UnitOfWork; findProvider: FindConfigured };
 
+/** The reasons that do not prevent a merchant from enabling or requesting a channel. */
+const SWITCHABLE: ReadonlySet<Unusable> = new Set(['DISABLED', 'NOT_APPROVED', 'UNAVAILABLE']);
+
 /**
  * The merchant's own toggle, for new attempts only. Enabling a channel that was never approved requests it: in live an
  * operator decides (approval REQUESTED), the sandbox approves at once; disabling it cancels the request.
@@ -45,8 +48,8 @@ export async function switchChannel(
     throw invalid('channel', issue, { code: 'CHANNEL_NOT_AVAILABLE' });
   }
   // A request can be cancelled in any state of the channel.
-  const isAllowed = reason === null || reason === 'DISABLED' || reason === 'NOT_APPROVED' || !enabled;
-  if (!isAllowed) throw channelRejected(channel, reason, { openMaintenance });
+  if (enabled && reason !== null && !SWITCHABLE.has(reason))
+    throw channelRejected(channel, reason, { openMaintenance });
   const isUnapproved = approval === 'NONE' || approval === 'REQUESTED';
   const isGranted = enabled && place.environment === 'sandbox';
   const requested = { approval: isGranted ? 'APPROVED' : enabled ? 'REQUESTED' : 'NONE', enabled: isGranted };
@@ -70,6 +73,7 @@ const WHY: Record<Unusable, string> = {
     'is not approved for this merchant; request it with PATCH /api/checkout/channels/{channel} {"enabled": true}',
   KYC_TIER: 'is not allowed in the KYC tier of this merchant; see GET /api/checkout/kyc',
   DISABLED: 'is switched off; switch it on with PATCH /api/checkout/channels/{channel}',
+  UNAVAILABLE: `is not available just now: its provider does not respond; try again in ${UNAVAILABLE_SECONDS} s, or use another channel`,
 };
 
 type Rejected = {
@@ -80,8 +84,8 @@ type Rejected = {
 };
 
 /**
- * The error of an unusable channel: CHANNEL_DISABLED for the merchant's own toggle, else CHANNEL_NOT_AVAILABLE. During a
- * maintenance window it has its end, and the seconds until then as Retry-After.
+ * The error of an unusable channel: CHANNEL_DISABLED for the merchant's own toggle, else CHANNEL_NOT_AVAILABLE; with
+ * Retry-After during a maintenance window, whose end it has, and where the provider does not respond.
  */
 export function channelRejected(
   channel: Channel,
@@ -91,7 +95,8 @@ export function channelRejected(
   const code = reason === 'DISABLED' ? 'CHANNEL_DISABLED' : 'CHANNEL_NOT_AVAILABLE';
   const window = reason === 'MAINTENANCE' ? openMaintenance : null;
   const issue = `${channel} ${window ? maintenanceUntil(window) : WHY[reason]}`;
-  const headers = window ? { 'Retry-After': String(window.secondsLeft) } : {};
+  const retryAfter = window?.secondsLeft ?? (reason === 'UNAVAILABLE' ? UNAVAILABLE_SECONDS : null);
+  const headers = retryAfter === null ? {} : { 'Retry-After': String(retryAfter) };
   return new AppError(code, `channel ${issue}`, { details: [{ field, issue }], headers });
 }
 
@@ -117,4 +122,15 @@ export async function setChannelApproval(
     { ...place, approval },
   );
   return { before, after: await findChannel(trx, place, findProvider), changed: changed.length > 0 };
+}
+
+/**
+ * Stores that the provider of a live channel does not respond, for UNAVAILABLE_SECONDS unless it is stored again, or that it
+ * responds again. Attempts and payouts that exist are not affected.
+ */
+export async function setLiveUnavailable(db: Queryable, channel: Channel, isUnavailable: boolean): Promise<void> {
+  const sql = `UPDATE channel SET live_unavailable_until = CASE WHEN CAST(:isUnavailable AS boolean)
+                 THEN now() + make_interval(secs => ${UNAVAILABLE_SECONDS}) END
+               WHERE id = :channel`;
+  await rows(db, sql, { channel, isUnavailable });
 }

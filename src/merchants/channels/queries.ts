@@ -26,8 +26,8 @@ export type MerchantChannel = Pick<ChannelFacts, 'platformState' | 'approval' | 
   maintenance: MaintenancePeriod | null;
   /** The open maintenance window. */
   openMaintenance: OpenMaintenance | null;
-  /** Whether only an open maintenance window makes it unusable. */
-  usableAfterMaintenance: boolean;
+  /** Whether only an open maintenance window or an outage of its provider makes it unusable. */
+  usableLater: boolean;
   payIn: AmountLimits;
   payOut: AmountLimits;
 };
@@ -49,6 +49,7 @@ type ChannelRow = Pick<
   /** null: no window is open. */
   maintenanceSecondsLeft: number | null;
   tierAllows: boolean;
+  unavailable: boolean;
   payInMinSantim: Santim;
   payInMaxSantim: Santim;
   payInDailySantim: Santim | null;
@@ -88,6 +89,7 @@ export async function listChannels(
             w.reason AS maintenance_reason, w.reason_am AS maintenance_reason_am,
             CASE WHEN w.starts_at <= now()
                  THEN CAST(ceil(extract(epoch FROM w.ends_at - now())) AS integer) END AS maintenance_seconds_left,
+            :environment <> 'sandbox' AND coalesce(c.live_unavailable_until > now(), false) AS unavailable,
             i.min_santim AS pay_in_min_santim, least(i.max_santim, tier.payment_max_santim) AS pay_in_max_santim,
             i.daily_santim AS pay_in_daily_santim,
             o.min_santim AS pay_out_min_santim, least(o.max_santim, tier.payout_daily_santim) AS pay_out_max_santim,
@@ -119,7 +121,7 @@ export async function listChannels(
       reason,
       maintenance: maintenanceOf(row),
       openMaintenance,
-      usableAfterMaintenance: openMaintenance !== null && whyUnusable(facts) === null,
+      usableLater: reason !== null && whyUnusable({ ...facts, unavailable: false }) === null,
       payIn: { minSantim: row.payInMinSantim, maxSantim: row.payInMaxSantim, dailySantim: row.payInDailySantim },
       payOut: { minSantim: row.payOutMinSantim, maxSantim: row.payOutMaxSantim, dailySantim: row.payOutDailySantim },
     };

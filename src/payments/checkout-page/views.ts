@@ -185,12 +185,12 @@ function payForm(view: SessionView): Html {
     ${session.environment === 'sandbox' ? testNumbers(language) : null}`;
 }
 
-/** Only usable channels, those that return after a maintenance, and announced ones are listed. */
+/** Usable channels are listed; disabled those that return after maintenance or an outage, and announced ones. */
 function isListed(one: MerchantChannel, session: Session): boolean {
-  if (one.platformState === 'COMING_SOON') return true;
-  if (!one.usable && !one.usableAfterMaintenance) return false;
-  const { channel, payIn } = one;
-  return session.channels.includes(channel) && !amountLimitError(channel, payIn, session.amountSantim);
+  const { channel, platformState, payIn } = one;
+  if (platformState === 'COMING_SOON') return true;
+  if (!(one.usable || one.usableLater) || !session.channels.includes(channel)) return false;
+  return !amountLimitError(channel, payIn, session.amountSantim);
 }
 
 function choice(one: MerchantChannel, checked: boolean, language: Language): Html {
@@ -202,9 +202,10 @@ function choice(one: MerchantChannel, checked: boolean, language: Language): Htm
   </label>`;
 }
 
-function whyOff({ platformState, openMaintenance }: MerchantChannel, language: Language): string {
-  const { comingSoon, maintenance } = TEXTS[language];
-  if (platformState === 'COMING_SOON' || !openMaintenance) return comingSoon;
+function whyOff({ reason, openMaintenance }: MerchantChannel, language: Language): string {
+  const { comingSoon, maintenance, notNow } = TEXTS[language];
+  if (reason === 'UNAVAILABLE') return notNow;
+  if (reason !== 'MAINTENANCE' || !openMaintenance) return comingSoon;
   const time = inAddis(new Date(openMaintenance.endsAt)).toISOString().slice(0, 16).replace('T', ' ');
   return interpolate(maintenance, { time });
 }

@@ -1,0 +1,60 @@
+import { Counter, Gauge, Histogram } from 'prom-client';
+
+import { Registry } from '../http/metrics.ts';
+import type { Channel } from '../merchants/channels/channel.ts';
+import type { Provider, Unknown } from './provider.ts';
+
+export type ProviderOperation = keyof Pick<Provider, 'initiate' | 'query' | 'payout' | 'queryPayout' | 'statement'>;
+
+export type ProviderMetrics = ReturnType<typeof createMetrics>;
+
+const metricsOf = new WeakMap<Registry, ProviderMetrics>();
+
+/** The metrics of live calls, once for each registry: an API and a worker in one process share them. */
+export function providerMetrics(registry: Registry): ProviderMetrics {
+  const metrics = metricsOf.get(registry) ?? createMetrics(registry);
+  metricsOf.set(registry, metrics);
+  return metrics;
+}
+
+function createMetrics(registry: Registry) {
+  const registers = [registry];
+  const calls = new Counter({
+    name: 'meskot_provider_calls_total',
+    help: 'Operations on live providers by outcome; of an unknown outcome, the reason',
+    labelNames: ['channel', 'operation', 'outcome'],
+    registers,
+  });
+  const duration = new Histogram({
+    name: 'meskot_provider_call_duration_seconds',
+    help: 'Time of an operation on a live provider, with its wait for the rate limit',
+    labelNames: ['channel', 'operation'],
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2, 3, 4, 5],
+    registers,
+  });
+  const open = new Gauge({
+    name: 'meskot_provider_circuit_open',
+    help: 'Whether calls of a live channel are held back because its provider does not respond: 1 or 0',
+    labelNames: ['channel'],
+    registers,
+  });
+  const limited = new Counter({
+    name: 'meskot_provider_rate_limited_total',
+    help: 'Calls that waited for the rate limit of a live channel (delayed), or were not sent (refused)',
+    labelNames: ['channel', 'result'],
+    registers,
+  });
+  return {
+    /** What has not occurred is 0, not absent. */
+    addChannel(channel: Channel): void {
+      open.set({ channel }, 0);
+      for (const result of ['delayed', 'refused']) limited.inc({ channel, result }, 0);
+    },
+    count: (channel: Channel, operation: ProviderOperation, outcome: { kind: string } | Unknown): void =>
+      calls.inc({ channel, operation, outcome: 'reason' in outcome ? outcome.reason : outcome.kind }),
+    time: (channel: Channel, operation: ProviderOperation, seconds: number): void =>
+      duration.observe({ channel, operation }, seconds),
+    circuit: (channel: Channel, isOpen: boolean): void => open.set({ channel }, isOpen ? 1 : 0),
+    rateLimited: (channel: Channel, result: 'delayed' | 'refused'): void => limited.inc({ channel, result }),
+  };
+}
