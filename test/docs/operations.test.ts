@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 import { defineSearchAttributeKey } from '@temporalio/common';
 
@@ -57,6 +57,16 @@ test("the API description documents for each operators' route the roles that the
       any: expected.length === 0,
     });
   }
+});
+
+test('the metrics that the pages of monitoring and outages name exist', () => {
+  const src = new URL('../../src/', import.meta.url);
+  const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  const code = files.map((name) => readFileSync(new URL(name, src), 'utf8')).join();
+  const pages = read('what-to-watch.md') + read('provider-outages.md');
+  const named = [...new Set(pages.match(/meskot_[a-z_]+/g))];
+  expect(named).toContain('meskot_provider_circuit_open');
+  expect(named.filter((name) => !code.includes(`'${name}'`))).toEqual([]);
 });
 
 describe('the queries of the page of failed deliveries', () => {

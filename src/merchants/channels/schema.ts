@@ -26,7 +26,9 @@ export const Channel = z
     }),
     enabled: z.boolean().meta({ description: "The merchant's own toggle" }),
     usable: z.boolean(),
-    reason: z.enum(UNUSABLE).nullable().meta({ description: 'Why it cannot be used; null: it can' }),
+    reason: z.enum(UNUSABLE).nullable().meta({
+      description: 'Why it cannot be used; null: it can. UNAVAILABLE: its provider does not respond just now',
+    }),
     limits: z.object({ currency: z.literal('ETB'), payIn: Limits, payOut: Limits }),
     maintenance: z
       .object({ startsAt: instant, endsAt: instant, reason: z.string(), reasonAm: z.string().nullable() })
