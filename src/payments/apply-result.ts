@@ -10,6 +10,8 @@ import { lockPayment, PAID_REFERENCE, transitionPayment, type LockedPayment, typ
 
 /** An attempt as its lease holder needs it: the data to query the provider with, and the data its result is checked against. */
 export type ClaimedAttempt = AttemptRow & {
+  /** Whether it was claimed before, so that the provider may have the order. */
+  isRepeat: boolean;
   attemptsCount: number;
   expiresAt: Date;
   checkoutOrderNo: string;

@@ -78,7 +78,7 @@ async function claimAttempt(
        AND (a.lease_until IS NULL OR a.lease_until <= :clock)
        ${minIntervalMs > 0 ? 'AND (a.last_checked_at IS NULL OR a.last_checked_at <= :queriedBefore)' : ''}
        AND (a.initiated_at IS NOT NULL OR s.expires_at > :now)
-     RETURNING a.*, s.attempts_count, s.expires_at, t.checkout_order_no,
+     RETURNING a.*, a.initiated_at <> :now AS is_repeat, s.attempts_count, s.expires_at, t.checkout_order_no,
                effective_fee_rule(a.merchant_id, a.channel, 'PAY_IN', :now) AS fee_rule`,
     {
       attemptId,
@@ -131,10 +131,9 @@ async function queryProvider(deps: CheckDeps, attempt: ClaimedAttempt, now: Date
   const mayInitiate = attempt.status === 'CREATED' && now < attempt.expiresAt;
   if (!mayInitiate) return provider.query(attempt.id);
   const outcome = await provider.initiate(paymentOrder(deps.baseUrl, attempt, provider.callbackBaseUrl));
-  const isRepeat = attempt.initiatedAt?.getTime() !== now.getTime();
   const isUnexplained = outcome.kind === 'declined' && outcome.failure.code === 'REJECTED';
   // It may reject the repeat alone, because the lost reply was to an accepted order: only a query gives the outcome.
-  return isRepeat && isUnexplained ? provider.query(attempt.id) : outcome;
+  return attempt.isRepeat && isUnexplained ? provider.query(attempt.id) : outcome;
 }
 
 function paymentOrder(baseUrl: string, attempt: ClaimedAttempt, callbackBaseUrl = baseUrl): PaymentOrder {

@@ -74,10 +74,20 @@ describe('checking an attempt', () => {
     });
   });
 
+  const failure = { code: 'REJECTED', message: 'used', providerCode: 'E17', retryable: false } as const;
+
+  test('a rejection of the first submission ends the attempt', async () => {
+    fixture = buildFixture(database.db, { clock: () => new Date(Date.now() + (ticks += 1)) });
+    let ticks = 0;
+    const session = await buildSession(fixture, scope);
+    const attemptId = await buildAttempt(fixture, { ...scope, sessionId: session.sessionId });
+    fixture.provider.returns({ kind: 'declined', failure }, PENDING);
+    expect(await check(attemptId)).toMatchObject({ attemptStatus: 'DECLINED', transactionStatus: 'FAILED' });
+  });
+
   test('a rejection of a repeated submission ends nothing: the first one is queried', async () => {
     const session = await buildSession(fixture, scope);
     const attemptId = await buildAttempt(fixture, { ...scope, sessionId: session.sessionId });
-    const failure = { code: 'REJECTED', message: 'used', providerCode: 'E17', retryable: false } as const;
     fixture.provider.returns(UNKNOWN, { kind: 'declined', failure }, PAID);
     await check(attemptId);
     fixture.pass(2_000);
