@@ -127,9 +127,9 @@ describe('the database', () => {
   }, 30_000);
 
   test('that is not migrated is wrong, and the owner as the role is a warning, in production wrong', async () => {
-    await stage.database.asOwner("UPDATE migration SET name = 'x' || name WHERE name LIKE '0001-%'");
+    await stage.database.asOwner("UPDATE schema_migration SET name = 'x' || name WHERE name LIKE '0001-%'");
     const pending = await stage.examine({}, NO_CHANNELS);
-    await stage.database.asOwner("UPDATE migration SET name = substr(name, 2) WHERE name LIKE 'x0001-%'");
+    await stage.database.asOwner("UPDATE schema_migration SET name = substr(name, 2) WHERE name LIKE 'x0001-%'");
     expect(pending.wrong['migrations']).toMatch(/^1 are not applied, the first is 0001-.*Run "meskot migrate"/);
     const owner = { DATABASE_URL: stage.database.ownerUrl };
     const local = await stage.examine(owner, NO_CHANNELS);
