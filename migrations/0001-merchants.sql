@@ -61,6 +61,35 @@ CREATE TABLE channel_maintenance (
 CREATE INDEX channel_maintenance_planned ON channel_maintenance (channel, environment, ends_at) WHERE cancelled_at IS NULL;
 CREATE INDEX channel_maintenance_list ON channel_maintenance (starts_at DESC, id DESC);
 
+-- Credentials of merchants' own accounts at providers, in live. One operator enters a set and another activates it. A set is
+-- in effect from active_from until it retires or is revoked; all three times are some seconds after the decision, so that
+-- every process knows them by then. Of several sets in effect the newest is for new orders.
+CREATE TABLE provider_credential (
+  id              text PRIMARY KEY,                -- pcr_…
+  merchant_id     text NOT NULL REFERENCES merchant,
+  channel         text NOT NULL REFERENCES channel,
+  credentials     bytea NOT NULL,                  -- encrypted JSON, see src/providers/credentials/
+  account         text NOT NULL,                   -- the merchant code or till, which is no secret
+  payout_account  text,                            -- null: payouts are made from the same account
+  fingerprint     text,                            -- of the public half of the private key; null: the channel has none
+  expires_at      timestamptz,                     -- when the provider says that they end; null: not known
+  created_by      text NOT NULL,                   -- opr_…
+  confirmed_by    text,                            -- opr_…, another one
+  active_from     timestamptz,                     -- null: not activated
+  retires_at      timestamptz,
+  revoked_by      text,                            -- opr_…
+  revoked_at      timestamptz,
+  created_at      timestamptz NOT NULL,
+  CHECK ((active_from IS NULL) = (confirmed_by IS NULL)),
+  CHECK (confirmed_by <> created_by),
+  CHECK ((revoked_at IS NULL) = (revoked_by IS NULL)),
+  CHECK (retires_at IS NULL OR active_from IS NOT NULL)
+);
+CREATE INDEX provider_credential_of ON provider_credential (merchant_id, channel);
+-- At most one that waits for the second operator.
+CREATE UNIQUE INDEX provider_credential_pending ON provider_credential (merchant_id, channel)
+  WHERE active_from IS NULL AND revoked_at IS NULL;
+
 -- Limits per payment or payout, and per day in Addis Ababa. The newest rule that has come into force applies, and a
 -- merchant's own rule takes precedence over the platform's. Rows are never changed, so past decisions stay explicable.
 CREATE TABLE limit_rule (

@@ -22,7 +22,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
     'kyc_tier',
     'review_policy',
   ],
-  providers: ['provider_callback'],
+  providers: ['provider_callback', 'provider_credential'],
   ledger: ['external_reference', 'fee_rule', 'ledger_account', 'ledger_balance', 'ledger_entry', 'ledger_journal'],
   webhooks: [
     'webhook_attempt',

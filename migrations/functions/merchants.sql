@@ -1,3 +1,12 @@
+-- Whether a merchant's own account at a channel's provider is in effect. Only live channels have such accounts.
+CREATE OR REPLACE FUNCTION has_own_account(p_merchant_id text, p_environment text, p_channel text)
+RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT p_environment = 'live' AND EXISTS (
+    SELECT 1 FROM provider_credential
+    WHERE merchant_id = p_merchant_id AND channel = p_channel AND active_from <= now()
+      AND coalesce(retires_at, 'infinity') > now() AND coalesce(revoked_at, 'infinity') > now())
+$$;
+
 -- Everything in the database that decides whether a merchant can use a channel. Whether its provider is configured is
 -- known to the application only.
 CREATE OR REPLACE FUNCTION channel_state(p_merchant_id text, p_environment text, p_channel text)
@@ -7,6 +16,7 @@ RETURNS jsonb LANGUAGE sql STABLE AS $$
                             'approval', coalesce(m.approval, 'NONE'),
                             'enabled', coalesce(m.enabled, false),
                             'tierAllows', kyc_tier_allows(p_merchant_id, p_environment, c.id),
+                            'hasOwnAccount', has_own_account(p_merchant_id, p_environment, c.id),
                             'openMaintenance', CASE WHEN w.id IS NOT NULL THEN jsonb_build_object('endsAt', w.ends_at,
                               'secondsLeft', ceil(extract(epoch FROM w.ends_at - now()))) END)
   FROM channel c

@@ -6,6 +6,7 @@ import {
   type OperatorRole,
   type Scope,
 } from '../http/route.ts';
+import { createCache } from '../lib/cache.ts';
 import type { Clock } from '../lib/clock.ts';
 import { equalInConstantTime } from '../lib/crypto.ts';
 import { type Database, first, rows } from '../lib/db.ts';
@@ -34,11 +35,10 @@ type StoredKey = ApiKey & {
 
 /** A key in the cache. */
 type CachedKey = { row: StoredKey; caller: KeyCaller | OperatorCaller };
-type CacheEntry = { known: Promise<CachedKey | null>; untilMs: number };
 
 /** Checks keys with at most one query per key and 4 s, and records their use beside the requests. */
 export function createKeyAuthenticator({ db, peppers, clock, log }: Deps) {
-  const load = createCache(db);
+  const load = createCache((id) => loadKey(db, id), { ttlMs: CACHE_MS, entriesMax: CACHE_ENTRIES_MAX });
   /** Hashes of valid keys under the current pepper, by id. */
   const validHashes = new Map<string, Buffer>();
   const writing = new Set<Promise<void>>();
@@ -93,25 +93,6 @@ export function createKeyAuthenticator({ db, peppers, clock, log }: Deps) {
       recordUse(known.row, hash, now);
       return known.caller;
     },
-  };
-}
-
-/** Loads keys, each with at most one query in 4 s. */
-function createCache(db: Database): (id: string, nowMs: number) => Promise<CachedKey | null> {
-  const cache = new Map<string, CacheEntry>();
-  return (id, nowMs) => {
-    const cached = cache.get(id);
-    if (cached && cached.untilMs > nowMs) return cached.known;
-    const known = loadKey(db, id);
-    cache.delete(id);
-    cache.set(id, { known, untilMs: nowMs + CACHE_MS });
-    if (cache.size > CACHE_ENTRIES_MAX) cache.delete(cache.keys().next().value ?? '');
-    // Failures and unknown ids are not cached.
-    const forget = (): void => {
-      if (cache.get(id)?.known === known) cache.delete(id);
-    };
-    void known.then((found) => found ?? forget(), forget);
-    return known;
   };
 }
 

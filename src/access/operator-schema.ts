@@ -75,6 +75,7 @@ const resourceType = z.enum([
   'key',
   'channel',
   'maintenance',
+  'providerCredentials',
   'withdrawal',
   'settlement',
   'bankAccount',

@@ -20,6 +20,9 @@ export const PERMISSIONS = {
   'channel.suspend': ['admin'],
   'channel.plan-maintenance': ['admin'],
   'channel.cancel-maintenance': ['admin'],
+  'channel.add-credentials': ['admin'],
+  'channel.activate-credentials': ['admin'],
+  'channel.revoke-credentials': ['admin'],
   'kyc.review': ['support'],
   'kyc.approve': ['admin'],
   'kyc.reject': ['admin'],
@@ -80,8 +83,8 @@ type Check = {
   environment: Environment;
   what: string;
   preparedBy: string | null;
-  done?: 'requested' | 'linked' | 'submitted' | 'approved';
-  verb?: 'approve' | 'verify' | 'resolve' | 'send';
+  done?: 'requested' | 'linked' | 'submitted' | 'approved' | 'entered';
+  verb?: 'approve' | 'verify' | 'resolve' | 'send' | 'activate';
 };
 
 /**

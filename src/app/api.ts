@@ -28,6 +28,7 @@ import { createNotifier } from '../outbox/listener.ts';
 import { createTransactionRunner } from '../outbox/record.ts';
 import { createTokenAuthenticator } from '../payments/session.ts';
 import { countCallbacks } from '../providers/callbacks.ts';
+import { createCredentialStore } from '../providers/credentials/store.ts';
 import { measureExpiries } from '../providers/expiry.ts';
 import { createFindProvider } from '../providers/find-provider.ts';
 import { pingTemporal, temporalConnection } from '../temporal/client.ts';
@@ -75,9 +76,10 @@ export async function startApi(config: Config, options: ApiOptions) {
   const notifier = createNotifier(db);
   const runInTransaction = createTransactionRunner(db, notifier.dispatch);
   const http = createHttpClient();
+  const credentials = createCredentialStore({ db, keyRing: config.keyRing, clock });
   const { liveProviders } = config;
   const monitor = { registry, db, log };
-  const findProvider = createFindProvider({ http, clock, ...config.simulator, liveProviders, monitor });
+  const findProvider = createFindProvider({ http, clock, ...config.simulator, liveProviders, credentials, monitor });
   const limits = createLimits({
     sandboxPerSecond: config.RATE_LIMIT_SANDBOX_PER_SECOND,
     livePerSecond: config.RATE_LIMIT_LIVE_PER_SECOND,

@@ -14,6 +14,7 @@ import type { Route } from '../http/route.ts';
 import { feeOperatorRoutes } from '../ledger/operator-routes.ts';
 import { balanceRoutes } from '../ledger/routes.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { KeyRing } from '../lib/crypto.ts';
 import type { Database } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import type { MerchantScope } from '../lib/scope.ts';
@@ -34,7 +35,9 @@ import type { TokenAuthenticator } from '../payments/session.ts';
 import { isConclusive, MIN_QUERY_INTERVAL_MS, createSyncAttempt } from '../payments/sync.ts';
 import { transactionRoutes } from '../payments/transaction-routes.ts';
 import { callbackNetworks, createCallbackRouter, storeCallback, type CallbackDeps } from '../providers/callbacks.ts';
+import { credentialOperatorRoutes } from '../providers/credentials/operator-routes.ts';
 import type { FindProvider } from '../providers/provider.ts';
+import type { LiveProviders } from '../providers/settings.ts';
 import { reconciliationOperatorRoutes } from '../reconciliation/operator-routes.ts';
 import { receiptOperatorRoutes } from '../reconciliation/receipts/operator-routes.ts';
 import { REPORT_EVENTS } from '../reports/events.ts';
@@ -90,6 +93,7 @@ const OPERATOR_ROUTES = [
   merchantOperatorRoutes,
   merchantAdministrationRoutes,
   channelOperatorRoutes,
+  credentialOperatorRoutes,
   feeOperatorRoutes,
   kycOperatorRoutes,
   withdrawalOperatorRoutes,
@@ -111,7 +115,13 @@ type RouteParts = {
 
 /** The operators' routes of all slices. */
 export function operatorRoutesOf(
-  deps: RouteParts & { store: DocumentStore; pepper: string; workflowUrl: (workflowId: string) => string | null },
+  deps: RouteParts & {
+    store: DocumentStore;
+    pepper: string;
+    keyRing: KeyRing;
+    liveProviders?: LiveProviders;
+    workflowUrl: (workflowId: string) => string | null;
+  },
 ): Route[] {
   const routes = OPERATOR_ROUTES.flatMap((routesOfSlice) => routesOfSlice(deps));
   return [...routes, ...proposalRoutes({ ...deps, routes })];
@@ -140,6 +150,7 @@ export function routesOf(
     pepper,
     peppers,
     keyRing,
+    liveProviders: config.liveProviders,
     store: createDocumentStore(config.KYC_DOCUMENTS_DIR, keyRing),
     files: createReportFiles(config.REPORTS_DIR),
     catalogue: readEventCatalogue(parts.docsFolder),

@@ -27,6 +27,7 @@ import {
   createSyncAttempt,
 } from '../payments/sync.ts';
 import { findRecoverableAttempts } from '../payments/workflow.ts';
+import { createCredentialStore } from '../providers/credentials/store.ts';
 import { measureExpiries, warnOfExpiries } from '../providers/expiry.ts';
 import { createFindProvider } from '../providers/find-provider.ts';
 import { measureReconciliation } from '../reconciliation/monitoring.ts';
@@ -105,9 +106,10 @@ export function startWorker(config: Config, options: WorkerOptions) {
   const trigger = { messages: () => relay.trigger(), deliveries: () => dispatcher.trigger() };
   const runInTransaction = createTransactionRunner(db, dispatchTo(trigger));
   const http = createHttpClient();
+  const credentials = createCredentialStore({ db, keyRing: config.keyRing, clock });
   const { liveProviders } = config;
   const monitor = { registry, db, log };
-  const findProvider = createFindProvider({ http, clock, ...config.simulator, liveProviders, monitor });
+  const findProvider = createFindProvider({ http, clock, ...config.simulator, liveProviders, credentials, monitor });
   const sync = { db, runInTransaction, clock, findProvider, baseUrl: config.PUBLIC_BASE_URL, log };
   const parts = { ...sync, checkAttempt: createSyncAttempt(sync), checkPayout: createCheckPayout(sync) };
   const sending = createSending(config, { log, registry, db });

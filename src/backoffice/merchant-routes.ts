@@ -5,13 +5,15 @@ import { readBalance } from '../ledger/balance.ts';
 import type { Database } from '../lib/db.ts';
 import { toBirr } from '../lib/money.ts';
 import type { MerchantScope } from '../lib/scope.ts';
-import { listChannels, presentChannel } from '../merchants/channels/queries.ts';
+import { listChannels, presentChannel, type MerchantChannel } from '../merchants/channels/queries.ts';
 import { presentMerchant, readMerchant, setMerchantStatus, type Merchant } from '../merchants/operations.ts';
 import * as schema from '../merchants/schema.ts';
 import type { FindProvider } from '../providers/provider.ts';
+import type { LiveProvider, LiveProviders } from '../providers/settings.ts';
 import { resumeUnsent } from '../withdrawals/review.ts';
 
-type Deps = { db: Database; findProvider: FindProvider };
+/** `liveProviders`: by the settings. */
+type Deps = { db: Database; findProvider: FindProvider; liveProviders?: LiveProviders };
 
 /** One merchant across the slices: its balance and channels, and whether it is suspended. */
 export function merchantAdministrationRoutes(deps: Deps): Route[] {
@@ -30,7 +32,7 @@ export function merchantAdministrationRoutes(deps: Deps): Route[] {
   ];
 }
 
-function detailRoute({ db, findProvider }: Deps): Route {
+function detailRoute({ db, findProvider, liveProviders }: Deps): Route {
   const readEnvironment = async (scope: MerchantScope) => {
     const [balance, channels] = await Promise.all([readBalance(db, scope), listChannels(db, scope, findProvider)]);
     return {
@@ -38,7 +40,12 @@ function detailRoute({ db, findProvider }: Deps): Route {
       reserved: toBirr(balance.reservedSantim),
       feesToDate: toBirr(balance.feesSantim),
       netSettled: toBirr(balance.settledSantim),
-      channels: channels.map(presentChannel),
+      channels: channels.map((one) => {
+        const provider = findProvider(one.channel, scope.environment);
+        const account = one.hasOwnAccount ? 'OWN' : provider && !provider.needsOwnAccount ? 'PLATFORM' : null;
+        const missingSettings = scope.environment === 'live' ? missingFor(one, liveProviders) : [];
+        return { ...presentChannel(one), account, missingSettings };
+      }),
     };
   };
   return operatorReadRoute('GET /api/ops/merchants/:merchantId', {
@@ -57,6 +64,12 @@ function detailRoute({ db, findProvider }: Deps): Route {
       return { message: 'Merchant retrieved', data };
     },
   });
+}
+
+/** A merchant with its own account needs no account of the platform. */
+function missingFor({ channel, hasOwnAccount }: MerchantChannel, providers: Partial<LiveProviders> = {}): string[] {
+  const settings: LiveProvider | undefined = channel === 'MPESA' ? undefined : providers[channel];
+  return (hasOwnAccount ? settings?.missingService : settings?.missing) ?? [];
 }
 
 function statusRoute(status: Merchant['status'], declared: Pick<Route, 'operationId' | 'cli' | 'summary'>): Route {

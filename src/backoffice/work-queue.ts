@@ -13,6 +13,7 @@ import { CHANNEL_REVIEW_ITEMS } from '../merchants/channels/queries.ts';
 import { KYC_REVIEW_ITEMS } from '../merchants/kyc/queries.ts';
 import { STALLED_OUTBOX, type WorkItemSource } from '../outbox/work-items.ts';
 import { STALLED_PAYMENTS, PAYMENT_REVIEW_ITEMS } from '../payments/monitoring.ts';
+import { CREDENTIAL_REVIEW_ITEMS } from '../providers/credentials/queries.ts';
 import { RECEIPT_REVIEW_ITEMS, DISCREPANCY_REVIEW_ITEMS, STALLED_RUNS } from '../reconciliation/monitoring.ts';
 import { STALLED_REPORTS } from '../reports/workflow.ts';
 import { BANK_ACCOUNT_REVIEW_ITEMS, SETTLEMENT_REVIEW_ITEMS, STALLED_SETTLEMENTS } from '../settlements/monitoring.ts';
@@ -27,6 +28,7 @@ export const REVIEW_ITEMS = joined([
   BANK_ACCOUNT_REVIEW_ITEMS,
   KYC_REVIEW_ITEMS,
   CHANNEL_REVIEW_ITEMS,
+  CREDENTIAL_REVIEW_ITEMS,
   DISCREPANCY_REVIEW_ITEMS,
   RECEIPT_REVIEW_ITEMS,
   PROPOSAL_REVIEW_ITEMS,
@@ -106,6 +108,7 @@ export async function listWorkItems(
 const RESOURCES: Readonly<Record<string, string>> = {
   BANK: 'merchants/{merchantId}/bank-account?environment={environment}',
   CHANNEL: 'merchants/{merchantId}',
+  CREDENTIALS: 'merchants/{merchantId}/channels/{channel}/credentials',
   KYC: 'merchants/{merchantId}/kyc?environment={environment}',
   PAYMENT: 'transactions/{transactionId}',
   PAYOUT: 'withdrawals/{withdrawalId}',
@@ -118,6 +121,8 @@ const RESOURCES: Readonly<Record<string, string>> = {
 const COMMANDS: Readonly<Record<string, readonly [path: string, ...verbs: string[]]>> = {
   BANK_ACCOUNT: ['merchants/{merchantId}/bank-account', 'verify', 'reject'],
   CHANNEL_REQUEST: ['merchants/{merchantId}/channels/{channel}', 'approve', 'suspend'],
+  CREDENTIALS_ENDING: ['merchants/{merchantId}/channels/{channel}/credentials/{id}', 'revoke'],
+  CREDENTIALS_PENDING: ['merchants/{merchantId}/channels/{channel}/credentials/{id}', 'activate', 'revoke'],
   KYC: ['merchants/{merchantId}/kyc', 'approve', 'reject', 'request-info'],
   PAYMENT_DUPLICATE: ['transactions/{transactionId}', 'accept', 'reject'],
   PAYMENT_HELD: ['transactions/{transactionId}', 'accept', 'reject'],

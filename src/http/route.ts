@@ -58,6 +58,8 @@ export type CliCommand = {
   options?: readonly string[];
   /** Fields that the command sets, unless an option does. */
   body?: Readonly<Record<string, string | boolean>>;
+  /** Whether the body is read from a JSON file, so that no secret is on the command line. */
+  bodyFile?: true;
   /** Asks before it is sent. With the path of a resource, which is read first: its environment must be `--environment`. */
   confirm?: true | `/api/${string}`;
   /** The columns of a list, separated by spaces. */

@@ -28,6 +28,7 @@ export type IdPrefix =
   | 'opk'
   | 'inv'
   | 'prp'
+  | 'pcr'
   | 'aud'
   | 'kyd'
   | 'hol'

@@ -32,12 +32,20 @@ export const Merchant = z
   })
   .meta({ id: 'OpsMerchant' });
 
+/** A merchant's channel with what operators have to know of its provider. */
+const ChannelWithAccount = Channel.extend({
+  account: z.enum(['OWN', 'PLATFORM']).nullable().meta({
+    description: "Whether payments use the merchant's own account at the provider; null: there is none",
+  }),
+  missingSettings: z.array(z.string()).meta({ description: 'Settings without which it is NOT_CONFIGURED in live' }),
+}).meta({ id: 'OpsChannel' });
+
 const EnvironmentSummary = z.object({
   available: z.number(),
   reserved: z.number(),
   feesToDate: z.number(),
   netSettled: z.number(),
-  channels: z.array(Channel),
+  channels: z.array(ChannelWithAccount),
 });
 
 /** A merchant with its balance and channels in both environments. */

@@ -228,7 +228,8 @@ export async function readAttemptState(db: Queryable, attemptId: string): Promis
 
 /** The attempt of a callback address, found by the secret that ends the address; null for any other secret. */
 export async function findAttemptBySecret(db: Queryable, secret: string): Promise<CallbackAttempt | null> {
-  const sql = 'SELECT id AS attempt_id, channel, environment FROM payment_attempt WHERE callback_secret = :secret';
+  const sql = `SELECT id AS attempt_id, channel, environment, merchant_id, coalesce(initiated_at, created_at) AS sent_at
+               FROM payment_attempt WHERE callback_secret = :secret`;
   return (await first<CallbackAttempt>(db, sql, { secret })) ?? null;
 }
 

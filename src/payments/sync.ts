@@ -5,7 +5,7 @@ import { first, rows, type Queryable } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import { callbackUrl, recheckOrders } from '../providers/callbacks.ts';
-import type { FindProvider, PaymentOrder, ProviderOutcome } from '../providers/provider.ts';
+import { findProviderOf, type FindProvider, type PaymentOrder, type ProviderOutcome } from '../providers/provider.ts';
 import { applyProviderResult, type ClaimedAttempt, type ProviderResult } from './apply-result.ts';
 import { readAttemptState, type AttemptState } from './queries.ts';
 import { isQueryable, QUERYABLE_ATTEMPTS } from './states.ts';
@@ -125,9 +125,13 @@ function warnOperators({ log }: CheckDeps, { attempt, outcome }: ProviderResult,
 }
 
 async function queryProvider(deps: CheckDeps, attempt: ClaimedAttempt, now: Date): Promise<ProviderOutcome> {
-  const provider = deps.findProvider(attempt.channel, attempt.environment);
+  const provider = await findProviderOf(deps.findProvider, { ...attempt, sentAt: attempt.initiatedAt ?? now });
   if (!provider)
-    return { kind: 'unknown', reason: 'network', message: `no provider is configured for ${attempt.channel}` };
+    return {
+      kind: 'unknown',
+      reason: 'network',
+      message: `no account for ${attempt.channel}: check its settings and credentials`,
+    };
   const mayInitiate = attempt.status === 'CREATED' && now < attempt.expiresAt;
   if (!mayInitiate) return provider.query(attempt.id);
   const outcome = await provider.initiate(paymentOrder(deps.baseUrl, attempt, provider.callbackBaseUrl));

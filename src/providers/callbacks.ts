@@ -11,7 +11,7 @@ import { isInRange } from '../lib/ip-range.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Environment } from '../lib/scope.ts';
 import { CHANNELS, type Channel } from '../merchants/channels/channel.ts';
-import type { FindProvider, Provider, RawCallback } from './provider.ts';
+import { findProviderOf, type FindProvider, type MerchantOrder, type Provider, type RawCallback } from './provider.ts';
 import { LIVE_CHANNELS, type LiveProviders } from './settings.ts';
 
 const BODY_BYTES_MAX = 65_536;
@@ -19,7 +19,7 @@ const BODY_BYTES_MAX = 65_536;
 const SECRET = /^[\w-]{32}$/;
 const SEND_AGAIN = 'Not handled. Please send it again.';
 
-type At = { channel: Channel; environment: Environment };
+type At = MerchantOrder & { channel: Channel; environment: Environment };
 export type CallbackAttempt = At & { attemptId: string };
 export type CallbackWithdrawal = At & { withdrawalId: string };
 
@@ -44,7 +44,7 @@ export type CallbackDeps = {
   /** The networks that a channel's provider calls from; none: any. */
   networksOf?: (at: At) => readonly string[];
   /** Counts callbacks of orders. */
-  count?: ((callback: At & { result: CallbackResult }) => void) | undefined;
+  count?: ((callback: Omit<At, keyof MerchantOrder> & { result: CallbackResult }) => void) | undefined;
   log: Pick<Logger, 'info' | 'error'>;
 };
 
@@ -68,7 +68,7 @@ export function createCallbackRouter(deps: CallbackDeps): Router {
     await deps.unknown.reject(ctx);
     try {
       const order = await deps.findOrderBySecret(secret);
-      const provider = order?.channel === channel ? deps.findProvider(channel, order.environment) : null;
+      const provider = order?.channel === channel ? await findProviderOf(deps.findProvider, order) : null;
       if (order && provider) return await receive(deps, ctx, { order, provider });
     } catch (error) {
       deps.log.error({ err: error, channel }, 'callback not handled');
@@ -89,9 +89,9 @@ async function receive(deps: CallbackDeps, ctx: Context, { order, provider }: Ta
     ctx.set('Connection', 'close');
     return respondPlain(ctx, 413, `More than ${BODY_BYTES_MAX} bytes`);
   }
-  const { environment, ...labels } = order;
+  const { environment, merchantId: _merchantId, sentAt: _sentAt, ...labels } = order;
   const raw = { headers: ctx.headers, body };
-  const { result, problem } = judge(deps, { order, provider, raw, ip: ctx.ip });
+  const { result, problem } = await judge(deps, { order, provider, raw, ip: ctx.ip });
   const verified = result === 'verified';
   await deps.storeCallback({ ...labels, body, verified, rejectionReason: problem });
   deps.log.info({ ...labels, environment, result, problem }, 'callback stored');
@@ -110,7 +110,10 @@ async function receive(deps: CallbackDeps, ctx: Context, { order, provider }: Ta
 type Judged = { result: CallbackResult; problem: string | null };
 
 /** Whether a callback is acted on, and otherwise the reason. */
-function judge(deps: CallbackDeps, { order, provider, raw, ip }: Target & { raw: RawCallback; ip: string }): Judged {
+async function judge(
+  deps: CallbackDeps,
+  { order, provider, raw, ip }: Target & { raw: RawCallback; ip: string },
+): Promise<Judged> {
   const networks = deps.networksOf?.(order) ?? [];
   if (networks.length > 0 && !networks.some((network) => isInRange(ip, network))) {
     const setting = `${order.channel}_CALLBACK_CIDRS`;
@@ -120,7 +123,8 @@ function judge(deps: CallbackDeps, { order, provider, raw, ip }: Target & { raw:
   const parsed = provider.parseCallback(raw);
   if (!parsed.verified) {
     const other = order.environment === 'live' ? 'sandbox' : 'live';
-    const isOfOther = deps.findProvider(order.channel, other)?.parseCallback(raw).verified === true;
+    const otherProvider = await findProviderOf(deps.findProvider, { ...order, environment: other });
+    const isOfOther = otherProvider?.parseCallback(raw).verified === true;
     if (!isOfOther) return { result: 'unverified', problem: parsed.problem };
     const whose = other === 'live' ? "live's keys" : "the sandbox's keys";
     return { result: 'refused', problem: `it is signed with ${whose}, and the order is ${PLACES[order.environment]}` };

@@ -6,7 +6,7 @@ import { signCbeBirr, verifyCbeBirr } from '../lib/provider-signing.ts';
 import { exchange, readCallback, readReply, type ProviderDeps, type Reply } from './exchange.ts';
 import { connectOrders, type Meaning, type OrderReply, type OrderState } from './orders.ts';
 import { StatementPage, type PayoutOrder, type Provider, type Unknown } from './provider.ts';
-import type { Credentials, ProviderEndpoint } from './settings.ts';
+import { PAYOUT_TO, type Credentials, type ProviderEndpoint } from './settings.ts';
 
 export type CbeBirrConfig = Credentials<'CBE_BIRR'> & ProviderEndpoint<'CBE_BIRR'>;
 
@@ -96,7 +96,7 @@ export function createCbeBirr(
     channel,
     callbackResponse: { contentType: 'application/json', body: '{"resultCode":"0"}' },
     ...connectOrders({
-      payoutTo: channel === 'AWASH' ? ['phone', 'bank'] : ['phone'],
+      payoutTo: PAYOUT_TO[channel],
       meanings: MEANINGS,
       initiate: ({ phone, expiresAt, ...order }) =>
         callOrder('/push', { ...commonFields(order), phoneNumber: phone, expiryTime: expiresAt.toISOString() }),

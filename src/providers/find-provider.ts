@@ -4,14 +4,11 @@ import { SANDBOX_AWASH, SANDBOX_CBE_BIRR, SANDBOX_PATHS, SANDBOX_TELEBIRR } from
 import type { Channel } from '../merchants/channels/channel.ts';
 import { createCbeBirr } from './cbe-birr.ts';
 import { createChannelGuard, type ProviderMonitor } from './channel-guard.ts';
+import { connectAccount, withMerchantAccounts, type ConnectOne } from './credentials/accounts.ts';
+import type { CredentialStore } from './credentials/store.ts';
+import type { AccountCredentials } from './credentials/values.ts';
 import type { FindProvider, Provider } from './provider.ts';
-import {
-  LIVE_CHANNELS,
-  type Credentials,
-  type LiveChannel,
-  type LiveProvider,
-  type LiveProviders,
-} from './settings.ts';
+import { LIVE_CHANNELS, type LiveChannel, type LiveProvider, type LiveProviders } from './settings.ts';
 import { createTelebirr } from './telebirr.ts';
 
 type FindProviderOptions = {
@@ -27,6 +24,8 @@ type FindProviderOptions = {
   liveProviders?: LiveProviders;
   /** Of live providers. */
   monitor?: ProviderMonitor;
+  /** The credentials of merchants' own accounts; without it only the platform's accounts are used. */
+  credentials?: CredentialStore;
 };
 
 /**
@@ -58,44 +57,33 @@ function sandboxProviders(options: FindProviderOptions): Providers {
   };
 }
 
-type LiveDeps = Pick<FindProviderOptions, 'http' | 'clock' | 'monitor'>;
-
-function createLiveProviders(deps: LiveDeps, settings: LiveProviders): Providers {
+function createLiveProviders(options: FindProviderOptions, settings: LiveProviders): Providers {
   return Object.fromEntries(
-    LIVE_CHANNELS.map((channel) => [channel, createLiveProvider(deps, channel, settings[channel])]),
+    LIVE_CHANNELS.map((channel) => [channel, createLiveProvider(options, channel, settings[channel])]),
   );
 }
 
-/** Payments and payouts of one channel, each on its own account; null while a setting is missing. */
+/** A live channel: the platform's account, and those of merchants. Null while a setting is missing that all need. */
 function createLiveProvider(
-  { http, clock, monitor }: LiveDeps,
+  { http, clock, credentials, monitor }: FindProviderOptions,
   channel: LiveChannel,
-  { connection, endpoint, payIn, payOut }: LiveProvider,
+  settings: LiveProvider,
 ): Provider | null {
-  if (!endpoint || !payIn) return null;
+  const { connection, endpoint, payIn, payOut } = settings;
+  if (!endpoint || (!payIn && !credentials)) return null;
   const guard = createChannelGuard(channel, { http, clock, connection, monitor });
   const deps = { http: guard.http, clock, timeoutMs: connection.timeoutMs };
-  const connect = (account: Credentials): Provider =>
-    channel === 'TELEBIRR'
-      ? createTelebirr(deps, { ...endpoint, ...account } as Parameters<typeof createTelebirr>[1])
-      : createCbeBirr(deps, { ...endpoint, ...account } as Parameters<typeof createCbeBirr>[1], channel);
-  const { callbackBaseUrl } = connection;
-  const [payments, payouts] = [connect(payIn), payOut && connect(payOut)];
-  if (!payouts) return guard.protect({ ...payments, callbackBaseUrl, capabilities: { payoutTo: [] } });
-  const { payout, queryPayout, capabilities } = payouts;
-  return guard.protect({
-    ...payments,
-    callbackBaseUrl,
-    payout,
-    queryPayout,
-    capabilities,
-    parseCallback: (callback) => {
-      const parsed = payments.parseCallback(callback);
-      return parsed.verified ? parsed : payouts.parseCallback(callback);
-    },
-  });
+  const connectOne: ConnectOne = (account) =>
+    guard.protect(
+      channel === 'TELEBIRR'
+        ? createTelebirr(deps, { ...endpoint, ...account } as Parameters<typeof createTelebirr>[1])
+        : createCbeBirr(deps, { ...endpoint, ...account } as Parameters<typeof createCbeBirr>[1], channel),
+    );
+  const connect = (account: AccountCredentials) => connectAccount(connectOne, connection, account);
+  const platform = payIn && connect({ payIn, payOut });
+  const accounts = credentials && { credentials, channel, clock, connect };
+  return withMerchantAccounts({ platform, accounts, channel, connection });
 }
-
 function withoutSlash(url: string): string {
   return url.replace(/\/{1,9}$/, '');
 }

@@ -128,6 +128,9 @@ export type ParsedCallback = { verified: true; orderId: string } | { verified: f
 
 export type RawCallback = { headers: Readonly<Record<string, string | string[] | undefined>>; body: Buffer };
 
+/** A merchant, and when its order is or was sent: now for a new one. */
+export type MerchantOrder = { merchantId: string; sentAt: Date };
+
 /** One provider's real wire format over HTTP. Every call ends within its timeout, in an outcome: nothing is thrown for what a provider does. */
 export type Provider = {
   channel: Channel;
@@ -147,7 +150,26 @@ export type Provider = {
   parseCallback: (callback: RawCallback) => ParsedCallback;
   /** The response that acknowledges a callback, so that it is not repeated. */
   callbackResponse: { contentType: string; body: string };
+  /** Whether the platform has no account there, so that only merchants with their own can use it. */
+  needsOwnAccount?: boolean | undefined;
+  /**
+   * The provider by the account that has this order, where merchants may have their own; null: its credentials are
+   * missing. Use {@link findProviderOf}.
+   */
+  withAccountOf?: (order: MerchantOrder) => Promise<Provider | null>;
 };
 
-/** The configured provider of a channel in an environment; null where none is (a live channel without configuration). */
+/**
+ * The configured provider of a channel in an environment; null where none is (a live channel without configuration). Orders
+ * are sent, queried and verified by {@link findProviderOf}.
+ */
 export type FindProvider = (channel: Channel, environment: Environment) => Provider | null;
+
+/** The provider of an order, by the merchant's own account if the order was sent by it; null: none is configured. */
+export async function findProviderOf(
+  findProvider: FindProvider,
+  { channel, environment, ...order }: MerchantOrder & { channel: Channel; environment: Environment },
+): Promise<Provider | null> {
+  const provider = findProvider(channel, environment);
+  return provider?.withAccountOf ? provider.withAccountOf(order) : provider;
+}

@@ -111,6 +111,9 @@ export type ProviderEndpoint<C extends LiveChannel = LiveChannel> = z.output<(ty
 /** The schema of a channel's credentials. */
 export const credentialsOf = (channel: LiveChannel) => PARTS[channel].credentials;
 
+/** The destinations of payouts by a channel's protocol. */
+export const PAYOUT_TO = { TELEBIRR: ['phone'], CBE_BIRR: ['phone'], AWASH: ['phone', 'bank'] } as const;
+
 const constantCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 const settingOf = (channel: LiveChannel, field: string, prefix = ''): string =>
   `${channel}_${prefix}${constantCase(field)}`;
@@ -140,6 +143,8 @@ export type LiveProvider<C extends LiveChannel = LiveChannel> = {
   /** Of payouts, where they are part of the contract; each value that is not set is that of payments. */
   payOut: Credentials<C> | null;
   missing: string[];
+  /** Those of `missing` that merchants with their own account need as well. */
+  missingService: string[];
 };
 export type LiveProviders = { [C in LiveChannel]: LiveProvider<C> };
 
@@ -170,8 +175,9 @@ function readLiveProvider<C extends LiveChannel>(
   };
   const { credentials } = PARTS[channel];
   const endpoint = complete<ProviderEndpoint<C>>(PARTS[channel].endpoint);
+  const missingService = [...missing];
   const payIn = complete<Credentials<C>>(credentials);
   const connection = given(Connection) as ConnectionSettings;
   const payOut = payIn && connection.payouts ? { ...payIn, ...given(credentials, PAYOUT) } : null;
-  return { connection, endpoint, payIn, payOut, missing };
+  return { connection, endpoint, payIn, payOut, missing, missingService };
 }

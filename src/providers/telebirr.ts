@@ -7,7 +7,7 @@ import { verifyTelebirr, type SignedMessage } from '../lib/provider-signing.ts';
 import { ourOrderId, readCallback, readReply, toPlainOrderId, type ProviderDeps } from './exchange.ts';
 import { connectOrders, type Meaning, type OrderReply, type OrderState } from './orders.ts';
 import { StatementPage, type PaymentOrder, type PayoutOrder, type Provider } from './provider.ts';
-import { pemBlocks } from './settings.ts';
+import { PAYOUT_TO, pemBlocks } from './settings.ts';
 import { createTelebirrCall, type TelebirrConfig } from './telebirr-call.ts';
 
 const text = z.string();
@@ -158,7 +158,7 @@ export function createTelebirr(deps: ProviderDeps, config: TelebirrConfig): Prov
     channel: 'TELEBIRR',
     callbackResponse: { contentType: 'application/json', body: '{"code":"0","msg":"success"}' },
     ...connectOrders({
-      payoutTo: ['phone'],
+      payoutTo: PAYOUT_TO.TELEBIRR,
       meanings: MEANINGS,
       async initiate(order) {
         const reply = readReply(await call('preOrder', preOrderContent(order, config, deps.clock())), PreOrder);

@@ -4,7 +4,8 @@ import { type Database, rows } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import { QUERYABLE_ATTEMPTS, isQueryable } from '../payments/states.ts';
 import type { CheckAttempt } from '../payments/sync.ts';
-import type { FindProvider, StatementRow } from '../providers/provider.ts';
+import { findProviderOf, type FindProvider, type StatementRow } from '../providers/provider.ts';
+import { readWithdrawal } from '../withdrawals/queries.ts';
 import type { CheckPayout } from '../withdrawals/sync.ts';
 import { readScope, type Scope } from './runs.ts';
 
@@ -93,7 +94,9 @@ async function isUnsentUncertain(
   scope: Scope,
   orderId: string,
 ): Promise<boolean> {
-  const outcome = (await findProvider(scope.channel, scope.environment)?.queryPayout(orderId))?.kind ?? 'unknown';
+  const row = await readWithdrawal(db, orderId);
+  const provider = await findProviderOf(findProvider, { ...row, sentAt: row.submittedAt ?? row.requestedAt });
+  const outcome = (await provider?.queryPayout(orderId))?.kind ?? 'unknown';
   const isPaidOut = outcome === 'succeeded' || outcome === 'reversed';
   if (isPaidOut) log.error({ withdrawalId: orderId, outcome }, 'a provider reports a payout that was never sent to it');
   await rows(

@@ -11,7 +11,7 @@ import { newId } from '../lib/ids.ts';
 import type { Santim } from '../lib/money.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import { TIMELINE_INSERT } from '../lib/timeline.ts';
-import { whyUnusable, type ChannelFacts } from '../merchants/channels/channel.ts';
+import { isConfigured, whyUnusable, type ChannelFacts } from '../merchants/channels/channel.ts';
 import { amountLimitError, type DayLimit } from '../merchants/channels/limits.ts';
 import { channelRejected } from '../merchants/channels/operations.ts';
 import { readLimits, type AmountLimits, type LimitsJson, type OpenMaintenance } from '../merchants/channels/queries.ts';
@@ -33,7 +33,10 @@ export type CreateDeps = { tx: UnitOfWork; clock: Clock; findProvider: FindProvi
 /** What `withdrawal_preflight` returns: everything that the decision about a new withdrawal depends on. */
 type Preflight = Pick<ReviewFacts, 'policy' | 'inLastHour' | 'paidThereBefore' | 'firstPaidThereAsAt'> & {
   existingId: string | null;
-  channel: Omit<ChannelFacts, 'configured' | 'unavailable'> & { openMaintenance: OpenMaintenance | null };
+  channel: Omit<ChannelFacts, 'configured' | 'unavailable'> & {
+    hasOwnAccount: boolean;
+    openMaintenance: OpenMaintenance | null;
+  };
   limits: LimitsJson;
   feeRule: FeeRuleJson;
   usedTodaySantim: number;
@@ -105,12 +108,17 @@ function ensureChannelUsable(
 ): void {
   const { channel, destination } = request;
   const provider = findProvider(channel, environment);
+  const configured = isConfigured(provider, preflight.channel.hasOwnAccount);
   // While its provider does not respond, a withdrawal is accepted and waits: it is sent once the provider responds.
-  const reason = whyUnusable({ ...preflight.channel, configured: provider !== null, unavailable: false });
+  const reason = whyUnusable({ ...preflight.channel, configured, unavailable: false });
   if (reason !== null || provider === null)
     throw channelRejected(channel, reason ?? 'NOT_CONFIGURED', preflight.channel);
   const { payoutTo } = provider.capabilities;
   if (payoutTo.includes(destination.kind)) return;
+  if (payoutTo.length === 0) {
+    const issue = `${channel} makes no payouts: choose a channel whose payoutTo at GET /api/checkout/limits is not empty`;
+    throw invalid('channel', issue, { code: 'CHANNEL_NOT_AVAILABLE', message: `channel ${issue}` });
+  }
   const issue = `${channel} pays out to a ${payoutTo.join(' or a ')}, not to a ${destination.kind}`;
   throw invalid('destination', issue, { message: `destination: ${issue}` });
 }

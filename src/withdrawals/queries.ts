@@ -105,7 +105,8 @@ export function stateOf({ status, stage }: WithdrawalRow): string {
 
 /** The withdrawal of a provider's callback, by the secret in its address; null if there is none. */
 export async function findWithdrawalBySecret(db: Queryable, secret: string): Promise<CallbackWithdrawal | null> {
-  const sql = 'SELECT id AS withdrawal_id, channel, environment FROM withdrawal WHERE callback_secret = :secret';
+  const sql = `SELECT id AS withdrawal_id, channel, environment, merchant_id, coalesce(submitted_at, created_at) AS sent_at
+               FROM withdrawal WHERE callback_secret = :secret`;
   return (await first<CallbackWithdrawal>(db, sql, { secret })) ?? null;
 }
 

@@ -147,6 +147,7 @@ function limitsRoute({ db, clock, findProvider }: WithdrawalRouteDeps): Route {
       const data = channels.map(({ channel, payIn, payOut }) => ({
         channel,
         currency: 'ETB',
+        payoutTo: [...(findProvider(channel, scope.environment)?.capabilities.payoutTo ?? [])],
         payIn: presentLimits(payIn, 0n),
         payOut: presentLimits(payOut, usedToday.get(channel) ?? 0n),
       }));

@@ -174,7 +174,15 @@ const direction = z
 
 /** One channel of `GET /api/checkout/limits`. */
 export const ChannelLimits = z
-  .object({ channel, currency: z.literal('ETB'), payIn: direction, payOut: direction })
+  .object({
+    channel,
+    currency: z.literal('ETB'),
+    payoutTo: z
+      .array(z.enum(['phone', 'bank']))
+      .meta({ description: 'Destinations of payouts; none: makes no payouts' }),
+    payIn: direction,
+    payOut: direction,
+  })
   .meta({ id: 'ChannelLimits' });
 
 export const OperatorListQuery = z.strictObject({

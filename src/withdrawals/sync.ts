@@ -6,7 +6,13 @@ import type { Logger } from '../lib/log.ts';
 import { recordTimeline } from '../lib/timeline.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import { callbackUrl, RECHECK_INTERVAL_MIN_MS, recheckOrders } from '../providers/callbacks.ts';
-import type { FindProvider, PayoutOrder, PayoutOutcome, Provider } from '../providers/provider.ts';
+import {
+  findProviderOf,
+  type FindProvider,
+  type PayoutOrder,
+  type PayoutOutcome,
+  type Provider,
+} from '../providers/provider.ts';
 import { applyProviderResult, type LeasedWithdrawal } from './apply-result.ts';
 import { destinationOf, lockWithdrawal, updateWithdrawal, type WithdrawalRow } from './queries.ts';
 
@@ -119,9 +125,13 @@ async function checkLeased(
 }
 
 async function queryProvider(deps: CheckPayoutDeps, row: Claimed): Promise<PayoutOutcome> {
-  const provider = deps.findProvider(row.channel, row.environment);
+  const provider = await findProviderOf(deps.findProvider, { ...row, sentAt: row.submittedAt ?? deps.clock() });
   if (!provider) {
-    return { kind: 'unknown', reason: 'network', message: `no provider is configured for ${row.channel}` };
+    return {
+      kind: 'unknown',
+      reason: 'network',
+      message: `no account for ${row.channel}: check its settings and credentials`,
+    };
   }
   if (row.isFirst) return send(deps, provider, row);
   const outcome = await provider.queryPayout(row.id);

@@ -44,7 +44,8 @@ const NAMES: Readonly<Record<string, string>> = {
   reconciliation: 'list run list-discrepancies close-discrepancy',
   merchants: 'list get create suspend resume',
   keys: 'list invite rotate revoke',
-  channels: 'approve suspend plan-maintenance list-maintenance cancel-maintenance',
+  channels:
+    'approve suspend plan-maintenance list-maintenance cancel-maintenance list-credentials add-credentials activate-credentials revoke-credentials',
   kyc: 'get get-document review approve reject request-info change-tier',
   'bank-accounts': 'get verify reject',
   holidays: 'list add reschedule enable disable confirm remove',
@@ -74,7 +75,7 @@ describe.each(verbs)('meskot %s', (name, verb) => {
     const given = verb.fields.filter(({ required }) => required).map((field) => field.name);
     const all = [...verb.fields.map((field) => field.name), ...Object.keys(verb.body ?? {})];
     expect(route?.upload?.types[0]).toBe(verb.upload);
-    if (verb.upload !== undefined) return;
+    if (verb.upload !== undefined || verb.bodyFile) return;
     expect([...given, ...Object.keys(verb.body ?? {})]).toEqual(expect.arrayContaining(input.required ?? []));
     expect(Object.keys(input.properties ?? {})).toEqual(expect.arrayContaining(all));
     for (const use of verb.options ?? []) expect(all).toContain(use.replace('!', ''));

@@ -78,6 +78,7 @@ export async function startBackOffice(): Promise<BackOffice> {
     clock,
     store,
     pepper: PEPPER,
+    keyRing: KEY_RING,
     workflowUrl: (workflowId) => `https://temporal.example/${workflowId}`,
   });
   const accept = invitationRoute([PEPPER]);

@@ -26,11 +26,8 @@ import { connectAdapters } from './sandbox.ts';
 const SECRET = 'secret-part-of-the-path-'.padEnd(32, 'x');
 const PAYOUT_SECRET = 'secret-part-of-another-path'.padEnd(32, 'x');
 const GUESSES_MAX = 6;
-const WITHDRAWAL: CallbackWithdrawal = {
-  withdrawalId: 'wd_01JD0000000000000000000000',
-  channel: 'CBE_BIRR',
-  environment: 'sandbox',
-};
+const ORDER = { channel: 'CBE_BIRR', environment: 'sandbox', merchantId: 'mrc_1', sentAt: new Date() } as const;
+const WITHDRAWAL: CallbackWithdrawal = { ...ORDER, withdrawalId: 'wd_01JD0000000000000000000000' };
 
 let database: TestDatabase;
 let server: Server;
@@ -96,7 +93,7 @@ beforeEach(async () => {
   checks = [];
   payoutsStored = [];
   payoutChecks = [];
-  attempt = { attemptId: await insertAttempt(), channel: 'CBE_BIRR', environment: 'sandbox' };
+  attempt = { ...ORDER, attemptId: await insertAttempt() };
 });
 
 test('a verified callback is stored byte for byte, then checked, then acknowledged', async () => {

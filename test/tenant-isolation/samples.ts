@@ -32,6 +32,8 @@ const BODIES: Record<string, object> = {
   opsRevokeMerchantKey: { reason: 'Walls' },
   opsRevokeInvitation: { reason: 'Walls' },
   opsApproveChannel: { environment: 'sandbox' },
+  opsAddCredentials: { credentials: { companyName: 'W', tillCode: '1', token: 'W', hashKey: 'W' } },
+  opsRevokeCredentials: { reason: 'Walls' },
   opsSuspendChannel: { environment: 'sandbox', reason: 'Walls' },
   opsPlanMaintenance: { environment: 'sandbox', startsAt: inHours(24), endsAt: inHours(25), reason: 'Walls' },
   opsChangeFees: { rules: [{ direction: 'PAY_IN', channel: 'TELEBIRR', basisPoints: 1 }], reason: 'Walls' },

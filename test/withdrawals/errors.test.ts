@@ -46,6 +46,7 @@ describe('rejected requests for a withdrawal', () => {
     const { body: limits } = await fixture.send('GET', '/api/checkout/limits');
     expect(limits.data[0]).toMatchObject({
       channel: 'TELEBIRR',
+      payoutTo: ['phone', 'bank'],
       payOut: { min: 1, max: 200, daily: 250, remainingToday: 50 },
     });
   });

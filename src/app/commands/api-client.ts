@@ -92,6 +92,18 @@ export async function readUpload(file: string, contentType: string): Promise<Non
   return { bytes: new Uint8Array(bytes), contentType };
 }
 
+/** The fields of a JSON file. Throws CommandError, which repeats nothing of the file. */
+export async function readBodyFile(file: string): Promise<object> {
+  const { bytes } = await readUpload(file, 'application/json');
+  try {
+    const fields: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    if (typeof fields === 'object' && fields !== null && !Array.isArray(fields)) return fields;
+  } catch {
+    // The parser's message quotes the file.
+  }
+  throw new CommandError(EXIT.usage, `The file must be a JSON object: ${file}.`);
+}
+
 function rejection(
   { url }: Connection,
   { environment, next }: ApiRequest,

@@ -18,6 +18,7 @@ import { type OnProgress, type Reencrypted, reencryptTable } from '../../lib/ree
 import { reencryptDocuments } from '../../merchants/kyc/documents.ts';
 import { createDocumentStore } from '../../merchants/kyc/store.ts';
 import { createTransactionRunner } from '../../outbox/record.ts';
+import { SEALED_CREDENTIALS } from '../../providers/credentials/values.ts';
 import { temporalConnection } from '../../temporal/client.ts';
 import { ensureTemporal } from '../../temporal/prepare.ts';
 import { SEALED_SUBSCRIPTIONS } from '../../webhooks/subscriptions/operations.ts';
@@ -91,6 +92,7 @@ export async function reencryptAll(
   const documents = { db, store: createDocumentStore(config.KYC_DOCUMENTS_DIR, config.keyRing) };
   const works: Record<string, (onProgress: OnProgress) => Promise<Reencrypted>> = {
     'webhook subscriptions': (onProgress) => reencryptTable(tables, SEALED_SUBSCRIPTIONS, onProgress),
+    'provider credentials': (onProgress) => reencryptTable(tables, SEALED_CREDENTIALS, onProgress),
     'KYC documents': (onProgress) => reencryptDocuments(documents, onProgress),
     'stored answers': (onProgress) => reencryptTable(tables, SEALED_RESPONSES, onProgress),
   };

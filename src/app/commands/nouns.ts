@@ -33,6 +33,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   receiptId: 'rcp_…',
   bankReference: 'FT-1',
   channel: 'TELEBIRR',
+  credentialId: 'pcr_…',
   discrepancyId: 'rcd_…',
   documentId: 'kyd_…',
   email: 'sara@example.et',
@@ -89,7 +90,7 @@ export function addNouns(program: Command, deps: VerbDeps): void {
 }
 
 function addVerb(parent: Command, verb: Verb, { verbs, createAdmin, ...deps }: VerbDeps & { verbs: Verb[] }): void {
-  const { name, summary, description, method, path, upload, confirm } = verb;
+  const { name, summary, description, method, path, upload, confirm, bodyFile } = verb;
   const [noun, shortName = ''] = name.split(' ');
   const params = [...path.matchAll(/\{(\w+)\}/g)].map(([, param = '']) => param);
   const stalled = verbs.find((one) => one.name === `${name} --stalled`);
@@ -97,7 +98,8 @@ function addVerb(parent: Command, verb: Verb, { verbs, createAdmin, ...deps }: V
 
   const command = parent.command(shortName).summary(summary).description(`${summary}.\n\n${description}`);
   for (const param of params) command.argument(`<${param}>`, `Such as ${SAMPLES[param]}`);
-  if (upload !== undefined) command.argument('<file>', `A file (${upload})`);
+  const file = upload !== undefined ? 'results.csv' : bodyFile ? `${shortName}.json` : null;
+  if (file !== null) command.argument('<file>', `A file (${upload ?? 'application/json'})`);
   // It is not sent: the resource is compared with it.
   const fields = typeof confirm === 'string' ? [ENVIRONMENT, ...verb.fields] : verb.fields;
   const options = fields.map((field) => toOption(verb, field));
@@ -109,7 +111,7 @@ function addVerb(parent: Command, verb: Verb, { verbs, createAdmin, ...deps }: V
   command.option('--json', 'Print the data as JSON');
   const words = [
     ...params.map((param) => SAMPLES[param]),
-    ...(upload === undefined ? [] : ['results.csv']),
+    ...(file === null ? [] : [file]),
     ...options.filter(({ option }) => option.mandatory).map(({ option, sample }) => `${option.long} ${sample}`),
     ...(fields.some((field) => field.name === 'environment') ? ['--environment live'] : []),
   ];

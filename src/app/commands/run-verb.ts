@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { CliCommand } from '../../http/route.ts';
-import { type ApiRequest, CommandError, type Connection, EXIT, readUpload, send } from './api-client.ts';
+import { type ApiRequest, CommandError, type Connection, EXIT, readBodyFile, readUpload, send } from './api-client.ts';
 import { type Terminal, birr, printData } from './print.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -47,12 +47,16 @@ const isWorkList = (data: unknown): data is WorkList => typeof data === 'object'
 
 /** The request that a verb stands for. */
 async function requestOf({ verb, params, file, options, next }: Call): Promise<ApiRequest> {
-  const { method, path, fields, body, upload } = verb;
+  const { method, path, fields, body, upload, bodyFile } = verb;
   const given = fields.map(({ name }) => [name, options[name]]).filter(([, value]) => value !== undefined);
   return {
     method,
     path: withParameters(path, params),
-    fields: { ...body, ...Object.fromEntries(given) },
+    fields: {
+      ...body,
+      ...(bodyFile && file !== undefined && (await readBodyFile(file))),
+      ...Object.fromEntries(given),
+    },
     environment: options['environment'] as string | undefined,
     idempotencyKey: options['idempotencyKey'] as string | undefined,
     next,

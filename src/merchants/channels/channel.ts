@@ -12,8 +12,15 @@ export type Channel = keyof typeof TRANSACTION_THROUGH;
 export const CHANNELS = Object.keys(TRANSACTION_THROUGH) as [Channel, ...Channel[]];
 export type TransactionThrough = (typeof TRANSACTION_THROUGH)[Channel];
 
+/** What channels need to know of a provider. `needsOwnAccount`: only merchants with their own account there can use it. */
+export type ConfiguredProvider = { needsOwnAccount?: boolean | undefined };
 /** Finds the provider configured for a channel; null: none. */
-export type FindConfigured = (channel: Channel, environment: Environment) => object | null;
+export type FindConfigured = (channel: Channel, environment: Environment) => ConfiguredProvider | null;
+
+/** Whether a merchant with or without its own account can use this provider. */
+export function isConfigured(provider: ConfiguredProvider | null, hasOwnAccount: boolean): boolean {
+  return provider !== null && (hasOwnAccount || provider.needsOwnAccount !== true);
+}
 
 export const PLATFORM_STATES = ['AVAILABLE', 'COMING_SOON', 'MAINTENANCE'] as const;
 export type PlatformState = (typeof PLATFORM_STATES)[number];

@@ -3,6 +3,7 @@ import { toBirr, type Santim } from '../../lib/money.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
 import type { WorkItemSource } from '../../outbox/work-items.ts';
 import {
+  isConfigured,
   whyUnusable,
   type ChannelFacts,
   type Channel,
@@ -20,6 +21,8 @@ export type MerchantChannel = Pick<ChannelFacts, 'platformState' | 'approval' | 
   channel: Channel;
   transactionThrough: TransactionThrough;
   displayName: string;
+  /** Whether the merchant has its own account at the provider. */
+  hasOwnAccount: boolean;
   usable: boolean;
   reason: Unusable | null;
   /** The open maintenance window, or else the next one. */
@@ -40,7 +43,7 @@ export type OpenMaintenance = { endsAt: Date | string; secondsLeft: number };
 
 type ChannelRow = Pick<
   MerchantChannel,
-  'channel' | 'transactionThrough' | 'displayName' | 'platformState' | 'approval' | 'enabled'
+  'channel' | 'transactionThrough' | 'displayName' | 'platformState' | 'approval' | 'enabled' | 'hasOwnAccount'
 > & {
   maintenanceStartsAt: Date | null;
   maintenanceEndsAt: Date;
@@ -90,6 +93,7 @@ export async function listChannels(
             CASE WHEN w.starts_at <= now()
                  THEN CAST(ceil(extract(epoch FROM w.ends_at - now())) AS integer) END AS maintenance_seconds_left,
             :environment <> 'sandbox' AND coalesce(c.live_unavailable_until > now(), false) AS unavailable,
+            has_own_account(:merchantId, :environment, c.id) AS has_own_account,
             i.min_santim AS pay_in_min_santim, least(i.max_santim, tier.payment_max_santim) AS pay_in_max_santim,
             i.daily_santim AS pay_in_daily_santim,
             o.min_santim AS pay_out_min_santim, least(o.max_santim, tier.payout_daily_santim) AS pay_out_max_santim,
@@ -110,7 +114,7 @@ export async function listChannels(
   );
   return found.map((row) => {
     const openMaintenance = openMaintenanceOf(row);
-    const configured = findProvider(row.channel, scope.environment) !== null;
+    const configured = isConfigured(findProvider(row.channel, scope.environment), row.hasOwnAccount);
     const facts = { ...row, configured };
     const platformState = platformStateOf(row);
     const reason = whyUnusable({ ...facts, platformState });

@@ -1,0 +1,94 @@
+import type { AuditContext, AuditedChange } from '../../access/audit.ts';
+import { requireAnotherPerson } from '../../access/permissions.ts';
+import type { KeyRing } from '../../lib/crypto.ts';
+import { HOUR_MS } from '../../lib/dates.ts';
+import { insertRow, rows, updateRow } from '../../lib/db.ts';
+import { AppError } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import { findSet, listCredentials, stateOf, type CredentialSet, type Place } from './queries.ts';
+import { hintsOf, sealCredentials, type AccountCredentials } from './values.ts';
+
+/** How long the set before stays usable for its orders, in hours. */
+export const OVERLAP_HOURS = { default: 24, max: 336 } as const;
+
+/** From the decision until it applies: longer than processes cache credentials, so that all switch at one instant. */
+export const APPLIES_AFTER_MS = 5_000;
+
+type Changed = { set: CredentialSet; audit: AuditedChange | null };
+
+/** Enters a set. Throws INVALID_STATE while another one of this channel is not activated. */
+export async function addCredentials(
+  { tx: { trx }, operatorId, at }: AuditContext,
+  keyRing: KeyRing,
+  { values, expiresAt, ...place }: Place & { values: AccountCredentials; expiresAt: Date | null },
+): Promise<Changed> {
+  // Also when there is no set yet: two operators may enter one at the same time.
+  await rows(trx, 'SELECT 1 FROM merchant WHERE id = :merchantId FOR NO KEY UPDATE', place);
+  const pending = (await listCredentials(trx, place)).find((one) => stateOf(one, at) === 'PENDING');
+  if (pending) {
+    const message = `${pending.id} was entered before and is not active: activate it or revoke it first.`;
+    throw new AppError('INVALID_STATE', message);
+  }
+  const id = newId('pcr', at.getTime());
+  const set = await insertRow<CredentialSet>(trx, 'provider_credential', {
+    id,
+    ...place,
+    credentials: sealCredentials(keyRing, id, values),
+    ...hintsOf(values),
+    expiresAt,
+    createdBy: operatorId,
+    createdAt: at,
+  });
+  return { set, audit: auditOf(set, { after: hintsAndState(set, at) }) };
+}
+
+/**
+ * Activates a set that another operator has entered. The set before retires after `overlapHours`; until then it is used
+ * for its own orders. Throws NOT_FOUND, INVALID_STATE.
+ */
+export async function activateCredentials(
+  context: AuditContext,
+  { id, overlapHours, ...place }: Place & { id: string; overlapHours: number },
+): Promise<Changed> {
+  const { tx, operatorId, at } = context;
+  const sets = await listCredentials(tx.trx, place);
+  const set = findSet(sets, id);
+  const state = stateOf(set, at);
+  if (state !== 'PENDING') {
+    throw new AppError('INVALID_STATE', `These credentials are ${state}: only PENDING ones can be activated.`);
+  }
+  const check = { environment: 'live', what: 'set of credentials', preparedBy: set.createdBy } as const;
+  await requireAnotherPerson(tx.trx, context, { ...check, done: 'entered', verb: 'activate' });
+  const activeFrom = new Date(at.getTime() + APPLIES_AFTER_MS);
+  const retiresAt = new Date(activeFrom.getTime() + overlapHours * HOUR_MS);
+  for (const before of sets.filter((one) => stateOf(one, at) === 'ACTIVE')) {
+    await updateRow(tx.trx, { table: 'provider_credential', id: before.id }, { retiresAt });
+  }
+  return update(context, set, { activeFrom, confirmedBy: operatorId });
+}
+
+/** Revokes a set, or discards one that was not activated. Idempotent. Throws NOT_FOUND. */
+export async function revokeCredentials(context: AuditContext, { id, ...place }: Place & { id: string }) {
+  const set = findSet(await listCredentials(context.tx.trx, place), id);
+  if (set.revokedAt) return { set, audit: null };
+  const revokedAt = new Date(context.at.getTime() + APPLIES_AFTER_MS);
+  return update(context, set, { revokedAt, revokedBy: context.operatorId });
+}
+
+async function update({ tx, at }: AuditContext, before: CredentialSet, changes: Partial<CredentialSet>) {
+  const set = { ...before, ...changes };
+  await updateRow(tx.trx, { table: 'provider_credential', id: set.id }, changes);
+  const change = { before: hintsAndState(before, at), after: hintsAndState(set, at) };
+  return { set, audit: auditOf(set, change) };
+}
+
+function auditOf({ id, merchantId }: CredentialSet, change: Pick<AuditedChange, 'before' | 'after'>): AuditedChange {
+  const environment = 'live' as const;
+  return { resourceType: 'providerCredentials', resourceId: id, merchantId, environment, ...change };
+}
+
+/** Never a value. */
+function hintsAndState(set: CredentialSet, at: Date) {
+  const { channel, account, payoutAccount, fingerprint } = set;
+  return { channel, account, payoutAccount, fingerprint, state: stateOf(set, at) };
+}

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+
+import { id, reason } from '../../access/operator-schema.ts';
+import { instant, patternText } from '../../lib/fields.ts';
+import { LIVE_CHANNELS } from '../settings.ts';
+import { OVERLAP_HOURS } from './operations.ts';
+import { CREDENTIAL_STATES } from './queries.ts';
+
+const channel = z.enum(LIVE_CHANNELS).meta({ description: 'A channel with live providers', example: 'TELEBIRR' });
+const place = { merchantId: id, channel };
+const INSTANT_CHARACTERS_MAX = 40;
+const FIELD_CHARACTERS_MAX = 40;
+
+export const CredentialPlace = z.strictObject(place);
+export const CredentialParams = z.strictObject({ ...place, credentialId: id });
+
+/** Checked by the channel's own schema, whose errors never repeat a value. */
+const values = z.record(z.string().max(FIELD_CHARACTERS_MAX), z.unknown());
+
+export const NewCredentials = z.strictObject({
+  credentials: values.meta({
+    description:
+      'As the provider issued them. TELEBIRR: appKey, appSecret, appId, merchantCode, merchantPrivateKey (PEM). CBE_BIRR and AWASH: companyName, tillCode, token, hashKey. They are never returned',
+  }),
+  payoutCredentials: values
+    .optional()
+    .meta({ description: 'The same fields of another account, where payouts are made from one' }),
+  expiresAt: patternText(INSTANT_CHARACTERS_MAX, z.regexes.datetime({ offset: true }), 'must be a valid datetime')
+    .transform((text) => new Date(text))
+    .optional()
+    .meta({
+      description: 'When the provider says that they end',
+      override: { type: 'string', format: 'date-time' },
+    }),
+  reason: reason.optional(),
+});
+
+export const CredentialActivation = z.strictObject({
+  overlapHours: z.int().min(0).max(OVERLAP_HOURS.max).default(OVERLAP_HOURS.default).meta({
+    description: 'How long the credentials before stay usable for orders that were sent with them',
+  }),
+  reason: reason.optional(),
+});
+
+/** A set of credentials without its values. */
+export const ProviderCredentials = z
+  .object({
+    credentialId: z.string(),
+    merchantId: z.string(),
+    channel,
+    state: z.enum(CREDENTIAL_STATES).meta({
+      description:
+        'PENDING: another operator has to activate it; RETIRING: replaced, and still used for its own orders until retiresAt',
+    }),
+    account: z.string().meta({ description: "The provider's name of the account: a merchant code or till" }),
+    payoutAccount: z.string().nullable().meta({ description: 'null: payouts are made from the same account' }),
+    fingerprint: z.string().nullable().meta({
+      description: 'The first 16 hexadecimal digits of the SHA-256 of the public key (DER); null: no key pair',
+    }),
+    expiresAt: instant.nullable(),
+    createdBy: z.string(),
+    createdAt: instant,
+    confirmedBy: z.string().nullable(),
+    activeFrom: instant.nullable(),
+    retiresAt: instant.nullable(),
+    revokedBy: z.string().nullable(),
+    revokedAt: instant.nullable(),
+  })
+  .meta({ id: 'OpsProviderCredentials' });

@@ -1,0 +1,44 @@
+import { createCache } from '../../lib/cache.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { KeyRing } from '../../lib/crypto.ts';
+import type { Queryable } from '../../lib/db.ts';
+import type { LiveChannel } from '../settings.ts';
+import { listAccounts, listCredentials, type CredentialSet, type MerchantAccount, type Place } from './queries.ts';
+import { openCredentials, type AccountCredentials } from './values.ts';
+
+/** Less than the time after which a decision applies. */
+const CACHE_MS = 4_000;
+const CACHE_ENTRIES_MAX = 10_000;
+
+/** The stored credentials of merchants' own accounts. */
+export type CredentialStore = {
+  /** All sets of a channel of a merchant, newest first, at most 4 s old. */
+  setsOf: (place: Place) => Promise<readonly CredentialSet[]>;
+  /** Every merchant's accounts on a channel. */
+  accountsOf: (channel: LiveChannel) => Promise<MerchantAccount[]>;
+  open: (set: CredentialSet) => AccountCredentials;
+};
+
+/** Reads credentials with at most one query per channel of a merchant and 4 s. */
+export function createCredentialStore({
+  db,
+  keyRing,
+  clock,
+}: {
+  db: Queryable;
+  keyRing: KeyRing;
+  clock: Clock;
+}): CredentialStore {
+  const load = createCache(
+    (key) => {
+      const [merchantId, channel] = key.split('/') as [string, LiveChannel];
+      return listCredentials(db, { merchantId, channel });
+    },
+    { ttlMs: CACHE_MS, entriesMax: CACHE_ENTRIES_MAX },
+  );
+  return {
+    setsOf: async ({ merchantId, channel }) => (await load(`${merchantId}/${channel}`, clock().getTime())) ?? [],
+    accountsOf: (channel) => listAccounts(db, { channel, at: clock() }),
+    open: (set) => openCredentials(keyRing, set),
+  };
+}

@@ -1,0 +1,80 @@
+import { createPublicKey } from 'node:crypto';
+
+import type { z } from 'zod';
+
+import { decrypt, encrypt, sha256, type KeyRing } from '../../lib/crypto.ts';
+import { invalidFields, type FieldIssue } from '../../lib/errors.ts';
+import type { SealedTable } from '../../lib/reencrypt.ts';
+import { credentialsOf, type Credentials, type LiveChannel } from '../settings.ts';
+
+/** The credentials of an account at a provider. `payOut`: of an account of its own for payouts; null: the same. */
+export type AccountCredentials = { payIn: Credentials; payOut: Credentials | null };
+
+/** The table and column of encrypted credentials. */
+export const SEALED_CREDENTIALS: SealedTable = {
+  table: 'provider_credential',
+  key: ['id'],
+  columns: ['credentials'],
+  scopeOf: ([id = '']) => id,
+};
+
+/** Credentials as they are stored: AES-256-GCM for this row. */
+export function sealCredentials(keyRing: KeyRing, id: string, values: AccountCredentials): Buffer {
+  return encrypt(keyRing, id, JSON.stringify(values));
+}
+
+/** The reverse of {@link sealCredentials}. */
+export function openCredentials(keyRing: KeyRing, { id, credentials }: { id: string; credentials: Buffer }) {
+  return JSON.parse(decrypt(keyRing, id, credentials)) as AccountCredentials;
+}
+
+/** Credentials from untrusted input. Throws VALIDATION_ERROR, which names fields and never repeats a value. */
+export function readCredentials(
+  channel: LiveChannel,
+  { credentials, payoutCredentials }: { credentials: unknown; payoutCredentials?: unknown },
+): AccountCredentials {
+  const issues: FieldIssue[] = [];
+  const read = (field: string, value: unknown): Credentials | null => {
+    const parsed = credentialsOf(channel).safeParse(value);
+    if (parsed.success) return parsed.data;
+    issues.push(...parsed.error.issues.flatMap((issue) => fieldIssues(channel, field, issue)));
+    return null;
+  };
+  const payIn = read('credentials', credentials);
+  const payOut = payoutCredentials === undefined ? null : read('payoutCredentials', payoutCredentials);
+  if (!payIn || issues.length > 0) throw invalidFields(issues);
+  return { payIn, payOut };
+}
+
+function fieldIssues(channel: LiveChannel, field: string, issue: z.core.$ZodIssue): FieldIssue[] {
+  if (issue.code === 'unrecognized_keys') {
+    const known = Object.keys(credentialsOf(channel).shape).join(', ');
+    return [{ field, issue: `must have only the fields of ${channel}: ${known}; others were given` }];
+  }
+  const isText = issue.code === 'invalid_type' || issue.code === 'too_small' || issue.code === 'too_big';
+  const path = [field, ...issue.path.map(String)].join('.');
+  return [{ field: path, issue: isText ? 'must be a text that is not empty, within 500 characters' : issue.message }];
+}
+
+/** The account that credentials are for, by the provider's own name: telebirr's merchant code, a till. No secret. */
+export function accountOf(credentials: Credentials): string {
+  return 'tillCode' in credentials ? credentials.tillCode : credentials.merchantCode;
+}
+
+/** What is stored beside the encrypted values, so that operators can tell sets apart. No secret. */
+export function hintsOf({ payIn, payOut }: AccountCredentials) {
+  const payoutAccount = payOut && accountOf(payOut);
+  return {
+    account: accountOf(payIn),
+    payoutAccount: payoutAccount === accountOf(payIn) ? null : payoutAccount,
+    fingerprint: 'merchantPrivateKey' in payIn ? fingerprintOf(payIn.merchantPrivateKey) : null,
+  };
+}
+
+const FINGERPRINT_CHARACTERS = 16;
+
+/** Of the public half, as `openssl pkey -pubout -outform DER | sha256sum` begins. */
+function fingerprintOf(privateKey: string): string {
+  const der = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
+  return sha256(der).toString('hex').slice(0, FINGERPRINT_CHARACTERS);
+}

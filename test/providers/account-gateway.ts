@@ -1,0 +1,73 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { signCbeBirr, verifyCbeBirr } from '../../src/lib/provider-signing.ts';
+import { SANDBOX_CBE_BIRR, SANDBOX_PATHS } from '../../src/lib/sandbox-providers.ts';
+
+type Message = Record<string, unknown>;
+type Row = { transactionId: string };
+
+/** CBE Birr with several tills: checks each request's token and signature, and lets the simulator process it. */
+export type AccountGateway = {
+  url: string;
+  /** The valid hash keys of each till. */
+  keys: Map<string, string[]>;
+  /** The accepted requests: path, till and hash key, such as `/push 620001 old`. */
+  seen: string[];
+  close: () => Promise<void>;
+};
+
+const REJECTED = { state: 'REJECTED', resultCode: 'INVALID_SIGNATURE' };
+const { hashKey: simulatorKey, ...simulatorTill } = SANDBOX_CBE_BIRR;
+
+/** Starts it in front of a simulator. A till knows its own orders only, and has a dealing of its own in its statement. */
+export async function startAccountGateway(simulatorUrl: string): Promise<AccountGateway> {
+  const keys = new Map<string, string[]>();
+  const seen: string[] = [];
+  const tillOf = new Map<string, string>();
+
+  async function handle(path: string, message: Message): Promise<[status: number, reply: object]> {
+    const { tillCode, transactionId: order, signature: _, ...rest } = message;
+    const till = String(tillCode);
+    const hashKey = keys.get(till)?.find((key) => verifyCbeBirr(message, key));
+    if (hashKey === undefined || message['token'] !== `token-${till}`) return [401, REJECTED];
+    seen.push(`${path} ${till} ${hashKey}`);
+    const id = String(order);
+    if (['/push', '/payout'].includes(path)) tillOf.set(id, till);
+    else if (path !== '/statement' && tillOf.get(id) !== till) {
+      return [200, { state: 'REJECTED', resultCode: 'NOT_FOUND', transactionId: id }];
+    }
+    const forwarded = { ...rest, ...(order !== undefined && { transactionId: order }), ...simulatorTill };
+    const response = await fetch(`${simulatorUrl}${SANDBOX_PATHS.CBE_BIRR}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...forwarded, signature: signCbeBirr(forwarded, simulatorKey) }),
+    });
+    const reply = (await response.json()) as Message;
+    if (path !== '/statement') return [response.status, reply];
+    const own = (reply['rows'] as Row[]).filter((row) => tillOf.get(row.transactionId) === till);
+    const time = new Date(`${String(rest['statementDate'])}T09:00:00Z`).toISOString();
+    const dealing = { type: 'PUSH', amount: '7.00', currency: 'ETB', reference: `OWN-${till}`, time };
+    return [200, { ...reply, rows: [...own, { transactionId: `sale-${till}`, ...dealing }] }];
+  }
+
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const message = JSON.parse(Buffer.concat(chunks).toString()) as Message;
+    const [status, reply] = await handle(request.url ?? '', message);
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(reply));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    keys,
+    seen,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

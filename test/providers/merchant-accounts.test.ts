@@ -1,0 +1,292 @@
+import { merchantAdministrationRoutes } from '../../src/backoffice/merchant-routes.ts';
+import { readConfig } from '../../src/config.ts';
+import { HOUR_MS } from '../../src/lib/dates.ts';
+import { rows } from '../../src/lib/db.ts';
+import { createHttpClient } from '../../src/lib/http-client.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { signCbeBirr } from '../../src/lib/provider-signing.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import { listChannels } from '../../src/merchants/channels/queries.ts';
+import {
+  activateCredentials,
+  addCredentials,
+  APPLIES_AFTER_MS,
+  revokeCredentials,
+} from '../../src/providers/credentials/operations.ts';
+import { createCredentialStore } from '../../src/providers/credentials/store.ts';
+import { createFindProvider } from '../../src/providers/find-provider.ts';
+import { findProviderOf, type FindProvider, type Provider, type StatementRow } from '../../src/providers/provider.ts';
+import { createWithdrawal } from '../../src/withdrawals/create.ts';
+import { buildAttempt, buildFixture, buildMerchant, buildSession, type Fixture } from '../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { startTestServer, testServerDeps } from '../support/http.ts';
+import { KEY_RING } from '../support/key-ring.ts';
+import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
+import { buildLive } from '../support/withdrawals.ts';
+import { startAccountGateway, type AccountGateway } from './account-gateway.ts';
+import { anOrder, aPayout } from './sandbox.ts';
+
+const channel = 'CBE_BIRR' as const;
+const NOTIFY = 'http://127.0.0.1:9/callback';
+const PLATFORM = {
+  CBE_BIRR_COMPANY_NAME: 'Meskot',
+  CBE_BIRR_TILL_CODE: '100',
+  CBE_BIRR_TOKEN: 'token-100',
+  CBE_BIRR_HASH_KEY: 'platform',
+};
+const PAYOUTS = { CBE_BIRR_PAYOUTS: 'true', CBE_BIRR_PAYOUT_TILL_CODE: '101', CBE_BIRR_PAYOUT_TOKEN: 'token-101' };
+const http = createHttpClient();
+
+let database: TestDatabase;
+let simulator: TestSimulator;
+let gateway: AccountGateway;
+let fixture: Fixture;
+let live: MerchantScope;
+/** The real time less two days, moved by the tests. */
+let behindMs: number;
+const clock = () => new Date(Date.now() - behindMs);
+const pass = (ms: number) => void (behindMs -= ms);
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  simulator = await startTestSimulator();
+  gateway = await startAccountGateway(simulator.url);
+});
+afterAll(async () => {
+  await gateway.close();
+  await simulator.close();
+  await http.close();
+  await database.drop();
+});
+beforeEach(async () => {
+  behindMs = 48 * HOUR_MS;
+  await rows(database.db, 'UPDATE provider_credential SET retires_at = active_from WHERE active_from IS NOT NULL');
+  gateway.seen.length = 0;
+  gateway.keys.clear();
+  for (const till of ['100', '101']) gateway.keys.set(till, ['platform']);
+  fixture = buildFixture(database.db, { clock });
+  live = await buildLive(database.db, await buildMerchant(database.db));
+});
+
+const liveProvidersOf = (settings: Record<string, string>) => {
+  const required = { DATABASE_URL: 'postgresql://localhost/meskot', TEMPORAL_ADDRESS: 'localhost:7233' };
+  return readConfig({ ...required, CBE_BIRR_BASE_URL: gateway.url, ...settings }).liveProviders;
+};
+
+function connect(settings: Record<string, string>): FindProvider {
+  const liveProviders = liveProvidersOf(settings);
+  const credentials = createCredentialStore({ db: database.db, keyRing: KEY_RING, clock });
+  return createFindProvider({ http, clock, simulatorUrl: simulator.url, liveProviders, credentials });
+}
+
+const contextOf = (tx: Parameters<typeof addCredentials>[0]['tx'], operatorId: string) => {
+  return { tx, operatorId, requestId: 'req_1', at: clock() };
+};
+
+type Owner = { overlapHours?: number; merchantId?: string };
+
+/** Enters and activates a set; returns its id. */
+async function decide(tillCode: string, hashKey: string, owner: Owner = {}): Promise<string> {
+  const { overlapHours = 24, merchantId = live.merchantId } = owner;
+  const place = { merchantId, channel };
+  const payIn = { companyName: 'Coffee', tillCode, token: `token-${tillCode}`, hashKey };
+  gateway.keys.set(tillCode, [...(gateway.keys.get(tillCode) ?? []), hashKey]);
+  return fixture.runInTransaction(async (tx) => {
+    const values = { payIn, payOut: null };
+    const { set } = await addCredentials(contextOf(tx, 'opr_1'), KEY_RING, { ...place, values, expiresAt: null });
+    await activateCredentials(contextOf(tx, 'opr_2'), { ...place, id: set.id, overlapHours });
+    return set.id;
+  });
+}
+
+/** The same, until it is in effect. */
+async function activate(...set: Parameters<typeof decide>): Promise<string> {
+  const id = await decide(...set);
+  pass(APPLIES_AFTER_MS);
+  return id;
+}
+
+async function revoke(id: string): Promise<void> {
+  const target = { merchantId: live.merchantId, channel, id };
+  await fixture.runInTransaction((tx) => revokeCredentials(contextOf(tx, 'opr_1'), target));
+  pass(APPLIES_AFTER_MS);
+}
+
+const providerOf = (find: FindProvider, sentAt = clock(), { merchantId } = live): Promise<Provider | null> =>
+  findProviderOf(find, { channel, environment: 'live', merchantId, sentAt });
+
+/** The till and hash key of the last request. */
+const lastAccount = () => gateway.seen.at(-1)?.split(' ').slice(1).join(' ');
+
+async function send(find: FindProvider): Promise<{ orderId: string; sentAt: Date }> {
+  const order = anOrder(NOTIFY, { phone: '251911000004' });
+  const sentAt = clock();
+  expect(await (await providerOf(find, sentAt))?.initiate(order)).toMatchObject({ kind: 'accepted' });
+  return { orderId: order.orderId, sentAt };
+}
+
+test('orders before and after a replacement use the credentials they were sent with, until these retire', async () => {
+  const find = connect(PLATFORM);
+  const ofPlatform = await send(find);
+  expect(lastAccount()).toBe('100 platform');
+  await activate('200', 'old');
+  const before = await send(find);
+  expect(lastAccount()).toBe('200 old');
+  await activate('200', 'new', { overlapHours: 1 });
+  const after = await send(find);
+  expect(lastAccount()).toBe('200 new');
+
+  const accounts = async () => {
+    for (const { orderId, sentAt } of [ofPlatform, before, after]) {
+      expect(await (await providerOf(find, sentAt))?.query(orderId)).toMatchObject({ kind: 'pending' });
+    }
+    return gateway.seen.slice(-3);
+  };
+  expect(await accounts()).toEqual(['/status 100 platform', '/status 200 old', '/status 200 new']);
+  pass(HOUR_MS);
+  expect(await accounts()).toEqual(['/status 100 platform', '/status 200 new', '/status 200 new']);
+});
+
+test('an order is never queried at another account: a payout unknown there would be paid twice', async () => {
+  const find = connect({ ...PLATFORM, CBE_BIRR_PAYOUTS: 'true' });
+  const first = await activate('300', 'one');
+  const sentAt = clock();
+  const payout = aPayout(NOTIFY);
+  expect(await (await providerOf(find, sentAt))?.payout(payout)).toMatchObject({ kind: 'accepted' });
+  await activate('301', 'two');
+  expect(await (await providerOf(find, sentAt))?.queryPayout(payout.orderId)).not.toMatchObject({ kind: 'not-found' });
+  expect(lastAccount()).toBe('300 one');
+  await revoke(first);
+  expect(await providerOf(find, sentAt)).toBeNull();
+  await activate('300', 'again');
+  expect(await (await providerOf(find, sentAt))?.queryPayout(payout.orderId)).not.toMatchObject({ kind: 'not-found' });
+  expect(lastAccount()).toBe('300 again');
+});
+
+test('revoked credentials are used for nothing, and new orders by the retiring ones or the platform', async () => {
+  const find = connect(PLATFORM);
+  const older = await activate('400', 'older');
+  const newer = await activate('400', 'newer');
+  await revoke(newer);
+  await send(find);
+  expect(lastAccount()).toBe('400 older');
+  await revoke(older);
+  await send(find);
+  expect(lastAccount()).toBe('100 platform');
+});
+
+test('processes with older and newer copies of the credentials choose the same account for an order', async () => {
+  const [find, other] = [connect(PLATFORM), connect(PLATFORM)];
+  await activate('500', 'first');
+  await send(find);
+  await decide('501', 'second');
+  pass(1_000);
+  // The first process has a copy from before the decision.
+  for (const one of [find, other]) {
+    await send(one);
+    expect(lastAccount()).toBe('500 first');
+  }
+  pass(APPLIES_AFTER_MS - 1_000);
+  for (const one of [find, other]) {
+    await send(one);
+    expect(lastAccount()).toBe('501 second');
+  }
+});
+
+test('callbacks are verified by the old and the new key of the account, and by no other', async () => {
+  const find = connect(PLATFORM);
+  await activate('600', 'old');
+  const sentAt = clock();
+  const first = await activate('600', 'new');
+  const stranger = await buildLive(database.db, await buildMerchant(database.db));
+  await activate('700', 'stranger', stranger);
+  const orderId = newId('pat');
+  const verify = async (hashKey: string, of = sentAt) => {
+    const message = { transactionId: orderId, tillCode: '600', state: 'COMPLETED' };
+    const body = Buffer.from(JSON.stringify({ ...message, signature: signCbeBirr(message, hashKey) }));
+    return (await providerOf(find, of))?.parseCallback({ headers: {}, body });
+  };
+  for (const at of [sentAt, clock()]) {
+    expect(await verify('old', at)).toEqual({ verified: true, orderId });
+    expect(await verify('new', at)).toEqual({ verified: true, orderId });
+    expect(await verify('stranger', at)).toMatchObject({ verified: false });
+    expect(await verify('platform', at)).toMatchObject({ verified: false });
+  }
+  await revoke(first);
+  expect(await verify('new')).toMatchObject({ verified: false });
+});
+
+test('the statement has the accounts of the platform, of payouts and of merchants, of these our orders only', async () => {
+  const find = connect({ ...PLATFORM, ...PAYOUTS });
+  const paid = anOrder(NOTIFY);
+  await activate('800', 'mine');
+  await (await providerOf(find))?.initiate(paid);
+  const statement = find(channel, 'live')?.statement;
+  const day = new Date(Date.now() + 3 * HOUR_MS).toISOString().slice(0, 10);
+  const read = async () => {
+    const found: StatementRow[] = [];
+    for (let cursor: string | null = null, pages = 0; pages < 20; pages += 1) {
+      const page: Awaited<ReturnType<Provider['statement']>> | undefined = await statement?.(day, cursor);
+      if (page?.kind !== 'page') throw new Error(JSON.stringify(page));
+      found.push(...page.rows);
+      if (page.next === null) return found.map(({ orderId }) => orderId);
+      cursor = page.next;
+    }
+    throw new Error('it never ends');
+  };
+  await simulator.advance(2_000);
+  const all = ['sale-100', 'sale-101', paid.orderId];
+  expect(await read()).toEqual(all);
+  const tills = new Set(gateway.seen.filter((one) => one.startsWith('/statement')));
+  expect([...tills].slice(0, 3)).toEqual(['/statement 100 platform', '/statement 101 platform', '/statement 800 mine']);
+  gateway.keys.set('101', ['replaced']);
+  const failed = await statement?.(day, '101/');
+  expect(failed).toMatchObject({ kind: 'unknown', message: expect.stringContaining('account 101: ') });
+  // An account that has gone in the middle: the next one continues.
+  expect(await statement?.(day, '102/cursor')).toMatchObject({ rows: [{ orderId: paid.orderId }] });
+});
+
+test('a channel without an account of the platform is usable by merchants with their own', async () => {
+  const [find, settings] = [connect({}), liveProvidersOf({})];
+  const reason = async () =>
+    (await listChannels(database.db, live, find)).find((one) => one.channel === channel)?.reason;
+  const routes = merchantAdministrationRoutes({ db: database.db, findProvider: find, liveProviders: settings });
+  const operator = { kind: 'operator', operatorId: 'opr_1', keyId: 'opk_1', role: 'viewer' } as const;
+  const server = await startTestServer(testServerDeps(database.db, { routes, authenticateKey: async () => operator }));
+  const seen = async () => {
+    const { body } = await server.send('GET', `/api/ops/merchants/${live.merchantId}`, { key: 'ok_1' });
+    return body.data.live.channels.find((one: { channel: string }) => one.channel === channel);
+  };
+  expect(await reason()).toBe('NOT_CONFIGURED');
+  expect(await seen()).toMatchObject({ account: null, missingSettings: Object.keys(PLATFORM) });
+  expect(await providerOf(find)).toBeNull();
+  const id = await activate('900', 'own');
+  expect(await reason()).toBeNull();
+  expect(await seen()).toMatchObject({ account: 'OWN', missingSettings: [] });
+  const withOwn = buildFixture(database.db, { clock, findProvider: find });
+  const { sessionId } = await buildSession(withOwn, live, {});
+  const attemptId = await buildAttempt(withOwn, { ...live, sessionId }, { channel });
+  await withOwn.checkAttempt(attemptId, { notifyWorkflow: false });
+  expect(gateway.seen).toEqual(['/push 900 own']);
+  expect(find(channel, 'sandbox')?.withAccountOf).toBeUndefined();
+  await revoke(id);
+  behindMs = 0;
+  expect(await reason()).toBe('NOT_CONFIGURED');
+  await server.close();
+});
+
+test('a withdrawal on a channel whose contract has no payouts is rejected with what to do', async () => {
+  const find = connect(PLATFORM);
+  const wanted = {
+    requestId: 'OUT-1',
+    amountSantim: 1_000n,
+    channel,
+    requestedBy: 'key_1',
+    destination: { kind: 'phone', phone: '251911000001', accountName: 'Abebe' },
+  } as const;
+  const create = fixture.runInTransaction((tx) => createWithdrawal({ tx, clock, findProvider: find }, live, wanted));
+  await expect(create).rejects.toMatchObject({
+    code: 'CHANNEL_NOT_AVAILABLE',
+    message: expect.stringMatching(/^channel CBE_BIRR makes no payouts: choose a channel whose payoutTo/),
+  });
+});
