@@ -19,7 +19,6 @@ import { createApiServer } from '../http/server.ts';
 import { createDatabaseClock } from '../lib/database-clock.ts';
 import { closeFrozenConnections } from '../lib/db-liveness.ts';
 import { openDatabase } from '../lib/db.ts';
-import { createHttpClient } from '../lib/http-client.ts';
 import { createKeyedQueue } from '../lib/keyed-queue.ts';
 import type { Logger } from '../lib/log.ts';
 import { pendingMigrations } from '../lib/migrate.ts';
@@ -28,12 +27,11 @@ import { createNotifier } from '../outbox/listener.ts';
 import { createTransactionRunner } from '../outbox/record.ts';
 import { createTokenAuthenticator } from '../payments/session.ts';
 import { countCallbacks } from '../providers/callbacks.ts';
-import { createCredentialStore } from '../providers/credentials/store.ts';
 import { measureExpiries } from '../providers/expiry.ts';
-import { createFindProvider } from '../providers/find-provider.ts';
 import { pingTemporal, temporalConnection } from '../temporal/client.ts';
 import { measureLateDeliveries } from '../webhooks/delivery/metrics.ts';
 import { measureUnsentWithdrawals } from '../withdrawals/monitoring.ts';
+import { connectProviders } from './connect-providers.ts';
 import { readExpiries } from './expiries.ts';
 import { routesOf } from './routes.ts';
 
@@ -75,11 +73,8 @@ export async function startApi(config: Config, options: ApiOptions) {
   measureFigures(registry, { reachable: REACHABLE }, cachedFor(REACHABLE_CACHED_MS, measure));
   const notifier = createNotifier(db);
   const runInTransaction = createTransactionRunner(db, notifier.dispatch);
-  const http = createHttpClient();
-  const credentials = createCredentialStore({ db, keyRing: config.keyRing, clock });
-  const { liveProviders } = config;
-  const monitor = { registry, db, log };
-  const findProvider = createFindProvider({ http, clock, ...config.simulator, liveProviders, credentials, monitor });
+  const providers = connectProviders(config, { db, clock, log, registry });
+  const { findProvider } = providers;
   const limits = createLimits({
     sandboxPerSecond: config.RATE_LIMIT_SANDBOX_PER_SECOND,
     livePerSecond: config.RATE_LIMIT_LIVE_PER_SECOND,
@@ -124,7 +119,7 @@ export async function startApi(config: Config, options: ApiOptions) {
       await metrics.close();
       await notifier.stop();
       await keys.flush();
-      await Promise.all([http.close(), db.destroy(), connection.close()]);
+      await Promise.all([providers.close(), db.destroy(), connection.close()]);
     },
   };
 }

@@ -9,7 +9,6 @@ import { createDatabaseClock } from '../lib/database-clock.ts';
 import { DAY_MS, HOUR_MS } from '../lib/dates.ts';
 import { closeFrozenConnections } from '../lib/db-liveness.ts';
 import { type Database, openDatabase } from '../lib/db.ts';
-import { createHttpClient } from '../lib/http-client.ts';
 import type { Logger } from '../lib/log.ts';
 import { startPeriodicJobs, type PeriodicJob } from '../lib/periodic-jobs.ts';
 import { removeOrphans } from '../merchants/kyc/documents.ts';
@@ -27,9 +26,7 @@ import {
   createSyncAttempt,
 } from '../payments/sync.ts';
 import { findRecoverableAttempts } from '../payments/workflow.ts';
-import { createCredentialStore } from '../providers/credentials/store.ts';
 import { measureExpiries, warnOfExpiries } from '../providers/expiry.ts';
-import { createFindProvider } from '../providers/find-provider.ts';
 import { measureReconciliation } from '../reconciliation/monitoring.ts';
 import { findRecoverableRuns } from '../reconciliation/runs.ts';
 import { createReportFiles, expireReports, removeAbandoned } from '../reports/files.ts';
@@ -52,6 +49,7 @@ import { readWithdrawal } from '../withdrawals/queries.ts';
 import { autoDecide } from '../withdrawals/review.ts';
 import { createCheckPayout, recheckPayoutsAfterCallbacks } from '../withdrawals/sync.ts';
 import { findRecoverableWithdrawals } from '../withdrawals/workflow.ts';
+import { connectProviders } from './connect-providers.ts';
 import { readExpiries } from './expiries.ts';
 import { ledgerChecks } from './ledger-invariants.ts';
 
@@ -105,11 +103,8 @@ export function startWorker(config: Config, options: WorkerOptions) {
   for (const measure of METRICS) measure(registry, db);
   const trigger = { messages: () => relay.trigger(), deliveries: () => dispatcher.trigger() };
   const runInTransaction = createTransactionRunner(db, dispatchTo(trigger));
-  const http = createHttpClient();
-  const credentials = createCredentialStore({ db, keyRing: config.keyRing, clock });
-  const { liveProviders } = config;
-  const monitor = { registry, db, log };
-  const findProvider = createFindProvider({ http, clock, ...config.simulator, liveProviders, credentials, monitor });
+  const providers = connectProviders(config, { db, clock, log, registry });
+  const { findProvider } = providers;
   const sync = { db, runInTransaction, clock, findProvider, baseUrl: config.PUBLIC_BASE_URL, log };
   const parts = { ...sync, checkAttempt: createSyncAttempt(sync), checkPayout: createCheckPayout(sync) };
   const sending = createSending(config, { log, registry, db });
@@ -151,7 +146,7 @@ export function startWorker(config: Config, options: WorkerOptions) {
       await temporal.stop();
       sending.inFlight.stop();
       await relay.stop();
-      await Promise.all([sending.sender.close(), http.close(), db.destroy()]);
+      await Promise.all([sending.sender.close(), providers.close(), db.destroy()]);
     },
   };
 }
