@@ -17,6 +17,7 @@ const SimulatorSettings = z.object({
   SIMULATOR_HOST: z.string().min(1).default('127.0.0.1'),
   SIMULATOR_PORT: wholeNumber(1, 65_535).default(4002),
   SIMULATOR_PUBLIC_URL: z.url('must be a full address such as https://pay.example.et').optional(),
+  SIMULATOR_ACCOUNTS_PATH: z.string().min(1).optional(),
 });
 
 /** A started process; `stop` completes requests in flight, then closes everything. */
@@ -70,8 +71,11 @@ export async function serveSimulator(): Promise<number> {
   const log = createLogger('info', 'simulator');
   return runUntilSignal(log, async () => {
     const { startSimulator } = await import('../sandbox/simulator/server.ts');
+    const { readAccounts } = await import('../sandbox/simulator/accounts.ts');
     const { SIMULATOR_PORT: port, SIMULATOR_HOST: host, SIMULATOR_PUBLIC_URL: simulatorPublicUrl = null } = settings;
-    const { url, close } = await startSimulator({ port, host, simulatorPublicUrl, log });
+    const { SIMULATOR_ACCOUNTS_PATH: path } = settings;
+    const accounts = path === undefined ? {} : { accounts: readAccounts(path) };
+    const { url, close } = await startSimulator({ port, host, simulatorPublicUrl, log, ...accounts });
     log.info({ url }, 'simulator started');
     return { stop: close };
   });

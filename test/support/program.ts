@@ -9,15 +9,21 @@ import { testStack } from './stack-facts.ts';
 /** A process of `meskot`. */
 export type Program = {
   metricsUrl: string;
+  /** The lines that it has printed. */
+  lines: readonly string[];
   /** SIGKILL: no work is finished and no log line is written. */
   kill: () => Promise<void>;
   /** SIGTERM, as an orchestrator sends; resolves with the exit code. */
   terminate: () => Promise<number | null>;
 };
 
-const READY_WORDS = { api: 'API started', worker: 'workflow workers started' } as const;
+const READY_WORDS = {
+  api: 'API started',
+  worker: 'workflow workers started',
+  simulator: 'simulator started',
+} as const;
 
-/** Starts `meskot api` or `meskot worker` in another process; resolves when it serves. */
+/** Starts `meskot api`, `worker` or `simulator` in another process; resolves when it serves. */
 export async function startProgram(
   command: keyof typeof READY_WORDS,
   settings: Record<string, string>,
@@ -31,13 +37,13 @@ export async function startProgram(
       ...process.env,
       NODE_OPTIONS: '',
       ...(workflowBundlePath && { WORKFLOW_BUNDLE_PATH: workflowBundlePath }),
-      ...settings,
       LOG_LEVEL: 'info',
+      ...settings,
       METRICS_PORT: String(metricsPort),
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  await said(child, READY_WORDS[command]);
+  const lines = await said(child, READY_WORDS[command]);
   const end = async (signal: NodeJS.Signals): Promise<number | null> => {
     if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
     child.kill(signal);
@@ -45,18 +51,21 @@ export async function startProgram(
     return child.exitCode;
   };
   const metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
-  return { metricsUrl, kill: async () => void (await end('SIGKILL')), terminate: () => end('SIGTERM') };
+  return { metricsUrl, lines, kill: async () => void (await end('SIGKILL')), terminate: () => end('SIGTERM') };
 }
 
-async function said(child: ChildProcess, words: string): Promise<void> {
-  if (!child.stdout) throw new Error('the program has no output');
+/** The lines of its output, which grow on; resolves once one has the words. */
+async function said(child: ChildProcess, words: string): Promise<string[]> {
+  const { stdout } = child;
+  if (!stdout) throw new Error('the program has no output');
   const lines: string[] = [];
-  for await (const line of createInterface({ input: child.stdout })) {
-    lines.push(line);
-    if (line.includes(words)) {
-      child.stdout.resume();
-      return;
-    }
-  }
-  throw new Error(`the program ended before it was ready:\n${lines.join('\n')}`);
+  await new Promise<void>((resolve, reject) => {
+    createInterface({ input: stdout })
+      .on('line', (line) => {
+        lines.push(line);
+        if (line.includes(words)) resolve();
+      })
+      .on('close', () => reject(new Error(`the program ended before it was ready:\n${lines.join('\n')}`)));
+  });
+  return lines;
 }

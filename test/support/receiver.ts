@@ -57,7 +57,9 @@ export type Receiver = {
 };
 
 /** An HTTP server that records all requests and responds with 200 by default. */
-export async function startReceiver(options: { tls?: boolean } = {}): Promise<Receiver> {
+export async function startReceiver(
+  options: { tls?: boolean | { key: string; cert: string } } = {},
+): Promise<Receiver> {
   const requests: ReceivedRequest[] = [];
   const sockets = new Map<Socket, number>();
   const closedBytes = { written: 0 };
@@ -87,8 +89,9 @@ export async function startReceiver(options: { tls?: boolean } = {}): Promise<Re
     // Senders that disconnect during a request are part of the tests.
     handle(incoming, response).catch(() => response.destroy());
   };
+  const ownTls = { key: RECEIVER_KEY, cert: RECEIVER_CERTIFICATE };
   const server = options.tls
-    ? createTlsServer({ key: RECEIVER_KEY, cert: RECEIVER_CERTIFICATE }, listener)
+    ? createTlsServer(options.tls === true ? ownTls : options.tls, listener)
     : createServer(listener);
   server.keepAliveTimeout = 30_000;
   server.on(options.tls ? 'secureConnection' : 'connection', (socket: Socket) => {

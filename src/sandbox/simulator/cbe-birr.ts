@@ -1,9 +1,8 @@
 import { signCbeBirr, verifyCbeBirr } from '../../lib/provider-signing.ts';
-import { SANDBOX_AWASH, SANDBOX_CBE_BIRR, SANDBOX_PATHS } from '../../lib/sandbox-providers.ts';
+import { SANDBOX_PATHS } from '../../lib/sandbox-providers.ts';
+import type { TillAccount } from './accounts.ts';
 import type { Order } from './order.ts';
 import { bodyOf, text, type Fields, type Protocol } from './protocol.ts';
-
-const ACCOUNTS = { CBE_BIRR: SANDBOX_CBE_BIRR, AWASH: SANDBOX_AWASH } as const;
 
 const STATES = {
   WAITING: 'PENDING',
@@ -41,8 +40,7 @@ const ROW_TYPES = { payment: 'PUSH', payout: 'PAYOUT', payoutReversal: 'PAYOUT_R
  *   type: PUSH | PAYOUT | PAYOUT_REVERSAL, amount, currency, reference, time (ISO 8601) }], nextCursor ("" on the last
  *   page) }: movements of that day in Addis Ababa, oldest first, at most 200 rows a page.
  */
-export function createCbeBirr(channel: 'CBE_BIRR' | 'AWASH'): Protocol {
-  const { hashKey, ...till } = ACCOUNTS[channel];
+export function createCbeBirr(channel: 'CBE_BIRR' | 'AWASH', { hashKey, ...till }: TillAccount): Protocol {
   const signed = (fields: Fields): Fields => ({ ...fields, signature: signCbeBirr(fields, hashKey) });
   const rejected = (resultCode: string, resultDesc: string): Fields =>
     signed({ state: 'REJECTED', resultCode, resultDesc });

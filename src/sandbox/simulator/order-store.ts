@@ -96,13 +96,21 @@ type Placed = Order | 'UNKNOWN_PARTY' | 'ANOTHER_ORDER';
 
 export type OrderStore = ReturnType<typeof createOrderStore>;
 
-type StoreDeps = Pick<RunnerDeps, 'post' | 'onError'> & { base: Clock; file: StateFile; faults: Faults };
+type StoreDeps = Pick<RunnerDeps, 'post' | 'onError'> & {
+  base: Clock;
+  file: StateFile;
+  faults: Faults;
+  /** Whether a payer with any other phone, or none, is known too, and decides on the pay page. */
+  anyPayer: boolean;
+};
+
+const ON_THE_PAGE = { behaviour: 'never' } as const;
 
 /**
  * Payments, payouts and transfers, and the simulator's time: the base clock plus the offset set by admin calls, in
  * milliseconds since 1970. Starts with the saved state.
  */
-export function createOrderStore({ base, file, faults, post, onError }: StoreDeps) {
+export function createOrderStore({ base, file, faults, anyPayer, post, onError }: StoreDeps) {
   const { orders, transfers } = file.saved;
   let { offsetMs } = file.saved;
   const nowMs = (): number => base().getTime() + offsetMs;
@@ -125,7 +133,8 @@ export function createOrderStore({ base, file, faults, post, onError }: StoreDep
         save(existing);
         return termsOf(existing) === termsOf(request) ? existing : 'ANOTHER_ORDER';
       }
-      const party = request.direction === 'payout' ? findSandboxPayout(request) : findSandboxPhone(request.phone);
+      const findPayer = () => findSandboxPhone(request.phone) ?? (anyPayer ? ON_THE_PAGE : null);
+      const party = request.direction === 'payout' ? findSandboxPayout(request) : findPayer();
       if (!party) return 'UNKNOWN_PARTY';
       const { behaviour } = party;
       const order = createOrder(request, { behaviour, faults: faults.takeForOrder(request), createdAtMs: nowMs() });

@@ -12,6 +12,7 @@ import type { Logger } from '../../lib/log.ts';
 import { parseBirr } from '../../lib/money.ts';
 import { listen, stopListening } from '../../lib/ports.ts';
 import { SANDBOX_PAYOUTS, SANDBOX_PHONES } from '../../lib/sandbox-providers.ts';
+import { type Accounts, SANDBOX_ACCOUNTS } from './accounts.ts';
 import { createCbeBirr } from './cbe-birr.ts';
 import { CHANNELS, Fault, type SimulatedChannel, createFaults } from './faults.ts';
 import { type ChannelTotals, totalsOf } from './movements.ts';
@@ -39,6 +40,8 @@ export type SimulatorOptions = {
   simulatorPublicUrl?: string | null;
   log?: Pick<Logger, 'error'>;
   clock?: Clock;
+  /** Accounts in place of the sandbox's: it then stands for live providers, whose payers have any phone and decide on the pay page. */
+  accounts?: Accounts;
 };
 
 export type Simulator = { url: string; close: () => Promise<void> };
@@ -58,6 +61,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     base: options.clock ?? systemClock,
     file: openStateFile(options.stateFile ?? null),
     faults,
+    anyPayer: options.accounts !== undefined,
     onError,
     post: async (order, callback) => {
       const message = protocols.get(order.channel)?.callback(reportedOrder(order, callback), callback);
@@ -77,9 +81,9 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     count: (request) => void counts.set(request, (counts.get(request) ?? 0) + 1),
     publicUrl: options.simulatorPublicUrl ?? null,
   };
-  for (const protocol of [createTelebirr(deps), createCbeBirr('CBE_BIRR'), createCbeBirr('AWASH')]) {
-    protocols.set(protocol.channel, protocol);
-  }
+  const { TELEBIRR, CBE_BIRR, AWASH } = options.accounts ?? SANDBOX_ACCOUNTS;
+  const all = [createTelebirr(deps, TELEBIRR), createCbeBirr('CBE_BIRR', CBE_BIRR), createCbeBirr('AWASH', AWASH)];
+  for (const protocol of all) protocols.set(protocol.channel, protocol);
 
   const app = new Koa();
   app.on('error', (error: Error & { expose?: boolean }) => {

@@ -2,16 +2,14 @@ import { createPrivateKey, createPublicKey, randomBytes } from 'node:crypto';
 
 import { HOUR_MS, inAddis } from '../../lib/dates.ts';
 import { signTelebirr, verifyTelebirr } from '../../lib/provider-signing.ts';
-import { SANDBOX_PATHS, SANDBOX_TELEBIRR } from '../../lib/sandbox-providers.ts';
+import { SANDBOX_PATHS } from '../../lib/sandbox-providers.ts';
+import type { TelebirrAccount } from './accounts.ts';
 import type { RequestKind } from './faults.ts';
 import type { Order } from './order.ts';
 import { payPageRoutes } from './pay-page.ts';
 import { bodyOf, objectOf, respond, text, type Fields, type Protocol, type ProtocolDeps } from './protocol.ts';
 
 const TOKEN_LIFETIME_MS = HOUR_MS;
-const { signatureScheme: scheme } = SANDBOX_TELEBIRR;
-const merchantKey = { key: createPublicKey(SANDBOX_TELEBIRR.merchantPublicKey), scheme };
-const ownKey = { key: createPrivateKey(SANDBOX_TELEBIRR.providerPrivateKey), scheme };
 
 /** A state as responses and as notify messages name it. */
 const STATUSES = {
@@ -36,8 +34,10 @@ const TRANSFER_REFUSED = { fail_code: 'TRANSFER_REFUSED', fail_reason: 'telebirr
 
 const TRANS_TYPES = { payment: 'C2B', payout: 'B2C', payoutReversal: 'B2C_REVERSAL' } as const;
 
-/** The messages, which need no state. */
-const messages: Omit<Protocol, 'authenticate'> = {
+type Sign = (message: Fields) => string;
+
+/** The messages that need no account. */
+const messages = {
   channel: 'TELEBIRR',
   prefix: SANDBOX_PATHS.TELEBIRR,
   paths: {
@@ -53,11 +53,10 @@ const messages: Omit<Protocol, 'authenticate'> = {
     phone: 'callback_info', title: 'title', expiry: 'timeout_express', returnUrl: 'redirect_url',
     payee: 'payee_identifier', accountName: 'payee_name', day: 'bill_date', cursor: 'page_token',
   },
-  contentOf: (body) => objectOf(body['biz_content']),
+  contentOf: (body: Fields) => objectOf(body['biz_content']),
 
-  problemOf,
-  expiresAtMs: (timeout, nowMs) => nowMs + Number.parseInt(timeout, 10) * 60_000,
-  dayOf: (day) => day.replace(/^(\d{4})(\d\d)(\d\d)$/, '$1-$2-$3'),
+  expiresAtMs: (timeout: string, nowMs: number) => nowMs + Number.parseInt(timeout, 10) * 60_000,
+  dayOf: (day: string) => day.replace(/^(\d{4})(\d\d)(\d\d)$/, '$1-$2-$3'),
 
   codes: {
     invalid: 'INVALID_PARAMETER',
@@ -67,29 +66,7 @@ const messages: Omit<Protocol, 'authenticate'> = {
     notFound: 'ORDER_NOT_EXIST',
   },
   rejected,
-  pushed: ({ orderId, reference }) => success({ merch_order_id: orderId, prepay_id: reference }),
-  status: (order) => success(statusContent(order)),
-
-  statement(day, page) {
-    const records = page.rows.map((row) => ({
-      merch_order_id: row.orderId,
-      trans_type: TRANS_TYPES[row.type],
-      trans_amount: row.amount,
-      trans_currency: row.currency,
-      trans_id: row.reference,
-      trans_time: String(row.atMs),
-    }));
-    return success({ bill_date: day.replaceAll('-', ''), records, next_page_token: page.next ?? '' });
-  },
-
-  callback(order, { signature, dueAtMs }) {
-    const message = { ...notification(order), notify_time: String(dueAtMs) };
-    // A wrong signature is a real one, of another message.
-    const signed = signature === 'wrong' ? { ...message, merch_order_id: `${message.merch_order_id}X` } : message;
-    const sign = { sign: signTelebirr(signed, ownKey), sign_type: 'SHA256WithRSA' };
-    return signature === 'missing' ? message : { ...message, ...sign };
-  },
-};
+} satisfies Partial<Protocol>;
 
 /**
  * telebirr's H5/C2B fabric: token, preOrder, queryOrder, notify, and the customer's pay page. telebirr publishes its B2C
@@ -109,17 +86,21 @@ const messages: Omit<Protocol, 'authenticate'> = {
  *   trans_time (milliseconds) }], next_page_token ("" on the last page) }: movements of that day in Addis Ababa, oldest
  *   first, at most 200 records a page.
  */
-export function createTelebirr(deps: ProtocolDeps): Protocol {
+export function createTelebirr(deps: ProtocolDeps, account: TelebirrAccount): Protocol {
   const { orders, count } = deps;
+  const { signatureScheme: scheme } = account;
+  const merchantKey = { key: createPublicKey(account.merchantPublicKey), scheme };
+  const ownKey = { key: createPrivateKey(account.providerPrivateKey), scheme };
   const tokenExpiresAtMs = new Map<string, number>();
   return {
     ...messages,
+    ...signedMessages(account, (message) => signTelebirr(message, ownKey)),
     forgetTokens: () => tokenExpiresAtMs.clear(),
     extraRoutes(routes) {
       routes.post('/payment/v1/token', (ctx) => {
         count('TELEBIRR token');
-        const isApp = ctx.get('x-app-key') === SANDBOX_TELEBIRR.appKey;
-        if (!isApp || text(bodyOf(ctx), 'appSecret') !== SANDBOX_TELEBIRR.appSecret) {
+        const isApp = ctx.get('x-app-key') === account.appKey;
+        if (!isApp || text(bodyOf(ctx), 'appSecret') !== account.appSecret) {
           return respond(ctx, 401, { errorCode: 'INVALID_APP', errorMsg: 'app key or secret is wrong' });
         }
         const token = `Bearer ${randomBytes(16).toString('hex')}`;
@@ -140,10 +121,43 @@ export function createTelebirr(deps: ProtocolDeps): Protocol {
   };
 }
 
-function problemOf(fields: Fields, kind: RequestKind): string | null {
+/** The messages of telebirr about the orders of this account, signed. */
+function signedMessages(account: TelebirrAccount, sign: Sign) {
+  const success = (content: Fields): Fields => {
+    const nonce = randomBytes(16).toString('hex');
+    const message = { result: 'SUCCESS', code: '0', msg: 'success', nonce_str: nonce, biz_content: content };
+    return { ...message, sign: sign(message), sign_type: 'SHA256WithRSA' };
+  };
+  return {
+    problemOf: (fields, kind) => problemOf(account, { fields, kind }),
+    pushed: ({ orderId, reference }) => success({ merch_order_id: orderId, prepay_id: reference }),
+    status: (order) => success(statusContent(order)),
+
+    statement(day, page) {
+      const records = page.rows.map((row) => ({
+        merch_order_id: row.orderId,
+        trans_type: TRANS_TYPES[row.type],
+        trans_amount: row.amount,
+        trans_currency: row.currency,
+        trans_id: row.reference,
+        trans_time: String(row.atMs),
+      }));
+      return success({ bill_date: day.replaceAll('-', ''), records, next_page_token: page.next ?? '' });
+    },
+
+    callback(order, { signature, dueAtMs }) {
+      const message = { ...notification(account, order), notify_time: String(dueAtMs) };
+      // A wrong signature is a real one, of another message.
+      const signed = signature === 'wrong' ? { ...message, merch_order_id: `${message.merch_order_id}X` } : message;
+      return signature === 'missing' ? message : { ...message, sign: sign(signed), sign_type: 'SHA256WithRSA' };
+    },
+  } satisfies Partial<Protocol>;
+}
+
+function problemOf(account: TelebirrAccount, { fields, kind }: { fields: Fields; kind: RequestKind }): string | null {
   const matches = (name: string, pattern: RegExp): boolean => pattern.test(text(fields, name));
-  if (text(fields, 'appid') !== SANDBOX_TELEBIRR.appId) return 'appid is not known';
-  if (text(fields, 'merch_code') !== SANDBOX_TELEBIRR.merchantCode) return 'merch_code is not known';
+  if (text(fields, 'appid') !== account.appId) return 'appid is not known';
+  if (text(fields, 'merch_code') !== account.merchantCode) return 'merch_code is not known';
   if (!matches('merch_order_id', /^[A-Za-z0-9]{1,64}$/)) return 'merch_order_id must be alphanumeric, ≤ 64';
   if (!matches('total_amount', /^\d+\.\d\d$/)) return 'total_amount must be written 0.00';
   if (!matches('total_amount', /[1-9]/)) return 'total_amount must be more than 0';
@@ -156,12 +170,6 @@ function problemOf(fields: Fields, kind: RequestKind): string | null {
 
 function rejected(code: string, msg: string): Fields {
   return { result: 'FAIL', code, msg };
-}
-
-function success(content: Fields): Fields {
-  const nonce = randomBytes(16).toString('hex');
-  const message = { result: 'SUCCESS', code: '0', msg: 'success', nonce_str: nonce, biz_content: content };
-  return { ...message, sign: signTelebirr(message, ownKey), sign_type: 'SHA256WithRSA' };
 }
 
 function statusContent(order: Order): Fields {
@@ -180,10 +188,10 @@ function statusContent(order: Order): Fields {
 }
 
 /** The notify message. Its times are milliseconds, as telebirr's often are. */
-function notification(order: Order) {
+function notification(account: TelebirrAccount, order: Order) {
   return {
-    appid: SANDBOX_TELEBIRR.appId,
-    merch_code: SANDBOX_TELEBIRR.merchantCode,
+    appid: account.appId,
+    merch_code: account.merchantCode,
     merch_order_id: order.orderId,
     payment_order_id: order.reference,
     trade_status: STATUSES[order.state].trade,

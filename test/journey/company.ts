@@ -1,0 +1,191 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+import { Agent, request as undiciRequest } from 'undici';
+
+import { createAuthority, createCertificate } from '../support/certificates.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { startProgram, type Program } from '../support/program.ts';
+import { startReceiver, type Receiver } from '../support/receiver.ts';
+import { controlSimulator } from '../support/simulator.ts';
+import { stablePort } from '../support/stable-port.ts';
+import { testStack } from '../support/stack-facts.ts';
+import { createLiveAccounts } from './accounts.ts';
+import { startInternet, startNameServer, startTlsProxy } from './network.ts';
+
+/** Where the merchant's server is: a public name and address, of which this machine's internet has no other. */
+export const SHOP = { host: 'hooks.coffee.example', address: '196.188.120.20' };
+const PROJECT = resolve(import.meta.dirname, '../..');
+
+export type Reply = {
+  status: number;
+  text: string;
+  location: string | null;
+  body: { message: string; data: unknown; error?: { code: string } };
+};
+type Request = { key?: string; body?: unknown; headers?: Record<string, string> };
+type Simulator = ReturnType<typeof controlSimulator>;
+
+/** A production installation of a company, reached over TLS as from outside. */
+export type Company = {
+  url: string;
+  database: TestDatabase;
+  settings: Record<string, string>;
+  /** Values that may appear nowhere outside the settings. */
+  secrets: Record<string, string>;
+  /** With it the live telebirr signs. */
+  providerPrivateKey: string;
+  receiver: Receiver;
+  /** The admin calls of the sandbox's simulator, and of the one that stands for the live providers. */
+  sandbox: Simulator;
+  live: Simulator;
+  send: (method: string, path: string, request?: Request) => Promise<Reply>;
+  /** Runs `meskot …` as a process of its own; fails unless it ends with 0. */
+  meskot: (args: string[], settings?: Record<string, string>) => Promise<string>;
+  /** Starts API and worker; `kill` ends both with SIGKILL. */
+  start: () => Promise<void>;
+  kill: () => Promise<void>;
+  /** What all processes have printed, and what their metrics show now. */
+  output: () => string;
+  metrics: () => Promise<string>;
+  close: () => Promise<void>;
+};
+
+/** Prepares everything but the schema, which is still empty: `meskot migrate` makes it. */
+export async function foundCompany(): Promise<Company> {
+  const [authority, folder, database] = [
+    await createAuthority(),
+    await mkdtemp(join(tmpdir(), 'meskot-journey-')),
+    await createTestDatabase(),
+  ];
+  await database.asOwner('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+  const [certificate, shopCertificate] = await Promise.all([
+    createCertificate(authority),
+    createCertificate(authority, { host: SHOP.host }),
+  ]);
+  const authorityFile = join(folder, 'authority.pem');
+  await writeFile(authorityFile, authority.cert);
+  const ports = { api: await stablePort(), sandbox: await stablePort(), live: await stablePort() };
+  const receiver = await startReceiver({ tls: shopCertificate });
+  const [internet, names, apiFront, liveFront] = await Promise.all([
+    startInternet(SHOP.address, receiver.port),
+    startNameServer(SHOP.address),
+    startTlsProxy(certificate, ports.api),
+    startTlsProxy(certificate, ports.live),
+  ]);
+  const { accounts, secrets, settings: liveSettings } = createLiveAccounts(`https://localhost:${liveFront.port}`);
+  const accountsFile = join(folder, 'accounts.json');
+  await writeFile(accountsFile, JSON.stringify(accounts), { mode: 0o600 });
+  const url = `https://localhost:${apiFront.port}`;
+  const pepper = randomBytes(24).toString('base64');
+  const encryptionKey = randomBytes(32).toString('base64');
+  const common = { MESKOT_MODE: 'production', NODE_EXTRA_CA_CERTS: authorityFile };
+  const settings = {
+    ...common,
+    NODE_OPTIONS: `--import ${join(import.meta.dirname, 'name-server.mjs')}`,
+    NAME_SERVER: names.address,
+    DATABASE_URL: database.url,
+    TEMPORAL_ADDRESS: testStack().temporalAddress,
+    TASK_QUEUE_PREFIX: `${randomBytes(4).toString('hex')}-`,
+    API_KEY_PEPPER: pepper,
+    ENCRYPTION_KEYS: `own:${encryptionKey}`,
+    PUBLIC_BASE_URL: url,
+    API_PORT: String(ports.api),
+    TRUSTED_PROXY_COUNT: '1',
+    LOG_LEVEL: 'trace',
+    SHUTDOWN_DELAY_SECONDS: '0',
+    KYC_DOCUMENTS_DIR: join(folder, 'documents'),
+    REPORTS_DIR: join(folder, 'reports'),
+    SIMULATOR_URL: `http://localhost:${ports.sandbox}`,
+    EGRESS_PROXY_URL: internet.url,
+    RATE_LIMIT_FAILED_AUTH_PER_MINUTE: '1000',
+    ...liveSettings,
+  };
+  const simulators = Promise.all([
+    startProgram('simulator', { ...common, SIMULATOR_PORT: String(ports.sandbox) }),
+    startProgram('simulator', {
+      ...common,
+      SIMULATOR_PORT: String(ports.live),
+      SIMULATOR_ACCOUNTS_PATH: accountsFile,
+    }),
+  ]);
+  const meskot = (args: string[], more: Record<string, string> = {}) => runMeskot(args, { ...settings, ...more });
+  await Promise.all([simulators, meskot(['migrate'], { DATABASE_URL: database.ownerUrl })]);
+  const started: Program[] = [...(await simulators)];
+  const serving: Program[] = [];
+  const dispatcher = new Agent({ connect: { ca: authority.cert } });
+  const kill = async (): Promise<void> => void (await Promise.all(serving.splice(0).map((one) => one.kill())));
+  return {
+    url,
+    database,
+    settings,
+    secrets: { ...secrets, pepper, encryptionKey },
+    providerPrivateKey: accounts.TELEBIRR.providerPrivateKey,
+    receiver,
+    sandbox: controlSimulator(`http://127.0.0.1:${ports.sandbox}`),
+    live: controlSimulator(`http://127.0.0.1:${ports.live}`),
+    send: async (method, path, request) => sendTo(dispatcher, new URL(path, url), { method, ...request }),
+    meskot,
+    start: async () => {
+      serving.push(...(await Promise.all([startProgram('api', settings), startProgram('worker', settings)])));
+      started.push(...serving);
+    },
+    kill,
+    output: () => started.flatMap(({ lines }) => lines).join('\n'),
+    metrics: async () => {
+      const texts = await Promise.all(serving.map(async ({ metricsUrl }) => (await fetch(metricsUrl)).text()));
+      return texts.join('\n');
+    },
+    close: async () => {
+      await Promise.all(started.map((one) => one.kill()));
+      await Promise.all([receiver, internet, names, apiFront, liveFront].map((one) => one.close()));
+      await dispatcher.destroy();
+      await database.drop();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+async function sendTo(
+  dispatcher: Agent,
+  url: URL,
+  { method, key, body, headers }: Request & { method: string },
+): Promise<Reply> {
+  const isFile = body instanceof Uint8Array;
+  const isText = typeof body === 'string';
+  const response = await undiciRequest(url, {
+    method: method as 'GET',
+    dispatcher,
+    headers: {
+      ...(key !== undefined && { 'x-api-key': key }),
+      ...(body !== undefined && !isFile && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    body: body === undefined ? null : isFile || isText ? body : JSON.stringify(body),
+  });
+  const text = await response.body.text();
+  const isJson = String(response.headers['content-type']).startsWith('application/json');
+  const location = response.headers['location'];
+  return {
+    status: response.statusCode,
+    text,
+    location: typeof location === 'string' ? location : null,
+    body: isJson ? JSON.parse(text) : { message: text, data: null },
+  };
+}
+
+function runMeskot(args: string[], settings: Record<string, string>): Promise<string> {
+  const env = { ...process.env, ...settings };
+  return new Promise((done, fail) => {
+    execFile(
+      process.execPath,
+      ['--import', 'tsx/esm', 'src/cli.ts', ...args],
+      { cwd: PROJECT, env },
+      (error, out, err) =>
+        error ? fail(new Error(`meskot ${args.join(' ')} ended with ${error.code}:\n${out}${err}`)) : done(out),
+    );
+  });
+}
