@@ -2,6 +2,8 @@ import { z } from 'zod';
 
 import type { Clock } from '../lib/clock.ts';
 import type { HttpClient, HttpRequest } from '../lib/http-client.ts';
+import type { Logger } from '../lib/log.ts';
+import type { Channel } from '../merchants/channels/channel.ts';
 import type { ParsedCallback, Unknown } from './provider.ts';
 
 export type ProviderDeps = {
@@ -89,4 +91,19 @@ export function fromPlainOrderId(plain: unknown): string | null {
 /** Our order id in a message; the provider's own name for money that we did not request. */
 export function ourOrderId(orderId: string): string {
   return fromPlainOrderId(orderId) ?? orderId;
+}
+
+/** A problem may quote a code of the provider. */
+const PROBLEM_CHARACTERS_MAX = 200;
+
+/** Logs that a live provider gave no outcome of an order, and what to do. */
+export function warnOfUnknown(
+  log: Pick<Logger, 'warn'>,
+  order: { channel: Channel } & Record<string, string>,
+  { message }: Unknown,
+): void {
+  log.warn(
+    { ...order, problem: message.slice(0, PROBLEM_CHARACTERS_MAX) },
+    `the provider gave no outcome: it is queried again. If it persists, run meskot doctor --channel ${order.channel}`,
+  );
 }

@@ -6,6 +6,7 @@ import type { Logger } from '../lib/log.ts';
 import { recordTimeline } from '../lib/timeline.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import { callbackUrl, RECHECK_INTERVAL_MIN_MS, recheckOrders } from '../providers/callbacks.ts';
+import { warnOfUnknown } from '../providers/exchange.ts';
 import {
   findProviderOf,
   type FindProvider,
@@ -110,6 +111,9 @@ async function checkLeased(
   const at = options.now ?? deps.clock();
   try {
     const outcome = await queryProvider(deps, claimed);
+    if (outcome.kind === 'unknown' && claimed.environment === 'live' && claimed.lastOutcome !== 'unknown') {
+      warnOfUnknown(deps.log, { withdrawalId: claimed.id, channel: claimed.channel }, outcome);
+    }
     if (outcome.kind === 'unknown' && outcome.reason === 'other-order') {
       const { id: withdrawalId, channel } = claimed;
       deps.log.warn({ withdrawalId, channel, reason: outcome.reason }, 'provider replied about another order: ignored');

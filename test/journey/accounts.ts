@@ -3,7 +3,13 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { Accounts } from '../../src/sandbox/simulator/accounts.ts';
 
 /** Live accounts of a company: the settings of the service, their other half at the providers, and what must stay secret. */
-export type LiveAccounts = { settings: Record<string, string>; accounts: Accounts; secrets: Record<string, string> };
+export type LiveAccounts = {
+  settings: Record<string, string>;
+  accounts: Accounts;
+  secrets: Record<string, string>;
+  /** A key of nobody who is known here. */
+  foreignPrivateKey: string;
+};
 
 const newKeyPair = () =>
   generateKeyPairSync('rsa', {
@@ -23,6 +29,7 @@ export function createLiveAccounts(baseUrl: string): LiveAccounts {
   const signatureScheme = 'PSS';
   const [cbeBirr, awash] = [till('900001'), till('900002')];
   return {
+    foreignPrivateKey: newKeyPair().privateKey,
     accounts: {
       TELEBIRR: {
         ...telebirr,

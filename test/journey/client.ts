@@ -3,7 +3,8 @@ import { createPrivateKey } from 'node:crypto';
 import { signTelebirr } from '../../src/lib/provider-signing.ts';
 import type { JournalOrder } from '../../src/sandbox/simulator/server.ts';
 import { until } from '../support/until.ts';
-import type { Company, Reply } from './company.ts';
+import type { Company } from './company.ts';
+import type { Reply } from './send.ts';
 
 /** The data of a response. */
 type Data = Record<string, string>;
@@ -11,7 +12,7 @@ export type Holder = 'sara' | 'dawit' | 'hana' | 'sandbox' | 'live';
 export type Client = ReturnType<typeof createClient>;
 
 /** The requests of the company's people and of a merchant, each with a key of its own: three operators, two environments. */
-export function createClient(company: Company) {
+export function createClient(company: Pick<Company, 'url' | 'send' | 'meskot'>) {
   const keys: Record<Holder, string> = { sara: '', dawit: '', hana: '', sandbox: '', live: '' };
 
   /** `route`: as "GET /api/checkout/balance". */

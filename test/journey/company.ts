@@ -4,8 +4,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-import { Agent, request as undiciRequest } from 'undici';
-
 import { createAuthority, createCertificate } from '../support/certificates.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startProgram, type Program } from '../support/program.ts';
@@ -15,18 +13,12 @@ import { stablePort } from '../support/stable-port.ts';
 import { testStack } from '../support/stack-facts.ts';
 import { createLiveAccounts } from './accounts.ts';
 import { startInternet, startNameServer, startTlsProxy } from './network.ts';
+import { connectTo, type Connection } from './send.ts';
 
 /** Where the merchant's server is: a public name and address, of which this machine's internet has no other. */
 export const SHOP = { host: 'hooks.coffee.example', address: '196.188.120.20' };
 const PROJECT = resolve(import.meta.dirname, '../..');
 
-export type Reply = {
-  status: number;
-  text: string;
-  location: string | null;
-  body: { message: string; data: unknown; error?: { code: string } };
-};
-type Request = { key?: string; body?: unknown; headers?: Record<string, string> };
 type Simulator = ReturnType<typeof controlSimulator>;
 
 /** A production installation of a company, reached over TLS as from outside. */
@@ -42,7 +34,7 @@ export type Company = {
   /** The admin calls of the sandbox's simulator, and of the one that stands for the live providers. */
   sandbox: Simulator;
   live: Simulator;
-  send: (method: string, path: string, request?: Request) => Promise<Reply>;
+  send: Connection['send'];
   /** Runs `meskot …` as a process of its own; fails unless it ends with 0. */
   meskot: (args: string[], settings?: Record<string, string>) => Promise<string>;
   /** Starts API and worker; `kill` ends both with SIGKILL. */
@@ -116,7 +108,7 @@ export async function foundCompany(): Promise<Company> {
   await Promise.all([simulators, meskot(['migrate'], { DATABASE_URL: database.ownerUrl })]);
   const started: Program[] = [...(await simulators)];
   const serving: Program[] = [];
-  const dispatcher = new Agent({ connect: { ca: authority.cert } });
+  const connection = connectTo(url, authority.cert);
   const kill = async (): Promise<void> => void (await Promise.all(serving.splice(0).map((one) => one.kill())));
   return {
     url,
@@ -127,7 +119,7 @@ export async function foundCompany(): Promise<Company> {
     receiver,
     sandbox: controlSimulator(`http://127.0.0.1:${ports.sandbox}`),
     live: controlSimulator(`http://127.0.0.1:${ports.live}`),
-    send: async (method, path, request) => sendTo(dispatcher, new URL(path, url), { method, ...request }),
+    send: connection.send,
     meskot,
     start: async () => {
       serving.push(...(await Promise.all([startProgram('api', settings), startProgram('worker', settings)])));
@@ -142,38 +134,10 @@ export async function foundCompany(): Promise<Company> {
     close: async () => {
       await Promise.all(started.map((one) => one.kill()));
       await Promise.all([receiver, internet, names, apiFront, liveFront].map((one) => one.close()));
-      await dispatcher.destroy();
+      await connection.close();
       await database.drop();
       await rm(folder, { recursive: true });
     },
-  };
-}
-
-async function sendTo(
-  dispatcher: Agent,
-  url: URL,
-  { method, key, body, headers }: Request & { method: string },
-): Promise<Reply> {
-  const isFile = body instanceof Uint8Array;
-  const isText = typeof body === 'string';
-  const response = await undiciRequest(url, {
-    method: method as 'GET',
-    dispatcher,
-    headers: {
-      ...(key !== undefined && { 'x-api-key': key }),
-      ...(body !== undefined && !isFile && { 'content-type': 'application/json' }),
-      ...headers,
-    },
-    body: body === undefined ? null : isFile || isText ? body : JSON.stringify(body),
-  });
-  const text = await response.body.text();
-  const isJson = String(response.headers['content-type']).startsWith('application/json');
-  const location = response.headers['location'];
-  return {
-    status: response.statusCode,
-    text,
-    location: typeof location === 'string' ? location : null,
-    body: isJson ? JSON.parse(text) : { message: text, data: null },
   };
 }
 
