@@ -40,6 +40,12 @@ test('Temporal has a PostgreSQL server of its own without our passwords', () => 
   expect(services()['postgres']).not.toContain('TEMPORAL');
 });
 
+test('API and worker have the accounts at live providers, and no other service', () => {
+  const found = Object.entries(services()).filter(([, text]) => text.includes('env_file: *providers'));
+  expect(found.map(([name]) => name)).toEqual(['api', 'worker']);
+  expect(compose).toMatch(/&providers\n +- path: providers\.env\n +required: false/);
+});
+
 test('the stop timeout exceeds the time in which the API finishes its requests', () => {
   const [, grace] = /stop_grace_period: (\d+)s/.exec(compose) ?? [];
   expect(Number(grace)).toBeGreaterThan(5 + 15);
