@@ -5,7 +5,7 @@ import { first, rows, type Queryable } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import { callbackUrl, recheckOrders } from '../providers/callbacks.ts';
-import { warnOfUnknown } from '../providers/exchange.ts';
+import { warnOfProvider } from '../providers/exchange.ts';
 import { findProviderOf, type FindProvider, type PaymentOrder, type ProviderOutcome } from '../providers/provider.ts';
 import { applyProviderResult, type ClaimedAttempt, type ProviderResult } from './apply-result.ts';
 import { readAttemptState, type AttemptState } from './queries.ts';
@@ -115,8 +115,11 @@ async function releaseLease(db: Queryable, { id, leaseUntil }: ClaimedAttempt): 
 /** Logs what an operator must look at. Only the call that booked unexpected money logs it, so once. */
 function warnOperators({ log }: CheckDeps, { attempt, outcome }: ProviderResult, state: AttemptState | null): void {
   const { id: attemptId, transactionId, channel, environment } = attempt;
-  if (outcome.kind === 'unknown' && environment === 'live' && attempt.lastOutcome !== 'unknown') {
-    warnOfUnknown(log, { attemptId, channel }, outcome);
+  if (environment === 'live' && outcome.kind === 'unknown' && attempt.lastOutcome !== 'unknown') {
+    warnOfProvider(log, { attemptId, channel }, { isUnknown: true, problem: outcome.message });
+  }
+  if (environment === 'live' && outcome.kind === 'declined' && outcome.failure.code === 'REJECTED') {
+    warnOfProvider(log, { attemptId, channel }, { isUnknown: false, problem: outcome.failure.providerCode });
   }
   if (outcome.kind === 'unknown' && outcome.reason === 'other-order') {
     // The provider mixes orders up, or another party responds in its place.

@@ -96,14 +96,15 @@ export function ourOrderId(orderId: string): string {
 /** A problem may quote a code of the provider. */
 const PROBLEM_CHARACTERS_MAX = 200;
 
-/** Logs that a live provider gave no outcome of an order, and what to do. */
-export function warnOfUnknown(
+/** Logs that a live provider gave no outcome of an order (unknown) or rejected the request itself, and what to do. */
+export function warnOfProvider(
   log: Pick<Logger, 'warn'>,
   order: { channel: Channel } & Record<string, string>,
-  { message }: Unknown,
+  { isUnknown, problem }: { isUnknown: boolean; problem: string },
 ): void {
-  log.warn(
-    { ...order, problem: message.slice(0, PROBLEM_CHARACTERS_MAX) },
-    `the provider gave no outcome: it is queried again. If it persists, run meskot doctor --channel ${order.channel}`,
-  );
+  const what = isUnknown
+    ? 'the provider gave no outcome: it is queried again. If it persists,'
+    : 'the provider rejected the request itself: the order fails. Check the account:';
+  const details = { ...order, problem: problem.slice(0, PROBLEM_CHARACTERS_MAX) };
+  log.warn(details, `${what} run meskot doctor --channel ${order.channel}`);
 }

@@ -6,7 +6,7 @@ import type { Logger } from '../lib/log.ts';
 import { recordTimeline } from '../lib/timeline.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import { callbackUrl, RECHECK_INTERVAL_MIN_MS, recheckOrders } from '../providers/callbacks.ts';
-import { warnOfUnknown } from '../providers/exchange.ts';
+import { warnOfProvider } from '../providers/exchange.ts';
 import {
   findProviderOf,
   type FindProvider,
@@ -112,7 +112,8 @@ async function checkLeased(
   try {
     const outcome = await queryProvider(deps, claimed);
     if (outcome.kind === 'unknown' && claimed.environment === 'live' && claimed.lastOutcome !== 'unknown') {
-      warnOfUnknown(deps.log, { withdrawalId: claimed.id, channel: claimed.channel }, outcome);
+      const { id: withdrawalId, channel } = claimed;
+      warnOfProvider(deps.log, { withdrawalId, channel }, { isUnknown: true, problem: outcome.message });
     }
     if (outcome.kind === 'unknown' && outcome.reason === 'other-order') {
       const { id: withdrawalId, channel } = claimed;

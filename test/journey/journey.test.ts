@@ -279,7 +279,14 @@ test('no secret of a provider, key or webhook is in a log, a metric or a history
   const texts = { log: company.output(), metrics: await company.metrics(), histories: histories.join('\n') };
   expect(texts.log).toContain('request completed');
   expect(texts.metrics).toContain('meskot_temporal_reachable');
-  const found = Object.entries({ ...company.secrets, ...client.keys, webhookSecret }).flatMap(([what, secret]) =>
+  const addresses = await rows<{ id: string; secret: string }>(
+    company.database.db,
+    `SELECT id, callback_secret AS secret FROM payment_attempt UNION ALL SELECT id, callback_secret FROM withdrawal`,
+    {},
+  );
+  const ofCallbacks = Object.fromEntries(addresses.map(({ id, secret }) => [`callback address of ${id}`, secret]));
+  const secrets = { ...company.secrets, ...client.keys, ...ofCallbacks, webhookSecret };
+  const found = Object.entries(secrets).flatMap(([what, secret]) =>
     Object.entries(texts).flatMap(([where, text]) => (text.includes(secret) ? [`${what} in ${where}`] : [])),
   );
   expect(found).toEqual([]);

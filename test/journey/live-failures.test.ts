@@ -143,6 +143,18 @@ test('wrong credentials: nothing is assumed, the log names the next step, and th
   await expectPayable(payment);
 });
 
+test('a key that the provider does not know: the payment fails, and the log names the next step', async () => {
+  await api.stop();
+  await startApiWith({ TELEBIRR_MERCHANT_PRIVATE_KEY: live.foreignPrivateKey });
+  const payment = await startPayment();
+  expect(await statusOf(payment)).toBe('FAILED');
+  const next = 'Check the account: run meskot doctor --channel TELEBIRR';
+  const sentence = `the provider rejected the request itself: the order fails. ${next}`;
+  expect(lines.join('')).toContain(`"problem":"INVALID_SIGN","msg":"${sentence}"`);
+  await api.stop();
+  await startApiWith({});
+});
+
 test('a provider that is down: the outcome is unknown, and the payment continues when the provider is back', async () => {
   await simulator.close();
   const payment = await startPayment();
