@@ -237,12 +237,12 @@ test('a callback that is signed with a key of the other environment changes noth
      WHERE NOT c.verified ORDER BY 1`,
     {},
   );
-  const reason = 'the signature is not of this message';
+  const reason = "it is signed with the sandbox's keys, and the order is live";
   expect(refused).toEqual([
     { environment: 'live', reason },
-    { environment: 'sandbox', reason },
+    { environment: 'sandbox', reason: "it is signed with live's keys, and the order is of the sandbox" },
   ]);
-  expect(company.output()).toContain(`"verified":false,"problem":"${reason}"`);
+  expect(company.output()).toContain(`"result":"refused","problem":"${reason}"`);
 });
 
 test('keys, balances, numbers and callback addresses of sandbox and live have nothing in common', async () => {
