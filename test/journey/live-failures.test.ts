@@ -11,12 +11,14 @@ import { rows } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { grantChannels } from '../../src/merchants/channels/operations.ts';
 import { buildMerchant } from '../support/build.ts';
+import { createCertificate } from '../support/certificates.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
 import { stablePort } from '../support/stable-port.ts';
 import { until } from '../support/until.ts';
 import { createLiveAccounts, type LiveAccounts } from './accounts.ts';
 import { createClient, type Client } from './client.ts';
+import { startTlsProxy } from './network.ts';
 import { connectTo, type Connection } from './send.ts';
 
 /** An API whose live providers are a simulator that can be stopped. No worker runs: what the API does not do is not done. */
@@ -163,6 +165,22 @@ test('a provider that is down: the outcome is unknown, and the payment continues
   await startProviders();
   await expectPayable(payment);
   expect(await simulator.orderOf(payment.attemptId)).toMatchObject({ submissions: 1, paidAmount: '100.00' });
+});
+
+test('a certificate that is not accepted: no credentials are sent, and the log has the reason', async () => {
+  const front = await startTlsProxy(await createCertificate(null, { days: -1 }), ports.providers);
+  const base = `https://localhost:${front.port}/telebirr`;
+  const tokens = await simulator.requests('TELEBIRR token');
+  await api.stop();
+  await startApiWith({ TELEBIRR_BASE_URL: base });
+  const payment = await startPayment();
+  expect(await statusOf(payment)).toBe('PENDING');
+  expect(lines.join('')).toMatch(/"problem":"[A-Z_]*(?:CERT|SIGNATURE)[A-Z_]*","msg":"the provider gave no outcome/);
+  expect(await simulator.requests('TELEBIRR token')).toBe(tokens);
+  await api.stop();
+  await startApiWith({});
+  await expectPayable(payment);
+  await front.close();
 });
 
 test('a callback with a wrong signature is refused and recorded; the query has the truth', async () => {
