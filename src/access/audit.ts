@@ -7,7 +7,8 @@ import type { DayRange, Page } from '../lib/pagination.ts';
 import type { Environment } from '../lib/scope.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import type { AuditEntry as AuditEntrySchema } from './operator-schema.ts';
-import type { Action, Actor } from './permissions.ts';
+import type { Action } from './permissions.ts';
+import type { Actor } from './separation-of-duties.ts';
 
 /** A change that an operator makes: the transaction, the operator, the key if there is one, the request, the time. */
 export type AuditContext = Actor & { tx: UnitOfWork; requestId: string; at: Date };

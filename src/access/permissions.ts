@@ -1,7 +1,4 @@
-import { type OperatorRole } from '../http/route.ts';
-import { rows, type Queryable } from '../lib/db.ts';
-import { AppError } from '../lib/errors.ts';
-import { type Environment } from '../lib/scope.ts';
+import type { OperatorRole } from '../http/route.ts';
 
 /** Every change that operators make, under its name in the audit log, and the roles that may make it besides admins. */
 export const PERMISSIONS = {
@@ -71,40 +68,4 @@ export const ACTIONS = Object.keys(PERMISSIONS) as [Action, ...Action[]];
 /** The `auth` of a route that needs this permission. */
 export function requirePermission(action: Action): { by: 'operator'; roles: readonly OperatorRole[] } {
   return { by: 'operator', roles: PERMISSIONS[action] };
-}
-
-/**
- * Who acts: an operator (opr_…) or the sandbox. `notices`: sentences that are added to the message of the response.
- */
-export type Actor = { operatorId: string; notices?: string[] };
-
-/** A decision about what somebody has prepared (key_… or opr_…; null: unknown). */
-type Check = {
-  environment: Environment;
-  what: string;
-  preparedBy: string | null;
-  done?: 'requested' | 'linked' | 'submitted' | 'approved' | 'entered';
-  verb?: 'approve' | 'verify' | 'resolve' | 'send' | 'activate';
-};
-
-/**
- * Who has prepared something, or has invited the merchant to create the key that did, does not decide about it. Throws
- * INVALID_STATE in live; in the sandbox one operator may do both, and a notice says so.
- */
-export async function requireAnotherPerson(
-  db: Queryable,
-  { operatorId, notices }: Actor,
-  { environment, what, preparedBy, done = 'requested', verb = 'approve' }: Check,
-): Promise<void> {
-  if (preparedBy === null) return;
-  const sql = 'SELECT created_by FROM api_key WHERE id = :preparedBy';
-  const [key] = await rows<{ createdBy: string | null }>(db, sql, { preparedBy });
-  if ((key ? key.createdBy : preparedBy) !== operatorId) return;
-  const another = `another operator has to ${verb} it`;
-  if (environment === 'sandbox') {
-    notices?.push(`In live ${another}.`);
-    return;
-  }
-  const by = key ? `with the key ${preparedBy}, to which you invited the merchant` : 'by you';
-  throw new AppError('INVALID_STATE', `This ${what} was ${done} ${by}: you cannot ${verb} it, ${another}.`);
 }

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 
 import pg from 'pg';
 
-import { createDrainLoop } from '../lib/batch.ts';
 import { type Database, rows } from '../lib/db.ts';
+import { createDrainLoop } from '../lib/drain-loop.ts';
 import type { Logger } from '../lib/log.ts';
 import { startPeriodicJobs, type PeriodicJobs } from '../lib/periodic-jobs.ts';
 import type { Dispatch } from './record.ts';

@@ -1,5 +1,5 @@
-import { createDrainLoop } from '../lib/batch.ts';
 import { type Database, rows } from '../lib/db.ts';
+import { createDrainLoop } from '../lib/drain-loop.ts';
 import { UnavailableError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { OUTBOX_PRIORITIES, type OutboxRow } from './record.ts';

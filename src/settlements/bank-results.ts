@@ -1,4 +1,4 @@
-import { requireAnotherPerson } from '../access/permissions.ts';
+import { requireAnotherPerson } from '../access/separation-of-duties.ts';
 import { bookReference, ensureUnused, type ExternalReference } from '../ledger/external-references.ts';
 import { addisDay, startOfAddisDay } from '../lib/dates.ts';
 import { AppError, invalid } from '../lib/errors.ts';

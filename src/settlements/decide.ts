@@ -1,4 +1,4 @@
-import { requireAnotherPerson } from '../access/permissions.ts';
+import { requireAnotherPerson } from '../access/separation-of-duties.ts';
 import { AppError } from '../lib/errors.ts';
 import { SANDBOX_OPERATOR, sandboxDecision } from '../lib/sandbox-review.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
@@ -14,7 +14,7 @@ import {
 
 /**
  * REQUESTED → APPROVED: it may be sent. Idempotent for the same operator. Throws NOT_FOUND, and INVALID_STATE when it is not
- * REQUESTED, in live the operator is behind its request (access/permissions.ts), its merchant is suspended, or its bank
+ * REQUESTED, in live the operator is behind its request (access/separation-of-duties.ts), its merchant is suspended, or its bank
  * account was rejected since the request.
  */
 export async function approveSettlement(tx: UnitOfWork, id: string, approver: SettlementActor) {

@@ -1,5 +1,5 @@
 import type { AuditedChange } from '../access/audit.ts';
-import type { Actor } from '../access/permissions.ts';
+import type { Actor } from '../access/separation-of-duties.ts';
 import { post } from '../ledger/post.ts';
 import { latePayoutPosting, payoutPosting, releasePosting, reversalPosting } from '../ledger/postings.ts';
 import { first, updateRow } from '../lib/db.ts';

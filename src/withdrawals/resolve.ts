@@ -1,4 +1,4 @@
-import { requireAnotherPerson, type Actor } from '../access/permissions.ts';
+import { requireAnotherPerson, type Actor } from '../access/separation-of-duties.ts';
 import { first, rows } from '../lib/db.ts';
 import { AppError, invalid } from '../lib/errors.ts';
 import { lock } from '../lib/lock.ts';

@@ -1,4 +1,4 @@
-import { requireAnotherPerson, type Actor } from '../access/permissions.ts';
+import { requireAnotherPerson, type Actor } from '../access/separation-of-duties.ts';
 import { DAY_MS } from '../lib/dates.ts';
 import { insertRow, rows } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
@@ -56,7 +56,7 @@ export type Decider = Actor & {
 /**
  * One operator's approval. The last one needed releases the withdrawal for sending. Throws NOT_FOUND; INVALID_STATE if it
  * is not under review, its merchant is suspended, or the approver has approved it before or, in live, is behind the request
- * (access/permissions.ts).
+ * (access/separation-of-duties.ts).
  */
 export async function approveWithdrawal(
   tx: UnitOfWork,

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import { requireAnotherPerson, type Actor } from '../../access/permissions.ts';
+import { requireAnotherPerson, type Actor } from '../../access/separation-of-duties.ts';
 import { updateRow, type Database } from '../../lib/db.ts';
 import { AppError, invalid, invalidFields } from '../../lib/errors.ts';
 import { SANDBOX_OPERATOR, SANDBOX_REVIEW_MS } from '../../lib/sandbox-review.ts';
@@ -106,7 +106,7 @@ const OUTCOMES = {
  * Starts the review of an application, decides it, or changes the tier of an APPROVED one. An approval gives it a tier above
  * 0; after all other decisions the merchant may apply again. Throws INVALID_STATE for the second of two concurrent decisions,
  * for an earlier submission, and in live for an approval or a higher tier by the operator behind the submission
- * (access/permissions.ts); VALIDATION_ERROR for an unknown tier.
+ * (access/separation-of-duties.ts); VALIDATION_ERROR for an unknown tier.
  */
 export async function decideKyc(tx: UnitOfWork, decision: Decision, command: KycCommand): Promise<ApplicationRow> {
   const { type, submission, reason = '' } = command;

@@ -1,5 +1,5 @@
 import type { AuditContext, AuditedChange } from '../../access/audit.ts';
-import { requireAnotherPerson } from '../../access/permissions.ts';
+import { requireAnotherPerson } from '../../access/separation-of-duties.ts';
 import type { KeyRing } from '../../lib/crypto.ts';
 import { HOUR_MS } from '../../lib/dates.ts';
 import { insertRow, rows, updateRow } from '../../lib/db.ts';

@@ -1,4 +1,4 @@
-import { requireAnotherPerson, type Actor } from '../../access/permissions.ts';
+import { requireAnotherPerson, type Actor } from '../../access/separation-of-duties.ts';
 import type { BankCode } from '../../lib/banks.ts';
 import { HOUR_MS } from '../../lib/dates.ts';
 import { first, insertRow, rows, updateRow, type Queryable } from '../../lib/db.ts';
@@ -113,7 +113,7 @@ export type DecidedAccount = { account: BankAccountRow; changed: boolean; before
 
 /**
  * PENDING → VERIFIED: settlements may go to it. Idempotent. Throws NOT_FOUND without a linked account, and INVALID_STATE
- * when it was rejected or replaced, or in live the operator is behind its link (access/permissions.ts).
+ * when it was rejected or replaced, or in live the operator is behind its link (access/separation-of-duties.ts).
  */
 export async function verifyBankAccount(
   tx: UnitOfWork,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { createDrainLoop } from '../../lib/batch.ts';
 import type { Database } from '../../lib/db.ts';
+import { createDrainLoop } from '../../lib/drain-loop.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { AttemptOutcome, RetrySchedule } from './attempt.ts';
