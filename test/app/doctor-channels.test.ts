@@ -1,6 +1,9 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 
+import { readConfig } from '../../src/config.ts';
+import { DAY_MS } from '../../src/lib/dates.ts';
 import { anyFreePort } from '../../src/lib/ports.ts';
+import { sealCredentials } from '../../src/providers/credentials/values.ts';
 import { createAuthority, createCertificate, type TestCertificate } from '../support/certificates.ts';
 import { buildStage, keyPair, type Report, type Stage } from './doctor-stage.ts';
 
@@ -231,4 +234,47 @@ test('no secret is printed by any of these reports', () => {
   expect(secrets).toHaveLength(11);
   expect(printed().length).toBeGreaterThan(10_000);
   for (const secret of [...secrets, 'planted']) expect(printed()).not.toContain(secret);
+});
+
+describe('credentials that end', () => {
+  const dayIn = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
+
+  test("of the platform's account are a warning in the last 30 days, and wrong after them", async () => {
+    const at = async (day: string) => examine('AWASH', { AWASH_CREDENTIALS_EXPIRE_ON: day });
+    expect((await at(dayIn(90))).warnings).toEqual({});
+    const soon = await at(dayIn(10));
+    expect([soon.exitCode, soon.warnings['AWASH credentials end']]).toEqual([
+      0,
+      expect.stringMatching(/^What the provider has issued \(AWASH_CREDENTIALS_EXPIRE_ON\) ends in \d+ days/),
+    ]);
+    const over = await at(dayIn(-5));
+    expect([over.exitCode, over.wrong['AWASH credentials end']]).toEqual([1, expect.stringContaining('has expired')]);
+  }, 60_000);
+
+  test("of merchants' own accounts are a warning, and wrong if their encryption key is missing", async () => {
+    const { keyRing } = readConfig(stage.settings);
+    const values = {
+      payIn: { companyName: 'Own', tillCode: '77', token: 'planted-a', hashKey: 'planted-b' },
+      payOut: null,
+    };
+    const sealed = sealCredentials(keyRing, 'pcr_doctor', values).toString('hex');
+    await stage.database.asOwner(`
+      INSERT INTO merchant (id, name) VALUES ('mrc_doctor', 'Own account');
+      INSERT INTO provider_credential (id, merchant_id, channel, credentials, account, created_by, confirmed_by, active_from,
+        expires_at, created_at)
+      VALUES ('pcr_doctor', 'mrc_doctor', 'AWASH', '\\x${sealed}', '77', 'opr_a', 'opr_b', now() - interval '1 hour',
+        now() + interval '9 days', now() - interval '1 day')`);
+    const ending = await examine('AWASH', {});
+    expect([ending.exitCode, ending.warnings]).toEqual([
+      0,
+      { 'AWASH own accounts': expect.stringContaining('1 of 1 end within 30 days.') },
+    ]);
+    const withoutKey = await examine('AWASH', { ENCRYPTION_KEYS: `new:${randomBytes(32).toString('base64')}` });
+    expect([withoutKey.exitCode, withoutKey.wrong['AWASH own accounts']]).toEqual([
+      1,
+      expect.stringContaining('1 of 1 cannot be decrypted, the first is pcr_doctor.'),
+    ]);
+    expect(stage.printed()).not.toContain('planted-a');
+    await stage.database.asOwner("DELETE FROM provider_credential WHERE id = 'pcr_doctor'");
+  }, 60_000);
 });

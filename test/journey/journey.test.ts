@@ -32,6 +32,11 @@ const received = async (event: string, count = 1) =>
     return found.size >= count && [...found.values()];
   });
 
+test('doctor finds nothing wrong', async () => {
+  const findings: { status: string }[] = JSON.parse(await company.meskot(['doctor', '--json']));
+  expect(findings.filter(({ status }) => status === 'wrong')).toEqual([]);
+});
+
 test('the first admin comes from the shell of the server, other operators by invitation', async () => {
   const admin = ['operators', 'create', '--admin', '--name', 'Sara Bekele', '--email', 'sara@example.et', '--json'];
   const { secret }: { secret: string } = JSON.parse(await company.meskot(admin));

@@ -1,9 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
 
+import { startOfAddisDay } from '../../lib/dates.ts';
 import type { HttpClient } from '../../lib/http-client.ts';
 import { credentialsOf, type LiveChannel, PROVIDER_FIELDS } from '../../providers/settings.ts';
 import { type Account, checkQuery, checkToken, connectAccount } from './account.ts';
-import { check, type DoctorParts, type Finding, hasWrong, ofSkew, ok, type Result, warning, wrong } from './check.ts';
+import {
+  check,
+  type DoctorParts,
+  type Finding,
+  hasWrong,
+  ofSkew,
+  ofValidity,
+  ok,
+  type Result,
+  warning,
+  wrong,
+} from './check.ts';
 import { checkPrivateKey, checkProviderKeys } from './keys.ts';
 import { checkCallback } from './public-address.ts';
 import { ask, checkCertificate, type HttpReply, type NetworkFailure, ofNetworkFailure, serverOf } from './reach.ts';
@@ -50,6 +62,7 @@ export async function checkChannel(parts: ChannelParts, isRequired: boolean): Pr
     providerKeyFindings(parts),
     payments,
     payouts,
+    check(`${channel} credentials end`, async () => expiryResult(parts)),
     check(`${channel} callbacks`, () => checkCallback(parts, channel, label)),
   ]);
   return groups.flat();
@@ -72,6 +85,16 @@ function settingsResult({ channel, config, env }: ChannelParts, isRequired: bool
   const hasNoAccount = endpoint && missing.length === Object.keys(credentialsOf(channel).shape).length;
   if (hasNoAccount) return warning(found, `Set them, unless every merchant has an account of its own: ${next}`);
   return wrong(found, `Until they are right the channel takes no real money: ${next}`);
+}
+
+/** The day on which the provider's credentials end, where the settings have it. */
+function expiryResult({ channel, config, clock }: ChannelParts): Result | null {
+  const day = config.liveProviders[channel].connection.credentialsExpireOn;
+  if (day === undefined) return null;
+  const name = `${channel}_CREDENTIALS_EXPIRE_ON`;
+  const validity = { validFrom: new Date(0).toISOString(), validTo: startOfAddisDay(day).toISOString() };
+  const next = `Request new credentials of the provider, and set them with their new ${name}.`;
+  return ofValidity(`What the provider has issued (${name})`, validity, { now: clock(), next });
 }
 
 /** The connection to the provider, with its certificate where it is over TLS. */

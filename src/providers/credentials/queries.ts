@@ -92,6 +92,12 @@ export async function listAccounts(db: Queryable, { channel, at }: { channel: Li
   );
 }
 
+/** The sets in effect of merchants' own accounts on a channel. */
+export async function listSetsInEffect(db: Queryable, place: { channel: LiveChannel; at: Date }) {
+  const ids = (await listAccounts(db, place)).map(({ setId }) => setId);
+  return rows<CredentialSet>(db, 'SELECT * FROM provider_credential WHERE id = ANY (:ids) ORDER BY id', { ids });
+}
+
 /** A set as operators see it, without its values. */
 export function presentCredentials(set: CredentialSet, at: Date) {
   const { id: credentialId, credentials: _, ...shown } = set;
