@@ -73,6 +73,7 @@ CREATE TABLE payment_attempt (
   status              text NOT NULL CHECK (status IN
     ('CREATED', 'PENDING', 'SUCCEEDED', 'DECLINED', 'HELD', 'DUPLICATE', 'ABANDONED')),
   last_outcome        text,                        -- the provider's latest: accepted, pending, unknown …
+  provider_account    text,                        -- our account there by which a live order is sent; written before it
   provider_reference  text,
   provider_code       text,
   failure             jsonb,

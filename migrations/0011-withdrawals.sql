@@ -22,6 +22,7 @@ CREATE TABLE withdrawal (
   review_reasons          text[] NOT NULL,
   approvals_needed        smallint NOT NULL,       -- by different operators; 0: no review
   limit_snapshot          jsonb NOT NULL,          -- the limits and figures that the decision was based on
+  provider_account        text,                    -- our account there by which a live payout is sent; written before it
   provider_reference      text,
   provider_code           text,
   last_outcome            text,                    -- the provider's latest: accepted, pending, unknown …

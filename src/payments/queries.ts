@@ -168,6 +168,8 @@ export type AttemptRow = MerchantScope & {
   /** The provider's latest result, and when it was queried. */
   lastOutcome: ProviderOutcome['kind'] | null;
   lastCheckedAt: Date | null;
+  /** Our account there by which a live order is sent. */
+  providerAccount: string | null;
   providerReference: string | null;
   providerCode: string | null;
   failure: ProviderFailure | null;

@@ -6,7 +6,13 @@ import type { Logger } from '../lib/log.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import { callbackUrl, recheckOrders } from '../providers/callbacks.ts';
 import { warnOfProvider } from '../providers/exchange.ts';
-import { findProviderOf, type FindProvider, type PaymentOrder, type ProviderOutcome } from '../providers/provider.ts';
+import {
+  findProviderOf,
+  ofOtherAccount,
+  type FindProvider,
+  type PaymentOrder,
+  type ProviderOutcome,
+} from '../providers/provider.ts';
 import { applyProviderResult, type ClaimedAttempt, type ProviderResult } from './apply-result.ts';
 import { readAttemptState, type AttemptState } from './queries.ts';
 import { isQueryable, QUERYABLE_ATTEMPTS } from './states.ts';
@@ -139,8 +145,15 @@ async function queryProvider(deps: CheckDeps, attempt: ClaimedAttempt, now: Date
       reason: 'network',
       message: `no account for ${attempt.channel}: check its settings and credentials`,
     };
+  const account = provider.accounts?.payments;
+  const elsewhere = ofOtherAccount(attempt.providerAccount, account);
+  if (elsewhere) return elsewhere;
   const mayInitiate = attempt.status === 'CREATED' && now < attempt.expiresAt;
   if (!mayInitiate) return provider.query(attempt.id);
+  if (account !== undefined && attempt.providerAccount === null) {
+    const sql = 'UPDATE payment_attempt SET provider_account = :account WHERE id = :id';
+    await rows(deps.db, sql, { id: attempt.id, account });
+  }
   const outcome = await provider.initiate(paymentOrder(deps.baseUrl, attempt, provider.callbackBaseUrl));
   const isUnexplained = outcome.kind === 'declined' && outcome.failure.code === 'REJECTED';
   // It may reject the repeat alone, because the lost reply was to an accepted order: only a query gives the outcome.

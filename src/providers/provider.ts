@@ -32,7 +32,15 @@ export type ProviderOutcome =
  */
 export type Unknown = {
   kind: 'unknown';
-  reason: 'timeout' | 'network' | 'http' | 'unreadable' | 'other-order' | 'rate-limit' | 'circuit-open';
+  reason:
+    | 'timeout'
+    | 'network'
+    | 'http'
+    | 'unreadable'
+    | 'other-order'
+    | 'other-account'
+    | 'rate-limit'
+    | 'circuit-open';
   message: string;
   /** The reply's, of `http`. */
   status?: number;
@@ -128,6 +136,9 @@ export type ParsedCallback = { verified: true; orderId: string } | { verified: f
 
 export type RawCallback = { headers: Readonly<Record<string, string | string[] | undefined>>; body: Buffer };
 
+/** Our accounts at a provider. An order is known to the account by which it was sent, and to no other. */
+export type Accounts = { payments: string; payouts: string };
+
 /** A merchant, and when its order is or was sent: now for a new one. */
 export type MerchantOrder = { merchantId: string; sentAt: Date };
 
@@ -150,6 +161,8 @@ export type Provider = {
   parseCallback: (callback: RawCallback) => ParsedCallback;
   /** The response that acknowledges a callback, so that it is not repeated. */
   callbackResponse: { contentType: string; body: string };
+  /** Live only: our accounts there by the provider's own names, of payments and of payouts. */
+  accounts?: Accounts | undefined;
   /** Whether the platform has no account there, so that only merchants with their own can use it. */
   needsOwnAccount?: boolean | undefined;
   /**
@@ -172,4 +185,14 @@ export async function findProviderOf(
 ): Promise<Provider | null> {
   const provider = findProvider(channel, environment);
   return provider?.withAccountOf ? provider.withAccountOf(order) : provider;
+}
+
+/**
+ * The outcome of an order that was sent by another account than the provider's present one: no call is made. At another
+ * account a payout would be unknown, and be sent again. Null: it may be called.
+ */
+export function ofOtherAccount(sentBy: string | null, present: string | undefined): Unknown | null {
+  if (sentBy === null || sentBy === present) return null;
+  const message = `sent by the account ${sentBy}, which is not configured now: configure it again, or resolve the order by hand`;
+  return { kind: 'unknown', reason: 'other-account', message };
 }

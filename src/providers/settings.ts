@@ -178,6 +178,6 @@ function readLiveProvider<C extends LiveChannel>(
   const missingService = [...missing];
   const payIn = complete<Credentials<C>>(credentials);
   const connection = given(Connection) as ConnectionSettings;
-  const payOut = payIn && connection.payouts ? { ...payIn, ...given(credentials, PAYOUT) } : null;
+  const payOut = payIn && { ...payIn, ...given(credentials, PAYOUT) };
   return { connection, endpoint, payIn, payOut, missing, missingService };
 }

@@ -41,6 +41,8 @@ export type WithdrawalRow = MerchantScope & {
   requestedAt: Date;
   /** What the beneficiary received, if not the amount. */
   paidSantim: Santim | null;
+  /** Our account there by which a live payout is sent. */
+  providerAccount: string | null;
   providerReference: string | null;
   providerCode: string | null;
   lastOutcome: PayoutOutcome['kind'] | null;

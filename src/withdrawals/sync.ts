@@ -9,6 +9,7 @@ import { callbackUrl, RECHECK_INTERVAL_MIN_MS, recheckOrders } from '../provider
 import { warnOfProvider } from '../providers/exchange.ts';
 import {
   findProviderOf,
+  ofOtherAccount,
   type FindProvider,
   type PayoutOrder,
   type PayoutOutcome,
@@ -138,6 +139,8 @@ async function queryProvider(deps: CheckPayoutDeps, row: Claimed): Promise<Payou
       message: `no account for ${row.channel}: check its settings and credentials`,
     };
   }
+  const elsewhere = ofOtherAccount(row.providerAccount, provider.accounts?.payouts);
+  if (elsewhere) return elsewhere;
   if (row.isFirst) return send(deps, provider, row);
   const outcome = await provider.queryPayout(row.id);
   // The first submission was lost: the same id is paid once at most.
@@ -145,9 +148,13 @@ async function queryProvider(deps: CheckPayoutDeps, row: Claimed): Promise<Payou
   return isLost && row.mayBeSent ? send(deps, provider, row) : outcome;
 }
 
-async function send({ baseUrl, clock }: CheckPayoutDeps, provider: Provider, row: Claimed): Promise<PayoutOutcome> {
+async function send({ db, baseUrl, clock }: CheckPayoutDeps, provider: Provider, row: Claimed): Promise<PayoutOutcome> {
   // After the lease expired another check may have been declined and released the money.
   if (clock() >= row.leaseUntil) return { kind: 'unknown', reason: 'timeout', message: 'not sent: the lease expired' };
+  const account = provider.accounts?.payouts;
+  if (account !== undefined && row.providerAccount === null) {
+    await rows(db, 'UPDATE withdrawal SET provider_account = :account WHERE id = :id', { id: row.id, account });
+  }
   const { accountName, ...destination } = destinationOf(row);
   const order: PayoutOrder = {
     orderId: row.id,

@@ -54,7 +54,7 @@ export async function checkChannel(parts: ChannelParts, isRequired: boolean): Pr
   const payout = { ...account, prefix: isOwn ? `${channel}_PAYOUT_` : `${channel}_`, isPayout: true };
   // What is wrong with the account of payments is named once.
   const payouts = payments.then((found) =>
-    payOut === null || (hasWrong(found) && !isOwn) ? [] : accountFindings(parts, payout),
+    !payOut || !connection.payouts || (hasWrong(found) && !isOwn) ? [] : accountFindings(parts, payout),
   );
   const groups = await Promise.all([
     settings,
@@ -69,13 +69,13 @@ export async function checkChannel(parts: ChannelParts, isRequired: boolean): Pr
 }
 
 function settingsResult({ channel, config, env }: ChannelParts, isRequired: boolean): Result {
-  const { missing, endpoint, payIn, payOut } = config.liveProviders[channel];
+  const { missing, endpoint, payIn, payOut, connection } = config.liveProviders[channel];
   const names = Object.keys(PROVIDER_FIELDS).filter((name) => name.startsWith(`${channel}_`));
   const isGiven = (name: string): boolean => Boolean(env[name] ?? env[`${name}_FILE`]);
   const next = 'docs/operations/settings.md lists them under "Live providers".';
   if (missing.length === 0) {
     const account = isDeepStrictEqual(payIn, payOut) ? 'the same account' : 'an account of their own';
-    return ok(`All are set; payouts ${payOut ? `use ${account}` : 'are not part of the contract'}.`);
+    return ok(`All are set; payouts ${connection.payouts ? `use ${account}` : 'are not part of the contract'}.`);
   }
   if (!names.some(isGiven)) {
     const found = 'Not configured: the channel takes no real money.';

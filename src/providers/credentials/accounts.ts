@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import type { Clock } from '../../lib/clock.ts';
 import type { ParsedCallback, Provider, RawCallback, Unknown } from '../provider.ts';
 import { PAYOUT_TO, type ConnectionSettings, type Credentials, type LiveChannel } from '../settings.ts';
@@ -20,17 +22,28 @@ export function connectAccount(
 ): Account {
   const payments = connectOne(payIn);
   const statements = [{ name: accountOf(payIn), statement: payments.statement }];
-  if (!hasPayouts) {
-    return { provider: { ...payments, callbackBaseUrl, capabilities: { payoutTo: [] } }, statements };
-  }
-  const payouts = payOut ? connectOne(payOut) : payments;
+  const payouts = payOut && !isDeepStrictEqual(payOut, payIn) ? connectOne(payOut) : payments;
   if (payOut && accountOf(payOut) !== accountOf(payIn)) {
     statements.push({ name: accountOf(payOut), statement: payouts.statement });
   }
-  const { payout, queryPayout, capabilities } = payouts;
-  const parseCallback = parseByAny([payments, payouts]);
-  return { provider: { ...payments, callbackBaseUrl, payout, queryPayout, capabilities, parseCallback }, statements };
+  const provider: Provider = {
+    ...payments,
+    callbackBaseUrl,
+    // Payouts in flight stay with their account when new ones are switched off.
+    queryPayout: payouts.queryPayout,
+    payout: hasPayouts ? payouts.payout : async () => PAYOUTS_OFF,
+    capabilities: hasPayouts ? payouts.capabilities : { payoutTo: [] },
+    parseCallback: parseByAny([payments, payouts]),
+    accounts: { payments: accountOf(payIn), payouts: accountOf(payOut ?? payIn) },
+  };
+  return { provider, statements };
 }
+
+const PAYOUTS_OFF: Unknown = {
+  kind: 'unknown',
+  reason: 'network',
+  message: 'not sent: payouts of this channel are switched off (…_PAYOUTS)',
+};
 
 /** Verified if any of the accounts verifies it. */
 function parseByAny(providers: readonly Provider[]): Provider['parseCallback'] {
@@ -65,9 +78,16 @@ export function withMerchantAccounts({ platform, accounts, channel, connection }
     withAccountOf: async ({ merchantId, sentAt }) => {
       const chosen = chooseSets(await merchants.setsOf(merchantId), { sentAt, now: accounts.clock() });
       if (chosen === null) return platform?.provider ?? null;
-      const usable = chosen.map((set) => merchants.connectSet(set).provider);
+      const [first, ...others] = chosen;
+      if (!first) return null;
+      const { provider: own } = merchants.connectSet(first);
       // A provider may sign callbacks of older orders with its newer key.
-      return usable[0] ? { ...usable[0], parseCallback: parseByAny(usable) } : null;
+      const parseCallback: Provider['parseCallback'] = (callback) => {
+        const parsed = own.parseCallback(callback);
+        if (parsed.verified) return parsed;
+        return parseByAny([own, ...others.flatMap((set) => merchants.tryConnect(set))])(callback);
+      };
+      return { ...own, parseCallback };
     },
     statement: readAllStatements(async () => [...ofPlatform, ...(await merchants.statements())]),
   };
@@ -85,6 +105,15 @@ function connectMerchants({ credentials, channel, clock, connect }: MerchantAcco
     connected.set(set.id, account);
     if (connected.size > SETS_MAX) connected.delete(connected.keys().next().value ?? '');
     return account;
+  }
+
+  /** None where the set cannot be decrypted: another set of the account may still verify. */
+  function tryConnect(set: CredentialSet): Provider[] {
+    try {
+      return [connectSet(set).provider];
+    } catch {
+      return [];
+    }
   }
 
   /** All sets of a merchant; those that have ended are no longer connected. */
@@ -107,6 +136,7 @@ function connectMerchants({ credentials, channel, clock, connect }: MerchantAcco
 
   return {
     connectSet,
+    tryConnect,
     setsOf,
     statements: async (): Promise<StatementAccount[]> =>
       (await credentials.accountsOf(channel)).flatMap(({ merchantId, account, payoutAccount }) => {

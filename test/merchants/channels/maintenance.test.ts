@@ -159,15 +159,24 @@ test('the next window is announced, the one that is open before it', async () =>
 });
 
 describe('a maintenance window', () => {
+  const soon = inHours(2);
   test.each([
-    [{ startsAt: inHours(-1) }, 'startsAt must not be in the past'],
-    [{ startsAt: inHours(24 * 367), endsAt: inHours(24 * 368) }, 'startsAt must be at most 366 days ahead'],
-    [{ startsAt: inHours(2), endsAt: inHours(2) }, 'endsAt must be after the start'],
-    [{ endsAt: inHours(-1) }, 'endsAt must be after the start'],
-    [{ startsAt: inHours(1), endsAt: inHours(24 * 30 + 2) }, 'endsAt must be at most 30 days after the start'],
-    [{ endsAt: 'tomorrow' }, 'endsAt must be a valid datetime'],
-    [{ reason: 'x'.repeat(201) }, 'reason'],
-  ])('with %j is rejected', async (body, message) => {
+    ['that starts in the past', { startsAt: inHours(-1) }, 'startsAt must not be in the past'],
+    [
+      'over a year ahead',
+      { startsAt: inHours(24 * 367), endsAt: inHours(24 * 368) },
+      'startsAt must be at most 366 days ahead',
+    ],
+    ['without length', { startsAt: soon, endsAt: soon }, 'endsAt must be after the start'],
+    ['that ends in the past', { endsAt: inHours(-1) }, 'endsAt must be after the start'],
+    [
+      'of over 30 days',
+      { startsAt: inHours(1), endsAt: inHours(24 * 30 + 2) },
+      'endsAt must be at most 30 days after the start',
+    ],
+    ['with a word for its end', { endsAt: 'tomorrow' }, 'endsAt must be a valid datetime'],
+    ['with a reason of 201 characters', { reason: 'x'.repeat(201) }, 'reason'],
+  ])('%s is rejected', async (_, body, message) => {
     const { status, body: answer } = await plan(body);
     expect([status, answer.error.code, answer.message]).toEqual([
       400,

@@ -1,0 +1,108 @@
+import { readConfig } from '../../src/config.ts';
+import { first, rows } from '../../src/lib/db.ts';
+import { createHttpClient } from '../../src/lib/http-client.ts';
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import { createSyncAttempt } from '../../src/payments/sync.ts';
+import { createFindProvider } from '../../src/providers/find-provider.ts';
+import { createWithdrawal } from '../../src/withdrawals/create.ts';
+import { createCheckPayout } from '../../src/withdrawals/sync.ts';
+import { startAccountGateway, type AccountGateway } from '../providers/account-gateway.ts';
+import { buildAttempt, buildFixture, buildMerchant, buildSession, type Fixture } from '../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
+import { buildLive, fund } from '../support/withdrawals.ts';
+
+/** Tills of CBE Birr, each of which knows its own orders only. */
+const till = (tillCode: string) => ({
+  CBE_BIRR_COMPANY_NAME: 'Meskot',
+  CBE_BIRR_TILL_CODE: tillCode,
+  CBE_BIRR_TOKEN: `token-${tillCode}`,
+  CBE_BIRR_HASH_KEY: 'platform',
+});
+const PAYOUTS = { CBE_BIRR_PAYOUTS: 'true' };
+const NOW = { minIntervalMs: 0, notifyWorkflow: false };
+const http = createHttpClient();
+
+let database: TestDatabase;
+let simulator: TestSimulator;
+let gateway: AccountGateway;
+let fixture: Fixture;
+let live: MerchantScope;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  simulator = await startTestSimulator();
+  gateway = await startAccountGateway(simulator.url);
+  for (const one of ['100', '101', '200']) gateway.keys.set(one, ['platform']);
+  fixture = buildFixture(database.db);
+  live = await buildLive(database.db, await buildMerchant(database.db));
+  await fund(fixture, live, 100_000n);
+});
+afterAll(async () => {
+  await Promise.all([gateway.close(), simulator.close(), http.close()]);
+  await database.drop();
+});
+beforeEach(() => void (gateway.seen.length = 0));
+
+/** As a process has them that was started with these settings. */
+function partsOf(settings: Record<string, string>) {
+  const required = { DATABASE_URL: 'postgresql://localhost/meskot', TEMPORAL_ADDRESS: 'localhost:7233' };
+  const { liveProviders } = readConfig({ ...required, CBE_BIRR_BASE_URL: gateway.url, ...settings });
+  const findProvider = createFindProvider({ http, clock: fixture.clock, simulatorUrl: simulator.url, liveProviders });
+  return { ...fixture, findProvider };
+}
+const checkPayout = (settings: Record<string, string>, id: string) => createCheckPayout(partsOf(settings))(id, NOW);
+
+let requests = 0;
+/** A withdrawal that is approved, to a phone that the simulator never decides about. */
+async function approvedWithdrawal(): Promise<string> {
+  requests += 1;
+  const { row } = await fixture.runInTransaction((tx) =>
+    createWithdrawal({ ...fixture, tx }, live, {
+      requestId: `OUT-${requests}`,
+      amountSantim: 5_000n,
+      channel: 'CBE_BIRR',
+      requestedBy: 'key_1',
+      destination: { kind: 'phone', phone: '251911000004', accountName: 'Abebe Bikila' },
+    }),
+  );
+  await rows(database.db, "UPDATE withdrawal SET stage = 'CREATED' WHERE id = :id", { id: row.id });
+  return row.id;
+}
+const storedAccount = async (table: string, id: string) =>
+  (
+    await first<{ account: string }>(database.db, `SELECT provider_account AS account FROM ${table} WHERE id = :id`, {
+      id,
+    })
+  )?.account;
+
+test('a payout in flight is not sent again by another account that the settings have now', async () => {
+  const id = await approvedWithdrawal();
+  expect((await checkPayout({ ...till('100'), ...PAYOUTS }, id)).outcome).toBe('accepted');
+  expect(await storedAccount('withdrawal', id)).toBe('100');
+  const changed = await checkPayout({ ...till('200'), ...PAYOUTS }, id);
+  expect([changed.outcome, changed.row.status]).toEqual(['unknown', 'PENDING']);
+  expect(gateway.seen).toEqual(['/payout 100 platform']);
+  expect((await checkPayout({ ...till('100'), ...PAYOUTS }, id)).outcome).toBe('pending');
+});
+
+test('payouts that are switched off stay with their own account, and new ones are not sent', async () => {
+  const own = { ...till('100'), CBE_BIRR_PAYOUT_TILL_CODE: '101', CBE_BIRR_PAYOUT_TOKEN: 'token-101' };
+  const [inFlight, unsent] = [await approvedWithdrawal(), await approvedWithdrawal()];
+  expect((await checkPayout({ ...own, ...PAYOUTS }, inFlight)).outcome).toBe('accepted');
+  expect((await checkPayout(own, inFlight)).outcome).toBe('pending');
+  expect((await checkPayout(own, unsent)).outcome).toBe('unknown');
+  expect(gateway.seen).toEqual(['/payout 101 platform', '/payout-status 101 platform']);
+  expect((await checkPayout({ ...own, ...PAYOUTS }, unsent)).outcome).toBe('accepted');
+});
+
+test('a payment in flight is not ordered a second time at another account', async () => {
+  const { sessionId } = await buildSession(fixture, live);
+  const id = await buildAttempt(fixture, { ...live, sessionId }, { channel: 'CBE_BIRR', phone: '251911000004' });
+  const check = (settings: Record<string, string>) =>
+    createSyncAttempt(partsOf(settings))(id, { minIntervalMs: 0, notifyWorkflow: false });
+  expect(await check(till('100'))).toMatchObject({ attemptStatus: 'PENDING', outcomeKind: 'accepted' });
+  expect(await storedAccount('payment_attempt', id)).toBe('100');
+  expect(await check(till('200'))).toMatchObject({ attemptStatus: 'PENDING', outcomeKind: 'unknown' });
+  expect(gateway.seen).toEqual(['/push 100 platform']);
+});
