@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
 import { EncryptionKeys, LOCAL_KEY, LOCAL_PEPPER, Peppers } from './lib/secrets.ts';
-import { LIVE_CHANNELS, PROVIDER_FIELDS, readLiveProviders, type LiveProviders } from './providers/settings.ts';
+import { productionProblems } from './providers/production-settings.ts';
+import { LIVE_CHANNELS, PROVIDER_FIELDS, readLiveProviders } from './providers/settings.ts';
 
 const LOCAL_URL = 'http://localhost:4000';
 const LOCAL_DOCUMENTS = '.data/documents';
@@ -181,8 +182,7 @@ export function readConfig(env: Variables = environment, { usesSecrets = true }:
   const allowLoopback = settings.ALLOW_LOOPBACK_WEBHOOKS ?? !production;
   if (production && usesSecrets) rejectLocalDefaults(env, allowLoopback);
   if (!production) requireLoopback('LISTEN_HOST', settings.LISTEN_HOST);
-  const liveProviders = readLiveProviders(settings);
-  checkProviderUrls(liveProviders, production);
+  checkProviders(settings, production);
   const { KYC_DOCUMENTS_DIR, REPORTS_DIR } = settings;
   return {
     ...settings,
@@ -193,7 +193,7 @@ export function readConfig(env: Variables = environment, { usesSecrets = true }:
     production,
     usesTemporalTls: settings.TEMPORAL_TLS ?? needsTls(settings),
     /** The providers of live channels, with the settings that are missing. */
-    liveProviders,
+    liveProviders: readLiveProviders(settings),
     /** Where webhooks may go. */
     egress: { allowLoopback, ports: settings.WEBHOOK_PORTS, deny: settings.EGRESS_DENY_CIDRS },
     /** The sandbox's providers; in production customers reach them only where the installation exposes them. */
@@ -220,13 +220,16 @@ export function requireLoopback(name: string, host: string): void {
   );
 }
 
-/** Throws where real money could be taken by local mode, or a provider's credentials would be sent in the clear. */
-function checkProviderUrls(providers: LiveProviders, production: boolean): void {
-  for (const channel of LIVE_CHANNELS) {
-    const { baseUrl } = providers[channel].endpoint ?? {};
-    if (baseUrl === undefined) continue;
-    if (!production) requireLoopback(`${channel}_BASE_URL`, new URL(baseUrl).hostname);
-    else if (!baseUrl.startsWith('https://')) throw new Error(`${channel}_BASE_URL must be https in production.`);
+/** Throws where local mode could take real money, and for what {@link productionProblems} finds, whatever else is missing. */
+function checkProviders(settings: Readonly<Record<string, unknown>>, production: boolean): void {
+  if (production) {
+    const problems = productionProblems(settings).map((problem) => `  ${problem}`);
+    if (problems.length > 0) throw new Error(`These settings of live providers are wrong:\n${problems.join('\n')}`);
+    return;
+  }
+  for (const name of LIVE_CHANNELS.map((channel) => `${channel}_BASE_URL`)) {
+    const baseUrl = settings[name];
+    if (typeof baseUrl === 'string') requireLoopback(name, new URL(baseUrl).hostname);
   }
 }
 

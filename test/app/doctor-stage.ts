@@ -20,7 +20,7 @@ import { readConfig } from '../../src/config.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { anyFreePort, stopListening } from '../../src/lib/ports.ts';
-import { SANDBOX_AWASH, SANDBOX_CBE_BIRR, SANDBOX_TELEBIRR } from '../../src/lib/sandbox-providers.ts';
+import { createLiveAccounts } from '../journey/accounts.ts';
 import type { TestCertificate } from '../support/certificates.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
@@ -62,41 +62,13 @@ export type Stage = {
   close: () => Promise<void>;
 };
 
-/** Settings of live providers that have the sandbox's accounts, at this address. */
-function liveSettings(url: string): Settings {
-  const { appKey, appSecret, appId, merchantCode, merchantPrivateKey, providerPublicKey } = SANDBOX_TELEBIRR;
-  const till = (
-    channel: string,
-    { companyName, tillCode, token, hashKey }: typeof SANDBOX_CBE_BIRR | typeof SANDBOX_AWASH,
-  ) => ({
-    [`${channel}_COMPANY_NAME`]: companyName,
-    [`${channel}_TILL_CODE`]: tillCode,
-    [`${channel}_TOKEN`]: token,
-    [`${channel}_HASH_KEY`]: hashKey,
-    [`${channel}_PAYOUTS`]: 'true',
-  });
-  return {
-    TELEBIRR_BASE_URL: `${url}/telebirr`,
-    TELEBIRR_PAY_PAGE_URL: `${url}/telebirr/payment/web/paygate`,
-    TELEBIRR_APP_KEY: appKey,
-    TELEBIRR_APP_SECRET: appSecret,
-    TELEBIRR_APP_ID: appId,
-    TELEBIRR_MERCHANT_CODE: merchantCode,
-    TELEBIRR_MERCHANT_PRIVATE_KEY: merchantPrivateKey,
-    TELEBIRR_PROVIDER_PUBLIC_KEY: providerPublicKey,
-    TELEBIRR_PAYOUTS: 'true',
-    CBE_BIRR_BASE_URL: `${url}/cbebirr`,
-    ...till('CBE_BIRR', SANDBOX_CBE_BIRR),
-    AWASH_BASE_URL: `${url}/awash`,
-    ...till('AWASH', SANDBOX_AWASH),
-  };
-}
-
 /** A database, a namespace of Temporal, the simulator and the API, as the doctor finds them on a machine that is well. */
 export async function buildStage(): Promise<Stage> {
+  const providersPort = await anyFreePort();
+  const live = createLiveAccounts(`http://127.0.0.1:${providersPort}`);
   const [database, simulator, port, metricsPort, folder] = await Promise.all([
     createTestDatabase(),
-    startTestSimulator(),
+    startTestSimulator({ port: providersPort, accounts: live.accounts }),
     anyFreePort(),
     anyFreePort(),
     mkdtemp(join(tmpdir(), 'meskot-doctor-')),
@@ -114,7 +86,9 @@ export async function buildStage(): Promise<Stage> {
     KYC_DOCUMENTS_DIR: join(folder, 'documents'),
     REPORTS_DIR: folder,
     RATE_LIMIT_FAILED_AUTH_PER_MINUTE: '0',
-    ...liveSettings(simulator.url),
+    ...live.settings,
+    CBE_BIRR_PAYOUTS: 'true',
+    AWASH_PAYOUTS: 'true',
   };
   const quiet = { project: PROJECT, print: () => {}, warn: () => {} };
   await prepare(readConfig({ ...settings, DATABASE_URL: database.ownerUrl }), quiet);

@@ -95,6 +95,7 @@ test('in production the defaults for local use are named, each in a line', async
     'PUBLIC_BASE_URL must be https.',
     'MESKOT_DEMO_PAYMENTS must not be set: demo data is for local use.',
     'TELEBIRR_BASE_URL must be https in production.',
+    'TELEBIRR_PAY_PAGE_URL must be https in production.',
     'CBE_BIRR_BASE_URL must be https in production.',
     'AWASH_BASE_URL must be https in production.',
     expect.stringContaining('TRUSTED_PROXY_COUNT is 0'),

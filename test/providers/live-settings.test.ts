@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { readConfig, type Variables } from '../../src/config.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
+import { SANDBOX_AWASH, SANDBOX_CBE_BIRR, SANDBOX_TELEBIRR } from '../../src/lib/sandbox-providers.ts';
 import type { Channel } from '../../src/merchants/channels/channel.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 
@@ -34,6 +35,9 @@ const CBE_BIRR = {
 };
 
 const providersOf = (env: Variables) => readConfig({ ...REQUIRED, ...env }).liveProviders;
+
+const inProduction = (env: Variables) =>
+  readConfig({ ...REQUIRED, MESKOT_MODE: 'production', ...env }, { usesSecrets: false });
 
 function find(env: Variables, channel: Channel) {
   const http = createHttpClient();
@@ -89,11 +93,38 @@ test.each([
 });
 
 test('local mode takes no real money, and production sends no credentials in the clear', () => {
-  expect(() => providersOf({ ...CBE_BIRR, CBE_BIRR_BASE_URL: 'https://cbe.example.et' })).toThrow(
-    'MESKOT_MODE=production',
+  for (const others of [CBE_BIRR, {}]) {
+    const remote = { ...others, CBE_BIRR_BASE_URL: 'https://cbe.example.et' };
+    expect(() => providersOf(remote)).toThrow('CBE_BIRR_BASE_URL is "cbe.example.et", but local mode');
+  }
+  expect(() => inProduction({ CBE_BIRR_BASE_URL: CBE_BIRR.CBE_BIRR_BASE_URL })).toThrow(
+    'CBE_BIRR_BASE_URL must be https in production',
   );
-  const production = { ...REQUIRED, MESKOT_MODE: 'production', ...CBE_BIRR };
-  expect(() => readConfig(production, { usesSecrets: false })).toThrow('CBE_BIRR_BASE_URL must be https in production');
+  const names = ['TELEBIRR_BASE_URL', 'TELEBIRR_PAY_PAGE_URL', 'AWASH_CALLBACK_BASE_URL'];
+  const inTheClear = Object.fromEntries(names.map((name) => [name, 'http://provider.example.et']));
+  const problems = names.map((name) => `  ${name} must be https in production`);
+  expect(() => inProduction(inTheClear)).toThrow(problems.join('\n'));
+  const secured = Object.fromEntries(names.map((name) => [name, 'https://provider.example.et']));
+  expect(() => inProduction({ ...TELEBIRR, ...secured })).not.toThrow();
+});
+
+test("production refuses the sandbox's credentials, which are published, by name and without their values", () => {
+  const pkcs1 = createPrivateKey(SANDBOX_TELEBIRR.merchantPrivateKey).export({ type: 'pkcs1', format: 'pem' });
+  const published = {
+    TELEBIRR_APP_KEY: SANDBOX_TELEBIRR.appKey,
+    TELEBIRR_APP_SECRET: SANDBOX_TELEBIRR.appSecret,
+    TELEBIRR_MERCHANT_PRIVATE_KEY: pkcs1.toString(),
+    TELEBIRR_PROVIDER_PUBLIC_KEY: `${publicKey}${SANDBOX_TELEBIRR.providerPublicKey}`,
+    TELEBIRR_PAYOUT_APP_SECRET: SANDBOX_TELEBIRR.appSecret,
+    CBE_BIRR_TOKEN: SANDBOX_CBE_BIRR.token,
+    AWASH_PAYOUT_HASH_KEY: SANDBOX_AWASH.hashKey,
+  };
+  for (const [name, value] of Object.entries(published)) {
+    const read = () => inProduction({ [name]: value });
+    expect(read).toThrow(`${name} must not be the sandbox's, which is published: set what the provider has issued`);
+    expect(read).not.toThrow(value);
+  }
+  expect(() => readConfig({ ...REQUIRED, ...published })).not.toThrow();
 });
 
 test('a setting is read from a file, which must exist, and not be set twice', () => {
