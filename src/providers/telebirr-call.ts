@@ -1,4 +1,5 @@
 import { createPrivateKey, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 
 import { z } from 'zod';
 
@@ -75,16 +76,16 @@ const TokenReply = z
 type Token = { kind: 'token'; token: string };
 
 /** POST /payment/v1/token: X-APP-Key and the secret for a bearer token with an expiry. */
-export function createTelebirrToken({ http, clock }: ProviderDeps, config: TelebirrConfig) {
+export function createTelebirrToken({ http, clock, timeoutMs }: ProviderDeps, config: TelebirrConfig) {
   let current: (Token & { renewAtMs: number }) | null = null;
   let fetching: Promise<Token | Unknown> | null = null;
 
-  async function requestToken(signal: AbortSignal): Promise<Token | Unknown> {
+  async function requestToken(): Promise<Token | Unknown> {
     const reply = await exchange(http, {
       url: `${config.baseUrl}/payment/v1/token`,
       headers: { 'x-app-key': config.appKey },
       body: JSON.stringify({ appSecret: config.appSecret }),
-      signal,
+      signal: AbortSignal.timeout(timeoutMs),
     });
     if (reply.kind === 'reply' && reply.status !== 200) return unknownStatus(reply.status);
     const token = readReply(reply, TokenReply);
@@ -93,17 +94,26 @@ export function createTelebirrToken({ http, clock }: ProviderDeps, config: Teleb
   }
 
   return {
-    /** The bearer token, shared by concurrent callers and renewed 5 minutes before it expires. */
+    /**
+     * The bearer token, renewed 5 minutes before it expires. Concurrent callers share one request, which has a time limit of
+     * its own: a caller's signal ends the wait of this caller only.
+     */
     async get(signal: AbortSignal): Promise<Token | Unknown> {
       if (current && clock().getTime() < current.renewAtMs) return current;
-      fetching ??= requestToken(signal).finally(() => (fetching = null));
-      return fetching;
+      fetching ??= requestToken().finally(() => (fetching = null));
+      return Promise.race([fetching, outOfTime(signal)]);
     },
     /** Discards this token, because telebirr rejected it, unless a newer one has replaced it. */
     drop(token: string): void {
       if (current?.token === token) current = null;
     },
   };
+}
+
+/** Resolves once the signal aborts. */
+async function outOfTime(signal: AbortSignal): Promise<Unknown> {
+  if (!signal.aborted) await once(signal, 'abort');
+  return { kind: 'unknown', reason: 'timeout', message: 'no token in time' };
 }
 
 /** `yyyyMMddHHmmss` as milliseconds, read as UTC; NaN if it is not such a time. */

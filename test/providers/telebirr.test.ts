@@ -1,3 +1,11 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { createHttpClient } from '../../src/lib/http-client.ts';
+import { stopListening } from '../../src/lib/ports.ts';
+import { SANDBOX_TELEBIRR } from '../../src/lib/sandbox-providers.ts';
+import { createTelebirrToken } from '../../src/providers/telebirr-call.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
 import { MINUTE_MS, anOrder, connectAdapters, openInbox, queryUntil, type Inbox } from './sandbox.ts';
 
@@ -43,6 +51,25 @@ test('fifty concurrent calls request one token', async () => {
   const outcomes = await Promise.all(Array.from({ length: 50 }, () => initiate()));
   expect(outcomes.filter(({ kind }) => kind !== 'accepted')).toEqual([]);
   expect(await tokensAskedFor()).toBe(1);
+});
+
+test('a caller whose time is over gets no token, and those that wait for the same request do', async () => {
+  const delayed = createServer((_request, response) => {
+    const body = { token: 'Bearer T', effectiveDate: '20260101000000', expirationDate: '20260101010000' };
+    setTimeout(() => response.end(JSON.stringify(body)), 500);
+  });
+  await once(delayed.listen(0, '127.0.0.1'), 'listening');
+  const http = createHttpClient();
+  const baseUrl = `http://127.0.0.1:${(delayed.address() as AddressInfo).port}`;
+  const config = { ...SANDBOX_TELEBIRR, baseUrl, payPageUrl: null };
+  const tokens = createTelebirrToken({ http, clock: () => new Date(nowMs), timeoutMs: 10_000 }, config);
+  const limits = [50, 10_000].map((limitMs) => tokens.get(AbortSignal.timeout(limitMs)));
+  expect(await Promise.all(limits)).toMatchObject([
+    { kind: 'unknown', reason: 'timeout' },
+    { kind: 'token', token: 'Bearer T' },
+  ]);
+  await http.close();
+  await stopListening(delayed);
 });
 
 test('a token that telebirr rejects is renewed within the call', async () => {
