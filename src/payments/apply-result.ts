@@ -10,7 +10,7 @@ import { lockPayment, PAID_REFERENCE, transitionPayment, type LockedPayment, typ
 
 /** An attempt as its lease holder needs it: the data to query the provider with, and the data its result is checked against. */
 export type ClaimedAttempt = AttemptRow & {
-  /** Whether it was claimed before, so that the provider may have the order. */
+  /** Whether it was sent before, so that the provider may have the order. */
   isRepeat: boolean;
   attemptsCount: number;
   expiresAt: Date;
@@ -154,11 +154,15 @@ function afterDeclined({ attempt, outcome: { failure }, now }: Declined, locked:
   };
 }
 
+/** Whether the order was never sent: neither now, because calls of the channel are held back, nor before. */
+function isUnsent({ attempt, outcome }: ProviderResult): boolean {
+  if (attempt.isRepeat || outcome.kind !== 'unknown') return false;
+  return outcome.reason === 'circuit-open' || outcome.reason === 'rate-limit';
+}
+
 /** Stores a result that ends nothing, and releases the lease. The timeline gets only results that differ. */
-async function recordProviderResult(
-  db: Queryable,
-  { attempt, outcome, now, checkedAt }: ProviderResult,
-): Promise<AttemptState | null> {
+async function recordProviderResult(db: Queryable, result: ProviderResult): Promise<AttemptState | null> {
+  const { attempt, outcome, now, checkedAt } = result;
   const providerCode = 'providerCode' in outcome ? outcome.providerCode : null;
   const detail = { attemptId: attempt.id, outcome: outcome.kind, ...(providerCode === null ? {} : { providerCode }) };
   const state = await first<StateRow>(
@@ -167,6 +171,7 @@ async function recordProviderResult(
        UPDATE payment_attempt SET
          status = CASE WHEN status = 'CREATED' AND CAST(:kind AS text) <> 'unknown' THEN 'PENDING' ELSE status END,
          last_outcome = :kind, last_checked_at = :checkedAt, lease_until = NULL,
+         initiated_at = CASE WHEN CAST(:unsent AS boolean) THEN NULL ELSE initiated_at END,
          provider_code = coalesce(:providerCode, provider_code),
          provider_reference = coalesce(:providerReference, provider_reference),
          redirect_url = coalesce(:redirectUrl, redirect_url)
@@ -181,6 +186,7 @@ async function recordProviderResult(
       attemptId: attempt.id,
       queryable: [...QUERYABLE_ATTEMPTS],
       kind: outcome.kind,
+      unsent: isUnsent(result),
       now,
       checkedAt,
       providerCode,

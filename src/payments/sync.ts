@@ -38,8 +38,11 @@ export type CheckOptions = {
 
 export type CheckAttempt = (attemptId: string, options: CheckOptions) => Promise<AttemptState>;
 
-/** Longer than a provider call may take; afterwards another process may query the attempt of a dead one. */
-export const LEASE_MS = 5_000;
+/**
+ * Longer than a submission and the query after its rejection may take together; afterwards another process may query the
+ * attempt of a dead one.
+ */
+const LEASE_MS = 10_000;
 /** How long the result of another query is waited for. */
 const OTHER_QUERY_WAIT_MS = 2_000;
 const OTHER_QUERY_POLL_MS = 100;
@@ -80,12 +83,14 @@ async function claimAttempt(
   return first<ClaimedAttempt>(
     deps.db,
     `UPDATE payment_attempt a SET lease_until = :leaseUntil, initiated_at = coalesce(a.initiated_at, :now)
-     FROM checkout_session s JOIN transaction t ON t.id = s.transaction_id
-     WHERE a.id = :attemptId AND s.id = a.session_id AND a.status = ANY (:queryable)
+     FROM payment_attempt before
+       JOIN checkout_session s ON s.id = before.session_id
+       JOIN transaction t ON t.id = s.transaction_id
+     WHERE a.id = :attemptId AND before.id = a.id AND a.status = ANY (:queryable)
        AND (a.lease_until IS NULL OR a.lease_until <= :clock)
        ${minIntervalMs > 0 ? 'AND (a.last_checked_at IS NULL OR a.last_checked_at <= :queriedBefore)' : ''}
        AND (a.initiated_at IS NOT NULL OR s.expires_at > :now)
-     RETURNING a.*, a.initiated_at <> :now AS is_repeat, s.attempts_count, s.expires_at, t.checkout_order_no,
+     RETURNING a.*, before.initiated_at IS NOT NULL OR a.initiated_at <> :now AS is_repeat, s.attempts_count, s.expires_at, t.checkout_order_no,
                effective_fee_rule(a.merchant_id, a.channel, 'PAY_IN', :now) AS fee_rule`,
     {
       attemptId,

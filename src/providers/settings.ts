@@ -67,7 +67,7 @@ const CbeBirrEndpoint = z.strictObject({ baseUrl: address });
 
 /** How we call a provider, and how it calls us. */
 const Connection = z.strictObject({
-  /** Less than the lease of a payment attempt, 5 s. */
+  /** Two calls must end within the lease of a payment attempt, 10 s. */
   timeoutMs: wholeNumber(500, 4_500, '4000'),
   /** 0: no limit. */
   callsPerSecond: wholeNumber(0, 10_000, '0'),

@@ -1,6 +1,6 @@
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { LEASE_MS, createSyncAttempt } from '../../src/payments/sync.ts';
+import { createSyncAttempt } from '../../src/payments/sync.ts';
 import type { ProviderOutcome } from '../../src/providers/provider.ts';
 import {
   buildAttempt,
@@ -18,6 +18,10 @@ import {
 } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
+/** As in src/payments/sync.ts. */
+const LEASE_MS = 10_000;
+/** The longest `…_TIMEOUT_MS`. */
+const TIMEOUT_MS_MAX = 4_500;
 const SUCCESS_EVENTS = ['checkout.completed', 'payment.created', 'payment.succeeded'];
 
 describe('checking an attempt', () => {
@@ -94,6 +98,52 @@ describe('checking an attempt', () => {
     expect(await check(attemptId)).toMatchObject({ attemptStatus: 'SUCCEEDED', outcomeKind: 'succeeded' });
     expect(fixture.provider.queries.map((one) => one.operation)).toEqual(['initiate', 'initiate', 'query']);
     expect(new Set(fixture.provider.queries.map((one) => one.orderId))).toEqual(new Set([attemptId]));
+  });
+
+  test('the lease outlasts a rejected repeat and its query, each as long as a call may take', async () => {
+    const session = await buildSession(fixture, scope);
+    const attemptId = await buildAttempt(fixture, { ...scope, sessionId: session.sessionId });
+    const afterTheLongest = (outcome: ProviderOutcome) => () => {
+      fixture.pass(TIMEOUT_MS_MAX);
+      return Promise.resolve(outcome);
+    };
+    fixture.provider.returns(UNKNOWN, afterTheLongest({ kind: 'declined', failure }), async () => {
+      fixture.pass(TIMEOUT_MS_MAX);
+      const meanwhile = await fixture.checkAttempt(attemptId, { minIntervalMs: 1_000, notifyWorkflow: true });
+      expect(meanwhile).toMatchObject({ queried: false });
+      return PENDING;
+    });
+    await check(attemptId);
+    expect(await check(attemptId)).toMatchObject({ outcomeKind: 'pending' });
+    expect(fixture.provider.queries.map((one) => one.operation)).toEqual(['initiate', 'initiate', 'query']);
+  });
+
+  describe.each(['circuit-open', 'rate-limit'] as const)('a submission that is held back (%s)', (reason) => {
+    const heldBack = { kind: 'unknown', reason, message: 'not sent' } as const;
+
+    test('is none: a rejection of the next one ends the attempt', async () => {
+      const session = await buildSession(fixture, scope);
+      const attemptId = await buildAttempt(fixture, { ...scope, sessionId: session.sessionId });
+      fixture.provider.returns(heldBack, { kind: 'declined', failure });
+      expect(await check(attemptId)).toMatchObject({ attemptStatus: 'CREATED', initiatedAt: null });
+      fixture.pass(2_000);
+      expect(await check(attemptId)).toMatchObject({ attemptStatus: 'DECLINED' });
+    });
+
+    test('does not undo an earlier one, not even at the same time', async () => {
+      const session = await buildSession(fixture, scope);
+      const attemptId = await buildAttempt(fixture, { ...scope, sessionId: session.sessionId });
+      const options = { notifyWorkflow: true, now: fixture.clock() };
+      fixture.provider.returns(UNKNOWN, heldBack, { kind: 'declined', failure }, PAID);
+      for (let checks = 0; checks < 2; checks += 1) await fixture.checkAttempt(attemptId, options);
+      expect(await fixture.checkAttempt(attemptId, options)).toMatchObject({ attemptStatus: 'SUCCEEDED' });
+      expect(fixture.provider.queries.map((one) => one.operation)).toEqual([
+        'initiate',
+        'initiate',
+        'initiate',
+        'query',
+      ]);
+    });
   });
 
   test('fifty concurrent checks query the provider once and confirm once', async () => {
