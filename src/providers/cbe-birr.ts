@@ -96,6 +96,7 @@ export function createCbeBirr(
     channel,
     callbackResponse: { contentType: 'application/json', body: '{"resultCode":"0"}' },
     ...connectOrders({
+      secrets: [till.token, hashKey],
       payoutTo: PAYOUT_TO[channel],
       meanings: MEANINGS,
       initiate: ({ phone, expiresAt, ...order }) =>

@@ -38,6 +38,8 @@ export type Meaning =
 
 /** One provider's calls about orders, and its codes. */
 type OrderCalls = {
+  /** Of our account. The provider's texts are logged, stored and shown, so one that quotes a secret has … in its place. */
+  secrets: readonly string[];
   payoutTo: Provider['capabilities']['payoutTo'];
   meanings: Readonly<Record<string, Meaning>>;
   initiate: (order: PaymentOrder) => Promise<OrderReply | Unknown>;
@@ -86,6 +88,7 @@ export function connectOrders(
 ): Pick<Provider, 'capabilities' | 'initiate' | 'query' | 'payout' | 'queryPayout'> {
   // A code may be any text, "constructor" too.
   const meanings = new Map(Object.entries(calls.meanings));
+  const mask = (text: string): string => calls.secrets.reduce((left, secret) => left.replaceAll(secret, '…'), text);
   /** The outcome in a reply; `unknown` without a reply, or with one about another order or none. */
   const read = <Outcome>(orderId: string, reply: OrderReply | Unknown, outcomeOf: (reply: Read) => Outcome) => {
     if (reply.kind === 'unknown') return reply;
@@ -93,7 +96,8 @@ export function connectOrders(
     if (reply.orderId !== undefined && reply.orderId !== orderId) {
       return { kind: 'unknown', reason: 'other-order', message: 'the reply is about another order' } as const;
     }
-    return outcomeOf({ ...reply, meaning: meanings.get(reply.code) });
+    const { code, reason } = reply;
+    return outcomeOf({ ...reply, code: mask(code), reason: reason && mask(reason), meaning: meanings.get(code) });
   };
   return {
     capabilities: { payoutTo: calls.payoutTo },

@@ -158,6 +158,7 @@ export function createTelebirr(deps: ProviderDeps, config: TelebirrConfig): Prov
     channel: 'TELEBIRR',
     callbackResponse: { contentType: 'application/json', body: '{"code":"0","msg":"success"}' },
     ...connectOrders({
+      secrets: [config.appKey, config.appSecret, config.merchantPrivateKey],
       payoutTo: PAYOUT_TO.TELEBIRR,
       meanings: MEANINGS,
       async initiate(order) {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+import { SANDBOX_AWASH, SANDBOX_CBE_BIRR, SANDBOX_TELEBIRR } from '../../src/lib/sandbox-providers.ts';
 import { toPlainOrderId } from '../../src/providers/exchange.ts';
 import { CHANNELS, aPayout, anOrder, connectAdapters, type SandboxChannel } from './sandbox.ts';
 
@@ -262,4 +263,23 @@ test.each([
   };
   expect(await list([row, row])).toMatchObject({ kind: 'page', rows: [{ amountSantim: 100n }, {}] });
   expect(await list([row, { ...row, ...tx }])).toMatchObject({ kind: 'unknown', reason: 'unreadable' });
+});
+
+const SECRETS = {
+  TELEBIRR: [SANDBOX_TELEBIRR.appKey, SANDBOX_TELEBIRR.appSecret, SANDBOX_TELEBIRR.merchantPrivateKey],
+  CBE_BIRR: [SANDBOX_CBE_BIRR.token, SANDBOX_CBE_BIRR.hashKey],
+  AWASH: [SANDBOX_AWASH.token, SANDBOX_AWASH.hashKey],
+};
+
+test.each(CHANNELS)('a secret that %s quotes in a code or reason is in no outcome', async (channel) => {
+  for (const secret of SECRETS[channel]) {
+    const [code, reason] = [`not known: ${secret}`, `${secret} or ${secret}`];
+    sayJson({ result: 'FAIL', code, msg: reason, state: 'REJECTED', resultCode: code, resultDesc: reason });
+    const outcomes = [...(await both(channel)), ...(await ofPayouts(channel)).slice(0, 2)];
+    const message = 'the request was rejected with not known: …';
+    expect(outcomes).toMatchObject([
+      { failure: { code: 'REJECTED', providerCode: 'not known: …', message: '… or …' } },
+      ...[1, 2, 3].map(() => ({ kind: 'unknown', message })),
+    ]);
+  }
 });

@@ -17,8 +17,6 @@ export type Account = {
   /** `TELEBIRR_` or `TELEBIRR_PAYOUT_`: how the names of its settings begin. */
   prefix: string;
   isPayout: boolean;
-  /** Never shown, even if the provider quotes one. */
-  secrets: readonly string[];
   server: Server;
   /** Our clock minus the provider's; null while that is unknown. */
   skewSeconds: number | null;
@@ -51,7 +49,7 @@ export async function checkQuery(provider: Provider, account: Account): Promise<
   const outcome = account.isPayout ? await provider.queryPayout(newId('wd')) : await provider.query(newId('pat'));
   if (outcome.kind === 'pending' || outcome.kind === 'not-found') {
     return ok(
-      `A signed query of an order that does not exist was answered as it should be (${codeIn(outcome.providerCode ?? '', account)}).`,
+      `A signed query of an order that does not exist was answered as it should be (${codeIn(outcome.providerCode ?? '')}).`,
     );
   }
   const { label } = account;
@@ -60,7 +58,7 @@ export async function checkQuery(provider: Provider, account: Account): Promise<
     return wrong(`${label} reports a payment for an order that does not exist.`, next);
   }
   if (!outcome.message.startsWith(REJECTED_WITH)) return ofUnknown(outcome, account);
-  const code = codeIn(outcome.message.slice(REJECTED_WITH.length), account);
+  const code = codeIn(outcome.message.slice(REJECTED_WITH.length));
   return ofRejection(`${label} rejects a signed query (${code})`, account, nextOfSignature(account));
 }
 
@@ -101,16 +99,13 @@ function ofUnknown({ reason, message }: Unknown, { label, server }: Account): Re
   return wrong(`The reply is not of ${label}'s documented form.`, `Check the path and the host of ${server.setting}.`);
 }
 
-/** A provider's code, which is text of somebody else. */
-function codeIn(text: string, { secrets }: Account): string {
-  const hidden = secrets.reduce((left, secret) => left.replaceAll(secret, '…'), text);
-  return hidden.replaceAll(/[^\w .…-]/g, '').slice(0, 40);
-}
+/** A provider's code, which is any text: it is printed without control characters, and not at any length. */
+const codeIn = (text: string): string => text.replaceAll(/[^\w .…-]/g, '').slice(0, 40);
 
 /** An id, of which the last four characters tell which one it is. */
 const masked = (id: string): string => `…${id.slice(-4)}`;
 
-/** The adapter of one account, without what the service has around it. */
+/** The adapter of one account, without rate limit, circuit breaker and metrics. */
 export function connectAccount(
   deps: ProviderDeps,
   { channel, isPayout }: Pick<Account, 'channel' | 'isPayout'>,

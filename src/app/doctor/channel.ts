@@ -44,7 +44,6 @@ export async function checkChannel(parts: ChannelParts, isRequired: boolean): Pr
     channel,
     label,
     server: serverOf(endpoint.baseUrl, `${channel}_BASE_URL`),
-    secrets: [payIn, payOut].flatMap((one) => Object.values<string>(one ?? {})),
     skewSeconds: reply.kind === 'reply' ? reply.skewSeconds : null,
   };
   const payments = payIn
