@@ -64,7 +64,7 @@ export async function startApi(config: Config, options: ApiOptions) {
   const databaseClock = createDatabaseClock(db, { log });
   const clock = databaseClock.now;
   measureClockSkew(registry, databaseClock.skewSeconds);
-  measureExpiries(registry, { read: () => readExpiries(config), clock });
+  measureExpiries(registry, { read: () => readExpiries(config, { db, clock }), clock });
   const connection = Connection.lazy(temporalConnection(config));
   // About missing workers and an unreachable Temporal: the process that runs exposes them.
   measureLateDeliveries(registry, db);

@@ -1,23 +1,44 @@
 import { readFile } from 'node:fs/promises';
 
 import type { Config } from '../config.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Queryable } from '../lib/db.ts';
+import { listSetsInEffect } from '../providers/credentials/queries.ts';
 import { earliestCertificate, providerExpiries, type Expiry } from '../providers/expiry.ts';
+import { LIVE_CHANNELS } from '../providers/settings.ts';
 
 const CLIENT_CERTIFICATE = 'TEMPORAL_TLS_CLIENT_CERT_PATH';
 
+/** Where merchants' own credentials are. */
+type Stored = { db: Queryable; clock: Clock };
+
 /**
- * When the keys and certificates of the settings end: those of live providers, and the client certificate for Temporal,
- * which is read again each time. What has no known end is left out.
+ * When keys, certificates and credentials end: those of live providers in the settings, the client certificate for Temporal,
+ * which is read again each time, and merchants' own credentials. What has no known end is left out.
  */
-export async function readExpiries(config: Config): Promise<Expiry[]> {
-  const ofProviders = providerExpiries(config.liveProviders);
-  const path = config[CLIENT_CERTIFICATE];
-  if (path === undefined) return ofProviders;
+export async function readExpiries(config: Config, stored: Stored): Promise<Expiry[]> {
+  const ends = await Promise.all([clientCertificate(config), ownCredentials(stored)]);
+  return [...providerExpiries(config.liveProviders), ...ends.flat()];
+}
+
+async function clientCertificate({ [CLIENT_CERTIFICATE]: path }: Config): Promise<Expiry[]> {
+  if (path === undefined) return [];
   try {
-    const expiresAt = earliestCertificate(await readFile(path, 'utf8'));
-    return [...ofProviders, { what: CLIENT_CERTIFICATE, expiresAt }];
+    return [{ what: CLIENT_CERTIFICATE, expiresAt: earliestCertificate(await readFile(path, 'utf8')) }];
   } catch {
     // Connecting to Temporal gives the reason.
-    return ofProviders;
+    return [];
+  }
+}
+
+/** Of each account of a merchant, the newest set in effect. */
+async function ownCredentials({ db, clock }: Stored): Promise<Expiry[]> {
+  try {
+    const at = clock();
+    const sets = await Promise.all(LIVE_CHANNELS.map((channel) => listSetsInEffect(db, { channel, at })));
+    return sets.flat().flatMap(({ id, expiresAt }) => (expiresAt ? [{ what: id, expiresAt }] : []));
+  } catch {
+    // /readyz says that the database does not respond.
+    return [];
   }
 }

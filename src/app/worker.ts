@@ -98,7 +98,7 @@ export function startWorker(config: Config, options: WorkerOptions) {
   const databaseClock = createDatabaseClock(db, { log });
   const clock = databaseClock.now;
   measureClockSkew(registry, databaseClock.skewSeconds);
-  measureExpiries(registry, { read: () => readExpiries(config), clock });
+  measureExpiries(registry, { read: () => readExpiries(config, { db, clock }), clock });
   measurePool(registry, db, 'worker');
   for (const measure of METRICS) measure(registry, db);
   const trigger = { messages: () => relay.trigger(), deliveries: () => dispatcher.trigger() };
@@ -216,7 +216,9 @@ function timedJobs(
     job('remove files of expired reports', MINUTE_MS, () => expireReports({ db, clock, files })),
     job('remove files of abandoned reports', DAY_MS, () => removeAbandoned({ db, files })),
     job('delete old idempotency keys', MINUTE_MS, () => deleteOldIdempotencyKeys(db)),
-    job('warn of expiring credentials', DAY_MS, () => warnOfExpiries({ ...deps, read: () => readExpiries(config) })),
+    job('warn of expiring credentials', DAY_MS, () =>
+      warnOfExpiries({ ...deps, read: () => readExpiries(config, deps) }),
+    ),
     job('verify the ledger', MINUTE_MS, createIntegrityMonitor(ledger, VERIFY_LEDGER_EVERY_MS)),
   ];
   return jobs.map(({ run, ...one }) => ({

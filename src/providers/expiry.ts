@@ -2,13 +2,13 @@ import { X509Certificate } from 'node:crypto';
 
 import { Gauge } from 'prom-client';
 
-import type { Registry } from '../http/metrics.ts';
+import { cachedFor, type Registry } from '../http/metrics.ts';
 import type { Clock } from '../lib/clock.ts';
 import { DAY_MS, startOfAddisDay } from '../lib/dates.ts';
 import type { Logger } from '../lib/log.ts';
 import { LIVE_CHANNELS, pemBlocks, type LiveProviders } from './settings.ts';
 
-/** When a key or certificate ends. `what`: the setting that has it, or its end. */
+/** When a key, a certificate or credentials end. `what`: the setting that has it, or its end; the id of a merchant's credentials. */
 export type Expiry = { what: string; expiresAt: Date };
 
 /** Reads the current ends. Never rejects. */
@@ -47,10 +47,14 @@ function endOfBlock(block: string): Date | null {
   return block.startsWith('-----BEGIN CERTIFICATE-----') ? new Date(new X509Certificate(block).validTo) : null;
 }
 
+/** How long the ends are kept for the next scrape. */
+const CACHED_MS = 60_000;
+
 /** Measures the seconds until each end; negative after it. Created once for each registry. */
 export function measureExpiries(registry: Registry, { read, clock }: { read: ReadExpiries; clock: Clock }): void {
   const name = 'meskot_credential_expires_seconds';
   if (registry.getSingleMetric(name)) return;
+  const current = cachedFor(CACHED_MS, read);
   new Gauge({
     name,
     help: "Seconds until a provider's credentials or a certificate end; negative after it",
@@ -58,7 +62,7 @@ export function measureExpiries(registry: Registry, { read, clock }: { read: Rea
     registers: [registry],
     async collect() {
       this.reset();
-      for (const { what, expiresAt } of await read()) {
+      for (const { what, expiresAt } of await current()) {
         this.set({ what }, (expiresAt.getTime() - clock().getTime()) / 1_000);
       }
     },

@@ -7,8 +7,12 @@ import { readExpiries } from '../../src/app/expiries.ts';
 import { readConfig, type Variables } from '../../src/config.ts';
 import { Registry } from '../../src/http/metrics.ts';
 import { DAY_MS } from '../../src/lib/dates.ts';
+import { openDatabase, rows } from '../../src/lib/db.ts';
+import { newId } from '../../src/lib/ids.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { measureExpiries, warnOfExpiries } from '../../src/providers/expiry.ts';
+import { buildMerchant } from '../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { TEMPORAL_AUTHORITY, TEMPORAL_CERTIFICATE } from '../support/temporal-certificate.ts';
 
 /** Ends on 28 December 2027. */
@@ -35,12 +39,19 @@ const TELEBIRR = {
   TELEBIRR_PAY_PAGE_URL: 'http://127.0.0.1:4100/pay',
   TELEBIRR_PROVIDER_PUBLIC_KEY: CERTIFICATE,
 };
+const DAY_SECONDS = DAY_MS / 1_000;
 const folder = mkdtempSync(join(tmpdir(), 'meskot-expiry-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const configOf = (env: Variables) =>
   readConfig({ DATABASE_URL: 'postgresql://localhost/meskot', TEMPORAL_ADDRESS: 'localhost:7233', ...env });
-const endsOf = (env: Variables) => readExpiries(configOf(env));
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+const NOW = new Date('2027-06-01T12:00:00Z');
+const endsOf = (env: Variables) => readExpiries(configOf(env), { db: database.db, clock: () => NOW });
 const daysBefore = (end: Date, days: number) => () => new Date(end.getTime() - days * DAY_MS);
 
 async function measured(env: Variables, clock: () => Date): Promise<string[]> {
@@ -117,4 +128,48 @@ test('from 30 days before an end on, each run of the job warns of it, without th
   expect(await warnings(TELEBIRR, daysBefore(ENDS, -0.5))).toMatchObject([
     { msg: expect.stringContaining('has ended'), days: -1 },
   ]);
+});
+
+/** A set of credentials of a merchant's own account that another operator has activated; returns its id. */
+async function activate(till: string, days: { activeFrom: number; retires?: number; ends: number | null }) {
+  const set = {
+    id: newId('pcr'),
+    till,
+    merchantId: (await buildMerchant(database.db)).merchantId,
+    activeFrom: new Date(NOW.getTime() + days.activeFrom * DAY_MS),
+    retiresAt: days.retires === undefined ? null : new Date(NOW.getTime() + days.retires * DAY_MS),
+    expiresAt: days.ends === null ? null : new Date(NOW.getTime() + days.ends * DAY_MS),
+  };
+  await rows(
+    database.db,
+    `INSERT INTO provider_credential (id, merchant_id, channel, credentials, account, expires_at, created_by, confirmed_by,
+                                      active_from, retires_at, created_at)
+     VALUES (:id, :merchantId, 'AWASH', '', :till, :expiresAt, 'opr_1', 'opr_2', :activeFrom, :retiresAt, :activeFrom)`,
+    set,
+  );
+  return set.id;
+}
+
+test("merchants' own credentials in effect are measured and warned of by their id", async () => {
+  const ending = await activate('1', { activeFrom: -9, ends: 10 });
+  await activate('2', { activeFrom: -9, ends: null });
+  await activate('3', { activeFrom: -9, ends: 10, retires: -1 });
+  await activate('4', { activeFrom: 1, ends: 10 });
+  const later = await activate('5', { activeFrom: -9, ends: 300 });
+  const metrics = await measured({}, () => NOW);
+  const expected = [
+    `meskot_credential_expires_seconds{what="${ending}"} ${10 * DAY_SECONDS}`,
+    `meskot_credential_expires_seconds{what="${later}"} ${300 * DAY_SECONDS}`,
+  ];
+  expect(metrics.toSorted()).toEqual(expected.toSorted());
+  expect(await warnings({}, () => NOW)).toMatchObject([{ what: ending, days: 10 }]);
+});
+
+test('without the database the ends in the settings are known all the same', async () => {
+  const away = openDatabase({ url: 'postgresql://127.0.0.1:1/none', poolMax: 1, applicationName: 'test' });
+  const config = configOf({ AWASH_CREDENTIALS_EXPIRE_ON: '2027-06-30' });
+  expect(await readExpiries(config, { db: away, clock: () => NOW })).toMatchObject([
+    { what: 'AWASH_CREDENTIALS_EXPIRE_ON' },
+  ]);
+  await away.destroy();
 });
