@@ -80,7 +80,7 @@ const CIRCUIT_OPEN: Unknown = {
 function judge(outcome: { kind: string } | Unknown): CallResult {
   if (!('reason' in outcome)) return 'success';
   const { reason, status = 0 } = outcome;
-  return reason === 'timeout' || reason === 'network' || status >= 500 ? 'failure' : 'neither';
+  return reason === 'timeout' || reason === 'network' || status >= 500 ? 'failure' : 'ignored';
 }
 
 /** Writes one after the other, so that the last change is what remains. What is not stored expires by itself. */

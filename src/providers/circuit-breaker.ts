@@ -3,20 +3,22 @@ import { UNAVAILABLE_SECONDS } from '../merchants/channels/channel.ts';
 
 /** When a circuit opens, and for how long. */
 export const CIRCUIT = {
-  /** It opens after so many failures without a success in between, */
+  /** It opens after this number of consecutive failures, */
   failuresInRow: 5,
-  /** or once this part of the latest calls failed, */
+  /** or when this share of the calls in the window failed; */
   failedPart: 0.5,
-  /** of at least so many */
+  /** the share counts from this number of calls on. */
   callsMin: 10,
-  /** in this time. */
   windowMs: 30_000,
-  /** Then one call is let through as a probe. Half as long as the channel is shown as unavailable, so orders in flight probe first. */
+  /**
+   * How long it stays open before one call is let through as a probe: half as long as the channel is shown as unavailable,
+   * so that the probe is a call about an order in flight, not a new payment.
+   */
   openMs: (UNAVAILABLE_SECONDS * 1_000) / 2,
 } as const;
 
-/** neither: the call proves neither that the provider responds nor that it does not. */
-export type CallResult = 'success' | 'failure' | 'neither';
+/** ignored: a result that does not show whether the provider is available; it is not counted. */
+export type CallResult = 'success' | 'failure' | 'ignored';
 
 type Options = {
   clock: Clock;
@@ -69,7 +71,7 @@ export function createCircuitBreaker({ clock, onChange }: Options) {
         const result = await call();
         const judged = judge(result);
         const nowMs = clock().getTime();
-        if (judged === 'neither') return result;
+        if (judged === 'ignored') return result;
         if (!isProbe && openedAtMs === null) count(judged === 'failure', nowMs);
         if (isProbe && judged === 'failure') open(nowMs);
         if (isProbe && judged === 'success') close();

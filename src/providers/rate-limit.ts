@@ -5,7 +5,7 @@ import type { HttpClient, HttpResult } from '../lib/http-client.ts';
 type Options = {
   /** 0: no limit. */
   callsPerSecond: number;
-  /** The longest wait; a call that would wait longer is not sent. */
+  /** The longest wait of a call. */
   waitMsMax: number;
   onLimited: (result: 'delayed' | 'refused') => void;
 };
@@ -17,8 +17,8 @@ const REFUSED: HttpResult = {
 };
 
 /**
- * The client, with its calls evenly spaced. The wait is part of the call's own time limit, its signal, and it is known in
- * advance: a call that cannot be sent in time takes no other's turn.
+ * The client, with its calls evenly spaced. The wait counts towards the call's time limit, its signal. It is computed before
+ * the call is queued: a call that would wait longer than `waitMsMax` fails at once and delays no other call.
  */
 export function limitRate(http: HttpClient, { callsPerSecond, waitMsMax, onLimited }: Options): HttpClient {
   if (callsPerSecond === 0) return http;

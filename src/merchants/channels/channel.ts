@@ -29,8 +29,8 @@ export const APPROVALS = ['NONE', 'REQUESTED', 'APPROVED', 'SUSPENDED'] as const
 export type Approval = (typeof APPROVALS)[number];
 
 /**
- * Why a channel is unusable: the first reason that applies, from the platform down to the toggle. UNAVAILABLE is last, so
- * it is given only for a channel that is usable once its provider responds again.
+ * Why a channel is unusable: the first of these reasons that applies. UNAVAILABLE is last, so it is given only for a channel
+ * that is usable once its provider responds again.
  */
 export const UNUSABLE = [
   'COMING_SOON',
