@@ -7,8 +7,16 @@ import { createChannelGuard, type ProviderMonitor } from './channel-guard.ts';
 import { connectAccount, withMerchantAccounts, type ConnectOne } from './credentials/accounts.ts';
 import type { CredentialStore } from './credentials/store.ts';
 import type { AccountCredentials } from './credentials/values.ts';
+import type { ProviderDeps } from './exchange.ts';
 import type { FindProvider, Provider } from './provider.ts';
-import { LIVE_CHANNELS, type LiveChannel, type LiveProvider, type LiveProviders } from './settings.ts';
+import {
+  LIVE_CHANNELS,
+  type Credentials,
+  type LiveChannel,
+  type LiveProvider,
+  type LiveProviders,
+  type ProviderEndpoint,
+} from './settings.ts';
 import { createTelebirr } from './telebirr.ts';
 
 type FindProviderOptions = {
@@ -73,17 +81,25 @@ function createLiveProvider(
   if (!endpoint || (!payIn && !credentials)) return null;
   const guard = createChannelGuard(channel, { http, clock, connection, monitor });
   const deps = { http: guard.http, clock, timeoutMs: connection.timeoutMs };
-  const connectOne: ConnectOne = (account) =>
-    guard.protect(
-      channel === 'TELEBIRR'
-        ? createTelebirr(deps, { ...endpoint, ...account } as Parameters<typeof createTelebirr>[1])
-        : createCbeBirr(deps, { ...endpoint, ...account } as Parameters<typeof createCbeBirr>[1], channel),
-    );
+  const connectOne: ConnectOne = (account) => guard.protect(createAdapter(channel, deps, { ...endpoint, ...account }));
   const connect = (account: AccountCredentials) => connectAccount(connectOne, connection, account);
   const platform = payIn && connect({ payIn, payOut });
   const accounts = credentials && { credentials, channel, clock, connect };
   return withMerchantAccounts({ platform, accounts, channel, connection });
 }
+
+/** The adapter of one account, without rate limit, circuit breaker and metrics. */
+export function createAdapter(
+  channel: LiveChannel,
+  deps: ProviderDeps,
+  config: ProviderEndpoint & Credentials,
+): Provider {
+  // Endpoint and credentials are the channel's own: its schemas have validated them.
+  return channel === 'TELEBIRR'
+    ? createTelebirr(deps, config as Parameters<typeof createTelebirr>[1])
+    : createCbeBirr(deps, config as Parameters<typeof createCbeBirr>[1], channel);
+}
+
 function withoutSlash(url: string): string {
   return url.replace(/\/{1,9}$/, '');
 }

@@ -1,11 +1,10 @@
 import { newId } from '../../lib/ids.ts';
-import { createCbeBirr } from '../../providers/cbe-birr.ts';
 import type { ProviderDeps } from '../../providers/exchange.ts';
+import { createAdapter } from '../../providers/find-provider.ts';
 import { REJECTED_WITH } from '../../providers/orders.ts';
 import type { Provider, Unknown } from '../../providers/provider.ts';
-import type { LiveChannel, LiveProvider, LiveProviders } from '../../providers/settings.ts';
+import type { LiveChannel, LiveProviders } from '../../providers/settings.ts';
 import { createTelebirrToken } from '../../providers/telebirr-call.ts';
-import { createTelebirr } from '../../providers/telebirr.ts';
 import { isSkewed, ok, type Result, wrong } from './check.ts';
 import { ofNetworkFailure, type Server } from './reach.ts';
 
@@ -105,17 +104,13 @@ const codeIn = (text: string): string => text.replaceAll(/[^\w .…-]/g, '').sli
 /** An id, of which the last four characters tell which one it is. */
 const masked = (id: string): string => `…${id.slice(-4)}`;
 
-/** The adapter of one account, without rate limit, circuit breaker and metrics. */
+/** The adapter of the platform's account for payments or payouts; null where its settings are missing. */
 export function connectAccount(
   deps: ProviderDeps,
   { channel, isPayout }: Pick<Account, 'channel' | 'isPayout'>,
   providers: LiveProviders,
 ): Provider | null {
-  const accountOf = <C extends LiveChannel>({ payIn, payOut }: LiveProvider<C>) => (isPayout ? payOut : payIn);
-  if (channel === 'TELEBIRR') {
-    const [{ endpoint }, account] = [providers.TELEBIRR, accountOf(providers.TELEBIRR)];
-    return endpoint && account && createTelebirr(deps, { ...endpoint, ...account });
-  }
-  const [{ endpoint }, account] = [providers[channel], accountOf(providers[channel])];
-  return endpoint && account && createCbeBirr(deps, { ...endpoint, ...account }, channel);
+  const { endpoint, payIn, payOut } = providers[channel];
+  const account = isPayout ? payOut : payIn;
+  return endpoint && account && createAdapter(channel, deps, { ...endpoint, ...account });
 }

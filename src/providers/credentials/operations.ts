@@ -2,10 +2,10 @@ import type { AuditContext, AuditedChange } from '../../access/audit.ts';
 import { requireAnotherPerson } from '../../access/separation-of-duties.ts';
 import type { KeyRing } from '../../lib/crypto.ts';
 import { HOUR_MS } from '../../lib/dates.ts';
-import { insertRow, rows, updateRow } from '../../lib/db.ts';
+import { insertRow, updateRow } from '../../lib/db.ts';
 import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
-import { findSet, listCredentials, stateOf, type CredentialSet, type Place } from './queries.ts';
+import { findSet, lockCredentials, stateOf, type CredentialSet, type Place } from './queries.ts';
 import { hintsOf, sealCredentials, type AccountCredentials } from './values.ts';
 
 /** How long the set before stays usable for its orders, in hours. */
@@ -22,9 +22,7 @@ export async function addCredentials(
   keyRing: KeyRing,
   { values, expiresAt, ...place }: Place & { values: AccountCredentials; expiresAt: Date | null },
 ): Promise<Changed> {
-  // Also when there is no set yet: two operators may enter one at the same time.
-  await rows(trx, 'SELECT 1 FROM merchant WHERE id = :merchantId FOR NO KEY UPDATE', place);
-  const pending = (await listCredentials(trx, place)).find((one) => stateOf(one, at) === 'PENDING');
+  const pending = (await lockCredentials(trx, place)).find((one) => stateOf(one, at) === 'PENDING');
   if (pending) {
     const message = `${pending.id} was entered before and is not active: activate it or revoke it first.`;
     throw new AppError('INVALID_STATE', message);
@@ -51,7 +49,7 @@ export async function activateCredentials(
   { id, overlapHours, ...place }: Place & { id: string; overlapHours: number },
 ): Promise<Changed> {
   const { tx, operatorId, at } = context;
-  const sets = await listCredentials(tx.trx, place);
+  const sets = await lockCredentials(tx.trx, place);
   const set = findSet(sets, id);
   const state = stateOf(set, at);
   if (state !== 'PENDING') {
@@ -69,7 +67,7 @@ export async function activateCredentials(
 
 /** Revokes a set, or discards one that was not activated. Idempotent. Throws NOT_FOUND. */
 export async function revokeCredentials(context: AuditContext, { id, ...place }: Place & { id: string }) {
-  const set = findSet(await listCredentials(context.tx.trx, place), id);
+  const set = findSet(await lockCredentials(context.tx.trx, place), id);
   if (set.revokedAt) return { set, audit: null };
   const revokedAt = new Date(context.at.getTime() + APPLIES_AFTER_MS);
   return update(context, set, { revokedAt, revokedBy: context.operatorId });

@@ -1,4 +1,4 @@
-import { rows, type Queryable } from '../../lib/db.ts';
+import { rows, type Queryable, type Trx } from '../../lib/db.ts';
 import { found } from '../../lib/errors.ts';
 import type { WorkItemSource } from '../../outbox/work-items.ts';
 import type { LiveChannel } from '../settings.ts';
@@ -62,10 +62,16 @@ export function chooseSets(
 
 const NEWEST_FIRST = 'ORDER BY coalesce(active_from, created_at) DESC, id DESC';
 
-/** All sets of a channel of a merchant, newest first; locked in a transaction. */
+/** All sets of a channel of a merchant, newest first. */
 export async function listCredentials(db: Queryable, { merchantId, channel }: Place): Promise<CredentialSet[]> {
   const sql = `SELECT * FROM provider_credential WHERE merchant_id = :merchantId AND channel = :channel ${NEWEST_FIRST}`;
-  return rows<CredentialSet>(db, db.isTransaction ? `${sql} FOR UPDATE` : sql, { merchantId, channel });
+  return rows<CredentialSet>(db, sql, { merchantId, channel });
+}
+
+/** The same in a transaction, in which no other one changes the sets of this merchant, or enters one. */
+export async function lockCredentials(trx: Trx, place: Place): Promise<CredentialSet[]> {
+  await rows(trx, 'SELECT 1 FROM merchant WHERE id = :merchantId FOR NO KEY UPDATE', place);
+  return listCredentials(trx, place);
 }
 
 /** One of these sets. Throws NOT_FOUND. */
