@@ -148,7 +148,7 @@ async function queryProvider(deps: CheckDeps, attempt: ClaimedAttempt, now: Date
     return {
       kind: 'unknown',
       reason: 'network',
-      message: `no account for ${attempt.channel}: check its settings and credentials`,
+      message: `no usable account for ${attempt.channel}: set its credentials, or those by which the order was sent`,
     };
   const account = provider.accounts?.payments;
   const elsewhere = ofOtherAccount(attempt.providerAccount, account);

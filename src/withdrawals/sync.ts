@@ -136,7 +136,7 @@ async function queryProvider(deps: CheckPayoutDeps, row: Claimed): Promise<Payou
     return {
       kind: 'unknown',
       reason: 'network',
-      message: `no account for ${row.channel}: check its settings and credentials`,
+      message: `no usable account for ${row.channel}: set its credentials, or those by which the order was sent`,
     };
   }
   const elsewhere = ofOtherAccount(row.providerAccount, provider.accounts?.payouts);
