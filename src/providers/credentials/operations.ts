@@ -8,8 +8,8 @@ import { newId } from '../../lib/ids.ts';
 import { findSet, lockCredentials, stateOf, type CredentialSet, type Place } from './queries.ts';
 import { hintsOf, sealCredentials, type AccountCredentials } from './values.ts';
 
-/** How long the set before stays usable for its orders, in hours. */
-export const OVERLAP_HOURS = { default: 24, max: 336 } as const;
+/** How long the set before stays usable for its orders, in hours: longer than the days that reconciliation reads again. */
+export const OVERLAP_HOURS = { default: 120, max: 336 } as const;
 
 /** From the decision until it applies: longer than processes cache credentials, so that all switch at one instant. */
 export const APPLIES_AFTER_MS = 5_000;
