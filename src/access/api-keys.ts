@@ -1,7 +1,8 @@
 import type { Scope } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
+import { snakeCase } from '../lib/column-names.ts';
 import { DAY_MS, HOUR_MS } from '../lib/dates.ts';
-import { first, insertRow, type Queryable, rows, snakeCase, type Trx, updateRow } from '../lib/db.ts';
+import { first, insertRow, type Queryable, rows, type Trx, updateRow } from '../lib/db.ts';
 import { AppError, found } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { paginateNewest, whereGiven } from '../lib/paginate-newest.ts';

@@ -5,7 +5,8 @@ import { isNativeError } from 'node:util/types';
 import type { Knex } from 'knex';
 import pg from 'pg';
 
-import { columnNames, openKnex, type KnexConnection } from './knex.ts';
+import { camelCase, snakeCase } from './column-names.ts';
+import { openKnex, type KnexConnection } from './knex.ts';
 import { prepare, rename, type Prepared } from './prepared-statements.ts';
 
 // bigint columns are santim and counters: exact, as BigInt. Cast to ::int in SQL where a number is wanted.
@@ -21,7 +22,7 @@ export type DatabaseOptions = {
   applicationName: string;
 };
 
-type Run = (statement: pg.QueryConfig) => Promise<pg.QueryResult>;
+type Run = (statement: pg.QueryArrayConfig) => Promise<pg.QueryArrayResult<unknown[]>>;
 
 /** What runs SQL: a pool or a transaction. Raw SQL goes through {@link rows}. */
 export type Queryable = {
@@ -135,10 +136,10 @@ function onKnexStatement(events: EventEmitter<DatabaseEvents>) {
 
 async function execute(
   client: pg.ClientBase,
-  statement: pg.QueryConfig,
+  statement: pg.QueryArrayConfig,
   events: EventEmitter<DatabaseEvents>,
-): Promise<pg.QueryResult> {
-  const result = await client.query(statement);
+): Promise<pg.QueryArrayResult<unknown[]>> {
+  const result = await client.query<unknown[]>(statement);
   events.emit('statement', { sql: statement.text, values: statement.values ?? [], rowCount: result.rowCount });
   return result;
 }
@@ -209,9 +210,6 @@ export async function first<Row>(db: Queryable, sql: string, values: Record<stri
   return row;
 }
 
-/** A column's name in SQL. */
-export const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-
 /** The statement that inserts a row, its columns named by the object's keys, and returns it whole. */
 export function insertSql(table: string, row: Record<string, unknown>): string {
   const names = Object.keys(row);
@@ -245,8 +243,15 @@ async function runPrepared<Row>(db: Queryable, statement: Prepared, named: Recor
     if (value === undefined) throw new Error(`The value :${parameter} is missing: ${text}`);
     return value;
   });
-  const result = await db.run({ name, text, values });
-  return columnNames.postProcessResponse(result.rows);
+  const { fields, rows: found } = await db.run({ name, text, values, rowMode: 'array' });
+  const columns = fields.map((field) => camelCase(field.name));
+  // Copies of one object take a third of the time of objects that are built key by key.
+  const empty = Object.fromEntries(columns.map((column) => [column, null]));
+  return found.map((cells) => {
+    const row: Record<string, unknown> = { ...empty };
+    for (let index = 0; index < columns.length; index += 1) row[columns[index] as string] = cells[index];
+    return row as Row;
+  });
 }
 
 const UNAVAILABLE = /^(08|57P0[1-3]|53)|ECONNREFUSED|ECONNRESET|ENOENT|ETIMEDOUT|EPIPE/;

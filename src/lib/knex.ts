@@ -3,7 +3,7 @@ import { knexSnakeCaseMappers } from 'objection';
 import type pg from 'pg';
 
 // With the option every name finds its way back: consecutive_failures, consecutiveFailures.
-export const columnNames = knexSnakeCaseMappers({ underscoreBetweenUppercaseLetters: true });
+const columnNames = knexSnakeCaseMappers({ underscoreBetweenUppercaseLetters: true });
 
 const ignore = (): void => {};
 

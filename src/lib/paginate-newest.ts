@@ -1,4 +1,5 @@
-import { first, rows, snakeCase, type Queryable } from './db.ts';
+import { snakeCase } from './column-names.ts';
+import { first, rows, type Queryable } from './db.ts';
 import { toPage, pageOffset, type Page, type Position } from './pagination.ts';
 
 /** What to list, in SQL: all columns of a table unless given, by conditions with `:named` values, in the order of a time. */

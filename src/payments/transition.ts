@@ -1,6 +1,7 @@
 import { postWithCommit } from '../ledger/post.ts';
 import type { Posting } from '../ledger/postings.ts';
-import { first, snakeCase, type Trx } from '../lib/db.ts';
+import { snakeCase } from '../lib/column-names.ts';
+import { first, type Trx } from '../lib/db.ts';
 import { found } from '../lib/errors.ts';
 import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import type { UnitOfWork } from '../outbox/record.ts';

@@ -1,7 +1,8 @@
 import { createPayoutExport, payoutConditions } from '../ledger/payout-list.ts';
 import type { AllPayouts, ExportedPayout, PayoutFilter } from '../ledger/payout-list.ts';
 import type { Payout } from '../ledger/postings.ts';
-import { first, insertRow, type Queryable, rows, snakeCase, type Trx, updateRow } from '../lib/db.ts';
+import { snakeCase } from '../lib/column-names.ts';
+import { first, insertRow, type Queryable, rows, type Trx, updateRow } from '../lib/db.ts';
 import { found } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';

@@ -7,19 +7,19 @@ type Node = Record<string, unknown> & { Plans?: Node[] };
 export type Explained = { plan: Node; ms: number };
 
 /** The answer of EXPLAIN (ANALYZE, FORMAT JSON). */
-export function explainedBy({ rows: [answer] }: pg.QueryResult): Explained {
-  const [{ Plan: plan, 'Execution Time': ms }] = answer['QUERY PLAN'];
+export function explainedBy(rows: unknown[][]): Explained {
+  const [[[{ Plan: plan, 'Execution Time': ms }]]] = rows as [[[{ Plan: Node; 'Execution Time': number }]]];
   return { plan, ms };
 }
 
 /** Runs the work in a transaction that is undone. */
 export async function undone(
   db: Database,
-  work: (run: (sql: string) => Promise<pg.QueryResult>) => Promise<void>,
+  work: (run: (sql: string) => Promise<unknown[][]>) => Promise<void>,
 ): Promise<void> {
   const end = new Error('undone');
   const running = db.transaction(async (trx) => {
-    await work(async (text) => trx.run({ text }));
+    await work(async (text) => (await trx.run({ text, rowMode: 'array' })).rows);
     throw end;
   });
   await running.catch((error: unknown) => {
