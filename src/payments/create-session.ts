@@ -5,7 +5,7 @@ import { first, isUniqueViolation, type Queryable } from '../lib/db.ts';
 import { AppError, invalidFields } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { toBirr, type Santim } from '../lib/money.ts';
-import { scopeOf, type MerchantScope } from '../lib/scope.ts';
+import type { MerchantScope } from '../lib/scope.ts';
 import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 import { amountLimitError } from '../merchants/channels/limits.ts';
@@ -37,8 +37,17 @@ export async function createSession(deps: CreateDeps & { tx: UnitOfWork }, scope
   const transactionId = newId('txn', now.getTime());
   const clientToken = clientTokenOf(deps.pepper, sessionId);
   const expiresAt = new Date(now.getTime() + wanted.expiresInMinutes * 60_000);
-  const ids = { ...scopeOf(scope), sessionId, transactionId, tokenHash: clientToken.hash };
-  await insertSession(deps, { ...wanted, ...ids, channels: channels.map((one) => one.channel), expiresAt, now });
+  await insertSession(deps, {
+    ...wanted,
+    merchantId: scope.merchantId,
+    environment: scope.environment,
+    channels: channels.map((one) => one.channel),
+    sessionId,
+    transactionId,
+    tokenHash: clientToken.hash,
+    expiresAt,
+    now,
+  });
   const checkoutUrl = `${checkoutPageUrl(deps.baseUrl, sessionId)}?t=${clientToken.token}`;
   return {
     ...wanted,
@@ -124,18 +133,19 @@ async function insertSession(
      ${TIMELINE_INSERT}
      SELECT id, created_at, 'session.created', CAST(:detail AS jsonb) FROM inserted`,
     {
-      ...UNKNOWN_CUSTOMER,
-      ...NO_ADDRESSES,
       ...session,
+      customerName: session.customerName ?? null,
+      customerEmail: session.customerEmail ?? null,
+      customerPhone: session.customerPhone ?? null,
+      successUrl: session.successUrl ?? null,
+      errorUrl: session.errorUrl ?? null,
+      cancelUrl: session.cancelUrl ?? null,
       metadata: session.metadata ? JSON.stringify(session.metadata) : null,
       detail: JSON.stringify({ amountSantim: Number(session.amountSantim), type: session.type }),
     },
     async (error) => (isUniqueViolation(error, ORDER_NO) ? duplicateReference(db, session) : error),
   );
 }
-
-const UNKNOWN_CUSTOMER = { customerName: null, customerEmail: null, customerPhone: null };
-const NO_ADDRESSES = { successUrl: null, errorUrl: null, cancelUrl: null };
 
 const ORDER_NO = 'transaction_merchant_id_environment_checkout_order_no_key';
 

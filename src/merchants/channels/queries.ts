@@ -93,7 +93,8 @@ export async function listChannels(
             CASE WHEN w.starts_at <= now()
                  THEN CAST(ceil(extract(epoch FROM w.ends_at - now())) AS integer) END AS maintenance_seconds_left,
             :environment <> 'sandbox' AND coalesce(c.live_unavailable_until > now(), false) AS unavailable,
-            has_own_account(:merchantId, :environment, c.id) AS has_own_account,
+            CASE WHEN :environment = 'live' THEN has_own_account(:merchantId, :environment, c.id)
+                 ELSE false END AS has_own_account,
             i.min_santim AS pay_in_min_santim, least(i.max_santim, tier.payment_max_santim) AS pay_in_max_santim,
             i.daily_santim AS pay_in_daily_santim,
             o.min_santim AS pay_out_min_santim, least(o.max_santim, tier.payout_daily_santim) AS pay_out_max_santim,
@@ -113,19 +114,23 @@ export async function listChannels(
     scope,
   );
   return found.map((row) => {
-    const openMaintenance = openMaintenanceOf(row);
-    const configured = isConfigured(findProvider(row.channel, scope.environment), row.hasOwnAccount);
-    const facts = { ...row, configured };
+    const { channel, transactionThrough, displayName, approval, enabled, tierAllows, hasOwnAccount, unavailable } = row;
+    const configured = isConfigured(findProvider(channel, scope.environment), hasOwnAccount);
     const platformState = platformStateOf(row);
-    const reason = whyUnusable({ ...facts, platformState });
+    const reason = whyUnusable({ platformState, approval, enabled, tierAllows, configured, unavailable });
     return {
-      ...row,
+      channel,
+      transactionThrough,
+      displayName,
       platformState,
+      approval,
+      enabled,
+      hasOwnAccount,
       usable: reason === null,
       reason,
       maintenance: maintenanceOf(row),
-      openMaintenance,
-      usableLater: reason !== null && whyUnusable({ ...facts, unavailable: false }) === null,
+      openMaintenance: openMaintenanceOf(row),
+      usableLater: reason !== null && whyUnusable({ ...row, configured, unavailable: false }) === null,
       payIn: { minSantim: row.payInMinSantim, maxSantim: row.payInMaxSantim, dailySantim: row.payInDailySantim },
       payOut: { minSantim: row.payOutMinSantim, maxSantim: row.payOutMaxSantim, dailySantim: row.payOutDailySantim },
     };
