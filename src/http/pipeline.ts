@@ -72,17 +72,11 @@ export function createRouteMiddleware(route: Route, deps: PipelineDeps): RouteMi
  * As koa-compose, except that a middleware may call `next` again: a transaction is repeated after a deadlock, and
  * `idempotent` repeats what two concurrent requests with one key collided in.
  */
-function compose(middlewares: readonly RouteMiddleware[]): RouteMiddleware {
-  return async (ctx, next) => {
-    const runFrom = async (index: number): Promise<void> => {
-      const middleware = middlewares[index];
-      return middleware ? middleware(ctx, async () => runFrom(index + 1)) : next();
-    };
-    return runFrom(0);
-  };
+function compose(middlewares: readonly (RouteMiddleware | null)[]): RouteMiddleware {
+  return middlewares
+    .filter((middleware) => middleware !== null)
+    .reduceRight((inner, middleware) => (ctx, next) => middleware(ctx, () => inner(ctx, next)));
 }
-
-const skip: RouteMiddleware = async (_, next) => next();
 
 /** 404 for an id that PostgreSQL cannot store, so that no query meets it. */
 const rejectUnstorablePath: RouteMiddleware = async (ctx, next) => {
@@ -98,9 +92,9 @@ function authenticate({ auth }: Route, deps: PipelineDeps): RouteMiddleware {
   };
 }
 
-function rateLimit(route: Route, { limits }: PipelineDeps): RouteMiddleware {
+function rateLimit(route: Route, { limits }: PipelineDeps): RouteMiddleware | null {
   const { rateLimit: rate = route.paginated ? 'list' : 'default' } = route;
-  if (rate === 'none') return skip;
+  if (rate === 'none') return null;
   return async (ctx, next) => {
     await limits.countRequest(ctx, ctx.state.caller, rate);
     await next();
@@ -108,8 +102,8 @@ function rateLimit(route: Route, { limits }: PipelineDeps): RouteMiddleware {
 }
 
 /** Counts wrong tokens of a body as wrong keys are counted, and rejects an address without guesses left. */
-function limitGuesses({ auth }: Route, { limits }: PipelineDeps): RouteMiddleware {
-  if (auth.by !== 'public' || !auth.tokenInBody) return skip;
+function limitGuesses({ auth }: Route, { limits }: PipelineDeps): RouteMiddleware | null {
+  if (auth.by !== 'public' || !auth.tokenInBody) return null;
   return async (ctx, next) => {
     await limits.failedAuth.reject(ctx);
     try {
@@ -154,8 +148,11 @@ function hungUp({ res }: RouteContext): AbortSignal {
  * Queues requests that would lock the same rows, before they take a database connection. A request whose caller hangs up
  * leaves the queue.
  */
-function serialize({ serialize: locked, auth, operationId }: WriteRoute, { queue }: PipelineDeps): RouteMiddleware {
-  if (!locked) return skip;
+function serialize(
+  { serialize: locked, auth, operationId }: WriteRoute,
+  { queue }: PipelineDeps,
+): RouteMiddleware | null {
+  if (!locked) return null;
   if (auth.by !== 'key') throw new Error(`${operationId} is serialized by merchant, but takes no merchant's key`);
   return async (ctx, next) => {
     const { merchantId, environment } = ctx.state.caller as KeyCaller;
@@ -167,8 +164,8 @@ function serialize({ serialize: locked, auth, operationId }: WriteRoute, { queue
  * One Idempotency-Key, one effect, one response: sends the first response again, and stores business errors after the
  * rollback of the rejected change.
  */
-function idempotent(route: Route, { idempotency, baseUrl, clock }: PipelineDeps): RouteMiddleware {
-  if (!isIdempotent(route)) return skip;
+function idempotent(route: Route, { idempotency, baseUrl, clock }: PipelineDeps): RouteMiddleware | null {
+  if (!isIdempotent(route)) return null;
   const name = `${route.method} ${route.path}`;
   const sendReplay = (ctx: RouteContext, stored: StoredResponse): void => {
     ctx.set('Idempotent-Replayed', 'true');
@@ -201,9 +198,9 @@ function idempotent(route: Route, { idempotency, baseUrl, clock }: PipelineDeps)
 }
 
 /** Runs the route's `afterCommit`. The change is committed by then, so a failure here is only logged. */
-function afterCommit(route: WriteRoute, { idempotency, clock, log }: PipelineDeps): RouteMiddleware {
+function afterCommit(route: WriteRoute, { idempotency, clock, log }: PipelineDeps): RouteMiddleware | null {
   const complete = route.afterCommit;
-  if (!complete) return skip;
+  if (!complete) return null;
   return async (ctx, next) => {
     await next();
     const { storedResponse, result, input, idempotentCall: call, requestId } = ctx.state;

@@ -121,24 +121,30 @@ function createApp(deps: ApiServerDeps, { routes, context }: { routes: Route[]; 
 }
 
 /**
- * Runs the middleware of a request's route. Routes are grouped by the number of their path's parts and the second one, so
- * that a request is matched against a few of them.
+ * Runs the middleware of a request's route. A path without parameters is looked up; any other is matched against the
+ * routes with as many parts and the same second one.
  */
 function createDispatch(routes: readonly Route[], middlewareOf: (route: Route) => Middleware): Middleware {
   const shapeOf = (path: string): string => `${path.split('/').length} ${path.split('/', 3)[2]}`;
+  const literals = new Map<string, { path: string; middleware: Middleware }>();
   const routers = new Map<string, Router>();
   for (const route of routes) {
-    const shape = shapeOf(route.path);
-    if (shape.includes(':')) throw new Error(`${route.path} must not have a parameter as its second part`);
-    // Literal paths come first: /txns/get_all_txns is not a /txns/:transactionId.
+    const { method, path } = route;
+    const shape = shapeOf(path);
+    if (shape.includes(':')) throw new Error(`${path} must not have a parameter as its second part`);
+    const middleware = middlewareOf(route);
+    if (!path.includes(':')) literals.set(`${method} ${path}`, { path, middleware });
     const router = routers.get(shape) ?? new Router({ sensitive: true, strict: true, exclusive: 'specificity' });
     routers.set(shape, router);
-    router.register(route.path, [route.method], middlewareOf(route));
+    router.register(path, [method], middleware);
   }
   const dispatches = new Map([...routers].map(([shape, router]) => [shape, router.routes() as Middleware]));
   return async (ctx, next) => {
-    const dispatch = dispatches.get(shapeOf(ctx.path));
-    return dispatch ? dispatch(ctx, next) : next();
+    const literal = literals.get(`${ctx.method} ${ctx.path}`);
+    if (!literal) return dispatches.get(shapeOf(ctx.path))?.(ctx, next) ?? next();
+    ctx['params'] = {};
+    ctx['_matchedRoute'] = literal.path;
+    return literal.middleware(ctx, next);
   };
 }
 
