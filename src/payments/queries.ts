@@ -50,11 +50,20 @@ export type TransactionRow = {
   completedAt: Date | null;
 };
 
+/** What {@link presentTransaction} reads of a row. */
+export type ListedTransaction = Omit<TransactionRow, 'merchantId' | 'needsReconciliation' | 'version'>;
+
+/** In SQL: the columns of `ListedTransaction`, of a transaction t. */
+const LISTED = `
+  t.id, t.session_id, t.environment, t.checkout_order_no, t.amount_santim, t.currency, t.type, t.status, t.channel,
+  t.provider_reference, t.failure, t.confirmed_late, t.hold_reason, t.received_santim, t.fee_santim, t.fee_tax_santim,
+  t.customer_name, t.customer_email, t.customer_phone, t.metadata, t.created_at, t.completed_at`;
+
 /**
  * The public transaction as JSON: the contract's fields in its order, then ours. Unknown fields are undefined and so left
  * out, except `transactionThrough`, which is null until a channel is chosen.
  */
-export function presentTransaction(row: TransactionRow) {
+export function presentTransaction(row: ListedTransaction) {
   const { amountSantim, receivedSantim, feeSantim, feeTaxSantim } = row;
   const paidSantim = receivedSantim ?? amountSantim;
   return {
@@ -65,7 +74,7 @@ export function presentTransaction(row: TransactionRow) {
     transactionDate: addisDay(row.createdAt),
     type: row.type,
     status: row.status,
-    createdAt: row.createdAt,
+    createdAt: row.createdAt.toISOString(),
     sessionId: row.sessionId,
     transactionId: row.id,
     customerName: row.customerName ?? undefined,
@@ -76,7 +85,7 @@ export function presentTransaction(row: TransactionRow) {
     feeTax: birr(feeTaxSantim),
     netAmount: birr(feeSantim === null ? null : paidSantim - feeSantim - (feeTaxSantim ?? 0n)),
     providerReference: row.providerReference ?? undefined,
-    completedAt: row.completedAt ?? undefined,
+    completedAt: row.completedAt?.toISOString(),
     failure: row.failure ?? undefined,
     lateConfirmation: row.confirmedLate || undefined,
     held: row.holdReason ?? undefined,
@@ -134,7 +143,7 @@ export function transactionValues(filter: TransactionFilter): Record<string, unk
 /** What a filter selects, for lists and counts. */
 export function listedTransactions(filter: TransactionFilter): Listed {
   const [where, values] = [transactionConditions(filter), transactionValues(filter)];
-  return { columns: 't.*', table: 'transaction t', time: 't.created_at', where, values };
+  return { columns: LISTED, table: 'transaction t', time: 't.created_at', where, values };
 }
 
 /** One transaction of this merchant and environment. Throws NOT_FOUND. */

@@ -8,7 +8,7 @@ import { readDayRange, readPage } from '../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import { readTimeline } from '../lib/timeline.ts';
 import type { ResourceDelivery } from '../webhooks/events/queries.ts';
-import { presentTransaction, findTransaction, listedTransactions, type TransactionRow } from './queries.ts';
+import { presentTransaction, findTransaction, listedTransactions, type ListedTransaction } from './queries.ts';
 import * as schema from './transaction-schema.ts';
 
 /** The deliveries of a transaction's events, as the webhooks slice presents them. */
@@ -33,7 +33,7 @@ export function transactionRoutes(deps: { db: Database; clock: Clock; findDelive
           range: readDayRange(query, deps.clock()),
           statuses: query.status,
         };
-        const { rows, pagination } = await paginateNewest<TransactionRow>(
+        const { rows, pagination } = await paginateNewest<ListedTransaction>(
           deps.db,
           listedTransactions(filter),
           readPage(query),

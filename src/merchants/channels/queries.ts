@@ -8,7 +8,6 @@ import {
   type ChannelFacts,
   type Channel,
   type FindConfigured,
-  type PlatformState,
   type TransactionThrough,
   type Unusable,
 } from './channel.ts';
@@ -27,7 +26,7 @@ export type MerchantChannel = Pick<ChannelFacts, 'platformState' | 'approval' | 
   reason: Unusable | null;
   /** The open maintenance window, or else the next one. */
   maintenance: MaintenancePeriod | null;
-  /** The open maintenance window. */
+  /** The maintenance window, if it is open. */
   openMaintenance: OpenMaintenance | null;
   /** Whether only an open maintenance window or an outage of its provider makes it unusable. */
   usableLater: boolean;
@@ -38,19 +37,21 @@ export type MerchantChannel = Pick<ChannelFacts, 'platformState' | 'approval' | 
 /** A maintenance window as merchants see it. */
 type MaintenancePeriod = { startsAt: Date; endsAt: Date; reason: string; reasonAm: string | null };
 
-/** The end of an open maintenance window (JSON of SQL functions has a text), and how long it lasts yet. */
-export type OpenMaintenance = { endsAt: Date | string; secondsLeft: number };
+/** The end of an open maintenance window, as PostgreSQL's JSON has it, and how long it lasts yet. */
+export type OpenMaintenance = { endsAt: string; secondsLeft: number };
 
 type ChannelRow = Pick<
   MerchantChannel,
   'channel' | 'transactionThrough' | 'displayName' | 'platformState' | 'approval' | 'enabled' | 'hasOwnAccount'
 > & {
-  maintenanceStartsAt: Date | null;
-  maintenanceEndsAt: Date;
-  maintenanceReason: string;
-  maintenanceReasonAm: string | null;
-  /** null: no window is open. */
-  maintenanceSecondsLeft: number | null;
+  /** `secondsLeft`: null before the window opens. */
+  maintenance: {
+    startsAt: string;
+    endsAt: string;
+    reason: string;
+    reasonAm: string | null;
+    secondsLeft: number | null;
+  } | null;
   tierAllows: boolean;
   unavailable: boolean;
   payInMinSantim: Santim;
@@ -88,10 +89,7 @@ export async function listChannels(
      SELECT c.id AS channel, c.transaction_through, c.display_name, c.platform_state,
             coalesce(m.approval, 'NONE') AS approval, coalesce(m.enabled, false) AS enabled,
             tier.channels IS NULL OR c.id = ANY (tier.channels) AS tier_allows,
-            w.starts_at AS maintenance_starts_at, w.ends_at AS maintenance_ends_at,
-            w.reason AS maintenance_reason, w.reason_am AS maintenance_reason_am,
-            CASE WHEN w.starts_at <= now()
-                 THEN CAST(ceil(extract(epoch FROM w.ends_at - now())) AS integer) END AS maintenance_seconds_left,
+            w.maintenance,
             :environment <> 'sandbox' AND coalesce(c.live_unavailable_until > now(), false) AS unavailable,
             CASE WHEN :environment = 'live' THEN has_own_account(:merchantId, :environment, c.id)
                  ELSE false END AS has_own_account,
@@ -106,7 +104,9 @@ export async function listChannels(
      LEFT JOIN merchant_channel m
        ON m.channel = c.id AND m.merchant_id = :merchantId AND m.environment = :environment
      LEFT JOIN LATERAL (
-       SELECT starts_at, ends_at, reason, reason_am FROM channel_maintenance
+       SELECT json_build_object('startsAt', starts_at, 'endsAt', ends_at, 'reason', reason, 'reasonAm', reason_am,
+                'secondsLeft', CASE WHEN starts_at <= now() THEN ceil(extract(epoch FROM ends_at - now())) END) AS maintenance
+       FROM channel_maintenance
        WHERE channel = c.id AND environment = :environment AND cancelled_at IS NULL AND ends_at > now()
        ORDER BY ends_at LIMIT 1
      ) w ON true
@@ -115,8 +115,9 @@ export async function listChannels(
   );
   return found.map((row) => {
     const { channel, transactionThrough, displayName, approval, enabled, tierAllows, hasOwnAccount, unavailable } = row;
+    const { maintenance, openMaintenance } = readMaintenance(row.maintenance);
+    const platformState = row.platformState === 'AVAILABLE' && openMaintenance ? 'MAINTENANCE' : row.platformState;
     const configured = isConfigured(findProvider(channel, scope.environment), hasOwnAccount);
-    const platformState = platformStateOf(row);
     const reason = whyUnusable({ platformState, approval, enabled, tierAllows, configured, unavailable });
     return {
       channel,
@@ -128,8 +129,8 @@ export async function listChannels(
       hasOwnAccount,
       usable: reason === null,
       reason,
-      maintenance: maintenanceOf(row),
-      openMaintenance: openMaintenanceOf(row),
+      maintenance,
+      openMaintenance,
       usableLater: reason !== null && whyUnusable({ ...row, configured, unavailable: false }) === null,
       payIn: { minSantim: row.payInMinSantim, maxSantim: row.payInMaxSantim, dailySantim: row.payInDailySantim },
       payOut: { minSantim: row.payOutMinSantim, maxSantim: row.payOutMaxSantim, dailySantim: row.payOutDailySantim },
@@ -137,19 +138,13 @@ export async function listChannels(
   });
 }
 
-/** The platform's own state of the channel; a window that is open puts an available one under maintenance. */
-function platformStateOf({ platformState, maintenanceSecondsLeft }: ChannelRow): PlatformState {
-  return platformState === 'AVAILABLE' && maintenanceSecondsLeft !== null ? 'MAINTENANCE' : platformState;
-}
-
-function maintenanceOf(row: ChannelRow): MaintenancePeriod | null {
-  const { maintenanceStartsAt: startsAt, maintenanceEndsAt: endsAt } = row;
-  if (startsAt === null) return null;
-  return { startsAt, endsAt, reason: row.maintenanceReason, reasonAm: row.maintenanceReasonAm };
-}
-
-function openMaintenanceOf({ maintenanceEndsAt, maintenanceSecondsLeft }: ChannelRow): OpenMaintenance | null {
-  return maintenanceSecondsLeft === null ? null : { endsAt: maintenanceEndsAt, secondsLeft: maintenanceSecondsLeft };
+function readMaintenance(planned: ChannelRow['maintenance']): Pick<MerchantChannel, 'maintenance' | 'openMaintenance'> {
+  if (planned === null) return { maintenance: null, openMaintenance: null };
+  const { startsAt, endsAt, secondsLeft, ...reasons } = planned;
+  return {
+    maintenance: { startsAt: new Date(startsAt), endsAt: new Date(endsAt), ...reasons },
+    openMaintenance: secondsLeft === null ? null : { endsAt, secondsLeft },
+  };
 }
 
 /** A merchant's channel as the merchant and operators see it. */
