@@ -12,6 +12,9 @@ const READY_WITHIN_MS = 1_500;
 
 const Status = z.object({ status: z.literal('ok') });
 
+/** The result of `/livez`. */
+export const ALIVE = { message: 'The process is alive', data: { status: 'ok' } };
+
 export type Readiness = {
   /** How many migrations the database still lacks; rejects when the database is unavailable. */
   countPendingMigrations: () => Promise<number>;
@@ -31,7 +34,7 @@ export function healthRoutes({ countPendingMigrations, findFullDisk }: Readiness
       operationId: 'getLiveness',
       summary: 'Whether the process is alive',
       responses: { 200: Status },
-      handle: async () => ({ message: 'The process is alive', data: { status: 'ok' } }),
+      handle: async () => ALIVE,
     }),
     readRoute('GET /readyz', {
       ...common,

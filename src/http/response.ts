@@ -66,11 +66,13 @@ function codeOf(error: unknown): string {
   return isNativeError(error) && 'code' in error ? String(error.code) : '';
 }
 
+/** The headers of JSON that no cache stores. */
+export const JSON_HEADERS = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' };
+
 /** Sends JSON that no cache stores. */
 export function sendJson(ctx: Context, { status, text }: StoredResponse): void {
   ctx.status = status;
-  ctx.res.setHeader('Content-Type', 'application/json; charset=utf-8');
-  ctx.res.setHeader('Cache-Control', 'no-store');
+  ctx.set(JSON_HEADERS);
   ctx.body = text;
 }
 

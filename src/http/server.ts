@@ -17,11 +17,11 @@ import type { RunInTransaction } from '../outbox/record.ts';
 import { createArrivals } from './arrivals.ts';
 import type { Authenticators } from './auth.ts';
 import { createDocsRouter } from './docs.ts';
-import { healthRoutes, type Readiness } from './health.ts';
+import { ALIVE, healthRoutes, type Readiness } from './health.ts';
 import { createIdempotency } from './idempotency.ts';
 import { createHttpMetrics, type HttpMetrics, type Registry } from './metrics.ts';
 import { createRouteMiddleware, type RequestState } from './pipeline.ts';
-import { errorText, rejectUnknown, sendJson, toAppError } from './response.ts';
+import { errorText, JSON_HEADERS, rejectUnknown, resultText, sendJson, toAppError } from './response.ts';
 import type { Route } from './route.ts';
 
 /** Limit of the request line and all headers; beyond it, 431. */
@@ -82,8 +82,19 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
   const routes = [...healthRoutes(deps, stopping.signal), ...deps.routes];
   const handle = createApp(deps, { routes, context }).callback();
   const queueArrival = createArrivals();
-  const callback = (request: IncomingMessage, response: ServerResponse): void =>
-    queueArrival(request, () => void handle(request, response));
+  /** GET /livez as its route responds, but ahead of requests that wait: only the event loop must turn. */
+  const sendAlive = (request: IncomingMessage, response: ServerResponse): void => {
+    const { status, text } = resultText(routes[0] as Route, ALIVE, deps.clock());
+    setSecurityHeaders(request, response, () => {});
+    response.setHeader('X-Request-Id', newId('req'));
+    if (stopping.signal.aborted) response.setHeader('Connection', 'close');
+    response.writeHead(status, JSON_HEADERS).end(text);
+    metrics.record('GET /livez', status, 0);
+  };
+  const callback = (request: IncomingMessage, response: ServerResponse): void => {
+    if (request.url === '/livez' && request.method === 'GET') sendAlive(request, response);
+    else queueArrival(request, () => void handle(request, response));
+  };
   return {
     callback,
     listen: async (port, host) => {
