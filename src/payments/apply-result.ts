@@ -160,6 +160,9 @@ function isUnsent({ attempt, outcome }: ProviderResult): boolean {
   return outcome.reason === 'circuit-open' || outcome.reason === 'rate-limit';
 }
 
+/** In SQL: the order was never sent, and no other check has taken the lease since. */
+const UNSENT = 'CAST(:unsent AS boolean) AND lease_until IS NOT DISTINCT FROM CAST(:leaseUntil AS timestamptz)';
+
 /** Stores a result that ends nothing, and releases the lease. The timeline gets only results that differ. */
 async function recordProviderResult(db: Queryable, result: ProviderResult): Promise<AttemptState | null> {
   const { attempt, outcome, now, checkedAt } = result;
@@ -171,7 +174,8 @@ async function recordProviderResult(db: Queryable, result: ProviderResult): Prom
        UPDATE payment_attempt SET
          status = CASE WHEN status = 'CREATED' AND CAST(:kind AS text) <> 'unknown' THEN 'PENDING' ELSE status END,
          last_outcome = :kind, last_checked_at = :checkedAt, lease_until = NULL,
-         initiated_at = CASE WHEN CAST(:unsent AS boolean) THEN NULL ELSE initiated_at END,
+         initiated_at = CASE WHEN NOT (${UNSENT}) THEN initiated_at END,
+         provider_account = CASE WHEN NOT (${UNSENT}) THEN provider_account END,
          provider_code = coalesce(:providerCode, provider_code),
          provider_reference = coalesce(:providerReference, provider_reference),
          redirect_url = coalesce(:redirectUrl, redirect_url)
@@ -187,6 +191,7 @@ async function recordProviderResult(db: Queryable, result: ProviderResult): Prom
       queryable: [...QUERYABLE_ATTEMPTS],
       kind: outcome.kind,
       unsent: isUnsent(result),
+      leaseUntil: attempt.leaseUntil,
       now,
       checkedAt,
       providerCode,

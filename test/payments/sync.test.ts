@@ -130,6 +130,16 @@ describe('checking an attempt', () => {
       expect(await check(attemptId)).toMatchObject({ attemptStatus: 'DECLINED' });
     });
 
+    test('binds the order to no account: it may be sent by the next one', async () => {
+      const session = await buildSession(fixture, scope);
+      const attemptId = await buildAttempt(fixture, { ...scope, sessionId: session.sessionId });
+      fixture.provider.accounts = { payments: '100', payouts: '100' };
+      fixture.provider.returns(heldBack, PENDING);
+      await check(attemptId);
+      fixture.provider.accounts = { payments: '200', payouts: '200' };
+      expect(await check(attemptId)).toMatchObject({ attemptStatus: 'PENDING' });
+    });
+
     test('does not undo an earlier one, not even at the same time', async () => {
       const session = await buildSession(fixture, scope);
       const attemptId = await buildAttempt(fixture, { ...scope, sessionId: session.sessionId });
@@ -144,6 +154,18 @@ describe('checking an attempt', () => {
         'query',
       ]);
     });
+  });
+
+  test('a submission that is held back after its lease has expired does not undo the one of the next lease', async () => {
+    const session = await buildSession(fixture, scope);
+    const attemptId = await buildAttempt(fixture, { ...scope, sessionId: session.sessionId });
+    const heldBack = { kind: 'unknown', reason: 'rate-limit', message: 'not sent' } as const;
+    fixture.provider.returns(async () => {
+      fixture.pass(LEASE_MS + 1);
+      await check(attemptId);
+      return heldBack;
+    }, UNKNOWN);
+    expect(await check(attemptId)).toMatchObject({ initiatedAt: expect.any(Date) });
   });
 
   test('fifty concurrent checks query the provider once and confirm once', async () => {
