@@ -85,6 +85,9 @@ export function invalidFields(
   return new AppError('VALIDATION_ERROR', message, { details });
 }
 
+/** The error of an operation that the resource's state does not allow. */
+export const invalidState = (message: string): AppError => new AppError('INVALID_STATE', message);
+
 /** The error of a request that can be repeated in a second. */
 export function serviceUnavailable(
   message = 'The service is temporarily unavailable. Repeat the request in a moment.',

@@ -4,7 +4,7 @@ import { listKeys, presentKey } from '../access/api-keys.ts';
 import { auditOf, presentAudit } from '../access/audit.ts';
 import { AuditEntry, MerchantKey } from '../access/operator-schema.ts';
 import { first, insertRow, type Queryable, rows, type Trx } from '../lib/db.ts';
-import { AppError, found } from '../lib/errors.ts';
+import { found, invalidState } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';
 import { type Page } from '../lib/pagination.ts';
@@ -95,7 +95,7 @@ export async function requireNotSuspended(
   const merchant = await findMerchant(db, merchantId);
   if (merchant?.status !== 'SUSPENDED') return;
   const resume = `Resume it first (POST /api/ops/merchants/${merchantId}/resume)`;
-  throw new AppError('INVALID_STATE', `The merchant ${merchantId} is suspended: ${what}. ${resume}, or ${instead}.`);
+  throw invalidState(`The merchant ${merchantId} is suspended: ${what}. ${resume}, or ${instead}.`);
 }
 
 /** A merchant as operators see it. */

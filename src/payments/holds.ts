@@ -1,7 +1,7 @@
 import { feeWithin, readEffectiveRule, type Fee } from '../ledger/fees.ts';
 import { suspenseAcceptedPosting, suspenseReturnedPosting } from '../ledger/postings.ts';
 import { first, isUniqueViolation, type Trx } from '../lib/db.ts';
-import { AppError, found } from '../lib/errors.ts';
+import { AppError, found, invalidState } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { listAttempts, readTransaction, type TransactionRow, type AttemptRow } from './queries.ts';
@@ -161,5 +161,3 @@ async function referenceUsed(trx: Trx, payment: AttemptRow): Promise<string | nu
 
 const onlyReturnable = (attemptId: string, why: string): AppError =>
   invalidState(`The money of ${attemptId} ${why}: it can only be returned.`);
-
-const invalidState = (message: string): AppError => new AppError('INVALID_STATE', message);

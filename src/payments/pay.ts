@@ -4,7 +4,7 @@ import type { z } from 'zod';
 
 import type { Clock } from '../lib/clock.ts';
 import { first } from '../lib/db.ts';
-import { AppError, invalid } from '../lib/errors.ts';
+import { AppError, invalid, invalidState } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { normalisePhone } from '../lib/phone.ts';
 import { findSandboxPhone, SANDBOX_PHONES } from '../lib/sandbox-providers.ts';
@@ -116,8 +116,6 @@ function ensureOpen(session: Session, now: Date): void {
   if (session.attemptsCount < ATTEMPTS_MAX) return;
   throw invalidState(`All ${ATTEMPTS_MAX} attempts of this session are used. Create a new one.`);
 }
-
-const invalidState = (message: string): AppError => new AppError('INVALID_STATE', message);
 
 async function ensureChannel(deps: PayDeps, session: Session, wanted: Channel): Promise<void> {
   const channels = await listChannels(deps.tx.trx, session, deps.findProvider);

@@ -1,5 +1,5 @@
 import { readRoute, writeRoute, type RouteResult, type Route } from '../http/route.ts';
-import { AppError } from '../lib/errors.ts';
+import { invalidState } from '../lib/errors.ts';
 import { toSantim } from '../lib/money.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { createSession } from './create-session.ts';
@@ -74,7 +74,7 @@ function sessionRoutes(deps: CheckoutDeps): Route[] {
         await findSession(deps.db, key);
         await deps.closeUnpaid(params.sessionId, 'EXPIRED');
         const session = await findSession(deps.db, key);
-        if (session.status !== 'EXPIRED') throw new AppError('INVALID_STATE', whyNotExpired(session));
+        if (session.status !== 'EXPIRED') throw invalidState(whyNotExpired(session));
         return { message: 'Session expired', data: presentSession(session, { ...deps, scopes: caller.scopes }) };
       },
     }),

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../lib/clock.ts';
 import { DAY_MS } from '../lib/dates.ts';
 import { first, type Database } from '../lib/db.ts';
-import { AppError } from '../lib/errors.ts';
+import { AppError, invalidState } from '../lib/errors.ts';
 import { scopeOf } from '../lib/scope.ts';
 import { findMerchant } from '../merchants/operations.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
@@ -115,7 +115,7 @@ async function recordProgress(
      WHERE id = :id AND run_id = :runId AND status = 'RUNNING' RETURNING id`,
     { id, runId, totalRows, processedRows, at: clock() },
   );
-  if (!updated) throw new AppError('INVALID_STATE', 'The run was superseded.');
+  if (!updated) throw invalidState('The run was superseded.');
 }
 
 /** Marks the report READY and records its event in one transaction. Removes the file when the run was superseded. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import { first, insertRow } from '../lib/db.ts';
-import { AppError } from '../lib/errors.ts';
+import { invalidState } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
@@ -36,7 +36,7 @@ export async function requestReport(
   );
   if (pending && pending.count >= PENDING_MAX) {
     const message = `${pending.count} reports are pending: wait until one is complete, or cancel one.`;
-    throw new AppError('INVALID_STATE', message);
+    throw invalidState(message);
   }
   const filter = { ...scopeOf(scope), range, statuses, channel };
   const totalRows = await SOURCES[kind].count(tx.trx, filter, FORMATS[format].rowsMax + 1);
@@ -65,5 +65,5 @@ export async function cancelReport(
   const cancelled = await updatePending(tx.trx, { ...scopeOf(scope), id }, changes);
   const row = cancelled ?? (await findReport(tx.trx, scope, id));
   if (row.status === 'CANCELLED') return row;
-  throw new AppError('INVALID_STATE', `The report is ${row.status}: there is nothing to cancel.`);
+  throw invalidState(`The report is ${row.status}: there is nothing to cancel.`);
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { readRoute, writeRoute, type RouteResult, type Route } from '../http/route.ts';
-import { AppError } from '../lib/errors.ts';
+import { AppError, invalidState } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { readPage } from '../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
@@ -152,7 +152,7 @@ function fileRoute({ db, files, clock }: ReportRouteDeps): Route {
         throw new AppError('NOT_FOUND', `${until} Request the report again.`);
       }
       if (storageKey === null || sha256 === null) {
-        throw new AppError('INVALID_STATE', `The report is ${row.status}: it has no file.`);
+        throw invalidState(`The report is ${row.status}: it has no file.`);
       }
       const { contentType } = FORMATS[row.format];
       const [name, bytes] = [schema.fileNameOf(row), Number(row.fileBytes)];

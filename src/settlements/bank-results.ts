@@ -1,7 +1,7 @@
 import { requireAnotherPerson } from '../access/separation-of-duties.ts';
 import { bookReference, ensureUnused, type ExternalReference } from '../ledger/external-references.ts';
 import { addisDay, startOfAddisDay } from '../lib/dates.ts';
-import { AppError, invalid } from '../lib/errors.ts';
+import { invalid, invalidState } from '../lib/errors.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import type { LateCredit, SettlementRow } from './queries.ts';
@@ -31,8 +31,7 @@ export async function markSent(
       const isSame = sentBy === operatorId && row.bankReference === (bankReference ?? null);
       if (status === 'PROCESSING' && isSame) return null;
       const under = row.bankReference === null ? 'without a reference' : `under the reference ${row.bankReference}`;
-      throw new AppError(
-        'INVALID_STATE',
+      throw invalidState(
         `${sentBy} sent this settlement to the bank at ${row.sentAt?.toISOString()}, ${under}; it is ${status}. ` +
           `Do not send it again. If you did, contact ${sentBy} first.`,
       );
@@ -109,7 +108,7 @@ function storeLateCredit(row: SettlementRow, { operatorId, at, bankReference, cr
   if (known?.bankReference === bankReference && isSameDay(new Date(known.creditedAt), creditedAt)) return null;
   if (known && row.lateCreditResolution === null) {
     const pending = `another credit of it is pending: ${known.bankReference}.`;
-    throw new AppError('INVALID_STATE', `This settlement is FAILED, and ${pending}`);
+    throw invalidState(`This settlement is FAILED, and ${pending}`);
   }
   const detail = { bankReference, creditedAt: creditedAt.toISOString() };
   const changes = { lateCredit: { ...detail, operatorId, at: at.toISOString() }, lateCreditResolution: null };
@@ -136,7 +135,7 @@ export async function bookLateCredit(tx: UnitOfWork, id: string, actor: Settleme
     const late = pendingCredit(row);
     if (row.returnedAt !== null) {
       const issue = `This settlement was credited under ${row.bankReference} and returned before: a second credit cannot be booked`;
-      throw new AppError('INVALID_STATE', `${issue}. Have the bank take it back, then dismiss it.`);
+      throw invalidState(`${issue}. Have the bank take it back, then dismiss it.`);
     }
     const detail = { bankReference: late.bankReference, creditedAt: new Date(late.creditedAt) };
     await bookReference(tx, creditReference(row, detail), 'bankReference');
@@ -163,7 +162,7 @@ export async function dismissLateCredit(
 
 function pendingCredit({ status, lateCredit, lateCreditResolution }: SettlementRow): LateCredit {
   if (lateCredit && lateCreditResolution === null) return lateCredit;
-  throw new AppError('INVALID_STATE', `This settlement is ${status}: it has no late credit to decide.`);
+  throw invalidState(`This settlement is ${status}: it has no late credit to decide.`);
 }
 
 /**
@@ -204,10 +203,7 @@ export async function markFailed(
     if (row.status === 'FAILED' && row.returnedAt === null && row.failure?.message === reason) return null;
     if (row.status === 'COMPLETED' && row.creditedAt !== null) {
       const credited = `This settlement is COMPLETED, credited on ${addisDay(row.creditedAt)}`;
-      throw new AppError(
-        'INVALID_STATE',
-        `${credited}: if the bank has sent the money back since, mark it as returned.`,
-      );
+      throw invalidState(`${credited}: if the bank has sent the money back since, mark it as returned.`);
     }
     ensureStatus(row, 'FAILED', from);
     const reference = bankReference === undefined ? {} : { bankReference };

@@ -1,5 +1,5 @@
 import { requireAnotherPerson } from '../access/separation-of-duties.ts';
-import { AppError } from '../lib/errors.ts';
+import { invalidState } from '../lib/errors.ts';
 import { SANDBOX_OPERATOR, sandboxDecision } from '../lib/sandbox-review.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
 import { markCredited, markSent } from './bank-results.ts';
@@ -87,5 +87,5 @@ export async function advanceSettlement(tx: UnitOfWork, { id, status }: Settleme
   if (status === 'REQUESTED') return approveSettlement(tx, id, sandbox);
   if (status === 'APPROVED') return markSent(tx, id, { ...sandbox, bankReference });
   if (status === 'PROCESSING') return markCredited(tx, id, { ...sandbox, bankReference, creditedAt: at });
-  throw new AppError('INVALID_STATE', `This settlement is ${status}: it has no further step.`);
+  throw invalidState(`This settlement is ${status}: it has no further step.`);
 }

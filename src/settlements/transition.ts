@@ -3,7 +3,7 @@ import type { Actor } from '../access/separation-of-duties.ts';
 import { post } from '../ledger/post.ts';
 import { latePayoutPosting, payoutPosting, releasePosting, reversalPosting } from '../ledger/postings.ts';
 import { first, updateRow } from '../lib/db.ts';
-import { AppError, found } from '../lib/errors.ts';
+import { found, invalidState } from '../lib/errors.ts';
 import { toBirr } from '../lib/money.ts';
 import { scopeOf } from '../lib/scope.ts';
 import { recordTimeline } from '../lib/timeline.ts';
@@ -106,7 +106,7 @@ function postingOf(from: SettlementStatus, to: SettlementStatus) {
 export function ensureStatus({ status }: SettlementRow, to: SettlementStatus, from = statusesBefore(to)): void {
   if (from.includes(status)) return;
   const wanted = from.join(' or ');
-  throw new AppError('INVALID_STATE', `This settlement is ${status}: only one that is ${wanted} can become ${to}.`);
+  throw invalidState(`This settlement is ${status}: only one that is ${wanted} can become ${to}.`);
 }
 
 /**
@@ -123,7 +123,7 @@ export async function ensureSendable(
   const rejected = await first<{ rejectionReason: string }>(trx, sql, { bankAccountId });
   if (!rejected) return;
   const why = `The bank account ${bankAccountId} was rejected since the request (${rejected.rejectionReason})`;
-  throw new AppError('INVALID_STATE', `${why}: the settlement is not ${verb}; ${instead}.`);
+  throw invalidState(`${why}: the settlement is not ${verb}; ${instead}.`);
 }
 
 /** A transition in the audit log; null if nothing has changed. */

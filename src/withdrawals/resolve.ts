@@ -1,6 +1,6 @@
 import { requireAnotherPerson, type Actor } from '../access/separation-of-duties.ts';
 import { first, rows } from '../lib/db.ts';
-import { AppError, invalid } from '../lib/errors.ts';
+import { invalid, invalidState } from '../lib/errors.ts';
 import { lock } from '../lib/lock.ts';
 import { formatBirr, type Santim } from '../lib/money.ts';
 import { recordTimeline } from '../lib/timeline.ts';
@@ -95,15 +95,12 @@ function ensureResolvable(subject: Subject, decision: Decision): void {
   const isCorrection = isOther && (wasDecided || (row.status === 'FAILED' && wasContradicted(cases)));
   if (!isResolvable(subject) && !isCorrection) {
     const allowed = 'UNKNOWN, SUBMITTED for a day, or contradicted by its provider after it ended';
-    throw new AppError(
-      'INVALID_STATE',
-      `This withdrawal is ${stateOf(row)}: it can be resolved only while ${allowed}.`,
-    );
+    throw invalidState(`This withdrawal is ${stateOf(row)}: it can be resolved only while ${allowed}.`);
   }
   ensureWaited(subject, decision);
   // The query under way may send it again.
   if (row.leaseUntil !== null && row.leaseUntil > at) {
-    throw new AppError('INVALID_STATE', 'Its provider is being queried at this moment: try again in ten seconds.');
+    throw invalidState('Its provider is being queried at this moment: try again in ten seconds.');
   }
 }
 
@@ -119,7 +116,7 @@ function ensureWaited({ row, cases, at }: Subject, { outcome }: Decision): void 
   if (since === null || at.getTime() - since.getTime() >= DECISION_DELAY_MS) return;
   const from = new Date(since.getTime() + DECISION_DELAY_MS).toISOString();
   const issue = `The provider may still report another outcome: ${outcome} is accepted from ${from} on.`;
-  throw new AppError('INVALID_STATE', issue);
+  throw invalidState(issue);
 }
 
 /** Paid under a reference of its own, and not more than was requested or the provider has reported. */

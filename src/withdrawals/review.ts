@@ -1,7 +1,7 @@
 import { requireAnotherPerson, type Actor } from '../access/separation-of-duties.ts';
 import { DAY_MS } from '../lib/dates.ts';
 import { insertRow, rows } from '../lib/db.ts';
-import { AppError } from '../lib/errors.ts';
+import { invalidState } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
 import { SANDBOX_OPERATOR, sandboxDecision } from '../lib/sandbox-review.ts';
 import type { Environment } from '../lib/scope.ts';
@@ -67,7 +67,7 @@ export async function approveWithdrawal(
   const { operatorId } = approver;
   const row = await lockWithdrawal(trx, id);
   if (row.stage !== 'UNDER_REVIEW') {
-    throw new AppError('INVALID_STATE', `This withdrawal is ${stateOf(row)}: only one under review can be decided.`);
+    throw invalidState(`This withdrawal is ${stateOf(row)}: only one under review can be decided.`);
   }
   // The sandbox's own approval needs no check: an approved withdrawal of a suspended merchant is not sent (sync.ts).
   if (notifyWorkflow) {
@@ -79,7 +79,7 @@ export async function approveWithdrawal(
   const approvals = await listApprovals(trx, id);
   if (approvals.some((approval) => approval.operatorId === operatorId)) {
     const issue = 'You have already approved this withdrawal. Another operator must approve it too.';
-    throw new AppError('INVALID_STATE', issue);
+    throw invalidState(issue);
   }
   const approvalsMissing = Math.max(row.approvalsNeeded - approvals.length - 1, 0);
   await insertRow(trx, 'withdrawal_approval', { withdrawalId: id, operatorId, approvedAt: at });
@@ -115,7 +115,7 @@ async function endUnsent(tx: UnitOfWork, id: string, transition: Transition): Pr
   if (stage === 'CREATED' || stage === 'UNDER_REVIEW') return transitionWithdrawal(tx, row, transition);
   const state = status === 'PENDING' ? `was sent to its provider already (${stage})` : `is ${status}`;
   const change = transition.to.toLowerCase();
-  throw new AppError('INVALID_STATE', `This withdrawal ${state}: only one that was not sent yet can be ${change}.`);
+  throw invalidState(`This withdrawal ${state}: only one that was not sent yet can be ${change}.`);
 }
 
 /** Signals the workflows of approved withdrawals that were not sent while the merchant was suspended. */

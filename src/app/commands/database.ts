@@ -10,7 +10,7 @@ import { SEALED_RESPONSES } from '../../http/idempotency.ts';
 import { type LedgerInvariant, verifyLedger } from '../../ledger/verify.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Database } from '../../lib/db.ts';
-import { AppError } from '../../lib/errors.ts';
+import { invalidState } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { lock } from '../../lib/lock.ts';
 import { migrate, ofNewerRelease } from '../../lib/migrate.ts';
@@ -37,7 +37,7 @@ export async function createAdmin(
   return createTransactionRunner(db, () => {})(async (tx) => {
     await lock(tx.trx, 'operators', 'all');
     if (await hasActiveAdmin(tx.trx)) {
-      throw new AppError('INVALID_STATE', 'There is an active admin already, who can create operators.');
+      throw invalidState('There is an active admin already, who can create operators.');
     }
     const input = { name, email, role: 'admin' } as const;
     const operator = await createOperator(tx.trx, input);
@@ -115,10 +115,7 @@ export async function reencryptAll(
     note(`${part.what}: ${part.seen} seen, ${part.reencrypted} encrypted anew, ${part.left} left`);
   const named = unread.slice(0, NAMED_MAX);
   if (unread.length > NAMED_MAX) named.push(`and ${unread.length - NAMED_MAX} more`);
-  throw new AppError(
-    'INVALID_STATE',
-    `No key of ENCRYPTION_KEYS opens these, or their file is missing:\n  ${named.join('\n  ')}`,
-  );
+  throw invalidState(`No key of ENCRYPTION_KEYS opens these, or their file is missing:\n  ${named.join('\n  ')}`);
 }
 
 /** A server that is just starting is waited for a little; a missing one must not hold up the API. */

@@ -1,6 +1,6 @@
 import { DAY_MS } from '../../lib/dates.ts';
 import { first, type Queryable } from '../../lib/db.ts';
-import { AppError, found, invalid } from '../../lib/errors.ts';
+import { AppError, found, invalid, invalidState } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { lock } from '../../lib/lock.ts';
 import { paginateNewest, whereGiven } from '../../lib/paginate-newest.ts';
@@ -116,7 +116,7 @@ export async function cancelMaintenance(
   const after = await findWindow(trx, id);
   if (after.cancelledAt === null) {
     const issue = `The maintenance ${id} of ${after.channel} ended at ${after.endsAt.toISOString()}. Nothing is left to cancel.`;
-    throw new AppError('INVALID_STATE', issue);
+    throw invalidState(issue);
   }
   if (!changed) return { before: after, after };
   const state = after.state === 'CANCELLED' ? 'PLANNED' : 'OPEN';

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { requireAnotherPerson, type Actor } from '../../access/separation-of-duties.ts';
 import { updateRow, type Database } from '../../lib/db.ts';
-import { AppError, invalid, invalidFields } from '../../lib/errors.ts';
+import { invalid, invalidFields, invalidState } from '../../lib/errors.ts';
 import { SANDBOX_OPERATOR, SANDBOX_REVIEW_MS } from '../../lib/sandbox-review.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import { recordTimeline } from '../../lib/timeline.ts';
@@ -74,8 +74,7 @@ export async function lockForEdit(tx: UnitOfWork, step: Step): Promise<Applicati
   const row = await lockDecided(tx, step, step.at);
   if (EDITABLE.includes(row.status)) return row;
   const why = row.status === 'APPROVED' ? 'you are verified' : 'wait for the decision';
-  throw new AppError(
-    'INVALID_STATE',
+  throw invalidState(
     `Your application is ${row.status}, so it cannot be changed: ${why}. It can while it is ${EDITABLE.join(', ')}.`,
   );
 }
@@ -131,13 +130,13 @@ export async function decideKyc(tx: UnitOfWork, decision: Decision, command: Kyc
 function ensureStatus({ status }: ApplicationRow, allowed: readonly KycStatus[]): void {
   if (allowed.includes(status)) return;
   const only = `that is possible only while it is ${allowed.join(' or ')}`;
-  throw new AppError('INVALID_STATE', `This application is ${status}: ${only}.`);
+  throw invalidState(`This application is ${status}: ${only}.`);
 }
 
 function ensureLatest({ submissions }: ApplicationRow, submission: number): void {
   if (submission === submissions) return;
   const newer = `you decide about submission ${submission}, and submission ${submissions} waits`;
-  throw new AppError('INVALID_STATE', `This application was submitted again meanwhile: ${newer}. Read that one first.`);
+  throw invalidState(`This application was submitted again meanwhile: ${newer}. Read that one first.`);
 }
 
 async function ensureTier(tx: UnitOfWork, tier: number): Promise<number> {

@@ -1,7 +1,7 @@
 import { sha256 } from '../../lib/crypto.ts';
 import { DAY_MS } from '../../lib/dates.ts';
 import { type Database, first, insertRow, rows } from '../../lib/db.ts';
-import { AppError, found } from '../../lib/errors.ts';
+import { AppError, found, invalidState } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { OnProgress, Reencrypted } from '../../lib/reencrypt.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
@@ -37,10 +37,10 @@ export async function addDocument(
   const same = ofThis.find((one) => one.kind === kind && one.sha256 === digest);
   if (same) return { row: same, isNew: false };
   if (ofThis.length >= DOCUMENTS_MAX.each) {
-    throw new AppError('INVALID_STATE', `A submission may have at most ${DOCUMENTS_MAX.each} new documents.`);
+    throw invalidState(`A submission may have at most ${DOCUMENTS_MAX.each} new documents.`);
   }
   if (all.length >= DOCUMENTS_MAX.all) {
-    throw new AppError('INVALID_STATE', `An application may have at most ${DOCUMENTS_MAX.all} documents in all.`);
+    throw invalidState(`An application may have at most ${DOCUMENTS_MAX.all} documents in all.`);
   }
   const id = newId('kyd', at.getTime());
   const storageKey = await store.save(id, bytes);

@@ -2,7 +2,7 @@ import { requireAnotherPerson, type Actor } from '../../access/separation-of-dut
 import type { BankCode } from '../../lib/banks.ts';
 import { HOUR_MS } from '../../lib/dates.ts';
 import { first, insertRow, rows, updateRow, type Queryable } from '../../lib/db.ts';
-import { AppError, found } from '../../lib/errors.ts';
+import { AppError, found, invalidState } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { lock } from '../../lib/lock.ts';
 import { maskDigits } from '../../lib/phone.ts';
@@ -123,7 +123,7 @@ export async function verifyBankAccount(
   const account = await lockReviewed(tx, scope, decision);
   const { status, requestedBy: preparedBy, environment } = account;
   if (status === 'VERIFIED') return { account, changed: false, before: status };
-  if (status !== 'PENDING') throw invalidState(account, 'PENDING can be verified; the merchant links another one');
+  if (status !== 'PENDING') throw onlyWhile(account, 'PENDING can be verified; the merchant links another one');
   const linked = { environment, what: 'bank account', done: 'linked', verb: 'verify', preparedBy } as const;
   await requireAnotherPerson(tx.trx, decision, linked);
   return decide(tx, account, { ...decidedBy(decision), status: 'VERIFIED', verifiedAt: decision.at });
@@ -141,7 +141,7 @@ export async function rejectBankAccount(
 ): Promise<DecidedAccount> {
   const account = await lockReviewed(tx, scope, decision);
   if (account.rejectionReason === rejectionReason) return { account, changed: false, before: account.status };
-  if (account.status === 'REJECTED') throw invalidState(account, 'PENDING or VERIFIED can be rejected');
+  if (account.status === 'REJECTED') throw onlyWhile(account, 'PENDING or VERIFIED can be rejected');
   return decide(tx, account, { ...decidedBy(decision), status: 'REJECTED', rejectionReason });
 }
 
@@ -153,14 +153,13 @@ async function lockReviewed(
 ): Promise<BankAccountRow> {
   const current = found(await lockBankAccount(tx, scope), 'bank account');
   if (current.id === bankAccountId) return current;
-  throw new AppError(
-    'INVALID_STATE',
+  throw invalidState(
     `The merchant has linked another bank account, ${current.id}, instead of ${bankAccountId}. Review that one.`,
   );
 }
 
-function invalidState({ status }: BankAccountRow, only: string): AppError {
-  return new AppError('INVALID_STATE', `This bank account is ${status}: only one that is ${only}.`);
+function onlyWhile({ status }: BankAccountRow, only: string): AppError {
+  return invalidState(`This bank account is ${status}: only one that is ${only}.`);
 }
 
 const decidedBy = ({ operatorId, at }: AccountDecision) => ({ decidedBy: operatorId, decidedAt: at });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { name, reason } from '../../access/operator-schema.ts';
 import { addDays, addisDay, isDay } from '../../lib/dates.ts';
 import { first, rows, type Queryable, type Trx } from '../../lib/db.ts';
-import { AppError, found } from '../../lib/errors.ts';
+import { AppError, found, invalidState } from '../../lib/errors.ts';
 import { mustBe } from '../../lib/fields.ts';
 import { newId } from '../../lib/ids.ts';
 import { dateParam } from '../../lib/pagination.ts';
@@ -71,7 +71,7 @@ export async function removeHoliday(tx: UnitOfWork, id: string): Promise<Holiday
   const { source, name, date, ...holiday } = await findHoliday(tx.trx, id);
   if (source === 'computed') {
     const issue = `${name} of ${date} is computed and cannot be removed: disable it with "active": false.`;
-    throw new AppError('INVALID_STATE', issue);
+    throw invalidState(issue);
   }
   await rows(tx.trx, 'DELETE FROM holiday WHERE id = :id', { id });
   return { source, name, date, ...holiday };
