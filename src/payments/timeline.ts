@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { TimelineKinds } from '../lib/timeline.ts';
+import { entry, type TimelineKinds } from '../lib/timeline.ts';
 import { CHANNELS } from '../merchants/channels/channel.ts';
 import { HELD_REASONS } from './states.ts';
 
@@ -12,11 +12,6 @@ const currency = text;
 const amounts = { reason: z.enum(HELD_REASONS), expectedSantim: santim, receivedSantim: santim, currency };
 const over = { reconcile: flag };
 const claimed = { claimedStatus: text.optional(), reason: text.optional(), providerReference: text.optional() };
-
-const entry = <Shape extends z.ZodRawShape>(description: string, detail: Shape) => ({
-  description,
-  detail: z.object(detail),
-});
 
 /** The entries of a transaction's timeline, and the shape of their `detail`. */
 export const TIMELINE = {
@@ -71,7 +66,6 @@ export const TIMELINE = {
   ),
   'reconciliation.confirmed_unpaid': entry(
     "The provider's statements contain no payment of the transaction: it was not paid",
-    {},
   ),
   'status_report.success': entry('A payment was reported; the provider was queried', claimed),
   'status_report.error': entry('A failure was reported; the provider was queried', claimed),

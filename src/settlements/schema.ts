@@ -7,7 +7,7 @@ import { BANK_CODES } from '../lib/banks.ts';
 import { birrAmount, currencyEtb, instant, plainText, reference } from '../lib/fields.ts';
 import { toSantim } from '../lib/money.ts';
 import { dateParam, pageQuery, sequencePageQuery, statusParam } from '../lib/pagination.ts';
-import { timelineSchema, type TimelineKinds } from '../lib/timeline.ts';
+import { entry, timelineSchema, type TimelineKinds } from '../lib/timeline.ts';
 import { requestedByFields } from '../merchants/operations.ts';
 import { SETTLEMENT_STATUSES } from './states.ts';
 
@@ -95,46 +95,37 @@ export const Settlement = z
   })
   .meta({ id: 'Settlement' });
 
-const dates = z.object({ effectiveDate: z.string(), earliestExpected: z.string(), expectedBy: z.string() });
+const dates = { effectiveDate: z.string(), earliestExpected: z.string(), expectedBy: z.string() };
 
 /** The kinds of timeline entries of a settlement, with the shape of their `detail`. */
 export const TIMELINE = {
-  'settlement.requested': { description: 'Requested: its amount, fee and tax are reserved', detail: z.object({}) },
-  'review.approved': { description: 'Approved by an operator', detail: z.object({}) },
-  'review.rejected': {
-    description: 'Rejected by an operator; the money is released',
-    detail: z.object({ reason: z.string() }),
-  },
-  'settlement.cancelled': { description: 'Cancelled by the merchant; the money is released', detail: z.object({}) },
-  'bank.sent': { description: 'Sent to the bank', detail: z.object({ bankReference: z.string().optional() }) },
-  'bank.credited': {
-    description: "Credited to the merchant's account",
-    detail: z.object({ bankReference: z.string(), creditedAt: z.string() }),
-  },
-  'bank.failed': {
-    description: 'Not credited by the bank; the money is released',
-    detail: z.object({ reason: z.string(), bankReference: z.string().optional() }),
-  },
-  'bank.returned': {
-    description: 'Sent back by the bank after its credit; the money is back in the balance',
-    detail: z.object({ reason: z.string(), bankReference: z.string() }),
-  },
-  'bank.credited_late': {
-    description: 'The bank reports a credit after the failure; an operator decides about it',
-    detail: z.object({ bankReference: z.string(), creditedAt: z.string() }),
-  },
-  'bank.credit_dismissed': {
-    description: 'An operator dismissed the late credit',
-    detail: z.object({ bankReference: z.string(), reason: z.string() }),
-  },
-  'expected_dates.changed': {
-    description: 'The calendar has changed, and with it the expected days',
-    detail: dates.extend({ before: dates }),
-  },
-  'settlement.overdue': {
-    description: 'Still open after its last expected day',
-    detail: z.object({ expectedBy: z.string() }),
-  },
+  'settlement.requested': entry('Requested: its amount, fee and tax are reserved'),
+  'review.approved': entry('Approved by an operator'),
+  'review.rejected': entry('Rejected by an operator; the money is released', { reason: z.string() }),
+  'settlement.cancelled': entry('Cancelled by the merchant; the money is released'),
+  'bank.sent': entry('Sent to the bank', { bankReference: z.string().optional() }),
+  'bank.credited': entry("Credited to the merchant's account", { bankReference: z.string(), creditedAt: z.string() }),
+  'bank.failed': entry('Not credited by the bank; the money is released', {
+    reason: z.string(),
+    bankReference: z.string().optional(),
+  }),
+  'bank.returned': entry('Sent back by the bank after its credit; the money is back in the balance', {
+    reason: z.string(),
+    bankReference: z.string(),
+  }),
+  'bank.credited_late': entry('The bank reports a credit after the failure; an operator decides about it', {
+    bankReference: z.string(),
+    creditedAt: z.string(),
+  }),
+  'bank.credit_dismissed': entry('An operator dismissed the late credit', {
+    bankReference: z.string(),
+    reason: z.string(),
+  }),
+  'expected_dates.changed': entry('The calendar has changed, and with it the expected days', {
+    ...dates,
+    before: z.object(dates),
+  }),
+  'settlement.overdue': entry('Still open after its last expected day', { expectedBy: z.string() }),
 } as const satisfies TimelineKinds;
 
 export type TimelineKind = keyof typeof TIMELINE;

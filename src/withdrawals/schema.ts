@@ -5,7 +5,7 @@ import { ACCOUNT_NUMBER, BANK_CODES } from '../lib/banks.ts';
 import { birrAmount, currencyEtb, instant, limitedText, patternText, plainText, reference } from '../lib/fields.ts';
 import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
 import { normalisePhone } from '../lib/phone.ts';
-import { timelineSchema, type TimelineKinds } from '../lib/timeline.ts';
+import { entry, timelineSchema, type TimelineKinds } from '../lib/timeline.ts';
 import { CHANNELS } from '../merchants/channels/channel.ts';
 import { requestedByFields } from '../merchants/operations.ts';
 import type { Destination } from './queries.ts';
@@ -115,47 +115,40 @@ export const Withdrawal = z
   })
   .meta({ id: 'Withdrawal' });
 
-const result = z.object({
+const result = {
   outcome: z.string(),
   providerCode: text,
   amountSantim: z.int().optional(),
   currency: text,
   providerReference: text,
-});
-
-const paid = z.object({ providerReference: z.string() });
+};
+const paid = { providerReference: z.string() };
 
 /** The kinds of a withdrawal's timeline, and the `detail` of each. */
 export const TIMELINE = {
-  'withdrawal.created': { description: 'Requested: its money is reserved', detail: z.object({}) },
-  'review.started': {
-    description: 'Under review before it is sent',
-    detail: z.object({ reasons: z.array(z.enum(REVIEW_REASONS)), approvalsNeeded: z.int() }),
-  },
-  'review.approved': { description: 'An operator approved it', detail: z.object({ approvalsMissing: z.int() }) },
-  'review.rejected': { description: 'An operator rejected it', detail: z.object({ reason: z.string() }) },
-  'withdrawal.cancelled': { description: 'The merchant cancelled it', detail: z.object({}) },
-  'payout.submitted': { description: 'Sent to the provider', detail: z.object({}) },
-  'provider.responded': { description: "The provider's report changed", detail: result },
-  'provider.conflict': {
-    description: 'The provider contradicts how the withdrawal ended: paid after it had declined, or the reverse',
-    detail: result,
-  },
-  'payout.succeeded': { description: 'Paid out', detail: paid },
-  'payout.failed': {
-    description: 'Not paid; the money is released',
-    detail: z.object({ code: z.string(), providerCode: z.string() }),
-  },
-  'withdrawal.resolved': {
-    description: 'Operators have resolved the outcome; paidSantim: what the beneficiary received',
-    detail: z.object({
-      outcome: z.enum(RESOLUTIONS),
-      providerReference: z.string(),
-      reason: z.string(),
-      paidSantim: z.int().optional(),
-    }),
-  },
-  'payout.reversed': { description: 'Paid, and then reversed', detail: paid },
+  'withdrawal.created': entry('Requested: its money is reserved'),
+  'review.started': entry('Under review before it is sent', {
+    reasons: z.array(z.enum(REVIEW_REASONS)),
+    approvalsNeeded: z.int(),
+  }),
+  'review.approved': entry('An operator approved it', { approvalsMissing: z.int() }),
+  'review.rejected': entry('An operator rejected it', { reason: z.string() }),
+  'withdrawal.cancelled': entry('The merchant cancelled it'),
+  'payout.submitted': entry('Sent to the provider'),
+  'provider.responded': entry("The provider's report changed", result),
+  'provider.conflict': entry(
+    'The provider contradicts how the withdrawal ended: paid after it had declined, or the reverse',
+    result,
+  ),
+  'payout.succeeded': entry('Paid out', paid),
+  'payout.failed': entry('Not paid; the money is released', { code: z.string(), providerCode: z.string() }),
+  'withdrawal.resolved': entry('Operators have resolved the outcome; paidSantim: what the beneficiary received', {
+    outcome: z.enum(RESOLUTIONS),
+    providerReference: z.string(),
+    reason: z.string(),
+    paidSantim: z.int().optional(),
+  }),
+  'payout.reversed': entry('Paid, and then reversed', paid),
 } as const satisfies TimelineKinds;
 
 export type TimelineKind = keyof typeof TIMELINE;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { environment, id, reason } from '../../access/operator-schema.ts';
 import { birrAmount, emailText, instant, isWebAddress, limitedText, patternText, plainText } from '../../lib/fields.ts';
 import { normalisePhone } from '../../lib/phone.ts';
-import type { TimelineKinds } from '../../lib/timeline.ts';
+import { entry, type TimelineKinds } from '../../lib/timeline.ts';
 import { KYC_STATUSES } from '../operations.ts';
 
 const BUSINESS_TYPES = [
@@ -103,20 +103,18 @@ export const KycDocument = z
 
 /** The kinds of entries in the timeline of an application, with the shape of their `detail`, which operators read. */
 export const TIMELINE = {
-  'application.saved': { description: 'Details saved', detail: z.object({ fields: z.array(z.string()) }) },
-  'document.uploaded': {
-    description: 'Document uploaded',
-    detail: z.object({ documentId: z.string(), kind: z.enum(DOCUMENT_KINDS) }),
-  },
-  'application.submitted': {
-    description: 'Submitted, with these details and documents',
-    detail: z.object({ submission: z.int(), details: PresentedApplication, documents: z.array(z.string()) }),
-  },
-  'review.started': { description: 'Under review', detail: z.object({}) },
-  'review.approved': { description: 'Verified', detail: z.object({ tier: z.int() }) },
-  'review.rejected': { description: 'Rejected', detail: z.object({ reason: z.string() }) },
-  'review.more_info_needed': { description: 'More information requested', detail: z.object({ what: z.string() }) },
-  'tier.changed': { description: 'Tier changed', detail: z.object({ tier: z.int(), reason: z.string() }) },
+  'application.saved': entry('Details saved', { fields: z.array(z.string()) }),
+  'document.uploaded': entry('Document uploaded', { documentId: z.string(), kind: z.enum(DOCUMENT_KINDS) }),
+  'application.submitted': entry('Submitted, with these details and documents', {
+    submission: z.int(),
+    details: PresentedApplication,
+    documents: z.array(z.string()),
+  }),
+  'review.started': entry('Under review'),
+  'review.approved': entry('Verified', { tier: z.int() }),
+  'review.rejected': entry('Rejected', { reason: z.string() }),
+  'review.more_info_needed': entry('More information requested', { what: z.string() }),
+  'tier.changed': entry('Tier changed', { tier: z.int(), reason: z.string() }),
 } as const satisfies TimelineKinds;
 
 export type TimelineKind = keyof typeof TIMELINE;
