@@ -164,20 +164,20 @@ const WorkItem = z
     id: z.string(),
     merchantId: z.string().nullable(),
     environment: environment.nullable(),
-    amount: z.number().optional().meta({ description: 'ETB' }),
-    since: instant.meta({ description: 'Since when it needs an operator, or is overdue' }),
+    amount: z.number().optional().describe('ETB'),
+    since: instant.describe('Since when it needs an operator, or is overdue'),
     waitingSeconds: z.int(),
     what: z.string(),
     detail: z.record(z.string(), z.unknown()),
     links: z
       .record(z.string(), z.string())
-      .meta({ description: 'Paths of this API by verb; workflow: its page in the Temporal UI' }),
+      .describe('Paths of this API by verb; workflow: its page in the Temporal UI'),
   })
   .meta({ id: 'OpsWorkItem' });
 
 const WorkItemList = z
   .object({
-    counts: z.record(z.string(), z.int()).meta({ description: 'The number of items of each kind' }),
+    counts: z.record(z.string(), z.int()).describe('The number of items of each kind'),
     items: z.array(WorkItem),
   })
   .meta({ id: 'OpsWorkList' });

@@ -20,24 +20,24 @@ const Timestamp = z.string().meta({ format: 'date-time', example: '2026-01-31T15
 
 const Pagination = z
   .object({
-    total: z.int().meta({ description: 'Matching rows, exact' }),
+    total: z.int().describe('Matching rows, exact'),
     page: z.int(),
     limit: z.int(),
     totalPages: z.int(),
-    nextCursor: z.string().nullable().meta({ description: 'Send it as cursor to get the next page; null at the end' }),
+    nextCursor: z.string().nullable().describe('Send it as cursor to get the next page; null at the end'),
   })
   .meta({ id: 'Pagination' });
 
 const ErrorBody = z
   .object({
     statusCode: z.int(),
-    message: z.string().meta({ description: 'The wrong value, what is allowed, and what to do' }),
+    message: z.string().describe('The wrong value, what is allowed, and what to do'),
     data: z.null(),
     error: z.object({
       code: z.enum(Object.keys(ERROR_STATUS)),
       details: z.array(z.object({ field: z.string(), issue: z.string() })),
       docUrl: z.string(),
-      existing: z.record(z.string(), z.string()).optional().meta({ description: 'Ids of the existing resources' }),
+      existing: z.record(z.string(), z.string()).optional().describe('Ids of the existing resources'),
     }),
     requestId: z.string(),
     timestamp: Timestamp,
@@ -45,9 +45,12 @@ const ErrorBody = z
   .meta({ id: 'Error' });
 
 const IdempotencyHeader = z.object({
-  'Idempotency-Key': z.string().min(1).max(255).optional().meta({
-    description: 'Makes the request safe to repeat for 24 hours: a repeat gets the first response and changes nothing',
-  }),
+  'Idempotency-Key': z
+    .string()
+    .min(1)
+    .max(255)
+    .optional()
+    .describe('Makes the request safe to repeat for 24 hours: a repeat gets the first response and changes nothing'),
 });
 
 const SECURITY: Record<Route['auth']['by'], Record<string, string[]>[]> = {

@@ -227,14 +227,14 @@ export async function exportPeriod(db: Queryable, period: Period, limit: number)
 export const Movement = z
   .object({
     entryId: z.string(),
-    journalId: z.string().meta({ description: 'The same for all entries of one posting' }),
+    journalId: z.string().describe('The same for all entries of one posting'),
     account: z.enum(ACCOUNTS),
     type: z.enum(JOURNAL_KINDS),
-    amount: z.number().meta({ description: 'Positive when the balance rose, negative when it fell' }),
+    amount: z.number().describe('Positive when the balance rose, negative when it fell'),
     balanceAfter: z.number(),
     resourceType: z.enum(['transaction', 'withdrawal', 'settlement', 'providerTransfer']),
     resourceId: z.string(),
-    createdAt: instant.meta({ description: 'When it was posted; never before the previous movement' }),
+    createdAt: instant.describe('When it was posted; never before the previous movement'),
   })
   .meta({ id: 'BalanceMovement' });
 

@@ -28,12 +28,12 @@ const points = (most: number) =>
     .refine((given) => given >= 0 && given <= most, {
       error: `must be a whole number from 0 to ${most} (hundredths of a percent)`,
     })
-    .meta({ description: 'Hundredths of a percent: 250 is 2.5 %' });
+    .describe('Hundredths of a percent: 250 is 2.5 %');
 
 const FeeChange = z
   .strictObject({
     direction: z.enum(FEE_DIRECTIONS),
-    channel: channel.optional().meta({ description: 'Omitted for SETTLEMENT' }),
+    channel: channel.optional().describe('Omitted for SETTLEMENT'),
     basisPoints: points(FEE_POINTS_MAX),
     fixed: feeBirr.default(0),
     min: feeBirr.default(0),
@@ -52,7 +52,7 @@ const FeeChanges = z.strictObject({ rules: z.array(FeeChange).min(1).max(RULES_M
 const FeeRule = z
   .object({
     feeRuleId: z.string(),
-    own: z.boolean().meta({ description: 'false: the default of the platform' }),
+    own: z.boolean().describe('false: the default of the platform'),
     direction: z.enum(FEE_DIRECTIONS),
     channel: channel.nullable(),
     basisPoints: z.int(),

@@ -26,9 +26,7 @@ const BalanceResponse = z
   .meta({ id: 'Balance' });
 
 const MovementListQuery = z.strictObject({
-  account: z.enum(ACCOUNTS).optional().meta({
-    description: 'Which of the two balances; available by default',
-  }),
+  account: z.enum(ACCOUNTS).optional().describe('Which of the two balances; available by default'),
   type: statusParam(JOURNAL_KINDS).optional(),
   startDate: dateParam.optional(),
   endDate: dateParam.optional(),

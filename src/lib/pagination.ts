@@ -53,9 +53,7 @@ function cursorText(isPosition: (at: string) => boolean) {
   return readText('the nextCursor of an earlier response', (text) => {
     const cursor = decodeCursor(text);
     return cursor && isPosition(cursor.after.at) ? cursor : undefined;
-  }).meta({
-    description: 'The nextCursor of the previous response: the list continues there without repeated or missing rows',
-  });
+  }).describe('The nextCursor of the previous response: the list continues there without repeated or missing rows');
 }
 
 /** Query parameters of every list, to spread into a strict object; {@link readPage} turns them into a {@link Page}. */
@@ -86,7 +84,7 @@ export function statusParam<Value extends string>(values: readonly Value[]) {
     if (text === 'ALL') return null;
     const parts = [...new Set(text.split(','))];
     return parts.every(isValue) ? parts : undefined;
-  }).meta({ description: `One of ${values.join(', ')}, a comma list of them, or ALL` });
+  }).describe(`One of ${values.join(', ')}, a comma list of them, or ALL`);
 }
 
 /** The values of {@link pageQuery}. */

@@ -106,9 +106,9 @@ export function presentMerchant({ id, ...merchant }: Merchant) {
 /** What operators see of everything that a merchant's key has requested, beside the resource itself. */
 export const requestedByFields = {
   merchantName: z.string(),
-  requestedBy: z.string().meta({ description: 'key_… or opr_…, which cannot approve it' }),
-  requestedWith: MerchantKey.nullable().meta({ description: 'That key; its secret holders cannot approve it either' }),
-  decisions: z.array(AuditEntry).meta({ description: 'The decisions of operators about it, oldest first' }),
+  requestedBy: z.string().describe('key_… or opr_…, which cannot approve it'),
+  requestedWith: MerchantKey.nullable().describe('That key; its secret holders cannot approve it either'),
+  decisions: z.array(AuditEntry).describe('The decisions of operators about it, oldest first'),
 };
 
 /** The values of {@link requestedByFields}. Throws NOT_FOUND for an unknown merchant. */

@@ -16,7 +16,7 @@ const MERCHANT_STATUSES = ['ACTIVE', 'SUSPENDED'] as const;
 export const MerchantListQuery = z.strictObject({
   status: statusParam(MERCHANT_STATUSES).optional(),
   kycStatus: statusParam(KYC_STATUSES).optional(),
-  search: plainText(NAME_CHARACTERS_MAX).min(1).optional().meta({ description: 'An id, or a part of the name' }),
+  search: plainText(NAME_CHARACTERS_MAX).min(1).optional().describe('An id, or a part of the name'),
   ...pageQuery,
 });
 export const NewMerchant = z.strictObject({ name });
@@ -34,10 +34,11 @@ export const Merchant = z
 
 /** A merchant's channel with what operators have to know of its provider. */
 const ChannelWithAccount = Channel.extend({
-  account: z.enum(['OWN', 'PLATFORM']).nullable().meta({
-    description: "Whether payments use the merchant's own account at the provider; null: there is none",
-  }),
-  missingSettings: z.array(z.string()).meta({ description: 'Settings without which it is NOT_CONFIGURED in live' }),
+  account: z
+    .enum(['OWN', 'PLATFORM'])
+    .nullable()
+    .describe("Whether payments use the merchant's own account at the provider; null: there is none"),
+  missingSettings: z.array(z.string()).describe('Settings without which it is NOT_CONFIGURED in live'),
 }).meta({ id: 'OpsChannel' });
 
 const EnvironmentSummary = z.object({
@@ -72,7 +73,7 @@ export const InvitedMerchantKey = z.strictObject({
     .min(1)
     .max(SCOPES.length)
     .optional()
-    .meta({ description: 'Restricts the key to these scopes; without them it is a secret key, which has all' }),
+    .describe('Restricts the key to these scopes; without them it is a secret key, which has all'),
   ipRanges: z
     .array(plainText(IP_RANGE_CHARACTERS_MAX))
     .max(IP_RANGES_MAX)
@@ -80,15 +81,15 @@ export const InvitedMerchantKey = z.strictObject({
       error: 'must be addresses in CIDR notation such as 203.0.113.0/24',
     })
     .optional(),
-  days: z.int().min(1).max(KEY_DAYS_MAX).optional().meta({ description: 'Its lifetime; unlimited unless given' }),
+  days: z.int().min(1).max(KEY_DAYS_MAX).optional().describe('Its lifetime; unlimited unless given'),
 });
 export const KeyRotation = z.strictObject({ overlapHours });
 
 const PER_HOUR_MAX = 10_000;
 
 export const ReviewPolicyChange = z.strictObject({
-  largeAmount: birrAmount.meta({ description: 'Withdrawals of this amount and above are reviewed' }),
-  twoPersonAmount: birrAmount.meta({ description: 'Withdrawals of this amount and above need two approvals' }),
+  largeAmount: birrAmount.describe('Withdrawals of this amount and above are reviewed'),
+  twoPersonAmount: birrAmount.describe('Withdrawals of this amount and above need two approvals'),
   perHourMax: z.int().min(1).max(PER_HOUR_MAX),
   reason,
 });

@@ -60,10 +60,11 @@ export const NewSession = z.strictObject({
   locale: z.enum(['en', 'am']).default('en'),
 });
 
-const underReview = z.enum(REVIEW_REASONS).meta({
-  description:
+const underReview = z
+  .enum(REVIEW_REASONS)
+  .describe(
     'Why the payment is under review: an unexpected amount, currency or reference, a second payment, or an unknown outcome. While the status is PENDING the customer must not pay again',
-});
+  );
 
 export const SessionParams = z.strictObject({ sessionId: z.string().max(64) });
 
@@ -78,21 +79,21 @@ export const Session = z
     status: z.enum(SESSION_STATUSES),
     transactionStatus: z.enum(TRANSACTION_STATUSES),
     underReview: underReview.optional(),
-    checkoutUrl: z.string().nullable().meta({
-      description:
+    checkoutUrl: z
+      .string()
+      .nullable()
+      .describe(
         'The hosted page, with its token: the address suffices to pay or cancel. null once the session has ended (COMPLETED, FAILED, CANCELLED, EXPIRED), for keys without the scope checkout:write, and where API_KEY_PEPPER has changed since the session was created',
-    }),
+      ),
     expiresAt: instant,
     createdAt: instant,
   })
   .meta({ id: 'CheckoutSession' });
 
 export const CreatedSession = Session.extend({
-  checkoutUrl: z
-    .string()
-    .meta({ description: 'The hosted page, with its token: the address suffices to pay or cancel' }),
-  clientToken: z.string().meta({ description: "The page's token, for the header x-client-token" }),
-  qrPayload: z.string().optional().meta({ description: 'EMVCo, for type QRCODE' }),
+  checkoutUrl: z.string().describe('The hosted page, with its token: the address suffices to pay or cancel'),
+  clientToken: z.string().describe("The page's token, for the header x-client-token"),
+  qrPayload: z.string().optional().describe('EMVCo, for type QRCODE'),
 }).meta({ id: 'CreatedCheckoutSession' });
 
 export const NewPayment = z.strictObject({
@@ -105,10 +106,7 @@ export const Payment = z
     attemptId: z.string(),
     status: z.enum(ATTEMPT_STATUSES),
     transactionStatus: z.enum(TRANSACTION_STATUSES),
-    redirectUrl: z
-      .string()
-      .optional()
-      .meta({ description: 'The page where the customer confirms, if the channel has one' }),
+    redirectUrl: z.string().optional().describe('The page where the customer confirms, if the channel has one'),
     nextPollAfterMs: z.number().nullable(),
   })
   .meta({ id: 'Payment' });
@@ -141,8 +139,9 @@ export const HookResponse = z
     underReview: underReview.nullable(),
     lastCheckedAt: instant.nullable(),
     nextPollAfterMs: z.number().nullable(),
-    redirectUrl: z.string().nullable().meta({
-      description: 'The next page of the customer: to confirm, or back to the shop; null if there is none',
-    }),
+    redirectUrl: z
+      .string()
+      .nullable()
+      .describe('The next page of the customer: to confirm, or back to the shop; null if there is none'),
   })
   .meta({ id: 'HookResponse' });

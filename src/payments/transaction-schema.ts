@@ -31,10 +31,14 @@ const listQuery = z.strictObject({
   currency: currencyEtb,
   transactionThrough: transactionThrough.optional(),
   type: transactionType.optional(),
-  search: z.string().min(1).max(SEARCH_CHARACTERS_MAX).optional().meta({
-    description:
+  search: z
+    .string()
+    .min(1)
+    .max(SEARCH_CHARACTERS_MAX)
+    .optional()
+    .describe(
       'A part of the order number, e-mail or customer phone, a whole id, or a whole phone that was paid from; phones in any form: 09…, 2519… or +2519…',
-  }),
+    ),
   minAmount: birrText.optional(),
   maxAmount: birrText.optional(),
   ...pageQuery,
@@ -60,9 +64,9 @@ const PaymentFailure = z.object({
 export const Transaction = z
   .object({
     checkoutOrderNo: z.string(),
-    amount: z.number().positive().meta({ description: 'Birr, at most two decimals' }),
+    amount: z.number().positive().describe('Birr, at most two decimals'),
     currency: z.literal('ETB'),
-    transactionThrough: transactionThrough.nullable().meta({ description: 'null until a channel is chosen' }),
+    transactionThrough: transactionThrough.nullable().describe('null until a channel is chosen'),
     transactionDate: z.string().meta({ format: 'date', description: 'The day of createdAt in Addis Ababa' }),
     type: transactionType,
     status: transactionStatus,
@@ -78,17 +82,14 @@ export const Transaction = z
     receivedAmount: z
       .number()
       .optional()
-      .meta({ description: 'The received amount, where an operator has accepted an unexpected amount' }),
-    fee: z.number().optional().meta({ description: 'The fee of the payment, once it has succeeded' }),
+      .describe('The received amount, where an operator has accepted an unexpected amount'),
+    fee: z.number().optional().describe('The fee of the payment, once it has succeeded'),
     feeTax: z.number().optional(),
-    netAmount: z
-      .number()
-      .optional()
-      .meta({ description: 'The amount added to the balance: paid amount - fee - feeTax' }),
+    netAmount: z.number().optional().describe('The amount added to the balance: paid amount - fee - feeTax'),
     providerReference: z.string().optional(),
     completedAt: instant.optional(),
     failure: PaymentFailure.optional(),
-    lateConfirmation: z.literal(true).optional().meta({ description: 'Paid after the session had ended' }),
+    lateConfirmation: z.literal(true).optional().describe('Paid after the session had ended'),
     held: z.enum(HELD_REASONS).optional(),
     environment,
     metadata: z.record(z.string(), z.string()).optional(),
@@ -97,15 +98,13 @@ export const Transaction = z
 
 export const TransactionDetail = Transaction.extend({
   timeline: timelineSchema(TIMELINE),
-  deliveries: z
-    .array(ResourceDelivery)
-    .meta({ description: 'The webhook deliveries of its events, oldest event first' }),
+  deliveries: z.array(ResourceDelivery).describe('The webhook deliveries of its events, oldest event first'),
 }).meta({ id: 'TransactionDetail' });
 
 export const OperatorParams = z.strictObject({ transactionId: id });
 
 const RETURN_REFERENCE_CHARACTERS_MAX = 100;
-const attemptId = id.meta({ description: 'The held payment: a transaction may have several' });
+const attemptId = id.describe('The held payment: a transaction may have several');
 export const PaymentAcceptance = z.strictObject({ attemptId, reason: reason.optional() });
 export const PaymentReturn = z.strictObject({
   attemptId,
@@ -113,19 +112,19 @@ export const PaymentReturn = z.strictObject({
   reference: plainText(RETURN_REFERENCE_CHARACTERS_MAX)
     .trim()
     .min(1)
-    .meta({ description: "The provider's or the bank's reference of the return" }),
+    .describe("The provider's or the bank's reference of the return"),
 });
 
 const Attempt = z.object({
   attemptId: z.string(),
   channel: z.enum(CHANNELS),
-  phone: z.string().meta({ description: 'The payer' }),
+  phone: z.string().describe('The payer'),
   status: z.enum(ATTEMPT_STATUSES),
   expected: z.number(),
   currency: z.string(),
   received: z.number().nullable(),
   receivedCurrency: z.string().nullable(),
-  lastOutcome: z.string().nullable().meta({ description: "The provider's latest response" }),
+  lastOutcome: z.string().nullable().describe("The provider's latest response"),
   lastCheckedAt: instant.nullable(),
   providerReference: z.string().nullable(),
   providerCode: z.string().nullable(),
@@ -145,11 +144,11 @@ export const HeldDecision = z
     merchantId: z.string(),
     environment,
     status: transactionStatus,
-    amount: z.number().meta({ description: 'The requested amount' }),
+    amount: z.number().describe('The requested amount'),
     ...Attempt.pick({ attemptId: true, decision: true, received: true, receivedCurrency: true }).shape,
-    fee: z.number().optional().meta({ description: 'Charged by this decision' }),
+    fee: z.number().optional().describe('Charged by this decision'),
     feeTax: z.number().optional(),
-    reference: z.string().nullable().meta({ description: 'Of the return' }),
+    reference: z.string().nullable().describe('Of the return'),
   })
   .meta({ id: 'OpsHeldDecision' });
 
@@ -157,8 +156,8 @@ export const HeldDecision = z
 export const OperatorTransactionDetail = Transaction.extend({
   merchantId: z.string(),
   merchantName: z.string(),
-  uncertain: z.boolean().meta({ description: 'It ended while the provider did not know whether it was paid' }),
-  payments: z.array(Attempt).meta({ description: 'Every attempt to pay it, oldest first' }),
+  uncertain: z.boolean().describe('It ended while the provider did not know whether it was paid'),
+  payments: z.array(Attempt).describe('Every attempt to pay it, oldest first'),
   timeline,
-  decisions: z.array(AuditEntry).meta({ description: 'The decisions of operators about it, oldest first' }),
+  decisions: z.array(AuditEntry).describe('The decisions of operators about it, oldest first'),
 }).meta({ id: 'OpsTransactionDetail' });

@@ -12,12 +12,10 @@ import { REPORT_FORMATS, REPORT_KINDS, REPORT_STATUSES } from './states.ts';
 
 const STATUS_CHARACTERS_MAX = 200;
 
-const period = z.enum(PERIODS).meta({ description: 'Weeks start on Monday; days are days in Addis Ababa' });
+const period = z.enum(PERIODS).describe('Weeks start on Monday; days are days in Addis Ababa');
 const days = {
-  date: dateParam.optional().meta({
-    description: 'Any day of the period; without it, the last complete period is used',
-  }),
-  startDate: dateParam.optional().meta({ description: 'For period custom: at most 366 days' }),
+  date: dateParam.optional().describe('Any day of the period; without it, the last complete period is used'),
+  startDate: dateParam.optional().describe('For period custom: at most 366 days'),
   endDate: dateParam.optional(),
 };
 const day = z.string().meta({ format: 'date' });
@@ -66,7 +64,7 @@ const state = {
   period: z.enum(PERIODS),
   startDate: day,
   endDate: day,
-  timeZone: z.string().meta({ description: 'Of the days and local times' }),
+  timeZone: z.string().describe('Of the days and local times'),
   filters: z.object({ status: z.string(), channel: z.string() }),
   rowsDone: z.int(),
   rowsTotal: z.int(),
@@ -74,13 +72,13 @@ const state = {
   requestedAt: instant,
 };
 const file = {
-  totals: z.record(z.string(), z.number()).meta({ description: TOTALS }),
-  snapshotAt: instant.meta({ description: 'All rows are as of this instant' }),
+  totals: z.record(z.string(), z.number()).describe(TOTALS),
+  snapshotAt: instant.describe('All rows are as of this instant'),
   fileName: z.string(),
-  fileSize: z.int().meta({ description: 'Bytes' }),
-  sha256: z.string().meta({ description: "Of the file's bytes, in hex" }),
-  fileUrl: z.string().meta({ description: 'Requires an API key with reports:read' }),
-  expiresAt: instant.meta({ description: 'When the file is removed' }),
+  fileSize: z.int().describe('Bytes'),
+  sha256: z.string().describe("Of the file's bytes, in hex"),
+  fileUrl: z.string().describe('Requires an API key with reports:read'),
+  expiresAt: instant.describe('When the file is removed'),
 };
 
 const ofFile = Object.entries(file).map(([name, field]) => [name, field.nullable()] as const);
@@ -129,7 +127,7 @@ export function fileNameOf(report: ReportRow): string {
 }
 
 export const SummaryQuery = z.strictObject({
-  period: period.optional().meta({ description: 'Default: day' }),
+  period: period.optional().describe('Default: day'),
   ...days,
 });
 

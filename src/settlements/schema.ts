@@ -21,7 +21,7 @@ export const NewSettlement = z
       example: 'SETTLE-2026-11-21',
     }),
     amount: birrAmount.optional().meta({ description: 'ETB; this, or all', example: 2500.5 }),
-    all: z.literal(true).optional().meta({ description: 'The available balance, less fee and tax; this, or amount' }),
+    all: z.literal(true).optional().describe('The available balance, less fee and tax; this, or amount'),
     currency: currencyEtb.default('ETB'),
   })
   .check(({ value: { amount, all }, issues }) => {
@@ -49,7 +49,7 @@ export const SettlementListQuery = z.strictObject({
     .min(1)
     .max(SEARCH_CHARACTERS_MAX)
     .optional()
-    .meta({ description: "A settlementId, requestId or bank's reference, whole" }),
+    .describe("A settlementId, requestId or bank's reference, whole"),
   ...pageQuery,
 });
 
@@ -62,14 +62,14 @@ export const Settlement = z
   .object({
     settlementId: z.string(),
     requestId: z.string(),
-    amount: z.number().meta({ description: 'Credited to the bank account' }),
+    amount: z.number().describe('Credited to the bank account'),
     fee: z.number(),
     feeTax: z.number(),
-    totalDebit: z.number().meta({ description: 'Debited from the balance: amount + fee + feeTax' }),
+    totalDebit: z.number().describe('Debited from the balance: amount + fee + feeTax'),
     currency: z.literal('ETB'),
     bankAccount: z
       .object({ bankCode: z.enum(BANK_CODES), accountNumber: z.string(), accountName: z.string() })
-      .meta({ description: 'As linked at the time of the request; the number has its last four digits only' }),
+      .describe('As linked at the time of the request; the number has its last four digits only'),
     status: z.enum(SETTLEMENT_STATUSES),
     effectiveDate: day(
       'The business day the request counts for; requests from 15:00 in Addis Ababa count for the next one',
@@ -78,20 +78,18 @@ export const Settlement = z
     expectedBy: day('Two business days after effectiveDate'),
     dateReasons: z
       .array(z.object({ date: z.string(), reason: z.string(), provisional: z.boolean() }))
-      .meta({ description: 'The days skipped on the way, and why' }),
-    bankReference: z.string().optional().meta({ description: "The bank's trace id" }),
+      .describe('The days skipped on the way, and why'),
+    bankReference: z.string().optional().describe("The bank's trace id"),
     failure: z.object({ code: z.string(), message: z.string() }).optional(),
     environment: z.enum(['sandbox', 'live']),
     requestedAt: instant,
-    sentAt: instant.optional().meta({ description: 'When it was given to the bank' }),
+    sentAt: instant.optional().describe('When it was given to the bank'),
     creditedAt: instant
       .optional()
-      .meta({ description: 'When the bank credited it; banks often report the day only: see creditedOn' }),
+      .describe('When the bank credited it; banks often report the day only: see creditedOn'),
     creditedOn: day('The day of creditedAt').optional(),
-    returnedAt: instant
-      .optional()
-      .meta({ description: 'When the bank reported that it had sent it back after crediting it' }),
-    completedAt: instant.optional().meta({ description: 'When it ended, with any status' }),
+    returnedAt: instant.optional().describe('When the bank reported that it had sent it back after crediting it'),
+    completedAt: instant.optional().describe('When it ended, with any status'),
   })
   .meta({ id: 'Settlement' });
 
@@ -143,15 +141,15 @@ export const SettlementStatement = Settlement.pick({
 })
   .extend(Settlement.pick({ amount: true, bankReference: true, creditedAt: true }).shape)
   .extend({
-    previousSettlementId: z.string().nullable().meta({ description: 'Its statement ends where this one begins' }),
-    periodFrom: instant.nullable().meta({ description: 'null: from the beginning' }),
+    previousSettlementId: z.string().nullable().describe('Its statement ends where this one begins'),
+    periodFrom: instant.nullable().describe('null: from the beginning'),
     periodUntil: instant,
-    openingBalance: z.number().meta({ description: 'Available before the first movement' }),
-    closingBalance: z.number().meta({ description: 'openingBalance and every movement' }),
+    openingBalance: z.number().describe('Available before the first movement'),
+    closingBalance: z.number().describe('openingBalance and every movement'),
     totals: z
       .array(z.object({ type: z.enum(JOURNAL_KINDS), count: z.int(), amount: z.number() }))
-      .meta({ description: 'openingBalance + these = closingBalance' }),
-    movements: z.array(Movement.omit({ account: true })).meta({ description: 'The oldest first' }),
+      .describe('openingBalance + these = closingBalance'),
+    movements: z.array(Movement.omit({ account: true })).describe('The oldest first'),
   })
   .meta({ id: 'SettlementStatement' });
 
@@ -160,23 +158,20 @@ export const OperatorListQuery = SettlementListQuery.extend({
   search: plainText(SEARCH_CHARACTERS_MAX)
     .min(1)
     .optional()
-    .meta({ description: "An id, the merchant's requestId or the bank's reference, whole" }),
+    .describe("An id, the merchant's requestId or the bank's reference, whole"),
 });
 export const OperatorParams = z.strictObject({ settlementId: id });
 
 const BANK_REFERENCE_CHARACTERS_MAX = 64;
-const bankReference = plainText(BANK_REFERENCE_CHARACTERS_MAX)
-  .trim()
-  .min(1)
-  .meta({ description: "The bank's trace id" });
+const bankReference = plainText(BANK_REFERENCE_CHARACTERS_MAX).trim().min(1).describe("The bank's trace id");
 
 export const SettlementSent = z.strictObject({ bankReference: bankReference.optional(), reason: reason.optional() });
 export const SettlementCredited = z.strictObject({
   bankReference,
-  creditedOn: dateParam.meta({ description: 'The day of the credit, as the bank reports it' }),
+  creditedOn: dateParam.describe('The day of the credit, as the bank reports it'),
   amount: birrAmount
     .optional()
-    .meta({ description: "What the bank has credited, ETB; rejected if it is not the settlement's amount" }),
+    .describe("What the bank has credited, ETB; rejected if it is not the settlement's amount"),
   reason: reason.optional(),
 });
 export const SettlementFailed = z.strictObject({ bankReference: bankReference.optional(), reason });
@@ -185,11 +180,11 @@ export const SettlementReturned = z.strictObject({ bankReference, reason });
 /** A settlement as operators see it. */
 export const OperatorSettlement = Settlement.extend({
   merchantId: z.string(),
-  bankAccount: Settlement.shape.bankAccount.meta({ description: 'Unmasked, but in lists' }),
+  bankAccount: Settlement.shape.bankAccount.describe('Unmasked, but in lists'),
   approvedAt: instant.nullable(),
   approvedBy: z.string().nullable(),
-  sentBy: z.string().nullable().meta({ description: 'The operator who orders the transfer' }),
-  returnReference: z.string().nullable().meta({ description: "The bank's trace id of the return" }),
+  sentBy: z.string().nullable().describe('The operator who orders the transfer'),
+  returnReference: z.string().nullable().describe("The bank's trace id of the return"),
   lateCredit: z
     .object({
       bankReference: z.string(),
@@ -199,7 +194,7 @@ export const OperatorSettlement = Settlement.extend({
       ended: z.enum(['BOOKED', 'DISMISSED']).nullable(),
     })
     .nullable()
-    .meta({ description: 'A credit that the bank reported after it had failed, and its resolution' }),
+    .describe('A credit that the bank reported after it had failed, and its resolution'),
 }).meta({ id: 'OpsSettlement' });
 
 /** A settlement with everything that its approval and its transfer need. */
@@ -208,18 +203,18 @@ export const OperatorSettlementDetail = OperatorSettlement.extend({
   bankName: z.string(),
   settledBefore: z
     .object({ count: z.int(), amount: z.number(), lastAt: instant.nullable() })
-    .meta({ description: 'Earlier settlements to the same account' }),
-  overdueAt: instant.nullable().meta({ description: 'Since when it is open past its last expected day' }),
+    .describe('Earlier settlements to the same account'),
+  overdueAt: instant.nullable().describe('Since when it is open past its last expected day'),
   timeline,
   links,
 }).meta({ id: 'OpsSettlementDetail' });
 
-const fileLine = { line: z.int().meta({ description: '1 is the heading' }), settlementId: z.string() };
+const fileLine = { line: z.int().describe('1 is the heading'), settlementId: z.string() };
 const FileLine = z.object({ ...fileLine, result: z.enum(['credited', 'failed', 'returned']) });
 export const BankFileReport = z
   .object({
     applied: z.array(FileLine),
-    already: z.array(FileLine).meta({ description: 'Applied before' }),
+    already: z.array(FileLine).describe('Applied before'),
     wrong: z.array(z.object({ ...fileLine, settlementId: z.string().nullable(), issue: z.string() })),
   })
   .meta({ id: 'OpsBankFileReport' });
@@ -228,5 +223,5 @@ export type BankFileReport = z.output<typeof BankFileReport>;
 
 export const SettlementLimitChange = z.strictObject({ min: birrAmount, max: birrAmount, reason });
 export const OperatorSettlementLimit = SettlementLimits.extend({
-  own: z.boolean().meta({ description: 'false: the default of the platform' }),
+  own: z.boolean().describe('false: the default of the platform'),
 }).meta({ id: 'OpsSettlementLimit' });

@@ -57,10 +57,7 @@ export const NewWithdrawal = z.strictObject({
 
 export const WithdrawalParams = z.strictObject({ withdrawalId: z.string().max(64) });
 export const VerifyParams = z.strictObject({
-  withdrawal_requestID: z
-    .string()
-    .max(64)
-    .meta({ description: "Our withdrawalRequestId, or the merchant's requestId" }),
+  withdrawal_requestID: z.string().max(64).describe("Our withdrawalRequestId, or the merchant's requestId"),
 });
 
 const status = statusParam(WITHDRAWAL_STATUSES).optional();
@@ -75,7 +72,7 @@ export const WithdrawalListQuery = z.strictObject({
     .min(1)
     .max(SEARCH_CHARACTERS_MAX)
     .optional()
-    .meta({ description: 'A withdrawalRequestId, requestId or provider reference, whole' }),
+    .describe('A withdrawalRequestId, requestId or provider reference, whole'),
   ...pageQuery,
 });
 
@@ -88,21 +85,22 @@ export const Withdrawal = z
   .object({
     withdrawalRequestId: z.string(),
     requestId: z.string(),
-    amount: z.number().meta({ description: 'What the beneficiary receives' }),
+    amount: z.number().describe('What the beneficiary receives'),
     fee: z.number(),
     feeTax: z.number(),
-    totalDebit: z.number().meta({ description: 'What the balance is charged: amount + fee + feeTax' }),
-    paidAmount: z.number().optional().meta({
-      description: 'What the beneficiary received, if not the amount: the difference was returned to the balance',
-    }),
+    totalDebit: z.number().describe('What the balance is charged: amount + fee + feeTax'),
+    paidAmount: z
+      .number()
+      .optional()
+      .describe('What the beneficiary received, if not the amount: the difference was returned to the balance'),
     currency: z.literal('ETB'),
     channel,
     destination: z
       .object({ phone: text, bankCode: text, accountNumber: text, accountName: z.string() })
-      .meta({ description: 'Numbers show their last four digits only' }),
+      .describe('Numbers show their last four digits only'),
     reason: text,
     status: z.enum(WITHDRAWAL_STATUSES),
-    stage: z.enum(WITHDRAWAL_STAGES).optional().meta({ description: 'The stage while PENDING' }),
+    stage: z.enum(WITHDRAWAL_STAGES).optional().describe('The stage while PENDING'),
     pendingReason: text,
     reviewReasons: z.array(z.enum(REVIEW_REASONS)).optional(),
     providerReference: text,
@@ -160,19 +158,17 @@ export const WithdrawalDetail = Withdrawal.extend({ timeline: timelineSchema(TIM
 const direction = z
   .object({
     ...limits,
-    daily: z.number().nullable().meta({ description: 'Per day in Addis Ababa; null: no daily limit' }),
+    daily: z.number().nullable().describe('Per day in Addis Ababa; null: no daily limit'),
     remainingToday: z.number().nullable(),
   })
-  .meta({ description: 'ETB' });
+  .describe('ETB');
 
 /** One channel of `GET /api/checkout/limits`. */
 export const ChannelLimits = z
   .object({
     channel,
     currency: z.literal('ETB'),
-    payoutTo: z
-      .array(z.enum(['phone', 'bank']))
-      .meta({ description: 'Destinations of payouts; none: makes no payouts' }),
+    payoutTo: z.array(z.enum(['phone', 'bank'])).describe('Destinations of payouts; none: makes no payouts'),
     payIn: direction,
     payOut: direction,
   })
@@ -184,7 +180,7 @@ export const OperatorListQuery = z.strictObject({
   search: plainText(SEARCH_CHARACTERS_MAX)
     .min(1)
     .optional()
-    .meta({ description: "An id, the merchant's requestId or the provider's reference, whole" }),
+    .describe("An id, the merchant's requestId or the provider's reference, whole"),
 });
 export const OperatorParams = z.strictObject({ withdrawalId: id });
 
@@ -193,14 +189,12 @@ const PROVIDER_REFERENCE_CHARACTERS_MAX = 100;
 export const WithdrawalResolution = z.strictObject({
   outcome: z
     .enum(RESOLUTIONS)
-    .meta({ description: 'COMPLETED: the beneficiary has the money. FAILED: the beneficiary has none of it' }),
+    .describe('COMPLETED: the beneficiary has the money. FAILED: the beneficiary has none of it'),
   providerReference: plainText(PROVIDER_REFERENCE_CHARACTERS_MAX)
     .trim()
     .min(1)
-    .meta({ description: "The provider's reference of the payout, or of its statement that there was none" }),
-  paidAmount: birrAmount
-    .optional()
-    .meta({ description: 'With COMPLETED: what the beneficiary got, if that is not the amount' }),
+    .describe("The provider's reference of the payout, or of its statement that there was none"),
+  paidAmount: birrAmount.optional().describe('With COMPLETED: what the beneficiary got, if that is not the amount'),
   reason,
 });
 
@@ -216,15 +210,13 @@ export const OperatorWithdrawal = Withdrawal.omit({ withdrawalRequestId: true })
   .meta({ id: 'OpsWithdrawal' });
 
 export const ResolvedWithdrawal = OperatorWithdrawal.extend({
-  othersNeeded: z.int().meta({ description: 'How many other operators must resolve it in the same way' }),
+  othersNeeded: z.int().describe('How many other operators must resolve it in the same way'),
 }).meta({ id: 'OpsResolvedWithdrawal' });
 
 /** A withdrawal with everything that its review needs. */
 export const OperatorWithdrawalDetail = OperatorWithdrawal.extend({
   ...requestedByFields,
-  destination: OperatorWithdrawal.shape.destination
-    .extend({ bankName: z.string().optional() })
-    .meta({ description: 'Unmasked' }),
+  destination: OperatorWithdrawal.shape.destination.extend({ bankName: z.string().optional() }).describe('Unmasked'),
   approvals: z.array(
     z.object({
       operatorId: z.string(),
@@ -236,9 +228,9 @@ export const OperatorWithdrawalDetail = OperatorWithdrawal.extend({
   approvalsMissing: z.int(),
   paidBefore: z
     .object({ count: z.int(), amount: z.number(), lastAt: instant.nullable(), accountNames: z.array(z.string()) })
-    .meta({ description: 'Earlier payouts of this merchant to the same phone or account, and their account names' }),
+    .describe('Earlier payouts of this merchant to the same phone or account, and their account names'),
   providerCode: z.string().nullable(),
-  lastOutcome: z.string().nullable().meta({ description: "The provider's latest response" }),
+  lastOutcome: z.string().nullable().describe("The provider's latest response"),
   submittedAt: instant.nullable(),
   timeline,
   links,

@@ -13,7 +13,7 @@ const transactionThrough = z.enum(Object.values(TRANSACTION_THROUGH));
 
 const Limits = z
   .object({ min: z.number(), max: z.number(), daily: z.number().nullable() })
-  .meta({ description: 'ETB per payment, both included, and per day in Addis Ababa; null: no daily limit' });
+  .describe('ETB per payment, both included, and per day in Addis Ababa; null: no daily limit');
 
 export const Channel = z
   .object({
@@ -21,22 +21,20 @@ export const Channel = z
     transactionThrough,
     displayName: z.string(),
     platformState: z.enum(PLATFORM_STATES),
-    approval: z.enum(APPROVALS).meta({
-      description: 'Decided by the platform; REQUESTED: an operator has not decided yet',
-    }),
-    enabled: z.boolean().meta({ description: "The merchant's own toggle" }),
+    approval: z.enum(APPROVALS).describe('Decided by the platform; REQUESTED: an operator has not decided yet'),
+    enabled: z.boolean().describe("The merchant's own toggle"),
     usable: z.boolean(),
-    reason: z.enum(UNUSABLE).nullable().meta({
-      description: 'Why it cannot be used; null: it can. UNAVAILABLE: its provider does not respond just now',
-    }),
+    reason: z
+      .enum(UNUSABLE)
+      .nullable()
+      .describe('Why it cannot be used; null: it can. UNAVAILABLE: its provider does not respond just now'),
     limits: z.object({ currency: z.literal('ETB'), payIn: Limits, payOut: Limits }),
     maintenance: z
       .object({ startsAt: instant, endsAt: instant, reason: z.string(), reasonAm: z.string().nullable() })
       .nullable()
-      .meta({
-        description:
-          'The open maintenance window, or else the next one; null: none is planned. While it is open, no new payments and withdrawals are accepted, and what is in flight continues. reasonAm: in Amharic, if given',
-      }),
+      .describe(
+        'The open maintenance window, or else the next one; null: none is planned. While it is open, no new payments and withdrawals are accepted, and what is in flight continues. reasonAm: in Amharic, if given',
+      ),
   })
   .meta({ id: 'Channel' });
 
@@ -53,12 +51,12 @@ const maintenanceReason = plainText(MAINTENANCE_REASON_CHARACTERS_MAX).trim().mi
 export const NewMaintenance = z.strictObject({
   environment,
   startsAt: validFromParam,
-  endsAt: instantParam.meta({ description: 'At most 30 days after the start' }),
+  endsAt: instantParam.describe('At most 30 days after the start'),
   reason: maintenanceReason.meta({
     description: 'Shown to merchants, and recorded in the audit log',
     example: 'Planned work of Ethio telecom',
   }),
-  reasonAm: maintenanceReason.optional().meta({ description: 'The same in Amharic' }),
+  reasonAm: maintenanceReason.optional().describe('The same in Amharic'),
 });
 export const MaintenanceParams = z.strictObject({ maintenanceId: id });
 export const MaintenanceListQuery = z.strictObject({
@@ -73,15 +71,13 @@ export const Maintenance = z
     maintenanceId: z.string(),
     channel: channelId,
     environment,
-    state: z
-      .enum(MAINTENANCE_STATES)
-      .meta({ description: 'CANCELLED: before its start; OVER: also if it ended early' }),
+    state: z.enum(MAINTENANCE_STATES).describe('CANCELLED: before its start; OVER: also if it ended early'),
     startsAt: instant,
     endsAt: instant,
     reason: z.string(),
     reasonAm: z.string().nullable(),
     createdBy: z.string(),
-    cancelledAt: instant.nullable().meta({ description: 'When it was cancelled, or ended early' }),
+    cancelledAt: instant.nullable().describe('When it was cancelled, or ended early'),
     cancelledBy: z.string().nullable(),
   })
   .meta({ id: 'OpsChannelMaintenance' });
@@ -106,7 +102,7 @@ export const LimitChanges = z.strictObject({
 const LimitRule = z
   .object({
     limitRuleId: z.string(),
-    own: z.boolean().meta({ description: 'false: the default of the platform' }),
+    own: z.boolean().describe('false: the default of the platform'),
     direction: z.enum(LIMIT_DIRECTIONS),
     channel: channelId,
     min: z.number(),

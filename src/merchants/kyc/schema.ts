@@ -52,19 +52,18 @@ const phone = limitedText(30).transform((text, ctx) => {
 });
 
 const fields = {
-  legalName: line(200).meta({ description: 'As in the trade licence' }),
-  tradeName: line(100).meta({ description: 'The name that customers know' }),
+  legalName: line(200).describe('As in the trade licence'),
+  tradeName: line(100).describe('The name that customers know'),
   businessType: z.enum(BUSINESS_TYPES),
-  tin: patternText(10, /^\d{10}$/, 'must be the 10 digits of a taxpayer identification number').meta({
-    description:
-      'In the sandbox its last two digits decide: 13 is rejected, 14 waits for an operator, 15 needs more information.',
-  }),
+  tin: patternText(10, /^\d{10}$/, 'must be the 10 digits of a taxpayer identification number').describe(
+    'In the sandbox its last two digits decide: 13 is rejected, 14 waits for an operator, 15 needs more information.',
+  ),
   tradeLicenceNumber: patternText(
     50,
     /^[A-Za-z0-9][A-Za-z0-9/. -]{2,49}$/,
     'must be 3 to 50 letters, digits, spaces or / . -',
   ),
-  address: line(300).meta({ description: 'Sub-city, woreda, house number' }),
+  address: line(300).describe('Sub-city, woreda, house number'),
   region: z.enum(REGIONS),
   contactPerson: line(100),
   email: emailText(),
@@ -85,7 +84,7 @@ const PresentedApplication = z
 
 export const UploadQuery = z.strictObject({
   kind: z.enum(DOCUMENT_KINDS),
-  fileName: line(FILE_NAME_CHARACTERS_MAX).optional().meta({ description: 'Your name of the file, for display only' }),
+  fileName: line(FILE_NAME_CHARACTERS_MAX).optional().describe('Your name of the file, for display only'),
 });
 
 export const KycDocument = z
@@ -96,7 +95,7 @@ export const KycDocument = z
     contentType: z.enum(FILE_TYPES),
     bytes: z.int(),
     sha256: z.string(),
-    submission: z.int().meta({ description: 'The submission it belongs to, from 1' }),
+    submission: z.int().describe('The submission it belongs to, from 1'),
     uploadedAt: instant,
   })
   .meta({ id: 'KycDocument' });
@@ -121,14 +120,11 @@ export type TimelineKind = keyof typeof TIMELINE;
 
 const Tier = z
   .object({
-    tier: z.int().meta({ description: '0: not verified' }),
+    tier: z.int().describe('0: not verified'),
     name: z.string(),
-    channels: z.array(z.string()).nullable().meta({ description: 'null: all' }),
-    paymentMax: z.number().nullable().meta({ description: 'ETB per payment; null: the limit of the channel' }),
-    payoutDailyMax: z
-      .number()
-      .nullable()
-      .meta({ description: 'ETB per channel and day; null: the limit of the channel' }),
+    channels: z.array(z.string()).nullable().describe('null: all'),
+    paymentMax: z.number().nullable().describe('ETB per payment; null: the limit of the channel'),
+    payoutDailyMax: z.number().nullable().describe('ETB per channel and day; null: the limit of the channel'),
   })
   .meta({ id: 'KycTier', description: 'Limits channels and amounts in live; not applied in the sandbox' });
 
@@ -136,18 +132,16 @@ export const Kyc = z
   .object({
     environment: z.enum(['sandbox', 'live']),
     status: z.enum(KYC_STATUSES),
-    message: z.string().nullable().meta({ description: 'Why it was rejected, or what else is needed' }),
+    message: z.string().nullable().describe('Why it was rejected, or what else is needed'),
     application: PresentedApplication,
-    missing: z.array(z.string()).meta({ description: 'What is missing for a submission' }),
+    missing: z.array(z.string()).describe('What is missing for a submission'),
     documents: z.array(KycDocument),
     tier: Tier,
     submittedAt: instant.nullable(),
     decidedAt: instant.nullable(),
     liveKeys: z.object({
       work: z.boolean(),
-      verificationApproved: z
-        .boolean()
-        .meta({ description: 'Of the live application, for keys of either environment' }),
+      verificationApproved: z.boolean().describe('Of the live application, for keys of either environment'),
       sandboxPaymentMade: z.boolean(),
     }),
     timeline: z.array(
@@ -164,15 +158,16 @@ export const Kyc = z
 
 export const DocumentParams = z.strictObject({ merchantId: id, documentId: id });
 export const KycReview = z.strictObject({ environment, reason: reason.optional() });
-const submission = z.int().min(0).meta({
-  description: 'The `submission` of the application that was read; rejected if the merchant has submitted again since',
-});
+const submission = z
+  .int()
+  .min(0)
+  .describe('The `submission` of the application that was read; rejected if the merchant has submitted again since');
 const TIER_MAX = 99;
-const tier = z.int().min(1).max(TIER_MAX).meta({ description: 'Its number; tiers limit live channels and amounts' });
+const tier = z.int().min(1).max(TIER_MAX).describe('Its number; tiers limit live channels and amounts');
 export const KycApproval = z.strictObject({
   environment,
   submission,
-  tier: tier.optional().meta({ description: 'The full tier unless given' }),
+  tier: tier.optional().describe('The full tier unless given'),
   reason: reason.optional(),
 });
 export const KycRejection = z.strictObject({ environment, submission, reason });
@@ -184,9 +179,9 @@ export const OperatorApplication = z
     merchantId: z.string(),
     environment,
     status: z.string(),
-    submission: z.int().meta({ description: 'The latest, from 1; decisions refer to it' }),
+    submission: z.int().describe('The latest, from 1; decisions refer to it'),
     tier: z.int(),
-    message: z.string().nullable().meta({ description: 'The message to the merchant' }),
+    message: z.string().nullable().describe('The message to the merchant'),
     submittedAt: instant.nullable(),
     decidedBy: z.string().nullable(),
     decidedAt: instant.nullable(),
@@ -194,7 +189,7 @@ export const OperatorApplication = z
   .meta({ id: 'OpsKycApplication' });
 
 export const OperatorKyc = OperatorApplication.extend({
-  details: z.record(z.string(), z.unknown()).meta({ description: "The merchant's details of its business" }),
+  details: z.record(z.string(), z.unknown()).describe("The merchant's details of its business"),
   documents: z.array(KycDocument),
   liveKeysWork: z.boolean(),
   timeline: z.array(

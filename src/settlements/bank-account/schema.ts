@@ -27,14 +27,12 @@ export const BankAccount = z
     rejectionReason: z.string().optional(),
     environment: z.enum(['sandbox', 'live']),
     linkedAt: instant,
-    usableFrom: instant.meta({
-      description: 'From when it can be used, once verified; in live a replacement is held for 48 hours',
-    }),
+    usableFrom: instant.describe('From when it can be used, once verified; in live a replacement is held for 48 hours'),
     verifiedAt: instant.optional(),
   })
   .meta({ id: 'BankAccount' });
 
-const bankAccountId = id.meta({ description: 'Rejected if the merchant has linked another account since' });
+const bankAccountId = id.describe('Rejected if the merchant has linked another account since');
 export const AccountVerification = z.strictObject({ environment, bankAccountId, reason: reason.optional() });
 export const AccountRejection = z.strictObject({ environment, bankAccountId, reason });
 
@@ -42,7 +40,7 @@ export const AccountRejection = z.strictObject({ environment, bankAccountId, rea
 export const OperatorBankAccount = BankAccount.extend({
   merchantId: z.string(),
   accountNumber: z.string(),
-  decidedBy: z.string().nullable().meta({ description: 'opr_…, or "sandbox"' }),
+  decidedBy: z.string().nullable().describe('opr_…, or "sandbox"'),
   decidedAt: instant.nullable(),
 }).meta({ id: 'OpsBankAccount' });
 

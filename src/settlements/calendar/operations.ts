@@ -29,10 +29,10 @@ const holidayName = name.overwrite((text) => text.replaceAll(/ +/g, ' '));
 export const holidayFields = {
   date: calendarDate,
   name: holidayName,
-  nameAm: holidayName.nullable().meta({ description: 'The name in Amharic, if it has one' }),
-  kind: z.enum(HOLIDAY_KINDS).meta({ description: 'Whether banks are closed' }),
-  confirmed: z.boolean().meta({ description: 'false: provisional, it may still be a day earlier or later' }),
-  active: z.boolean().meta({ description: 'false: disabled, ignored by the calendar' }),
+  nameAm: holidayName.nullable().describe('The name in Amharic, if it has one'),
+  kind: z.enum(HOLIDAY_KINDS).describe('Whether banks are closed'),
+  confirmed: z.boolean().describe('false: provisional, it may still be a day earlier or later'),
+  active: z.boolean().describe('false: disabled, ignored by the calendar'),
 };
 
 /** An operator's changes of a holiday; omitted fields do not change. */

@@ -33,14 +33,12 @@ const CalendarQuery = z.strictObject({ startDate: calendarDate.optional(), endDa
 const CalendarDay = z
   .object({
     date: z.string().meta({ format: 'date' }),
-    businessDay: z.boolean().meta({ description: 'Whether banks are open and settlements can be credited' }),
+    businessDay: z.boolean().describe('Whether banks are open and settlements can be credited'),
     reason: z.string().nullable().meta({
       description: 'Why it is no business day; null when it is one',
       example: 'Timkat, Tuesday 19 January 2027',
     }),
-    provisional: z
-      .boolean()
-      .meta({ description: 'A holiday on it is not confirmed and may still be a day earlier or later' }),
+    provisional: z.boolean().describe('A holiday on it is not confirmed and may still be a day earlier or later'),
     ethiopianDate: z.string().meta({ description: 'In the Ethiopian calendar', example: '11 Tir 2019' }),
   })
   .meta({ id: 'CalendarDay' });
