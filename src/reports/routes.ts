@@ -156,7 +156,7 @@ function fileRoute({ db, files, clock }: ReportRouteDeps): Route {
       }
       const { contentType } = FORMATS[row.format];
       const [name, bytes] = [schema.fileNameOf(row), Number(row.fileBytes)];
-      return { file: { name, contentType, bytes, sha256, open: () => files.read(storageKey) } };
+      return { file: { name, contentType, bytes, sha256, open: () => files.stream(storageKey) } };
     },
   });
 }

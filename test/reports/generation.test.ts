@@ -193,7 +193,7 @@ test('expiring finds due reports by an index, without listing the files', async 
   fixture.pass(RETENTION_MS);
   const blind: ReportFiles = {
     ...reports.files,
-    unchangedSince: () => {
+    list: () => {
       throw new Error('every file is looked at');
     },
   };
