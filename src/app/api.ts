@@ -6,19 +6,8 @@ import { createKeyAuthenticator } from '../access/authenticate.ts';
 import type { Config } from '../config.ts';
 import { findFullDisk } from '../http/health.ts';
 import { createLimits } from '../http/limits.ts';
-import {
-  cachedFor,
-  createRegistry,
-  listenForMetrics,
-  measureClockSkew,
-  measureFigures,
-  measurePool,
-  type Registry,
-} from '../http/metrics.ts';
+import { cachedFor, createRegistry, listenForMetrics, measureFigures, type Registry } from '../http/metrics.ts';
 import { createApiServer } from '../http/server.ts';
-import { createDatabaseClock } from '../lib/database-clock.ts';
-import { closeFrozenConnections } from '../lib/db-liveness.ts';
-import { openDatabase } from '../lib/db.ts';
 import { createKeyedQueue } from '../lib/keyed-queue.ts';
 import type { Logger } from '../lib/log.ts';
 import { pendingMigrations } from '../lib/migrate.ts';
@@ -27,12 +16,10 @@ import { createNotifier } from '../outbox/listener.ts';
 import { createTransactionRunner } from '../outbox/record.ts';
 import { createTokenAuthenticator } from '../payments/session.ts';
 import { countCallbacks } from '../providers/callbacks.ts';
-import { measureExpiries } from '../providers/expiry.ts';
 import { pingTemporal, temporalConnection } from '../temporal/client.ts';
 import { measureLateDeliveries } from '../webhooks/delivery/metrics.ts';
 import { measureUnsentWithdrawals } from '../withdrawals/monitoring.ts';
-import { connectProviders } from './connect-providers.ts';
-import { readExpiries } from './expiries.ts';
+import { openProcess } from './open-process.ts';
 import { routesOf } from './routes.ts';
 
 export type RunningApi = Awaited<ReturnType<typeof startApi>>;
@@ -57,14 +44,9 @@ const QUEUE_LIMITS = { pendingMax: { ofOne: 300, ofAll: 3_000 }, waitMsMax: 20_0
 /** The HTTP process: the API, the checkout page and the providers' callbacks. It never sends to merchants. */
 export async function startApi(config: Config, options: ApiOptions) {
   const { log, project, version, registry = createRegistry('api') } = options;
-  const { DATABASE_URL: url, DATABASE_POOL_MAX: poolMax, LISTEN_HOST: host } = config;
-  const db = openDatabase({ url, poolMax, applicationName: 'meskot-api' });
-  measurePool(registry, db, 'api');
-  closeFrozenConnections(db, url);
-  const databaseClock = createDatabaseClock(db, { log });
-  const clock = databaseClock.now;
-  measureClockSkew(registry, databaseClock.skewSeconds);
-  measureExpiries(registry, { read: () => readExpiries(config, { db, clock }), clock });
+  const { DATABASE_POOL_MAX: poolMax, LISTEN_HOST: host } = config;
+  const opened = openProcess(config, { name: 'api', log, registry });
+  const { db, databaseClock, clock, findProvider } = opened;
   const connection = Connection.lazy(temporalConnection(config));
   // About missing workers and an unreachable Temporal: the process that runs exposes them.
   measureLateDeliveries(registry, db);
@@ -73,8 +55,6 @@ export async function startApi(config: Config, options: ApiOptions) {
   measureFigures(registry, { reachable: REACHABLE }, cachedFor(REACHABLE_CACHED_MS, measure));
   const notifier = createNotifier(db);
   const runInTransaction = createTransactionRunner(db, notifier.dispatch);
-  const providers = connectProviders(config, { db, clock, log, registry });
-  const { findProvider } = providers;
   const limits = createLimits({
     sandboxPerSecond: config.RATE_LIMIT_SANDBOX_PER_SECOND,
     livePerSecond: config.RATE_LIMIT_LIVE_PER_SECOND,
@@ -119,7 +99,7 @@ export async function startApi(config: Config, options: ApiOptions) {
       await metrics.close();
       await notifier.stop();
       await keys.flush();
-      await Promise.all([providers.close(), db.destroy(), connection.close()]);
+      await Promise.all([opened.close(), connection.close()]);
     },
   };
 }

@@ -3,12 +3,10 @@ import type { WorkflowBundleOption } from '@temporalio/worker';
 import { createActivities } from '../../activities/index.ts';
 import type { Config } from '../config.ts';
 import { deleteOldIdempotencyKeys } from '../http/idempotency.ts';
-import { createRegistry, measureClockSkew, measurePool, type Registry } from '../http/metrics.ts';
+import { createRegistry, type Registry } from '../http/metrics.ts';
 import { createIntegrityMonitor } from '../ledger/verify.ts';
-import { createDatabaseClock } from '../lib/database-clock.ts';
 import { DAY_MS, HOUR_MS } from '../lib/dates.ts';
-import { closeFrozenConnections } from '../lib/db-liveness.ts';
-import { type Database, openDatabase } from '../lib/db.ts';
+import type { Database } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import { startPeriodicJobs, type PeriodicJob } from '../lib/periodic-jobs.ts';
 import { removeOrphans } from '../merchants/kyc/documents.ts';
@@ -26,7 +24,7 @@ import {
   createSyncAttempt,
 } from '../payments/sync.ts';
 import { findRecoverableAttempts } from '../payments/workflow.ts';
-import { measureExpiries, warnOfExpiries } from '../providers/expiry.ts';
+import { warnOfExpiries } from '../providers/expiry.ts';
 import { measureReconciliation } from '../reconciliation/monitoring.ts';
 import { findRecoverableRuns } from '../reconciliation/runs.ts';
 import { createReportFiles, expireReports, removeAbandoned } from '../reports/files.ts';
@@ -49,9 +47,9 @@ import { readWithdrawal } from '../withdrawals/queries.ts';
 import { autoDecide } from '../withdrawals/review.ts';
 import { createCheckPayout, recheckPayoutsAfterCallbacks } from '../withdrawals/sync.ts';
 import { findRecoverableWithdrawals } from '../withdrawals/workflow.ts';
-import { connectProviders } from './connect-providers.ts';
 import { readExpiries } from './expiries.ts';
 import { ledgerChecks } from './ledger-invariants.ts';
+import { openProcess } from './open-process.ts';
 
 export type RunningWorker = ReturnType<typeof startWorker>;
 
@@ -92,19 +90,11 @@ const THROTTLED_SHARE = 5;
 /** The worker process: Temporal's workers, the relay, the dispatcher, and the periodic jobs. */
 export function startWorker(config: Config, options: WorkerOptions) {
   const { log, registry = createRegistry('worker') } = options;
-  const { DATABASE_URL: databaseUrl, DATABASE_POOL_MAX: poolMax } = config;
-  const db = openDatabase({ url: databaseUrl, poolMax, applicationName: 'meskot-worker' });
-  closeFrozenConnections(db, databaseUrl);
-  const databaseClock = createDatabaseClock(db, { log });
-  const clock = databaseClock.now;
-  measureClockSkew(registry, databaseClock.skewSeconds);
-  measureExpiries(registry, { read: () => readExpiries(config, { db, clock }), clock });
-  measurePool(registry, db, 'worker');
+  const opened = openProcess(config, { name: 'worker', log, registry });
+  const { db, databaseClock, clock, findProvider } = opened;
   for (const measure of METRICS) measure(registry, db);
   const trigger = { messages: () => relay.trigger(), deliveries: () => dispatcher.trigger() };
   const runInTransaction = createTransactionRunner(db, dispatchTo(trigger));
-  const providers = connectProviders(config, { db, clock, log, registry });
-  const { findProvider } = providers;
   const sync = { db, runInTransaction, clock, findProvider, baseUrl: config.PUBLIC_BASE_URL, log };
   const parts = { ...sync, checkAttempt: createSyncAttempt(sync), checkPayout: createCheckPayout(sync) };
   const sending = createSending(config, { log, registry, db });
@@ -129,7 +119,7 @@ export function startWorker(config: Config, options: WorkerOptions) {
   const delivery = { db, send, log, reachable, startConcurrency, isBusy: dispatcher.isBusy };
   const relay = createRelay(delivery);
   const recovery = createWorkflowRecovery({ db, runInTransaction, running, reachable, sources: OPEN_SOURCES, log });
-  const listening = listenForCommits({ databaseUrl, trigger, log });
+  const listening = listenForCommits({ databaseUrl: config.DATABASE_URL, trigger, log });
   const jobs = [
     ...timedJobs(config, { ...parts, registry, known: databaseClock.known }),
     ...temporalJobs({ relay, dispatcher, recovery }, registry),
@@ -146,7 +136,7 @@ export function startWorker(config: Config, options: WorkerOptions) {
       await temporal.stop();
       sending.inFlight.stop();
       await relay.stop();
-      await Promise.all([sending.sender.close(), providers.close(), db.destroy()]);
+      await Promise.all([sending.sender.close(), opened.close()]);
     },
   };
 }
