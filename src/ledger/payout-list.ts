@@ -81,7 +81,6 @@ export function createPayoutExport<Columns>({ table, groupBy, isPaid, isOpen, pa
   return {
     read: async (db: Queryable, filter: AnyFilter, part: ListPart) =>
       readNewest<ExportedPayout<Columns>>(db, listed(filter), part),
-    /** Counts up to `most`. */
     count: async (db: Queryable, filter: AnyFilter, most: number) => countUpTo(db, listed(filter), most),
     group: async (db: Queryable, filter: AnyFilter): Promise<PayoutGroup[]> => {
       const { where, values } = listed(filter);

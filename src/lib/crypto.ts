@@ -54,12 +54,10 @@ export function decrypt(ring: KeyRing, scope: string, sealed: Buffer): string {
   return unseal(ring, scope, sealed).toString();
 }
 
-/** HMAC-SHA256. */
 export function hmac(key: Buffer | string, data: Buffer | string): Buffer {
   return createHmac('sha256', key).update(data).digest();
 }
 
-/** SHA-256. */
 export function sha256(data: Buffer | string): Buffer {
   return createHash('sha256').update(data).digest();
 }

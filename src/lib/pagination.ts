@@ -125,6 +125,16 @@ export function readDayRange(
   return { startDate, endDate, from: startOfAddisDay(startDate), until: endOfAddisDay(endDate) };
 }
 
+/** Throws INVALID_DATE_RANGE, and DATE_RANGE_TOO_WIDE for more days than these, both ends included. */
+export function ensureDaysInRange({ startDate, endDate }: Pick<DayRange, 'startDate' | 'endDate'>, max: number): void {
+  const days = daysInRange(startDate, endDate);
+  const got = `got ${startDate} and ${endDate}`;
+  if (days < 1) throw invalid('startDate', `must not be after endDate, ${got}`, { code: 'INVALID_DATE_RANGE' });
+  if (days <= max) return;
+  const issue = `and endDate must cover at most ${max} days, ${got} (${days} days)`;
+  throw invalid('startDate', issue, { code: 'DATE_RANGE_TOO_WIDE' });
+}
+
 /** The number of rows to skip in SQL: none if the page starts after a position. */
 export function pageOffset(page: Page): number {
   return page.after ? 0 : (page.page - 1) * page.limit;

@@ -78,7 +78,6 @@ function publicKeyOf(privateKey: string): string {
   return createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString();
 }
 
-/** The sandbox's CBE Birr account. */
 export const SANDBOX_CBE_BIRR = {
   companyName: 'Meskot',
   tillCode: '200001',

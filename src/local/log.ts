@@ -39,7 +39,6 @@ export function openLocalLog(file: string, options: { level: string; write: (lin
   return { log: createLogger(options.level, 'local', { destination: { write } }), close };
 }
 
-/** Prints a line on the terminal. */
 export function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }

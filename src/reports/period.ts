@@ -1,6 +1,6 @@
-import { addDays, addisDay, daysInRange, endOfAddisDay, startOfAddisDay } from '../lib/dates.ts';
+import { addDays, addisDay, endOfAddisDay, startOfAddisDay } from '../lib/dates.ts';
 import { invalid } from '../lib/errors.ts';
-import type { DayRange } from '../lib/pagination.ts';
+import { ensureDaysInRange, type DayRange } from '../lib/pagination.ts';
 import { FIRST_DAY, LAST_DAY } from '../settlements/calendar/business-days.ts';
 
 /** Days, weeks from Monday, Gregorian months and quarters; or a custom range of days. */
@@ -54,17 +54,9 @@ function readCustom({ date, startDate, endDate }: RequestedPeriod): Days {
   if (date !== undefined) throw invalid('date', 'is for the other periods; for custom send startDate and endDate');
   if (startDate === undefined) throw invalid('startDate', 'is required for period custom');
   if (endDate === undefined) throw invalid('endDate', 'is required for period custom');
-  const days = daysInRange(ensureInCalendar('startDate', startDate), ensureInCalendar('endDate', endDate));
-  if (days < 1) {
-    throw invalid('startDate', `must not be after endDate, got ${startDate} and ${endDate}`, {
-      code: 'INVALID_DATE_RANGE',
-    });
-  }
-  if (days > CUSTOM_DAYS_MAX) {
-    const issue = `and endDate must cover at most ${CUSTOM_DAYS_MAX} days, got ${startDate} and ${endDate} (${days} days)`;
-    throw invalid('startDate', issue, { code: 'DATE_RANGE_TOO_WIDE' });
-  }
-  return { startDate, endDate };
+  const days = { startDate: ensureInCalendar('startDate', startDate), endDate: ensureInCalendar('endDate', endDate) };
+  ensureDaysInRange(days, CUSTOM_DAYS_MAX);
+  return days;
 }
 
 function ensureInCalendar(field: string, day: string): string {

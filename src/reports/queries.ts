@@ -7,7 +7,6 @@ import type { Channel } from '../merchants/channels/channel.ts';
 import type { Period } from './period.ts';
 import type { ReportFormat, ReportKind, ReportStatus } from './states.ts';
 
-/** A row of `report`. */
 export type ReportRow = MerchantScope & {
   id: string;
   kind: ReportKind;

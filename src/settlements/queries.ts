@@ -39,7 +39,6 @@ export type NewSettlementRow = MerchantScope & {
   requestedAt: Date;
 };
 
-/** A row of `settlement`. */
 export type SettlementRow = NewSettlementRow & {
   currency: string;
   status: SettlementStatus;

@@ -177,7 +177,6 @@ export const SettlementCredited = z.strictObject({
 export const SettlementFailed = z.strictObject({ bankReference: bankReference.optional(), reason });
 export const SettlementReturned = z.strictObject({ bankReference, reason });
 
-/** A settlement as operators see it. */
 export const OperatorSettlement = Settlement.extend({
   merchantId: z.string(),
   bankAccount: Settlement.shape.bankAccount.describe('Unmasked, but in lists'),

@@ -52,7 +52,6 @@ export function withdrawalSnapshot(row: WithdrawalRow) {
   return { object: 'withdrawal', environment, merchantId: row.merchantId, version: row.version, ...fields };
 }
 
-/** A withdrawal as operators see it. */
 export function presentForOperators(row: WithdrawalRow) {
   const { withdrawalRequestId: withdrawalId, ...fields } = presentWithdrawal(row);
   const { merchantId, stage, reviewReasons, approvalsNeeded } = row;

@@ -16,7 +16,6 @@ import type { CallbackWithdrawal } from '../providers/callbacks.ts';
 import type { PayoutDestination, PayoutFailure, PayoutOutcome } from '../providers/provider.ts';
 import type { RESOLUTIONS, ReviewReason, WithdrawalStage, WithdrawalStatus } from './states.ts';
 
-/** A row of `withdrawal`. */
 export type WithdrawalRow = MerchantScope & {
   id: string;
   requestId: string;

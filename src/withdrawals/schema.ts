@@ -198,7 +198,6 @@ export const WithdrawalResolution = z.strictObject({
   reason,
 });
 
-/** A withdrawal as operators see it. */
 export const OperatorWithdrawal = Withdrawal.omit({ withdrawalRequestId: true })
   .extend({
     withdrawalId: z.string(),

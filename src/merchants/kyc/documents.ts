@@ -12,7 +12,6 @@ import { applicationId, listDocuments, type DocumentRow } from './queries.ts';
 import type { DocumentKind, TimelineKind } from './schema.ts';
 import type { DocumentStore, StoredDocument } from './store.ts';
 
-/** Largest document, in bytes. */
 export const DOCUMENT_BYTES_MAX = 5 * 1024 * 1024;
 /** The limits of documents per submission, and of one application over all submissions. */
 export const DOCUMENTS_MAX = { each: 10, all: 50 } as const;

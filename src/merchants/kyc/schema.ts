@@ -173,7 +173,6 @@ export const KycApproval = z.strictObject({
 export const KycRejection = z.strictObject({ environment, submission, reason });
 export const TierChange = z.strictObject({ environment, tier, reason });
 
-/** An application as operators see it. */
 export const OperatorApplication = z
   .object({
     merchantId: z.string(),

@@ -86,7 +86,6 @@ export function createPages(
         left += run.width;
       }
     },
-    /** Wraps a text to a width. */
     wrap: (text: string, width: number): string[] => {
       const lines = [''];
       for (const letter of text.replaceAll(/\s+/gu, ' ')) {

@@ -49,7 +49,6 @@ const paymentsSource = createListSource<Transaction>({
   group: (db, filter) => groupTransactions(db, listOfTransactions(filter)),
 });
 
-/** The filter of the list of transactions. */
 function listOfTransactions({ statuses, channel, ...rest }: ReportFilter): TransactionFilter {
   const transactionThrough = channel ? TRANSACTION_THROUGH[channel] : undefined;
   // Statuses are validated against TRANSACTION_STATUSES.

@@ -36,7 +36,6 @@ const bankAccountId = id.describe('Rejected if the merchant has linked another a
 export const AccountVerification = z.strictObject({ environment, bankAccountId, reason: reason.optional() });
 export const AccountRejection = z.strictObject({ environment, bankAccountId, reason });
 
-/** A bank account as operators see it. */
 export const OperatorBankAccount = BankAccount.extend({
   merchantId: z.string(),
   accountNumber: z.string(),

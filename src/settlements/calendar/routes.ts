@@ -6,11 +6,10 @@ import { operatorReadRoute, operatorRoute } from '../../access/operator-route.ts
 import { id, OptionalReason } from '../../access/operator-schema.ts';
 import { readRoute, type Route } from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { addDays, addisDay, daysFrom, daysInRange } from '../../lib/dates.ts';
+import { addDays, addisDay, daysFrom } from '../../lib/dates.ts';
 import type { Database } from '../../lib/db.ts';
-import { invalid } from '../../lib/errors.ts';
 import { instant } from '../../lib/fields.ts';
-import { readDayRange } from '../../lib/pagination.ts';
+import { ensureDaysInRange, readDayRange } from '../../lib/pagination.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';
 import { enqueueCalendarChanged } from '../expected-dates.ts';
 import { calendarDay, FIRST_DAY, LAST_DAY } from './business-days.ts';
@@ -167,12 +166,8 @@ function listedDays(query: z.output<typeof CalendarQuery>, now: Date): { from: s
   const from = query.startDate ?? addisDay(now);
   const yearLater = addDays(from, LISTED_DAYS.default - 1);
   const until = query.endDate ?? (yearLater < LAST_DAY ? yearLater : LAST_DAY);
-  const days = daysInRange(from, until);
-  const got = `got ${from} and ${until}`;
-  if (days < 1) throw invalid('startDate', `must not be after endDate, ${got}`, { code: 'INVALID_DATE_RANGE' });
-  if (days <= LISTED_DAYS.max) return { from, until };
-  const issue = `and endDate must span at most ${LISTED_DAYS.max} days, ${got}`;
-  throw invalid('startDate', issue, { code: 'DATE_RANGE_TOO_WIDE' });
+  ensureDaysInRange({ startDate: from, endDate: until }, LISTED_DAYS.max);
+  return { from, until };
 }
 
 /** The response to a change and its audit row. Signals the settlements that it may concern. */
