@@ -56,7 +56,8 @@ export function callbackUrl(baseUrl: string, order: { channel: Channel; secret: 
 /**
  * POST /api/providers/:channel/callback/:secret. It reads the body itself, as bytes, so mount it before any body
  * parser. The provider gets its acknowledgement only after the callback is stored and the check was made, for a verified
- * one only after a conclusive check; otherwise it gets a 500, and so calls again. A refused one is stored, and gets a 403.
+ * one only after a conclusive check; otherwise it gets a 500, and so calls again, as where our account has no usable
+ * credentials. A refused one is stored, and gets a 403.
  */
 export function createCallbackRouter(deps: CallbackDeps): Router {
   const router = new Router();
@@ -68,8 +69,13 @@ export function createCallbackRouter(deps: CallbackDeps): Router {
     await deps.unknown.reject(ctx);
     try {
       const order = await deps.findOrderBySecret(secret);
-      const provider = order?.channel === channel ? await findProviderOf(deps.findProvider, order) : null;
-      if (order && provider) return await receive(deps, ctx, { order, provider });
+      if (order?.channel === channel) {
+        const provider = await findProviderOf(deps.findProvider, order);
+        if (provider) return await receive(deps, ctx, { order, provider });
+        // An order of ours, so its provider must not be limited as a caller of unknown addresses.
+        deps.log.error(order, 'callback not handled: its account has no usable credentials');
+        return respondPlain(ctx, 500, SEND_AGAIN);
+      }
     } catch (error) {
       deps.log.error({ err: error, channel }, 'callback not handled');
       return respondPlain(ctx, 500, SEND_AGAIN);

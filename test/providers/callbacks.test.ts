@@ -156,10 +156,19 @@ test('a callback to an unknown address of any kind gets 404 and is not stored', 
     const answer = await at(path);
     expect([answer.status, await answer.text()]).toEqual([404, 'Not found']);
   }
-  attempt = { ...attempt, environment: 'live' };
-  expect((await post(SECRET, genuine(attempt.attemptId))).status).toBe(404);
   expect(await stored()).toEqual([]);
   expect(checks).toEqual([]);
+});
+
+test('callbacks of an order without a usable account are to be repeated, and do not limit those of other orders', async () => {
+  const other = attempt;
+  attempt = { ...attempt, environment: 'live' };
+  for (let times = 0; times <= GUESSES_MAX; times += 1) {
+    expect((await post(SECRET, genuine(attempt.attemptId))).status).toBe(500);
+  }
+  expect(logged.at(-1)).toContain(attempt.attemptId);
+  attempt = other;
+  expect((await post(SECRET, genuine(attempt.attemptId))).status).toBe(200);
 });
 
 test('a malformed callback address gets 404 without a query or log line', async () => {
