@@ -1,7 +1,7 @@
 import { measureRow, type Registry } from '../http/metrics.ts';
 import type { LedgerInvariant } from '../ledger/verify.ts';
 import type { Database } from '../lib/db.ts';
-import { maskedInSql } from '../lib/phone.ts';
+import { maskedInSql } from '../lib/mask.ts';
 import type { WorkItemSource } from '../outbox/work-items.ts';
 
 const birr = (santim: string): string => `trim(to_char(${santim} * 0.01, '999999999999990.00'))`;

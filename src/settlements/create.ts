@@ -14,7 +14,7 @@ import type { UnitOfWork } from '../outbox/record.ts';
 import { readUsableAccount } from './bank-account/account.ts';
 import { readSettlementDates } from './calendar/operations.ts';
 import { recordSettlementEvent } from './events.ts';
-import { readSettlementLimit, type SettlementLimit } from './queries.ts';
+import { readSettlementLimit, type SettlementLimit } from './limit.ts';
 import { toPayout, type NewSettlementRow, type SettlementRow } from './queries.ts';
 import type { TimelineKind } from './schema.ts';
 import { settlementWorkflow } from './workflow.ts';

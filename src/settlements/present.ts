@@ -3,9 +3,9 @@ import { totalDebit } from '../ledger/postings.ts';
 import { addisDay } from '../lib/dates.ts';
 import type { Queryable } from '../lib/db.ts';
 import { withoutNulls } from '../lib/fields.ts';
+import { maskDigits } from '../lib/mask.ts';
 import { toBirr } from '../lib/money.ts';
 import type { Page } from '../lib/pagination.ts';
-import { maskDigits } from '../lib/phone.ts';
 import type { SettlementRow } from './queries.ts';
 import { Settlement } from './schema.ts';
 

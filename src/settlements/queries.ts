@@ -8,12 +8,12 @@ import {
 import { type Payout } from '../ledger/postings.ts';
 import { type BankCode } from '../lib/banks.ts';
 import { endOfAddisDay } from '../lib/dates.ts';
-import { first, type Queryable, rows, type Trx } from '../lib/db.ts';
-import { found, invalid } from '../lib/errors.ts';
-import { toBirr, type Santim, formatBirr } from '../lib/money.ts';
+import { first, type Queryable } from '../lib/db.ts';
+import { found } from '../lib/errors.ts';
+import { maskedInSql } from '../lib/mask.ts';
+import { toBirr, type Santim } from '../lib/money.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';
 import { type Page } from '../lib/pagination.ts';
-import { maskedInSql } from '../lib/phone.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import { type UnitOfWork } from '../outbox/record.ts';
 import { type SkippedDay } from './calendar/business-days.ts';
@@ -127,40 +127,4 @@ export async function readSettledBefore(db: Queryable, row: SettlementRow) {
   );
   const { count = 0, santim = 0n, lastAt = null } = settled ?? {};
   return { count, amount: toBirr(santim), lastAt };
-}
-
-/** The smallest and the largest amount of one settlement. */
-export type SettlementLimit = { minSantim: Santim; maxSantim: Santim };
-
-/** The limit of a merchant: its own, or (`own` false) the platform's. */
-export async function readSettlementLimit(
-  db: Queryable,
-  merchantId: string,
-): Promise<SettlementLimit & { own: boolean }> {
-  const limit = await first<SettlementLimit & { own: boolean }>(
-    db,
-    `SELECT min_santim, max_santim, merchant_id IS NOT NULL AS own FROM settlement_limit
-     WHERE merchant_id = :merchantId OR merchant_id IS NULL ORDER BY merchant_id IS NULL LIMIT 1`,
-    { merchantId },
-  );
-  if (!limit) throw new Error('the platform always has a limit');
-  return limit;
-}
-
-/** A limit as the API returns it. */
-export function presentLimit({ own, minSantim, maxSantim }: SettlementLimit & { own: boolean }) {
-  return { own, currency: 'ETB' as const, min: toBirr(minSantim), max: toBirr(maxSantim) };
-}
-
-/** Sets a merchant's own limit for later settlements. Throws VALIDATION_ERROR. */
-export async function setSettlementLimit(trx: Trx, limit: SettlementLimit & { merchantId: string }): Promise<void> {
-  const { minSantim, maxSantim } = limit;
-  const got = `got ${formatBirr(maxSantim)} and ${formatBirr(minSantim)}`;
-  if (maxSantim < minSantim) throw invalid('max', `must be at least min, ${got}`);
-  await rows(
-    trx,
-    `INSERT INTO settlement_limit (merchant_id, min_santim, max_santim) VALUES (:merchantId, :minSantim, :maxSantim)
-     ON CONFLICT (merchant_id) DO UPDATE SET min_santim = :minSantim, max_santim = :maxSantim, updated_at = now()`,
-    limit,
-  );
 }

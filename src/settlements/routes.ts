@@ -9,8 +9,9 @@ import { scopeOf } from '../lib/scope.ts';
 import { readTimeline } from '../lib/timeline.ts';
 import { createSettlement } from './create.ts';
 import { advanceSettlement, cancelSettlement } from './decide.ts';
+import { presentLimit, readSettlementLimit } from './limit.ts';
 import { presentSettlement, readStatement } from './present.ts';
-import { presentLimit, readSettlementLimit, findSettlement, listSettlements } from './queries.ts';
+import { findSettlement, listSettlements } from './queries.ts';
 import * as schema from './schema.ts';
 
 export type SettlementRouteDeps = { db: Database; clock: Clock };

@@ -90,7 +90,8 @@ export async function writeSettlement(
   await recordSettlementEvent(tx, { row, event, at });
   if (notifyWorkflow && isOpen(before.status)) await tx.enqueue([settlementMessage(id, signal)]);
   const posting = postingOf(before.status, to);
-  if (posting) await post(tx.trx, posting(toPayout(row)), at);
+  const posted = posting ? await post(tx.trx, posting(toPayout(row)), at) : 'posted';
+  if (posted !== 'posted') throw new Error(`settlement ${id} is ${to} without its journal: ${posted}`);
   return row;
 }
 

@@ -1,7 +1,7 @@
 import { measureRow, type Registry } from '../http/metrics.ts';
 import { payoutChecks, type LedgerInvariant } from '../ledger/verify.ts';
 import type { Database } from '../lib/db.ts';
-import { maskedInSql } from '../lib/phone.ts';
+import { maskedInSql } from '../lib/mask.ts';
 import { WAITING_SANTIM } from '../lib/sandbox-review.ts';
 import type { WorkItemSource } from '../outbox/work-items.ts';
 

@@ -7,7 +7,7 @@ import { found } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';
 import type { Page } from '../lib/pagination.ts';
-import { maskedInSql } from '../lib/phone.ts';
+import { maskedInSql } from '../lib/mask.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 import type { LimitsJson } from '../merchants/channels/queries.ts';

@@ -5,7 +5,7 @@ import { first, insertRow, rows, updateRow, type Queryable } from '../../lib/db.
 import { AppError, found, invalidState } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { lock } from '../../lib/lock.ts';
-import { maskDigits } from '../../lib/phone.ts';
+import { maskDigits } from '../../lib/mask.ts';
 import { SANDBOX_OPERATOR } from '../../lib/sandbox-review.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
 import type { UnitOfWork } from '../../outbox/record.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { environment, id, links, reason } from '../../access/operator-schema.ts';
 import { ACCOUNT_NUMBER, BANK_CODES, BANKS } from '../../lib/banks.ts';
 import { instant, patternText, plainText } from '../../lib/fields.ts';
-import { maskDigits } from '../../lib/phone.ts';
+import { maskDigits } from '../../lib/mask.ts';
 import { requestedByFields } from '../../merchants/operations.ts';
 import type { BankAccountRow } from './account.ts';
 
