@@ -13,7 +13,8 @@ export type HttpRequest = {
 
 /** The result of a call: a response of any status, or none. */
 export type HttpResult =
-  | { kind: 'response'; status: number; text: string }
+  /** retryAfterMs: as its Retry-After asks for, if it has one. */
+  | { kind: 'response'; status: number; text: string; retryAfterMs?: number }
   /** rate-limit: not sent at all, by a client with a limit. */
   | { kind: 'failed'; reason: 'timeout' | 'network' | 'too-large' | 'rate-limit'; message: string };
 
@@ -33,13 +34,20 @@ export function createHttpClient() {
         const bytes = await readBody(response.body, BODY_BYTES_MAX);
         if (bytes === null)
           return { kind: 'failed', reason: 'too-large', message: `more than ${BODY_BYTES_MAX} bytes` };
-        return { kind: 'response', status: response.statusCode, text: bytes.toString() };
+        const retryAfterMs = readRetryAfter(response.headers);
+        const wait = retryAfterMs > 0 ? { retryAfterMs } : {};
+        return { kind: 'response', status: response.statusCode, text: bytes.toString(), ...wait };
       } catch (error) {
         return failure(error, signal);
       }
     },
     close: (): Promise<void> => agent.destroy(),
   };
+}
+
+/** Seconds, or a date by the server's own clock; NaN or at most 0 without a wait. */
+function readRetryAfter({ date, 'retry-after': after }: Record<string, string | string[] | undefined>): number {
+  return /^\d+$/.test(String(after)) ? Number(after) * 1_000 : Date.parse(String(after)) - Date.parse(String(date));
 }
 
 function failure(error: unknown, signal: AbortSignal): HttpResult {

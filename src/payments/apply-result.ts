@@ -3,7 +3,7 @@ import { paymentPosting, suspensePosting } from '../ledger/postings.ts';
 import { first, isUniqueViolation, type Queryable } from '../lib/db.ts';
 import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
-import type { ProviderOutcome } from '../providers/provider.ts';
+import { isUnsent, type ProviderOutcome } from '../providers/provider.ts';
 import { selectStates, toState, type AttemptRow, type AttemptState, type StateRow } from './queries.ts';
 import { afterDecline, isAttemptOver, isQueryable, QUERYABLE_ATTEMPTS, type HeldReason } from './states.ts';
 import { lockPayment, PAID_REFERENCE, transitionPayment, type LockedPayment, type Transition } from './transition.ts';
@@ -154,12 +154,6 @@ function afterDeclined({ attempt, outcome: { failure }, now }: Declined, locked:
   };
 }
 
-/** Whether the order was never sent: neither now, because calls of the channel are held back, nor before. */
-function isUnsent({ attempt, outcome }: ProviderResult): boolean {
-  if (attempt.isRepeat || outcome.kind !== 'unknown') return false;
-  return outcome.reason === 'circuit-open' || outcome.reason === 'rate-limit';
-}
-
 /** In SQL: the order was never sent, and no other check has taken the lease since. */
 const UNSENT = 'CAST(:unsent AS boolean) AND lease_until IS NOT DISTINCT FROM CAST(:leaseUntil AS timestamptz)';
 
@@ -190,7 +184,7 @@ async function recordProviderResult(db: Queryable, result: ProviderResult): Prom
       attemptId: attempt.id,
       queryable: [...QUERYABLE_ATTEMPTS],
       kind: outcome.kind,
-      unsent: isUnsent(result),
+      unsent: !attempt.isRepeat && isUnsent(outcome),
       leaseUntil: attempt.leaseUntil,
       now,
       checkedAt,

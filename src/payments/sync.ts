@@ -9,6 +9,7 @@ import { warnOfProvider } from '../providers/exchange.ts';
 import {
   findProviderOf,
   ofOtherAccount,
+  withoutProvider,
   type FindProvider,
   type PaymentOrder,
   type ProviderOutcome,
@@ -144,12 +145,7 @@ function warnOperators({ log }: CheckDeps, { attempt, outcome }: ProviderResult,
 
 async function queryProvider(deps: CheckDeps, attempt: ClaimedAttempt, now: Date): Promise<ProviderOutcome> {
   const provider = await findProviderOf(deps.findProvider, { ...attempt, sentAt: attempt.initiatedAt ?? now });
-  if (!provider)
-    return {
-      kind: 'unknown',
-      reason: 'network',
-      message: `no usable account for ${attempt.channel}: set its credentials, or those by which the order was sent`,
-    };
+  if (!provider) return withoutProvider(attempt.channel);
   const account = provider.accounts?.payments;
   const elsewhere = ofOtherAccount(attempt.providerAccount, account);
   if (elsewhere) return elsewhere;

@@ -1,11 +1,12 @@
 import { Registry } from '../http/metrics.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { Queryable } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 import { setLiveUnavailable } from '../merchants/channels/operations.ts';
-import { createCircuitBreaker, type CallResult } from './circuit-breaker.ts';
-import type { ProviderDeps } from './exchange.ts';
-import { providerMetrics, type ProviderOperation } from './metrics.ts';
+import { CIRCUIT, createCircuitBreaker, type CallResult } from './circuit-breaker.ts';
+import { RETRY_AFTER_MS_MAX, type ProviderDeps } from './exchange.ts';
+import { providerMetrics, SERVICE_OF, type ProviderOperation, type Service } from './metrics.ts';
 import type { Provider, Unknown } from './provider.ts';
 import { limitRate } from './rate-limit.ts';
 import type { ConnectionSettings } from './settings.ts';
@@ -19,16 +20,15 @@ type Options = Pick<ProviderDeps, 'http' | 'clock'> & {
   monitor?: ProviderMonitor | undefined;
 };
 
-/** One for each live channel and process, shared by all accounts there: its rate limit, circuit breaker and metrics. */
+/** One for each live channel and process, shared by all accounts there: its rate limit, circuit breakers and metrics. */
 export function createChannelGuard(channel: Channel, { http, clock, connection, monitor }: Options) {
   const metrics = providerMetrics(monitor?.registry ?? new Registry());
   metrics.addChannel(channel);
-  const store = monitor ? createStore(channel, monitor) : () => {};
-  const onChange = (isOpen: boolean): void => {
-    metrics.circuit(channel, isOpen);
-    store(isOpen);
-  };
-  const breaker = createCircuitBreaker({ clock, onChange });
+  const report = monitor ? createReport(channel, monitor) : () => {};
+  const breakers = createBreakers(clock, (service, openMs) => {
+    metrics.circuit(channel, service, openMs > 0);
+    report(service, openMs);
+  });
 
   async function measured<Outcome extends { kind: string }>(
     operation: ProviderOperation,
@@ -41,10 +41,31 @@ export function createChannelGuard(channel: Channel, { http, clock, connection, 
     return outcome;
   }
 
-  async function guarded<Outcome extends { kind: string }>(operation: ProviderOperation, call: () => Promise<Outcome>) {
-    const outcome = await breaker.run(() => measured(operation, call), judge);
-    if (outcome === null) metrics.count(channel, operation, CIRCUIT_OPEN);
-    return outcome ?? CIRCUIT_OPEN;
+  function heldBack(operation: ProviderOperation, outcome: Unknown): Unknown {
+    metrics.count(channel, operation, outcome);
+    return outcome;
+  }
+
+  /** Makes the calls of one account. After a 429 it waits alone: providers limit the calls of each account. */
+  function guardAccount() {
+    let waitsUntilMs = 0;
+    return async <Outcome extends { kind: string }>(operation: ProviderOperation, call: () => Promise<Outcome>) => {
+      const leftMs = waitsUntilMs - clock().getTime();
+      // A clock that was set back does not prolong the wait.
+      if (leftMs > 0 && leftMs <= RETRY_AFTER_MS_MAX) {
+        metrics.rateLimited(channel, 'refused');
+        return heldBack(operation, ASKED_TO_WAIT);
+      }
+      const service = SERVICE_OF[operation];
+      const outcome = await breakers[service].run(
+        () => measured(operation, call),
+        (result) => classify(result, service),
+      );
+      if (outcome === null) return heldBack(operation, CIRCUIT_OPEN);
+      const waitMs = accountWaitMs(outcome);
+      if (waitMs > 0) waitsUntilMs = clock().getTime() + waitMs;
+      return outcome;
+    };
   }
 
   return {
@@ -54,16 +75,26 @@ export function createChannelGuard(channel: Channel, { http, clock, connection, 
       waitMsMax: connection.timeoutMs / 2,
       onLimited: (result) => metrics.rateLimited(channel, result),
     }),
-    /** The provider, without calls while the circuit is open. Statements, which are slow and can wait, do not open it. */
-    protect: (provider: Provider): Provider => ({
-      ...provider,
-      initiate: async (order) => guarded('initiate', () => provider.initiate(order)),
-      query: async (orderId) => guarded('query', () => provider.query(orderId)),
-      payout: async (order) => guarded('payout', () => provider.payout(order)),
-      queryPayout: async (orderId) => guarded('queryPayout', () => provider.queryPayout(orderId)),
-      statement: async (day, cursor) => measured('statement', () => provider.statement(day, cursor)),
-    }),
+    /** The provider by one account, without the calls that are held back. */
+    protect: (provider: Provider): Provider => {
+      const guarded = guardAccount();
+      return {
+        ...provider,
+        initiate: async (order) => guarded('initiate', () => provider.initiate(order)),
+        query: async (orderId) => guarded('query', () => provider.query(orderId)),
+        payout: async (order) => guarded('payout', () => provider.payout(order)),
+        queryPayout: async (orderId) => guarded('queryPayout', () => provider.queryPayout(orderId)),
+        statement: async (day, cursor) => guarded('statement', () => provider.statement(day, cursor)),
+      };
+    },
   };
+}
+
+/** One each, so that a failing payout service stops no payments. */
+function createBreakers(clock: Clock, onChange: (service: Service, openMs: number) => void) {
+  const breakerOf = (service: Service) =>
+    createCircuitBreaker({ clock, onChange: (openMs) => onChange(service, openMs) });
+  return { payments: breakerOf('payments'), payouts: breakerOf('payouts'), statements: breakerOf('statements') };
 }
 
 /** An outcome like any other unknown one: it is queried again, and ends no payment or payout. */
@@ -72,27 +103,45 @@ const CIRCUIT_OPEN: Unknown = {
   reason: 'circuit-open',
   message: 'not sent: the provider does not respond, and is tried again in a few seconds',
 };
+const ASKED_TO_WAIT: Unknown = {
+  kind: 'unknown',
+  reason: 'rate-limit',
+  message: 'not sent: the provider has limited the calls of this account (429), and the wait it asked for is not over',
+};
 
 /**
  * Only an absent reply and a 5xx are failures. Anything else may be about one order or one account (a rejection, wrong
- * credentials, 429), and must not close the channel for all others.
+ * credentials, 429), and must not close the channel for all others. Statements, which are slow and can wait, are held back
+ * only where the provider asks for it.
  */
-function judge(outcome: { kind: string } | Unknown): CallResult {
+function classify(outcome: { kind: string } | Unknown, service: Service): CallResult {
   if (!('reason' in outcome)) return 'success';
-  const { reason, status = 0 } = outcome;
-  return reason === 'timeout' || reason === 'network' || status >= 500 ? 'failure' : 'ignored';
+  const { reason, status = 0, retryAfterMs } = outcome;
+  if (status === 503 && retryAfterMs !== undefined) return { pauseMs: retryAfterMs };
+  const isFailure = reason === 'timeout' || reason === 'network' || status >= 500;
+  return isFailure && service !== 'statements' ? 'failure' : 'ignored';
 }
 
-/** Writes one after the other, so that the last change is what remains. What is not stored expires by itself. */
-function createStore(channel: Channel, { db, log }: ProviderMonitor) {
-  let wasOpen = false;
+/** How long the account is to make no calls. */
+function accountWaitMs(outcome: { kind: string } | Unknown): number {
+  return 'reason' in outcome && outcome.status === 429 ? (outcome.retryAfterMs ?? 0) : 0;
+}
+
+/** Logs changes, and stores those of payments one after the other, so that the last one remains. Others expire by themselves. */
+function createReport(channel: Channel, { db, log }: ProviderMonitor) {
+  const open = new Set<Service>();
   let writing = Promise.resolve();
-  return (isOpen: boolean): void => {
-    if (isOpen && !wasOpen) log.warn({ channel }, 'live provider does not respond: its calls are held back');
-    if (!isOpen) log.info({ channel }, 'live provider responds again');
-    wasOpen = isOpen;
+  return (service: Service, openMs: number): void => {
+    if (openMs > 0 && !open.has(service))
+      log.warn({ channel, service }, 'live provider does not respond: its calls are held back');
+    if (openMs === 0) log.info({ channel, service }, 'live provider responds again');
+    if (openMs > 0) open.add(service);
+    else open.delete(service);
+    if (service !== 'payments') return;
+    // Longer than the circuit is open: the probe is a call about an order in flight, not a new payment.
+    const seconds = openMs === 0 ? 0 : (openMs + CIRCUIT.openMs) / 1_000;
     writing = writing
-      .then(async () => setLiveUnavailable(db, channel, isOpen))
+      .then(async () => setLiveUnavailable(db, channel, seconds))
       .catch((error: unknown) => log.warn({ err: error, channel }, 'availability of a live channel not stored'));
   };
 }

@@ -17,32 +17,36 @@ export const CIRCUIT = {
   openMs: (UNAVAILABLE_SECONDS * 1_000) / 2,
 } as const;
 
-/** ignored: a result that does not show whether the provider is available; it is not counted. */
-export type CallResult = 'success' | 'failure' | 'ignored';
+/**
+ * ignored: a result that does not show whether the provider is available; it is not counted. pauseMs: the provider asks for
+ * no calls in that time, so it opens at once.
+ */
+export type CallResult = 'success' | 'failure' | 'ignored' | { pauseMs: number };
 
 type Options = {
   clock: Clock;
-  /** Called when it opens, when a probe fails, and when it closes. */
-  onChange: (isOpen: boolean) => void;
+  /** Called when it opens and when a probe fails, with the time for which it stays open, and with 0 when it closes. */
+  onChange: (openMs: number) => void;
 };
 
 /**
- * A circuit breaker in memory: while it is open no call is made, and after `openMs` one call at a time is let through until
+ * A circuit breaker in memory: while it is open no call is made, and after that time one call at a time is let through until
  * one succeeds. Calls that were in flight when it opened are not counted.
  */
 export function createCircuitBreaker({ clock, onChange }: Options) {
   let recent: { atMs: number; failed: boolean }[] = [];
   let failuresInRow = 0;
   let openedAtMs: number | null = null;
+  let openMs = 0;
   let isProbing = false;
 
-  const open = (atMs: number): void => {
-    openedAtMs = atMs;
-    onChange(true);
+  const open = (atMs: number, forMs: number = CIRCUIT.openMs): void => {
+    [openedAtMs, openMs] = [atMs, forMs];
+    onChange(forMs);
   };
   const close = (): void => {
     [recent, failuresInRow, openedAtMs] = [[], 0, null];
-    onChange(false);
+    onChange(0);
   };
 
   function count(failed: boolean, atMs: number): void {
@@ -58,23 +62,24 @@ export function createCircuitBreaker({ clock, onChange }: Options) {
   function isHolding(nowMs: number): boolean {
     if (openedAtMs === null) return false;
     const elapsedMs = nowMs - openedAtMs;
-    return isProbing || (elapsedMs >= 0 && elapsedMs < CIRCUIT.openMs);
+    return isProbing || (elapsedMs >= 0 && elapsedMs < openMs);
   }
 
   return {
     /** Makes the call and counts its result; null, without a call, while the circuit is open. */
-    async run<Result>(call: () => Promise<Result>, judge: (result: Result) => CallResult): Promise<Result | null> {
+    async run<Result>(call: () => Promise<Result>, classify: (result: Result) => CallResult): Promise<Result | null> {
       if (isHolding(clock().getTime())) return null;
       const isProbe = openedAtMs !== null;
       isProbing = isProbe;
       try {
         const result = await call();
-        const judged = judge(result);
+        const shown = classify(result);
         const nowMs = clock().getTime();
-        if (judged === 'ignored') return result;
-        if (!isProbe && openedAtMs === null) count(judged === 'failure', nowMs);
-        if (isProbe && judged === 'failure') open(nowMs);
-        if (isProbe && judged === 'success') close();
+        if (shown === 'ignored' || (!isProbe && openedAtMs !== null)) return result;
+        if (typeof shown === 'object') open(nowMs, shown.pauseMs);
+        else if (!isProbe) count(shown === 'failure', nowMs);
+        else if (shown === 'failure') open(nowMs);
+        else close();
         return result;
       } finally {
         if (isProbe) isProbing = false;

@@ -16,6 +16,9 @@ export type ProviderDeps = {
 /** A JSON reply. Statuses of 500 and up, 408 and 429 carry no information about the order and are `unknown`. */
 export type Reply = { kind: 'reply'; status: number; body: unknown };
 
+/** A longer Retry-After is not believed: orders wait for it. */
+export const RETRY_AFTER_MS_MAX = 5 * 60_000;
+
 /** POSTs one JSON message and reads JSON. Every failure is the outcome `unknown`, never an exception. */
 export async function exchange(
   http: HttpClient,
@@ -27,7 +30,10 @@ export async function exchange(
     if (result.reason === 'too-large') return unreadable(result.message);
     return { kind: 'unknown', reason: result.reason, message: result.message };
   }
-  const { status, text } = result;
+  const { status, text, retryAfterMs = 0 } = result;
+  if (retryAfterMs > 0 && (status === 429 || status === 503)) {
+    return { ...unknownStatus(status), retryAfterMs: Math.min(retryAfterMs, RETRY_AFTER_MS_MAX) };
+  }
   if (status >= 500 || status === 408 || status === 429) return unknownStatus(status);
   const body = parseJson(text);
   return body === undefined ? unreadable(`status ${status} without JSON`) : { kind: 'reply', status, body };

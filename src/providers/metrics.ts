@@ -6,6 +6,16 @@ import type { Provider, Unknown } from './provider.ts';
 
 export type ProviderOperation = keyof Pick<Provider, 'initiate' | 'query' | 'payout' | 'queryPayout' | 'statement'>;
 
+/** What a provider may fail at separately: its payments, its payouts, its statements. */
+export const SERVICE_OF = {
+  initiate: 'payments',
+  query: 'payments',
+  payout: 'payouts',
+  queryPayout: 'payouts',
+  statement: 'statements',
+} as const satisfies Record<ProviderOperation, string>;
+export type Service = (typeof SERVICE_OF)[ProviderOperation];
+
 export type ProviderMetrics = ReturnType<typeof createMetrics>;
 
 const metricsOf = new WeakMap<Registry, ProviderMetrics>();
@@ -34,27 +44,28 @@ function createMetrics(registry: Registry) {
   });
   const open = new Gauge({
     name: 'meskot_provider_circuit_open',
-    help: 'Whether calls of a live channel are held back because its provider does not respond: 1 or 0',
-    labelNames: ['channel'],
+    help: 'Whether calls of a service of a live channel are held back because its provider does not respond: 1 or 0',
+    labelNames: ['channel', 'service'],
     registers,
   });
   const limited = new Counter({
     name: 'meskot_provider_rate_limited_total',
-    help: 'Calls that waited for the rate limit of a live channel (delayed), or were not sent (refused)',
+    help: 'Calls of a live channel that waited for our rate limit (delayed), or were not sent for it or for the provider (refused)',
     labelNames: ['channel', 'result'],
     registers,
   });
   return {
     /** What has not occurred is 0, not absent. */
     addChannel(channel: Channel): void {
-      open.set({ channel }, 0);
+      for (const service of new Set(Object.values(SERVICE_OF))) open.set({ channel, service }, 0);
       for (const result of ['delayed', 'refused']) limited.inc({ channel, result }, 0);
     },
     count: (channel: Channel, operation: ProviderOperation, outcome: { kind: string } | Unknown): void =>
       calls.inc({ channel, operation, outcome: 'reason' in outcome ? outcome.reason : outcome.kind }),
     time: (channel: Channel, operation: ProviderOperation, seconds: number): void =>
       duration.observe({ channel, operation }, seconds),
-    circuit: (channel: Channel, isOpen: boolean): void => open.set({ channel }, isOpen ? 1 : 0),
+    circuit: (channel: Channel, service: Service, isOpen: boolean): void =>
+      open.set({ channel, service }, isOpen ? 1 : 0),
     rateLimited: (channel: Channel, result: 'delayed' | 'refused'): void => limited.inc({ channel, result }),
   };
 }

@@ -28,7 +28,7 @@ export type ProviderOutcome =
 
 /**
  * The outcome is not known: no reply in time or at all, a 5xx, an unreadable reply, or one about another order; or there was
- * no call, because of the channel's rate limit or because the provider does not respond (circuit-open).
+ * no call: see {@link isUnsent}.
  */
 export type Unknown = {
   kind: 'unknown';
@@ -40,11 +40,22 @@ export type Unknown = {
     | 'other-order'
     | 'other-account'
     | 'rate-limit'
-    | 'circuit-open';
+    | 'circuit-open'
+    | 'not-configured';
   message: string;
   /** The reply's, of `http`. */
   status?: number;
+  /** The wait that a reply 429 or 503 asks for. */
+  retryAfterMs?: number;
 };
+
+/**
+ * Whether no call about an order was made: because of a rate limit, because the provider does not respond (circuit-open), or
+ * because it has no usable account (not-configured). A first submission then counts as none.
+ */
+export function isUnsent(outcome: { kind: string } | Unknown): boolean {
+  return 'reason' in outcome && ['rate-limit', 'circuit-open', 'not-configured'].includes(outcome.reason);
+}
 
 /** The destination of a payout. A phone is 2519… without plus. */
 export type PayoutDestination =
@@ -185,6 +196,12 @@ export async function findProviderOf(
 ): Promise<Provider | null> {
   const provider = findProvider(channel, environment);
   return provider?.withAccountOf ? provider.withAccountOf(order) : provider;
+}
+
+/** The outcome of an order without a provider. */
+export function withoutProvider(channel: Channel): Unknown {
+  const message = `no usable account for ${channel}: set its credentials, or those by which the order was sent`;
+  return { kind: 'unknown', reason: 'not-configured', message };
 }
 
 /**

@@ -26,6 +26,10 @@ export async function applyProviderResult(
   const checked = { lastOutcome: outcome.kind, lastCheckedAt: deps.clock() };
   const { row, contradicted } = await deps.runInTransaction(async (tx) => {
     const before = await lockWithdrawal(tx.trx, id);
+    // The first outcome: only now it is known that it was sent.
+    if (before.lastOutcome === null) {
+      await recordTimeline(tx.trx, id, { at: before.submittedAt ?? at, kind: 'payout.submitted' });
+    }
     let row = before;
     for (const transition of transitionsOf(before, outcome)) {
       const changes = { ...checked, ...referencesOf(outcome), ...transition.changes };

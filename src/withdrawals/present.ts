@@ -1,7 +1,7 @@
 import { totalDebit } from '../ledger/postings.ts';
 import { withoutNulls } from '../lib/fields.ts';
-import { toBirr } from '../lib/money.ts';
 import { maskDigits } from '../lib/mask.ts';
+import { toBirr } from '../lib/money.ts';
 import type { WithdrawalRow } from './queries.ts';
 import { Withdrawal } from './schema.ts';
 

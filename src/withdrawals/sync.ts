@@ -3,13 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../lib/clock.ts';
 import { first, rows, type Queryable } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
-import { recordTimeline } from '../lib/timeline.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import { callbackUrl, RECHECK_INTERVAL_MIN_MS, recheckOrders } from '../providers/callbacks.ts';
 import { warnOfProvider } from '../providers/exchange.ts';
 import {
   findProviderOf,
+  isUnsent,
   ofOtherAccount,
+  withoutProvider,
   type FindProvider,
   type PayoutOrder,
   type PayoutOutcome,
@@ -98,7 +99,6 @@ async function claim(
     const leaseUntil = new Date(clock().getTime() + LEASE_MS);
     const sent = { stage: 'SUBMITTED', version: row.version + 1 } as const;
     const changes = { leaseUntil, submittedAt: row.submittedAt ?? at, ...(isFirst && sent) };
-    if (isFirst) await recordTimeline(tx.trx, id, { at, kind: 'payout.submitted' });
     const leased = await updateWithdrawal(tx, row, changes);
     return { row: leased, claimed: { ...leased, leaseUntil, isFirst, mayBeSent } };
   });
@@ -120,7 +120,10 @@ async function checkLeased(
       const { id: withdrawalId, channel } = claimed;
       deps.log.warn({ withdrawalId, channel, reason: outcome.reason }, 'provider replied about another order: ignored');
     }
-    const row = await applyProviderResult(deps, claimed, { outcome, at, notifyWorkflow: options.notifyWorkflow });
+    const isNone = claimed.isFirst && isUnsent(outcome);
+    const row = isNone
+      ? await takeBack(deps, claimed)
+      : await applyProviderResult(deps, claimed, { outcome, at, notifyWorkflow: options.notifyWorkflow });
     return { row, queried: true, outcome: outcome.kind };
   } catch (error) {
     // So that the next check need not wait until the lease expires.
@@ -130,15 +133,19 @@ async function checkLeased(
   }
 }
 
+/** The submission was none: as before it, the merchant can cancel the withdrawal, and any account can send it. */
+async function takeBack({ runInTransaction, clock }: CheckPayoutDeps, { id, leaseUntil }: Claimed) {
+  return runInTransaction(async (tx) => {
+    const row = await lockWithdrawal(tx.trx, id);
+    if (row.leaseUntil?.getTime() !== leaseUntil.getTime()) return row;
+    const unsent = { stage: 'CREATED', submittedAt: null, providerAccount: null, leaseUntil: null } as const;
+    return updateWithdrawal(tx, row, { ...unsent, lastCheckedAt: clock(), version: row.version + 1 });
+  });
+}
+
 async function queryProvider(deps: CheckPayoutDeps, row: Claimed): Promise<PayoutOutcome> {
   const provider = await findProviderOf(deps.findProvider, { ...row, sentAt: row.submittedAt ?? deps.clock() });
-  if (!provider) {
-    return {
-      kind: 'unknown',
-      reason: 'network',
-      message: `no usable account for ${row.channel}: set its credentials, or those by which the order was sent`,
-    };
-  }
+  if (!provider) return withoutProvider(row.channel);
   const elsewhere = ofOtherAccount(row.providerAccount, provider.accounts?.payouts);
   if (elsewhere) return elsewhere;
   if (row.isFirst) return send(deps, provider, row);

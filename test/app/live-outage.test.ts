@@ -68,7 +68,7 @@ test('the API stores an outage that it finds, and exports it', async () => {
   }
   await until('the outage to be stored', isUnavailable);
   const metrics = await (await fetch(api.metricsUrl ?? '')).text();
-  expect(metrics).toContain('meskot_provider_circuit_open{channel="CBE_BIRR",role="api"} 1');
+  expect(metrics).toContain('meskot_provider_circuit_open{channel="CBE_BIRR",service="payments",role="api"} 1');
   expect(metrics).toContain(
     'meskot_provider_calls_total{channel="CBE_BIRR",operation="initiate",outcome="http",role="api"} 5',
   );

@@ -118,43 +118,36 @@ describe('checking an attempt', () => {
     expect(fixture.provider.queries.map((one) => one.operation)).toEqual(['initiate', 'initiate', 'query']);
   });
 
-  describe.each(['circuit-open', 'rate-limit'] as const)('a submission that is held back (%s)', (reason) => {
-    const heldBack = { kind: 'unknown', reason, message: 'not sent' } as const;
+  describe.each(['circuit-open', 'rate-limit', 'not-configured'] as const)(
+    'a submission that is held back (%s)',
+    (reason) => {
+      const heldBack = { kind: 'unknown', reason, message: 'not sent' } as const;
 
-    test('is none: a rejection of the next one ends the attempt', async () => {
-      const session = await buildSession(fixture, scope);
-      const attemptId = await buildAttempt(fixture, { ...scope, sessionId: session.sessionId });
-      fixture.provider.returns(heldBack, { kind: 'declined', failure });
-      expect(await check(attemptId)).toMatchObject({ attemptStatus: 'CREATED', initiatedAt: null });
-      fixture.pass(2_000);
-      expect(await check(attemptId)).toMatchObject({ attemptStatus: 'DECLINED' });
-    });
+      test('is none: a rejection of the next one ends the attempt', async () => {
+        const session = await buildSession(fixture, scope);
+        const attemptId = await buildAttempt(fixture, { ...scope, sessionId: session.sessionId });
+        fixture.provider.returns(heldBack, { kind: 'declined', failure });
+        expect(await check(attemptId)).toMatchObject({ attemptStatus: 'CREATED', initiatedAt: null });
+        fixture.pass(2_000);
+        expect(await check(attemptId)).toMatchObject({ attemptStatus: 'DECLINED' });
+      });
 
-    test('binds the order to no account: it may be sent by the next one', async () => {
-      const session = await buildSession(fixture, scope);
-      const attemptId = await buildAttempt(fixture, { ...scope, sessionId: session.sessionId });
-      fixture.provider.accounts = { payments: '100', payouts: '100' };
-      fixture.provider.returns(heldBack, PENDING);
-      await check(attemptId);
-      fixture.provider.accounts = { payments: '200', payouts: '200' };
-      expect(await check(attemptId)).toMatchObject({ attemptStatus: 'PENDING' });
-    });
-
-    test('does not undo an earlier one, not even at the same time', async () => {
-      const session = await buildSession(fixture, scope);
-      const attemptId = await buildAttempt(fixture, { ...scope, sessionId: session.sessionId });
-      const options = { notifyWorkflow: true, now: fixture.clock() };
-      fixture.provider.returns(UNKNOWN, heldBack, { kind: 'declined', failure }, PAID);
-      for (let checks = 0; checks < 2; checks += 1) await fixture.checkAttempt(attemptId, options);
-      expect(await fixture.checkAttempt(attemptId, options)).toMatchObject({ attemptStatus: 'SUCCEEDED' });
-      expect(fixture.provider.queries.map((one) => one.operation)).toEqual([
-        'initiate',
-        'initiate',
-        'initiate',
-        'query',
-      ]);
-    });
-  });
+      test('does not undo an earlier one, not even at the same time', async () => {
+        const session = await buildSession(fixture, scope);
+        const attemptId = await buildAttempt(fixture, { ...scope, sessionId: session.sessionId });
+        const options = { notifyWorkflow: true, now: fixture.clock() };
+        fixture.provider.returns(UNKNOWN, heldBack, { kind: 'declined', failure }, PAID);
+        for (let checks = 0; checks < 2; checks += 1) await fixture.checkAttempt(attemptId, options);
+        expect(await fixture.checkAttempt(attemptId, options)).toMatchObject({ attemptStatus: 'SUCCEEDED' });
+        expect(fixture.provider.queries.map((one) => one.operation)).toEqual([
+          'initiate',
+          'initiate',
+          'initiate',
+          'query',
+        ]);
+      });
+    },
+  );
 
   test('a submission that is held back after its lease has expired does not undo the one of the next lease', async () => {
     const session = await buildSession(fixture, scope);

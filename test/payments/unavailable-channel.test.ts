@@ -120,7 +120,7 @@ describe('while the provider of a live channel does not respond', () => {
     expect(await channel('AWASH')).toMatchObject({ usable: true, reason: null });
     expect(await channel('CBE_BIRR', stubKey(scope.merchantId))).toMatchObject({ usable: true, reason: null });
     expect((await registry.getSingleMetric('meskot_provider_circuit_open')?.get())?.values).toContainEqual(
-      expect.objectContaining({ labels: { channel: 'CBE_BIRR' }, value: 1 }),
+      expect.objectContaining({ labels: { channel: 'CBE_BIRR', service: 'payments' }, value: 1 }),
     );
   });
 
@@ -206,6 +206,8 @@ describe('while the provider of a live channel does not respond', () => {
     const { attemptId } = await start();
     await until('the payment', async () => (await worker.checkAttempt(attemptId, CHECK)).final);
     await outage();
+    const live = worker.findProvider('CBE_BIRR', 'live');
+    for (let calls = 0; calls < CIRCUIT.failuresInRow; calls += 1) await live?.queryPayout('wd_01PROBE');
     const { status, body } = await send('POST', '/api/checkout/withdrawal', {
       requestId: 'W-1',
       amount: 50,
@@ -217,8 +219,8 @@ describe('while the provider of a live channel does not respond', () => {
     // As if reviewed.
     await rows(database.db, "UPDATE withdrawal SET stage = 'CREATED', approvals_needed = 0 WHERE id = :id", { id });
     const checkPayout = createCheckPayout(worker);
-    for (const _ of ['sent', 'queried']) {
-      expect(await checkPayout(id, CHECK)).toMatchObject({ outcome: 'unknown', row: { status: 'PENDING' } });
+    for (const _ of ['once', 'again']) {
+      expect(await checkPayout(id, CHECK)).toMatchObject({ outcome: 'unknown', row: { stage: 'CREATED' } });
     }
     expect(await simulator.requests('CBE_BIRR payout')).toBe(0);
     await simulator.clearFaults();

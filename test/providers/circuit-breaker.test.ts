@@ -55,9 +55,22 @@ describe.each(CHANNELS)('the circuit breaker of %s', (channel) => {
     for (const outcome of outcomes) expect(outcome).toMatchObject({ kind: 'unknown', reason: 'http', status: 500 });
     expect(await live.initiate(anOrder(inbox.url))).toMatchObject(HELD_BACK);
     expect(await live.query(anOrder(inbox.url).orderId)).toMatchObject(HELD_BACK);
+    expect([await requests('query'), await requests('initiate')]).toEqual([5, 0]);
+  });
+
+  test('of payouts opens by itself: payments go on, and the other way round', async () => {
+    const live = provider();
+    await simulator.fault({ ...failing, on: 'queryPayout' });
+    await times(5, () => live.queryPayout(aPayout(inbox.url).orderId));
     expect(await live.payout(aPayout(inbox.url))).toMatchObject(HELD_BACK);
-    expect(await live.queryPayout(aPayout(inbox.url).orderId)).toMatchObject(HELD_BACK);
-    expect([await requests('query'), await requests('initiate'), await requests('payout')]).toEqual([5, 0, 0]);
+    expect(await requests('payout')).toBe(0);
+    expect(await live.query(anOrder(inbox.url).orderId)).toMatchObject({ kind: 'pending' });
+    await simulator.clearFaults();
+    await simulator.fault({ ...failing, on: 'query' });
+    nowMs += CIRCUIT.openMs;
+    await times(5, () => live.query(anOrder(inbox.url).orderId));
+    expect(await live.initiate(anOrder(inbox.url))).toMatchObject(HELD_BACK);
+    expect(await live.payout(aPayout(inbox.url))).toMatchObject({ kind: 'accepted' });
   });
 
   test('opens after time-outs', async () => {

@@ -2,9 +2,12 @@ import { readConfig } from '../../src/config.ts';
 import { first, rows } from '../../src/lib/db.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
+import { readTimeline } from '../../src/lib/timeline.ts';
 import { createSyncAttempt } from '../../src/payments/sync.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { createWithdrawal } from '../../src/withdrawals/create.ts';
+import { readWithdrawal } from '../../src/withdrawals/queries.ts';
+import { cancelWithdrawal } from '../../src/withdrawals/review.ts';
 import { createCheckPayout } from '../../src/withdrawals/sync.ts';
 import { startAccountGateway, type AccountGateway } from '../providers/account-gateway.ts';
 import { buildAttempt, buildFixture, buildMerchant, buildSession, type Fixture } from '../support/build.ts';
@@ -94,6 +97,33 @@ test('payouts that are switched off stay with their own account, and new ones ar
   expect((await checkPayout(own, unsent)).outcome).toBe('unknown');
   expect(gateway.seen).toEqual(['/payout 101 platform', '/payout-status 101 platform']);
   expect((await checkPayout({ ...own, ...PAYOUTS }, unsent)).outcome).toBe('accepted');
+});
+
+test('a payout that no account could send is not sent: another account sends it, or the merchant cancels it', async () => {
+  const [sent, cancelled] = [await approvedWithdrawal(), await approvedWithdrawal()];
+  const submissions = async () =>
+    (await readTimeline(database.db, sent)).filter(({ kind }) => kind === 'payout.submitted').length;
+  for (const settings of [{}, till('100'), {}]) {
+    for (const id of [sent, cancelled]) {
+      const unsent = { stage: 'CREATED', submittedAt: null, providerAccount: null, leaseUntil: null };
+      expect(await checkPayout(settings, id)).toMatchObject({ outcome: 'unknown', row: unsent });
+    }
+  }
+  expect([await submissions(), gateway.seen]).toEqual([0, []]);
+  const row = await readWithdrawal(database.db, cancelled);
+  const ended = await fixture.runInTransaction((tx) => cancelWithdrawal(tx, row, new Date()));
+  expect(ended.status).toBe('CANCELLED');
+  expect((await checkPayout({ ...till('200'), ...PAYOUTS }, sent)).outcome).toBe('accepted');
+  expect([await submissions(), gateway.seen]).toEqual([1, ['/payout 200 platform']]);
+});
+
+test('a payment that no account could send is sent by the account that comes', async () => {
+  const { sessionId } = await buildSession(fixture, live);
+  const id = await buildAttempt(fixture, { ...live, sessionId }, { channel: 'CBE_BIRR', phone: '251911000004' });
+  const check = (settings: Record<string, string>) => createSyncAttempt(partsOf(settings))(id, NOW);
+  expect(await check({})).toMatchObject({ attemptStatus: 'CREATED', outcomeKind: 'unknown', initiatedAt: null });
+  expect(await check(till('200'))).toMatchObject({ attemptStatus: 'PENDING', outcomeKind: 'accepted' });
+  expect(gateway.seen).toEqual(['/push 200 platform']);
 });
 
 test('a payment in flight is not ordered a second time at another account', async () => {

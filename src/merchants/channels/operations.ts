@@ -125,12 +125,10 @@ export async function setChannelApproval(
 }
 
 /**
- * Stores that the provider of a live channel does not respond, for UNAVAILABLE_SECONDS unless it is stored again, or that it
- * responds again. Attempts and payouts that exist are not affected.
+ * Stores that the provider of a live channel takes no payments, for so many seconds unless it is stored again; 0: that it
+ * takes them again. Attempts and payouts that exist are not affected.
  */
-export async function setLiveUnavailable(db: Queryable, channel: Channel, isUnavailable: boolean): Promise<void> {
-  const sql = `UPDATE channel SET live_unavailable_until = CASE WHEN CAST(:isUnavailable AS boolean)
-                 THEN now() + make_interval(secs => ${UNAVAILABLE_SECONDS}) END
-               WHERE id = :channel`;
-  await rows(db, sql, { channel, isUnavailable });
+export async function setLiveUnavailable(db: Queryable, channel: Channel, seconds: number): Promise<void> {
+  const until = 'now() + make_interval(secs => CAST(:seconds AS float8))';
+  await rows(db, `UPDATE channel SET live_unavailable_until = ${until} WHERE id = :channel`, { channel, seconds });
 }

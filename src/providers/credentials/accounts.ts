@@ -41,7 +41,7 @@ export function connectAccount(
 
 const PAYOUTS_OFF: Unknown = {
   kind: 'unknown',
-  reason: 'network',
+  reason: 'not-configured',
   message: 'not sent: payouts of this channel are switched off (…_PAYOUTS)',
 };
 
@@ -147,7 +147,7 @@ function connectMerchants({ credentials, channel, clock, connect }: MerchantAcco
 }
 
 const NO_CREDENTIALS = "the account's credentials were revoked or have retired: enter and activate new ones";
-const noCredentials = (): Unknown => ({ kind: 'unknown', reason: 'network', message: NO_CREDENTIALS });
+const noCredentials = (): Unknown => ({ kind: 'unknown', reason: 'not-configured', message: NO_CREDENTIALS });
 
 /** A channel on which the platform has no account: what concerns all accounts, and no call. */
 function withoutAccount(channel: LiveChannel, { callbackBaseUrl, payouts }: ConnectionSettings): Provider {
