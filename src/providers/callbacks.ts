@@ -1,6 +1,7 @@
 import Router from '@koa/router';
 import type { Context } from 'koa';
 import { Counter } from 'prom-client';
+import { RateLimiterMemory } from 'rate-limiter-flexible';
 
 import type { GuessLimit } from '../http/limits.ts';
 import type { Registry } from '../http/metrics.ts';
@@ -17,6 +18,9 @@ import { LIVE_CHANNELS, type LiveProviders } from './settings.ts';
 const BODY_BYTES_MAX = 65_536;
 /** 24 random bytes, as they are made for attempts and withdrawals. */
 const SECRET = /^[\w-]{32}$/;
+/** Stored of one order, and by one process of one channel of an environment in a minute; verified ones are all stored. */
+const UNVERIFIED_PER_ORDER_MAX = 20;
+const UNVERIFIED_PER_MINUTE_MAX = 600;
 const SEND_AGAIN = 'Not handled. Please send it again.';
 
 type At = MerchantOrder & { channel: Channel; environment: Environment };
@@ -24,8 +28,11 @@ export type CallbackAttempt = At & { attemptId: string };
 export type CallbackWithdrawal = At & { withdrawalId: string };
 
 /** Refused: from a wrong network, or signed with the keys of the other environment. It does not trigger a check. */
-const CALLBACK_RESULTS = ['verified', 'unverified', 'refused'] as const;
-type CallbackResult = (typeof CALLBACK_RESULTS)[number];
+type CallbackResult = 'verified' | 'unverified' | 'refused';
+
+/** Unstored: not verified, and beyond what is stored of them. */
+const COUNTED_RESULTS = ['verified', 'unverified', 'refused', 'unstored'] as const;
+type CountedResult = (typeof COUNTED_RESULTS)[number];
 
 /** The order of a callback address. */
 type CallbackOrder = CallbackAttempt | CallbackWithdrawal;
@@ -33,7 +40,8 @@ type CallbackOrder = CallbackAttempt | CallbackWithdrawal;
 export type CallbackDeps = {
   findOrderBySecret: (secret: string) => Promise<CallbackOrder | null>;
   findProvider: FindProvider;
-  storeCallback: (row: CallbackRow) => Promise<void>;
+  /** Returns whether it was stored: of one order only so many that are not verified. */
+  storeCallback: (row: CallbackRow) => Promise<boolean>;
   /**
    * Queries the provider about the order: the content of a callback is never trusted. Returns whether the provider knows
    * the outcome, or the attempt is paid.
@@ -44,7 +52,7 @@ export type CallbackDeps = {
   /** The networks that a channel's provider calls from; none: any. */
   networksOf?: (at: At) => readonly string[];
   /** Counts callbacks of orders. */
-  count?: ((callback: Omit<At, keyof MerchantOrder> & { result: CallbackResult }) => void) | undefined;
+  count?: ((callback: Omit<At, keyof MerchantOrder> & { result: CountedResult }) => void) | undefined;
   log: Pick<Logger, 'info' | 'error'>;
 };
 
@@ -61,6 +69,7 @@ export function callbackUrl(baseUrl: string, order: { channel: Channel; secret: 
  */
 export function createCallbackRouter(deps: CallbackDeps): Router {
   const router = new Router();
+  const unverified = new RateLimiterMemory({ points: UNVERIFIED_PER_MINUTE_MAX, duration: 60 });
   router.post('/api/providers/:channel/callback/:secret', async (ctx) => {
     const { secret = '' } = ctx.params;
     const channel = CHANNELS.find((one) => one === ctx.params['channel']);
@@ -71,7 +80,7 @@ export function createCallbackRouter(deps: CallbackDeps): Router {
       const order = await deps.findOrderBySecret(secret);
       if (order?.channel === channel) {
         const provider = await findProviderOf(deps.findProvider, order);
-        if (provider) return await receive(deps, ctx, { order, provider });
+        if (provider) return await receive({ ...deps, unverified }, ctx, { order, provider });
         // An order of ours, so its provider must not be limited as a caller of unknown addresses.
         deps.log.error(order, 'callback not handled: its account has no usable credentials');
         return respondPlain(ctx, 500, SEND_AGAIN);
@@ -88,7 +97,9 @@ export function createCallbackRouter(deps: CallbackDeps): Router {
 
 type Target = { order: CallbackOrder; provider: Provider };
 
-async function receive(deps: CallbackDeps, ctx: Context, { order, provider }: Target): Promise<void> {
+type ReceiveDeps = CallbackDeps & { unverified: RateLimiterMemory };
+
+async function receive(deps: ReceiveDeps, ctx: Context, { order, provider }: Target): Promise<void> {
   const body = await readBody(ctx.req.iterator({ destroyOnReturn: false }), BODY_BYTES_MAX);
   if (body === null) {
     // The unread rest of the body would be parsed as the next request.
@@ -97,11 +108,13 @@ async function receive(deps: CallbackDeps, ctx: Context, { order, provider }: Ta
   }
   const { environment, merchantId: _merchantId, sentAt: _sentAt, ...labels } = order;
   const raw = { headers: ctx.headers, body };
-  const { result, problem } = await judge(deps, { order, provider, raw, ip: ctx.ip });
+  const { result, problem } = await verifyCallback(deps, { order, provider, raw, ip: ctx.ip });
   const verified = result === 'verified';
-  await deps.storeCallback({ ...labels, body, verified, rejectionReason: problem });
-  deps.log.info({ ...labels, environment, result, problem }, 'callback stored');
-  deps.count?.({ channel: order.channel, environment, result });
+  const place = `${environment} ${order.channel}`;
+  const isWithin = verified || (await deps.unverified.consume(place).catch(() => null)) !== null;
+  const isStored = isWithin && (await deps.storeCallback({ ...labels, body, verified, rejectionReason: problem }));
+  if (isStored) deps.log.info({ ...labels, environment, result, problem }, 'callback stored');
+  deps.count?.({ channel: order.channel, environment, result: isStored ? result : 'unstored' });
   if (result === 'refused') return respondPlain(ctx, 403, 'Not accepted');
   const isConclusive = await deps.onCallback(order, { verified });
   if (!isConclusive && verified) {
@@ -113,13 +126,13 @@ async function receive(deps: CallbackDeps, ctx: Context, { order, provider }: Ta
   ctx.body = provider.callbackResponse.body;
 }
 
-type Judged = { result: CallbackResult; problem: string | null };
+type Verification = { result: CallbackResult; problem: string | null };
 
 /** Whether a callback is acted on, and otherwise the reason. */
-async function judge(
+async function verifyCallback(
   deps: CallbackDeps,
   { order, provider, raw, ip }: Target & { raw: RawCallback; ip: string },
-): Promise<Judged> {
+): Promise<Verification> {
   const networks = deps.networksOf?.(order) ?? [];
   if (networks.length > 0 && !networks.some((network) => isInRange(ip, network))) {
     const setting = `${order.channel}_CALLBACK_CIDRS`;
@@ -153,14 +166,14 @@ export function callbackNetworks(providers: LiveProviders): NonNullable<Callback
 export function countCallbacks(registry: Registry): NonNullable<CallbackDeps['count']> {
   const counter = new Counter({
     name: 'meskot_provider_callbacks_total',
-    help: 'Callbacks of providers by result; refused: of a wrong network, or signed with the keys of the other environment',
+    help: 'Callbacks of providers by result; refused: of a wrong network or with keys of the other environment; unstored: beyond the limit',
     labelNames: ['channel', 'environment', 'result'],
     registers: [registry],
   });
   // A result that has not occurred is 0, not absent.
   for (const channel of LIVE_CHANNELS) {
     for (const environment of ['sandbox', 'live']) {
-      for (const result of CALLBACK_RESULTS) counter.inc({ channel, environment, result }, 0);
+      for (const result of COUNTED_RESULTS) counter.inc({ channel, environment, result }, 0);
     }
   }
   return ({ channel, environment, result }) => counter.inc({ channel, environment, result });
@@ -181,14 +194,19 @@ export type CallbackRow = ({ attemptId: string } | { withdrawalId: string }) & {
   rejectionReason: string | null;
 };
 
-/** Stores a callback as it was received. */
-export async function storeCallback(db: Queryable, row: CallbackRow): Promise<void> {
-  await rows(
+/** Stores a callback as it was received; false: it is not verified, and its order has enough of those. */
+export async function storeCallback(db: Queryable, row: CallbackRow): Promise<boolean> {
+  const stored = await rows(
     db,
     `INSERT INTO provider_callback (attempt_id, withdrawal_id, channel, body, verified, rejection_reason)
-     VALUES (:attemptId, :withdrawalId, :channel, :body, :verified, :rejectionReason)`,
+     SELECT CAST(:attemptId AS text), CAST(:withdrawalId AS text), :channel, :body, CAST(:verified AS boolean), :rejectionReason
+     WHERE CAST(:verified AS boolean) OR (
+       SELECT count(*) FROM provider_callback
+       WHERE NOT verified AND (attempt_id = :attemptId OR withdrawal_id = :withdrawalId)) < ${UNVERIFIED_PER_ORDER_MAX}
+     RETURNING 1`,
     { attemptId: null, withdrawalId: null, ...row },
   );
+  return stored.length > 0;
 }
 
 /** How long a verified callback is a reason to keep querying an order. */

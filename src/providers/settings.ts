@@ -69,8 +69,14 @@ const CbeBirrEndpoint = z.strictObject({ baseUrl: address });
 const Connection = z.strictObject({
   /** Two calls must end within the lease of a payment attempt, 10 s. */
   timeoutMs: wholeNumber(500, 4_500, '4000'),
-  /** 0: no limit. */
-  callsPerSecond: wholeNumber(0, 10_000, '0'),
+  /** Of one process, and of all accounts; 0: no limit. */
+  callsPerSecond: z
+    .string()
+    .default('0')
+    .refine((value) => /^\d{1,5}(\.\d{1,2})?$/.test(value) && Number(value) <= 10_000, {
+      error: 'must be a number from 0 to 10000, such as 5 or 0.5',
+    })
+    .transform(Number),
   callbackBaseUrl: address.optional(),
   callbackCidrs: z
     .string()

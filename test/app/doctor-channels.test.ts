@@ -189,7 +189,9 @@ describe('a provider', () => {
       return (await at(server.url))['CBE_BIRR query'];
     };
     await expect(answering(503)).resolves.toMatch(/^CBE Birr answers without a result \(status 503\)\. Ask CBE Birr/);
-    await expect(answering(429)).resolves.toMatch(/^CBE Birr limits our calls .* Set CBE_BIRR_CALLS_PER_SECOND\./);
+    await expect(answering(429)).resolves.toMatch(
+      /^CBE Birr limits our calls .* Set CBE_BIRR_CALLS_PER_SECOND to .* divided by/,
+    );
     await expect(answering(200)).resolves.toMatch(/documented form\. Check the path and the host of CBE_BIRR_BASE_URL/);
     const hanging = await stage.serve(() => {});
     expect((await at(hanging.url))['CBE_BIRR query']).toMatch(/does not answer in time\. Check CBE_BIRR_BASE_URL/);

@@ -37,6 +37,7 @@ let payoutsStored: CallbackRow[];
 let payoutChecks: { withdrawalId: string; verified: boolean; storedBefore: number }[];
 let looked: number;
 const logged: string[] = [];
+let counted: string[] = [];
 let problem: 'store' | 'check' | 'doubt' | null;
 const adapters = connectAdapters('http://127.0.0.1:1');
 
@@ -61,8 +62,8 @@ beforeAll(async () => {
     findProvider: adapters.find,
     async storeCallback(row) {
       if (problem === 'store') throw new Error('the database is away');
-      if ('withdrawalId' in row) payoutsStored.push(row);
-      else await storeCallback(database.db, row);
+      if ('withdrawalId' in row) return payoutsStored.push(row) > 0;
+      return storeCallback(database.db, row);
     },
     async onCallback(order, { verified }) {
       if ('withdrawalId' in order) {
@@ -72,6 +73,7 @@ beforeAll(async () => {
       return problem !== 'doubt';
     },
     unknown: createLimits({ ...NO_LIMITS, failedAuthPerMinute: GUESSES_MAX }).unknownCallbacks,
+    count: ({ result }) => void counted.push(result),
     log: { info() {}, error: (details: object) => void logged.push(JSON.stringify(details)) },
   });
   const app = new Koa({ proxy: true });
@@ -89,6 +91,7 @@ afterAll(async () => {
 
 beforeEach(async () => {
   problem = null;
+  counted = [];
   looked = 0;
   checks = [];
   payoutsStored = [];
@@ -227,6 +230,20 @@ test('callbackUrl gives the address of the callback route', async () => {
 });
 
 /** As the frame does it. */
+test('of one order 20 unverified callbacks are stored, of a channel 600 a minute; all are checked, verified ones stored', async () => {
+  for (let sent = 0; sent < 25; sent += 1) await post(SECRET, 'nonsense');
+  expect((await post(SECRET, genuine(attempt.attemptId))).status).toBe(200);
+  expect((await stored()).map(({ verified }) => verified)).toEqual([...Array<boolean>(20).fill(false), true]);
+  expect([checks.length, counted.filter((result) => result === 'unstored').length]).toEqual([26, 5]);
+  counted = [];
+  for (let sent = 0; sent < 620; sent += 20) {
+    await Promise.all(Array.from({ length: 20 }, () => post(PAYOUT_SECRET, 'nonsense')));
+  }
+  expect(payoutsStored.length).toBeLessThan(600);
+  expect(payoutsStored.length + counted.filter((result) => result === 'unstored').length).toBe(620);
+  expect(payoutChecks).toHaveLength(620);
+});
+
 const answerRefusals: Koa.Middleware = async (ctx, next) => {
   try {
     await next();

@@ -83,6 +83,10 @@ test.each([
   [{ TELEBIRR_PROVIDER_PUBLIC_KEY: 'planted' }, 'TELEBIRR_PROVIDER_PUBLIC_KEY must be public keys or certificates'],
   [{ TELEBIRR_SIGNATURE_SCHEME: 'MD5' }, 'TELEBIRR_SIGNATURE_SCHEME must be one of PSS, PKCS1, got "MD5"'],
   [{ TELEBIRR_TIMEOUT_MS: '5000' }, 'TELEBIRR_TIMEOUT_MS must be a whole number from 500 to 4500, got "5000"'],
+  [
+    { TELEBIRR_CALLS_PER_SECOND: '1e3' },
+    'TELEBIRR_CALLS_PER_SECOND must be a number from 0 to 10000, such as 5 or 0.5',
+  ],
   [{ TELEBIRR_CALLBACK_CIDRS: '10.0.0.0/33' }, 'TELEBIRR_CALLBACK_CIDRS must be networks'],
   [{ CBE_BIRR_BASE_URL: 'cbe' }, 'CBE_BIRR_BASE_URL must be a full address'],
   [{ CBE_BIRR_PAYOUTS: 'yes' }, 'CBE_BIRR_PAYOUTS must be one of true, false'],

@@ -58,6 +58,14 @@ test('calls are spaced by the rate limit; those that would wait for over half of
   await close();
 });
 
+test('a limit below one call a second spaces calls by more than a second', async () => {
+  const { live, close } = connectLive(simulator.url, { settings: { CBE_BIRR_CALLS_PER_SECOND: '0.8' } });
+  const startedMs = performance.now();
+  for (const _ of ['at once', 'after 1.25 s']) await live('CBE_BIRR').query(anOrder('').orderId);
+  expect(performance.now() - startedMs).toBeGreaterThanOrEqual(1_249);
+  await close();
+});
+
 test('without a limit no call waits', async () => {
   const { live, close } = connectLive(simulator.url);
   const outcomes = await Promise.all(Array.from({ length: 50 }, () => live('AWASH').query(anOrder('').orderId)));

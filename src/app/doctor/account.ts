@@ -86,10 +86,9 @@ function ofUnknown({ reason, message }: Unknown, { label, server }: Account): Re
   if (reason === 'timeout') return ofNetworkFailure('TIMEOUT', server);
   if (reason === 'network') return ofNetworkFailure(message, server);
   if (reason === 'http' && message === 'status 429') {
-    return wrong(
-      `${label} limits our calls (status 429).`,
-      `Set ${server.setting.replace('BASE_URL', 'CALLS_PER_SECOND')}.`,
-    );
+    const setting = server.setting.replace('BASE_URL', 'CALLS_PER_SECOND');
+    const next = `Set ${setting} to what the contract allows, divided by the number of API and worker processes.`;
+    return wrong(`${label} limits our calls (status 429).`, next);
   }
   if (reason === 'http') {
     const next = `Ask ${label} whether its service is down, and check ${server.setting}.`;
