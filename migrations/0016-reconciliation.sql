@@ -1,5 +1,5 @@
--- One day of one channel, compared with the provider's statement. A repeated run updates the same row: import_no counts
--- the imports that were started, completed_import_no is the last one that reached the end of the statement.
+-- One day of one channel, compared with the provider's statements. A repeated run updates the same row: import_no counts
+-- the imports that were started.
 CREATE TABLE reconciliation (
   id                        text PRIMARY KEY,      -- sandbox-TELEBIRR-2026-11-20
   environment               text NOT NULL CHECK (environment IN ('sandbox', 'live')),
@@ -11,11 +11,7 @@ CREATE TABLE reconciliation (
   requests                  integer NOT NULL DEFAULT 0, -- how often the day was requested
   requests_at_start         integer NOT NULL DEFAULT 0, -- of these, before the current import started
   import_no                 integer NOT NULL DEFAULT 0,
-  completed_import_no       integer NOT NULL DEFAULT 0,
   comparison_no             integer NOT NULL DEFAULT 0, -- counts the comparisons that were started
-  cursor                    text,                  -- where the import continues
-  loop_guard                text,                  -- an earlier cursor: a statement that returns to it never ends
-  pages                     integer NOT NULL DEFAULT 0, -- of the current import, so far
   -- { payments, payouts, reversals }, each { count, santim } of its orders: those the provider lists, and those booked
   -- for them or booked on that day.
   listed                    jsonb,
@@ -23,8 +19,6 @@ CREATE TABLE reconciliation (
   clearing_santim           bigint,                -- the provider's debt in the ledger at the end of the day
   requested_at              timestamptz NOT NULL,
   import_started_at         timestamptz,
-  first_import_started_at   timestamptz,           -- of the first complete import after the end of the day
-  last_import_started_at    timestamptz,           -- of the last complete import
   compared_at               timestamptz,
   last_clean_at             timestamptz,
   created_at                timestamptz NOT NULL DEFAULT now(),
@@ -35,12 +29,29 @@ CREATE INDEX reconciliation_running ON reconciliation (id) WHERE is_running;
 -- Days that could not be compared, for the operators' work queue.
 CREATE INDEX reconciliation_failed ON reconciliation (id) WHERE status = 'INCOMPLETE' AND NOT is_running;
 
--- The providers' statements as imported. Rows that a later import does not contain stay, but no longer count. The
--- key contains the amount, since an order may be listed twice under one reference with two amounts.
+-- The statement of one of our accounts for such a day: one that cannot be read leaves the others unaffected.
+CREATE TABLE reconciliation_statement (
+  reconciliation_id         text NOT NULL REFERENCES reconciliation,
+  account                   text NOT NULL,         -- by the provider's name; '' in the sandbox
+  import_no                 integer NOT NULL,      -- the latest import, to which the position belongs
+  completed_import_no       integer NOT NULL DEFAULT 0, -- the last import that reached its end
+  cursor                    text,                  -- where the import continues
+  loop_guard                text,                  -- an earlier cursor: a statement that returns to it never ends
+  pages                     integer NOT NULL DEFAULT 0, -- of the latest import, so far
+  failures                  integer NOT NULL DEFAULT 0, -- of the latest import, so far
+  error                     text,                  -- why it is delayed, or was left out
+  first_import_started_at   timestamptz,           -- of the first complete import after the end of the day
+  last_import_started_at    timestamptz,           -- of the last complete import
+  PRIMARY KEY (reconciliation_id, account)
+);
+CREATE INDEX reconciliation_statement_failed ON reconciliation_statement (reconciliation_id) WHERE error IS NOT NULL;
+
+-- Its rows as imported. Rows that a later import does not contain stay, but no longer count. The key contains the amount, since an order may be listed twice under one reference with two amounts.
 CREATE TABLE statement_row (
-  reconciliation_id   text NOT NULL REFERENCES reconciliation,
+  reconciliation_id   text NOT NULL,
   type                text NOT NULL CHECK (type IN ('payment', 'payout', 'payoutReversal')),
   order_id            text NOT NULL,               -- as the provider has it: pat_…, wd_…, or unknown to us
+  account             text NOT NULL,
   provider_reference  text NOT NULL,
   amount_santim       bigint NOT NULL CHECK (amount_santim >= 0),
   currency            text NOT NULL,
@@ -48,16 +59,18 @@ CREATE TABLE statement_row (
   provider_response   text,                        -- to a query about a listed payout that was never sent: succeeded …
   occurred_at         timestamptz NOT NULL,
   created_at          timestamptz NOT NULL DEFAULT now(),
-  PRIMARY KEY (reconciliation_id, type, order_id, provider_reference, amount_santim, currency)
+  PRIMARY KEY (reconciliation_id, type, order_id, account, provider_reference, amount_santim, currency),
+  FOREIGN KEY (reconciliation_id, account) REFERENCES reconciliation_statement
 );
 CREATE INDEX statement_row_order ON statement_row (order_id, type);
 
--- The rows that count: those of the last complete import and of the one in progress.
+-- The rows that count: those of the last complete import of each account and of the one in progress.
 CREATE VIEW current_statement_row AS
-  SELECT r.environment, r.channel, r.day, s.reconciliation_id, s.type, s.order_id, s.provider_reference,
+  SELECT r.environment, r.channel, r.day, s.reconciliation_id, s.type, s.order_id, s.account, s.provider_reference,
          s.amount_santim, s.currency, s.import_no, s.occurred_at, s.created_at
   FROM statement_row s JOIN reconciliation r ON r.id = s.reconciliation_id
-  WHERE s.import_no >= r.completed_import_no;
+  JOIN reconciliation_statement t ON t.reconciliation_id = s.reconciliation_id AND t.account = s.account
+  WHERE s.import_no >= t.completed_import_no;
 
 -- A discrepancy that reappears after it vanished is another row. One that an operator has closed reappears only with
 -- other figures.
@@ -71,6 +84,7 @@ CREATE TABLE reconciliation_discrepancy (
     ('UNKNOWN_ORDER', 'UNCONFIRMED', 'AMOUNT_MISMATCH', 'MISSING_FROM_STATEMENT')),
   type                text NOT NULL CHECK (type IN ('payment', 'payout', 'payoutReversal')),
   order_id            text NOT NULL,
+  account             text NOT NULL DEFAULT '',    -- whose statement lists the order or should list it
   order_status          text,
   booked_santim          bigint,
   listed_santim        bigint,
@@ -86,7 +100,7 @@ CREATE TABLE reconciliation_discrepancy (
   CHECK (closed_by IS NULL OR closed_at IS NOT NULL)
 );
 CREATE UNIQUE INDEX reconciliation_discrepancy_open
-  ON reconciliation_discrepancy (reconciliation_id, kind, type, order_id) WHERE closed_at IS NULL;
+  ON reconciliation_discrepancy (reconciliation_id, kind, type, order_id, account) WHERE closed_at IS NULL;
 CREATE INDEX reconciliation_discrepancy_found
   ON reconciliation_discrepancy (reconciliation_id, comparison_no) WHERE closed_at IS NULL;
 CREATE INDEX reconciliation_discrepancy_day ON reconciliation_discrepancy (reconciliation_id, order_id);

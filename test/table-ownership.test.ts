@@ -41,6 +41,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
     'current_statement_row',
     'reconciliation',
     'reconciliation_discrepancy',
+    'reconciliation_statement',
     'statement_row',
   ],
   reports: ['report'],

@@ -16,7 +16,7 @@ import { RUN_TIMEOUT_MS, pauseAfter } from '../src/reconciliation/states.ts';
 import type { ReconciliationInput } from '../src/reconciliation/workflow.ts';
 import { publish, publishStatus, waitFor } from './visibility.ts';
 
-/** After this many consecutive failures the import starts at its first page: the provider may have dropped the cursor. */
+/** After this many consecutive failures the import starts again, unless statements of some accounts were read. */
 const RESTART_AFTER_FAILURES = 5;
 
 export const rerunRequested = defineSignal('rerunRequested');
@@ -102,7 +102,7 @@ async function compareOnce(day: Day): Promise<RunResult | 'rerun'> {
   }
 }
 
-/** "incomplete": not available in time, or it never ends. */
+/** "incomplete": none was available in time, or it never ends. Those left out are named in the day's row. */
 async function importStatement(day: Day): Promise<'complete' | 'incomplete' | 'rerun'> {
   for (let failures = 0; ;) {
     const page = await importNextPage(day.current);
@@ -112,10 +112,10 @@ async function importStatement(day: Day): Promise<'complete' | 'incomplete' | 'r
       failures += 1;
       const summary = `the statement is not available (${page.reason}): retry`;
       if (await pause(day, pauseAfter(failures), summary)) return 'rerun';
-      if (failures % RESTART_AFTER_FAILURES === 0) day.current = await startImport(now(day.input));
+      if (failures % RESTART_AFTER_FAILURES === 0 && !page.isPartial) day.current = await startImport(now(day.input));
     } else {
-      failures = 0;
-      publish('IMPORTING', `imported page ${page.pages} of the statement`);
+      if (!page.isFailed) failures = 0;
+      publish('IMPORTING', `imported ${page.pages} pages of statements`);
     }
     await renewLongHistory(day);
   }

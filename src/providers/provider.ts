@@ -153,6 +153,9 @@ export type Accounts = { payments: string; payouts: string };
 /** A merchant, and when its order is or was sent: now for a new one. */
 export type MerchantOrder = { merchantId: string; sentAt: Date };
 
+export type ReadStatement = (day: string, cursor: string | null) => Promise<StatementPage | Unknown>;
+export type AccountStatement = { account: string; statement: ReadStatement };
+
 /** One provider's real wire format over HTTP. Every call ends within its timeout, in an outcome: nothing is thrown for what a provider does. */
 export type Provider = {
   channel: Channel;
@@ -165,7 +168,9 @@ export type Provider = {
    * The provider's statement of an Addis Ababa day (YYYY-MM-DD), page by page: null first, then each page's
    * `next`. A payout and its reversal are two rows, each on its own day.
    */
-  statement: (day: string, cursor: string | null) => Promise<StatementPage | Unknown>;
+  statement: ReadStatement;
+  /** Live only: the statement of each of our accounts there, of the platform's before those of merchants. */
+  accountStatements?: () => Promise<AccountStatement[]>;
   /** Where the provider calls us; the public base URL unless given. */
   callbackBaseUrl?: string | undefined;
   /** Of payments and payouts alike. */

@@ -5,7 +5,7 @@ import { clearReconciliationFlag } from '../payments/close-session.ts';
 import { BATCH_SIZE, beginComparison, closeResolved, lockDay, writeFound } from './discrepancies.ts';
 import { storableError, type Import } from './import.ts';
 import { matchDay } from './match.ts';
-import { OPEN_DISCREPANCIES } from './runs.ts';
+import { OPEN_DISCREPANCIES, STATEMENT_ERRORS } from './runs.ts';
 import type { ReconciliationStatus, SideSums } from './states.ts';
 
 /** `discrepancies`: the open discrepancies. */
@@ -21,7 +21,7 @@ export async function compareDay(
   { reconciliationId, at, onProgress }: { reconciliationId: string; at: Date; onProgress: () => void },
 ): Promise<RunResult> {
   const comparison = await beginComparison(db, reconciliationId);
-  const { listed, booked, clearingSantim } = await matchDay(db, reconciliationId, async (found) => {
+  const { listed, booked, clearingSantim, unlistedAccounts } = await matchDay(db, reconciliationId, async (found) => {
     for (let index = 0; index < found.length; index += BATCH_SIZE) {
       const batch = found.slice(index, index + BATCH_SIZE);
       await runInTransaction((tx) => writeFound(tx, comparison, { found: batch, at }));
@@ -34,6 +34,7 @@ export async function compareDay(
     const discrepancies = await countOpen(tx.trx, reconciliationId);
     const unpaid = await findConfirmedUnpaid(tx.trx, { reconciliationId, at });
     await clearReconciliationFlag(tx, { transactionIds: unpaid, at });
+    await recordUnlisted(tx.trx, { reconciliationId, accounts: [...unlistedAccounts] });
     const status = discrepancies === 0 ? 'CLEAN' : 'DISCREPANCIES';
     await rows(
       tx.trx,
@@ -45,6 +46,17 @@ export async function compareDay(
     );
     return { status, discrepancies };
   });
+}
+
+/** Names the accounts that have sent orders of the day and have no statement of it. */
+async function recordUnlisted(trx: Queryable, day: { reconciliationId: string; accounts: string[] }): Promise<void> {
+  const error = 'orders of the day were sent by it, and no statement of the day was read: it was not configured';
+  await rows(
+    trx,
+    `INSERT INTO reconciliation_statement (reconciliation_id, account, import_no, error)
+     SELECT :reconciliationId, unnest(CAST(:accounts AS text[])), 0, :error ON CONFLICT DO NOTHING`,
+    { ...day, error },
+  );
 }
 
 /** With santim as texts, since JSON's numbers are not exact. */
@@ -61,8 +73,8 @@ export async function abandonRun(
   error: string | null,
 ): Promise<RunResult> {
   await tx.writeDeferred(
-    `UPDATE reconciliation SET is_running = requests > requests_at_start, status = 'INCOMPLETE',
-       error = coalesce(:error, error, 'the statement was not imported in time')
+    `UPDATE reconciliation r SET is_running = requests > requests_at_start, status = 'INCOMPLETE',
+       error = coalesce(:error, error, ${STATEMENT_ERRORS}, 'the statement was not imported in time')
      WHERE id = :reconciliationId AND import_no = :importNo`,
     { reconciliationId, importNo, error: error && storableError(error) },
   );
@@ -104,12 +116,14 @@ export async function findConfirmedUnpaid(
            CAST(a.initiated_at AT TIME ZONE 'Africa/Addis_Ababa' AS date),
            CAST(s.ended_at AT TIME ZONE 'Africa/Addis_Ababa' AS date), interval '1 day') AS active (day)
          WHERE a.transaction_id = t.id AND NOT EXISTS (
-           SELECT FROM reconciliation r
+           SELECT FROM reconciliation r JOIN reconciliation_statement i ON i.reconciliation_id = r.id
+             AND i.account = coalesce(a.provider_account, '')
            WHERE r.environment = a.environment AND r.channel = a.channel AND r.day = CAST(active.day AS date)
-             AND (r.last_import_started_at >= r.first_import_started_at + ${NEXT_NIGHT}
-               OR (r.first_import_started_at IS NOT NULL AND a.last_outcome IN ('accepted', 'pending', 'declined')))))
+             AND (i.last_import_started_at >= i.first_import_started_at + ${NEXT_NIGHT}
+               OR (i.first_import_started_at IS NOT NULL AND a.last_outcome IN ('accepted', 'pending', 'declined')))))
        AND NOT EXISTS (
          SELECT FROM payment_attempt a JOIN statement_row l ON l.order_id = a.id AND l.type = 'payment'
+           AND l.account = coalesce(a.provider_account, l.account)
          WHERE a.transaction_id = t.id)
      ORDER BY t.id`,
     run,

@@ -17,6 +17,8 @@ export type FoundDiscrepancy = {
   type: StatementRow['type'];
   /** pat_… or wd_…, or the provider's id of an order that is not ours. */
   orderId: string;
+  /** Our account, by the provider's name, whose statement lists the order or should list it; '' in the sandbox. */
+  account: string;
   /** The status of our order; null when the order is unknown. */
   orderStatus: string | null;
   bookedSantim: Santim | null;
@@ -134,12 +136,21 @@ export async function writeFound(
   const knex = trx.knex();
   await knex('reconciliationDiscrepancy')
     .insert(open.map((one) => ({ ...one, ...opened, id: newId('rcd', at.getTime()) })))
-    .onConflict(knex.raw('(reconciliation_id, kind, type, order_id) WHERE closed_at IS NULL'))
+    .onConflict(knex.raw('(reconciliation_id, kind, type, order_id, account) WHERE closed_at IS NULL'))
     .merge(['orderStatus', 'bookedSantim', 'listedSantim', 'listedCurrency', 'providerReference', 'comparisonNo']);
 }
 
-function figuresOf({ kind, type, orderId, orderStatus, ...listed }: FoundDiscrepancy): string {
-  return [kind, type, orderId, orderStatus, listed.bookedSantim, listed.listedSantim, listed.listedCurrency].join();
+function figuresOf({ kind, type, orderId, account, orderStatus, ...listed }: FoundDiscrepancy): string {
+  return [
+    kind,
+    type,
+    orderId,
+    account,
+    orderStatus,
+    listed.bookedSantim,
+    listed.listedSantim,
+    listed.listedCurrency,
+  ].join();
 }
 
 /** Closes the open discrepancies that this completed comparison has not found. Throws as {@link writeFound} does. */

@@ -1,30 +1,35 @@
 import { type Database, first, rows } from '../lib/db.ts';
 import { AppError, found } from '../lib/errors.ts';
-import type { FindProvider, StatementPage, StatementRow, Unknown } from '../providers/provider.ts';
+import type { FindProvider, ReadStatement, StatementPage, StatementRow, Unknown } from '../providers/provider.ts';
 import type { ChannelDay } from './workflow.ts';
 
 export type ImportDeps = { db: Database; findProvider: FindProvider };
 
-/** One import of the statement of a day. */
+/** One import of the statements of a day. */
 export type Import = { reconciliationId: string; importNo: number };
 
 /**
- * The result of importing a page. `unknown`: retry. `endless`: do not retry, since its pages form a circle or are more than
- * any day has. The row contains the error, for operators.
+ * The result of importing a page. `more`: call again; isFailed: another account's statement is next. `unknown`: retry later,
+ * since no unread statement is available; isPartial: others were read. `end`: all were read, but those left out. `endless`:
+ * do not retry, since its pages form a circle or are more than any day has. The rows contain the errors, for operators.
  */
 export type ImportedPage =
-  | { kind: 'more' | 'end'; pages: number }
-  | { kind: 'unknown'; reason: Unknown['reason'] }
+  | { kind: 'more' | 'end'; pages: number; isFailed?: true }
+  | { kind: 'unknown'; reason: Unknown['reason']; isPartial?: true }
   | { kind: 'endless' };
 
 /** A million orders at 50 a page. */
 const PAGES_MAX = 20_000;
+/** After this many failures, an hour, a statement is left out where those of other accounts could be read. */
+const FAILURES_MAX = 10;
+/** After as many, and each as many again, it is read from its first page: the provider may have dropped the cursor. */
+const FAILURES_RESTART = 5;
 
-/** Starts another import of the statement from its first page. Throws NOT_FOUND. */
+/** Starts another import of the statements from their first pages. Throws NOT_FOUND. */
 export async function startImport(db: Database, reconciliationId: string, at: Date): Promise<Import> {
   const started = await first<Import>(
     db,
-    `UPDATE reconciliation SET import_no = import_no + 1, cursor = NULL, loop_guard = NULL, pages = 0, error = NULL,
+    `UPDATE reconciliation SET import_no = import_no + 1, error = NULL,
        import_started_at = :at, requests_at_start = requests, is_running = true
      WHERE id = :reconciliationId RETURNING id AS reconciliation_id, import_no`,
     { reconciliationId, at },
@@ -32,62 +37,122 @@ export async function startImport(db: Database, reconciliationId: string, at: Da
   return found(started, 'reconciliation');
 }
 
-type ImportState = ChannelDay & {
-  id: string;
-  importNo: number;
+/** The import of one account's statement. */
+type StatementState = Import & {
+  account: string;
   completedImportNo: number;
   cursor: string | null;
   /** The cursor of an earlier page, moved forward at pages 1, 2, 4, 8 …: any circle returns to it in the end. */
   loopGuard: string | null;
   pages: number;
+  failures: number;
 };
 
 /**
- * Fetches the next page of the provider's statement, and stores its rows and the cursor of the page after it in one SQL
- * statement, so that the next call continues after a crash. Throws NOT_FOUND, INVALID_STATE (a later import has started).
+ * Fetches the next page of one account's statement, and stores its rows and the cursor of the page after it in one SQL
+ * statement, so that the next call continues after a crash. A statement that is not available is tried again after the
+ * others. Throws NOT_FOUND, INVALID_STATE (a later import has started).
  */
-export async function importNextPage(deps: ImportDeps, { reconciliationId, importNo }: Import): Promise<ImportedPage> {
+export async function importNextPage(deps: ImportDeps, run: Import): Promise<ImportedPage> {
+  const { reconciliationId, importNo } = run;
   const sql = 'SELECT * FROM reconciliation WHERE id = :reconciliationId';
-  const state = found(await first<ImportState>(deps.db, sql, { reconciliationId }), 'reconciliation');
-  if (state.importNo !== importNo)
+  const day = found(await first<ChannelDay & Import>(deps.db, sql, { reconciliationId }), 'reconciliation');
+  if (day.importNo !== importNo)
     throw new AppError('INVALID_STATE', `Import ${importNo} was superseded by a later one.`);
-  if (state.completedImportNo === importNo) return { kind: 'end', pages: state.pages };
-  const nth = state.pages + 1;
-  if (nth > PAGES_MAX) {
-    await recordError(deps.db, state, `the statement has more than ${PAGES_MAX} pages`);
-    return { kind: 'endless' };
+  const statements = await readersOf(deps, day);
+  const states = await openStatements(deps.db, run, [...statements.keys()]);
+  const pages = states.reduce((sum, one) => sum + one.pages, 0);
+  const unread = states.filter((one) => one.completedImportNo < importNo);
+  const [state, other] = unread;
+  const isPartial = unread.length < states.length;
+  if (isPartial && (!state || state.failures >= FAILURES_MAX)) return { kind: 'end', pages };
+  if (!state) {
+    const error = `no account of ${day.channel} is configured`;
+    await rows(deps.db, 'UPDATE reconciliation SET error = :error WHERE id = :reconciliationId', {
+      reconciliationId,
+      error,
+    });
+    return { kind: 'unknown', reason: 'not-configured' };
   }
-  const page = await queryPage(deps, state);
-  if (page.kind === 'unknown') {
-    const { reason, message } = page;
-    await recordError(deps.db, state, `page ${nth} of the statement is not available (${reason}): ${message}`);
-    return { kind: 'unknown', reason };
+  const page = await queryPage(statements.get(state.account), { ...state, day: day.day });
+  if (page.kind === 'page') {
+    // Otherwise a concurrent call has stored it. The next call reads where the import continues.
+    const isStored = await storePage(deps.db, { ...state, ...page });
+    const isLast = page.next === null && unread.length === 1;
+    return { kind: isStored && isLast ? 'end' : 'more', pages: pages + (isStored ? 1 : 0) };
   }
-  if (page.next !== null && page.next === state.loopGuard) {
-    await recordError(deps.db, state, `the statement never ends: page ${nth} leads back to an earlier one`);
-    return { kind: 'endless' };
-  }
-  const isStored = await storePage(deps.db, { reconciliationId, importNo, cursor: state.cursor, ...page });
-  // A concurrent call has stored it. The next call reads where the import continues.
-  if (!isStored) return { kind: 'more', pages: state.pages };
-  return { kind: page.next === null ? 'end' : 'more', pages: state.pages + 1 };
+  const isEndless = page.kind === 'endless';
+  const failures = isEndless ? FAILURES_MAX : state.failures + 1;
+  await recordFailure(deps.db, state, { failures, error: page.message });
+  if (other && other.failures < failures) return { kind: 'more', pages, isFailed: true };
+  if (isPartial && failures >= FAILURES_MAX) return { kind: 'end', pages };
+  return isEndless ? { kind: 'endless' } : { kind: 'unknown', reason: page.reason, ...(isPartial && { isPartial }) };
 }
 
-async function queryPage({ findProvider }: ImportDeps, state: ImportState): Promise<StatementPage | Unknown> {
-  const unknown = (reason: Unknown['reason'], message: string): Unknown => ({ kind: 'unknown', reason, message });
-  const provider = findProvider(state.channel, state.environment);
-  if (!provider) return unknown('network', `no provider is configured for ${state.channel}`);
-  const page = await provider.statement(state.day, state.cursor);
-  if (page.kind === 'unknown') return page;
+/** How to read the statement of each account; the sandbox has one without a name. */
+async function readersOf({ findProvider }: ImportDeps, { channel, environment }: ChannelDay) {
+  const provider = findProvider(channel, environment);
+  const listed = provider?.accountStatements
+    ? await provider.accountStatements()
+    : provider && [{ account: '', statement: provider.statement }];
+  // The first of a name: the platform's before a merchant's.
+  return new Map((listed ?? []).toReversed().map(({ account, statement }) => [account, statement]));
+}
+
+/** The statements of this import, the ones that failed least first; starts those that it has not started. */
+async function openStatements(db: Database, run: Import, accounts: readonly string[]): Promise<StatementState[]> {
+  const sql = `SELECT * FROM reconciliation_statement WHERE reconciliation_id = :reconciliationId AND import_no = :importNo
+               ORDER BY failures, account`;
+  const states = await rows<StatementState>(db, sql, run);
+  if (accounts.every((name) => states.some(({ account }) => account === name))) return states;
+  await rows(
+    db,
+    `INSERT INTO reconciliation_statement AS s (reconciliation_id, account, import_no)
+     SELECT :reconciliationId, unnest(CAST(:accounts AS text[])), :importNo
+     ON CONFLICT (reconciliation_id, account) DO UPDATE SET import_no = excluded.import_no, cursor = NULL,
+       loop_guard = NULL, pages = 0, failures = 0, error = NULL WHERE s.import_no < excluded.import_no`,
+    { ...run, accounts: [...accounts] },
+  );
+  return rows<StatementState>(db, sql, run);
+}
+
+type Failure = { kind: 'endless'; message: string } | Unknown;
+
+async function queryPage(
+  statement: ReadStatement | undefined,
+  { day, cursor, loopGuard, pages }: StatementState & Pick<ChannelDay, 'day'>,
+): Promise<StatementPage | Failure> {
+  const unreadable = (message: string): Unknown => ({ kind: 'unknown', reason: 'unreadable', message });
+  const nth = pages + 1;
+  if (nth > PAGES_MAX) return { kind: 'endless', message: `the statement has more than ${PAGES_MAX} pages` };
+  const page: StatementPage | Unknown = (await statement?.(day, cursor)) ?? NOT_CONFIGURED;
+  const failed = (one: Unknown): Unknown => {
+    return { ...one, message: `page ${nth} of the statement is not available (${one.reason}): ${one.message}` };
+  };
+  if (page.kind === 'unknown') return failed(page);
   // A page that leads to itself would be imported for ever.
-  if (page.next !== null && page.next === state.cursor) return unknown('unreadable', 'it leads to itself');
+  if (page.next !== null && page.next === cursor) return failed(unreadable('it leads to itself'));
   const invalidRow = page.rows.findIndex((row) => !isStorable(row));
-  return invalidRow < 0 ? page : unknown('unreadable', `its row ${invalidRow + 1} is malformed`);
+  if (invalidRow >= 0) return failed(unreadable(`its row ${invalidRow + 1} is malformed`));
+  if (page.next === null || page.next !== loopGuard) return page;
+  return { kind: 'endless', message: `the statement never ends: page ${nth} leads back to an earlier one` };
 }
 
-async function recordError(db: Database, { id, importNo }: ImportState, error: string): Promise<void> {
-  const sql = 'UPDATE reconciliation SET error = :error WHERE id = :id AND import_no = :importNo';
-  await rows(db, sql, { id, importNo, error: storableError(error) });
+const NOT_CONFIGURED: Unknown = {
+  kind: 'unknown',
+  reason: 'not-configured',
+  message: 'the account is no longer configured',
+};
+
+async function recordFailure(
+  db: Database,
+  { reconciliationId, account, importNo }: StatementState,
+  { failures, error }: { failures: number; error: string },
+): Promise<void> {
+  const restart = failures % FAILURES_RESTART === 0 ? ', cursor = NULL, loop_guard = NULL, pages = 0' : '';
+  const sql = `UPDATE reconciliation_statement SET error = :error, failures = :failures${restart}
+     WHERE reconciliation_id = :reconciliationId AND account = :account AND import_no = :importNo`;
+  await rows(db, sql, { reconciliationId, account, importNo, failures, error: storableError(error) });
 }
 
 const ERROR_CHARACTERS_MAX = 300;
@@ -110,35 +175,36 @@ function isStorable({ orderId, providerReference, currency, amountSantim, at }: 
   return isSound && amountSantim >= 0n && amountSantim <= AMOUNT_SANTIM_MAX && year >= 2000 && year < 2200;
 }
 
-type StoredPage = Import & { rows: StatementRow[]; cursor: string | null; next: string | null };
-
 /** False, and nothing is stored, when the import is no longer at this page. */
-async function storePage(db: Database, { reconciliationId, importNo, cursor, ...page }: StoredPage): Promise<boolean> {
+async function storePage(db: Database, page: StatementState & StatementPage): Promise<boolean> {
   const listed = page.rows.map(({ amountSantim, ...row }) => ({ ...row, amountSantim: String(amountSantim) }));
+  const { reconciliationId, importNo, account, cursor, next } = page;
   const updated = await rows(
     db,
     `WITH updated AS (
-       UPDATE reconciliation SET cursor = :next, pages = pages + 1, error = NULL,
-         loop_guard = CASE WHEN (pages + 1) & pages = 0 THEN :next ELSE loop_guard END,
-         completed_import_no = CASE WHEN CAST(:next AS text) IS NULL THEN import_no ELSE completed_import_no END,
-         last_import_started_at = CASE WHEN CAST(:next AS text) IS NULL THEN import_started_at ELSE last_import_started_at END,
+       UPDATE reconciliation_statement s SET cursor = :next, pages = s.pages + 1, error = NULL,
+         loop_guard = CASE WHEN (s.pages + 1) & s.pages = 0 THEN :next ELSE s.loop_guard END,
+         completed_import_no = CASE WHEN CAST(:next AS text) IS NULL THEN s.import_no ELSE s.completed_import_no END,
+         last_import_started_at = CASE WHEN CAST(:next AS text) IS NULL THEN r.import_started_at ELSE s.last_import_started_at END,
          first_import_started_at = CASE
-           WHEN CAST(:next AS text) IS NULL AND import_started_at >= CAST(day + 1 AS timestamp) AT TIME ZONE 'Africa/Addis_Ababa'
-           THEN coalesce(first_import_started_at, import_started_at) ELSE first_import_started_at END
-       WHERE id = :reconciliationId AND import_no = :importNo AND completed_import_no < import_no AND cursor IS NOT DISTINCT FROM :cursor
-       RETURNING id
+           WHEN CAST(:next AS text) IS NULL AND r.import_started_at >= CAST(r.day + 1 AS timestamp) AT TIME ZONE 'Africa/Addis_Ababa'
+           THEN coalesce(s.first_import_started_at, r.import_started_at) ELSE s.first_import_started_at END
+       FROM reconciliation r
+       WHERE r.id = :reconciliationId AND r.import_no = :importNo AND s.reconciliation_id = r.id AND s.account = :account
+         AND s.import_no = :importNo AND s.completed_import_no < :importNo AND s.cursor IS NOT DISTINCT FROM :cursor
+       RETURNING r.id
      ), stored AS (
-       INSERT INTO statement_row (reconciliation_id, type, order_id, provider_reference, amount_santim, currency, occurred_at, import_no)
+       INSERT INTO statement_row (reconciliation_id, type, order_id, account, provider_reference, amount_santim, currency, occurred_at, import_no)
        SELECT DISTINCT ON (l.type, l."orderId", l."providerReference", l."amountSantim", l.currency)
-              updated.id, l.type, l."orderId", l."providerReference", l."amountSantim", l.currency, l.at, :importNo
+              updated.id, l.type, l."orderId", :account, l."providerReference", l."amountSantim", l.currency, l.at, :importNo
        FROM updated, jsonb_to_recordset(CAST(:listed AS jsonb))
          AS l (type text, "orderId" text, "providerReference" text, "amountSantim" bigint, currency text, at timestamptz)
        ORDER BY l.type, l."orderId", l."providerReference", l."amountSantim", l.currency
-       ON CONFLICT (reconciliation_id, type, order_id, provider_reference, amount_santim, currency) DO UPDATE SET
+       ON CONFLICT (reconciliation_id, type, order_id, account, provider_reference, amount_santim, currency) DO UPDATE SET
          occurred_at = excluded.occurred_at, import_no = excluded.import_no
      )
      SELECT id FROM updated`,
-    { reconciliationId, importNo, cursor, next: page.next, listed: JSON.stringify(listed) },
+    { reconciliationId, importNo, account, cursor, next, listed: JSON.stringify(listed) },
   );
   return updated.length > 0;
 }

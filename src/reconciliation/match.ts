@@ -7,8 +7,11 @@ import type { FoundDiscrepancy } from './discrepancies.ts';
 import { readScope, type Scope } from './runs.ts';
 import type { DiscrepancyKind, SideSums } from './states.ts';
 
-/** The sums of both sides. `clearingSantim`: the provider's debt in the ledger at the end of the day. */
-export type Sides = { listed: SideSums; booked: SideSums; clearingSantim: Santim };
+/**
+ * The sums of both sides. `clearingSantim`: the provider's debt in the ledger at the end of the day. `unlistedAccounts`: those
+ * with bookings of the day, of which no statement of the day was ever read.
+ */
+export type Sides = { listed: SideSums; booked: SideSums; clearingSantim: Santim; unlistedAccounts: Set<string> };
 
 /** Small enough for the time limit of one SQL statement. */
 const LISTED_BATCH = 2_000;
@@ -16,7 +19,8 @@ const BOOKED_WINDOW_MS = 15 * 60_000;
 const CLEARING_WINDOW_MS = 7 * 24 * 60 * 60_000;
 
 /**
- * Compares the statement of a day with the ledger, order by order, in small queries. All rows of an order count together.
+ * Compares the statements of a day with the ledger, order by order, in small queries. A statement's row can only be of an
+ * order that was sent by its account, or by none. All rows of an order in a statement count together.
  * A late posting belongs to the day whose statement lists it; an unlisted one to the day of its posting. Throws NOT_FOUND,
  * INVALID_STATE (the statement was never imported completely).
  * @param onPart called after each query with the discrepancies it found.
@@ -27,16 +31,18 @@ export async function matchDay(
   onPart: (found: FoundDiscrepancy[]) => Promise<void>,
 ): Promise<Sides> {
   const scope = await readScope(db, reconciliationId);
-  if (scope.completedImportNo === 0)
+  if (!scope.hasStatement)
     throw new AppError('INVALID_STATE', 'The statement of this day was never imported completely.');
-  const sides: Sides = { listed: noSums(), booked: noSums(), clearingSantim: 0n };
+  const sides: Sides = { listed: noSums(), booked: noSums(), clearingSantim: 0n, unlistedAccounts: new Set() };
   for (let after: Position | undefined = START; after !== undefined;) {
     const matched: Match[] = await matchListed(db, scope, after);
     await onPart(addUp(sides, matched));
     after = matched.length < LISTED_BATCH ? undefined : matched.at(-1);
   }
   for (const [from, until] of windows(scope.startsAt, scope.endsAt, BOOKED_WINDOW_MS)) {
-    await onPart(addUp(sides, await findUnlisted(db, scope, { from, until })));
+    const unlisted = await findUnlisted(db, scope, { from, until });
+    for (const { kind, account } of unlisted) if (kind === null) sides.unlistedAccounts.add(account);
+    await onPart(addUp(sides, unlisted));
   }
   for (const [from, until] of windows(scope.firstEntryAt ?? scope.endsAt, scope.endsAt, CLEARING_WINDOW_MS)) {
     sides.clearingSantim += await owedBetween(db, scope, { from, until });
@@ -45,8 +51,8 @@ export async function matchDay(
   return sides;
 }
 
-type Position = { type: StatementRow['type'] | ''; orderId: string };
-const START: Position = { type: '', orderId: '' };
+type Position = { type: StatementRow['type'] | ''; orderId: string; account: string };
+const START: Position = { type: '', orderId: '', account: '' };
 
 /** One order on both sides; without a kind they agree. */
 type Match = Omit<FoundDiscrepancy, 'kind'> & { kind: DiscrepancyKind | null };
@@ -59,44 +65,54 @@ async function matchListed(db: Queryable, scope: Scope, after: Position): Promis
   return rows<Match>(
     db,
     `WITH listed AS MATERIALIZED (
-       SELECT type, order_id, CAST(sum(amount_santim) AS bigint) AS santim, max(currency) AS currency,
-              min(provider_reference) AS provider_reference, count(*) > count(DISTINCT provider_reference) AS has_conflicting_rows
-       FROM statement_row
-       WHERE reconciliation_id = :reconciliationId AND import_no >= :completedImportNo AND (type, order_id) > (:afterType, :afterOrder)
-       GROUP BY type, order_id ORDER BY type, order_id LIMIT ${LISTED_BATCH}
+       SELECT s.type, s.order_id, s.account, CAST(sum(s.amount_santim) AS bigint) AS santim, max(s.currency) AS currency,
+              min(s.provider_reference) AS provider_reference, count(*) > count(DISTINCT s.provider_reference) AS has_conflicting_rows
+       FROM statement_row s JOIN reconciliation_statement t ON t.reconciliation_id = s.reconciliation_id AND t.account = s.account
+       WHERE s.reconciliation_id = :reconciliationId AND t.completed_import_no > 0 AND s.import_no >= t.completed_import_no
+         AND (s.type, s.order_id, s.account) > (:afterType, :afterOrder, :afterAccount)
+       GROUP BY s.type, s.order_id, s.account ORDER BY s.type, s.order_id, s.account LIMIT ${LISTED_BATCH}
      ), pairs AS (
-       SELECT l.type, l.order_id, a.status AS order_status, a.id IS NOT NULL AS is_known,
+       SELECT l.type, l.order_id, l.account, a.status AS order_status, a.id IS NOT NULL AS is_known,
               CASE WHEN a.status <> ALL (:queryable) THEN coalesce(a.received_santim, a.amount_santim) END AS booked_santim,
               coalesce(a.received_currency, a.currency) AS booked_currency,
               l.santim AS listed_santim, l.currency AS listed_currency, l.provider_reference, l.has_conflicting_rows,
               false AS is_paid_and_reversed
        FROM listed l
        LEFT JOIN payment_attempt a ON a.id = l.order_id AND a.environment = :environment AND a.channel = :channel
+         AND coalesce(a.provider_account, l.account) = l.account
        WHERE l.type = 'payment'
        UNION ALL
-       SELECT l.type, l.order_id, w.status, w.id IS NOT NULL,
+       SELECT l.type, l.order_id, l.account, w.status, w.id IS NOT NULL,
               CASE WHEN w.status = 'REVERSED' OR (w.status = 'SUCCESS' AND l.type = 'payout') THEN coalesce(w.paid_santim, w.amount_santim) END,
               w.currency, l.santim, l.currency, l.provider_reference, l.has_conflicting_rows,
               w.status = 'FAILED' AND (
-                SELECT count(DISTINCT o.type) FROM current_statement_row o WHERE o.order_id = l.order_id
+                SELECT count(DISTINCT o.type) FROM current_statement_row o WHERE o.order_id = l.order_id AND o.account = l.account
                   AND o.type IN ('payout', 'payoutReversal') AND o.environment = :environment AND o.channel = :channel) = 2
        FROM listed l
        LEFT JOIN withdrawal w ON w.id = l.order_id AND w.environment = :environment AND w.channel = :channel
+         AND coalesce(w.provider_account, l.account) = l.account
        WHERE l.type <> 'payment'
      )
      SELECT CASE WHEN NOT is_known THEN 'UNKNOWN_ORDER'
                  WHEN is_paid_and_reversed AND NOT has_conflicting_rows THEN NULL
                  WHEN booked_santim IS NULL AND NOT is_paid_and_reversed THEN 'UNCONFIRMED'
                  WHEN has_conflicting_rows OR booked_santim <> listed_santim OR booked_currency <> listed_currency THEN 'AMOUNT_MISMATCH' END AS kind,
-            type, order_id, order_status, booked_santim, listed_santim, listed_currency, provider_reference
-     FROM pairs ORDER BY type, order_id`,
-    { ...scope, afterType: after.type, afterOrder: after.orderId, queryable: [...QUERYABLE_ATTEMPTS] },
+            type, order_id, account, order_status, booked_santim, listed_santim, listed_currency, provider_reference
+     FROM pairs ORDER BY type, order_id, account`,
+    {
+      ...scope,
+      afterType: after.type,
+      afterOrder: after.orderId,
+      afterAccount: after.account,
+      queryable: [...QUERYABLE_ATTEMPTS],
+    },
   );
 }
 
 /**
- * Finds postings in a window of the day that no statement lists. Those that started before the day or were posted just
- * before its end may be in the statement of a neighbouring day, and are skipped while that was not imported.
+ * Finds postings in a window of the day that no statement of their account lists; without a kind, its statement of the day
+ * was never read. Those that started before the day or were posted just before its end may be in the account's statement of
+ * a neighbouring day, and are skipped while that was not imported.
  */
 async function findUnlisted(db: Queryable, scope: Scope, span: { from: Date; until: Date }): Promise<Match[]> {
   return rows<Match>(
@@ -112,18 +128,28 @@ async function findUnlisted(db: Queryable, scope: Scope, span: { from: Date; unt
        WHERE e.account_id = :accountId AND e.effective_at >= :from AND e.effective_at < :until
          AND j.kind IN ('PAYMENT', 'PAYMENT_HELD', 'WITHDRAWAL_PAID', 'WITHDRAWAL_REVERSED')
      ), unlisted AS MATERIALIZED (
-       SELECT * FROM booked b WHERE (
+       SELECT b.*, coalesce(a.status, w.status) AS order_status, coalesce(a.provider_account, w.provider_account, '') AS account,
+              coalesce(a.initiated_at, a.created_at, w.submitted_at, b.effective_at) AS sent_at
+       FROM booked b LEFT JOIN payment_attempt a ON a.id = b.order_id LEFT JOIN withdrawal w ON w.id = b.order_id
+       WHERE (
          SELECT o.order_id FROM current_statement_row o WHERE o.order_id = b.order_id AND o.type = b.type
+           AND o.account = coalesce(a.provider_account, w.provider_account, o.account)
            AND o.environment = :environment AND o.channel = :channel LIMIT 1) IS NULL
      )
-     SELECT 'MISSING_FROM_STATEMENT' AS kind, u.type, u.order_id, coalesce(a.status, w.status) AS order_status, u.santim AS booked_santim,
-            CAST(NULL AS bigint) AS listed_santim, NULL AS listed_currency, NULL AS provider_reference
-     FROM unlisted u LEFT JOIN payment_attempt a ON a.id = u.order_id LEFT JOIN withdrawal w ON w.id = u.order_id
-     WHERE (CAST(:hasStatementBefore AS boolean) OR coalesce(a.initiated_at, a.created_at, w.submitted_at, u.effective_at) >= :startsAt)
-       AND (CAST(:hasStatementAfter AS boolean) OR u.effective_at < CAST(:endsAt AS timestamptz) - interval '10 minutes')`,
+     SELECT CASE WHEN ${isRead(0)} THEN 'MISSING_FROM_STATEMENT' END AS kind, u.type, u.order_id, u.account, u.order_status,
+            u.santim AS booked_santim, CAST(NULL AS bigint) AS listed_santim, NULL AS listed_currency, NULL AS provider_reference
+     FROM unlisted u
+     WHERE (u.sent_at >= :startsAt OR ${isRead(-1)})
+       AND (u.effective_at < CAST(:endsAt AS timestamptz) - interval '10 minutes' OR ${isRead(1)})`,
     { ...scope, ...span },
   );
 }
+
+/** Whether the statement of the order `u`'s account was ever read, of the day or so many days from it. */
+const isRead = (days: number): string => `EXISTS (
+  SELECT FROM reconciliation r JOIN reconciliation_statement t ON t.reconciliation_id = r.id
+  WHERE r.environment = :environment AND r.channel = :channel AND r.day = CAST(:day AS date) + ${days}
+    AND t.account = u.account AND t.completed_import_no > 0)`;
 
 async function owedBetween(db: Queryable, { accountId }: Scope, span: { from: Date; until: Date }): Promise<Santim> {
   const [sum] = await rows<{ owed: Santim }>(

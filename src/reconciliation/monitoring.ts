@@ -2,8 +2,13 @@ import { measureFigures, measureRow, type Registry } from '../http/metrics.ts';
 import type { LedgerInvariant } from '../ledger/verify.ts';
 import { type Database, rows } from '../lib/db.ts';
 import type { WorkItemSource } from '../outbox/work-items.ts';
+import { STATEMENT_ERRORS } from './runs.ts';
 
-/** Open discrepancies, and days that could not be compared. */
+/** Of a day `r`, for a month: an account that is no longer configured cannot be read any more. */
+const HAS_FAILED_STATEMENT = `r.day > current_date - 30
+  AND r.id IN (SELECT t.reconciliation_id FROM reconciliation_statement t WHERE t.error IS NOT NULL)`;
+
+/** Open discrepancies, and days that could not be compared, or only without the statements of some accounts. */
 export const DISCREPANCY_REVIEW_ITEMS: WorkItemSource = {
   kinds: ['RECONCILIATION', 'RECONCILIATION_FAILED'],
   sql: `SELECT 'RECONCILIATION' AS kind, d.id, NULL AS merchant_id, d.environment,
@@ -19,18 +24,24 @@ export const DISCREPANCY_REVIEW_ITEMS: WorkItemSource = {
                jsonb_build_object('discrepancy', d.kind, 'type', d.type, 'channel', d.channel, 'day', d.day,
                                   'orderId', d.order_id, 'ourStatus', d.order_status, 'ours', d.booked_santim * 0.01,
                                   'theirs', d.listed_santim * 0.01, 'theirCurrency', d.listed_currency,
-                                  'providerSays', queried.provider_response) AS detail,
+                                  'providerSays', queried.provider_response, 'account', nullif(d.account, '')) AS detail,
                NULL AS workflow_id
         FROM reconciliation_discrepancy d LEFT JOIN LATERAL (
-          SELECT max(l.provider_response) AS provider_response FROM statement_row l JOIN reconciliation r ON r.id = l.reconciliation_id
+          SELECT max(l.provider_response) AS provider_response
+          FROM statement_row l JOIN reconciliation_statement t ON t.reconciliation_id = l.reconciliation_id AND t.account = l.account
           WHERE l.reconciliation_id = d.reconciliation_id AND l.type = d.type AND l.order_id = d.order_id
-            AND l.import_no >= r.completed_import_no) queried ON true
+            AND l.account = d.account AND l.import_no >= t.completed_import_no) queried ON true
         WHERE d.closed_at IS NULL
         UNION ALL
         SELECT 'RECONCILIATION_FAILED', r.id, NULL, r.environment, NULL::bigint, coalesce(r.import_started_at, r.requested_at),
                'The day could not be compared. Request it again. Error: ' || coalesce(r.error, 'unknown'),
                jsonb_build_object('channel', r.channel, 'day', r.day), 'reconciliation-' || r.id
-        FROM reconciliation r WHERE r.status = 'INCOMPLETE' AND NOT r.is_running`,
+        FROM reconciliation r WHERE r.status = 'INCOMPLETE' AND NOT r.is_running
+        UNION ALL
+        SELECT 'RECONCILIATION_FAILED', r.id, NULL, r.environment, NULL::bigint, r.import_started_at,
+               'The day was compared without the statements of some accounts. Request it again. Error: ' || ${STATEMENT_ERRORS},
+               jsonb_build_object('channel', r.channel, 'day', r.day), 'reconciliation-' || r.id
+        FROM reconciliation r WHERE r.status <> 'INCOMPLETE' AND NOT r.is_running AND ${HAS_FAILED_STATEMENT}`,
 };
 
 /** Unallocated money in suspense, and overpaid payouts whose excess was not recovered. */
@@ -148,7 +159,7 @@ const COUNTS = {
   },
   failed: {
     name: 'meskot_reconciliation_days_failed',
-    help: 'Days of channels whose comparison was abandoned, until the next night or an operator requests it again',
+    help: 'Days of channels whose comparison was abandoned or lacks accounts, until the next night or an operator requests it again',
   },
 } as const;
 
@@ -165,7 +176,8 @@ const AGES = Object.fromEntries(
 const COUNT = `
   SELECT (SELECT CAST(count(*) AS integer) FROM reconciliation_discrepancy WHERE closed_at IS NULL) AS discrepancies,
          (SELECT CAST(count(*) AS integer) FROM reconciliation WHERE is_running) AS incomplete,
-         (SELECT CAST(count(*) AS integer) FROM reconciliation WHERE status = 'INCOMPLETE' AND NOT is_running) AS failed`;
+         (SELECT CAST(count(*) AS integer) FROM reconciliation r
+          WHERE NOT is_running AND (status = 'INCOMPLETE' OR ${HAS_FAILED_STATEMENT})) AS failed`;
 
 /** Open discrepancies and runs, and the age of the last clean day. Counted when the metrics are read. */
 export function measureReconciliation(registry: Registry, db: Database): void {

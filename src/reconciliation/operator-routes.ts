@@ -93,10 +93,11 @@ function commandRoutes({ clock, findProvider }: Deps): Route[] {
 }
 
 function presentDiscrepancy(discrepancy: Discrepancy) {
-  const { id, orderStatus, bookedSantim, listedSantim, listedCurrency } = discrepancy;
+  const { id, account, orderStatus, bookedSantim, listedSantim, listedCurrency } = discrepancy;
   return {
     ...discrepancy,
     discrepancyId: id,
+    account: account === '' ? null : account,
     ourStatus: orderStatus,
     ours: bookedSantim === null ? null : toBirr(bookedSantim),
     theirs: listedSantim === null ? null : toBirr(listedSantim),

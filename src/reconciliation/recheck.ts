@@ -102,7 +102,7 @@ async function isUnsentUncertain(
   await rows(
     db,
     `UPDATE statement_row SET provider_response = :outcome
-     WHERE reconciliation_id = :reconciliationId AND type = 'payout' AND order_id = :orderId AND import_no >= :completedImportNo`,
+     WHERE reconciliation_id = :reconciliationId AND type = 'payout' AND order_id = :orderId`,
     { ...scope, orderId, outcome },
   );
   return outcome === 'unknown';
@@ -135,22 +135,29 @@ async function nextUnknown(db: Database, scope: Scope, { orderId }: Position): P
   return { orders, next: last && orders.length === BATCH ? written(last) : START_OF_LIST };
 }
 
+/** Whether the order `l` is in the statement of the account that has sent it, or was sent by none, in SQL. */
+const isListedFor = (account: string): string => `EXISTS (
+  SELECT FROM current_statement_row c WHERE c.reconciliation_id = :reconciliationId AND c.type = l.type
+    AND c.order_id = l.order_id AND c.account = coalesce(${account}, c.account))`;
+
 /** The orders of the statement's next batch that are not posted as listed. */
 async function nextListed(db: Database, scope: Scope, after: Position): Promise<Part> {
   const found = await rows<UncertainOrder & { isLast: boolean }>(
     db,
     `WITH part AS MATERIALIZED (
-       SELECT DISTINCT type, order_id FROM statement_row
-       WHERE reconciliation_id = :reconciliationId AND import_no >= :completedImportNo AND (type, order_id) > (:afterType, :afterOrder)
+       SELECT DISTINCT type, order_id FROM current_statement_row
+       WHERE reconciliation_id = :reconciliationId AND (type, order_id) > (:afterType, :afterOrder)
        ORDER BY type, order_id LIMIT ${LISTED_BATCH}
      ), uncertain AS MATERIALIZED (
        SELECT l.type, l.order_id, false AS is_unsent FROM part l JOIN payment_attempt a ON a.id = l.order_id
        WHERE l.type = 'payment' AND a.environment = :environment AND a.channel = :channel AND a.status = ANY (:queryable)
+         AND ${isListedFor('a.provider_account')}
        UNION ALL
        SELECT l.type, l.order_id, unsent.is_unsent FROM part l JOIN withdrawal w ON w.id = l.order_id
        CROSS JOIN LATERAL (
          SELECT w.status IN ('REJECTED', 'CANCELLED') OR w.stage IN ('CREATED', 'UNDER_REVIEW') AS is_unsent) unsent
        WHERE l.type <> 'payment' AND w.environment = :environment AND w.channel = :channel
+         AND ${isListedFor('w.provider_account')}
          AND ((w.status = 'PENDING' AND w.stage IN ('SUBMITTED', 'UNKNOWN'))
            OR (w.status = 'SUCCESS' AND l.type = 'payoutReversal')
            OR (w.status = 'FAILED' AND l.type = 'payout' AND NOT coalesce((

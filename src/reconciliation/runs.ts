@@ -10,13 +10,18 @@ import { type ChannelDay, reconciliationWorkflowId, requestMessage } from './wor
 export const OPEN_DISCREPANCIES = `(
   SELECT CAST(count(*) AS integer) FROM reconciliation_discrepancy d WHERE d.reconciliation_id = r.id AND d.closed_at IS NULL)`;
 
+/** The errors of the statements of a day `r` that are delayed or were left out, with their accounts, in SQL. */
+export const STATEMENT_ERRORS = `(
+  SELECT left(string_agg(concat_ws(': ', 'account ' || nullif(t.account, ''), t.error), '; ' ORDER BY t.account), 1000)
+  FROM reconciliation_statement t WHERE t.reconciliation_id = r.id AND t.error IS NOT NULL)`;
+
 /** The latest result of a day of a channel. */
 export type ReconciledDay = ChannelDay & {
   status: ReconciliationStatus;
   /** Its comparison is running, or is waiting for its provider. */
   isRunning: boolean;
   discrepancies: number;
-  /** Why it is stalled or was abandoned; null otherwise. */
+  /** Why it is stalled or was abandoned, or was compared without the statements of some accounts; null otherwise. */
   error: string | null;
   /** The orders that the provider lists, and those posted for them or on that day; null before the first comparison. */
   listed: SideSums | null;
@@ -35,8 +40,8 @@ export async function listReconciledDays(
 ): Promise<ReconciledDay[]> {
   return rows(
     db,
-    `SELECT r.environment, r.channel, r.day, r.status, r.is_running, r.error, r.listed, r.booked, r.clearing_santim,
-            r.compared_at, ${OPEN_DISCREPANCIES} AS discrepancies
+    `SELECT r.environment, r.channel, r.day, r.status, r.is_running, coalesce(r.error, ${STATEMENT_ERRORS}) AS error,
+            r.listed, r.booked, r.clearing_santim, r.compared_at, ${OPEN_DISCREPANCIES} AS discrepancies
      FROM reconciliation r
      WHERE r.day BETWEEN CAST(:startDate AS date) AND CAST(:endDate AS date)
        AND (CAST(:environment AS text) IS NULL OR r.environment = :environment)
@@ -47,15 +52,12 @@ export async function listReconciledDays(
 }
 
 /** The inputs of a comparison. */
-export type Scope = Omit<ChannelDay, 'day'> & {
+export type Scope = ChannelDay & {
   reconciliationId: string;
-  /** The last complete import, whose rows count. */
-  completedImportNo: number;
+  /** Whether any statement of the day was ever imported completely. */
+  hasStatement: boolean;
   startsAt: Date;
   endsAt: Date;
-  /** Whether the statements of the day before and the day after were ever imported. */
-  hasStatementBefore: boolean;
-  hasStatementAfter: boolean;
   /** The channel's clearing account and its first entry; null before its first posting. */
   accountId: bigint | null;
   firstEntryAt: Date | null;
@@ -63,22 +65,19 @@ export type Scope = Omit<ChannelDay, 'day'> & {
 
 /** Throws NOT_FOUND. */
 export async function readScope(db: Queryable, reconciliationId: string): Promise<Scope> {
-  const run = await first<Omit<Scope, 'startsAt' | 'endsAt'> & { day: string }>(
+  const run = await first<Omit<Scope, 'startsAt' | 'endsAt'>>(
     db,
-    `SELECT r.id AS reconciliation_id, r.environment, r.channel, r.day, r.completed_import_no, c.id AS account_id,
+    `SELECT r.id AS reconciliation_id, r.environment, r.channel, r.day, c.id AS account_id,
             (SELECT e.effective_at FROM ledger_entry e WHERE e.account_id = c.id ORDER BY e.effective_at LIMIT 1) AS first_entry_at,
-            EXISTS (SELECT FROM reconciliation b WHERE b.environment = r.environment AND b.channel = r.channel
-                    AND b.day = r.day - 1 AND b.completed_import_no > 0) AS has_statement_before,
-            EXISTS (SELECT FROM reconciliation b WHERE b.environment = r.environment AND b.channel = r.channel
-                    AND b.day = r.day + 1 AND b.completed_import_no > 0) AS has_statement_after
+            EXISTS (SELECT FROM reconciliation_statement t WHERE t.reconciliation_id = r.id AND t.completed_import_no > 0) AS has_statement
      FROM reconciliation r
      LEFT JOIN ledger_account c
        ON c.environment = r.environment AND c.currency = 'ETB' AND c.kind = 'CHANNEL_CLEARING' AND c.channel = r.channel
      WHERE r.id = :reconciliationId`,
     { reconciliationId },
   );
-  const { day, ...scope } = found(run, 'reconciliation');
-  return { ...scope, startsAt: startOfAddisDay(day), endsAt: endOfAddisDay(day) };
+  const scope = found(run, 'reconciliation');
+  return { ...scope, startsAt: startOfAddisDay(scope.day), endsAt: endOfAddisDay(scope.day) };
 }
 
 /**

@@ -28,7 +28,10 @@ export const ReconciledDay = z
     status: z.enum(RECONCILIATION_STATUSES),
     isRunning: z.boolean().meta({ description: 'It is being compared, or the provider has no statement yet' }),
     discrepancies: z.int(),
-    error: z.string().nullable().meta({ description: 'Why the comparison is delayed or was abandoned' }),
+    error: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why the comparison is delayed, was abandoned, or lacks accounts, which it names' }),
     theirs: Sums.meta({ description: 'By the statement of the provider; null before the first comparison' }),
     ours: Sums.meta({ description: 'Our bookings of these orders and of that day' }),
     owed: z.number().nullable().meta({ description: 'What the provider owed at the end of the day, by the ledger' }),
@@ -56,6 +59,10 @@ export const Discrepancy = z
     kind: z.enum(DISCREPANCY_KINDS),
     type: z.string().meta({ description: 'payment, payout or payoutReversal' }),
     orderId: z.string().meta({ description: "pat_… or wd_…, or the provider's id of an order that is not ours" }),
+    account: z
+      .string()
+      .nullable()
+      .meta({ description: 'Our account there, whose statement lists the order or should; null in the sandbox' }),
     ourStatus: z.string().nullable(),
     ours: z.number().nullable(),
     theirs: z.number().nullable(),

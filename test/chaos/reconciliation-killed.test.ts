@@ -4,6 +4,7 @@ import { newId } from '../../src/lib/ids.ts';
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { requestRun } from '../../src/reconciliation/request.ts';
 import { anOrder } from '../providers/sandbox.ts';
+import { readDay } from '../reconciliation/fixture.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { startProgram, type Program } from '../support/program.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
@@ -41,7 +42,7 @@ afterAll(async () => {
   await Promise.all([simulator.close(), http.close()]);
 });
 
-const row = () => fixture.db.knex()('reconciliation').where({ channel: CHANNEL }).first();
+const row = () => readDay(fixture.db, { channel: CHANNEL });
 
 test('a worker killed during a statement import resumes it after its restart, with no row lost or repeated', async () => {
   const findProvider = createFindProvider({ http, clock, simulatorUrl: simulator.url, timeoutMs: 10_000 });

@@ -55,6 +55,14 @@ export type ReconciliationFixture = Fixture & {
   close: () => Promise<void>;
 };
 
+/** A day and its one statement, of this channel or any. */
+export const readDay = (db: Database, where: { channel?: Channel } = {}) =>
+  db
+    .knex()('reconciliation')
+    .leftJoin('reconciliationStatement AS s', 's.reconciliationId', 'reconciliation.id')
+    .where(where)
+    .first('s.*', 'reconciliation.*', db.knex().raw('coalesce(reconciliation.error, s.error) AS error'));
+
 /** The operations of the workflow, as its activities call them. */
 export function createReconciliationSteps(deps: Fixture & { checkPayout: CheckPayout }) {
   const { db, runInTransaction } = deps;

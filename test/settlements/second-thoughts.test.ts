@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 
 import { readBalance } from '../../src/ledger/balance.ts';
+import { post } from '../../src/ledger/post.ts';
+import { payoutPosting } from '../../src/ledger/postings.ts';
 import { addisDay, endOfAddisDay, startOfAddisDay } from '../../src/lib/dates.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import type { UnitOfWork } from '../../src/outbox/record.ts';
@@ -14,7 +16,7 @@ import {
   markSent,
 } from '../../src/settlements/bank-results.ts';
 import { approveSettlement } from '../../src/settlements/decide.ts';
-import { readSettlement } from '../../src/settlements/queries.ts';
+import { readSettlement, toPayout } from '../../src/settlements/queries.ts';
 import type { TransitionResult } from '../../src/settlements/transition.ts';
 import { buildFixture, type Fixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -70,6 +72,16 @@ async function approved(...steps: Step[]): Promise<string> {
   for (const step of steps) await does(step, id);
   return id;
 }
+
+test('a settlement whose journal was posted before its transition does not change', async () => {
+  const id = await approved('sent');
+  const twice = fixture.runInTransaction(async (tx) => {
+    await post(tx.trx, payoutPosting(toPayout(await readSettlement(tx.trx, id))), fixture.clock());
+    return STEPS.credited(tx, id);
+  });
+  await expect(twice).rejects.toThrow(`settlement ${id} is COMPLETED without its journal: already`);
+  expect((await readSettlement(database.db, id)).status).toBe('PROCESSING');
+});
 
 test('a settlement that the bank sends back after its credit is FAILED, and its money is released once', async () => {
   const id = await approved('sent', 'credited');

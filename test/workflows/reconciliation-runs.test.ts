@@ -6,12 +6,18 @@ import { createReconciliationActivities } from '../../activities/reconciliation.
 import { readConfig } from '../../src/config.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { StatementRow } from '../../src/providers/provider.ts';
-import { importNextPage } from '../../src/reconciliation/import.ts';
+import { importNextPage, type ImportedPage } from '../../src/reconciliation/import.ts';
 import { recheckOrders } from '../../src/reconciliation/recheck.ts';
 import { requestRun } from '../../src/reconciliation/request.ts';
 import { reconciliationWorkflowId } from '../../src/reconciliation/workflow.ts';
 import { createTemporalGateway, type TemporalGateway } from '../../src/temporal/client.ts';
-import { createReconciliationFixture, NOON, TODAY, type ReconciliationFixture } from '../reconciliation/fixture.ts';
+import {
+  createReconciliationFixture,
+  NOON,
+  readDay,
+  TODAY,
+  type ReconciliationFixture,
+} from '../reconciliation/fixture.ts';
 import { testStack } from '../support/stack-facts.ts';
 import { connectTestTemporal, skipTime, type TestTemporal, resultOf } from '../support/temporal.ts';
 import { until } from '../support/until.ts';
@@ -27,8 +33,9 @@ let temporal: TestTemporal;
 let gateway: TemporalGateway;
 let taskQueue: string;
 let stopWorker: () => Promise<void>;
-/** Functions that run before each step. */
-let before: { importNextPage?: () => Promise<void>; recheckOrders?: (after: string) => Promise<void> } = {};
+/** Functions that run before each step, or instead of it if they return a result. */
+let before: { importNextPage?: () => Promise<ImportedPage | void>; recheckOrders?: (after: string) => Promise<void> } =
+  {};
 
 beforeAll(async () => {
   fixture = await createReconciliationFixture();
@@ -47,8 +54,7 @@ beforeAll(async () => {
   taskQueue = `${config.TASK_QUEUE_PREFIX}money`;
   const activities = createReconciliationActivities(fixture, {
     importNextPage: async (deps, run) => {
-      await before.importNextPage?.();
-      return importNextPage(deps, run);
+      return (await before.importNextPage?.()) ?? importNextPage(deps, run);
     },
     recheckOrders: async (deps, day) => {
       await before.recheckOrders?.(day.after);
@@ -79,7 +85,7 @@ afterAll(async () => {
 
 const idOf = (channel: Channel) => `sandbox-${channel}-${TODAY}`;
 const handleOf = (channel: Channel) => temporal.client.workflow.getHandle(reconciliationWorkflowId(idOf(channel)));
-const rowOf = (channel: Channel) => fixture.db.knex()('reconciliation').where({ channel }).first();
+const rowOf = (channel: Channel) => readDay(fixture.db, { channel });
 
 /** Like the outbox after the commit. */
 async function askFor(channel: Channel): Promise<void> {
@@ -192,6 +198,19 @@ test('a request during the pause of a recheck imports the statement again', asyn
   await askFor('CBE_BIRR');
   expect(await resultOf(handleOf('CBE_BIRR'))).toBe('CLEAN');
   expect(await rowOf('CBE_BIRR')).toMatchObject({ importNo: 2, completedImportNo: 2, isRunning: false });
+});
+
+test('while a statement fails that the others were read without, the import does not start again', async () => {
+  const failing: ImportedPage[] = Array.from({ length: 6 }, () => [
+    { kind: 'more', pages: 1, isFailed: true } as const,
+    { kind: 'unknown', reason: 'http', isPartial: true } as const,
+  ]).flat();
+  before.importNextPage = async () => failing.shift();
+  const { importNo = 0 } = ((await rowOf('AWASH')) ?? {}) as { importNo?: number };
+  await askFor('AWASH');
+  await skipTime(temporal.client, reconciliationWorkflowId(idOf('AWASH')), HOUR_MS);
+  expect(await resultOf(handleOf('AWASH'))).toBe('CLEAN');
+  expect(await rowOf('AWASH')).toMatchObject({ importNo: importNo + 1, completedImportNo: importNo + 1 });
 });
 
 /** The input of a run that continues from this position. */

@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import type { Clock } from '../../lib/clock.ts';
-import type { ParsedCallback, Provider, RawCallback, Unknown } from '../provider.ts';
+import type { AccountStatement, ParsedCallback, Provider, RawCallback, Unknown } from '../provider.ts';
 import { PAYOUT_TO, type ConnectionSettings, type Credentials, type LiveChannel } from '../settings.ts';
 import { chooseSets, isInEffect, type CredentialSet } from './queries.ts';
-import { readAllStatements, type StatementAccount } from './statements.ts';
 import type { CredentialStore } from './store.ts';
 import { accountOf, type AccountCredentials } from './values.ts';
 
@@ -12,7 +11,7 @@ import { accountOf, type AccountCredentials } from './values.ts';
 export type ConnectOne = (credentials: Credentials) => Provider;
 
 /** An account at a provider: payments and payouts as one provider, and the statements of each account that it consists of. */
-type Account = { provider: Provider; statements: StatementAccount[] };
+type Account = { provider: Provider; statements: AccountStatement[] };
 
 /** Payments and payouts, each by its own account where payouts are part of the contract. */
 export function connectAccount(
@@ -21,10 +20,10 @@ export function connectAccount(
   { payIn, payOut }: AccountCredentials,
 ): Account {
   const payments = connectOne(payIn);
-  const statements = [{ name: accountOf(payIn), statement: payments.statement }];
+  const statements = [{ account: accountOf(payIn), statement: payments.statement }];
   const payouts = payOut && !isDeepStrictEqual(payOut, payIn) ? connectOne(payOut) : payments;
   if (payOut && accountOf(payOut) !== accountOf(payIn)) {
-    statements.push({ name: accountOf(payOut), statement: payouts.statement });
+    statements.push({ account: accountOf(payOut), statement: payouts.statement });
   }
   const provider: Provider = {
     ...payments,
@@ -70,7 +69,7 @@ type Parts = {
 export function withMerchantAccounts({ platform, accounts, channel, connection }: Parts): Provider {
   const provider = platform?.provider ?? withoutAccount(channel, connection);
   const ofPlatform = platform?.statements ?? [];
-  if (!accounts) return { ...provider, statement: readAllStatements(async () => ofPlatform) };
+  if (!accounts) return { ...provider, accountStatements: async () => ofPlatform };
   const merchants = connectMerchants(accounts, connection.payouts);
   return {
     ...provider,
@@ -89,11 +88,14 @@ export function withMerchantAccounts({ platform, accounts, channel, connection }
       };
       return { ...own, parseCallback };
     },
-    statement: readAllStatements(async () => [...ofPlatform, ...(await merchants.statements())]),
+    accountStatements: async () => [...ofPlatform, ...(await merchants.statements())],
   };
 }
 
 const SETS_MAX = 10_000;
+
+/** Our ids of payments and payouts. */
+const OUR_ORDER = /^(?:pat|wd)_[0-9A-Z]+$/;
 
 function connectMerchants({ credentials, channel, clock, connect }: MerchantAccounts, hasPayouts: boolean) {
   /** By the set's id; they hold the provider's tokens, too. */
@@ -124,13 +126,15 @@ function connectMerchants({ credentials, channel, clock, connect }: MerchantAcco
   }
 
   /** One account of a merchant, whose other dealings there are not ours to store. */
-  const statementOf = (name: string, merchantId: string): StatementAccount => ({
-    name,
-    ordersOnly: true,
+  const statementOf = (account: string, merchantId: string): AccountStatement => ({
+    account,
     statement: async (day, cursor) => {
       const usable = (await setsOf(merchantId)).filter((set) => isInEffect(set, clock()));
-      const found = usable.flatMap((set) => connectSet(set).statements).find((one) => one.name === name);
-      return found ? found.statement(day, cursor) : noCredentials();
+      const found = usable.flatMap((set) => connectSet(set).statements).find((one) => one.account === account);
+      const page = found ? await found.statement(day, cursor) : noCredentials();
+      return page.kind === 'page'
+        ? { ...page, rows: page.rows.filter(({ orderId }) => OUR_ORDER.test(orderId)) }
+        : page;
     },
   });
 
@@ -138,7 +142,7 @@ function connectMerchants({ credentials, channel, clock, connect }: MerchantAcco
     connectSet,
     tryConnect,
     setsOf,
-    statements: async (): Promise<StatementAccount[]> =>
+    statements: async (): Promise<AccountStatement[]> =>
       (await credentials.accountsOf(channel)).flatMap(({ merchantId, account, payoutAccount }) => {
         const names = hasPayouts && payoutAccount !== null ? [account, payoutAccount] : [account];
         return names.map((name) => statementOf(name, merchantId));
