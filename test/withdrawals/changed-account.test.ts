@@ -1,6 +1,7 @@
 import { readConfig } from '../../src/config.ts';
 import { first, rows } from '../../src/lib/db.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
+import { newId } from '../../src/lib/ids.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { readTimeline } from '../../src/lib/timeline.ts';
 import { createSyncAttempt } from '../../src/payments/sync.ts';
@@ -122,6 +123,10 @@ test('a payment that no account could send is sent by the account that comes', a
   const id = await buildAttempt(fixture, { ...live, sessionId }, { channel: 'CBE_BIRR', phone: '251911000004' });
   const check = (settings: Record<string, string>) => createSyncAttempt(partsOf(settings))(id, NOW);
   expect(await check({})).toMatchObject({ attemptStatus: 'CREATED', outcomeKind: 'unknown', initiatedAt: null });
+  const limited = partsOf({ ...till('100'), CBE_BIRR_CALLS_PER_SECOND: '0.01' });
+  await limited.findProvider('CBE_BIRR', 'live')?.query(newId('pat'));
+  gateway.seen.length = 0;
+  expect(await createSyncAttempt(limited)(id, NOW)).toMatchObject({ attemptStatus: 'CREATED', initiatedAt: null });
   expect(await check(till('200'))).toMatchObject({ attemptStatus: 'PENDING', outcomeKind: 'accepted' });
   expect(gateway.seen).toEqual(['/push 200 platform']);
 });
