@@ -71,7 +71,9 @@ CREATE TABLE provider_credential (
   credentials     bytea NOT NULL,                  -- encrypted JSON, see src/providers/credentials/
   account         text NOT NULL,                   -- the merchant code or till, which is no secret
   payout_account  text,                            -- null: payouts are made from the same account
-  fingerprint     text,                            -- of the public half of the private key; null: the channel has none
+  identifiers     jsonb NOT NULL,                  -- ids and fingerprints of public keys, to compare; no secret
+  checked_at      timestamptz,                     -- when the provider was last asked whether it accepts them
+  check_outcome   text CHECK (check_outcome IN ('OK', 'REFUSED', 'UNREACHABLE')),
   expires_at      timestamptz,                     -- when the provider says that they end; null: not known
   created_by      text NOT NULL,                   -- opr_…
   confirmed_by    text,                            -- opr_…, another one
@@ -82,6 +84,7 @@ CREATE TABLE provider_credential (
   created_at      timestamptz NOT NULL,
   CHECK ((active_from IS NULL) = (confirmed_by IS NULL)),
   CHECK (confirmed_by <> created_by),
+  CHECK ((checked_at IS NULL) = (check_outcome IS NULL)),
   CHECK ((revoked_at IS NULL) = (revoked_by IS NULL)),
   CHECK (retires_at IS NULL OR active_from IS NOT NULL)
 );

@@ -18,6 +18,7 @@ export const PERMISSIONS = {
   'channel.plan-maintenance': ['admin'],
   'channel.cancel-maintenance': ['admin'],
   'channel.add-credentials': ['admin'],
+  'channel.check-credentials': ['admin'],
   'channel.activate-credentials': ['admin'],
   'channel.revoke-credentials': ['admin'],
   'kyc.review': ['support'],

@@ -3,9 +3,8 @@ import { readFile } from 'node:fs/promises';
 import type { Config } from '../config.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Queryable } from '../lib/db.ts';
-import { listSetsInEffect } from '../providers/credentials/queries.ts';
+import { listAccounts } from '../providers/credentials/queries.ts';
 import { earliestCertificate, providerExpiries, type Expiry } from '../providers/expiry.ts';
-import { LIVE_CHANNELS } from '../providers/settings.ts';
 
 const CLIENT_CERTIFICATE = 'TEMPORAL_TLS_CLIENT_CERT_PATH';
 
@@ -34,9 +33,8 @@ async function clientCertificate({ [CLIENT_CERTIFICATE]: path }: Config): Promis
 /** Of each account of a merchant, the newest set in effect. */
 async function ownCredentials({ db, clock }: Stored): Promise<Expiry[]> {
   try {
-    const at = clock();
-    const sets = await Promise.all(LIVE_CHANNELS.map((channel) => listSetsInEffect(db, { channel, at })));
-    return sets.flat().flatMap(({ id, expiresAt }) => (expiresAt ? [{ what: id, expiresAt }] : []));
+    const accounts = await listAccounts(db, { at: clock() });
+    return accounts.flatMap(({ id, expiresAt }) => (expiresAt ? [{ what: id, expiresAt }] : []));
   } catch {
     // /readyz says that the database does not respond.
     return [];

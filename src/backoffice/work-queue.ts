@@ -122,7 +122,7 @@ const COMMANDS: Readonly<Record<string, readonly [path: string, ...verbs: string
   BANK_ACCOUNT: ['merchants/{merchantId}/bank-account', 'verify', 'reject'],
   CHANNEL_REQUEST: ['merchants/{merchantId}/channels/{channel}', 'approve', 'suspend'],
   CREDENTIALS_ENDING: ['merchants/{merchantId}/channels/{channel}/credentials/{id}', 'revoke'],
-  CREDENTIALS_PENDING: ['merchants/{merchantId}/channels/{channel}/credentials/{id}', 'activate', 'revoke'],
+  CREDENTIALS_PENDING: ['merchants/{merchantId}/channels/{channel}/credentials/{id}', 'check', 'activate', 'revoke'],
   KYC: ['merchants/{merchantId}/kyc', 'approve', 'reject', 'request-info'],
   PAYMENT_DUPLICATE: ['transactions/{transactionId}', 'accept', 'reject'],
   PAYMENT_HELD: ['transactions/{transactionId}', 'accept', 'reject'],

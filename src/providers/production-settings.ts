@@ -20,15 +20,20 @@ export function productionProblems(settings: Readonly<Record<string, unknown>>):
     const value = settings[name];
     if (typeof value !== 'string') return [];
     if (name.endsWith('_URL') && new URL(value).protocol !== 'https:') return [`${name} must be https in production`];
-    const isPublished = valuesOf(value).some((one) => PUBLISHED.has(one));
-    return isPublished
+    return isPublished(value)
       ? [`${name} must not be the sandbox's, which is published: set what the provider has issued`]
       : [];
   });
 }
 
+/** Whether a credential, or one of several keys, is the sandbox's. */
+export const isPublished = (value: string): boolean => valuesOf(value).some((one) => PUBLISHED.has(one));
+
 /** A private key is compared by its public key, and certificates by theirs, since both can be written in several ways. */
 function valuesOf(value: string): string[] {
-  if (!value.startsWith('-----BEGIN ')) return [value];
-  return pemBlocks(value).map((block) => createPublicKey(block).export({ type: 'spki', format: 'pem' }).toString());
+  try {
+    return pemBlocks(value).map((block) => createPublicKey(block).export({ type: 'spki', format: 'pem' }).toString());
+  } catch {
+    return [value];
+  }
 }

@@ -185,7 +185,7 @@ export type Provider = {
    * The provider by the account that has this order, where merchants may have their own; null: its credentials are
    * missing. Use {@link findProviderOf}.
    */
-  withAccountOf?: (order: MerchantOrder) => Promise<Provider | null>;
+  forOrder?: (order: MerchantOrder) => Promise<Provider | null>;
 };
 
 /**
@@ -200,7 +200,7 @@ export async function findProviderOf(
   { channel, environment, ...order }: MerchantOrder & { channel: Channel; environment: Environment },
 ): Promise<Provider | null> {
   const provider = findProvider(channel, environment);
-  return provider?.withAccountOf ? provider.withAccountOf(order) : provider;
+  return provider?.forOrder ? provider.forOrder(order) : provider;
 }
 
 /** The outcome of an order without a provider. */

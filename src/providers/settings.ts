@@ -121,7 +121,8 @@ export const credentialsOf = (channel: LiveChannel) => PARTS[channel].credential
 export const PAYOUT_TO = { TELEBIRR: ['phone'], CBE_BIRR: ['phone'], AWASH: ['phone', 'bank'] } as const;
 
 const constantCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
-const settingOf = (channel: LiveChannel, field: string, prefix = ''): string =>
+/** The name of the setting that has this field of a channel. */
+export const settingOf = (channel: LiveChannel, field: string, prefix = ''): string =>
   `${channel}_${prefix}${constantCase(field)}`;
 
 const PAYOUT = 'PAYOUT_';

@@ -33,7 +33,7 @@ test('where all is right every check is ok, and the exit code is 0', async () =>
     'disk of KYC_DOCUMENTS_DIR',
     'disk of REPORTS_DIR',
     'public address',
-    ...['settings', 'service', 'clock', 'provider key', 'key', 'token', 'query', 'payout query', 'callbacks'].map(
+    ...['settings', 'service', 'clock', 'provider key', 'key', 'query', 'payout query', 'callbacks'].map(
       (name) => `TELEBIRR ${name}`,
     ),
     ...['CBE_BIRR', 'AWASH'].flatMap((channel) =>
@@ -48,7 +48,9 @@ test('the text has a line for each check, with the next step of what is wrong, a
   const { AWASH_TOKEN: _, ...env } = stage.settings;
   await expect(doctor({ env, project: PROJECT, terminal }, { channel: ['cbe_birr', 'AWASH'] })).resolves.toBe(1);
   const lines = text.trimEnd().split('\n');
-  expect(lines).toContainEqual(expect.stringMatching(/^ok {7}CBE_BIRR query +A signed query .* \(NOT_FOUND\)\.$/));
+  expect(lines).toContainEqual(
+    expect.stringMatching(/^ok {7}CBE_BIRR query +CBE Birr answers a signed query .* \(NOT_FOUND\)\.$/),
+  );
   expect(lines).toContainEqual(expect.stringMatching(/^wrong {4}AWASH settings +AWASH_TOKEN is not set.* Next: .+/));
   expect(lines.at(-1)).toMatch(/^\d+ checks: \d+ ok, 0 warning, 1 wrong\.$/);
   expect(text).not.toContain('TELEBIRR');
@@ -83,6 +85,9 @@ test('every wrong setting is named, and the checks that do not depend on them ar
   const names = findings.map(({ name }) => name);
   expect(names).toEqual(expect.arrayContaining(['Temporal', 'disk of REPORTS_DIR', 'AWASH query']));
   expect(names).not.toContain('database');
+  expect(findings.find(({ name }) => name === 'TELEBIRR settings')?.found).toBe(
+    'TELEBIRR_APP_KEY, TELEBIRR_MERCHANT_PRIVATE_KEY are wrong.',
+  );
 }, 30_000);
 
 test('in production the defaults for local use are named, each in a line', async () => {

@@ -45,7 +45,7 @@ const NAMES: Readonly<Record<string, string>> = {
   merchants: 'list get create suspend resume',
   keys: 'list invite rotate revoke',
   channels:
-    'approve suspend plan-maintenance list-maintenance cancel-maintenance list-credentials add-credentials activate-credentials revoke-credentials',
+    'approve suspend plan-maintenance list-maintenance cancel-maintenance list-credentials add-credentials check-credentials activate-credentials revoke-credentials',
   kyc: 'get get-document review approve reject request-info change-tier',
   'bank-accounts': 'get verify reject',
   holidays: 'list add reschedule enable disable confirm remove',

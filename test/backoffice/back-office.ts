@@ -13,6 +13,7 @@ import { rows } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import type { Environment } from '../../src/lib/scope.ts';
 import { createDocumentStore, type DocumentStore } from '../../src/merchants/kyc/store.ts';
+import type { LiveProviders } from '../../src/providers/settings.ts';
 import { buildFixture, type Fixture } from '../support/build.ts';
 import { runCommandLine, type CommandResult } from '../support/command-line.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -47,7 +48,7 @@ export type BackOffice = {
 };
 
 /** Starts it. The clock is the real one: keys and lists depend on it. */
-export async function startBackOffice(): Promise<BackOffice> {
+export async function startBackOffice({ liveProviders }: { liveProviders?: LiveProviders } = {}): Promise<BackOffice> {
   const database = await createTestDatabase();
   const { db } = database;
   const clock = () => new Date();
@@ -79,6 +80,7 @@ export async function startBackOffice(): Promise<BackOffice> {
     store,
     pepper: PEPPER,
     keyRing: KEY_RING,
+    ...(liveProviders && { liveProviders }),
     workflowUrl: (workflowId) => `https://temporal.example/${workflowId}`,
   });
   const accept = invitationRoute([PEPPER]);

@@ -76,6 +76,7 @@ const MAY: Record<string, OperatorRole[]> = {
   opsCancelMaintenance: ADMIN,
   opsListCredentials: ADMIN,
   opsAddCredentials: ADMIN,
+  opsCheckCredentials: ADMIN,
   opsActivateCredentials: ADMIN,
   opsRevokeCredentials: ADMIN,
   opsChangeFees: ADMIN,

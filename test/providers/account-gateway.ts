@@ -15,6 +15,8 @@ export type AccountGateway = {
   keys: Map<string, string[]>;
   /** The accepted requests: path, till and hash key, such as `/push 620001 old`. */
   seen: string[];
+  /** Answers no request. */
+  isSilent: boolean;
   close: () => Promise<void>;
 };
 
@@ -55,19 +57,22 @@ export async function startAccountGateway(simulatorUrl: string): Promise<Account
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
+    if (gateway.isSilent) return;
     const message = JSON.parse(Buffer.concat(chunks).toString()) as Message;
     const [status, reply] = await handle(request.url ?? '', message);
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(reply));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return {
+  const gateway: AccountGateway = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     keys,
     seen,
+    isSilent: false,
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
   };
+  return gateway;
 }

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,23 +8,20 @@ import { createKeyAuthenticator } from '../../src/access/authenticate.ts';
 import { rows } from '../../src/lib/db.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { reencryptTable } from '../../src/lib/reencrypt.ts';
-import { SANDBOX_TELEBIRR } from '../../src/lib/sandbox-providers.ts';
+import { SANDBOX_CBE_BIRR, SANDBOX_TELEBIRR } from '../../src/lib/sandbox-providers.ts';
 import { createCredentialStore } from '../../src/providers/credentials/store.ts';
 import { SEALED_CREDENTIALS } from '../../src/providers/credentials/values.ts';
-import { PEPPER, runCli, startBackOffice, type BackOffice, type Person } from '../backoffice/back-office.ts';
+import { PEPPER, runCli, type BackOffice, type Person } from '../backoffice/back-office.ts';
 import { buildMerchant } from '../support/build.ts';
 import { startTestServer, testServerDeps, type TestServer } from '../support/http.ts';
 import { KEY_RING } from '../support/key-ring.ts';
+import { aTill, startCredentialOffice, type CredentialOffice, type Values } from './credential-office.ts';
 
-const SECRETS = { appKey: 'planted-app-key', appSecret: 'planted-app-secret' };
-const { appId, merchantPrivateKey } = SANDBOX_TELEBIRR;
-const TELEBIRR = { ...SECRETS, appId, merchantCode: '510001', merchantPrivateKey };
-/** A line of the private key. */
-const KEY_LINE = merchantPrivateKey.split('\n')[3] ?? '';
-const TILL = { companyName: 'Coffee', tillCode: '620001', token: 'planted-token', hashKey: 'planted-hash-key' };
-const PLANTED = [...Object.values(SECRETS), TILL.token, TILL.hashKey, KEY_LINE];
+const TILL = aTill('620001');
 
+let office: CredentialOffice;
 let backOffice: BackOffice;
+let TELEBIRR: Values;
 /** The operators' routes with a log that is kept. */
 let server: TestServer;
 let other: Person;
@@ -31,7 +29,9 @@ const logged: string[] = [];
 let merchantId: string;
 
 beforeAll(async () => {
-  backOffice = await startBackOffice();
+  office = await startCredentialOffice();
+  ({ backOffice, telebirr: TELEBIRR } = office);
+  for (const till of ['620001', '620002']) office.gateway.keys.set(till, ['planted-hash-key']);
   other = await backOffice.hire('admin');
   const { database, routes, clock } = backOffice;
   const lines = new Writable({
@@ -46,7 +46,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await server.close();
-  await backOffice.close();
+  await office.close();
 });
 beforeEach(async () => {
   ({ merchantId } = await buildMerchant(backOffice.database.db));
@@ -58,11 +58,15 @@ const as = (person: Person, headers?: Record<string, string>) => ({ key: person.
 const post = (path: string, body: object, person = backOffice.people.admin) =>
   server.send('POST', path, { ...as(person), body });
 
+/** Enters credentials, which the provider accepts; returns their id. */
 async function add(channel: string, credentials: object): Promise<string> {
   const { status, body, text } = await post(pathOf(channel), { credentials });
   if (status !== 201) throw new Error(text);
-  return body.data.credentialId;
+  const id: string = body.data.credentialId;
+  expect((await check(channel, id)).body.data.checkOutcome).toBe('OK');
+  return id;
 }
+const check = (channel: string, id: string) => post(pathOf(channel, `/${id}/check`), {});
 const activate = (
   channel: string,
   id: string,
@@ -77,12 +81,20 @@ test('credentials are entered by one operator and activated by another', async (
   const { people } = backOffice;
   const added = await post(pathOf('TELEBIRR'), { credentials: TELEBIRR, expiresAt: '2099-01-01T00:00:00Z' });
   expect(added.status).toBe(201);
-  expect(added.body.message).toContain('another operator has to activate them');
+  expect(added.body.message).toContain('check them; another operator has to activate them');
   expect(added.body.data).toMatchObject({
     state: 'PENDING',
-    account: '510001',
+    account: '800001',
     payoutAccount: null,
-    fingerprint: expect.stringMatching(/^[0-9a-f]{16}$/),
+    identifiers: {
+      credentials: {
+        merchantCode: '800001',
+        appId: '…0001',
+        appKey: `…${TELEBIRR['appKey']?.slice(-4)}`,
+        publicKey: expect.stringMatching(/^[0-9a-f]{16}$/),
+      },
+    },
+    checkOutcome: null,
     createdBy: people.admin.operatorId,
     confirmedBy: null,
     expiresAt: '2099-01-01T00:00:00.000Z',
@@ -94,10 +106,16 @@ test('credentials are entered by one operator and activated by another', async (
     error: { code: 'INVALID_STATE' },
     message: expect.stringContaining('entered by you: you cannot activate it, another operator has to activate it'),
   });
-  expect(await states('TELEBIRR')).toEqual(['510001 PENDING']);
+  expect((await activate('TELEBIRR', id)).body.message).toMatch(/^These credentials were never checked\. Check them/);
+  expect(await states('TELEBIRR')).toEqual(['800001 PENDING']);
+  await check('TELEBIRR', id);
   const activated = await activate('TELEBIRR', id);
   expect(activated.body.data).toMatchObject({ state: 'ACTIVE', confirmedBy: other.operatorId, retiresAt: null });
-  expect(await backOffice.audited(id)).toEqual(['channel.add-credentials', 'channel.activate-credentials']);
+  expect(await backOffice.audited(id)).toEqual([
+    'channel.add-credentials',
+    'channel.check-credentials',
+    'channel.activate-credentials',
+  ]);
   expect((await activate('TELEBIRR', id)).body.message).toContain('only PENDING ones');
 });
 
@@ -107,6 +125,7 @@ test('only admins may enter, list, activate or revoke them', async () => {
     const person = backOffice.people[role];
     expect((await server.send('GET', pathOf('CBE_BIRR'), as(person))).status).toBe(403);
     expect((await post(pathOf('CBE_BIRR'), { credentials: TILL }, person)).status).toBe(403);
+    expect((await post(pathOf('CBE_BIRR', `/${id}/check`), {}, person)).status).toBe(403);
     expect((await activate('CBE_BIRR', id, { person })).status).toBe(403);
     expect((await post(pathOf('CBE_BIRR', `/${id}/revoke`), { reason: 'No' }, person)).status).toBe(403);
   }
@@ -137,14 +156,22 @@ test('values are stored encrypted, and are in no response, replay, audit row, ta
   expect(texts.at(-1)?.status).toBe(400);
   const id: string = texts[0]?.body.data.credentialId;
   texts.push(await post(path, { credentials: { ...TILL, tillCode: 1 } }));
-  texts.push(await activate('CBE_BIRR', id), await server.send('GET', path, as(other)));
+  texts.push(await check('CBE_BIRR', id), await activate('CBE_BIRR', id), await server.send('GET', path, as(other)));
   texts.push(await server.send('GET', '/api/ops/audit', as(other)));
   await add('TELEBIRR', TELEBIRR);
   texts.push(await post(path.replace(id, 'pcr_none'), { credentials: TELEBIRR }));
 
   const everything = [...texts.map(({ text }) => text), ...logged, ...(await everyRow())].join('\n');
   expect(everything).toContain(id);
-  const hidden = [...PLANTED, ...PLANTED.map((value) => Buffer.from(value).toString('hex'))];
+  const { appKey = '', appSecret = '', merchantPrivateKey = '' } = TELEBIRR;
+  const planted = [
+    appKey,
+    appSecret,
+    merchantPrivateKey.split('\n')[3] ?? '',
+    TILL['token'] ?? '',
+    TILL['hashKey'] ?? '',
+  ];
+  const hidden = [...planted, ...planted.map((value) => Buffer.from(value).toString('hex'))];
   expect(hidden.filter((value) => everything.includes(value))).toEqual([]);
   const store = createCredentialStore({ db: backOffice.database.db, keyRing: KEY_RING, clock: backOffice.clock });
   const [set] = await store.setsOf({ merchantId, channel: 'CBE_BIRR' });
@@ -182,14 +209,29 @@ test('a private key must be one, the channel one with live providers, and the en
   expect(body.message).toContain('credentials.merchantPrivateKey must be a private key in PEM');
   expect(text).not.toContain('planted');
   expect((await post(pathOf('MPESA'), { credentials: TILL })).status).toBe(400);
+  const curve = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' });
+  const elliptic = await post(pathOf('TELEBIRR'), { credentials: { ...TELEBIRR, merchantPrivateKey: curve } });
+  expect(elliptic.body.message).toContain('credentials.merchantPrivateKey must be an RSA key');
   const ended = await post(pathOf('CBE_BIRR'), { credentials: TILL, expiresAt: '2020-01-01T00:00:00Z' });
   expect(ended.body.message).toBe('expiresAt must be in the future');
+});
+
+test("the sandbox's credentials, which are published, are rejected", async () => {
+  const { merchantPrivateKey } = SANDBOX_TELEBIRR;
+  const telebirr = await post(pathOf('TELEBIRR'), { credentials: { ...TELEBIRR, merchantPrivateKey } });
+  expect([telebirr.status, telebirr.body.message]).toEqual([
+    400,
+    expect.stringContaining("credentials.merchantPrivateKey must not be the sandbox's, which is published"),
+  ]);
+  const payoutCredentials = { ...TILL, token: SANDBOX_CBE_BIRR.token };
+  const till = await post(pathOf('CBE_BIRR'), { credentials: TILL, payoutCredentials });
+  expect(till.body.message).toContain("payoutCredentials.token must not be the sandbox's");
 });
 
 test('a replaced set stays usable for its overlap, and there is one pending set at a time', async () => {
   const first = await add('CBE_BIRR', TILL);
   await activate('CBE_BIRR', first);
-  const second = await add('CBE_BIRR', { ...TILL, tillCode: '620002' });
+  const second = await add('CBE_BIRR', aTill('620002'));
   const third = await post(pathOf('CBE_BIRR'), { credentials: TILL });
   expect(third.body).toMatchObject({ error: { code: 'INVALID_STATE' }, message: expect.stringContaining(second) });
   await activate('CBE_BIRR', second, { overlapHours: 2 });
@@ -203,13 +245,17 @@ test('a replaced set stays usable for its overlap, and there is one pending set 
 });
 
 test('a set is revoked with a reason, once, also before it was activated', async () => {
-  const id = await add('AWASH', TILL);
-  const revoke = () => post(pathOf('AWASH', `/${id}/revoke`), { reason: 'The key was in an e-mail' }, other);
+  const id = await add('CBE_BIRR', TILL);
+  const revoke = () => post(pathOf('CBE_BIRR', `/${id}/revoke`), { reason: 'The key was in an e-mail' }, other);
   expect((await revoke()).body.data).toMatchObject({ state: 'REVOKED', revokedBy: other.operatorId });
   expect((await revoke()).status).toBe(200);
-  expect(await backOffice.audited(id)).toEqual(['channel.add-credentials', 'channel.revoke-credentials']);
-  expect((await activate('AWASH', id)).body.message).toContain('These credentials are REVOKED');
-  await add('AWASH', TILL);
+  expect(await backOffice.audited(id)).toEqual([
+    'channel.add-credentials',
+    'channel.check-credentials',
+    'channel.revoke-credentials',
+  ]);
+  expect((await activate('CBE_BIRR', id)).body.message).toContain('These credentials are REVOKED');
+  await add('CBE_BIRR', TILL);
 });
 
 test('the credentials of a merchant are not those of another merchant or channel', async () => {
@@ -234,6 +280,8 @@ test('meskot channels add-credentials reads them from a file, so that they are n
   const added = await run();
   expect(JSON.parse(added.text)).toMatchObject({ state: 'PENDING', account: '620001' });
   const { credentialId } = JSON.parse(added.text) as { credentialId: string };
+  const checked = await runCli(backOffice, ['channels', 'check-credentials', merchantId, 'CBE_BIRR', credentialId]);
+  expect(checked.notes).toMatch(/^CBE Birr answers a signed query .* \(NOT_FOUND\)\./);
   const decision = ['channels', 'activate-credentials', merchantId, 'CBE_BIRR', credentialId, '--yes'];
   expect((await runCli(backOffice, decision, { key: other.key })).exitCode).toBe(0);
   const listed = await runCli(backOffice, ['channels', 'list-credentials', merchantId, 'CBE_BIRR']);

@@ -142,9 +142,9 @@ async function activate(till: string, days: { activeFrom: number; retires?: numb
   };
   await rows(
     database.db,
-    `INSERT INTO provider_credential (id, merchant_id, channel, credentials, account, expires_at, created_by, confirmed_by,
-                                      active_from, retires_at, created_at)
-     VALUES (:id, :merchantId, 'AWASH', '', :till, :expiresAt, 'opr_1', 'opr_2', :activeFrom, :retiresAt, :activeFrom)`,
+    `INSERT INTO provider_credential (id, merchant_id, channel, credentials, account, identifiers, expires_at, created_by,
+                                      confirmed_by, active_from, retires_at, created_at)
+     VALUES (:id, :merchantId, 'AWASH', '', :till, '{}', :expiresAt, 'opr_1', 'opr_2', :activeFrom, :retiresAt, :activeFrom)`,
     set,
   );
   return set.id;

@@ -11,6 +11,7 @@ import {
   activateCredentials,
   addCredentials,
   APPLIES_AFTER_MS,
+  recordCheck,
   revokeCredentials,
 } from '../../src/providers/credentials/operations.ts';
 import { createCredentialStore } from '../../src/providers/credentials/store.ts';
@@ -88,13 +89,14 @@ type Owner = { overlapHours?: number; merchantId?: string };
 /** Enters and activates a set; returns its id. */
 async function decide(tillCode: string, hashKey: string, owner: Owner = {}): Promise<string> {
   const { overlapHours = 24, merchantId = live.merchantId } = owner;
-  const place = { merchantId, channel };
+  const scope = { merchantId, channel };
   const payIn = { companyName: 'Coffee', tillCode, token: `token-${tillCode}`, hashKey };
   gateway.keys.set(tillCode, [...(gateway.keys.get(tillCode) ?? []), hashKey]);
   return fixture.runInTransaction(async (tx) => {
     const values = { payIn, payOut: null };
-    const { set } = await addCredentials(contextOf(tx, 'opr_1'), KEY_RING, { ...place, values, expiresAt: null });
-    await activateCredentials(contextOf(tx, 'opr_2'), { ...place, id: set.id, overlapHours });
+    const { set } = await addCredentials(contextOf(tx, 'opr_1'), KEY_RING, { ...scope, values, expiresAt: null });
+    await recordCheck(contextOf(tx, 'opr_1'), { ...scope, id: set.id, outcome: 'OK' });
+    await activateCredentials(contextOf(tx, 'opr_2'), { ...scope, id: set.id, overlapHours });
     return set.id;
   });
 }
@@ -262,7 +264,7 @@ test('a channel without an account of the platform is usable by merchants with t
   const attemptId = await buildAttempt(withOwn, { ...live, sessionId }, { channel });
   await withOwn.checkAttempt(attemptId, { notifyWorkflow: false });
   expect(gateway.seen).toEqual(['/push 900 own']);
-  expect(find(channel, 'sandbox')?.withAccountOf).toBeUndefined();
+  expect(find(channel, 'sandbox')?.forOrder).toBeUndefined();
   await revoke(id);
   behindMs = 0;
   expect(await reason()).toBe('NOT_CONFIGURED');

@@ -1,28 +1,29 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import { startOfAddisDay } from '../../lib/dates.ts';
-import type { HttpClient } from '../../lib/http-client.ts';
-import { credentialsOf, type LiveChannel, PROVIDER_FIELDS } from '../../providers/settings.ts';
-import { type Account, checkQuery, checkToken, connectAccount } from './account.ts';
+import { checkAccount, PROVIDER_NAMES } from '../../providers/account-check.ts';
+import { type LiveChannel, PROVIDER_FIELDS, settingOf } from '../../providers/settings.ts';
 import {
   check,
   type DoctorParts,
   type Finding,
   hasWrong,
+  isSkewed,
   ofSkew,
   ofValidity,
   ok,
   type Result,
-  warning,
   wrong,
 } from './check.ts';
 import { checkPrivateKey, checkProviderKeys } from './keys.ts';
+import { isGiven, lacksAccount } from './own-accounts.ts';
 import { checkCallback } from './public-address.ts';
 import { ask, checkCertificate, type HttpReply, type NetworkFailure, ofNetworkFailure, serverOf } from './reach.ts';
 
-const LABELS = { TELEBIRR: 'telebirr', CBE_BIRR: 'CBE Birr', AWASH: 'Awash' } as const;
+type ChannelParts = DoctorParts & { channel: LiveChannel };
 
-type ChannelParts = DoctorParts & { http: HttpClient; channel: LiveChannel };
+/** The platform's account for payments or payouts. `prefix`: how the names of its settings go on after the channel's. */
+type Account = { prefix: '' | 'PAYOUT_'; isPayout: boolean; skewSeconds: number | null };
 
 /**
  * A live channel: its settings, and with them its keys, the provider's service, our accounts there, and the address of
@@ -33,24 +34,17 @@ export async function checkChannel(parts: ChannelParts, isRequired: boolean): Pr
   const { endpoint, payIn, payOut, connection } = config.liveProviders[channel];
   const settings = check(`${channel} settings`, async () => settingsResult(parts, isRequired));
   if (!endpoint) return settings;
-  const label = LABELS[channel];
+  const label = PROVIDER_NAMES[channel];
   const asked = ask(endpoint.baseUrl, { clock: parts.clock, timeoutMs: connection.timeoutMs });
   const service = [
     check(`${channel} service`, () => serviceResult(parts, endpoint.baseUrl, asked)),
     check(`${channel} clock`, async () => clockResult(await asked, label)),
   ];
   const reply = await asked;
-  const account = {
-    channel,
-    label,
-    server: serverOf(endpoint.baseUrl, `${channel}_BASE_URL`),
-    skewSeconds: reply.kind === 'reply' ? reply.skewSeconds : null,
-  };
-  const payments = payIn
-    ? accountFindings(parts, { ...account, prefix: `${channel}_`, isPayout: false })
-    : Promise.resolve([]);
+  const skewSeconds = reply.kind === 'reply' ? reply.skewSeconds : null;
+  const payments = payIn ? accountFindings(parts, { prefix: '', isPayout: false, skewSeconds }) : Promise.resolve([]);
   const isOwn = payOut !== null && !isDeepStrictEqual(payOut, payIn);
-  const payout = { ...account, prefix: isOwn ? `${channel}_PAYOUT_` : `${channel}_`, isPayout: true };
+  const payout: Account = { prefix: isOwn ? 'PAYOUT_' : '', isPayout: true, skewSeconds };
   // What is wrong with the account of payments is named once.
   const payouts = payments.then((found) =>
     !payOut || !connection.payouts || (hasWrong(found) && !isOwn) ? [] : accountFindings(parts, payout),
@@ -67,23 +61,28 @@ export async function checkChannel(parts: ChannelParts, isRequired: boolean): Pr
   return groups.flat();
 }
 
-function settingsResult({ channel, config, env }: ChannelParts, isRequired: boolean): Result {
-  const { missing, endpoint, payIn, payOut, connection } = config.liveProviders[channel];
+function settingsResult(parts: ChannelParts, isRequired: boolean): Result {
+  const { config, env, wrongNames, channel } = parts;
+  const { missing, payIn, payOut, connection } = config.liveProviders[channel];
   const names = Object.keys(PROVIDER_FIELDS).filter((name) => name.startsWith(`${channel}_`));
-  const isGiven = (name: string): boolean => Boolean(env[name] ?? env[`${name}_FILE`]);
   const next = 'docs/operations/settings.md lists them under "Live providers".';
   if (missing.length === 0) {
     const account = isDeepStrictEqual(payIn, payOut) ? 'the same account' : 'an account of their own';
     return ok(`All are set; payouts ${connection.payouts ? `use ${account}` : 'are not part of the contract'}.`);
   }
-  if (!names.some(isGiven)) {
+  if (!names.some((name) => isGiven(env, name))) {
     const found = 'Not configured: the channel takes no real money.';
     return isRequired ? wrong(found, `Set ${missing.join(', ')}: ${next}`) : ok(found);
   }
-  const found = `${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} not set, or wrong.`;
-  const hasNoAccount = endpoint && missing.length === Object.keys(credentialsOf(channel).shape).length;
-  if (hasNoAccount) return warning(found, `Set them, unless every merchant has an account of its own: ${next}`);
-  return wrong(found, `Until they are right the channel takes no real money: ${next}`);
+  const sentences = ['not set', 'wrong'].flatMap((what) => {
+    const list = missing.filter((name) => wrongNames.has(name) === (what === 'wrong'));
+    return list.length === 0 ? [] : [`${list.join(', ')} ${list.length === 1 ? 'is' : 'are'} ${what}.`];
+  });
+  // Whether all merchants have one is in the line of their own accounts.
+  if (lacksAccount(parts, channel)) {
+    return ok(`${sentences.join(' ')} The platform has no account: merchants need their own.`);
+  }
+  return wrong(sentences.join(' '), `Until they are right the channel takes no real money: ${next}`);
 }
 
 /** The day on which the provider's credentials end, where the settings have it. */
@@ -125,29 +124,33 @@ async function providerKeyFindings({ channel, config, clock }: ChannelParts): Pr
   return results.map((result) => ({ name: 'TELEBIRR provider key', ...result }));
 }
 
-/** telebirr's key and token, and for every provider a signed query: not made where the token already shows what is wrong. */
+/** telebirr's key, and for every provider a signed query: not made where the key already shows what is wrong. */
 async function accountFindings(parts: ChannelParts, account: Account): Promise<Finding[]> {
-  const { channel, config, clock, http } = parts;
+  const { channel } = parts;
   const { isPayout, prefix } = account;
   const name = isPayout ? `${channel} payout` : channel;
-  const deps = { http, clock, timeoutMs: config.liveProviders[channel].connection.timeoutMs };
-  const { endpoint, payIn, payOut } = config.liveProviders.TELEBIRR;
-  const telebirr = channel === 'TELEBIRR' && endpoint && (isPayout ? payOut : payIn);
-  // Payouts on the account of payments have no token of their own.
-  const hasOwnToken = telebirr && (!isPayout || prefix.endsWith('PAYOUT_'));
+  const { endpoint, payIn, payOut } = parts.config.liveProviders.TELEBIRR;
+  const telebirr = isPayout ? payOut : payIn;
   const findings: Finding[] = [];
-  if (hasOwnToken) {
-    const setting = `${prefix}MERCHANT_PRIVATE_KEY`;
+  // Payouts on the account of payments have no key of their own.
+  if (channel === 'TELEBIRR' && endpoint && telebirr && (!isPayout || prefix !== '')) {
+    const setting = settingOf(channel, 'merchantPrivateKey', prefix);
     findings.push(...(await check(`${name} key`, async () => checkPrivateKey(telebirr, endpoint, setting))));
     // The adapter rejects what is not an RSA key.
     if (hasWrong(findings)) return findings;
-    const token = await check(`${name} token`, () =>
-      checkToken(deps, { ...endpoint, ...telebirr, payPageUrl: null }, account),
-    );
-    findings.push(...token);
-    if (hasWrong(token)) return findings;
   }
-  const provider = connectAccount(deps, account, config.liveProviders);
-  if (!provider) return findings;
-  return [...findings, ...(await check(`${name} query`, () => checkQuery(provider, account)))];
+  return [...findings, ...(await check(`${name} query`, () => queryResult(parts, account)))];
+}
+
+async function queryResult(parts: ChannelParts, { prefix, isPayout, skewSeconds }: Account): Promise<Result | null> {
+  const { channel, config } = parts;
+  const settings = config.liveProviders[channel];
+  const { payIn, payOut } = settings;
+  if (!payIn) return null;
+  const nameOf = (field: string): string => settingOf(channel, field, prefix);
+  const checked = { channel, settings, values: { payIn, payOut } };
+  const { outcome, found, next } = await checkAccount(parts, checked, { isPayout, nameOf });
+  if (outcome === 'OK') return ok(found);
+  const isClock = outcome === 'REFUSED' && isSkewed(skewSeconds);
+  return wrong(found, isClock ? `Set the clock first: see "${channel} clock". ${next}` : next);
 }

@@ -1,7 +1,9 @@
 import type { Config, Variables } from '../../config.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { DAY_MS } from '../../lib/dates.ts';
+import type { HttpClient } from '../../lib/http-client.ts';
 import { withTimeout } from '../../lib/timeout.ts';
+import { EXPIRY_WARNING_DAYS } from '../../providers/expiry.ts';
 
 /** What the checks use. */
 export type DoctorParts = {
@@ -10,6 +12,9 @@ export type DoctorParts = {
   clock: Clock;
   /** The folder of package.json. */
   project: string;
+  http: HttpClient;
+  /** The settings that are wrong, which are left out of `config`. */
+  wrongNames: ReadonlySet<string>;
 };
 
 /** What a check has found: `next` is what to do about a warning or something wrong. */
@@ -33,15 +38,15 @@ const CHECK_MS = 5_000;
  * Runs one check within its time limit. What it throws is a finding too, without the error's text, which may quote a
  * secret. A check without a result adds no line.
  */
-export async function check(name: string, work: () => Promise<Result | null>): Promise<Finding[]> {
+export async function check(name: string, work: () => Promise<Result | null>, limitMs = CHECK_MS): Promise<Finding[]> {
   const done = work().then(
     (result) => ({ result }),
     (error: unknown) => ({
       result: wrong(`The check failed (${codeOf(error)}).`, 'Run it again; if it persists, report this line.'),
     }),
   );
-  const { result } = (await withTimeout(done, CHECK_MS)) ?? {
-    result: wrong(`No result within ${CHECK_MS / 1_000} s.`, 'Run it again; check the load of this machine.'),
+  const { result } = (await withTimeout(done, limitMs)) ?? {
+    result: wrong(`No result within ${limitMs / 1_000} s.`, 'Run it again; check the load of this machine.'),
   };
   return result === null ? [] : [{ name, ...result }];
 }
@@ -56,16 +61,14 @@ export function codeOf(error: unknown): string {
   return typeof name === 'string' ? name : 'unknown';
 }
 
-const DAYS_MIN = 30;
-
-/** What the end of a certificate means: nothing yet, a warning in its last 30 days, wrong after it. */
+/** What the end of a certificate means: nothing yet, a warning in its last days, wrong after it. */
 export function ofValidity(what: string, { validFrom, validTo }: Validity, at: { now: Date; next: string }): Result {
   const [from, until] = [new Date(validFrom), new Date(validTo)];
   const days = Math.floor((until.getTime() - at.now.getTime()) / DAY_MS);
   const day = (date: Date): string => date.toISOString().slice(0, 10);
   if (at.now < from) return wrong(`${what} is not valid before ${day(from)}.`, CHECK_CLOCK);
   if (days < 0) return wrong(`${what} has expired on ${day(until)}.`, at.next);
-  if (days < DAYS_MIN) return warning(`${what} ends in ${days} days, on ${day(until)}.`, at.next);
+  if (days < EXPIRY_WARNING_DAYS) return warning(`${what} ends in ${days} days, on ${day(until)}.`, at.next);
   return ok(`${what} is valid for ${days} more days.`);
 }
 

@@ -2,16 +2,11 @@ import { join } from 'node:path';
 import { isNativeError } from 'node:util/types';
 
 import { ABYSSINIA } from '../../demo/seed/demo.ts';
-import type { KeyRing } from '../../lib/crypto.ts';
-import { DAY_MS } from '../../lib/dates.ts';
 import { type Database, first, openDatabase } from '../../lib/db.ts';
 import { APP_ROLE } from '../../lib/grants.ts';
 import { pendingMigrations } from '../../lib/migrate.ts';
 import { findMerchant } from '../../merchants/operations.ts';
-import { listSetsInEffect, type CredentialSet } from '../../providers/credentials/queries.ts';
-import { openCredentials } from '../../providers/credentials/values.ts';
-import { EXPIRY_WARNING_DAYS } from '../../providers/expiry.ts';
-import { LIVE_CHANNELS, type LiveChannel } from '../../providers/settings.ts';
+import type { LiveChannel } from '../../providers/settings.ts';
 import {
   check,
   codeOf,
@@ -24,12 +19,16 @@ import {
   warning,
   wrong,
 } from './check.ts';
+import { checkOwnAccounts } from './own-accounts.ts';
 import { ofNetworkFailure, serverOf } from './reach.ts';
 
 const DATABASE_URL = 'DATABASE_URL';
 
-/** PostgreSQL: the connection, and over it the schema, the role, the clock and, in production, the absence of demo data. */
-export async function checkDatabase(parts: DoctorParts): Promise<Finding[]> {
+/**
+ * PostgreSQL: the connection, and over it the schema, the role, the clock, merchants' own accounts on these channels and, in
+ * production, the absence of demo data.
+ */
+export async function checkDatabase(parts: DoctorParts, channels: readonly LiveChannel[]): Promise<Finding[]> {
   const { config, project } = parts;
   const db = openDatabase({ url: config.DATABASE_URL, poolMax: 1, applicationName: 'meskot-doctor' });
   try {
@@ -40,7 +39,7 @@ export async function checkDatabase(parts: DoctorParts): Promise<Finding[]> {
       ...(await check('migrations', () => checkMigrations(db, join(project, 'migrations')))),
       ...(await check('database role', () => checkRole(db, config.production))),
       ...(await check('database clock', () => compareClocks(db, parts))),
-      ...(await checkOwnAccounts(db, parts)),
+      ...(await Promise.all(channels.map((channel) => checkOwnAccounts(db, parts, channel)))).flat(),
       ...(config.production ? await check('demo data', () => checkDemoData(db)) : []),
     ];
   } finally {
@@ -111,46 +110,6 @@ async function compareClocks(db: Database, { clock }: DoctorParts): Promise<Resu
   const row = await first<{ ms: number }>(db, READ_TIME);
   const midwayMs = (startedMs + clock().getTime()) / 2;
   return ofSkew((midwayMs - (row?.ms ?? midwayMs)) / 1_000, "the database's");
-}
-
-/** Credentials of merchants' own accounts: whether they can be decrypted, and when they end. */
-async function checkOwnAccounts(db: Database, parts: DoctorParts): Promise<Finding[]> {
-  const checks = LIVE_CHANNELS.map((channel) =>
-    check(`${channel} own accounts`, () => ownAccountsResult(db, parts, channel)),
-  );
-  return (await Promise.all(checks)).flat();
-}
-
-async function ownAccountsResult(
-  db: Database,
-  { config, clock }: DoctorParts,
-  channel: LiveChannel,
-): Promise<Result | null> {
-  const now = clock();
-  const sets = await listSetsInEffect(db, { channel, at: now });
-  if (sets.length === 0) return null;
-  const sealed = sets.filter((set) => !canOpen(config.keyRing, set));
-  const page = 'docs/operations/provider-credentials.md';
-  if (sealed.length > 0) {
-    const found = `${sealed.length} of ${sets.length} cannot be decrypted, the first is ${sealed[0]?.id}.`;
-    return wrong(found, `Put the key that encrypted them back into ENCRYPTION_KEYS, or enter them again: ${page}.`);
-  }
-  const soon = new Date(now.getTime() + EXPIRY_WARNING_DAYS * DAY_MS);
-  const ending = sets.filter(({ expiresAt }) => expiresAt !== null && expiresAt <= soon);
-  if (ending.length === 0) return ok(`${sets.length} of merchants can be decrypted.`);
-  return warning(
-    `${ending.length} of ${sets.length} end within ${EXPIRY_WARNING_DAYS} days.`,
-    `Replace them: ${page}.`,
-  );
-}
-
-function canOpen(keyRing: KeyRing, set: CredentialSet): boolean {
-  try {
-    openCredentials(keyRing, set);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 async function checkDemoData(db: Database): Promise<Result> {

@@ -11,7 +11,7 @@ import { checkPublicAddress } from './public-address.ts';
 import { readSettings, settingsFindings } from './settings.ts';
 import { checkTemporal } from './temporal.ts';
 
-type Machine = Omit<DoctorParts, 'config' | 'clock'> & Partial<Pick<DoctorParts, 'clock'>>;
+type Machine = Pick<DoctorParts, 'env' | 'project'> & Partial<Pick<DoctorParts, 'clock'>>;
 
 /**
  * `meskot doctor`: checks what the processes of this machine need, with their settings, and prints a line for each check.
@@ -40,20 +40,19 @@ async function examine({ env, clock = systemClock, project }: Machine, named: Li
   const settings = readSettings(env);
   const { config, wrongNames } = settings;
   if (!config) return settingsFindings(settings);
-  const parts: DoctorParts = { config, env, clock, project };
   const unless = async (name: string, run: (parts: DoctorParts) => Promise<Finding[]>): Promise<Finding[]> =>
     wrongNames.has(name) ? [] : run(parts);
   const http = createHttpClient();
+  const parts: DoctorParts = { config, env, clock, project, http, wrongNames };
+  const channels = named.length > 0 ? named : LIVE_CHANNELS;
   try {
     const groups = await Promise.all([
-      unless('DATABASE_URL', checkDatabase),
+      unless('DATABASE_URL', async () => checkDatabase(parts, channels)),
       unless('TEMPORAL_ADDRESS', checkTemporal),
       checkDisks(parts),
       checkEgress(parts),
       unless('PUBLIC_BASE_URL', checkPublicAddress),
-      ...(named.length > 0 ? named : LIVE_CHANNELS).map((channel) =>
-        checkChannel({ ...parts, http, channel }, named.length > 0),
-      ),
+      ...channels.map((channel) => checkChannel({ ...parts, channel }, named.length > 0)),
     ]);
     return [...settingsFindings(settings), ...groups.flat()];
   } finally {

@@ -74,7 +74,7 @@ export function withMerchantAccounts({ platform, accounts, channel, connection }
   return {
     ...provider,
     needsOwnAccount: platform === null,
-    withAccountOf: async ({ merchantId, sentAt }) => {
+    forOrder: async ({ merchantId, sentAt }) => {
       const chosen = chooseSets(await merchants.setsOf(merchantId), { sentAt, now: accounts.clock() });
       if (chosen === null) return platform?.provider ?? null;
       const [first, ...others] = chosen;

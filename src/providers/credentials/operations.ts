@@ -5,8 +5,15 @@ import { HOUR_MS } from '../../lib/dates.ts';
 import { insertRow, updateRow } from '../../lib/db.ts';
 import { AppError } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
-import { findSet, lockCredentials, stateOf, type CredentialSet, type Place } from './queries.ts';
-import { hintsOf, sealCredentials, type AccountCredentials } from './values.ts';
+import {
+  findSet,
+  lockCredentials,
+  stateOf,
+  type CheckOutcome,
+  type CredentialScope,
+  type CredentialSet,
+} from './queries.ts';
+import { identify, sealCredentials, type AccountCredentials } from './values.ts';
 
 /** How long the set before stays usable for its orders, in hours: longer than the days that reconciliation reads again. */
 export const OVERLAP_HOURS = { default: 120, max: 336 } as const;
@@ -20,9 +27,9 @@ type Changed = { set: CredentialSet; audit: AuditedChange | null };
 export async function addCredentials(
   { tx: { trx }, operatorId, at }: AuditContext,
   keyRing: KeyRing,
-  { values, expiresAt, ...place }: Place & { values: AccountCredentials; expiresAt: Date | null },
+  { values, expiresAt, ...scope }: CredentialScope & { values: AccountCredentials; expiresAt: Date | null },
 ): Promise<Changed> {
-  const pending = (await lockCredentials(trx, place)).find((one) => stateOf(one, at) === 'PENDING');
+  const pending = (await lockCredentials(trx, scope)).find((one) => stateOf(one, at) === 'PENDING');
   if (pending) {
     const message = `${pending.id} was entered before and is not active: activate it or revoke it first.`;
     throw new AppError('INVALID_STATE', message);
@@ -30,26 +37,26 @@ export async function addCredentials(
   const id = newId('pcr', at.getTime());
   const set = await insertRow<CredentialSet>(trx, 'provider_credential', {
     id,
-    ...place,
+    ...scope,
     credentials: sealCredentials(keyRing, id, values),
-    ...hintsOf(values),
+    ...identify(values),
     expiresAt,
     createdBy: operatorId,
     createdAt: at,
   });
-  return { set, audit: auditOf(set, { after: hintsAndState(set, at) }) };
+  return { set, audit: auditOf(set, { after: withoutValues(set, at) }) };
 }
 
 /**
  * Activates a set that another operator has entered. The set before retires after `overlapHours`; until then it is used
- * for its own orders. Throws NOT_FOUND, INVALID_STATE.
+ * for its own orders. Throws NOT_FOUND; INVALID_STATE, also unless the last check of the set was OK.
  */
 export async function activateCredentials(
   context: AuditContext,
-  { id, overlapHours, ...place }: Place & { id: string; overlapHours: number },
+  { id, overlapHours, ...scope }: CredentialScope & { id: string; overlapHours: number },
 ): Promise<Changed> {
   const { tx, operatorId, at } = context;
-  const sets = await lockCredentials(tx.trx, place);
+  const sets = await lockCredentials(tx.trx, scope);
   const set = findSet(sets, id);
   const state = stateOf(set, at);
   if (state !== 'PENDING') {
@@ -57,6 +64,11 @@ export async function activateCredentials(
   }
   const check = { environment: 'live', what: 'set of credentials', preparedBy: set.createdBy } as const;
   await requireAnotherPerson(tx.trx, context, { ...check, done: 'entered', verb: 'activate' });
+  if (set.checkOutcome !== 'OK') {
+    const found = set.checkOutcome === null ? 'were never checked' : `are ${set.checkOutcome} by the last check`;
+    const next = 'Check them (meskot channels check-credentials), and activate them when the outcome is OK.';
+    throw new AppError('INVALID_STATE', `These credentials ${found}. ${next}`);
+  }
   const activeFrom = new Date(at.getTime() + APPLIES_AFTER_MS);
   const retiresAt = new Date(activeFrom.getTime() + overlapHours * HOUR_MS);
   for (const before of sets.filter((one) => stateOf(one, at) === 'ACTIVE')) {
@@ -65,9 +77,18 @@ export async function activateCredentials(
   return update(context, set, { activeFrom, confirmedBy: operatorId });
 }
 
+/** Stores whether the provider accepts a set. Throws NOT_FOUND. */
+export async function recordCheck(
+  context: AuditContext,
+  { id, outcome, ...scope }: CredentialScope & { id: string; outcome: CheckOutcome },
+): Promise<Changed> {
+  const set = findSet(await lockCredentials(context.tx.trx, scope), id);
+  return update(context, set, { checkedAt: context.at, checkOutcome: outcome });
+}
+
 /** Revokes a set, or discards one that was not activated. Idempotent. Throws NOT_FOUND. */
-export async function revokeCredentials(context: AuditContext, { id, ...place }: Place & { id: string }) {
-  const set = findSet(await lockCredentials(context.tx.trx, place), id);
+export async function revokeCredentials(context: AuditContext, { id, ...scope }: CredentialScope & { id: string }) {
+  const set = findSet(await lockCredentials(context.tx.trx, scope), id);
   if (set.revokedAt) return { set, audit: null };
   const revokedAt = new Date(context.at.getTime() + APPLIES_AFTER_MS);
   return update(context, set, { revokedAt, revokedBy: context.operatorId });
@@ -76,7 +97,7 @@ export async function revokeCredentials(context: AuditContext, { id, ...place }:
 async function update({ tx, at }: AuditContext, before: CredentialSet, changes: Partial<CredentialSet>) {
   const set = { ...before, ...changes };
   await updateRow(tx.trx, { table: 'provider_credential', id: set.id }, changes);
-  const change = { before: hintsAndState(before, at), after: hintsAndState(set, at) };
+  const change = { before: withoutValues(before, at), after: withoutValues(set, at) };
   return { set, audit: auditOf(set, change) };
 }
 
@@ -85,8 +106,7 @@ function auditOf({ id, merchantId }: CredentialSet, change: Pick<AuditedChange, 
   return { resourceType: 'providerCredentials', resourceId: id, merchantId, environment, ...change };
 }
 
-/** Never a value. */
-function hintsAndState(set: CredentialSet, at: Date) {
-  const { channel, account, payoutAccount, fingerprint } = set;
-  return { channel, account, payoutAccount, fingerprint, state: stateOf(set, at) };
+function withoutValues(set: CredentialSet, at: Date) {
+  const { channel, account, payoutAccount, identifiers, checkOutcome } = set;
+  return { channel, account, payoutAccount, identifiers, checkOutcome, state: stateOf(set, at) };
 }

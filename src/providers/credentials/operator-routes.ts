@@ -1,19 +1,40 @@
 import { z } from 'zod';
 
 import type { AuditedChange } from '../../access/audit.ts';
-import { operatorReadRoute, operatorRoute } from '../../access/operator-route.ts';
+import { auditContextOf, operatorReadRoute, operatorRoute, runAudited } from '../../access/operator-route.ts';
 import { Reason } from '../../access/operator-schema.ts';
-import type { Route } from '../../http/route.ts';
+import { requirePermission } from '../../access/permissions.ts';
+import { readRoute, type Route } from '../../http/route.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { KeyRing } from '../../lib/crypto.ts';
 import type { Database } from '../../lib/db.ts';
-import { invalid } from '../../lib/errors.ts';
+import { AppError, invalid } from '../../lib/errors.ts';
+import { createHttpClient } from '../../lib/http-client.ts';
 import { readMerchant } from '../../merchants/operations.ts';
-import { activateCredentials, addCredentials, APPLIES_AFTER_MS, revokeCredentials } from './operations.ts';
-import { listCredentials, presentCredentials, type CredentialSet } from './queries.ts';
+import type { RunInTransaction } from '../../outbox/record.ts';
+import { checkOwnAccount } from '../account-check.ts';
+import type { LiveProviders } from '../settings.ts';
+import { activateCredentials, addCredentials, APPLIES_AFTER_MS, recordCheck, revokeCredentials } from './operations.ts';
+import {
+  findSet,
+  isForNewOrders,
+  listCredentials,
+  lockCredentials,
+  presentCredentials,
+  stateOf,
+  type CredentialSet,
+} from './queries.ts';
 import * as schema from './schema.ts';
-import { readCredentials } from './values.ts';
+import { openCredentials, readCredentials } from './values.ts';
 
-type Deps = { db: Database; keyRing: KeyRing };
+type Deps = {
+  db: Database;
+  runInTransaction: RunInTransaction;
+  clock: Clock;
+  keyRing: KeyRing;
+  /** By the settings. */
+  liveProviders?: LiveProviders;
+};
 
 const PATH = '/api/ops/merchants/:merchantId/channels/:channel/credentials';
 const ONE = { params: schema.CredentialParams, responses: { 200: schema.ProviderCredentials } };
@@ -21,7 +42,7 @@ const SECONDS = APPLIES_AFTER_MS / 1_000;
 
 /** The credentials of merchants' own accounts at providers. Their values are accepted, and never returned. */
 export function credentialOperatorRoutes(deps: Deps): Route[] {
-  return [listRoute(deps), addRoute(deps), ...decisionRoutes()];
+  return [listRoute(deps), addRoute(deps), checkRoute(deps), ...decisionRoutes()];
 }
 
 function listRoute({ db }: Deps): Route {
@@ -29,11 +50,12 @@ function listRoute({ db }: Deps): Route {
     operationId: 'opsListCredentials',
     cli: {
       name: 'channels list-credentials',
-      columns: 'createdAt credentialId state account fingerprint createdBy confirmedBy activeFrom retiresAt expiresAt',
+      columns:
+        'createdAt credentialId state account checkOutcome createdBy confirmedBy activeFrom retiresAt expiresAt identifiers',
     },
     summary: "List the credentials of a merchant's own account at a channel's provider, without their values",
     permission: 'channel.add-credentials',
-    params: schema.CredentialPlace,
+    params: schema.CredentialScope,
     responses: { 200: z.array(schema.ProviderCredentials) },
     handle: async ({ params, at }) => {
       await readMerchant(db, params.merchantId);
@@ -48,9 +70,10 @@ function addRoute({ keyRing }: Deps): Route {
     operationId: 'opsAddCredentials',
     cli: { name: 'channels add-credentials', options: ['reason'], bodyFile: true },
     summary: "Enter credentials of a merchant's own account at a channel's provider, for live",
-    description: 'They are stored encrypted and never returned. Another operator has to activate them.',
+    description:
+      'They are stored encrypted and never returned. They are checked with the provider, and another operator has to activate them.',
     action: 'channel.add-credentials',
-    params: schema.CredentialPlace,
+    params: schema.CredentialScope,
     body: schema.NewCredentials,
     responses: { 201: schema.ProviderCredentials },
     errors: ['INVALID_STATE'],
@@ -59,8 +82,47 @@ function addRoute({ keyRing }: Deps): Route {
       if (expiresAt !== null && expiresAt <= context.at) throw invalid('expiresAt', 'must be in the future');
       const values = readCredentials(params.channel, given);
       const changed = await addCredentials(context, keyRing, { ...params, values, expiresAt });
-      const message = 'Credentials stored; another operator has to activate them';
+      const message = 'Credentials stored: check them; another operator has to activate them';
       return { status: 201, ...responseOf(message, changed, context.at) };
+    },
+  });
+}
+
+function checkRoute({ db, runInTransaction, clock, keyRing, liveProviders }: Deps): Route {
+  return readRoute(`POST ${PATH}/:credentialId/check`, {
+    ...ONE,
+    operationId: 'opsCheckCredentials',
+    cli: 'channels check-credentials',
+    tag: 'Operators',
+    summary: 'Check with the provider whether it accepts credentials, and store the outcome',
+    description:
+      'By a signed query of an order that does not exist, of payouts too where they are made; nothing is ordered. The message has the outcome and what to do next.',
+    auth: requirePermission('channel.check-credentials'),
+    errors: ['INVALID_STATE'],
+    handle: async (input) => {
+      const { credentialId: id, ...scope } = input.params;
+      const set = findSet(await listCredentials(db, scope), id);
+      const state = stateOf(set, input.at);
+      if (state === 'RETIRED' || state === 'REVOKED') {
+        throw new AppError('INVALID_STATE', `These credentials are ${state}: they are not sent to the provider again.`);
+      }
+      const settings = liveProviders?.[scope.channel];
+      if (!settings?.endpoint) {
+        const names = settings?.missingService.join(', ') ?? 'its settings';
+        throw new AppError('INVALID_STATE', `${scope.channel} is not configured: set ${names}, and check again.`);
+      }
+      const http = createHttpClient();
+      const values = openCredentials(keyRing, set);
+      const check = await checkOwnAccount({ http, clock }, { channel: scope.channel, settings, values }).finally(
+        http.close,
+      );
+      const { outcome } = check;
+      return runInTransaction(async (tx) => {
+        const context = auditContextOf({ ...input, tx });
+        const record = async () => recordCheck(context, { id, ...scope, outcome });
+        const changed = await runAudited(context, { action: 'channel.check-credentials' }, record);
+        return { message: `${check.found} ${check.next}`.trim(), data: presentCredentials(changed.set, input.at) };
+      });
     },
   });
 }
@@ -72,12 +134,12 @@ function decisionRoutes(): Route[] {
       operationId: 'opsActivateCredentials',
       cli: { name: 'channels activate-credentials', confirm: true },
       summary: 'Activate credentials that another operator has entered, in place of those before',
-      description: `New orders use them after ${SECONDS} s. Those before stay usable for orders that were sent with them.`,
+      description: `Their last check must be OK. New orders use them after ${SECONDS} s. Those before stay usable for orders that were sent with them.`,
       action: 'channel.activate-credentials',
       body: schema.CredentialActivation,
       errors: ['INVALID_STATE'],
-      run: async (context, { params: { credentialId: id, ...place }, body: { overlapHours } }) => {
-        const changed = await activateCredentials(context, { id, ...place, overlapHours });
+      run: async (context, { params: { credentialId: id, ...scope }, body: { overlapHours } }) => {
+        const changed = await activateCredentials(context, { id, ...scope, overlapHours });
         return responseOf(`Credentials activated; new orders use them in ${SECONDS} s`, changed, context.at);
       },
     }),
@@ -86,11 +148,15 @@ function decisionRoutes(): Route[] {
       operationId: 'opsRevokeCredentials',
       cli: { name: 'channels revoke-credentials', confirm: true },
       summary: 'Revoke credentials, or discard those that were not activated',
-      description: `They are not used after ${SECONDS} s. Orders sent with them are queried by other credentials of the same account; without any, their outcome stays unknown.`,
+      description: `They are not used after ${SECONDS} s. Orders sent with them are queried by other credentials of the same account; without any, their outcome stays unknown. Those that new orders use are revoked by two operators, because new orders then go to another account.`,
       action: 'channel.revoke-credentials',
       body: Reason,
-      run: async (context, { params: { credentialId: id, ...place } }) =>
-        responseOf('Credentials revoked', await revokeCredentials(context, { id, ...place }), context.at),
+      secondPerson: async ({ tx: { trx }, at }, { params: { credentialId: id, ...scope } }) => {
+        const sets = await lockCredentials(trx, scope);
+        return isForNewOrders(findSet(sets, id), sets, at);
+      },
+      run: async (context, { params: { credentialId: id, ...scope } }) =>
+        responseOf('Credentials revoked', await revokeCredentials(context, { id, ...scope }), context.at),
     }),
   ];
 }

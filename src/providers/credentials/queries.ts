@@ -1,7 +1,9 @@
 import { rows, type Queryable, type Trx } from '../../lib/db.ts';
 import { found } from '../../lib/errors.ts';
 import type { WorkItemSource } from '../../outbox/work-items.ts';
+import { EXPIRY_WARNING_DAYS } from '../expiry.ts';
 import type { LiveChannel } from '../settings.ts';
+import type { Identifiers } from './values.ts';
 
 /** A set of credentials of a merchant's own account at a provider: a row of `provider_credential`. */
 export type CredentialSet = {
@@ -12,7 +14,11 @@ export type CredentialSet = {
   credentials: Buffer;
   account: string;
   payoutAccount: string | null;
-  fingerprint: string | null;
+  /** What tells sets apart beside the account. No secret. */
+  identifiers: Identifiers;
+  /** When the provider was last asked whether it accepts them, and the outcome. */
+  checkedAt: Date | null;
+  checkOutcome: CheckOutcome | null;
   expiresAt: Date | null;
   createdBy: string;
   confirmedBy: string | null;
@@ -23,11 +29,14 @@ export type CredentialSet = {
   createdAt: Date;
 };
 
-/** A channel of a merchant. */
-export type Place = { merchantId: string; channel: LiveChannel };
+/** The channel of a merchant, to whose account there credentials belong. */
+export type CredentialScope = { merchantId: string; channel: LiveChannel };
 
 export const CREDENTIAL_STATES = ['PENDING', 'ACTIVE', 'RETIRING', 'RETIRED', 'REVOKED'] as const;
 export type CredentialState = (typeof CREDENTIAL_STATES)[number];
+
+export const CHECK_OUTCOMES = ['OK', 'REFUSED', 'UNREACHABLE'] as const;
+export type CheckOutcome = (typeof CHECK_OUTCOMES)[number];
 
 /** Until `activeFrom` an activated set is ACTIVE already; a revoked one is REVOKED at once, though used until `revokedAt`. */
 export function stateOf({ activeFrom, retiresAt, revokedAt }: CredentialSet, at: Date): CredentialState {
@@ -60,18 +69,26 @@ export function chooseSets(
   return [...usable.filter((set) => set === sender), ...usable.filter((set) => set !== sender)];
 }
 
+/** Whether a set is the one for new orders, also in the seconds before it is in effect. `sets`: newest first. */
+export function isForNewOrders({ id }: CredentialSet, sets: readonly CredentialSet[], at: Date): boolean {
+  return sets.find((set) => ['ACTIVE', 'RETIRING'].includes(stateOf(set, at)))?.id === id;
+}
+
 const NEWEST_FIRST = 'ORDER BY coalesce(active_from, created_at) DESC, id DESC';
 
 /** All sets of a channel of a merchant, newest first. */
-export async function listCredentials(db: Queryable, { merchantId, channel }: Place): Promise<CredentialSet[]> {
+export async function listCredentials(
+  db: Queryable,
+  { merchantId, channel }: CredentialScope,
+): Promise<CredentialSet[]> {
   const sql = `SELECT * FROM provider_credential WHERE merchant_id = :merchantId AND channel = :channel ${NEWEST_FIRST}`;
   return rows<CredentialSet>(db, sql, { merchantId, channel });
 }
 
 /** The same in a transaction, in which no other one changes the sets of this merchant, or enters one. */
-export async function lockCredentials(trx: Trx, place: Place): Promise<CredentialSet[]> {
-  await rows(trx, 'SELECT 1 FROM merchant WHERE id = :merchantId FOR NO KEY UPDATE', place);
-  return listCredentials(trx, place);
+export async function lockCredentials(trx: Trx, scope: CredentialScope): Promise<CredentialSet[]> {
+  await rows(trx, 'SELECT 1 FROM merchant WHERE id = :merchantId FOR NO KEY UPDATE', scope);
+  return listCredentials(trx, scope);
 }
 
 /** One of these sets. Throws NOT_FOUND. */
@@ -83,25 +100,38 @@ export function findSet(sets: readonly CredentialSet[], id: string): CredentialS
 }
 
 /** A merchant's account, with the newest set that is in effect. */
-export type MerchantAccount = { merchantId: string; setId: string; account: string; payoutAccount: string | null };
+export type MerchantAccount = Pick<
+  CredentialSet,
+  'id' | 'merchantId' | 'channel' | 'account' | 'payoutAccount' | 'expiresAt'
+>;
 
-/** Every merchant's accounts on a channel that have a set in effect. */
-export async function listAccounts(db: Queryable, { channel, at }: { channel: LiveChannel; at: Date }) {
-  return rows<MerchantAccount>(
-    db,
-    `SELECT DISTINCT ON (account, payout_account, merchant_id) merchant_id, id AS set_id, account, payout_account
-     FROM provider_credential
-     WHERE channel = :channel AND active_from <= :at AND coalesce(retires_at, 'infinity') > :at
-       AND coalesce(revoked_at, 'infinity') > :at
-     ORDER BY account, payout_account, merchant_id, active_from DESC, id DESC`,
-    { channel, at },
-  );
+type InEffect = { at: Date; channel?: LiveChannel };
+
+const newestInEffect = (columns: string): string =>
+  `SELECT DISTINCT ON (channel, account, payout_account, merchant_id) ${columns}
+   FROM provider_credential
+   WHERE channel = coalesce(:channel, channel) AND active_from <= :at AND coalesce(retires_at, 'infinity') > :at
+     AND coalesce(revoked_at, 'infinity') > :at
+   ORDER BY channel, account, payout_account, merchant_id, active_from DESC, id DESC`;
+
+/** Every merchant's accounts that have a set in effect; of one channel if it is given. */
+export async function listAccounts(db: Queryable, { at, channel }: InEffect): Promise<MerchantAccount[]> {
+  const columns = 'id, merchant_id, channel, account, payout_account, expires_at';
+  return rows<MerchantAccount>(db, newestInEffect(columns), { at, channel: channel ?? null });
 }
 
-/** The sets in effect of merchants' own accounts on a channel. */
-export async function listSetsInEffect(db: Queryable, place: { channel: LiveChannel; at: Date }) {
-  const ids = (await listAccounts(db, place)).map(({ setId }) => setId);
-  return rows<CredentialSet>(db, 'SELECT * FROM provider_credential WHERE id = ANY (:ids) ORDER BY id', { ids });
+/** The newest set in effect of each account, with its values. */
+export async function listSetsInEffect(db: Queryable, { at, channel }: InEffect): Promise<CredentialSet[]> {
+  return rows<CredentialSet>(db, newestInEffect('*'), { at, channel: channel ?? null });
+}
+
+/** The merchants that are approved for a live channel, and those of them without an account of their own. */
+export async function countApproved(db: Queryable, channel: LiveChannel) {
+  const sql = `SELECT count(*)::int AS approved,
+                      (count(*) FILTER (WHERE NOT has_own_account(merchant_id, environment, channel)))::int AS without_own
+               FROM merchant_channel WHERE environment = 'live' AND channel = :channel AND approval = 'APPROVED'`;
+  const [counted] = await rows<{ approved: number; withoutOwn: number }>(db, sql, { channel });
+  return counted ?? { approved: 0, withoutOwn: 0 };
 }
 
 /** A set as operators see it, without its values. */
@@ -110,8 +140,7 @@ export function presentCredentials(set: CredentialSet, at: Date) {
   return { credentialId, ...shown, state: stateOf(set, at) };
 }
 
-/** How long before their end credentials have to be replaced. */
-const ENDS_SOON = "interval '30 days'";
+const ENDS_SOON = `interval '${EXPIRY_WARNING_DAYS} days'`;
 
 /** Credentials that another operator has to activate, and active ones that end within 30 days. */
 export const CREDENTIAL_REVIEW_ITEMS: WorkItemSource = {
@@ -122,7 +151,8 @@ export const CREDENTIAL_REVIEW_ITEMS: WorkItemSource = {
                CASE WHEN p.active_from IS NULL THEN 'Credentials of ' || c.display_name || ' to activate'
                     ELSE 'Credentials of ' || c.display_name || ' end soon: replace them' END AS what,
                jsonb_build_object('channel', p.channel, 'account', p.account, 'payoutAccount', p.payout_account,
-                                  'fingerprint', p.fingerprint, 'createdBy', p.created_by, 'expiresAt', p.expires_at) AS detail,
+                                  'identifiers', p.identifiers, 'checkOutcome', p.check_outcome, 'checkedAt', p.checked_at,
+                                  'createdBy', p.created_by, 'expiresAt', p.expires_at) AS detail,
                NULL AS workflow_id
         FROM provider_credential p JOIN channel c ON c.id = p.channel
         WHERE p.revoked_at IS NULL AND p.retires_at IS NULL

@@ -4,15 +4,15 @@ import { id, reason } from '../../access/operator-schema.ts';
 import { instant, patternText } from '../../lib/fields.ts';
 import { LIVE_CHANNELS } from '../settings.ts';
 import { OVERLAP_HOURS } from './operations.ts';
-import { CREDENTIAL_STATES } from './queries.ts';
+import { CHECK_OUTCOMES, CREDENTIAL_STATES } from './queries.ts';
 
 const channel = z.enum(LIVE_CHANNELS).meta({ description: 'A channel with live providers', example: 'TELEBIRR' });
-const place = { merchantId: id, channel };
+const scope = { merchantId: id, channel };
 const INSTANT_CHARACTERS_MAX = 40;
 const FIELD_CHARACTERS_MAX = 40;
 
-export const CredentialPlace = z.strictObject(place);
-export const CredentialParams = z.strictObject({ ...place, credentialId: id });
+export const CredentialScope = z.strictObject(scope);
+export const CredentialParams = z.strictObject({ ...scope, credentialId: id });
 
 /** Checked by the channel's own schema, whose errors never repeat a value. */
 const values = z.record(z.string().max(FIELD_CHARACTERS_MAX), z.unknown());
@@ -54,9 +54,12 @@ export const ProviderCredentials = z
     }),
     account: z.string().meta({ description: "The provider's name of the account: a merchant code or till" }),
     payoutAccount: z.string().nullable().meta({ description: 'null: payouts are made from the same account' }),
-    fingerprint: z.string().nullable().meta({
-      description: 'The first 16 hexadecimal digits of the SHA-256 of the public key (DER); null: no key pair',
+    identifiers: z.record(z.string(), z.record(z.string(), z.string())).meta({
+      description:
+        "To compare with what the provider issued, by credentials and payoutCredentials: ids, of telebirr's appId and appKey the last four characters, and as publicKey the first 16 hexadecimal digits of the SHA-256 of the public key (DER)",
     }),
+    checkedAt: instant.nullable().meta({ description: 'When they were last checked with the provider; null: never' }),
+    checkOutcome: z.enum(CHECK_OUTCOMES).nullable().meta({ description: 'Only with OK they can be activated' }),
     expiresAt: instant.nullable(),
     createdBy: z.string(),
     createdAt: instant,

@@ -3,7 +3,13 @@ import type { Clock } from '../../lib/clock.ts';
 import type { KeyRing } from '../../lib/crypto.ts';
 import type { Queryable } from '../../lib/db.ts';
 import type { LiveChannel } from '../settings.ts';
-import { listAccounts, listCredentials, type CredentialSet, type MerchantAccount, type Place } from './queries.ts';
+import {
+  listAccounts,
+  listCredentials,
+  type CredentialSet,
+  type MerchantAccount,
+  type CredentialScope,
+} from './queries.ts';
 import { openCredentials, type AccountCredentials } from './values.ts';
 
 /** Less than the time after which a decision applies. */
@@ -13,7 +19,7 @@ const CACHE_ENTRIES_MAX = 10_000;
 /** The stored credentials of merchants' own accounts. */
 export type CredentialStore = {
   /** All sets of a channel of a merchant, newest first, at most 4 s old. */
-  setsOf: (place: Place) => Promise<readonly CredentialSet[]>;
+  setsOf: (scope: CredentialScope) => Promise<readonly CredentialSet[]>;
   /** Every merchant's accounts on a channel. */
   accountsOf: (channel: LiveChannel) => Promise<MerchantAccount[]>;
   open: (set: CredentialSet) => AccountCredentials;

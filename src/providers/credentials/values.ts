@@ -1,10 +1,11 @@
-import { createPublicKey } from 'node:crypto';
+import { createPrivateKey, createPublicKey } from 'node:crypto';
 
 import type { z } from 'zod';
 
 import { decrypt, encrypt, sha256, type KeyRing } from '../../lib/crypto.ts';
 import { invalidFields, type FieldIssue } from '../../lib/errors.ts';
 import type { SealedTable } from '../../lib/reencrypt.ts';
+import { isPublished } from '../production-settings.ts';
 import { credentialsOf, type Credentials, type LiveChannel } from '../settings.ts';
 
 /** The credentials of an account at a provider. `payOut`: of an account of its own for payouts; null: the same. */
@@ -36,7 +37,10 @@ export function readCredentials(
   const issues: FieldIssue[] = [];
   const read = (field: string, value: unknown): Credentials | null => {
     const parsed = credentialsOf(channel).safeParse(value);
-    if (parsed.success) return parsed.data;
+    if (parsed.success) {
+      issues.push(...unusable(field, parsed.data));
+      return parsed.data;
+    }
     issues.push(...parsed.error.issues.flatMap((issue) => fieldIssues(channel, field, issue)));
     return null;
   };
@@ -44,6 +48,16 @@ export function readCredentials(
   const payOut = payoutCredentials === undefined ? null : read('payoutCredentials', payoutCredentials);
   if (!payIn || issues.length > 0) throw invalidFields(issues);
   return { payIn, payOut };
+}
+
+/** Values that are of the right form, and cannot be a provider's. */
+function unusable(field: string, credentials: Credentials): FieldIssue[] {
+  return Object.entries(credentials).flatMap(([name, value]) => {
+    const isOtherKey = name === 'merchantPrivateKey' && createPrivateKey(value).asymmetricKeyType !== 'rsa';
+    if (isOtherKey) return [{ field: `${field}.${name}`, issue: 'must be an RSA key' }];
+    if (!isPublished(value)) return [];
+    return [{ field: `${field}.${name}`, issue: "must not be the sandbox's, which is published" }];
+  });
 }
 
 function fieldIssues(channel: LiveChannel, field: string, issue: z.core.$ZodIssue): FieldIssue[] {
@@ -61,20 +75,33 @@ export function accountOf(credentials: Credentials): string {
   return 'tillCode' in credentials ? credentials.tillCode : credentials.merchantCode;
 }
 
-/** What is stored beside the encrypted values, so that operators can tell sets apart. No secret. */
-export function hintsOf({ payIn, payOut }: AccountCredentials) {
+/** By `credentials` and `payoutCredentials`: ids, or how they end, and the fingerprint of the public key. */
+export type Identifiers = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+/** What is stored beside the encrypted values, so that operators can compare a set with what was issued. No secret. */
+export function identify({ payIn, payOut }: AccountCredentials) {
   const payoutAccount = payOut && accountOf(payOut);
+  const identifiers: Identifiers = {
+    credentials: identifiersOf(payIn),
+    ...(payOut && { payoutCredentials: identifiersOf(payOut) }),
+  };
   return {
     account: accountOf(payIn),
     payoutAccount: payoutAccount === accountOf(payIn) ? null : payoutAccount,
-    fingerprint: 'merchantPrivateKey' in payIn ? fingerprintOf(payIn.merchantPrivateKey) : null,
+    identifiers,
   };
 }
 
 const FINGERPRINT_CHARACTERS = 16;
 
-/** Of the public half, as `openssl pkey -pubout -outform DER | sha256sum` begins. */
-function fingerprintOf(privateKey: string): string {
-  const der = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
-  return sha256(der).toString('hex').slice(0, FINGERPRINT_CHARACTERS);
+/** `publicKey`: as `openssl pkey -pubout -outform DER | sha256sum` of the private one begins. */
+function identifiersOf(credentials: Credentials): Record<string, string> {
+  if ('tillCode' in credentials) return { tillCode: credentials.tillCode, companyName: credentials.companyName };
+  const { merchantCode, appId, appKey, merchantPrivateKey } = credentials;
+  const der = createPublicKey(merchantPrivateKey).export({ type: 'spki', format: 'der' });
+  const publicKey = sha256(der).toString('hex').slice(0, FINGERPRINT_CHARACTERS);
+  return { merchantCode, appId: lastOf(appId), appKey: lastOf(appKey), publicKey };
 }
+
+/** The last four characters of an id, which tell which one it is. */
+export const lastOf = (id: string): string => `…${id.slice(-4)}`;
