@@ -52,7 +52,7 @@ CREATE TABLE checkout_session (
   success_url        text,
   error_url          text,
   cancel_url         text,
-  locale             text NOT NULL DEFAULT 'en' CHECK (locale IN ('en', 'am')),
+  locale             text CHECK (locale IN ('en', 'am')), -- null: the customer's browser decides
   expires_at         timestamptz NOT NULL,
   ended_at           timestamptz,
   created_at         timestamptz NOT NULL DEFAULT now()

@@ -137,7 +137,7 @@ function validate(route: Route): RouteMiddleware {
 }
 
 /** Aborts when the caller hangs up. */
-function hungUp({ res }: RouteContext): AbortSignal {
+export function hungUp({ res }: Pick<RouteContext, 'res'>): AbortSignal {
   const controller = new AbortController();
   if (res.closed || res.destroyed) controller.abort();
   else res.once('close', () => controller.abort());

@@ -4,7 +4,7 @@ import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import type { UnitOfWork, RunInTransaction } from '../outbox/record.ts';
 import { recordTransactionEvents } from './events.ts';
 import { readAttemptState, type TransactionRow, type AttemptState } from './queries.ts';
-import { atExpiry, isAttemptOver, reportsUnpaid, type SessionStatus } from './states.ts';
+import { atExpiry, ATTEMPTS_MAX, isAttemptOver, reportsUnpaid, type SessionStatus } from './states.ts';
 import { MIN_QUERY_INTERVAL_MS, type CheckAttempt, type CheckDeps } from './sync.ts';
 import { lockPayment, SESSION_STEPS, transitionPayment } from './transition.ts';
 
@@ -64,14 +64,18 @@ async function closeOpen(
 }
 
 /**
- * Abandons an attempt and ends its session. Precondition: the provider has just reported it unpaid, or its outcome has been
+ * Abandons an attempt and ends its session, or opens it for another attempt. Precondition: the provider has just reported it unpaid, or its outcome has been
  * unknown for 24 h. An attempt of a session that is already over, or for which other money is held, is only abandoned.
  * @returns whether this call ended the session.
  */
 export async function closeAttempt(
   tx: UnitOfWork,
   { id, notifyWorkflow }: { id: string; notifyWorkflow: boolean },
-  { status, needsReconciliation, at }: End & { needsReconciliation: boolean },
+  {
+    status,
+    needsReconciliation,
+    at,
+  }: Omit<End, 'status'> & { status: UnpaidEnd | 'OPEN'; needsReconciliation: boolean },
 ): Promise<boolean> {
   const locked = await lockPayment(tx.trx, id);
   if (isAttemptOver(locked.attemptStatus)) return false;
@@ -80,25 +84,27 @@ export async function closeAttempt(
   const transaction = isEnded || (isHeld && needsReconciliation) ? { needsReconciliation } : {};
   const attempt = { status: 'ABANDONED', endedAt: at, leaseUntil: null } as const;
   const session = isEnded ? status : undefined;
-  await transitionPayment(tx, locked, { attempt, session, transaction, notifyWorkflow, at });
+  const timeline = session === 'OPEN' ? [{ kind: 'attempt.withdrawn' as const, detail: { attemptId: id } }] : [];
+  await transitionPayment(tx, locked, { attempt, session, transaction, timeline, notifyWorkflow, at });
   return isEnded;
 }
 
-export type CloseUnpaid = (sessionId: string, as: UnpaidEnd) => Promise<SessionStatus>;
+export type CloseUnpaid = (sessionId: string, as: UnpaidEnd | 'OPEN') => Promise<SessionStatus>;
 
 type CloseDeps = Pick<CheckDeps, 'db' | 'runInTransaction'> & { checkAttempt: CheckAttempt };
 
 /**
  * Ends a session on request: the customer cancels, the merchant expires. Without an attempt in flight at once; otherwise
  * only when the provider reports it unpaid, queried now or less than 2 s ago. Paid money wins; while the outcome is unknown
- * the session stays as it is.
+ * the session stays as it is. `OPEN` only takes the attempt in flight back, while the session has attempts left, so that
+ * the customer can choose another number or channel.
  * @returns the session's status afterwards.
  */
 export function createCloseUnpaid(deps: CloseDeps & Pick<CheckDeps, 'clock'>): CloseUnpaid {
   return async (sessionId, as) => {
     const end = { status: as, needsReconciliation: false, at: deps.clock() };
-    const { attemptId } = await readSessionState(deps, sessionId);
-    if (attemptId !== null) {
+    const { attemptId, attemptsCount } = await readSessionState(deps, sessionId);
+    if (attemptId !== null && (as !== 'OPEN' || attemptsCount < ATTEMPTS_MAX)) {
       const state = await deps.checkAttempt(attemptId, { minIntervalMs: MIN_QUERY_INTERVAL_MS, notifyWorkflow: true });
       const queriedAfterMs = end.at.getTime() - MIN_QUERY_INTERVAL_MS;
       const isRecent = state.queried || (state.lastCheckedAt?.getTime() ?? 0) > queriedAfterMs;
@@ -107,16 +113,16 @@ export function createCloseUnpaid(deps: CloseDeps & Pick<CheckDeps, 'clock'>): C
       }
     }
     // Also a session that the provider's decline has just opened again.
-    await deps.runInTransaction((tx) => closeSession(tx, sessionId, end));
+    if (as !== 'OPEN') await deps.runInTransaction((tx) => closeSession(tx, sessionId, { ...end, status: as }));
     return (await readSessionState(deps, sessionId)).status;
   };
 }
 
 /** A session's status, and its attempt in flight, if any. Throws NOT_FOUND. */
 async function readSessionState({ db }: Pick<CheckDeps, 'db'>, sessionId: string) {
-  const session = await first<{ status: SessionStatus; attemptId: string | null }>(
+  const session = await first<{ status: SessionStatus; attemptsCount: number; attemptId: string | null }>(
     db,
-    `SELECT s.status, a.id AS attempt_id
+    `SELECT s.status, s.attempts_count, a.id AS attempt_id
      FROM checkout_session s
      LEFT JOIN payment_attempt a ON a.session_id = s.id AND a.status IN ('CREATED', 'PENDING') AND s.status = 'PROCESSING'
      WHERE s.id = :sessionId`,

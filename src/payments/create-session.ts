@@ -13,7 +13,6 @@ import { channelRejected } from '../merchants/channels/operations.ts';
 import { listChannels, type MerchantChannel } from '../merchants/channels/queries.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import type { FindProvider } from '../providers/provider.ts';
-import { qrPayload } from './checkout-page/qr.ts';
 import type * as schema from './session-schema.ts';
 import { clientTokenOf, checkoutPageUrl } from './session.ts';
 
@@ -58,7 +57,7 @@ export async function createSession(deps: CreateDeps & { tx: UnitOfWork }, scope
     transactionStatus: 'PENDING',
     checkoutUrl,
     clientToken: clientToken.token,
-    qrPayload: wanted.type === 'QRCODE' ? qrPayload({ ...wanted, checkoutUrl }) : undefined,
+    qrPayload: wanted.type === 'QRCODE' ? checkoutUrl : undefined,
     expiresAt,
     createdAt: now,
   };
@@ -140,6 +139,7 @@ async function insertSession(
       successUrl: session.successUrl ?? null,
       errorUrl: session.errorUrl ?? null,
       cancelUrl: session.cancelUrl ?? null,
+      locale: session.locale ?? null,
       metadata: session.metadata ? JSON.stringify(session.metadata) : null,
       detail: JSON.stringify({ amountSantim: Number(session.amountSantim), type: session.type }),
     },

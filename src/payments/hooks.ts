@@ -1,10 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import type { z } from 'zod';
 
 import type { MerchantCaller } from '../http/route.ts';
 import { rows, type Database } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
+import { createSharedRead } from '../lib/shared-read.ts';
 import { TIMELINE_INSERT } from '../lib/timeline.ts';
 import { withTimeout } from '../lib/timeout.ts';
 import type { CloseUnpaid } from './close-session.ts';
@@ -92,25 +91,16 @@ const RETRY_AFTER_SECONDS = 2;
 
 /** Whether a session is final, or its time over, in 250 ms: one statement for all that are asked about meanwhile. */
 export function createFinalPoll({ db, clock }: Pick<ReadDeps, 'db' | 'clock'>) {
-  const wanted = new Set<string>();
-  let poll: Promise<Set<string>> | null = null;
-  const findFinal = async (): Promise<Set<string>> => {
-    await sleep(POLL_MS);
-    const ids = [...wanted];
-    wanted.clear();
-    poll = null;
+  const isFinal = createSharedRead(POLL_MS, async (ids) => {
     const found = await rows<{ id: string }>(
       db,
       `SELECT s.id FROM checkout_session s JOIN transaction t ON t.id = s.transaction_id
        WHERE s.id = ANY (CAST(:ids AS text[])) AND (t.status <> 'PENDING' OR s.status = 'OPEN' AND s.expires_at <= :now)`,
       { ids, now: clock() },
     );
-    return new Set(found.map(({ id }) => id));
-  };
-  return async (sessionId: string): Promise<boolean> => {
-    wanted.add(sessionId);
-    return (await (poll ??= findFinal())).has(sessionId);
-  };
+    return new Map(found.map(({ id }) => [id, true]));
+  });
+  return async (sessionId: string): Promise<boolean> => (await isFinal(sessionId)) ?? false;
 }
 
 /** Resolves when the session is final, the time is over or the caller is gone. Does not query the provider. */
@@ -129,26 +119,29 @@ export async function waitForFinal(
   return session;
 }
 
-/** Runs work within its caller's limit of open waits. Throws RATE_LIMITED. */
-export function createWaitLimit() {
+/** Runs work within its caller's limit of open waits, and the process's. Throws RATE_LIMITED. */
+export function createWaitLimit(ofAllMax = Infinity) {
   const open = new Map<string, number>();
+  let all = 0;
   return async <T>(caller: MerchantCaller, work: () => Promise<T>): Promise<T> => {
     const [id, scope] =
       caller.kind === 'client' ? [caller.sessionId, 'for one session'] : [caller.keyId, 'with one key'];
     const most = WAITS_MAX[caller.kind];
     const count = open.get(id) ?? 0;
-    if (count === most) {
-      throw new AppError(
-        'RATE_LIMITED',
-        `At most ${most} requests with wait may be open at once ${scope}. Repeat the request in ${RETRY_AFTER_SECONDS} s, or without wait.`,
-        { headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) } },
-      );
-    }
+    if (all >= ofAllMax) throw tooManyWaits(`${ofAllMax} requests with wait are open already.`);
+    if (count === most) throw tooManyWaits(`At most ${most} requests with wait may be open at once ${scope}.`);
     open.set(id, count + 1);
+    all += 1;
     return work().finally(() => {
+      all -= 1;
       const left = (open.get(id) ?? 1) - 1;
       if (left > 0) open.set(id, left);
       else open.delete(id);
     });
   };
+}
+
+function tooManyWaits(problem: string): AppError {
+  const message = `${problem} Repeat the request in ${RETRY_AFTER_SECONDS} s, or without wait.`;
+  return new AppError('RATE_LIMITED', message, { headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) } });
 }

@@ -26,8 +26,8 @@ import { MIN_QUERY_INTERVAL_MS, type CheckAttempt } from './sync.ts';
 import { paymentWorkflow } from './workflow.ts';
 
 const CALLBACK_SECRET_BYTES = 24;
-/** How long the response to `pay` waits for the provider, to include the confirmation page. */
-const PROVIDER_WAIT_MS = 2_000;
+/** How long the response to `pay`, and the page, waits for the provider, to include the confirmation page. */
+export const PROVIDER_WAIT_MS = 2_000;
 export const NEXT_POLL_AFTER_MS = 2_000;
 
 /** The response to `pay`. */

@@ -57,7 +57,10 @@ export const NewSession = z.strictObject({
     .optional()
     .meta({ description: 'Returned as digits from the country code on: 2519… for 09…', example: '+251911223344' }),
   metadata: metadata.optional(),
-  locale: z.enum(['en', 'am']).default('en'),
+  locale: z
+    .enum(['en', 'am'])
+    .optional()
+    .meta({ description: "The language of the checkout page; by default that of the customer's browser" }),
 });
 
 const underReview = z
@@ -93,7 +96,7 @@ export const Session = z
 export const CreatedSession = Session.extend({
   checkoutUrl: z.string().describe('The hosted page, with its token: the address suffices to pay or cancel'),
   clientToken: z.string().describe("The page's token, for the header x-client-token"),
-  qrPayload: z.string().optional().describe('EMVCo, for type QRCODE'),
+  qrPayload: z.string().optional().describe('For type QRCODE: the text of the QR code, which is checkoutUrl'),
 }).meta({ id: 'CreatedCheckoutSession' });
 
 export const NewPayment = z.strictObject({

@@ -17,7 +17,17 @@ import { reviewReason, type ReviewFacts, type AttemptStatus, type SessionStatus 
 /** A session with its transaction and latest attempt, from which responses, hooks and pages are built. */
 export type Session = Pick<
   TransactionRow,
-  'merchantId' | 'environment' | 'checkoutOrderNo' | 'amountSantim' | 'currency' | 'type'
+  | 'merchantId'
+  | 'environment'
+  | 'checkoutOrderNo'
+  | 'amountSantim'
+  | 'currency'
+  | 'type'
+  | 'version'
+  | 'providerReference'
+  | 'customerPhone'
+  | 'completedAt'
+  | 'receivedSantim'
 > &
   ReviewFacts & {
     id: string;
@@ -29,7 +39,8 @@ export type Session = Pick<
     successUrl: string | null;
     errorUrl: string | null;
     cancelUrl: string | null;
-    locale: 'en' | 'am';
+    /** The shop's choice; null leaves it to the customer's browser. */
+    locale: 'en' | 'am' | null;
     expiresAt: Date;
     createdAt: Date;
     attemptId: string | null;
@@ -38,6 +49,8 @@ export type Session = Pick<
     attemptPhone: string | null;
     attemptFailure: ProviderFailure | null;
     redirectUrl: string | null;
+    /** The channel of the latest attempt, or of the one that paid. */
+    paidChannel: Channel | null;
     lastCheckedAt: Date | null;
     merchantName: string;
     merchantStatus: Merchant['status'];
@@ -57,7 +70,8 @@ export async function findSession(db: Queryable, key: SessionKey): Promise<Sessi
   const session = await first<Session>(
     db,
     `SELECT s.*, t.checkout_order_no, t.amount_santim, t.currency, t.type, t.status AS transaction_status, t.hold_reason,
-            t.needs_reconciliation, a.id AS attempt_id, a.status AS attempt_status, a.channel AS attempt_channel,
+            t.needs_reconciliation, t.version, t.provider_reference, t.customer_phone, t.completed_at,
+            t.received_santim, t.channel AS paid_channel, a.id AS attempt_id, a.status AS attempt_status, a.channel AS attempt_channel,
             a.phone AS attempt_phone, a.failure AS attempt_failure, a.redirect_url, a.last_checked_at,
             EXISTS (SELECT FROM payment_attempt d WHERE d.session_id = s.id AND d.status = 'DUPLICATE'
                     AND d.hold_resolution IS NULL) AS paid_twice, m.name AS merchant_name, m.status AS merchant_status

@@ -29,6 +29,7 @@ export const TIMELINE = {
     'The provider declined; next: the status of the session, PROCESSING while another payment of it is held',
     { attemptId, code: text, providerCode: text, next: z.enum(['OPEN', 'PROCESSING', 'FAILED', 'EXPIRED']) },
   ),
+  'attempt.withdrawn': entry('The customer took the attempt back to choose another number or channel', { attemptId }),
   'provider.responded': entry("The provider's result changed", {
     attemptId,
     outcome: z.enum(['accepted', 'pending', 'succeeded', 'declined', 'unknown']),

@@ -4,7 +4,6 @@ import { rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { normalisePhone } from '../../src/lib/phone.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
-import { crc16, qrPayload } from '../../src/payments/checkout-page/qr.ts';
 import { awaitProviderResult, startPayment } from '../../src/payments/pay.ts';
 import { createTokenAuthenticator } from '../../src/payments/session.ts';
 import {
@@ -148,29 +147,3 @@ describe('phone numbers', () => {
     (text) => expect(normalisePhone(text)).toBeNull(),
   );
 });
-
-describe('the QR payload', () => {
-  test("carries EMVCo's check sum", () => {
-    expect(crc16('123456789')).toBe(0x29b1);
-  });
-
-  test('carries amount, currency and the whole address, however long', () => {
-    const checkoutUrl = `https://pay.example/checkout/cs_1?t=${'x'.repeat(200)}`;
-    const payload = qrPayload({ checkoutUrl, checkoutOrderNo: 'A-1', amountSantim: 10_050n });
-    const fields = readFields(payload);
-    expect(fields.get('54')).toBe('100.50');
-    expect(fields.get('53')).toBe('230');
-    const parts = [...fields].filter(([id]) => Number(id) >= 80).map(([, value]) => readFields(value).get('01'));
-    expect(parts.join('')).toBe(checkoutUrl);
-  });
-});
-
-function readFields(text: string): Map<string, string> {
-  const fields = new Map<string, string>();
-  for (let at = 0; at < text.length;) {
-    const length = Number(text.slice(at + 2, at + 4));
-    fields.set(text.slice(at, at + 2), text.slice(at + 4, at + 4 + length));
-    at += 4 + length;
-  }
-  return fields;
-}

@@ -191,7 +191,6 @@ export function buildSession(fixture: Fixture, scope: MerchantScope, wanted: Par
     currency: 'ETB',
     type: 'API',
     expiresInMinutes: 30,
-    locale: 'en',
     ...wanted,
   };
   return fixture.runInTransaction((tx) => createSession({ ...fixture, tx }, scope, session));

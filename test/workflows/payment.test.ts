@@ -60,7 +60,6 @@ async function pay(
     currency: 'ETB',
     type: 'API',
     expiresInMinutes,
-    locale: 'en',
   } as const;
   const deps = {
     db: fixture.db,

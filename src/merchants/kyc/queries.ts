@@ -61,6 +61,26 @@ const NOT_STARTED: Omit<ApplicationRow, keyof MerchantScope> = {
   decidedAt: null,
 };
 
+/** A verified business, as customers see it; null before its verification. */
+export type Business = { legalName: string; supportPhone: string | null; logoId: string | null };
+
+export async function findBusiness(
+  db: Queryable,
+  { merchantId, environment }: MerchantScope,
+): Promise<Business | null> {
+  const business = await first<Business>(
+    db,
+    `SELECT details ->> 'legalName' AS legal_name, details ->> 'supportPhone' AS support_phone,
+            (SELECT d.id FROM kyc_document d WHERE d.merchant_id = a.merchant_id AND d.environment = a.environment
+             AND d.kind = 'LOGO' ORDER BY d.submission DESC, d.uploaded_at DESC, d.id DESC LIMIT 1) AS logo_id
+     FROM kyc_application a
+     WHERE merchant_id = :merchantId AND environment = :environment AND status = 'APPROVED'
+       AND details ->> 'legalName' IS NOT NULL`,
+    { merchantId, environment },
+  );
+  return business ?? null;
+}
+
 /** The same, inserted if missing, and locked until the transaction ends. */
 export async function lockApplication(trx: Queryable, scope: MerchantScope): Promise<ApplicationRow> {
   const sql = `INSERT INTO kyc_application (merchant_id, environment) VALUES (:merchantId, :environment)

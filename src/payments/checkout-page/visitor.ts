@@ -1,0 +1,90 @@
+import type { Context } from 'koa';
+
+import { CLIENT_TOKEN_COOKIE } from '../../http/auth.ts';
+import type { Limits } from '../../http/limits.ts';
+import type { MerchantCaller } from '../../http/route.ts';
+import { readBody } from '../../lib/body.ts';
+import { AppError, notFound } from '../../lib/errors.ts';
+import { scopeOf } from '../../lib/scope.ts';
+import type { SessionKey, TokenAuthenticator } from '../session.ts';
+import { isLanguage, type Language } from './translations.ts';
+
+type VisitorDeps = { baseUrl: string; limits: Limits; tokens: TokenAuthenticator };
+
+/** The authenticated browser: the session it may see, and the token it sent. */
+export type Visitor = { caller: MerchantCaller; key: SessionKey; token: string };
+
+/** The visitor with the link's token, or the cookie's. Throws NOT_FOUND, and RATE_LIMITED after too many guesses. */
+export async function visitorOf({ limits, tokens }: VisitorDeps, ctx: Context, linkToken?: string): Promise<Visitor> {
+  const sessionId = String(ctx['params'].sessionId);
+  const token = linkToken ?? ctx.cookies.get(CLIENT_TOKEN_COOKIE);
+  if (!token) throw notFound('checkout page');
+  // A link that was valid once is not a guess.
+  const isOurs = () => tokens.isOurToken(sessionId, token);
+  await limits.failedAuth.reject(ctx, isOurs);
+  const caller = await tokens.authenticateClientToken(sessionId, token);
+  if (caller) return { caller, key: { ...scopeOf(caller), sessionId }, token };
+  if (!isOurs()) await limits.failedAuth.count(ctx);
+  throw notFound('checkout page');
+}
+
+/**
+ * The visitor who posted one of our own forms. Under `Referrer-Policy: no-referrer` browsers send `Origin: null`, so
+ * `Sec-Fetch-Site`, which a page cannot forge, is checked first. Throws also INSUFFICIENT_SCOPE.
+ */
+export async function formVisitor(deps: VisitorDeps, ctx: Context): Promise<Visitor> {
+  const [site, origin] = [ctx.get('sec-fetch-site'), ctx.get('origin')];
+  const isOwnOrigin =
+    origin === new URL(deps.baseUrl).origin || (URL.canParse(origin) && new URL(origin).host === ctx.host);
+  if (site === '' ? isOwnOrigin : site === 'same-origin') return visitorOf(deps, ctx);
+  throw new AppError('INSUFFICIENT_SCOPE', 'The form was sent from another site.');
+}
+
+/** The first value of a query parameter. */
+export function queryOf(ctx: Context, name: string): string | undefined {
+  const value = ctx.query[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+const LANGUAGE_COOKIE = 'meskot_language';
+const LANGUAGE_SECONDS = 365 * 24 * 60 * 60;
+
+/** The language that the visitor has chosen, now or earlier; else the shop's; else the best that the browser accepts. */
+export function languageOf(ctx: Context, ofShop: Language | null = null): Language {
+  const chosen = [queryOf(ctx, 'lang'), ctx.cookies.get(LANGUAGE_COOKIE)].find(isLanguage);
+  const accepted = ctx.acceptsLanguages('en', 'am') || 'en';
+  return chosen ?? ofShop ?? (isLanguage(accepted) ? accepted : 'en');
+}
+
+/** Remembers the chosen language for all checkout pages. */
+export function setLanguageCookie(ctx: Context, baseUrl: string, language: Language): void {
+  const lifetime = `Max-Age=${LANGUAGE_SECONDS}`;
+  ctx.append('Set-Cookie', `${LANGUAGE_COOKIE}=${language}; Path=/checkout; ${lifetime}; ${flags(baseUrl)}`);
+}
+
+/** One cookie for the page, one for the calls below /api/checkout/sessions/{id}; no other path gets it. */
+export function setTokenCookie(ctx: Context, baseUrl: string, { key, token }: Visitor): void {
+  for (const path of [`/checkout/${key.sessionId}`, `/api/checkout/sessions/${key.sessionId}`]) {
+    ctx.append('Set-Cookie', `${CLIENT_TOKEN_COOKIE}=${token}; Path=${path}; ${flags(baseUrl)}`);
+  }
+}
+
+const flags = (baseUrl: string): string => `HttpOnly; SameSite=Lax${baseUrl.startsWith('https:') ? '; Secure' : ''}`;
+
+const FORM_BYTES_MAX = 4_096;
+const CONTENT_TYPE_CHARACTERS_MAX = 200;
+
+/** A posted form. Throws UNSUPPORTED_MEDIA_TYPE and PAYLOAD_TOO_LARGE. */
+export async function readForm(ctx: Context): Promise<URLSearchParams> {
+  const isShort = ctx.get('content-type').length <= CONTENT_TYPE_CHARACTERS_MAX;
+  if (!isShort || !ctx.is('application/x-www-form-urlencoded')) {
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'The content type must be application/x-www-form-urlencoded.');
+  }
+  const body = await readBody(ctx.req.iterator({ destroyOnReturn: false }), FORM_BYTES_MAX);
+  if (body === null) {
+    // The unread rest of the body would be parsed as the next request.
+    const headers = { Connection: 'close' };
+    throw new AppError('PAYLOAD_TOO_LARGE', `A form may have at most ${FORM_BYTES_MAX} bytes.`, { headers });
+  }
+  return new URLSearchParams(body.toString());
+}
