@@ -2,13 +2,12 @@ import { randomBytes } from 'node:crypto';
 
 import { SANDBOX_PHONES, type SandboxBehaviour } from '../../lib/sandbox-providers.ts';
 
-export type Drink = { id: string; name: string; birr: number };
-
-export const MENU: readonly Drink[] = [
+export const MENU = [
   { id: 'macchiato', name: 'Macchiato', birr: 60 },
   { id: 'buna', name: 'Buna from the jebena', birr: 45.5 },
   { id: 'beans', name: 'Yirgacheffe beans, 500 g', birr: 850 },
-];
+] as const;
+export type Drink = (typeof MENU)[number];
 
 export const WALK_IN_PREFIX = 'WALKIN';
 const API_TIMEOUT_MS = 5_000;
@@ -23,6 +22,8 @@ const CHANNELS = ['TELEBIRR', 'TELEBIRR', 'CBE_BIRR', 'TELEBIRR', 'AWASH', 'CBE_
 
 /** `shopUrl` is the shop's own address, for the customer's return. */
 type CheckoutOptions = { apiUrl: string; apiKey: string; shopUrl: () => string };
+
+type StartOptions = { orderPrefix?: string; locale?: 'en' | 'am' };
 
 export type Checkout = ReturnType<typeof createCheckout>;
 
@@ -43,7 +44,7 @@ export function createCheckout({ apiUrl, apiKey, shopUrl }: CheckoutOptions) {
     return data;
   };
   /** The one call that a shop needs to get paid: creates a session for one drink, with the page to send the customer to. */
-  const start = async ({ name, birr }: Drink, orderPrefix = 'SHOP') => {
+  const start = async ({ name, birr }: Drink, { orderPrefix = 'SHOP', ...more }: StartOptions = {}) => {
     const orderNo = `${orderPrefix}-${randomBytes(4).toString('hex').toUpperCase()}`;
     const data = await post('sessions', orderNo, {
       checkoutOrderNo: orderNo,
@@ -53,6 +54,7 @@ export function createCheckout({ apiUrl, apiKey, shopUrl }: CheckoutOptions) {
       errorUrl: `${shopUrl()}/sorry`,
       cancelUrl: `${shopUrl()}/cancelled`,
       metadata: { item: name },
+      ...more,
     });
     return { ...data, orderNo };
   };
@@ -61,7 +63,7 @@ export function createCheckout({ apiUrl, apiKey, shopUrl }: CheckoutOptions) {
     const [drink, behaviour] = [MENU[count % MENU.length], BEHAVIOURS[count % BEHAVIOURS.length]];
     const phone = SANDBOX_PHONES.find((one) => one.behaviour === behaviour)?.phone;
     if (!drink) return;
-    const { sessionId, orderNo } = await start(drink, WALK_IN_PREFIX);
+    const { sessionId, orderNo } = await start(drink, { orderPrefix: WALK_IN_PREFIX });
     await post(`sessions/${sessionId}/pay`, `${orderNo}-pay`, { channel: CHANNELS[count % CHANNELS.length], phone });
   };
   return { start, walkIn };

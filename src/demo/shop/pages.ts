@@ -1,97 +1,120 @@
 import { html, markup, type Html } from '../../lib/html.ts';
-import { MENU } from './checkout.ts';
-import type { Behaviour, Delivery, Inbox, OrderState } from './inbox.ts';
+import { MENU, type Drink } from './checkout.ts';
+import { BEHAVIOURS, type Delivery, type Inbox, type OrderState } from './inbox.ts';
+import { DRAWINGS, STYLE } from './style.ts';
+import { TEXTS, type Language, type ShopTexts } from './texts.ts';
 
-const STYLE = markup(`<style>
-  body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
-  form { display: inline; }
-  button { font: inherit; padding: 0.3rem 0.8rem; margin: 0.2rem 0.2rem 0.2rem 0; }
-  button[aria-pressed='true'] { background: #222; color: #fff; }
-  table { border-collapse: collapse; width: 100%; font-size: 0.9rem; }
-  th, td { text-align: left; padding: 0.2rem 0.6rem 0.2rem 0; border-bottom: 1px solid #ddd; vertical-align: top; }
-</style>`);
-
-const BEHAVIOUR_LABELS: Record<Behaviour, string> = { ok: 'Acknowledge', fail: 'Fail (500)', hang: 'Hang' };
-
-const BACK = html`<p><a href="/">Back to the shop</a></p>`;
+const STYLE_SHEET = markup(`<style>${STYLE}</style>`);
 
 /** The shop: the menu, the behaviour towards webhooks, and the last deliveries. */
-export function shopPage({ behaviour, deliveries }: Pick<Inbox, 'behaviour' | 'deliveries'>): string {
-  const buttons = Object.entries(BEHAVIOUR_LABELS).map(
-    ([mode, label]) =>
-      html`<form method="post" action="/behaviour">
-        <button name="mode" value="${mode}" aria-pressed="${String(mode === behaviour)}">${label}</button>
-      </form>`,
+export function shopPage({ behaviour, deliveries }: Pick<Inbox, 'behaviour' | 'deliveries'>, language: Language) {
+  const texts = TEXTS[language];
+  const modes = BEHAVIOURS.map(
+    (mode) =>
+      html`<button name="mode" value="${mode}" aria-pressed="${String(mode === behaviour)}">${texts[mode]}</button>`,
   );
-  const drinks = MENU.map(
-    ({ id, name, birr }) =>
-      html`<form method="post" action="/buy">
-        <button name="item" value="${id}">${name}, ${birr.toFixed(2)} ETB</button>
-      </form>`,
-  );
-  const body = html`<p>Buy something, pay it in the sandbox, and watch the webhooks come in.</p>
-    <h2>Buy</h2>
-    ${drinks}
-    <h2>The shop's response to webhooks</h2>
-    ${buttons}
-    <p>Let it fail, buy, then let it acknowledge again: the retry comes 1 minute after the failure.</p>
-    <h2>Last deliveries</h2>
-    ${deliveries.length === 0 ? html`<p>None yet.</p>` : deliveryTable(deliveries)}`;
-  return page('A demo shop', body, 5);
+  const body = html`<h1>${texts.shop}</h1>
+    <p class="lead">${texts.lead}</p>
+    <h2>${texts.menu}</h2>
+    <ul class="menu">
+      ${MENU.map((drink) => item(drink, texts))}
+    </ul>
+    <h2>${texts.behind}</h2>
+    <div class="box">
+      <h3>${texts.response}</h3>
+      <form method="post" action="/behaviour" class="modes">${modes}</form>
+      <p class="quiet">${texts.hint}</p>
+      <h3>${texts.deliveries}</h3>
+      <div data-live="/deliveries">${markup(deliveryList(deliveries, language))}</div>
+    </div>`;
+  return page({ language, title: texts.shop, body });
 }
+
+function item({ id, birr }: Drink, texts: ShopTexts): Html {
+  const drawing = markup(
+    `<svg viewBox="0 0 200 136" fill="none" stroke="currentColor" stroke-width="5" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">${DRAWINGS[id]}</svg>`,
+  );
+  return html`<li class="item">
+    ${drawing}
+    <div>
+      <h3>${texts[id]}</h3>
+      <p class="price">${birr.toFixed(2)} ${texts.birr}</p>
+      <form method="post" action="/buy">
+        <button name="item" value="${id}" aria-label="${texts.buy}: ${texts[id]}">${texts.buy}</button>
+      </form>
+    </div>
+  </li>`;
+}
+
+/** The last deliveries, which the page fetches again and again. */
+export function deliveryList(deliveries: readonly Delivery[], language: Language): string {
+  const texts = TEXTS[language];
+  const rows = deliveries.map(({ at, event, orderNo, number, signedAt, verdict, status }) => {
+    const response = status === null ? texts.noResponse : texts.responded.replace('{status}', String(status));
+    const delivery = texts.delivery.replace('{number}', String(number)).replace('{signedAt}', signedAt);
+    return html`<li>
+      <p><strong>${event}</strong> ${orderNo} → ${response}</p>
+      <p>${verdict}</p>
+      <p class="quiet">${at.toISOString()}, ${delivery}</p>
+    </li>`;
+  });
+  return deliveries.length === 0
+    ? html`<p>${texts.none}</p>`.text
+    : html`<ul class="log">
+        ${rows}
+      </ul>`.text;
+}
+
+export type Return = 'thanks' | 'sorry' | 'cancelled';
 
 /** The page that the customer returns to. It displays only what webhooks have reported. */
-export function returnPage(heading: string, orderNo: string, state: OrderState | undefined): string {
-  const known = state
-    ? html`<p>By the last webhook its payment is <strong>${state.status}</strong>.</p>`
-    : html`<p>No webhook has reported this order yet, so the shop does not know whether it is paid.</p>`;
-  const body = html`<p>Order <strong>${orderNo}</strong></p>
-    ${known}
-    <p>
-      Redirects are not the truth: anybody can open this address, and a customer who closes the browser never does. The
-      shop ships coffee only on a verified webhook.
-    </p>
-    ${BACK}`;
-  return page(heading, body, state ? null : 2);
+export function returnPage(kind: Return, { orderNo, state, language }: ReturnView): string {
+  const texts = TEXTS[language];
+  const body = html`<h1>${texts[kind]}</h1>
+    <div class="box">
+      <p>${texts.order} <strong>${orderNo}</strong></p>
+      <div data-live="/order?checkoutOrderNo=${encodeURIComponent(orderNo)}">${markup(orderText(state, language))}</div>
+      <p class="quiet">${texts.truth}</p>
+      <a class="button" href="/">${texts.back}</a>
+    </div>`;
+  return page({ language, title: texts[kind], body });
 }
 
-export function problemPage(problem: string): string {
-  return page(
-    'That did not work',
-    html`<p>${problem}</p>
-      ${BACK}`,
-    null,
-  );
+type ReturnView = { orderNo: string; state: OrderState | undefined; language: Language };
+
+/** What the shop knows of an order's payment. */
+export function orderText(state: OrderState | undefined, language: Language): string {
+  const { known, unknown } = TEXTS[language];
+  const [before = '', after = ''] = known.split('{status}');
+  if (!state) return html`<p>${unknown}</p>`.text;
+  return html`<p>${before}<strong>${state.status}</strong>${after}</p>`.text;
 }
 
-function deliveryTable(deliveries: readonly Delivery[]): Html {
-  const head = ['Received', 'Event', 'Order', 'Delivery', 'Signed', 'Verdict', 'Response'];
-  const rows = deliveries.map(({ at, event, orderNo, number, signedAt, verdict, status }) => {
-    const cells = [at.toISOString(), event, orderNo, number, signedAt, verdict, status ?? 'none'];
-    return html`<tr>
-      ${cells.map((cell) => html`<td>${cell}</td>`)}
-    </tr>`;
-  });
-  return html`<table>
-    <tr>
-      ${head.map((name) => html`<th>${name}</th>`)}
-    </tr>
-    ${rows}
-  </table>`;
+export function problemPage(problem: string, language: Language): string {
+  const texts = TEXTS[language];
+  const body = html`<h1>${texts.problem}</h1>
+    <p>${problem}</p>
+    <a class="button" href="/">${texts.back}</a>`;
+  return page({ language, title: texts.problem, body });
 }
 
-function page(title: string, body: Html, refreshSeconds: number | null): string {
+function page({ language, title, body }: { language: Language; title: string; body: Html }): string {
+  const [texts, other] = [TEXTS[language], language === 'en' ? 'am' : 'en'];
   return html`<!doctype html>
-    <html lang="en">
+    <html lang="${language}">
       <head>
         <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${title}</title>
-        ${refreshSeconds && html`<meta http-equiv="refresh" content="${refreshSeconds}" />`} ${STYLE}
+        ${STYLE_SHEET}
+        <script src="/shop.js" defer></script>
       </head>
       <body>
-        <h1>${title}</h1>
-        ${body}
+        <header>
+          <a class="name" href="/">${texts.shop}</a>
+          <a href="?lang=${other}" lang="${other}" hreflang="${other}">${texts.otherLanguage}</a>
+        </header>
+        <main>${body}</main>
       </body>
     </html>`.text;
 }

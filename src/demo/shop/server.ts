@@ -9,7 +9,9 @@ import type { Logger } from '../../lib/log.ts';
 import { listen, stopListening } from '../../lib/ports.ts';
 import { createCheckout, MENU, WALK_IN_PREFIX, type Checkout } from './checkout.ts';
 import { BEHAVIOURS, createInbox, remember, type Delivery, type Inbox } from './inbox.ts';
-import { problemPage, returnPage, shopPage } from './pages.ts';
+import { deliveryList, orderText, problemPage, returnPage, shopPage } from './pages.ts';
+import { SCRIPT } from './style.ts';
+import type { Language } from './texts.ts';
 
 export type DemoShopOptions = {
   /** 0 for any free port. */
@@ -29,8 +31,10 @@ export type DemoShopOptions = {
 export type DemoShop = { url: string; close: () => Promise<void> };
 
 const BODY_BYTES_MAX = 262_144;
+const LANGUAGE_COOKIE = 'buna_bet_language';
 const SECURITY_HEADERS = {
-  'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
+  'Content-Security-Policy':
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'",
   'X-Content-Type-Options': 'nosniff',
   // With no-referrer, browsers would send our own forms with the origin "null".
   'Referrer-Policy': 'same-origin',
@@ -107,24 +111,32 @@ function webhookRoutes(inbox: Inbox, write: (line: string) => void): Router {
   return routes;
 }
 
-const RETURN_PAGES = { '/thanks': 'Thank you', '/sorry': 'The payment did not work', '/cancelled': 'You cancelled' };
-
 function pageRoutes(inbox: Inbox, checkout: Checkout): Router {
   const routes = new Router();
   routes.use(fromThisShopOnly, bodyParser({ enableTypes: ['json', 'form'] }));
 
   routes.get('/', (ctx) => {
-    ctx.body = shopPage(inbox);
+    ctx.body = shopPage(inbox, languageOf(ctx));
+  });
+  routes.get('/shop.js', (ctx) => {
+    ctx.type = 'text/javascript';
+    ctx.body = SCRIPT;
+  });
+  routes.get('/deliveries', (ctx) => {
+    ctx.body = deliveryList(inbox.deliveries, languageOf(ctx));
+  });
+  routes.get('/order', (ctx) => {
+    ctx.body = orderText(inbox.orders.get(orderNoOf(ctx)), languageOf(ctx));
   });
 
   routes.post('/buy', async (ctx) => {
     const drink = MENU.find(({ id }) => id === fieldOf(ctx, 'item'));
     try {
       if (!drink) throw new Error('There is no such drink.');
-      seeOther(ctx, (await checkout.start(drink)).checkoutUrl);
+      seeOther(ctx, (await checkout.start(drink, { locale: languageOf(ctx) })).checkoutUrl);
     } catch (error) {
       ctx.status = drink ? 502 : 400;
-      ctx.body = problemPage((error as Error).message);
+      ctx.body = problemPage((error as Error).message, languageOf(ctx));
     }
   });
 
@@ -136,13 +148,24 @@ function pageRoutes(inbox: Inbox, checkout: Checkout): Router {
     else seeOther(ctx, '/');
   });
 
-  for (const [path, heading] of Object.entries(RETURN_PAGES)) {
-    routes.get(path, (ctx) => {
-      const orderNo = String(ctx.query['checkoutOrderNo'] ?? 'unknown');
-      ctx.body = returnPage(heading, orderNo, inbox.orders.get(orderNo));
+  for (const kind of ['thanks', 'sorry', 'cancelled'] as const) {
+    routes.get(`/${kind}`, (ctx) => {
+      const orderNo = orderNoOf(ctx);
+      ctx.body = returnPage(kind, { orderNo, state: inbox.orders.get(orderNo), language: languageOf(ctx) });
     });
   }
   return routes;
+}
+
+const orderNoOf = (ctx: Context): string => String(ctx.query['checkoutOrderNo'] ?? 'unknown');
+
+/** The language of the visitor's choice, which is remembered, else of the browser. */
+function languageOf(ctx: Context): Language {
+  const isLanguage = (text: unknown): text is Language => text === 'en' || text === 'am';
+  const { lang } = ctx.query;
+  if (isLanguage(lang)) ctx.cookies.set(LANGUAGE_COOKIE, lang, { sameSite: 'lax' });
+  const wanted = [lang, ctx.cookies.get(LANGUAGE_COOKIE), ctx.acceptsLanguages('en', 'am')];
+  return wanted.find(isLanguage) ?? 'en';
 }
 
 /** Rejects requests that pages of other sites make a browser send. */

@@ -45,8 +45,10 @@ export function checkButton({ session, language }: SessionView): Html {
 
 /** Merchant, amount and order: once on each page. */
 export function summary(view: SessionView): Html {
-  return html`<p class="shop">${logo(view)}<span>${view.session.merchantName}</span></p>
-    ${amount(view)}`;
+  return html`<div class="sum">
+    <p class="shop">${logo(view)}<span>${view.session.merchantName}</span></p>
+    ${amount(view)}
+  </div>`;
 }
 
 /** The amount, and the order's number with what else is known of it. */

@@ -18,6 +18,9 @@ a{color:var(--brand)}
 .shop{display:flex;align-items:center;gap:.625rem}
 .shop img{width:2.5rem;height:2.5rem;object-fit:contain;border-radius:.5rem;background:#fff}
 .amount{font-size:1.875rem;line-height:1.2;font-weight:700;margin:0;font-variant-numeric:tabular-nums}
+.sum{display:grid;grid-template-columns:1fr auto;align-items:center;column-gap:1rem;border:1px solid var(--line);border-radius:.625rem;padding:.625rem .75rem;margin:.75rem 0}
+.sum p{margin:0}
+.sum .amount{grid-column:2;grid-row:1/span 2;font-size:1.25rem}
 .quiet{color:var(--quiet);font-size:.875rem}
 .note{border-left:.25rem solid var(--brand);background:var(--soft);border-radius:.375rem;padding:.5rem .75rem}
 .bad{border-left:.25rem solid var(--bad);background:var(--bad-soft);color:var(--bad);border-radius:.375rem;padding:.5rem .75rem}
@@ -41,7 +44,8 @@ button:disabled{background:var(--line);color:var(--card);cursor:default}
 details{margin-top:.75rem}
 summary{padding:.375rem 0;cursor:pointer}
 table{width:100%;font-size:.875rem;border-collapse:collapse}
-td{padding:.25rem .5rem .25rem 0;vertical-align:top}
+td{padding:.25rem .75rem .25rem 0;vertical-align:top}
+td:first-child{white-space:nowrap}
 dl{display:grid;grid-template-columns:auto 1fr;gap:.375rem .875rem;margin:.875rem 0}
 dt{color:var(--quiet)}
 dd{margin:0;text-align:right;font-weight:600}

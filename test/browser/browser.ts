@@ -1,0 +1,127 @@
+import { accessSync, constants, mkdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { delimiter, join } from 'node:path';
+
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
+
+/** The Chromium of the variable CHROMIUM, or the first one on PATH. */
+function findChromium(): string | undefined {
+  if (process.env['CHROMIUM']) return process.env['CHROMIUM'];
+  const folders = (process.env['PATH'] ?? '').split(delimiter);
+  return folders.flatMap((folder) => NAMES.map((name) => join(folder, name))).find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const executablePath = findChromium();
+
+/** `describe` where there is a Chromium; elsewhere the tests are skipped, with a warning. */
+export const describeInBrowser = executablePath === undefined ? skipWithWarning : describe;
+
+function skipWithWarning(title: string, tests: () => void): void {
+  console.warn(`Skipped "${title}": no Chromium on PATH. Install the package chromium, or set CHROMIUM.`);
+  describe.skip(title, tests);
+}
+
+/** Starts the one browser of a test file. Close it in afterAll. */
+export async function launchBrowser(): Promise<Browser> {
+  if (executablePath === undefined) throw new Error('there is no Chromium');
+  return chromium.launch({ executablePath, args: ['--disable-gpu', '--disable-dev-shm-usage'] });
+}
+
+/** A tab with a profile of its own, and whatever went wrong in it. */
+export type Tab = {
+  page: Page;
+  /** Errors of scripts and of the console, violations of the content security policy, and requests to other origins. */
+  problems: string[];
+  close: () => Promise<void>;
+};
+
+export type TabOptions = BrowserContextOptions & {
+  /** The origins that the pages may request from. */
+  origins: readonly string[];
+  /** Console messages to ignore: those that a test causes on purpose. */
+  expected?: RegExp;
+};
+
+export async function openTab(browser: Browser, { origins, expected, ...options }: TabOptions): Promise<Tab> {
+  const context = await browser.newContext({ viewport: WIDTHS[0], ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  const problems: string[] = [];
+  const note = (problem: string): void => void (expected?.test(problem) || problems.push(problem));
+  page.on('pageerror', (error) => note(`script: ${error.message}`));
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') note(`console: ${message.text()}`);
+  });
+  page.on('request', (request) => {
+    const { origin, protocol } = new URL(request.url());
+    if (protocol !== 'data:' && !origins.includes(origin)) note(`request to ${request.url()}`);
+  });
+  return { page, problems, close: async () => context.close() };
+}
+
+/** A telephone and a desk. */
+export const WIDTHS = [
+  { width: 360, height: 640 },
+  { width: 1280, height: 800 },
+] as const;
+
+const COMBINATIONS = (['light', 'dark'] as const).flatMap((colorScheme) =>
+  WIDTHS.map((viewport) => ({ colorScheme, viewport })),
+);
+
+/**
+ * Looks at the loaded page in light and dark, narrow and wide: what axe finds, and whether it must be scrolled sideways.
+ * With SCREENSHOTS=folder it also keeps a picture of each.
+ */
+export async function inspect(page: Page, name: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const { colorScheme, viewport } of COMBINATIONS) {
+    await page.setViewportSize(viewport);
+    await page.emulateMedia({ colorScheme });
+    const where = `${name}, ${colorScheme}, ${viewport.width} px`;
+    if (await scrollsSideways(page)) found.push(`${where}: scrolls sideways`);
+    for (const violation of await axeViolations(page)) found.push(`${where}: ${violation}`);
+    await screenshot(page, `${name}-${colorScheme}-${viewport.width}`);
+  }
+  return found;
+}
+
+/** With SCREENSHOTS=folder, keeps a picture of the page there. */
+export async function screenshot(page: Page, name: string): Promise<void> {
+  const folder = process.env['SCREENSHOTS'];
+  if (!folder) return;
+  mkdirSync(folder, { recursive: true });
+  await page.screenshot({ path: join(folder, `${name.replaceAll(/[^\w-]+/g, '-')}.png`), fullPage: true });
+}
+
+export async function scrollsSideways(page: Page): Promise<boolean> {
+  return page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
+}
+
+const AXE_TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+const axeSource = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+type AxeResult = { violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[] };
+
+/** What axe finds, one line for each rule: WCAG 2.2 A and AA, and best practices. */
+export async function axeViolations(page: Page): Promise<string[]> {
+  if (!(await page.evaluate('typeof axe === "object"'))) await page.evaluate(await axeSource);
+  const options = { runOnly: AXE_TAGS, resultTypes: ['violations'] };
+  const { violations } = await page.evaluate<AxeResult>(`axe.run(document, ${JSON.stringify(options)})`);
+  return violations.map(
+    ({ id, nodes }) =>
+      `${id} at ${nodes.map(({ html, failureSummary = '' }) => `${html} ${failureSummary}`).join('; ')}`,
+  );
+}
