@@ -1,8 +1,7 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { delimiter, join } from 'node:path';
 
+import axe from 'axe-core';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
@@ -77,13 +76,15 @@ export const WIDTHS = [
   { width: 1280, height: 800 },
 ] as const;
 
-const COMBINATIONS = (['light', 'dark'] as const).flatMap((colorScheme) =>
-  WIDTHS.map((viewport) => ({ colorScheme, viewport })),
-);
+const COMBINATIONS = (['light', 'dark'] as const)
+  .flatMap((colorScheme, scheme) =>
+    WIDTHS.map((viewport, index) => ({ colorScheme, viewport, isUsual: scheme === index })),
+  )
+  .filter(({ isUsual }) => isUsual || process.env['BROWSER_MATRIX'] === 'full');
 
 /**
- * Looks at the loaded page in light and dark, narrow and wide: what axe finds, and whether it must be scrolled sideways.
- * With SCREENSHOTS=folder it also keeps a picture of each.
+ * Looks at the loaded page in light and narrow, dark and wide: what axe finds, and whether it must be scrolled sideways.
+ * With BROWSER_MATRIX=full also the other way round. With SCREENSHOTS=folder it also keeps a picture of each.
  */
 export async function inspect(page: Page, name: string): Promise<string[]> {
   const found: string[] = [];
@@ -111,15 +112,12 @@ export async function scrollsSideways(page: Page): Promise<boolean> {
 }
 
 const AXE_TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-const axeSource = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-type AxeResult = { violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[] };
 
 /** What axe finds, one line for each rule: WCAG 2.2 A and AA, and best practices. */
 export async function axeViolations(page: Page): Promise<string[]> {
-  if (!(await page.evaluate('typeof axe === "object"'))) await page.evaluate(await axeSource);
+  if (!(await page.evaluate('typeof axe === "object"'))) await page.evaluate(axe.source);
   const options = { runOnly: AXE_TAGS, resultTypes: ['violations'] };
-  const { violations } = await page.evaluate<AxeResult>(`axe.run(document, ${JSON.stringify(options)})`);
+  const { violations } = await page.evaluate<axe.AxeResults>(`axe.run(document, ${JSON.stringify(options)})`);
   return violations.map(
     ({ id, nodes }) =>
       `${id} at ${nodes.map(({ html, failureSummary = '' }) => `${html} ${failureSummary}`).join('; ')}`,

@@ -105,6 +105,7 @@ function page({ language, title, body }: { language: Language; title: string; bo
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <link rel="icon" href="data:," />
         <title>${title}</title>
         ${STYLE_SHEET}
         <script src="/shop.js" defer></script>

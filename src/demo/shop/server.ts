@@ -34,7 +34,7 @@ const BODY_BYTES_MAX = 262_144;
 const LANGUAGE_COOKIE = 'buna_bet_language';
 const SECURITY_HEADERS = {
   'Content-Security-Policy':
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'",
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'self'; connect-src 'self'; img-src data:; frame-ancestors 'none'; base-uri 'none'",
   'X-Content-Type-Options': 'nosniff',
   // With no-referrer, browsers would send our own forms with the origin "null".
   'Referrer-Policy': 'same-origin',

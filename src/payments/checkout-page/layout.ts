@@ -13,7 +13,7 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
     `style-src ${hashOf(STYLE)}`,
     `script-src ${hashOf(SCRIPT)}`,
     "connect-src 'self'",
-    "img-src 'self'",
+    "img-src 'self' data:",
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",
@@ -57,6 +57,7 @@ export function renderPage({ language, title, body, data, test, page, refreshes,
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="robots" content="noindex" />
+        <link rel="icon" href="data:," />
         <meta name="color-scheme" content="light dark" />
         ${refreshes ? refresh : null}
         <title>${title}</title>
