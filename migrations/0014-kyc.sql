@@ -42,7 +42,8 @@ CREATE TABLE kyc_document (
   merchant_id   text NOT NULL,
   environment   text NOT NULL,
   submission    integer NOT NULL,                  -- the submission it was added for: 1 until the first was made
-  kind          text NOT NULL CHECK (kind IN ('TRADE_LICENCE', 'TIN_CERTIFICATE', 'OWNER_ID', 'BANK_LETTER', 'OTHER')),
+  kind          text NOT NULL CHECK (kind IN
+    ('TRADE_LICENCE', 'TIN_CERTIFICATE', 'OWNER_ID', 'BANK_LETTER', 'LOGO', 'OTHER')),
   file_name     text NOT NULL,
   content_type  text NOT NULL CHECK (content_type IN ('application/pdf', 'image/png', 'image/jpeg')),
   bytes         integer NOT NULL CHECK (bytes > 0),

@@ -1,9 +1,13 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
 import type { Clock } from '../../src/lib/clock.ts';
 import { type Database, isDatabaseUnavailable, rows } from '../../src/lib/db.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { createLogger, type Logger } from '../../src/lib/log.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { grantChannels } from '../../src/merchants/channels/operations.ts';
+import { createDocumentStore, type DocumentStore } from '../../src/merchants/kyc/store.ts';
 import { createTransactionRunner, type OutboxRow, type RunInTransaction } from '../../src/outbox/record.ts';
 import {
   createCloseUnpaid,
@@ -22,6 +26,7 @@ import type {
   Provider,
   ProviderOutcome,
 } from '../../src/providers/provider.ts';
+import { KEY_RING } from './key-ring.ts';
 
 /** The requests a provider received, and its scripted results: each is returned once, the last one repeatedly. */
 export type ScriptedProvider = Provider & {
@@ -126,6 +131,8 @@ export type Fixture = {
   /** The messages handed to the relay. */
   enqueued: OutboxRow[];
   log: Logger;
+  /** Of the merchants' documents. */
+  store: DocumentStore;
   checkAttempt: CheckAttempt;
   closeUnpaid: CloseUnpaid;
   expireAttempt: ExpireAttempt;
@@ -157,6 +164,7 @@ export function buildFixture(db: Database, options: FixtureOptions = {}): Fixtur
     pepper: 'pepper of the tests',
     peppers: ['pepper of the tests'],
     log: options.log ?? createLogger('silent', 'test'),
+    store: createDocumentStore(join(tmpdir(), `meskot-documents-${process.pid}`), KEY_RING),
   };
   const checkAttempt = createSyncAttempt(base);
   return {

@@ -84,6 +84,7 @@ async function applyForKyc(
     region: 'ADDIS_ABABA',
     contactPerson: 'Selam Tesfaye',
     phone: '251911000001',
+    supportPhone: '251911000001',
     email: 'owner@shop.example.et',
     expectedMonthlyVolume: 250_000,
   });

@@ -16,11 +16,14 @@ export const DOCUMENT_BYTES_MAX = 5 * 1024 * 1024;
 /** The limits of documents per submission, and of one application over all submissions. */
 export const DOCUMENTS_MAX = { each: 10, all: 50 } as const;
 
+/** A logo is sent with each checkout page. */
+const LOGO_BYTES_MAX = 20_000;
+
 export type NewDocument = { kind: DocumentKind; fileName: string; contentType: string; bytes: Buffer };
 
 /**
  * Stores a document for the next submission. Idempotent for the same file and kind (`isNew: false`). Throws
- * UNSUPPORTED_MEDIA_TYPE when the bytes contradict the type, and INVALID_STATE after submission or beyond the limits.
+ * UNSUPPORTED_MEDIA_TYPE when the bytes contradict the type, PAYLOAD_TOO_LARGE for a logo, and INVALID_STATE after submission or beyond the limits.
  */
 export async function addDocument(
   { tx, store }: { tx: UnitOfWork; store: DocumentStore },
@@ -28,6 +31,7 @@ export async function addDocument(
   { kind, fileName, contentType, bytes }: NewDocument,
 ): Promise<{ row: DocumentRow; isNew: boolean }> {
   ensureType(contentType, bytes);
+  if (kind === 'LOGO') ensureLogo(contentType, bytes);
   const { at, keyId } = step;
   const submission = (await lockForEdit(tx, step)).submissions + 1;
   const digest = sha256(bytes).toString('hex');
@@ -70,9 +74,18 @@ function ensureType(contentType: string, bytes: Buffer): void {
   );
 }
 
+function ensureLogo(contentType: string, { length }: Buffer): void {
+  if (contentType === 'application/pdf') {
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'A logo must be image/png or image/jpeg.');
+  }
+  if (length <= LOGO_BYTES_MAX) return;
+  throw new AppError('PAYLOAD_TOO_LARGE', `A logo may have at most ${LOGO_BYTES_MAX} bytes, got ${length}.`);
+}
+
 /**
- * A document of a merchant with its bytes, for operators. Offer it as a download of its `contentType`, never inline: the
- * merchant chose the file name. Throws NOT_FOUND; a missing or altered file is an internal error.
+ * A document of a merchant with its bytes: for operators, and a logo for customers. Offer other kinds as a download of their
+ * `contentType`, never inline: the merchant chose the file name. Throws NOT_FOUND; a missing or altered file is an internal
+ * error.
  */
 export async function readDocument(
   { db, store }: { db: Database; store: DocumentStore },

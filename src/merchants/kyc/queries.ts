@@ -108,7 +108,7 @@ export function applicationId({ merchantId, environment }: MerchantScope): strin
 }
 
 const NEEDED_FIELDS = (Object.keys(Application.shape) as (keyof ApplicationDetails)[]).filter(
-  (field) => field !== 'website',
+  (field) => field !== 'website' && field !== 'supportPhone',
 );
 const NEEDED_DOCUMENTS: readonly DocumentKind[] = ['TRADE_LICENCE', 'TIN_CERTIFICATE', 'OWNER_ID'];
 

@@ -35,7 +35,7 @@ const REGIONS = [
   'TIGRAY',
 ] as const;
 
-const DOCUMENT_KINDS = ['TRADE_LICENCE', 'TIN_CERTIFICATE', 'OWNER_ID', 'BANK_LETTER', 'OTHER'] as const;
+const DOCUMENT_KINDS = ['TRADE_LICENCE', 'TIN_CERTIFICATE', 'OWNER_ID', 'BANK_LETTER', 'LOGO', 'OTHER'] as const;
 export type DocumentKind = (typeof DOCUMENT_KINDS)[number];
 
 /** The allowed types of documents. */
@@ -74,16 +74,22 @@ const fields = {
 };
 
 /** Omitted fields are cleared. */
-export const Application = z.strictObject({ ...fields, phone }).partial();
+export const Application = z.strictObject({ ...fields, phone, supportPhone: phone }).partial();
 /** What a merchant declares about its business. Until it is submitted, any of it may be missing. */
 export type ApplicationDetails = z.output<typeof Application>;
 const PresentedApplication = z
-  .object({ ...fields, phone: z.string() })
+  .object({
+    ...fields,
+    phone: z.string(),
+    supportPhone: z.string().meta({ description: 'Optional. Shown to customers on the checkout page once verified' }),
+  })
   .partial()
   .meta({ id: 'KycApplication' });
 
 export const UploadQuery = z.strictObject({
-  kind: z.enum(DOCUMENT_KINDS),
+  kind: z
+    .enum(DOCUMENT_KINDS)
+    .describe('LOGO is optional: a PNG or JPEG of at most 20,000 bytes, shown on the checkout page once verified'),
   fileName: line(FILE_NAME_CHARACTERS_MAX).optional().describe('Your name of the file, for display only'),
 });
 

@@ -4,11 +4,13 @@ import QRCode from 'qrcode';
 
 import type { Limits } from '../../http/limits.ts';
 import { hungUp, type RequestState } from '../../http/pipeline.ts';
-import { AppError, type ErrorCode } from '../../lib/errors.ts';
+import { AppError, notFound, type ErrorCode } from '../../lib/errors.ts';
 import { withTimeout } from '../../lib/timeout.ts';
 import { CHANNELS } from '../../merchants/channels/channel.ts';
 import { listChannels } from '../../merchants/channels/queries.ts';
+import { readDocument } from '../../merchants/kyc/documents.ts';
 import { findBusiness } from '../../merchants/kyc/queries.ts';
+import type { DocumentStore } from '../../merchants/kyc/store.ts';
 import type { FindProvider } from '../../providers/provider.ts';
 import { createWaitLimit, reportOutcome, type HookDeps } from '../hooks.ts';
 import { awaitProviderResult, PROVIDER_WAIT_MS, startPayment } from '../pay.ts';
@@ -35,6 +37,8 @@ export type PageDeps = HookDeps & {
   baseUrl: string;
   limits: Limits;
   tokens: TokenAuthenticator;
+  /** With the merchants' logos. */
+  store: DocumentStore;
 };
 
 /** Pages without facts of any session, by the error that they show. */
@@ -43,6 +47,8 @@ const NOTICES: Partial<Record<ErrorCode, Notice>> = {
   INSUFFICIENT_SCOPE: 'foreign',
   RATE_LIMITED: 'busy',
 };
+
+const LOGO_CACHED_SECONDS = 60 * 60;
 
 /**
  * The hosted checkout page: HTML and form posts, and a script that waits for the next state. The link's token becomes a
@@ -77,6 +83,16 @@ export function createCheckoutPages(deps: PageDeps): Router {
   router.get('/checkout/:sessionId/cancel', async (ctx) => {
     const visitor = await visitorOf(deps, ctx);
     await sendSession(deps, ctx, { visitor, session: await readSession(deps, visitor.key), cancelling: true });
+  });
+
+  router.get('/checkout/:sessionId/logo', async (ctx) => {
+    const { key } = await visitorOf(deps, ctx);
+    const { logoId = null } = (await findBusiness(deps.db, key)) ?? {};
+    if (logoId === null) throw notFound('logo');
+    const { row, bytes } = await readDocument(deps, { ...key, documentId: logoId });
+    ctx.set({ 'Cache-Control': `private, max-age=${LOGO_CACHED_SECONDS}`, 'X-Content-Type-Options': 'nosniff' });
+    ctx.type = row.contentType;
+    ctx.body = bytes;
   });
 
   // A rejected form is shown under these addresses; reloading them shows the page.
