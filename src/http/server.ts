@@ -88,7 +88,7 @@ export function createApiServer(deps: ApiServerDeps): ApiServer {
     setSecurityHeaders(request, response, () => {});
     response.setHeader('X-Request-Id', newId('req'));
     if (stopping.signal.aborted) response.setHeader('Connection', 'close');
-    response.writeHead(status, JSON_HEADERS).end(text);
+    response.writeHead(status, { ...JSON_HEADERS, 'Content-Length': Buffer.byteLength(text) }).end(text);
     metrics.record('GET /livez', status, 0);
   };
   const callback = (request: IncomingMessage, response: ServerResponse): void => {

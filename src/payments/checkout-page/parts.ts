@@ -1,6 +1,6 @@
 import { html, markup, type Html } from '../../lib/html.ts';
+import { maskDigits } from '../../lib/mask.ts';
 import { formatBirr } from '../../lib/money.ts';
-import { maskDigits } from '../../lib/phone.ts';
 import type { MerchantChannel } from '../../merchants/channels/queries.ts';
 import type { Business } from '../../merchants/kyc/queries.ts';
 import type { Session } from '../session.ts';
