@@ -84,6 +84,8 @@ describe('one transaction', () => {
     await claim('success', held.sessionId, words);
     const cancelled = await buildPendingPayment(fixture, scope);
     await claim('cancel', cancelled.sessionId, { reason: 'changed my mind' });
+    const withdrawn = await buildPendingPayment(fixture, scope);
+    await fixture.closeUnpaid(withdrawn.sessionId, 'OPEN');
     const expired = await buildPendingPayment(fixture, scope);
     fixture.provider.returns(UNKNOWN);
     fixture.pass(2 * DAY_MS);
@@ -95,7 +97,7 @@ describe('one transaction', () => {
     await fixture.runInTransaction((tx) =>
       clearReconciliationFlag(tx, { transactionIds: [expired.transactionId], at }),
     );
-    const all = [held, cancelled, expired, twice, twiceWrong];
+    const all = [held, cancelled, withdrawn, expired, twice, twiceWrong];
 
     const kinds = new Set<string>();
     for (const { transactionId } of all) {

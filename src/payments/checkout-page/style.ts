@@ -57,7 +57,7 @@ dd{margin:0;text-align:right;font-weight:600}
 .head{display:flex;align-items:center;gap:.75rem}
 @keyframes turn{to{transform:rotate(1turn)}}
 @media (prefers-reduced-motion:reduce){.spinner{animation:none}}
-@media (min-width:48rem){.columns{display:grid;grid-template-columns:1fr 15rem;gap:2rem}.wide{display:block}body:has(.columns) :is(header,main,footer){max-width:44rem}}
+@media (min-width:48rem){body{padding-top:2rem}.columns{display:grid;grid-template-columns:1fr 15rem;gap:2rem}.wide{display:block}body:has(.columns) :is(header,main,footer){max-width:44rem}}
 @media (forced-colors:active){.choice:has(:checked){border-width:3px}.spinner{border-top-color:Highlight}}
 @media print{body,main{background:#fff;color:#000}main{box-shadow:none}header a,button,.button,.qr,[data-return],.leave{display:none!important}}
 `;

@@ -28,7 +28,7 @@ export function waitingPage(view: SessionView): View {
     <p data-say>${aboutPayer(view, texts[step])}</p>
     ${confirmPage === null ? null : html`<a class="button" href="${confirmPage}">${interpolate(texts.goOn, { channel })}</a>`}
     ${summary(view)}
-    <p class="quiet">${timeLeft(view)}. ${texts.resultHere}</p>
+    <p class="quiet">${timeLeft(view)} · ${texts.resultHere}</p>
     ${checkButton(view)}
     ${
       session.attemptsCount < ATTEMPTS_MAX
