@@ -2,30 +2,38 @@ import { listPeriod, presentMovement, readPeriod, sumPeriod } from '../ledger/ba
 import { totalDebit } from '../ledger/postings.ts';
 import { addisDay } from '../lib/dates.ts';
 import type { Queryable } from '../lib/db.ts';
-import { withoutNulls } from '../lib/fields.ts';
 import { maskDigits } from '../lib/mask.ts';
 import { toBirr } from '../lib/money.ts';
 import type { Page } from '../lib/pagination.ts';
 import type { SettlementRow } from './queries.ts';
-import { Settlement } from './schema.ts';
 
-/** The settlement as the API returns it, without the fields that have no value. Columns that the schema does not name are dropped. */
+/** The settlement as the API returns it; unknown fields are omitted. */
 export function presentSettlement(row: SettlementRow) {
-  return Settlement.parse(
-    withoutNulls({
-      ...row,
-      settlementId: row.id,
-      amount: toBirr(row.amountSantim),
-      fee: toBirr(row.feeSantim),
-      feeTax: toBirr(row.feeTaxSantim),
-      totalDebit: toBirr(totalDebit(row)),
-      bankAccount: { ...row, accountNumber: maskDigits(row.accountNumber) },
-      earliestExpected: row.expectedFrom,
-      expectedBy: row.expectedUntil,
-      dateReasons: row.skippedDays,
-      creditedOn: row.creditedAt && addisDay(row.creditedAt),
-    }),
-  );
+  const { requestId, currency, bankCode, accountName, status, effectiveDate, environment, requestedAt } = row;
+  return {
+    settlementId: row.id,
+    requestId,
+    amount: toBirr(row.amountSantim),
+    fee: toBirr(row.feeSantim),
+    feeTax: toBirr(row.feeTaxSantim),
+    totalDebit: toBirr(totalDebit(row)),
+    currency,
+    bankAccount: { bankCode, accountNumber: maskDigits(row.accountNumber), accountName },
+    status,
+    effectiveDate,
+    earliestExpected: row.expectedFrom,
+    expectedBy: row.expectedUntil,
+    dateReasons: row.skippedDays,
+    bankReference: row.bankReference ?? undefined,
+    failure: row.failure ?? undefined,
+    environment,
+    requestedAt,
+    sentAt: row.sentAt ?? undefined,
+    creditedAt: row.creditedAt ?? undefined,
+    creditedOn: row.creditedAt ? addisDay(row.creditedAt) : undefined,
+    returnedAt: row.returnedAt ?? undefined,
+    completedAt: row.completedAt ?? undefined,
+  };
 }
 
 /** `data` of every settlement event: a full snapshot, independent of the order of deliveries. */
