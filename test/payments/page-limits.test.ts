@@ -1,51 +1,40 @@
-import type { MerchantScope } from '../../src/lib/scope.ts';
 import { setMerchantStatus } from '../../src/merchants/operations.ts';
-import { buildFixture, buildMerchant, PAID, PENDING, stateOfSession, type Fixture } from '../support/build.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { PAY_FORM, servePages, type Pages } from './pages.ts';
+import { PAID, PENDING } from '../support/build.ts';
+import { PAY_FORM, servePages, startPages, type Pages, type StartedPages } from './pages.ts';
 
-let database: TestDatabase;
-let fixture: Fixture;
-let scope: MerchantScope;
-let pages: Pages;
+let pages: StartedPages;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  fixture = buildFixture(database.db);
-  scope = await buildMerchant(database.db);
-  pages = await servePages(fixture);
+  pages = await startPages();
 });
-afterAll(async () => {
-  await pages.close();
-  await database.drop();
-});
+afterAll(() => pages.close());
 
 describe('the page of a suspended merchant', () => {
   const suspend = (status: 'SUSPENDED' | 'ACTIVE') =>
-    database.db.transaction((trx) => setMerchantStatus(trx, scope.merchantId, status));
+    pages.db.transaction((trx) => setMerchantStatus(trx, pages.scope.merchantId, status));
   afterEach(() => suspend('ACTIVE'));
 
   test('cannot be paid, and the page gives the reason', async () => {
-    const page = await pages.open(scope);
+    const page = await pages.open();
     await suspend('SUSPENDED');
     for (const answer of [await page.get(), await page.post('pay', PAY_FORM)]) {
       expect(answer.status).toBe(403);
       expect(await answer.text()).toContain('takes no payments now');
     }
-    expect(await stateOfSession(database.db, page.sessionId)).toMatchObject({ session: 'OPEN', attempts: null });
+    expect(await pages.stateOf(page)).toMatchObject({ session: 'OPEN', attempts: null });
     await suspend('ACTIVE');
     expect((await page.get()).status).toBe(200);
   });
 
   test('still shows the outcome of a payment that was in flight', async () => {
-    fixture.provider.returns(PENDING);
-    const page = await pages.open(scope);
+    pages.fixture.provider.returns(PENDING);
+    const page = await pages.open();
     await page.post('pay', PAY_FORM);
     await suspend('SUSPENDED');
     expect(await page.text()).toContain('Confirm on your phone');
     const attempt = await page.attempt();
-    fixture.provider.returns(PAID);
-    await fixture.checkAttempt(attempt, { notifyWorkflow: true });
+    pages.fixture.provider.returns(PAID);
+    await pages.fixture.checkAttempt(attempt, { notifyWorkflow: true });
     expect(await page.text()).toContain('Paid. Thank you!');
   });
 });
@@ -53,12 +42,12 @@ describe('the page of a suspended merchant', () => {
 describe('with limits', () => {
   let limited: Pages;
   beforeEach(async () => {
-    limited = await servePages(fixture, { sandboxPerSecond: 1, pagesPerSecond: 3, failedAuthPerMinute: 2 });
+    limited = await servePages(pages.fixture, { sandboxPerSecond: 1, pagesPerSecond: 3, failedAuthPerMinute: 2 });
   });
   afterEach(() => limited.close());
 
   test('requests of one address are limited over all sessions, with Retry-After', async () => {
-    const [one, other] = [await limited.open(scope), await limited.open(scope)];
+    const [one, other] = [await limited.open(pages.scope), await limited.open(pages.scope)];
     for (let count = 0; count < 3; count += 1) {
       expect([(await one.get()).status, (await other.get()).status]).toEqual([200, 200]);
     }
@@ -69,7 +58,7 @@ describe('with limits', () => {
   });
 
   test('wrong tokens are limited by address, and the right token is always accepted', async () => {
-    const page = await limited.open(scope);
+    const page = await limited.open(pages.scope);
     const wrong = { cookie: `meskot_checkout=${'x'.repeat(43)}` };
     expect((await page.get('', wrong)).status).toBe(404);
     expect((await fetch(`${limited.url}/checkout/cs_unknown`, { headers: wrong })).status).toBe(404);

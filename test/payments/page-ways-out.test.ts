@@ -1,46 +1,23 @@
-import type { MerchantScope } from '../../src/lib/scope.ts';
 import { ATTEMPTS_MAX } from '../../src/payments/states.ts';
-import {
-  ACCEPTED,
-  buildFixture,
-  buildMerchant,
-  declined,
-  PAID,
-  PENDING,
-  stateOfSession,
-  UNKNOWN,
-  type Fixture,
-} from '../support/build.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { PAY_FORM, servePages, type OpenPage, type Pages } from './pages.ts';
+import { ACCEPTED, declined, PAID, PENDING, UNKNOWN } from '../support/build.ts';
+import { PAY_FORM, startPages, type OpenPage, type StartedPages } from './pages.ts';
 
-let database: TestDatabase;
-let fixture: Fixture;
-let scope: MerchantScope;
-let pages: Pages;
+let pages: StartedPages;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  fixture = buildFixture(database.db);
-  scope = await buildMerchant(database.db);
-  pages = await servePages(fixture);
+  pages = await startPages();
 });
-afterAll(async () => {
-  await pages.close();
-  await database.drop();
-});
-
-const stateOf = async ({ sessionId }: OpenPage) => stateOfSession(database.db, sessionId);
+afterAll(() => pages.close());
 
 /** A page with an attempt in flight, in another minute than the provider was last asked. */
 async function payOn(page: OpenPage, form = PAY_FORM) {
-  fixture.provider.returns(PENDING);
+  pages.fixture.provider.returns(PENDING);
   await page.post('pay', form);
-  fixture.pass(60_000);
+  pages.fixture.pass(60_000);
 }
 
 async function waiting(): Promise<OpenPage> {
-  const page = await pages.open(scope);
+  const page = await pages.open();
   await payOn(page);
   return page;
 }
@@ -48,40 +25,44 @@ async function waiting(): Promise<OpenPage> {
 describe('changing number or channel', () => {
   test('takes the attempt back after the provider was asked, and the session takes another one', async () => {
     const page = await waiting();
-    const asked = fixture.provider.queries.length;
+    const asked = pages.fixture.provider.queries.length;
     expect((await page.post('change')).status).toBe(303);
-    expect(fixture.provider.queries).toHaveLength(asked + 1);
-    expect(await stateOf(page)).toMatchObject({ session: 'OPEN', transaction: 'PENDING', attempts: ['ABANDONED'] });
+    expect(pages.fixture.provider.queries).toHaveLength(asked + 1);
+    expect(await pages.stateOf(page)).toMatchObject({
+      session: 'OPEN',
+      transaction: 'PENDING',
+      attempts: ['ABANDONED'],
+    });
     const read = await page.read();
     expect(read).toContain('was taken back. Please do not confirm it any more.');
     expect(await page.text()).toContain('value="0911000001"');
     await payOn(page, { channel: 'CBE_BIRR', phone: '0911000004' });
-    expect(await stateOf(page)).toMatchObject({ session: 'PROCESSING', attempts: ['ABANDONED', 'PENDING'] });
+    expect(await pages.stateOf(page)).toMatchObject({ session: 'PROCESSING', attempts: ['ABANDONED', 'PENDING'] });
   });
 
   test('is in the timeline of the transaction, and causes no event', async () => {
     const page = await waiting();
-    const { events } = await stateOf(page);
+    const { events } = await pages.stateOf(page);
     await page.post('change');
-    expect((await stateOf(page))['events']).toEqual(events);
-    const kinds = await database.db.knex()('timeline').where({ resourceId: page.transactionId }).pluck('kind');
+    expect((await pages.stateOf(page))['events']).toEqual(events);
+    const kinds = await pages.db.knex()('timeline').where({ resourceId: page.transactionId }).pluck('kind');
     expect(kinds).toContain('attempt.withdrawn');
   });
 
   test('shows the receipt instead when the customer has paid meanwhile', async () => {
     const page = await waiting();
-    fixture.provider.returns(PAID);
+    pages.fixture.provider.returns(PAID);
     await page.post('change');
     expect(await page.read()).toContain('Paid. Thank you!');
   });
 
   test('waits while the outcome is unknown, and says so', async () => {
     const page = await waiting();
-    fixture.provider.returns(UNKNOWN);
+    pages.fixture.provider.returns(UNKNOWN);
     const answer = await page.post('change');
     expect(answer.status).toBe(409);
     expect(await answer.text()).toContain('telebirr has not answered yet, so the request cannot be taken back.');
-    expect(await stateOf(page)).toMatchObject({ session: 'PROCESSING', attempts: ['PENDING'] });
+    expect(await pages.stateOf(page)).toMatchObject({ session: 'PROCESSING', attempts: ['PENDING'] });
   });
 
   test('is not offered, and does nothing, on the last attempt', async () => {
@@ -93,16 +74,16 @@ describe('changing number or channel', () => {
     }
     expect(await page.text()).not.toContain('Change number');
     expect((await page.post('change')).status).toBe(409);
-    expect(await stateOf(page)).toMatchObject({
+    expect(await pages.stateOf(page)).toMatchObject({
       session: 'PROCESSING',
       attempts: ['ABANDONED', 'ABANDONED', 'PENDING'],
     });
   });
 
   test('leads to the expired page when the time is over', async () => {
-    const page = await pages.open(scope, { expiresInMinutes: 5 });
+    const page = await pages.open({ expiresInMinutes: 5 });
     await payOn(page);
-    fixture.pass(5 * 60_000);
+    pages.fixture.pass(5 * 60_000);
     await page.post('change');
     expect(await page.read()).toContain('has expired');
   });
@@ -111,16 +92,16 @@ describe('changing number or channel', () => {
     const page = await waiting();
     const attempt = await page.attempt();
     await page.post('change');
-    fixture.provider.returns(PAID);
-    await fixture.checkAttempt(attempt, { notifyWorkflow: false });
-    expect(await stateOf(page)).toMatchObject({ session: 'COMPLETED', transaction: 'SUCCESS' });
+    pages.fixture.provider.returns(PAID);
+    await pages.fixture.checkAttempt(attempt, { notifyWorkflow: false });
+    expect(await pages.stateOf(page)).toMatchObject({ session: 'COMPLETED', transaction: 'SUCCESS' });
   });
 
   test('form posts of other sites change nothing', async () => {
     const page = await waiting();
     const foreign = { 'sec-fetch-site': 'cross-site' };
     for (const verb of ['change', 'check', 'cancel']) expect((await page.post(verb, {}, foreign)).status).toBe(403);
-    expect(await stateOf(page)).toMatchObject({ session: 'PROCESSING' });
+    expect(await pages.stateOf(page)).toMatchObject({ session: 'PROCESSING' });
   });
 });
 
@@ -128,20 +109,20 @@ describe('cancelling', () => {
   test('is a question first, also without script', async () => {
     const page = await waiting();
     expect(await page.read('/cancel')).toMatch(/Cancel this payment\?.*If you have already confirmed.*Yes, cancel/);
-    expect(await stateOf(page)).toMatchObject({ session: 'PROCESSING' });
+    expect(await pages.stateOf(page)).toMatchObject({ session: 'PROCESSING' });
     await page.post('cancel');
     expect(await page.read()).toMatch(/Payment cancelled.*If you have confirmed, the shop is told/);
   });
 
   test('does not happen while the outcome is unknown, and the page says so', async () => {
     const page = await waiting();
-    fixture.provider.returns(UNKNOWN);
+    pages.fixture.provider.returns(UNKNOWN);
     const answer = await page.post('cancel');
     expect([answer.status, await answer.text()]).toEqual([409, expect.stringContaining('has not answered yet')]);
   });
 
   test('asks nothing once the payment is over', async () => {
-    const page = await pages.open(scope);
+    const page = await pages.open();
     await page.post('cancel');
     expect(await page.read('/cancel')).toMatch(/^ *Payment cancelled/);
   });
@@ -155,8 +136,8 @@ describe('the text of the page', () => {
   });
 
   test('leads on where the channel has a page of its own', async () => {
-    const page = await pages.open(scope);
-    fixture.provider.returns(ACCEPTED);
+    const page = await pages.open();
+    pages.fixture.provider.returns(ACCEPTED);
     await page.post('pay', PAY_FORM);
     expect(await page.read()).toMatch(/Confirm with telebirr .* Go on to telebirr/);
     expect(await page.text()).toContain('href="https://pay.example/confirm"');
@@ -164,8 +145,8 @@ describe('the text of the page', () => {
 
   test('of held money says not to pay again, with the reference', async () => {
     const page = await waiting();
-    fixture.provider.returns({ ...PAID, amountSantim: 1n });
-    await fixture.checkAttempt(await page.attempt(), { notifyWorkflow: false });
+    pages.fixture.provider.returns({ ...PAID, amountSantim: 1n });
+    await pages.fixture.checkAttempt(await page.attempt(), { notifyWorkflow: false });
     const read = await page.read();
     expect(read).toMatch(/not of the amount asked for\. Please do not pay again\. The shop is told/);
     expect(read).toContain(`PROV-${await page.attempt()}`);
@@ -177,31 +158,31 @@ describe('the text of the page', () => {
     ['expired', PENDING, 'has expired'],
   ])('after an attempt was sent, a %s page asks to wait before paying again', async (_end, outcome, text) => {
     const page = await waiting();
-    fixture.pass(30 * 60_000);
-    fixture.provider.returns(outcome);
-    await fixture.expireAttempt(await page.attempt(), fixture.clock());
+    pages.fixture.pass(30 * 60_000);
+    pages.fixture.provider.returns(outcome);
+    await pages.fixture.expireAttempt(await page.attempt(), pages.fixture.clock());
     const read = await page.read();
     expect(read).toContain(text);
     expect(read).toContain('If you have confirmed, the shop is told. Wait a few minutes before you pay again.');
     // The provider may still answer: the page follows the state, and can have the provider asked.
     expect(await page.text()).toContain(`data-state="${page.path}/state"`);
-    fixture.provider.returns(PAID);
-    fixture.pass(60_000);
+    pages.fixture.provider.returns(PAID);
+    pages.fixture.pass(60_000);
     await page.post('check');
     expect(await page.read()).toContain('Paid. Thank you!');
   });
 
   test('of a session that expired without an attempt follows no state', async () => {
-    const page = await pages.open(scope, { expiresInMinutes: 5 });
-    fixture.pass(5 * 60_000);
+    const page = await pages.open({ expiresInMinutes: 5 });
+    pages.fixture.pass(5 * 60_000);
     const text = await page.text();
     expect(text).not.toContain('If you have confirmed');
     expect(text).not.toContain('data-state');
   });
 
   test('after a decline offers another channel first, and keeps the number', async () => {
-    const page = await pages.open(scope);
-    fixture.provider.returns(declined(true));
+    const page = await pages.open();
+    pages.fixture.provider.returns(declined(true));
     await page.post('pay', PAY_FORM);
     const text = await page.text();
     expect(text).toMatch(/value="CBE_BIRR" required checked/);
@@ -209,15 +190,15 @@ describe('the text of the page', () => {
   });
 
   test('has the number that the shop knows', async () => {
-    const page = await pages.open(scope, { customerPhone: '251911000003' });
+    const page = await pages.open({ customerPhone: '251911000003' });
     expect(await page.text()).toContain('value="0911000003"');
-    const foreign = await pages.open(scope, { customerPhone: '4915112345678' });
+    const foreign = await pages.open({ customerPhone: '4915112345678' });
     expect(await foreign.text()).not.toContain('4915112345678');
   });
 
   test('of the receipt has all that a shop may ask for, in both languages', async () => {
     const page = await waiting();
-    fixture.provider.returns(PAID);
+    pages.fixture.provider.returns(PAID);
     await page.post('check');
     const read = await page.read();
     const facts = ['100.50 ETB', 'Abyssinia Coffee', page.checkoutOrderNo, 'telebirr', `PROV-${await page.attempt()}`];
@@ -231,7 +212,7 @@ describe('the text of the page', () => {
 
 describe('an error of the form', () => {
   test('is tied to the phone', async () => {
-    const page = await pages.open(scope);
+    const page = await pages.open();
     const text = await (await page.post('pay', { ...PAY_FORM, phone: '12' })).text();
     expect(text).toContain('<title>Error: Pay Abyssinia Coffee</title>');
     expect(text).toMatch(/id="phone-error">Only the test numbers/);
@@ -239,7 +220,7 @@ describe('an error of the form', () => {
   });
 
   test('is tied to the ways of paying', async () => {
-    const page = await pages.open(scope);
+    const page = await pages.open();
     const text = await (await page.post('pay', { phone: '0911000001' })).text();
     expect(text).toMatch(/role="radiogroup" aria-invalid="true" aria-describedby="channel-error"/);
     expect(text).toMatch(/id="channel-error">Choose one of the ways to pay\./);

@@ -1,42 +1,20 @@
 import { gzipSync } from 'node:zlib';
 
-import type { MerchantScope } from '../../src/lib/scope.ts';
-import type { NewSession } from '../../src/payments/create-session.ts';
-import {
-  buildMerchant,
-  buildFixture,
-  declined,
-  PAID,
-  PENDING,
-  stateOfSession,
-  type Fixture,
-} from '../support/build.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { PAY_FORM, readable, servePages, type OpenPage, type Pages } from './pages.ts';
+import { declined, PAID, PENDING } from '../support/build.ts';
+import { PAY_FORM, readable, startPages, type OpenPage, type StartedPages } from './pages.ts';
 
 const SCRIPT = '<script>alert(1)</script>';
 
 describe('the hosted checkout page', () => {
-  let database: TestDatabase;
-  let fixture: Fixture;
-  let scope: MerchantScope;
-  let pages: Pages;
+  let pages: StartedPages;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    fixture = buildFixture(database.db);
-    scope = await buildMerchant(database.db, `Coffee ${SCRIPT}`);
-    pages = await servePages(fixture);
+    pages = await startPages(`Coffee ${SCRIPT}`);
   });
-  afterAll(async () => {
-    await pages.close();
-    await database.drop();
-  });
-
-  const open = (wanted: Partial<NewSession> = {}) => pages.open(scope, wanted);
+  afterAll(() => pages.close());
 
   test("the link's token becomes a cookie of that page and its session's calls only, and leaves the address", async () => {
-    const page = await open();
+    const page = await pages.open();
     const answer = await fetch(page.checkoutUrl.replace('https://checkout.example', pages.url), { redirect: 'manual' });
     expect(answer.status).toBe(303);
     expect(answer.headers.get('location')).toBe(page.path);
@@ -47,8 +25,8 @@ describe('the hosted checkout page', () => {
   });
 
   test('a request without the right token gets a page without facts of the session', async () => {
-    const page = await open();
-    const other = await open();
+    const page = await pages.open();
+    const other = await pages.open();
     for (const cookie of ['', 'meskot_checkout=wrong', `meskot_checkout=${other.clientToken}`]) {
       const answer = await fetch(`${pages.url}${page.path}`, { headers: { cookie } });
       expect(answer.status).toBe(404);
@@ -57,7 +35,7 @@ describe('the hosted checkout page', () => {
   });
 
   test('the page has amount, order, usable channels, M-Pesa disabled, the test ribbon and numbers', async () => {
-    const page = await open();
+    const page = await pages.open();
     const answer = await page.get();
     const text = await answer.text();
     expect(answer.status).toBe(200);
@@ -70,14 +48,14 @@ describe('the hosted checkout page', () => {
   });
 
   test('the page has at most 30 kB and its script 3 kB compressed', async () => {
-    const text = await (await open({ locale: 'am' })).text();
+    const text = await (await pages.open({ locale: 'am' })).text();
     expect(Buffer.byteLength(text)).toBeLessThan(30_000);
     const [, script = ''] = /<script>(.+)<\/script>/s.exec(text) ?? [];
     expect(gzipSync(script, { level: 9 }).length).toBeLessThan(3_000);
   });
 
   test('the page forbids frames, foreign scripts and referrers by its headers', async () => {
-    const { headers } = await (await open()).get();
+    const { headers } = await (await pages.open()).get();
     expect(headers.get('content-security-policy')).toMatch(
       /^default-src 'none'; style-src 'sha256-[^ ]+; script-src 'sha256-[^ ]+; connect-src 'self'; .+frame-ancestors 'none'$/,
     );
@@ -87,7 +65,7 @@ describe('the hosted checkout page', () => {
 
   test("the page is in the customer's choice, else the shop's, else the browser's language", async () => {
     const languageOf = async (page: OpenPage, headers = {}) => /<html lang="(\w+)"/.exec(await page.text(headers))?.[1];
-    const [page, amharic] = [await open(), await open({ locale: 'am' })];
+    const [page, amharic] = [await pages.open(), await pages.open({ locale: 'am' })];
     const asked = { 'accept-language': 'am-ET,am;q=0.9,en;q=0.5' };
     expect(await languageOf(page)).toBe('en');
     expect(await languageOf(page, { 'accept-language': 'om,fr' })).toBe('en');
@@ -97,7 +75,7 @@ describe('the hosted checkout page', () => {
   });
 
   test('a choice of language is remembered for all checkout pages and leaves the address', async () => {
-    const page = await open();
+    const page = await pages.open();
     const answer = await page.get('?lang=am');
     expect([answer.status, answer.headers.get('location')]).toEqual([303, page.path]);
     expect(answer.headers.getSetCookie()).toEqual([
@@ -107,22 +85,22 @@ describe('the hosted checkout page', () => {
   });
 
   test('a channel whose limits exclude the amount is not offered', async () => {
-    const text = await (await open({ amountSantim: 10_000_000n })).text();
+    const text = await (await pages.open({ amountSantim: 10_000_000n })).text();
     expect(text).not.toContain('value="TELEBIRR"');
     expect(text).toContain('value="CBE_BIRR"');
   });
 
   test('paying leads to the waiting page and then to the final page with a link to the shop', async () => {
-    fixture.provider.returns(PENDING);
-    const page = await open({ successUrl: 'https://shop.example/done?cart=1' });
+    pages.fixture.provider.returns(PENDING);
+    const page = await pages.open({ successUrl: 'https://shop.example/done?cart=1' });
     const answer = await page.post('pay', PAY_FORM);
     expect([answer.status, answer.headers.get('location')]).toEqual([303, page.path]);
     const waiting = await page.text();
     expect(waiting).toContain('<noscript><meta http-equiv="refresh" content="10" /></noscript>');
     expect(readable(waiting)).not.toMatch(/fail|not successful/i);
     const attempt = await page.attempt();
-    fixture.provider.returns(PAID);
-    await fixture.checkAttempt(attempt, { notifyWorkflow: true });
+    pages.fixture.provider.returns(PAID);
+    await pages.fixture.checkAttempt(attempt, { notifyWorkflow: true });
     const done = await page.text();
     expect(done).toContain('Paid. Thank you!');
     const ids = `sessionId=${page.sessionId}&#38;checkoutOrderNo=${page.checkoutOrderNo}`;
@@ -130,16 +108,16 @@ describe('the hosted checkout page', () => {
   });
 
   test('a form sent twice is harmless', async () => {
-    fixture.provider.returns(PENDING);
-    const page = await open();
+    pages.fixture.provider.returns(PENDING);
+    const page = await pages.open();
     const answers = await Promise.all([page.post('pay', PAY_FORM), page.post('pay', PAY_FORM)]);
     expect(answers.map((one) => one.status)).toEqual([303, 303]);
-    expect((await stateOfSession(database.db, page.sessionId))['attempts']).toHaveLength(1);
+    expect((await pages.stateOf(page))['attempts']).toHaveLength(1);
   });
 
   test('after a failed attempt the form is shown again with the reason', async () => {
-    fixture.provider.returns(declined(true));
-    const page = await open();
+    pages.fixture.provider.returns(declined(true));
+    const page = await pages.open();
     await page.post('pay', PAY_FORM);
     const text = await page.text();
     expect(text).toContain('The last try was not successful: The payment was declined.');
@@ -147,8 +125,8 @@ describe('the hosted checkout page', () => {
   });
 
   test('the reason of a failed attempt is in the language of the page', async () => {
-    fixture.provider.returns(declined(true));
-    const page = await open({ locale: 'am' });
+    pages.fixture.provider.returns(declined(true));
+    const page = await pages.open({ locale: 'am' });
     await page.post('pay', PAY_FORM);
     const text = await page.text();
     expect(text).toContain('ያለፈው ሙከራ አልተሳካም፦ ክፍያው ተቀባይነት አላገኘም።');
@@ -156,7 +134,7 @@ describe('the hosted checkout page', () => {
   });
 
   test('reloading the address of a rejected form leads to the page', async () => {
-    const page = await open();
+    const page = await pages.open();
     for (const verb of ['pay', 'change', 'check']) {
       const answer = await page.get(`/${verb}`);
       expect([answer.status, answer.headers.get('location')]).toEqual([303, page.path]);
@@ -164,13 +142,13 @@ describe('the hosted checkout page', () => {
   });
 
   test('large amounts are grouped by thousands', async () => {
-    const text = await (await open({ amountSantim: 10_000_050n })).text();
+    const text = await (await pages.open({ amountSantim: 10_000_050n })).text();
     expect(text.match(/[\d,.]+ ETB/g)).toEqual(['100,000.50 ETB']);
-    expect(await (await open({ amountSantim: 99_999n })).text()).toContain('999.99 ETB');
+    expect(await (await pages.open({ amountSantim: 99_999n })).text()).toContain('999.99 ETB');
   });
 
   test('a number that is not a test number is rejected, and the form retains the input', async () => {
-    const page = await open();
+    const page = await pages.open();
     const answer = await page.post('pay', { channel: 'CBE_BIRR', phone: '"><b>0922' });
     const text = await answer.text();
     expect(answer.status).toBe(400);
@@ -180,9 +158,9 @@ describe('the hosted checkout page', () => {
   });
 
   test('cancelling ends the session, and its page shows that', async () => {
-    const page = await open({ cancelUrl: 'https://shop.example/cart' });
+    const page = await pages.open({ cancelUrl: 'https://shop.example/cart' });
     expect((await page.post('cancel', {})).status).toBe(303);
-    expect(await stateOfSession(database.db, page.sessionId)).toMatchObject({
+    expect(await pages.stateOf(page)).toMatchObject({
       session: 'CANCELLED',
       events: ['checkout.canceled'],
     });
@@ -190,8 +168,8 @@ describe('the hosted checkout page', () => {
   });
 
   test('a session after its expiry is shown as expired', async () => {
-    const page = await open({ expiresInMinutes: 5 });
-    fixture.pass(5 * 60_000);
+    const page = await pages.open({ expiresInMinutes: 5 });
+    pages.fixture.pass(5 * 60_000);
     expect(await page.text()).toContain('has expired');
   });
 
@@ -200,13 +178,13 @@ describe('the hosted checkout page', () => {
     ['another site by an old browser', { 'sec-fetch-site': '', origin: 'https://evil.example' }],
     ['nowhere', { 'sec-fetch-site': '' }],
   ])('a form from %s is rejected', async (_where, headers) => {
-    const page = await open();
+    const page = await pages.open();
     expect((await page.post('pay', PAY_FORM, headers)).status).toBe(403);
-    expect(await stateOfSession(database.db, page.sessionId)).toMatchObject({ session: 'OPEN' });
+    expect(await pages.stateOf(page)).toMatchObject({ session: 'OPEN' });
   });
 
   test("the QR code is the page's address; only sessions of type QRCODE have it in the API and on narrow screens", async () => {
-    const [till, shop] = [await open({ type: 'QRCODE' }), await open()];
+    const [till, shop] = [await pages.open({ type: 'QRCODE' }), await pages.open()];
     expect([till.qrPayload, shop.qrPayload]).toEqual([till.checkoutUrl, undefined]);
     expect(await till.text()).toContain('<div class="qr">');
     expect(await shop.text()).toContain('<div class="qr wide">');

@@ -8,7 +8,8 @@ import type { MerchantScope } from '../../src/lib/scope.ts';
 import { createCheckoutPages } from '../../src/payments/checkout-page/routes.ts';
 import type { NewSession } from '../../src/payments/create-session.ts';
 import { createTokenAuthenticator } from '../../src/payments/session.ts';
-import { buildSession, type Fixture } from '../support/build.ts';
+import { buildFixture, buildMerchant, buildSession, stateOfSession, type Fixture } from '../support/build.ts';
+import { createTestDatabase } from '../support/database.ts';
 import { NO_LIMITS } from '../support/http.ts';
 
 export type Pages = Awaited<ReturnType<typeof servePages>>;
@@ -55,6 +56,29 @@ export async function servePages(fixture: Fixture, limits: Partial<LimitSettings
     return { ...session, path, cookie, get, post, text, read, attempt };
   }
   return { url, open, close: () => new Promise((resolve) => server.close(resolve)) };
+}
+
+export type StartedPages = Awaited<ReturnType<typeof startPages>>;
+
+/** The hosted pages of one merchant, on a database of their own. Close them in afterAll. */
+export async function startPages(merchantName?: string) {
+  const { db, drop } = await createTestDatabase();
+  const fixture = buildFixture(db);
+  const scope = await buildMerchant(db, merchantName);
+  const pages = await servePages(fixture);
+  return {
+    db,
+    fixture,
+    scope,
+    url: pages.url,
+    /** A new session of the merchant and its page. */
+    open: (wanted: Partial<NewSession> = {}) => pages.open(scope, wanted),
+    stateOf: ({ sessionId }: OpenPage) => stateOfSession(db, sessionId),
+    close: async () => {
+      await pages.close();
+      await drop();
+    },
+  };
 }
 
 /** The text of a page's `main`. */
