@@ -1,9 +1,16 @@
+import { findChromium } from './test/support/needs.mjs';
+
+// Workers inherit it. CI must have one: there the tests of web pages fail without it.
+const chromium = (process.env.CHROMIUM ||= findChromium() ?? '');
+const excludesBrowser = !chromium && !process.env.CI;
+if (excludesBrowser) console.warn('Excludes test/browser: no Chromium on PATH. Install it, or set CHROMIUM.');
+
 /** @type {import('jest').Config} */
 export default {
   testEnvironment: 'node',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
-  // They take minutes: npm run test:chaos.
-  testPathIgnorePatterns: ['<rootDir>/test/chaos/'],
+  // Chaos takes minutes: npm run test:chaos.
+  testPathIgnorePatterns: ['<rootDir>/test/chaos/', ...(excludesBrowser ? ['<rootDir>/test/browser/'] : [])],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '^.+\\.ts$': [

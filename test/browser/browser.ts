@@ -1,40 +1,14 @@
-import { accessSync, constants, mkdirSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 
 import axe from 'axe-core';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
-
-/** The Chromium of the variable CHROMIUM, or the first one on PATH. */
-function findChromium(): string | undefined {
-  if (process.env['CHROMIUM']) return process.env['CHROMIUM'];
-  const folders = (process.env['PATH'] ?? '').split(delimiter);
-  return folders.flatMap((folder) => NAMES.map((name) => join(folder, name))).find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const executablePath = findChromium();
-
-/** `describe` where there is a Chromium; elsewhere the tests are skipped, with a warning. */
-export const describeInBrowser = executablePath === undefined ? skipWithWarning : describe;
-
-function skipWithWarning(title: string, tests: () => void): void {
-  console.warn(`Skipped "${title}": no Chromium on PATH. Install the package chromium, or set CHROMIUM.`);
-  describe.skip(title, tests);
-}
-
-/** Starts the one browser of a test file. Close it in afterAll. */
+/** Starts the one browser of a test file, from the path that jest.config.mjs found. Close it in afterAll. */
 export async function launchBrowser(): Promise<Browser> {
-  if (executablePath === undefined) throw new Error('there is no Chromium');
+  const executablePath = process.env['CHROMIUM'];
+  if (executablePath === undefined)
+    throw new Error('No Chromium on PATH. Install the package chromium, or set CHROMIUM.');
   return chromium.launch({ executablePath, args: ['--disable-gpu', '--disable-dev-shm-usage'] });
 }
 

@@ -6,15 +6,7 @@ import { PNG } from 'pngjs';
 
 import { buildSession, PAID, PENDING, stateOfSession } from '../support/build.ts';
 import { until } from '../support/until.ts';
-import {
-  describeInBrowser,
-  launchBrowser,
-  openTab,
-  scrollsSideways,
-  WIDTHS,
-  type Tab,
-  type TabOptions,
-} from './browser.ts';
+import { launchBrowser, openTab, scrollsSideways, WIDTHS, type Tab, type TabOptions } from './browser.ts';
 import { startCheckoutServer, type CheckoutServer } from './checkout.ts';
 
 /** A CommonJS module whose types declare an ES module. */
@@ -22,7 +14,7 @@ const jsQR = createRequire(import.meta.url)('jsqr') as typeof JsQr.default;
 
 type Opened = Awaited<ReturnType<typeof buildSession>>;
 
-describeInBrowser('a customer on the checkout page', () => {
+describe('a customer on the checkout page', () => {
   let server: CheckoutServer;
   let browser: Browser;
   let tabs: Tab[] = [];

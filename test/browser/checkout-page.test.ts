@@ -3,12 +3,12 @@ import type { Browser } from 'playwright-core';
 import { setMerchantStatus } from '../../src/merchants/operations.ts';
 import type { ProviderOutcome } from '../../src/providers/provider.ts';
 import { ACCEPTED, buildSession, declined, PAID, PENDING, UNKNOWN } from '../support/build.ts';
-import { describeInBrowser, inspect, launchBrowser, openTab, screenshot, type Tab } from './browser.ts';
+import { inspect, launchBrowser, openTab, screenshot, type Tab } from './browser.ts';
 import { startCheckoutServer, type CheckoutServer } from './checkout.ts';
 
 type Opened = Awaited<ReturnType<typeof buildSession>>;
 
-describeInBrowser('every state of the checkout page', () => {
+describe('every state of the checkout page', () => {
   let server: CheckoutServer;
   let browser: Browser;
 

@@ -7,12 +7,12 @@ import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { newSecret, signedRequest } from '../../src/webhooks/delivery/attempt.ts';
 import { stubKey } from '../support/http.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
-import { describeInBrowser, inspect, launchBrowser, openTab } from './browser.ts';
+import { inspect, launchBrowser, openTab } from './browser.ts';
 import { startCheckoutServer, type CheckoutServer } from './checkout.ts';
 
 const SECRET = newSecret();
 
-describeInBrowser('the demo shop, with the providers of the sandbox', () => {
+describe('the demo shop, with the providers of the sandbox', () => {
   let simulator: TestSimulator;
   let server: CheckoutServer;
   let shop: DemoShop;

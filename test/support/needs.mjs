@@ -1,5 +1,5 @@
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { accessSync, constants, existsSync, readFileSync, readdirSync } from 'node:fs';
+import { delimiter, dirname, join, resolve } from 'node:path';
 
 const PROJECT = resolve(import.meta.dirname, '../..');
 const TESTS = join(PROJECT, 'test');
@@ -41,4 +41,21 @@ export function neededServers(files) {
 /** Whether a file starts processes of the program, which have servers of their own. */
 export function startsProcesses(file) {
   return /from 'node:child_process'|own-temporal|own-postgres/.test(textOf(file));
+}
+
+const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome'];
+
+/** The path of the browser that tests of web pages need: the first Chromium on PATH, or undefined. */
+export function findChromium() {
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  return folders.flatMap((folder) => BROWSERS.map((name) => join(folder, name))).find(isExecutable);
+}
+
+function isExecutable(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
