@@ -19,6 +19,10 @@ import { publish, publishStatus, waitFor } from './visibility.ts';
 /** After this many consecutive failures the import starts again, unless statements of some accounts were read. */
 const RESTART_AFTER_FAILURES = 5;
 
+/** A statement that was left out of the comparison is requested again this often, after as long a pause each time. */
+const LEFT_OUT_RETRIES_MAX = 6;
+const LEFT_OUT_PAUSE_MS = 60 * 60_000;
+
 export const rerunRequested = defineSignal('rerunRequested');
 
 /** An activity that fails for this long ends the run. */
@@ -54,7 +58,7 @@ export async function nightlyReconciliation(): Promise<number> {
 type Progress = {
   current: Import;
   sinceMs: number;
-  recheck?: { after: string; uncertainCount: number; rounds: number };
+  recheck?: { after: string; uncertainCount: number; rounds: number } | undefined;
 };
 
 type Continuation = Progress & { isRerunRequested?: boolean };
@@ -63,7 +67,7 @@ type Day = Progress & { input: ReconciliationInput; isRerunRequested: () => bool
 /**
  * Reconciles a day of a channel: imports the provider's statement page by page, queries the provider about the orders on
  * which statement and ledger disagree, and leaves the remaining discrepancies to operators. An unavailable provider is
- * retried with growing pauses, for 20 h. A rerun requested meanwhile imports the statement again: at once during a pause,
+ * retried with growing pauses, for 20 h; an account that was left out every hour, for 6 h after the comparison. A rerun requested meanwhile imports the statement again: at once during a pause,
  * otherwise after the comparison.
  * @param continuation from the previous run, whose history had grown long.
  */
@@ -90,11 +94,19 @@ const now = ({ reconciliationId }: ReconciliationInput) => ({ reconciliationId, 
 /** "rerun": requested during a pause. A permanent failure abandons the run. */
 async function compareOnce(day: Day): Promise<RunResult | 'rerun'> {
   try {
-    const statement = await importStatement(day);
-    if (statement === 'rerun') return 'rerun';
-    if (statement === 'incomplete') return await abandonRun({ ...day.current, problem: null });
-    if ((await recheckUncertain(day)) === 'rerun') return 'rerun';
-    return await compareDay(now(day.input));
+    for (;;) {
+      const statement = await importStatement(day);
+      if (statement === 'rerun') return 'rerun';
+      if (statement === 'incomplete') return await abandonRun({ ...day.current, problem: null });
+      if ((await recheckUncertain(day)) === 'rerun') return 'rerun';
+      const result = await compareDay(now(day.input));
+      const { retries = 0 } = day.current;
+      if (statement === 'complete' || retries >= LEFT_OUT_RETRIES_MAX || isOver(day)) return result;
+      day.current = { ...day.current, retries: retries + 1 };
+      day.recheck = undefined;
+      const summary = `${result.status} without the statements of some accounts: retry`;
+      if (await pause(day, LEFT_OUT_PAUSE_MS, summary)) return 'rerun';
+    }
   } catch (error) {
     if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
     const problem = `${error.activityType} failed: ${error.cause?.message ?? 'no reason'}`;
@@ -102,11 +114,11 @@ async function compareOnce(day: Day): Promise<RunResult | 'rerun'> {
   }
 }
 
-/** "incomplete": none was available in time, or it never ends. Those left out are named in the day's row. */
-async function importStatement(day: Day): Promise<'complete' | 'incomplete' | 'rerun'> {
+/** "incomplete": none was available in time, or it never ends. "partial": those left out are named in the day's row. */
+async function importStatement(day: Day): Promise<'complete' | 'partial' | 'incomplete' | 'rerun'> {
   for (let failures = 0; ;) {
     const page = await importNextPage(day.current);
-    if (page.kind === 'end') return 'complete';
+    if (page.kind === 'end') return page.isPartial ? 'partial' : 'complete';
     if (page.kind === 'endless' || isOver(day)) return 'incomplete';
     if (page.kind === 'unknown') {
       failures += 1;

@@ -169,8 +169,8 @@ export type Provider = {
    * `next`. A payout and its reversal are two rows, each on its own day.
    */
   statement: ReadStatement;
-  /** Live only: the statement of each of our accounts there, of the platform's before those of merchants. */
-  accountStatements?: () => Promise<AccountStatement[]>;
+  /** Live only: the statement of each account that was ours on this day, of the platform's before those of merchants. */
+  accountStatements?: (day: string) => Promise<AccountStatement[]>;
   /** Where the provider calls us; the public base URL unless given. */
   callbackBaseUrl?: string | undefined;
   /** Of payments and payouts alike. */

@@ -5,22 +5,24 @@ import type { ChannelDay } from './workflow.ts';
 
 export type ImportDeps = { db: Database; findProvider: FindProvider };
 
-/** One import of the statements of a day. */
-export type Import = { reconciliationId: string; importNo: number };
+/** One import of the statements of a day. `retries`: how often those that were left out are requested again. */
+export type Import = { reconciliationId: string; importNo: number; retries?: number };
 
 /**
  * The result of importing a page. `more`: call again; isFailed: another account's statement is next. `unknown`: retry later,
- * since no unread statement is available; isPartial: others were read. `end`: all were read, but those left out. `endless`:
- * do not retry, since its pages form a circle or are more than any day has. The rows contain the errors, for operators.
+ * since no unread statement is available; isPartial: others were read. `end`: all were read; isPartial: but those left out.
+ * `endless`: do not retry, since its pages form a circle or are more than any day has. The rows contain the errors, for
+ * operators.
  */
 export type ImportedPage =
-  | { kind: 'more' | 'end'; pages: number; isFailed?: true }
+  | { kind: 'more'; pages: number; isFailed?: true }
+  | { kind: 'end'; pages: number; isPartial?: true }
   | { kind: 'unknown'; reason: Unknown['reason']; isPartial?: true }
   | { kind: 'endless' };
 
 /** A million orders at 50 a page. */
 const PAGES_MAX = 20_000;
-/** After this many failures, an hour, a statement is left out where those of other accounts could be read. */
+/** After this many failures, an hour, a statement is left out where those of other accounts could be read; a retry is one more. */
 const FAILURES_MAX = 10;
 /** After as many, and each as many again, it is read from its first page: the provider may have dropped the cursor. */
 const FAILURES_RESTART = 5;
@@ -54,7 +56,8 @@ type StatementState = Import & {
  * others. Throws NOT_FOUND, INVALID_STATE (a later import has started).
  */
 export async function importNextPage(deps: ImportDeps, run: Import): Promise<ImportedPage> {
-  const { reconciliationId, importNo } = run;
+  const { reconciliationId, importNo, retries = 0 } = run;
+  const failuresMax = FAILURES_MAX + retries;
   const sql = 'SELECT * FROM reconciliation WHERE id = :reconciliationId';
   const day = found(await first<ChannelDay & Import>(deps.db, sql, { reconciliationId }), 'reconciliation');
   if (day.importNo !== importNo)
@@ -65,7 +68,8 @@ export async function importNextPage(deps: ImportDeps, run: Import): Promise<Imp
   const unread = states.filter((one) => one.completedImportNo < importNo);
   const [state, other] = unread;
   const isPartial = unread.length < states.length;
-  if (isPartial && (!state || state.failures >= FAILURES_MAX)) return { kind: 'end', pages };
+  if (isPartial && !state) return { kind: 'end', pages };
+  if (isPartial && state && state.failures >= failuresMax) return { kind: 'end', pages, isPartial };
   if (!state) {
     const error = `no account of ${day.channel} is configured`;
     await rows(deps.db, 'UPDATE reconciliation SET error = :error WHERE id = :reconciliationId', {
@@ -82,18 +86,18 @@ export async function importNextPage(deps: ImportDeps, run: Import): Promise<Imp
     return { kind: isStored && isLast ? 'end' : 'more', pages: pages + (isStored ? 1 : 0) };
   }
   const isEndless = page.kind === 'endless';
-  const failures = isEndless ? FAILURES_MAX : state.failures + 1;
+  const failures = isEndless ? failuresMax : state.failures + 1;
   await recordFailure(deps.db, state, { failures, error: page.message });
   if (other && other.failures < failures) return { kind: 'more', pages, isFailed: true };
-  if (isPartial && failures >= FAILURES_MAX) return { kind: 'end', pages };
+  if (isPartial && failures >= failuresMax) return { kind: 'end', pages, isPartial };
   return isEndless ? { kind: 'endless' } : { kind: 'unknown', reason: page.reason, ...(isPartial && { isPartial }) };
 }
 
 /** How to read the statement of each account; the sandbox has one without a name. */
-async function readersOf({ findProvider }: ImportDeps, { channel, environment }: ChannelDay) {
+async function readersOf({ findProvider }: ImportDeps, { channel, environment, day }: ChannelDay) {
   const provider = findProvider(channel, environment);
   const listed = provider?.accountStatements
-    ? await provider.accountStatements()
+    ? await provider.accountStatements(day)
     : provider && [{ account: '', statement: provider.statement }];
   // The first of a name: the platform's before a merchant's.
   return new Map((listed ?? []).toReversed().map(({ account, statement }) => [account, statement]));

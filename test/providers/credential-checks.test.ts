@@ -116,7 +116,7 @@ describe('a check', () => {
     ]);
     await post('AWASH', `/${id}/revoke`, { reason: 'Wrong' });
     const revoked = await post('AWASH', `/${id}/check`);
-    expect(revoked.body.message).toBe('These credentials are REVOKED: they are not sent to the provider again.');
+    expect(revoked.body.message).toBe('These credentials are REVOKED: no order is sent with them again.');
     expect((await post('CBE_BIRR', `/${id}/check`)).status).toBe(404);
     expect(office.gateway.seen.filter((one) => one.includes(' 5 '))).toEqual([]);
   });

@@ -1,11 +1,20 @@
-import { addisDay, HOUR_MS, startOfAddisDay } from '../../src/lib/dates.ts';
+import { addisDay, DAY_MS, HOUR_MS, startOfAddisDay } from '../../src/lib/dates.ts';
 import { first, rows } from '../../src/lib/db.ts';
 import type { AccountStatement, FindProvider, ReadStatement, StatementRow } from '../../src/providers/provider.ts';
 import { DISCREPANCY_REVIEW_ITEMS } from '../../src/reconciliation/monitoring.ts';
 import { requestRun } from '../../src/reconciliation/request.ts';
 import { listReconciledDays } from '../../src/reconciliation/runs.ts';
 import { createCheckPayout } from '../../src/withdrawals/sync.ts';
-import { buildAttempt, buildFixture, buildMerchant, buildSession, PAID, type Fixture } from '../support/build.ts';
+import {
+  buildAttempt,
+  buildFixture,
+  buildMerchant,
+  buildSession,
+  PAID,
+  stateOfSession,
+  UNKNOWN,
+  type Fixture,
+} from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { expectLedgerHolds } from '../support/ledger.ts';
 import { buildLive } from '../support/withdrawals.ts';
@@ -68,17 +77,18 @@ async function paidBy(account: string): Promise<string> {
 }
 
 /** Imports until the end, without the pauses, and compares. */
-async function compare() {
-  await fixture.runInTransaction((tx) => requestRun(tx, fixture, { day: DAY, environment: 'live' }));
-  const run = await steps.startImport(ID, fixture.clock());
+async function compare(of = DAY) {
+  const id = `live-TELEBIRR-${of}`;
+  await fixture.runInTransaction((tx) => requestRun(tx, fixture, { day: of, environment: 'live' }));
+  const run = await steps.startImport(id, fixture.clock());
   let failures = 0;
   for (let page = await steps.importNextPage(run); page.kind !== 'end'; page = await steps.importNextPage(run)) {
     if (page.kind === 'endless' || failures > 50) throw new Error(page.kind);
     if (page.kind === 'unknown') failures += 1;
   }
-  const result = await steps.compareDay(ID, fixture.clock());
-  const [day] = await listReconciledDays(database.db, { startDate: DAY, endDate: DAY });
-  return { ...result, error: day?.error, failures };
+  const result = await steps.compareDay(id, fixture.clock());
+  const [day] = await listReconciledDays(database.db, { startDate: of, endDate: of });
+  return { ...result, run, error: day?.error, failures };
 }
 
 const open = async () =>
@@ -132,6 +142,33 @@ test("a merchant's statement that cannot be read is left out and named, and the 
   ]);
 });
 
+test('a retry requests each statement that was left out once more, and no other', async () => {
+  const [listed, late] = [await paidBy('100'), await paidBy('200')];
+  const asked: string[] = [];
+  const answer = (account: string, by: ReadStatement) =>
+    statements.set(account, async (...page) => {
+      asked.push(account);
+      return by(...page);
+    });
+  for (const [account, by] of [
+    ['100', lists(listed)],
+    ['200', AWAY],
+    ['300', AWAY],
+  ] as const)
+    answer(account, by);
+  const { run } = await compare();
+  asked.length = 0;
+  const pageOf = (retries: number) => steps.importNextPage({ ...run, retries });
+  expect(await pageOf(0)).toEqual({ kind: 'end', pages: 1, isPartial: true });
+  expect(await pageOf(1)).toMatchObject({ kind: 'more', isFailed: true });
+  expect(await pageOf(1)).toEqual({ kind: 'end', pages: 1, isPartial: true });
+  expect(asked).toEqual(['200', '300']);
+  for (const account of ['200', '300']) answer(account, lists(...(account === '200' ? [late] : [])));
+  expect(await pageOf(2)).toEqual({ kind: 'more', pages: 2 });
+  expect(await pageOf(2)).toEqual({ kind: 'end', pages: 3 });
+  expect(await steps.compareDay(ID, fixture.clock())).toEqual({ status: 'CLEAN', discrepancies: 0 });
+});
+
 test('a statement that was read before keeps its rows and discrepancies while it cannot be read', async () => {
   const [listed, missing] = [await paidBy('200'), await paidBy('200')];
   statements.set('200', lists(listed));
@@ -164,6 +201,27 @@ test('orders of an account that is not configured now are named, not missing', a
     status: 'CLEAN',
     error: expect.stringMatching(/^account 400: orders of the day were sent by it/),
   });
+});
+
+test("an order with an unknown outcome is confirmed unpaid by its own account's statements only", async () => {
+  const live = await buildLive(database.db, await buildMerchant(database.db));
+  const { sessionId } = await buildSession(fixture, live);
+  const id = await buildAttempt(fixture, { ...live, sessionId });
+  fixture.provider.returns(UNKNOWN);
+  await fixture.checkAttempt(id, { notifyWorkflow: false });
+  await rows(database.db, "UPDATE payment_attempt SET provider_account = '100' WHERE id = :id", { id });
+  fixture.pass(DAY_MS + HOUR_MS);
+  await fixture.expireAttempt(id, fixture.clock());
+  const nights = async (account: string, answers: ReadStatement) => {
+    for (const _night of [1, 2]) {
+      statements.set(account, answers);
+      fixture.pass(DAY_MS);
+      for (const day of [DAY, addisDay(new Date(clock().getTime() + DAY_MS))]) await compare(day);
+    }
+    return (await stateOfSession(database.db, sessionId))['needsReconciliation'];
+  };
+  expect(await nights('100', AWAY)).toBe(true);
+  expect(await nights('100', lists())).toBe(false);
 });
 
 test('an import of which no statement can be read stays unknown', async () => {

@@ -58,11 +58,11 @@ function partsOf(settings: Record<string, string>) {
 const checkPayout = (settings: Record<string, string>, id: string) => createCheckPayout(partsOf(settings))(id, NOW);
 
 let requests = 0;
-/** A withdrawal that is approved, to a phone that the simulator never decides about. */
-async function approvedWithdrawal(): Promise<string> {
+/** A withdrawal to a phone that the simulator never decides about. */
+function requestWithdrawal({ findProvider } = fixture) {
   requests += 1;
-  const { row } = await fixture.runInTransaction((tx) =>
-    createWithdrawal({ ...fixture, tx }, live, {
+  return fixture.runInTransaction((tx) =>
+    createWithdrawal({ ...fixture, findProvider, tx }, live, {
       requestId: `OUT-${requests}`,
       amountSantim: 5_000n,
       channel: 'CBE_BIRR',
@@ -70,6 +70,10 @@ async function approvedWithdrawal(): Promise<string> {
       destination: { kind: 'phone', phone: '251911000004', accountName: 'Abebe Bikila' },
     }),
   );
+}
+
+async function approvedWithdrawal(): Promise<string> {
+  const { row } = await requestWithdrawal();
   await rows(database.db, "UPDATE withdrawal SET stage = 'CREATED' WHERE id = :id", { id: row.id });
   return row.id;
 }
@@ -140,4 +144,11 @@ test('a payment in flight is not ordered a second time at another account', asyn
   expect(await storedAccount('payment_attempt', id)).toBe('100');
   expect(await check(till('200'))).toMatchObject({ attemptStatus: 'PENDING', outcomeKind: 'unknown' });
   expect(gateway.seen).toEqual(['/push 100 platform']);
+});
+
+test('a withdrawal on a channel whose contract has no payouts is rejected with what to do', async () => {
+  await expect(requestWithdrawal(partsOf(till('100')))).rejects.toMatchObject({
+    code: 'CHANNEL_NOT_AVAILABLE',
+    message: expect.stringMatching(/^channel CBE_BIRR makes no payouts: choose a channel whose payoutTo/),
+  });
 });

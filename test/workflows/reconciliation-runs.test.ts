@@ -6,7 +6,7 @@ import { createReconciliationActivities } from '../../activities/reconciliation.
 import { readConfig } from '../../src/config.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { StatementRow } from '../../src/providers/provider.ts';
-import { importNextPage, type ImportedPage } from '../../src/reconciliation/import.ts';
+import { importNextPage, type Import, type ImportedPage } from '../../src/reconciliation/import.ts';
 import { recheckOrders } from '../../src/reconciliation/recheck.ts';
 import { requestRun } from '../../src/reconciliation/request.ts';
 import { reconciliationWorkflowId } from '../../src/reconciliation/workflow.ts';
@@ -34,8 +34,10 @@ let gateway: TemporalGateway;
 let taskQueue: string;
 let stopWorker: () => Promise<void>;
 /** Functions that run before each step, or instead of it if they return a result. */
-let before: { importNextPage?: () => Promise<ImportedPage | void>; recheckOrders?: (after: string) => Promise<void> } =
-  {};
+let before: {
+  importNextPage?: (run: Import) => Promise<ImportedPage | void>;
+  recheckOrders?: (after: string) => Promise<void>;
+} = {};
 
 beforeAll(async () => {
   fixture = await createReconciliationFixture();
@@ -54,7 +56,7 @@ beforeAll(async () => {
   taskQueue = `${config.TASK_QUEUE_PREFIX}money`;
   const activities = createReconciliationActivities(fixture, {
     importNextPage: async (deps, run) => {
-      return (await before.importNextPage?.()) ?? importNextPage(deps, run);
+      return (await before.importNextPage?.(run)) ?? importNextPage(deps, run);
     },
     recheckOrders: async (deps, day) => {
       await before.recheckOrders?.(day.after);
@@ -210,6 +212,29 @@ test('while a statement fails that the others were read without, the import does
   await askFor('AWASH');
   await skipTime(temporal.client, reconciliationWorkflowId(idOf('AWASH')), HOUR_MS);
   expect(await resultOf(handleOf('AWASH'))).toBe('CLEAN');
+  expect(await rowOf('AWASH')).toMatchObject({ importNo: importNo + 1, completedImportNo: importNo + 1 });
+});
+
+test('a statement that was left out of a comparison is requested again every hour, and the others are not', async () => {
+  const partial: ImportedPage = { kind: 'end', pages: 1, isPartial: true };
+  let left = 2;
+  const asked: unknown[] = [];
+  before.importNextPage = async ({ retries }) => {
+    asked.push(retries);
+    left -= 1;
+    return left >= 0 ? partial : undefined;
+  };
+  const { importNo = 0 } = ((await rowOf('AWASH')) ?? {}) as { importNo?: number };
+  await askFor('AWASH');
+  for (const _hour of [1, 2]) {
+    await until('it to wait', async () => {
+      const { searchAttributes } = await handleOf('AWASH').describe();
+      return searchAttributes['BusinessStatus']?.[0] === 'WAITING';
+    });
+    await skipTime(temporal.client, reconciliationWorkflowId(idOf('AWASH')), HOUR_MS);
+  }
+  expect(await resultOf(handleOf('AWASH'))).toBe('CLEAN');
+  expect(asked).toEqual([undefined, 1, 2]);
   expect(await rowOf('AWASH')).toMatchObject({ importNo: importNo + 1, completedImportNo: importNo + 1 });
 });
 

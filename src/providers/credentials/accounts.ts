@@ -70,7 +70,7 @@ export function withMerchantAccounts({ platform, accounts, channel, connection }
   const provider = platform?.provider ?? withoutAccount(channel, connection);
   const ofPlatform = platform?.statements ?? [];
   if (!accounts) return { ...provider, accountStatements: async () => ofPlatform };
-  const merchants = connectMerchants(accounts, connection.payouts);
+  const merchants = connectMerchants(accounts);
   return {
     ...provider,
     needsOwnAccount: platform === null,
@@ -88,7 +88,7 @@ export function withMerchantAccounts({ platform, accounts, channel, connection }
       };
       return { ...own, parseCallback };
     },
-    accountStatements: async () => [...ofPlatform, ...(await merchants.statements())],
+    accountStatements: async (day) => [...ofPlatform, ...(await merchants.statements(day))],
   };
 }
 
@@ -97,7 +97,7 @@ const SETS_MAX = 10_000;
 /** Our ids of payments and payouts. */
 const OUR_ORDER = /^(?:pat|wd)_[0-9A-Z]+$/;
 
-function connectMerchants({ credentials, channel, clock, connect }: MerchantAccounts, hasPayouts: boolean) {
+function connectMerchants({ credentials, channel, clock, connect }: MerchantAccounts) {
   /** By the set's id; they hold the provider's tokens, too. */
   const connected = new Map<string, Account>();
 
@@ -125,12 +125,18 @@ function connectMerchants({ credentials, channel, clock, connect }: MerchantAcco
     return sets;
   }
 
-  /** One account of a merchant, whose other dealings there are not ours to store. */
+  /**
+   * One account of a merchant, whose other dealings there are not ours to store. Retired sets read the days on which they
+   * were in effect; revoked ones nothing.
+   */
   const statementOf = (account: string, merchantId: string): AccountStatement => ({
     account,
     statement: async (day, cursor) => {
-      const usable = (await setsOf(merchantId)).filter((set) => isInEffect(set, clock()));
-      const found = usable.flatMap((set) => connectSet(set).statements).find((one) => one.account === account);
+      const sets = await credentials.setsOf({ merchantId, channel });
+      const usable = sets.find(
+        (set) => [set.account, set.payoutAccount].includes(account) && isInEffect({ ...set, retiresAt: null }, clock()),
+      );
+      const found = usable && connectSet(usable).statements.find((one) => one.account === account);
       const page = found ? await found.statement(day, cursor) : noCredentials();
       return page.kind === 'page'
         ? { ...page, rows: page.rows.filter(({ orderId }) => OUR_ORDER.test(orderId)) }
@@ -142,11 +148,11 @@ function connectMerchants({ credentials, channel, clock, connect }: MerchantAcco
     connectSet,
     tryConnect,
     setsOf,
-    statements: async (): Promise<AccountStatement[]> =>
-      (await credentials.accountsOf(channel)).flatMap(({ merchantId, account, payoutAccount }) => {
-        const names = hasPayouts && payoutAccount !== null ? [account, payoutAccount] : [account];
-        return names.map((name) => statementOf(name, merchantId));
-      }),
+    statements: async (day: string): Promise<AccountStatement[]> =>
+      (await credentials.accountsOf(channel, day)).flatMap(({ merchantId, account, payoutAccount }) =>
+        // Also while payouts are switched off: some may be in flight.
+        [account, ...(payoutAccount === null ? [] : [payoutAccount])].map((name) => statementOf(name, merchantId)),
+      ),
   };
 }
 

@@ -104,7 +104,7 @@ function checkRoute({ db, runInTransaction, clock, keyRing, liveProviders }: Dep
       const set = findSet(await listCredentials(db, scope), id);
       const state = stateOf(set, input.at);
       if (state === 'RETIRED' || state === 'REVOKED') {
-        throw new AppError('INVALID_STATE', `These credentials are ${state}: they are not sent to the provider again.`);
+        throw new AppError('INVALID_STATE', `These credentials are ${state}: no order is sent with them again.`);
       }
       const settings = liveProviders?.[scope.channel];
       if (!settings?.endpoint) {

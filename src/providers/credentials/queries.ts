@@ -105,24 +105,27 @@ export type MerchantAccount = Pick<
   'id' | 'merchantId' | 'channel' | 'account' | 'payoutAccount' | 'expiresAt'
 >;
 
-type InEffect = { at: Date; channel?: LiveChannel };
+/** At this time; with `since` at any time from then on. */
+type InEffect = { at: Date; since?: Date; channel?: LiveChannel };
 
 const newestInEffect = (columns: string): string =>
   `SELECT DISTINCT ON (channel, account, payout_account, merchant_id) ${columns}
    FROM provider_credential
-   WHERE channel = coalesce(:channel, channel) AND active_from <= :at AND coalesce(retires_at, 'infinity') > :at
-     AND coalesce(revoked_at, 'infinity') > :at
+   WHERE channel = coalesce(:channel, channel) AND active_from <= :at AND coalesce(retires_at, 'infinity') > :since
+     AND coalesce(revoked_at, 'infinity') > :since
    ORDER BY channel, account, payout_account, merchant_id, active_from DESC, id DESC`;
 
-/** Every merchant's accounts that have a set in effect; of one channel if it is given. */
-export async function listAccounts(db: Queryable, { at, channel }: InEffect): Promise<MerchantAccount[]> {
+const inEffect = ({ at, since = at, channel }: InEffect) => ({ at, since, channel: channel ?? null });
+
+/** Every merchant's accounts that have, or had, a set in effect; of one channel if it is given. */
+export async function listAccounts(db: Queryable, when: InEffect): Promise<MerchantAccount[]> {
   const columns = 'id, merchant_id, channel, account, payout_account, expires_at';
-  return rows<MerchantAccount>(db, newestInEffect(columns), { at, channel: channel ?? null });
+  return rows<MerchantAccount>(db, newestInEffect(columns), inEffect(when));
 }
 
 /** The newest set in effect of each account, with its values. */
-export async function listSetsInEffect(db: Queryable, { at, channel }: InEffect): Promise<CredentialSet[]> {
-  return rows<CredentialSet>(db, newestInEffect('*'), { at, channel: channel ?? null });
+export async function listSetsInEffect(db: Queryable, when: InEffect): Promise<CredentialSet[]> {
+  return rows<CredentialSet>(db, newestInEffect('*'), inEffect(when));
 }
 
 /** The merchants that are approved for a live channel, and those of them without an account of their own. */

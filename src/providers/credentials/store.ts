@@ -1,6 +1,7 @@
 import { createCache } from '../../lib/cache.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { KeyRing } from '../../lib/crypto.ts';
+import { endOfAddisDay, startOfAddisDay } from '../../lib/dates.ts';
 import type { Queryable } from '../../lib/db.ts';
 import type { LiveChannel } from '../settings.ts';
 import {
@@ -20,8 +21,8 @@ const CACHE_ENTRIES_MAX = 10_000;
 export type CredentialStore = {
   /** All sets of a channel of a merchant, newest first, at most 4 s old. */
   setsOf: (scope: CredentialScope) => Promise<readonly CredentialSet[]>;
-  /** Every merchant's accounts on a channel. */
-  accountsOf: (channel: LiveChannel) => Promise<MerchantAccount[]>;
+  /** Every merchant's accounts on a channel that were in effect at any time of a day. */
+  accountsOf: (channel: LiveChannel, day: string) => Promise<MerchantAccount[]>;
   open: (set: CredentialSet) => AccountCredentials;
 };
 
@@ -44,7 +45,7 @@ export function createCredentialStore({
   );
   return {
     setsOf: async ({ merchantId, channel }) => (await load(`${merchantId}/${channel}`, clock().getTime())) ?? [],
-    accountsOf: (channel) => listAccounts(db, { channel, at: clock() }),
+    accountsOf: (channel, day) => listAccounts(db, { channel, at: endOfAddisDay(day), since: startOfAddisDay(day) }),
     open: (set) => openCredentials(keyRing, set),
   };
 }
