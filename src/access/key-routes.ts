@@ -24,7 +24,7 @@ type Deps = { db: Database; pepper: string };
 const OWN = '/api/ops/keys';
 const OTHERS = '/api/ops/operators/:operatorId/keys';
 
-/** Operators' keys: everybody creates their own, and admins list and revoke those of others. */
+/** Operators' keys: operators create their own, and admins list and revoke those of others. */
 export function operatorKeyRoutes(deps: Deps): Route[] {
   return [...readAndRevokeRoutes(deps), ...ownKeyRoutes(deps)];
 }

@@ -7,7 +7,7 @@ import type { Environment } from '../lib/scope.ts';
  */
 export type Actor = { operatorId: string; notices?: string[] };
 
-/** A decision about what somebody has prepared (key_… or opr_…; null: unknown). */
+/** A decision about a prepared change, and who prepared it (key_… or opr_…; null: unknown). */
 type Check = {
   environment: Environment;
   what: string;
@@ -18,7 +18,7 @@ type Check = {
 
 /**
  * Throws INVALID_STATE in live where the operator has prepared the thing to decide, or has invited the merchant to create
- * the key that did. In the sandbox one operator may do both, and a notice says so.
+ * the key that did. In the sandbox one operator may do both, and a notice points that out.
  */
 export async function requireAnotherPerson(
   db: Queryable,

@@ -36,7 +36,7 @@ async function ownCredentials({ db, clock }: Stored): Promise<Expiry[]> {
     const accounts = await listAccounts(db, { at: clock() });
     return accounts.flatMap(({ id, expiresAt }) => (expiresAt ? [{ what: id, expiresAt }] : []));
   } catch {
-    // /readyz says that the database does not respond.
+    // /readyz reports that the database does not respond.
     return [];
   }
 }

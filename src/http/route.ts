@@ -60,7 +60,7 @@ export type CliCommand = {
   body?: Readonly<Record<string, string | boolean>>;
   /** Whether the body is read from a JSON file, so that no secret is on the command line. */
   bodyFile?: true;
-  /** Asks before it is sent. With the path of a resource, which is read first: its environment must be `--environment`. */
+  /** Asks for confirmation. With the path of a resource, which is read first: its environment must be `--environment`. */
   confirm?: true | `/api/${string}`;
   /** The columns of a list, separated by spaces. */
   columns?: string;
@@ -100,7 +100,7 @@ export type FileResponse = {
 export type AnyResult = RouteResult<unknown> | RawResponse | FileResponse;
 
 /**
- * The permitted callers: a merchant's key with the scope; that or the session's own token; an operator; everybody.
+ * The permitted callers: a merchant's key with the scope; that or the session's own token; an operator; the public.
  * `tokenInBody`: the handler checks a token, and its 401 counts as failed authentication.
  */
 export type RouteAuth =

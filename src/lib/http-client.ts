@@ -13,7 +13,7 @@ export type HttpRequest = {
 
 /** The result of a call: a response of any status, or none. */
 export type HttpResult =
-  /** retryAfterMs: as its Retry-After asks for, if it has one. */
+  /** retryAfterMs: from its Retry-After, if it has one. */
   | { kind: 'response'; status: number; text: string; retryAfterMs?: number }
   /** rate-limit: not sent at all, by a client with a limit. */
   | { kind: 'failed'; reason: 'timeout' | 'network' | 'too-large' | 'rate-limit'; message: string };

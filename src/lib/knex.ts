@@ -18,7 +18,7 @@ export function openKnex<Connection extends KnexConnection>(
   { acquire, release }: Connections<Connection>,
   onStatement: (sql: string, values: readonly unknown[]) => void,
 ): Builder {
-  // The interface of tarn, the pool that Knex knows.
+  // The interface of tarn, the pool that Knex expects.
   const connectionPool = {
     acquire: () => ({ promise: acquire() }),
     release: (connection: Connection) => {

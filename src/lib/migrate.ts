@@ -24,7 +24,7 @@ const MIGRATION_LOCK = 0x6d_65_73_6b;
 
 // The first line of a file that cannot run in a transaction, such as one with CREATE INDEX CONCURRENTLY. After a failure
 // the file runs again from its start, so its statements must be repeatable. Each ends at the end of a line. They have no
-// lock timeout, since they block nobody while they wait.
+// lock timeout, since they block no statement while they wait.
 const NO_TRANSACTION = '-- no transaction';
 
 const FUNCTIONS = 'functions';
@@ -92,7 +92,7 @@ async function apply(client: pg.Client, { name, sql }: Migration): Promise<void>
   for (const statement of statements) await client.query(statement);
 }
 
-/** The migrations of this folder that the database has not had yet: what /readyz asks. Reads only. */
+/** The migrations of this folder that the database lacks, for /readyz. Reads only. */
 export async function pendingMigrations(db: Queryable, directory: string): Promise<string[]> {
   const sql = "SELECT to_regclass('schema_migration') IS NOT NULL AS is_migrated";
   const [found] = await rows<{ isMigrated: boolean }>(db, sql);

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 /**
- * A child process that may outlive this one. `mark` is its start time as the system reports it, which tells it from a later
+ * A child process that may outlive this one. `mark` is its start time as the system reports it, which distinguishes it from a later
  * process with the same id. The name is part of the pid files that other checkouts on this machine read.
  */
 export type Child = { pid: number; mark: string };

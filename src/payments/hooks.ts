@@ -89,7 +89,7 @@ export function confirmUrl(session: Session): string | null {
 const POLL_MS = 250;
 const RETRY_AFTER_SECONDS = 2;
 
-/** Whether a session is final, or its time over, in 250 ms: one statement for all that are asked about meanwhile. */
+/** Whether a session is final, or its time over, in 250 ms: one statement for all sessions requested meanwhile. */
 export function createFinalPoll({ db, clock }: Pick<ReadDeps, 'db' | 'clock'>) {
   const isFinal = createSharedRead(POLL_MS, async (ids) => {
     const found = await rows<{ id: string }>(

@@ -17,7 +17,7 @@ export type AccountCheck = { outcome: CheckOutcome; found: string; next: string 
 type Deps = { http: HttpClient; clock: Clock };
 /** `settings`: with the service. */
 type Checked = { channel: LiveChannel; settings: LiveProvider; values: AccountCredentials };
-/** `nameOf`: the name by which the reader knows a field of the credentials. */
+/** `nameOf`: the reader's name of a field of the credentials. */
 type Part = { isPayout: boolean; nameOf: (field: string) => string };
 
 /**

@@ -49,7 +49,7 @@ const Order = z
   })
   .transform(({ status, body: { transactionId, state, resultCode, resultDesc, ...order } }): OrderReply => {
     const isRejected = status >= 400 || state === 'REJECTED';
-    // Without valid credentials the order was not looked at: the code says nothing about it.
+    // Without valid credentials the order was not looked at: the code is not about the order.
     const result = status === 401 ? 'HTTP 401' : resultCode;
     return {
       kind: 'order',
@@ -108,7 +108,7 @@ export function createCbeBirr(
     }),
     statement: async (statementDate, cursor) =>
       readReply(await call('/statement', { statementDate, cursor: cursor ?? '' }), Statement),
-    // Public samples of this callback skip the check; then anybody who knows the address could confirm payments.
+    // Public samples of this callback skip the check; then the address alone would suffice to confirm payments.
     parseCallback: ({ body }) => readCallback(body, 'transactionId', (message) => verifyCbeBirr(message, hashKey)),
   };
 }

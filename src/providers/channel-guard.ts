@@ -112,7 +112,7 @@ const ASKED_TO_WAIT: Unknown = {
 /**
  * Only an absent reply and a 5xx are failures. Anything else may be about one order or one account (a rejection, wrong
  * credentials, 429), and must not close the channel for all others. Statements, which are slow and can wait, are held back
- * only where the provider asks for it.
+ * only where the provider requires it.
  */
 function classify(outcome: { kind: string } | Unknown, service: Service): CallResult {
   if (!('reason' in outcome)) return 'success';

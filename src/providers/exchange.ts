@@ -16,7 +16,7 @@ export type ProviderDeps = {
 /** A JSON reply. Statuses of 500 and up, 408 and 429 carry no information about the order and are `unknown`. */
 export type Reply = { kind: 'reply'; status: number; body: unknown };
 
-/** A longer Retry-After is not believed: orders wait for it. */
+/** A longer Retry-After is cut to this: orders wait for it. */
 export const RETRY_AFTER_MS_MAX = 5 * 60_000;
 
 /** POSTs one JSON message and reads JSON. Every failure is the outcome `unknown`, never an exception. */

@@ -11,7 +11,7 @@ import type {
   Unknown,
 } from './provider.ts';
 
-/** waiting: for the customer or the provider · rejected: the request itself, which says nothing about the order. */
+/** waiting: for the customer or the provider · rejected: the request itself, which is no result of the order. */
 export type OrderState = 'waiting' | 'paid' | 'reversed' | 'failed' | 'expired' | 'rejected';
 
 /** A reply about an order, in the terms that all providers share. */

@@ -45,7 +45,7 @@ export type Unknown = {
   message: string;
   /** The reply's, of `http`. */
   status?: number;
-  /** The wait that a reply 429 or 503 asks for. */
+  /** The wait that a reply 429 or 503 requires. */
   retryAfterMs?: number;
 };
 

@@ -92,7 +92,7 @@ function queryRoutes({ db }: Deps): Route[] {
   ];
 }
 
-/** What every command declares. It asks before it is sent, and shows the settlement. */
+/** What every command declares. The CLI shows the settlement and asks for confirmation. */
 const command = (verb: string) => ({
   cli: { name: `settlements ${verb}`, confirm: '/api/ops/settlements/{settlementId}' } as const,
   params: schema.OperatorParams,

@@ -42,7 +42,7 @@ export function settlementSnapshot(row: SettlementRow) {
   return { object: 'settlement', environment, merchantId: row.merchantId, version: row.version, ...fields };
 }
 
-/** A settlement as operators see it, with the unmasked account number: whoever orders the transfer needs it. */
+/** A settlement as operators see it, with the unmasked account number, which the transfer needs. */
 export function presentForOperators(row: SettlementRow) {
   const { lateCredit, lateCreditResolution } = row;
   return {

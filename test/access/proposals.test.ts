@@ -119,7 +119,7 @@ describe.each(SETTINGS)('a change of %s', (setting, action, { wanted, unusable }
   });
 });
 
-test('a tier in the sandbox is changed by one operator, whom the message tells of the second one in live', async () => {
+test('a tier in the sandbox is changed by one operator, with a notice that live needs a second one', async () => {
   await rows(
     backOffice.database.db,
     `INSERT INTO kyc_application (merchant_id, environment, status, tier) VALUES (:merchantId, 'sandbox', 'APPROVED', 2)`,

@@ -34,7 +34,7 @@ const parts = async (keyRing: KeyRing) => {
   return reencryptAll({ db: fixture.db, config }, (line) => lines.push(line));
 };
 
-/** An answer stored for a key, and the same key asked again. */
+/** An answer stored for a key, and the same key requested again. */
 const answerOf = async (keyRing: KeyRing, key: string): Promise<string> => {
   const idempotency = createIdempotency({ db: fixture.db, keyRing });
   const call = { ...scope, route: 'POST /x', key, requestHash: Buffer.from('same') };

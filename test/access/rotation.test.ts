@@ -30,7 +30,7 @@ const rotate = (keyId: string, overlapHours?: number) =>
     rotateKey({ trx, pepper, clock }, { keyId, ...(overlapHours !== undefined && { overlapHours }) }),
   );
 
-/** What a process that remembers nothing says of a key: its kind, or why not. */
+/** The result of a process without a cache for a key: its kind, or the error. */
 async function codeOf(key: string): Promise<string> {
   const keys = createKeyAuthenticator({
     db: database.db,

@@ -115,7 +115,7 @@ describe('the API as a process', () => {
   });
 });
 
-/** Requests one after the other until told to end; on connections of their own, or on one that is kept. */
+/** Requests one after the other until stopped; on connections of their own, or on one that is kept. */
 async function request(port: number, options: { keepAlive: boolean; until: () => boolean }): Promise<Asked> {
   const agent = new Agent({ keepAlive: options.keepAlive, maxSockets: 1 });
   const asked: Asked = { answered: 0, failed: [] };

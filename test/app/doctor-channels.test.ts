@@ -107,7 +107,7 @@ describe('the keys', () => {
 });
 
 describe('wrong credentials', () => {
-  test('of telebirr are told apart: the app secret by the token, the private key by a signed query', async () => {
+  test('of telebirr are distinguished: the app secret by the token, the private key by a signed query', async () => {
     const secret = await examine('TELEBIRR', { TELEBIRR_APP_SECRET: 'planted-secret' });
     expect([secret.exitCode, secret.wrong]).toEqual([
       1,
@@ -174,7 +174,7 @@ describe('the clock', () => {
 });
 
 describe('a provider', () => {
-  test('that is away, hangs, fails, limits calls or is something else is told apart', async () => {
+  test('that is away, hangs, fails, limits calls or is something else is distinguished', async () => {
     const at = async (url: string) =>
       (await examine('CBE_BIRR', { CBE_BIRR_BASE_URL: url, CBE_BIRR_TIMEOUT_MS: '500' })).wrong;
     const away = await at(`http://127.0.0.1:${await anyFreePort()}`);

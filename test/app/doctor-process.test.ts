@@ -82,7 +82,7 @@ test('production over TLS is right: exit code 0, and each certificate with the d
   }
 }, 60_000);
 
-test('certificates that are ended, of another host or about to end are told apart, with exit code 1', async () => {
+test('certificates that are ended, of another host or about to end are distinguished, with exit code 1', async () => {
   const [ended, elsewhere, ending] = [{ days: -3 }, { host: 'provider.example.et' }, { days: 12 }];
   const { exitCode, wrong, warnings } = await run({
     PUBLIC_BASE_URL: await secured(stage.url, ended),

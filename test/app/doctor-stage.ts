@@ -30,7 +30,7 @@ export const PROJECT = resolve(import.meta.dirname, '../..');
 
 type Settings = Record<string, string>;
 
-/** What the doctor said; `wrong` and `warnings` by name. */
+/** The doctor's report; `wrong` and `warnings` by name. */
 export type Report = {
   exitCode: number;
   findings: Finding[];

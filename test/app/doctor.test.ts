@@ -114,7 +114,7 @@ describe('the database', () => {
     return url.href;
   };
 
-  test('that is away, a wrong password and a missing database are told apart', async () => {
+  test('that is away, a wrong password and a missing database are distinguished', async () => {
     const port = String(await anyFreePort());
     const away = await stage.examine({ DATABASE_URL: changed((url) => (url.port = port)) }, NO_CHANNELS);
     expect([away.exitCode, away.wrong]).toEqual([
@@ -148,7 +148,7 @@ describe('the database', () => {
   }, 30_000);
 });
 
-test('Temporal that is away, another server there, and a namespace that is not prepared are told apart', async () => {
+test('Temporal that is away, another server there, and a namespace that is not prepared are distinguished', async () => {
   const away = await stage.examine({ TEMPORAL_ADDRESS: `127.0.0.1:${await anyFreePort()}` }, NO_CHANNELS);
   expect([away.exitCode, Object.keys(away.wrong)]).toEqual([1, ['Temporal']]);
   expect(away.wrong['Temporal']).toMatch(/refuses connections\. Check TEMPORAL_ADDRESS/);

@@ -35,7 +35,7 @@ afterAll(async () => {
   await Promise.all([live.close(), simulator.close()]);
 });
 
-/** As many live attempts as open a circuit, of which the provider has not been told. */
+/** As many live attempts as open a circuit, which the provider has not received. */
 async function startAttempts(): Promise<string[]> {
   const { db, runInTransaction } = fixture;
   const checkout = { ...buildFixture(db, { clock, findProvider: live.find }), runInTransaction };

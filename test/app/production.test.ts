@@ -27,7 +27,7 @@ const PRODUCTION = {
   REPORTS_DIR: tmpdir(),
 };
 
-/** Runs the real process until it ends by itself: its exit code and what it said. */
+/** Runs the real process until it ends by itself: its exit code and output. */
 function run(
   command: 'api' | 'worker' | 'simulator',
   settings: Record<string, string>,

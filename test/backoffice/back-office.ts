@@ -34,7 +34,7 @@ export type BackOffice = {
   server: TestServer;
   routes: Route[];
   store: DocumentStore;
-  /** As the admin, unless a key says otherwise. */
+  /** As the admin, unless a key is given. */
   send: (method: string, path: string, call?: { key?: string | null; body?: unknown }) => Promise<HttpResponse>;
   hire: (role: OperatorRole) => Promise<Person>;
   /** What the admin proposes and another admin confirms: the answer to the confirmation. */

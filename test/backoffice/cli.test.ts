@@ -98,7 +98,7 @@ test('a wrong key or role exits 3, an unknown id 4, a missing option 2, and noth
   expect(await backOffice.audited(transactionId)).toEqual([]);
 });
 
-test('a command that moves money asks, and without a terminal needs --yes', async () => {
+test('a command that moves money asks for confirmation, and without a terminal needs --yes', async () => {
   const [transactionId, ...attempt] = await held();
   const release = ['payments', 'release', transactionId, ...attempt];
   const unconfirmed = await run(...release);

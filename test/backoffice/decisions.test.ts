@@ -21,7 +21,7 @@ beforeEach(async () => {
 afterEach(() => expectLedgerHolds(backOffice.database.db));
 afterAll(() => backOffice.close());
 
-/** Under review, for nobody was paid there before. From 250,000 on two must approve. */
+/** Under review, because the recipient was not paid before. From 250,000 on two must approve. */
 async function withdrawal(birr: number, requestedBy = 'key_1'): Promise<string> {
   for (let funded = 0; funded <= birr; funded += 75_000) await fund(backOffice.fixture, scope, 7_500_000n);
   requests += 1;
@@ -68,7 +68,7 @@ describe('a withdrawal under review', () => {
     expect(await backOffice.audited(id)).toEqual(['withdrawal.approve', 'withdrawal.approve']);
   });
 
-  test('is approved by nobody while its merchant is suspended, who are told what to do', async () => {
+  test('cannot be approved while its merchant is suspended, and the error has the next step', async () => {
     const id = await withdrawal(100);
     const merchant = `/api/ops/merchants/${scope.merchantId}`;
     await backOffice.send('POST', `${merchant}/suspend`, { body: { reason: 'Looked at' } });

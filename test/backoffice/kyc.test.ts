@@ -102,7 +102,7 @@ test('who has invited the merchant to the key of an application neither approves
   expect((await toTier(1, backOffice.people.admin)).status).toBe(202);
 });
 
-test('the sandbox decides a rehearsal by itself, whoever has invited to the key', async () => {
+test('the sandbox decides a rehearsal by itself, whichever operator has sent the invitation', async () => {
   const { keyId } = await backOffice.invitedKey(scope.merchantId);
   await handIn('sandbox', keyId, new Date(backOffice.clock().getTime() - 60_000));
   expect(await statusIn('sandbox')).toBe('APPROVED');

@@ -110,7 +110,7 @@ beforeAll(async () => {
 });
 afterAll(() => backOffice.close());
 
-/** An id of the kind that nobody has: what may be called answers 400 or 404, what may not 403. */
+/** An id of the kind without a row: a permitted operation answers 400 or 404, a forbidden one 403. */
 const pathOf = (path: string): string =>
   path.replaceAll(/:(\w+)/g, (_, name: string) => (name === 'channel' ? 'TELEBIRR' : newId('mrc')));
 

@@ -86,7 +86,7 @@ describe('a customer on the checkout page', () => {
     expect(customer.problems).toEqual([]);
   });
 
-  test('sees the result without reloading, and a screen reader says it once', async () => {
+  test('sees the result without reloading, and a screen reader announces it once', async () => {
     const customer = await tab();
     const { page } = customer;
     const session = await open(customer);
@@ -99,7 +99,7 @@ describe('a customer on the checkout page', () => {
     await confirm(session);
     await page.waitForSelector('h1:text("Paid. Thank you!")');
     await page.waitForTimeout(1_500);
-    expect(await page.evaluate('said')).toEqual(['Paid. Thank you! The shop has been told.']);
+    expect(await page.evaluate('said')).toEqual(['Paid. Thank you! We have confirmed the payment to the shop.']);
     expect(customer.problems).toEqual([]);
   });
 

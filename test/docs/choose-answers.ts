@@ -8,7 +8,7 @@ import type { RecordedResponse } from '../support/record-answers.ts';
  *
  *     RECORD_ANSWERS=/tmp/answers npm test && node --import tsx test/docs/choose-answers.ts /tmp/answers
  *
- * Of each operation and status the one that tells most, with the lists in it cut to one element.
+ * Of each operation and status the one with the most fields, with the lists in it cut to one element.
  */
 const ELEMENTS_MAX = 1;
 const CHARACTERS_MAX = 6_000;
@@ -25,7 +25,7 @@ function cut(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, cut(inner)]));
 }
 
-/** Of databases that are gone; yet whoever looks for leaked keys would find them. */
+/** Of databases that are gone; yet a scanner for leaked keys would report them. */
 function withoutSecrets(text: string): string {
   return text
     .replace(/^((?:sk|rk)_(?:test|live)|ok)_\w+$/, '$1_…')

@@ -100,7 +100,7 @@ describe('the queries of the page of failed deliveries', () => {
     await temporal.close();
   });
 
-  /** One that FAILED, as far as its attributes say; nothing runs it. */
+  /** One that FAILED, by its attributes; no worker runs it. */
   async function start(type: string, workflowId: string): Promise<void> {
     const keyword = (name: string) => defineSearchAttributeKey(name, 'KEYWORD');
     await temporal.client.workflow.start(type, {

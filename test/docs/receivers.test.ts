@@ -45,7 +45,7 @@ async function run(language: Language, secret: string): Promise<Receiver> {
   const { file, command } = LANGUAGES[language];
   writeFileSync(join(folder, file), codeOf(language));
   const [program = '', ...args] = command(join(folder, file), port);
-  // PHP notes the ids it knows in TMPDIR.
+  // The PHP receiver keeps the ids it has seen in TMPDIR.
   const env = { ...process.env, WEBHOOK_SECRET: secret, PORT: String(port), TMPDIR: folder };
   const child: ChildProcess = spawn(program, args, { env });
   let printed = '';

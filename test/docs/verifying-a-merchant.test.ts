@@ -14,7 +14,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => service.close(), 60_000);
 
-/** The section's commands, as somebody types them one after the other. */
+/** The section's commands, typed one after the other. */
 function commandsOf(section: string): string {
   const [, text = ''] = PAGE.split(`## ${section}\n`);
   return /```sh\n(.*?)```/s.exec(text)?.[1] ?? '';

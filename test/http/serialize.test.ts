@@ -17,7 +17,7 @@ let ends: Map<string, () => void>;
 const slow = writeRoute('POST /api/slow', {
   operationId: 'doSlowly',
   tag: 'Withdrawals',
-  summary: 'Ends when it is told to',
+  summary: 'Ends when the test lets it',
   auth: { by: 'key', scope: 'withdrawals:write' },
   serialize: 'merchantBalance',
   body: z.strictObject({ name: z.string().max(64) }),

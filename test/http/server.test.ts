@@ -22,7 +22,7 @@ const routes = itemRoutes({ runs: 0 });
 const serverDeps = (changes: Partial<Parameters<typeof testServerDeps>[1]> = {}) =>
   testServerDeps(database.db, { routes, ...changes });
 
-/** A route that responses when it is told to, or when the server drains. */
+/** A route that responds when the test lets it, or when the server drains. */
 function waitingRoute() {
   let release: () => void = () => {};
   let arrived: () => void = () => {};

@@ -7,7 +7,7 @@ export type LiveAccounts = {
   settings: Record<string, string>;
   accounts: Accounts;
   secrets: Record<string, string>;
-  /** A key of nobody who is known here. */
+  /** A key without an operator. */
   foreignPrivateKey: string;
 };
 

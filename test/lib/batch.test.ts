@@ -1,6 +1,6 @@
 import { createBatch } from '../../src/lib/batch.ts';
 
-/** A batch of at most three whose runs are noted and end when they are told to. */
+/** A batch of at most three whose runs are recorded and end when the test lets them. */
 function buildBatch(everyMs = 20) {
   const runs: { inputs: number[]; end: () => void; fail: (error: Error) => void }[] = [];
   const call = createBatch<number, string>(

@@ -17,7 +17,7 @@ afterEach(async () => {
   await database.drop();
 });
 
-/** In place of the database when the watch asks: takes connections and says nothing. */
+/** In place of the database: accepts connections and sends nothing. */
 async function silentServer(): Promise<{ server: Server; url: string }> {
   const server = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -27,7 +27,7 @@ async function silentServer(): Promise<{ server: Server; url: string }> {
 
 test('a statement that is merely slow is left alone by the watch over silent databases', async () => {
   closeFrozenConnections(db, database.url);
-  // Longer than the watch waits and asks. That a silent one is noticed: test/faults/database-away.
+  // Longer than the interval and the timeout of the check. That a silent one is noticed: test/faults/database-away.
   await db.knex().raw('SELECT pg_sleep(2)');
 });
 

@@ -49,7 +49,7 @@ test('values are bound to their names and replaced nowhere else', async () => {
   await expect(rows(db, sql, { world: 'round' })).rejects.toThrow('The value :word is missing');
 });
 
-test('a unique violation is told by its constraint, from Database and from Objection', async () => {
+test('a unique violation is identified by its constraint, from Database and from Objection', async () => {
   const { db } = database;
   const fromKnex: unknown = await db
     .knex()('merchant')

@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 afterAll(async () => database.drop());
 
-test.each(failures)('%s is told in the log by its code, without a value of the statement', async (_, code, fail) => {
+test.each(failures)('%s is logged by its code, without a value of the statement', async (_, code, fail) => {
   const thrown: unknown = await fail(database.db).then(
     () => null,
     (error: unknown) => error,

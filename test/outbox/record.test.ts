@@ -79,7 +79,7 @@ test('of two transactions in a deadlock, the one that PostgreSQL aborts is run a
       await rows(trx, 'SET LOCAL lock_timeout = 20000');
       await rows(trx, 'UPDATE merchant SET name = :name WHERE id = :id', { name, id: order[0] ?? '' });
       tries += 1;
-      // Both must hold their first row before either asks for the other's.
+      // Both must hold their first row before either requests the other's.
       if (tries === 2) meet();
       await met;
       await rows(trx, 'UPDATE merchant SET name = :name WHERE id = :id', { name, id: order[1] ?? '' });

@@ -25,7 +25,7 @@ afterAll(async () => database.drop());
 
 type Open = { id: string; overdue?: boolean };
 
-/** Notes for what it is asked. */
+/** Records its calls. */
 function sourceOf(open: Open[]): { find: FindRecoverable; asked: OpenPage[] } {
   const asked: OpenPage[] = [];
   const find: FindRecoverable = async (_db, page) => {

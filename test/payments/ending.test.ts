@@ -192,7 +192,7 @@ describe('closing a session without a payment', () => {
     await lease(new Date(fixture.clock().getTime() + MINUTE_MS));
     expect(await expire()).toMatchObject({ queried: false, final: false, outcomeKind: 'accepted' });
     await lease(null);
-    // Somebody asked a second ago.
+    // It was queried a second ago.
     fixture.provider.returns(PENDING);
     await fixture.checkAttempt(payment.attemptId, { notifyWorkflow: true });
     fixture.pass(1_000);

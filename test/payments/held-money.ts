@@ -7,7 +7,7 @@ export type HeldMoney = { transactionId: string; sessionId: string; attemptId: s
 /** What comes instead of 100.50. */
 export const OTHER_AMOUNT = { ...PAID, amountSantim: 8_000n };
 
-/** A session whose only try has brought another amount than it asked for. */
+/** A session whose only attempt has brought another amount than requested. */
 export async function payOtherAmount(
   fixture: Fixture,
   scope: MerchantScope,

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => pages.close());
 
-/** A page with an attempt in flight, in another minute than the provider was last asked. */
+/** A page with an attempt in flight, in another minute than the provider's last query. */
 async function payOn(page: OpenPage, form = PAY_FORM) {
   pages.fixture.provider.returns(PENDING);
   await page.post('pay', form);
@@ -23,7 +23,7 @@ async function waiting(): Promise<OpenPage> {
 }
 
 describe('changing number or channel', () => {
-  test('takes the attempt back after the provider was asked, and the session takes another one', async () => {
+  test('takes the attempt back after a query of the provider, and the session takes another one', async () => {
     const page = await waiting();
     const asked = pages.fixture.provider.queries.length;
     expect((await page.post('change')).status).toBe(303);
@@ -56,7 +56,7 @@ describe('changing number or channel', () => {
     expect(await page.read()).toContain('Paid. Thank you!');
   });
 
-  test('waits while the outcome is unknown, and says so', async () => {
+  test('is rejected with a message while the outcome is unknown', async () => {
     const page = await waiting();
     pages.fixture.provider.returns(UNKNOWN);
     const answer = await page.post('change');
@@ -111,17 +111,17 @@ describe('cancelling', () => {
     expect(await page.read('/cancel')).toMatch(/Cancel this payment\?.*If you have already confirmed.*Yes, cancel/);
     expect(await pages.stateOf(page)).toMatchObject({ session: 'PROCESSING' });
     await page.post('cancel');
-    expect(await page.read()).toMatch(/Payment cancelled.*If you have confirmed, the shop is told/);
+    expect(await page.read()).toMatch(/Payment cancelled.*If you have confirmed, we send the result to the shop/);
   });
 
-  test('does not happen while the outcome is unknown, and the page says so', async () => {
+  test('is rejected with a message while the outcome is unknown', async () => {
     const page = await waiting();
     pages.fixture.provider.returns(UNKNOWN);
     const answer = await page.post('cancel');
     expect([answer.status, await answer.text()]).toEqual([409, expect.stringContaining('has not answered yet')]);
   });
 
-  test('asks nothing once the payment is over', async () => {
+  test('has no question once the payment is over', async () => {
     const page = await pages.open();
     await page.post('cancel');
     expect(await page.read('/cancel')).toMatch(/^ *Payment cancelled/);
@@ -143,12 +143,12 @@ describe('the text of the page', () => {
     expect(await page.text()).toContain('href="https://pay.example/confirm"');
   });
 
-  test('of held money says not to pay again, with the reference', async () => {
+  test('of held money warns not to pay again, with the reference', async () => {
     const page = await waiting();
     pages.fixture.provider.returns({ ...PAID, amountSantim: 1n });
     await pages.fixture.checkAttempt(await page.attempt(), { notifyWorkflow: false });
     const read = await page.read();
-    expect(read).toMatch(/not of the amount asked for\. Please do not pay again\. The shop is told/);
+    expect(read).toMatch(/of a different amount\. Please do not pay again\. We send the result to the shop/);
     expect(read).toContain(`PROV-${await page.attempt()}`);
     expect((await page.post('change')).status).toBe(303);
   });
@@ -163,8 +163,10 @@ describe('the text of the page', () => {
     await pages.fixture.expireAttempt(await page.attempt(), pages.fixture.clock());
     const read = await page.read();
     expect(read).toContain(text);
-    expect(read).toContain('If you have confirmed, the shop is told. Wait a few minutes before you pay again.');
-    // The provider may still answer: the page follows the state, and can have the provider asked.
+    expect(read).toContain(
+      'If you have confirmed, we send the result to the shop. Wait a few minutes before you pay again.',
+    );
+    // The provider may still respond: the page follows the state, and can trigger a query.
     expect(await page.text()).toContain(`data-state="${page.path}/state"`);
     pages.fixture.provider.returns(PAID);
     pages.fixture.pass(60_000);
@@ -189,14 +191,14 @@ describe('the text of the page', () => {
     expect(text).toContain('value="0911000001"');
   });
 
-  test('has the number that the shop knows', async () => {
+  test('has the phone number of the session', async () => {
     const page = await pages.open({ customerPhone: '251911000003' });
     expect(await page.text()).toContain('value="0911000003"');
     const foreign = await pages.open({ customerPhone: '4915112345678' });
     expect(await foreign.text()).not.toContain('4915112345678');
   });
 
-  test('of the receipt has all that a shop may ask for, in both languages', async () => {
+  test('of the receipt has amount, shop, order, channel, reference and date, in both languages', async () => {
     const page = await waiting();
     pages.fixture.provider.returns(PAID);
     await page.post('check');

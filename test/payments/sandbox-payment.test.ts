@@ -284,7 +284,7 @@ describe('paying in the sandbox over HTTP', () => {
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, 20));
 
-/** Repeats what was answered 503, as Retry-After asks: on a busy machine fifty at once are more than the pool serves. */
+/** Repeats requests answered 503, after their Retry-After: on a busy machine fifty at once are more than the pool serves. */
 async function served(call: () => Promise<HttpResponse>): Promise<HttpResponse> {
   for (const endMs = Date.now() + 15_000; ;) {
     const answer = await call();

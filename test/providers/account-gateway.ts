@@ -23,7 +23,7 @@ export type AccountGateway = {
 const REJECTED = { state: 'REJECTED', resultCode: 'INVALID_SIGNATURE' };
 const { hashKey: simulatorKey, ...simulatorTill } = SANDBOX_CBE_BIRR;
 
-/** Starts it in front of a simulator. A till knows its own orders only, and has a dealing of its own in its statement. */
+/** Starts it in front of a simulator. A till has its own orders only, and a row of its own in its statement. */
 export async function startAccountGateway(simulatorUrl: string): Promise<AccountGateway> {
   const keys = new Map<string, string[]>();
   const seen: string[] = [];

@@ -245,7 +245,7 @@ describe("money is believed from the provider's reply to our query alone", () =>
     expect(await payment()).toEqual(['SUCCEEDED', 'SUCCESS', null]);
   });
 
-  test('another amount in the reply to our query is held for an operator, whatever the callback says', async () => {
+  test('another amount in the reply to our query is held for an operator, whatever the content of the callback', async () => {
     await begin(live);
     provider.says({ state: 'COMPLETED', amount: '1.00' });
     await call(cbeCallback());

@@ -30,7 +30,7 @@ beforeEach(async () => {
 describe.each(CHANNELS)('simulated payment faults of %s', (channel) => {
   const provider = () => adapters.adapter(channel);
 
-  /** Pays an order that suffers what was asked for, and moves the clock past all its callbacks. */
+  /** Pays an order under the injected fault, and moves the clock past all its callbacks. */
   const pay = async () => {
     const order = anOrder(inbox.url);
     expect(await provider().initiate(order)).toMatchObject({ kind: 'accepted' });

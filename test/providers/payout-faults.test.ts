@@ -41,7 +41,7 @@ describe.each(CHANNELS)('simulated payout faults of %s', (channel) => {
   const provider = () => adapters.adapter(channel);
   const parsed = (callback: RawCallback | undefined) => callback && provider().parseCallback(callback);
 
-  /** Makes a payout that suffers what was asked for, and moves the clock past all its callbacks. */
+  /** Makes a payout under the injected fault, and moves the clock past all its callbacks. */
   const pay = async () => {
     const order = aPayout(inbox.url);
     expect(await provider().payout(order)).toMatchObject({ kind: 'accepted' });

@@ -8,7 +8,7 @@ import { CHANNELS, aPayout, anOrder, connectAdapters, type SandboxChannel } from
 
 const TOKEN = { token: 'Bearer t', effectiveDate: '20260101000000', expirationDate: '20260101010000' };
 
-/** A provider that answers whatever a test says. */
+/** A provider with scripted responses. */
 let server: Server;
 let say: (response: ServerResponse) => void;
 let adapters: ReturnType<typeof connectAdapters>;

@@ -66,7 +66,7 @@ test.each([
   ['more than five minutes', '86400', 300_000],
 ])('after a 429 with Retry-After of %s the account waits so long, at most five minutes', async (_, retryAfter, ms) => {
   replies = [{ status: 429, retryAfter }];
-  // The order may have been taken all the same: its protocol does not tell.
+  // The order may have been taken all the same: its protocol does not show it.
   expect(await live().initiate(anOrder(''))).toMatchObject({ kind: 'unknown', reason: 'http', status: 429 });
   expect(await query()).toMatchObject(WAITS);
   expect(await statement()).toMatchObject(WAITS);

@@ -7,7 +7,7 @@ import { CHANNELS, aPayout, anOrder, connectAdapters } from './sandbox.ts';
 
 const TOKEN = { token: 'Bearer t', effectiveDate: '20260101000000', expirationDate: '20260101010000' };
 
-/** A provider that answers whatever a test says. */
+/** A provider with scripted responses. */
 let server: Server;
 let reply: { status: number; body: unknown };
 let adapters: ReturnType<typeof connectAdapters>;
@@ -40,7 +40,7 @@ const SIGNED_PUSH = ['PUSHED', 'PENDING', 'NOT_FOUND', 'COMPLETED', 'EXPIRED', '
   (state) => ({ state, resultCode: '0' }),
 );
 
-/** What each provider says of a payment and of a payout: made, paid, refused, and not known. */
+/** Each provider's responses for a payment and a payout: made, paid, refused, and unknown. */
 const WORDS = {
   TELEBIRR: [
     { prepay_id: 'P1' },

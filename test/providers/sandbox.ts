@@ -39,7 +39,7 @@ export function connectAdapters(
   return { find, adapter, close: () => http.close() };
 }
 
-/** A payment of 100.50 ETB from the first sandbox phone, for half an hour, unless said otherwise. */
+/** A payment of 100.50 ETB from the first sandbox phone, for half an hour, by default. */
 export function anOrder(notifyUrl: string, tx: Partial<PaymentOrder> = {}): PaymentOrder {
   return {
     orderId: newId('pat'),
@@ -56,7 +56,7 @@ export function anOrder(notifyUrl: string, tx: Partial<PaymentOrder> = {}): Paym
 
 let payouts = 0;
 
-/** A payout of 250.75 ETB to the first sandbox phone, unless said otherwise. */
+/** A payout of 250.75 ETB to the first sandbox phone, by default. */
 export function aPayout(notifyUrl: string, tx: Partial<PayoutOrder> = {}): PayoutOrder {
   payouts += 1;
   return {
@@ -105,7 +105,7 @@ export type Inbox = {
   received: RawCallback[];
   /** Waits for so many callbacks; throws when they have not come in 10 s. */
   waitFor: (count: number) => Promise<RawCallback[]>;
-  /** What it answers, as long as nothing else is said: 200. */
+  /** Its status by default: 200. */
   status: number;
   /** Answers wait for this. */
   hold: Promise<void> | null;

@@ -28,7 +28,7 @@ const close = (id: string, operatorId = 'opr_1') =>
   fixture.runInTransaction((tx) => closeDiscrepancy(tx, id, { operatorId, reason: 'A walk-in.', at: fixture.clock() }));
 const day = async () => fixture.db.knex()('reconciliation').where({ channel: 'TELEBIRR' }).first();
 
-/** Money that the provider lists and nobody here knows of. */
+/** Money that the provider lists and that is unknown here. */
 async function foreignMoney(): Promise<string> {
   const order = anOrder('http://127.0.0.1:9', { expiresAt: new Date(fixture.clock().getTime() + 30 * MINUTE_MS) });
   await fixture.findProvider('TELEBIRR', 'sandbox')?.initiate(order);
@@ -73,7 +73,7 @@ test('a comparison reopens a closed discrepancy when its figures change', async 
   expect((await listDiscrepancies(fixture.db, {}, FIRST)).pagination.total).toBe(2);
 });
 
-/** A list of so much money that nobody here knows of. */
+/** A statement with so much money that is unknown here. */
 function listForeign(count: number): void {
   const ids = Array.from({ length: count }, () => newId('pat'));
   const row = { type: 'payment', amountSantim: 1_00n, currency: 'ETB', at: fixture.clock() } as const;

@@ -12,7 +12,7 @@ afterEach(async () => {
   await fixture.close();
 });
 
-/** A payment that was sent and then, for 24 h after its session's end, nobody could tell of. */
+/** A payment that was sent and whose outcome stayed unknown until 24 h after its session's end. */
 async function uncertain(phone: string) {
   const paid = await fixture.pay('TELEBIRR', phone);
   await fixture.live(31 * MINUTE_MS + DAY_MS);
@@ -74,7 +74,7 @@ test('one night confirms an attempt unpaid together with its provider’s defini
   await fixture.live(DAY_MS);
   await fixture.simulator.fault({ kind: 'serverError', on: 'query' });
   await fixture.compare('TELEBIRR', SECOND_DAY);
-  // What it said before counts no more: now it cannot tell.
+  // Its earlier answer is superseded: the outcome is unknown now.
   expect(await stateOfSession(fixture.db, paid.sessionId)).toMatchObject(STAYS);
   await fixture.simulator.clearFaults();
   await fixture.compare('TELEBIRR', SECOND_DAY);

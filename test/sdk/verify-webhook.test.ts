@@ -26,7 +26,7 @@ function delivery(tx: Partial<SigningInput> = {}) {
   return { ...request, text: request.body.toString() };
 }
 
-/** What the verification says is wrong. */
+/** The error of the verification. */
 function reasonOf(...args: Parameters<typeof verifyWebhook>): string {
   try {
     verifyWebhook(...args);
@@ -146,7 +146,7 @@ describe('the error names the likely mistake', () => {
     expect(reasonOf(text, changed, SECRET)).toBe(reason);
   });
 
-  test('the error for a wrong secret says that a request does not show its environment', () => {
+  test('the error for a wrong secret explains that a request does not show its environment', () => {
     expect(() => verifyWebhook(text, headers, newSecret())).toThrow(
       /sandbox and live .* a request does not show which/,
     );

@@ -13,7 +13,7 @@ let scope: MerchantScope;
 
 beforeEach(async () => {
   database = await createTestDatabase();
-  // A Friday: Monday is a business day, Tuesday is Timkat, so what is asked for now is expected by Wednesday.
+  // A Friday: Monday is a business day, Tuesday is Timkat, so a settlement requested now is expected by Wednesday.
   fixture = buildFixture(database.db, { start: new Date('2027-01-15T09:00:00.000Z') });
   scope = await buildFreeMerchant(fixture);
   await fund(fixture, scope, 1_000_00n);

@@ -48,7 +48,7 @@ async function newMerchant(): Promise<void> {
 
 const by = () => ({ operatorId: 'opr_1', at: fixture.clock() });
 
-/** Everything the bank and operators can say of a settlement; of credits there are two, for banks err. */
+/** All commands of bank and operators on a settlement, with two different credits: banks err. */
 const STEPS = {
   sent: (tx, id) => markSent(tx, id, by()),
   credited: (tx, id) => markCredited(tx, id, { ...by(), bankReference: `FT-${id}`, creditedAt: fixture.clock() }),
@@ -101,7 +101,7 @@ test('a settlement that the bank sends back after its credit is FAILED, and its 
     },
   });
   expect(await does('returned', id)).toMatchObject({ changed: false });
-  // The file that told of the credit is sent once more.
+  // The file with the credit is sent once more.
   expect(await does('credited', id)).toMatchObject({ changed: false, settlement: { status: 'FAILED' } });
   expect(await money()).toEqual({ availableSantim: FUNDED, reservedSantim: 0n, settledSantim: 0n });
   expect(await stateOfSettlement(database.db, id)).toMatchObject({

@@ -9,7 +9,7 @@ const PROJECT = resolve(import.meta.dirname, '../..');
 export type CommandResult = { exitCode: number; text: string; notes: string; questions: string[] };
 
 type Options = Partial<Pick<VerbDeps, 'createAdmin'>> & {
-  /** What the person at the terminal answers; without it there is nobody. */
+  /** The answer typed at the terminal; without it there is no terminal. */
   answer?: string | undefined;
   columns?: number;
 };

@@ -19,7 +19,7 @@ export type MerchantClient = ClientJournal & {
   key: string;
   /** POSTs, and repeats with the same key until the response is final. */
   post: (path: string, body?: Record<string, unknown>) => Promise<Record<string, unknown>>;
-  /** How often the response was missing or asked for a repeat. */
+  /** How often the response was missing or required a repeat. */
   repeats: () => number;
 };
 

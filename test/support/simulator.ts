@@ -8,7 +8,7 @@ import {
   startSimulator,
 } from '../../src/sandbox/simulator/server.ts';
 
-/** An order of the simulator's journal with our id of it: telebirr knows `pat_01…` as `pat01…`. */
+/** An order of the simulator's journal with our id of it: at telebirr `pat_01…` is `pat01…`. */
 type TestOrder = JournalOrder & { attemptId: string };
 
 /** A payout of the journal with our id of it. */

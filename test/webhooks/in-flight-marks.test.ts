@@ -89,7 +89,7 @@ test('a sent attempt whose outcome cannot be saved is not sent again by any work
   await pause(200);
   expect(shop.requests).toHaveLength(1);
 
-  // Where the mark has run out all the same, the process that holds the outcome knows it.
+  // Where the mark has run out all the same, the process that holds the outcome uses it.
   for (let times = 0; times < 20; times += 1) {
     await markInFlight(id, 6.5, String((await delivery(id)).inFlightAttemptId));
     first.trigger();

@@ -29,7 +29,7 @@ const setActive = async (subscriptionId: string, active: boolean): Promise<void>
   await SubscriptionRow.query(fixture.db.knex()).findById(subscriptionId).patch({ active });
 };
 
-/** Lets everybody go on once all have come. */
+/** Lets all continue once all have arrived. */
 function atOnce(count: number): () => Promise<void> {
   const waiting: (() => void)[] = [];
   return async () =>

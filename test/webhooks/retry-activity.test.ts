@@ -40,7 +40,7 @@ test('an attempt whose activity result was lost is reported with its outcome; wi
   const atMs = Date.now();
   const failed = { status: 'RETRYING', attemptsMade: 1, httpStatus: 503, code: 'http_status' };
   expect(await attempt(id, subscriptionId, atMs)).toMatchObject({ ...failed, kind: 'failed' });
-  // Temporal asks again for what it got no answer to; another request comes later.
+  // Temporal repeats an activity without a result; another request comes later.
   expect(await attempt(id, subscriptionId, atMs)).toMatchObject({ ...failed, kind: 'failed' });
   expect(await attempt(id, subscriptionId, Date.now() + 1_000)).toMatchObject({ ...failed, kind: 'unsent' });
   expect(shop.requests).toHaveLength(1);

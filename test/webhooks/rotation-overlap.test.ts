@@ -40,7 +40,7 @@ async function deliver(subscriptionId: string): Promise<ReceivedRequest> {
   return requests[before]!;
 }
 
-/** Whether a receiver that knows this secret alone takes the request, by the Standard Webhooks headers. */
+/** Whether a receiver with this secret alone accepts the request, by the Standard Webhooks headers. */
 function verifies(secret: string, { body, headers }: ReceivedRequest): boolean {
   try {
     new Webhook(secret).verify(body, headers as Record<string, string>);

@@ -265,7 +265,7 @@ test('requests to loopback do not go through the proxy', async () => {
   expect(await post(shop.url)).toMatchObject({ ok: true });
 });
 
-test('the proxy is asked for the vetted address, not for the name', async () => {
+test('the proxy gets the vetted address, not the name', async () => {
   const shop = await receiver({ tls: true });
   const asked: string[] = [];
   const proxy = createServer();

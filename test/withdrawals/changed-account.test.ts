@@ -16,7 +16,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
 import { buildLive, fund } from '../support/withdrawals.ts';
 
-/** Tills of CBE Birr, each of which knows its own orders only. */
+/** Tills of CBE Birr, each with its own orders only. */
 const till = (tillCode: string) => ({
   CBE_BIRR_COMPANY_NAME: 'Meskot',
   CBE_BIRR_TILL_CODE: tillCode,

@@ -79,7 +79,7 @@ function clientResult({ tls }: Reached, now: Date): Result | null {
   return ofValidity('The certificate of TEMPORAL_TLS_CLIENT_CERT_PATH', new X509Certificate(pair.crt), { now, next });
 }
 
-/** Temporal's client only says that it took too long. */
+/** Temporal's client only reports a timeout. */
 function unlikeTemporal({ host, port }: Server): Result {
   return wrong(
     `${host}:${port} takes connections, but does not answer as Temporal does.`,

@@ -82,7 +82,7 @@ export function returnPage(kind: Return, { orderNo, state, language }: ReturnVie
 
 type ReturnView = { orderNo: string; state: OrderState | undefined; language: Language };
 
-/** What the shop knows of an order's payment. */
+/** The payment of an order, as far as the shop has learned of it. */
 export function orderText(state: OrderState | undefined, language: Language): string {
   const { known, unknown } = TEXTS[language];
   const [before = '', after = ''] = known.split('{status}');

@@ -23,7 +23,7 @@ export type SessionView = {
   problem?: Problem;
   /** The rejected form's input. */
   typed?: { phone: string; channel: string };
-  /** Whether the customer has pressed cancel and is asked. */
+  /** Whether the customer has pressed cancel and is to confirm it. */
   cancelling?: boolean;
 };
 
@@ -96,8 +96,8 @@ export function aboutPayer({ session, channels, language }: SessionView, text: s
 export function maskedPhone(phone: string, language: Language): Html {
   const digits = phone.slice(-4);
   const seen = maskDigits(phone.replace(/^251/, '0')).replaceAll('*', '•');
-  const said = interpolate(textsOf(language).endingIn, { digits });
-  return html`<span aria-hidden="true" translate="no">${seen}</span><span class="unseen">${said}</span>`;
+  const spoken = interpolate(textsOf(language).endingIn, { digits });
+  return html`<span aria-hidden="true" translate="no">${seen}</span><span class="unseen">${spoken}</span>`;
 }
 
 /** "100,000.00 ETB" */

@@ -91,7 +91,7 @@ function whyOff({ reason, openMaintenance }: Pick<MerchantChannel, 'reason' | 'o
   return interpolate(maintenance, { span: formatSpan(language, openMaintenance.secondsLeft) });
 }
 
-/** With what was typed, else the number of the latest attempt, else the one that the shop knows. */
+/** With the typed number, else that of the latest attempt, else the session's customerPhone. */
 function phoneField({ session, language, problem, typed }: SessionView): Html {
   const texts = textsOf(language);
   const known = normalisePhone(session.attemptPhone ?? session.customerPhone ?? '')?.replace(/^251/, '0');

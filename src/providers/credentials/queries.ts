@@ -14,9 +14,9 @@ export type CredentialSet = {
   credentials: Buffer;
   account: string;
   payoutAccount: string | null;
-  /** What tells sets apart beside the account. No secret. */
+  /** Distinguishes the sets of an account. Not secret. */
   identifiers: Identifiers;
-  /** When the provider was last asked whether it accepts them, and the outcome. */
+  /** When they were last checked with the provider, and the outcome. */
   checkedAt: Date | null;
   checkOutcome: CheckOutcome | null;
   expiresAt: Date | null;

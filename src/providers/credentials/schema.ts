@@ -29,7 +29,7 @@ export const NewCredentials = z.strictObject({
     .transform((text) => new Date(text))
     .optional()
     .meta({
-      description: 'When the provider says that they end',
+      description: 'When they expire, as stated by the provider',
       override: { type: 'string', format: 'date-time' },
     }),
   reason: reason.optional(),

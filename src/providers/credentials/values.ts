@@ -103,5 +103,5 @@ function identifiersOf(credentials: Credentials): Record<string, string> {
   return { merchantCode, appId: lastOf(appId), appKey: lastOf(appKey), publicKey };
 }
 
-/** The last four characters of an id, which tell which one it is. */
+/** The last four characters of an id, by which a reader identifies it. */
 export const lastOf = (id: string): string => `…${id.slice(-4)}`;

@@ -91,7 +91,7 @@ function createRunner({ nowMs, save, post, onError }: RunnerDeps) {
   };
 }
 
-/** UNKNOWN_PARTY: the sandbox knows no such phone. ANOTHER_ORDER: this id was used before, on other terms. */
+/** UNKNOWN_PARTY: not a phone of the sandbox. ANOTHER_ORDER: the id was used before, with other terms. */
 type Placed = Order | 'UNKNOWN_PARTY' | 'ANOTHER_ORDER';
 
 export type OrderStore = ReturnType<typeof createOrderStore>;

@@ -61,7 +61,7 @@ export function presentBankAccount(row: BankAccountRow) {
   };
 }
 
-/** A bank account as operators see it, with the unmasked number: whoever verifies it needs it. */
+/** A bank account as operators see it, with the unmasked number, which verification needs. */
 export function presentForOperators(row: BankAccountRow) {
   return { ...presentBankAccount(row), accountNumber: row.accountNumber };
 }

@@ -19,7 +19,7 @@ import { KEY_RING } from '../../support/key-ring.ts';
 
 const PEPPER = 'a pepper of sixteen characters';
 
-/** All that the application asks for. */
+/** All fields of the application. */
 export const APPLICATION = {
   legalName: 'Abyssinia Coffee Trading PLC',
   tradeName: 'Abyssinia Coffee',
