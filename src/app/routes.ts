@@ -43,6 +43,7 @@ import { receiptOperatorRoutes } from '../reconciliation/receipts/operator-route
 import { REPORT_EVENTS } from '../reports/events.ts';
 import { createReportFiles } from '../reports/files.ts';
 import { reportRoutes } from '../reports/routes.ts';
+import { transactionReportRoutes } from '../reports/transaction-routes.ts';
 import { bankAccountOperatorRoutes, bankAccountRoutes } from '../settlements/bank-account/routes.ts';
 import { calendarOperatorRoutes, calendarRoutes } from '../settlements/calendar/routes.ts';
 import { SETTLEMENT_EVENTS } from '../settlements/events.ts';
@@ -84,6 +85,7 @@ const MERCHANT_ROUTES = [
   bankAccountRoutes,
   settlementRoutes,
   reportRoutes,
+  transactionReportRoutes,
   kycRoutes,
   eventRoutes,
   subscriptionRoutes,

@@ -78,23 +78,26 @@ export function sendJson(ctx: Context, { status, text }: StoredResponse): void {
 
 /** Sends a file to be saved under its name; 304 to a client that has it. Names consist of letters, digits, dots and dashes. */
 export async function sendFile(ctx: Context, { file }: FileResponse): Promise<void> {
+  const { stored } = file;
   ctx.status = 200;
   ctx.set({
     'Content-Type': file.contentType,
     'Content-Disposition': `attachment; filename="${file.name}"`,
-    ETag: `"${file.sha256}"`,
-    // RFC 9530
-    'Repr-Digest': `sha-256=:${Buffer.from(file.sha256, 'hex').toString('base64')}:`,
-    'Cache-Control': 'private, no-cache',
+    'Cache-Control': stored ? 'private, no-cache' : 'no-store',
+    ...(stored && {
+      ETag: `"${stored.sha256}"`,
+      // RFC 9530
+      'Repr-Digest': `sha-256=:${Buffer.from(stored.sha256, 'hex').toString('base64')}:`,
+    }),
   });
-  if (ctx.fresh) {
+  if (stored && ctx.fresh) {
     ctx.status = 304;
     return;
   }
   if (ctx.method === 'HEAD') ctx.body = '';
   else ctx.body = await file.open();
   ctx.type = file.contentType;
-  ctx.length = file.bytes;
+  if (stored) ctx.length = stored.bytes;
 }
 
 const PATH_CHARACTERS_MAX = 200;

@@ -89,9 +89,8 @@ export type FileResponse = {
     /** Letters, digits, dots and dashes. */
     name: string;
     contentType: string;
-    bytes: number;
-    /** In hex. */
-    sha256: string;
+    /** Of a stored file, with the digest in hex; one that is generated while it is sent has neither. */
+    stored?: { bytes: number; sha256: string };
     open: () => Promise<Readable>;
   };
 };

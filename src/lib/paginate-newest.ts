@@ -2,8 +2,30 @@ import { snakeCase } from './column-names.ts';
 import { first, rows, type Queryable } from './db.ts';
 import { toPage, pageOffset, type Page, type Position } from './pagination.ts';
 
-/** What to list, in SQL: all columns of a table unless given, by conditions with `:named` values, in the order of a time. */
-export type Listed = { columns?: string; table: string; time?: string; where: string; values: Record<string, unknown> };
+/** An order by a column, in SQL, and then by id. */
+export type Order = { column: string; type: 'timestamptz' | 'bigint'; direction: 'ASC' | 'DESC' };
+
+/**
+ * What to list, in SQL: all columns of a table unless given, by conditions with `:named` values, in the order of a time,
+ * the newest first, unless `order` is given.
+ */
+export type Listed = {
+  columns?: string;
+  table: string;
+  time?: string;
+  order?: Order;
+  where: string;
+  values: Record<string, unknown>;
+};
+
+/** In SQL: the condition of rows after a position, whose values are `:afterAt` and `:afterId`, and the ORDER BY. */
+export function orderSql({ column, type, direction }: Order, id = 'id') {
+  const sign = direction === 'ASC' ? '>' : '<';
+  return {
+    isAfter: `(${column}, ${id}) ${sign} (CAST(:afterAt AS ${type}), CAST(:afterId AS text))`,
+    orderBy: `ORDER BY ${column} ${direction}, ${id} ${direction}`,
+  };
+}
 
 /** Conditions on text columns, of which those without a value match everything. */
 export function whereGiven(filter: Record<string, string | undefined>): Pick<Listed, 'where' | 'values'> {
@@ -17,17 +39,18 @@ export function whereGiven(filter: Record<string, string | undefined>): Pick<Lis
 /** At most `limit` rows after a position, or the first ones; `offset` of them are skipped, if given. */
 export type ListPart = { after: Position | null; limit: number; offset?: number };
 
-/** Rows of a list with their positions, the newest first, then by id. */
+/** Rows of a list in its order, with their positions. */
 export async function readNewest<Row>(
   db: Queryable,
-  { columns = '*', table, time = 'created_at', where, values }: Listed,
+  { columns = '*', table, time = 'created_at', order, where, values }: Listed,
   { after, limit, offset }: ListPart,
 ): Promise<(Row & { position: string })[]> {
-  const isAfter = after ? `AND (${time}, id) < (CAST(:afterAt AS timestamptz), CAST(:afterId AS text))` : '';
+  const by = order ?? { column: time, type: 'timestamptz', direction: 'DESC' };
+  const { isAfter, orderBy } = orderSql(by);
   return rows<Row & { position: string }>(
     db,
-    `SELECT ${columns}, ${time}::text AS position FROM ${table} WHERE ${where} ${isAfter}
-     ORDER BY ${time} DESC, id DESC LIMIT :most ${offset === undefined ? '' : 'OFFSET :offset'}`,
+    `SELECT ${columns}, ${by.column}::text AS position FROM ${table} WHERE ${where} ${after ? `AND ${isAfter}` : ''}
+     ${orderBy} LIMIT :most ${offset === undefined ? '' : 'OFFSET :offset'}`,
     { ...values, afterAt: after?.at ?? null, afterId: after?.id ?? null, most: limit, offset: offset ?? 0 },
   );
 }

@@ -15,7 +15,7 @@ const RANGE_DAYS_DEFAULT = 30;
 
 /**
  * The position of a row in its list. In lists ordered by `createdAt` descending and id, `at` is PostgreSQL's text of the
- * time (microseconds, UTC); in lists ordered by a sequence it is the number.
+ * time (microseconds, UTC); in lists ordered by a sequence or an amount it is the number.
  */
 export type Position = { at: string; id: string };
 
@@ -66,6 +66,17 @@ export const pageQuery = {
 
 /** The same for a list in the order of a sequence. */
 export const sequencePageQuery = { ...pageQuery, cursor: cursorText(isSequenceText).optional() };
+
+/** The same for a list in the order of a time or of an amount; {@link isPositionOf} tells which a cursor is of. */
+export const sortedPageQuery = {
+  ...pageQuery,
+  cursor: cursorText((at) => isInstantText(at) || isSequenceText(at)).optional(),
+};
+
+/** Whether a cursor is of a list in the order of a time, or else of a number. */
+export function isPositionOf(order: 'time' | 'number', { at }: Position): boolean {
+  return order === 'time' ? isInstantText(at) : isSequenceText(at);
+}
 
 const mustBeDay = mustBe('a date as YYYY-MM-DD');
 const mustBeNear = mustBe(`a date from ${DAYS.first} to ${DAYS.last}`);

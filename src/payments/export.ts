@@ -1,13 +1,15 @@
 import { rows, type Queryable } from '../lib/db.ts';
 import type { Santim } from '../lib/money.ts';
-import { countUpTo, type ListPart } from '../lib/paginate-newest.ts';
+import { countUpTo, orderSql, type ListPart } from '../lib/paginate-newest.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 import {
   listedTransactions,
   transactionConditions,
+  transactionOrder,
   transactionValues,
   type TransactionRow,
   type TransactionFilter,
+  type TransactionSort,
 } from './queries.ts';
 import type { TransactionStatus } from './states.ts';
 
@@ -37,23 +39,24 @@ const FEE = '(t.fee_santim + coalesce(s.fee_santim, 0))';
 const FEE_TAX = '(t.fee_tax_santim + coalesce(s.fee_tax_santim, 0))';
 const NET = `(${RECEIVED} - ${FEE} - ${FEE_TAX})`;
 
-/** At most `limit` of the transactions that the list returns for the same filter, in its order, after a position. */
+/** At most `limit` of the transactions that the list returns for the same filter and sort, after a position. */
 export async function exportTransactions(
   db: Queryable,
   filter: TransactionFilter,
-  { after, limit }: ListPart,
+  { after, limit, sort = '-createdAt' }: ListPart & { sort?: TransactionSort },
 ): Promise<ExportedTransaction[]> {
+  const order = transactionOrder(sort);
+  const { isAfter, orderBy } = orderSql(order, 't.id');
   return rows<ExportedTransaction>(
     db,
     `WITH ${SECOND}, page AS MATERIALIZED (
        SELECT t.* FROM transaction t WHERE ${transactionConditions(filter)}
-         ${after ? 'AND (t.created_at, t.id) < (CAST(:afterAt AS timestamptz), CAST(:afterId AS text))' : ''}
-       ORDER BY t.created_at DESC, t.id DESC LIMIT :limit)
+         ${after ? `AND ${isAfter}` : ''} ${orderBy} LIMIT :limit)
      SELECT t.id, t.session_id, t.checkout_order_no, t.amount_santim, t.currency, t.type, t.status, t.channel,
             t.provider_reference, t.failure, t.confirmed_late, t.hold_reason, ${FEE} AS fee_santim, ${FEE_TAX} AS fee_tax_santim,
             t.customer_name, t.customer_email, t.customer_phone, t.created_at, t.completed_at,
-            ${RECEIVED} AS received_santim, ${NET} AS net_santim, t.created_at::text AS position
-     FROM page t LEFT JOIN second s ON s.transaction_id = t.id ORDER BY t.created_at DESC, t.id DESC`,
+            ${RECEIVED} AS received_santim, ${NET} AS net_santim, ${order.column}::text AS position
+     FROM page t LEFT JOIN second s ON s.transaction_id = t.id ${orderBy}`,
     { ...transactionValues(filter), afterAt: after?.at ?? null, afterId: after?.id ?? null, limit },
   );
 }

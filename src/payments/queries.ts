@@ -4,10 +4,10 @@ import { addisDay } from '../lib/dates.ts';
 import { first, rows, type Queryable } from '../lib/db.ts';
 import { found } from '../lib/errors.ts';
 import { toBirr, type Santim } from '../lib/money.ts';
-import type { Listed } from '../lib/paginate-newest.ts';
-import type { DayRange, pageQuery } from '../lib/pagination.ts';
+import type { Listed, Order } from '../lib/paginate-newest.ts';
+import { readDayRange, type DayRange } from '../lib/pagination.ts';
 import { readPhoneSearch, type PhoneSearch } from '../lib/phone.ts';
-import type { Environment, MerchantScope } from '../lib/scope.ts';
+import { scopeOf, type Environment, type MerchantScope } from '../lib/scope.ts';
 import { TRANSACTION_THROUGH, type Channel } from '../merchants/channels/channel.ts';
 import type { CallbackAttempt } from '../providers/callbacks.ts';
 import type { ProviderFailure, ProviderOutcome } from '../providers/provider.ts';
@@ -18,7 +18,7 @@ import {
   type SessionStatus,
   type TransactionStatus,
 } from './states.ts';
-import type { TransactionListQuery } from './transaction-schema.ts';
+import type { TransactionExportQuery, TransactionFilterQuery } from './transaction-schema.ts';
 
 /** A row of `transaction`. */
 export type TransactionRow = {
@@ -96,12 +96,27 @@ export function presentTransaction(row: ListedTransaction) {
 
 const birr = (santim: Santim | null) => (santim === null ? undefined : toBirr(santim));
 
+type FilterQuery = z.output<typeof TransactionFilterQuery>;
+export type TransactionSort = z.output<typeof TransactionExportQuery>['sort'];
+
 /** A filter of the list; undefined and null do not narrow. */
 export type TransactionFilter = MerchantScope &
-  Omit<z.output<typeof TransactionListQuery>, 'startDate' | 'endDate' | 'status' | keyof typeof pageQuery> & {
-    range: DayRange;
-    statuses: TransactionStatus[] | null;
-  };
+  Omit<FilterQuery, 'startDate' | 'endDate' | 'status'> & { range: DayRange; statuses: TransactionStatus[] | null };
+
+/** The filter that a query requests. Throws as {@link readDayRange} does. */
+export function readTransactionFilter(scope: MerchantScope, query: FilterQuery, now: Date): TransactionFilter {
+  const { currency, transactionThrough, type, held, late, search, minAmount, maxAmount } = query;
+  const narrowing = { currency, transactionThrough, type, held, late, search, minAmount, maxAmount };
+  return { ...narrowing, ...scopeOf(scope), range: readDayRange(query, now), statuses: query.status };
+}
+
+/** The order of a sort, of a transaction t. */
+export function transactionOrder(sort: TransactionSort): Order {
+  const direction = sort.startsWith('-') ? 'DESC' : 'ASC';
+  return sort.endsWith('amount')
+    ? { column: 't.amount_santim', type: 'bigint', direction }
+    : { column: 't.created_at', type: 'timestamptz', direction };
+}
 
 /** SQL conditions on a transaction t for the filters that are set. */
 export function transactionConditions(filter: TransactionFilter): string {
@@ -112,13 +127,16 @@ export function transactionConditions(filter: TransactionFilter): string {
     't.created_at < :until',
     't.currency = :currency',
     filter.statuses && 't.status = ANY (:statuses)',
-    filter.transactionThrough && `t.channel = (SELECT id FROM channel WHERE transaction_through = :transactionThrough)`,
+    filter.transactionThrough &&
+      't.channel = ANY (ARRAY(SELECT id FROM channel WHERE transaction_through = ANY (:transactionThrough)))',
     filter.type && 't.type = :type',
+    filter.held !== undefined && `t.hold_reason IS ${filter.held ? 'NOT NULL' : 'NULL'}`,
+    filter.late !== undefined && 't.confirmed_late = :late',
     filter.minAmount !== undefined && 't.amount_santim >= :minAmount',
     filter.maxAmount !== undefined && 't.amount_santim <= :maxAmount',
     filter.search &&
-      `(t.checkout_order_no ILIKE :pattern OR t.customer_email ILIKE :pattern OR t.id = :search
-        OR t.session_id = :search OR t.provider_reference = :search ${phoneCondition(readPhoneSearch(filter.search))})`,
+      `(t.checkout_order_no ILIKE :pattern OR t.customer_email ILIKE :pattern OR t.customer_name ILIKE :pattern
+        OR t.id = :search OR t.session_id = :search OR t.provider_reference = :search ${phoneCondition(readPhoneSearch(filter.search))})`,
   ];
   return conditions.filter((one) => typeof one === 'string').join(' AND ');
 }
@@ -141,9 +159,9 @@ export function transactionValues(filter: TransactionFilter): Record<string, unk
 }
 
 /** What a filter selects, for lists and counts. */
-export function listedTransactions(filter: TransactionFilter): Listed {
+export function listedTransactions(filter: TransactionFilter, sort: TransactionSort = '-createdAt'): Listed {
   const [where, values] = [transactionConditions(filter), transactionValues(filter)];
-  return { columns: LISTED, table: 'transaction t', time: 't.created_at', where, values };
+  return { columns: LISTED, table: 'transaction t', order: transactionOrder(sort), where, values };
 }
 
 /** One transaction of this merchant and environment. Throws NOT_FOUND. */

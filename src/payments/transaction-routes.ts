@@ -4,11 +4,17 @@ import { readRoute, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Database } from '../lib/db.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';
-import { readDayRange, readPage } from '../lib/pagination.ts';
-import { scopeOf, type MerchantScope } from '../lib/scope.ts';
+import { readPage } from '../lib/pagination.ts';
+import type { MerchantScope } from '../lib/scope.ts';
 import { readTimeline } from '../lib/timeline.ts';
 import type { ResourceDelivery } from '../webhooks/events/queries.ts';
-import { presentTransaction, findTransaction, listedTransactions, type ListedTransaction } from './queries.ts';
+import {
+  findTransaction,
+  listedTransactions,
+  presentTransaction,
+  readTransactionFilter,
+  type ListedTransaction,
+} from './queries.ts';
 import * as schema from './transaction-schema.ts';
 
 /** The deliveries of a transaction's events, as the webhooks slice presents them. */
@@ -21,23 +27,16 @@ export function transactionRoutes(deps: { db: Database; clock: Clock; findDelive
       operationId: 'listTransactions',
       tag: 'Transactions',
       summary: 'Transactions of a range of days',
-      description: 'Newest first. Days are whole days in Addis Ababa, both ends included, at most 93 days apart.',
+      description:
+        'Newest first unless sorted. Days are whole days in Addis Ababa, both ends included, at most 93 days apart.',
       auth: { by: 'key', scope: 'transactions:read' },
       query: schema.TransactionListQuery,
       responses: { 200: z.array(schema.Transaction) },
       paginated: true,
       handle: async ({ caller, query }) => {
-        const filter = {
-          ...query,
-          ...scopeOf(caller),
-          range: readDayRange(query, deps.clock()),
-          statuses: query.status,
-        };
-        const { rows, pagination } = await paginateNewest<ListedTransaction>(
-          deps.db,
-          listedTransactions(filter),
-          readPage(query),
-        );
+        const filter = readTransactionFilter(caller, query, deps.clock());
+        const listed = listedTransactions(filter, query.sort);
+        const { rows, pagination } = await paginateNewest<ListedTransaction>(deps.db, listed, readPage(query));
         // As JSON text: validating 100 rows against their schema costs more than reading them. A test compares the two.
         const dataJson = JSON.stringify(rows.map(presentTransaction));
         return { message: 'Transactions retrieved', dataJson, pagination };

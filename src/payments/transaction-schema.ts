@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { AuditEntry, environment, id, links, reason, timeline } from '../access/operator-schema.ts';
 import { currencyEtb, instant, limitedText, plainText } from '../lib/fields.ts';
 import { BIRR_RULE, formatBirr, isBirr, toSantim } from '../lib/money.ts';
-import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
+import { dateParam, isPositionOf, sortedPageQuery, statusParam } from '../lib/pagination.ts';
 import { timelineSchema } from '../lib/timeline.ts';
 import { CHANNELS, TRANSACTION_THROUGH } from '../merchants/channels/channel.ts';
 import { ResourceDelivery } from '../webhooks/events/queries.ts';
@@ -24,32 +24,62 @@ const birrText = limitedText(BIRR_CHARACTERS_MAX)
   .transform((text) => toSantim(Number(text)))
   .meta({ override: { type: 'number', exclusiveMinimum: 0 } });
 
-const listQuery = z.strictObject({
+const flag = (description: string) =>
+  z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .meta({ description, override: { type: 'boolean' } });
+
+/** The filter of the list: the contract's four parameters are required, the rest narrows. */
+const filter = {
   startDate: dateParam,
   endDate: dateParam,
   status: statusParam(TRANSACTION_STATUSES),
   currency: currencyEtb,
-  transactionThrough: transactionThrough.optional(),
+  transactionThrough: statusParam(Object.values(TRANSACTION_THROUGH)).optional(),
   type: transactionType.optional(),
+  held: flag('Whether its money is held because of an unexpected amount, currency or reference').optional(),
+  late: flag('Whether it was paid after the session had ended').optional(),
   search: z
     .string()
     .min(1)
     .max(SEARCH_CHARACTERS_MAX)
     .optional()
     .describe(
-      'A part of the order number, e-mail or customer phone, a whole id, or a whole phone that was paid from; phones in any form: 09…, 2519… or +2519…',
+      'A part of the order number, customer name, e-mail or customer phone, a whole id, or a whole phone that was paid from; phones in any form: 09…, 2519… or +2519…',
     ),
   minAmount: birrText.optional(),
   maxAmount: birrText.optional(),
-  ...pageQuery,
-});
+};
 
-/** Query of the list: the contract's four parameters are required, the rest narrows. */
-export const TransactionListQuery = listQuery.superRefine(({ minAmount, maxAmount }, context) => {
+type Amounts = { minAmount?: bigint | undefined; maxAmount?: bigint | undefined };
+
+function checkAmounts({ minAmount, maxAmount }: Amounts, context: z.RefinementCtx): void {
   if (minAmount === undefined || maxAmount === undefined || minAmount <= maxAmount) return;
   const message = `must not be more than maxAmount, got ${formatBirr(minAmount)} and ${formatBirr(maxAmount)}`;
   context.addIssue({ code: 'custom', message, path: ['minAmount'] });
-});
+}
+
+/** The orders of the list; `-` is descending. */
+const SORTS = ['-createdAt', 'createdAt', '-amount', 'amount'] as const;
+const sort = z.enum(SORTS).default('-createdAt').describe('Equal ones by id; - is descending');
+
+/** Query of the list's sums. */
+export const TransactionFilterQuery = z.strictObject(filter).superRefine(checkAmounts);
+
+/** Query of the list as a file. */
+export const TransactionExportQuery = z.strictObject({ ...filter, sort }).superRefine(checkAmounts);
+
+/** Query of the list. */
+export const TransactionListQuery = z
+  .strictObject({ ...filter, sort, ...sortedPageQuery })
+  .superRefine(checkAmounts)
+  .superRefine((query, context) => {
+    const order = query.sort.endsWith('amount') ? 'number' : 'time';
+    if (!query.cursor || isPositionOf(order, query.cursor.after)) return;
+    const message = 'must be the nextCursor of an earlier response with the same sort, got one of another';
+    context.addIssue({ code: 'custom', message, path: ['cursor'] });
+  });
 
 export const TransactionParams = z.strictObject({ transactionId: z.string().max(64) });
 

@@ -155,8 +155,8 @@ function fileRoute({ db, files, clock }: ReportRouteDeps): Route {
         throw invalidState(`The report is ${row.status}: it has no file.`);
       }
       const { contentType } = FORMATS[row.format];
-      const [name, bytes] = [schema.fileNameOf(row), Number(row.fileBytes)];
-      return { file: { name, contentType, bytes, sha256, open: () => files.stream(storageKey) } };
+      const [name, stored] = [schema.fileNameOf(row), { bytes: Number(row.fileBytes), sha256 }];
+      return { file: { name, contentType, stored, open: () => files.stream(storageKey) } };
     },
   });
 }

@@ -181,3 +181,15 @@ export const Summary = z
     settlements: grouped(PayoutSums),
   })
   .meta({ id: 'ReportSummary' });
+
+/** `GET /api/checkout/txns/summary`. */
+export const TransactionSummary = z
+  .object({
+    startDate: day,
+    endDate: day,
+    currency: z.literal('ETB'),
+    environment: z.enum(['sandbox', 'live']),
+    asOf: instant,
+    ...grouped(PaymentSums).shape,
+  })
+  .meta({ id: 'TransactionSummary' });

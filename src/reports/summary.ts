@@ -57,7 +57,8 @@ async function groupInParts(trx: Queryable, filter: ReportFilter, { group }: Lis
   return [...all].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, group]) => group);
 }
 
-function presentGroups(groups: readonly Group[]) {
+/** Groups, and the sums of all. */
+export function presentGroups(groups: readonly Group[]) {
   return {
     total: presentSums(addUp(groups)),
     groups: groups.map((group) => ({ status: group.status, channel: group.channel, ...presentSums(group) })),

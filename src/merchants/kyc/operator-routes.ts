@@ -54,7 +54,8 @@ function queryRoutes(deps: Deps): Route[] {
         const { row, bytes } = await readDocument(deps, { ...params, environment });
         const { id, contentType, sha256 } = row;
         const name = `${id}.${FILE_EXTENSION[contentType]}`;
-        return { file: { name, contentType, bytes: bytes.length, sha256, open: async () => Readable.from([bytes]) } };
+        const stored = { bytes: bytes.length, sha256 };
+        return { file: { name, contentType, stored, open: async () => Readable.from([bytes]) } };
       },
     }),
   ];

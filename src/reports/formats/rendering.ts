@@ -56,17 +56,25 @@ export function escapeFormula(text: string): string {
 
 const BYTE_ORDER_MARK = '\uFEFF';
 
+/** The table of a report as CSV. */
+export function renderCsv({ report, columns, pages }: Rendering): AsyncIterable<string> {
+  const { startDate, endDate, statuses, channel, snapshotAt } = report;
+  const filters = `${startDate} to ${endDate} ${ZONE}; status ${statuses?.join(' ') ?? 'ALL'}; channel ${channel ?? 'ALL'}`;
+  return renderTable({ columns, pages }, { filters, asOf: snapshotAt });
+}
+
 /**
  * CSV for spreadsheets (RFC 4180). Texts are quoted, so that readers which look at quotes keep ids and phones as text;
  * amounts are not. The filters and the snapshot are two last columns of every line: lines before the heading would
  * break filters and readers that take the first line for the heading, and a line after the last would be summed up. The
  * file's name contains them too, and the report has the totals.
  */
-export async function* renderCsv({ report, columns, pages }: Rendering): AsyncGenerator<string> {
-  const { startDate, endDate, statuses, channel, snapshotAt } = report;
+export async function* renderTable(
+  { columns, pages }: Pick<Rendering, 'columns' | 'pages'>,
+  { filters, asOf }: { filters: string; asOf: Date },
+): AsyncGenerator<string> {
   const headings = [...columns.map(({ heading }) => heading), 'Report Filters', 'Report as of (UTC)'];
-  const filters = `${startDate} to ${endDate} ${ZONE}; status ${statuses?.join(' ') ?? 'ALL'}; channel ${channel ?? 'ALL'}`;
-  const about = [filters, timeText(snapshotAt)];
+  const about = [escapeFormula(filters), timeText(asOf)];
   yield BYTE_ORDER_MARK + csvLines([headings]);
   for await (const rows of pages) yield csvLines(rows.map((row) => [...row.map(escapedCell), ...about]));
 }

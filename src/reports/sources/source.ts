@@ -36,19 +36,27 @@ export function createSource<Row extends ListedRow>({ read, columns, ...source }
   return {
     ...source,
     columns: columns as readonly ColumnHead[],
-    /** All rows in the list's order, as cells in the columns' order; one empty page without rows. */
-    async *pages(db: Queryable, filter: ReportFilter, pageRows: number): AsyncGenerator<Cell[][]> {
-      let after: Position | null = null;
-      do {
-        const found: Row[] = await read(db, filter, { after, limit: pageRows });
-        yield found.map((row) =>
-          columns.map((column) => ('amount' in column ? (row[column.amount] as Santim | null) : column.cell(row))),
-        );
-        const last = found.length === pageRows ? found.at(-1) : undefined;
-        after = last ? { at: last.position, id: last.id } : null;
-      } while (after);
-    },
+    /** All rows in the list's order: see {@link readPages}. */
+    pages: (db: Queryable, filter: ReportFilter, pageRows: number) =>
+      readPages(columns, (part) => read(db, filter, part), pageRows),
   };
+}
+
+/** All rows as cells in the columns' order, page by page; one empty page without rows. */
+export async function* readPages<Row extends ListedRow>(
+  columns: readonly Column<Row>[],
+  read: (part: ListPart) => Promise<Row[]>,
+  pageRows: number,
+): AsyncGenerator<Cell[][]> {
+  let after: Position | null = null;
+  do {
+    const found: Row[] = await read({ after, limit: pageRows });
+    yield found.map((row) =>
+      columns.map((column) => ('amount' in column ? (row[column.amount] as Santim | null) : column.cell(row))),
+    );
+    const last = found.length === pageRows ? found.at(-1) : undefined;
+    after = last ? { at: last.position, id: last.id } : null;
+  } while (after);
 }
 
 /** A source whose rows can be summed up by status and channel. */
@@ -59,17 +67,23 @@ type ListDefinition<Row> = Omit<SourceDefinition<Row>, 'sum'> & {
 };
 type ListGroup<Row> = { status: string; channel?: Channel | null; count: number } & Record<AmountField<Row>, Santim>;
 
+/** Groups of rows with the sums of each column of an amount. */
+export function toGroups<Row>(columns: readonly Column<Row>[], groups: readonly ListGroup<Row>[]): Group[] {
+  const amounts = columns.flatMap((column) => ('amount' in column ? [column] : []));
+  return groups.map((sums) => ({
+    status: sums.status,
+    channel: sums.channel ?? null,
+    count: sums.count,
+    totals: Object.fromEntries(amounts.map(({ key, amount }) => [key, sums[amount]])),
+  }));
+}
+
 /** The source of a list of the API: the same rows under the same conditions, in the order of time. */
 export function createListSource<Row extends ListedRow>({ group: readGroups, ...list }: ListDefinition<Row>) {
-  const amounts = list.columns.flatMap((column) => ('amount' in column ? [column] : []));
-  const none: Sums = { count: 0, totals: Object.fromEntries(amounts.map(({ key }) => [key, 0n])) };
+  const amounts = list.columns.flatMap((column) => ('amount' in column ? [column.key] : []));
+  const none: Sums = { count: 0, totals: Object.fromEntries(amounts.map((key) => [key, 0n])) };
   const group = async (db: Queryable, filter: ReportFilter): Promise<Group[]> =>
-    (await readGroups(db, filter)).map((sums) => ({
-      status: sums.status,
-      channel: sums.channel ?? null,
-      count: sums.count,
-      totals: Object.fromEntries(amounts.map(({ key, amount }) => [key, sums[amount]])),
-    }));
+    toGroups(list.columns, await readGroups(db, filter));
   const source = createSource<Row>({
     ...list,
     sum: async (db, filter) => addUp([none, ...(await group(db, filter))]),

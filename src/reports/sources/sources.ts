@@ -13,44 +13,47 @@ import { SETTLEMENT_STATUSES } from '../../settlements/states.ts';
 import { withdrawalExport, type ExportedWithdrawal as Withdrawal } from '../../withdrawals/queries.ts';
 import { WITHDRAWAL_STATUSES } from '../../withdrawals/states.ts';
 import type { ReportKind } from '../states.ts';
-import { dayColumns, PAYOUT_AMOUNTS, textColumns, timeColumns } from './columns.ts';
+import { dayColumns, PAYOUT_AMOUNTS, textColumns, timeColumns, type Column } from './columns.ts';
 import { createListSource, createSource, type ReportFilter, type Source } from './source.ts';
 
-/** Payments: the columns of the transaction list in its order, then further fields. */
+/** The columns of the transaction list in its order, then further fields. */
+export const TRANSACTION_COLUMNS: readonly Column<Transaction>[] = [
+  ...textColumns<Transaction>('checkoutOrderNo'),
+  { key: 'amount', heading: 'Amount', amount: 'amountSantim' },
+  ...textColumns<Transaction>('currency'),
+  {
+    key: 'transactionThrough',
+    heading: 'Transaction Through',
+    cell: (row) => row.channel && TRANSACTION_THROUGH[row.channel],
+  },
+  ...dayColumns<Transaction>('transactionDate', (row) => row.createdAt),
+  ...textColumns<Transaction>('type', 'status'),
+  ...timeColumns<Transaction>('createdAt'),
+  { key: 'transactionId', heading: 'Transaction ID', cell: (row) => row.id },
+  ...textColumns<Transaction>('sessionId', 'customerName', 'customerEmail', 'customerPhone'),
+  { key: 'receivedAmount', heading: 'Received Amount', amount: 'receivedSantim' },
+  { key: 'fee', heading: 'Fee', amount: 'feeSantim' },
+  { key: 'feeTax', heading: 'Fee Tax', amount: 'feeTaxSantim' },
+  { key: 'netAmount', heading: 'Net Amount', amount: 'netSantim' },
+  ...textColumns<Transaction>('providerReference'),
+  ...timeColumns<Transaction>('completedAt'),
+  { key: 'failureCode', heading: 'Failure Code', cell: (row) => row.failure?.code ?? null },
+  { key: 'lateConfirmation', heading: 'Late Confirmation', cell: (row) => (row.confirmedLate ? 'yes' : null) },
+  { key: 'held', heading: 'Held', cell: (row) => row.holdReason },
+];
+
+/** Payments, as their list presents them. */
 const paymentsSource = createListSource<Transaction>({
   statuses: TRANSACTION_STATUSES,
   takesChannel: true,
-  columns: [
-    ...textColumns<Transaction>('checkoutOrderNo'),
-    { key: 'amount', heading: 'Amount', amount: 'amountSantim' },
-    ...textColumns<Transaction>('currency'),
-    {
-      key: 'transactionThrough',
-      heading: 'Transaction Through',
-      cell: (row) => row.channel && TRANSACTION_THROUGH[row.channel],
-    },
-    ...dayColumns<Transaction>('transactionDate', (row) => row.createdAt),
-    ...textColumns<Transaction>('type', 'status'),
-    ...timeColumns<Transaction>('createdAt'),
-    { key: 'transactionId', heading: 'Transaction ID', cell: (row) => row.id },
-    ...textColumns<Transaction>('sessionId', 'customerName', 'customerEmail', 'customerPhone'),
-    { key: 'receivedAmount', heading: 'Received Amount', amount: 'receivedSantim' },
-    { key: 'fee', heading: 'Fee', amount: 'feeSantim' },
-    { key: 'feeTax', heading: 'Fee Tax', amount: 'feeTaxSantim' },
-    { key: 'netAmount', heading: 'Net Amount', amount: 'netSantim' },
-    ...textColumns<Transaction>('providerReference'),
-    ...timeColumns<Transaction>('completedAt'),
-    { key: 'failureCode', heading: 'Failure Code', cell: (row) => row.failure?.code ?? null },
-    { key: 'lateConfirmation', heading: 'Late Confirmation', cell: (row) => (row.confirmedLate ? 'yes' : null) },
-    { key: 'held', heading: 'Held', cell: (row) => row.holdReason },
-  ],
+  columns: TRANSACTION_COLUMNS,
   count: (db, filter, most) => countTransactions(db, listOfTransactions(filter), most),
   read: (db, filter, part) => exportTransactions(db, listOfTransactions(filter), part),
   group: (db, filter) => groupTransactions(db, listOfTransactions(filter)),
 });
 
 function listOfTransactions({ statuses, channel, ...rest }: ReportFilter): TransactionFilter {
-  const transactionThrough = channel ? TRANSACTION_THROUGH[channel] : undefined;
+  const transactionThrough = channel && [TRANSACTION_THROUGH[channel]];
   // Statuses are validated against TRANSACTION_STATUSES.
   return { ...rest, statuses: statuses as TransactionStatus[] | null, currency: 'ETB', transactionThrough };
 }
