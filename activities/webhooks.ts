@@ -29,8 +29,13 @@ type AttemptRequest = RetrySchedule & {
   subscriptionId: string;
   /** The workflow's time. */
   atMs: number;
-  /** The reason of the operator who requested it; '' for no reason, null when no operator did. */
-  reason: string | null;
+};
+
+type ResendRequest = {
+  deliveryId: string;
+  force: boolean;
+  /** The reason of the operator who requested it; '' for no reason. */
+  reason: string;
 };
 
 export type WebhookDeps = Sending & { db: Database; runInTransaction: RunInTransaction; clock: Clock };
@@ -63,7 +68,7 @@ export function createWebhookActivities(deps: WebhookDeps, elapsed = elapsedMs) 
         if (!claimed) return reportUnclaimed(await readDelivery(db, deliveryId), atMs);
         const release = inFlight.hold(claimed, sinceMs);
         try {
-          const outcome = { ...(await deps.attempt(claimed, request)), reason: request.reason };
+          const outcome = await deps.attempt(claimed, request);
           const now = await deps.record(outcome);
           deps.onRecorded(now, outcome);
           return reportOf(now, outcome.ok ? 'delivered' : 'failed');
@@ -75,8 +80,8 @@ export function createWebhookActivities(deps: WebhookDeps, elapsed = elapsedMs) 
       }
     },
 
-    requestResend: async ({ deliveryId, force }: { deliveryId: string; force: boolean }): Promise<void> => {
-      const request = { scope: null, deliveryIds: [deliveryId], force, signal: false };
+    requestResend: async ({ deliveryId, ...requested }: ResendRequest): Promise<void> => {
+      const request = { scope: null, deliveryIds: [deliveryId], ...requested, signal: false };
       await deps.runInTransaction(async (tx) => requestResend(deps, tx, request));
     },
 

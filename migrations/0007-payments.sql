@@ -28,10 +28,15 @@ CREATE TABLE transaction (
   version               integer NOT NULL DEFAULT 1, -- rises with every change
   completed_at          timestamptz,
   created_at            timestamptz NOT NULL DEFAULT now(),
-  UNIQUE (merchant_id, environment, checkout_order_no),
+  -- By the order number first, so that operators find it without the merchant.
+  CONSTRAINT transaction_order_no UNIQUE (checkout_order_no, merchant_id, environment),
   CONSTRAINT transaction_fees CHECK ((fee_santim IS NULL) = (fee_tax_santim IS NULL))
 );
 CREATE INDEX transaction_list ON transaction (merchant_id, environment, created_at DESC, id DESC);
+-- For operators' lists over all merchants.
+CREATE INDEX transaction_recent ON transaction (created_at DESC, id DESC);
+CREATE INDEX transaction_unexpected ON transaction (created_at DESC, id DESC)
+  WHERE hold_reason IS NOT NULL OR confirmed_late;
 CREATE INDEX transaction_list_status ON transaction (merchant_id, environment, status, created_at DESC, id DESC);
 -- A provider's reference confirms one payment. A second payment that is reported under it is held for operators.
 CREATE UNIQUE INDEX transaction_paid_reference ON transaction (provider_reference, environment, channel)

@@ -3,6 +3,8 @@ CREATE TABLE webhook_subscription (
   merchant_id                 text NOT NULL REFERENCES merchant,
   environment                 text NOT NULL CHECK (environment IN ('sandbox', 'live')),
   url                         text NOT NULL CHECK (length(url) <= 2000),
+  receiver_host               text NOT NULL GENERATED ALWAYS AS (
+    lower(substring(url from '^[A-Za-z]+:[/\\]*(\[[^]]*\]|[^/\\:?#]+)'))) STORED,
   event_types                 text[] NOT NULL,     -- {"*"}: all but aliases
   active                      boolean NOT NULL DEFAULT true,
   description                 text NOT NULL DEFAULT '',
@@ -20,6 +22,8 @@ CREATE TABLE webhook_subscription (
   created_at                  timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX webhook_subscription_merchant ON webhook_subscription (merchant_id, environment) WHERE deleted_at IS NULL;
+-- For operators' searches by the receiver.
+CREATE INDEX webhook_subscription_host ON webhook_subscription (receiver_host);
 
 -- Events, deliveries and attempts have no foreign keys to the rows above them. Those rows are never deleted, and the
 -- statements that insert here have just read, locked or inserted them. Locking a merchant's row for each of its events
@@ -36,7 +40,7 @@ CREATE TABLE webhook_event (
   created_at     timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX webhook_event_list ON webhook_event (merchant_id, environment, created_at DESC, id DESC);
-CREATE INDEX webhook_event_resource ON webhook_event (merchant_id, environment, resource_id);
+CREATE INDEX webhook_event_resource ON webhook_event (resource_id);
 
 -- One event for one subscription. The row is also the queue of first attempts: the dispatcher claims from it.
 CREATE TABLE webhook_delivery (
@@ -51,6 +55,8 @@ CREATE TABLE webhook_delivery (
   retry_count           smallint NOT NULL DEFAULT 0, -- failed automatic attempts: 0 … 6
   -- A resend was requested: the status that a failed resend goes back to.
   status_before_resend  text CHECK (status_before_resend IN ('RETRYING', 'FAILED', 'SKIPPED', 'DELIVERED')),
+  -- The reason of the operator who requested it, '' without one; null when no operator did.
+  resend_reason         text CHECK (length(resend_reason) <= 500),
   in_flight_attempt_id  text,                      -- the claim: the attempt that is being sent
   in_flight_since       timestamptz,               -- in real time: the process of an old claim has died
   next_attempt_at       timestamptz,
@@ -60,10 +66,14 @@ CREATE TABLE webhook_delivery (
   delivered_at          timestamptz,
   dead_lettered_at      timestamptz,
   created_at            timestamptz NOT NULL DEFAULT now(),
-  UNIQUE (event_id, subscription_id)
+  UNIQUE (event_id, subscription_id),
+  CONSTRAINT webhook_delivery_resend CHECK (resend_reason IS NULL OR status_before_resend IS NOT NULL)
 -- Every delivery updates its row: free space keeps those updates on their page when they change no index.
 ) WITH (fillfactor = 70);
 CREATE INDEX webhook_delivery_list ON webhook_delivery (merchant_id, environment, created_at DESC);
+-- For operators' lists over all merchants.
+CREATE INDEX webhook_delivery_recent ON webhook_delivery (created_at DESC, id DESC);
+CREATE INDEX webhook_delivery_failed ON webhook_delivery (created_at DESC, id DESC) WHERE status = 'FAILED';
 -- For lists and bulk resends of undelivered events among many delivered ones.
 CREATE INDEX webhook_delivery_undelivered ON webhook_delivery (merchant_id, environment, created_at)
   WHERE status IN ('FAILED', 'SKIPPED');

@@ -37,11 +37,8 @@ export const resendRequested = defineSignal<[ResendRequest]>('resend');
 export const deliveryChanged = defineSignal('deliveryChanged');
 
 type State = {
-  /**
-   * A request for an attempt before its time. `rowChanged`: the resend is in the delivery's row already. `reason`: an
-   * operator's, '' without one; null when no operator requested it.
-   */
-  requested: { rowChanged: boolean; reason: string | null } | null;
+  /** A request for an attempt before its time. `reason`: of a resend that is not in the delivery's row yet, else null. */
+  requested: { reason: string | null } | null;
   inFlight: boolean;
   resends: number;
   /** Of this run. */
@@ -118,12 +115,14 @@ async function attemptOnce(input: DeliveryInput, state: State): Promise<AttemptR
   state.requested = null;
   state.inFlight = true;
   // A rejected resend does not hold up an attempt that is due.
-  if (requested?.rowChanged === false) {
-    await requestResend({ deliveryId: input.deliveryId, force: false }).catch((error: unknown) => {
-      if (isCancellation(error)) throw error;
-    });
+  if (requested && requested.reason !== null) {
+    await requestResend({ deliveryId: input.deliveryId, force: false, reason: requested.reason }).catch(
+      (error: unknown) => {
+        if (isCancellation(error)) throw error;
+      },
+    );
   }
-  const report = await send(input, requested?.reason ?? null);
+  const report = await send(input);
   state.inFlight = false;
   publish(report.status, describe(report), report.httpStatus);
   state.last = report;
@@ -132,7 +131,7 @@ async function attemptOnce(input: DeliveryInput, state: State): Promise<AttemptR
 }
 
 /** On a task queue of its own, so that hanging receivers delay nothing else. The worker retries saving an outcome by itself. */
-async function send(input: DeliveryInput, reason: string | null): Promise<AttemptReport> {
+async function send(input: DeliveryInput): Promise<AttemptReport> {
   const { attemptDelivery } = proxyActivities<WebhookActivities>({
     taskQueue: `${workflowInfo().taskQueue}-slow`,
     startToCloseTimeout: '10 s',
@@ -140,23 +139,23 @@ async function send(input: DeliveryInput, reason: string | null): Promise<Attemp
   });
   const { deliveryId, subscriptionId, retryDelaysSeconds } = input;
   const now = { atMs: Date.now(), jitter: Math.random() };
-  return attemptDelivery({ deliveryId, subscriptionId, retryDelaysSeconds, reason, ...now });
+  return attemptDelivery({ deliveryId, subscriptionId, retryDelaysSeconds, ...now });
 }
 
 function registerHandlers(input: DeliveryInput, state: State): void {
-  // An operator's request replaces a signal's, but not another operator's.
-  const request = (rowChanged: boolean, reason: string | null): void => {
-    if ((state.requested?.reason ?? null) === null) state.requested = { rowChanged, reason };
+  // A resend that is not in the row yet replaces any other request, but not another one.
+  const request = (reason: string | null): void => {
+    if ((state.requested?.reason ?? null) === null) state.requested = { reason };
   };
   const resendNow = async (resendRequest: ResendRequest): Promise<string> => {
     state.resends += 1;
     const before = state.attempts;
     try {
       const force = typeof resendRequest === 'object' && resendRequest?.force === true;
-      await requestResend({ deliveryId: input.deliveryId, force });
+      await requestResend({ deliveryId: input.deliveryId, force, reason: cleanReason(resendRequest) });
     } finally {
       // Also after a rejection: a try of the activity whose result was lost may have changed the row.
-      request(true, cleanReason(resendRequest));
+      request(null);
     }
     await condition(() => state.attempts > before);
     const last = state.last as AttemptReport;
@@ -177,10 +176,10 @@ function registerHandlers(input: DeliveryInput, state: State): void {
       'Resend the event now and return the receiver\'s response. Input: { "reason"?: "…", "force"?: true }, or the reason alone',
     validator,
   });
-  setHandler(resendRequested, (resendRequest) => request(false, cleanReason(resendRequest)), {
+  setHandler(resendRequested, (resendRequest) => request(cleanReason(resendRequest)), {
     description: 'Resend the event now; the update of this name also returns the response',
   });
-  setHandler(deliveryChanged, () => request(true, null), {
+  setHandler(deliveryChanged, () => request(null), {
     description: 'Read the delivery again and send it if an attempt is due; changes nothing else',
   });
 }

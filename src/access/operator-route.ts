@@ -181,6 +181,9 @@ export function operatorListRoute<Q extends z.ZodType<PageQuery>, Row>(
   });
 }
 
+/** The page of a workflow in the Temporal UI; null if no UI is configured. */
+export type WorkflowUrl = (workflowId: string) => string | null;
+
 /** Paths of operators' routes by what is done there: the verbs that a resource's state allows. */
 export type ActionLinks = Record<string, string>;
 

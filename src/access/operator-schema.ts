@@ -35,6 +35,11 @@ export const links = z
   .record(z.string(), z.string())
   .meta({ description: 'The commands that its state allows: paths of this API by verb' });
 
+export const temporalUrl = z
+  .string()
+  .nullable()
+  .meta({ description: 'Its workflow in the Temporal UI; null without one, or without TEMPORAL_UI_URL' });
+
 /** The timeline of a resource with all its details. */
 export const timeline = z.array(z.object({ at: instant, kind: z.string(), detail: z.record(z.string(), z.unknown()) }));
 
@@ -84,6 +89,7 @@ const resourceType = z.enum([
   'discrepancy',
   'receipt',
   'transaction',
+  'delivery',
   'holiday',
   'operator',
   'operatorKey',

@@ -47,6 +47,8 @@ export const PERMISSIONS = {
   'receipt.decide': ['finance'],
   'payment.accept': ['support', 'finance'],
   'payment.return': ['support', 'finance'],
+  'delivery.resend': ['support'],
+  'delivery.cancel': ['support'],
   'holiday.add': ['admin'],
   'holiday.change': ['admin'],
   'holiday.remove': ['admin'],

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type Router from '@koa/router';
 
 import { invitationRoute } from '../access/key-routes.ts';
+import type { WorkflowUrl } from '../access/operator-route.ts';
 import { accessOperatorRoutes } from '../access/operator-routes.ts';
 import { proposalRoutes } from '../access/proposal-routes.ts';
 import { merchantAdministrationRoutes } from '../backoffice/merchant-routes.ts';
@@ -28,6 +29,7 @@ import type { RunInTransaction } from '../outbox/record.ts';
 import { createCheckoutPages } from '../payments/checkout-page/routes.ts';
 import { createCloseUnpaid } from '../payments/close-session.ts';
 import { TRANSACTION_EVENTS } from '../payments/events.ts';
+import { findTransactionIds } from '../payments/operator-queries.ts';
 import { paymentOperatorRoutes } from '../payments/operator-routes.ts';
 import { findAttemptBySecret } from '../payments/queries.ts';
 import { checkoutRoutes } from '../payments/session-routes.ts';
@@ -49,6 +51,7 @@ import { calendarOperatorRoutes, calendarRoutes } from '../settlements/calendar/
 import { SETTLEMENT_EVENTS } from '../settlements/events.ts';
 import { settlementOperatorRoutes } from '../settlements/operator-routes.ts';
 import { settlementRoutes } from '../settlements/routes.ts';
+import { deliveryOperatorRoutes } from '../webhooks/delivery/operator-routes.ts';
 import { createEgressGuard } from '../webhooks/egress/egress.ts';
 import { EVENT_TYPE_NAMES, SUBSCRIPTION_EVENTS, type EventCatalogue } from '../webhooks/events/catalogue.ts';
 import { findResourceDeliveries } from '../webhooks/events/queries.ts';
@@ -103,6 +106,7 @@ const OPERATOR_ROUTES = [
   bankAccountOperatorRoutes,
   calendarOperatorRoutes,
   paymentOperatorRoutes,
+  deliveryOperatorRoutes,
   reconciliationOperatorRoutes,
   receiptOperatorRoutes,
   accessOperatorRoutes,
@@ -117,14 +121,15 @@ type RouteParts = {
 
 /** The operators' routes of all slices. */
 export function operatorRoutesOf(
-  deps: RouteParts & {
+  parts: RouteParts & {
     store: DocumentStore;
     pepper: string;
     keyRing: KeyRing;
     liveProviders?: LiveProviders;
-    workflowUrl: (workflowId: string) => string | null;
+    workflowUrl: WorkflowUrl;
   },
 ): Route[] {
+  const deps = { ...parts, findTransactionIds: (orderNo: string) => findTransactionIds(parts.db, orderNo) };
   const routes = OPERATOR_ROUTES.flatMap((routesOfSlice) => routesOfSlice(deps));
   return [...routes, ...proposalRoutes({ ...deps, routes })];
 }

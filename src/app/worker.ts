@@ -38,7 +38,7 @@ import { createDispatcher, type Dispatcher } from '../webhooks/delivery/dispatch
 import { createInFlight } from '../webhooks/delivery/in-flight.ts';
 import { countOutcomes, measureDeliveries, countSkippedWorkflows } from '../webhooks/delivery/metrics.ts';
 import { createRecorder } from '../webhooks/delivery/record-attempt.ts';
-import { runResendJobs } from '../webhooks/delivery/resend.ts';
+import { runResendJobs } from '../webhooks/delivery/resend-jobs.ts';
 import { createSender } from '../webhooks/delivery/send.ts';
 import { findRecoverableDeliveries } from '../webhooks/delivery/workflow.ts';
 import { createEgressGuard } from '../webhooks/egress/egress.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { actionLinks, operatorReadRoute, type ActionLinks } from '../access/operator-route.ts';
+import { actionLinks, operatorReadRoute, type ActionLinks, type WorkflowUrl } from '../access/operator-route.ts';
 import { environment, id } from '../access/operator-schema.ts';
 import { PROPOSAL_REVIEW_ITEMS } from '../access/proposals.ts';
 import type { Endpoint, Route } from '../http/route.ts';
@@ -182,11 +182,7 @@ const WorkItemList = z
   })
   .meta({ id: 'OpsWorkList' });
 
-type Deps = {
-  db: Database;
-  /** The page of a workflow in the Temporal UI; null if no UI is configured. */
-  workflowUrl: (workflowId: string) => string | null;
-};
+type Deps = { db: Database; workflowUrl: WorkflowUrl };
 
 /** The work queue: what operators must review, and what is stalled. */
 export function workQueueRoutes({ db, workflowUrl }: Deps): Route[] {

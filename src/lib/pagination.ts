@@ -136,6 +136,17 @@ export function readDayRange(
   return { startDate, endDate, from: startOfAddisDay(startDate), until: endOfAddisDay(endDate) };
 }
 
+/** The same for operators' lists: null, which stands for all days, if an order number is given without dates. */
+export function readDayRangeOfOrder(
+  query: Parameters<typeof readDayRange>[0] & { checkoutOrderNo?: string | undefined },
+  now: Date,
+): DayRange | null {
+  const { checkoutOrderNo, startDate, endDate } = query;
+  return checkoutOrderNo === undefined || startDate !== undefined || endDate !== undefined
+    ? readDayRange(query, now)
+    : null;
+}
+
 /** Throws INVALID_DATE_RANGE, and DATE_RANGE_TOO_WIDE for more days than these, both ends included. */
 export function ensureDaysInRange({ startDate, endDate }: Pick<DayRange, 'startDate' | 'endDate'>, max: number): void {
   const days = daysInRange(startDate, endDate);

@@ -147,7 +147,7 @@ async function insertSession(
   );
 }
 
-const ORDER_NO = 'transaction_merchant_id_environment_checkout_order_no_key';
+const ORDER_NO = 'transaction_order_no';
 
 async function duplicateReference(db: Queryable, session: SessionRow): Promise<AppError> {
   const existing = await first<{ sessionId: string }>(

@@ -1,18 +1,32 @@
 import { auditOf, presentAudit, type AuditContext, type AuditedChange } from '../access/audit.ts';
-import { actionLinks, operatorReadRoute, operatorRoute, type OperatorResult } from '../access/operator-route.ts';
+import {
+  actionLinks,
+  operatorListRoute,
+  operatorReadRoute,
+  operatorRoute,
+  type OperatorResult,
+  type WorkflowUrl,
+} from '../access/operator-route.ts';
 import type { Route } from '../http/route.ts';
 import type { Database, Queryable } from '../lib/db.ts';
+import { maskDigits } from '../lib/mask.ts';
 import { toBirr } from '../lib/money.ts';
+import { readDayRangeOfOrder } from '../lib/pagination.ts';
 import { scopeOf } from '../lib/scope.ts';
 import { readTimeline } from '../lib/timeline.ts';
 import { readMerchant } from '../merchants/operations.ts';
 import { needsTwoPeople } from '../merchants/review-policy.ts';
 import { acceptHeldPayment, isUndecided, returnHeldPayment, whyOnlyReturnable, type HeldDecision } from './holds.ts';
+import { listAllTransactions } from './operator-queries.ts';
 import { presentTransaction, listAttempts, readTransaction, type AttemptRow } from './queries.ts';
 import * as schema from './transaction-schema.ts';
+import { paymentWorkflowId } from './workflow.ts';
+
+type Deps = { db: Database; workflowUrl: WorkflowUrl };
 
 /** Transactions as operators see them, and the decisions about held money. */
-export function paymentOperatorRoutes({ db }: { db: Database }): Route[] {
+export function paymentOperatorRoutes(deps: Deps): Route[] {
+  const { db } = deps;
   const decision = {
     secondPerson: isLarge,
     params: schema.OperatorParams,
@@ -20,6 +34,7 @@ export function paymentOperatorRoutes({ db }: { db: Database }): Route[] {
     errors: ['INVALID_STATE'] as const,
   };
   return [
+    listRoute(deps),
     operatorReadRoute('GET /api/ops/transactions/:transactionId', {
       operationId: 'opsGetTransaction',
       cli: 'payments get',
@@ -60,6 +75,30 @@ export function paymentOperatorRoutes({ db }: { db: Database }): Route[] {
         presentDecision(await returnHeldPayment(tx, { ...params, ...body, at }), 'The money went back to the customer'),
     }),
   ];
+}
+
+function listRoute({ db, workflowUrl }: Deps): Route {
+  return operatorListRoute('GET /api/ops/transactions', {
+    operationId: 'opsListTransactions',
+    cli: {
+      name: 'payments list',
+      columns: 'createdAt transactionId merchantId checkoutOrderNo amount transactionThrough status',
+    },
+    summary: 'List transactions of all merchants, newest first',
+    description:
+      'The days default to the last 30, at most 93 apart, or to all days with checkoutOrderNo. Phones are masked.',
+    query: schema.OperatorTransactionQuery,
+    item: schema.OperatorTransaction,
+    name: 'Transactions',
+    list: async (query, page, at) => listAllTransactions(db, { ...query, range: readDayRangeOfOrder(query, at) }, page),
+    present: (row) => ({
+      ...presentTransaction(row),
+      customerPhone: row.customerPhone === null ? undefined : maskDigits(row.customerPhone),
+      merchantId: row.merchantId,
+      merchantName: row.merchantName,
+      temporalUrl: row.attemptId === null ? null : workflowUrl(paymentWorkflowId(row.attemptId)),
+    }),
+  });
 }
 
 /** Whether the held money needs two operators: the received amount, or the expected one where that is no ETB. */

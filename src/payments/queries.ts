@@ -54,7 +54,7 @@ export type TransactionRow = {
 export type ListedTransaction = Omit<TransactionRow, 'merchantId' | 'needsReconciliation' | 'version'>;
 
 /** In SQL: the columns of `ListedTransaction`, of a transaction t. */
-const LISTED = `
+export const LISTED = `
   t.id, t.session_id, t.environment, t.checkout_order_no, t.amount_santim, t.currency, t.type, t.status, t.channel,
   t.provider_reference, t.failure, t.confirmed_late, t.hold_reason, t.received_santim, t.fee_santim, t.fee_tax_santim,
   t.customer_name, t.customer_email, t.customer_phone, t.metadata, t.created_at, t.completed_at`;

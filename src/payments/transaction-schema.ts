@@ -1,7 +1,16 @@
 import { z } from 'zod';
 
-import { AuditEntry, environment, id, links, reason, timeline } from '../access/operator-schema.ts';
-import { currencyEtb, instant, limitedText, plainText } from '../lib/fields.ts';
+import {
+  AuditEntry,
+  environment,
+  id,
+  links,
+  reason,
+  requestListQuery,
+  temporalUrl,
+  timeline,
+} from '../access/operator-schema.ts';
+import { currencyEtb, instant, limitedText, plainText, reference } from '../lib/fields.ts';
 import { BIRR_RULE, formatBirr, isBirr, toSantim } from '../lib/money.ts';
 import { dateParam, isPositionOf, sortedPageQuery, statusParam } from '../lib/pagination.ts';
 import { timelineSchema } from '../lib/timeline.ts';
@@ -132,6 +141,24 @@ export const TransactionDetail = Transaction.extend({
 }).meta({ id: 'TransactionDetail' });
 
 export const OperatorParams = z.strictObject({ transactionId: id });
+
+/** Query of operators' list. */
+export const OperatorTransactionQuery = z.strictObject({
+  status: statusParam(TRANSACTION_STATUSES).optional(),
+  channel: z.enum(CHANNELS).optional(),
+  checkoutOrderNo: reference.optional(),
+  held: filter.held,
+  late: filter.late,
+  ...requestListQuery,
+});
+
+/** A transaction in operators' list. */
+export const OperatorTransaction = Transaction.extend({
+  customerPhone: z.string().optional().describe('All but the last four digits masked'),
+  merchantId: z.string(),
+  merchantName: z.string(),
+  temporalUrl: temporalUrl.describe('The workflow of its latest attempt in the Temporal UI; null where there is none'),
+}).meta({ id: 'OpsTransaction' });
 
 const RETURN_REFERENCE_CHARACTERS_MAX = 100;
 const attemptId = id.describe('The held payment: a transaction may have several');

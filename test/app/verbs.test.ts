@@ -39,7 +39,8 @@ const NAMES: Readonly<Record<string, string>> = {
   withdrawals: 'list get approve reject resolve',
   settlements:
     'list get approve reject mark-sent mark-credited mark-failed mark-returned accept-late-credit dismiss-late-credit import-bank-file',
-  payments: 'get release return',
+  payments: 'list get release return',
+  deliveries: 'list get resend cancel',
   receipts: 'list record-remittance record-unallocated record-recovery decide',
   reconciliation: 'list run list-discrepancies close-discrepancy',
   merchants: 'list get create suspend resume',

@@ -81,6 +81,7 @@ export async function createMerchantWithEverything(service: TestService, name: s
     resourceId: [paid['transactionId'] ?? ''],
     subscriptionId: subscriptions,
     eventId: [eventId],
+    deliveryId: ended.map(({ id }) => id),
     jobId: [job['jobId'] ?? ''],
     withdrawalId: [withdrawal['withdrawalRequestId'] ?? ''],
     reportId: [report['reportId'] ?? ''],

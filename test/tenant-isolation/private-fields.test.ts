@@ -29,6 +29,7 @@ const PUBLIC = new Set(
     'confirmed all amount paidAmount minAmount maxAmount min max daily fixed basisPoints taxBasisPoints largeAmount',
     'twoPersonAmount perHourMax expectedMonthlyVolume tier submission page limit pageSize cursor wait expiresInMinutes',
     'checkoutOrderNo requestId merchantId subscriptionId resourceId eventId ipRanges sort held late',
+    'receiverHost',
     // Names of public holidays.
     'opsAddHoliday.name opsAddHoliday.nameAm opsChangeHoliday.name opsChangeHoliday.nameAm',
   ].flatMap((line) => line.split(' ')),

@@ -47,6 +47,8 @@ const BODIES: Record<string, object> = {
   opsRequestKycInfo: { environment: 'sandbox', submission: 1, reason: 'Walls' },
   opsRejectWithdrawal: { reason: 'Walls' },
   opsResolveWithdrawal: { outcome: 'COMPLETED', providerReference: 'WALLS-1', reason: 'Walls' },
+  opsResendDelivery: { reason: 'Walls' },
+  opsCancelDelivery: { reason: 'Walls' },
   opsAcceptPayment: { attemptId: 'pat_1' },
   opsRejectPayment: { attemptId: 'pat_1', reason: 'Walls', reference: 'WALLS-1' },
   opsRejectSettlement: { reason: 'Walls' },

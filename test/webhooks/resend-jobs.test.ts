@@ -3,9 +3,9 @@ import {
   cancelResendJob,
   createResendJob,
   findResendJob,
-  requestResend,
   runResendJobs,
-} from '../../src/webhooks/delivery/resend.ts';
+} from '../../src/webhooks/delivery/resend-jobs.ts';
+import { requestResend } from '../../src/webhooks/delivery/resend.ts';
 import { SubscriptionRow } from '../../src/webhooks/subscriptions/model.ts';
 import { createFixture, type Fixture } from './fixture.ts';
 

@@ -24,7 +24,6 @@ function build(inFlight = buildInFlight()) {
       deliveryId,
       subscriptionId,
       atMs,
-      reason: null,
       retryDelaysSeconds: [60],
       jitter: 0,
     });

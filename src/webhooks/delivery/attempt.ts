@@ -15,7 +15,7 @@ export type RetrySchedule = {
 /** The result of one attempt, as it is saved. */
 export type AttemptOutcome = Pick<
   ClaimedAttempt,
-  'attemptId' | 'deliveryId' | 'sequence' | 'retryCount' | 'manual' | 'url' | 'secretHint'
+  'attemptId' | 'deliveryId' | 'sequence' | 'retryCount' | 'manual' | 'reason' | 'url' | 'secretHint'
 > &
   Omit<SendResult, 'timings'> & {
     timings: Record<string, number | null>;
@@ -23,8 +23,6 @@ export type AttemptOutcome = Pick<
     endedAt: string;
     /** When the next scheduled retry is due after a failure; null after the last one, and after a resend. */
     nextAttemptAt: string | null;
-    /** Of the operator who requested it; null when no operator did. */
-    reason: string | null;
     /** Of the dead letter that a last failure opens. */
     deadLetterId: string;
   };
@@ -44,8 +42,8 @@ export function createAttempt(deps: AttemptDeps) {
       deps.onDefect(attempt.deliveryId, error);
       return unsentResult({ code: 'internal_error', message: 'Nothing was sent: the request could not be built.' });
     });
-    const { attemptId, deliveryId, sequence, retryCount, manual, url, secretHint } = attempt;
-    const claimed = { attemptId, deliveryId, sequence, retryCount, manual, url, secretHint };
+    const { attemptId, deliveryId, sequence, retryCount, manual, reason, url, secretHint } = attempt;
+    const claimed = { attemptId, deliveryId, sequence, retryCount, manual, reason, url, secretHint };
     const endedAtMs = attempt.startedAt.getTime() + sent.durationMs;
     return {
       ...claimed,
@@ -53,7 +51,6 @@ export function createAttempt(deps: AttemptDeps) {
       startedAt: attempt.startedAt.toISOString(),
       endedAt: new Date(endedAtMs).toISOString(),
       nextAttemptAt: sent.ok || manual ? null : nextAttemptAt(endedAtMs, retryCount, schedule),
-      reason: null,
       deadLetterId: newId('whl'),
     };
   };

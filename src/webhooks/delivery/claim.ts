@@ -23,6 +23,8 @@ export type ClaimedAttempt = {
   retryCount: number;
   /** A resend, outside the schedule. */
   manual: boolean;
+  /** Of the operator who requested the resend, '' without a reason; null when no operator did. */
+  reason: string | null;
   /** By the database's clock; of a retry by its workflow's. */
   startedAt: Date;
   payload: Buffer;
@@ -38,7 +40,7 @@ export type ClaimedAttempt = {
 
 /** The columns that an attempt needs; `d` is a webhook_delivery, `s` its webhook_subscription. */
 const COLUMNS = `
-  d.id, d.event_id, d.event, d.merchant_id, d.environment, d.subscription_id, d.attempts, d.retry_count, d.status_before_resend,
+  d.id, d.event_id, d.event, d.merchant_id, d.environment, d.subscription_id, d.attempts, d.retry_count, d.status_before_resend, d.resend_reason,
   d.in_flight_attempt_id, d.in_flight_since, s.url, s.signature_encoding, s.headers, s.secret, s.secret_hint,
   CASE WHEN s.previous_secret_expires_at > now() THEN s.previous_secret END AS previous_secret,
   s.active AND s.deleted_at IS NULL AS active, coalesce(s.throttled_until > now(), false) AS throttled`;
@@ -53,18 +55,19 @@ const attemptId = (delivery: string): string =>
  */
 const claimLocked = (locked: string): string => `
   ${locked}, interrupted_attempt AS (
-    INSERT INTO webhook_attempt (id, delivery_id, sequence, delivery_number, retry_number, source, url, secret_hint,
+    INSERT INTO webhook_attempt (id, delivery_id, sequence, delivery_number, retry_number, source, reason, url, secret_hint,
                                  started_at, ended_at, failure)
     SELECT in_flight_attempt_id, id, attempts,
            CASE WHEN status_before_resend IS NULL THEN retry_count + 1 END, CASE WHEN status_before_resend IS NULL THEN retry_count END,
-           CASE WHEN status_before_resend IS NULL THEN 'auto' ELSE 'manual' END, url, secret_hint, in_flight_since, clock_timestamp(),
+           CASE WHEN status_before_resend IS NULL THEN 'auto' WHEN resend_reason IS NULL THEN 'manual' ELSE 'operator' END,
+           nullif(resend_reason, ''), url, secret_hint, in_flight_since, clock_timestamp(),
            '{"code": "interrupted", "message": "The sending process ended; the receiver may have received the event."}'
     FROM locked WHERE in_flight_attempt_id IS NOT NULL
     ON CONFLICT (delivery_id, sequence) DO NOTHING
   ), skipped AS (
     UPDATE webhook_delivery d
-    SET status = ${statusWhenSkipped('d')}, status_before_resend = NULL, in_flight_attempt_id = NULL, in_flight_since = NULL,
-        next_attempt_at = NULL
+    SET status = ${statusWhenSkipped('d')}, status_before_resend = NULL, resend_reason = NULL, in_flight_attempt_id = NULL,
+        in_flight_since = NULL, next_attempt_at = NULL
     WHERE d.id = ANY (ARRAY(SELECT id FROM locked WHERE NOT active))
   ), claimed AS (
     UPDATE webhook_delivery d
@@ -73,6 +76,7 @@ const claimLocked = (locked: string): string => `
   )
   SELECT ${attemptId('l')} AS attempt_id, l.id AS delivery_id, l.event_id, l.event, l.merchant_id, l.environment,
          l.subscription_id, l.attempts + 1 AS sequence, l.retry_count, l.status_before_resend IS NOT NULL AS manual,
+         l.resend_reason AS reason,
          now() AS started_at, (SELECT e.payload FROM webhook_event e WHERE e.id = l.event_id) AS payload,
          l.url, l.signature_encoding, l.headers, l.secret, l.previous_secret, l.secret_hint, l.active, l.throttled
   FROM locked l`;

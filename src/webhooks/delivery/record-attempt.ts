@@ -80,7 +80,7 @@ WITH outcome AS (
       dead_lettered_at = CASE WHEN NOT o.ok AND (d.status_before_resend IN ('FAILED', 'SKIPPED')
                                                  OR d.status_before_resend IS NULL AND o."nextAttemptAt" IS NULL)
                               THEN coalesce(d.dead_lettered_at, o."endedAt") ELSE d.dead_lettered_at END,
-      status_before_resend = NULL, in_flight_attempt_id = NULL, in_flight_since = NULL
+      status_before_resend = NULL, resend_reason = NULL, in_flight_attempt_id = NULL, in_flight_since = NULL
   FROM outcome o
   WHERE d.id = o."deliveryId" AND d.id = ANY (ARRAY(SELECT "deliveryId" FROM outcome))
     AND (d.in_flight_attempt_id = o."attemptId"
@@ -152,7 +152,7 @@ export async function abandonDelivery(
     `WITH updated AS (
        UPDATE webhook_delivery
        SET status = CASE WHEN status_before_resend = 'DELIVERED' THEN 'DELIVERED' ELSE 'FAILED' END, next_attempt_at = NULL,
-           status_before_resend = NULL, in_flight_attempt_id = NULL, in_flight_since = NULL,
+           status_before_resend = NULL, resend_reason = NULL, in_flight_attempt_id = NULL, in_flight_since = NULL,
            dead_lettered_at = CASE WHEN status_before_resend = 'DELIVERED' THEN dead_lettered_at ELSE coalesce(dead_lettered_at, :at) END
        WHERE id = :deliveryId AND status IN ('PENDING', 'RETRYING')
        RETURNING id, merchant_id, environment, status

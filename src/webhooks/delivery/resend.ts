@@ -1,14 +1,10 @@
-import type { z } from 'zod';
-
 import type { Clock } from '../../lib/clock.ts';
-import { first, rows, type Database, type Queryable, type Trx } from '../../lib/db.ts';
+import { first, rows, type Trx } from '../../lib/db.ts';
 import { AppError, found, notFound } from '../../lib/errors.ts';
-import { newId } from '../../lib/ids.ts';
-import type { DayRange } from '../../lib/pagination.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
-import type { RunInTransaction, UnitOfWork } from '../../outbox/record.ts';
-import type { ResendJob, ResendJobBody } from '../events/schema.ts';
-import { isInFlight } from './in-flight.ts';
+import type { UnitOfWork } from '../../outbox/record.ts';
+import { RESEND_FACTS } from './queries.ts';
+import { abandonDelivery } from './record-attempt.ts';
 import { resendProblem, type ResendFacts } from './states.ts';
 import { COLUMNS_TO_START, signalDelivery, type DeliveryToStart } from './workflow.ts';
 
@@ -20,6 +16,8 @@ export type ResendRequest = ResendTarget & {
   scope: MerchantScope | null;
   /** Includes delivered ones. */
   force?: boolean | undefined;
+  /** Of the operator who requests it, '' without one; null or undefined when no operator does. */
+  reason?: string | null | undefined;
   /** false when the requester is the delivery's workflow itself, which needs no signal. */
   signal?: boolean;
 };
@@ -42,7 +40,7 @@ export async function requestResend(deps: { clock: Clock }, tx: UnitOfWork, requ
 }
 
 /** The same for a batch; does not throw for deliveries that are not eligible. */
-async function resendEligible(deps: { clock: Clock }, tx: UnitOfWork, request: ResendRequest) {
+export async function resendEligible(deps: { clock: Clock }, tx: UnitOfWork, request: ResendRequest) {
   const locked = await lockDeliveries(tx.trx, request);
   const checked = locked.map((delivery) => ({ ...delivery, problem: problemOf(delivery, request) }));
   const rejected = checked.filter((delivery): delivery is Rejected => delivery.problem !== null);
@@ -54,9 +52,10 @@ async function resendEligible(deps: { clock: Clock }, tx: UnitOfWork, request: R
     tx.trx,
     `UPDATE webhook_delivery
      SET status_before_resend = status, status = CASE WHEN status = 'RETRYING' THEN status ELSE 'PENDING' END,
-         next_attempt_at = CASE WHEN status = 'RETRYING' THEN next_attempt_at ELSE :now END
+         next_attempt_at = CASE WHEN status = 'RETRYING' THEN next_attempt_at ELSE :now END,
+         resend_reason = coalesce(CAST(:reason AS text), resend_reason)
      WHERE id = ANY (:requested)`,
-    { requested, now: deps.clock() },
+    { requested, reason: request.reason ?? null, now: deps.clock() },
   );
   if (request.signal !== false) await tx.enqueue(eligible.map((delivery) => signalDelivery(delivery, 'retry')));
   return { requested, rejected };
@@ -78,8 +77,7 @@ async function lockDeliveries(trx: Trx, { scope, ...target }: ResendRequest): Pr
   const values = { ...target, ...scope };
   const deliveries = await rows<LockedDelivery>(
     trx,
-    `SELECT ${COLUMNS_TO_START}, d.status, ${isInFlight('d')} AS in_flight,
-            CASE WHEN s.deleted_at IS NOT NULL THEN 'deleted' WHEN s.active THEN 'active' ELSE 'inactive' END AS subscription
+    `SELECT ${COLUMNS_TO_START}, ${RESEND_FACTS}
      FROM webhook_delivery d
      JOIN webhook_subscription s ON s.id = d.subscription_id
      JOIN webhook_event e ON e.id = d.event_id
@@ -108,155 +106,20 @@ function nothingToResend(rejected: Rejected[]): AppError {
   return new AppError('INVALID_STATE', `None of the ${rejected.length} deliveries can be resent now.`, { details });
 }
 
-/** Bulk resends that a merchant may run at once in an environment; each has its own rate. */
-const RUNNING_JOBS_MAX = 5;
-const JOBS_PER_TICK_MAX = 100;
-/** A little less than the second between two ticks of a worker, so that an early tick is not lost. */
-const BATCH_EVERY_MS = 900;
-
-type NewResendJob = MerchantScope & Omit<z.output<typeof ResendJobBody>, 'startDate' | 'endDate'> & { range: DayRange };
-
 /**
- * Starts a bulk resend of the deliveries created in the range that are in this state now, oldest first, at most `limit`.
- * Those of inactive or deleted subscriptions do not match. Throws INVALID_STATE when five jobs are running.
+ * Gives up a delivery that is still being tried: it is FAILED, with a dead letter, and its workflow is signalled. Throws
+ * NOT_FOUND, and INVALID_STATE for a final one.
  */
-export async function createResendJob({ clock }: { clock: Clock }, { trx }: UnitOfWork, input: NewResendJob) {
-  const now = clock();
-  const jobId = newId('whj', now.getTime());
-  const values = { subscriptionId: null, ...input, ...input.range, jobId, now };
-  await rows(trx, 'SELECT 1 FROM merchant WHERE id = :merchantId FOR NO KEY UPDATE', values);
-  const running = await rows(
-    trx,
-    `SELECT FROM webhook_resend_job WHERE merchant_id = :merchantId AND environment = :environment AND status = 'RUNNING'`,
-    values,
-  );
-  if (running.length >= RUNNING_JOBS_MAX) {
-    throw new AppError(
-      'INVALID_STATE',
-      `${running.length} resend jobs are running: wait for one to end, or cancel it.`,
-    );
+export async function cancelDelivery(
+  tx: UnitOfWork,
+  { deliveryId, at }: { deliveryId: string; at: Date },
+): Promise<void> {
+  const [delivery] = await lockDeliveries(tx.trx, { scope: null, deliveryIds: [deliveryId] });
+  const waiting = found(delivery, 'delivery');
+  const { status } = waiting;
+  if (status !== 'PENDING' && status !== 'RETRYING') {
+    throw new AppError('INVALID_STATE', `The delivery is ${status}: only a PENDING or RETRYING one can be given up.`);
   }
-  const job = await first<{ matched: number }>(
-    trx,
-    `WITH matching AS (
-       SELECT d.id FROM webhook_delivery d JOIN webhook_subscription s ON s.id = d.subscription_id
-       WHERE d.merchant_id = :merchantId AND d.environment = :environment
-         AND d.created_at >= :from AND d.created_at < :until AND d.status = :status
-         AND (CAST(:subscriptionId AS text) IS NULL OR d.subscription_id = :subscriptionId)
-         AND s.active AND s.deleted_at IS NULL
-       ORDER BY d.created_at, d.id LIMIT :limit
-     ), inserted_items AS (
-       INSERT INTO webhook_resend_item (job_id, delivery_id) SELECT :jobId, id FROM matching
-     )
-     INSERT INTO webhook_resend_job (id, merchant_id, environment, status, matched, next_batch_at, created_at)
-     SELECT :jobId, :merchantId, :environment, 'RUNNING', count(*), :now, :now FROM matching
-     RETURNING matched`,
-    values,
-  );
-  return { jobId, matched: job?.matched ?? 0 };
-}
-
-type Target = MerchantScope & { jobId: string };
-
-/**
- * A bulk resend. `sent` are the resends requested so far; `delivered` and `failed` those of them that are complete.
- * Throws NOT_FOUND, also for another merchant's.
- */
-export async function findResendJob(db: Queryable, target: Target) {
-  const job = await first<z.input<typeof ResendJob>>(
-    db,
-    `SELECT j.*, j.id AS job_id,
-            CAST(count(i.job_id) FILTER (WHERE i.state <> 'WAITING') AS integer) AS sent,
-            CAST(count(i.job_id) FILTER (WHERE i.state = 'DELIVERED') AS integer) AS delivered,
-            CAST(count(i.job_id) FILTER (WHERE i.state = 'FAILED') AS integer) AS failed
-     FROM webhook_resend_job j LEFT JOIN webhook_resend_item i ON i.job_id = j.id
-     WHERE j.id = :jobId AND j.merchant_id = :merchantId AND j.environment = :environment
-     GROUP BY j.id`,
-    target,
-  );
-  return found(job, 'resend job');
-}
-
-/** Requests no more resends; those requested still complete. Idempotent; throws INVALID_STATE once the job is DONE. */
-export async function cancelResendJob({ trx }: UnitOfWork, target: Target) {
-  await rows(
-    trx,
-    `UPDATE webhook_resend_job SET status = 'CANCELLED'
-     WHERE id = :jobId AND merchant_id = :merchantId AND environment = :environment AND status = 'RUNNING'`,
-    target,
-  );
-  const job = await findResendJob(trx, target);
-  if (job.status === 'DONE') throw new AppError('INVALID_STATE', 'The resend job is DONE: there is nothing to cancel.');
-  return job;
-}
-
-type ResendJobDeps = { db: Database; runInTransaction: RunInTransaction; clock: Clock };
-
-/**
- * One tick of all open bulk resends, to be called each second: requests the next `ratePerSecond` resends of each job, counts
- * the complete ones, and closes complete jobs. Any number of workers may tick. An error in one job does not delay the others;
- * it is thrown at the end.
- * @returns the number of requested resends.
- */
-export async function runResendJobs(deps: ResendJobDeps, ratePerSecond: number): Promise<number> {
-  const open = await rows<{ id: string }>(
-    deps.db,
-    `SELECT id FROM webhook_resend_job WHERE ended_at IS NULL AND next_batch_at <= :now ORDER BY next_batch_at LIMIT :max`,
-    { now: deps.clock(), max: JOBS_PER_TICK_MAX },
-  );
-  let requested = 0;
-  const errors: unknown[] = [];
-  for (const { id: jobId } of open) {
-    try {
-      requested += await deps.runInTransaction(async (tx) => runOneJob(deps, tx, { jobId, ratePerSecond }));
-    } catch (error) {
-      errors.push(error);
-    }
-  }
-  if (errors.length > 0) throw new AggregateError(errors, `${errors.length} of ${open.length} resend jobs failed`);
-  return requested;
-}
-
-type Tick = { jobId: string; ratePerSecond: number };
-
-async function runOneJob(deps: ResendJobDeps, tx: UnitOfWork, { jobId, ratePerSecond }: Tick): Promise<number> {
-  const now = deps.clock();
-  const job = await first<{ status: string }>(
-    tx.trx,
-    `UPDATE webhook_resend_job SET next_batch_at = :next
-     WHERE id = (SELECT id FROM webhook_resend_job
-                 WHERE id = :jobId AND ended_at IS NULL AND next_batch_at <= :now FOR UPDATE SKIP LOCKED)
-     RETURNING status`,
-    { jobId, now, next: new Date(now.getTime() + BATCH_EVERY_MS) },
-  );
-  if (!job) return 0;
-  const items = await rows<{ deliveryId: string }>(
-    tx.trx,
-    `UPDATE webhook_resend_item SET state = 'SENT'
-     WHERE job_id = :jobId AND delivery_id = ANY (ARRAY(
-       SELECT delivery_id FROM webhook_resend_item WHERE job_id = :jobId AND state = 'WAITING'
-       ORDER BY delivery_id LIMIT :most FOR UPDATE SKIP LOCKED))
-     RETURNING delivery_id`,
-    { jobId, most: job.status === 'RUNNING' ? ratePerSecond : 0 },
-  );
-  const deliveryIds = items.map((item) => item.deliveryId);
-  const { requested } = await resendEligible(deps, tx, { scope: null, deliveryIds });
-  // A resend is complete when its delivery has left the resend state. One that was rejected never entered it.
-  await rows(
-    tx.trx,
-    `UPDATE webhook_resend_item i SET state = CASE WHEN d.status = 'DELIVERED' THEN 'DELIVERED' ELSE 'FAILED' END
-     FROM webhook_delivery d
-     WHERE i.job_id = :jobId AND i.state = 'SENT' AND d.id = i.delivery_id AND d.status_before_resend IS NULL`,
-    { jobId },
-  );
-  await rows(
-    tx.trx,
-    `UPDATE webhook_resend_job j
-     SET ended_at = :now, status = CASE WHEN j.status = 'RUNNING' THEN 'DONE' ELSE j.status END
-     WHERE j.id = :jobId AND NOT EXISTS (
-       SELECT FROM webhook_resend_item i WHERE i.job_id = j.id
-         AND (i.state = 'SENT' OR (i.state = 'WAITING' AND j.status = 'RUNNING')))`,
-    { jobId, now },
-  );
-  return requested.length;
+  await abandonDelivery(tx.trx, { deliveryId, at });
+  await tx.enqueue([signalDelivery(waiting, 'normal')]);
 }

@@ -107,7 +107,7 @@ export async function deleteSubscription(deps: SubscriptionDeps, tx: UnitOfWork,
   await rows(
     tx.trx,
     `UPDATE webhook_delivery
-     SET status = ${statusWhenSkipped('webhook_delivery')}, status_before_resend = NULL, next_attempt_at = NULL,
+     SET status = ${statusWhenSkipped('webhook_delivery')}, status_before_resend = NULL, resend_reason = NULL, next_attempt_at = NULL,
          in_flight_attempt_id = NULL, in_flight_since = NULL
      WHERE id = ANY (${waiting(isQueued('d'))}
                   || ${waiting(isScheduled('d'))})`,

@@ -1,0 +1,164 @@
+import type { z } from 'zod';
+
+import type { Clock } from '../../lib/clock.ts';
+import { first, rows, type Database, type Queryable } from '../../lib/db.ts';
+import { AppError, found } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import type { DayRange } from '../../lib/pagination.ts';
+import type { MerchantScope } from '../../lib/scope.ts';
+import type { RunInTransaction, UnitOfWork } from '../../outbox/record.ts';
+import type { ResendJob, ResendJobBody } from '../events/schema.ts';
+import { resendEligible } from './resend.ts';
+
+/** Bulk resends that a merchant may run at once in an environment; each has its own rate. */
+const RUNNING_JOBS_MAX = 5;
+const JOBS_PER_TICK_MAX = 100;
+/** A little less than the second between two ticks of a worker, so that an early tick is not lost. */
+const BATCH_EVERY_MS = 900;
+
+type NewResendJob = MerchantScope & Omit<z.output<typeof ResendJobBody>, 'startDate' | 'endDate'> & { range: DayRange };
+
+/**
+ * Starts a bulk resend of the deliveries created in the range that are in this state now, oldest first, at most `limit`.
+ * Those of inactive or deleted subscriptions do not match. Throws INVALID_STATE when five jobs are running.
+ */
+export async function createResendJob({ clock }: { clock: Clock }, { trx }: UnitOfWork, input: NewResendJob) {
+  const now = clock();
+  const jobId = newId('whj', now.getTime());
+  const values = { subscriptionId: null, ...input, ...input.range, jobId, now };
+  await rows(trx, 'SELECT 1 FROM merchant WHERE id = :merchantId FOR NO KEY UPDATE', values);
+  const running = await rows(
+    trx,
+    `SELECT FROM webhook_resend_job WHERE merchant_id = :merchantId AND environment = :environment AND status = 'RUNNING'`,
+    values,
+  );
+  if (running.length >= RUNNING_JOBS_MAX) {
+    throw new AppError(
+      'INVALID_STATE',
+      `${running.length} resend jobs are running: wait for one to end, or cancel it.`,
+    );
+  }
+  const job = await first<{ matched: number }>(
+    trx,
+    `WITH matching AS (
+       SELECT d.id FROM webhook_delivery d JOIN webhook_subscription s ON s.id = d.subscription_id
+       WHERE d.merchant_id = :merchantId AND d.environment = :environment
+         AND d.created_at >= :from AND d.created_at < :until AND d.status = :status
+         AND (CAST(:subscriptionId AS text) IS NULL OR d.subscription_id = :subscriptionId)
+         AND s.active AND s.deleted_at IS NULL
+       ORDER BY d.created_at, d.id LIMIT :limit
+     ), inserted_items AS (
+       INSERT INTO webhook_resend_item (job_id, delivery_id) SELECT :jobId, id FROM matching
+     )
+     INSERT INTO webhook_resend_job (id, merchant_id, environment, status, matched, next_batch_at, created_at)
+     SELECT :jobId, :merchantId, :environment, 'RUNNING', count(*), :now, :now FROM matching
+     RETURNING matched`,
+    values,
+  );
+  return { jobId, matched: job?.matched ?? 0 };
+}
+
+type Target = MerchantScope & { jobId: string };
+
+/**
+ * A bulk resend. `sent` are the resends requested so far; `delivered` and `failed` those of them that are complete.
+ * Throws NOT_FOUND, also for another merchant's.
+ */
+export async function findResendJob(db: Queryable, target: Target) {
+  const job = await first<z.input<typeof ResendJob>>(
+    db,
+    `SELECT j.*, j.id AS job_id,
+            CAST(count(i.job_id) FILTER (WHERE i.state <> 'WAITING') AS integer) AS sent,
+            CAST(count(i.job_id) FILTER (WHERE i.state = 'DELIVERED') AS integer) AS delivered,
+            CAST(count(i.job_id) FILTER (WHERE i.state = 'FAILED') AS integer) AS failed
+     FROM webhook_resend_job j LEFT JOIN webhook_resend_item i ON i.job_id = j.id
+     WHERE j.id = :jobId AND j.merchant_id = :merchantId AND j.environment = :environment
+     GROUP BY j.id`,
+    target,
+  );
+  return found(job, 'resend job');
+}
+
+/** Requests no more resends; those requested still complete. Idempotent; throws INVALID_STATE once the job is DONE. */
+export async function cancelResendJob({ trx }: UnitOfWork, target: Target) {
+  await rows(
+    trx,
+    `UPDATE webhook_resend_job SET status = 'CANCELLED'
+     WHERE id = :jobId AND merchant_id = :merchantId AND environment = :environment AND status = 'RUNNING'`,
+    target,
+  );
+  const job = await findResendJob(trx, target);
+  if (job.status === 'DONE') throw new AppError('INVALID_STATE', 'The resend job is DONE: there is nothing to cancel.');
+  return job;
+}
+
+type ResendJobDeps = { db: Database; runInTransaction: RunInTransaction; clock: Clock };
+
+/**
+ * One tick of all open bulk resends, to be called each second: requests the next `ratePerSecond` resends of each job, counts
+ * the complete ones, and closes complete jobs. Any number of workers may tick. An error in one job does not delay the others;
+ * it is thrown at the end.
+ * @returns the number of requested resends.
+ */
+export async function runResendJobs(deps: ResendJobDeps, ratePerSecond: number): Promise<number> {
+  const open = await rows<{ id: string }>(
+    deps.db,
+    `SELECT id FROM webhook_resend_job WHERE ended_at IS NULL AND next_batch_at <= :now ORDER BY next_batch_at LIMIT :max`,
+    { now: deps.clock(), max: JOBS_PER_TICK_MAX },
+  );
+  let requested = 0;
+  const errors: unknown[] = [];
+  for (const { id: jobId } of open) {
+    try {
+      requested += await deps.runInTransaction(async (tx) => runOneJob(deps, tx, { jobId, ratePerSecond }));
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  if (errors.length > 0) throw new AggregateError(errors, `${errors.length} of ${open.length} resend jobs failed`);
+  return requested;
+}
+
+type Tick = { jobId: string; ratePerSecond: number };
+
+async function runOneJob(deps: ResendJobDeps, tx: UnitOfWork, { jobId, ratePerSecond }: Tick): Promise<number> {
+  const now = deps.clock();
+  const job = await first<{ status: string }>(
+    tx.trx,
+    `UPDATE webhook_resend_job SET next_batch_at = :next
+     WHERE id = (SELECT id FROM webhook_resend_job
+                 WHERE id = :jobId AND ended_at IS NULL AND next_batch_at <= :now FOR UPDATE SKIP LOCKED)
+     RETURNING status`,
+    { jobId, now, next: new Date(now.getTime() + BATCH_EVERY_MS) },
+  );
+  if (!job) return 0;
+  const items = await rows<{ deliveryId: string }>(
+    tx.trx,
+    `UPDATE webhook_resend_item SET state = 'SENT'
+     WHERE job_id = :jobId AND delivery_id = ANY (ARRAY(
+       SELECT delivery_id FROM webhook_resend_item WHERE job_id = :jobId AND state = 'WAITING'
+       ORDER BY delivery_id LIMIT :most FOR UPDATE SKIP LOCKED))
+     RETURNING delivery_id`,
+    { jobId, most: job.status === 'RUNNING' ? ratePerSecond : 0 },
+  );
+  const deliveryIds = items.map((item) => item.deliveryId);
+  const { requested } = await resendEligible(deps, tx, { scope: null, deliveryIds });
+  // A resend is complete when its delivery has left the resend state. One that was rejected never entered it.
+  await rows(
+    tx.trx,
+    `UPDATE webhook_resend_item i SET state = CASE WHEN d.status = 'DELIVERED' THEN 'DELIVERED' ELSE 'FAILED' END
+     FROM webhook_delivery d
+     WHERE i.job_id = :jobId AND i.state = 'SENT' AND d.id = i.delivery_id AND d.status_before_resend IS NULL`,
+    { jobId },
+  );
+  await rows(
+    tx.trx,
+    `UPDATE webhook_resend_job j
+     SET ended_at = :now, status = CASE WHEN j.status = 'RUNNING' THEN 'DONE' ELSE j.status END
+     WHERE j.id = :jobId AND NOT EXISTS (
+       SELECT FROM webhook_resend_item i WHERE i.job_id = j.id
+         AND (i.state = 'SENT' OR (i.state = 'WAITING' AND j.status = 'RUNNING')))`,
+    { jobId, now },
+  );
+  return requested.length;
+}
