@@ -5,7 +5,7 @@ import { first, rows, type Queryable } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import { callbackUrl, recheckOrders } from '../providers/callbacks.ts';
-import { warnOfProvider } from '../providers/exchange.ts';
+import { isToWarnOf, warnOfProvider } from '../providers/exchange.ts';
 import {
   findProviderOf,
   ofOtherAccount,
@@ -127,7 +127,7 @@ async function releaseLease(db: Queryable, { id, leaseUntil }: ClaimedAttempt): 
 /** Logs what an operator must look at. Only the call that booked unexpected money logs it, so once. */
 function warnOperators({ log }: CheckDeps, { attempt, outcome }: ProviderResult, state: AttemptState | null): void {
   const { id: attemptId, transactionId, channel, environment } = attempt;
-  if (environment === 'live' && outcome.kind === 'unknown' && attempt.lastOutcome !== 'unknown') {
+  if (isToWarnOf(outcome, attempt)) {
     warnOfProvider(log, { attemptId, channel }, { isUnknown: true, problem: outcome.message });
   }
   if (environment === 'live' && outcome.kind === 'declined' && outcome.failure.code === 'REJECTED') {

@@ -7,7 +7,7 @@ import { setLiveUnavailable } from '../merchants/channels/operations.ts';
 import { CIRCUIT, createCircuitBreaker, type CallResult } from './circuit-breaker.ts';
 import { RETRY_AFTER_MS_MAX, type ProviderDeps } from './exchange.ts';
 import { providerMetrics, SERVICE_OF, type ProviderOperation, type Service } from './metrics.ts';
-import type { Provider, Unknown } from './provider.ts';
+import { isUnsent, type Provider, type Unknown } from './provider.ts';
 import { limitRate } from './rate-limit.ts';
 import type { ConnectionSettings } from './settings.ts';
 
@@ -115,6 +115,7 @@ const ASKED_TO_WAIT: Unknown = {
  * only where the provider requires it.
  */
 function classify(outcome: { kind: string } | Unknown, service: Service): CallResult {
+  if (isUnsent(outcome)) return 'unsent';
   if (!('reason' in outcome)) return 'success';
   const { reason, status = 0, retryAfterMs } = outcome;
   if (status === 503 && retryAfterMs !== undefined) return { pauseMs: retryAfterMs };

@@ -18,10 +18,10 @@ export const CIRCUIT = {
 } as const;
 
 /**
- * ignored: a result that does not show whether the provider is available; it is not counted. pauseMs: the provider asks for
- * no calls in that time, so it opens at once.
+ * unsent: no call was made. ignored: a result that neither opens the circuit nor keeps it open: it is not counted, and of a
+ * probe it closes the circuit. pauseMs: the provider asks for no calls in that time, so it opens at once.
  */
-export type CallResult = 'success' | 'failure' | 'ignored' | { pauseMs: number };
+export type CallResult = 'success' | 'failure' | 'ignored' | 'unsent' | { pauseMs: number };
 
 type Options = {
   clock: Clock;
@@ -31,7 +31,7 @@ type Options = {
 
 /**
  * A circuit breaker in memory: while it is open no call is made, and after that time one call at a time is let through until
- * one succeeds. Calls that were in flight when it opened are not counted.
+ * one does not fail. Calls that were in flight when it opened are not counted.
  */
 export function createCircuitBreaker({ clock, onChange }: Options) {
   let recent: { atMs: number; failed: boolean }[] = [];
@@ -75,7 +75,7 @@ export function createCircuitBreaker({ clock, onChange }: Options) {
         const result = await call();
         const shown = classify(result);
         const nowMs = clock().getTime();
-        if (shown === 'ignored' || (!isProbe && openedAtMs !== null)) return result;
+        if (shown === 'unsent' || (!isProbe && (shown === 'ignored' || openedAtMs !== null))) return result;
         if (typeof shown === 'object') open(nowMs, shown.pauseMs);
         else if (!isProbe) count(shown === 'failure', nowMs);
         else if (shown === 'failure') open(nowMs);

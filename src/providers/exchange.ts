@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Clock } from '../lib/clock.ts';
 import type { HttpClient, HttpRequest } from '../lib/http-client.ts';
 import type { Logger } from '../lib/log.ts';
+import type { Environment } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 import type { ParsedCallback, Unknown } from './provider.ts';
 
@@ -101,6 +102,19 @@ export function ourOrderId(orderId: string): string {
 
 /** A problem may quote a code of the provider. */
 const PROBLEM_CHARACTERS_MAX = 200;
+
+/** What a live order's row has of its last outcome, and the account by which it was sent. */
+type Asked = { environment: Environment; lastOutcome: string | null; providerAccount: string | null };
+
+/**
+ * Whether an outcome is logged: the first that is unknown, and each for which the account that has sent the order is
+ * missing, since only a person can configure it again.
+ */
+export function isToWarnOf(outcome: { kind: string } | Unknown, order: Asked): outcome is Unknown {
+  if (!('reason' in outcome) || order.environment !== 'live') return false;
+  const isAccountMissing = ['other-account', 'not-configured'].includes(outcome.reason);
+  return order.lastOutcome !== 'unknown' || (order.providerAccount !== null && isAccountMissing);
+}
 
 /** Logs that a live provider gave no outcome of an order (unknown) or rejected the request itself, and what to do. */
 export function warnOfProvider(

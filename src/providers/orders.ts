@@ -96,8 +96,9 @@ export function connectOrders(
     if (reply.orderId !== undefined && reply.orderId !== orderId) {
       return { kind: 'unknown', reason: 'other-order', message: 'the reply is about another order' } as const;
     }
-    const { code, reason } = reply;
-    return outcomeOf({ ...reply, code: mask(code), reason: reason && mask(reason), meaning: meanings.get(code) });
+    const { code, reason, reference } = reply;
+    const masked = { code: mask(code), reason: reason && mask(reason), reference: reference && mask(reference) };
+    return outcomeOf({ ...reply, ...masked, meaning: meanings.get(code) });
   };
   return {
     capabilities: { payoutTo: calls.payoutTo },

@@ -5,7 +5,7 @@ import { first, rows, type Queryable } from '../lib/db.ts';
 import type { Logger } from '../lib/log.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import { callbackUrl, RECHECK_INTERVAL_MIN_MS, recheckOrders } from '../providers/callbacks.ts';
-import { warnOfProvider } from '../providers/exchange.ts';
+import { isToWarnOf, warnOfProvider } from '../providers/exchange.ts';
 import {
   findProviderOf,
   isUnsent,
@@ -112,7 +112,7 @@ async function checkLeased(
   const at = options.now ?? deps.clock();
   try {
     const outcome = await queryProvider(deps, claimed);
-    if (outcome.kind === 'unknown' && claimed.environment === 'live' && claimed.lastOutcome !== 'unknown') {
+    if (isToWarnOf(outcome, claimed)) {
       const { id: withdrawalId, channel } = claimed;
       warnOfProvider(deps.log, { withdrawalId, channel }, { isUnknown: true, problem: outcome.message });
     }

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 
-import { DAY_MS } from '../../src/lib/dates.ts';
+import { addisDay, DAY_MS } from '../../src/lib/dates.ts';
 import { anyFreePort } from '../../src/lib/ports.ts';
 import { createAuthority, createCertificate, type TestCertificate } from '../support/certificates.ts';
 import { buildStage, keyPair, type Report, type Stage } from './doctor-stage.ts';
@@ -239,7 +239,7 @@ test('no secret is printed by any of these reports', () => {
 });
 
 describe('credentials that end', () => {
-  const dayIn = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
+  const dayIn = (days: number): string => addisDay(new Date(Date.now() + days * DAY_MS));
 
   test("of the platform's account are a warning in the last 30 days, and wrong after them", async () => {
     const at = async (day: string) => examine('AWASH', { AWASH_CREDENTIALS_EXPIRE_ON: day });
@@ -247,8 +247,9 @@ describe('credentials that end', () => {
     const soon = await at(dayIn(10));
     expect([soon.exitCode, soon.warnings['AWASH credentials end']]).toEqual([
       0,
-      expect.stringMatching(/^What the provider has issued \(AWASH_CREDENTIALS_EXPIRE_ON\) ends in \d+ days/),
+      expect.stringMatching(/^What the provider has issued \(AWASH_CREDENTIALS_EXPIRE_ON\) ends in \d+ days, on /),
     ]);
+    expect(soon.warnings['AWASH credentials end']).toContain(`on ${dayIn(10)}.`);
     const over = await at(dayIn(-5));
     expect([over.exitCode, over.wrong['AWASH credentials end']]).toEqual([1, expect.stringContaining('has expired')]);
   }, 60_000);

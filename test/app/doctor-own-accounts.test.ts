@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 import { readConfig } from '../../src/config.ts';
+import { addisDay, DAY_MS } from '../../src/lib/dates.ts';
 import { sealCredentials } from '../../src/providers/credentials/values.ts';
 import { buildStage, type Stage } from './doctor-stage.ts';
 
@@ -66,8 +67,14 @@ test('accounts that end are a warning, and wrong if their encryption key is miss
   const ending = await examine({});
   expect([ending.exitCode, ending.warnings]).toEqual([
     0,
-    { 'AWASH own accounts': expect.stringContaining('1 of 1 end within 30 days.') },
+    { 'AWASH own accounts': expect.stringContaining('0 of 1 have ended, and 1 end within 30 days.') },
   ]);
+  await own('pcr_8', { endsInDays: -3 });
+  const day = addisDay(new Date(Date.now() - 3 * DAY_MS));
+  expect((await examine({})).warnings['AWASH own accounts']).toMatch(
+    new RegExp(`^pcr_8 ended on ${day}\\. 1 of 2 have ended, and 1 end within 30 days\\.`),
+  );
+  await stage.database.asOwner("DELETE FROM provider_credential WHERE id = 'pcr_8'");
   const withoutKey = await examine({ ENCRYPTION_KEYS: `new:${randomBytes(32).toString('base64')}` });
   expect([withoutKey.exitCode, withoutKey.wrong['AWASH own accounts']]).toEqual([
     1,

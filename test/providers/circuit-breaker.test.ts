@@ -96,6 +96,18 @@ describe.each(CHANNELS)('the circuit breaker of %s', (channel) => {
     expect(await live.payout(aPayout(inbox.url))).toMatchObject({ kind: 'accepted' });
   });
 
+  test('closes when the provider rejects the probe: it is available', async () => {
+    const wrong = channel === 'TELEBIRR' ? { TELEBIRR_SIGNATURE_SCHEME: 'PKCS1' } : { [`${channel}_TOKEN`]: 'wrong' };
+    const live = provider(wrong);
+    await simulator.fault({ ...failing, next: 5 });
+    const query = async () => live.query(anOrder(inbox.url).orderId);
+    await times(5, query);
+    expect(await query()).toMatchObject(HELD_BACK);
+    nowMs += CIRCUIT.openMs;
+    expect(await query()).toMatchObject({ kind: 'unknown', reason: expect.not.stringContaining('circuit') });
+    for (const outcome of await Promise.all([query(), query()])) expect(outcome).not.toMatchObject(HELD_BACK);
+  });
+
   test('stays open for another 15 s when the probe fails', async () => {
     const live = provider();
     await simulator.fault({ ...failing, next: 6 });

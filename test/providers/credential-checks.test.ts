@@ -145,15 +145,34 @@ describe('credentials that new orders use', () => {
     const confirm = (key: string) =>
       backOffice.send('POST', `/api/ops/proposals/${proposed.body.data.proposalId}/confirm`, { key, body: {} });
     expect((await confirm(backOffice.people.admin.key)).body.message).toMatch(/^You proposed this: another operator/);
-    expect((await confirm(other.key)).status).toBe(200);
+    const unavailable = 'the channel is NOT_CONFIGURED for the merchant: the platform has no account there';
+    expect((await confirm(other.key)).body.message).toBe(`Credentials revoked; in 5 s ${unavailable}`);
     expect(await listed('CBE_BIRR')).toEqual(['8 REVOKED OK', '7 REVOKED OK']);
     expect((await revoke(second)).status).toBe(200);
   });
 
   test('are retiring ones once those after them are revoked', async () => {
     const [first, second] = [await activated('9'), await activated('10')];
-    await backOffice.confirmed('POST', pathOf('CBE_BIRR', `/${second}/revoke`), { reason: 'Leaked' });
+    const { body } = await backOffice.confirmed('POST', pathOf('CBE_BIRR', `/${second}/revoke`), { reason: 'Leaked' });
+    expect(body.message).toBe(`Credentials revoked; in 5 s new orders go to the account 9 (${first})`);
     expect((await revoke(first)).status).toBe(202);
     expect(await listed('CBE_BIRR')).toEqual(['10 REVOKED OK', '9 RETIRING OK']);
   });
+});
+
+test("the platform's account is named where new orders go there after a revocation", async () => {
+  const platform = { CBE_BIRR_COMPANY_NAME: 'Meskot', CBE_BIRR_TILL_CODE: '100', CBE_BIRR_TOKEN: 'token-100' };
+  const withPlatform = await startCredentialOffice({ ...platform, CBE_BIRR_HASH_KEY: 'platform' });
+  const { backOffice: ours, gateway } = withPlatform;
+  const { merchantId: owner } = await buildMerchant(ours.database.db);
+  const path = `/api/ops/merchants/${owner}/channels/CBE_BIRR/credentials`;
+  gateway.keys.set('11', ['planted-hash-key']);
+  const added = await ours.send('POST', path, { body: { credentials: aTill('11') } });
+  const id = String(added.body.data.credentialId);
+  await ours.send('POST', `${path}/${id}/check`, { body: {} });
+  const { key } = await ours.hire('admin');
+  await ours.send('POST', `${path}/${id}/activate`, { key, body: {} });
+  const { body } = await ours.confirmed('POST', `${path}/${id}/revoke`, { reason: 'Contract ended' });
+  expect(body.message).toBe("Credentials revoked; in 5 s new orders go to the platform's account 100");
+  await withPlatform.close();
 });

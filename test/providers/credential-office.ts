@@ -22,7 +22,7 @@ export const aTill = (tillCode: string, hashKey = 'planted-hash-key'): Values =>
   return { companyName: 'Coffee', tillCode, token: `token-${tillCode}`, hashKey };
 };
 
-export async function startCredentialOffice(): Promise<CredentialOffice> {
+export async function startCredentialOffice(more: Values = {}): Promise<CredentialOffice> {
   const port = await anyFreePort();
   const { settings, accounts } = createLiveAccounts(`http://127.0.0.1:${port}`);
   const simulator = await startTestSimulator({ port, accounts });
@@ -34,6 +34,7 @@ export async function startCredentialOffice(): Promise<CredentialOffice> {
     ...Object.fromEntries(names.map((name) => [name, settings[name]])),
     CBE_BIRR_BASE_URL: gateway.url,
     CBE_BIRR_TIMEOUT_MS: '500',
+    ...more,
   });
   const backOffice = await startBackOffice({ liveProviders });
   const of = (name: string): string => settings[`TELEBIRR_${name}`] ?? '';

@@ -81,6 +81,8 @@ test('payouts need a contract, and may have an account of their own', () => {
 test.each([
   [{ TELEBIRR_MERCHANT_PRIVATE_KEY: 'planted' }, 'TELEBIRR_MERCHANT_PRIVATE_KEY must be a private key in PEM'],
   [{ TELEBIRR_PROVIDER_PUBLIC_KEY: 'planted' }, 'TELEBIRR_PROVIDER_PUBLIC_KEY must be public keys or certificates'],
+  [{ TELEBIRR_MERCHANT_PRIVATE_KEY: '-----BEGIN planted' }, 'TELEBIRR_MERCHANT_PRIVATE_KEY must be a private key'],
+  [{ TELEBIRR_PROVIDER_PUBLIC_KEY: '-----BEGIN planted' }, 'TELEBIRR_PROVIDER_PUBLIC_KEY must be public keys'],
   [{ TELEBIRR_SIGNATURE_SCHEME: 'MD5' }, 'TELEBIRR_SIGNATURE_SCHEME must be one of PSS, PKCS1, got "MD5"'],
   [{ TELEBIRR_TIMEOUT_MS: '5000' }, 'TELEBIRR_TIMEOUT_MS must be a whole number from 500 to 4500, got "5000"'],
   [

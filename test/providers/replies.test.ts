@@ -271,7 +271,7 @@ const SECRETS = {
   AWASH: [SANDBOX_AWASH.token, SANDBOX_AWASH.hashKey],
 };
 
-test.each(CHANNELS)('a secret that %s quotes in a code or reason is in no outcome', async (channel) => {
+test.each(CHANNELS)('a secret that %s quotes in a code, reason or reference is in no outcome', async (channel) => {
   for (const secret of SECRETS[channel]) {
     const [code, reason] = [`not known: ${secret}`, `${secret} or ${secret}`];
     sayJson({ result: 'FAIL', code, msg: reason, state: 'REJECTED', resultCode: code, resultDesc: reason });
@@ -281,5 +281,10 @@ test.each(CHANNELS)('a secret that %s quotes in a code or reason is in no outcom
       { failure: { code: 'REJECTED', providerCode: 'not known: …', message: '… or …' } },
       ...[1, 2, 3].map(() => ({ kind: 'unknown', message })),
     ]);
+    const { orderId } = anOrder('http://127.0.0.1:1/');
+    const reference = `for ${secret}`;
+    const content = { ...named(orderId), order_status: 'PAYING', payment_order_id: reference };
+    sayJson({ ...content, result: 'SUCCESS', biz_content: content, state: 'PENDING', resultCode: '0', reference });
+    expect(await adapters.adapter(channel).query(orderId)).toMatchObject({ providerReference: 'for …' });
   }
 });

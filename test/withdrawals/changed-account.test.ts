@@ -152,3 +152,30 @@ test('a withdrawal on a channel whose contract has no payouts is rejected with w
     message: expect.stringMatching(/^channel CBE_BIRR makes no payouts: choose a channel whose payoutTo/),
   });
 });
+
+test('another account than the one that has sent an order is logged, also if its outcome was unknown before', async () => {
+  const problems: string[] = [];
+  const log = { warn: (details: { problem?: string }) => void problems.push(details.problem ?? '') };
+  const { sessionId } = await buildSession(fixture, live);
+  const attemptId = await buildAttempt(fixture, { ...live, sessionId }, { channel: 'CBE_BIRR', phone: '251911000004' });
+  const withdrawalId = await approvedWithdrawal();
+  const check = async (settings: Record<string, string>) => {
+    const parts = {
+      ...partsOf({ ...settings, ...PAYOUTS, CBE_BIRR_TIMEOUT_MS: '500' }),
+      log: { ...fixture.log, ...log },
+    };
+    problems.length = 0;
+    await createSyncAttempt(parts)(attemptId, NOW);
+    await createCheckPayout(parts)(withdrawalId, NOW);
+    return [...problems];
+  };
+  gateway.isSilent = true;
+  const silent = ['no response in time', 'no response in time'];
+  expect(await check(till('100'))).toEqual(silent);
+  expect(await check(till('100'))).toEqual([]);
+  gateway.isSilent = false;
+  const other = expect.stringMatching(/^sent by the account 100, which is not configured now/);
+  expect(await check(till('200'))).toEqual([other, other]);
+  const none = expect.stringMatching(/^no usable account for CBE_BIRR/);
+  expect(await check({})).toEqual([none, none]);
+});

@@ -1,6 +1,6 @@
 import type { Config, Variables } from '../../config.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { DAY_MS } from '../../lib/dates.ts';
+import { addisDay, DAY_MS } from '../../lib/dates.ts';
 import type { HttpClient } from '../../lib/http-client.ts';
 import { withTimeout } from '../../lib/timeout.ts';
 import { EXPIRY_WARNING_DAYS } from '../../providers/expiry.ts';
@@ -65,10 +65,9 @@ export function codeOf(error: unknown): string {
 export function ofValidity(what: string, { validFrom, validTo }: Validity, at: { now: Date; next: string }): Result {
   const [from, until] = [new Date(validFrom), new Date(validTo)];
   const days = Math.floor((until.getTime() - at.now.getTime()) / DAY_MS);
-  const day = (date: Date): string => date.toISOString().slice(0, 10);
-  if (at.now < from) return wrong(`${what} is not valid before ${day(from)}.`, CHECK_CLOCK);
-  if (days < 0) return wrong(`${what} has expired on ${day(until)}.`, at.next);
-  if (days < EXPIRY_WARNING_DAYS) return warning(`${what} ends in ${days} days, on ${day(until)}.`, at.next);
+  if (at.now < from) return wrong(`${what} is not valid before ${addisDay(from)}.`, CHECK_CLOCK);
+  if (days < 0) return wrong(`${what} has expired on ${addisDay(until)}.`, at.next);
+  if (days < EXPIRY_WARNING_DAYS) return warning(`${what} ends in ${days} days, on ${addisDay(until)}.`, at.next);
   return ok(`${what} is valid for ${days} more days.`);
 }
 

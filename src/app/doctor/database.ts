@@ -30,7 +30,8 @@ const DATABASE_URL = 'DATABASE_URL';
  */
 export async function checkDatabase(parts: DoctorParts, channels: readonly LiveChannel[]): Promise<Finding[]> {
   const { config, project } = parts;
-  const db = openDatabase({ url: config.DATABASE_URL, poolMax: 1, applicationName: 'meskot-doctor' });
+  // A connection for each channel, whose accounts are checked at the same time.
+  const db = openDatabase({ url: config.DATABASE_URL, poolMax: channels.length, applicationName: 'meskot-doctor' });
   try {
     const connected = await check('database', () => connect(db, config.DATABASE_URL));
     if (hasWrong(connected)) return connected;

@@ -1,5 +1,5 @@
 import type { Variables } from '../../config.ts';
-import { DAY_MS } from '../../lib/dates.ts';
+import { addisDay, DAY_MS } from '../../lib/dates.ts';
 import type { Database } from '../../lib/db.ts';
 import { checkOwnAccount } from '../../providers/account-check.ts';
 import { countApproved, listSetsInEffect, type CredentialSet } from '../../providers/credentials/queries.ts';
@@ -10,6 +10,7 @@ import { check, type DoctorParts, type Finding, ok, type Result, warning, wrong 
 
 const PAGE = 'docs/operations/provider-credentials.md';
 const CONCURRENT_MAX = 4;
+const ENDED_SHOWN_MAX = 3;
 /** After it no further account is checked. */
 const CHECKING_MS = 30_000;
 
@@ -79,10 +80,16 @@ async function problemOf(set: CredentialSet, { config, ...deps }: DoctorParts, c
 
 function endResult(sets: readonly CredentialSet[], at: Date): Result | null {
   const soon = new Date(at.getTime() + EXPIRY_WARNING_DAYS * DAY_MS);
-  const ending = sets.filter(({ expiresAt }) => expiresAt !== null && expiresAt <= soon);
-  if (ending.length === 0) return null;
-  const found = `${ending.length} of ${sets.length} end within ${EXPIRY_WARNING_DAYS} days.`;
-  return warning(found, `Replace them: ${PAGE}.`);
+  const ends = sets.flatMap(({ id, expiresAt }) =>
+    expiresAt !== null && expiresAt <= soon ? [{ id, expiresAt }] : [],
+  );
+  if (ends.length === 0) return null;
+  const ended = ends.filter(({ expiresAt }) => expiresAt <= at);
+  const found = [
+    ...ended.map(({ id, expiresAt }) => `${id} ended on ${addisDay(expiresAt)}.`).slice(0, ENDED_SHOWN_MAX),
+    `${ended.length} of ${sets.length} have ended, and ${ends.length - ended.length} end within ${EXPIRY_WARNING_DAYS} days.`,
+  ];
+  return warning(found.join(' '), `Replace them: ${PAGE}.`);
 }
 
 export const isGiven = (env: Variables, name: string): boolean => Boolean(env[name] ?? env[`${name}_FILE`]);

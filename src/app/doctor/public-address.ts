@@ -40,13 +40,13 @@ export async function checkCallback(parts: DoctorParts, channel: LiveChannel, la
   const setting = callbackBaseUrl === undefined ? PUBLIC_BASE_URL : `${channel}_CALLBACK_BASE_URL`;
   const baseUrl = callbackBaseUrl ?? config.PUBLIC_BASE_URL;
   const server = serverOf(baseUrl, setting);
-  // That of the public address has its own line.
-  if (callbackBaseUrl?.startsWith('https:')) {
-    const certificate = await checkCertificate(server, { now: parts.clock() });
-    if (certificate.status !== 'ok') return certificate;
-  }
   const url = callbackUrl(baseUrl, { channel, secret: randomBytes(SECRET_BYTES).toString('base64url') });
-  const reply = await ask(url, { clock: parts.clock, method: 'POST' });
+  const [certificate, reply] = await Promise.all([
+    // That of the public address has its own line.
+    callbackBaseUrl?.startsWith('https:') ? checkCertificate(server, { now: parts.clock() }) : ok(''),
+    ask(url, { clock: parts.clock, method: 'POST' }),
+  ]);
+  if (certificate.status !== 'ok') return certificate;
   if (reply.kind === 'failed') return ofNetworkFailure(reply.code, server);
   if (reply.status === 429) {
     return warning(`${baseUrl} rejects calls to unknown addresses for now (status 429).`, 'Run it again in a minute.');

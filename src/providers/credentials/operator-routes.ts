@@ -13,11 +13,11 @@ import { createHttpClient } from '../../lib/http-client.ts';
 import { readMerchant } from '../../merchants/operations.ts';
 import type { RunInTransaction } from '../../outbox/record.ts';
 import { checkOwnAccount } from '../account-check.ts';
-import type { LiveProviders } from '../settings.ts';
+import type { LiveProvider, LiveProviders } from '../settings.ts';
 import { activateCredentials, addCredentials, APPLIES_AFTER_MS, recordCheck, revokeCredentials } from './operations.ts';
 import {
+  findForNewOrders,
   findSet,
-  isForNewOrders,
   listCredentials,
   lockCredentials,
   presentCredentials,
@@ -25,7 +25,7 @@ import {
   type CredentialSet,
 } from './queries.ts';
 import * as schema from './schema.ts';
-import { openCredentials, readCredentials } from './values.ts';
+import { accountOf, openCredentials, readCredentials } from './values.ts';
 
 type Deps = {
   db: Database;
@@ -42,7 +42,7 @@ const SECONDS = APPLIES_AFTER_MS / 1_000;
 
 /** The credentials of merchants' own accounts at providers. Their values are accepted, and never returned. */
 export function credentialOperatorRoutes(deps: Deps): Route[] {
-  return [listRoute(deps), addRoute(deps), checkRoute(deps), ...decisionRoutes()];
+  return [listRoute(deps), addRoute(deps), checkRoute(deps), activateRoute(), revokeRoute(deps)];
 }
 
 function listRoute({ db }: Deps): Route {
@@ -127,38 +127,54 @@ function checkRoute({ db, runInTransaction, clock, keyRing, liveProviders }: Dep
   });
 }
 
-function decisionRoutes(): Route[] {
-  return [
-    operatorRoute(`POST ${PATH}/:credentialId/activate`, {
-      ...ONE,
-      operationId: 'opsActivateCredentials',
-      cli: { name: 'channels activate-credentials', confirm: true },
-      summary: 'Activate credentials that another operator has entered, in place of those before',
-      description: `Their last check must be OK. New orders use them after ${SECONDS} s. Those before stay usable for orders that were sent with them.`,
-      action: 'channel.activate-credentials',
-      body: schema.CredentialActivation,
-      errors: ['INVALID_STATE'],
-      run: async (context, { params: { credentialId: id, ...scope }, body: { overlapHours } }) => {
-        const changed = await activateCredentials(context, { id, ...scope, overlapHours });
-        return responseOf(`Credentials activated; new orders use them in ${SECONDS} s`, changed, context.at);
-      },
-    }),
-    operatorRoute(`POST ${PATH}/:credentialId/revoke`, {
-      ...ONE,
-      operationId: 'opsRevokeCredentials',
-      cli: { name: 'channels revoke-credentials', confirm: true },
-      summary: 'Revoke credentials, or discard those that were not activated',
-      description: `They are not used after ${SECONDS} s. Orders sent with them are queried by other credentials of the same account; without any, their outcome stays unknown. Those that new orders use are revoked by two operators, because new orders then go to another account.`,
-      action: 'channel.revoke-credentials',
-      body: Reason,
-      secondPerson: async ({ tx: { trx }, at }, { params: { credentialId: id, ...scope } }) => {
-        const sets = await lockCredentials(trx, scope);
-        return isForNewOrders(findSet(sets, id), sets, at);
-      },
-      run: async (context, { params: { credentialId: id, ...scope } }) =>
-        responseOf('Credentials revoked', await revokeCredentials(context, { id, ...scope }), context.at),
-    }),
-  ];
+function activateRoute(): Route {
+  return operatorRoute(`POST ${PATH}/:credentialId/activate`, {
+    ...ONE,
+    operationId: 'opsActivateCredentials',
+    cli: { name: 'channels activate-credentials', confirm: true },
+    summary: 'Activate credentials that another operator has entered, in place of those before',
+    description: `Their last check must be OK. New orders use them after ${SECONDS} s. Those before stay usable for orders that were sent with them.`,
+    action: 'channel.activate-credentials',
+    body: schema.CredentialActivation,
+    errors: ['INVALID_STATE'],
+    run: async (context, { params: { credentialId: id, ...scope }, body: { overlapHours } }) => {
+      const changed = await activateCredentials(context, { id, ...scope, overlapHours });
+      return responseOf(`Credentials activated; new orders use them in ${SECONDS} s`, changed, context.at);
+    },
+  });
+}
+
+function revokeRoute({ liveProviders }: Deps): Route {
+  return operatorRoute(`POST ${PATH}/:credentialId/revoke`, {
+    ...ONE,
+    operationId: 'opsRevokeCredentials',
+    cli: { name: 'channels revoke-credentials', confirm: true },
+    summary: 'Revoke credentials, or discard those that were not activated',
+    description: `They are not used after ${SECONDS} s. Orders sent with them are queried by other credentials of the same account; without any, their outcome stays unknown. Those that new orders use are revoked by two operators, because new orders then go to another account, which the message names.`,
+    action: 'channel.revoke-credentials',
+    body: Reason,
+    secondPerson: async ({ tx: { trx }, at }, { params: { credentialId: id, ...scope } }) => {
+      const sets = await lockCredentials(trx, scope);
+      return findForNewOrders(sets, at)?.id === findSet(sets, id).id;
+    },
+    run: async (context, { params: { credentialId: id, ...scope } }) => {
+      const sets = await lockCredentials(context.tx.trx, scope);
+      const changed = await revokeCredentials(context, { id, ...scope });
+      const isReplaced = findForNewOrders(sets, context.at)?.id === id;
+      const left = sets.filter((set) => set.id !== id);
+      const next = accountText(findForNewOrders(left, context.at), liveProviders?.[scope.channel]);
+      const message = isReplaced ? `Credentials revoked; in ${SECONDS} s ${next}` : 'Credentials revoked';
+      return responseOf(message, changed, context.at);
+    },
+  });
+}
+
+/** Where new orders go, by the merchant's set for them or the platform's account. */
+function accountText(set: CredentialSet | undefined, settings: LiveProvider | undefined): string {
+  if (set) return `new orders go to the account ${set.account} (${set.id})`;
+  const { endpoint, payIn } = settings ?? {};
+  if (endpoint && payIn) return `new orders go to the platform's account ${accountOf(payIn)}`;
+  return 'the channel is NOT_CONFIGURED for the merchant: the platform has no account there';
 }
 
 function responseOf(message: string, { set, audit }: { set: CredentialSet; audit: AuditedChange | null }, at: Date) {

@@ -69,9 +69,9 @@ export function chooseSets(
   return [...usable.filter((set) => set === sender), ...usable.filter((set) => set !== sender)];
 }
 
-/** Whether a set is the one for new orders, also in the seconds before it is in effect. `sets`: newest first. */
-export function isForNewOrders({ id }: CredentialSet, sets: readonly CredentialSet[], at: Date): boolean {
-  return sets.find((set) => ['ACTIVE', 'RETIRING'].includes(stateOf(set, at)))?.id === id;
+/** The set for new orders, also in the seconds before it is in effect. `sets`: newest first. */
+export function findForNewOrders(sets: readonly CredentialSet[], at: Date): CredentialSet | undefined {
+  return sets.find((set) => ['ACTIVE', 'RETIRING'].includes(stateOf(set, at)));
 }
 
 const NEWEST_FIRST = 'ORDER BY coalesce(active_from, created_at) DESC, id DESC';
