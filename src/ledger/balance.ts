@@ -54,7 +54,9 @@ export type ReadMovement = Pick<Posting, 'resourceType' | 'resourceId'> & {
 };
 
 type AccountRange = MerchantScope & { account: MerchantAccount; range: DayRange };
-export type MovementFilter = AccountRange & { types: JournalKind[] | null };
+export type MovementFilter = AccountRange & MovementMatch;
+/** null and undefined do not narrow. */
+type MovementMatch = { types?: JournalKind[] | null | undefined; resourceId?: string | undefined };
 
 /**
  * The movements of one account with a sequence above `after`, up to `upTo`. Entries never go back in time, so that the
@@ -91,24 +93,27 @@ async function readSpan(db: Queryable, { account, range, ...scope }: AccountRang
 
 /** The entries e of a {@link Span}. */
 const IN_SPAN = 'e.account_id = :accountId AND e.sequence > :after AND e.sequence <= :upTo';
-/** The same with their journals j, all or of some types. */
-const MOVEMENTS = `FROM ledger_entry e JOIN ledger_journal j ON j.id = e.journal_id
-  WHERE ${IN_SPAN} AND (CAST(:types AS text[]) IS NULL OR j.kind = ANY (:types))`;
+/** The same with their journals j, all or those that match. */
+const movementsSql = ({ types, resourceId }: MovementMatch = {}): string =>
+  `FROM ledger_entry e JOIN ledger_journal j ON j.id = e.journal_id WHERE ${IN_SPAN}
+   ${types ? 'AND j.kind = ANY (:types)' : ''} ${resourceId === undefined ? '' : 'AND j.resource_id = :resourceId'}`;
 
 type Order = 'ASC' | 'DESC';
 
-/** Movements of a span, all or of some types, in the order of their sequence. */
+/** In SQL: the columns of {@link ReadMovement}, of an entry e and its journal j. */
+const MOVEMENT = `j.id, e.journal_id, CAST(e.position AS int) AS entry, e.sequence::text AS position, e.sequence,
+  j.kind AS type, e.amount_santim, e.balance_after_santim, j.resource_type, j.resource_id, e.effective_at`;
+
+/** Movements of a span, all or those that match, in the order of their sequence. */
 async function readMovements(
   db: Queryable,
   span: Span,
-  part: { order: Order; types?: JournalKind[] | null; limit: number; offset?: number },
+  part: MovementMatch & { order: Order; limit: number; offset?: number },
 ): Promise<ReadMovement[]> {
   return rows<ReadMovement>(
     db,
-    `SELECT j.id, e.journal_id, CAST(e.position AS int) AS entry, e.sequence::text AS position, e.sequence, j.kind AS type,
-            e.amount_santim, e.balance_after_santim, j.resource_type, j.resource_id, e.effective_at
-     ${MOVEMENTS} ORDER BY e.sequence ${part.order} LIMIT :limit OFFSET :offset`,
-    { offset: 0, types: null, ...span, ...part },
+    `SELECT ${MOVEMENT} ${movementsSql(part)} ORDER BY e.sequence ${part.order} LIMIT :limit OFFSET :offset`,
+    { offset: 0, ...span, ...part },
   );
 }
 
@@ -124,19 +129,31 @@ function restOf(span: Span, after: Position | null, order: Order): Span {
 async function pageMovements(
   db: Queryable,
   span: Span,
-  { order, types = null, page }: { order: Order; types?: JournalKind[] | null; page: Page },
+  { order, page, ...match }: MovementMatch & { order: Order; page: Page },
 ) {
-  const part = { order, types, limit: page.limit + 1, offset: pageOffset(page) };
+  const part = { order, ...match, limit: page.limit + 1, offset: pageOffset(page) };
   const [count, found] = await Promise.all([
-    first<{ total: number }>(db, `SELECT count(*)::int AS total ${MOVEMENTS}`, { ...span, types }),
+    first<{ total: number }>(db, `SELECT count(*)::int AS total ${movementsSql(match)}`, { ...span, ...match }),
     readMovements(db, restOf(span, page.after, order), part),
   ]);
   return toPage(page, count?.total ?? 0, found);
 }
 
 /** The movements of one account with the balance after each, the newest first. */
-export async function listMovements(db: Queryable, { types, ...filter }: MovementFilter, page: Page) {
-  return pageMovements(db, await readSpan(db, filter), { order: 'DESC', types, page });
+export async function listMovements(db: Queryable, { types, resourceId, ...filter }: MovementFilter, page: Page) {
+  return pageMovements(db, await readSpan(db, filter), { order: 'DESC', types, resourceId, page });
+}
+
+/** Every movement of a merchant's two accounts because of one resource, the oldest first. */
+export async function listResourceMovements(db: Queryable, scope: MerchantScope, resourceId: string) {
+  return rows<ReadMovement & { account: MerchantAccount }>(
+    db,
+    `SELECT ${MOVEMENT}, lower(a.kind) AS account
+     FROM ledger_journal j JOIN ledger_entry e ON e.journal_id = j.id JOIN ledger_account a ON a.id = e.account_id
+     WHERE j.resource_id = :resourceId AND a.merchant_id = :merchantId AND a.environment = :environment
+     ORDER BY e.effective_at, j.id, e.position`,
+    { ...scopeOf(scope), resourceId },
+  );
 }
 
 /** At most `limit` movements of the balance's history in a range of days, in its order, after a sequence. */
@@ -207,9 +224,9 @@ export async function readPeriod(
 export async function sumPeriod(db: Queryable, period: Period) {
   return rows<{ type: JournalKind; count: number; amountSantim: Santim }>(
     db,
-    `SELECT j.kind AS type, count(*)::int AS count, sum(e.amount_santim)::bigint AS amount_santim ${MOVEMENTS}
+    `SELECT j.kind AS type, count(*)::int AS count, sum(e.amount_santim)::bigint AS amount_santim ${movementsSql()}
      GROUP BY j.kind ORDER BY j.kind`,
-    { ...period, types: null },
+    period,
   );
 }
 

@@ -2,10 +2,11 @@ import { z } from 'zod';
 
 import { readRoute, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
+import { DAYS } from '../lib/dates.ts';
 import type { Database } from '../lib/db.ts';
-import { instant } from '../lib/fields.ts';
+import { instant, mustBe, patternText } from '../lib/fields.ts';
 import { toBirr } from '../lib/money.ts';
-import { dateParam, readDayRange, readPage, sequencePageQuery, statusParam } from '../lib/pagination.ts';
+import { dateParam, dayRange, readDayRange, readPage, sequencePageQuery, statusParam } from '../lib/pagination.ts';
 import { scopeOf } from '../lib/scope.ts';
 import { ACCOUNTS, listMovements, Movement, presentMovement, readBalance } from './balance.ts';
 import { JOURNAL_KINDS } from './postings.ts';
@@ -25,9 +26,12 @@ const BalanceResponse = z
   })
   .meta({ id: 'Balance' });
 
+const resourceId = patternText(64, /^[\w-]{1,64}$/, mustBe('an id: letters, digits, - and _'));
+
 const MovementListQuery = z.strictObject({
   account: z.enum(ACCOUNTS).optional().describe('Which of the two balances; available by default'),
   type: statusParam(JOURNAL_KINDS).optional(),
+  resourceId: resourceId.optional().describe('Only what one transaction, withdrawal or settlement has moved'),
   startDate: dateParam.optional(),
   endDate: dateParam.optional(),
   ...sequencePageQuery,
@@ -62,15 +66,16 @@ export function balanceRoutes({ db, clock }: { db: Database; clock: Clock }): Ro
       operationId: 'listBalanceMovements',
       tag: 'Balance',
       summary: 'Every movement of the balance, with the balance after it',
-      description: 'The latest first. The days default to the last 30.',
+      description: 'The latest first. The days default to the last 30, and with resourceId to all.',
       auth: { by: 'key', scope: 'balance:read' },
       query: MovementListQuery,
       responses: { 200: z.array(Movement) },
       paginated: true,
       handle: async ({ caller, query }) => {
         const account = query.account ?? 'available';
-        const range = readDayRange(query, clock());
-        const filter = { ...scopeOf(caller), account, range, types: query.type ?? null };
+        const isOfAllDays = query.resourceId !== undefined && !query.startDate && !query.endDate;
+        const range = isOfAllDays ? dayRange(DAYS.first, DAYS.last) : readDayRange(query, clock());
+        const filter = { ...scopeOf(caller), account, range, types: query.type ?? null, resourceId: query.resourceId };
         const { rows, pagination } = await listMovements(db, filter, readPage(query));
         const data = rows.map((row) => ({ ...presentMovement(row), account }));
         return { message: 'Balance history retrieved', data, pagination };

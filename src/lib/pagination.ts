@@ -133,6 +133,11 @@ export function readDayRange(
     const issue = `startDate and endDate must be at most ${RANGE_DAYS_APART_MAX} days apart, got ${startDate} and ${endDate} (${daysApart} days); request the range in parts`;
     throw invalid('startDate', issue, { code: 'DATE_RANGE_TOO_WIDE', message: issue });
   }
+  return dayRange(startDate, endDate);
+}
+
+/** The range of two days (YYYY-MM-DD) in Addis Ababa, both included. */
+export function dayRange(startDate: string, endDate: string): DayRange {
   return { startDate, endDate, from: startOfAddisDay(startDate), until: endOfAddisDay(endDate) };
 }
 

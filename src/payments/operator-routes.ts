@@ -18,7 +18,7 @@ import { readMerchant } from '../merchants/operations.ts';
 import { needsTwoPeople } from '../merchants/review-policy.ts';
 import { acceptHeldPayment, isUndecided, returnHeldPayment, whyOnlyReturnable, type HeldDecision } from './holds.ts';
 import { listAllTransactions } from './operator-queries.ts';
-import { presentTransaction, listAttempts, readTransaction, type AttemptRow } from './queries.ts';
+import { listAttempts, presentAttempt, presentTransaction, readTransaction, type AttemptRow } from './queries.ts';
 import * as schema from './transaction-schema.ts';
 import { paymentWorkflowId } from './workflow.ts';
 
@@ -115,7 +115,7 @@ async function isLarge(
 
 function presentDecision({ transaction, payment, before, fee, isNew }: HeldDecision, message: string): OperatorResult {
   const { id: transactionId, status } = transaction;
-  const attempt = presentAttempt(payment);
+  const attempt = presentOperatorAttempt(payment);
   const { attemptId, decision: holdResolution, received, receivedCurrency, returnReference: reference } = attempt;
   const charged = fee && { fee: toBirr(fee.feeSantim), feeTax: toBirr(fee.feeTaxSantim) };
   const after = { status, attemptId, holdResolution, received, currency: receivedCurrency, ...charged };
@@ -144,24 +144,15 @@ async function readDetail(db: Queryable, transactionId: string) {
     merchantId: row.merchantId,
     merchantName: merchant.name,
     uncertain: row.needsReconciliation,
-    payments: payments.map(presentAttempt),
+    payments: payments.map(presentOperatorAttempt),
     timeline,
     decisions: decisions.map(presentAudit),
   };
 }
 
 /** Only held money is decided about, and some of it can only be returned. */
-function presentAttempt(row: AttemptRow) {
-  const { callbackSecret: _, ...payment } = row;
+function presentOperatorAttempt(payment: AttemptRow) {
   const verbs = whyOnlyReturnable(payment) === null ? ['accept', 'reject'] : ['reject'];
-  return {
-    ...payment,
-    attemptId: payment.id,
-    expected: toBirr(payment.amountSantim),
-    received: payment.receivedSantim === null ? null : toBirr(payment.receivedSantim),
-    decision: payment.holdResolution,
-    decidedAt: payment.holdResolvedAt,
-    startedAt: payment.createdAt,
-    links: actionLinks(`transactions/${payment.transactionId}`, ...(isUndecided(payment) ? verbs : [])),
-  };
+  const links = actionLinks(`transactions/${payment.transactionId}`, ...(isUndecided(payment) ? verbs : []));
+  return { ...presentAttempt(payment), links };
 }

@@ -267,3 +267,17 @@ export async function listAttempts(db: Queryable, transactionId: string): Promis
   const sql = 'SELECT * FROM payment_attempt WHERE transaction_id = :transactionId ORDER BY created_at, id';
   return rows<AttemptRow>(db, sql, { transactionId });
 }
+
+/** An attempt as the API presents it; its schema leaves out the other columns. */
+export function presentAttempt(row: AttemptRow) {
+  const { callbackSecret: _, ...attempt } = row;
+  return {
+    ...attempt,
+    attemptId: attempt.id,
+    expected: toBirr(attempt.amountSantim),
+    received: attempt.receivedSantim === null ? null : toBirr(attempt.receivedSantim),
+    decision: attempt.holdResolution,
+    decidedAt: attempt.holdResolvedAt,
+    startedAt: attempt.createdAt,
+  };
+}

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { readRoute, type Route } from '../http/route.ts';
+import { listResourceMovements, presentMovement } from '../ledger/balance.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Database } from '../lib/db.ts';
 import { paginateNewest } from '../lib/paginate-newest.ts';
@@ -10,7 +11,9 @@ import { readTimeline } from '../lib/timeline.ts';
 import type { ResourceDelivery } from '../webhooks/events/queries.ts';
 import {
   findTransaction,
+  listAttempts,
   listedTransactions,
+  presentAttempt,
   presentTransaction,
   readTransactionFilter,
   type ListedTransaction,
@@ -45,17 +48,27 @@ export function transactionRoutes(deps: { db: Database; clock: Clock; findDelive
     readRoute('GET /api/checkout/txns/:transactionId', {
       operationId: 'getTransaction',
       tag: 'Transactions',
-      summary: 'One transaction with its timeline and webhook deliveries',
+      summary: 'One transaction with its attempts, movements of the balance, timeline and webhook deliveries',
       auth: { by: 'key', scope: 'transactions:read' },
       params: schema.TransactionParams,
       responses: { 200: schema.TransactionDetail },
       handle: async ({ caller, params }) => {
         const transaction = await findTransaction(deps.db, caller, params.transactionId);
-        const [timeline, deliveries] = await Promise.all([
-          readTimeline(deps.db, transaction.id),
-          deps.findDeliveries(caller, transaction.id),
+        const { id } = transaction;
+        const [attempts, movements, timeline, deliveries] = await Promise.all([
+          listAttempts(deps.db, id),
+          listResourceMovements(deps.db, caller, id),
+          readTimeline(deps.db, id),
+          deps.findDeliveries(caller, id),
         ]);
-        return { message: 'Transaction retrieved', data: { ...presentTransaction(transaction), timeline, deliveries } };
+        const data = {
+          ...presentTransaction(transaction),
+          attempts: attempts.map(presentAttempt),
+          movements: movements.map(presentMovement),
+          timeline,
+          deliveries,
+        };
+        return { message: 'Transaction retrieved', data };
       },
     }),
   ];

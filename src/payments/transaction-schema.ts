@@ -10,6 +10,7 @@ import {
   temporalUrl,
   timeline,
 } from '../access/operator-schema.ts';
+import { Movement } from '../ledger/balance.ts';
 import { currencyEtb, instant, limitedText, plainText, reference } from '../lib/fields.ts';
 import { BIRR_RULE, formatBirr, isBirr, toSantim } from '../lib/money.ts';
 import { dateParam, isPositionOf, sortedPageQuery, statusParam } from '../lib/pagination.ts';
@@ -135,7 +136,33 @@ export const Transaction = z
   })
   .meta({ id: 'Transaction' });
 
+/** One try to pay on one channel. */
+const Attempt = z.object({
+  attemptId: z.string(),
+  channel: z.enum(CHANNELS),
+  phone: z.string().describe('The payer'),
+  status: z.enum(ATTEMPT_STATUSES),
+  expected: z.number(),
+  currency: z.string(),
+  received: z.number().nullable(),
+  receivedCurrency: z.string().nullable(),
+  lastOutcome: z.string().nullable().describe("The provider's latest response"),
+  lastCheckedAt: instant.nullable(),
+  providerReference: z.string().nullable(),
+  providerCode: z.string().nullable(),
+  failure: PaymentFailure.nullable(),
+  decision: z.enum(['ACCEPTED', 'RETURNED']).nullable(),
+  decidedAt: instant.nullable(),
+  returnReference: z.string().nullable(),
+  startedAt: instant,
+  endedAt: instant.nullable(),
+});
+
 export const TransactionDetail = Transaction.extend({
+  attempts: z.array(Attempt).describe('Every attempt to pay it, oldest first'),
+  movements: z
+    .array(Movement.omit({ balanceAfter: true, resourceType: true, resourceId: true }))
+    .describe('What it has moved in the balance, oldest first'),
   timeline: timelineSchema(TIMELINE),
   deliveries: z.array(ResourceDelivery).describe('The webhook deliveries of its events, oldest event first'),
 }).meta({ id: 'TransactionDetail' });
@@ -172,28 +199,6 @@ export const PaymentReturn = z.strictObject({
     .describe("The provider's or the bank's reference of the return"),
 });
 
-const Attempt = z.object({
-  attemptId: z.string(),
-  channel: z.enum(CHANNELS),
-  phone: z.string().describe('The payer'),
-  status: z.enum(ATTEMPT_STATUSES),
-  expected: z.number(),
-  currency: z.string(),
-  received: z.number().nullable(),
-  receivedCurrency: z.string().nullable(),
-  lastOutcome: z.string().nullable().describe("The provider's latest response"),
-  lastCheckedAt: instant.nullable(),
-  providerReference: z.string().nullable(),
-  providerCode: z.string().nullable(),
-  failure: PaymentFailure.nullable(),
-  decision: z.enum(['ACCEPTED', 'RETURNED']).nullable(),
-  decidedAt: instant.nullable(),
-  returnReference: z.string().nullable(),
-  startedAt: instant,
-  endedAt: instant.nullable(),
-  links,
-});
-
 /** The result of a decision about held money. */
 export const HeldDecision = z
   .object({
@@ -209,12 +214,14 @@ export const HeldDecision = z
   })
   .meta({ id: 'OpsHeldDecision' });
 
+const OperatorAttempt = Attempt.extend({ links });
+
 /** A transaction as operators see it, with every attempt to pay it. */
 export const OperatorTransactionDetail = Transaction.extend({
   merchantId: z.string(),
   merchantName: z.string(),
   uncertain: z.boolean().describe('It ended while the provider did not know whether it was paid'),
-  payments: z.array(Attempt).describe('Every attempt to pay it, oldest first'),
+  payments: z.array(OperatorAttempt).describe('Every attempt to pay it, oldest first'),
   timeline,
   decisions: z.array(AuditEntry).describe('The decisions of operators about it, oldest first'),
 }).meta({ id: 'OpsTransactionDetail' });

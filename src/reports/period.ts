@@ -1,6 +1,6 @@
-import { addDays, addisDay, endOfAddisDay, startOfAddisDay } from '../lib/dates.ts';
+import { addDays, addisDay } from '../lib/dates.ts';
 import { invalid } from '../lib/errors.ts';
-import { ensureDaysInRange, type DayRange } from '../lib/pagination.ts';
+import { dayRange, ensureDaysInRange, type DayRange } from '../lib/pagination.ts';
 import { FIRST_DAY, LAST_DAY } from '../settlements/calendar/business-days.ts';
 
 /** Days, weeks from Monday, Gregorian months and quarters; or a custom range of days. */
@@ -36,9 +36,7 @@ export function readPeriod(requested: RequestedPeriod, now: Date): DayRange {
 type Days = Pick<DayRange, 'startDate' | 'endDate'>;
 
 /** The range of days that were validated before. */
-export function rangeOf({ startDate, endDate }: Days): DayRange {
-  return { startDate, endDate, from: startOfAddisDay(startDate), until: endOfAddisDay(endDate) };
-}
+export const rangeOf = ({ startDate, endDate }: Days): DayRange => dayRange(startDate, endDate);
 
 /** Splits a range into parts of at most `daysMax` days. */
 export function inParts(range: DayRange, daysMax: number): DayRange[] {

@@ -66,6 +66,20 @@ describe('the balance and its history', () => {
     });
   });
 
+  test('the history of one resource has its movements of all days, in the account asked for', async () => {
+    const history = async (query: string) => (await get(`/history?resourceId=${query}`)).body;
+    const movement = { type: 'WITHDRAWAL_RESERVED', resourceId: withdrawalId };
+    expect(await history(withdrawalId)).toMatchObject({
+      data: [{ ...movement, account: 'available', amount: -105.75 }],
+      pagination: { total: 1 },
+    });
+    const { data } = await history(`${withdrawalId}&account=reserved`);
+    expect(data).toMatchObject([{ ...movement, account: 'reserved', amount: 105.75 }]);
+    expect((await history(`${withdrawalId}&startDate=2026-03-03&endDate=2026-03-04`)).data).toEqual([]);
+    expect((await history(`${withdrawalId}&type=PAYMENT`)).data).toEqual([]);
+    expect((await get(`/history?resourceId=${withdrawalId}`, stubKey(newId('mrc')))).body.data).toEqual([]);
+  });
+
   test('the history lists each movement with the balance after it, the latest first', async () => {
     const { body } = await get('/history');
     expect(body.data.map((one: { amount: number; balanceAfter: number }) => [one.amount, one.balanceAfter])).toEqual([

@@ -120,6 +120,7 @@ describe('one transaction', () => {
       {
         eventId: expect.stringMatching(/^evt_/),
         event: 'payment.created',
+        createdAt: fixture.clock().toISOString(),
         deliveryId: expect.stringMatching(/^whd_/),
         subscriptionId: expect.stringMatching(/^whs_/),
         url: 'https://hooks.example.com',
@@ -131,6 +132,27 @@ describe('one transaction', () => {
         nextAttemptAt: expect.stringMatching(/^2026-03-0/),
         deadLetteredAt: null,
         deliveredAt: null,
+      },
+    ]);
+  });
+
+  test('lists every attempt with the codes of its provider, and what the payment has moved in the balance', async () => {
+    const { transactionId, attemptId } = await paidTwice(PAID);
+    const { attempts, movements, netAmount } = (await read(transactionId)).body.data;
+    expect(attempts).toMatchObject([
+      { attemptId, channel: 'TELEBIRR', status: 'DUPLICATE', providerCode: 'PAY_SUCCESS', received: 100.5 },
+      { channel: 'TELEBIRR', status: 'SUCCEEDED', phone: '251911000001', expected: 100.5, lastOutcome: 'succeeded' },
+    ]);
+    expect(Object.keys(attempts[0])).not.toContain('links');
+    expect(JSON.stringify(attempts)).not.toMatch(/secret/i);
+    expect(movements).toEqual([
+      {
+        entryId: expect.stringMatching(/^jrn_.*-\d$/),
+        journalId: expect.stringMatching(/^jrn_/),
+        account: 'available',
+        type: 'PAYMENT',
+        amount: netAmount,
+        createdAt: expect.stringMatching(/^2026-03-0/),
       },
     ]);
   });

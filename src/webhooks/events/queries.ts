@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { addisDay, DAY_MS, daysInRange } from '../../lib/dates.ts';
 import { first, rows, type Queryable } from '../../lib/db.ts';
 import { found } from '../../lib/errors.ts';
+import { instant } from '../../lib/fields.ts';
 import { paginateNewest } from '../../lib/paginate-newest.ts';
 import { pageOffset, readPage, toPage, type DayRange, type Page } from '../../lib/pagination.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
@@ -10,7 +11,12 @@ import { DELIVERY_STATUSES, WORST_FIRST, type EventStatus } from '../delivery/st
 import { Delivery, type Attempt, type Counts, type Event, type EventListQuery, type Stats } from './schema.ts';
 
 /** A delivery with its event, for the detail of the resource that the event is about. */
-export const ResourceDelivery = z.object({ eventId: z.string(), event: z.string(), ...Delivery.shape });
+export const ResourceDelivery = z.object({
+  eventId: z.string(),
+  event: z.string(),
+  createdAt: instant.describe('When the event was recorded'),
+  ...Delivery.shape,
+});
 export type ResourceDelivery = z.input<typeof ResourceDelivery>;
 
 const DELIVERIES = `
