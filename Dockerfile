@@ -8,6 +8,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
 COPY activities activities
+COPY portal portal
 COPY src src
 COPY workflows workflows
 RUN npm run build && node dist/src/cli.js workflows bundle dist/workflows.js
@@ -18,7 +19,8 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev
 
 FROM ${NODE_IMAGE}
-ENV NODE_ENV=production MESKOT_MODE=production WORKFLOW_BUNDLE_PATH=/app/dist/workflows.js
+ENV NODE_ENV=production MESKOT_MODE=production WORKFLOW_BUNDLE_PATH=/app/dist/workflows.js \
+    PORTAL_PAGES_DIR=/app/dist/portal
 WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist

@@ -104,6 +104,15 @@ const importTable = [
     NO_TEMPORAL,
     NO_ROOTS,
   ),
+  imports(
+    ['portal/**'],
+    {
+      regex: '^(?:[.]{2}/)+(?:src|workflows|activities)/(?!(?:.+/)?(?:states|channel|catalogue|dates)[.]ts$)',
+      message: 'pages take types only, and values from states.ts, channel.ts, catalogue.ts and dates.ts',
+      allowTypeImports: true,
+    },
+    { group: ['**/merchant/**', '**/operator/**'], message: 'the entries share ui/ and nothing else' },
+  ),
   imports(['src/sdk/**'], { group: ['*', '!./*', '!node:crypto'], message: 'the sdk imports itself and node:crypto' }),
 ];
 
@@ -135,6 +144,7 @@ export default {
   },
   overrides: [
     ...importTable,
+    { files: ['portal/**'], plugins: ['react', 'typescript', 'import', 'promise', 'unicorn'] },
     { files: ['src/config.ts', 'src/local/connection.ts'], rules: { 'node/no-process-env': 'off' } },
     { files: ['*.mjs', 'test/**/*.mjs'], rules: { 'import/no-default-export': 'off' } },
     {

@@ -1,0 +1,22 @@
+import { createContext, use } from 'react';
+
+import type { Me } from './routes.ts';
+
+/** A person who belongs to a merchant. */
+export type Member = Me & { merchant: NonNullable<Me['merchant']> };
+
+const MemberContext = createContext<Member | null>(null);
+export const MemberProvider = MemberContext.Provider;
+
+/** The signed-in person, their merchant, and what their role may do. */
+export function useMember() {
+  const member = use(MemberContext);
+  if (member === null) throw new Error('useMember is for screens inside of MemberProvider');
+  const { permissions, denied } = member;
+  return {
+    ...member,
+    may: (permission: string): boolean => permissions.includes(permission),
+    /** The roles that have a permission: whom to ask. */
+    whoMay: (permission: string): string => denied.find((one) => one.permission === permission)?.roles.join(', ') ?? '',
+  };
+}

@@ -1,0 +1,48 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+
+import { parseSearch, stringifySearch } from '../ui/search-params.ts';
+import { base } from './environment.ts';
+import { Broken, NotFound, Shell } from './shell.tsx';
+import { TransactionSearch } from './transactions/search.ts';
+
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: Broken });
+const at = { getParentRoute: () => root };
+
+const index = createRoute({
+  ...at,
+  path: '/',
+  beforeLoad: (): never => {
+    throw redirect({ to: '/transactions', replace: true });
+  },
+});
+
+/** The screens. Each is loaded when it is opened. */
+const routeTree = root.addChildren([
+  index,
+  createRoute({
+    ...at,
+    path: '/transactions',
+    validateSearch: TransactionSearch,
+    component: lazyRouteComponent(() => import('./transactions/list.tsx'), 'TransactionList'),
+  }),
+  createRoute({
+    ...at,
+    path: '/transactions/$transactionId',
+    component: lazyRouteComponent(() => import('./transactions/detail.tsx'), 'TransactionPage'),
+  }),
+]);
+
+export const router = createRouter({
+  routeTree,
+  basepath: base,
+  parseSearch,
+  stringifySearch,
+  defaultPreload: 'intent',
+  scrollRestoration: false,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

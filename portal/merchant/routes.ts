@@ -1,0 +1,47 @@
+import type { z } from 'zod';
+
+import type { CreatedSession } from '../../src/payments/session-schema.ts';
+import type { Transaction, TransactionDetail } from '../../src/payments/transaction-schema.ts';
+import type { TransactionSummary } from '../../src/reports/schema.ts';
+import type * as webhooks from '../../src/webhooks/events/schema.ts';
+import { createCalls } from '../ui/use-calls.ts';
+import { environment } from './environment.ts';
+
+export type TransactionRow = z.output<typeof Transaction>;
+export type TransactionWithTimeline = z.output<typeof TransactionDetail>;
+
+/** The signed-in person and their role at the merchant. */
+export type Me = {
+  user: { userId: string; email: string; name: string; language: string; calendar: 'gregorian' | 'ethiopic' | 'both' };
+  merchant: { merchantId: string; name: string; liveEnabled: boolean; liveReason: string | null } | null;
+  memberships: { merchantId: string; name: string; role: string }[];
+  role: string | null;
+  permissions: string[];
+  denied: { permission: string; roles: string[] }[];
+};
+
+export type TransactionSums = z.output<typeof TransactionSummary>;
+export type EventRow = z.output<typeof webhooks.Event>;
+export type Attempt = z.output<typeof webhooks.Attempt>;
+
+/** The routes that the portal calls, and the data of their success. */
+type Routes = {
+  'GET /api/portal/me': Me;
+  'GET /api/checkout/txns/get_all_txns': TransactionRow[];
+  'GET /api/checkout/txns/summary': TransactionSums;
+  'GET /api/checkout/txns/:transactionId': TransactionWithTimeline;
+  'GET /api/checkout/webhooks/events': EventRow[];
+  'GET /api/checkout/webhooks/events/:eventId/logs': Attempt[];
+  'POST /api/checkout/webhooks/events/:eventId/resend': z.output<typeof webhooks.Resent>;
+  'POST /api/portal/sign-out': null;
+  'POST /api/checkout/sessions': z.output<typeof CreatedSession>;
+};
+
+const onSignedOut = (): void => {
+  location.assign(`/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`);
+};
+
+/** Of every call: its environment. */
+export const headers = { 'x-meskot-environment': environment };
+
+export const { call, useRead, useChange } = createCalls<Routes>({ headers, onSignedOut });

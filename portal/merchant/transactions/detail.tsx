@@ -1,0 +1,154 @@
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+
+import { Note } from '../../ui/badge.tsx';
+import { Button, buttonStyle } from '../../ui/button.tsx';
+import { Code } from '../../ui/copy.tsx';
+import { Drawer } from '../../ui/dialog.tsx';
+import { Facts, Section } from '../../ui/facts.tsx';
+import { Loaded } from '../../ui/feedback.tsx';
+import { formatBirr } from '../../ui/format.ts';
+import { Time } from '../../ui/time.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { Page } from '../page.tsx';
+import { useRead, type TransactionWithTimeline } from '../routes.ts';
+import { StatusBadge } from './columns.tsx';
+import { text } from './detail-text.ts';
+import { History } from './history.tsx';
+import { text as list } from './text.ts';
+
+const BUSY_MS = 3_000;
+const CALM_MS = 20_000;
+
+/** One transaction; a pending one is read again every few seconds. */
+function useTransaction(transactionId: string) {
+  const read = useRead('GET /api/checkout/txns/:transactionId', { params: { transactionId } });
+  const everyMs = read.data?.data.status === 'PENDING' ? BUSY_MS : CALM_MS;
+  return useRead('GET /api/checkout/txns/:transactionId', { params: { transactionId } }, { everyMs });
+}
+
+/** A transaction beside the list. */
+export function TransactionDrawer({ transactionId }: { transactionId: string }) {
+  const search = useSearch({ from: '/transactions' });
+  const navigate = useNavigate();
+  const query = useTransaction(transactionId);
+  const close = (): void => void navigate({ to: '/transactions', search: { ...search, open: undefined } });
+  return (
+    <Drawer title={query.data?.data.checkoutOrderNo ?? '…'} onClose={close}>
+      <Loaded query={query}>
+        {({ data }) => (
+          <Detail transaction={data}>
+            <Link to="/transactions/$transactionId" params={{ transactionId }} className={buttonStyle()}>
+              {text.asPage}
+            </Link>
+          </Detail>
+        )}
+      </Loaded>
+    </Drawer>
+  );
+}
+
+/** A transaction as a page of its own. */
+export function TransactionPage() {
+  const { transactionId } = useParams({ from: '/transactions/$transactionId' });
+  const query = useTransaction(transactionId);
+  return (
+    <Page title={`${list.title} ${query.data?.data.checkoutOrderNo ?? ''}`}>
+      <div className="card flex max-w-3xl flex-col gap-5 p-4 sm:p-6">
+        <Loaded query={query}>
+          {({ data }) => (
+            <Detail transaction={data}>
+              <Link to="/transactions" className={buttonStyle()}>
+                {text.back}
+              </Link>
+            </Detail>
+          )}
+        </Loaded>
+      </div>
+    </Page>
+  );
+}
+
+function Detail({ transaction, children }: { transaction: TransactionWithTimeline; children: ReactNode }) {
+  const { failure, held, lateConfirmation, metadata, customerName, customerEmail, customerPhone } = transaction;
+  const hasCustomer = (customerName ?? customerEmail ?? customerPhone) !== undefined;
+  return (
+    <>
+      <div className="flex flex-wrap items-center gap-3">
+        <span className="text-2xl font-semibold tabular-nums">{formatBirr(transaction.amount)} ETB</span>
+        <StatusBadge status={transaction.status} />
+      </div>
+      {failure && (
+        <Note tone="bad">
+          {text.failedBecause}: {failure.message} <code className="font-mono text-xs">{failure.providerCode}</code>
+        </Note>
+      )}
+      {held && <Note tone="warn">{text.held}</Note>}
+      {lateConfirmation && <Note tone="info">{text.late}</Note>}
+      <div className="flex flex-wrap gap-2">
+        {children}
+        <CurlButton transactionId={transaction.transactionId} />
+      </div>
+      <PaymentFacts transaction={transaction} />
+      <Section title={text.customer}>
+        {hasCustomer ? (
+          <Facts
+            rows={{
+              [list.customerName]: customerName,
+              [list.customerEmail]: customerEmail,
+              [list.customerPhone]: customerPhone,
+            }}
+          />
+        ) : (
+          <p className="text-quiet">{text.noCustomer}</p>
+        )}
+      </Section>
+      {metadata && Object.keys(metadata).length > 0 && (
+        <Section title={text.metadata}>
+          <Facts rows={metadata} />
+        </Section>
+      )}
+      <History transaction={transaction} />
+    </>
+  );
+}
+
+const birr = (amount: number | undefined) => amount !== undefined && `${formatBirr(amount)} ETB`;
+
+function PaymentFacts({ transaction }: { transaction: TransactionWithTimeline }) {
+  const { fee, feeTax, netAmount, receivedAmount, providerReference, completedAt } = transaction;
+  return (
+    <Section title={text.payment}>
+      <Facts
+        rows={{
+          [list.received]: birr(receivedAmount),
+          [list.fee]: birr(fee),
+          [list.feeTax]: birr(feeTax),
+          [list.net]: birr(netAmount),
+          [list.transactionThrough]: transaction.transactionThrough ?? list.notChosen,
+          [list.providerReference]: providerReference && (
+            <Code value={providerReference} name={list.providerReference} />
+          ),
+          [list.type]: transaction.type,
+          [list.createdAt]: <Time at={transaction.createdAt} seconds />,
+          [list.completedAt]: completedAt && <Time at={completedAt} seconds />,
+          [list.transactionId]: <Code value={transaction.transactionId} name={list.transactionId} />,
+          [list.sessionId]: <Code value={transaction.sessionId} name={list.sessionId} />,
+        }}
+      />
+    </Section>
+  );
+}
+
+function CurlButton({ transactionId }: { transactionId: string }) {
+  const command = `curl -H "x-api-key: $MESKOT_API_KEY" "$MESKOT_API_URL/api/checkout/txns/${transactionId}"`;
+  const copy = async (): Promise<void> => {
+    await navigator.clipboard.writeText(command);
+    toast(text.curlCopied);
+  };
+  return (
+    <Button icon="copy" onClick={() => void copy()}>
+      {text.copyCurl}
+    </Button>
+  );
+}

@@ -1,0 +1,136 @@
+import { useQueries } from '@tanstack/react-query';
+
+import type { TimelineKind } from '../../../src/payments/timeline.ts';
+import { Badge, type Tone } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Section } from '../../ui/facts.tsx';
+import { Failed } from '../../ui/feedback.tsx';
+import { formatBirr } from '../../ui/format.ts';
+import { Timeline, type TimelineItem } from '../../ui/timeline.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { DELIVERY_TEXTS, DELIVERY_TONES } from '../events/status.tsx';
+import { useMember } from '../member.ts';
+import { call, useChange, useRead, type Attempt, type EventRow, type TransactionWithTimeline } from '../routes.ts';
+import { KINDS, text } from './detail-text.ts';
+
+const REFRESH_MS = 4_000;
+
+/** One timeline of the session, the provider, the balance, events and webhook attempts; and the events with a resend. */
+export function History({ transaction }: { transaction: TransactionWithTimeline }) {
+  const { may } = useMember();
+  const { transactionId } = transaction;
+  const canRead = may('webhooks:read');
+  const events = useRead(
+    'GET /api/checkout/webhooks/events',
+    { query: { resourceId: transactionId, startDate: transaction.transactionDate, limit: 100 } },
+    { enabled: canRead, everyMs: REFRESH_MS },
+  );
+  const rows = events.data?.data ?? [];
+  const attempts = useAttempts(rows);
+  return (
+    <>
+      {canRead && (
+        <Section title={text.webhooks}>
+          {events.error && <Failed error={events.error} retry={() => void events.refetch()} />}
+          {events.data && rows.length === 0 && <p className="text-quiet">{text.noWebhooks}</p>}
+          <ul className="flex flex-col">
+            {rows.map((event) => (
+              <EventLine key={event.eventId} event={event} />
+            ))}
+          </ul>
+        </Section>
+      )}
+      <Section title={text.timeline}>
+        <Timeline items={[...transactionItems(transaction), ...rows.map(eventItem), ...attempts.map(attemptItem)]} />
+      </Section>
+    </>
+  );
+}
+
+/** The attempts to deliver these events. */
+function useAttempts(events: readonly EventRow[]): Attempt[] {
+  const endpoint = 'GET /api/checkout/webhooks/events/:eventId/logs';
+  return useQueries({
+    queries: events.map(({ eventId, deliveries }) => ({
+      // With the state of its deliveries: another attempt is another log.
+      queryKey: [endpoint, eventId, deliveries.map(({ status, attempts }) => `${status} ${attempts}`)],
+      queryFn: () => call(endpoint, { params: { eventId } }),
+    })),
+    combine: (results) => results.flatMap(({ data }) => data?.data ?? []),
+  });
+}
+
+const TONES: Partial<Record<TimelineKind, Tone>> = {
+  'payment.succeeded': 'good',
+  'payment.accepted': 'good',
+  'attempt.declined': 'bad',
+  'session.expired': 'warn',
+  'payment.held': 'warn',
+  'payment.duplicate': 'warn',
+};
+
+function transactionItems({ timeline }: TransactionWithTimeline): TimelineItem[] {
+  return timeline.map(({ at, kind, detail }, index) => ({
+    id: `${index}`,
+    at,
+    title: KINDS[kind as TimelineKind],
+    tone: TONES[kind as TimelineKind] ?? 'quiet',
+    detail: detailText(detail),
+  }));
+}
+
+/** The facts of an entry that a merchant can use: amounts in birr, no ids. */
+function detailText(detail: Record<string, unknown>): string {
+  return Object.entries(detail)
+    .filter(([name, value]) => name !== 'attemptId' && value !== false && value !== undefined)
+    .map(([name, value]) =>
+      name.endsWith('Santim') ? `${name.slice(0, -6)} ${formatBirr(Number(value) / 100)} ETB` : String(value),
+    )
+    .join(' · ');
+}
+
+function eventItem({ eventId, event, createdAt }: EventRow): TimelineItem {
+  return { id: eventId, at: createdAt, title: text.event(event), tone: 'info' };
+}
+
+function attemptItem({ attemptId, sequence, startedAt, httpStatus, failure, durationMs, url }: Attempt): TimelineItem {
+  const answer = httpStatus !== null && durationMs !== null && text.answered(httpStatus, durationMs);
+  return {
+    id: attemptId,
+    at: startedAt,
+    title: text.attempt(sequence),
+    tone: failure ? 'bad' : 'good',
+    detail: [new URL(url).host, answer, failure?.message].filter(Boolean).join(' · '),
+  };
+}
+
+function EventLine({ event: { eventId, event, status } }: { event: EventRow }) {
+  const { may } = useMember();
+  const resend = useChange('POST /api/checkout/webhooks/events/:eventId/resend');
+  const isDelivered = status === 'DELIVERED';
+  return (
+    <li className="flex flex-col gap-2 border-b border-line py-1.5 last:border-0">
+      <div className="flex flex-wrap items-center gap-2">
+        <code className="font-mono text-xs">{event}</code>
+        <Badge tone={DELIVERY_TONES[status]}>{DELIVERY_TEXTS[status]}</Badge>
+        {may('webhooks:write') && status !== 'NO_SUBSCRIBERS' && status !== 'PENDING' && (
+          <span className="ms-auto">
+            <Button
+              icon="send"
+              isBusy={resend.isPending}
+              onClick={() =>
+                resend.mutate(
+                  { params: { eventId }, body: { force: isDelivered } },
+                  { onSuccess: () => toast(text.resent) },
+                )
+              }
+            >
+              {text.resend}
+            </Button>
+          </span>
+        )}
+      </div>
+      {resend.error && <Failed error={resend.error} />}
+    </li>
+  );
+}

@@ -1,0 +1,155 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import { Button } from '../../ui/button.tsx';
+import { addressOf } from '../../ui/call.ts';
+import { Empty, Loaded } from '../../ui/feedback.tsx';
+import { Check } from '../../ui/field.tsx';
+import { formatBirr } from '../../ui/format.ts';
+import { List } from '../../ui/list.tsx';
+import { Pager } from '../../ui/pager.tsx';
+import { Popover } from '../../ui/popover.tsx';
+import { text as kit } from '../../ui/text.ts';
+import { base } from '../environment.ts';
+import { Page } from '../page.tsx';
+import { useRead, type TransactionSums } from '../routes.ts';
+import { COLUMNS, MORE_COLUMNS } from './columns.tsx';
+import { TransactionDrawer } from './detail.tsx';
+import { ExportLink } from './export.tsx';
+import { Filters } from './filters.tsx';
+import { filterOf, type TransactionSearch } from './search.ts';
+import { text } from './text.ts';
+
+const STORED_AS = 'meskot.columns.transactions';
+const LIMIT_DEFAULT = 20;
+
+/** The list of transactions. One filter gives its rows, its totals and its file. */
+export function TransactionList() {
+  const search = useSearch({ from: '/transactions' });
+  const navigate = useNavigate();
+  const [more, setMore] = useState(readColumns);
+  const filter = filterOf(search);
+  const { page = 1, limit = LIMIT_DEFAULT } = search;
+  const listed = useRead('GET /api/checkout/txns/get_all_txns', { query: { ...filter, page, limit } });
+  const sums = useRead('GET /api/checkout/txns/summary', { query: filter });
+  /** A changed filter shows its first page. */
+  const change = (changes: Partial<TransactionSearch>): void =>
+    void navigate({ to: '/transactions', search: { ...search, page: undefined, ...changes } });
+  const columns = [...COLUMNS, ...MORE_COLUMNS.filter(({ id }) => more.includes(id))];
+  return (
+    <Page title={text.title} actions={<ExportLink filter={filter} total={listed.data?.pagination?.total} />}>
+      <div className="card">
+        <Filters search={search} onChange={change}>
+          <ColumnChoice chosen={more} onChange={(chosen) => setMore(storeColumns(chosen))} />
+        </Filters>
+        <Loaded query={listed} skeletonRows={limit / 2}>
+          {({ data: rows, pagination }) => (
+            <>
+              {rows.length === 0 ? (
+                <NoRows search={search} onChange={change} />
+              ) : (
+                <List
+                  label={text.rowsLabel}
+                  columns={columns}
+                  rows={rows}
+                  idOf={(row) => row.transactionId}
+                  open={{
+                    hrefOf: (row) =>
+                      base + addressOf('/transactions', { query: { ...search, open: row.transactionId } }),
+                    onOpen: (row) =>
+                      void navigate({
+                        to: '/transactions',
+                        search: { ...search, open: row.transactionId },
+                      }),
+                    openId: search.open,
+                  }}
+                  foot={sums.data && <Totals sums={sums.data.data.total} columns={columns.length} />}
+                />
+              )}
+              {pagination && (
+                <Pager
+                  pagination={pagination}
+                  onPage={(wanted) => change({ page: wanted })}
+                  onLimit={(wanted) => change({ limit: wanted })}
+                />
+              )}
+            </>
+          )}
+        </Loaded>
+      </div>
+      {search.open && <TransactionDrawer transactionId={search.open} />}
+    </Page>
+  );
+}
+
+/** The sums of all rows of the filter, not only of this page. */
+function Totals({ sums, columns }: { sums: TransactionSums['total']; columns: number }) {
+  const amounts = [
+    [text.amount, sums.requested],
+    [text.paid, sums.gross],
+    [text.fee, sums.fee + sums.feeTax],
+    [text.net, sums.net],
+  ] as const;
+  return (
+    <tfoot role="rowgroup">
+      <tr role="row" className="border-t-2 border-line">
+        <td role="cell" colSpan={columns} className="px-3 py-2.5">
+          <dl className="flex flex-wrap gap-x-6 gap-y-1">
+            <div className="flex gap-1.5 font-semibold">
+              <dt>{text.total}</dt>
+              <dd>{text.rows(sums.count)}</dd>
+            </div>
+            {amounts.map(([name, amount]) => (
+              <div key={name} className="flex gap-1.5">
+                <dt className="text-quiet">{name}</dt>
+                <dd className="font-semibold whitespace-nowrap tabular-nums">{formatBirr(amount)} ETB</dd>
+              </div>
+            ))}
+          </dl>
+        </td>
+      </tr>
+    </tfoot>
+  );
+}
+
+function readColumns(): string[] {
+  return (localStorage.getItem(STORED_AS) ?? '').split(',');
+}
+
+function storeColumns(ids: string[]): string[] {
+  localStorage.setItem(STORED_AS, ids.join(','));
+  return ids;
+}
+
+function ColumnChoice({ chosen, onChange }: { chosen: string[]; onChange: (chosen: string[]) => void }) {
+  return (
+    <div className="ms-auto max-sm:hidden">
+      <Popover button={kit.columns} icon="columns" title={kit.columns}>
+        {() =>
+          MORE_COLUMNS.map(({ id, header }) => (
+            <Check
+              key={id}
+              label={header}
+              isChecked={chosen.includes(id)}
+              onChange={(isChecked) => onChange(isChecked ? [...chosen, id] : chosen.filter((one) => one !== id))}
+            />
+          ))
+        }
+      </Popover>
+    </div>
+  );
+}
+
+type NoRowsProps = { search: TransactionSearch; onChange: (changes: Partial<TransactionSearch>) => void };
+
+function NoRows({ search, onChange }: NoRowsProps) {
+  if (search.range === '90d') return <Empty title={text.noneInRange}>{text.tryWider}</Empty>;
+  return (
+    <Empty title={text.noneInRange}>
+      <p>{text.tryWider}</p>
+      <Button onClick={() => onChange({ range: '90d', startDate: undefined, endDate: undefined })}>
+        {text.showMore}
+      </Button>
+    </Empty>
+  );
+}

@@ -1,0 +1,61 @@
+import * as z from 'zod/mini';
+
+import { addDays, addisDay } from '../../../src/lib/dates.ts';
+import type { CallInput } from '../../ui/call.ts';
+import { dayParameter, parameter, textParameter, wholeParameter } from '../../ui/search-params.ts';
+
+/** Ranges of days that move with the calendar, by their name in the address: the days before today where it starts and ends. */
+export const RANGES = {
+  today: [0, 0],
+  yesterday: [1, 1],
+  '7d': [6, 0],
+  '30d': [29, 0],
+  '90d': [89, 0],
+} as const;
+export type RangeName = keyof typeof RANGES;
+export const RANGE_NAMES = Object.keys(RANGES) as RangeName[];
+
+/** What the address of the list holds: the filters by the API's names, the page, and the open row. */
+export const TransactionSearch = z.object({
+  /** In place of two days. */
+  range: parameter(z.enum(RANGE_NAMES)),
+  startDate: dayParameter,
+  endDate: dayParameter,
+  /** Comma lists. */
+  status: textParameter,
+  transactionThrough: textParameter,
+  type: parameter(z.enum(['API', 'QRCODE'])),
+  minAmount: textParameter,
+  maxAmount: textParameter,
+  search: textParameter,
+  page: wholeParameter,
+  limit: wholeParameter,
+  open: textParameter,
+});
+export type TransactionSearch = z.output<typeof TransactionSearch>;
+
+/** The days of the list: the chosen ones, or the last 30. */
+export function daysOf({ range = '30d', startDate, endDate }: TransactionSearch): {
+  startDate: string;
+  endDate: string;
+} {
+  if (startDate !== undefined && endDate !== undefined) return { startDate, endDate };
+  const today = addisDay(new Date());
+  const [from, until] = RANGES[range];
+  return { startDate: addDays(today, -from), endDate: addDays(today, -until) };
+}
+
+/** The filter as the API takes it: the same for the rows, their totals and the export. */
+export function filterOf(search: TransactionSearch) {
+  const { status, transactionThrough, type, minAmount, maxAmount, search: wanted } = search;
+  return {
+    ...daysOf(search),
+    status: status ?? 'ALL',
+    currency: 'ETB',
+    transactionThrough,
+    type,
+    minAmount,
+    maxAmount,
+    search: wanted,
+  } satisfies CallInput<never>['query'];
+}

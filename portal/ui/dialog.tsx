@@ -1,0 +1,68 @@
+import { useEffect, useId, useRef, type ReactNode } from 'react';
+
+import { IconButton } from './button.tsx';
+import { text } from './text.ts';
+
+type Props = { title: ReactNode; onClose: () => void; children: ReactNode };
+
+function Head({ id, title, onClose }: { id: string; title: ReactNode; onClose: () => void }) {
+  return (
+    <header className="flex items-start justify-between gap-2 border-b border-line py-2 ps-4 pe-2">
+      <h2 id={id} tabIndex={-1} autoFocus className="min-w-0 py-1.5 text-base leading-snug font-semibold">
+        {title}
+      </h2>
+      <IconButton icon="close" label={text.close} onClick={onClose} />
+    </header>
+  );
+}
+
+/** A window that must be answered before the page goes on. Shown while it is rendered. */
+export function Dialog({ title, onClose, children }: Props) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  useEffect(() => {
+    dialog.current?.showModal();
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby={titleId}
+      onClose={onClose}
+      className="m-auto max-h-[92dvh] w-[min(34rem,calc(100vw-1rem))] overflow-auto rounded-xl border border-line bg-surface shadow-raised"
+    >
+      <Head id={titleId} title={title} onClose={() => dialog.current?.close()} />
+      <div className="flex flex-col gap-4 p-4">{children}</div>
+    </dialog>
+  );
+}
+
+const WIDE = '(width >= 64rem)';
+
+/** A panel at the right, beside the list that it belongs to; on a narrow screen it covers the page. Esc closes it. */
+export function Drawer({ title, onClose, children }: Props) {
+  const drawer = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  useEffect(() => {
+    const element = drawer.current;
+    const opener = document.activeElement;
+    if (matchMedia(WIDE).matches) element?.show();
+    else element?.showModal();
+    return () => {
+      if (opener instanceof HTMLElement && opener.isConnected) opener.focus({ preventScroll: true });
+    };
+  }, []);
+  return (
+    <dialog
+      ref={drawer}
+      aria-labelledby={titleId}
+      onClose={onClose}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape' && !event.defaultPrevented) onClose();
+      }}
+      className="fixed inset-y-0 right-0 left-auto z-20 m-0 h-dvh max-h-none w-screen max-w-none overflow-auto border-s border-line bg-surface shadow-raised sm:w-[34rem]"
+    >
+      <Head id={titleId} title={title} onClose={onClose} />
+      <div className="flex flex-col gap-5 p-4">{children}</div>
+    </dialog>
+  );
+}

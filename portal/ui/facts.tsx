@@ -1,0 +1,30 @@
+import type { ReactNode } from 'react';
+
+/** Names and their values in two columns. Rows without a value are left out. */
+export function Facts({ rows }: { rows: Readonly<Record<string, ReactNode>> }) {
+  return (
+    <dl className="grid grid-cols-[minmax(7rem,auto)_1fr] gap-x-4 gap-y-1.5">
+      {Object.entries(rows)
+        .filter(([, value]) => value !== undefined && value !== null && value !== false && value !== '')
+        .map(([name, value]) => (
+          <div key={name} className="contents">
+            <dt className="text-quiet">{name}</dt>
+            <dd className="min-w-0">{value}</dd>
+          </div>
+        ))}
+    </dl>
+  );
+}
+
+/** A part of a screen or panel with its heading. */
+export function Section({ title, actions, children }: { title: string; actions?: ReactNode; children: ReactNode }) {
+  return (
+    <section className="flex flex-col gap-2">
+      <header className="flex flex-wrap items-center justify-between gap-2">
+        <h3 className="font-semibold">{title}</h3>
+        {actions}
+      </header>
+      {children}
+    </section>
+  );
+}

@@ -1,0 +1,92 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+
+import { Note } from './badge.tsx';
+import { Button } from './button.tsx';
+import { CallFailure } from './call.ts';
+import { text } from './text.ts';
+
+/** Grey lines in the place of what is being loaded; they appear after 150 ms. */
+export function Skeleton({ rows = 8 }: { rows?: number }) {
+  return (
+    <div role="status" aria-label={text.loading} className="flex flex-col gap-3 p-4">
+      {Array.from({ length: rows }, (_row, index) => (
+        <div key={index} className="skeleton h-6" />
+      ))}
+    </div>
+  );
+}
+
+/** Why there is nothing, and the next step as its children. */
+export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <div className="flex flex-col items-center gap-3 px-4 py-12 text-center">
+      <p className="text-base font-semibold">{title}</p>
+      <div className="flex max-w-prose flex-col items-center gap-3 text-quiet">{children}</div>
+    </div>
+  );
+}
+
+/** What a failed call means, in a sentence. */
+export function failureText(error: unknown): string {
+  if (!(error instanceof CallFailure)) return text.failed;
+  if (error.code === 'NETWORK') return text.noConnection;
+  return error.message === '' ? text.failed : error.message;
+}
+
+/** What failed, the id for support, and a way to repeat it. */
+export function Failed({ error, retry, children }: { error: unknown; retry?: () => void; children?: ReactNode }) {
+  const requestId = error instanceof CallFailure ? error.requestId : null;
+  return (
+    <div role="alert">
+      <Note tone="bad">
+        <div className="flex flex-wrap items-center justify-between gap-2">
+          <div>
+            <p>
+              {failureText(error)} {children}
+            </p>
+            {requestId && (
+              <p className="text-xs">
+                {text.requestId}: <code className="font-mono">{requestId}</code>
+              </p>
+            )}
+          </div>
+          {retry && (
+            <Button onClick={retry} className="text-ink">
+              {text.retry}
+            </Button>
+          )}
+        </div>
+      </Note>
+    </div>
+  );
+}
+
+type LoadedProps<Data> = {
+  query: Pick<UseQueryResult<Data>, 'data' | 'error' | 'refetch' | 'isFetching'>;
+  skeletonRows?: number;
+  /** The roles that may see it, for people whose role may not. */
+  whoCan?: string;
+  children: (data: Data) => ReactNode;
+};
+
+/** The states of what is loaded: skeleton, failure, no permission, and its content, which stays when a later load fails. */
+export function Loaded<Data>({ query, skeletonRows, whoCan, children }: LoadedProps<Data>) {
+  const { data, error } = query;
+  if (error instanceof CallFailure && error.status === 403 && whoCan !== undefined) {
+    return <Empty title={text.notPermitted}>{text.whoCan(whoCan)}</Empty>;
+  }
+  const retry = (): void => void query.refetch();
+  return (
+    <>
+      {error && (
+        <div className="p-3">
+          <Failed error={error} retry={retry}>
+            {data !== undefined && text.shownRowsStay}
+          </Failed>
+        </div>
+      )}
+      {data === undefined ? !error && <Skeleton {...(skeletonRows && { rows: skeletonRows })} /> : children(data)}
+    </>
+  );
+}

@@ -1,0 +1,76 @@
+import { language } from './language.ts';
+
+/** The calendars in which a person may read dates. */
+export type Calendar = 'gregorian' | 'ethiopic' | 'both';
+
+const ZONE = 'Africa/Addis_Ababa';
+// British order: day, month, year, as in Ethiopia.
+const LOCALE = { en: 'en-GB', am: 'am-ET' }[language];
+/** For React Aria's calendar. */
+export const ETHIOPIAN_LOCALE = `${LOCALE}-u-ca-ethiopic`;
+export const GREGORIAN_LOCALE = LOCALE;
+
+let calendar: Calendar = 'gregorian';
+
+/** Sets the person's calendar, before anything is shown. */
+export function setCalendar(chosen: Calendar): void {
+  calendar = chosen;
+}
+
+/** The calendar that date pickers open with. */
+export const pickerCalendar = (): 'gregorian' | 'ethiopic' => (calendar === 'ethiopic' ? 'ethiopic' : 'gregorian');
+
+type Options = Intl.DateTimeFormatOptions;
+const DAY: Options = { day: 'numeric', month: 'short', year: 'numeric' };
+const TIME: Options = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' };
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatParts(date: Date, options: Options, locale: string): string {
+  const key = locale + JSON.stringify(options);
+  const format = formats.get(key) ?? new Intl.DateTimeFormat(locale, { timeZone: ZONE, ...options });
+  formats.set(key, format);
+  const parts = format.formatToParts(date);
+  // Every year is of the era since the Incarnation.
+  const isOfEra = (index: number): boolean => parts[index]?.type === 'era' || parts[index + 1]?.type === 'era';
+  return parts
+    .filter((_part, index) => !isOfEra(index))
+    .map(({ value }) => value)
+    .join('');
+}
+
+function inCalendars(date: Date, options: Options): string {
+  if (calendar === 'gregorian') return formatParts(date, options, GREGORIAN_LOCALE);
+  const ethiopian = formatParts(date, options, ETHIOPIAN_LOCALE);
+  if (calendar === 'ethiopic') return ethiopian;
+  return `${formatParts(date, options, GREGORIAN_LOCALE)} (${formatParts(date, { day: 'numeric', month: 'short' }, ETHIOPIAN_LOCALE)})`;
+}
+
+/** A day written YYYY-MM-DD, in the person's calendar. */
+export const formatDay = (day: string): string => inCalendars(new Date(`${day}T12:00:00+03:00`), DAY);
+
+/** The month of a day, by its name and year. */
+export const formatMonth = (day: string, locale: string): string =>
+  formatParts(new Date(`${day}T12:00:00+03:00`), { month: 'long', year: 'numeric' }, locale);
+
+/** An instant as day and clock of Addis Ababa. */
+export function formatInstant(iso: string, { seconds = false } = {}): string {
+  const date = new Date(iso);
+  return `${inCalendars(date, DAY)}, ${formatClock(date, { seconds })}`;
+}
+
+/** The clock of Addis Ababa: 12:53, or 12:53:20. */
+export function formatClock(date: Date, { seconds = false } = {}): string {
+  return formatParts(date, seconds ? { ...TIME, second: '2-digit' } : TIME, 'en-GB');
+}
+
+/** "2026-11-23 09:53:20 UTC" */
+export const formatUtc = (iso: string): string => `${new Date(iso).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+
+const money = new Intl.NumberFormat(LOCALE, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+const whole = new Intl.NumberFormat(LOCALE);
+const percent = new Intl.NumberFormat(LOCALE, { style: 'percent', maximumFractionDigits: 1 });
+
+/** Birr with two decimals, without the currency. */
+export const formatBirr = (birr: number): string => money.format(birr);
+export const formatCount = (count: number): string => whole.format(count);
+export const formatShare = (share: number): string => percent.format(share);

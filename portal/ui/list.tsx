@@ -1,0 +1,118 @@
+import { useRef, type MouseEvent, type ReactNode } from 'react';
+
+import { useShortcuts } from './shortcuts.ts';
+
+/** A column of a list. */
+export type Column<Row> = {
+  id: string;
+  header: string;
+  cell: (row: Row) => ReactNode;
+  align?: 'end';
+  /** Its place in a row of a narrow screen: at the right end of a line, or not at all. Others begin a line. */
+  narrow?: 'second' | 'none';
+};
+
+type Props<Row> = {
+  label: string;
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  idOf: (row: Row) => string;
+  /** Opens a row; its address is that of the first cell's link. */
+  open?: { hrefOf: (row: Row) => string; onOpen: (row: Row) => void; openId: string | undefined };
+  /** Below the rows: totals. */
+  foot?: ReactNode;
+};
+
+/** A table whose rows open by click, by Enter, and with j and k. On a narrow screen each row becomes a few lines. */
+export function List<Row>({ label, columns, rows, idOf, open, foot }: Props<Row>) {
+  const body = useRef<HTMLTableSectionElement>(null);
+  const move = (step: number): void => {
+    if (!open) return;
+    const links = [...(body.current?.querySelectorAll<HTMLAnchorElement>('a[data-row]') ?? [])];
+    const at = links.findIndex((link) => link === document.activeElement || link.dataset['row'] === open.openId);
+    const next = at === -1 ? 0 : Math.min(Math.max(at + step, 0), links.length - 1);
+    const row = rows[next];
+    if (open.openId === undefined) links[next]?.focus();
+    else if (row) open.onOpen(row);
+  };
+  useShortcuts({ j: () => move(1), k: () => move(-1) });
+  return (
+    <div className="overflow-x-auto">
+      <table role="table" aria-label={label} className="list w-full border-collapse text-start">
+        <thead role="rowgroup">
+          <tr role="row">
+            {columns.map(({ id, header, align }) => (
+              <th
+                key={id}
+                role="columnheader"
+                scope="col"
+                className={`border-b border-line px-3 py-2 text-xs font-semibold whitespace-nowrap text-quiet ${align === 'end' ? 'text-end' : 'text-start'}`}
+              >
+                {header}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody role="rowgroup" ref={body}>
+          {rows.map((row) => (
+            <Row key={idOf(row)} row={row} id={idOf(row)} columns={columns} open={open} />
+          ))}
+        </tbody>
+        {foot}
+      </table>
+    </div>
+  );
+}
+
+type RowProps<Row> = { row: Row; id: string; columns: readonly Column<Row>[]; open: Props<Row>['open'] };
+
+function Row<Value>({ row, id, columns, open }: RowProps<Value>) {
+  const isOpen = open?.openId === id;
+  const onClick = (event: MouseEvent): void => {
+    const isOther = event.target instanceof Element && event.target.closest('a, button, input, label') !== null;
+    if (!isOther && getSelection()?.isCollapsed !== false) open?.onOpen(row);
+  };
+  return (
+    <tr
+      role="row"
+      onClick={onClick}
+      className={`border-b border-line last:border-0 ${open ? 'cursor-pointer hover:bg-sunken' : ''} ${isOpen ? 'bg-brand-soft' : ''}`}
+    >
+      {columns.map(({ id: columnId, cell, align, narrow }, index) => (
+        <td
+          key={columnId}
+          role="cell"
+          className={`h-11 px-3 py-1.5 ${align === 'end' ? 'text-end tabular-nums' : ''} ${narrow === 'none' ? 'wide' : (narrow ?? '')}`}
+        >
+          {index === 0 && open ? (
+            <RowLink row={row} id={id} open={open}>
+              {cell(row)}
+            </RowLink>
+          ) : (
+            cell(row)
+          )}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+type RowLinkProps<Row> = { row: Row; id: string; open: NonNullable<Props<Row>['open']>; children: ReactNode };
+
+function RowLink<Value>({ row, id, open, children }: RowLinkProps<Value>) {
+  return (
+    <a
+      href={open.hrefOf(row)}
+      data-row={id}
+      aria-current={open.openId === id || undefined}
+      className="font-semibold text-brand hover:underline"
+      onClick={(event) => {
+        if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+        event.preventDefault();
+        open.onOpen(row);
+      }}
+    >
+      {children}
+    </a>
+  );
+}

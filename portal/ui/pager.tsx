@@ -1,0 +1,38 @@
+import { Button } from './button.tsx';
+import type { Pagination } from './call.ts';
+import { text } from './text.ts';
+
+const SIZES = [20, 50, 100];
+
+type Props = { pagination: Pagination; onPage: (page: number) => void; onLimit: (limit: number) => void };
+
+/** The total of a list and its pages: always there, with one page too. */
+export function Pager({ pagination: { total, page, limit, totalPages }, onPage, onLimit }: Props) {
+  const first = (page - 1) * limit + 1;
+  const pages = Math.max(totalPages, 1);
+  return (
+    <nav
+      aria-label={text.pager}
+      className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 border-t border-line px-3 py-2"
+    >
+      <p role="status">{total === 0 ? text.noRows : text.range(first, Math.min(first + limit - 1, total), total)}</p>
+      <div className="flex flex-wrap items-center gap-2">
+        <label className="flex items-center gap-2 text-quiet">
+          <span className="max-sm:sr-only">{text.rowsPerPage}</span>
+          <select className="control" value={limit} onChange={(event) => onLimit(Number(event.target.value))}>
+            {SIZES.map((size) => (
+              <option key={size}>{size}</option>
+            ))}
+          </select>
+        </label>
+        <span className="text-quiet max-sm:sr-only">{text.pageOf(page, pages)}</span>
+        <Button disabled={page <= 1} onClick={() => onPage(page - 1)} icon="left">
+          {text.previous}
+        </Button>
+        <Button disabled={page >= pages} onClick={() => onPage(page + 1)}>
+          {text.next}
+        </Button>
+      </div>
+    </nav>
+  );
+}

@@ -1,0 +1,23 @@
+import * as z from 'zod/mini';
+
+/** A parameter of an address: one with a wrong value counts as not given. */
+export const parameter = <Schema extends z.ZodMiniType>(schema: Schema) =>
+  // oxlint-disable-next-line promise/valid-params -- zod's
+  z.catch(z.optional(schema), undefined);
+
+export const textParameter = parameter(z.string());
+export const wholeParameter = parameter(z.coerce.number().check(z.int(), z.gte(1)));
+export const dayParameter = parameter(z.iso.date());
+
+/** A comma list of an address as a list. */
+export const listOf = (value: string | undefined): string[] => (value === undefined ? [] : value.split(','));
+
+// The address is the state of filters: plain parameters, as the API has them.
+export const parseSearch = (text: string): Record<string, string> => Object.fromEntries(new URLSearchParams(text));
+
+/** The query of an address, with its question mark; parameters without a value are left out. */
+export function stringifySearch(search: Readonly<Record<string, unknown>>): string {
+  const given = Object.entries(search).filter(([, value]) => value !== undefined && value !== '');
+  const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  return query === '' ? '' : `?${query}`;
+}

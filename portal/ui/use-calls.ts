@@ -1,0 +1,70 @@
+import { keepPreviousData, QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useRef } from 'react';
+
+import { CallFailure, createCall, type CallInput, type RouteTable } from './call.ts';
+
+const RETRIES_MAX = 2;
+const FRESH_MS = 5_000;
+
+const mayRetry = (count: number, error: unknown): boolean =>
+  count < RETRIES_MAX && error instanceof CallFailure && error.isTransient && error.status !== 429;
+
+/** The cache of what was read. Failures that may pass are repeated twice. */
+export const createQueryClient = (): QueryClient =>
+  new QueryClient({
+    defaultOptions: {
+      queries: { retry: mayRetry, retryDelay: 500, staleTime: FRESH_MS, networkMode: 'always' },
+      mutations: { networkMode: 'always' },
+    },
+  });
+
+type ReadOptions = {
+  /** Reads again after this time while the page is visible; false: not. */
+  everyMs?: number | false;
+  /** false: not yet. */
+  enabled?: boolean;
+};
+type Given<Endpoint> = Omit<CallInput<Endpoint>, 'idempotencyKey' | 'signal'>;
+
+/** `call` of these routes, and the two hooks that screens use it by. */
+export function createCalls<Routes extends RouteTable>(options: { headers: HeadersInit; onSignedOut: () => void }) {
+  const call = createCall<Routes>(options);
+
+  /** Reads a route: the rows of before stay while others are loaded. */
+  function useRead<Endpoint extends keyof Routes & `GET ${string}`>(
+    endpoint: Endpoint,
+    input: Given<Endpoint>,
+    { everyMs = false, enabled = true }: ReadOptions = {},
+  ) {
+    return useQuery({
+      queryKey: [endpoint, input],
+      queryFn: ({ signal }) => call(endpoint, { ...input, signal } as CallInput<Endpoint>),
+      placeholderData: keepPreviousData,
+      refetchInterval: everyMs,
+      enabled,
+    });
+  }
+
+  /**
+   * Changes something. The same input is sent with the same Idempotency-Key until it has a definite result, so that a
+   * double click, or a repetition after a lost response, changes nothing more. Afterwards everything shown is read again.
+   */
+  function useChange<Endpoint extends keyof Routes & string>(endpoint: Endpoint) {
+    const client = useQueryClient();
+    const wish = useRef<{ text: string; key: string }>(null);
+    return useMutation({
+      mutationFn: (input: Given<Endpoint>) => {
+        const text = JSON.stringify(input);
+        if (wish.current?.text !== text) wish.current = { text, key: crypto.randomUUID() };
+        return call(endpoint, { ...input, idempotencyKey: wish.current.key } as CallInput<Endpoint>);
+      },
+      retry: (count, error) => mayRetry(count, error),
+      onSettled: (_result, error) => {
+        if (!(error instanceof CallFailure && error.isTransient)) wish.current = null;
+        return client.invalidateQueries();
+      },
+    });
+  }
+
+  return { call, useRead, useChange };
+}

@@ -1,0 +1,67 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, gzip } from 'node:zlib';
+
+import tailwind from '@tailwindcss/vite';
+import react from '@vitejs/plugin-react';
+import { defineConfig, type Plugin } from 'vite';
+
+/** The texts of React Aria in other languages than those of `ui/aria-texts.ts`. */
+const FOREIGN_TEXTS = /[/]react-(?:aria|stately)[/]dist[/]private[/]intl[/].+[/](?!en-US)[a-z]{2}-[A-Z]{2}[.]mjs$/;
+
+const onlyOurLanguages: Plugin = {
+  name: 'only-our-languages',
+  enforce: 'pre',
+  load: (id) => (FOREIGN_TEXTS.test(id) ? 'export default undefined;' : null),
+};
+
+/** Files that are sent compressed. */
+const COMPRESSIBLE = /[.](?:js|css|html|svg)$/;
+const [toBrotli, toGzip] = [promisify(brotliCompress), promisify(gzip)];
+
+/** Writes a `.br` and a `.gz` beside each text file, so that the server compresses nothing. */
+const compressed: Plugin = {
+  name: 'compressed',
+  apply: 'build',
+  writeBundle: async ({ dir = '' }) => {
+    const names = await readdir(dir, { recursive: true });
+    const compress = async (path: string): Promise<void> => {
+      const content = await readFile(path);
+      await Promise.all([
+        toBrotli(content).then((bytes) => writeFile(`${path}.br`, bytes)),
+        toGzip(content, { level: 9 }).then((bytes) => writeFile(`${path}.gz`, bytes)),
+      ]);
+    };
+    await Promise.all(names.filter((name) => COMPRESSIBLE.test(name)).map((name) => compress(join(dir, name))));
+  },
+};
+
+/** In development: every address of a page is that page, as src/portal/assets.ts has it. */
+const pages: Plugin = {
+  name: 'pages',
+  configureServer: ({ middlewares }) => {
+    middlewares.use((request, _response, next) => {
+      if (/^[/](?:test|live)(?:[/?]|$)/.test(request.url ?? '')) request.url = '/merchant/index.html';
+      next();
+    });
+  },
+};
+
+/** Where `npm run dev:portal` sends calls to the API: the merchants' listener of `npm start`. */
+const LISTENER = 'http://localhost:4001';
+
+// oxlint-disable-next-line import/no-default-export -- Vite's
+export default defineConfig({
+  root: import.meta.dirname,
+  plugins: [onlyOurLanguages, tailwind(), react(), compressed, pages],
+  appType: 'mpa',
+  server: { port: 4011, strictPort: false, proxy: { '/api': LISTENER } },
+  build: {
+    manifest: true,
+    modulePreload: { polyfill: false },
+    assetsInlineLimit: 0,
+    reportCompressedSize: false,
+    rolldownOptions: { input: { merchant: join(import.meta.dirname, 'merchant/index.html') } },
+  },
+});

@@ -1,0 +1,72 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import type { Context, Middleware } from 'koa';
+
+/** The entries of Vite's manifest, by the source file. */
+type Manifest = Record<
+  string,
+  { file: string; css?: string[]; assets?: string[]; imports?: string[]; dynamicImports?: string[] }
+>;
+
+type Asset = { name: string; plain: Buffer; br?: Buffer | undefined; gzip?: Buffer | undefined };
+
+const YEAR_SECONDS = 31_536_000;
+/** The addresses of pages: all show the same document, whose script reads the rest of the address. */
+const PAGE = /^[/](?:test|live)(?:[/]|$)/;
+
+/**
+ * Serves the built pages of one entry, `merchant` or `operator`: its own hashed files, which browsers keep, and its document
+ * at every address of a page. Everything is held in memory. Throws where the folder has no complete build.
+ */
+export async function createAssets(folder: string, entry: string): Promise<Middleware> {
+  const manifest = JSON.parse(await readFile(join(folder, '.vite/manifest.json'), 'utf8')) as Manifest;
+  const source = `${entry}/index.html`;
+  const names = filesOf(manifest, source);
+  const read = await Promise.all(
+    names.map(async (name) => [`/${name}`, await readAsset(folder, name)] as [string, Asset]),
+  );
+  const files: ReadonlyMap<string, Asset> = new Map(read);
+  const document = await readAsset(folder, source);
+  return async (ctx, next) => {
+    const file = files.get(ctx.path);
+    if (file) return send(ctx, file, `public, max-age=${YEAR_SECONDS}, immutable`);
+    if (ctx.path === '/') return ctx.redirect('/test/');
+    return PAGE.test(ctx.path) ? send(ctx, document, 'no-cache') : next();
+  };
+}
+
+/** The files that an entry may load, and no others: those of another entry stay unreachable. */
+function filesOf(manifest: Manifest, source: string): string[] {
+  const visited = new Set<string>();
+  const names = new Set<string>();
+  const visit = (key: string): void => {
+    const chunk = manifest[key];
+    if (!chunk || visited.has(key)) return;
+    visited.add(key);
+    for (const name of [chunk.file, ...(chunk.css ?? []), ...(chunk.assets ?? [])]) names.add(name);
+    for (const next of [...(chunk.imports ?? []), ...(chunk.dynamicImports ?? [])]) visit(next);
+  };
+  visit(source);
+  if (names.size === 0) throw new Error(`the build has no ${source}`);
+  return [...names];
+}
+
+async function readAsset(folder: string, name: string): Promise<Asset> {
+  const optional = (suffix: string) => readFile(join(folder, name + suffix)).catch(() => undefined);
+  const [plain, br, gzip] = await Promise.all([readFile(join(folder, name)), optional('.br'), optional('.gz')]);
+  return { name, plain, br, gzip };
+}
+
+function send(ctx: Context, { name, plain, br, gzip }: Asset, cacheControl: string): void {
+  const variants = { br, gzip, identity: plain };
+  const accepted = ctx.acceptsEncodings(
+    ['br', 'gzip', 'identity'].filter((one) => variants[one as 'br'] !== undefined),
+  );
+  const encoding = accepted === 'br' || accepted === 'gzip' ? accepted : 'identity';
+  ctx.set('Cache-Control', cacheControl);
+  ctx.vary('Accept-Encoding');
+  if (encoding !== 'identity') ctx.set('Content-Encoding', encoding);
+  ctx.type = name.slice(name.lastIndexOf('.'));
+  ctx.body = variants[encoding];
+}
