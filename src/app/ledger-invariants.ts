@@ -41,7 +41,6 @@ const SUSPENSE_CHECK: LedgerInvariant = {
         GROUP BY environment HAVING sum(booked) <> coalesce(sum(expected), 0)`,
 };
 
-/** All invariants of the ledger and its slices. */
 export const ledgerChecks: readonly LedgerInvariant[] = [
   ...LEDGER_CHECKS,
   ...TRANSACTION_CHECKS,

@@ -49,7 +49,6 @@ function joined(sources: readonly WorkItemSource[]): WorkItemSource {
   return { kinds: sources.flatMap(({ kinds }) => kinds), sql: sources.map(({ sql }) => sql).join('\nUNION ALL\n') };
 }
 
-/** An item of the work queue. */
 export type WorkItemRow = {
   kind: string;
   id: string;

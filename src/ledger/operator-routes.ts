@@ -68,7 +68,6 @@ const FeeRule = z
 /** A merchant's fees as operators see them. */
 const FeeSchedule = z.object({ current: z.array(FeeRule), scheduled: z.array(FeeRule) }).meta({ id: 'OpsFees' });
 
-/** The fees of merchants. */
 export function feeOperatorRoutes(deps: { db: Database }): Route[] {
   return settingRoutes(deps, {
     path: 'fees',

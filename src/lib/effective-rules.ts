@@ -51,7 +51,6 @@ function readValidFrom(wanted: Date | undefined, now: Date): Date {
   return wanted;
 }
 
-/** Rules of one kind: current and scheduled ones. */
 export type RuleSchedule<Rule> = { current: Rule[]; scheduled: Rule[] };
 
 /**

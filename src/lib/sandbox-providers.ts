@@ -18,7 +18,6 @@ export const SANDBOX_PHONES = [
   { phone: '0911000008', behaviour: 'approve-wrong-amount', outcome: 'approved with a wrong amount' },
 ] as const;
 
-/** The behaviour of a payment from a sandbox phone. */
 export type SandboxBehaviour = (typeof SANDBOX_PHONES)[number]['behaviour'];
 
 const PAYOUTS = [

@@ -113,7 +113,6 @@ export async function stopChild(child: Child, signal: NodeJS.Signals, graceMs: n
   }
 }
 
-/** Writes a pid file atomically. */
 export function writePidFile(path: string, content: Child): void {
   const draft = `${path}.${process.pid}`;
   writeFileSync(draft, JSON.stringify(content), { mode: 0o600 });

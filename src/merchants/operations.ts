@@ -20,7 +20,6 @@ export const KYC_STATUSES = [
 ] as const;
 export type KycStatus = (typeof KYC_STATUSES)[number];
 
-/** A row of `merchant`. */
 export type Merchant = {
   id: string;
   name: string;
@@ -43,7 +42,6 @@ export async function setMerchantStatus(trx: Trx, merchantId: string, status: Me
   return (await rows(trx, sql, { merchantId, status })).length > 0;
 }
 
-/** One merchant, or undefined. */
 export async function findMerchant(db: Queryable, merchantId: string): Promise<Merchant | undefined> {
   return first<Merchant>(db, 'SELECT * FROM merchant WHERE id = :merchantId', { merchantId });
 }

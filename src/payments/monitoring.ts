@@ -94,7 +94,6 @@ const SUCCESS_JOURNALS = `
   SELECT j.id, j.resource_id FROM ledger_journal j JOIN payment_attempt a ON j.posting_key = 'held-ended:' || a.id
   WHERE j.kind = 'HELD_ACCEPTED' AND a.status = 'SUCCEEDED'`;
 
-/** The invariants between transactions and the ledger. */
 export const TRANSACTION_CHECKS: readonly LedgerInvariant[] = [
   {
     description: 'each SUCCESS transaction has exactly one success journal, and no other transaction has one',

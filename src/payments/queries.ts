@@ -20,7 +20,6 @@ import {
 } from './states.ts';
 import type { TransactionExportQuery, TransactionFilterQuery } from './transaction-schema.ts';
 
-/** A row of `transaction`. */
 export type TransactionRow = {
   id: string;
   sessionId: string;
@@ -181,7 +180,6 @@ export async function readTransaction(db: Queryable, transactionId: string): Pro
   return found(await first<TransactionRow>(db, sql, { transactionId }), 'transaction');
 }
 
-/** A row of `payment_attempt`. */
 export type AttemptRow = MerchantScope & {
   id: string;
   sessionId: string;

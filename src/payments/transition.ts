@@ -14,7 +14,6 @@ import { paymentWorkflowId } from './workflow.ts';
 /** The index by which a provider's reference pays one transaction. */
 export const PAID_REFERENCE = 'transaction_paid_reference';
 
-/** A locked attempt with its session and its transaction. */
 export type LockedPayment = Pick<AttemptRow, 'sessionId' | 'transactionId'> &
   Pick<TransactionRow, 'holdReason'> & {
     attemptId: string;

@@ -14,7 +14,6 @@ export async function recordReady(tx: UnitOfWork, row: ReportRow, baseUrl: strin
   await recordEvents(tx, [{ event: 'report.ready', ...about, data, createdAt: row.completedAt ?? row.requestedAt }]);
 }
 
-/** A report in its event. */
 const ReportData = z.strictObject({ object: z.literal('report'), ...snapshotFields, ...readyReport });
 
 /** Every event of a report: its meaning and the schema of its `data`. */

@@ -11,7 +11,6 @@ export type StoredFile = Record<'storageKey' | 'sha256', string> & { fileBytes: 
 /** The storage of reports' files, which API and workers share. */
 export type ReportFiles = ReturnType<typeof createReportFiles>;
 
-/** Opens a folder of reports' files. */
 export function createReportFiles(folder: string) {
   const { write, ...files } = openFileFolder(folder);
   return {

@@ -62,7 +62,6 @@ function ensureInCalendar(field: string, day: string): string {
   throw invalid(field, `must be a day from ${FIRST_DAY} to ${LAST_DAY}, got ${day}`);
 }
 
-/** The period that contains a day. */
 function daysOf(period: Exclude<Period, 'custom'>, day: string): Days {
   if (period === 'day') return { startDate: day, endDate: day };
   if (period === 'week') {

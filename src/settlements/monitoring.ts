@@ -62,7 +62,6 @@ export const BANK_ACCOUNT_REVIEW_ITEMS: WorkItemSource = {
         FROM bank_account b WHERE b.status = 'PENDING' AND b.replaced_at IS NULL`,
 };
 
-/** Invariants between settlements and the ledger. */
 export const SETTLEMENT_CHECKS: readonly LedgerInvariant[] = payoutChecks({
   table: 'settlement',
   isOpen: `p.status IN ('REQUESTED', 'APPROVED', 'PROCESSING')`,

@@ -15,7 +15,6 @@ export type SettlementSignal =
   | 'bankResultRecorded'
   | 'calendarChanged';
 
-/** The id of a settlement's one workflow. */
 export function settlementWorkflowId(settlementId: string): string {
   return `settlement-${settlementId}`;
 }

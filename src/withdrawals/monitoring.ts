@@ -125,7 +125,6 @@ export function measureWithdrawals(registry: Registry, db: Database): void {
   measureRow(registry, GAUGES, { db, sql: COUNT });
 }
 
-/** The ledger's invariants of withdrawals. */
 export const WITHDRAWAL_CHECKS: readonly LedgerInvariant[] = payoutChecks({
   table: 'withdrawal',
   isOpen: `p.status = 'PENDING'`,

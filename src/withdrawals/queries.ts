@@ -196,7 +196,6 @@ export async function readPaidBefore(db: Queryable, row: WithdrawalRow) {
   return found(paid, 'withdrawal');
 }
 
-/** A row of `payout_case`. */
 export type PayoutCase = {
   id: bigint;
   /** The withdrawal's status when the case was opened. */

@@ -25,7 +25,6 @@ export function withdrawalWorkflow({ withdrawalId, merchantId, environment, chan
   } as const;
 }
 
-/** The message that signals the workflow. */
 export function withdrawalMessage(withdrawalId: string, signal: WithdrawalSignal): OutboxMessage {
   const workflowId = withdrawalWorkflowId(withdrawalId);
   return { kind: 'signal', workflowType: 'withdrawal', workflowId, signal, priority: 'money' };

@@ -45,7 +45,6 @@ export async function runVerb(
 type WorkList = { items: unknown[] };
 const isWorkList = (data: unknown): data is WorkList => typeof data === 'object' && data !== null && 'items' in data;
 
-/** The request that a verb stands for. */
 async function requestOf({ verb, params, file, options, next }: Call): Promise<ApiRequest> {
   const { method, path, fields, body, upload, bodyFile } = verb;
   const given = fields.map(({ name }) => [name, options[name]]).filter(([, value]) => value !== undefined);

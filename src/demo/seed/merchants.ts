@@ -104,7 +104,6 @@ async function applyForKyc(
   }
 }
 
-/** One empty page. */
 const emptyPdf = (title: string): string => `%PDF-1.4
 1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj

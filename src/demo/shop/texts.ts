@@ -68,5 +68,4 @@ const AM: Readonly<Record<keyof typeof EN, string>> = {
 export type Language = 'en' | 'am';
 export type ShopTexts = Readonly<Record<keyof typeof EN | Behaviour, string>>;
 
-/** The texts of the shop. */
 export const TEXTS: Readonly<Record<Language, ShopTexts>> = { en: EN, am: AM };

@@ -17,7 +17,6 @@ export async function grantChannels(trx: Trx, scope: MerchantScope): Promise<voi
   );
 }
 
-/** A channel of a merchant in one environment. */
 type Place = MerchantScope & { channel: Channel };
 
 async function findChannel(db: Queryable, place: Place, findProvider: FindConfigured): Promise<MerchantChannel> {

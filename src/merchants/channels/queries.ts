@@ -15,7 +15,6 @@ import {
 /** The limits of one payment, and of a day in Addis Ababa (null: none). */
 export type AmountLimits = { minSantim: Santim; maxSantim: Santim; dailySantim: Santim | null };
 
-/** A channel of a merchant in one environment. */
 export type MerchantChannel = Pick<ChannelFacts, 'platformState' | 'approval' | 'enabled'> & {
   channel: Channel;
   transactionThrough: TransactionThrough;

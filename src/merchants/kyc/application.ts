@@ -90,7 +90,6 @@ export type KycCommand = {
   reason?: string | undefined;
 };
 
-/** The default tier of an approval. */
 const APPROVED_TIER = 2;
 
 const OUTCOMES = {

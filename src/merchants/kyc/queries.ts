@@ -9,7 +9,6 @@ import type { KycStatus } from '../operations.ts';
 import { Application, type ApplicationDetails, type DocumentKind, type KycDocument } from './schema.ts';
 import { EDITABLE } from './states.ts';
 
-/** A row of `kyc_application`. */
 export type ApplicationRow = MerchantScope & {
   status: KycStatus;
   details: ApplicationDetails;
@@ -97,7 +96,6 @@ export async function listDocuments(db: Queryable, { merchantId, environment }: 
   return rows<DocumentRow>(db, sql, { merchantId, environment });
 }
 
-/** One tier, or undefined. */
 export async function findTier(db: Queryable, tier: number): Promise<TierRow | undefined> {
   return first<TierRow>(db, 'SELECT * FROM kyc_tier WHERE tier = :tier', { tier });
 }

@@ -207,7 +207,6 @@ export function isLanguage(text: unknown): text is Language {
   return text === 'en' || text === 'am';
 }
 
-/** All texts of a language. */
 export function textsOf(language: Language): Readonly<Record<TextName, string>> {
   return TEXTS[language];
 }

@@ -4,7 +4,6 @@ import { renderPdf } from './pdf.ts';
 import { renderCsv, renderJson, type Rendering } from './rendering.ts';
 import { renderXlsx } from './xlsx.ts';
 
-/** A file format. */
 export type Format = {
   contentType: string;
   rowsMax: number;

@@ -31,7 +31,6 @@ const WORKBOOK_RELATIONS = `${XML}<Relationships xmlns="${PACKAGE}/relationships
 <Relationship Id="rId2" Type="${DOCUMENT}/worksheet" Target="worksheets/sheet2.xml"/>
 <Relationship Id="rId3" Type="${DOCUMENT}/styles" Target="styles.xml"/></Relationships>`;
 
-/** The beginning of a worksheet. */
 const SHEET = `<?xml version="1.0" encoding="UTF-8"?><worksheet xmlns="${MAIN}">`;
 
 /** The indexes of cell formats in {@link STYLES}. */

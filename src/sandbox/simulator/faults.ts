@@ -71,7 +71,6 @@ export function createFaults() {
     clear: (): void => void (faults = []),
     list: (): readonly Fault[] => faults,
 
-    /** The faults of a new order. */
     takeForOrder({ channel, direction }: { channel: SimulatedChannel; direction: Direction }): OrderFaults {
       const kinds = direction === 'payout' ? OrderFaultKind : PaymentFaultKind;
       const taken: OrderFaults = {};

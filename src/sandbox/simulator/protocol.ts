@@ -55,7 +55,6 @@ export type Protocol = {
   /** The order as a query reports it. */
   status: (order: Order) => Fields;
   statement: (day: string, page: Statement) => Fields;
-  /** The body of a callback. */
   callback: (order: Order, callback: Callback) => Fields;
 };
 

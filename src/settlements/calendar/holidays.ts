@@ -91,7 +91,6 @@ function compute(year: number): Holiday[] {
   });
 }
 
-/** The computed holiday of this id, or undefined. */
 export function computeHoliday(id: string): Holiday | undefined {
   const year = Number(/^hol_[A-Z]+(\d{4})$/.exec(id)?.[1]);
   // An Islamic year is shorter, and begins in one Gregorian year and ends in the next one, or in the same.
