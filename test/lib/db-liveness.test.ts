@@ -27,7 +27,7 @@ async function silentServer(): Promise<{ server: Server; url: string }> {
 
 test('a statement that is merely slow is left alone by the watch over silent databases', async () => {
   closeFrozenConnections(db, database.url);
-  // Longer than the interval and the timeout of the check. That a silent one is noticed: test/faults/database-away.
+  // Longer than the interval and the timeout of the check. That a silent one is noticed: test/chaos/database-away.
   await db.knex().raw('SELECT pg_sleep(2)');
 });
 
