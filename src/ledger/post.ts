@@ -1,7 +1,7 @@
 import { first, rows, type Trx } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
-import { formatBirr } from '../lib/money.ts';
+import { formatBirr, type Santim } from '../lib/money.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import { mirrorPosting, type Entry, type Posting } from './postings.ts';
 
@@ -70,8 +70,15 @@ function insufficient(error: unknown, { entries, resourceType }: Posting): AppEr
   const wanted = entries.find((entry) => entry.account === 'AVAILABLE')?.amountSantim ?? 0n;
   // Only debits of the available balance can be rejected; any other insufficient balance is a bug.
   if (wanted >= 0n) return null;
-  const available = formatBirr(BigInt(String(error.detail)));
-  const issue = `this ${resourceType} takes ${formatBirr(-wanted)} ETB with its fee and tax, and ${available} ETB are available`;
+  return insufficientBalance(resourceType, { wantedSantim: -wanted, availableSantim: BigInt(String(error.detail)) });
+}
+
+/** INSUFFICIENT_BALANCE of a payout that takes more, with its fee and tax, than is available. */
+export function insufficientBalance(
+  resourceType: Posting['resourceType'],
+  { wantedSantim, availableSantim }: { wantedSantim: Santim; availableSantim: Santim },
+): AppError {
+  const issue = `this ${resourceType} takes ${formatBirr(wantedSantim)} ETB with its fee and tax, and ${formatBirr(availableSantim)} ETB are available`;
   return new AppError('INSUFFICIENT_BALANCE', `The balance is not sufficient: ${issue}.`, {
     details: [{ field: 'amount', issue }],
   });

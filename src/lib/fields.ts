@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { BIRR_RULE, isBirr } from './money.ts';
+import { BIRR_RULE, isBirr, toSantim } from './money.ts';
 
 const EMAIL_CHARACTERS_MAX = 254;
 const CURRENCY_CHARACTERS_MAX = 20;
@@ -71,6 +71,16 @@ export const emailText = (charactersMax = EMAIL_CHARACTERS_MAX) =>
 
 /** Birr as a JSON number: above 0, at most two decimals. */
 export const birrAmount = z.number().refine(isBirr, { error: BIRR_RULE }).meta({ description: 'ETB', example: 250.5 });
+
+const BIRR_CHARACTERS_MAX = 30;
+
+/** Birr as a query parameter, read as santim. */
+export const birrParam = limitedText(BIRR_CHARACTERS_MAX)
+  .refine((text) => /^\d{1,14}(\.\d{1,2})?$/.test(text) && isBirr(Number(text)), {
+    error: ({ input }) => `${BIRR_RULE}, got ${JSON.stringify(input)}`,
+  })
+  .transform((text) => toSantim(Number(text)))
+  .meta({ override: { type: 'number', exclusiveMinimum: 0 } });
 
 /** The only supported currency; another is UNSUPPORTED_CURRENCY. */
 export const currencyEtb = limitedText(CURRENCY_CHARACTERS_MAX)

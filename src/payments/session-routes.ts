@@ -1,6 +1,10 @@
+import { z } from 'zod';
+
 import { readRoute, writeRoute, type RouteResult, type Route } from '../http/route.ts';
 import { invalidState } from '../lib/errors.ts';
 import { toSantim } from '../lib/money.ts';
+import { readDayRange, readPage } from '../lib/pagination.ts';
+import { scopeOf } from '../lib/scope.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { createSession } from './create-session.ts';
 import {
@@ -14,7 +18,7 @@ import {
 } from './hooks.ts';
 import { awaitProviderResult, startPayment, type Payment } from './pay.ts';
 import * as schema from './session-schema.ts';
-import { findSession, presentSession, readSession, sessionKey, type Session } from './session.ts';
+import { findSession, listSessions, presentSession, readSession, sessionKey, type Session } from './session.ts';
 import { HELD_MESSAGE, isHeld } from './states.ts';
 
 export type CheckoutDeps = HookDeps & { findProvider: FindProvider; baseUrl: string; pepper: string };
@@ -47,6 +51,24 @@ function sessionRoutes(deps: CheckoutDeps): Route[] {
         const wanted = { ...body, amountSantim: toSantim(body.amount) };
         const data = await createSession({ ...deps, tx }, caller, wanted);
         return { status: 201, message: 'Session created', data };
+      },
+    }),
+    readRoute('GET /api/checkout/sessions', {
+      operationId: 'listSessions',
+      tag: 'Checkout',
+      summary: 'Checkout sessions of a range of days, newest first',
+      description: 'The days default to the last 30.',
+      auth: { by: 'key', scope: 'checkout:read' },
+      query: schema.SessionListQuery,
+      responses: { 200: z.array(schema.Session) },
+      paginated: true,
+      handle: async ({ caller, query }) => {
+        const range = readDayRange(query, deps.clock());
+        const filter = { ...scopeOf(caller), range, statuses: query.status ?? null };
+        const { sessions, pagination } = await listSessions(deps.db, filter, readPage(query));
+        const link = { ...deps, scopes: caller.scopes };
+        const data = sessions.map((session) => presentSession(session, link));
+        return { message: 'Sessions retrieved', data, pagination };
       },
     }),
     readRoute('GET /api/checkout/sessions/:sessionId', {

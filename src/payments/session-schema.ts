@@ -11,6 +11,7 @@ import {
   plainText,
   reference,
 } from '../lib/fields.ts';
+import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
 import { storedPhone } from '../lib/phone.ts';
 import { CHANNELS } from '../merchants/channels/channel.ts';
 import { REVIEW_REASONS, ATTEMPT_STATUSES, SESSION_STATUSES, TRANSACTION_STATUSES } from './states.ts';
@@ -92,6 +93,13 @@ export const Session = z
     createdAt: instant,
   })
   .meta({ id: 'CheckoutSession' });
+
+export const SessionListQuery = z.strictObject({
+  startDate: dateParam.optional(),
+  endDate: dateParam.optional(),
+  status: statusParam(SESSION_STATUSES).optional(),
+  ...pageQuery,
+});
 
 export const CreatedSession = Session.extend({
   checkoutUrl: z.string().describe('The hosted page, with its token: the address suffices to pay or cancel'),

@@ -2,9 +2,11 @@ import type { MerchantCaller, Scope } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { equalInConstantTime, hmac, sha256 } from '../lib/crypto.ts';
 import { HOUR_MS } from '../lib/dates.ts';
-import { first, type Database, type Queryable } from '../lib/db.ts';
+import { first, rows, type Database, type Queryable } from '../lib/db.ts';
 import { found, notFound } from '../lib/errors.ts';
 import { toBirr } from '../lib/money.ts';
+import { paginateNewest } from '../lib/paginate-newest.ts';
+import type { DayRange, Page } from '../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import type { Channel } from '../merchants/channels/channel.ts';
 import type { Merchant } from '../merchants/operations.ts';
@@ -65,26 +67,41 @@ export function sessionKey(caller: MerchantCaller, sessionId: string): SessionKe
   return { ...scopeOf(caller), sessionId };
 }
 
-/** One session as stored. Throws NOT_FOUND. */
-export async function findSession(db: Queryable, key: SessionKey): Promise<Session> {
-  const session = await first<Session>(
-    db,
-    `SELECT s.*, t.checkout_order_no, t.amount_santim, t.currency, t.type, t.status AS transaction_status, t.hold_reason,
+/** In SQL: the columns of {@link Session}, and the tables they are of. */
+const COLUMNS = `s.*, t.checkout_order_no, t.amount_santim, t.currency, t.type, t.status AS transaction_status, t.hold_reason,
             t.needs_reconciliation, t.version, t.provider_reference, t.customer_phone, t.completed_at,
             t.received_santim, t.channel AS paid_channel, a.id AS attempt_id, a.status AS attempt_status, a.channel AS attempt_channel,
             a.phone AS attempt_phone, a.failure AS attempt_failure, a.redirect_url, a.last_checked_at,
             EXISTS (SELECT FROM payment_attempt d WHERE d.session_id = s.id AND d.status = 'DUPLICATE'
-                    AND d.hold_resolution IS NULL) AS paid_twice, m.name AS merchant_name, m.status AS merchant_status
-     FROM checkout_session s
-     JOIN transaction t ON t.id = s.transaction_id
-     JOIN merchant m ON m.id = s.merchant_id
-     LEFT JOIN LATERAL (
-       SELECT * FROM payment_attempt WHERE session_id = s.id ORDER BY created_at DESC, id DESC LIMIT 1
-     ) a ON true
-     WHERE s.id = :sessionId AND s.merchant_id = :merchantId AND s.environment = :environment`,
-    key,
-  );
-  return found(session, 'checkout session');
+                    AND d.hold_resolution IS NULL) AS paid_twice, m.name AS merchant_name, m.status AS merchant_status`;
+const TABLES = `checkout_session s
+  JOIN transaction t ON t.id = s.transaction_id
+  JOIN merchant m ON m.id = s.merchant_id
+  LEFT JOIN LATERAL (
+    SELECT * FROM payment_attempt WHERE session_id = s.id ORDER BY created_at DESC, id DESC LIMIT 1
+  ) a ON true`;
+
+/** One session as stored. Throws NOT_FOUND. */
+export async function findSession(db: Queryable, key: SessionKey): Promise<Session> {
+  const sql = `SELECT ${COLUMNS} FROM ${TABLES}
+    WHERE s.id = :sessionId AND s.merchant_id = :merchantId AND s.environment = :environment`;
+  return found(await first<Session>(db, sql, key), 'checkout session');
+}
+
+type SessionFilter = MerchantScope & { range: DayRange; statuses: SessionStatus[] | null };
+
+/** A page of the sessions of a range of days, the newest first, as stored: the sweep closes expired ones every second. */
+export async function listSessions(db: Queryable, { range, statuses, ...scope }: SessionFilter, page: Page) {
+  // By the index of transactions: a session and its transaction are created at one instant.
+  const table = `(SELECT s.id, s.status, t.created_at FROM transaction t JOIN checkout_session s ON s.transaction_id = t.id
+    WHERE t.merchant_id = :merchantId AND t.environment = :environment
+      AND t.created_at >= :from AND t.created_at < :until) listed`;
+  const where = statuses ? 'status = ANY (:statuses)' : 'true';
+  const values = { ...scopeOf(scope), ...range, statuses };
+  const listed = await paginateNewest<{ id: string }>(db, { table, where, values }, page);
+  const ids = listed.rows.map(({ id }) => id);
+  const sql = `SELECT ${COLUMNS} FROM ${TABLES} WHERE s.id = ANY (:ids) ORDER BY s.created_at DESC, s.id DESC`;
+  return { sessions: await rows<Session>(db, sql, { ids }), pagination: listed.pagination };
 }
 
 export type ReadDeps = { db: Database; runInTransaction: RunInTransaction; clock: Clock };

@@ -55,14 +55,16 @@ export async function createSettlement(
     readSettlementLimit(trx, scope.merchantId),
     readEffectiveRule(trx, { merchantId: scope.merchantId, channel: null, direction: 'SETTLEMENT', at: now }),
   ]);
+  const isAll = wanted.amount === 'all';
   const amountSantim = wanted.amount === 'all' ? await wholeBalance(trx, scope, rule) : wanted.amount;
-  ensureWithin(limit, amountSantim, wanted.amount === 'all');
+  const rejection = limitError(limit, amountSantim, isAll);
+  if (rejection) throw rejection;
   const row = await insertSettlement(tx, {
     ...scopeOf(scope),
     ...dates,
     id: newId('stl', now.getTime()),
     requestId,
-    isFullBalance: wanted.amount === 'all',
+    isFullBalance: isAll,
     amountSantim,
     ...feeOf(rule, amountSantim),
     bankAccountId: account.id,
@@ -88,15 +90,19 @@ function ensureSame(row: SettlementRow, wanted: NewSettlement): SettlementRow {
   });
 }
 
-/** Throws AMOUNT_BELOW_MINIMUM and AMOUNT_ABOVE_MAXIMUM. */
-function ensureWithin({ minSantim, maxSantim }: SettlementLimit, amountSantim: Santim, isAll: boolean): void {
+/** AMOUNT_BELOW_MINIMUM or AMOUNT_ABOVE_MAXIMUM; null within the limit. */
+export function limitError(
+  { minSantim, maxSantim }: SettlementLimit,
+  amountSantim: Santim,
+  isAll: boolean,
+): AppError | null {
   const isBelow = amountSantim < minSantim;
-  if (!isBelow && amountSantim <= maxSantim) return;
+  if (!isBelow && amountSantim <= maxSantim) return null;
   const bound = isBelow ? `at least ${formatBirr(minSantim)}` : `at most ${formatBirr(maxSantim)}`;
   const got = isAll ? `all that is available is ${formatBirr(amountSantim)}` : `got ${formatBirr(amountSantim)}`;
   const issue = `must be ${bound} ETB in a settlement, ${got}`;
   const code = isBelow ? 'AMOUNT_BELOW_MINIMUM' : 'AMOUNT_ABOVE_MAXIMUM';
-  throw invalid(isAll ? 'all' : 'amount', issue, { code, message: `amount ${issue}` });
+  return invalid(isAll ? 'all' : 'amount', issue, { code, message: `amount ${issue}` });
 }
 
 async function insertSettlement(tx: UnitOfWork, row: NewSettlementRow): Promise<SettlementRow> {
@@ -113,12 +119,16 @@ async function insertSettlement(tx: UnitOfWork, row: NewSettlementRow): Promise<
   return inserted;
 }
 
-/**
- * The largest amount that, with its fee and tax, the available balance covers; rounding may leave a santim. Locks the balance
- * until the transaction ends. Throws INSUFFICIENT_BALANCE when it covers nothing.
- */
+/** All that is available. Locks the balance until the transaction ends. Throws INSUFFICIENT_BALANCE when that is nothing. */
 async function wholeBalance(trx: Trx, scope: MerchantScope, rule: FeeRule): Promise<Santim> {
   const availableSantim = await lockAvailable(trx, scope);
+  const amountSantim = largestAmount(rule, availableSantim);
+  if (amountSantim === 0n) throw nothingToSettle(availableSantim);
+  return amountSantim;
+}
+
+/** The largest amount that, with its fee and tax, the available balance covers; rounding may leave a santim. */
+export function largestAmount(rule: FeeRule, availableSantim: Santim): Santim {
   let least = 0n;
   let most = availableSantim;
   // A larger amount never has a smaller fee.
@@ -128,8 +138,14 @@ async function wholeBalance(trx: Trx, scope: MerchantScope, rule: FeeRule): Prom
     if (fits) least = middle;
     else most = middle - 1n;
   }
-  if (least > 0n) return least;
+  return least;
+}
+
+/** INSUFFICIENT_BALANCE where the balance covers no amount at all. */
+export function nothingToSettle(availableSantim: Santim): AppError {
   const issue = `${formatBirr(availableSantim)} ETB are available, which leaves nothing to settle`;
-  const message = `The balance is not sufficient: ${issue}.`;
-  throw invalid('all', issue, { code: 'INSUFFICIENT_BALANCE', message });
+  return invalid('all', issue, {
+    code: 'INSUFFICIENT_BALANCE',
+    message: `The balance is not sufficient: ${issue}.`,
+  });
 }

@@ -12,6 +12,7 @@ import { advanceSettlement, cancelSettlement } from './decide.ts';
 import { presentLimit, readSettlementLimit } from './limit.ts';
 import { presentSettlement, readStatement } from './present.ts';
 import { findSettlement, listSettlements } from './queries.ts';
+import { quoteSettlement } from './quote.ts';
 import * as schema from './schema.ts';
 
 export type SettlementRouteDeps = { db: Database; clock: Clock };
@@ -92,6 +93,18 @@ function queryRoutes({ db, clock }: SettlementRouteDeps): Route[] {
       handle: async ({ caller }) => {
         const { own: _, ...data } = presentLimit(await readSettlementLimit(db, caller.merchantId));
         return { message: 'Settlement limits retrieved', data };
+      },
+    }),
+    readRoute('GET /api/checkout/settlement/quote', {
+      ...READ,
+      operationId: 'quoteSettlement',
+      summary: 'The fee and the expected days of a settlement requested now, and why it would be rejected',
+      description: 'Creates nothing, and holds nothing: fee, days and balance may differ a moment later.',
+      query: schema.SettlementQuoteQuery,
+      responses: { 200: schema.SettlementQuote },
+      handle: async ({ caller, query }) => {
+        const data = await quoteSettlement(db, scopeOf(caller), { amount: query.amount ?? 'all', at: clock() });
+        return { message: 'Quote computed', data };
       },
     }),
     readRoute('GET /api/checkout/settlement/:settlementId', {

@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { id, links, reason, requestListQuery, timeline } from '../access/operator-schema.ts';
 import { Movement } from '../ledger/balance.ts';
 import { JOURNAL_KINDS } from '../ledger/postings.ts';
+import { Quote } from '../ledger/quote.ts';
 import { BANK_CODES } from '../lib/banks.ts';
-import { birrAmount, currencyEtb, instant, plainText, reference } from '../lib/fields.ts';
+import { birrAmount, birrParam, currencyEtb, instant, plainText, reference } from '../lib/fields.ts';
 import { toSantim } from '../lib/money.ts';
 import { dateParam, pageQuery, sequencePageQuery, statusParam } from '../lib/pagination.ts';
 import { entry, timelineSchema, type TimelineKinds } from '../lib/timeline.ts';
@@ -127,6 +128,15 @@ export const TIMELINE = {
 } as const satisfies TimelineKinds;
 
 export type TimelineKind = keyof typeof TIMELINE;
+
+export const SettlementQuoteQuery = z.strictObject({
+  amount: birrParam.optional().describe('ETB; without it, the available balance, less fee and tax'),
+});
+
+export const SettlementQuote = Quote.extend({
+  ...Settlement.pick({ effectiveDate: true, earliestExpected: true, expectedBy: true, dateReasons: true }).shape,
+  limits: SettlementLimits,
+}).meta({ id: 'SettlementQuote' });
 
 export const SettlementDetail = Settlement.extend({ timeline: timelineSchema(TIMELINE) }).meta({
   id: 'SettlementDetail',

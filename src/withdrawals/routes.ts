@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
 import { readRoute, writeRoute, type Route } from '../http/route.ts';
+import { readBalance } from '../ledger/balance.ts';
+import { readEffectiveRule } from '../ledger/fees.ts';
+import { quotePayout } from '../ledger/quote.ts';
 import type { Clock } from '../lib/clock.ts';
 import { addisDay, startOfAddisDay } from '../lib/dates.ts';
 import type { Database } from '../lib/db.ts';
@@ -8,6 +11,8 @@ import { toBirr, toSantim } from '../lib/money.ts';
 import { readDayRange, readPage } from '../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
 import { readTimeline } from '../lib/timeline.ts';
+import { amountLimitError } from '../merchants/channels/limits.ts';
+import { channelRejected, findChannel } from '../merchants/channels/operations.ts';
 import { listChannels, type AmountLimits } from '../merchants/channels/queries.ts';
 import type { FindProvider } from '../providers/provider.ts';
 import { createWithdrawal, dayLimit } from './create.ts';
@@ -25,7 +30,7 @@ const VERIFY_INTERVAL_MS = 30_000;
 
 /** Merchants' withdrawals: create, cancel, list, read, verify; and the limits that apply to them. */
 export function withdrawalRoutes(deps: WithdrawalRouteDeps): Route[] {
-  return [...commandRoutes(deps), ...queryRoutes(deps), limitsRoute(deps)];
+  return [...commandRoutes(deps), ...queryRoutes(deps), limitsRoute(deps), quoteRoute(deps)];
 }
 
 function commandRoutes({ clock, findProvider }: WithdrawalRouteDeps): Route[] {
@@ -152,6 +157,44 @@ function limitsRoute({ db, clock, findProvider }: WithdrawalRouteDeps): Route {
         payOut: presentLimits(payOut, usedToday.get(channel) ?? 0n),
       }));
       return { message: 'Limits retrieved', data };
+    },
+  });
+}
+
+function quoteRoute({ db, clock, findProvider }: WithdrawalRouteDeps): Route {
+  return readRoute('GET /api/checkout/withdrawal/quote', {
+    operationId: 'quoteWithdrawal',
+    tag: 'Withdrawals',
+    summary: 'The fee of a withdrawal requested now, what is left today, and why it would be rejected',
+    description:
+      'Creates nothing, and holds nothing: fee, limits and balance may differ a moment later. A withdrawal is sent at once unless it is under review.',
+    auth: { by: 'key', scope: 'withdrawals:read' },
+    query: schema.WithdrawalQuoteQuery,
+    responses: { 200: schema.WithdrawalQuote },
+    handle: async ({ caller, query: { channel, amount: amountSantim } }) => {
+      const scope: MerchantScope = scopeOf(caller);
+      const now = clock();
+      const [state, usedToday, rule, { availableSantim }] = await Promise.all([
+        findChannel(db, { ...scope, channel }, findProvider),
+        withdrawnSince(db, scope, startOfAddisDay(addisDay(now))),
+        readEffectiveRule(db, { merchantId: scope.merchantId, channel, direction: 'PAY_OUT', at: now }),
+        readBalance(db, scope),
+      ]);
+      const usedSantim = usedToday.get(channel) ?? 0n;
+      // While its provider does not respond, a withdrawal is accepted and waits.
+      const isUsable = state.usable || state.reason === 'UNAVAILABLE';
+      const day = dayLimit(state.payOut, usedSantim);
+      const problems = [
+        isUsable ? null : channelRejected(channel, state.reason ?? 'NOT_CONFIGURED', state),
+        amountLimitError(channel, { ...state.payOut, day }, amountSantim),
+      ];
+      const data = {
+        ...quotePayout('withdrawal', { amountSantim, rule, availableSantim }, problems),
+        channel,
+        payoutTo: [...(findProvider(channel, scope.environment)?.capabilities.payoutTo ?? [])],
+        limits: presentLimits(state.payOut, usedSantim),
+      };
+      return { message: 'Quote computed', data };
     },
   });
 }

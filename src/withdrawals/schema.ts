@@ -1,8 +1,18 @@
 import { z } from 'zod';
 
 import { id, links, reason, requestListQuery, timeline } from '../access/operator-schema.ts';
+import { Quote } from '../ledger/quote.ts';
 import { ACCOUNT_NUMBER, BANK_CODES } from '../lib/banks.ts';
-import { birrAmount, currencyEtb, instant, limitedText, patternText, plainText, reference } from '../lib/fields.ts';
+import {
+  birrAmount,
+  birrParam,
+  currencyEtb,
+  instant,
+  limitedText,
+  patternText,
+  plainText,
+  reference,
+} from '../lib/fields.ts';
 import { dateParam, pageQuery, statusParam } from '../lib/pagination.ts';
 import { normalisePhone } from '../lib/phone.ts';
 import { entry, timelineSchema, type TimelineKinds } from '../lib/timeline.ts';
@@ -173,6 +183,14 @@ export const ChannelLimits = z
     payOut: direction,
   })
   .meta({ id: 'ChannelLimits' });
+
+export const WithdrawalQuoteQuery = z.strictObject({ channel, amount: birrParam });
+
+export const WithdrawalQuote = Quote.extend({
+  channel,
+  payoutTo: ChannelLimits.shape.payoutTo,
+  limits: direction,
+}).meta({ id: 'WithdrawalQuote' });
 
 export const OperatorListQuery = z.strictObject({
   ...requestListQuery,

@@ -43,6 +43,48 @@ describe('reading withdrawals', () => {
     }
   });
 
+  test('a quote has the fee and what is left today, and writes nothing', async () => {
+    await fixture.request({ amount: 100 });
+    const before = await fixture.balance();
+    const { body } = await fixture.send('GET', `${PATH}/quote?channel=TELEBIRR&amount=250.5`);
+    expect(body.data).toMatchObject({
+      amount: 250.5,
+      fee: 5,
+      feeTax: 0.75,
+      totalDebit: 256.25,
+      channel: 'TELEBIRR',
+      payoutTo: ['phone', 'bank'],
+      limits: { min: 1, max: 75_000 },
+      problems: [],
+    });
+    const { data: limits } = (await fixture.send('GET', '/api/checkout/limits')).body;
+    const payOut = limits.find((one: { channel: string }) => one.channel === 'TELEBIRR').payOut;
+    expect(body.data.limits).toEqual(payOut);
+    expect(await fixture.balance()).toEqual(before);
+    expect((await fixture.send('GET', PATH)).body.pagination.total).toBe(1);
+  });
+
+  test.each([
+    [{ channel: 'TELEBIRR', amount: 0.5 }, ['AMOUNT_BELOW_MINIMUM']],
+    [{ channel: 'TELEBIRR', amount: 996 }, ['INSUFFICIENT_BALANCE']],
+    [{ channel: 'TELEBIRR', amount: 75_001 }, ['AMOUNT_ABOVE_MAXIMUM', 'INSUFFICIENT_BALANCE']],
+    [{ channel: 'MPESA', amount: 50 }, ['CHANNEL_NOT_AVAILABLE']],
+  ])('the quote of %j has the errors that the request itself gets: %j', async ({ channel, amount }, codes) => {
+    const { body } = await fixture.send('GET', `${PATH}/quote?channel=${channel}&amount=${amount}`);
+    expect(body.data.problems.map(({ code }: { code: string }) => code)).toEqual(codes);
+    const requested = await fixture.request({ channel, amount });
+    expect(requested.body).toMatchObject({
+      message: body.data.problems[0].message,
+      error: { code: codes[0] },
+    });
+  });
+
+  test('a quote needs an amount of birr and a channel', async () => {
+    for (const query of ['channel=TELEBIRR', 'channel=VISA&amount=1', 'channel=TELEBIRR&amount=1.005', 'amount=1']) {
+      expect((await fixture.send('GET', `${PATH}/quote?${query}`)).status).toBe(400);
+    }
+  });
+
   test('verify accepts our id or the merchant’s, and queries the provider at most every 30 s', async () => {
     const sent = fixture.body();
     const id = (await fixture.send('POST', PATH, sent)).body.data.withdrawalRequestId;

@@ -19,7 +19,8 @@ export async function grantChannels(trx: Trx, scope: MerchantScope): Promise<voi
 
 type Place = MerchantScope & { channel: Channel };
 
-async function findChannel(db: Queryable, place: Place, findProvider: FindConfigured): Promise<MerchantChannel> {
+/** One channel of a merchant. Throws NOT_FOUND. */
+export async function findChannel(db: Queryable, place: Place, findProvider: FindConfigured): Promise<MerchantChannel> {
   const channels = await listChannels(db, scopeOf(place), findProvider);
   return found(
     channels.find(({ channel }) => channel === place.channel),
