@@ -16,6 +16,46 @@ export type OpenPage = { after: string; limit: number; onlyPastDue: boolean };
 /** Finds the rows of one kind that must have a running workflow. */
 export type FindRecoverable = (db: Queryable, page: OpenPage) => Promise<RecoverableWorkflow[]>;
 
+/** Rows of one kind that must have a running workflow, in SQL, and the message that starts the workflow of one. */
+type Recoverable<Row> = {
+  /** What `message` needs, and `overdue` if it is known. */
+  columns: string;
+  from: string;
+  /** The column of the row's id. */
+  id: string;
+  /** Whether it is open. */
+  isOpen: string;
+  /** When it was last changed. */
+  changedAt: string;
+  /** Whether something of it is past due; without it all rows are compared each time. */
+  isPastDue?: string;
+  /** The id of its workflow. */
+  workflowId: string;
+  message: (row: Row) => OutboxMessage;
+};
+
+/**
+ * Finds open rows without an outbox row. Those that changed in the last half minute are left out, because Temporal's list
+ * of workflows lags behind.
+ */
+export function findRecoverable<Row>({ message, ...parts }: Recoverable<Row>): FindRecoverable {
+  const { columns, from, id, isOpen, changedAt, isPastDue = 'true', workflowId } = parts;
+  return async (db, { onlyPastDue, ...page }) => {
+    const open = await rows<{ recoverableId: string; overdue?: boolean }>(
+      db,
+      `SELECT ${id} AS recoverable_id, ${columns} FROM ${from}
+       WHERE ${id} > :after AND ${isOpen} AND ${changedAt} < now() - interval '30 seconds'
+         AND ${onlyPastDue ? `(${isPastDue})` : 'true'}
+         AND NOT EXISTS (SELECT FROM outbox b WHERE b.workflow_id = ${workflowId})
+       ORDER BY ${id} LIMIT :limit`,
+      page,
+    );
+    return open.map(({ recoverableId, overdue = false, ...row }) => {
+      return { id: recoverableId, message: message(row as Row), overdue };
+    });
+  };
+}
+
 export type RecoveryDeps = {
   db: Database;
   runInTransaction: RunInTransaction;

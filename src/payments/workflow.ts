@@ -1,6 +1,5 @@
-import { rows, type Queryable } from '../lib/db.ts';
 import type { Environment } from '../lib/scope.ts';
-import type { OpenPage, RecoverableWorkflow } from '../outbox/recover-workflows.ts';
+import { findRecoverable } from '../outbox/recover-workflows.ts';
 
 /** The input of `workflows/payment.ts`: ids and numbers. */
 export type PaymentInput = {
@@ -24,28 +23,17 @@ export function paymentWorkflow({ expiresAt, ...ids }: Omit<PaymentInput, 'expir
 }
 
 /**
- * Attempts that are not over and have no outbox row, so must have a running workflow. Past due: not queried for longer than
- * the interval between two polls (a minute; after the session's end the time since then, at most 30 minutes). Attempts of
- * the last half minute are left out, since Temporal's list of workflows lags behind.
+ * Past due: not queried for longer than the interval between two polls (a minute; after the session's end the time since
+ * then, at most 30 minutes).
  */
-export async function findRecoverableAttempts(
-  db: Queryable,
-  { onlyPastDue, ...page }: OpenPage,
-): Promise<RecoverableWorkflow[]> {
-  const open = await rows<Parameters<typeof paymentWorkflow>[0]>(
-    db,
-    `SELECT a.id AS attempt_id, a.merchant_id, a.environment, a.channel, s.expires_at
-     FROM payment_attempt a JOIN checkout_session s ON s.id = a.session_id
-     WHERE a.id > :after AND a.status IN ('CREATED', 'PENDING') AND a.created_at < now() - interval '30 seconds'
-       AND (NOT CAST(:onlyPastDue AS boolean) OR coalesce(a.last_checked_at, a.created_at)
-         + least(greatest(a.last_checked_at - s.expires_at, interval '1 minute'), interval '30 minutes')
-         < now() - interval '1 minute')
-       AND NOT EXISTS (SELECT FROM outbox b WHERE b.workflow_id = 'payment-' || a.id)
-     ORDER BY a.id LIMIT :limit`,
-    { ...page, onlyPastDue },
-  );
-  return open.map((payment) => ({
-    id: payment.attemptId,
-    message: { kind: 'signalWithStart', signal: 'attemptUpdated', ...paymentWorkflow(payment) },
-  }));
-}
+export const findRecoverableAttempts = findRecoverable<Parameters<typeof paymentWorkflow>[0]>({
+  columns: 'a.id AS attempt_id, a.merchant_id, a.environment, a.channel, s.expires_at',
+  from: 'payment_attempt a JOIN checkout_session s ON s.id = a.session_id',
+  id: 'a.id',
+  isOpen: "a.status IN ('CREATED', 'PENDING')",
+  changedAt: 'a.created_at',
+  isPastDue: `coalesce(a.last_checked_at, a.created_at)
+    + least(greatest(a.last_checked_at - s.expires_at, interval '1 minute'), interval '30 minutes') < now() - interval '1 minute'`,
+  workflowId: `'${paymentWorkflowId('')}' || a.id`,
+  message: (payment) => ({ kind: 'signalWithStart', signal: 'attemptUpdated', ...paymentWorkflow(payment) }),
+});

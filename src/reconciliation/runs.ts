@@ -2,7 +2,7 @@ import { endOfAddisDay, startOfAddisDay } from '../lib/dates.ts';
 import { first, type Queryable, rows } from '../lib/db.ts';
 import { found } from '../lib/errors.ts';
 import type { Santim } from '../lib/money.ts';
-import type { OpenPage, RecoverableWorkflow } from '../outbox/recover-workflows.ts';
+import { findRecoverable } from '../outbox/recover-workflows.ts';
 import type { ReconciliationStatus, SideSums } from './states.ts';
 import { type ChannelDay, reconciliationWorkflowId, requestMessage } from './workflow.ts';
 
@@ -80,18 +80,12 @@ export async function readScope(db: Queryable, reconciliationId: string): Promis
   return { ...scope, startsAt: startOfAddisDay(scope.day), endsAt: endOfAddisDay(scope.day) };
 }
 
-/**
- * Runs that were requested and have not ended, without an outbox row, so must have a running workflow. Those of the last
- * half minute are left out, since Temporal's list of workflows lags.
- */
-export async function findRecoverableRuns(db: Queryable, { after, limit }: OpenPage): Promise<RecoverableWorkflow[]> {
-  const open = await rows<ChannelDay & { id: string }>(
-    db,
-    `SELECT r.id, r.environment, r.channel, r.day FROM reconciliation r
-     WHERE r.id > :after AND r.is_running AND r.requested_at < now() - interval '30 seconds'
-       AND NOT EXISTS (SELECT FROM outbox b WHERE b.workflow_id = CAST(:prefix AS text) || r.id)
-     ORDER BY r.id LIMIT :limit`,
-    { after, limit, prefix: reconciliationWorkflowId('') },
-  );
-  return open.map(({ id, ...day }) => ({ id, message: requestMessage(day) }));
-}
+export const findRecoverableRuns = findRecoverable<ChannelDay>({
+  columns: 'r.environment, r.channel, r.day',
+  from: 'reconciliation r',
+  id: 'r.id',
+  isOpen: 'r.is_running',
+  changedAt: 'r.requested_at',
+  workflowId: `'${reconciliationWorkflowId('')}' || r.id`,
+  message: requestMessage,
+});

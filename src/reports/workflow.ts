@@ -1,8 +1,8 @@
 import { measureRow, type Registry } from '../http/metrics.ts';
-import { rows, type Database, type Queryable } from '../lib/db.ts';
+import type { Database } from '../lib/db.ts';
 import type { Environment } from '../lib/scope.ts';
 import type { OutboxMessage } from '../outbox/record.ts';
-import type { OpenPage, RecoverableWorkflow } from '../outbox/recover-workflows.ts';
+import { findRecoverable } from '../outbox/recover-workflows.ts';
 import type { WorkItemSource } from '../outbox/work-items.ts';
 
 /** The input of `workflows/report.ts`: ids only. */
@@ -24,25 +24,16 @@ export function reportMessage({ reportId, merchantId, environment }: ReportInput
   };
 }
 
-/**
- * Pending reports without an outbox row, to compare with Temporal's list of workflows; also small ones whose process
- * ended while it generated them. Reports of the last 30 seconds are skipped: Temporal's list lags a little, and small
- * reports are being generated.
- */
-export async function findRecoverableReports(
-  db: Queryable,
-  { after, limit }: OpenPage,
-): Promise<RecoverableWorkflow[]> {
-  const pending = await rows<ReportInput>(
-    db,
-    `SELECT r.id AS report_id, r.merchant_id, r.environment FROM report r
-     WHERE r.id > :after AND r.status IN ('QUEUED', 'RUNNING') AND r.created_at < now() - interval '30 seconds'
-       AND NOT EXISTS (SELECT FROM outbox b WHERE b.workflow_id = CAST(:prefix AS text) || r.id)
-     ORDER BY r.id LIMIT :limit`,
-    { after, limit, prefix: reportWorkflowId('') },
-  );
-  return pending.map((input) => ({ id: input.reportId, message: reportMessage(input) }));
-}
+/** Also small ones whose process ended while it generated them. */
+export const findRecoverableReports = findRecoverable<ReportInput>({
+  columns: 'r.id AS report_id, r.merchant_id, r.environment',
+  from: 'report r',
+  id: 'r.id',
+  isOpen: "r.status IN ('QUEUED', 'RUNNING')",
+  changedAt: 'r.created_at',
+  workflowId: `'${reportWorkflowId('')}' || r.id`,
+  message: reportMessage,
+});
 
 const pending = { name: 'meskot_reports_pending', help: 'Reports that are QUEUED or RUNNING, by status' };
 

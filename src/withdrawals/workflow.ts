@@ -1,7 +1,6 @@
-import { rows, type Queryable } from '../lib/db.ts';
 import type { MerchantScope } from '../lib/scope.ts';
 import type { OutboxMessage } from '../outbox/record.ts';
-import type { OpenPage, RecoverableWorkflow } from '../outbox/recover-workflows.ts';
+import { findRecoverable } from '../outbox/recover-workflows.ts';
 
 /** What `workflows/withdrawal.ts` is started with: ids and numbers. */
 export type WithdrawalInput = MerchantScope & { withdrawalId: string; channel: string };
@@ -31,29 +30,18 @@ export function withdrawalMessage(withdrawalId: string, signal: WithdrawalSignal
 }
 
 /**
- * PENDING withdrawals without an outbox row: they must have a running workflow. Past due are those never sent, those not
- * queried within a poll interval (each as long as all before it, at most 30 minutes), and sandbox reviews. Rows of the
- * last 30 seconds are left out, because Temporal's list of workflows lags.
+ * Past due are those never sent, those not queried within a poll interval (each as long as all before it, at most 30
+ * minutes), and sandbox reviews.
  */
-export async function findRecoverableWithdrawals(
-  db: Queryable,
-  { onlyPastDue, ...page }: OpenPage,
-): Promise<RecoverableWorkflow[]> {
-  const open = await rows<WithdrawalInput>(
-    db,
-    `SELECT w.id AS withdrawal_id, w.merchant_id, w.environment, w.channel FROM withdrawal w
-     WHERE w.id > :after AND w.status = 'PENDING' AND w.created_at < now() - interval '30 seconds'
-       AND (NOT CAST(:onlyPastDue AS boolean) OR CASE
-         WHEN w.stage = 'UNDER_REVIEW' THEN w.environment = 'sandbox'
-         WHEN w.last_checked_at IS NULL THEN true
-         ELSE w.last_checked_at + least(w.last_checked_at - w.submitted_at, interval '30 minutes')
-           < now() - interval '1 minute' END)
-       AND NOT EXISTS (SELECT FROM outbox b WHERE b.workflow_id = CAST(:prefix AS text) || w.id)
-     ORDER BY w.id LIMIT :limit`,
-    { ...page, onlyPastDue, prefix: withdrawalWorkflowId('') },
-  );
-  return open.map((input) => ({
-    id: input.withdrawalId,
-    message: { kind: 'signalWithStart', signal: 'providerResultRecorded', ...withdrawalWorkflow(input) },
-  }));
-}
+export const findRecoverableWithdrawals = findRecoverable<WithdrawalInput>({
+  columns: 'w.id AS withdrawal_id, w.merchant_id, w.environment, w.channel',
+  from: 'withdrawal w',
+  id: 'w.id',
+  isOpen: "w.status = 'PENDING'",
+  changedAt: 'w.created_at',
+  isPastDue: `CASE WHEN w.stage = 'UNDER_REVIEW' THEN w.environment = 'sandbox'
+    WHEN w.last_checked_at IS NULL THEN true
+    ELSE w.last_checked_at + least(w.last_checked_at - w.submitted_at, interval '30 minutes') < now() - interval '1 minute' END`,
+  workflowId: `'${withdrawalWorkflowId('')}' || w.id`,
+  message: (input) => ({ kind: 'signalWithStart', signal: 'providerResultRecorded', ...withdrawalWorkflow(input) }),
+});

@@ -1,7 +1,6 @@
-import { rows, type Queryable } from '../../lib/db.ts';
 import type { Environment } from '../../lib/scope.ts';
 import type { OutboxMessage } from '../../outbox/record.ts';
-import type { OpenPage, RecoverableWorkflow } from '../../outbox/recover-workflows.ts';
+import { findRecoverable } from '../../outbox/recover-workflows.ts';
 import type { WorkItemSource } from '../../outbox/work-items.ts';
 import { isQueued, isScheduled, subscriptionsWith } from './in-flight.ts';
 
@@ -78,34 +77,19 @@ const PAST_DUE = `
     ORDER BY d.next_attempt_at LIMIT ${PAST_DUE_OF_EACH}) late
   ORDER BY late.next_attempt_at LIMIT ${PAST_DUE_MAX}`;
 
-/**
- * Deliveries that wait for a retry or a resend and have no outbox row, so must have a running workflow; the dispatcher makes
- * the first attempts. Overdue: the next attempt is a minute late. Excludes deliveries recorded or attempted in the last half
- * minute, because Temporal's list of workflows lags.
- */
-export async function findRecoverableDeliveries(
-  db: Queryable,
-  { onlyPastDue, ...page }: OpenPage,
-): Promise<RecoverableWorkflow[]> {
-  const open = await rows<DeliveryToStart & { overdue: boolean }>(
-    db,
-    `SELECT ${COLUMNS_TO_START}, d.next_attempt_at, d.next_attempt_at < now() - interval '60 seconds' AS overdue
-     FROM webhook_delivery d
-     JOIN webhook_subscription s ON s.id = d.subscription_id
-     JOIN webhook_event e ON e.id = d.event_id
-     WHERE d.id > :after AND ${isScheduled('d')}
-       AND greatest(d.created_at, d.last_attempt_at) < now() - interval '30 seconds'
-       AND NOT EXISTS (SELECT FROM outbox b WHERE b.workflow_id = 'delivery-' || d.event_id || '-' || d.subscription_id)
-       ${onlyPastDue ? `AND d.id = ANY (ARRAY(${PAST_DUE}))` : ''}
-     ORDER BY d.id LIMIT :limit`,
-    page,
-  );
-  return open.map((delivery) => ({
-    id: delivery.deliveryId,
-    overdue: delivery.overdue,
-    message: signalDelivery(delivery, 'normal'),
-  }));
-}
+/** Those that wait for a retry or a resend; the dispatcher makes the first attempts. Overdue: a minute late. */
+export const findRecoverableDeliveries = findRecoverable<DeliveryToStart>({
+  columns: `${COLUMNS_TO_START}, d.next_attempt_at, d.next_attempt_at < now() - interval '60 seconds' AS overdue`,
+  from: `webhook_delivery d
+           JOIN webhook_subscription s ON s.id = d.subscription_id
+           JOIN webhook_event e ON e.id = d.event_id`,
+  id: 'd.id',
+  isOpen: isScheduled('d'),
+  changedAt: 'greatest(d.created_at, d.last_attempt_at)',
+  isPastDue: `d.id = ANY (ARRAY(${PAST_DUE}))`,
+  workflowId: "'delivery-' || d.event_id || '-' || d.subscription_id",
+  message: (delivery) => signalDelivery(delivery, 'normal'),
+});
 
 /** Deliveries whose next attempt is more than a minute late. */
 export const STALLED_DELIVERIES: WorkItemSource = {
