@@ -84,10 +84,11 @@ describe.each(CHANNELS)('simulated payout faults of %s', (channel) => {
 
   test('a lost callback leaves the payout to be found by a query', async () => {
     await simulator.fault({ kind: 'callbackLost' });
-    const order = await pay();
+    const { orderId } = await pay();
     await simulator.advance(10 * MINUTE_MS);
-    expect(inbox.received).toHaveLength(0);
-    expect(await provider().queryPayout(order.orderId)).toMatchObject({ kind: 'succeeded' });
+    // One of the test before may still arrive.
+    expect(inbox.received.map(parsed)).not.toContainEqual({ verified: true, orderId });
+    expect(await provider().queryPayout(orderId)).toMatchObject({ kind: 'succeeded' });
   });
 
   test('a delayed callback arrives after its delay', async () => {
