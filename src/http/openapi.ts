@@ -85,7 +85,10 @@ export function readExamples(folder: string): Examples {
 export type DocsOptions = { version: string; baseUrl: string; examples: Examples };
 
 /** The OpenAPI 3.1 document of the route table, from the schemas that the pipeline validates with. */
-export function createOpenApiDocument(routes: readonly Route[], options: DocsOptions) {
+export function createOpenApiDocument(
+  routes: readonly Route[],
+  options: DocsOptions,
+): ReturnType<typeof createDocument> {
   const paths: ZodOpenApiPathsObject = {};
   for (const route of routes) {
     const path = openApiPath(route.path);
