@@ -10,7 +10,7 @@ export const ORDER = [
   ['payments'],
   ['withdrawals', 'settlements'],
   ['reconciliation', 'reports'],
-  ['backoffice'],
+  ['backoffice', 'portal'],
   ['temporal'],
   ['sandbox'],
   ['demo'],
@@ -29,6 +29,7 @@ const SLICES = [
   'reconciliation',
   'reports',
   'backoffice',
+  'portal',
 ];
 
 /** Imports of these rooms by a relative path. */

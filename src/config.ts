@@ -53,6 +53,8 @@ const Fields = z.object({
     .default([...QUEUES]),
   LISTEN_HOST: z.string().default('127.0.0.1'),
   API_PORT: port.default(4000),
+  PORTAL_PORT: port.default(4001),
+  PORTAL_URL: address.optional(),
   METRICS_PORT: port.default(4009),
   SHUTDOWN_DELAY_SECONDS: wholeNumber(0, 600).optional(),
   PUBLIC_BASE_URL: address.default(LOCAL_URL),
@@ -247,8 +249,9 @@ function rejectLocalDefaults(env: Variables, allowLoopbackWebhooks: boolean): vo
     .filter(([name, local]) => !env[name] || env[name].includes(local))
     .map(([name]) => `  ${name} must be set to a value of your own`);
   if (allowLoopbackWebhooks) problems.push('  ALLOW_LOOPBACK_WEBHOOKS must not be true');
-  if (env['PUBLIC_BASE_URL'] && !env['PUBLIC_BASE_URL'].startsWith('https://'))
-    problems.push('  PUBLIC_BASE_URL must be https');
+  for (const name of ['PUBLIC_BASE_URL', 'PORTAL_URL']) {
+    if (env[name] && !env[name].startsWith('https://')) problems.push(`  ${name} must be https`);
+  }
   for (const name of Object.keys(env).filter((one) => one.startsWith('MESKOT_DEMO_') && env[one])) {
     problems.push(`  ${name} must not be set: demo data is for local use`);
   }

@@ -10,7 +10,16 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   lib: ['timeline'],
   outbox: ['outbox', 'workflow_recovery'],
   http: ['idempotency_key'],
-  access: ['api_key', 'invitation', 'operator', 'operator_audit', 'proposal'],
+  access: [
+    'api_key',
+    'invitation',
+    'membership',
+    'operator',
+    'operator_audit',
+    'proposal',
+    'user_account',
+    'user_session',
+  ],
   merchants: [
     'merchant',
     'channel',

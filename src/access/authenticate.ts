@@ -10,7 +10,7 @@ import { createCache } from '../lib/cache.ts';
 import type { Clock } from '../lib/clock.ts';
 import { equalInConstantTime } from '../lib/crypto.ts';
 import { type Database, first, rows } from '../lib/db.ts';
-import { AppError } from '../lib/errors.ts';
+import { AppError, type FieldIssue } from '../lib/errors.ts';
 import { isInRange } from '../lib/ip-range.ts';
 import type { Logger } from '../lib/log.ts';
 import type { ApiKey } from './api-keys.ts';
@@ -28,10 +28,10 @@ type Deps = { db: Database; peppers: readonly [string, ...string[]]; clock: Cloc
 type StoredKey = ApiKey & {
   role: OperatorRole;
   ownerStatus: 'ACTIVE' | 'SUSPENDED' | 'INACTIVE';
-  kycStatus: string;
-  isVerified: boolean;
-  hasSandboxPayment: boolean;
-};
+} & LiveRequirements;
+
+/** What a merchant has done to use live. */
+export type LiveRequirements = { kycStatus: string; isVerified: boolean; hasSandboxPayment: boolean };
 
 /** A key in the cache. */
 type CachedKey = { row: StoredKey; caller: KeyCaller | OperatorCaller };
@@ -120,17 +120,21 @@ function rejectUnusableKey(row: StoredKey, ip: string, now: Date): void {
 
 /** Until its merchant is verified and has paid in the sandbox, a live key has only the scopes that verification needs. */
 function ensureVerifiedForLive(row: StoredKey, scope: Scope | null): void {
-  const { environment, isVerified, hasSandboxPayment, kycStatus } = row;
-  if (environment !== 'live' || (isVerified && hasSandboxPayment)) return;
-  if (scope !== null && SCOPES_BEFORE_VERIFICATION.includes(scope)) return;
-  const kyc = `your verification is APPROVED; it is ${kycStatus}: see GET /api/checkout/kyc, which this key may call`;
+  if (row.environment !== 'live' || (scope !== null && SCOPES_BEFORE_VERIFICATION.includes(scope))) return;
+  const details = liveRequirementIssues(row);
+  if (details.length === 0) return;
+  const what = details.map(({ issue }) => issue).join(', and ');
+  throw new AppError('KYC_REQUIRED', `Live keys work once ${what}.`, { details });
+}
+
+/** What a merchant still has to do before live can be used. */
+export function liveRequirementIssues({ isVerified, hasSandboxPayment, kycStatus }: LiveRequirements): FieldIssue[] {
+  const kyc = `your verification is APPROVED; it is ${kycStatus}: see GET /api/checkout/kyc, which works before`;
   const payment = 'one payment has succeeded in the sandbox; none has yet: make one with a sandbox key';
-  const details = [
+  return [
     ...(isVerified ? [] : [{ field: 'kyc', issue: kyc }]),
     ...(hasSandboxPayment ? [] : [{ field: 'sandboxPayment', issue: payment }]),
   ];
-  const what = details.map(({ issue }) => issue).join(', and ');
-  throw new AppError('KYC_REQUIRED', `Live keys work once ${what}.`, { details });
 }
 
 async function loadKey(db: Database, id: string): Promise<CachedKey | null> {

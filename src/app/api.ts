@@ -4,6 +4,7 @@ import { Connection } from '@temporalio/client';
 
 import { createKeyAuthenticator } from '../access/authenticate.ts';
 import type { Config } from '../config.ts';
+import { createKeyIdentification } from '../http/auth.ts';
 import { findFullDisk } from '../http/health.ts';
 import { createLimits } from '../http/limits.ts';
 import { cachedFor, createRegistry, listenForMetrics, measureFigures, type Registry } from '../http/metrics.ts';
@@ -20,6 +21,7 @@ import { pingTemporal, temporalConnection } from '../temporal/client.ts';
 import { measureLateDeliveries } from '../webhooks/delivery/metrics.ts';
 import { measureUnsentWithdrawals } from '../withdrawals/monitoring.ts';
 import { openProcess } from './open-process.ts';
+import { startPortal } from './portal.ts';
 import { routesOf } from './routes.ts';
 
 export type RunningApi = Awaited<ReturnType<typeof startApi>>;
@@ -66,10 +68,9 @@ export async function startApi(config: Config, options: ApiOptions) {
   const tokens = createTokenAuthenticator({ db, clock, peppers: config.peppers });
   const docsFolder = join(project, 'docs');
   const countCallback = countCallbacks(registry);
-  const server = createApiServer({
-    ...routesOf(config, { db, runInTransaction, findProvider, clock, log, limits, tokens, docsFolder, countCallback }),
-    ...keys,
-    ...tokens,
+  const parts = { db, runInTransaction, findProvider, clock, log, limits, tokens, docsFolder, countCallback };
+  const table = routesOf(config, parts);
+  const shared = {
     db,
     runInTransaction,
     countPendingMigrations: async () => (await pendingMigrations(db, join(project, 'migrations'))).length,
@@ -80,21 +81,25 @@ export async function startApi(config: Config, options: ApiOptions) {
     trustProxy: config.TRUSTED_PROXY_COUNT,
     baseUrl: config.PUBLIC_BASE_URL,
     version,
-    docsFolder,
     log,
     clock,
     registry,
-  });
+  };
+  const identify = createKeyIdentification({ ...keys, ...tokens, limits });
+  const server = createApiServer({ ...shared, ...table, identify, docsFolder });
   // Without a database nothing falls due either, so the port opens without it.
   await withTimeout(databaseClock.known, CLOCK_WITHIN_MS);
   const listening = await server.listen(config.API_PORT, host);
+  const portal = await startPortal(config, shared, table);
   const { METRICS_PORT: port } = config;
   const metrics = await listenForMetrics(registry, { host, port, log, readMore: options.readMoreMetrics });
   return {
     url: listening.url,
+    portalUrl: portal?.url ?? null,
     metricsUrl: metrics.url,
     stop: async () => {
-      await listening.close({ delayMs: config.shutdownDelayMs });
+      const times = { delayMs: config.shutdownDelayMs };
+      await Promise.all([listening.close(times), portal?.close(times)]);
       databaseClock.stop();
       await metrics.close();
       await notifier.stop();

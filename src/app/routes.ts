@@ -36,6 +36,7 @@ import { checkoutRoutes } from '../payments/session-routes.ts';
 import type { TokenAuthenticator } from '../payments/session.ts';
 import { isConclusive, MIN_QUERY_INTERVAL_MS, createSyncAttempt } from '../payments/sync.ts';
 import { transactionRoutes } from '../payments/transaction-routes.ts';
+import { portalRoutes } from '../portal/routes.ts';
 import { callbackNetworks, createCallbackRouter, storeCallback, type CallbackDeps } from '../providers/callbacks.ts';
 import { credentialOperatorRoutes } from '../providers/credentials/operator-routes.ts';
 import type { FindProvider } from '../providers/provider.ts';
@@ -135,6 +136,14 @@ export function operatorRoutesOf(
 }
 
 /** The route table, and the plain routers beside it: pages for customers, callbacks of providers. */
+export type ApiRoutes = {
+  routes: Route[];
+  /** Those that only the portal serves. */
+  portalRoutes: Route[];
+  routers: Router[];
+};
+
+/** Creates the routes with what they depend on. */
 export function routesOf(
   config: Config,
   parts: RouteParts & {
@@ -144,7 +153,7 @@ export function routesOf(
     docsFolder: string;
     countCallback?: CallbackDeps['count'];
   },
-): { routes: Route[]; routers: Router[] } {
+): ApiRoutes {
   const { db, findProvider, limits, log } = parts;
   const { keyRing, peppers, API_KEY_PEPPER: pepper } = config;
   const sync = { ...parts, baseUrl: config.PUBLIC_BASE_URL };
@@ -181,6 +190,7 @@ export function routesOf(
   const routes = MERCHANT_ROUTES.flatMap((routesOfSlice) => routesOfSlice(deps));
   return {
     routes: [...routes, invitationRoute(peppers), ...operatorRoutesOf(deps)],
+    portalRoutes: portalRoutes(deps),
     routers: [createCheckoutPages(deps), callbacks],
   };
 }

@@ -2,6 +2,7 @@ import type { Context } from 'koa';
 
 import { AppError, type ErrorCode } from '../lib/errors.ts';
 import type { Limits } from './limits.ts';
+import type { Identify } from './pipeline.ts';
 import type { Caller, KeyCaller, MerchantCaller, OperatorCaller, OperatorRole, RouteAuth, Scope } from './route.ts';
 
 /**
@@ -25,16 +26,22 @@ export type Authenticators = {
   limits: Limits;
 };
 
+/** The routes that a key or a token can call. */
+type KeyAuth = Exclude<RouteAuth, { by: 'public' | 'person' | 'member' }>;
+
 /**
- * The caller by key or client token, once it has the permission that the route needs; null on a public route.
- * Throws AUTHENTICATION_REQUIRED, INVALID_API_KEY, INSUFFICIENT_SCOPE and the errors of the authenticators.
+ * Identifies callers by key or client token. Throws AUTHENTICATION_REQUIRED, INVALID_API_KEY, INSUFFICIENT_SCOPE and the
+ * errors of the authenticators.
  */
-export async function identifyCaller(
-  ctx: Context,
-  auth: RouteAuth,
-  authenticators: Authenticators,
-): Promise<Caller | null> {
-  if (auth.by === 'public') return null;
+export function createKeyIdentification(authenticators: Authenticators): Identify {
+  return async (ctx, { auth, operationId }) => {
+    if (auth.by === 'public') return null;
+    if (auth.by === 'person' || auth.by === 'member') throw new Error(`${operationId} is for people who sign in`);
+    return identifyCaller(ctx, auth, authenticators);
+  };
+}
+
+async function identifyCaller(ctx: Context, auth: KeyAuth, authenticators: Authenticators): Promise<Caller> {
   try {
     const key = presentedKey(ctx);
     const scope = auth.by === 'operator' ? null : auth.scope;
@@ -84,7 +91,7 @@ function presentedKey(ctx: Context): string | null {
 }
 
 /** Throws INSUFFICIENT_SCOPE. A merchant's key is for merchants' routes only, an operator's key for operators' only. */
-function ensurePermission(caller: KeyCaller | OperatorCaller, auth: Exclude<RouteAuth, { by: 'public' }>): void {
+function ensurePermission(caller: KeyCaller | OperatorCaller, auth: KeyAuth): void {
   if (auth.by === 'operator') {
     if (caller.kind !== 'operator') throw operatorKeyRequired();
     requireRole(caller, auth.roles);

@@ -3,6 +3,7 @@ import { type Database, first, type Queryable, rows } from '../lib/db.ts';
 import { AppError, invalid } from '../lib/errors.ts';
 import type { SealedTable } from '../lib/reencrypt.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
+import { counted } from './limits.ts';
 import type { StoredResponse } from './response.ts';
 import type { Caller, Route } from './route.ts';
 
@@ -15,8 +16,8 @@ export function isIdempotent(route: Route): boolean {
 }
 
 /**
- * One request under an `Idempotency-Key`: the key, the scope it is unique in, and the hash of the request. An operator's
- * requests are stored under the operator's id, in no environment.
+ * One request under an `Idempotency-Key`: the key, the scope it is unique in, and the hash of the request. The
+ * requests of operators and people are stored under their own id, in no environment.
  */
 export type IdempotentCall = {
   merchantId: string;
@@ -42,11 +43,11 @@ export function readIdempotentCall(request: {
     throw invalid('Idempotency-Key', `must be 1 to 255 printable ASCII characters, got ${key.length} characters`);
   }
   return {
-    ...(caller.kind === 'operator'
-      ? { merchantId: caller.operatorId, environment: 'none' }
-      : { merchantId: caller.merchantId, environment: caller.environment }),
-    // A customer's keys are apart from the merchant's: neither can take or read the other's.
-    route: caller.kind === 'client' ? `${request.route} by ${caller.sessionId}` : request.route,
+    ...('environment' in caller
+      ? { merchantId: caller.merchantId, environment: caller.environment }
+      : { merchantId: caller.kind === 'operator' ? caller.operatorId : caller.userId, environment: 'none' }),
+    // The keys of customers and people are apart from the merchant's: nobody can take or read another's.
+    route: 'sessionId' in caller ? `${request.route} by ${counted(caller)}` : request.route,
     key,
     requestHash: sha256(`${request.url}\n${request.rawBody}`),
   };

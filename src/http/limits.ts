@@ -2,6 +2,7 @@ import ipaddr from 'ipaddr.js';
 import type { Context } from 'koa';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 
+import { sha256 } from '../lib/crypto.ts';
 import { AppError } from '../lib/errors.ts';
 import type { Caller } from './route.ts';
 
@@ -12,7 +13,10 @@ export type LimitSettings = {
   listsPerSecond: number;
   /** The hosted pages' requests per address: many customers of a mobile operator share one. */
   pagesPerSecond: number;
-  /** Wrong keys and tokens per address and minute, and as many callbacks of providers to unknown addresses. */
+  /**
+   * Wrong keys and tokens per address and minute, and as many callbacks of providers to unknown addresses. As many wrong
+   * sign-ins per address and minute, and per account in 15 minutes.
+   */
   failedAuthPerMinute: number;
 };
 
@@ -28,6 +32,8 @@ export type Limits = {
   countPage: (ctx: Context) => Promise<void>;
   /** Of wrong keys and tokens. */
   failedAuth: GuessLimit;
+  /** Counts an attempt to sign in, by address and account. Resolves to a function that undoes it after a success. */
+  countSignIn: (ctx: Context, account: string) => Promise<() => Promise<void>>;
   /** Of providers' callbacks to unknown addresses. */
   unknownCallbacks: GuessLimit;
 };
@@ -50,22 +56,37 @@ export function createLimits(settings: LimitSettings): Limits {
   });
   const sandbox = limitersOf('sandbox', settings.sandboxPerSecond);
   const live = limitersOf('live', settings.livePerSecond);
+  const { failedAuthPerMinute: guesses } = settings;
+  const signInsOfAddress = createLimiter('sign-ins', guesses, GUESS_SECONDS);
+  const signInsOfAccount = createLimiter('accounts', guesses, SIGN_IN_SECONDS);
   const pages = perSecond('pages', settings.pagesPerSecond);
   return {
     countRequest: async (ctx, caller, rateLimit) => {
-      const isSandbox = caller === null || (caller.kind !== 'operator' && caller.environment === 'sandbox');
-      const who = caller === null ? networkOf(ctx.ip) : caller.kind === 'client' ? caller.sessionId : caller.keyId;
+      const isSandbox = caller === null || ('environment' in caller && caller.environment === 'sandbox');
+      const who = caller === null ? networkOf(ctx.ip) : counted(caller);
       const what = `${WHAT[rateLimit]} ${WHOSE[caller?.kind ?? 'public']}`;
       await consume((isSandbox ? sandbox : live)[rateLimit], ctx, { who, what });
     },
     countPage: async (ctx) =>
       consume(pages, ctx, { who: networkOf(ctx.ip), what: `requests for payment pages ${WHOSE.public}` }),
     failedAuth: createGuessLimit(settings.failedAuthPerMinute, 'requests with a wrong key or token'),
+    countSignIn: async (ctx, account) => {
+      const attempts = [
+        [signInsOfAddress, { who: networkOf(ctx.ip), what: `wrong sign-ins ${WHOSE.public}` }],
+        [signInsOfAccount, { who: sha256(account).toString('hex'), what: 'wrong sign-ins of one account' }],
+      ] as const;
+      for (const [limiter, counted] of attempts) await consume(limiter, ctx, counted);
+      return async () => {
+        for (const [limiter, { who }] of attempts) await limiter?.reward(who);
+      };
+    },
     unknownCallbacks: createGuessLimit(settings.failedAuthPerMinute, 'callbacks to unknown addresses'),
   };
 }
 
 const GUESS_SECONDS = 60;
+/** For one account: an attacker has many addresses. */
+const SIGN_IN_SECONDS = 15 * 60;
 
 function createGuessLimit(guessesMax: number, guesses: string): GuessLimit {
   const limiter = createLimiter(guesses, guessesMax, GUESS_SECONDS);
@@ -90,8 +111,16 @@ function createLimiter(keyPrefix: string, points: number, duration: number): Rat
 
 const WHAT = { default: 'requests', list: 'requests for lists', burst: 'requests of this kind' } as const;
 
-const WHOSE = {
+/** The id that a caller's requests are counted by. */
+export function counted(caller: Caller): string {
+  if ('userId' in caller) return caller.userId;
+  return caller.kind === 'client' ? caller.sessionId : caller.keyId;
+}
+
+export const WHOSE = {
   key: 'with one key',
+  user: 'of one person',
+  person: 'of one person',
   operator: 'with one key',
   client: 'for one session',
   public: 'from one address',

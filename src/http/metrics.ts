@@ -19,8 +19,16 @@ export function createRegistry(role: string): Registry {
 
 export type HttpMetrics = { record: (route: string, status: number, seconds: number) => void };
 
+const httpMetricsOf = new WeakMap<Registry, HttpMetrics>();
+
 /** Requests by route and status. `route` is the pattern, never the requested path: no ids in labels. */
-export function createHttpMetrics(registry: Registry): HttpMetrics {
+export function httpMetrics(registry: Registry): HttpMetrics {
+  const metrics = httpMetricsOf.get(registry) ?? createHttpMetrics(registry);
+  httpMetricsOf.set(registry, metrics);
+  return metrics;
+}
+
+function createHttpMetrics(registry: Registry): HttpMetrics {
   const requests = new Counter({
     name: 'meskot_http_requests_total',
     help: 'Requests by route and status',

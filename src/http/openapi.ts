@@ -56,6 +56,8 @@ const IdempotencyHeader = z.object({
 const SECURITY: Record<Route['auth']['by'], Record<string, string[]>[]> = {
   key: [{ apiKey: [] }, { bearer: [] }],
   'key-or-client-token': [{ apiKey: [] }, { bearer: [] }, { clientToken: [] }],
+  member: [{ portalSession: [] }],
+  person: [{ portalSession: [] }],
   operator: [{ operatorKey: [] }, { operatorBearer: [] }],
   public: [],
 };
@@ -112,6 +114,13 @@ export function createOpenApiDocument(
           bearer: { type: 'http', scheme: 'bearer', description: 'The API key as a Bearer token' },
           operatorKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: "An operator's key" },
           operatorBearer: { type: 'http', scheme: 'bearer', description: "An operator's key as a Bearer token" },
+          portalSession: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: '__Host-meskot_portal',
+            description:
+              'The session of a person, served at the address of the portal only. Requests there carry this cookie and the header X-Meskot-Environment (sandbox or live), and no key.',
+          },
           clientToken: {
             type: 'apiKey',
             in: 'header',
@@ -173,6 +182,8 @@ function filesOf(types: readonly string[]) {
 
 function permission(auth: Route['auth']): string {
   if (auth.by === 'public') return '';
+  if (auth.by === 'person') return 'Any person who is signed in to the portal.';
+  if (auth.by === 'member') return `People with the permission \`${auth.permission}\`.`;
   if (auth.by !== 'operator') return `Scope of restricted keys: \`${auth.scope}\`.`;
   if (auth.roles.includes('viewer')) return 'Any operator.';
   return `Role of operators: ${[...new Set([...auth.roles, 'admin'])].map((role) => `\`${role}\``).join(' or ')}.`;
@@ -240,7 +251,7 @@ export function errorCodes(route: Route): ErrorCode[] {
     'VALIDATION_ERROR',
     'INTERNAL_ERROR',
     'SERVICE_UNAVAILABLE',
-    ...callerCodes(route.auth),
+    ...callerCodes(route),
     ...codesIf(route.rateLimit !== 'none', 'RATE_LIMITED'),
     ...codesIf(route.params !== undefined, 'NOT_FOUND'),
     ...codesIf(isWrite, 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'),
@@ -264,9 +275,14 @@ const ANY_KEY: ErrorCode[] = [
   'IP_NOT_ALLOWED',
 ];
 
-function callerCodes(auth: Route['auth']): ErrorCode[] {
+function callerCodes({ auth, stepUp }: Route): ErrorCode[] {
   if (auth.by === 'public') return [];
   if (auth.by === 'operator') return ANY_KEY;
+  if (auth.by === 'person' || auth.by === 'member') {
+    const codes: ErrorCode[] = ['AUTHENTICATION_REQUIRED', 'INSUFFICIENT_SCOPE'];
+    if (auth.by === 'member') codes.push('MERCHANT_SUSPENDED');
+    return stepUp ? [...codes, 'TWO_FACTOR_REQUIRED', 'STEP_UP_REQUIRED'] : codes;
+  }
   const worksUnverified = SCOPES_BEFORE_VERIFICATION.includes(auth.scope);
   return [...ANY_KEY, 'MERCHANT_SUSPENDED', ...(worksUnverified ? [] : (['KYC_REQUIRED'] as const))];
 }

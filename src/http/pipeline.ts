@@ -1,19 +1,35 @@
-import type { Next, ParameterizedContext } from 'koa';
+import type { Context, Next, ParameterizedContext } from 'koa';
 
 import type { Clock } from '../lib/clock.ts';
 import { isUniqueViolation } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
 import type { KeyedQueue } from '../lib/keyed-queue.ts';
 import type { Logger } from '../lib/log.ts';
+import { maskPhones } from '../lib/mask.ts';
 import type { RunInTransaction, UnitOfWork } from '../outbox/record.ts';
-import { identifyCaller, type Authenticators } from './auth.ts';
 import { isStorable, readJsonBody, readUpload } from './body.ts';
 import { isCacheable, isIdempotent, readIdempotentCall, type Idempotency, type IdempotentCall } from './idempotency.ts';
+import type { Limits } from './limits.ts';
 import { errorText, resultText, sendFile, sendJson, unknownPath, type StoredResponse } from './response.ts';
-import type { AnyResult, Caller, KeyCaller, Route, RouteAuth, RouteInput, RouteResult } from './route.ts';
+import {
+  hasPermission,
+  type AnyResult,
+  type Caller,
+  type KeyCaller,
+  type Route,
+  type RouteAuth,
+  type RouteInput,
+  type RouteResult,
+  type UserCaller,
+} from './route.ts';
 import { createValidator, readQuery } from './validate.ts';
 
-export type PipelineDeps = Authenticators & {
+/** The caller of a request to a route, once it has the permission that the route needs; null on a public route. */
+export type Identify = (ctx: Context, route: Route) => Promise<Caller | null>;
+
+export type PipelineDeps = {
+  identify: Identify;
+  limits: Limits;
   runInTransaction: RunInTransaction;
   idempotency: Idempotency;
   /** The turns of routes that declare `serialize`. */
@@ -85,9 +101,9 @@ const rejectUnstorablePath: RouteMiddleware = async (ctx, next) => {
   await next();
 };
 
-function authenticate({ auth }: Route, deps: PipelineDeps): RouteMiddleware {
+function authenticate(route: Route, { identify }: PipelineDeps): RouteMiddleware {
   return async (ctx, next) => {
-    ctx.state.caller = await identifyCaller(ctx, auth, deps);
+    ctx.state.caller = await identify(ctx, route);
     await next();
   };
 }
@@ -155,7 +171,7 @@ function serialize(
   if (!locked) return null;
   if (auth.by !== 'key') throw new Error(`${operationId} is serialized by merchant, but takes no merchant's key`);
   return async (ctx, next) => {
-    const { merchantId, environment } = ctx.state.caller as KeyCaller;
+    const { merchantId, environment } = ctx.state.caller as KeyCaller | UserCaller;
     await queue.run(`${locked} ${merchantId} ${environment}`, next, hungUp(ctx));
   };
 }
@@ -249,8 +265,10 @@ function run(route: Route, { clock }: PipelineDeps): RouteMiddleware {
 /** Turns the result into the success envelope, or sends its file. */
 function render(route: Route, { clock }: PipelineDeps): RouteMiddleware {
   return async (ctx) => {
-    const { result } = ctx.state;
-    if ('file' in result) await sendFile(ctx, result);
-    else sendJson(ctx, resultText(route, result, clock()));
+    const { result, caller } = ctx.state;
+    if ('file' in result) return sendFile(ctx, result);
+    const response = resultText(route, result, clock());
+    const masks = caller && !hasPermission(caller, 'phones:read');
+    sendJson(ctx, masks ? { ...response, text: maskPhones(response.text) } : response);
   };
 }

@@ -6,6 +6,7 @@ import type { ErrorCode } from '../lib/errors.ts';
 import type { Environment } from '../lib/scope.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
 import type { UploadRule } from './body.ts';
+import type { MemberRole, PersonPermission } from './people.ts';
 
 /** The permissions of keys. Secret keys have all; restricted keys have those they list. */
 export const SCOPES = [
@@ -35,18 +36,46 @@ export const SCOPES_BEFORE_VERIFICATION: readonly Scope[] = ['kyc:write', 'bank:
 export const OPERATOR_ROLES = ['viewer', 'support', 'finance', 'admin'] as const;
 export type OperatorRole = (typeof OPERATOR_ROLES)[number];
 
-/** A merchant's key, which determines merchant and environment; or a customer's token, for one session. */
+/**
+ * A merchant's key, which determines merchant and environment; a person signed in at the portal, in the merchant of the
+ * session and the environment of the header; or a customer's token, for one session.
+ */
 export type MerchantCaller =
   | { kind: 'key'; merchantId: string; environment: Environment; keyId: string; scopes: readonly Scope[] }
+  | {
+      kind: 'user';
+      merchantId: string;
+      environment: Environment;
+      userId: string;
+      sessionId: string;
+      role: MemberRole;
+      scopes: readonly Scope[];
+      permissions: readonly PersonPermission[];
+    }
   | { kind: 'client'; merchantId: string; environment: Environment; sessionId: string };
 
 export type KeyCaller = Extract<MerchantCaller, { kind: 'key' }>;
+export type UserCaller = Extract<MerchantCaller, { kind: 'user' }>;
+
+/** A person signed in at the portal, of whatever merchants. `merchantId`: the active one; null: none. */
+export type PersonCaller = { kind: 'person'; userId: string; sessionId: string; merchantId: string | null };
 
 /** A member of the platform's staff, by key: of no merchant, and in both environments. */
 export type OperatorCaller = { kind: 'operator'; operatorId: string; keyId: string; role: OperatorRole };
 
 /** The authenticated sender of a request. */
-export type Caller = MerchantCaller | OperatorCaller;
+export type Caller = MerchantCaller | PersonCaller | OperatorCaller;
+
+/** Who has made a change, for its row: key_…, usr_… or opr_…. */
+export function actorOf(caller: KeyCaller | UserCaller | OperatorCaller): string {
+  if (caller.kind === 'key') return caller.keyId;
+  return caller.kind === 'user' ? caller.userId : caller.operatorId;
+}
+
+/** Whether a caller may do what only some roles of people may; other callers are not restricted by it. */
+export function hasPermission(caller: Caller, permission: PersonPermission): boolean {
+  return caller.kind !== 'user' || caller.permissions.includes(permission);
+}
 
 /** `meskot <noun> <verb>` for a route; the fields of its query or body are the options. */
 export type CliCommand = {
@@ -99,22 +128,26 @@ export type FileResponse = {
 export type AnyResult = RouteResult<unknown> | RawResponse | FileResponse;
 
 /**
- * The permitted callers: a merchant's key with the scope; that or the session's own token; an operator; the public.
- * `tokenInBody`: the handler checks a token, and its 401 counts as failed authentication.
+ * The permitted callers: a merchant's key, or a person whose role has the scope, or the `permission` where one is given;
+ * that or the session's own token; a person of the merchant with the permission; a person signed in; an operator;
+ * the public. `tokenInBody`: the handler checks a token, and its 401 counts as failed authentication.
  */
 export type RouteAuth =
-  | { by: 'key'; scope: Scope }
+  | { by: 'key'; scope: Scope; permission?: PersonPermission }
   | { by: 'key-or-client-token'; scope: Scope }
+  | { by: 'member'; permission: PersonPermission }
+  | { by: 'person' }
   | { by: 'operator'; roles: readonly OperatorRole[] }
   | { by: 'public'; tokenInBody?: true };
 
-type CallerOf<Auth extends RouteAuth> = Auth extends { by: 'key' }
-  ? KeyCaller
-  : Auth extends { by: 'operator' }
-    ? OperatorCaller
-    : Auth extends { by: 'public' }
-      ? null
-      : MerchantCaller;
+type CallerOf<Auth extends RouteAuth> = {
+  key: KeyCaller | UserCaller;
+  'key-or-client-token': MerchantCaller;
+  member: UserCaller;
+  person: PersonCaller;
+  operator: OperatorCaller;
+  public: null;
+}[Auth['by']];
 
 export type RouteInput<Auth extends RouteAuth, Params, Query, Body> = {
   requestId: string;
@@ -149,10 +182,13 @@ type RouteBase<Auth extends RouteAuth, P extends z.ZodType, Q extends z.ZodType,
     | 'Webhook subscriptions'
     | 'Operators'
     | 'Invitations'
+    | 'Portal'
     | 'System';
   summary: string;
   description?: string;
   auth: Auth;
+  /** Where people have to enter a code of their authenticator app, unless they have in the last 5 minutes. */
+  stepUp?: 'live' | 'always';
   /**
    * `list`: the lower rate of lists and reports, which paginated routes have anyway; `burst`: the default rate over a
    * longer window; `none`: health checks.

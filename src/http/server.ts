@@ -15,12 +15,11 @@ import type { Logger } from '../lib/log.ts';
 import { listen, stopListening } from '../lib/ports.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
 import { createArrivals } from './arrivals.ts';
-import type { Authenticators } from './auth.ts';
 import { createDocsRouter } from './docs.ts';
 import { ALIVE, healthRoutes, type Readiness } from './health.ts';
 import { createIdempotency } from './idempotency.ts';
-import { createHttpMetrics, type HttpMetrics, type Registry } from './metrics.ts';
-import { createRouteMiddleware, type RequestState } from './pipeline.ts';
+import { httpMetrics, type HttpMetrics, type Registry } from './metrics.ts';
+import { createRouteMiddleware, type PipelineDeps, type RequestState } from './pipeline.ts';
 import { errorText, JSON_HEADERS, rejectUnknown, resultText, sendJson, toAppError } from './response.ts';
 import type { Route } from './route.ts';
 
@@ -34,7 +33,7 @@ const DRAIN_DEADLINE_MS = 15_000;
 
 /** The dependencies of the HTTP process. */
 export type ApiServerDeps = Readiness &
-  Authenticators & {
+  Pick<PipelineDeps, 'identify' | 'limits'> & {
     /** The route table: the source of validation, limits, docs and tests. */
     routes: Route[];
     /** Pages and providers' callbacks: plain Koa with their own bodies and responses; thrown errors become envelopes. */
@@ -48,11 +47,12 @@ export type ApiServerDeps = Readiness &
     trustProxy: number;
     /** Without a slash at its end. */
     baseUrl: string;
-    /** The project's `docs`, with the guides to serve. */
-    docsFolder: string;
+    /** The project's `docs`, with the guides to serve; null: none are served. */
+    docsFolder: string | null;
     version: string;
     log: Logger;
     clock: Clock;
+    /** Servers of one process share it. */
     registry: Registry;
     /** Limits of slow clients, for headers and whole requests; shorter in tests. */
     timeouts?: { headersMs: number; requestMs: number };
@@ -77,7 +77,7 @@ export type ApiServer = {
 export function createApiServer(deps: ApiServerDeps): ApiServer {
   const stopping = new AbortController();
   const draining = new AbortController();
-  const metrics = createHttpMetrics(deps.registry);
+  const metrics = httpMetrics(deps.registry);
   const context = { ...deps, metrics, stopping: stopping.signal, draining: draining.signal };
   const routes = [...healthRoutes(deps, stopping.signal), ...deps.routes];
   const handle = createApp(deps, { routes, context }).callback();
@@ -126,7 +126,9 @@ function createApp(deps: ApiServerDeps, { routes, context }: { routes: Route[]; 
   app.on('error', (error) => deps.log.warn({ err: error }, 'connection failed'));
   app.use(createRequestContext(context));
   app.use(createDispatch(routes, (route) => createRouteMiddleware(route, pipelineDeps)));
-  for (const one of [createDocsRouter(routes, deps), ...deps.routers]) app.use(one.routes());
+  const { docsFolder } = deps;
+  const docs = docsFolder === null ? [] : [createDocsRouter(routes, { ...deps, docsFolder })];
+  for (const one of [...docs, ...deps.routers]) app.use(one.routes());
   app.use(rejectUnknown);
   return app;
 }
@@ -220,7 +222,8 @@ function record(
   metrics.record(route, status, seconds);
   const { requestId, caller }: RequestState = ctx.state;
   const who = caller?.kind === 'operator' ? { operatorId: caller.operatorId } : { merchantId: caller?.merchantId };
-  const line = { route, status, requestId, ...who, ms: Math.round(seconds * 1000) };
+  const person = caller && 'userId' in caller ? { userId: caller.userId } : {};
+  const line = { route, status, requestId, ...who, ...person, ms: Math.round(seconds * 1000) };
   if (thrown === undefined) log.debug(line, 'request completed');
   else if (thrown instanceof AppError) log.debug({ ...line, code: thrown.code }, 'request completed');
   else log.error({ ...line, err: thrown }, 'request failed');

@@ -32,7 +32,9 @@ export type IdPrefix =
   | 'aud'
   | 'kyd'
   | 'hol'
-  | 'mnt';
+  | 'mnt'
+  | 'usr'
+  | 'ses';
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 

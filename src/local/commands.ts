@@ -2,7 +2,7 @@ import { rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 import { environment, readConfig } from '../config.ts';
-import { NEW_SHOP } from '../demo/seed/demo.ts';
+import { DEMO_PEOPLE, NEW_SHOP } from '../demo/seed/demo.ts';
 import { addisDay, DAY_MS } from '../lib/dates.ts';
 import { ADDRESSES, CREDENTIALS, findLockHolder, lockDataFolder, readState, type ServiceInfo } from './data-folder.ts';
 import { LOG_FILE, print } from './log.ts';
@@ -73,6 +73,8 @@ export async function seed(project: string, write: (text: string) => void): Prom
 export function formatBanner(info: ServiceInfo, dataFolder: string): string {
   const lines: [string, string | undefined][] = [
     ['API', info.apiUrl],
+    ['Portal', info.portalUrl],
+    ...portalPeople(info),
     ['Docs', info.docsUrl],
     ['Sandbox key', info.sandboxKey],
     ['Webhook secret', info.webhookSecret],
@@ -89,6 +91,15 @@ export function formatBanner(info: ServiceInfo, dataFolder: string): string {
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `  ${name.padEnd(15)} ${value}`);
   return [...table, ...firstCommands(info)].join('\n');
+}
+
+/** The demo people who can sign in to the portal. */
+function portalPeople({ portalPassword }: ServiceInfo): [string, string | undefined][] {
+  if (!portalPassword) return [];
+  return [
+    ['Sign in as', DEMO_PEOPLE.map(({ email }) => email).join(', ')],
+    ['Password', `${portalPassword}  (of each of them)`],
+  ];
 }
 
 /** Commands that work as printed. */

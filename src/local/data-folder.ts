@@ -14,6 +14,7 @@ const RETRY_MS = 10;
 export const ADDRESSES = [
   'apiUrl',
   'docsUrl',
+  'portalUrl',
   'demoShopUrl',
   'simulatorUrl',
   'temporalUiUrl',
@@ -23,8 +24,16 @@ export const ADDRESSES = [
   'checkoutUrl',
 ] as const;
 
-/** Of the demo data, valid also while nothing runs. The operators are admins: one confirms what the other proposes. */
-export const CREDENTIALS = ['sandboxKey', 'merchantId', 'webhookSecret', 'operatorKey', 'secondOperatorKey'] as const;
+/** Of the demo data, valid also while nothing runs. The operators are admins: one confirms what the other proposes. The
+ * password is of every demo person. */
+export const CREDENTIALS = [
+  'sandboxKey',
+  'merchantId',
+  'webhookSecret',
+  'operatorKey',
+  'secondOperatorKey',
+  'portalPassword',
+] as const;
 
 /** What a person or a script needs to know about a local start. What does not exist has no entry. */
 export type ServiceInfo = { [Name in (typeof ADDRESSES)[number]]?: string | undefined } & {

@@ -37,7 +37,7 @@ const PROGRESS_EVERY_MS = 2_000;
 export async function startServices(context: ServicesContext): Promise<ServiceInfo> {
   const { config, settings, project, log, shutdown } = context;
   const registry = createRegistry('local');
-  const apiUrl = config.PUBLIC_BASE_URL;
+  const { PUBLIC_BASE_URL: apiUrl, PORTAL_URL: portalUrl } = config;
   const demoShopUrl = `http://localhost:${settings.DEMO_SHOP_PORT}`;
   const stateFile = join(settings.dataFolder, 'simulator.jsonl');
   const start = <T>(name: string, service: (onStop: (stop: () => Promise<void>) => void) => Promise<T>) =>
@@ -84,7 +84,15 @@ export async function startServices(context: ServicesContext): Promise<ServiceIn
     return started;
   });
   await start('Workflows', () => worker.ready);
-  return { ...secrets, ...api, apiUrl, demoShopUrl, docsUrl: `${apiUrl}/docs`, simulatorUrl: config.SIMULATOR_URL };
+  return {
+    ...secrets,
+    ...api,
+    apiUrl,
+    portalUrl,
+    demoShopUrl,
+    docsUrl: `${apiUrl}/docs`,
+    simulatorUrl: config.SIMULATOR_URL,
+  };
 }
 
 /** Prints the progress every 2 s. */

@@ -14,6 +14,7 @@ const optionalText = z
 /** The wanted ports; taken ones are replaced by the next free ones. */
 const PORTS = {
   API_PORT: port(4000),
+  PORTAL_PORT: port(4001),
   SIMULATOR_PORT: port(4002),
   DEMO_SHOP_PORT: port(4003),
   METRICS_PORT: port(4009),

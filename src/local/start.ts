@@ -11,8 +11,6 @@ import { PORT_SETTINGS, readLocalSettings, type LocalSettings } from './settings
 import { createShutdown, type Shutdown } from './shutdown.ts';
 import { findTemporalBinary } from './temporal.ts';
 
-// Reserved for the portal.
-const PORTAL_PORT = 4001;
 const LOCAL_HOST = '127.0.0.1';
 
 /**
@@ -31,7 +29,7 @@ export async function start(project: string): Promise<number> {
     describeFirstCopy(dataFolder, lock.takenBy);
     return 0;
   }
-  const reserved = [...PORT_SETTINGS.map((name) => wanted[name]), PORTAL_PORT];
+  const reserved = PORT_SETTINGS.map((name) => wanted[name]);
   const ports = createPorts({ wanted: reserved, claimsFolder: join(await ownTemporaryFolder(), 'ports'), print });
   const shutdown = createShutdown();
   try {
@@ -56,6 +54,7 @@ async function choosePorts(settings: LocalSettings, { choose }: Ports): Promise<
   const chosen = {
     ...settings,
     API_PORT: await choose('the API', settings.API_PORT),
+    PORTAL_PORT: await choose('the portal', settings.PORTAL_PORT),
     SIMULATOR_PORT: await choose('the simulator', settings.SIMULATOR_PORT),
     DEMO_SHOP_PORT: await choose('the demo shop', settings.DEMO_SHOP_PORT),
     METRICS_PORT: await choose('metrics', settings.METRICS_PORT),
@@ -69,7 +68,7 @@ async function choosePorts(settings: LocalSettings, { choose }: Ports): Promise<
 
 /** Starts the servers while our own code loads, which takes seconds, then the services. */
 async function startEverything(project: string, settings: LocalSettings, shutdown: Shutdown): Promise<ServiceInfo> {
-  const { dataFolder, API_PORT, METRICS_PORT, SIMULATOR_PORT } = settings;
+  const { dataFolder, API_PORT, METRICS_PORT, PORTAL_PORT, SIMULATOR_PORT } = settings;
   const migrations = join(project, 'migrations');
   const starting = [
     ensurePostgres(settings, shutdown).then((urls) => migrated(settings, migrations, urls)),
@@ -83,6 +82,7 @@ async function startEverything(project: string, settings: LocalSettings, shutdow
   const config = readConfig({
     LOG_LEVEL: 'warn',
     PUBLIC_BASE_URL: `http://localhost:${API_PORT}`,
+    PORTAL_URL: `http://localhost:${PORTAL_PORT}`,
     SIMULATOR_URL: `http://localhost:${SIMULATOR_PORT}`,
     KYC_DOCUMENTS_DIR: join(dataFolder, 'documents'),
     TEMPORAL_UI_URL: temporalUiUrl,
@@ -92,6 +92,7 @@ async function startEverything(project: string, settings: LocalSettings, shutdow
     TEMPORAL_ADDRESS: temporalAddress,
     API_PORT: String(API_PORT),
     METRICS_PORT: String(METRICS_PORT),
+    PORTAL_PORT: String(PORTAL_PORT),
   });
   const { log, close } = openLocalLog(join(dataFolder, LOG_FILE), { level: config.LOG_LEVEL, write: print });
   shutdown.add({ name: 'the log', stop: async () => close() });

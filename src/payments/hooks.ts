@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 
+import { counted, WHOSE } from '../http/limits.ts';
 import type { MerchantCaller } from '../http/route.ts';
 import { rows, type Database } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
@@ -124,8 +125,7 @@ export function createWaitLimit(ofAllMax = Infinity) {
   const open = new Map<string, number>();
   let all = 0;
   return async <T>(caller: MerchantCaller, work: () => Promise<T>): Promise<T> => {
-    const [id, scope] =
-      caller.kind === 'client' ? [caller.sessionId, 'for one session'] : [caller.keyId, 'with one key'];
+    const [id, scope] = [counted(caller), WHOSE[caller.kind]];
     const most = WAITS_MAX[caller.kind];
     const count = open.get(id) ?? 0;
     if (all >= ofAllMax) throw tooManyWaits(`${ofAllMax} requests with wait are open already.`);

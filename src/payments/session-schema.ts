@@ -22,8 +22,8 @@ const METADATA_KEYS_MAX = 20;
 const METADATA_KEY_CHARACTERS_MAX = 40;
 const METADATA_VALUE_CHARACTERS_MAX = 500;
 const CLAIM_CHARACTERS_MAX = 500;
-/** Open waits per session token, and per key over all its sessions. */
-export const WAITS_MAX = { client: 4, key: 100 };
+/** Open waits per session token, and per key or person over all sessions. */
+export const WAITS_MAX = { client: 4, key: 100, user: 100 };
 
 const channel = z.enum(CHANNELS);
 

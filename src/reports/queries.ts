@@ -52,11 +52,11 @@ export async function findReport(db: Queryable, scope: MerchantScope, id: string
 /** The merchant's reports, newest first. */
 export async function listReports(
   db: Queryable,
-  { statuses, ...scope }: MerchantScope & { statuses: ReportStatus[] | null },
+  { statuses, kinds, ...scope }: MerchantScope & { statuses: ReportStatus[] | null; kinds: readonly ReportKind[] },
   page: Page,
 ) {
-  const where = `merchant_id = :merchantId AND environment = :environment ${statuses ? 'AND status = ANY (:statuses)' : ''}`;
-  const values = { ...scopeOf(scope), statuses };
+  const where = `merchant_id = :merchantId AND environment = :environment AND kind = ANY (:kinds) ${statuses ? 'AND status = ANY (:statuses)' : ''}`;
+  const values = { ...scopeOf(scope), statuses, kinds };
   return paginateNewest<ReportRow>(db, { columns: '*', table: 'report', time: 'requested_at', where, values }, page);
 }
 

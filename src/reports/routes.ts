@@ -1,7 +1,17 @@
 import { z } from 'zod';
 
-import { readRoute, writeRoute, type RouteResult, type Route } from '../http/route.ts';
-import { AppError, invalidState } from '../lib/errors.ts';
+import {
+  actorOf,
+  hasPermission,
+  readRoute,
+  writeRoute,
+  type KeyCaller,
+  type Route,
+  type RouteResult,
+  type UserCaller,
+} from '../http/route.ts';
+import type { Queryable } from '../lib/db.ts';
+import { AppError, found, invalidState } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { readPage } from '../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../lib/scope.ts';
@@ -10,6 +20,7 @@ import { createGenerateReport, type GenerateReportDeps } from './generate.ts';
 import { findReport, listReports, readReport, type ReportRow } from './queries.ts';
 import { requestReport, cancelReport, isSmall } from './request.ts';
 import * as schema from './schema.ts';
+import { REPORT_KINDS, type ReportKind } from './states.ts';
 import { summarise } from './summary.ts';
 import { reportMessage } from './workflow.ts';
 
@@ -38,7 +49,8 @@ function changingRoutes(deps: ReportRouteDeps): Route[] {
       body: schema.NewReport,
       responses: { 202: schema.Report },
       handle: async ({ caller, tx, body }) => {
-        const row = await requestReport({ ...deps, tx }, scopeOf(caller), { ...body, requestedBy: caller.keyId });
+        ensureKind(caller, body.kind);
+        const row = await requestReport({ ...deps, tx }, scopeOf(caller), { ...body, requestedBy: actorOf(caller) });
         return { status: 202, message: 'Report requested', data: present(row) };
       },
       afterCommit: async (response) => {
@@ -55,12 +67,33 @@ function changingRoutes(deps: ReportRouteDeps): Route[] {
       params: schema.ReportParams,
       responses: { 200: schema.Report },
       handle: async ({ caller, tx, params }) => {
+        await findOwnReport(tx.trx, caller, params.reportId);
         const row = await cancelReport({ ...deps, tx }, scopeOf(caller), params.reportId);
         return { message: 'Report cancelled', data: present(row) };
       },
     }),
   ];
 }
+
+type Caller = KeyCaller | UserCaller;
+
+/** The kinds of reports that a caller may see: some roles see those of payments only. */
+const kindsOf = (caller: Caller): readonly ReportKind[] =>
+  hasPermission(caller, 'reports:money') ? REPORT_KINDS : ['payments'];
+
+function ensureKind(caller: Caller, kind: ReportKind): void {
+  if (kindsOf(caller).includes(kind)) return;
+  throw new AppError('INSUFFICIENT_SCOPE', `Your role may request reports of payments only, got ${kind}.`);
+}
+
+/** A report of a kind that the caller may see. Throws NOT_FOUND. */
+async function findOwnReport(db: Queryable, caller: Caller, reportId: string): Promise<ReportRow> {
+  const row = await findReport(db, scopeOf(caller), reportId);
+  return found(kindsOf(caller).includes(row.kind) ? row : undefined, 'report');
+}
+
+const phonesInFile = () =>
+  new AppError('INSUFFICIENT_SCOPE', "The file has customers' phone numbers, which your role may not see.");
 
 /** Reports that one process generates within requests at a time; each takes a connection. */
 const IMMEDIATE_MAX = 3;
@@ -96,7 +129,7 @@ function readingRoutes(deps: ReportRouteDeps): Route[] {
       responses: { 200: z.array(schema.Report) },
       paginated: true,
       handle: async ({ caller, query }) => {
-        const filter = { ...scopeOf(caller), statuses: query.status ?? null };
+        const filter = { ...scopeOf(caller), statuses: query.status ?? null, kinds: kindsOf(caller) };
         const { rows, pagination } = await listReports(db, filter, readPage(query));
         return {
           message: 'Reports retrieved',
@@ -112,7 +145,7 @@ function readingRoutes(deps: ReportRouteDeps): Route[] {
       params: schema.ReportParams,
       responses: { 200: schema.Report },
       handle: async ({ caller, params }) => {
-        const row = await findReport(db, scopeOf(caller), params.reportId);
+        const row = await findOwnReport(db, caller, params.reportId);
         return { message: `Report is ${row.status}`, data: schema.presentReport(row, baseUrl) };
       },
     }),
@@ -126,7 +159,7 @@ function readingRoutes(deps: ReportRouteDeps): Route[] {
       responses: { 200: schema.Summary },
       handle: async ({ caller, query }) => {
         const requested = { ...query, period: query.period ?? 'day' };
-        const data = await summarise(db, scopeOf(caller), { requested, now: clock() });
+        const data = await summarise(db, scopeOf(caller), { requested, kinds: kindsOf(caller), now: clock() });
         return { message: 'Summary retrieved', data };
       },
     }),
@@ -145,7 +178,8 @@ function fileRoute({ db, files, clock }: ReportRouteDeps): Route {
     fileTypes: Object.values(FORMATS).map(({ contentType }) => contentType.split(';')[0] ?? contentType),
     errors: ['INVALID_STATE'],
     handle: async ({ caller, params }) => {
-      const row = await findReport(db, scopeOf(caller), params.reportId);
+      const row = await findOwnReport(db, caller, params.reportId);
+      if (row.kind === 'payments' && !hasPermission(caller, 'phones:read')) throw phonesInFile();
       const { storageKey, sha256, expiresAt } = row;
       if (expiresAt && expiresAt <= clock()) {
         const until = `The file was available until ${expiresAt.toISOString()}.`;

@@ -7,20 +7,23 @@ import { inSnapshot } from './queries.ts';
 import { ZONE } from './sources/columns.ts';
 import { addUp, type Group, type ListSource, type ReportFilter, type Sums } from './sources/source.ts';
 import { SOURCES } from './sources/sources.ts';
+import type { ReportKind } from './states.ts';
 
-/** The sums of a period by status and channel, all read at one instant. Throws as {@link readPeriod} does. */
+/** The sums of a period by status and channel, of these kinds, all read at one instant. Throws as {@link readPeriod} does. */
 export async function summarise(
   db: Database,
   scope: MerchantScope,
-  { requested, now }: { requested: RequestedPeriod; now: Date },
+  { requested, kinds, now }: { requested: RequestedPeriod; kinds: readonly ReportKind[]; now: Date },
 ) {
   const range = readPeriod(requested, now);
   const filter = { ...scopeOf(scope), range, statuses: null, channel: null };
   return inSnapshot(db, async (trx, asOf) => {
+    const groupsOf = async (kind: 'payments' | 'withdrawals' | 'settlements') =>
+      kinds.includes(kind) ? groupInParts(trx, filter, SOURCES[kind]) : [];
     const [payments, withdrawals, settlements] = await Promise.all([
-      groupInParts(trx, filter, SOURCES.payments),
-      groupInParts(trx, filter, SOURCES.withdrawals),
-      groupInParts(trx, filter, SOURCES.settlements),
+      groupsOf('payments'),
+      groupsOf('withdrawals'),
+      groupsOf('settlements'),
     ]);
     const { startDate, endDate } = range;
     return {

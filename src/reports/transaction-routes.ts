@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 
 import { z } from 'zod';
 
-import { readRoute, type Route } from '../http/route.ts';
+import { hasPermission, readRoute, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Database } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
@@ -15,7 +15,7 @@ import { renderTable } from './formats/rendering.ts';
 import { TransactionSummary } from './schema.ts';
 import { ZONE } from './sources/columns.ts';
 import { readPages, toGroups } from './sources/source.ts';
-import { TRANSACTION_COLUMNS } from './sources/sources.ts';
+import { COLUMNS_WITHOUT_PHONES, TRANSACTION_COLUMNS } from './sources/sources.ts';
 import { presentGroups } from './summary.ts';
 
 const TRANSACTIONS = {
@@ -61,12 +61,13 @@ function exportRoute({ db, clock }: { db: Database; clock: Clock }): Route {
         const message = `The filter matches more than ${rowsMax} transactions. Narrow it, or request a report: POST /api/checkout/reports.`;
         throw new AppError('VALIDATION_ERROR', message);
       }
+      const columns = hasPermission(caller, 'phones:read') ? TRANSACTION_COLUMNS : COLUMNS_WITHOUT_PHONES;
       const pages = readPages(
-        TRANSACTION_COLUMNS,
+        columns,
         (part) => exportTransactions(db, filter, { ...part, sort: query.sort }),
         pageRows,
       );
-      const table = renderTable({ columns: TRANSACTION_COLUMNS, pages }, { filters: filterText(query), asOf: at });
+      const table = renderTable({ columns, pages }, { filters: filterText(query), asOf: at });
       const name = `transactions-${caller.environment}-${query.startDate}-to-${query.endDate}.csv`;
       return { file: { name, contentType, open: async () => Readable.from(table) } };
     },

@@ -48,9 +48,9 @@ export async function rejectSettlement(
 export async function cancelSettlement(
   tx: UnitOfWork,
   { id }: Pick<SettlementRow, 'id'>,
-  { keyId, at }: { keyId: string; at: Date },
+  { actor, at }: { actor: string; at: Date },
 ): Promise<TransitionResult> {
-  return changeSettlement(tx, { id, operatorId: keyId, at }, (row) => {
+  return changeSettlement(tx, { id, operatorId: actor, at }, (row) => {
     if (row.status === 'CANCELLED') return null;
     ensureStatus(row, 'CANCELLED');
     return { to: 'CANCELLED', kind: 'settlement.cancelled' };

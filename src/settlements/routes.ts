@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { readRoute, writeRoute, type Route } from '../http/route.ts';
+import { actorOf, readRoute, writeRoute, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Database } from '../lib/db.ts';
 import { AppError } from '../lib/errors.ts';
@@ -34,6 +34,7 @@ function commandRoutes({ clock }: SettlementRouteDeps): Route[] {
     writeRoute('POST /api/checkout/settlement', {
       ...WRITE,
       operationId: 'createSettlement',
+      stepUp: 'live',
       summary: 'Request a settlement to the linked bank account; its amount is reserved at once',
       description:
         'Idempotent by requestId, without a time limit: the same requestId and body returns the same settlement with 200.',
@@ -47,7 +48,7 @@ function commandRoutes({ clock }: SettlementRouteDeps): Route[] {
         'BANK_ACCOUNT_NOT_VERIFIED',
       ],
       handle: async ({ caller, tx, body }) => {
-        const wanted = { ...body, requestedBy: caller.keyId };
+        const wanted = { ...body, requestedBy: actorOf(caller) };
         const { row, isNew } = await createSettlement({ tx, clock }, scopeOf(caller), wanted);
         const message = isNew ? 'Settlement requested' : 'This settlement was requested before';
         return { status: isNew ? 202 : 200, message, data: presentSettlement(row) };
@@ -62,7 +63,7 @@ function commandRoutes({ clock }: SettlementRouteDeps): Route[] {
       errors: ['INVALID_STATE'],
       handle: async ({ caller, tx, params }) => {
         const row = await findSettlement(tx.trx, scopeOf(caller), params.settlementId);
-        const { settlement } = await cancelSettlement(tx, row, { keyId: caller.keyId, at: clock() });
+        const { settlement } = await cancelSettlement(tx, row, { actor: actorOf(caller), at: clock() });
         return { message: 'Settlement cancelled', data: presentSettlement(settlement) };
       },
     }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { readRoute, writeRoute, type Route } from '../http/route.ts';
+import { actorOf, readRoute, writeRoute, type Route } from '../http/route.ts';
 import { readBalance } from '../ledger/balance.ts';
 import { readEffectiveRule } from '../ledger/fees.ts';
 import { quotePayout } from '../ledger/quote.ts';
@@ -37,6 +37,7 @@ function commandRoutes({ clock, findProvider }: WithdrawalRouteDeps): Route[] {
   return [
     writeRoute('POST /api/checkout/withdrawal', {
       operationId: 'createWithdrawal',
+      stepUp: 'live',
       tag: 'Withdrawals',
       summary: 'Request a withdrawal; its money is reserved at once, and it is PENDING until it is paid or has failed',
       description:
@@ -58,7 +59,7 @@ function commandRoutes({ clock, findProvider }: WithdrawalRouteDeps): Route[] {
       ],
       handle: async ({ caller, tx, body }) => {
         const { amount, currency: _, ...rest } = body;
-        const request = { ...rest, amountSantim: toSantim(amount), requestedBy: caller.keyId };
+        const request = { ...rest, amountSantim: toSantim(amount), requestedBy: actorOf(caller) };
         const created = await createWithdrawal({ tx, clock, findProvider }, scopeOf(caller), request);
         const message = created.isNew ? 'Withdrawal requested' : 'This withdrawal was requested before';
         return { status: created.isNew ? 202 : 200, message, data: presentWithdrawal(created.row) };

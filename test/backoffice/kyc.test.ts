@@ -17,7 +17,7 @@ beforeEach(async () => {
 afterAll(() => backOffice.close());
 
 /** Filled in and handed in with this key. */
-async function handIn(environment: Environment, keyId = 'key_1', at = backOffice.clock()): Promise<void> {
+async function handIn(environment: Environment, actor = 'key_1', at = backOffice.clock()): Promise<void> {
   const of = { merchantId: scope.merchantId, environment };
   await rows(
     backOffice.database.db,
@@ -32,7 +32,7 @@ async function handIn(environment: Environment, keyId = 'key_1', at = backOffice
      FROM unnest(ARRAY['TRADE_LICENCE', 'TIN_CERTIFICATE', 'OWNER_ID']) AS kind`,
     { ...of, details: JSON.stringify(APPLICATION) },
   );
-  await backOffice.fixture.runInTransaction((tx) => submitApplication(tx, { ...of, keyId, at }));
+  await backOffice.fixture.runInTransaction((tx) => submitApplication(tx, { ...of, actor, at }));
 }
 const say = (verb: string, body: object, by: Person = backOffice.people.admin) =>
   backOffice.send('POST', `/api/ops/merchants/${scope.merchantId}/kyc/${verb}`, { key: by.key, body });

@@ -1,6 +1,5 @@
 import { createLimits } from '../../src/http/limits.ts';
 import type { Listening } from '../../src/http/server.ts';
-import { createApiServer } from '../../src/http/server.ts';
 import { anyFreePort } from '../../src/lib/ports.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { createCheckoutPages } from '../../src/payments/checkout-page/routes.ts';
@@ -9,7 +8,7 @@ import { createTokenAuthenticator } from '../../src/payments/session.ts';
 import type { FindProvider } from '../../src/providers/provider.ts';
 import { buildFixture, buildMerchant, type Fixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { NO_LIMITS, testServerDeps } from '../support/http.ts';
+import { createTestServer, NO_LIMITS, testServerDeps } from '../support/http.ts';
 
 /** The API of checkout and its pages, on a database of their own. */
 export type CheckoutServer = {
@@ -37,7 +36,7 @@ export async function startCheckoutServer(findProvider?: FindProvider): Promise<
   let listening: Listening | undefined;
   const start = async (): Promise<void> => {
     const deps = testServerDeps(database.db, { ...tokens, routes, routers: [pages], baseUrl: url });
-    listening = await createApiServer(deps).listen(port, '127.0.0.1');
+    listening = await createTestServer(deps).listen(port, '127.0.0.1');
   };
   const stop = async (): Promise<void> => listening?.close({ deadlineMs: 0 });
   await start();

@@ -3,9 +3,8 @@ import { request } from 'node:http';
 import { z } from 'zod';
 
 import { readRoute } from '../../src/http/route.ts';
-import { createApiServer } from '../../src/http/server.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
+import { createTestServer, startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
 import { itemRoutes } from './routes.ts';
 
 const KEY = stubKey('mrc_A');
@@ -84,6 +83,6 @@ test.each([
     responses: {},
     handle: async () => ({ message: '', data: null }),
   });
-  const build = () => createApiServer(testServerDeps(database.db, { routes: [route] }));
+  const build = () => createTestServer(testServerDeps(database.db, { routes: [route] }));
   expect(build).toThrow(new RegExp(`^wide: ${field}(?:[.](?:innerType|piped))? must have a length limit`));
 });

@@ -4,10 +4,9 @@ import { gzipSync } from 'node:zlib';
 import { z } from 'zod';
 
 import { readRoute } from '../../src/http/route.ts';
-import { createApiServer } from '../../src/http/server.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
+import { createTestServer, startTestServer, stubKey, testServerDeps, type TestServer } from '../support/http.ts';
 import { itemRoutes } from './routes.ts';
 
 const KEY = stubKey('mrc_A');
@@ -179,7 +178,7 @@ describe('input', () => {
       responses: {},
       handle: async () => ({ message: '', data: null }),
     });
-    expect(() => createApiServer(testServerDeps(database.db, { routes: [loose] }))).toThrow('body must be a strict');
+    expect(() => createTestServer(testServerDeps(database.db, { routes: [loose] }))).toThrow('body must be a strict');
   });
 
   test.each([

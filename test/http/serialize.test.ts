@@ -1,10 +1,16 @@
 import { z } from 'zod';
 
 import { writeRoute } from '../../src/http/route.ts';
-import { createApiServer } from '../../src/http/server.ts';
 import { createKeyedQueue, type KeyedQueue } from '../../src/lib/keyed-queue.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { startTestServer, stubKey, testServerDeps, type HttpResponse, type TestServer } from '../support/http.ts';
+import {
+  createTestServer,
+  startTestServer,
+  stubKey,
+  testServerDeps,
+  type HttpResponse,
+  type TestServer,
+} from '../support/http.ts';
 
 let database: TestDatabase;
 let http: TestServer;
@@ -134,5 +140,5 @@ test('a concurrent repeat with the same Idempotency-Key waits and gets the first
 test('building the server fails for a serialized route that takes no merchant’s key', () => {
   const deps = testServerDeps(database.db, { routes: [] });
   const wrong = { ...slow, auth: { by: 'operator', roles: ['admin'] } } as typeof slow;
-  expect(() => createApiServer({ ...deps, routes: [wrong] })).toThrow(/doSlowly .* takes no merchant's key/);
+  expect(() => createTestServer({ ...deps, routes: [wrong] })).toThrow(/doSlowly .* takes no merchant's key/);
 });

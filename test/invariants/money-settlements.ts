@@ -113,7 +113,7 @@ function execute(
     case 'reject':
       return rejectSettlement(tx, id, { ...by, reason: 'No.' });
     case 'cancel':
-      return cancelSettlement(tx, { id }, { keyId: 'key_test', at });
+      return cancelSettlement(tx, { id }, { actor: 'key_test', at });
     case 'sent':
       return markSent(tx, id, by);
     case 'credited':

@@ -31,7 +31,7 @@ afterAll(async () => {
 /** A merchant with a filled-in application and a logo. */
 async function buildApplicant(): Promise<MerchantScope> {
   const scope = await buildMerchant(database.db);
-  const step = { ...scope, keyId: 'key_1', at: fixture.clock() };
+  const step = { ...scope, actor: 'key_1', at: fixture.clock() };
   const logo = { kind: 'LOGO', fileName: 'logo.png', contentType: 'image/png', bytes: PNG } as const;
   await fixture.runInTransaction(async (tx) => {
     await saveApplication(tx, step, { legalName: 'Abyssinia <Coffee> PLC', supportPhone: '251911223344' });
@@ -80,7 +80,7 @@ test.each([
   ],
 ])('a logo of %s is rejected', async (_what, file, code) => {
   const scope = await buildMerchant(database.db);
-  const step = { ...scope, keyId: 'key_1', at: fixture.clock() };
+  const step = { ...scope, actor: 'key_1', at: fixture.clock() };
   const logo = { kind: 'LOGO', fileName: 'logo', ...file } as const;
   const added = fixture.runInTransaction((tx) => addDocument({ tx, store: fixture.store }, step, logo));
   await expect(added).rejects.toMatchObject({ code });

@@ -2,7 +2,6 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { createLimits } from '../../src/http/limits.ts';
-import { createApiServer } from '../../src/http/server.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createHttpClient } from '../../src/lib/http-client.ts';
 import { createLogger } from '../../src/lib/log.ts';
@@ -16,7 +15,7 @@ import { createCallbackRouter, storeCallback } from '../../src/providers/callbac
 import { createFindProvider } from '../../src/providers/find-provider.ts';
 import { buildMerchant, buildFixture, stateOfSession, type Fixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { NO_LIMITS, stubKey, testServerDeps, type HttpResponse } from '../support/http.ts';
+import { createTestServer, NO_LIMITS, stubKey, testServerDeps, type HttpResponse } from '../support/http.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
 
 type Sent = { body?: unknown; headers?: Record<string, string> };
@@ -34,7 +33,7 @@ describe('paying in the sandbox over HTTP', () => {
   beforeAll(async () => {
     database = await createTestDatabase();
     simulator = await startTestSimulator();
-    let handle: ReturnType<typeof createApiServer>['callback'] = () => undefined;
+    let handle: ReturnType<typeof createTestServer>['callback'] = () => undefined;
     server = createServer((request, response) => handle(request, response));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -55,7 +54,7 @@ describe('paying in the sandbox over HTTP', () => {
       log: createLogger('silent', 'test'),
     });
     const routes = [...checkoutRoutes(fixture), ...transactionRoutes({ ...fixture, findDeliveries: async () => [] })];
-    const api = createApiServer({
+    const api = createTestServer({
       ...testServerDeps(database.db, { routes, routers: [callbacks] }),
       ...createTokenAuthenticator(fixture),
     });

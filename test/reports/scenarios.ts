@@ -198,7 +198,7 @@ const returned: Step = (tx, id, by) => markReturned(tx, id, { ...by, reason: 'Do
 export const SETTLEMENT_SCENARIOS = {
   requested: [],
   rejected: [(tx, id, by) => rejectSettlement(tx, id, { ...by, reason: 'Not now.' })],
-  cancelled: [(tx, id, by) => cancelSettlement(tx, { id }, { keyId: 'key_test', at: by.at })],
+  cancelled: [(tx, id, by) => cancelSettlement(tx, { id }, { actor: 'key_test', at: by.at })],
   approved: [approved],
   'failed before it was sent': [approved, failed],
   processing: [approved, sent],

@@ -64,7 +64,7 @@ const happen: Record<keyof typeof SETTLEMENT_EVENTS, () => Promise<string>> = {
   },
   'settlement.canceled': async () => {
     const { id } = await requestSettlement(fixture, scope);
-    await fixture.runInTransaction((tx) => cancelSettlement(tx, { id }, { keyId: 'key_test', at: fixture.clock() }));
+    await fixture.runInTransaction((tx) => cancelSettlement(tx, { id }, { actor: 'key_test', at: fixture.clock() }));
     return id;
   },
   // Last: the calendar is another one after it.

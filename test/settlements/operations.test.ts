@@ -52,7 +52,7 @@ const STEPS: Record<string, (tx: UnitOfWork, id: string) => Promise<TransitionRe
   book: (tx, id) => bookLateCredit(tx, id, operator()),
   dismiss: (tx, id) => dismissLateCredit(tx, id, { ...operator(), reason: 'A mistake of the bank.' }),
   reject: (tx, id) => rejectSettlement(tx, id, { ...operator(), reason: 'No.' }),
-  cancel: (tx, id) => cancelSettlement(tx, { id }, { keyId: 'key_test', at: fixture.clock() }),
+  cancel: (tx, id) => cancelSettlement(tx, { id }, { actor: 'key_test', at: fixture.clock() }),
 };
 const does = (name: string, id: string) => run((tx) => STEPS[name]!(tx, id));
 

@@ -111,7 +111,7 @@ async function live(story: Story, { does, what }: Step): Promise<void> {
   if (does === 'settle') await settle(BigInt(what));
   if (does === 'settle all') await settle('all');
   if (does === 'cancel' && picked) {
-    await fixture.runInTransaction((tx) => cancelSettlement(tx, picked, { keyId: 'key_test', at: fixture.clock() }));
+    await fixture.runInTransaction((tx) => cancelSettlement(tx, picked, { actor: 'key_test', at: fixture.clock() }));
   }
   if (does === 'complete' && picked) await complete(picked.id);
 }
@@ -197,7 +197,7 @@ test('money returned from a settlement is part of the next statement', async () 
   const scope = await newMerchant();
   await fund(fixture, scope, 100_00n);
   const first = await requestSettlement(fixture, scope, { amount: 'all' });
-  await fixture.runInTransaction((tx) => cancelSettlement(tx, first, { keyId: 'key_test', at: fixture.clock() }));
+  await fixture.runInTransaction((tx) => cancelSettlement(tx, first, { actor: 'key_test', at: fixture.clock() }));
   const second = await requestSettlement(fixture, scope, { amount: 40_00n });
   const { openingBalance, movements, closingBalance, previousSettlementId } = await statementOf(scope, second.id);
   expect({ openingBalance, closingBalance, previousSettlementId }).toEqual({

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 
+import { createKeyIdentification, type Authenticators } from '../../src/http/auth.ts';
 import { createLimits } from '../../src/http/limits.ts';
 import { Registry } from '../../src/http/metrics.ts';
 import { errorCodes } from '../../src/http/openapi.ts';
@@ -69,8 +70,11 @@ export const NO_LIMITS = {
   failedAuthPerMinute: 0,
 };
 
+/** A server whose callers are identified by keys and tokens. */
+export type TestServerDeps = Omit<ApiServerDeps, 'identify'> & Authenticators;
+
 /** Dependencies of a server with a database only: no limits, stub keys, no log. */
-export function testServerDeps(db: Database, changes: Partial<ApiServerDeps> & { routes: Route[] }): ApiServerDeps {
+export function testServerDeps(db: Database, changes: Partial<TestServerDeps> & { routes: Route[] }): TestServerDeps {
   return {
     routers: [],
     authenticateKey: authenticateStubKey,
@@ -95,9 +99,14 @@ export function testServerDeps(db: Database, changes: Partial<ApiServerDeps> & {
   };
 }
 
+/** A server that does not listen yet. */
+export function createTestServer(deps: TestServerDeps): ApiServer {
+  return createApiServer({ ...deps, identify: createKeyIdentification(deps) });
+}
+
 /** Starts a server on a free port. Close it in afterAll. */
-export async function startTestServer(deps: ApiServerDeps, defaultKey: string | null = null): Promise<TestServer> {
-  const server = createApiServer(deps);
+export async function startTestServer(deps: TestServerDeps, defaultKey: string | null = null): Promise<TestServer> {
+  const server = createTestServer(deps);
   const declared = deps.routes.map((route) => ({
     ...route,
     statuses: Object.keys(route.responses).map(Number),

@@ -20,7 +20,10 @@ type Described = {
   /** File responses have another content type. */
   responses: Record<string, { content: { 'application/json'?: { schema: Schema } } }>;
 };
-type Document = { paths: Record<string, Record<string, Described>>; components?: { schemas?: Record<string, Schema> } };
+export type Document = {
+  paths: Record<string, Record<string, Described>>;
+  components?: { schemas?: Record<string, Schema> };
+};
 
 /** One operation of /openapi.json. */
 export type Operation = {
@@ -29,7 +32,7 @@ export type Operation = {
   method: string;
   path: string;
   operationId: string;
-  by: 'key' | 'key-or-client-token' | 'operator' | 'public';
+  by: 'key' | 'key-or-client-token' | 'portal' | 'operator' | 'public';
   /** The required scope of restricted keys; null for public operations. */
   scope: Scope | null;
   pathNames: string[];
@@ -48,7 +51,11 @@ export type Operation = {
 
 /** All operations of the running service. */
 export async function readOperations(service: TestService): Promise<Operation[]> {
-  const document = (await service.send('GET', '/openapi.json')).body as Document;
+  return operationsOf((await service.send('GET', '/openapi.json')).body as Document);
+}
+
+/** All operations of an OpenAPI document. */
+export function operationsOf(document: Document): Operation[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => read(document, { path, method, described })),
   );
@@ -94,6 +101,7 @@ function fieldsOf(document: Document, schema: Schema | undefined): string[] {
 function callerOf(schemes: readonly string[]): Operation['by'] {
   if (schemes.length === 0) return 'public';
   if (schemes.includes('operatorKey')) return 'operator';
+  if (schemes.includes('portalSession')) return 'portal';
   return schemes.includes('clientToken') ? 'key-or-client-token' : 'key';
 }
 

@@ -27,6 +27,7 @@ const BODIES: Record<string, object> = {
   resendWebhookEvents: { status: 'FAILED', startDate: today, endDate: today },
   opsSuspendMerchant: { reason: 'Walls' },
   opsResumeMerchant: { reason: 'Walls' },
+  switchMerchant: { merchantId: 'mrc_walls' },
   acceptInvitation: { token: 'invite_walls' },
   opsInviteMerchant: { environment: 'sandbox' },
   opsRevokeMerchantKey: { reason: 'Walls' },

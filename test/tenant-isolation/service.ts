@@ -59,7 +59,7 @@ export type Observed = { log: Logger; registry: Registry };
 export async function startTestService(observed: Partial<Observed> = {}): Promise<TestService> {
   const { log = createLogger('silent', 'test'), registry = new Registry() } = observed;
   const simulator = await startTestSimulator();
-  const [apiPort, metricsPort] = [await anyFreePort(), await anyFreePort()];
+  const [apiPort, metricsPort, portalPort] = [await anyFreePort(), await anyFreePort(), await anyFreePort()];
   const settings = {
     ...NO_LIMITS,
     TASK_QUEUES: 'webhooks,reports',
@@ -67,6 +67,8 @@ export async function startTestService(observed: Partial<Observed> = {}): Promis
     PUBLIC_BASE_URL: `http://127.0.0.1:${apiPort}`,
     API_PORT: String(apiPort),
     METRICS_PORT: String(metricsPort),
+    PORTAL_PORT: String(portalPort),
+    PORTAL_URL: `http://127.0.0.1:${portalPort}`,
     WEBHOOK_RETRY_SCHEDULE_SECONDS: '1',
     KYC_DOCUMENTS_DIR: await mkdtemp(join(tmpdir(), 'meskot-service-')),
     REPORTS_DIR: await mkdtemp(join(tmpdir(), 'meskot-service-')),

@@ -140,7 +140,7 @@ describe('the workflow of a settlement', () => {
       timeline: ['settlement.requested', 'expected_dates.changed', 'expected_dates.changed', 'settlement.overdue'],
       events: ['settlement.requested', 'settlement.updated', 'settlement.updated'],
     });
-    await fixture.runInTransaction((tx) => cancelSettlement(tx, { id }, { keyId: 'key_test', at: clock() }));
+    await fixture.runInTransaction((tx) => cancelSettlement(tx, { id }, { actor: 'key_test', at: clock() }));
     expect(await result(workflowId)).toBe('CANCELLED');
   });
 
@@ -157,7 +157,7 @@ describe('the workflow of a settlement', () => {
       async () => (await stateOfSettlement(fixture.db, id))['expectedUntil'] === '2027-01-21',
     );
     await fixture.runInTransaction((tx) => removeHoliday(tx, holiday.id));
-    await fixture.runInTransaction((tx) => cancelSettlement(tx, { id }, { keyId: 'key_test', at: clock() }));
+    await fixture.runInTransaction((tx) => cancelSettlement(tx, { id }, { actor: 'key_test', at: clock() }));
     expect(await result(workflowId)).toBe('CANCELLED');
   });
 

@@ -1,3 +1,4 @@
+import type { MemberRole } from '../../http/people.ts';
 import type { MerchantScope } from '../../lib/scope.ts';
 import type { Plan } from './plan.ts';
 
@@ -35,6 +36,19 @@ export const NEW_SHOP: DemoMerchant = {
   isApproved: false,
   plan: { seed: 20_170_911, days: 14, count: 40, orderPrefix: 'NEW', channels: [{ weight: 1, value: 'TELEBIRR' }] },
 };
+
+type DemoPerson = { email: string; name: string; merchantId: string; role: MemberRole };
+
+/** An owner, a finance and a developer of each merchant. */
+export const DEMO_PEOPLE: readonly DemoPerson[] = [
+  ...peopleOf(ABYSSINIA, 'abyssinia.example', ['Selam Tesfaye', 'Dawit Bekele', 'Hana Girma']),
+  ...peopleOf(NEW_SHOP, 'newshop.example', ['Abebe Kebede', 'Marta Alemu', 'Yonas Haile']),
+];
+
+function peopleOf({ scope: { merchantId } }: DemoMerchant, host: string, names: readonly string[]): DemoPerson[] {
+  const roles = ['owner', 'finance', 'developer'] as const;
+  return roles.map((role, index) => ({ email: `${role}@${host}`, name: names[index] ?? role, merchantId, role }));
+}
 
 /** Requests the demo data's payouts and applications: the id of a key that does not exist. */
 export const DEMO_KEY_ID = 'key_demo';

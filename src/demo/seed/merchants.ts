@@ -32,6 +32,7 @@ import {
 } from '../../webhooks/subscriptions/operations.ts';
 import type { NewSubscription } from '../../webhooks/subscriptions/schema.ts';
 import { ABYSSINIA, DEMO_KEY_ID, type DemoMerchant, NEW_SHOP } from './demo.ts';
+import { recallPeople } from './people.ts';
 
 const DOCUMENTS = ['TRADE_LICENCE', 'TIN_CERTIFICATE', 'OWNER_ID'] as const;
 
@@ -72,7 +73,7 @@ async function applyForKyc(
 ): Promise<void> {
   const at = (hours: number): Date => new Date(day.getTime() + hours * HOUR_MS);
   const live = { merchantId: scope.merchantId, environment: 'live' } as const;
-  const step = (hours: number): Step => ({ ...live, keyId: DEMO_KEY_ID, at: at(hours) });
+  const step = (hours: number): Step => ({ ...live, actor: DEMO_KEY_ID, at: at(hours) });
   const tin = String(plan.seed).padStart(10, '0');
   await saveApplication(tx, step(1), {
     legalName: `${name} PLC`,
@@ -120,6 +121,7 @@ export type DemoSecrets = {
   webhookSecret: string;
   operatorKey: string;
   secondOperatorKey: string;
+  portalPassword: string;
 };
 
 export type RecallInput = {
@@ -172,6 +174,7 @@ export async function recallCredentials(
     webhookSecret: await runInTransaction((tx) => recallWebhookSecret(tx, { config, previous, webhookUrl })),
     operatorKey: await recallOperatorKey(previous.operatorKey, FIRST_OPERATOR.id),
     secondOperatorKey: await recallOperatorKey(previous.secondOperatorKey, SECOND_OPERATOR.id),
+    portalPassword: await recallPeople(db, previous.portalPassword),
   };
 }
 

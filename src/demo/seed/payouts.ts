@@ -164,7 +164,7 @@ async function settle(
     requestedBy: DEMO_KEY_ID,
   });
   advance(context, SANDBOX_REVIEW_MS);
-  if (end === 'cancelled') return void (await cancelSettlement(tx, row, { keyId: DEMO_KEY_ID, at: clock() }));
+  if (end === 'cancelled') return void (await cancelSettlement(tx, row, { actor: DEMO_KEY_ID, at: clock() }));
   await reviewSettlement({ runInTransaction }, row.id, clock());
   if (end !== 'credited' && end !== 'failed' && end !== 'processing') return;
   advance(context, HOUR_MS);

@@ -23,7 +23,7 @@ import type { ApplicationDetails, TimelineKind } from './schema.ts';
 import { EDITABLE, statusesBefore } from './states.ts';
 
 /** The application, the merchant's key, and the time. */
-export type Step = MerchantScope & { keyId: string; at: Date };
+export type Step = MerchantScope & { actor: string; at: Date };
 
 /** The application, the operator, and the time. */
 export type Decision = MerchantScope & Actor & { at: Date };
@@ -36,7 +36,7 @@ export async function saveApplication(
 ): Promise<ApplicationRow> {
   const before = await lockForEdit(tx, step);
   if (isDeepStrictEqual(before.details, details)) return before;
-  const entry = { at: step.at, actor: step.keyId, detail: { fields: Object.keys(details) } };
+  const entry = { at: step.at, actor: step.actor, detail: { fields: Object.keys(details) } };
   return update(tx, before, { changes: { details }, entry: { ...entry, kind: 'application.saved' } });
 }
 
@@ -44,8 +44,8 @@ export async function saveApplication(
  * Submits it to the operators in live; the sandbox decides by itself after 5 s. The timeline retains the submitted details.
  * Throws INVALID_STATE when it is submitted already, and VALIDATION_ERROR with everything that is missing.
  */
-export async function submitApplication(tx: UnitOfWork, { at, keyId, ...scope }: Step): Promise<ApplicationRow> {
-  const before = await lockForEdit(tx, { at, keyId, ...scope });
+export async function submitApplication(tx: UnitOfWork, { at, actor, ...scope }: Step): Promise<ApplicationRow> {
+  const before = await lockForEdit(tx, { at, actor, ...scope });
   const documents = await listDocuments(tx.trx, scope);
   const { details } = before;
   const missing = missingFrom(details, documents);
@@ -59,14 +59,14 @@ export async function submitApplication(tx: UnitOfWork, { at, keyId, ...scope }:
     status: 'SUBMITTED',
     submissions: submission,
     reviewMessage: null,
-    submittedBy: keyId,
+    submittedBy: actor,
     submittedAt: at,
     autoDecideAt: isAutomatic ? new Date(at.getTime() + SANDBOX_REVIEW_MS) : null,
     decidedBy: null,
     decidedAt: null,
   } as const;
   const detail = { submission, details, documents: documents.map(({ id }) => id) };
-  return update(tx, before, { changes, entry: { at, actor: keyId, kind: 'application.submitted', detail } });
+  return update(tx, before, { changes, entry: { at, actor, kind: 'application.submitted', detail } });
 }
 
 /** The application, locked, if the merchant may change it now. Throws INVALID_STATE. */

@@ -32,7 +32,7 @@ export async function addDocument(
 ): Promise<{ row: DocumentRow; isNew: boolean }> {
   ensureType(contentType, bytes);
   if (kind === 'LOGO') ensureLogo(contentType, bytes);
-  const { at, keyId } = step;
+  const { at, actor } = step;
   const submission = (await lockForEdit(tx, step)).submissions + 1;
   const digest = sha256(bytes).toString('hex');
   const all = await listDocuments(tx.trx, step);
@@ -49,9 +49,9 @@ export async function addDocument(
   const storageKey = await store.save(id, bytes);
   try {
     const file = { kind, fileName, contentType, bytes: bytes.length, sha256: digest, storageKey };
-    const document = { id, ...scopeOf(step), submission, ...file, uploadedBy: keyId, uploadedAt: at };
+    const document = { id, ...scopeOf(step), submission, ...file, uploadedBy: actor, uploadedAt: at };
     const row = await insertRow<DocumentRow>(tx.trx, 'kyc_document', document);
-    const entry = { at, actor: keyId, kind: 'document.uploaded', detail: { documentId: id, kind } } as const;
+    const entry = { at, actor, kind: 'document.uploaded', detail: { documentId: id, kind } } as const;
     await recordTimeline<TimelineKind>(tx.trx, applicationId(step), entry);
     return { row, isNew: true };
   } catch (error) {

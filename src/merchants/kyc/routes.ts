@@ -1,5 +1,5 @@
 import { UploadedFile } from '../../http/body.ts';
-import { readRoute, writeRoute, type KeyCaller, type Route } from '../../http/route.ts';
+import { actorOf, readRoute, writeRoute, type KeyCaller, type Route, type UserCaller } from '../../http/route.ts';
 import type { Database } from '../../lib/db.ts';
 import { scopeOf } from '../../lib/scope.ts';
 import type { RunInTransaction } from '../../outbox/record.ts';
@@ -18,9 +18,9 @@ export function kycRoutes(deps: KycRouteDeps): Route[] {
   return [...applicationRoutes(deps), documentRoute(deps)];
 }
 
-const stepOf = ({ caller, at }: { caller: KeyCaller; at: Date }): Step => ({
+const stepOf = ({ caller, at }: { caller: KeyCaller | UserCaller; at: Date }): Step => ({
   ...scopeOf(caller),
-  keyId: caller.keyId,
+  actor: actorOf(caller),
   at,
 });
 
@@ -28,6 +28,7 @@ function applicationRoutes(deps: KycRouteDeps): Route[] {
   return [
     readRoute('GET /api/checkout/kyc', {
       ...KYC,
+      auth: { ...KYC.auth, permission: 'kyc:read' },
       operationId: 'getKyc',
       summary: 'Your verification: its status, what is missing, and the decision',
       description:

@@ -2,6 +2,7 @@ import Router from '@koa/router';
 import type { Context } from 'koa';
 import QRCode from 'qrcode';
 
+import { readForm } from '../../http/forms.ts';
 import type { Limits } from '../../http/limits.ts';
 import { hungUp, type RequestState } from '../../http/pipeline.ts';
 import { AppError, notFound, type ErrorCode } from '../../lib/errors.ts';
@@ -25,7 +26,6 @@ import {
   formVisitor,
   languageOf,
   queryOf,
-  readForm,
   setLanguageCookie,
   setTokenCookie,
   visitorOf,

@@ -1,10 +1,10 @@
 import type { Context } from 'koa';
 
 import { CLIENT_TOKEN_COOKIE } from '../../http/auth.ts';
+import { requireOwnPage } from '../../http/forms.ts';
 import type { Limits } from '../../http/limits.ts';
 import type { MerchantCaller } from '../../http/route.ts';
-import { readBody } from '../../lib/body.ts';
-import { AppError, notFound } from '../../lib/errors.ts';
+import { notFound } from '../../lib/errors.ts';
 import { scopeOf } from '../../lib/scope.ts';
 import type { SessionKey, TokenAuthenticator } from '../session.ts';
 import { isLanguage, type Language } from './translations.ts';
@@ -28,16 +28,10 @@ export async function visitorOf({ limits, tokens }: VisitorDeps, ctx: Context, l
   throw notFound('checkout page');
 }
 
-/**
- * The visitor who posted one of our own forms. Under `Referrer-Policy: no-referrer` browsers send `Origin: null`, so
- * `Sec-Fetch-Site`, which a page cannot forge, is checked first. Throws also INSUFFICIENT_SCOPE.
- */
+/** The visitor who posted one of our own forms. Throws also INSUFFICIENT_SCOPE. */
 export async function formVisitor(deps: VisitorDeps, ctx: Context): Promise<Visitor> {
-  const [site, origin] = [ctx.get('sec-fetch-site'), ctx.get('origin')];
-  const isOwnOrigin =
-    origin === new URL(deps.baseUrl).origin || (URL.canParse(origin) && new URL(origin).host === ctx.host);
-  if (site === '' ? isOwnOrigin : site === 'same-origin') return visitorOf(deps, ctx);
-  throw new AppError('INSUFFICIENT_SCOPE', 'The form was sent from another site.');
+  requireOwnPage(ctx, deps.baseUrl);
+  return visitorOf(deps, ctx);
 }
 
 /** The first value of a query parameter. */
@@ -70,21 +64,3 @@ export function setTokenCookie(ctx: Context, baseUrl: string, { key, token }: Vi
 }
 
 const flags = (baseUrl: string): string => `HttpOnly; SameSite=Lax${baseUrl.startsWith('https:') ? '; Secure' : ''}`;
-
-const FORM_BYTES_MAX = 4_096;
-const CONTENT_TYPE_CHARACTERS_MAX = 200;
-
-/** A posted form. Throws UNSUPPORTED_MEDIA_TYPE and PAYLOAD_TOO_LARGE. */
-export async function readForm(ctx: Context): Promise<URLSearchParams> {
-  const isShort = ctx.get('content-type').length <= CONTENT_TYPE_CHARACTERS_MAX;
-  if (!isShort || !ctx.is('application/x-www-form-urlencoded')) {
-    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'The content type must be application/x-www-form-urlencoded.');
-  }
-  const body = await readBody(ctx.req.iterator({ destroyOnReturn: false }), FORM_BYTES_MAX);
-  if (body === null) {
-    // The unread rest of the body would be parsed as the next request.
-    const headers = { Connection: 'close' };
-    throw new AppError('PAYLOAD_TOO_LARGE', `A form may have at most ${FORM_BYTES_MAX} bytes.`, { headers });
-  }
-  return new URLSearchParams(body.toString());
-}

@@ -1,4 +1,5 @@
 import { countMovements, exportMovements, sumAccount, type ReadMovement } from '../../ledger/balance.ts';
+import { maskDigits } from '../../lib/mask.ts';
 import { TRANSACTION_THROUGH } from '../../merchants/channels/channel.ts';
 import {
   countTransactions,
@@ -41,6 +42,13 @@ export const TRANSACTION_COLUMNS: readonly Column<Transaction>[] = [
   { key: 'lateConfirmation', heading: 'Late Confirmation', cell: (row) => (row.confirmedLate ? 'yes' : null) },
   { key: 'held', heading: 'Held', cell: (row) => row.holdReason },
 ];
+
+/** For people who may not see phone numbers. */
+export const COLUMNS_WITHOUT_PHONES: typeof TRANSACTION_COLUMNS = TRANSACTION_COLUMNS.map((column) =>
+  column.key === 'customerPhone'
+    ? { ...column, cell: ({ customerPhone }: Transaction) => customerPhone && maskDigits(customerPhone) }
+    : column,
+);
 
 /** Payments, as their list presents them. */
 const paymentsSource = createListSource<Transaction>({

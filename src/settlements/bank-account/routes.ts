@@ -1,6 +1,6 @@
 import { actionLinks, operatorReadRoute, operatorRoute } from '../../access/operator-route.ts';
 import { InEnvironment, MerchantParams } from '../../access/operator-schema.ts';
-import { readRoute, writeRoute, type Route } from '../../http/route.ts';
+import { actorOf, readRoute, writeRoute, type Route } from '../../http/route.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Database } from '../../lib/db.ts';
 import { AppError, found } from '../../lib/errors.ts';
@@ -27,6 +27,7 @@ export function bankAccountRoutes({ db, clock }: Deps): Route[] {
   return [
     readRoute('GET /api/checkout/bank-account', {
       ...shared,
+      auth: { ...shared.auth, permission: 'bank:read' },
       operationId: 'getBankAccount',
       summary: 'The bank account that settlements go to',
       errors: ['NOT_FOUND'],
@@ -39,13 +40,14 @@ export function bankAccountRoutes({ db, clock }: Deps): Route[] {
     writeRoute('PUT /api/checkout/bank-account', {
       ...shared,
       operationId: 'linkBankAccount',
+      stepUp: 'live',
       summary: 'Link the bank account that settlements go to; it replaces the previous one',
       description:
         'The sandbox verifies it at once; in live an operator does, and the replacement of a verified account holds new ' +
         'settlements for 48 hours. Settlements requested before keep their account.',
       body: schema.NewBankAccount,
       handle: async ({ caller, tx, body }) => {
-        const row = await linkBankAccount(tx, caller, { ...body, requestedBy: caller.keyId, at: clock() });
+        const row = await linkBankAccount(tx, caller, { ...body, requestedBy: actorOf(caller), at: clock() });
         return { message: `Bank account linked: it is ${row.status}`, data: schema.presentBankAccount(row) };
       },
     }),

@@ -17,7 +17,10 @@ const PATH = '/api/checkout/webhooks';
 const LOG_LIMIT_DEFAULT = 100;
 
 const reading = { tag: 'Webhooks', auth: { by: 'key', scope: 'webhooks:read' } } as const;
-const writing = { tag: 'Webhooks', auth: { by: 'key', scope: 'webhooks:write' } } as const;
+const resending = {
+  tag: 'Webhooks',
+  auth: { by: 'key', scope: 'webhooks:write', permission: 'webhooks:resend' },
+} as const;
 
 type EventDeps = { db: Database; clock: Clock; catalogue: EventCatalogue };
 
@@ -110,7 +113,7 @@ function overviews({ db, clock, catalogue }: EventDeps): Route[] {
 function resends(deps: EventDeps): Route[] {
   return [
     writeRoute(`POST ${PATH}/events/:eventId/resend`, {
-      ...writing,
+      ...resending,
       operationId: 'resendWebhookEvent',
       summary: 'Resend an event now',
       description:
@@ -127,7 +130,7 @@ function resends(deps: EventDeps): Route[] {
       },
     }),
     writeRoute(`POST ${PATH}/events/resend`, {
-      ...writing,
+      ...resending,
       operationId: 'resendWebhookEvents',
       summary: 'Resend failed or skipped deliveries in bulk',
       description: 'Oldest first, at a constant rate. Deliveries of inactive subscriptions do not match.',
@@ -158,7 +161,7 @@ function resendJobs({ db }: EventDeps): Route[] {
       },
     }),
     writeRoute(`POST ${PATH}/resend-jobs/:jobId/cancel`, {
-      ...writing,
+      ...resending,
       ...one,
       operationId: 'cancelWebhookResendJob',
       summary: 'Stop a bulk resend',

@@ -61,6 +61,7 @@ function collectionRoutes(deps: RouteDeps): Route[] {
     writeRoute(`POST ${PATH}`, {
       ...writing,
       operationId: 'createWebhookSubscription',
+      stepUp: 'live',
       summary: 'Subscribe a URL to events',
       description: 'Only this response contains the secret. At most 16 per merchant and environment.',
       body: schema.NewSubscription,
@@ -132,6 +133,7 @@ function secretRoutes(deps: RouteDeps): Route[] {
     writeRoute(`POST ${ONE}/rotate`, {
       ...writingOne,
       operationId: 'rotateWebhookSecret',
+      stepUp: 'live',
       summary: 'Replace the secret of a subscription',
       description:
         'The new secret signs at once; only this response contains it. For overlapSeconds the old one signs as well; with 0 it stops now.',

@@ -38,7 +38,7 @@ test('a merchant applies, is approved by an operator, and its live key works onc
     error: { code: 'KYC_REQUIRED', details: [{ field: 'kyc' }, { field: 'sandboxPayment' }] },
   });
   expect(both.body.message).toBe(
-    'Live keys work once your verification is APPROVED; it is SUBMITTED: see GET /api/checkout/kyc, which this key may call, ' +
+    'Live keys work once your verification is APPROVED; it is SUBMITTED: see GET /api/checkout/kyc, which works before, ' +
       'and one payment has succeeded in the sandbox; none has yet: make one with a sandbox key.',
   );
   await approve();

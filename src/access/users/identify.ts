@@ -1,0 +1,116 @@
+import type { Context } from 'koa';
+
+import { isFromOwnPage } from '../../http/forms.ts';
+import type { Identify } from '../../http/pipeline.ts';
+import { SCOPES_BEFORE_VERIFICATION, type Route, type UserCaller } from '../../http/route.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Database } from '../../lib/db.ts';
+import { AppError, invalid } from '../../lib/errors.ts';
+import type { Environment } from '../../lib/scope.ts';
+import { liveRequirementIssues } from '../authenticate.ts';
+import { ROLES, rolesWith, TWO_FACTOR_ROLES, type AnyPermission } from './roles.ts';
+import { useSession, type Session } from './sessions.ts';
+
+/** How long an entered code counts, for what needs one. */
+export const STEP_UP_MS = 5 * 60_000;
+
+/** The name of the portal's cookie. `__Host-`: browsers take it with Secure, without Domain and for all paths only. */
+export function sessionCookie(portalUrl: string): string {
+  return portalUrl.startsWith('https:') ? '__Host-meskot_portal' : 'meskot_portal';
+}
+
+type Deps = { db: Database; clock: Clock; portalUrl: string };
+
+/** The session of a request's cookie; null without a valid one. */
+export async function sessionOf({ db, clock, portalUrl }: Deps, ctx: Context): Promise<Session | null> {
+  const token = ctx.cookies.get(sessionCookie(portalUrl));
+  return token ? useSession(db, token, clock()) : null;
+}
+
+const SAFE_METHODS = new Set(['GET', 'HEAD']);
+
+/**
+ * Identifies people by the portal's cookie; keys and tokens are not read. Throws AUTHENTICATION_REQUIRED,
+ * INSUFFICIENT_SCOPE (also for requests of other sites), VALIDATION_ERROR without an environment, MERCHANT_SUSPENDED,
+ * KYC_REQUIRED, TWO_FACTOR_REQUIRED, STEP_UP_REQUIRED.
+ */
+export function createSessionIdentification(deps: Deps): Identify {
+  return async (ctx, route) => {
+    const { auth } = route;
+    if (auth.by === 'public') return null;
+    if (auth.by === 'operator') throw new Error(`${route.operationId} is not served to people`);
+    if (!SAFE_METHODS.has(ctx.method) && !isFromOwnPage(ctx, deps.portalUrl)) {
+      throw new AppError('INSUFFICIENT_SCOPE', 'The request was sent from another site.');
+    }
+    const session = await sessionOf(deps, ctx);
+    if (!session) throw new AppError('AUTHENTICATION_REQUIRED', 'You are not signed in, or no longer. Sign in.');
+    const now = deps.clock();
+    const { id: sessionId, userId, merchantId, role } = session;
+    if (auth.by === 'person') {
+      if (route.stepUp) requireStepUp(session, now);
+      return { kind: 'person', userId, sessionId, merchantId: role === null ? null : merchantId };
+    }
+    const caller = userCaller(session, readEnvironment(ctx));
+    ensurePermission(caller, auth.by === 'member' ? auth.permission : permissionOf(auth));
+    if (auth.by !== 'member' && caller.environment === 'live') ensureLive(session, auth.scope, now);
+    if (route.stepUp === 'always' || (route.stepUp === 'live' && caller.environment === 'live')) {
+      requireStepUp(session, now);
+    }
+    return caller;
+  };
+}
+
+const permissionOf = (auth: Extract<Route['auth'], { scope: unknown }>): AnyPermission =>
+  auth.by === 'key' && auth.permission !== undefined ? auth.permission : auth.scope;
+
+function readEnvironment(ctx: Context): Environment {
+  const value = ctx.get('x-meskot-environment');
+  if (value === 'sandbox' || value === 'live') return value;
+  const got = value === '' ? 'none' : JSON.stringify(value.slice(0, 40));
+  throw invalid('X-Meskot-Environment', `must be sandbox or live, got ${got}`);
+}
+
+function userCaller({ id, userId, merchantId, merchantStatus, role }: Session, environment: Environment): UserCaller {
+  if (merchantId === null || role === null) {
+    throw new AppError('INSUFFICIENT_SCOPE', 'You are a member of no merchant, or no longer. Ask for an invitation.');
+  }
+  if (merchantStatus !== 'ACTIVE') {
+    throw new AppError('MERCHANT_SUSPENDED', 'This merchant is suspended. Contact support.');
+  }
+  return { kind: 'user', merchantId, environment, userId, sessionId: id, role, ...ROLES[role] };
+}
+
+/** Throws INSUFFICIENT_SCOPE, which names the roles that may. */
+export function ensurePermission({ role, scopes, permissions }: UserCaller, permission: AnyPermission): void {
+  if ([...scopes, ...permissions].includes(permission)) return;
+  const others = rolesWith(permission).join(' or ');
+  throw new AppError(
+    'INSUFFICIENT_SCOPE',
+    `This needs ${permission}; your role is ${role}. Ask somebody who is ${others}.`,
+  );
+}
+
+/** As for live keys, a verified merchant; and of the person a recently used session and, in some roles, two factors. */
+function ensureLive(session: Session, scope: (typeof SCOPES_BEFORE_VERIFICATION)[number], now: Date): void {
+  const details = SCOPES_BEFORE_VERIFICATION.includes(scope) ? [] : liveRequirementIssues(session);
+  if (details.length > 0) {
+    const what = details.map(({ issue }) => issue).join(', and ');
+    throw new AppError('KYC_REQUIRED', `Live works once ${what}.`, { details });
+  }
+  if (session.role && TWO_FACTOR_ROLES.includes(session.role)) requireTwoFactor(session);
+  if (session.liveUntil <= now) {
+    throw new AppError('AUTHENTICATION_REQUIRED', 'You have not used live for 30 minutes. Sign in again.');
+  }
+}
+
+function requireTwoFactor({ totpEnabledAt }: Session): void {
+  if (totpEnabledAt !== null) return;
+  throw new AppError('TWO_FACTOR_REQUIRED', 'This needs two-factor authentication. Turn it on under Security.');
+}
+
+function requireStepUp(session: Session, now: Date): void {
+  requireTwoFactor(session);
+  const { stepUpAt } = session;
+  if (stepUpAt && now.getTime() - stepUpAt.getTime() < STEP_UP_MS) return;
+  throw new AppError('STEP_UP_REQUIRED', 'Enter a code of your authenticator app, which counts for 5 minutes.');
+}

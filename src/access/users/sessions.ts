@@ -1,0 +1,131 @@
+import { randomBytes } from 'node:crypto';
+
+import type { MemberRole } from '../../http/people.ts';
+import { sha256 } from '../../lib/crypto.ts';
+import { DAY_MS, HOUR_MS } from '../../lib/dates.ts';
+import { first, insertRow, rows, type Queryable, type Trx } from '../../lib/db.ts';
+import { notFound } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import type { LiveRequirements } from '../authenticate.ts';
+import type { User } from './users.ts';
+
+const TOKEN_BYTES = 32;
+const IDLE_MS = 12 * HOUR_MS;
+/** After this time without use, the session reads no live data until the next sign-in. */
+const LIVE_IDLE_MS = HOUR_MS / 2;
+const LIFETIME_MS = 7 * DAY_MS;
+const USE_WRITTEN_EVERY_MS = 60_000;
+const DEVICE_CHARACTERS_MAX = 300;
+
+/** A row of `user_session`. */
+export type SessionRow = {
+  id: string;
+  userId: string;
+  merchantId: string | null;
+  address: string;
+  device: string;
+  stepUpAt: Date | null;
+  lastUsedAt: Date;
+  idleUntil: Date;
+  liveUntil: Date;
+  expiresAt: Date;
+  endedAt: Date | null;
+  createdAt: Date;
+};
+
+/** A session that has not ended, with its user and the active merchant. `role`: null for no member of a merchant. */
+export type Session = SessionRow &
+  Pick<User, 'email' | 'name' | 'language' | 'calendar' | 'totpEnabledAt'> & {
+    merchantName: string | null;
+    merchantStatus: 'ACTIVE' | 'SUSPENDED' | null;
+    role: MemberRole | null;
+  } & LiveRequirements;
+
+/** When idle sessions end that are used at an instant. */
+const prolonged = (at: Date) => ({
+  lastUsedAt: at,
+  idleUntil: new Date(at.getTime() + IDLE_MS),
+  liveUntil: new Date(at.getTime() + LIVE_IDLE_MS),
+});
+
+/** Begins a session, in the merchant of the user's last one. `token` is for the cookie; the table stores its hash. */
+export async function createSession(
+  trx: Trx,
+  { userId, address, device, at }: Pick<SessionRow, 'userId' | 'address' | 'device'> & { at: Date },
+): Promise<{ sessionId: string; token: string }> {
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  const sql = `SELECT m.merchant_id FROM membership m WHERE m.user_id = :userId AND m.removed_at IS NULL
+               ORDER BY (SELECT max(s.created_at) FROM user_session s
+                         WHERE s.user_id = m.user_id AND s.merchant_id = m.merchant_id) DESC NULLS LAST, m.created_at
+               LIMIT 1`;
+  const active = await first<{ merchantId: string }>(trx, sql, { userId });
+  const { id } = await insertRow<SessionRow>(trx, 'user_session', {
+    id: newId('ses', at.getTime()),
+    userId,
+    merchantId: active?.merchantId ?? null,
+    tokenHash: sha256(token),
+    address,
+    device: device.slice(0, DEVICE_CHARACTERS_MAX),
+    ...prolonged(at),
+    expiresAt: new Date(at.getTime() + LIFETIME_MS),
+    createdAt: at,
+  });
+  return { sessionId: id, token };
+}
+
+/**
+ * The session of a cookie's token, and records its use at most once a minute; null for any other text. It is read for each
+ * request, so what ends or changes a session applies to the next one.
+ */
+export async function useSession(db: Queryable, token: string, at: Date): Promise<Session | null> {
+  const session = await findSession(db, { tokenHash: sha256(token), id: null }, at);
+  if (session === null || at.getTime() - session.lastUsedAt.getTime() < USE_WRITTEN_EVERY_MS) return session;
+  const sql = `UPDATE user_session SET last_used_at = :lastUsedAt, idle_until = :idleUntil,
+                 live_until = CASE WHEN live_until > :lastUsedAt THEN :liveUntil ELSE live_until END
+               WHERE id = :id AND ended_at IS NULL`;
+  await rows(db, sql, { ...prolonged(at), id: session.id });
+  return session;
+}
+
+/** A session that has not ended. Throws NOT_FOUND. */
+export async function readSession(db: Queryable, id: string, at: Date): Promise<Session> {
+  const session = await findSession(db, { tokenHash: null, id }, at);
+  if (session === null) throw notFound('session');
+  return session;
+}
+
+async function findSession(
+  db: Queryable,
+  of: { tokenHash: Buffer | null; id: string | null },
+  at: Date,
+): Promise<Session | null> {
+  const sql = `
+    SELECT s.*, u.email, u.name, u.language, u.calendar, u.totp_enabled_at, m.role, merchant.name AS merchant_name,
+           merchant.status AS merchant_status, coalesce(merchant.kyc_status, 'NOT_STARTED') AS kyc_status,
+           effective_kyc_tier(merchant.id) > 0 AS is_verified, has_sandbox_payment(merchant.id) AS has_sandbox_payment
+    FROM user_session s
+    JOIN user_account u ON u.id = s.user_id
+    LEFT JOIN membership m ON m.user_id = s.user_id AND m.merchant_id = s.merchant_id AND m.removed_at IS NULL
+    LEFT JOIN merchant ON merchant.id = m.merchant_id
+    WHERE (s.token_hash = :tokenHash OR s.id = :id) AND s.ended_at IS NULL AND s.idle_until > :at AND s.expires_at > :at`;
+  return (await first<Session>(db, sql, { ...of, at })) ?? null;
+}
+
+/** Ends a session. Idempotent. */
+export async function endSession(trx: Trx, sessionId: string, at: Date): Promise<void> {
+  await rows(trx, 'UPDATE user_session SET ended_at = :at WHERE id = :sessionId AND ended_at IS NULL', {
+    sessionId,
+    at,
+  });
+}
+
+/** Makes another of the user's merchants the active one. Throws NOT_FOUND. */
+export async function switchMerchant(
+  trx: Trx,
+  { sessionId, userId, merchantId }: { sessionId: string; userId: string; merchantId: string },
+): Promise<void> {
+  const sql = `UPDATE user_session s SET merchant_id = m.merchant_id FROM membership m
+               WHERE s.id = :sessionId AND m.user_id = :userId AND m.merchant_id = :merchantId AND m.removed_at IS NULL
+               RETURNING 1`;
+  if ((await rows(trx, sql, { sessionId, userId, merchantId })).length === 0) throw notFound('merchant');
+}

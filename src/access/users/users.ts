@@ -1,0 +1,63 @@
+import type { MemberRole } from '../../http/people.ts';
+import { first, insertRow, rows, updateRow, type Queryable, type Trx } from '../../lib/db.ts';
+import { newId } from '../../lib/ids.ts';
+import { hashPassword } from './passwords.ts';
+
+/** A row of `user_account`. */
+export type User = {
+  id: string;
+  email: string;
+  name: string;
+  passwordHash: string;
+  language: 'en' | 'am';
+  calendar: 'gregorian' | 'ethiopic' | 'both';
+  totpEnabledAt: Date | null;
+  createdAt: Date;
+  updatedAt: Date;
+};
+
+/** The user with an e-mail address, in any case of letters. */
+export async function findUserByEmail(db: Queryable, email: string): Promise<User | undefined> {
+  return first<User>(db, 'SELECT * FROM user_account WHERE lower(email) = lower(:email)', { email });
+}
+
+/** Creates a user. Fails with a unique violation where the address has one. */
+export async function createUser(
+  trx: Trx,
+  { password, ...user }: Pick<User, 'email' | 'name'> & { id?: string; password: string },
+): Promise<User> {
+  return insertRow<User>(trx, 'user_account', {
+    id: newId('usr'),
+    ...user,
+    passwordHash: await hashPassword(password),
+  });
+}
+
+/** Replaces the password of a user. */
+export async function setPassword(trx: Trx, id: string, password: string): Promise<void> {
+  const passwordHash = await hashPassword(password);
+  await updateRow(trx, { table: 'user_account', id }, { passwordHash, updatedAt: new Date() });
+}
+
+/** Adds a user to a merchant, or changes the role of a member. */
+export async function setMembership(
+  trx: Trx,
+  membership: { userId: string; merchantId: string; role: MemberRole },
+): Promise<void> {
+  await rows(
+    trx,
+    `INSERT INTO membership (user_id, merchant_id, role) VALUES (:userId, :merchantId, :role)
+     ON CONFLICT (user_id, merchant_id) DO UPDATE SET role = :role, removed_at = NULL, updated_at = now()`,
+    membership,
+  );
+}
+
+/** A merchant of a user, with the user's role there. */
+export type Membership = { merchantId: string; name: string; role: MemberRole };
+
+/** The merchants of a user by name. */
+export async function listMemberships(db: Queryable, userId: string): Promise<Membership[]> {
+  const sql = `SELECT m.merchant_id, merchant.name, m.role FROM membership m JOIN merchant ON merchant.id = m.merchant_id
+               WHERE m.user_id = :userId AND m.removed_at IS NULL ORDER BY merchant.name, m.merchant_id`;
+  return rows<Membership>(db, sql, { userId });
+}

@@ -1,0 +1,28 @@
+import { randomBytes } from 'node:crypto';
+
+import { isPassword } from '../../access/users/passwords.ts';
+import { createUser, findUserByEmail, setMembership, setPassword } from '../../access/users/users.ts';
+import type { Database } from '../../lib/db.ts';
+import { DEMO_PEOPLE } from './demo.ts';
+
+const PASSWORD_BYTES = 12;
+
+/**
+ * The people of the demo merchants, who share one password. Returns the stored one where it is still theirs; else all get
+ * a new one.
+ */
+export async function recallPeople(db: Database, stored = ''): Promise<string> {
+  const users = await Promise.all(DEMO_PEOPLE.map(async ({ email }) => findUserByEmail(db, email)));
+  const [first] = users;
+  if (first && !users.includes(undefined) && (await isPassword(first.passwordHash, stored))) return stored;
+  const password = randomBytes(PASSWORD_BYTES).toString('base64url');
+  await db.transaction(async (trx) => {
+    for (const [index, { email, name, merchantId, role }] of DEMO_PEOPLE.entries()) {
+      const existing = users[index];
+      if (existing) await setPassword(trx, existing.id, password);
+      const { id: userId } = existing ?? (await createUser(trx, { email, name, password }));
+      await setMembership(trx, { userId, merchantId, role });
+    }
+  });
+  return password;
+}

@@ -1,0 +1,68 @@
+import Router from '@koa/router';
+import type { Context, Middleware } from 'koa';
+
+import { sessionOf } from '../../access/users/identify.ts';
+import { AppError, type ErrorCode } from '../../lib/errors.ts';
+import { html } from '../../lib/html.ts';
+import { languageOf, PAGE_HEADERS, problem, rememberLanguage, sendPage, STYLE_PATH } from './layout.ts';
+import { addSignIn, seeOther, SIGN_IN_PATH, type PageDeps } from './sign-in.ts';
+import { STYLE } from './style.ts';
+import { textsOf } from './translations.ts';
+
+/** Errors that pages show. */
+const NOTICES: Partial<Record<ErrorCode, 'foreign' | 'tooMany'>> = {
+  INSUFFICIENT_SCOPE: 'foreign',
+  RATE_LIMITED: 'tooMany',
+};
+
+/** The pages with which people sign in: HTML and forms, which need no script. */
+export function createSignInPages(deps: PageDeps): Router {
+  const router = new Router({ sensitive: true });
+  router.use(async (ctx, next) => {
+    try {
+      await deps.limits.countPage(ctx);
+      rememberLanguage(ctx, deps.portalUrl.startsWith('https:'));
+      await next();
+    } catch (error) {
+      const notice = error instanceof AppError && NOTICES[error.code];
+      if (!notice) throw error;
+      ctx.set(error.headers);
+      const texts = textsOf(languageOf(ctx));
+      const body = html`${problem(texts[notice])}
+        <p><a href="${SIGN_IN_PATH}">${texts.signIn}</a></p>`;
+      sendPage(ctx, { status: error.status, title: texts.signIn, body });
+    }
+  });
+  router.get(STYLE_PATH, (ctx) => {
+    ctx.set('Cache-Control', 'public, max-age=3600');
+    ctx.type = 'text/css';
+    ctx.body = STYLE;
+  });
+  addSignIn(router, deps);
+  return router;
+}
+
+/**
+ * Serves everything that is no path of the API and no sign-in page: `pages`, to people who are signed in. Others who open a
+ * page get the sign-in, which leads back to it; files that a page loads are not redirected.
+ */
+export function createPortalPages(deps: PageDeps, pages: Middleware = noPages): Router {
+  const router = new Router({ sensitive: true });
+  router.get('/{*path}', async (ctx, next) => {
+    if (ctx.path.startsWith('/api/')) return next();
+    if (ctx.get('accept').includes('text/html') && !(await sessionOf(deps, ctx))) {
+      return seeOther(ctx, `${SIGN_IN_PATH}?${new URLSearchParams({ next: ctx.url }).toString()}`);
+    }
+    ctx.set(PAGE_HEADERS);
+    await pages(ctx, next);
+  });
+  return router;
+}
+
+/** Where the portal's pages are not built. */
+async function noPages(ctx: Context): Promise<void> {
+  const texts = textsOf(languageOf(ctx));
+  const isHome = ctx.path === '/';
+  const text = isHome ? texts.notBuilt : texts.notFound;
+  sendPage(ctx, { status: isHome ? 200 : 404, title: texts.signedIn, body: html`<p>${text}</p>` });
+}

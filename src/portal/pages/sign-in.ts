@@ -1,0 +1,92 @@
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+
+import { sessionCookie, sessionOf } from '../../access/users/identify.ts';
+import { isPassword } from '../../access/users/passwords.ts';
+import { createSession, endSession } from '../../access/users/sessions.ts';
+import { findUserByEmail, type User } from '../../access/users/users.ts';
+import { readOwnForm } from '../../http/forms.ts';
+import type { Limits } from '../../http/limits.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Database } from '../../lib/db.ts';
+import { html } from '../../lib/html.ts';
+import type { RunInTransaction } from '../../outbox/record.ts';
+import { field, languageOf, problem, sendPage } from './layout.ts';
+import { textsOf } from './translations.ts';
+
+export type PageDeps = {
+  db: Database;
+  runInTransaction: RunInTransaction;
+  clock: Clock;
+  limits: Limits;
+  /** The address of the portal, without a slash at its end. */
+  portalUrl: string;
+};
+
+export const SIGN_IN_PATH = '/sign-in';
+
+const EMAIL_CHARACTERS_MAX = 254;
+/** Longer ones are wrong anyway, and would take long to hash. */
+const PASSWORD_CHARACTERS_MAX = 256;
+
+/** Sign-in with e-mail address and password. */
+export function addSignIn(router: Router, deps: PageDeps): void {
+  router.get(SIGN_IN_PATH, (ctx) => sendSignIn(ctx, { next: localPath(ctx.query['next']) }));
+
+  router.post(SIGN_IN_PATH, async (ctx) => {
+    const form = await readOwnForm(ctx, deps.portalUrl);
+    const email = (form.get('email') ?? '').trim().slice(0, EMAIL_CHARACTERS_MAX);
+    const next = localPath(form.get('next'));
+    const undoCount = await deps.limits.countSignIn(ctx, email.toLowerCase());
+    const user = await findUserByEmail(deps.db, email);
+    const password = (form.get('password') ?? '').slice(0, PASSWORD_CHARACTERS_MAX);
+    if (!(await isPassword(user?.passwordHash ?? null, password)) || !user) {
+      return sendSignIn(ctx, { next, email, status: 401, wrong: textsOf(languageOf(ctx)).wrongSignIn });
+    }
+    await undoCount();
+    await beginSession(deps, ctx, user);
+    seeOther(ctx, next);
+  });
+}
+
+type SignIn = { next: string; email?: string; status?: number; wrong?: string };
+
+function sendSignIn(ctx: Context, { next, email = '', status = 200, wrong }: SignIn): void {
+  const texts = textsOf(languageOf(ctx));
+  const body = html`${problem(wrong)}
+    <form method="post" action="${SIGN_IN_PATH}">
+      <input type="hidden" name="next" value="${next}" />
+      ${field(texts.email, 'email', html`type="email" autocomplete="username" value="${email}"`)}
+      ${field(texts.password, 'password', html`type="password" autocomplete="current-password"`)}
+      <button>${texts.signIn}</button>
+    </form>`;
+  sendPage(ctx, { status, title: texts.signIn, body });
+}
+
+/** Begins a session with a new token, which ends the browser's previous one, and sets its cookie. */
+export async function beginSession(deps: PageDeps, ctx: Context, { id: userId }: Pick<User, 'id'>): Promise<void> {
+  const at = deps.clock();
+  const previous = await sessionOf(deps, ctx);
+  const { token } = await deps.runInTransaction(async ({ trx }) => {
+    if (previous) await endSession(trx, previous.id, at);
+    return createSession(trx, { userId, address: ctx.ip, device: ctx.get('user-agent'), at });
+  });
+  const secure = deps.portalUrl.startsWith('https:') ? '; Secure' : '';
+  ctx.append('Set-Cookie', `${sessionCookie(deps.portalUrl)}=${token}; Path=/; HttpOnly; SameSite=Lax${secure}`);
+}
+
+const NOWHERE = 'http://nowhere.invalid';
+
+/** A path of this site with its query, `/` for anything else: nobody is sent to another site after the sign-in. */
+export function localPath(value: unknown): string {
+  if (typeof value !== 'string' || !value.startsWith('/') || !URL.canParse(value, NOWHERE)) return '/';
+  const { origin, pathname, search } = new URL(value, NOWHERE);
+  return origin === NOWHERE && !pathname.startsWith('//') ? pathname + search : '/';
+}
+
+/** Redirects after a form, so that reloading sends nothing again. */
+export function seeOther(ctx: Context, path: string): void {
+  ctx.set('Cache-Control', 'no-store');
+  ctx.redirect(path);
+  ctx.status = 303;
+}

@@ -1,0 +1,51 @@
+import { z } from 'zod';
+
+import { endSession, readSession, switchMerchant } from '../access/users/sessions.ts';
+import { listMemberships } from '../access/users/users.ts';
+import { readRoute, writeRoute, type Route } from '../http/route.ts';
+import type { Database, Queryable } from '../lib/db.ts';
+import * as schema from './schema.ts';
+
+type Deps = { db: Database };
+
+const PERSON = { tag: 'Portal', auth: { by: 'person' } } as const;
+
+/** What the portal's pages need beside the merchants' API. */
+export function portalRoutes({ db }: Deps): Route[] {
+  return [
+    readRoute('GET /api/portal/me', {
+      ...PERSON,
+      operationId: 'getMe',
+      summary: 'Who is signed in, in which merchant, and what the role may do there',
+      responses: { 200: schema.Me },
+      handle: async ({ caller, at }) => ({ message: 'Signed in', data: await readMe(db, caller.sessionId, at) }),
+    }),
+    writeRoute('POST /api/portal/switch', {
+      ...PERSON,
+      operationId: 'switchMerchant',
+      summary: 'Make another of your merchants the active one of this session',
+      body: schema.Switch,
+      responses: { 200: schema.Me },
+      errors: ['NOT_FOUND'],
+      handle: async ({ tx: { trx }, caller, body, at }) => {
+        await switchMerchant(trx, { ...caller, merchantId: body.merchantId });
+        return { message: 'Merchant switched', data: await readMe(trx, caller.sessionId, at) };
+      },
+    }),
+    writeRoute('POST /api/portal/sign-out', {
+      ...PERSON,
+      operationId: 'signOut',
+      summary: 'End this session',
+      responses: { 200: z.null() },
+      handle: async ({ tx: { trx }, caller, at }) => {
+        await endSession(trx, caller.sessionId, at);
+        return { message: 'Signed out', data: null };
+      },
+    }),
+  ];
+}
+
+async function readMe(db: Queryable, sessionId: string, at: Date) {
+  const session = await readSession(db, sessionId, at);
+  return schema.presentMe(session, await listMemberships(db, session.userId), at);
+}

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+
+import { liveRequirementIssues } from '../access/authenticate.ts';
+import { STEP_UP_MS } from '../access/users/identify.ts';
+import { ALL_PERMISSIONS, permissionsOf, rolesWith, TWO_FACTOR_ROLES } from '../access/users/roles.ts';
+import type { Session } from '../access/users/sessions.ts';
+import type { Membership } from '../access/users/users.ts';
+import { MEMBER_ROLES } from '../http/people.ts';
+
+const Role = z.enum(MEMBER_ROLES);
+const Time = z.date().meta({ override: { type: 'string', format: 'date-time' } });
+
+export const Languages = z.enum(['en', 'am']);
+export const Calendars = z.enum(['gregorian', 'ethiopic', 'both']);
+
+/** Who is signed in, in which merchant, and what the role may do there. */
+export const Me = z
+  .object({
+    user: z.object({
+      userId: z.string(),
+      email: z.string(),
+      name: z.string(),
+      language: Languages,
+      calendar: Calendars,
+    }),
+    merchant: z
+      .object({
+        merchantId: z.string(),
+        name: z.string(),
+        status: z.enum(['ACTIVE', 'SUSPENDED']),
+        kycStatus: z.string().describe('Of the live application'),
+        liveEnabled: z.boolean(),
+        liveReason: z.string().nullable().describe('What is missing before live can be used; null: nothing'),
+      })
+      .nullable()
+      .describe('The active one; null for a member of no merchant'),
+    memberships: z.array(z.object({ merchantId: z.string(), name: z.string(), role: Role })),
+    role: Role.nullable(),
+    permissions: z.array(z.string()).describe('The scopes and permissions of the role'),
+    denied: z
+      .array(z.object({ permission: z.string(), roles: z.array(Role).describe('Whom to ask') }))
+      .describe('What the role may not do'),
+    twoFactor: z.object({
+      enabled: z.boolean(),
+      requiredForLive: z.boolean(),
+      stepUpUntil: Time.nullable().describe('Until when no other code is needed; null: a code is needed'),
+    }),
+  })
+  .meta({ id: 'Me' });
+
+export const Switch = z.strictObject({ merchantId: z.string().min(1).max(64) });
+
+/** The person of a session. */
+export function presentMe(session: Session, memberships: Membership[], at: Date): z.input<typeof Me> {
+  const { userId, email, name, language, calendar, role, stepUpAt } = session;
+  const issues = liveRequirementIssues(session).map(({ issue }) => issue);
+  const permissions: string[] = role ? permissionsOf(role) : [];
+  const stepUpUntil = stepUpAt && new Date(stepUpAt.getTime() + STEP_UP_MS);
+  return {
+    user: { userId, email, name, language, calendar },
+    merchant: role && {
+      merchantId: session.merchantId ?? '',
+      name: session.merchantName ?? '',
+      status: session.merchantStatus ?? 'ACTIVE',
+      kycStatus: session.kycStatus,
+      liveEnabled: issues.length === 0,
+      liveReason: issues.length === 0 ? null : `Live works once ${issues.join(', and ')}.`,
+    },
+    memberships,
+    role,
+    permissions,
+    denied: ALL_PERMISSIONS.filter((permission) => !permissions.includes(permission)).map((permission) => ({
+      permission,
+      roles: rolesWith(permission),
+    })),
+    twoFactor: {
+      enabled: session.totpEnabledAt !== null,
+      requiredForLive: role !== null && TWO_FACTOR_ROLES.includes(role),
+      stepUpUntil: stepUpUntil && stepUpUntil > at ? stepUpUntil : null,
+    },
+  };
+}
