@@ -66,23 +66,48 @@ export async function countTransactions(db: Queryable, filter: TransactionFilter
   return countUpTo(db, listedTransactions(filter), most);
 }
 
-/** Transactions of one status and channel, counted and summed: received, fee, tax and net of the paid ones, else 0. */
-export type TransactionGroup = { status: TransactionStatus; channel: Channel | null; count: number } & Record<
+/** Transactions counted and summed: received, fee, tax and net of the paid ones, else 0. */
+type TransactionSums = { count: number } & Record<
   'amountSantim' | 'receivedSantim' | 'feeSantim' | 'feeTaxSantim' | 'netSantim',
   Santim
 >;
+
+/** In SQL: the columns of {@link TransactionSums}. */
+const SUMS = `count(*)::int AS count, sum(t.amount_santim)::bigint AS amount_santim,
+  coalesce(sum(${RECEIVED}), 0)::bigint AS received_santim,
+  coalesce(sum(${FEE}), 0)::bigint AS fee_santim, coalesce(sum(${FEE_TAX}), 0)::bigint AS fee_tax_santim,
+  coalesce(sum(${NET}), 0)::bigint AS net_santim`;
+
+export type TransactionGroup = TransactionSums & { status: TransactionStatus; channel: Channel | null };
 
 /** The transactions that match the filter, summed by status and channel. */
 export async function groupTransactions(db: Queryable, filter: TransactionFilter): Promise<TransactionGroup[]> {
   return rows<TransactionGroup>(
     db,
     `WITH ${SECOND}
-     SELECT t.status, t.channel, count(*)::int AS count, sum(t.amount_santim)::bigint AS amount_santim,
-            coalesce(sum(${RECEIVED}), 0)::bigint AS received_santim,
-            coalesce(sum(${FEE}), 0)::bigint AS fee_santim, coalesce(sum(${FEE_TAX}), 0)::bigint AS fee_tax_santim,
-            coalesce(sum(${NET}), 0)::bigint AS net_santim
+     SELECT t.status, t.channel, ${SUMS}
      FROM transaction t LEFT JOIN second s ON s.transaction_id = t.id WHERE ${transactionConditions(filter)}
      GROUP BY t.status, t.channel ORDER BY t.status, t.channel NULLS LAST`,
+    transactionValues(filter),
+  );
+}
+
+/** What transactions are grouped by within a day; the failure's code is that of FAILED ones. */
+const KEYS = {
+  status: 't.status',
+  channel: 't.channel',
+  failureReason: "CASE WHEN t.status = 'FAILED' THEN t.failure ->> 'code' END",
+} as const;
+export type TransactionKey = keyof typeof KEYS;
+
+/** The transactions that match the filter, summed by day in Addis Ababa (YYYY-MM-DD) and a key, null where there is none. */
+export async function groupTransactionsByDay(db: Queryable, filter: TransactionFilter, by: TransactionKey) {
+  return rows<TransactionSums & { day: string; key: string | null }>(
+    db,
+    `WITH ${SECOND}
+     SELECT CAST(CAST(t.created_at AT TIME ZONE interval '3 hours' AS date) AS text) AS day, ${KEYS[by]} AS key, ${SUMS}
+     FROM transaction t LEFT JOIN second s ON s.transaction_id = t.id WHERE ${transactionConditions(filter)}
+     GROUP BY 1, 2 ORDER BY 1, 2`,
     transactionValues(filter),
   );
 }

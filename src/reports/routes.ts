@@ -20,6 +20,7 @@ import { createGenerateReport, type GenerateReportDeps } from './generate.ts';
 import { findReport, listReports, readReport, type ReportRow } from './queries.ts';
 import { requestReport, cancelReport, isSmall } from './request.ts';
 import * as schema from './schema.ts';
+import { readSeries } from './series.ts';
 import { REPORT_KINDS, type ReportKind } from './states.ts';
 import { summarise } from './summary.ts';
 import { reportMessage } from './workflow.ts';
@@ -150,6 +151,18 @@ function readingRoutes(deps: ReportRouteDeps): Route[] {
       },
     }),
     fileRoute(deps),
+    readRoute('GET /api/checkout/reports/series', {
+      ...READ,
+      operationId: 'getPaymentSeries',
+      summary: 'Payments by day, week, month or Ethiopian month: sums by status, channel or failure',
+      rateLimit: 'list',
+      query: schema.SeriesQuery,
+      responses: { 200: schema.Series },
+      handle: async ({ caller, query }) => ({
+        message: 'Series retrieved',
+        data: await readSeries(db, scopeOf(caller), query),
+      }),
+    }),
     readRoute('GET /api/checkout/reports/summary', {
       ...READ,
       operationId: 'getReportSummary',

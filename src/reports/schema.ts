@@ -193,3 +193,39 @@ export const TransactionSummary = z
     ...grouped(PaymentSums).shape,
   })
   .meta({ id: 'TransactionSummary' });
+
+export const SeriesQuery = z.strictObject({
+  startDate: dateParam,
+  endDate: dateParam.describe('At most 366 days in all'),
+  interval: z
+    .enum(['day', 'week', 'month', 'ethiopianMonth'])
+    .default('day')
+    .describe('Weeks start on Monday; Pagumen is a part of Nehase'),
+  by: z
+    .enum(['status', 'channel', 'failureReason'])
+    .default('status')
+    .describe('What the groups are by; failureReason is the failure code of FAILED payments'),
+});
+
+const keyed = {
+  total: PaymentSums,
+  groups: z.array(z.object({ key: z.string().nullable().describe('null: without any'), ...PaymentSums.shape })),
+};
+
+/** `GET /api/checkout/reports/series`. */
+export const Series = z
+  .object({
+    ...Summary.pick({ startDate: true, endDate: true, timeZone: true, currency: true, environment: true }).shape,
+    ...SeriesQuery.pick({ interval: true, by: true }).shape,
+    asOf: instant,
+    ...keyed,
+    series: z
+      .array(
+        z.object({
+          ...Summary.pick({ startDate: true, endDate: true, startDateEthiopian: true, endDateEthiopian: true }).shape,
+          ...keyed,
+        }),
+      )
+      .describe('Every interval of the range, also those without payments; they add up to total'),
+  })
+  .meta({ id: 'PaymentSeries' });

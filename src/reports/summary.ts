@@ -44,7 +44,7 @@ export async function summarise(
 }
 
 /** The days that one statement sums up: all payments of a year would exceed the statement timeout of five seconds. */
-const PART_DAYS = 31;
+export const PART_DAYS = 31;
 
 /** The groups of a filter's range, read in parts: one group for each status and channel. */
 async function groupInParts(trx: Queryable, filter: ReportFilter, { group }: ListSource): Promise<Group[]> {
@@ -69,7 +69,7 @@ export function presentGroups(groups: readonly Group[]) {
 }
 
 /** Sums by the columns of payments, or of payouts; `reserved` is of payouts only. */
-function presentSums({ count, totals }: Sums) {
+export function presentSums({ count, totals }: Sums) {
   const { amount = 0n, fee = 0n, feeTax = 0n, reserved = 0n } = totals;
   const { receivedAmount, paidAmount = 0n, netAmount, totalDebit = 0n } = totals;
   return {

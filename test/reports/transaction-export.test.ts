@@ -1,6 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 
+import { addDays } from '../../src/lib/dates.ts';
 import { rows } from '../../src/lib/db.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { TRANSACTION_THROUGH } from '../../src/merchants/channels/channel.ts';
@@ -143,6 +144,49 @@ test('for any filter and sort, pages, cursor and CSV have the same rows, whose n
   );
   expect(seen).toBeGreaterThan(200);
 }, 120_000);
+
+const SERIES = '/api/checkout/reports/series';
+const series = fc.record({
+  days: fc.tuple(day, day),
+  interval: fc.constantFrom('day', 'week', 'month', 'ethiopianMonth'),
+  by: fc.constantFrom('status', 'channel', 'failureReason'),
+});
+
+test('for any days, interval and key, the intervals of a series cover the days once and add up to the sums of the list', async () => {
+  const santim = (sums: Record<string, number>) => {
+    const { count, requested, gross, fee, feeTax, net } = sums;
+    return [count, requested, gross, fee, feeTax, net].map((value) => Math.round(Number(value) * 100));
+  };
+  const sum = (all: Record<string, number>[]) =>
+    all.map(santim).reduce((one, other) => one.map((value, at) => value + (other[at] ?? 0)), [0, 0, 0, 0, 0, 0]);
+  await fc.assert(
+    fc.asyncProperty(series, async ({ days, ...wanted }) => {
+      const [startDate = '', endDate = ''] = days.toSorted();
+      const { data } = (await get(SERIES, { startDate, endDate, ...wanted })).body;
+      const { data: summary } = (await get('/api/checkout/txns/summary', { ...ALL, startDate, endDate })).body;
+      const parts: Record<string, string>[] = data.series;
+      expect([parts[0]?.['startDate'], parts.at(-1)?.['endDate']]).toEqual([startDate, endDate]);
+      for (const [at, part] of parts.slice(1).entries())
+        expect(part['startDate']).toBe(addDays(parts[at]?.['endDate'] ?? '', 1));
+      expect(sum(data.series.map((one: { total: Record<string, number> }) => one.total))).toEqual(santim(data.total));
+      for (const one of [data, ...data.series]) expect(sum(one.groups)).toEqual(santim(one.total));
+      expect(santim(data.total)).toEqual(santim(summary.total));
+    }),
+    { numRuns: 30, seed: 20_260_301 },
+  );
+}, 60_000);
+
+test('a series by failure has the code of each failed payment, and Pagumen is a part of Nehase', async () => {
+  const query = { ...ALL, by: 'failureReason', interval: 'ethiopianMonth' };
+  const { status: _, currency: __, ...days } = query;
+  const { data } = (await get(SERIES, { ...days, startDate: '2026-03-01', endDate: '2026-09-20' })).body;
+  expect(data.groups.map(({ key }: { key: string }) => key)).toEqual(['DECLINED', null]);
+  const last = data.series.at(-2);
+  expect([last.startDateEthiopian, last.endDateEthiopian]).toEqual(['1 Nehase 2018', '5 Pagumen 2018']);
+  expect(data.series.at(-1)).toMatchObject({ startDate: '2026-09-11', total: { count: 0 }, groups: [] });
+  const { body } = await get(SERIES, { startDate: '2025-01-01', endDate: '2026-03-01' });
+  expect([body.statusCode, body.error.code]).toEqual([400, 'DATE_RANGE_TOO_WIDE']);
+});
 
 test('held, late, several channels and a name narrow the list to transactions that have them', async () => {
   const find = async (query: Record<string, string>) => (await listAll({ ...ALL, ...query }, false)).found;

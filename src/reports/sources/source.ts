@@ -65,16 +65,24 @@ export type ListSource = ReturnType<typeof createListSource>;
 type ListDefinition<Row> = Omit<SourceDefinition<Row>, 'sum'> & {
   group: (db: Queryable, filter: ReportFilter) => Promise<ListGroup<Row>[]>;
 };
-type ListGroup<Row> = { status: string; channel?: Channel | null; count: number } & Record<AmountField<Row>, Santim>;
+type GroupSums<Row> = { count: number } & Record<AmountField<Row>, Santim>;
+type ListGroup<Row> = GroupSums<Row> & { status: string; channel?: Channel | null };
+
+/** The count of a group of rows, and its sums by column. */
+export function sumsOf<Row>(columns: readonly Column<Row>[], group: GroupSums<Row>): Sums {
+  const amounts = columns.flatMap((column) => ('amount' in column ? [column] : []));
+  return {
+    count: group.count,
+    totals: Object.fromEntries(amounts.map(({ key, amount }) => [key, group[amount] as Santim])),
+  };
+}
 
 /** Groups of rows with the sums of each column of an amount. */
 export function toGroups<Row>(columns: readonly Column<Row>[], groups: readonly ListGroup<Row>[]): Group[] {
-  const amounts = columns.flatMap((column) => ('amount' in column ? [column] : []));
-  return groups.map((sums) => ({
-    status: sums.status,
-    channel: sums.channel ?? null,
-    count: sums.count,
-    totals: Object.fromEntries(amounts.map(({ key, amount }) => [key, sums[amount]])),
+  return groups.map((group) => ({
+    status: group.status,
+    channel: group.channel ?? null,
+    ...sumsOf(columns, group),
   }));
 }
 

@@ -60,7 +60,8 @@ const paymentsSource = createListSource<Transaction>({
   group: (db, filter) => groupTransactions(db, listOfTransactions(filter)),
 });
 
-function listOfTransactions({ statuses, channel, ...rest }: ReportFilter): TransactionFilter {
+/** The filter of the transaction list for that of a report. */
+export function listOfTransactions({ statuses, channel, ...rest }: ReportFilter): TransactionFilter {
   const transactionThrough = channel && [TRANSACTION_THROUGH[channel]];
   // Statuses are validated against TRANSACTION_STATUSES.
   return { ...rest, statuses: statuses as TransactionStatus[] | null, currency: 'ETB', transactionThrough };
