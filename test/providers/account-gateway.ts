@@ -20,6 +20,14 @@ export type AccountGateway = {
   close: () => Promise<void>;
 };
 
+/** The settings of an account of the platform: a till, which has its own orders only. */
+export const tillSettings = (tillCode: string) => ({
+  CBE_BIRR_COMPANY_NAME: 'Meskot',
+  CBE_BIRR_TILL_CODE: tillCode,
+  CBE_BIRR_TOKEN: `token-${tillCode}`,
+  CBE_BIRR_HASH_KEY: 'platform',
+});
+
 const REJECTED = { state: 'REJECTED', resultCode: 'INVALID_SIGNATURE' };
 const { hashKey: simulatorKey, ...simulatorTill } = SANDBOX_CBE_BIRR;
 

@@ -23,17 +23,12 @@ import { startTestServer, testServerDeps } from '../support/http.ts';
 import { KEY_RING } from '../support/key-ring.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
 import { buildLive } from '../support/withdrawals.ts';
-import { startAccountGateway, type AccountGateway } from './account-gateway.ts';
+import { startAccountGateway, tillSettings, type AccountGateway } from './account-gateway.ts';
 import { anOrder, aPayout } from './sandbox.ts';
 
 const channel = 'CBE_BIRR' as const;
 const NOTIFY = 'http://127.0.0.1:9/callback';
-const PLATFORM = {
-  CBE_BIRR_COMPANY_NAME: 'Meskot',
-  CBE_BIRR_TILL_CODE: '100',
-  CBE_BIRR_TOKEN: 'token-100',
-  CBE_BIRR_HASH_KEY: 'platform',
-};
+const PLATFORM = tillSettings('100');
 const PAYOUTS = { CBE_BIRR_PAYOUTS: 'true', CBE_BIRR_PAYOUT_TILL_CODE: '101', CBE_BIRR_PAYOUT_TOKEN: 'token-101' };
 const http = createHttpClient();
 

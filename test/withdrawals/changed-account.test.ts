@@ -10,19 +10,12 @@ import { createWithdrawal } from '../../src/withdrawals/create.ts';
 import { readWithdrawal } from '../../src/withdrawals/queries.ts';
 import { cancelWithdrawal } from '../../src/withdrawals/review.ts';
 import { createCheckPayout } from '../../src/withdrawals/sync.ts';
-import { startAccountGateway, type AccountGateway } from '../providers/account-gateway.ts';
+import { startAccountGateway, tillSettings, type AccountGateway } from '../providers/account-gateway.ts';
 import { buildAttempt, buildFixture, buildMerchant, buildSession, type Fixture } from '../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestSimulator, type TestSimulator } from '../support/simulator.ts';
 import { buildLive, fund } from '../support/withdrawals.ts';
 
-/** Tills of CBE Birr, each with its own orders only. */
-const till = (tillCode: string) => ({
-  CBE_BIRR_COMPANY_NAME: 'Meskot',
-  CBE_BIRR_TILL_CODE: tillCode,
-  CBE_BIRR_TOKEN: `token-${tillCode}`,
-  CBE_BIRR_HASH_KEY: 'platform',
-});
 const PAYOUTS = { CBE_BIRR_PAYOUTS: 'true' };
 const NOW = { minIntervalMs: 0, notifyWorkflow: false };
 const http = createHttpClient();
@@ -86,16 +79,16 @@ const storedAccount = async (table: string, id: string) =>
 
 test('a payout in flight is not sent again by another account that the settings have now', async () => {
   const id = await approvedWithdrawal();
-  expect((await checkPayout({ ...till('100'), ...PAYOUTS }, id)).outcome).toBe('accepted');
+  expect((await checkPayout({ ...tillSettings('100'), ...PAYOUTS }, id)).outcome).toBe('accepted');
   expect(await storedAccount('withdrawal', id)).toBe('100');
-  const changed = await checkPayout({ ...till('200'), ...PAYOUTS }, id);
+  const changed = await checkPayout({ ...tillSettings('200'), ...PAYOUTS }, id);
   expect([changed.outcome, changed.row.status]).toEqual(['unknown', 'PENDING']);
   expect(gateway.seen).toEqual(['/payout 100 platform']);
-  expect((await checkPayout({ ...till('100'), ...PAYOUTS }, id)).outcome).toBe('pending');
+  expect((await checkPayout({ ...tillSettings('100'), ...PAYOUTS }, id)).outcome).toBe('pending');
 });
 
 test('payouts that are switched off stay with their own account, and new ones are not sent', async () => {
-  const own = { ...till('100'), CBE_BIRR_PAYOUT_TILL_CODE: '101', CBE_BIRR_PAYOUT_TOKEN: 'token-101' };
+  const own = { ...tillSettings('100'), CBE_BIRR_PAYOUT_TILL_CODE: '101', CBE_BIRR_PAYOUT_TOKEN: 'token-101' };
   const [inFlight, unsent] = [await approvedWithdrawal(), await approvedWithdrawal()];
   expect((await checkPayout({ ...own, ...PAYOUTS }, inFlight)).outcome).toBe('accepted');
   expect((await checkPayout(own, inFlight)).outcome).toBe('pending');
@@ -108,7 +101,7 @@ test('a payout that no account could send is not sent: another account sends it,
   const [sent, cancelled] = [await approvedWithdrawal(), await approvedWithdrawal()];
   const submissions = async () =>
     (await readTimeline(database.db, sent)).filter(({ kind }) => kind === 'payout.submitted').length;
-  for (const settings of [{}, till('100'), {}]) {
+  for (const settings of [{}, tillSettings('100'), {}]) {
     for (const id of [sent, cancelled]) {
       const unsent = { stage: 'CREATED', submittedAt: null, providerAccount: null, leaseUntil: null };
       expect(await checkPayout(settings, id)).toMatchObject({ outcome: 'unknown', row: unsent });
@@ -118,7 +111,7 @@ test('a payout that no account could send is not sent: another account sends it,
   const row = await readWithdrawal(database.db, cancelled);
   const ended = await fixture.runInTransaction((tx) => cancelWithdrawal(tx, row, new Date()));
   expect(ended.status).toBe('CANCELLED');
-  expect((await checkPayout({ ...till('200'), ...PAYOUTS }, sent)).outcome).toBe('accepted');
+  expect((await checkPayout({ ...tillSettings('200'), ...PAYOUTS }, sent)).outcome).toBe('accepted');
   expect([await submissions(), gateway.seen]).toEqual([1, ['/payout 200 platform']]);
 });
 
@@ -127,11 +120,11 @@ test('a payment that no account could send is sent by the account that comes', a
   const id = await buildAttempt(fixture, { ...live, sessionId }, { channel: 'CBE_BIRR', phone: '251911000004' });
   const check = (settings: Record<string, string>) => createSyncAttempt(partsOf(settings))(id, NOW);
   expect(await check({})).toMatchObject({ attemptStatus: 'CREATED', outcomeKind: 'unknown', initiatedAt: null });
-  const limited = partsOf({ ...till('100'), CBE_BIRR_CALLS_PER_SECOND: '0.01' });
+  const limited = partsOf({ ...tillSettings('100'), CBE_BIRR_CALLS_PER_SECOND: '0.01' });
   await limited.findProvider('CBE_BIRR', 'live')?.query(newId('pat'));
   gateway.seen.length = 0;
   expect(await createSyncAttempt(limited)(id, NOW)).toMatchObject({ attemptStatus: 'CREATED', initiatedAt: null });
-  expect(await check(till('200'))).toMatchObject({ attemptStatus: 'PENDING', outcomeKind: 'accepted' });
+  expect(await check(tillSettings('200'))).toMatchObject({ attemptStatus: 'PENDING', outcomeKind: 'accepted' });
   expect(gateway.seen).toEqual(['/push 200 platform']);
 });
 
@@ -140,14 +133,14 @@ test('a payment in flight is not ordered a second time at another account', asyn
   const id = await buildAttempt(fixture, { ...live, sessionId }, { channel: 'CBE_BIRR', phone: '251911000004' });
   const check = (settings: Record<string, string>) =>
     createSyncAttempt(partsOf(settings))(id, { minIntervalMs: 0, notifyWorkflow: false });
-  expect(await check(till('100'))).toMatchObject({ attemptStatus: 'PENDING', outcomeKind: 'accepted' });
+  expect(await check(tillSettings('100'))).toMatchObject({ attemptStatus: 'PENDING', outcomeKind: 'accepted' });
   expect(await storedAccount('payment_attempt', id)).toBe('100');
-  expect(await check(till('200'))).toMatchObject({ attemptStatus: 'PENDING', outcomeKind: 'unknown' });
+  expect(await check(tillSettings('200'))).toMatchObject({ attemptStatus: 'PENDING', outcomeKind: 'unknown' });
   expect(gateway.seen).toEqual(['/push 100 platform']);
 });
 
 test('a withdrawal on a channel whose contract has no payouts is rejected with what to do', async () => {
-  await expect(requestWithdrawal(partsOf(till('100')))).rejects.toMatchObject({
+  await expect(requestWithdrawal(partsOf(tillSettings('100')))).rejects.toMatchObject({
     code: 'CHANNEL_NOT_AVAILABLE',
     message: expect.stringMatching(/^channel CBE_BIRR makes no payouts: choose a channel whose payoutTo/),
   });
@@ -171,11 +164,11 @@ test('another account than the one that has sent an order is logged, also if its
   };
   gateway.isSilent = true;
   const silent = ['no response in time', 'no response in time'];
-  expect(await check(till('100'))).toEqual(silent);
-  expect(await check(till('100'))).toEqual([]);
+  expect(await check(tillSettings('100'))).toEqual(silent);
+  expect(await check(tillSettings('100'))).toEqual([]);
   gateway.isSilent = false;
   const other = expect.stringMatching(/^sent by the account 100, which is not configured now/);
-  expect(await check(till('200'))).toEqual([other, other]);
+  expect(await check(tillSettings('200'))).toEqual([other, other]);
   const none = expect.stringMatching(/^no usable account for CBE_BIRR/);
   expect(await check({})).toEqual([none, none]);
 });
