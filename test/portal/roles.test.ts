@@ -28,6 +28,7 @@ const MAY: Readonly<Record<string, string>> = {
   getBankAccount: 'owner admin finance viewer',
   getCalendar: 'all',
   getKyc: 'owner admin finance developer viewer',
+  getPaymentSeries: 'all',
   getReport: 'all',
   getReportFile: 'all',
   getReportSummary: 'all',
