@@ -13,6 +13,8 @@ const QUERY: Record<string, string> = {
   currency: 'ETB',
   kind: 'OTHER',
   environment: 'sandbox',
+  channel: 'TELEBIRR',
+  amount: '100',
 };
 
 /** Bodies of changing operations by operationId, for those without an example in the docs; other operations take {}. */
