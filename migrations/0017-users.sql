@@ -6,11 +6,45 @@ CREATE TABLE user_account (
   password_hash    text NOT NULL,                  -- argon2id with its parameters and salt
   language         text NOT NULL DEFAULT 'en' CHECK (language IN ('en', 'am')),
   calendar         text NOT NULL DEFAULT 'gregorian' CHECK (calendar IN ('gregorian', 'ethiopic', 'both')),
+  totp_secret      bytea,                          -- of the authenticator app, encrypted; without totp_enabled_at: not confirmed
   totp_enabled_at  timestamptz,                    -- null: two-factor is off
+  totp_last_step   bigint,                         -- of the last accepted code, which is not accepted again
+  failed_checks    smallint NOT NULL DEFAULT 0,    -- wrong codes and passwords in a row, of a person already half signed in
+  locked_until     timestamptz,                    -- until then, none is checked
   created_at       timestamptz NOT NULL DEFAULT now(),
   updated_at       timestamptz NOT NULL DEFAULT now()
 );
 CREATE UNIQUE INDEX user_account_email ON user_account (lower(email));
+
+-- Each replaces a code of the authenticator app once. A new set replaces the old one.
+CREATE TABLE recovery_code (
+  user_id     text NOT NULL REFERENCES user_account,
+  code_hash   bytea NOT NULL,                      -- SHA-256 of 80 random bits
+  used_at     timestamptz,
+  replaced_at timestamptz,
+  created_at  timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (user_id, code_hash)
+);
+
+-- Tokens that are used once: in links of mails, and between the two steps of a sign-in.
+CREATE TABLE user_token (
+  id           text PRIMARY KEY,                   -- utk_…
+  purpose      text NOT NULL CHECK (purpose IN ('second-factor', 'invitation', 'reset', 'sign-up')),
+  token_hash   bytea NOT NULL UNIQUE,              -- SHA-256 of 256 random bits
+  user_id      text REFERENCES user_account,       -- whose second step or reset; null: of an address that may have no user
+  email        text CHECK (length(email) BETWEEN 3 AND 254),
+  merchant_id  text REFERENCES merchant,           -- of an invitation
+  role         text CHECK (role IN ('owner', 'admin', 'finance', 'developer', 'support', 'viewer')),
+  details      jsonb,                              -- of a sign-up: the names of the person and of the business
+  created_by   text,                               -- usr_…
+  expires_at   timestamptz NOT NULL,
+  used_at      timestamptz,
+  revoked_at   timestamptz,
+  created_at   timestamptz NOT NULL,
+  CHECK (num_nonnulls(user_id, email) = 1),
+  CHECK ((purpose = 'invitation') = (merchant_id IS NOT NULL) AND (merchant_id IS NULL) = (role IS NULL))
+);
+CREATE INDEX user_token_merchant ON user_token (merchant_id, created_at DESC) WHERE merchant_id IS NOT NULL;
 
 CREATE TABLE membership (
   user_id      text NOT NULL REFERENCES user_account,

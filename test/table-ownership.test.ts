@@ -17,8 +17,10 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
     'operator',
     'operator_audit',
     'proposal',
+    'recovery_code',
     'user_account',
     'user_session',
+    'user_token',
   ],
   merchants: [
     'merchant',

@@ -37,6 +37,7 @@ import type { TokenAuthenticator } from '../payments/session.ts';
 import { isConclusive, MIN_QUERY_INTERVAL_MS, createSyncAttempt } from '../payments/sync.ts';
 import { transactionRoutes } from '../payments/transaction-routes.ts';
 import { portalRoutes } from '../portal/routes.ts';
+import { securityRoutes } from '../portal/security-routes.ts';
 import { callbackNetworks, createCallbackRouter, storeCallback, type CallbackDeps } from '../providers/callbacks.ts';
 import { credentialOperatorRoutes } from '../providers/credentials/operator-routes.ts';
 import type { FindProvider } from '../providers/provider.ts';
@@ -190,7 +191,7 @@ export function routesOf(
   const routes = MERCHANT_ROUTES.flatMap((routesOfSlice) => routesOfSlice(deps));
   return {
     routes: [...routes, invitationRoute(peppers), ...operatorRoutesOf(deps)],
-    portalRoutes: portalRoutes(deps),
+    portalRoutes: [...portalRoutes(deps), ...securityRoutes(deps)],
     routers: [createCheckoutPages(deps), callbacks],
   };
 }

@@ -34,7 +34,11 @@ export type IdPrefix =
   | 'hol'
   | 'mnt'
   | 'usr'
-  | 'ses';
+  | 'ses'
+  | 'utk'
+  | 'mai'
+  | 'mau'
+  | 'viw';
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 

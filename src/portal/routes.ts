@@ -38,14 +38,15 @@ export function portalRoutes({ db }: Deps): Route[] {
       summary: 'End this session',
       responses: { 200: z.null() },
       handle: async ({ tx: { trx }, caller, at }) => {
-        await endSession(trx, caller.sessionId, at);
+        await endSession(trx, { id: caller.sessionId, userId: caller.userId }, at);
         return { message: 'Signed out', data: null };
       },
     }),
   ];
 }
 
-async function readMe(db: Queryable, sessionId: string, at: Date) {
+/** The person of a session. Throws NOT_FOUND. */
+export async function readMe(db: Queryable, sessionId: string, at: Date) {
   const session = await readSession(db, sessionId, at);
   return schema.presentMe(session, await listMemberships(db, session.userId), at);
 }

@@ -6,9 +6,12 @@ import { ALL_PERMISSIONS, permissionsOf, rolesWith, TWO_FACTOR_ROLES } from '../
 import type { Session } from '../access/users/sessions.ts';
 import type { Membership } from '../access/users/users.ts';
 import { MEMBER_ROLES } from '../http/people.ts';
+import { plainText, instant } from '../lib/fields.ts';
 
 const Role = z.enum(MEMBER_ROLES);
-const Time = z.date().meta({ override: { type: 'string', format: 'date-time' } });
+
+const id = z.string().min(1).max(64);
+const personName = plainText(100).refine((text) => text.trim() !== '', 'must not be blank');
 
 export const Languages = z.enum(['en', 'am']);
 export const Calendars = z.enum(['gregorian', 'ethiopic', 'both']);
@@ -43,12 +46,12 @@ export const Me = z
     twoFactor: z.object({
       enabled: z.boolean(),
       requiredForLive: z.boolean(),
-      stepUpUntil: Time.nullable().describe('Until when no other code is needed; null: a code is needed'),
+      stepUpUntil: instant.nullable().describe('Until when no other code is needed; null: a code is needed'),
     }),
   })
   .meta({ id: 'Me' });
 
-export const Switch = z.strictObject({ merchantId: z.string().min(1).max(64) });
+export const Switch = z.strictObject({ merchantId: id });
 
 /** The person of a session. */
 export function presentMe(session: Session, memberships: Membership[], at: Date): z.input<typeof Me> {
@@ -80,3 +83,41 @@ export function presentMe(session: Session, memberships: Membership[], at: Date)
     },
   };
 }
+
+const password = z.string().min(1).max(256);
+
+export const Security = z.object({
+  twoFactorSince: instant.nullable().describe('null: two-factor authentication is off'),
+  recoveryCodesLeft: z.int(),
+});
+
+export const PasswordChange = z.strictObject({ currentPassword: password, newPassword: password });
+
+export const Profile = z.strictObject({
+  name: personName.optional(),
+  language: Languages.optional(),
+  calendar: Calendars.optional(),
+});
+
+export const Code = z.strictObject({
+  code: z.string().min(6).max(40).describe('Six digits of the authenticator app, or a recovery code'),
+});
+
+export const NewTwoFactor = z.object({
+  secret: z.string().describe('In base32, to type into the app'),
+  uri: z.string().describe('otpauth://…, to show as a QR code'),
+});
+
+export const RecoveryCodes = z.object({ recoveryCodes: z.array(z.string()) });
+
+export const PersonSession = z.object({
+  sessionId: z.string(),
+  current: z.boolean().describe('Whether it is the one of this request'),
+  address: z.string(),
+  device: z.string().describe('User-Agent of the sign-in'),
+  createdAt: instant,
+  lastUsedAt: instant.describe('To the minute'),
+  expiresAt: instant,
+});
+
+export const SessionParams = z.strictObject({ sessionId: id });

@@ -1,5 +1,7 @@
 import { hash, verify } from '@node-rs/argon2';
 
+import { COMMON_WORDS } from './common-passwords.ts';
+
 /** argon2id, the default algorithm of the package, with OWASP's parameters. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
@@ -15,4 +17,53 @@ export async function hashPassword(password: string): Promise<string> {
 export async function isPassword(passwordHash: string | null, password: string): Promise<boolean> {
   const matches = await verify(passwordHash ?? (await NO_ACCOUNT), password);
   return matches && passwordHash !== null;
+}
+
+/** Characters of a password. Longer ones would take long to hash. */
+export const PASSWORD_CHARACTERS = { min: 10, max: 256 };
+
+/** Letters that digits and signs stand for. */
+const LEET: Readonly<Record<string, string>> = {
+  '0': 'o',
+  '1': 'i',
+  '3': 'e',
+  '4': 'a',
+  '5': 's',
+  '7': 't',
+  '@': 'a',
+  $: 's',
+};
+
+/** Why a new password cannot be taken; null: it can. `about`: what others know of the person, such as the address. */
+export function passwordIssue(password: string, about: readonly string[]): 'short' | 'long' | 'common' | null {
+  if (password.length < PASSWORD_CHARACTERS.min) return 'short';
+  if (password.length > PASSWORD_CHARACTERS.max) return 'long';
+  const text = password.toLowerCase();
+  const plain = text.replaceAll(/[^a-z]/g, '');
+  const isLetter = (character: string): boolean => character >= 'a' && character <= 'z';
+  const characters = Array.from(text);
+  const unleet = characters
+    .slice(characters.findIndex(isLetter), characters.findLastIndex(isLetter) + 1)
+    .map((sign) => LEET[sign] ?? sign)
+    .filter(isLetter)
+    .join('');
+  const parts = about.flatMap((one) => one.toLowerCase().split(/[^a-z0-9]+/)).filter(({ length }) => length > 3);
+  const isCommon = [plain, unleet].map(repeated).some((word) => COMMON_WORDS.has(word) || parts.includes(word));
+  const letters = text.replaceAll(/\P{L}/gu, '').length;
+  const isPlain = new Set(characters).size < 5 || isSequence(text) || (letters < 3 && characters.length < 15);
+  return isCommon || isPlain ? 'common' : null;
+}
+
+/** What a text repeats: "abc" of "abcabc"; else the text. */
+function repeated(text: string): string {
+  // A text that repeats a part of itself is found in its own double before its second half.
+  const length = (text + text).indexOf(text, 1);
+  return text.slice(0, length);
+}
+
+/** Whether each character follows the one before, up or down. */
+function isSequence(text: string): boolean {
+  const codes = Array.from({ length: text.length }, (_, index) => text.charCodeAt(index));
+  const steps = new Set(codes.slice(1).map((code, index) => code - (codes[index] ?? 0)));
+  return steps.size === 1 && (steps.has(1) || steps.has(-1));
 }

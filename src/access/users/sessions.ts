@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { MemberRole } from '../../http/people.ts';
 import { sha256 } from '../../lib/crypto.ts';
 import { DAY_MS, HOUR_MS } from '../../lib/dates.ts';
-import { first, insertRow, rows, type Queryable, type Trx } from '../../lib/db.ts';
+import { first, insertRow, rows, updateRow, type Queryable, type Trx } from '../../lib/db.ts';
 import { notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { LiveRequirements } from '../authenticate.ts';
@@ -16,6 +16,7 @@ const LIVE_IDLE_MS = HOUR_MS / 2;
 const LIFETIME_MS = 7 * DAY_MS;
 const USE_WRITTEN_EVERY_MS = 60_000;
 const DEVICE_CHARACTERS_MAX = 300;
+const LISTED_MAX = 100;
 
 /** A row of `user_session`. */
 export type SessionRow = {
@@ -48,10 +49,13 @@ const prolonged = (at: Date) => ({
   liveUntil: new Date(at.getTime() + LIVE_IDLE_MS),
 });
 
+/** `stepUpAt`: when a second factor was given for it. */
+type NewSession = Pick<SessionRow, 'userId' | 'address' | 'device'> & { stepUpAt?: Date | null; at: Date };
+
 /** Begins a session, in the merchant of the user's last one. `token` is for the cookie; the table stores its hash. */
 export async function createSession(
   trx: Trx,
-  { userId, address, device, at }: Pick<SessionRow, 'userId' | 'address' | 'device'> & { at: Date },
+  { userId, address, device, stepUpAt = null, at }: NewSession,
 ): Promise<{ sessionId: string; token: string }> {
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   const sql = `SELECT m.merchant_id FROM membership m WHERE m.user_id = :userId AND m.removed_at IS NULL
@@ -66,6 +70,7 @@ export async function createSession(
     tokenHash: sha256(token),
     address,
     device: device.slice(0, DEVICE_CHARACTERS_MAX),
+    stepUpAt,
     ...prolonged(at),
     expiresAt: new Date(at.getTime() + LIFETIME_MS),
     createdAt: at,
@@ -111,12 +116,32 @@ async function findSession(
   return (await first<Session>(db, sql, { ...of, at })) ?? null;
 }
 
-/** Ends a session. Idempotent. */
-export async function endSession(trx: Trx, sessionId: string, at: Date): Promise<void> {
-  await rows(trx, 'UPDATE user_session SET ended_at = :at WHERE id = :sessionId AND ended_at IS NULL', {
-    sessionId,
-    at,
-  });
+/** Ends a session of a user. Idempotent; returns whether there is one. */
+export async function endSession(
+  trx: Trx,
+  { id, userId }: Pick<SessionRow, 'id' | 'userId'>,
+  at: Date,
+): Promise<boolean> {
+  const sql = `UPDATE user_session SET ended_at = coalesce(ended_at, :at) WHERE id = :id AND user_id = :userId RETURNING 1`;
+  return (await rows(trx, sql, { id, userId, at })).length > 0;
+}
+
+/** Ends all sessions of a user, but for the one to keep. */
+export async function endSessions(trx: Trx, userId: string, { at, keep = '' }: { at: Date; keep?: string }) {
+  const sql = `UPDATE user_session SET ended_at = :at WHERE user_id = :userId AND id <> :keep AND ended_at IS NULL`;
+  await rows(trx, sql, { userId, at, keep });
+}
+
+/** The sessions of a user that have not ended, newest first. */
+export async function listSessions(db: Queryable, userId: string, at: Date): Promise<SessionRow[]> {
+  const sql = `SELECT * FROM user_session WHERE user_id = :userId AND ended_at IS NULL AND idle_until > :at
+               AND expires_at > :at ORDER BY created_at DESC, id DESC LIMIT ${LISTED_MAX}`;
+  return rows<SessionRow>(db, sql, { userId, at });
+}
+
+/** Records that the person of a session has just entered a code. */
+export async function recordStepUp(trx: Trx, sessionId: string, at: Date): Promise<void> {
+  await updateRow(trx, { table: 'user_session', id: sessionId }, { stepUpAt: at });
 }
 
 /** Makes another of the user's merchants the active one. Throws NOT_FOUND. */

@@ -1,5 +1,6 @@
 import type { MemberRole } from '../../http/people.ts';
 import { first, insertRow, rows, updateRow, type Queryable, type Trx } from '../../lib/db.ts';
+import { found } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { hashPassword } from './passwords.ts';
 
@@ -11,10 +12,19 @@ export type User = {
   passwordHash: string;
   language: 'en' | 'am';
   calendar: 'gregorian' | 'ethiopic' | 'both';
+  totpSecret: Buffer | null;
   totpEnabledAt: Date | null;
+  totpLastStep: bigint | null;
+  failedChecks: number;
+  lockedUntil: Date | null;
   createdAt: Date;
   updatedAt: Date;
 };
+
+/** One user. Throws NOT_FOUND. */
+export async function findUser(db: Queryable, userId: string): Promise<User> {
+  return found(await first<User>(db, 'SELECT * FROM user_account WHERE id = :userId', { userId }), 'user');
+}
 
 /** The user with an e-mail address, in any case of letters. */
 export async function findUserByEmail(db: Queryable, email: string): Promise<User | undefined> {
@@ -33,10 +43,14 @@ export async function createUser(
   });
 }
 
-/** Replaces the password of a user. */
-export async function setPassword(trx: Trx, id: string, password: string): Promise<void> {
-  const passwordHash = await hashPassword(password);
-  await updateRow(trx, { table: 'user_account', id }, { passwordHash, updatedAt: new Date() });
+/** Changes what the person may change. */
+export async function changeUser(
+  trx: Trx,
+  id: string,
+  changes: { [Name in 'passwordHash' | 'name' | 'language' | 'calendar']?: User[Name] | undefined },
+): Promise<void> {
+  const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+  await updateRow(trx, { table: 'user_account', id }, { ...given, updatedAt: new Date() });
 }
 
 /** Adds a user to a merchant, or changes the role of a member. */

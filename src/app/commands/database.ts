@@ -5,6 +5,7 @@ import { Connection } from '@temporalio/client';
 import { auditOfKey, countUnderOlderPeppers, createOperatorKey } from '../../access/api-keys.ts';
 import { recordAudit } from '../../access/audit.ts';
 import { createOperator, hasActiveAdmin, presentOperator } from '../../access/operators.ts';
+import { SEALED_TOTP_SECRETS } from '../../access/users/totp.ts';
 import type { Config } from '../../config.ts';
 import { SEALED_RESPONSES } from '../../http/idempotency.ts';
 import { type LedgerInvariant, verifyLedger } from '../../ledger/verify.ts';
@@ -94,6 +95,7 @@ export async function reencryptAll(
     'webhook subscriptions': (onProgress) => reencryptTable(tables, SEALED_SUBSCRIPTIONS, onProgress),
     'provider credentials': (onProgress) => reencryptTable(tables, SEALED_CREDENTIALS, onProgress),
     'KYC documents': (onProgress) => reencryptDocuments(documents, onProgress),
+    'authenticator apps': (onProgress) => reencryptTable(tables, SEALED_TOTP_SECRETS, onProgress),
     'stored answers': (onProgress) => reencryptTable(tables, SEALED_RESPONSES, onProgress),
   };
   const parts: ReencryptedPart[] = [];

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
-import { isPassword } from '../../access/users/passwords.ts';
-import { createUser, findUserByEmail, setMembership, setPassword } from '../../access/users/users.ts';
+import { hashPassword, isPassword } from '../../access/users/passwords.ts';
+import { createUser, findUserByEmail, setMembership, changeUser } from '../../access/users/users.ts';
 import type { Database } from '../../lib/db.ts';
 import { DEMO_PEOPLE } from './demo.ts';
 
@@ -19,7 +19,7 @@ export async function recallPeople(db: Database, stored = ''): Promise<string> {
   await db.transaction(async (trx) => {
     for (const [index, { email, name, merchantId, role }] of DEMO_PEOPLE.entries()) {
       const existing = users[index];
-      if (existing) await setPassword(trx, existing.id, password);
+      if (existing) await changeUser(trx, existing.id, { passwordHash: await hashPassword(password) });
       const { id: userId } = existing ?? (await createUser(trx, { email, name, password }));
       await setMembership(trx, { userId, merchantId, role });
     }

@@ -4,10 +4,13 @@ import type { Context } from 'koa';
 import { sessionCookie, sessionOf } from '../../access/users/identify.ts';
 import { isPassword } from '../../access/users/passwords.ts';
 import { createSession, endSession } from '../../access/users/sessions.ts';
-import { findUserByEmail, type User } from '../../access/users/users.ts';
+import { createToken, findToken, useToken } from '../../access/users/tokens.ts';
+import { acceptSecondFactor, checkLimited } from '../../access/users/totp.ts';
+import { findUserByEmail } from '../../access/users/users.ts';
 import { readOwnForm } from '../../http/forms.ts';
 import type { Limits } from '../../http/limits.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { KeyRing } from '../../lib/crypto.ts';
 import type { Database } from '../../lib/db.ts';
 import { html } from '../../lib/html.ts';
 import type { RunInTransaction } from '../../outbox/record.ts';
@@ -19,11 +22,13 @@ export type PageDeps = {
   runInTransaction: RunInTransaction;
   clock: Clock;
   limits: Limits;
+  keyRing: KeyRing;
   /** The address of the portal, without a slash at its end. */
   portalUrl: string;
 };
 
 export const SIGN_IN_PATH = '/sign-in';
+const TWO_FACTOR_PATH = '/two-factor';
 
 const EMAIL_CHARACTERS_MAX = 254;
 /** Longer ones are wrong anyway, and would take long to hash. */
@@ -44,9 +49,54 @@ export function addSignIn(router: Router, deps: PageDeps): void {
       return sendSignIn(ctx, { next, email, status: 401, wrong: textsOf(languageOf(ctx)).wrongSignIn });
     }
     await undoCount();
+    if (user.totpEnabledAt !== null) {
+      const at = deps.clock();
+      const second = { purpose: 'second-factor', userId: user.id } as const;
+      const { token } = await deps.runInTransaction(({ trx }) => createToken(trx, second, at));
+      return sendSecondStep(ctx, { token, next });
+    }
     await beginSession(deps, ctx, user);
     seeOther(ctx, next);
   });
+  addSecondStep(router, deps);
+}
+
+/** The second step of a sign-in: a code. The token of the form shows that the password was right a short time ago. */
+function addSecondStep(router: Router, deps: PageDeps): void {
+  router.get(TWO_FACTOR_PATH, (ctx) => seeOther(ctx, SIGN_IN_PATH));
+
+  router.post(TWO_FACTOR_PATH, async (ctx) => {
+    const form = await readOwnForm(ctx, deps.portalUrl);
+    const [token, code, next] = [form.get('token') ?? '', form.get('code') ?? '', localPath(form.get('next'))];
+    const at = deps.clock();
+    const found = await findToken(deps.db, { purpose: 'second-factor', token, at });
+    if (!found?.userId) return seeOther(ctx, `${SIGN_IN_PATH}?${new URLSearchParams({ next }).toString()}`);
+    const { userId } = found;
+    const isRight = await checkLimited(deps.runInTransaction, { userId, at }, async (trx, user) => {
+      const accepted = await acceptSecondFactor(trx, deps.keyRing, { user, code, at });
+      return accepted && (await useToken(trx, { purpose: 'second-factor', token, at })) !== null;
+    });
+    if (!isRight) {
+      return sendSecondStep(ctx, { token, next, status: 401, wrong: textsOf(languageOf(ctx)).wrongCode });
+    }
+    await beginSession(deps, ctx, { id: userId, stepUpAt: at });
+    seeOther(ctx, next);
+  });
+}
+
+type SecondStep = { token: string; next: string; status?: number; wrong?: string };
+
+function sendSecondStep(ctx: Context, { token, next, status = 200, wrong }: SecondStep): void {
+  const texts = textsOf(languageOf(ctx));
+  const body = html`${problem(wrong)}
+    <form method="post" action="${TWO_FACTOR_PATH}">
+      <input type="hidden" name="token" value="${token}" />
+      <input type="hidden" name="next" value="${next}" />
+      ${field(texts.code, 'code', html`autocomplete="one-time-code" maxlength="40" autofocus`)}
+      <p class="quiet">${texts.codeHint}</p>
+      <button>${texts.signIn}</button>
+    </form>`;
+  sendPage(ctx, { status, title: texts.secondStep, body });
 }
 
 type SignIn = { next: string; email?: string; status?: number; wrong?: string };
@@ -64,12 +114,16 @@ function sendSignIn(ctx: Context, { next, email = '', status = 200, wrong }: Sig
 }
 
 /** Begins a session with a new token, which ends the browser's previous one, and sets its cookie. */
-export async function beginSession(deps: PageDeps, ctx: Context, { id: userId }: Pick<User, 'id'>): Promise<void> {
+export async function beginSession(
+  deps: PageDeps,
+  ctx: Context,
+  { id: userId, stepUpAt = null }: { id: string; stepUpAt?: Date | null },
+): Promise<void> {
   const at = deps.clock();
   const previous = await sessionOf(deps, ctx);
   const { token } = await deps.runInTransaction(async ({ trx }) => {
-    if (previous) await endSession(trx, previous.id, at);
-    return createSession(trx, { userId, address: ctx.ip, device: ctx.get('user-agent'), at });
+    if (previous) await endSession(trx, previous, at);
+    return createSession(trx, { userId, address: ctx.ip, device: ctx.get('user-agent'), stepUpAt, at });
   });
   const secure = deps.portalUrl.startsWith('https:') ? '; Secure' : '';
   ctx.append('Set-Cookie', `${sessionCookie(deps.portalUrl)}=${token}; Path=/; HttpOnly; SameSite=Lax${secure}`);

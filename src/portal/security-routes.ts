@@ -1,0 +1,226 @@
+import { z } from 'zod';
+
+import { hashPassword, isPassword, passwordIssue } from '../access/users/passwords.ts';
+import { endSession, endSessions, listSessions, recordStepUp, type SessionRow } from '../access/users/sessions.ts';
+import {
+  acceptCode,
+  acceptSecondFactor,
+  beginTwoFactor,
+  checkLimited,
+  countRecoveryCodes,
+  renewRecoveryCodes,
+  setTwoFactor,
+} from '../access/users/totp.ts';
+import { changeUser, findUser } from '../access/users/users.ts';
+import { readRoute, writeRoute, type Route } from '../http/route.ts';
+import type { KeyRing } from '../lib/crypto.ts';
+import type { Database } from '../lib/db.ts';
+import { invalid, notFound } from '../lib/errors.ts';
+import type { RunInTransaction } from '../outbox/record.ts';
+import { readMe } from './routes.ts';
+import * as schema from './schema.ts';
+
+export type SecurityDeps = { db: Database; runInTransaction: RunInTransaction; keyRing: KeyRing };
+
+const PATH = '/api/portal/security';
+const PERSON = { tag: 'Portal', auth: { by: 'person' } } as const;
+
+/** A person's own account: password, two factors, sessions and profile. */
+export function securityRoutes(deps: SecurityDeps): Route[] {
+  return [...accountRoutes(deps), ...appRoutes(deps), ...codeRoutes(deps), ...sessionRoutes(deps)];
+}
+
+function accountRoutes(deps: SecurityDeps): Route[] {
+  return [
+    readRoute('GET /api/portal/security', {
+      ...PERSON,
+      operationId: 'getSecurity',
+      summary: 'Whether two-factor authentication is on, and how many recovery codes are left',
+      responses: { 200: schema.Security },
+      handle: async ({ caller: { userId } }) => {
+        const [{ totpEnabledAt }, recoveryCodesLeft] = await Promise.all([
+          findUser(deps.db, userId),
+          countRecoveryCodes(deps.db, userId),
+        ]);
+        return { message: 'Security retrieved', data: { twoFactorSince: totpEnabledAt, recoveryCodesLeft } };
+      },
+    }),
+    readRoute('POST /api/portal/security/password', {
+      ...PERSON,
+      operationId: 'changePassword',
+      summary: 'Change your password; all other sessions end',
+      body: schema.PasswordChange,
+      responses: { 200: z.null() },
+      handle: async ({ caller, body, at }) => {
+        const { userId, sessionId } = caller;
+        const { email, name } = await findUser(deps.db, userId);
+        ensureStrong(body.newPassword, [email, name]);
+        const passwordHash = await hashPassword(body.newPassword);
+        const isRight = await checkLimited(deps.runInTransaction, { userId, at }, async (trx, user) => {
+          if (!(await isPassword(user.passwordHash, body.currentPassword))) return false;
+          await changeUser(trx, userId, { passwordHash });
+          await endSessions(trx, userId, { at, keep: sessionId });
+          return true;
+        });
+        if (!isRight) throw invalid('currentPassword', 'is wrong');
+        return { message: 'Password changed. All other sessions have ended', data: null };
+      },
+    }),
+    writeRoute('PATCH /api/portal/profile', {
+      ...PERSON,
+      operationId: 'changeProfile',
+      summary: 'Change your name, language or calendar',
+      body: schema.Profile,
+      responses: { 200: schema.Me },
+      handle: async ({ tx: { trx }, caller, body, at }) => {
+        await changeUser(trx, caller.userId, body);
+        return { message: 'Profile changed', data: await readMe(trx, caller.sessionId, at) };
+      },
+    }),
+  ];
+}
+
+const ISSUES = {
+  short: 'must have at least 10 characters',
+  long: 'must have at most 256 characters',
+  common: 'is too common, or has your name or address: choose several words that do not belong together',
+};
+
+/** Throws VALIDATION_ERROR for a password that is easily guessed. */
+function ensureStrong(password: string, about: readonly string[]): void {
+  const issue = passwordIssue(password, about);
+  if (issue) throw invalid('newPassword', ISSUES[issue]);
+}
+
+/** Throws VALIDATION_ERROR for a wrong code, RATE_LIMITED after too many. */
+async function ensureCode(
+  { runInTransaction }: SecurityDeps,
+  of: { userId: string; at: Date },
+  check: Parameters<typeof checkLimited>[2],
+): Promise<void> {
+  if (await checkLimited(runInTransaction, of, check)) return;
+  throw invalid('code', 'is wrong, or was used before: enter the next one that the app shows');
+}
+
+function appRoutes(deps: SecurityDeps): Route[] {
+  const { keyRing } = deps;
+  return [
+    writeRoute(`POST ${PATH}/two-factor`, {
+      ...PERSON,
+      operationId: 'beginTwoFactor',
+      summary: 'Get a secret for your authenticator app; it counts once a code of it was entered',
+      responses: { 201: schema.NewTwoFactor },
+      errors: ['INVALID_STATE'],
+      handle: async ({ tx: { trx }, caller }) => {
+        const data = await beginTwoFactor(trx, keyRing, caller.userId);
+        return { status: 201, message: 'Secret created', data };
+      },
+    }),
+    readRoute(`POST ${PATH}/two-factor/confirm`, {
+      ...PERSON,
+      operationId: 'confirmTwoFactor',
+      summary: 'Turn two-factor authentication on with a code of the app; the recovery codes are returned once',
+      body: schema.Code,
+      responses: { 201: schema.RecoveryCodes },
+      handle: async ({ caller, body: { code }, at }) => {
+        let recoveryCodes: string[] = [];
+        await ensureCode(deps, { ...caller, at }, async (trx, user) => {
+          if (user.totpEnabledAt !== null || !(await acceptCode(trx, keyRing, { user, code }))) return false;
+          await setTwoFactor(trx, user.id, at);
+          await recordStepUp(trx, caller.sessionId, at);
+          recoveryCodes = await renewRecoveryCodes(trx, user.id, at);
+          return true;
+        });
+        return { status: 201, message: 'Two-factor authentication is on', data: { recoveryCodes } };
+      },
+    }),
+    writeRoute(`POST ${PATH}/two-factor/off`, {
+      ...PERSON,
+      operationId: 'turnTwoFactorOff',
+      summary: 'Turn two-factor authentication off',
+      stepUp: 'always',
+      responses: { 200: z.null() },
+      handle: async ({ tx: { trx }, caller }) => {
+        await setTwoFactor(trx, caller.userId, null);
+        return { message: 'Two-factor authentication is off', data: null };
+      },
+    }),
+  ];
+}
+
+function codeRoutes(deps: SecurityDeps): Route[] {
+  const { runInTransaction, keyRing } = deps;
+  return [
+    writeRoute(`POST ${PATH}/recovery-codes`, {
+      ...PERSON,
+      operationId: 'renewRecoveryCodes',
+      summary: 'Replace the recovery codes; the new ones are returned once',
+      stepUp: 'always',
+      responses: { 201: schema.RecoveryCodes },
+      handle: async ({ tx: { trx }, caller, at }) => {
+        const recoveryCodes = await renewRecoveryCodes(trx, caller.userId, at);
+        return { status: 201, message: 'Recovery codes replaced', data: { recoveryCodes } };
+      },
+    }),
+    readRoute(`POST ${PATH}/step-up`, {
+      ...PERSON,
+      operationId: 'stepUp',
+      summary: 'Enter a code of the app, or a recovery code, for what needs one in the next 5 minutes',
+      body: schema.Code,
+      responses: { 200: schema.Me },
+      handle: async ({ caller, body: { code }, at }) => {
+        await ensureCode(deps, { ...caller, at }, async (trx, user) => {
+          if (!(await acceptSecondFactor(trx, keyRing, { user, code, at }))) return false;
+          await recordStepUp(trx, caller.sessionId, at);
+          return true;
+        });
+        const data = await runInTransaction(({ trx }) => readMe(trx, caller.sessionId, at));
+        return { message: 'Code accepted', data };
+      },
+    }),
+  ];
+}
+
+function sessionRoutes({ db }: SecurityDeps): Route[] {
+  return [
+    readRoute('GET /api/portal/sessions', {
+      ...PERSON,
+      operationId: 'listOwnSessions',
+      summary: 'Your sessions that have not ended, newest first',
+      responses: { 200: z.array(schema.PersonSession) },
+      handle: async ({ caller, at }) => {
+        const present = ({ id, address, device, createdAt, lastUsedAt, expiresAt }: SessionRow) => ({
+          sessionId: id,
+          current: id === caller.sessionId,
+          address,
+          device,
+          createdAt,
+          lastUsedAt,
+          expiresAt,
+        });
+        return { message: 'Sessions retrieved', data: (await listSessions(db, caller.userId, at)).map(present) };
+      },
+    }),
+    writeRoute('POST /api/portal/sessions/:sessionId/end', {
+      ...PERSON,
+      operationId: 'endOwnSession',
+      summary: 'End one of your sessions; its next request is rejected',
+      params: schema.SessionParams,
+      responses: { 200: z.null() },
+      handle: async ({ tx: { trx }, caller: { userId }, params, at }) => {
+        if (!(await endSession(trx, { id: params.sessionId, userId }, at))) throw notFound('session');
+        return { message: 'Session ended', data: null };
+      },
+    }),
+    writeRoute('POST /api/portal/sessions/end-all', {
+      ...PERSON,
+      operationId: 'endAllSessions',
+      summary: 'Sign out everywhere, here too',
+      responses: { 200: z.null() },
+      handle: async ({ tx: { trx }, caller, at }) => {
+        await endSessions(trx, caller.userId, { at });
+        return { message: 'Signed out everywhere', data: null };
+      },
+    }),
+  ];
+}
