@@ -67,8 +67,8 @@ const roomRules = ORDER.flat().map((room) =>
   imports(
     [`src/${room}/**`],
     ...(above(room).length > 0 ? [rooms(above(room), 'a room imports those below it (CONTRIBUTING.md)')] : []),
-    // The back office presents other slices' resources together.
-    ...(SLICES.includes(room) && room !== 'backoffice' ? [insides] : []),
+    // The back office and the portal present other slices' resources together.
+    ...(SLICES.includes(room) && !['backoffice', 'portal'].includes(room) ? [insides] : []),
     ...(['temporal', 'app', 'local', 'demo'].includes(room) ? [] : [NO_TEMPORAL, NO_ROOTS]),
   ),
 );

@@ -75,3 +75,17 @@ CREATE TABLE user_session (
   created_at    timestamptz NOT NULL
 );
 CREATE INDEX user_session_user ON user_session (user_id, created_at DESC);
+
+-- Mails to people, sent by the workers. The body is deleted once it is sent.
+CREATE TABLE mail (
+  id          text PRIMARY KEY,                    -- mai_…
+  recipient   text NOT NULL CHECK (length(recipient) BETWEEN 3 AND 254),
+  subject     text NOT NULL,
+  body        bytea,                               -- encrypted text: it may have a token
+  tries       smallint NOT NULL DEFAULT 0,
+  due_at      timestamptz NOT NULL DEFAULT now(),
+  sent_at     timestamptz,
+  created_at  timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX mail_unsent ON mail (due_at) WHERE sent_at IS NULL;
+CREATE INDEX mail_list ON mail (created_at DESC, id DESC);

@@ -55,6 +55,11 @@ const Fields = z.object({
   API_PORT: port.default(4000),
   PORTAL_PORT: port.default(4001),
   PORTAL_URL: address.optional(),
+  SMTP_URL: z
+    .string()
+    .regex(/^smtps?:/, 'must be smtp://… or smtps://…')
+    .optional(),
+  MAIL_FROM: z.string().min(3).default('Meskot <no-reply@localhost>'),
   METRICS_PORT: port.default(4009),
   SHUTDOWN_DELAY_SECONDS: wholeNumber(0, 600).optional(),
   PUBLIC_BASE_URL: address.default(LOCAL_URL),
@@ -248,6 +253,7 @@ function rejectLocalDefaults(env: Variables, allowLoopbackWebhooks: boolean): vo
   const problems = Object.entries(LOCAL_DEFAULTS)
     .filter(([name, local]) => !env[name] || env[name].includes(local))
     .map(([name]) => `  ${name} must be set to a value of your own`);
+  if (env['PORTAL_URL'] && !env['SMTP_URL']) problems.push('  SMTP_URL must be set beside PORTAL_URL');
   if (allowLoopbackWebhooks) problems.push('  ALLOW_LOOPBACK_WEBHOOKS must not be true');
   for (const name of ['PUBLIC_BASE_URL', 'PORTAL_URL']) {
     if (env[name] && !env[name].startsWith('https://')) problems.push(`  ${name} must be https`);
@@ -263,4 +269,9 @@ export function workflowUrl({ TEMPORAL_UI_URL, TEMPORAL_NAMESPACE }: Config, wor
   if (TEMPORAL_UI_URL === undefined) return null;
   const base = TEMPORAL_UI_URL.replace(/\/$/, '');
   return `${base}/namespaces/${encodeURIComponent(TEMPORAL_NAMESPACE)}/workflows/${encodeURIComponent(workflowId)}`;
+}
+
+/** The address of the portal in links, without a slash at its end. */
+export function portalUrlOf({ PORTAL_URL = '' }: Config): string {
+  return PORTAL_URL.replace(/\/$/, '');
 }

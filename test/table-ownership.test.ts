@@ -8,7 +8,7 @@ const PROJECT = resolve(import.meta.dirname, '..');
 /** The folder that owns each table and view: only it writes them, and folders above it may read them. */
 const OWNERS: Readonly<Record<string, readonly string[]>> = {
   lib: ['timeline'],
-  outbox: ['outbox', 'workflow_recovery'],
+  outbox: ['mail', 'outbox', 'workflow_recovery'],
   http: ['idempotency_key'],
   access: [
     'api_key',

@@ -1,5 +1,5 @@
 import { createSessionIdentification } from '../access/users/identify.ts';
-import type { Config } from '../config.ts';
+import { portalUrlOf, type Config } from '../config.ts';
 import type { Route } from '../http/route.ts';
 import { createApiServer, type ApiServerDeps, type Listening } from '../http/server.ts';
 import { createPortalPages, createSignInPages } from '../portal/pages/router.ts';
@@ -13,12 +13,13 @@ const isForPeople = ({ auth }: Route): boolean => auth.by !== 'operator' && auth
  * takes cookies and no keys; the API takes keys and never reads these cookies. null without PORTAL_URL.
  */
 export async function startPortal(
-  { PORTAL_URL, PORTAL_PORT, LISTEN_HOST: host }: Config,
+  config: Config,
   shared: Omit<ApiServerDeps, 'identify' | 'routes' | 'routers' | 'docsFolder'>,
   { routes, portalRoutes }: ApiRoutes,
 ): Promise<Listening | null> {
+  const { PORTAL_URL, PORTAL_PORT, LISTEN_HOST: host, API_KEY_PEPPER: pepper, production } = config;
   if (PORTAL_URL === undefined) return null;
-  const deps = { ...shared, portalUrl: PORTAL_URL.replace(/\/$/, '') };
+  const deps = { ...shared, portalUrl: portalUrlOf(config), pepper, showsMail: !production };
   const server = createApiServer({
     ...deps,
     identify: createSessionIdentification(deps),

@@ -9,7 +9,7 @@ import { accessOperatorRoutes } from '../access/operator-routes.ts';
 import { proposalRoutes } from '../access/proposal-routes.ts';
 import { merchantAdministrationRoutes } from '../backoffice/merchant-routes.ts';
 import { workQueueRoutes } from '../backoffice/work-queue.ts';
-import { workflowUrl, type Config } from '../config.ts';
+import { portalUrlOf, workflowUrl, type Config } from '../config.ts';
 import type { Limits } from '../http/limits.ts';
 import type { Route } from '../http/route.ts';
 import { feeOperatorRoutes } from '../ledger/operator-routes.ts';
@@ -36,8 +36,10 @@ import { checkoutRoutes } from '../payments/session-routes.ts';
 import type { TokenAuthenticator } from '../payments/session.ts';
 import { isConclusive, MIN_QUERY_INTERVAL_MS, createSyncAttempt } from '../payments/sync.ts';
 import { transactionRoutes } from '../payments/transaction-routes.ts';
+import { keyRoutes } from '../portal/key-routes.ts';
 import { portalRoutes } from '../portal/routes.ts';
 import { securityRoutes } from '../portal/security-routes.ts';
+import { teamRoutes } from '../portal/team-routes.ts';
 import { callbackNetworks, createCallbackRouter, storeCallback, type CallbackDeps } from '../providers/callbacks.ts';
 import { credentialOperatorRoutes } from '../providers/credentials/operator-routes.ts';
 import type { FindProvider } from '../providers/provider.ts';
@@ -191,7 +193,9 @@ export function routesOf(
   const routes = MERCHANT_ROUTES.flatMap((routesOfSlice) => routesOfSlice(deps));
   return {
     routes: [...routes, invitationRoute(peppers), ...operatorRoutesOf(deps)],
-    portalRoutes: [...portalRoutes(deps), ...securityRoutes(deps)],
+    portalRoutes: [portalRoutes, securityRoutes, teamRoutes, keyRoutes].flatMap((routesOfPeople) =>
+      routesOfPeople({ ...deps, portalUrl: portalUrlOf(config) }),
+    ),
     routers: [createCheckoutPages(deps), callbacks],
   };
 }

@@ -12,6 +12,7 @@ import { startPeriodicJobs, type PeriodicJob } from '../lib/periodic-jobs.ts';
 import { removeOrphans } from '../merchants/kyc/documents.ts';
 import { createDocumentStore } from '../merchants/kyc/store.ts';
 import { dispatchTo, listenForCommits } from '../outbox/listener.ts';
+import { createSmtp, sendMails } from '../outbox/mail.ts';
 import { createTransactionRunner } from '../outbox/record.ts';
 import { createWorkflowRecovery, type WorkflowRecovery } from '../outbox/recover-workflows.ts';
 import { createRelay, type Relay } from '../outbox/relay.ts';
@@ -205,6 +206,7 @@ function timedJobs(
     job('run bulk resends', 1_000, () => runResendJobs(deps, config.WEBHOOK_RESENDS_PER_SECOND)),
     job('remove files of expired reports', MINUTE_MS, () => expireReports({ db, clock, files })),
     job('remove files of abandoned reports', DAY_MS, () => removeAbandoned({ db, files })),
+    ...mailJobs(config, deps),
     job('delete old idempotency keys', MINUTE_MS, () => deleteOldIdempotencyKeys(db)),
     job('warn of expiring credentials', DAY_MS, () =>
       warnOfExpiries({ ...deps, read: () => readExpiries(config, deps) }),
@@ -215,6 +217,13 @@ function timedJobs(
     ...one,
     run: async (stopping) => known.then(async () => !stopping.aborted && run(stopping)),
   }));
+}
+
+/** Mails are sent where there is a mail server. */
+function mailJobs({ SMTP_URL, MAIL_FROM, keyRing }: Config, { db, log }: Parts): PeriodicJob[] {
+  if (SMTP_URL === undefined) return [];
+  const send = createSmtp(SMTP_URL, MAIL_FROM);
+  return [job('send mails', 5_000, (stopping) => sendMails({ db, keyRing, send, log }, stopping))];
 }
 
 /** The jobs of the outbox and the deliveries. Commits trigger both at once: these find due rows and those of a dead process. */

@@ -12,7 +12,8 @@ export type LockKind =
   | 'limit_rule'
   | 'operators'
   | 'payout_reference'
-  | 'settlement';
+  | 'settlement'
+  | 'team';
 
 /**
  * Waits until no other transaction holds the lock of this kind and id, then holds it until the transaction ends. It only

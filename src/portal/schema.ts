@@ -1,12 +1,14 @@
 import { z } from 'zod';
 
 import { liveRequirementIssues } from '../access/authenticate.ts';
+import { MerchantKey } from '../access/operator-schema.ts';
 import { STEP_UP_MS } from '../access/users/identify.ts';
 import { ALL_PERMISSIONS, permissionsOf, rolesWith, TWO_FACTOR_ROLES } from '../access/users/roles.ts';
 import type { Session } from '../access/users/sessions.ts';
 import type { Membership } from '../access/users/users.ts';
 import { MEMBER_ROLES } from '../http/people.ts';
-import { plainText, instant } from '../lib/fields.ts';
+import { plainText, emailText, instant } from '../lib/fields.ts';
+import { InvitedMerchantKey } from '../merchants/schema.ts';
 
 const Role = z.enum(MEMBER_ROLES);
 
@@ -121,3 +123,36 @@ export const PersonSession = z.object({
 });
 
 export const SessionParams = z.strictObject({ sessionId: id });
+
+const role = z.enum(MEMBER_ROLES);
+
+export const Member = z.object({
+  userId: z.string(),
+  name: z.string(),
+  email: z.string(),
+  role,
+  twoFactor: z.boolean().describe('Whether two-factor authentication is on'),
+  lastUsedAt: instant.nullable(),
+  createdAt: instant,
+});
+
+export const MemberInvitation = z.object({
+  invitationId: z.string(),
+  email: z.string(),
+  role,
+  createdBy: z.string().describe('usr_…'),
+  createdAt: instant,
+  expiresAt: instant,
+});
+
+export const Team = z.object({ members: z.array(Member), invitations: z.array(MemberInvitation) });
+
+export const NewMember = z.strictObject({ email: emailText(), role });
+export const MemberChange = z.strictObject({ role });
+export const MemberParams = z.strictObject({ userId: id });
+export const InvitationParams = z.strictObject({ invitationId: id });
+
+export const NewKey = InvitedMerchantKey.omit({ environment: true });
+export const KeyParams = z.strictObject({ keyId: id });
+export const PersonsKey = MerchantKey.omit({ createdBy: true });
+export const CreatedKey = PersonsKey.extend({ secret: z.string().describe('Returned once') });

@@ -32,6 +32,8 @@ const BODIES: Record<string, object> = {
   changePassword: { currentPassword: 'Walls', newPassword: 'Walls' },
   confirmTwoFactor: { code: '000000' },
   stepUp: { code: '000000' },
+  inviteMember: { email: 'walls@people.example', role: 'viewer' },
+  changeMember: { role: 'viewer' },
   switchMerchant: { merchantId: 'mrc_walls' },
   acceptInvitation: { token: 'invite_walls' },
   opsInviteMerchant: { environment: 'sandbox' },

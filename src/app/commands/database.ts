@@ -18,6 +18,7 @@ import { migrate, ofNewerRelease } from '../../lib/migrate.ts';
 import { type OnProgress, type Reencrypted, reencryptTable } from '../../lib/reencrypt.ts';
 import { reencryptDocuments } from '../../merchants/kyc/documents.ts';
 import { createDocumentStore } from '../../merchants/kyc/store.ts';
+import { SEALED_MAILS } from '../../outbox/mail.ts';
 import { createTransactionRunner } from '../../outbox/record.ts';
 import { SEALED_CREDENTIALS } from '../../providers/credentials/values.ts';
 import { temporalConnection } from '../../temporal/client.ts';
@@ -96,6 +97,7 @@ export async function reencryptAll(
     'provider credentials': (onProgress) => reencryptTable(tables, SEALED_CREDENTIALS, onProgress),
     'KYC documents': (onProgress) => reencryptDocuments(documents, onProgress),
     'authenticator apps': (onProgress) => reencryptTable(tables, SEALED_TOTP_SECRETS, onProgress),
+    mails: (onProgress) => reencryptTable(tables, SEALED_MAILS, onProgress),
     'stored answers': (onProgress) => reencryptTable(tables, SEALED_RESPONSES, onProgress),
   };
   const parts: ReencryptedPart[] = [];

@@ -4,7 +4,10 @@ import type { Context, Middleware } from 'koa';
 import { sessionOf } from '../../access/users/identify.ts';
 import { AppError, type ErrorCode } from '../../lib/errors.ts';
 import { html } from '../../lib/html.ts';
+import { listMails } from '../../outbox/mail.ts';
+import { addInvitation, addSignUp } from './accounts.ts';
 import { languageOf, PAGE_HEADERS, problem, rememberLanguage, sendPage, STYLE_PATH } from './layout.ts';
+import { addReset } from './reset.ts';
 import { addSignIn, seeOther, SIGN_IN_PATH, type PageDeps } from './sign-in.ts';
 import { STYLE } from './style.ts';
 import { textsOf } from './translations.ts';
@@ -39,7 +42,27 @@ export function createSignInPages(deps: PageDeps): Router {
     ctx.body = STYLE;
   });
   addSignIn(router, deps);
+  addReset(router, deps);
+  addSignUp(router, deps);
+  addInvitation(router, deps);
+  if (deps.showsMail) addMailbox(router, deps);
   return router;
+}
+
+/** The newest mails, which a local installation does not send. */
+function addMailbox(router: Router, { db, keyRing }: PageDeps): void {
+  router.get('/dev/mail', async (ctx) => {
+    const mails = await listMails(db, keyRing);
+    const body = html`${mails.map(
+      ({ recipient, subject, text, createdAt }) =>
+        html`<article>
+          <h2>${subject}</h2>
+          <p class="quiet">${recipient} · ${createdAt.toISOString()}</p>
+          <pre>${text}</pre>
+        </article>`,
+    )}`;
+    sendPage(ctx, { title: `${textsOf(languageOf(ctx)).mails} (${mails.length})`, body, isWide: true });
+  });
 }
 
 /**

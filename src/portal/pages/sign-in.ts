@@ -13,8 +13,10 @@ import type { Clock } from '../../lib/clock.ts';
 import type { KeyRing } from '../../lib/crypto.ts';
 import type { Database } from '../../lib/db.ts';
 import { html } from '../../lib/html.ts';
+import type { Logger } from '../../lib/log.ts';
 import type { RunInTransaction } from '../../outbox/record.ts';
 import { field, languageOf, problem, sendPage } from './layout.ts';
+import { emailOf } from './parts.ts';
 import { textsOf } from './translations.ts';
 
 export type PageDeps = {
@@ -23,6 +25,10 @@ export type PageDeps = {
   clock: Clock;
   limits: Limits;
   keyRing: KeyRing;
+  pepper: string;
+  log: Logger;
+  /** Whether everybody may read the mails: of a local installation. */
+  showsMail: boolean;
   /** The address of the portal, without a slash at its end. */
   portalUrl: string;
 };
@@ -30,7 +36,6 @@ export type PageDeps = {
 export const SIGN_IN_PATH = '/sign-in';
 const TWO_FACTOR_PATH = '/two-factor';
 
-const EMAIL_CHARACTERS_MAX = 254;
 /** Longer ones are wrong anyway, and would take long to hash. */
 const PASSWORD_CHARACTERS_MAX = 256;
 
@@ -40,7 +45,7 @@ export function addSignIn(router: Router, deps: PageDeps): void {
 
   router.post(SIGN_IN_PATH, async (ctx) => {
     const form = await readOwnForm(ctx, deps.portalUrl);
-    const email = (form.get('email') ?? '').trim().slice(0, EMAIL_CHARACTERS_MAX);
+    const email = emailOf(form);
     const next = localPath(form.get('next'));
     const undoCount = await deps.limits.countSignIn(ctx, email.toLowerCase());
     const user = await findUserByEmail(deps.db, email);
@@ -109,7 +114,8 @@ function sendSignIn(ctx: Context, { next, email = '', status = 200, wrong }: Sig
       ${field(texts.email, 'email', html`type="email" autocomplete="username" value="${email}"`)}
       ${field(texts.password, 'password', html`type="password" autocomplete="current-password"`)}
       <button>${texts.signIn}</button>
-    </form>`;
+    </form>
+    <p class="quiet"><a href="/forgot">${texts.forgot}</a> · <a href="/sign-up">${texts.signUp}</a></p>`;
   sendPage(ctx, { status, title: texts.signIn, body });
 }
 

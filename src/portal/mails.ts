@@ -1,0 +1,55 @@
+import type { MemberRole } from '../http/people.ts';
+import type { Language } from './pages/translations.ts';
+
+type Text = { subject: string; text: string };
+
+/** The mail of an invitation, in the language of the inviter. */
+export function invitationMail(
+  language: Language,
+  {
+    merchantName,
+    inviterName,
+    role,
+    link,
+  }: { merchantName: string; inviterName: string; role: MemberRole; link: string },
+): Text {
+  if (language === 'am') {
+    return {
+      subject: `የ${merchantName} ግብዣ በMeskot`,
+      text: `${inviterName} በMeskot ላይ ወደ ${merchantName} (${role}) ጋብዘውዎታል።\n\nግብዣውን በ3 ቀናት ውስጥ በዚህ ሊንክ ይቀበሉ፦\n${link}\n\nሊንኩ አንድ ጊዜ ብቻ ይሰራል።`,
+    };
+  }
+  return {
+    subject: `Invitation to ${merchantName} on Meskot`,
+    text: `${inviterName} invites you to ${merchantName} on Meskot, as ${role}.\n\nAccept within 3 days:\n${link}\n\nThe link works once.`,
+  };
+}
+
+/** The mail of a password reset. */
+export function resetMail(language: Language, link: string): Text {
+  return language === 'am'
+    ? {
+        subject: 'አዲስ የይለፍ ቃል በMeskot',
+        text: `አዲስ የይለፍ ቃል በ1 ሰዓት ውስጥ በዚህ ሊንክ ያስገቡ፦\n${link}\n\nእርስዎ ካልጠየቁ ምንም ማድረግ አያስፈልግም።`,
+      }
+    : {
+        subject: 'A new password for Meskot',
+        text: `Set a new password within 1 hour:\n${link}\n\nIf you did not ask for it, there is nothing to do.`,
+      };
+}
+
+/** The mail of a sign-up; `link`: null for an address that has an account. */
+export function signUpMail(language: Language, link: string | null, signInLink: string): Text {
+  if (language === 'am') {
+    const text =
+      link === null
+        ? `ይህ አድራሻ በMeskot ላይ አካውንት አለው። ይግቡ፦\n${signInLink}`
+        : `አካውንትዎን በ24 ሰዓታት ውስጥ በዚህ ሊንክ ይክፈቱ፦\n${link}\n\nሊንኩ አንድ ጊዜ ብቻ ይሰራል።`;
+    return { subject: 'የMeskot አካውንትዎ', text };
+  }
+  const text =
+    link === null
+      ? `This address has an account on Meskot. Sign in:\n${signInLink}`
+      : `Complete your account within 24 hours:\n${link}\n\nThe link works once.`;
+  return { subject: 'Your account on Meskot', text };
+}
