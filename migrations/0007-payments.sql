@@ -37,6 +37,8 @@ CREATE INDEX transaction_list ON transaction (merchant_id, environment, created_
 CREATE INDEX transaction_recent ON transaction (created_at DESC, id DESC);
 CREATE INDEX transaction_unexpected ON transaction (created_at DESC, id DESC)
   WHERE hold_reason IS NOT NULL OR confirmed_late;
+CREATE INDEX transaction_customer_phone ON transaction (customer_phone, created_at DESC)
+  WHERE customer_phone IS NOT NULL;
 CREATE INDEX transaction_list_status ON transaction (merchant_id, environment, status, created_at DESC, id DESC);
 -- A provider's reference confirms one payment. A second payment that is reported under it is held for operators.
 CREATE UNIQUE INDEX transaction_paid_reference ON transaction (provider_reference, environment, channel)
@@ -102,8 +104,8 @@ CREATE TABLE payment_attempt (
 );
 CREATE INDEX payment_attempt_session ON payment_attempt (session_id, created_at);
 CREATE INDEX payment_attempt_transaction ON payment_attempt (transaction_id);
--- For searches by the customer's phone.
-CREATE INDEX payment_attempt_phone ON payment_attempt (merchant_id, environment, phone);
+-- For searches by the payer's phone, also over all merchants.
+CREATE INDEX payment_attempt_phone ON payment_attempt (phone, merchant_id, environment);
 -- One attempt at a time. A HELD one may exist beside it: a late payment of another amount on a declined attempt.
 CREATE UNIQUE INDEX payment_attempt_in_flight ON payment_attempt (session_id) WHERE status IN ('CREATED', 'PENDING');
 CREATE INDEX payment_attempt_open ON payment_attempt (id) WHERE status IN ('CREATED', 'PENDING');

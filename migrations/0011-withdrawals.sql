@@ -52,6 +52,7 @@ CREATE INDEX withdrawal_beneficiary
   ON withdrawal (merchant_id, environment, coalesce(phone, bank_code || ':' || account_number));
 -- A provider's reference belongs to one withdrawal: references that operators enter are checked here.
 CREATE INDEX withdrawal_provider_reference ON withdrawal (provider_reference) WHERE provider_reference IS NOT NULL;
+CREATE INDEX withdrawal_phone ON withdrawal (phone) WHERE phone IS NOT NULL;
 CREATE INDEX withdrawal_open ON withdrawal (id) WHERE status = 'PENDING';
 CREATE INDEX withdrawal_review ON withdrawal (requested_at) WHERE stage = 'UNDER_REVIEW';
 CREATE INDEX withdrawal_overpaid ON withdrawal (id) WHERE paid_santim > amount_santim;

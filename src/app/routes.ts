@@ -8,6 +8,8 @@ import type { WorkflowUrl } from '../access/operator-route.ts';
 import { accessOperatorRoutes } from '../access/operator-routes.ts';
 import { proposalRoutes } from '../access/proposal-routes.ts';
 import { merchantAdministrationRoutes } from '../backoffice/merchant-routes.ts';
+import { overviewRoutes } from '../backoffice/overview.ts';
+import { searchRoutes } from '../backoffice/search.ts';
 import { workQueueRoutes } from '../backoffice/work-queue.ts';
 import { portalUrlOf, workflowUrl, type Config } from '../config.ts';
 import type { Limits } from '../http/limits.ts';
@@ -98,6 +100,8 @@ const MERCHANT_ROUTES = [
   subscriptionRoutes,
 ];
 const OPERATOR_ROUTES = [
+  searchRoutes,
+  overviewRoutes,
   workQueueRoutes,
   merchantOperatorRoutes,
   merchantAdministrationRoutes,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { actionLinks, operatorReadRoute, type ActionLinks, type WorkflowUrl } from '../access/operator-route.ts';
-import { environment, id } from '../access/operator-schema.ts';
+import { environment, id, temporalUrl } from '../access/operator-schema.ts';
 import { PROPOSAL_REVIEW_ITEMS } from '../access/proposals.ts';
 import type { Endpoint, Route } from '../http/route.ts';
 import { rows, type Database, type Queryable } from '../lib/db.ts';
@@ -17,7 +17,7 @@ import { CREDENTIAL_REVIEW_ITEMS } from '../providers/credentials/queries.ts';
 import { RECEIPT_REVIEW_ITEMS, DISCREPANCY_REVIEW_ITEMS, STALLED_RUNS } from '../reconciliation/monitoring.ts';
 import { STALLED_REPORTS } from '../reports/workflow.ts';
 import { BANK_ACCOUNT_REVIEW_ITEMS, SETTLEMENT_REVIEW_ITEMS, STALLED_SETTLEMENTS } from '../settlements/monitoring.ts';
-import { STALLED_DELIVERIES } from '../webhooks/delivery/workflow.ts';
+import { DEAD_LETTER_ITEMS, STALLED_DELIVERIES } from '../webhooks/delivery/workflow.ts';
 import { STALLED_WITHDRAWALS, WITHDRAWAL_REVIEW_ITEMS } from '../withdrawals/monitoring.ts';
 
 /** Everything that needs an operator, by slice. */
@@ -32,6 +32,7 @@ export const REVIEW_ITEMS = joined([
   DISCREPANCY_REVIEW_ITEMS,
   RECEIPT_REVIEW_ITEMS,
   PROPOSAL_REVIEW_ITEMS,
+  DEAD_LETTER_ITEMS,
 ]);
 
 /** Everything that is stalled: overdue without an operator having to act. */
@@ -108,6 +109,7 @@ const RESOURCES: Readonly<Record<string, string>> = {
   BANK: 'merchants/{merchantId}/bank-account?environment={environment}',
   CHANNEL: 'merchants/{merchantId}',
   CREDENTIALS: 'merchants/{merchantId}/channels/{channel}/credentials',
+  DEAD: 'webhooks/deliveries/{id}',
   KYC: 'merchants/{merchantId}/kyc?environment={environment}',
   PAYMENT: 'transactions/{transactionId}',
   PAYOUT: 'withdrawals/{withdrawalId}',
@@ -122,6 +124,7 @@ const COMMANDS: Readonly<Record<string, readonly [path: string, ...verbs: string
   CHANNEL_REQUEST: ['merchants/{merchantId}/channels/{channel}', 'approve', 'suspend'],
   CREDENTIALS_ENDING: ['merchants/{merchantId}/channels/{channel}/credentials/{id}', 'revoke'],
   CREDENTIALS_PENDING: ['merchants/{merchantId}/channels/{channel}/credentials/{id}', 'check', 'activate', 'revoke'],
+  DEAD_LETTER: ['webhooks/deliveries/{id}', 'resend'],
   KYC: ['merchants/{merchantId}/kyc', 'approve', 'reject', 'request-info'],
   PAYMENT_DUPLICATE: ['transactions/{transactionId}', 'accept', 'reject'],
   PAYMENT_HELD: ['transactions/{transactionId}', 'accept', 'reject'],
@@ -141,19 +144,17 @@ const COMMANDS: Readonly<Record<string, readonly [path: string, ...verbs: string
   WITHDRAWAL_UNKNOWN: ['withdrawals/{id}', 'resolve'],
 };
 
-/** The links of an item: its resource and commands in this API, and its workflow in the Temporal UI. */
-export function linksOf(row: WorkItemRow, workflowUrl: (workflowId: string) => string | null): ActionLinks {
+/** The links of an item: its resource and commands in this API. */
+function linksOf(row: WorkItemRow): ActionLinks {
   const fields: Record<string, unknown> = { ...row.detail, ...row };
   const filled = (path: string): string => path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(fields[name]));
   const resource = RESOURCES[row.kind.replace(/_.*/, '')];
   // A recovery that was booked already is decided as a receipt.
   const isBooked = row.kind === 'PAYOUT_OVERPAID' && row.id.startsWith('rcp_');
   const [path, ...verbs] = COMMANDS[isBooked ? 'RECEIPT_UNALLOCATED' : row.kind] ?? [''];
-  const workflow = row.workflowId === null ? null : workflowUrl(row.workflowId);
   return {
     ...(resource !== undefined && { read: `/api/ops/${filled(resource)}` }),
     ...actionLinks(filled(path), ...verbs),
-    ...(workflow !== null && { workflow }),
   };
 }
 
@@ -168,9 +169,8 @@ const WorkItem = z
     waitingSeconds: z.int(),
     what: z.string(),
     detail: z.record(z.string(), z.unknown()),
-    links: z
-      .record(z.string(), z.string())
-      .describe('Paths of this API by verb; workflow: its page in the Temporal UI'),
+    temporalUrl,
+    links: z.record(z.string(), z.string()).describe('Paths of this API by verb'),
   })
   .meta({ id: 'OpsWorkItem' });
 
@@ -207,7 +207,8 @@ export function workQueueRoutes({ db, workflowUrl }: Deps): Route[] {
           ...row,
           amount: row.amountSantim === null ? undefined : toBirr(row.amountSantim),
           waitingSeconds: Math.max(0, Math.round((at.getTime() - row.since.getTime()) / 1000)),
-          links: linksOf(row, workflowUrl),
+          temporalUrl: row.workflowId === null ? null : workflowUrl(row.workflowId),
+          links: linksOf(row),
         }));
         return { message: 'Retrieved', data: { counts, items }, pagination };
       },

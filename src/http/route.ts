@@ -87,6 +87,8 @@ export type CliCommand = {
   options?: readonly string[];
   /** Fields that the command sets, unless an option does. */
   body?: Readonly<Record<string, string | boolean>>;
+  /** The field that is given without the name of an option. */
+  argument?: string;
   /** Whether the body is read from a JSON file, so that no secret is on the command line. */
   bodyFile?: true;
   /** Asks for confirmation. With the path of a resource, which is read first: its environment must be `--environment`. */

@@ -8,7 +8,7 @@ import {
   type WorkflowUrl,
 } from '../access/operator-route.ts';
 import type { Route } from '../http/route.ts';
-import type { Database, Queryable } from '../lib/db.ts';
+import type { Database } from '../lib/db.ts';
 import { maskDigits } from '../lib/mask.ts';
 import { toBirr } from '../lib/money.ts';
 import { readDayRangeOfOrder } from '../lib/pagination.ts';
@@ -26,7 +26,6 @@ type Deps = { db: Database; workflowUrl: WorkflowUrl };
 
 /** Transactions as operators see them, and the decisions about held money. */
 export function paymentOperatorRoutes(deps: Deps): Route[] {
-  const { db } = deps;
   const decision = {
     secondPerson: isLarge,
     params: schema.OperatorParams,
@@ -44,7 +43,7 @@ export function paymentOperatorRoutes(deps: Deps): Route[] {
       responses: { 200: schema.OperatorTransactionDetail },
       handle: async ({ params }) => ({
         message: 'Transaction retrieved',
-        data: await readDetail(db, params.transactionId),
+        data: await readDetail(deps, params.transactionId),
       }),
     }),
     operatorRoute('POST /api/ops/transactions/:transactionId/accept', {
@@ -131,7 +130,7 @@ function presentDecision({ transaction, payment, before, fee, isNew }: HeldDecis
   return { message, data, audit: isNew ? audit : null };
 }
 
-async function readDetail(db: Queryable, transactionId: string) {
+async function readDetail({ db, workflowUrl }: Deps, transactionId: string) {
   const row = await readTransaction(db, transactionId);
   const [merchant, payments, timeline, decisions] = await Promise.all([
     readMerchant(db, row.merchantId),
@@ -144,7 +143,10 @@ async function readDetail(db: Queryable, transactionId: string) {
     merchantId: row.merchantId,
     merchantName: merchant.name,
     uncertain: row.needsReconciliation,
-    payments: payments.map(presentOperatorAttempt),
+    payments: payments.map((payment) => ({
+      ...presentOperatorAttempt(payment),
+      temporalUrl: workflowUrl(paymentWorkflowId(payment.id)),
+    })),
     timeline,
     decisions: decisions.map(presentAudit),
   };

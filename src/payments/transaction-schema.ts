@@ -213,7 +213,7 @@ export const OperatorTransactionDetail = Transaction.extend({
   merchantId: z.string(),
   merchantName: z.string(),
   uncertain: z.boolean().describe('It ended while the provider did not know whether it was paid'),
-  payments: z.array(OperatorAttempt).describe('Every attempt to pay it, oldest first'),
+  payments: z.array(OperatorAttempt.extend({ temporalUrl })).describe('Every attempt to pay it, oldest first'),
   timeline,
   decisions: z.array(AuditEntry).describe('The decisions of operators about it, oldest first'),
 }).meta({ id: 'OpsTransactionDetail' });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { operatorListRoute, operatorReadRoute, operatorRoute } from '../access/operator-route.ts';
+import { operatorListRoute, operatorReadRoute, operatorRoute, type WorkflowUrl } from '../access/operator-route.ts';
 import { Reason } from '../access/operator-schema.ts';
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -13,15 +13,16 @@ import { requestRun } from './request.ts';
 import { listReconciledDays, type ReconciledDay } from './runs.ts';
 import * as schema from './schema.ts';
 import type { SideSums } from './states.ts';
+import { reconciliationWorkflowId } from './workflow.ts';
 
-type Deps = { db: Database; clock: Clock; findProvider: FindProvider };
+type Deps = { db: Database; clock: Clock; findProvider: FindProvider; workflowUrl: WorkflowUrl };
 
 /** The comparison of providers' statements with our ledger, and the discrepancies. */
 export function reconciliationOperatorRoutes(deps: Deps): Route[] {
   return [...queryRoutes(deps), ...commandRoutes(deps)];
 }
 
-function queryRoutes({ db }: Deps): Route[] {
+function queryRoutes({ db, workflowUrl }: Deps): Route[] {
   return [
     operatorReadRoute('GET /api/ops/reconciliation', {
       operationId: 'opsListReconciledDays',
@@ -33,7 +34,7 @@ function queryRoutes({ db }: Deps): Route[] {
       responses: { 200: z.array(schema.ReconciledDay) },
       handle: async ({ query, at }) => {
         const days = await listReconciledDays(db, { ...query, ...readDayRange(query, at) });
-        return { message: 'Days retrieved', data: days.map(presentDay) };
+        return { message: 'Days retrieved', data: days.map((day) => presentDay(day, workflowUrl)) };
       },
     }),
     operatorListRoute('GET /api/ops/reconciliation/discrepancies', {
@@ -105,13 +106,14 @@ function presentDiscrepancy(discrepancy: Discrepancy) {
   };
 }
 
-function presentDay(row: ReconciledDay) {
+function presentDay(row: ReconciledDay, workflowUrl: WorkflowUrl) {
   const { listed, booked, clearingSantim } = row;
   return {
     ...row,
     theirs: listed && presentSums(listed),
     ours: booked && presentSums(booked),
     owed: clearingSantim === null ? null : toBirr(clearingSantim),
+    temporalUrl: workflowUrl(reconciliationWorkflowId(row.id)),
   };
 }
 

@@ -17,6 +17,7 @@ export const STATEMENT_ERRORS = `(
 
 /** The latest result of a day of a channel. */
 export type ReconciledDay = ChannelDay & {
+  id: string;
   status: ReconciliationStatus;
   /** Its comparison is running, or is waiting for its provider. */
   isRunning: boolean;
@@ -40,7 +41,7 @@ export async function listReconciledDays(
 ): Promise<ReconciledDay[]> {
   return rows(
     db,
-    `SELECT r.environment, r.channel, r.day, r.status, r.is_running, coalesce(r.error, ${STATEMENT_ERRORS}) AS error,
+    `SELECT r.id, r.environment, r.channel, r.day, r.status, r.is_running, coalesce(r.error, ${STATEMENT_ERRORS}) AS error,
             r.listed, r.booked, r.clearing_santim, r.compared_at, ${OPEN_DISCREPANCIES} AS discrepancies
      FROM reconciliation r
      WHERE r.day BETWEEN CAST(:startDate AS date) AND CAST(:endDate AS date)

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { environment, id, reason } from '../access/operator-schema.ts';
+import { environment, id, reason, temporalUrl } from '../access/operator-schema.ts';
 import { instant } from '../lib/fields.ts';
 import { dateParam, pageQuery } from '../lib/pagination.ts';
 import { CHANNELS } from '../merchants/channels/channel.ts';
@@ -36,6 +36,7 @@ export const ReconciledDay = z
     ours: Sums.meta({ description: 'Our bookings of these orders and of that day' }),
     owed: z.number().nullable().meta({ description: 'What the provider owed at the end of the day, by the ledger' }),
     comparedAt: instant.nullable(),
+    temporalUrl,
   })
   .meta({ id: 'OpsReconciledDay' });
 

@@ -1,4 +1,10 @@
-import { actionLinks, operatorListRoute, operatorReadRoute, operatorRoute } from '../access/operator-route.ts';
+import {
+  actionLinks,
+  operatorListRoute,
+  operatorReadRoute,
+  operatorRoute,
+  type WorkflowUrl,
+} from '../access/operator-route.ts';
 import { OptionalReason, Reason } from '../access/operator-schema.ts';
 import { requirePermission } from '../access/permissions.ts';
 import { UploadedFile } from '../http/body.ts';
@@ -23,8 +29,9 @@ import { listSettlements, readSettledBefore, readSettlement, type SettlementRow 
 import * as schema from './schema.ts';
 import type { SettlementStatus } from './states.ts';
 import { settlementAudit, type TransitionResult } from './transition.ts';
+import { settlementWorkflowId } from './workflow.ts';
 
-type Deps = { db: Database; clock: Clock; runInTransaction: RunInTransaction };
+type Deps = { db: Database; clock: Clock; runInTransaction: RunInTransaction; workflowUrl: WorkflowUrl };
 
 /** The settlements of all merchants, their way to the bank, and their limits. */
 export function settlementOperatorRoutes(deps: Deps): Route[] {
@@ -54,7 +61,11 @@ function linksOf({ id, status, lateCredit, lateCreditResolution }: SettlementRow
   return actionLinks(`settlements/${id}`, ...(isLate ? ['book-credit', 'dismiss-credit'] : LINKS[status]));
 }
 
-function queryRoutes({ db }: Deps): Route[] {
+function queryRoutes({ db, workflowUrl }: Deps): Route[] {
+  const present = (row: SettlementRow) => ({
+    ...presentForOperators(row),
+    temporalUrl: workflowUrl(settlementWorkflowId(row.id)),
+  });
   return [
     operatorListRoute('GET /api/ops/settlements', {
       operationId: 'opsListSettlements',
@@ -69,7 +80,7 @@ function queryRoutes({ db }: Deps): Route[] {
       name: 'Settlements',
       list: async (query, page, at) =>
         listSettlements(db, { ...query, range: readDayRange(query, at), statuses: query.status ?? null }, page),
-      present: (row) => presentForOperators({ ...row, accountNumber: maskDigits(row.accountNumber) }),
+      present: (row) => present({ ...row, accountNumber: maskDigits(row.accountNumber) }),
     }),
     operatorReadRoute('GET /api/ops/settlements/:settlementId', {
       operationId: 'opsGetSettlement',
@@ -86,7 +97,7 @@ function queryRoutes({ db }: Deps): Route[] {
           readTimeline(db, row.id),
         ]);
         const more = { ...requested, bankName: BANKS[row.bankCode], settledBefore, timeline, links: linksOf(row) };
-        return { message: 'Settlement retrieved', data: { ...presentForOperators(row), ...more } };
+        return { message: 'Settlement retrieved', data: { ...present(row), ...more } };
       },
     }),
   ];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { id, links, reason, requestListQuery, timeline } from '../access/operator-schema.ts';
+import { id, links, reason, requestListQuery, temporalUrl, timeline } from '../access/operator-schema.ts';
 import { Movement } from '../ledger/balance.ts';
 import { JOURNAL_KINDS } from '../ledger/postings.ts';
 import { Quote } from '../ledger/quote.ts';
@@ -204,6 +204,7 @@ export const OperatorSettlement = Settlement.extend({
     })
     .nullable()
     .describe('A credit that the bank reported after it had failed, and its resolution'),
+  temporalUrl: temporalUrl.optional(),
 }).meta({ id: 'OpsSettlement' });
 
 /** A settlement with everything that its approval and its transfer need. */

@@ -5,6 +5,7 @@ import {
   operatorReadRoute,
   operatorRoute,
   type OperatorResult,
+  type WorkflowUrl,
 } from '../access/operator-route.ts';
 import { OptionalReason, Reason } from '../access/operator-schema.ts';
 import type { Route } from '../http/route.ts';
@@ -23,13 +24,17 @@ import { readPaidBefore, readWithdrawal, type WithdrawalRow } from './queries.ts
 import { isResolvable, resolveWithdrawal, type Subject } from './resolve.ts';
 import { approveWithdrawal, rejectWithdrawal } from './review.ts';
 import * as schema from './schema.ts';
+import { withdrawalWorkflowId } from './workflow.ts';
+
+type Deps = { db: Database; workflowUrl: WorkflowUrl };
 
 /** The withdrawals of all merchants, and the decisions about them. */
-export function withdrawalOperatorRoutes({ db }: { db: Database }): Route[] {
-  return [...queryRoutes(db), ...commandRoutes()];
+export function withdrawalOperatorRoutes(deps: Deps): Route[] {
+  return [...queryRoutes(deps), ...commandRoutes()];
 }
 
-function queryRoutes(db: Database): Route[] {
+function queryRoutes({ db, workflowUrl }: Deps): Route[] {
+  const temporalUrlOf = (withdrawalId: string) => workflowUrl(withdrawalWorkflowId(withdrawalId));
   return [
     operatorListRoute('GET /api/ops/withdrawals', {
       operationId: 'opsListWithdrawals',
@@ -41,7 +46,7 @@ function queryRoutes(db: Database): Route[] {
       name: 'Withdrawals',
       list: async (query, page, at) =>
         listWithdrawals(db, { ...query, range: readDayRange(query, at), statuses: query.status ?? null }, page),
-      present: presentForOperators,
+      present: (row) => ({ ...presentForOperators(row), temporalUrl: temporalUrlOf(row.id) }),
     }),
     operatorReadRoute('GET /api/ops/withdrawals/:withdrawalId', {
       operationId: 'opsGetWithdrawal',
@@ -52,7 +57,10 @@ function queryRoutes(db: Database): Route[] {
       responses: { 200: schema.OperatorWithdrawalDetail },
       handle: async ({ params, at }) => ({
         message: 'Withdrawal retrieved',
-        data: await readOperatorDetail(db, params.withdrawalId, at),
+        data: {
+          ...(await readOperatorDetail(db, params.withdrawalId, at)),
+          temporalUrl: temporalUrlOf(params.withdrawalId),
+        },
       }),
     }),
   ];

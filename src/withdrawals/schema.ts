@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { id, links, reason, requestListQuery, timeline } from '../access/operator-schema.ts';
+import { id, links, reason, requestListQuery, temporalUrl, timeline } from '../access/operator-schema.ts';
 import { Quote } from '../ledger/quote.ts';
 import { ACCOUNT_NUMBER, BANK_CODES } from '../lib/banks.ts';
 import {
@@ -223,6 +223,7 @@ export const OperatorWithdrawal = Withdrawal.omit({ withdrawalRequestId: true })
     stage: z.enum(WITHDRAWAL_STAGES),
     reviewReasons: z.array(z.enum(REVIEW_REASONS)),
     approvalsNeeded: z.int(),
+    temporalUrl: temporalUrl.optional(),
   })
   .meta({ id: 'OpsWithdrawal' });
 

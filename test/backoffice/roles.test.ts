@@ -26,6 +26,8 @@ const MAY: Record<string, OperatorRole[]> = {
   opsGetLimits: EVERYBODY,
   opsGetReviewPolicy: EVERYBODY,
   opsGetSettlementLimit: EVERYBODY,
+  opsSearch: EVERYBODY,
+  opsGetOverview: EVERYBODY,
   opsListTransactions: EVERYBODY,
   opsListDeliveries: EVERYBODY,
   opsGetDelivery: EVERYBODY,

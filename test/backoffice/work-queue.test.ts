@@ -73,8 +73,8 @@ describe('the work queue', () => {
       links: {
         read: `/api/ops/transactions/${payment.transactionId}`,
         accept: `/api/ops/transactions/${payment.transactionId}/accept`,
-        workflow: `https://temporal.example/payment-${payment.attemptId}`,
       },
+      temporalUrl: `https://temporal.example/payment-${payment.attemptId}`,
     });
     expect(data.items[2]).toMatchObject({
       id: withdrawalId,

@@ -16,7 +16,7 @@ beforeAll(async () => {
   finance = (await fixture.db.transaction((trx) => createOperator(trx, about))).id;
   // A provider in both environments.
   const findProvider: typeof fixture.findProvider = (channel) => fixture.findProvider(channel, 'sandbox');
-  const routes = reconciliationOperatorRoutes({ ...fixture, findProvider });
+  const routes = reconciliationOperatorRoutes({ ...fixture, findProvider, workflowUrl: () => null });
   const authenticateKey = async (role: string) =>
     ({ kind: 'operator', operatorId: finance, keyId: 'opk_1', role: role as OperatorRole }) as const;
   server = await startTestServer(testServerDeps(fixture.db, { routes, authenticateKey, clock: fixture.clock }));

@@ -15,6 +15,7 @@ const QUERY: Record<string, string> = {
   environment: 'sandbox',
   channel: 'TELEBIRR',
   amount: '100',
+  q: 'ORD-1',
 };
 
 /** Bodies of changing operations by operationId, for those without an example in the docs; other operations take {}. */

@@ -49,6 +49,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   name: '"Sara Bekele"',
   operatorId: 'opr_…',
   proposalId: 'prp_…',
+  q: 'ABY-02959',
   providerReference: 'CASE-7',
   reason: '"Checked by phone"',
   reasonAm: '"የታቀደ ሥራ"',
@@ -85,6 +86,7 @@ export type VerbDeps = {
 /** Adds `meskot <noun> <verb>` for every command on the API. */
 export function addNouns(program: Command, deps: VerbDeps): void {
   const verbs = readVerbs(deps.project);
+  for (const verb of verbs.filter(({ name }) => !name.includes(' '))) addVerb(program, verb, { ...deps, verbs });
   for (const [noun, about] of Object.entries(NOUNS)) {
     const parent = program.command(noun).description(about);
     for (const verb of verbs.filter(({ name }) => new RegExp(`^${noun} \\S+$`).test(name))) {
@@ -95,17 +97,20 @@ export function addNouns(program: Command, deps: VerbDeps): void {
 
 function addVerb(parent: Command, verb: Verb, { verbs, createAdmin, ...deps }: VerbDeps & { verbs: Verb[] }): void {
   const { name, summary, description, method, path, upload, confirm, bodyFile } = verb;
-  const [noun, shortName = ''] = name.split(' ');
+  const [noun = '', shortName = noun] = name.split(' ');
   const params = [...path.matchAll(/\{(\w+)\}/g)].map(([, param = '']) => param);
   const stalled = verbs.find((one) => one.name === `${name} --stalled`);
   const hasGet = verbs.some((one) => one.name === `${noun} get`);
 
   const command = parent.command(shortName).summary(summary).description(`${summary}.\n\n${description}`);
   for (const param of params) command.argument(`<${param}>`, `Such as ${SAMPLES[param]}`);
+  const argument = verb.fields.find((field) => field.name === verb.argument);
+  if (argument) command.argument(`<${argument.name}>`, argument.description);
   const file = upload !== undefined ? 'results.csv' : bodyFile ? `${shortName}.json` : null;
   if (file !== null) command.argument('<file>', `A file (${upload ?? 'application/json'})`);
   // It is not sent: the resource is compared with it.
-  const fields = typeof confirm === 'string' ? [ENVIRONMENT, ...verb.fields] : verb.fields;
+  const named = verb.fields.filter((field) => field.name !== verb.argument);
+  const fields = typeof confirm === 'string' ? [ENVIRONMENT, ...named] : named;
   const options = fields.map((field) => toOption(verb, field));
   for (const { option } of options) command.addOption(option);
   if (stalled) command.option('--stalled', stalled.summary);
@@ -115,6 +120,7 @@ function addVerb(parent: Command, verb: Verb, { verbs, createAdmin, ...deps }: V
   command.option('--json', 'Print the data as JSON');
   const words = [
     ...params.map((param) => SAMPLES[param]),
+    ...(argument ? [SAMPLES[argument.name]] : []),
     ...(file === null ? [] : [file]),
     ...options.filter(({ option }) => option.mandatory).map(({ option, sample }) => `${option.long} ${sample}`),
     ...(fields.some((field) => field.name === 'environment') ? ['--environment live'] : []),
@@ -128,7 +134,7 @@ function addVerb(parent: Command, verb: Verb, { verbs, createAdmin, ...deps }: V
         verb: values['stalled'] === true && stalled ? { ...verb, path: stalled.path } : verb,
         params: Object.fromEntries(params.map((param, index) => [param, command.args[index] ?? ''])),
         file: command.args[params.length],
-        options: values,
+        options: argument ? { ...values, [argument.name]: command.args[params.length] } : values,
         next: { show: hasGet ? `meskot ${noun} get ${command.args[0]}` : undefined, help: `meskot ${name} --help` },
       },
       deps,

@@ -1,7 +1,8 @@
 import { Counter } from 'prom-client';
 
 import { measureRow, type Registry } from '../../http/metrics.ts';
-import type { Database } from '../../lib/db.ts';
+import { first, type Database, type Queryable } from '../../lib/db.ts';
+import { found } from '../../lib/errors.ts';
 import { OUTBOX_PRIORITIES } from '../../outbox/record.ts';
 import type { AttemptOutcome } from './attempt.ts';
 import { isQueued, isScheduled, subscriptionsWith } from './in-flight.ts';
@@ -77,6 +78,13 @@ const LATE_CACHED_MS = 3_000;
 /** The age of the oldest overdue delivery and message. */
 export function measureLateDeliveries(registry: Registry, db: Database): void {
   measureRow(registry, LATE_GAUGES, { db, sql: LATE, cachedMs: LATE_CACHED_MS });
+}
+
+type DeliveryFigures = Record<keyof typeof GAUGES | keyof typeof LATE_GAUGES, number>;
+
+/** The same figures for operators. */
+export async function readDeliveryFigures(db: Queryable): Promise<DeliveryFigures> {
+  return found(await first<DeliveryFigures>(db, `SELECT * FROM (${COUNT}) counted, (${LATE}) late`), 'figures');
 }
 
 /** Deliveries, dead letters and messages that are open. Counted on request, in one statement over their indexes. */

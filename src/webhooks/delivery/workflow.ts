@@ -91,6 +91,22 @@ export const findRecoverableDeliveries = findRecoverable<DeliveryToStart>({
   message: (delivery) => signalDelivery(delivery, 'normal'),
 });
 
+/** Failed deliveries without a successful resend. Those of deleted subscriptions cannot be resent any more. */
+export const DEAD_LETTER_ITEMS: WorkItemSource = {
+  kinds: ['DEAD_LETTER'],
+  sql: `SELECT 'DEAD_LETTER' AS kind, d.id, d.merchant_id, d.environment, NULL::bigint AS amount_santim, l.opened_at AS since,
+               d.event || ' to ' || s.receiver_host || ' was not delivered; attempts: ' || d.attempts
+                 || coalesce('. ' || CAST(d.last_failure ->> 'message' AS text), '') AS what,
+               jsonb_build_object('event', d.event, 'eventId', d.event_id, 'subscriptionId', d.subscription_id,
+                                  'receiverHost', s.receiver_host, 'attempts', d.attempts,
+                                  'lastHttpStatus', d.last_http_status, 'isActive', s.active) AS detail,
+               'delivery-' || d.event_id || '-' || d.subscription_id AS workflow_id
+        FROM webhook_dead_letter l
+        JOIN webhook_delivery d ON d.id = l.delivery_id
+        JOIN webhook_subscription s ON s.id = d.subscription_id
+        WHERE l.closed_at IS NULL AND s.deleted_at IS NULL`,
+};
+
 /** Deliveries whose next attempt is more than a minute late. */
 export const STALLED_DELIVERIES: WorkItemSource = {
   kinds: ['DELIVERY_PAST_DUE'],
