@@ -11,7 +11,7 @@ import { requestResend } from '../src/webhooks/delivery/resend.ts';
 import type { DeliveryStatus } from '../src/webhooks/delivery/states.ts';
 import { elapsedMs, withoutUselessRetries } from './running.ts';
 
-export type { DeliveryInput } from '../src/webhooks/delivery/workflow.ts';
+export type { DeliveryInput, ListedAttempt } from '../src/webhooks/delivery/workflow.ts';
 
 /** The outcome of a retry or a resend, and the delivery's state after it. `unsent`: the delivery is final, or not due. */
 export type AttemptReport = {
@@ -22,6 +22,9 @@ export type AttemptReport = {
   nextAttemptAtMs: number | null;
   httpStatus: number | null;
   code: string | null;
+  /** When the attempt started, in ms since 1970, and the first characters of the response. */
+  atMs?: number;
+  answer?: string;
 };
 
 type AttemptRequest = RetrySchedule & {
@@ -71,7 +74,8 @@ export function createWebhookActivities(deps: WebhookDeps, elapsed = elapsedMs) 
           const outcome = await deps.attempt(claimed, request);
           const now = await deps.record(outcome);
           deps.onRecorded(now, outcome);
-          return reportOf(now, outcome.ok ? 'delivered' : 'failed');
+          const { answer, startedAt } = outcome;
+          return { ...reportOf(now, outcome.ok ? 'delivered' : 'failed'), atMs: Date.parse(startedAt), answer };
         } finally {
           release();
         }

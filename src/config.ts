@@ -31,6 +31,7 @@ const Fields = z.object({
   TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
   TEMPORAL_RETENTION_DAYS: positive(3, 365),
   TEMPORAL_UI_URL: address.optional(),
+  CONSOLE_URL: address.optional(),
   TEMPORAL_TLS: flag.optional(),
   TEMPORAL_TLS_SERVER_CA_CERT_PATH: file.optional(),
   TEMPORAL_TLS_SERVER_NAME: z.string().min(1).optional(),

@@ -125,6 +125,7 @@ const toOutcome = (attempt: ClaimedAttempt): AttemptOutcome => ({
   timings: {},
   responseHeaders: {},
   responseExcerpt: '',
+  answer: '',
   nextAttemptAt: null,
   reason: null,
   deadLetterId: newId('whl'),

@@ -1,6 +1,8 @@
 import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
 import { condition, setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 
+import type { AttemptReport, ListedAttempt } from '../activities/webhooks.ts';
+
 const BUSINESS_STATUS = defineSearchAttributeKey('BusinessStatus', 'KEYWORD');
 const LAST_HTTP_STATUS = defineSearchAttributeKey('LastHttpStatus', 'INT');
 
@@ -21,6 +23,32 @@ export function publishStatus(status: string, httpStatus: number | null = null):
 export function publish(status: string, details: string, httpStatus: number | null = null): void {
   publishStatus(status, httpStatus);
   setCurrentDetails(details);
+}
+
+/** The outcome of a delivery's attempt in one sentence. */
+export function describeAttempt({ kind, status, httpStatus, code, nextAttemptAtMs }: AttemptReport): string {
+  if (kind === 'delivered') return `DELIVERED: the receiver returned ${httpStatus ?? '2xx'}`;
+  if (kind === 'unsent') return `${status}: nothing was sent`;
+  const what = code === 'http_status' ? `HTTP ${httpStatus}` : code;
+  const next =
+    nextAttemptAtMs === null ? 'no automatic retry is left' : `next attempt ${new Date(nextAttemptAtMs).toISOString()}`;
+  return `${status}: last failure ${what}; ${next}`;
+}
+
+type Attempts = { retryDelaysSeconds: readonly number[]; lastAttempts: readonly ListedAttempt[] };
+
+/**
+ * Markdown: that sentence, the failed attempts of the schedule, and the last attempts. Responses stand in code, so that
+ * nothing in them is formatted.
+ */
+export function describeDelivery(report: AttemptReport, { retryDelaysSeconds, lastAttempts }: Attempts): string {
+  const lines = lastAttempts.map(({ atMs, httpStatus, code, answer }) => {
+    const at = atMs === undefined ? '' : `${new Date(atMs).toISOString()}: `;
+    const response = answer ? ` \`${answer.replaceAll('`', "'")}\`` : '';
+    return `- ${at}${httpStatus === null ? code : `HTTP ${httpStatus}`}${response}`;
+  });
+  const made = `Failed attempts of the schedule: ${report.attemptsMade} of ${retryDelaysSeconds.length + 1}`;
+  return [describeAttempt(report), '', made, '', ...lines].join('\n');
 }
 
 /** The last status of a workflow: nothing follows. */

@@ -13,12 +13,13 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 
-import type { AttemptReport, DeliveryInput, WebhookActivities } from '../activities/webhooks.ts';
-import { publish } from './visibility.ts';
+import type { AttemptReport, DeliveryInput, ListedAttempt, WebhookActivities } from '../activities/webhooks.ts';
+import { describeAttempt, describeDelivery, publish } from './visibility.ts';
 
 const PARKED_FOR_MS = 30 * 24 * 60 * 60 * 1_000;
 const RESENDS_MAX = 20;
 const REASON_CHARACTERS_MAX = 500;
+const LISTED_ATTEMPTS_MAX = 3;
 
 /** Database statements only; retried until the database is available. */
 const { requestResend, abandonDelivery } = proxyActivities<WebhookActivities>({
@@ -44,6 +45,8 @@ type State = {
   /** Of this run. */
   attempts: number;
   last: AttemptReport | null;
+  /** The last three attempts, of earlier runs too. */
+  lastAttempts: ListedAttempt[];
 };
 
 /**
@@ -52,9 +55,18 @@ type State = {
  * attempt succeeded the run only makes it visible.
  */
 export async function webhookDelivery(input: DeliveryInput): Promise<string> {
-  const state: State = { requested: null, inFlight: false, resends: 0, attempts: 0, last: firstReport(input) };
+  const { lastOutcome } = input;
+  const lastAttempts = input.lastAttempts ?? (lastOutcome ? [lastOutcome] : []);
+  const state: State = {
+    requested: null,
+    inFlight: false,
+    resends: 0,
+    attempts: 0,
+    last: firstReport(input),
+    lastAttempts,
+  };
   registerHandlers(input, state);
-  if (state.last) setCurrentDetails(describe(state.last));
+  if (state.last) setCurrentDetails(describeDelivery(state.last, { ...state, ...input }));
   try {
     return await deliver(input, state);
   } catch (error) {
@@ -85,7 +97,8 @@ async function waitForNextAttempt(input: DeliveryInput, state: State, parkedSinc
   const { status, attemptsMade, nextAttemptAtMs, httpStatus, code } = state.last as AttemptReport;
   const isOpen = (status === 'RETRYING' && nextAttemptAtMs !== null) || status === 'FAILED';
   if (isOpen && workflowInfo().continueAsNewSuggested && state.requested === null && allHandlersFinished()) {
-    const next = { attemptsMade, nextAttemptAtMs, lastOutcome: { ok: false, httpStatus, code }, parkedSinceMs };
+    const lastOutcome = { ok: false, httpStatus, code };
+    const next = { attemptsMade, nextAttemptAtMs, lastOutcome, parkedSinceMs, lastAttempts: state.lastAttempts };
     await continueAsNew<typeof webhookDelivery>({ ...input, ...next });
   }
   if (status === 'RETRYING' && nextAttemptAtMs !== null) {
@@ -124,7 +137,8 @@ async function attemptOnce(input: DeliveryInput, state: State): Promise<AttemptR
   }
   const report = await send(input);
   state.inFlight = false;
-  publish(report.status, describe(report), report.httpStatus);
+  if (report.kind !== 'unsent') state.lastAttempts = [...state.lastAttempts, report].slice(-LISTED_ATTEMPTS_MAX);
+  publish(report.status, describeDelivery(report, { ...state, ...input }), report.httpStatus);
   state.last = report;
   state.attempts += 1;
   return report;
@@ -159,8 +173,8 @@ function registerHandlers(input: DeliveryInput, state: State): void {
     }
     await condition(() => state.attempts > before);
     const last = state.last as AttemptReport;
-    if (last.kind === 'delivered') return describe(last);
-    throw ApplicationFailure.nonRetryable(describe(last), 'ResendFailed');
+    if (last.kind === 'delivered') return describeAttempt(last);
+    throw ApplicationFailure.nonRetryable(describeAttempt(last), 'ResendFailed');
   };
   const validator = (resendRequest: ResendRequest): void => {
     const reason = reasonOf(resendRequest);
@@ -198,14 +212,4 @@ function firstReport({ lastOutcome, attemptsMade, nextAttemptAtMs }: DeliveryInp
   const { ok, httpStatus, code } = lastOutcome;
   const status = ok ? 'DELIVERED' : nextAttemptAtMs === null ? 'FAILED' : 'RETRYING';
   return { kind: ok ? 'delivered' : 'failed', status, attemptsMade, nextAttemptAtMs, httpStatus, code };
-}
-
-/** One sentence for operators in the Temporal UI. */
-function describe({ kind, status, httpStatus, code, nextAttemptAtMs }: AttemptReport): string {
-  if (kind === 'delivered') return `DELIVERED: the receiver returned ${httpStatus ?? '2xx'}`;
-  if (kind === 'unsent') return `${status}: nothing was sent`;
-  const what = code === 'http_status' ? `HTTP ${httpStatus}` : code;
-  const next =
-    nextAttemptAtMs === null ? 'no automatic retry is left' : `next attempt ${new Date(nextAttemptAtMs).toISOString()}`;
-  return `${status}: last failure ${what}; ${next}`;
 }

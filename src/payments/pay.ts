@@ -61,8 +61,9 @@ export async function startPayment(deps: PayDeps, key: SessionKey, wanted: Payer
   if (session.attemptsCount === 0) {
     await recordTransactionEvents(deps.tx, { transactions: [transaction], events: ['payment.created'], at: now });
   }
-  const { merchantId, environment, expiresAt } = session;
-  const workflow = paymentWorkflow({ attemptId, merchantId, environment, channel: payer.channel, expiresAt });
+  const { merchantId, environment, expiresAt, checkoutOrderNo, merchantName } = session;
+  const about = { merchantId, environment, channel: payer.channel, checkoutOrderNo, merchantName };
+  const workflow = paymentWorkflow({ attemptId, ...about, expiresAt });
   // A result before the delay has passed needs no workflow.
   await deps.tx.enqueue([{ kind: 'start', ...workflow, delayMs: NEXT_POLL_AFTER_MS }]);
   return presentPayment({ attemptId, attemptStatus: 'CREATED', transactionStatus: 'PENDING', redirectUrl: null });

@@ -1,12 +1,14 @@
 import type { Environment } from '../lib/scope.ts';
 import { findRecoverable } from '../outbox/recover-workflows.ts';
 
-/** The input of `workflows/payment.ts`: ids and numbers. */
+/** The input of `workflows/payment.ts`: ids, numbers, and the merchant's name for the Temporal UI. */
 export type PaymentInput = {
   attemptId: string;
   merchantId: string;
   environment: Environment;
   channel: string;
+  checkoutOrderNo: string;
+  merchantName: string;
   /** The session's end, in ms since 1970. */
   expiresAtMs: number;
 };
@@ -27,8 +29,10 @@ export function paymentWorkflow({ expiresAt, ...ids }: Omit<PaymentInput, 'expir
  * then, at most 30 minutes).
  */
 export const findRecoverableAttempts = findRecoverable<Parameters<typeof paymentWorkflow>[0]>({
-  columns: 'a.id AS attempt_id, a.merchant_id, a.environment, a.channel, s.expires_at',
-  from: 'payment_attempt a JOIN checkout_session s ON s.id = a.session_id',
+  columns: `a.id AS attempt_id, a.merchant_id, a.environment, a.channel, s.expires_at, t.checkout_order_no,
+    m.name AS merchant_name`,
+  from: `payment_attempt a JOIN checkout_session s ON s.id = a.session_id JOIN transaction t ON t.id = a.transaction_id
+    JOIN merchant m ON m.id = a.merchant_id`,
   id: 'a.id',
   isOpen: "a.status IN ('CREATED', 'PENDING')",
   changedAt: 'a.created_at',

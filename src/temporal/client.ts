@@ -14,6 +14,7 @@ import type { Config, TaskQueue } from '../config.ts';
 import { UnavailableError } from '../lib/errors.ts';
 import type { OutboxMessage } from '../outbox/record.ts';
 import type { LastOutcome } from '../webhooks/delivery/workflow.ts';
+import { describeWorkflow } from './describe-workflow.ts';
 import { ensureTemporal, SEARCH_ATTRIBUTES, type TemporalParts } from './prepare.ts';
 
 /** The task queue of each workflow type. Activities of `webhooks` also run on `webhooks-slow`. */
@@ -145,14 +146,12 @@ function startOptions(config: Config, { workflowType, workflowId, ...message }: 
   const queue = QUEUES[workflowType];
   const retryDelaysSeconds = config.WEBHOOK_RETRY_SCHEDULE_SECONDS;
   const input: Record<string, unknown> = { ...message.input, ...(queue === 'webhooks' && { retryDelaysSeconds }) };
-  const { eventType, channel, environment } = input;
-  const parts = [eventType, channel, environment].filter((part) => typeof part === 'string');
   return {
     workflowId,
     taskQueue: `${config.TASK_QUEUE_PREFIX}${queue}`,
     args: [input],
     typedSearchAttributes: searchAttributes(input),
-    staticSummary: `${workflowType}: ${parts.join(', ')}`,
+    ...describeWorkflow(config, workflowType, input),
   };
 }
 

@@ -25,6 +25,8 @@ export const SEARCH_ATTRIBUTES = {
   EventType: KEYWORD,
   SubscriptionId: KEYWORD,
   Channel: KEYWORD,
+  CheckoutOrderNo: KEYWORD,
+  ReceiverHost: KEYWORD,
   LastHttpStatus: INT,
 } as const;
 /** temporal.api.enums.v1.IndexedValueType */

@@ -67,6 +67,7 @@ async function fail(deliveryId: string, { isLast = true } = {}): Promise<void> {
     timings: {},
     responseHeaders: {},
     responseExcerpt: 'x'.repeat(5_000),
+    answer: '',
     nextAttemptAt: isLast ? null : new Date(Date.now() + 60_000).toISOString(),
     deadLetterId: newId('whl'),
   };

@@ -75,7 +75,9 @@ beforeAll(async () => {
       $$ BEGIN INSERT INTO public.outbox_seen VALUES (NEW::text); RETURN NEW; END $$;
     CREATE TRIGGER outbox_seen BEFORE INSERT OR UPDATE ON outbox FOR EACH ROW EXECUTE FUNCTION see_outbox();
   `);
-  service.failing.behave({ kind: 'answer', status: 503, body: RESPONSE_TEXT, headers: { 'x-planted': RESPONSE_TEXT } });
+  // The receiver repeats a header that the merchant keeps secret.
+  const body = `${RESPONSE_TEXT} ${HEADER}`;
+  service.failing.behave({ kind: 'answer', status: 503, body, headers: { 'x-planted': RESPONSE_TEXT } });
   merchantId = await service.newMerchant('Abyssinia Coffee');
   key = planted['key'] = await service.newKey(merchantId);
 
@@ -166,7 +168,10 @@ test('messages to Temporal and its histories contain no private value', async ()
   expect([...histories.keys()].toSorted()).toEqual(['payment', 'webhookDelivery']);
   const texts = [...observed.map(({ row }) => row), ...[...histories.values()].flat()];
   expect([...histories.values()].flat().join()).toContain(merchantId);
-  expect(found(texts, PAYERS)).toEqual([]);
+  // Operators see the first characters of a response, without the header that it repeats.
+  expect(texts.join()).toContain(`${RESPONSE_TEXT} ***`);
+  const others = found(texts, PAYERS).filter((one) => !one.startsWith('response in '));
+  expect(others).toEqual([]);
 });
 
 test('the log contains no private value', () => {

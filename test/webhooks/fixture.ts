@@ -111,6 +111,7 @@ export async function createFixture(): Promise<Fixture> {
         timings: { dnsMs: 1, connectMs: 2, tlsMs: 3, firstByteMs: 6 },
         responseHeaders: { 'content-type': 'text/plain' },
         responseExcerpt: 'hello',
+        answer: 'hello',
         nextAttemptAt: ok || last || claimed.manual ? null : nextAttemptAt,
         reason: null,
         deadLetterId: newId('whl'),

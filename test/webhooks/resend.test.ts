@@ -82,7 +82,9 @@ describe('a resend of one event', () => {
         signal: 'deliveryChanged',
         input: {
           deliveryId,
+          eventId: expect.any(String),
           ...scope,
+          merchantName: 'Abyssinia Coffee',
           eventType: 'payment.succeeded',
           subscriptionId: subscription.id,
           checkoutOrderNo: expect.any(String),

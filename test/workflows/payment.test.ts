@@ -272,7 +272,8 @@ describe('the clock of a payment attempt', () => {
 
   test('an attempt that does not exist fails its workflow at once, without retries', async () => {
     const attemptId = newId('pat');
-    const input: PaymentInput = { ...scope, attemptId, channel: 'TELEBIRR', expiresAtMs: Date.now() + MINUTE_MS };
+    const about = { channel: 'TELEBIRR', checkoutOrderNo: 'ORD-1', merchantName: 'Abyssinia Coffee' };
+    const input: PaymentInput = { ...scope, ...about, attemptId, expiresAtMs: Date.now() + MINUTE_MS };
     const handle = await fixture.temporal.client.workflow.start('payment', {
       workflowId: paymentWorkflowId(attemptId),
       taskQueue: `${fixture.config.TASK_QUEUE_PREFIX}payments`,

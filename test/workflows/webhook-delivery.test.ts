@@ -1,6 +1,7 @@
 import { DAY_MS } from '../../src/lib/dates.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { requestResend } from '../../src/webhooks/delivery/resend.ts';
+import { EVENT_CATALOGUE } from '../support/event-catalogue.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { skipTime, resultOf } from '../support/temporal.ts';
 import { until } from '../support/until.ts';
@@ -221,6 +222,20 @@ describe('the workflow of a delivery', () => {
     expect(history).not.toMatch(/whsec_|http:|customerName/);
   });
 
+  test('the current details have the failed attempts of the schedule and the last three with their responses', async () => {
+    receiver.behave({ kind: 'answer', status: 503, body: `Out of \`order\`\n${'x'.repeat(200)}` });
+    const eventId = await failedDelivery();
+    const { workflowId } = await readDelivery(fixture.db, eventId);
+    const handle = fixture.temporal.client.workflow.getHandle(workflowId);
+    const { currentDetails } = (await handle.query('__temporal_workflow_metadata')) as { currentDetails: string };
+    expect(currentDetails).toContain('FAILED: last failure HTTP 503');
+    expect(currentDetails).toContain('Failed attempts of the schedule: 6 of 6');
+    const lines = currentDetails.split('\n').filter((line) => line.startsWith('- '));
+    const answer = `Out of 'order' ${'x'.repeat(65)}`;
+    expect(lines).toHaveLength(3);
+    for (const line of lines) expect(line).toMatch(new RegExp(`^- \\d{4}-.*Z: HTTP 503 \`${answer}\`$`));
+  });
+
   test('operators find a failed delivery by its search attributes', async () => {
     const eventId = await failedDelivery();
     const { workflowId } = await readDelivery(fixture.db, eventId);
@@ -230,6 +245,15 @@ describe('the workflow of a delivery', () => {
       return null;
     });
     expect(found.workflowId).toBe(workflowId);
-    expect(found.typedSearchAttributes.getAll().length).toBeGreaterThanOrEqual(6);
+    expect(found.typedSearchAttributes.getAll().length).toBeGreaterThanOrEqual(8);
+    const { checkoutOrderNo } = EVENT_CATALOGUE['payment.succeeded'].example as { checkoutOrderNo: string };
+    expect(found.searchAttributes).toMatchObject({ CheckoutOrderNo: [checkoutOrderNo], ReceiverHost: ['127.0.0.1'] });
+    const description = await fixture.temporal.client.workflow.getHandle(workflowId).describe();
+    expect(await description.staticSummary()).toBe(
+      `payment.succeeded of ${checkoutOrderNo} → 127.0.0.1 (Abyssinia Coffee, sandbox)`,
+    );
+    const details = await description.staticDetails();
+    for (const part of ['Abyssinia Coffee', checkoutOrderNo, 'meskot deliveries get whd_', 'Request Cancellation'])
+      expect(details).toContain(part);
   });
 });

@@ -23,6 +23,8 @@ export type AttemptOutcome = Pick<
     endedAt: string;
     /** When the next scheduled retry is due after a failure; null after the last one, and after a resend. */
     nextAttemptAt: string | null;
+    /** The first characters of the response, for the Temporal UI. */
+    answer: string;
     /** Of the dead letter that a last failure opens. */
     deadLetterId: string;
   };
@@ -40,7 +42,8 @@ export function createAttempt(deps: AttemptDeps) {
     const sent = await signAndSend(deps, attempt).catch((error: unknown) => {
       // For example a secret that cannot be decrypted. Without an outcome the delivery would be claimed again and again.
       deps.onDefect(attempt.deliveryId, error);
-      return unsentResult({ code: 'internal_error', message: 'Nothing was sent: the request could not be built.' });
+      const message = 'Nothing was sent: the request could not be built.';
+      return { ...unsentResult({ code: 'internal_error', message }), answer: '' };
     });
     const { attemptId, deliveryId, sequence, retryCount, manual, reason, url, secretHint } = attempt;
     const claimed = { attemptId, deliveryId, sequence, retryCount, manual, reason, url, secretHint };
@@ -56,9 +59,11 @@ export function createAttempt(deps: AttemptDeps) {
   };
 }
 
-async function signAndSend({ sender, keyRing }: AttemptDeps, attempt: ClaimedAttempt): Promise<SendResult> {
+type Answered = SendResult & { answer: string };
+
+async function signAndSend({ sender, keyRing }: AttemptDeps, attempt: ClaimedAttempt): Promise<Answered> {
   const scope = attempt.subscriptionId;
-  const { body, headers } = signedRequest({
+  const signing = {
     payload: attempt.payload,
     eventId: attempt.eventId,
     attemptAt: attempt.startedAt,
@@ -68,8 +73,22 @@ async function signAndSend({ sender, keyRing }: AttemptDeps, attempt: ClaimedAtt
     customHeaders: attempt.headers
       ? (JSON.parse(decrypt(keyRing, scope, attempt.headers)) as Record<string, string>)
       : {},
-  });
-  return sender.send({ url: attempt.url, headers, body });
+  } satisfies SigningInput;
+  const { body, headers } = signedRequest(signing);
+  const sent = await sender.send({ url: attempt.url, headers, body });
+  const { secret, previousSecret, customHeaders } = signing;
+  return { ...sent, answer: answerOf(sent, [secret, previousSecret ?? '', ...Object.values(customHeaders)]) };
+}
+
+const ANSWER_CHARACTERS_MAX = 80;
+const SECRET_CHARACTERS_MIN = 4;
+
+/** The first characters of a response on one line, without secrets that the receiver has repeated. */
+function answerOf({ responseExcerpt }: SendResult, secrets: readonly string[]): string {
+  const hidden = secrets.filter(({ length }) => length >= SECRET_CHARACTERS_MIN);
+  const text = hidden.reduce((answer, secret) => answer.replaceAll(secret, '***'), responseExcerpt);
+  // By characters, so that none is cut in two.
+  return Array.from(text.replaceAll(/\s+/g, ' ').trim()).slice(0, ANSWER_CHARACTERS_MAX).join('');
 }
 
 /** The next retry, counted from the end of this failure (seed: "delay after the previous failure"); null past the last. */

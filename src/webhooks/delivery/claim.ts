@@ -16,6 +16,7 @@ export type ClaimedAttempt = {
   eventId: string;
   event: string;
   merchantId: string;
+  merchantName: string;
   environment: Environment;
   subscriptionId: string;
   sequence: number;
@@ -76,7 +77,7 @@ const claimLocked = (locked: string): string => `
   )
   SELECT ${attemptId('l')} AS attempt_id, l.id AS delivery_id, l.event_id, l.event, l.merchant_id, l.environment,
          l.subscription_id, l.attempts + 1 AS sequence, l.retry_count, l.status_before_resend IS NOT NULL AS manual,
-         l.resend_reason AS reason,
+         l.resend_reason AS reason, (SELECT m.name FROM merchant m WHERE m.id = l.merchant_id) AS merchant_name,
          now() AS started_at, (SELECT e.payload FROM webhook_event e WHERE e.id = l.event_id) AS payload,
          l.url, l.signature_encoding, l.headers, l.secret, l.previous_secret, l.secret_hint, l.active, l.throttled
   FROM locked l`;

@@ -171,14 +171,17 @@ async function recordOutcome(deps: DispatcherDeps, claimed: ClaimedAttempt, outc
 }
 
 /** The outbox row that starts the workflow for what follows the first attempt. */
-function startOf(claimed: ClaimedAttempt, { ok, httpStatus, failure, nextAttemptAt }: AttemptOutcome) {
+function startOf(
+  claimed: ClaimedAttempt,
+  { ok, httpStatus, failure, nextAttemptAt, startedAt, answer }: AttemptOutcome,
+) {
   const { data } = JSON.parse(claimed.payload.toString()) as { data: { checkoutOrderNo?: string } };
   const start = deliveryWorkflow({
     ...claimed,
     eventType: claimed.event,
     checkoutOrderNo: data.checkoutOrderNo ?? null,
     attemptsMade: ok ? 0 : 1,
-    lastOutcome: { ok, httpStatus, code: failure?.code ?? null },
+    lastOutcome: { ok, httpStatus, code: failure?.code ?? null, atMs: Date.parse(startedAt), answer },
     nextAttemptAt: nextAttemptAt === null ? null : new Date(nextAttemptAt),
   });
   return { id: newId('obx'), ...start };

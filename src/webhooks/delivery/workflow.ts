@@ -5,12 +5,24 @@ import type { WorkItemSource } from '../../outbox/work-items.ts';
 import { isQueued, isScheduled, subscriptionsWith } from './in-flight.ts';
 
 /** The outcome of the attempt before the workflow's start. */
-export type LastOutcome = { ok: boolean; httpStatus: number | null; code: string | null };
+export type LastOutcome = {
+  ok: boolean;
+  httpStatus: number | null;
+  code: string | null;
+  /** When it started, in ms since 1970, and the first characters of the response: for the Temporal UI. */
+  atMs?: number;
+  answer?: string;
+};
 
-/** The input of `workflows/webhook-delivery.ts`: ids and numbers, no secret, no URL, no body. */
+/** An attempt as the details of the workflow list it. */
+export type ListedAttempt = Pick<LastOutcome, 'httpStatus' | 'code' | 'atMs' | 'answer'>;
+
+/** The input of `workflows/webhook-delivery.ts`: ids, numbers, names of merchant and host; no secret, no URL, no body. */
 export type DeliveryInput = {
   deliveryId: string;
+  eventId: string;
   merchantId: string;
+  merchantName: string;
   environment: Environment;
   eventType: string;
   subscriptionId: string;
@@ -28,18 +40,20 @@ export type DeliveryInput = {
   nextAttemptAtMs: number | null;
   /** Since when it has been parked for a resend, in ms since 1970, where an earlier run was parked. */
   parkedSinceMs?: number;
+  /** The last attempts of earlier runs. */
+  lastAttempts?: ListedAttempt[];
 };
 
 /** What a workflow's input is made of, without the outcome where the workflow is to make an attempt. */
 export type DeliveryToStart = Omit<
   DeliveryInput,
-  'receiverHost' | 'retryDelaysSeconds' | 'nextAttemptAtMs' | 'parkedSinceMs' | 'lastOutcome'
-> & { eventId: string; url: string; nextAttemptAt?: Date | null; lastOutcome?: LastOutcome };
+  'receiverHost' | 'retryDelaysSeconds' | 'nextAttemptAtMs' | 'parkedSinceMs' | 'lastOutcome' | 'lastAttempts'
+> & { url: string; nextAttemptAt?: Date | null; lastOutcome?: LastOutcome };
 
 /** In SQL: those fields, without the times; `d` is a webhook_delivery, `s` its subscription, `e` its event. */
 export const COLUMNS_TO_START = `
   d.id AS delivery_id, d.event_id, d.event AS event_type, d.subscription_id, d.merchant_id, d.environment,
-  d.retry_count AS attempts_made, s.url, CAST(convert_from(e.payload, 'UTF8') AS json) #>> '{data,checkoutOrderNo}' AS checkout_order_no`;
+  (SELECT m.name FROM merchant m WHERE m.id = d.merchant_id) AS merchant_name, d.retry_count AS attempts_made, s.url, CAST(convert_from(e.payload, 'UTF8') AS json) #>> '{data,checkoutOrderNo}' AS checkout_order_no`;
 
 /** Retries, parking and all resends of a delivery happen under this one workflow id. */
 export function deliveryWorkflowId(eventId: string, subscriptionId: string): string {
@@ -48,8 +62,10 @@ export function deliveryWorkflowId(eventId: string, subscriptionId: string): str
 
 /** Workflow type, id and input for outbox messages about a delivery. */
 export function deliveryWorkflow({ eventId, url, nextAttemptAt, ...delivery }: DeliveryToStart) {
-  const { deliveryId, merchantId, environment, eventType, subscriptionId, checkoutOrderNo, attemptsMade } = delivery;
-  const facts = { deliveryId, merchantId, environment, eventType, subscriptionId, checkoutOrderNo, attemptsMade };
+  const { deliveryId, merchantId, merchantName, environment, eventType, subscriptionId } = delivery;
+  const { checkoutOrderNo, attemptsMade } = delivery;
+  const ids = { deliveryId, eventId, merchantId, subscriptionId };
+  const facts = { ...ids, merchantName, environment, eventType, checkoutOrderNo, attemptsMade };
   const input: Omit<DeliveryInput, 'retryDelaysSeconds'> = {
     ...facts,
     receiverHost: new URL(url).hostname,
