@@ -7,6 +7,8 @@ import {
 } from '../../src/webhooks/delivery/resend-jobs.ts';
 import { requestResend } from '../../src/webhooks/delivery/resend.ts';
 import { SubscriptionRow } from '../../src/webhooks/subscriptions/model.ts';
+import { stubKey } from '../support/http.ts';
+import { startWebhookApi } from './api.ts';
 import { createFixture, type Fixture } from './fixture.ts';
 
 let fixture: Fixture;
@@ -127,4 +129,25 @@ test('the sixth running resend job is rejected, also under concurrent requests',
   await failMany(1);
   const started = await Promise.allSettled(Array.from({ length: 10 }, async () => startJob()));
   expect(started.filter((result) => result.status === 'fulfilled')).toHaveLength(5);
+});
+
+test('a dry run counts what the job then includes, and resends nothing', async () => {
+  const api = await startWebhookApi(fixture);
+  const key = stubKey(scope.merchantId);
+  const send = (more: object) =>
+    api.send('POST', '/api/checkout/webhooks/events/resend', {
+      key,
+      body: { status: 'FAILED', startDate: range.startDate, endDate: range.endDate, ...more },
+    });
+  await failMany(3);
+  await fixture.failedDelivery(
+    await fixture.newMerchant().then(async (other) => (await fixture.subscribe(other), other)),
+  );
+  const dry = await send({ dryRun: true });
+  expect([dry.status, dry.body.data]).toEqual([200, { matched: 3 }]);
+  expect((await send({ dryRun: true, limit: 2 })).body.data).toEqual({ matched: 2 });
+  expect(await fixture.db.knex()('webhookResendJob').where(scope)).toEqual([]);
+  const job = await send({});
+  expect([job.status, job.body.data.matched]).toEqual([202, 3]);
+  await api.close();
 });

@@ -31,7 +31,7 @@ describe('creating a subscription', () => {
       secretHint: made.secret.slice(-4),
       previousSecretExpiresAt: null,
       createdAt: api.fixture.clock.now.toISOString(),
-      health: { state: 'UNVERIFIED', successRate24h: null, lastFailure: null },
+      health: { state: 'UNVERIFIED', successRate24h: null, waiting: 0, lastFailure: null },
     });
     const { secret, ...rest } = made;
     const one = await api.send(`GET /${made.subscriptionId}`);
@@ -177,6 +177,7 @@ describe('changing a subscription', () => {
       state: 'FAILING',
       // Of four that were tried two are delivered, one at its third attempt; one is FAILED, one waits for a retry.
       successRate24h: 0.5,
+      waiting: 1,
       lastFailure: {
         code: 'http_status',
         message: 'it was http_status',

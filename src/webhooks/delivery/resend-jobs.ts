@@ -16,7 +16,23 @@ const JOBS_PER_TICK_MAX = 100;
 /** A little less than the second between two ticks of a worker, so that an early tick is not lost. */
 const BATCH_EVERY_MS = 900;
 
-type NewResendJob = MerchantScope & Omit<z.output<typeof ResendJobBody>, 'startDate' | 'endDate'> & { range: DayRange };
+type NewResendJob = MerchantScope &
+  Omit<z.output<typeof ResendJobBody>, 'startDate' | 'endDate' | 'dryRun'> & { range: DayRange };
+
+/** In SQL: the ids of the deliveries that a bulk resend includes. */
+const MATCHING = `SELECT d.id FROM webhook_delivery d JOIN webhook_subscription s ON s.id = d.subscription_id
+  WHERE d.merchant_id = :merchantId AND d.environment = :environment
+    AND d.created_at >= :from AND d.created_at < :until AND d.status = :status
+    AND (CAST(:subscriptionId AS text) IS NULL OR d.subscription_id = :subscriptionId)
+    AND s.active AND s.deleted_at IS NULL
+  ORDER BY d.created_at, d.id LIMIT :limit`;
+
+/** The number of deliveries that a bulk resend would include. */
+export async function countResendJob(db: Queryable, input: NewResendJob) {
+  const values = { subscriptionId: null, ...input, ...input.range };
+  const sql = `SELECT CAST(count(*) AS integer) AS matched FROM (${MATCHING}) matching`;
+  return { matched: (await first<{ matched: number }>(db, sql, values))?.matched ?? 0 };
+}
 
 /**
  * Starts a bulk resend of the deliveries created in the range that are in this state now, oldest first, at most `limit`.
@@ -40,14 +56,7 @@ export async function createResendJob({ clock }: { clock: Clock }, { trx }: Unit
   }
   const job = await first<{ matched: number }>(
     trx,
-    `WITH matching AS (
-       SELECT d.id FROM webhook_delivery d JOIN webhook_subscription s ON s.id = d.subscription_id
-       WHERE d.merchant_id = :merchantId AND d.environment = :environment
-         AND d.created_at >= :from AND d.created_at < :until AND d.status = :status
-         AND (CAST(:subscriptionId AS text) IS NULL OR d.subscription_id = :subscriptionId)
-         AND s.active AND s.deleted_at IS NULL
-       ORDER BY d.created_at, d.id LIMIT :limit
-     ), inserted_items AS (
+    `WITH matching AS (${MATCHING}), inserted_items AS (
        INSERT INTO webhook_resend_item (job_id, delivery_id) SELECT :jobId, id FROM matching
      )
      INSERT INTO webhook_resend_job (id, merchant_id, environment, status, matched, next_batch_at, created_at)

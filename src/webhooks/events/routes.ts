@@ -6,7 +6,7 @@ import type { Database } from '../../lib/db.ts';
 import { notFound } from '../../lib/errors.ts';
 import { readDayRange, readPage } from '../../lib/pagination.ts';
 import { scopeOf, type MerchantScope } from '../../lib/scope.ts';
-import { cancelResendJob, createResendJob, findResendJob } from '../delivery/resend-jobs.ts';
+import { cancelResendJob, countResendJob, createResendJob, findResendJob } from '../delivery/resend-jobs.ts';
 import { requestResend } from '../delivery/resend.ts';
 import { listEventTypes, type EventCatalogue } from './catalogue.ts';
 import { findDeliveries, findEvent, listAttempts, listEvents, readStats } from './queries.ts';
@@ -133,12 +133,17 @@ function resends(deps: EventDeps): Route[] {
       ...resending,
       operationId: 'resendWebhookEvents',
       summary: 'Resend failed or skipped deliveries in bulk',
-      description: 'Oldest first, at a constant rate. Deliveries of inactive subscriptions do not match.',
+      description:
+        'Oldest first, at a constant rate. Deliveries of inactive subscriptions do not match. With dryRun only their number: 200.',
       body: schema.ResendJobBody,
-      responses: { 202: schema.CreatedResendJob },
+      responses: { 200: schema.ResendCount, 202: schema.CreatedResendJob },
       errors: ['INVALID_STATE'],
-      handle: async ({ caller, body, tx }) => {
+      handle: async ({ caller, body: { dryRun, ...body }, tx }) => {
         const range = readDayRange(body, deps.clock());
+        if (dryRun) {
+          const data = await countResendJob(tx.trx, { ...scopeOf(caller), ...body, range });
+          return { status: 200, message: 'Counted; nothing is resent', data };
+        }
         const job = await createResendJob(deps, tx, { ...scopeOf(caller), ...body, range });
         const nothing =
           'No delivery matches. Deliveries of inactive subscriptions never match: activate the subscription first.';

@@ -143,7 +143,9 @@ export const ResendJobBody = z.strictObject({
   endDate: dateParam,
   subscriptionId: id.optional(),
   limit: z.int().min(1).max(RESEND_JOB_ITEMS_MAX).default(RESEND_JOB_ITEMS_MAX),
+  dryRun: z.boolean().default(false).describe('Counts the matching deliveries, and resends none'),
 });
+export const ResendCount = z.object({ matched: z.int() });
 export const CreatedResendJob = z.object({ jobId: z.string(), matched: z.int() });
 export const ResendJob = z.object({
   jobId: z.string(),

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { DAY_MS } from '../../lib/dates.ts';
 import { rows, type Queryable } from '../../lib/db.ts';
 import type { Environment } from '../../lib/scope.ts';
+import { isQueued, isScheduled } from '../delivery/in-flight.ts';
 import type { Subscription } from './schema.ts';
 
 /** A row of webhook_subscription. `secret`, `previousSecret` and `headers` are encrypted with the row's id. */
@@ -31,13 +32,15 @@ export class SubscriptionRow extends Model {
   declare createdAt: Date;
 }
 
-type Health = Pick<z.input<typeof Subscription>['health'], 'successRate24h' | 'lastFailure'>;
+type Health = Pick<z.input<typeof Subscription>['health'], 'successRate24h' | 'lastFailure' | 'waiting'>;
 
 /** The health of these subscriptions, from the newest 1,000 deliveries of each, so that the cost is bounded. */
 export async function findHealth(db: Queryable, subscriptionIds: string[], now: Date): Promise<Map<string, Health>> {
   const found = await rows<Health & { subscriptionId: string }>(
     db,
-    `SELECT s.id AS subscription_id, h.success_rate AS "successRate24h", f.last_failure
+    `SELECT s.id AS subscription_id, h.success_rate AS "successRate24h", f.last_failure,
+            CAST((SELECT count(*) FROM webhook_delivery d WHERE d.subscription_id = s.id AND ${isQueued('d')})
+               + (SELECT count(*) FROM webhook_delivery d WHERE d.subscription_id = s.id AND ${isScheduled('d')}) AS integer) AS waiting
      FROM unnest(CAST(:subscriptionIds AS text[])) AS s (id)
      CROSS JOIN LATERAL (
        SELECT array_agg(d.id) AS delivery_ids,

@@ -70,14 +70,14 @@ export async function findSubscription(db: Queryable, target: Target): Promise<S
   return found(await (db.isTransaction ? query.forNoKeyUpdate() : query), 'subscription');
 }
 
-/** Changes the given fields only. A new URL is UNVERIFIED, without failures. */
+/** Changes the given fields only. A new URL is UNVERIFIED, without failures. `waiting: skip` skips the waiting deliveries. */
 export async function changeSubscription(
   deps: SubscriptionDeps,
   tx: UnitOfWork,
   target: Target & { changes: SubscriptionChanges },
 ): Promise<SubscriptionRow> {
   const before = await findSubscription(tx.trx, target);
-  const { headers, url, ...fields } = target.changes;
+  const { headers, url, waiting: wanted, ...fields } = target.changes;
   const isNewUrl = url !== undefined && url !== before.url;
   if (isNewUrl) ensureUrlAllowed(deps, url, target.environment);
   const patch = {
@@ -86,10 +86,12 @@ export async function changeSubscription(
     ...(isNewUrl && { url, verifiedAt: null, consecutiveFailures: 0, throttledUntil: null }),
   };
   if (Object.keys(patch).length === 0) return before;
-  return before.$query(tx.trx.knex()).patchAndFetch(patch);
+  const row = await before.$query(tx.trx.knex()).patchAndFetch(patch);
+  if (wanted === 'skip') await skipWaiting(tx, row);
+  return row;
 }
 
-/** Further waiting deliveries of a deleted subscription are skipped when they are claimed. */
+/** Further waiting deliveries of an inactive subscription are skipped when they are claimed. */
 const SKIPPED_AT_ONCE_MAX = 5_000;
 
 /** In SQL: deliveries of the subscription in this state without an attempt in flight. */
@@ -104,6 +106,11 @@ const waiting = (state: string): string => `ARRAY(
 export async function deleteSubscription(deps: SubscriptionDeps, tx: UnitOfWork, target: Target): Promise<void> {
   const row = await findSubscription(tx.trx, target);
   await row.$query(tx.trx.knex()).patch({ deletedAt: deps.clock(), active: false });
+  await skipWaiting(tx, row);
+}
+
+/** Skips the waiting deliveries of an inactive subscription; a waiting resend returns to the status before it. */
+async function skipWaiting(tx: UnitOfWork, { id }: SubscriptionRow): Promise<void> {
   await rows(
     tx.trx,
     `UPDATE webhook_delivery
@@ -111,7 +118,7 @@ export async function deleteSubscription(deps: SubscriptionDeps, tx: UnitOfWork,
          in_flight_attempt_id = NULL, in_flight_since = NULL
      WHERE id = ANY (${waiting(isQueued('d'))}
                   || ${waiting(isScheduled('d'))})`,
-    { id: row.id },
+    { id },
   );
 }
 

@@ -67,7 +67,20 @@ export const NewSubscription = z.strictObject({
 });
 export type NewSubscription = z.output<typeof NewSubscription>;
 
-export const SubscriptionChanges = z.strictObject(subscriptionFields).partial();
+/** `waiting` is what happens to the deliveries that wait when it is deactivated. */
+export const SubscriptionChanges = z
+  .strictObject({
+    ...subscriptionFields,
+    waiting: z.enum(['keep', 'skip']).meta({
+      description:
+        'With "active": false: keep, the default, sends those that fall due after the next activation, and skips those that fall due before; skip skips all now',
+    }),
+  })
+  .partial()
+  .refine(({ waiting, active }) => waiting === undefined || active === false, {
+    path: ['waiting'],
+    error: 'must be given with "active": false only',
+  });
 export type SubscriptionChanges = z.output<typeof SubscriptionChanges>;
 
 export const RotateBody = z.strictObject({
@@ -96,6 +109,7 @@ export const Subscription = z.object({
       description:
         'The share of DELIVERED among the deliveries with at least one attempt, of the newest 1,000 in the last 24 hours; null when there is none',
     }),
+    waiting: z.int().meta({ description: 'Deliveries that wait for their first attempt, a retry or a resend' }),
     lastFailure: Failure.extend({ httpStatus: z.int().nullable(), at: instant }).nullable(),
   }),
 });
