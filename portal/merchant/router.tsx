@@ -2,6 +2,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirec
 
 import { parseSearch, stringifySearch } from '../ui/search-params.ts';
 import { base } from './environment.ts';
+import { EventSearch } from './events/search.ts';
 import { Broken, NotFound, Shell } from './shell.tsx';
 import { TransactionSearch } from './transactions/search.ts';
 
@@ -29,6 +30,22 @@ const routeTree = root.addChildren([
     ...at,
     path: '/transactions/$transactionId',
     component: lazyRouteComponent(() => import('./transactions/detail.tsx'), 'TransactionPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/webhooks',
+    component: lazyRouteComponent(() => import('./webhooks/list.tsx'), 'Webhooks'),
+  }),
+  createRoute({
+    ...at,
+    path: '/events',
+    validateSearch: EventSearch,
+    component: lazyRouteComponent(() => import('./events/list.tsx'), 'Events'),
+  }),
+  createRoute({
+    ...at,
+    path: '/events/signature',
+    component: lazyRouteComponent(() => import('./events/signature-helper.tsx'), 'SignatureHelper'),
   }),
 ]);
 

@@ -4,6 +4,7 @@ import type { CreatedSession } from '../../src/payments/session-schema.ts';
 import type { Transaction, TransactionDetail } from '../../src/payments/transaction-schema.ts';
 import type { TransactionSummary } from '../../src/reports/schema.ts';
 import type * as webhooks from '../../src/webhooks/events/schema.ts';
+import type * as subscriptions from '../../src/webhooks/subscriptions/schema.ts';
 import { createCalls } from '../ui/use-calls.ts';
 import { environment } from './environment.ts';
 
@@ -22,7 +23,11 @@ export type Me = {
 
 export type TransactionSums = z.output<typeof TransactionSummary>;
 export type EventRow = z.output<typeof webhooks.Event>;
+export type Delivery = z.output<typeof webhooks.Delivery>;
 export type Attempt = z.output<typeof webhooks.Attempt>;
+export type WebhookStats = z.output<typeof webhooks.Stats>;
+export type Subscription = z.output<typeof subscriptions.Subscription>;
+type SubscriptionWithSecret = z.output<typeof subscriptions.SubscriptionWithSecret>;
 
 /** The routes that the portal calls, and the data of their success. */
 type Routes = {
@@ -31,8 +36,19 @@ type Routes = {
   'GET /api/checkout/txns/summary': TransactionSums;
   'GET /api/checkout/txns/:transactionId': TransactionWithTimeline;
   'GET /api/checkout/webhooks/events': EventRow[];
+  'GET /api/checkout/webhooks/events/:eventId': EventRow;
   'GET /api/checkout/webhooks/events/:eventId/logs': Attempt[];
   'POST /api/checkout/webhooks/events/:eventId/resend': z.output<typeof webhooks.Resent>;
+  'POST /api/checkout/webhooks/events/resend': z.output<typeof webhooks.CreatedResendJob>;
+  'GET /api/checkout/webhooks/resend-jobs/:jobId': z.output<typeof webhooks.ResendJob>;
+  'GET /api/checkout/webhooks/stats': WebhookStats;
+  'GET /api/checkout/webhooks/event-types': z.output<typeof webhooks.EventTypeEntry>[];
+  'GET /api/checkout/webhooks/subscriptions': Subscription[];
+  'POST /api/checkout/webhooks/subscriptions': SubscriptionWithSecret;
+  'PATCH /api/checkout/webhooks/subscriptions/:subscriptionId': Subscription;
+  'DELETE /api/checkout/webhooks/subscriptions/:subscriptionId': null;
+  'POST /api/checkout/webhooks/subscriptions/:subscriptionId/rotate': SubscriptionWithSecret;
+  'POST /api/checkout/webhooks/subscriptions/:subscriptionId/test': z.output<typeof subscriptions.SubscriptionTestSent>;
   'POST /api/portal/sign-out': null;
   'POST /api/checkout/sessions': z.output<typeof CreatedSession>;
 };

@@ -22,6 +22,13 @@ const GROUPS: readonly { title: string; entries: readonly Entry[] }[] = [
     title: text.payments,
     entries: [{ to: '/transactions', label: text.transaction, icon: 'list', permission: 'transactions:read' }],
   },
+  {
+    title: text.developers,
+    entries: [
+      { to: '/webhooks', label: text.webhooks, icon: 'link', permission: 'webhooks:read' },
+      { to: '/events', label: text.events, icon: 'send', permission: 'webhooks:read' },
+    ],
+  },
 ];
 
 const isLive = environment === 'live';
@@ -40,12 +47,14 @@ export function Shell() {
       <a href="#content" className="sr-only focus:not-sr-only focus:p-2">
         {text.skip}
       </a>
-      <TopBar
-        onMenu={() => setMenuPath(isMenuOpen ? null : pathname)}
-        isMenuOpen={isMenuOpen}
-        onHelp={() => setHelpOpen(true)}
-      />
-      <EnvironmentBar />
+      <div className="top-0 z-10 flex flex-col lg:sticky lg:h-(--frame-height)">
+        <TopBar
+          onMenu={() => setMenuPath(isMenuOpen ? null : pathname)}
+          isMenuOpen={isMenuOpen}
+          onHelp={() => setHelpOpen(true)}
+        />
+        <EnvironmentBar />
+      </div>
       <div className="flex flex-1 max-lg:flex-col">
         <Sidebar isOpen={isMenuOpen} />
         <main id="content" tabIndex={-1} className="min-w-0 flex-1 p-3 sm:p-5">
@@ -68,7 +77,7 @@ type TopBarProps = { onMenu: () => void; isMenuOpen: boolean; onHelp: () => void
 function TopBar({ onMenu, isMenuOpen, onHelp }: TopBarProps) {
   const { merchant } = useMember();
   return (
-    <header className="flex items-center gap-1 border-b border-line bg-surface px-2 py-1.5 sm:px-4">
+    <header className="flex flex-1 items-center gap-1 border-b border-line bg-surface px-2 py-1 sm:px-4">
       <IconButton
         icon="menu"
         label={text.menu}
@@ -116,29 +125,31 @@ function Sidebar({ isOpen }: { isOpen: boolean }) {
     <nav
       id="sidebar"
       aria-label={text.mainNavigation}
-      className={`border-line bg-surface p-3 max-lg:border-b lg:w-56 lg:border-e ${isOpen ? '' : 'max-lg:hidden'}`}
+      className={`border-line bg-surface max-lg:border-b lg:w-56 lg:border-e ${isOpen ? '' : 'max-lg:hidden'}`}
     >
-      {groups
-        .filter(({ entries }) => entries.length > 0)
-        .map(({ title, entries }) => (
-          <div key={title} className="mb-4">
-            <p className="px-2 pb-1 text-xs font-semibold text-quiet">{title}</p>
-            <ul>
-              {entries.map(({ to, label, icon }) => (
-                <li key={to}>
-                  <Link
-                    to={to}
-                    className="flex min-h-9 items-center gap-2 rounded-md px-2 font-medium hover:bg-sunken"
-                    activeProps={{ className: 'bg-brand-soft text-brand' }}
-                  >
-                    <Icon name={icon} />
-                    {label}
-                  </Link>
-                </li>
-              ))}
-            </ul>
-          </div>
-        ))}
+      <div className="top-(--frame-height) p-3 lg:sticky">
+        {groups
+          .filter(({ entries }) => entries.length > 0)
+          .map(({ title, entries }) => (
+            <div key={title} className="mb-4">
+              <p className="px-2 pb-1 text-xs font-semibold text-quiet">{title}</p>
+              <ul>
+                {entries.map(({ to, label, icon }) => (
+                  <li key={to}>
+                    <Link
+                      to={to}
+                      className="flex min-h-9 items-center gap-2 rounded-md px-2 font-medium hover:bg-sunken"
+                      activeProps={{ className: 'bg-brand-soft text-brand' }}
+                    >
+                      <Icon name={icon} />
+                      {label}
+                    </Link>
+                  </li>
+                ))}
+              </ul>
+            </div>
+          ))}
+      </div>
     </nav>
   );
 }

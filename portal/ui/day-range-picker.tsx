@@ -21,12 +21,10 @@ import {
   RangeCalendar,
 } from 'react-aria-components';
 
+import type { Days } from './days.ts';
 import { ETHIOPIAN_LOCALE, formatMonth, GREGORIAN_LOCALE, pickerCalendar } from './format.ts';
 import { Icon } from './icon.tsx';
 import { text } from './text.ts';
-
-/** Two days written YYYY-MM-DD, both included. */
-export type Days = { startDate: string; endDate: string };
 
 const ZONE = 'Africa/Addis_Ababa';
 const CALENDARS = {

@@ -59,7 +59,7 @@ export function Drawer({ title, onClose, children }: Props) {
       onKeyDown={(event) => {
         if (event.key === 'Escape' && !event.defaultPrevented) onClose();
       }}
-      className="fixed inset-y-0 right-0 left-auto z-20 m-0 h-dvh max-h-none w-screen max-w-none overflow-auto border-s border-line bg-surface shadow-raised sm:w-[34rem]"
+      className="fixed top-0 right-0 bottom-0 left-auto z-20 m-0 h-dvh max-h-none w-screen max-w-none overflow-auto border-s border-line bg-surface shadow-raised sm:w-[34rem] lg:top-(--frame-height) lg:h-[calc(100dvh-var(--frame-height))]"
     >
       <Head id={titleId} title={title} onClose={onClose} />
       <div className="flex flex-col gap-5 p-4">{children}</div>

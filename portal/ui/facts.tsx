@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 /** Names and their values in two columns. Rows without a value are left out. */
 export function Facts({ rows }: { rows: Readonly<Record<string, ReactNode>> }) {
   return (
-    <dl className="grid grid-cols-[minmax(7rem,auto)_1fr] gap-x-4 gap-y-1.5">
+    <dl className="grid grid-cols-[8rem_1fr] sm:grid-cols-[10rem_1fr] gap-x-4 gap-y-1.5">
       {Object.entries(rows)
         .filter(([, value]) => value !== undefined && value !== null && value !== false && value !== '')
         .map(([name, value]) => (

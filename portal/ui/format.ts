@@ -74,3 +74,22 @@ const percent = new Intl.NumberFormat(LOCALE, { style: 'percent', maximumFractio
 export const formatBirr = (birr: number): string => money.format(birr);
 export const formatCount = (count: number): string => whole.format(count);
 export const formatShare = (share: number): string => percent.format(share);
+
+/** A duration as its two largest units: "2 h 5 min", "14 s". */
+export function formatDuration(seconds: number): string {
+  const units = [
+    ['day', Math.floor(seconds / 86_400)],
+    ['hour', Math.floor(seconds / 3_600) % 24],
+    ['minute', Math.floor(seconds / 60) % 60],
+    ['second', seconds % 60],
+  ] as const;
+  const first = Math.max(
+    units.findIndex(([, count]) => count > 0),
+    0,
+  );
+  return units
+    .slice(first, first + 2)
+    .filter(([, count], index) => index === 0 || count > 0)
+    .map(([unit, count]) => new Intl.NumberFormat(LOCALE, { style: 'unit', unit, unitDisplay: 'short' }).format(count))
+    .join(' ');
+}

@@ -82,7 +82,7 @@ function Row<Value>({ row, id, columns, open }: RowProps<Value>) {
         <td
           key={columnId}
           role="cell"
-          className={`h-11 px-3 py-1.5 ${align === 'end' ? 'text-end tabular-nums' : ''} ${narrow === 'none' ? 'wide' : (narrow ?? '')}`}
+          className={`h-11 px-3 py-1.5 ${align === 'end' ? 'text-end whitespace-nowrap tabular-nums' : ''} ${narrow === 'none' ? 'wide' : (narrow ?? '')}`}
         >
           {index === 0 && open ? (
             <RowLink row={row} id={id} open={open}>

@@ -39,6 +39,8 @@ export const text = catalogue(
     month: 'Whole month',
     chooseMonth: 'Choose…',
     days: 'Days',
+    chooseDays: 'Choose days or a month',
+    any: 'Any',
   },
   {
     close: 'ዝጋ',
@@ -76,5 +78,7 @@ export const text = catalogue(
     month: 'ሙሉ ወር',
     chooseMonth: 'ይምረጡ…',
     days: 'ቀናት',
+    chooseDays: 'ቀናት ወይም ወር ይምረጡ',
+    any: 'ማንኛውም',
   },
 );

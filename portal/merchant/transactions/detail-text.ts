@@ -24,8 +24,9 @@ export const text = catalogue(
     event: (name: string) => `Event ${name}`,
     attempt: (number: number) => `Webhook attempt ${number}`,
     answered: (status: number, ms: number) => `${status} after ${ms} ms`,
-    ledger: (type: string) => `Balance: ${type}`,
-    balanceAfter: (amount: string) => `Available afterwards ${amount} ETB`,
+    balance: (amount: string, account: string) => `${amount} ETB in the ${account} balance`,
+    available: 'available',
+    reserved: 'reserved',
   },
   {
     asPage: 'እንደ ገጽ ክፈት',
@@ -48,8 +49,9 @@ export const text = catalogue(
     event: (name: string) => `ክስተት ${name}`,
     attempt: (number: number) => `የዌብሁክ ሙከራ ${number}`,
     answered: (status: number, ms: number) => `${status} ከ${ms} ሚሊ ሰከንድ በኋላ`,
-    ledger: (type: string) => `ቀሪ ሂሳብ፦ ${type}`,
-    balanceAfter: (amount: string) => `ከዚያ በኋላ ያለው ${amount} ብር`,
+    balance: (amount: string, account: string) => `${amount} ብር በ${account} ሂሳብ`,
+    available: 'ሊወጣ በሚችለው',
+    reserved: 'በተያዘው',
   },
 );
 

@@ -41,7 +41,14 @@ export function History({ transaction }: { transaction: TransactionWithTimeline 
         </Section>
       )}
       <Section title={text.timeline}>
-        <Timeline items={[...transactionItems(transaction), ...rows.map(eventItem), ...attempts.map(attemptItem)]} />
+        <Timeline
+          items={[
+            ...transactionItems(transaction),
+            ...transaction.movements.map(movementItem),
+            ...rows.map(eventItem),
+            ...attempts.map(attemptItem),
+          ]}
+        />
       </Section>
     </>
   );
@@ -87,6 +94,16 @@ function detailText(detail: Record<string, unknown>): string {
       name.endsWith('Santim') ? `${name.slice(0, -6)} ${formatBirr(Number(value) / 100)} ETB` : String(value),
     )
     .join(' · ');
+}
+
+function movementItem({
+  entryId,
+  createdAt,
+  account,
+  amount,
+}: TransactionWithTimeline['movements'][number]): TimelineItem {
+  const title = text.balance(formatBirr(amount), text[account]);
+  return { id: entryId, at: createdAt, title, tone: amount < 0 ? 'quiet' : 'good' };
 }
 
 function eventItem({ eventId, event, createdAt }: EventRow): TimelineItem {

@@ -1,11 +1,11 @@
 import * as z from 'zod/mini';
 
-import { addDays, addisDay } from '../../../src/lib/dates.ts';
 import type { CallInput } from '../../ui/call.ts';
+import { daysAgo, type Days } from '../../ui/days.ts';
 import { dayParameter, parameter, textParameter, wholeParameter } from '../../ui/search-params.ts';
 
 /** Ranges of days that move with the calendar, by their name in the address: the days before today where it starts and ends. */
-export const RANGES = {
+const RANGES = {
   today: [0, 0],
   yesterday: [1, 1],
   '7d': [6, 0],
@@ -35,14 +35,8 @@ export const TransactionSearch = z.object({
 export type TransactionSearch = z.output<typeof TransactionSearch>;
 
 /** The days of the list: the chosen ones, or the last 30. */
-export function daysOf({ range = '30d', startDate, endDate }: TransactionSearch): {
-  startDate: string;
-  endDate: string;
-} {
-  if (startDate !== undefined && endDate !== undefined) return { startDate, endDate };
-  const today = addisDay(new Date());
-  const [from, until] = RANGES[range];
-  return { startDate: addDays(today, -from), endDate: addDays(today, -until) };
+function daysOf({ range = '30d', startDate, endDate }: TransactionSearch): Days {
+  return startDate !== undefined && endDate !== undefined ? { startDate, endDate } : daysAgo(RANGES[range]);
 }
 
 /** The filter as the API takes it: the same for the rows, their totals and the export. */

@@ -1,0 +1,136 @@
+import { Badge } from '../../ui/badge.tsx';
+import { CodeBlock } from '../../ui/copy.tsx';
+import { Loaded } from '../../ui/feedback.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useRead, type Attempt, type Delivery } from '../routes.ts';
+import { adviceOf } from './advice.ts';
+import { text } from './text.ts';
+
+const BUSY_MS = 1_500;
+const LIMIT = 100;
+
+/** The attempts of one delivery, the newest first. */
+export function Attempts({ eventId, delivery }: { eventId: string; delivery: Delivery }) {
+  const { deliveryId, status, attempts } = delivery;
+  const isBusy = status === 'PENDING' || status === 'RETRYING';
+  const input = { params: { eventId }, query: { limit: LIMIT } };
+  const log = useRead('GET /api/checkout/webhooks/events/:eventId/logs', input, { everyMs: isBusy && BUSY_MS });
+  return (
+    <Loaded query={log} skeletonRows={Math.max(attempts, 1)}>
+      {({ data }) => {
+        const own = data.filter((attempt) => attempt.deliveryId === deliveryId).toReversed();
+        if (own.length === 0) return <p className="text-quiet">{text.noAttempts}</p>;
+        return (
+          <ol className="flex flex-col gap-3">
+            {own.map((attempt) => (
+              <AttemptPart key={attempt.attemptId} attempt={attempt} eventId={eventId} />
+            ))}
+          </ol>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+const SOURCES = { auto: null, manual: text.manual, operator: text.operator };
+
+function AttemptPart({ attempt, eventId }: { attempt: Attempt; eventId: string }) {
+  const { sequence, trigger, startedAt, httpStatus, failure, durationMs } = attempt;
+  return (
+    <li className="flex flex-col gap-2 border-t border-line pt-3">
+      <div className="flex flex-wrap items-center gap-2">
+        <span className="font-semibold">{text.attempt(sequence)}</span>
+        {durationMs === null ? (
+          <Badge tone="info">{text.inFlight}</Badge>
+        ) : (
+          <Badge tone={failure ? 'bad' : 'good'}>{httpStatus ?? failure?.code}</Badge>
+        )}
+        {SOURCES[trigger] && <Badge tone="quiet">{SOURCES[trigger]}</Badge>}
+        <span className="ms-auto text-xs text-quiet">
+          <Time at={startedAt} seconds />
+        </span>
+      </div>
+      {failure && (
+        <p>
+          <span lang="en">{failure.message}</span>{' '}
+          <span className="text-quiet">
+            {text.whatToDo}: {adviceOf(failure.code, httpStatus)}
+          </span>
+        </p>
+      )}
+      <Timings attempt={attempt} />
+      <Exchange attempt={attempt} eventId={eventId} />
+    </li>
+  );
+}
+
+const PHASES = [
+  ['dnsMs', text.dns, 'fill-info'],
+  ['connectMs', text.connect, 'fill-warn'],
+  ['tlsMs', text.tls, 'fill-brand'],
+  ['firstByteMs', text.firstByte, 'fill-strong-line'],
+] as const;
+
+/** How long each part of the exchange took, as bars beside their numbers. */
+function Timings({ attempt: { timings, durationMs } }: { attempt: Attempt }) {
+  if (timings === null || durationMs === null || durationMs === 0) return null;
+  const phases = PHASES.map(([name, label, fill]) => ({
+    label,
+    fill,
+    ms: timings[name] ?? null,
+  }));
+  const known = phases.filter((phase) => phase.ms !== null);
+  const total = Math.max(durationMs, ...known.map(({ ms }) => ms ?? 0));
+  return (
+    <dl className="grid grid-cols-[auto_1fr_auto] items-center gap-x-3 gap-y-1 text-xs">
+      {known.map(({ label, fill, ms }) => (
+        <div key={label} className="contents">
+          <dt className="text-quiet">{label}</dt>
+          <dd aria-hidden="true">
+            <svg viewBox="0 0 100 4" preserveAspectRatio="none" className="h-1.5 w-full rounded bg-sunken">
+              <rect width={((ms ?? 0) / total) * 100} height="4" className={fill} />
+            </svg>
+          </dd>
+          <dd className="text-end tabular-nums">{text.milliseconds(Math.round(ms ?? 0))}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+const lines = (headers: Readonly<Record<string, string>>): string =>
+  Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n');
+
+/** What was sent and answered. Signatures are not stored; the secret's last letters tell which one made them. */
+function Exchange({ attempt, eventId }: { attempt: Attempt; eventId: string }) {
+  const { responseHeaders, responseExcerpt, secretHint, startedAt, httpStatus } = attempt;
+  const signature = `(${text.signedWith(secretHint)})`;
+  const request = {
+    'Content-Type': 'application/json',
+    'User-Agent': 'Meskot-Webhooks/1.0',
+    'X-Service-Event-Id': eventId,
+    'X-Service-Signature': signature,
+    'webhook-id': eventId,
+    'webhook-timestamp': String(Math.floor(Date.parse(startedAt) / 1_000)),
+    'webhook-signature': signature,
+  };
+  return (
+    <details>
+      <summary className="text-brand">{text.details}</summary>
+      <div className="mt-2 flex flex-col gap-2">
+        <p className="text-quiet">{text.requestHeaders}</p>
+        <CodeBlock value={lines(request)} name={text.requestHeaders} />
+        {httpStatus !== null && responseHeaders && (
+          <>
+            <p className="text-quiet">{text.responseHeaders}</p>
+            <CodeBlock value={lines(responseHeaders)} name={text.responseHeaders} />
+            <p className="text-quiet">{text.response}</p>
+            {responseExcerpt ? <CodeBlock value={responseExcerpt} name={text.response} /> : <p>{text.noBody}</p>}
+          </>
+        )}
+      </div>
+    </details>
+  );
+}

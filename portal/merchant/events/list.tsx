@@ -1,0 +1,183 @@
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useId, type FormEvent } from 'react';
+
+import { EVENT_STATUSES } from '../../../src/webhooks/delivery/states.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Button, buttonStyle } from '../../ui/button.tsx';
+import { addressOf } from '../../ui/call.ts';
+import { Empty, Loaded } from '../../ui/feedback.tsx';
+import { ChoiceFilter, DateFilter, ListFilter } from '../../ui/filters.tsx';
+import { formatCount } from '../../ui/format.ts';
+import { List, type Column } from '../../ui/list.tsx';
+import { Pager } from '../../ui/pager.tsx';
+import { listOf } from '../../ui/search-params.ts';
+import { useShortcuts } from '../../ui/shortcuts.ts';
+import { Time } from '../../ui/time.tsx';
+import { base } from '../environment.ts';
+import { Page } from '../page.tsx';
+import { useRead, type EventRow } from '../routes.ts';
+import { EventDrawer } from './detail.tsx';
+import type { EventSearch } from './search.ts';
+import { DELIVERY_TEXTS, DELIVERY_TONES } from './status.tsx';
+import { text } from './text.ts';
+
+const REFRESH_MS = 10_000;
+
+const COLUMNS: readonly Column<EventRow>[] = [
+  { id: 'event', header: text.event, cell: ({ event }) => event },
+  {
+    id: 'status',
+    header: text.status,
+    narrow: 'second',
+    cell: ({ status }) => <Badge tone={DELIVERY_TONES[status]}>{DELIVERY_TEXTS[status]}</Badge>,
+  },
+  {
+    id: 'resource',
+    header: text.resource,
+    cell: ({ resourceId }) => <code className="font-mono text-xs">{resourceId}</code>,
+  },
+  {
+    id: 'deliveries',
+    header: text.deliveries,
+    align: 'end',
+    narrow: 'none',
+    cell: ({ deliveries }) => formatCount(deliveries.length),
+  },
+  { id: 'createdAt', header: text.createdAt, cell: ({ createdAt }) => <Time at={createdAt} seconds /> },
+];
+
+type Filter = { search: EventSearch; onChange: (changes: Partial<EventSearch>) => void };
+
+/** The events and whether they were delivered. */
+export function Events() {
+  const search = useSearch({ from: '/events' });
+  const navigate = useNavigate();
+  const { open, page = 1, limit = 20, ...filter } = search;
+  const events = useRead(
+    'GET /api/checkout/webhooks/events',
+    { query: { ...filter, page, limit } },
+    { everyMs: REFRESH_MS },
+  );
+  const go = (changes: Partial<EventSearch>): void =>
+    void navigate({ to: '/events', search: { ...search, ...changes } });
+  const change = (changes: Partial<EventSearch>): void => go({ page: undefined, ...changes });
+  const helper = (
+    <Link to="/events/signature" className={buttonStyle()}>
+      {text.helper}
+    </Link>
+  );
+  return (
+    <Page title={text.title} actions={helper}>
+      <div className="card">
+        <Filters search={search} onChange={change} />
+        <Loaded query={events} skeletonRows={limit / 2}>
+          {({ data: rows, pagination }) => (
+            <>
+              {rows.length === 0 ? (
+                <Empty title={text.none}>{text.noneHelp}</Empty>
+              ) : (
+                <List
+                  label={text.label}
+                  columns={COLUMNS}
+                  rows={rows}
+                  idOf={({ eventId }) => eventId}
+                  open={{
+                    hrefOf: ({ eventId }) => base + addressOf('/events', { query: { ...search, open: eventId } }),
+                    onOpen: ({ eventId }) => go({ open: eventId }),
+                    openId: open,
+                  }}
+                />
+              )}
+              {pagination && (
+                <Pager
+                  pagination={pagination}
+                  onPage={(wanted) => change({ page: wanted })}
+                  onLimit={(wanted) => change({ limit: wanted })}
+                />
+              )}
+            </>
+          )}
+        </Loaded>
+      </div>
+      {open && <EventDrawer eventId={open} onClose={() => go({ open: undefined })} />}
+    </Page>
+  );
+}
+
+const NOTHING: EventSearch = {
+  startDate: undefined,
+  endDate: undefined,
+  status: undefined,
+  event: undefined,
+  subscriptionId: undefined,
+  resourceId: undefined,
+};
+
+function Filters({ search, onChange }: Filter) {
+  const { startDate, endDate, status, event, subscriptionId, resourceId } = search;
+  const types = useRead('GET /api/checkout/webhooks/event-types', {});
+  const subscriptions = useRead('GET /api/checkout/webhooks/subscriptions', {});
+  const days = startDate && endDate ? { startDate, endDate } : null;
+  const isFiltered = [startDate, status, event, subscriptionId, resourceId].some((value) => value !== undefined);
+  return (
+    <div className="flex flex-wrap items-center gap-2 border-b border-line p-3">
+      <ResourceField key={resourceId} search={search} onChange={onChange} />
+      <DateFilter
+        name={text.date}
+        value={days}
+        preset={text.lastMonth}
+        presets={[[text.lastMonth, () => onChange({ startDate: undefined, endDate: undefined })]]}
+        onChange={onChange}
+      />
+      <ListFilter
+        name={text.status}
+        values={EVENT_STATUSES.map((one) => [one, DELIVERY_TEXTS[one]] as const)}
+        chosen={listOf(status)}
+        onChange={(chosen) => onChange({ status: chosen })}
+      />
+      <ChoiceFilter
+        name={text.type}
+        values={(types.data?.data ?? []).map((one) => [one.event, one.event] as const)}
+        chosen={event}
+        onChange={(chosen) => onChange({ event: chosen })}
+      />
+      <ChoiceFilter
+        name={text.subscription}
+        values={(subscriptions.data?.data ?? []).map((one) => [one.subscriptionId, one.url] as const)}
+        chosen={subscriptionId}
+        onChange={(chosen) => onChange({ subscriptionId: chosen })}
+      />
+      {isFiltered && (
+        <Button kind="plain" icon="close" onClick={() => onChange(NOTHING)}>
+          {text.clearFilters}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function ResourceField({ search: { resourceId }, onChange }: Filter) {
+  const id = useId();
+  useShortcuts({ '/': () => document.getElementById(id)?.focus() });
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    const wanted = new FormData(event.currentTarget).get('resourceId');
+    onChange({ resourceId: (typeof wanted === 'string' && wanted.trim()) || undefined });
+  };
+  return (
+    <search className="min-w-0 max-sm:w-full">
+      <form onSubmit={submit}>
+        <input
+          id={id}
+          name="resourceId"
+          type="search"
+          maxLength={64}
+          defaultValue={resourceId}
+          aria-label={text.searchLabel}
+          placeholder={text.searchLabel}
+          className="control w-full sm:w-60"
+        />
+      </form>
+    </search>
+  );
+}

@@ -1,0 +1,118 @@
+import { useState } from 'react';
+
+import { Button } from '../../ui/button.tsx';
+import { lastDays } from '../../ui/days.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Failed } from '../../ui/feedback.tsx';
+import { Switch } from '../../ui/field.tsx';
+import { text as kit } from '../../ui/text.ts';
+import { useMember } from '../member.ts';
+import { call, useChange, useRead, type Subscription } from '../routes.ts';
+import { text } from './text.ts';
+
+const DAYS_BACK = 30;
+const PROGRESS_MS = 1_000;
+
+/** The number of this subscription's events with a delivery in these states. */
+export async function countDeliveries(subscriptionId: string, status: string): Promise<number> {
+  const query = { subscriptionId, status, ...lastDays(DAYS_BACK), limit: 1 };
+  const { pagination } = await call('GET /api/checkout/webhooks/events', { query });
+  return pagination?.total ?? 0;
+}
+
+type Question = { isTurningOn: boolean; count: number };
+
+/** Turns a subscription on or off. It asks first where deliveries wait or were skipped. */
+export function ActiveSwitch({ subscription }: { subscription: Subscription }) {
+  const { may } = useMember();
+  const { subscriptionId, active } = subscription;
+  const change = useChange('PATCH /api/checkout/webhooks/subscriptions/:subscriptionId');
+  const resend = useChange('POST /api/checkout/webhooks/events/resend');
+  const [question, setQuestion] = useState<Question | null>(null);
+  const [isCounting, setCounting] = useState(false);
+  const [failure, setFailure] = useState<unknown>(null);
+
+  const turn = async (isOn: boolean, isResending = false): Promise<void> => {
+    setQuestion(null);
+    await change.mutateAsync({ params: { subscriptionId }, body: { active: isOn } });
+    if (isResending) await resend.mutateAsync({ body: { status: 'SKIPPED', subscriptionId, ...lastDays(DAYS_BACK) } });
+  };
+  const ask = async (isTurningOn: boolean): Promise<void> => {
+    setCounting(true);
+    const count = await countDeliveries(subscriptionId, isTurningOn ? 'SKIPPED' : 'PENDING,RETRYING');
+    setCounting(false);
+    if (isTurningOn && count === 0) await turn(true);
+    else setQuestion({ isTurningOn, count });
+  };
+  const start = (work: Promise<void>): void => {
+    setFailure(null);
+    work.catch((error: unknown) => {
+      setCounting(false);
+      setFailure(error);
+    });
+  };
+  const jobId = resend.data?.data.jobId;
+  return (
+    <div className="flex flex-col gap-2">
+      <Switch
+        label={text.active}
+        isOn={active}
+        isBusy={isCounting || change.isPending || !may('webhooks:write')}
+        onChange={(isOn) => start(ask(isOn))}
+      />
+      {jobId !== undefined && <ResendProgress jobId={jobId} />}
+      {failure !== null && <Failed error={failure} />}
+      {question && (
+        <ActiveQuestion
+          {...question}
+          onClose={() => setQuestion(null)}
+          onAnswer={(isResending) => start(turn(question.isTurningOn, isResending))}
+        />
+      )}
+    </div>
+  );
+}
+
+type QuestionProps = Question & { onClose: () => void; onAnswer: (isResending: boolean) => void };
+
+function ActiveQuestion({ isTurningOn, count, onClose, onAnswer }: QuestionProps) {
+  return (
+    <Dialog title={isTurningOn ? text.turnOnTitle : text.turnOffTitle} onClose={onClose}>
+      <p>{isTurningOn ? text.turnOnHelp(count) : text.turnOffHelp(count)}</p>
+      <div className="flex flex-wrap justify-end gap-2">
+        <Button onClick={onClose}>{kit.cancel}</Button>
+        {isTurningOn ? (
+          <>
+            <Button onClick={() => onAnswer(false)}>{text.turnOnOnly}</Button>
+            <Button kind="primary" onClick={() => onAnswer(true)}>
+              {text.turnOnAndSend}
+            </Button>
+          </>
+        ) : (
+          <Button kind="danger" onClick={() => onAnswer(false)}>
+            {text.turnOff}
+          </Button>
+        )}
+      </div>
+    </Dialog>
+  );
+}
+
+function ResendProgress({ jobId }: { jobId: string }) {
+  const endpoint = 'GET /api/checkout/webhooks/resend-jobs/:jobId';
+  const first = useRead(endpoint, { params: { jobId } });
+  const isRunning = first.data?.data.status === 'RUNNING';
+  const job = useRead(endpoint, { params: { jobId } }, { everyMs: isRunning && PROGRESS_MS }).data?.data;
+  if (!job) return null;
+  return (
+    <p role="status" className="flex items-center gap-2">
+      <progress
+        className="h-2 flex-1 accent-brand"
+        max={job.matched}
+        value={job.sent}
+        aria-label={text.turnOnAndSend}
+      />
+      {text.resending(job.sent, job.matched)}
+    </p>
+  );
+}

@@ -1,0 +1,128 @@
+import { useState, type FormEvent } from 'react';
+
+import { Button } from '../../ui/button.tsx';
+import { CallFailure } from '../../ui/call.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Failed } from '../../ui/feedback.tsx';
+import { Check, Choice, TextField } from '../../ui/field.tsx';
+import { text as kit } from '../../ui/text.ts';
+import { toast } from '../../ui/toast.tsx';
+import { environment } from '../environment.ts';
+import { useChange, useRead, type Subscription } from '../routes.ts';
+import { text } from './text.ts';
+
+type Props = { subscription?: Subscription; onClose: () => void; onSecret: (secret: string) => void };
+type Fields = Pick<Subscription, 'url' | 'description' | 'eventTypes' | 'signatureEncoding'>;
+
+const NEW: Fields = { url: '', description: '', eventTypes: ['*'], signatureEncoding: 'base64' };
+const fieldsOf = ({ url, description, eventTypes, signatureEncoding }: Fields): Fields => ({
+  url,
+  description,
+  eventTypes,
+  signatureEncoding,
+});
+
+/** Creates a subscription, or changes one. */
+export function SubscriptionForm({ subscription, onClose, onSecret }: Props) {
+  const [fields, setFields] = useState(fieldsOf(subscription ?? NEW));
+  const [isTried, setTried] = useState(false);
+  const create = useChange('POST /api/checkout/webhooks/subscriptions');
+  const change = useChange('PATCH /api/checkout/webhooks/subscriptions/:subscriptionId');
+  const failure = create.error ?? change.error;
+  const urlIssue =
+    failure instanceof CallFailure ? failure.details.find(({ field }) => field === 'url')?.issue : undefined;
+  const hasNoEvents = fields.eventTypes.length === 0;
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    setTried(true);
+    if (fields.url === '' || hasNoEvents) return;
+    if (subscription) {
+      const { subscriptionId } = subscription;
+      const onSuccess = (): void => (onClose(), toast(text.saved));
+      change.mutate({ params: { subscriptionId }, body: fields }, { onSuccess });
+    } else {
+      create.mutate({ body: fields }, { onSuccess: ({ data }) => (onClose(), onSecret(data.secret)) });
+    }
+  };
+  return (
+    <Dialog title={subscription ? text.edit : text.newSubscription} onClose={onClose}>
+      <form noValidate onSubmit={submit} className="flex flex-col gap-3">
+        <TextField
+          label={text.url}
+          hint={environment === 'live' ? text.urlHint : text.urlHintTest}
+          isRequired
+          type="url"
+          maxLength={2_000}
+          value={fields.url}
+          error={isTried && fields.url === '' ? kit.fillIn : urlIssue}
+          onChange={(event) => setFields({ ...fields, url: event.target.value.trim() })}
+        />
+        <TextField
+          label={text.description}
+          hint={text.descriptionHint}
+          maxLength={500}
+          value={fields.description}
+          onChange={(event) => setFields({ ...fields, description: event.target.value })}
+        />
+        <EventTypes chosen={fields.eventTypes} onChange={(eventTypes) => setFields({ ...fields, eventTypes })} />
+        {hasNoEvents && <p className="font-medium text-bad">{text.chooseOne}</p>}
+        <Choice
+          label={text.encoding}
+          options={[
+            ['base64', 'base64'],
+            ['hex', 'hex'],
+          ]}
+          value={fields.signatureEncoding}
+          onChange={(signatureEncoding) => setFields({ ...fields, signatureEncoding })}
+        />
+        {failure && urlIssue === undefined && <Failed error={failure} />}
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>{kit.cancel}</Button>
+          <Button type="submit" kind="primary" isBusy={create.isPending || change.isPending}>
+            {subscription ? text.save : text.create}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+type EventTypesProps = { chosen: readonly string[]; onChange: (chosen: string[]) => void };
+
+/** All events, or some of them. */
+function EventTypes({ chosen, onChange }: EventTypesProps) {
+  const isAll = chosen.includes('*');
+  const types = useRead('GET /api/checkout/webhooks/event-types', {});
+  return (
+    <>
+      <Choice
+        label={text.events}
+        options={[
+          ['all', text.allEvents],
+          ['some', text.someEvents],
+        ]}
+        value={isAll ? 'all' : 'some'}
+        onChange={(value) => onChange(value === 'all' ? ['*'] : [])}
+      />
+      {!isAll && (
+        <div className="rounded-md border border-line p-2">
+          {types.data?.data.map(({ event: name, description }) => (
+            <Check
+              key={name}
+              label={
+                <span>
+                  <code className="font-mono text-xs">{name}</code>
+                  <span className="block text-xs text-quiet" lang="en">
+                    {description}
+                  </span>
+                </span>
+              }
+              isChecked={chosen.includes(name)}
+              onChange={(isChecked) => onChange(isChecked ? [...chosen, name] : chosen.filter((one) => one !== name))}
+            />
+          ))}
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,85 @@
+import { lastDays } from '../../ui/days.ts';
+import { Section } from '../../ui/facts.tsx';
+import { Loaded } from '../../ui/feedback.tsx';
+import { formatCount, formatDay } from '../../ui/format.ts';
+import { List } from '../../ui/list.tsx';
+import { useRead, type WebhookStats } from '../routes.ts';
+import { text } from './text.ts';
+
+const DAYS = 14;
+
+type Day = WebhookStats['byDay'][number];
+
+/** The deliveries of the last days: a bar of each day beside its numbers. */
+export function Health() {
+  const stats = useRead('GET /api/checkout/webhooks/stats', { query: lastDays(DAYS) });
+  return (
+    <div className="card p-4">
+      <Section title={text.health} actions={<span className="text-quiet">{text.healthHelp}</span>}>
+        <Loaded query={stats}>
+          {({ data: { byDay } }) => (
+            <List
+              label={text.health}
+              rows={byDay.toReversed()}
+              idOf={({ date }) => date}
+              columns={[
+                {
+                  id: 'day',
+                  header: text.day,
+                  cell: ({ date }) => <span className="whitespace-nowrap">{formatDay(date)}</span>,
+                },
+                { id: 'bar', header: '', narrow: 'none', cell: (day) => <Bar day={day} /> },
+                {
+                  id: 'delivered',
+                  header: text.delivered,
+                  align: 'end',
+                  narrow: 'second',
+                  cell: ({ delivered }) => formatCount(delivered),
+                },
+                {
+                  id: 'failed',
+                  header: text.failed,
+                  align: 'end',
+                  narrow: 'none',
+                  cell: ({ failed }) => formatCount(failed),
+                },
+                {
+                  id: 'other',
+                  header: text.other,
+                  align: 'end',
+                  narrow: 'none',
+                  cell: (day) => formatCount(othersOf(day)),
+                },
+              ]}
+            />
+          )}
+        </Loaded>
+      </Section>
+    </div>
+  );
+}
+
+const othersOf = ({ retrying, pending, skipped }: Day): number => retrying + pending + skipped;
+
+function Bar({ day }: { day: Day }) {
+  const parts = [
+    [day.delivered, 'fill-good'],
+    [day.failed, 'fill-bad'],
+    [othersOf(day), 'fill-strong-line'],
+  ] as const;
+  const total = Math.max(day.deliveries, 1);
+  const starts = parts.map((_part, index) => parts.slice(0, index).reduce((sum, [count]) => sum + count, 0));
+  return (
+    <svg aria-hidden="true" viewBox="0 0 100 4" preserveAspectRatio="none" className="h-2 w-full min-w-40 rounded">
+      {parts.map(([count, fill], index) => (
+        <rect
+          key={fill}
+          x={((starts[index] ?? 0) / total) * 100}
+          width={(count / total) * 100}
+          height="4"
+          className={fill}
+        />
+      ))}
+    </svg>
+  );
+}

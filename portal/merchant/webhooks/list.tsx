@@ -1,0 +1,57 @@
+import { useState } from 'react';
+
+import { Button } from '../../ui/button.tsx';
+import { Empty, Loaded } from '../../ui/feedback.tsx';
+import { useMember } from '../member.ts';
+import { Page } from '../page.tsx';
+import { useRead } from '../routes.ts';
+import { SubscriptionForm } from './form.tsx';
+import { Health } from './health.tsx';
+import { SecretOnce } from './secret.tsx';
+import { SubscriptionCard } from './subscription.tsx';
+import { text } from './text.ts';
+
+const REFRESH_MS = 15_000;
+
+/** The webhook subscriptions of the merchant: at most 16, so all on one screen. */
+export function Webhooks() {
+  const { may, whoMay } = useMember();
+  const subscriptions = useRead('GET /api/checkout/webhooks/subscriptions', {}, { everyMs: REFRESH_MS });
+  const [isCreating, setCreating] = useState(false);
+  const [secret, setSecret] = useState<string | null>(null);
+  const whyNot = may('webhooks:write') ? undefined : whoMay('webhooks:write');
+  const create = (
+    <Button kind="primary" icon="plus" whyNot={whyNot} onClick={() => setCreating(true)}>
+      {text.newSubscription}
+    </Button>
+  );
+  return (
+    <Page title={text.title} actions={create}>
+      <p className="mb-4 text-quiet">{text.intro}</p>
+      <div className="flex flex-col gap-4">
+        <Loaded query={subscriptions} skeletonRows={6}>
+          {({ data }) =>
+            data.length === 0 ? (
+              <div className="card">
+                <Empty title={text.noneYet}>{text.noneYetHelp}</Empty>
+              </div>
+            ) : (
+              <ul aria-label={text.listLabel} className="grid gap-4 xl:grid-cols-2">
+                {data.map((subscription) => (
+                  <SubscriptionCard
+                    key={subscription.subscriptionId}
+                    subscription={subscription}
+                    onSecret={setSecret}
+                  />
+                ))}
+              </ul>
+            )
+          }
+        </Loaded>
+        <Health />
+      </div>
+      {isCreating && <SubscriptionForm onClose={() => setCreating(false)} onSecret={setSecret} />}
+      {secret !== null && <SecretOnce secret={secret} onClose={() => setSecret(null)} />}
+    </Page>
+  );
+}

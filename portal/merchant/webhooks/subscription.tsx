@@ -1,0 +1,100 @@
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import { Badge, Note, type Tone } from '../../ui/badge.tsx';
+import { Button, buttonStyle } from '../../ui/button.tsx';
+import { Code } from '../../ui/copy.tsx';
+import { Facts } from '../../ui/facts.tsx';
+import { formatShare } from '../../ui/format.ts';
+import { Time } from '../../ui/time.tsx';
+import { useMember } from '../member.ts';
+import type { Subscription } from '../routes.ts';
+import { ActiveSwitch } from './active-switch.tsx';
+import { DeleteDialog } from './delete.tsx';
+import { SubscriptionForm } from './form.tsx';
+import { RotateDialog } from './secret.tsx';
+import { TestEvent } from './test-event.tsx';
+import { text } from './text.ts';
+
+type Props = { subscription: Subscription; onSecret: (secret: string) => void };
+type DialogName = 'edit' | 'rotate' | 'delete';
+
+/** One subscription: its state, what it gets, and what can be done with it. */
+export function SubscriptionCard({ subscription, onSecret }: Props) {
+  const { may } = useMember();
+  const [open, setOpen] = useState<DialogName | null>(null);
+  const { url, subscriptionId, description, eventTypes } = subscription;
+  const close = (): void => setOpen(null);
+  return (
+    <li className="card flex flex-col gap-3 p-4">
+      <header className="flex flex-wrap items-start justify-between gap-2">
+        <div className="min-w-0">
+          <h2 className="font-semibold">
+            <Code value={url} name={text.url} />
+          </h2>
+          {description && <p className="text-quiet">{description}</p>}
+        </div>
+        <HealthBadge subscription={subscription} />
+      </header>
+      <ActiveSwitch subscription={subscription} />
+      <SubscriptionFacts subscription={subscription} />
+      <ul className="flex flex-wrap gap-1">
+        {eventTypes.map((type) => (
+          <li key={type}>
+            <Badge tone="quiet">{type === '*' ? text.allEvents : type}</Badge>
+          </li>
+        ))}
+      </ul>
+      <div className="mt-auto flex flex-wrap gap-2">
+        <Link to="/events" search={{ subscriptionId }} className={buttonStyle()}>
+          {text.toEvents}
+        </Link>
+        {may('webhooks:write') && (
+          <>
+            <Button onClick={() => setOpen('edit')}>{text.edit}</Button>
+            <Button onClick={() => setOpen('rotate')}>{text.rotate}</Button>
+            <Button onClick={() => setOpen('delete')}>{text.remove}</Button>
+          </>
+        )}
+      </div>
+      {may('webhooks:write') && <TestEvent subscription={subscription} />}
+      {open === 'edit' && <SubscriptionForm subscription={subscription} onClose={close} onSecret={onSecret} />}
+      {open === 'rotate' && <RotateDialog subscription={subscription} onClose={close} onSecret={onSecret} />}
+      {open === 'delete' && <DeleteDialog subscription={subscription} onClose={close} />}
+    </li>
+  );
+}
+
+function SubscriptionFacts({ subscription }: { subscription: Subscription }) {
+  const { health, secretHint, previousSecretExpiresAt, headers, createdAt } = subscription;
+  const { successRate24h, lastFailure } = health;
+  return (
+    <>
+      {health.state === 'FAILING' && lastFailure && (
+        <Note tone="bad">
+          {text.lastFailure}: {lastFailure.message} <Time at={lastFailure.at} />
+        </Note>
+      )}
+      <Facts
+        rows={{
+          [text.successRate]: successRate24h === null ? text.noDeliveries : formatShare(successRate24h),
+          [text.secret]: text.secretEnds(secretHint),
+          [text.previousUntil]: previousSecretExpiresAt && <Time at={previousSecretExpiresAt} />,
+          [text.headers]: headers.join(', '),
+          [text.created]: <Time at={createdAt} />,
+        }}
+      />
+    </>
+  );
+}
+
+const TONES: Record<Subscription['health']['state'], Tone> = { UNVERIFIED: 'info', HEALTHY: 'good', FAILING: 'bad' };
+
+/** Whether a subscription is on, and else whether its receiver answers. */
+function HealthBadge({ subscription: { active, health } }: { subscription: Subscription }) {
+  return active ? (
+    <Badge tone={TONES[health.state]}>{text[health.state]}</Badge>
+  ) : (
+    <Badge tone="quiet">{text.inactive}</Badge>
+  );
+}
