@@ -61,6 +61,7 @@ const Fields = z.object({
     .regex(/^smtps?:/, 'must be smtp://… or smtps://…')
     .optional(),
   MAIL_FROM: z.string().min(3).default('Meskot <no-reply@localhost>'),
+  PORTAL_PAGES_DIR: z.string().min(1).optional(),
   METRICS_PORT: port.default(4009),
   SHUTDOWN_DELAY_SECONDS: wholeNumber(0, 600).optional(),
   PUBLIC_BASE_URL: address.default(LOCAL_URL),

@@ -1,5 +1,6 @@
 import { createContext, use } from 'react';
 
+import { text } from '../ui/text.ts';
 import type { Me } from './routes.ts';
 
 /** A person who belongs to a merchant. */
@@ -16,7 +17,10 @@ export function useMember() {
   return {
     ...member,
     may: (permission: string): boolean => permissions.includes(permission),
-    /** The roles that have a permission: whom to ask. */
-    whoMay: (permission: string): string => denied.find((one) => one.permission === permission)?.roles.join(', ') ?? '',
+    /** Whom to ask, for a person without this permission. */
+    whyNot: (permission: string): string | undefined => {
+      const roles = denied.find((one) => one.permission === permission)?.roles;
+      return roles && text.whoCan(roles.join(', '));
+    },
   };
 }

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 
 import type { CreatedSession } from '../../src/payments/session-schema.ts';
 import type { Transaction, TransactionDetail } from '../../src/payments/transaction-schema.ts';
+import type * as portal from '../../src/portal/schema.ts';
 import type { TransactionSummary } from '../../src/reports/schema.ts';
 import type * as webhooks from '../../src/webhooks/events/schema.ts';
 import type * as subscriptions from '../../src/webhooks/subscriptions/schema.ts';
@@ -11,16 +12,8 @@ import { environment } from './environment.ts';
 export type TransactionRow = z.output<typeof Transaction>;
 export type TransactionWithTimeline = z.output<typeof TransactionDetail>;
 
-/** The signed-in person and their role at the merchant. */
-export type Me = {
-  user: { userId: string; email: string; name: string; language: string; calendar: 'gregorian' | 'ethiopic' | 'both' };
-  merchant: { merchantId: string; name: string; liveEnabled: boolean; liveReason: string | null } | null;
-  memberships: { merchantId: string; name: string; role: string }[];
-  role: string | null;
-  permissions: string[];
-  denied: { permission: string; roles: string[] }[];
-};
-
+/** The signed-in person, their merchant and role. */
+export type Me = z.output<typeof portal.Me>;
 export type TransactionSums = z.output<typeof TransactionSummary>;
 export type EventRow = z.output<typeof webhooks.Event>;
 export type Delivery = z.output<typeof webhooks.Delivery>;

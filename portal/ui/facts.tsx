@@ -21,7 +21,7 @@ export function Section({ title, actions, children }: { title: string; actions?:
   return (
     <section className="flex flex-col gap-2">
       <header className="flex flex-wrap items-center justify-between gap-2">
-        <h3 className="font-semibold">{title}</h3>
+        <h2 className="font-semibold">{title}</h2>
         {actions}
       </header>
       {children}

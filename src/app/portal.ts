@@ -2,6 +2,7 @@ import { createSessionIdentification } from '../access/users/identify.ts';
 import { portalUrlOf, type Config } from '../config.ts';
 import type { Route } from '../http/route.ts';
 import { createApiServer, type ApiServerDeps, type Listening } from '../http/server.ts';
+import { createAssets } from '../portal/assets.ts';
 import { createPortalPages, createSignInPages } from '../portal/pages/router.ts';
 import type { ApiRoutes } from './routes.ts';
 
@@ -17,14 +18,15 @@ export async function startPortal(
   shared: Omit<ApiServerDeps, 'identify' | 'routes' | 'routers' | 'docsFolder'>,
   { routes, portalRoutes }: ApiRoutes,
 ): Promise<Listening | null> {
-  const { PORTAL_URL, PORTAL_PORT, LISTEN_HOST: host, API_KEY_PEPPER: pepper, production } = config;
+  const { PORTAL_URL, PORTAL_PORT, PORTAL_PAGES_DIR, LISTEN_HOST: host, API_KEY_PEPPER: pepper, production } = config;
   if (PORTAL_URL === undefined) return null;
   const deps = { ...shared, portalUrl: portalUrlOf(config), pepper, showsMail: !production };
+  const pages = PORTAL_PAGES_DIR === undefined ? undefined : await createAssets(PORTAL_PAGES_DIR, 'merchant');
   const server = createApiServer({
     ...deps,
     identify: createSessionIdentification(deps),
     routes: [...routes.filter(isForPeople), ...portalRoutes],
-    routers: [createSignInPages(deps), createPortalPages(deps)],
+    routers: [createSignInPages(deps), createPortalPages(deps, pages)],
     docsFolder: null,
   });
   return server.listen(PORTAL_PORT, host);

@@ -6,6 +6,7 @@ import { DEMO_PEOPLE, NEW_SHOP } from '../demo/seed/demo.ts';
 import { addisDay, DAY_MS } from '../lib/dates.ts';
 import { ADDRESSES, CREDENTIALS, findLockHolder, lockDataFolder, readState, type ServiceInfo } from './data-folder.ts';
 import { LOG_FILE, print } from './log.ts';
+import { BUILD_LOG_FILE } from './portal.ts';
 import { readLocalSettings, withLocalServers } from './settings.ts';
 
 /** The output of `npm run -s status -- --json`: every entry, null without one. */
@@ -39,7 +40,16 @@ export async function reset(project: string): Promise<number> {
     return 1;
   }
   // By name: the folder may contain other files too.
-  const names = ['simulator.jsonl', 'state.json', LOG_FILE, `${LOG_FILE}.1`, 'documents', 'reports'];
+  const names = [
+    'simulator.jsonl',
+    'state.json',
+    LOG_FILE,
+    `${LOG_FILE}.1`,
+    'documents',
+    'reports',
+    'portal',
+    BUILD_LOG_FILE,
+  ];
   const { stopOrphans } = await import('./servers.ts');
   const ours = [...(await stopOrphans(dataFolder)), ...names.map((name) => join(dataFolder, name))];
   await Promise.all(ours.map((path) => rm(path, { recursive: true, force: true })));

@@ -2,11 +2,14 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
+import { environment } from '../config.ts';
 import { print, step } from './log.ts';
 
+/** What a failed build has written, in the data folder. */
+export const BUILD_LOG_FILE = join('logs', 'portal-build.log');
 const BUILD_WITHIN_MS = 180_000;
 const HASH_CHARACTERS = 16;
 /** The files of `src` whose values, not only types, are part of the pages. */
@@ -25,13 +28,14 @@ export async function buildPortal(project: string, dataFolder: string): Promise<
       else {
         await build(project, folder);
         describe('built');
-        const old = (await readdir(builds)).map((name) => join(builds, name)).filter((path) => path !== folder);
+        const paths = (await readdir(builds)).map((name) => join(builds, name));
+        const old = paths.filter((path) => path !== folder && !path.endsWith('.draft'));
         await Promise.all(old.map((path) => rm(path, { recursive: true, force: true })));
       }
       return folder;
     } catch (error) {
-      const logFile = join(dataFolder, 'logs', 'portal-build.log');
-      await mkdir(join(dataFolder, 'logs'), { recursive: true });
+      const logFile = join(dataFolder, BUILD_LOG_FILE);
+      await mkdir(dirname(logFile), { recursive: true });
       await writeFile(logFile, outputOf(error));
       describe('not built');
       print(`The pages of people could not be built; everything else works. See ${logFile}`);
@@ -42,11 +46,18 @@ export async function buildPortal(project: string, dataFolder: string): Promise<
 
 /** Builds into a draft first, so that a folder with the final name is complete. */
 async function build(project: string, folder: string): Promise<void> {
-  const draft = `${folder}.draft`;
+  const draft = `${folder}.${process.pid}.draft`;
   const vite = join(project, 'node_modules/vite/bin/vite.js');
   const args = [vite, 'build', join(project, 'portal'), '--outDir', draft, '--emptyOutDir', '--logLevel', 'warn'];
-  await promisify(execFile)(process.execPath, args, { cwd: project, timeout: BUILD_WITHIN_MS });
-  await rename(draft, folder);
+  try {
+    // Whatever this process is for, and so not React's slow development build.
+    const env = { ...environment, NODE_ENV: 'production' };
+    await promisify(execFile)(process.execPath, args, { cwd: project, env, timeout: BUILD_WITHIN_MS });
+    // Another process may have built the same meanwhile.
+    if (!existsSync(folder)) await rename(draft, folder);
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
 }
 
 async function hashSources(project: string): Promise<string> {

@@ -5,6 +5,7 @@ import { isUnreleasedSchema, migrate, ofNewerRelease } from '../lib/migrate.ts';
 import { formatBanner } from './commands.ts';
 import { createPorts, lockDataFolder, readState, writeState, type Ports, type ServiceInfo } from './data-folder.ts';
 import { LOG_FILE, openLocalLog, print, step } from './log.ts';
+import { buildPortal } from './portal.ts';
 import { ownTemporaryFolder } from './postgres.ts';
 import { ensurePostgres, ensureTemporal, stopOrphans } from './servers.ts';
 import { PORT_SETTINGS, readLocalSettings, type LocalSettings } from './settings.ts';
@@ -74,15 +75,17 @@ async function startEverything(project: string, settings: LocalSettings, shutdow
     ensurePostgres(settings, shutdown).then((urls) => migrated(settings, migrations, urls)),
     ensureTemporal(settings, shutdown),
     loadCode(),
+    buildPortal(project, dataFolder),
   ] as const;
   // All finish before a failure is thrown, so that servers that did start can be stopped.
   await Promise.allSettled(starting);
-  const [databaseUrl, { temporalAddress, temporalUiUrl }, { startServices, workflowBundle }] =
+  const [databaseUrl, { temporalAddress, temporalUiUrl }, { startServices, workflowBundle }, pagesFolder] =
     await Promise.all(starting);
   const config = readConfig({
     LOG_LEVEL: 'warn',
     PUBLIC_BASE_URL: `http://localhost:${API_PORT}`,
     PORTAL_URL: `http://localhost:${PORTAL_PORT}`,
+    PORTAL_PAGES_DIR: pagesFolder,
     SIMULATOR_URL: `http://localhost:${SIMULATOR_PORT}`,
     KYC_DOCUMENTS_DIR: join(dataFolder, 'documents'),
     TEMPORAL_UI_URL: temporalUiUrl,

@@ -57,7 +57,7 @@ function EventDetail({ event }: { event: EventRow }) {
 }
 
 function DeliveryPart({ event: { eventId }, delivery }: { event: EventRow; delivery: Delivery }) {
-  const { may, whoMay } = useMember();
+  const { whyNot } = useMember();
   const resend = useChange('POST /api/checkout/webhooks/events/:eventId/resend');
   const { url, status, subscriptionId, nextAttemptAt, deadLetteredAt } = delivery;
   const send = (): void =>
@@ -68,7 +68,7 @@ function DeliveryPart({ event: { eventId }, delivery }: { event: EventRow; deliv
   return (
     <section className="flex flex-col gap-3 rounded-lg border border-line p-3">
       <header className="flex flex-wrap items-center justify-between gap-2">
-        <h3 className="min-w-0 font-mono text-[0.8125rem] font-semibold break-all">{url}</h3>
+        <h2 className="min-w-0 font-mono text-[0.8125rem] font-semibold break-all">{url}</h2>
         <Badge tone={DELIVERY_TONES[status]}>{DELIVERY_TEXTS[status]}</Badge>
       </header>
       {status === 'FAILED' && deadLetteredAt !== null && <Note tone="bad">{text.givenUp}</Note>}
@@ -79,12 +79,7 @@ function DeliveryPart({ event: { eventId }, delivery }: { event: EventRow; deliv
       )}
       {status !== 'PENDING' && (
         <div>
-          <Button
-            icon="send"
-            isBusy={resend.isPending}
-            whyNot={may('webhooks:write') ? undefined : whoMay('webhooks:write')}
-            onClick={send}
-          >
+          <Button icon="send" isBusy={resend.isPending} whyNot={whyNot('webhooks:write')} onClick={send}>
             {text.resend}
           </Button>
         </div>

@@ -28,7 +28,7 @@ export function Health() {
                   header: text.day,
                   cell: ({ date }) => <span className="whitespace-nowrap">{formatDay(date)}</span>,
                 },
-                { id: 'bar', header: '', narrow: 'none', cell: (day) => <Bar day={day} /> },
+                { id: 'bar', header: text.shares, narrow: 'none', cell: (day) => <Bar day={day} /> },
                 {
                   id: 'delivered',
                   header: text.delivered,

@@ -15,13 +15,12 @@ const REFRESH_MS = 15_000;
 
 /** The webhook subscriptions of the merchant: at most 16, so all on one screen. */
 export function Webhooks() {
-  const { may, whoMay } = useMember();
+  const { whyNot } = useMember();
   const subscriptions = useRead('GET /api/checkout/webhooks/subscriptions', {}, { everyMs: REFRESH_MS });
   const [isCreating, setCreating] = useState(false);
   const [secret, setSecret] = useState<string | null>(null);
-  const whyNot = may('webhooks:write') ? undefined : whoMay('webhooks:write');
   const create = (
-    <Button kind="primary" icon="plus" whyNot={whyNot} onClick={() => setCreating(true)}>
+    <Button kind="primary" icon="plus" whyNot={whyNot('webhooks:write')} onClick={() => setCreating(true)}>
       {text.newSubscription}
     </Button>
   );

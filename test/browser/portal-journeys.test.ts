@@ -1,0 +1,105 @@
+import { readFile } from 'node:fs/promises';
+
+import { parse } from 'csv-parse/sync';
+import type { Browser } from 'playwright-core';
+
+import { first } from '../../src/lib/db.ts';
+import { launchBrowser } from './browser.ts';
+import { startPortal, type Portal } from './portal.ts';
+
+describe('journeys through the portal', () => {
+  let portal: Portal;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    [portal, browser] = await Promise.all([startPortal({ payments: 30 }), launchBrowser()]);
+  }, 180_000);
+  afterAll(async () => {
+    await browser?.close();
+    await portal?.close();
+  });
+
+  test('a person filters, opens a transaction with keys, and saves a file that equals the screen', async () => {
+    const { page, problems, close } = await portal.open(browser, '/test/transactions');
+    const columns = await page.locator('thead th').allInnerTexts();
+    expect(columns).toEqual([
+      'Checkout Order No',
+      'Amount',
+      'Currency',
+      'Transaction Through',
+      'Transaction Date',
+      'Type',
+      'Status',
+      'Created at',
+    ]);
+    await page.click('button:has-text("Next")');
+    await page.waitForURL('**page=2**');
+    await page.click('button:has-text("Status")');
+    await page.click('label:has-text("Success")');
+    await page.keyboard.press('Escape');
+    await page.waitForURL('**/transactions?status=SUCCESS');
+    await page.waitForFunction(`document.querySelectorAll('tbody tr').length < 20`);
+    const foot = await page.locator('tfoot').innerText();
+    const total = Number(/of (\d+)/.exec(await page.locator('nav[aria-label=Pages] [role=status]').innerText())?.[1]);
+    expect(total).toBeGreaterThan(5);
+    expect(await page.locator('tbody tr').count()).toBe(total);
+
+    const [download] = await Promise.all([page.waitForEvent('download'), page.click('button:has-text("Export")')]);
+    const text = await readFile(await download.path(), 'utf8');
+    const listed: Record<string, string>[] = parse(text, { columns: true, bom: true });
+    expect(listed).toHaveLength(total);
+    const sum = listed.reduce((birr, row) => birr + Number(row['Amount'] ?? row['Amount (ETB)']), 0);
+    expect(foot).toContain(new Intl.NumberFormat('en-GB', { minimumFractionDigits: 2 }).format(sum));
+
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    const orderNo = await page.locator('tbody tr').first().locator('a').innerText();
+    await page.waitForSelector(`dialog h2:text-is("${orderNo}")`);
+    await page.waitForSelector('dialog >> text=Paid');
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('dialog', { state: 'detached' });
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  test('a developer subscribes, rotates the secret, and turns the subscription off and on', async () => {
+    const { page, problems, close } = await portal.open(browser, '/test/webhooks');
+    await page.click('button:has-text("New subscription")');
+    await page.fill('dialog input[type=url]', 'http://127.0.0.1:9/hook');
+    await page.click('dialog button:has-text("Create")');
+    const secret = await page.locator('dialog pre').innerText();
+    expect(secret).toMatch(/^whsec_/);
+    await page.click('button:has-text("I have stored it")');
+    await page.click('button:has-text("Rotate secret")');
+    await page.click('dialog label:has-text("7 days")');
+    await page.click('dialog button:has-text("Rotate secret")');
+    await page.waitForSelector('dialog >> text=Your new secret');
+    const rotated = await page.locator('dialog pre').innerText();
+    expect(rotated).not.toBe(secret);
+    await page.click('button:has-text("I have stored it")');
+    await page.waitForSelector('text=The previous secret also signs until');
+
+    const isActive = async () =>
+      (await first<{ active: boolean }>(portal.db, 'SELECT active FROM webhook_subscription'))?.active;
+    await page.click('label:has-text("Active")');
+    await page.click('dialog button:has-text("Turn off")');
+    await page.waitForSelector('text=Inactive');
+    expect(await isActive()).toBe(false);
+    await page.click('label:has-text("Active")');
+    await page.waitForSelector('text=Not tried yet');
+    expect(await isActive()).toBe(true);
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  test('the signature helper names the mistake', async () => {
+    const { page, problems, close } = await portal.open(browser, '/test/events/signature');
+    await page.fill('textarea', '{"event":"payment.succeeded"}');
+    await page.fill('label:has-text("X-Service-Signature") >> xpath=.. >> input', `sha256=${'a'.repeat(64)}`);
+    await page.fill('label:has-text("Secret") >> xpath=.. >> input', 'whsec_other');
+    await page.click('button:has-text("Check")');
+    await page.waitForSelector('text=The secret does not belong to this delivery');
+    expect(problems).toEqual([]);
+    await close();
+  });
+});

@@ -1,0 +1,98 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import type { Browser } from 'playwright-core';
+
+import { rows } from '../../src/lib/db.ts';
+import { launchBrowser } from './browser.ts';
+import { builtPages, inspectScreen, startPortal, type Portal } from './portal.ts';
+
+/** Compressed with gzip. */
+const KILOBYTES_MAX = { firstScript: 200, style: 15, screen: 25, calendar: 35 };
+
+describe('every screen of the portal', () => {
+  let portal: Portal;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    [portal, browser] = await Promise.all([startPortal({ payments: 12 }), launchBrowser()]);
+  }, 180_000);
+  afterAll(async () => {
+    await browser?.close();
+    await portal?.close();
+  });
+
+  const screens = async (): Promise<Record<string, string>> => {
+    const [transaction] = await rows<{ id: string }>(
+      portal.db,
+      'SELECT id FROM transaction WHERE completed_at IS NOT NULL',
+    );
+    const [event] = await rows<{ id: string }>(portal.db, 'SELECT id FROM webhook_event');
+    return {
+      transactions: '/test/transactions',
+      'transaction-drawer': `/test/transactions?open=${transaction?.id}`,
+      transaction: `/test/transactions/${transaction?.id}`,
+      'no-transactions': '/test/transactions?search=nothing',
+      webhooks: '/test/webhooks',
+      events: '/test/events',
+      'event-drawer': `/test/events?open=${event?.id}`,
+      signature: '/test/events/signature',
+      missing: '/test/nowhere',
+    };
+  };
+
+  test.each(['en', 'am'] as const)(
+    'has no fault of accessibility and no error, in %s',
+    async (language) => {
+      const tab = await portal.open(browser, '/test/transactions', { language });
+      const found: string[] = [];
+      for (const [name, path] of Object.entries(await screens())) {
+        await tab.page.goto(portal.url + path);
+        if (name !== 'missing') found.push(...(await inspectScreen(tab, `portal-${name}-${language}`)));
+      }
+      expect(found).toEqual([]);
+      expect(tab.problems).toEqual([]);
+      await tab.close();
+    },
+    240_000,
+  );
+
+  test('names its environment in the title and the frame, and never mixes them', async () => {
+    const { page, close } = await portal.open(browser, '/test/transactions', { expected: /403|401/ });
+    expect(await page.title()).toBe('Transaction · TEST · Abyssinia Coffee');
+    const called: (string | undefined)[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/api/checkout/')) called.push(request.headers()['x-meskot-environment']);
+    });
+    await page.click('text=Switch to live');
+    await page.waitForSelector('text=Live data: real money.');
+    await page.waitForURL('**/live/transactions');
+    expect(await page.title()).toBe('Transaction · LIVE · Abyssinia Coffee');
+    await page.waitForLoadState('networkidle');
+    expect(new Set(called)).toEqual(new Set(['live']));
+    await close();
+  });
+});
+
+test('the built pages are within their limits of size', async () => {
+  const folder = await builtPages();
+  type Chunk = { file: string; css?: string[]; isEntry?: boolean; isDynamicEntry?: boolean; imports?: string[] };
+  const manifest = JSON.parse(await readFile(join(folder, '.vite/manifest.json'), 'utf8')) as Record<string, Chunk>;
+  const kilobytes = async (file: string): Promise<number> => (await stat(join(folder, `${file}.gz`))).size / 1_000;
+  const entry = manifest['merchant/index.html'];
+  const first = new Set<string>();
+  const visit = (chunk: Chunk | undefined): void => {
+    if (!chunk || first.has(chunk.file)) return;
+    first.add(chunk.file);
+    for (const key of chunk.imports ?? []) visit(manifest[key]);
+  };
+  visit(entry);
+  const sizes = await Promise.all([...first].map(kilobytes));
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(KILOBYTES_MAX.firstScript);
+  for (const file of entry?.css ?? []) expect(await kilobytes(file)).toBeLessThan(KILOBYTES_MAX.style);
+  for (const [source, { file, isDynamicEntry }] of Object.entries(manifest)) {
+    if (isDynamicEntry !== true) continue;
+    const max = source.includes('day-range-picker') ? KILOBYTES_MAX.calendar : KILOBYTES_MAX.screen;
+    expect({ source, kilobytes: (await kilobytes(file)) < max }).toEqual({ source, kilobytes: true });
+  }
+}, 180_000);

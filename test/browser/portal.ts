@@ -1,0 +1,69 @@
+import { join, resolve } from 'node:path';
+
+import type { Browser } from 'playwright-core';
+
+import type { MerchantScope } from '../../src/lib/scope.ts';
+import { buildPortal } from '../../src/local/portal.ts';
+import { addPerson, PASSWORD, startPortalService, type PortalService } from '../portal/portal.ts';
+import { buildAttempt, buildFixture, buildSession, declined, PAID, type Fixture } from '../support/build.ts';
+import { inspect, openTab, type Tab, type TabOptions } from './browser.ts';
+
+const PROJECT = resolve(import.meta.dirname, '../..');
+
+/** Builds the pages, unless their sources are unchanged since the last time. Returns their folder. */
+export async function builtPages(): Promise<string> {
+  const folder = await buildPortal(PROJECT, join(PROJECT, '.data'));
+  if (folder === undefined) throw new Error('the pages could not be built');
+  return folder;
+}
+
+export type Portal = PortalService & {
+  fixture: Fixture;
+  scope: MerchantScope;
+  /** A tab in which a developer has signed in, in this language, at a path of the portal. */
+  open: (browser: Browser, path: string, options?: Partial<TabOptions> & { language?: 'en' | 'am' }) => Promise<Tab>;
+};
+
+/** Starts the portal with its pages, for a merchant with some payments: every fourth not paid, every fifth failed. */
+export async function startPortal({ payments = 30 }: { payments?: number } = {}): Promise<Portal> {
+  const service = await startPortalService({ PORTAL_PAGES_DIR: await builtPages(), ALLOW_LOOPBACK_WEBHOOKS: 'true' });
+  const { db, url } = service;
+  const fixture = buildFixture(db, { clock: () => new Date() });
+  const scope = { merchantId: await service.newMerchant('Abyssinia Coffee'), environment: 'sandbox' } as const;
+  for (let number = 0; number < payments; number += 1) await buildPayment(fixture, scope, number);
+  const email = await addPerson(db, scope.merchantId, 'developer');
+  return {
+    ...service,
+    fixture,
+    scope,
+    open: async (browser, path, { language = 'en', ...options } = {}) => {
+      const tab = await openTab(browser, { origins: [url], ...options });
+      const { page } = tab;
+      await page.addInitScript(`localStorage.setItem('meskot.language', '${language}')`);
+      await page.goto(`${url}/sign-in?${new URLSearchParams({ next: path }).toString()}`);
+      await page.fill('[name=email]', email);
+      await page.fill('[name=password]', PASSWORD);
+      await page.press('[name=password]', 'Enter');
+      await page.waitForSelector('h1');
+      await page.waitForURL(`${url}${path}`);
+      return tab;
+    },
+  };
+}
+
+async function buildPayment(fixture: Fixture, scope: MerchantScope, number: number): Promise<void> {
+  const amountSantim = BigInt(10_000 + (number % 9) * 5_025);
+  const { sessionId } = await buildSession(fixture, scope, { amountSantim, checkoutOrderNo: `ORDER-${number}` });
+  if (number % 4 === 0) return;
+  const attemptId = await buildAttempt(fixture, { ...scope, sessionId }, { channel: 'TELEBIRR' });
+  fixture.provider.returns(number % 5 === 0 ? declined(false) : { ...PAID, amountSantim });
+  await fixture.checkAttempt(attemptId, { notifyWorkflow: false });
+}
+
+/** What axe finds on a screen, once its rows are there. */
+export async function inspectScreen({ page }: Tab, name: string): Promise<string[]> {
+  await page.waitForSelector('main h1');
+  await page.waitForSelector('.skeleton', { state: 'detached' });
+  await page.evaluate('document.fonts.ready');
+  return inspect(page, name);
+}
