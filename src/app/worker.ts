@@ -125,7 +125,8 @@ export function startWorker(config: Config, options: WorkerOptions) {
     ...timedJobs(config, { ...parts, registry, known: databaseClock.known }),
     ...temporalJobs({ relay, dispatcher, recovery }, registry),
   ];
-  const periodicJobs = startPeriodicJobs(jobs, log);
+  // Connections would time out while the event loop is blocked.
+  const periodicJobs = startPeriodicJobs(jobs, log, temporal.bundled);
 
   return {
     /** Resolves when Temporal's workers poll. Deliveries are sent and sessions expire without them. */

@@ -8,13 +8,14 @@ export type PeriodicJob = { name: string; everyMs: number; run: (stopping: Abort
 
 export type PeriodicJobs = { stop: () => Promise<void> };
 
-/** Runs each job at its own interval, never twice at once. Stopping waits for current runs. */
-export function startPeriodicJobs(periodicJobs: PeriodicJob[], log: Logger): PeriodicJobs {
+/** Runs each job at its own interval from `begin` on, never twice at once. Stopping waits for current runs. */
+export function startPeriodicJobs(periodicJobs: PeriodicJob[], log: Logger, begin?: Promise<void>): PeriodicJobs {
   const stopping = new AbortController();
   const { signal } = stopping;
   // The pause of each job listens to it.
   setMaxListeners(periodicJobs.length, signal);
   const running = periodicJobs.map(async ({ name, everyMs, run }) => {
+    await begin;
     while (!signal.aborted) {
       try {
         await run(signal);

@@ -57,13 +57,12 @@ export function startTemporalWorkers(options: TemporalWorkersOptions) {
   let current: TemporalGateway | null = null;
   let workers: Worker[] = [];
   let stopping = false;
-  let announceReady = (): void => {};
-  const ready = new Promise<void>((resolve) => {
-    announceReady = resolve;
-  });
+  const [ready, announceReady] = announcement();
   const { WORKFLOW_BUNDLE_PATH: codePath } = config;
   let bundle = options.workflowBundle ?? (codePath === undefined ? undefined : { codePath });
   let wasUnavailable = false;
+  const [bundled, announceBundled] = announcement();
+  if (bundle) announceBundled();
 
   const runOnce = async (workflowBundle: WorkflowBundleOption): Promise<void> => {
     const connection = await NativeConnection.connect(temporalConnection(config));
@@ -88,7 +87,7 @@ export function startTemporalWorkers(options: TemporalWorkersOptions) {
   const running = (async () => {
     while (!stopping) {
       try {
-        bundle ??= await bundleWorkflows(log);
+        bundle ??= await bundleWorkflows(log).finally(announceBundled);
         await runOnce(bundle);
       } catch (error) {
         const { TEMPORAL_ADDRESS: address } = config;
@@ -107,6 +106,8 @@ export function startTemporalWorkers(options: TemporalWorkersOptions) {
   return {
     /** Resolves at the first poll. */
     ready,
+    /** Resolves once the workflows are bundled, which blocks the event loop for seconds, or could not be. */
+    bundled,
     /** While no connection exists, every call fails at once. */
     gateway: {
       send: async (message: OutboxMessage) => connected().send(message),
@@ -119,6 +120,15 @@ export function startTemporalWorkers(options: TemporalWorkersOptions) {
       await running;
     },
   };
+}
+
+/** A promise and the function that resolves it. */
+function announcement(): [Promise<void>, () => void] {
+  let announce = (): void => {};
+  const announced = new Promise<void>((resolve) => {
+    announce = resolve;
+  });
+  return [announced, announce];
 }
 
 async function createWorkers(options: TemporalWorkersOptions, connection: NativeConnection): Promise<Worker[]> {
