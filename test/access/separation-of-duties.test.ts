@@ -186,6 +186,20 @@ describe.each(REQUESTED)('a %s: the operator behind the request', (what, verb, r
     await done(await backOffice.hire('admin'), ...decision);
   });
 
+  test(`does not ${verb} it in live where a user of the merchant with the same e-mail address requested it`, async () => {
+    const { operatorId } = inviter;
+    const userId = `usr_of_${operatorId}`;
+    await rows(
+      backOffice.database.db,
+      `INSERT INTO user_account (id, email, name, password_hash)
+       SELECT :userId, upper(email), name, '-' FROM operator WHERE id = :operatorId ON CONFLICT DO NOTHING`,
+      { userId, operatorId },
+    );
+    const decision = await requested(scopes.live, userId);
+    expect(await rejected(inviter, ...decision)).toContain(`by you: you cannot ${verb} it`);
+    await done(await backOffice.hire('admin'), ...decision);
+  });
+
   test(`may ${verb} it in the sandbox, and the answer names the rule of live`, async () => {
     const { keyId } = await backOffice.invitedKey(scopes.sandbox.merchantId);
     const { message } = await done(inviter, ...(await requested(scopes.sandbox, keyId)));
