@@ -162,8 +162,8 @@ describe('a settlement', () => {
       read: `/api/ops/settlements/${booked}`,
       'book-credit': `/api/ops/settlements/${booked}/book-credit`,
       'dismiss-credit': `/api/ops/settlements/${booked}/dismiss-credit`,
-      workflow: expect.any(String),
     });
+    expect(items[0].temporalUrl).toContain(booked);
     const because = { reason: 'The bank was asked' };
     expect((await say(booked, 'book-credit', because)).body.data.status).toBe('COMPLETED');
     expect((await say(dismissed, 'dismiss-credit', because)).body.data).toMatchObject({

@@ -160,7 +160,7 @@ function sendRaw(body: Buffer, headers: Record<string, string>): Promise<number>
 }
 
 test('the eleventh document of a submission is rejected, also when all are uploaded concurrently', async () => {
-  const answers = await Promise.all(Array.from({ length: 14 }, () => applicant.upload('OTHER', { bytes: pdf() })));
+  const answers = await Promise.all(Array.from({ length: 11 }, () => applicant.upload('OTHER', { bytes: pdf() })));
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(10);
   for (const { status, body } of answers.filter((answer) => answer.status !== 201)) {
     expect([status, body.error.code]).toEqual([409, 'INVALID_STATE']);
