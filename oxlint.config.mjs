@@ -108,8 +108,8 @@ const importTable = [
   imports(
     ['portal/**'],
     {
-      regex: '^(?:[.]{2}/)+(?:src|workflows|activities)/(?!(?:.+/)?(?:states|channel|dates)[.]ts$)',
-      message: 'pages take types only, and values from states.ts, channel.ts and dates.ts',
+      regex: '^(?:[.]{2}/)+(?:src|workflows|activities)/(?!(?:.+/)?(?:states|channel|banks|dates)[.]ts$)',
+      message: 'pages take types only, and values from states.ts, channel.ts, banks.ts and dates.ts',
       allowTypeImports: true,
     },
     { group: ['**/merchant/**', '**/operator/**'], message: 'the entries share ui/ and nothing else' },

@@ -1,7 +1,8 @@
 import { createContext, use } from 'react';
 
-import { text } from '../ui/text.ts';
+import { text as kit } from '../ui/text.ts';
 import type { Me } from './routes.ts';
+import { text } from './text.ts';
 
 /** A person who belongs to a merchant. */
 export type Member = Me & { merchant: NonNullable<Me['merchant']> };
@@ -20,7 +21,7 @@ export function useMember() {
     /** Whom to ask, for a person without this permission. */
     whyNot: (permission: string): string | undefined => {
       const roles = denied.find((one) => one.permission === permission)?.roles;
-      return roles && text.whoCan(roles.join(', '));
+      return roles && kit.whoCan(roles.map((role) => text[role]).join(', '));
     },
   };
 }

@@ -32,7 +32,11 @@ export function PersonMenu() {
 /** Ends the session and leaves for the sign-in page. */
 export function SignOutButton() {
   const signOut = useChange('POST /api/portal/sign-out');
-  const leave = (): void => signOut.mutate({ body: {} }, { onSuccess: () => location.assign('/sign-in') });
+  const onSuccess = (): void => {
+    sessionStorage.clear();
+    location.assign('/sign-in');
+  };
+  const leave = (): void => signOut.mutate({ body: {} }, { onSuccess });
   return (
     <>
       <Button onClick={leave} isBusy={signOut.isPending}>

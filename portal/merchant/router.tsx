@@ -47,6 +47,26 @@ const routeTree = root.addChildren([
     path: '/events/signature',
     component: lazyRouteComponent(() => import('./events/signature-helper.tsx'), 'SignatureHelper'),
   }),
+  createRoute({
+    ...at,
+    path: '/get-started',
+    component: lazyRouteComponent(() => import('./get-started/page.tsx'), 'GetStarted'),
+  }),
+  createRoute({
+    ...at,
+    path: '/channels',
+    component: lazyRouteComponent(() => import('./channels/list.tsx'), 'Channels'),
+  }),
+  createRoute({
+    ...at,
+    path: '/verification',
+    component: lazyRouteComponent(() => import('./verification/page.tsx'), 'Verification'),
+  }),
+  createRoute({
+    ...at,
+    path: '/bank-account',
+    component: lazyRouteComponent(() => import('./bank-account/page.tsx'), 'BankAccountPage'),
+  }),
 ]);
 
 export const router = createRouter({

@@ -1,9 +1,12 @@
 import type { z } from 'zod';
 
+import type * as channels from '../../src/merchants/channels/schema.ts';
+import type * as kyc from '../../src/merchants/kyc/schema.ts';
 import type { CreatedSession } from '../../src/payments/session-schema.ts';
 import type { Transaction, TransactionDetail } from '../../src/payments/transaction-schema.ts';
 import type * as portal from '../../src/portal/schema.ts';
 import type { TransactionSummary } from '../../src/reports/schema.ts';
+import type * as bank from '../../src/settlements/bank-account/schema.ts';
 import type * as webhooks from '../../src/webhooks/events/schema.ts';
 import type * as subscriptions from '../../src/webhooks/subscriptions/schema.ts';
 import { createCalls } from '../ui/use-calls.ts';
@@ -21,6 +24,10 @@ export type Attempt = z.output<typeof webhooks.Attempt>;
 export type WebhookStats = z.output<typeof webhooks.Stats>;
 export type Subscription = z.output<typeof subscriptions.Subscription>;
 type SubscriptionWithSecret = z.output<typeof subscriptions.SubscriptionWithSecret>;
+export type Channel = z.output<typeof channels.Channel>;
+export type BankAccount = z.output<typeof bank.BankAccount>;
+export type Session = z.output<typeof CreatedSession>;
+export type Kyc = z.output<typeof kyc.Kyc>;
 
 /** The routes that the portal calls, and the data of their success. */
 type Routes = {
@@ -42,8 +49,16 @@ type Routes = {
   'DELETE /api/checkout/webhooks/subscriptions/:subscriptionId': null;
   'POST /api/checkout/webhooks/subscriptions/:subscriptionId/rotate': SubscriptionWithSecret;
   'POST /api/checkout/webhooks/subscriptions/:subscriptionId/test': z.output<typeof subscriptions.SubscriptionTestSent>;
+  'GET /api/checkout/channels': Channel[];
+  'PATCH /api/checkout/channels/:channel': Channel;
+  'GET /api/checkout/kyc': Kyc;
+  'PUT /api/checkout/kyc': Kyc;
+  'POST /api/checkout/kyc/submit': Kyc;
+  'POST /api/checkout/kyc/documents': z.output<typeof kyc.KycDocument>;
+  'GET /api/checkout/bank-account': BankAccount;
+  'PUT /api/checkout/bank-account': BankAccount;
   'POST /api/portal/sign-out': null;
-  'POST /api/checkout/sessions': z.output<typeof CreatedSession>;
+  'POST /api/checkout/sessions': Session;
 };
 
 const onSignedOut = (): void => {

@@ -19,6 +19,10 @@ type Entry = { to: string; label: string; icon: IconName; permission: string };
 /** The sidebar: screens of which the person may see something. */
 const GROUPS: readonly { title: string; entries: readonly Entry[] }[] = [
   {
+    title: text.start,
+    entries: [{ to: '/get-started', label: text.getStarted, icon: 'flag', permission: 'transactions:read' }],
+  },
+  {
     title: text.payments,
     entries: [{ to: '/transactions', label: text.transaction, icon: 'list', permission: 'transactions:read' }],
   },
@@ -27,6 +31,14 @@ const GROUPS: readonly { title: string; entries: readonly Entry[] }[] = [
     entries: [
       { to: '/webhooks', label: text.webhooks, icon: 'link', permission: 'webhooks:read' },
       { to: '/events', label: text.events, icon: 'send', permission: 'webhooks:read' },
+    ],
+  },
+  {
+    title: text.business,
+    entries: [
+      { to: '/channels', label: text.channels, icon: 'switch', permission: 'channels:read' },
+      { to: '/verification', label: text.verification, icon: 'shield', permission: 'kyc:read' },
+      { to: '/bank-account', label: text.bankAccount, icon: 'bank', permission: 'bank:read' },
     ],
   },
 ];
@@ -60,7 +72,12 @@ export function Shell() {
         <main id="content" tabIndex={-1} className="min-w-0 flex-1 p-3 sm:p-5">
           {isLive && !merchant.liveEnabled && (
             <div className="mb-4">
-              <Note tone="warn">{merchant.liveReason ?? text.liveNotEnabled}</Note>
+              <Note tone="warn">
+                {text.liveNotEnabled}{' '}
+                <a href="/test/get-started" className="underline">
+                  {text.getStarted}
+                </a>
+              </Note>
             </div>
           )}
           <Outlet />

@@ -12,6 +12,7 @@ type ParameterOf<Path> = Path extends `${string}:${infer Name}/${infer Rest}`
 /** What a call sends. Query parameters without a value are left out. */
 export type CallInput<Endpoint> = {
   query?: Readonly<Record<string, string | number | undefined>>;
+  /** JSON, or a file that is the body itself. */
   body?: unknown;
   /** Of a call that changes something: the same key for the same wish, so that a repeated call changes nothing more. */
   idempotencyKey?: string;
@@ -74,10 +75,10 @@ export function createCall<Routes extends RouteTable>(options: { headers: Header
   ): Promise<CallResult<Routes[Endpoint]>> => {
     const { body, idempotencyKey, signal = null } = input;
     const headers = new Headers(options.headers);
-    if (body !== undefined) headers.set('content-type', 'application/json');
+    if (body !== undefined) headers.set('content-type', body instanceof Blob ? body.type : 'application/json');
     if (idempotencyKey !== undefined) headers.set('idempotency-key', idempotencyKey);
     const method = endpoint.split(' ', 1)[0] ?? 'GET';
-    const sent = body === undefined ? null : JSON.stringify(body);
+    const sent = body instanceof Blob ? body : body === undefined ? null : JSON.stringify(body);
     const response = await fetch(addressOf(endpoint, input), { method, headers, signal, body: sent }).catch((error) => {
       throw signal?.aborted ? error : failureOf(null, null);
     });

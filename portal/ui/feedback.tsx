@@ -65,16 +65,17 @@ export function Failed({ error, retry, children }: { error: unknown; retry?: () 
 type LoadedProps<Data> = {
   query: Pick<UseQueryResult<Data>, 'data' | 'error' | 'refetch' | 'isFetching'>;
   skeletonRows?: number;
-  /** The roles that may see it, for people whose role may not. */
-  whoCan?: string;
+  /** Whom to ask, for a person who may not see it. */
+  whyNot?: string | undefined;
   children: (data: Data) => ReactNode;
 };
 
 /** The states of what is loaded: skeleton, failure, no permission, and its content, which stays when a later load fails. */
-export function Loaded<Data>({ query, skeletonRows, whoCan, children }: LoadedProps<Data>) {
+export function Loaded<Data>({ query, skeletonRows, whyNot, children }: LoadedProps<Data>) {
   const { data, error } = query;
-  if (error instanceof CallFailure && error.status === 403 && whoCan !== undefined) {
-    return <Empty title={text.notPermitted}>{text.whoCan(whoCan)}</Empty>;
+  if (error instanceof CallFailure && error.status === 403) {
+    if (error.code === 'KYC_REQUIRED') return <Empty title={text.liveNotOpen} />;
+    if (error.code === 'INSUFFICIENT_SCOPE') return <Empty title={text.notPermitted}>{whyNot}</Empty>;
   }
   const retry = (): void => void query.refetch();
   return (

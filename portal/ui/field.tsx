@@ -56,6 +56,33 @@ export function TextField({ label, hint, error, isRequired, ...input }: FieldPro
   );
 }
 
+type Choices = readonly (readonly [value: string, caption: string])[];
+
+/** One of many values. */
+export function SelectField({
+  label,
+  hint,
+  error,
+  isRequired,
+  choices,
+  ...select
+}: FieldProps & ComponentProps<'select'> & { choices: Choices }) {
+  const field = { label, hint, isRequired: isRequired ?? false, error };
+  return (
+    <Field {...field}>
+      {(described) => (
+        <select {...select} {...described} className="control w-full">
+          {choices.map(([value, caption]) => (
+            <option key={value} value={value}>
+              {caption}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
 /** A choice of one of a few values. */
 export function Choice<Value extends string>({
   label,
@@ -105,33 +132,43 @@ export function Check({ label, isChecked, onChange }: CheckProps) {
   );
 }
 
-/** A slider between off and on. */
-export function Switch({
-  label,
-  isOn,
-  isBusy = false,
-  onChange,
-}: {
+type SwitchProps = {
   label: string;
   isOn: boolean;
   isBusy?: boolean;
+  /** The reason, if it cannot be used: it stands below. */
+  whyNot?: string | undefined;
+  /** The id of a text that has the reason, if it cannot be used. */
+  reasonId?: string | undefined;
   onChange: (isOn: boolean) => void;
-}) {
+};
+
+/** A slider between off and on. One that cannot be used says why. */
+export function Switch({ label, isOn, isBusy = false, whyNot, reasonId, onChange }: SwitchProps) {
+  const ownReasonId = useId();
   return (
-    <label className="inline-flex items-center gap-2 font-medium">
-      <input
-        type="checkbox"
-        role="switch"
-        checked={isOn}
-        disabled={isBusy}
-        onChange={(event) => onChange(event.target.checked)}
-        className="peer sr-only"
-      />
-      <span
-        aria-hidden="true"
-        className="relative h-6 w-11 rounded-full border border-strong-line bg-sunken peer-checked:border-transparent peer-checked:bg-brand peer-focus-visible:outline-2 peer-focus-visible:outline-offset-2 peer-focus-visible:outline-brand before:absolute before:top-0.5 before:left-0.5 before:size-4.5 before:rounded-full before:bg-strong-line before:transition-transform peer-checked:before:translate-x-5 peer-checked:before:bg-on-brand"
-      />
-      {label}
-    </label>
+    <span className="inline-flex flex-col items-start gap-1">
+      <label className="inline-flex items-center gap-2 font-medium">
+        <input
+          type="checkbox"
+          role="switch"
+          checked={isOn}
+          disabled={isBusy || whyNot !== undefined || reasonId !== undefined}
+          aria-describedby={whyNot === undefined ? reasonId : ownReasonId}
+          onChange={(event) => onChange(event.target.checked)}
+          className="peer sr-only"
+        />
+        <span
+          aria-hidden="true"
+          className="relative h-6 w-11 rounded-full border border-strong-line bg-sunken peer-checked:border-transparent peer-checked:bg-brand peer-focus-visible:outline-2 peer-focus-visible:outline-offset-2 peer-focus-visible:outline-brand peer-disabled:opacity-50 before:absolute before:top-0.5 before:left-0.5 before:size-4.5 before:rounded-full before:bg-strong-line before:transition-transform peer-checked:before:translate-x-5 peer-checked:before:bg-on-brand"
+        />
+        {label}
+      </label>
+      {whyNot !== undefined && (
+        <span id={ownReasonId} className="text-xs text-quiet">
+          {whyNot}
+        </span>
+      )}
+    </span>
   );
 }

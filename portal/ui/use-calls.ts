@@ -18,6 +18,9 @@ export const createQueryClient = (): QueryClient =>
     },
   });
 
+/** What distinguishes a file from the one that was sent before. */
+const fileText = ({ name, size, type, lastModified }: File): string => [name, size, type, lastModified].join(' ');
+
 type ReadOptions = {
   /** Reads again after this time while the page is visible; false: not. */
   everyMs?: number | false;
@@ -54,7 +57,7 @@ export function createCalls<Routes extends RouteTable>(options: { headers: Heade
     const wish = useRef<{ text: string; key: string }>(null);
     return useMutation({
       mutationFn: (input: Given<Endpoint>) => {
-        const text = JSON.stringify(input);
+        const text = JSON.stringify(input, (_name, value) => (value instanceof File ? fileText(value) : value));
         if (wish.current?.text !== text) wish.current = { text, key: crypto.randomUUID() };
         return call(endpoint, { ...input, idempotencyKey: wish.current.key } as CallInput<Endpoint>);
       },

@@ -13,7 +13,7 @@ export const BUILD_LOG_FILE = join('logs', 'portal-build.log');
 const BUILD_WITHIN_MS = 180_000;
 const HASH_CHARACTERS = 16;
 /** The files of `src` whose values, not only types, are part of the pages. */
-const SHARED_FILE = /^(?:states|channel|dates)[.]ts$/;
+const SHARED_FILE = /^(?:states|channel|banks|dates)[.]ts$/;
 
 /**
  * The folder of the built pages of people, built in a process of its own unless their sources are unchanged. undefined, with

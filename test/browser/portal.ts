@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 
 import type { Browser } from 'playwright-core';
 
+import type { MemberRole } from '../../src/http/people.ts';
 import type { MerchantScope } from '../../src/lib/scope.ts';
 import { buildPortal } from '../../src/local/portal.ts';
 import { addPerson, PASSWORD, startPortalService, type PortalService } from '../portal/portal.ts';
@@ -17,11 +18,13 @@ export async function builtPages(): Promise<string> {
   return folder;
 }
 
+type OpenOptions = Partial<TabOptions> & { language?: 'en' | 'am'; role?: MemberRole };
+
 export type Portal = PortalService & {
   fixture: Fixture;
   scope: MerchantScope;
-  /** A tab in which a developer has signed in, in this language, at a path of the portal. */
-  open: (browser: Browser, path: string, options?: Partial<TabOptions> & { language?: 'en' | 'am' }) => Promise<Tab>;
+  /** A tab in which a person, a developer unless given, has signed in, in this language, at a path of the portal. */
+  open: (browser: Browser, path: string, options?: OpenOptions) => Promise<Tab & { email: string }>;
 };
 
 /** Starts the portal with its pages, for a merchant with some payments: every fourth not paid, every fifth failed. */
@@ -31,12 +34,18 @@ export async function startPortal({ payments = 30 }: { payments?: number } = {})
   const fixture = buildFixture(db, { clock: () => new Date() });
   const scope = { merchantId: await service.newMerchant('Abyssinia Coffee'), environment: 'sandbox' } as const;
   for (let number = 0; number < payments; number += 1) await buildPayment(fixture, scope, number);
-  const email = await addPerson(db, scope.merchantId, 'developer');
+  const emails = new Map<MemberRole, string>();
+  const emailOf = async (role: MemberRole): Promise<string> => {
+    const email = emails.get(role) ?? (await addPerson(db, scope.merchantId, role));
+    emails.set(role, email);
+    return email;
+  };
   return {
     ...service,
     fixture,
     scope,
-    open: async (browser, path, { language = 'en', ...options } = {}) => {
+    open: async (browser, path, { language = 'en', role = 'developer', ...options } = {}) => {
+      const email = await emailOf(role);
       const tab = await openTab(browser, { origins: [url], ...options });
       const { page } = tab;
       await page.addInitScript(`localStorage.setItem('meskot.language', '${language}')`);
@@ -46,7 +55,7 @@ export async function startPortal({ payments = 30 }: { payments?: number } = {})
       await page.press('[name=password]', 'Enter');
       await page.waitForSelector('h1');
       await page.waitForURL(`${url}${path}`);
-      return tab;
+      return { ...tab, email };
     },
   };
 }

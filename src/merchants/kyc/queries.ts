@@ -173,7 +173,8 @@ export function presentKyc({ row, documents, timeline, tier, live }: Kyc) {
 
 /** A timeline entry: the kind of actor, the message of a decision, and the document. The reason for a tier is private. */
 function presentStep({ at, kind, actor, detail }: EntryWithActor) {
-  const by = actor?.startsWith('key_') ? 'merchant' : actor?.startsWith('opr_') ? 'operator' : 'sandbox';
+  const isMerchant = actor?.startsWith('key_') || actor?.startsWith('usr_');
+  const by = isMerchant ? 'merchant' : actor?.startsWith('opr_') ? 'operator' : 'sandbox';
   const message = kind === 'tier.changed' ? undefined : (detail['reason'] ?? detail['what']);
   return { at, kind, by, message, documentId: detail['documentId'] };
 }
