@@ -67,6 +67,16 @@ const routeTree = root.addChildren([
     path: '/bank-account',
     component: lazyRouteComponent(() => import('./bank-account/page.tsx'), 'BankAccountPage'),
   }),
+  createRoute({
+    ...at,
+    path: '/security',
+    component: lazyRouteComponent(() => import('./security/page.tsx'), 'SecurityPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/profile',
+    component: lazyRouteComponent(() => import('./profile/page.tsx'), 'Profile'),
+  }),
 ]);
 
 export const router = createRouter({

@@ -11,6 +11,7 @@ import type * as webhooks from '../../src/webhooks/events/schema.ts';
 import type * as subscriptions from '../../src/webhooks/subscriptions/schema.ts';
 import { createCalls } from '../ui/use-calls.ts';
 import { environment } from './environment.ts';
+import { askForCode as onStepUp } from './step-up.ts';
 
 export type TransactionRow = z.output<typeof Transaction>;
 export type TransactionWithTimeline = z.output<typeof TransactionDetail>;
@@ -27,6 +28,8 @@ type SubscriptionWithSecret = z.output<typeof subscriptions.SubscriptionWithSecr
 export type Channel = z.output<typeof channels.Channel>;
 export type BankAccount = z.output<typeof bank.BankAccount>;
 export type Session = z.output<typeof CreatedSession>;
+type RecoveryCodes = z.output<typeof portal.RecoveryCodes>;
+export type PersonSession = z.output<typeof portal.PersonSession>;
 export type Kyc = z.output<typeof kyc.Kyc>;
 
 /** The routes that the portal calls, and the data of their success. */
@@ -57,6 +60,17 @@ type Routes = {
   'POST /api/checkout/kyc/documents': z.output<typeof kyc.KycDocument>;
   'GET /api/checkout/bank-account': BankAccount;
   'PUT /api/checkout/bank-account': BankAccount;
+  'GET /api/portal/security': z.output<typeof portal.Security>;
+  'POST /api/portal/security/password': null;
+  'PATCH /api/portal/profile': Me;
+  'POST /api/portal/security/two-factor': z.output<typeof portal.NewTwoFactor>;
+  'POST /api/portal/security/two-factor/confirm': RecoveryCodes;
+  'POST /api/portal/security/two-factor/off': null;
+  'POST /api/portal/security/recovery-codes': RecoveryCodes;
+  'POST /api/portal/security/step-up': Me;
+  'GET /api/portal/sessions': PersonSession[];
+  'POST /api/portal/sessions/:sessionId/end': null;
+  'POST /api/portal/sessions/end-all': null;
   'POST /api/portal/sign-out': null;
   'POST /api/checkout/sessions': Session;
 };
@@ -68,4 +82,4 @@ const onSignedOut = (): void => {
 /** Of every call: its environment. */
 export const headers = { 'x-meskot-environment': environment };
 
-export const { call, useRead, useChange } = createCalls<Routes>({ headers, onSignedOut });
+export const { call, useRead, useChange } = createCalls<Routes>({ headers, onSignedOut, onStepUp });

@@ -12,9 +12,11 @@ import { Help } from './help.tsx';
 import { LanguageChoice } from './language-choice.tsx';
 import { useMember } from './member.ts';
 import { PersonMenu } from './person-menu.tsx';
+import { StepUp } from './step-up-dialog.tsx';
 import { text } from './text.ts';
 
-type Entry = { to: string; label: string; icon: IconName; permission: string };
+/** `permission`: undefined for everybody. */
+type Entry = { to: string; label: string; icon: IconName; permission?: string };
 
 /** The sidebar: screens of which the person may see something. */
 const GROUPS: readonly { title: string; entries: readonly Entry[] }[] = [
@@ -41,6 +43,13 @@ const GROUPS: readonly { title: string; entries: readonly Entry[] }[] = [
       { to: '/bank-account', label: text.bankAccount, icon: 'bank', permission: 'bank:read' },
     ],
   },
+  {
+    title: text.person,
+    entries: [
+      { to: '/security', label: text.security, icon: 'lock' },
+      { to: '/profile', label: text.profile, icon: 'person' },
+    ],
+  },
 ];
 
 const isLive = environment === 'live';
@@ -53,7 +62,7 @@ export function Shell() {
   const { pathname } = useLocation();
   const isMenuOpen = menuPath === pathname;
   useShortcuts({ '?': () => setHelpOpen(true) });
-  const { merchant } = useMember();
+  const { merchant, twoFactor } = useMember();
   return (
     <div className="flex min-h-dvh flex-col">
       <a href="#content" className="sr-only focus:not-sr-only focus:p-2">
@@ -70,6 +79,16 @@ export function Shell() {
       <div className="flex flex-1 max-lg:flex-col">
         <Sidebar isOpen={isMenuOpen} />
         <main id="content" tabIndex={-1} className="min-w-0 flex-1 p-3 sm:p-5">
+          {isLive && twoFactor.requiredForLive && !twoFactor.enabled && (
+            <div className="mb-4">
+              <Note tone="warn">
+                {text.twoFactorNeeded}{' '}
+                <Link to="/security" className="underline">
+                  {text.security}
+                </Link>
+              </Note>
+            </div>
+          )}
           {isLive && !merchant.liveEnabled && (
             <div className="mb-4">
               <Note tone="warn">
@@ -84,6 +103,7 @@ export function Shell() {
         </main>
       </div>
       {isHelpOpen && <Help onClose={() => setHelpOpen(false)} />}
+      <StepUp />
       <Toasts />
     </div>
   );
@@ -136,7 +156,7 @@ function Sidebar({ isOpen }: { isOpen: boolean }) {
   const { may } = useMember();
   const groups = GROUPS.map(({ title, entries }) => ({
     title,
-    entries: entries.filter(({ permission }) => may(permission)),
+    entries: entries.filter(({ permission }) => permission === undefined || may(permission)),
   }));
   return (
     <nav

@@ -67,12 +67,23 @@ export function failureOf(response: Response | null, envelope: Envelope): CallFa
   });
 }
 
-/** The function that calls these routes with the page's cookie and these headers. `onSignedOut`: the session has ended. */
-export function createCall<Routes extends RouteTable>(options: { headers: HeadersInit; onSignedOut: () => void }) {
-  return async <Endpoint extends keyof Routes & string>(
+/** What calls depend on. */
+export type CallOptions = {
+  headers: HeadersInit;
+  onSignedOut: () => void;
+  /** Asks the person for a code, where a call needs one that was entered just now. Whether it was accepted. */
+  onStepUp: () => Promise<boolean>;
+};
+
+/**
+ * The function that calls these routes with the page's cookie and these headers. `onSignedOut`: the session has ended. A
+ * call that needs a code is repeated once the code was accepted.
+ */
+export function createCall<Routes extends RouteTable>(options: CallOptions) {
+  return async function call<Endpoint extends keyof Routes & string>(
     endpoint: Endpoint,
     input: CallInput<Endpoint>,
-  ): Promise<CallResult<Routes[Endpoint]>> => {
+  ): Promise<CallResult<Routes[Endpoint]>> {
     const { body, idempotencyKey, signal = null } = input;
     const headers = new Headers(options.headers);
     if (body !== undefined) headers.set('content-type', body instanceof Blob ? body.type : 'application/json');
@@ -85,6 +96,8 @@ export function createCall<Routes extends RouteTable>(options: { headers: Header
     const envelope = await response.json().catch(() => null);
     if (response.ok && envelope !== null) return envelope;
     if (response.status === 401) options.onSignedOut();
-    throw failureOf(response, envelope);
+    const failure = failureOf(response, envelope);
+    if (failure.code === 'STEP_UP_REQUIRED' && (await options.onStepUp())) return call(endpoint, input);
+    throw failure;
   };
 }

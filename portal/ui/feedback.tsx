@@ -74,6 +74,7 @@ type LoadedProps<Data> = {
 export function Loaded<Data>({ query, skeletonRows, whyNot, children }: LoadedProps<Data>) {
   const { data, error } = query;
   if (error instanceof CallFailure && error.status === 403) {
+    if (error.code === 'TWO_FACTOR_REQUIRED') return <Empty title={text.twoFactorFirst} />;
     if (error.code === 'KYC_REQUIRED') return <Empty title={text.liveNotOpen} />;
     if (error.code === 'INSUFFICIENT_SCOPE') return <Empty title={text.notPermitted}>{whyNot}</Empty>;
   }

@@ -1,7 +1,7 @@
 import { keepPreviousData, QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
 
-import { CallFailure, createCall, type CallInput, type RouteTable } from './call.ts';
+import { CallFailure, createCall, type CallInput, type CallOptions, type CallResult, type RouteTable } from './call.ts';
 
 const RETRIES_MAX = 2;
 const FRESH_MS = 5_000;
@@ -30,7 +30,7 @@ type ReadOptions = {
 type Given<Endpoint> = Omit<CallInput<Endpoint>, 'idempotencyKey' | 'signal'>;
 
 /** `call` of these routes, and the two hooks that screens use it by. */
-export function createCalls<Routes extends RouteTable>(options: { headers: HeadersInit; onSignedOut: () => void }) {
+export function createCalls<Routes extends RouteTable>(options: CallOptions) {
   const call = createCall<Routes>(options);
 
   /** Reads a route: the rows of before stay while others are loaded. */
@@ -50,16 +50,22 @@ export function createCalls<Routes extends RouteTable>(options: { headers: Heade
 
   /**
    * Changes something. The same input is sent with the same Idempotency-Key until it has a definite result, so that a
-   * double click, or a repetition after a lost response, changes nothing more. Afterwards everything shown is read again.
+   * repetition after a lost response changes nothing more; a double click is one call. Afterwards everything shown is
+   * read again.
    */
   function useChange<Endpoint extends keyof Routes & string>(endpoint: Endpoint) {
     const client = useQueryClient();
-    const wish = useRef<{ text: string; key: string }>(null);
+    type Wish = { text: string; key: string; sent: Promise<CallResult<Routes[Endpoint]>> | null };
+    const wish = useRef<Wish>(null);
     return useMutation({
       mutationFn: (input: Given<Endpoint>) => {
         const text = JSON.stringify(input, (_name, value) => (value instanceof File ? fileText(value) : value));
-        if (wish.current?.text !== text) wish.current = { text, key: crypto.randomUUID() };
-        return call(endpoint, { ...input, idempotencyKey: wish.current.key } as CallInput<Endpoint>);
+        if (wish.current?.text !== text) wish.current = { text, key: crypto.randomUUID(), sent: null };
+        const own = wish.current;
+        own.sent ??= call(endpoint, { ...input, idempotencyKey: own.key } as CallInput<Endpoint>).finally(() => {
+          own.sent = null;
+        });
+        return own.sent;
       },
       retry: (count, error) => mayRetry(count, error),
       onSettled: (_result, error) => {

@@ -256,7 +256,10 @@ describe('what a merchant sets up', () => {
         await tab.page.goto(`${portal.url}/test/${name}`);
         found.push(...(await inspectScreen(tab, `portal-${name}-${language}`)));
       }
-      await rows(portal.db, `UPDATE kyc_application SET status = 'MORE_INFO_NEEDED', review_message = 'A clear copy.'`);
+      await rows(
+        portal.db,
+        `UPDATE kyc_application SET status = 'MORE_INFO_NEEDED', tier = 0, review_message = 'A clear copy.'`,
+      );
       await portal.database.asOwner('UPDATE bank_account SET replaced_at = now() WHERE replaced_at IS NULL');
       for (const name of ['verification', 'bank-account']) {
         await tab.page.goto(`${portal.url}/test/${name}`);

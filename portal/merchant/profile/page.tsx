@@ -1,0 +1,99 @@
+import { useState, type FormEvent } from 'react';
+
+import { Button } from '../../ui/button.tsx';
+import { CallFailure } from '../../ui/call.ts';
+import { Failed } from '../../ui/feedback.tsx';
+import { Choice, TextField } from '../../ui/field.tsx';
+import { catalogue, changeLanguage, LANGUAGES, type Language } from '../../ui/language.ts';
+import { text as kit } from '../../ui/text.ts';
+import { useMember } from '../member.ts';
+import { Page } from '../page.tsx';
+import { useChange, type Me } from '../routes.ts';
+
+const text = catalogue(
+  {
+    title: 'Profile',
+    name: 'Name',
+    nameRule: 'As your colleagues know you, at most 100 characters.',
+    email: 'E-mail',
+    language: 'Language',
+    calendar: 'Calendar',
+    gregorian: 'Gregorian',
+    ethiopic: 'Ethiopian',
+    both: 'Both',
+    save: 'Save',
+  },
+  {
+    title: 'መገለጫ',
+    name: 'ስም',
+    nameRule: 'ባልደረቦችዎ እንደሚያውቁዎት፣ ቢበዛ 100 ፊደላት።',
+    email: 'ኢሜይል',
+    language: 'ቋንቋ',
+    calendar: 'የቀን መቁጠሪያ',
+    gregorian: 'ጎርጎርዮሳዊ',
+    ethiopic: 'ኢትዮጵያዊ',
+    both: 'ሁለቱም',
+    save: 'አስቀምጥ',
+  },
+);
+
+const LANGUAGE_OPTIONS = Object.entries(LANGUAGES) as [Language, string][];
+const CALENDARS = (['gregorian', 'ethiopic', 'both'] as const).map((calendar) => [calendar, text[calendar]] as const);
+
+/** The person's name, and the language and calendar of the pages. */
+export function Profile() {
+  const { user } = useMember();
+  const [values, setValues] = useState<Pick<Me['user'], 'name' | 'language' | 'calendar'>>({
+    name: user.name,
+    language: user.language,
+    calendar: user.calendar,
+  });
+  const change = useChange('PATCH /api/portal/profile');
+  const isWrong = change.error instanceof CallFailure && change.error.details.some(({ field }) => field === 'name');
+  const isEmpty = values.name.trim() === '';
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (isEmpty) return;
+    const onSuccess = (): void => {
+      changeLanguage(values.language);
+      // Days are written in the calendar that was chosen when the page was loaded.
+      location.reload();
+    };
+    change.mutate({ body: { ...values, name: values.name.trim() } }, { onSuccess });
+  };
+  return (
+    <Page title={text.title}>
+      <form noValidate className="card flex max-w-xl flex-col gap-4 p-4" onSubmit={submit}>
+        <p>
+          <span className="text-quiet">{text.email}:</span> {user.email}
+        </p>
+        <TextField
+          label={text.name}
+          hint={text.nameRule}
+          isRequired
+          maxLength={100}
+          autoComplete="name"
+          value={values.name}
+          error={isEmpty ? kit.fillIn : isWrong ? text.nameRule : undefined}
+          onChange={(event) => setValues({ ...values, name: event.target.value })}
+        />
+        <Choice
+          label={text.language}
+          options={LANGUAGE_OPTIONS}
+          value={values.language}
+          onChange={(language) => setValues({ ...values, language })}
+        />
+        <Choice
+          label={text.calendar}
+          options={CALENDARS}
+          value={values.calendar}
+          onChange={(calendar) => setValues({ ...values, calendar })}
+        />
+        {change.error && !isWrong && <Failed error={change.error} />}
+        <Button type="submit" kind="primary" isBusy={change.isPending} className="self-start">
+          {text.save}
+        </Button>
+      </form>
+    </Page>
+  );
+}

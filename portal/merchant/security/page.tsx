@@ -1,0 +1,79 @@
+import { useState, type FormEvent } from 'react';
+
+import { Button } from '../../ui/button.tsx';
+import { CallFailure } from '../../ui/call.ts';
+import { Failed } from '../../ui/feedback.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { text as kit } from '../../ui/text.ts';
+import { toast } from '../../ui/toast.tsx';
+import { Page } from '../page.tsx';
+import { useChange } from '../routes.ts';
+import { Sessions } from './sessions.tsx';
+import { text } from './text.ts';
+import { TwoFactor } from './two-factor.tsx';
+
+/** The security of the person's own account. */
+export function SecurityPage() {
+  return (
+    <Page title={text.title}>
+      <div className="grid items-start gap-4 xl:grid-cols-2">
+        <TwoFactor />
+        <Password />
+        <div className="xl:col-span-2">
+          <Sessions />
+        </div>
+      </div>
+    </Page>
+  );
+}
+
+const EMPTY = { currentPassword: '', newPassword: '' };
+const ISSUES = {
+  currentPassword: text.wrongPassword,
+  newPassword: `${text.weakPassword} ${text.passwordRule}`,
+};
+
+/** Changes the password. */
+function Password() {
+  const [values, setValues] = useState(EMPTY);
+  const [isTried, setTried] = useState(false);
+  const change = useChange('POST /api/portal/security/password');
+  const wrong = change.error instanceof CallFailure ? change.error.details.map(({ field }) => field) : [];
+  const control = (name: keyof typeof EMPTY) => ({
+    type: 'password',
+    isRequired: true,
+    maxLength: 256,
+    value: values[name],
+    error: wrong.includes(name) ? ISSUES[name] : isTried && values[name] === '' ? kit.fillIn : undefined,
+    onChange: (event: { target: { value: string } }) => setValues({ ...values, [name]: event.target.value }),
+  });
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    setTried(true);
+    if (values.currentPassword === '' || values.newPassword === '') return;
+    const onSuccess = (): void => {
+      setValues(EMPTY);
+      setTried(false);
+      toast(text.passwordChanged);
+    };
+    change.mutate({ body: values }, { onSuccess });
+  };
+  return (
+    <Panel title={text.password}>
+      <form noValidate className="flex flex-col gap-3" onSubmit={submit}>
+        <TextField label={text.currentPassword} {...control('currentPassword')} autoComplete="current-password" />
+        <TextField
+          label={text.newPassword}
+          hint={text.passwordRule}
+          {...control('newPassword')}
+          autoComplete="new-password"
+        />
+        {change.error && wrong.length === 0 && <Failed error={change.error} />}
+        <Button type="submit" isBusy={change.isPending} className="self-start">
+          {text.changePassword}
+        </Button>
+      </form>
+    </Panel>
+  );
+}

@@ -1,0 +1,70 @@
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Failed, Loaded } from '../../ui/feedback.tsx';
+import { List, type Column } from '../../ui/list.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { Time } from '../../ui/time.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { useChange, useRead, type PersonSession } from '../routes.ts';
+import { text } from './text.ts';
+
+/** Browser and system of a User-Agent, in short. */
+function deviceName(userAgent: string): string {
+  const browser = /(Edg|OPR|Firefox|Chrome|Safari)\/\d+/.exec(userAgent)?.[0]?.replace('/', ' ').replace('Edg', 'Edge');
+  const system = /Android|iPhone|iPad|Windows|Mac OS X|Linux/.exec(userAgent)?.[0];
+  return [browser, system].filter(Boolean).join(' · ') || text.unknownDevice;
+}
+
+/** Where the person is signed in. */
+export function Sessions() {
+  const sessions = useRead('GET /api/portal/sessions', {});
+  const end = useChange('POST /api/portal/sessions/:sessionId/end');
+  const endAll = useChange('POST /api/portal/sessions/end-all');
+  const failure = end.error ?? endAll.error;
+  const columns: readonly Column<PersonSession>[] = [
+    {
+      id: 'device',
+      header: text.device,
+      cell: ({ device, current }) => (
+        <span title={device}>
+          {deviceName(device)} {current && <Badge tone="good">{text.thisOne}</Badge>}
+        </span>
+      ),
+    },
+    { id: 'address', header: text.address, narrow: 'second', cell: ({ address }) => address },
+    { id: 'lastUsed', header: text.lastUsed, cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
+    { id: 'signedIn', header: text.signedIn, narrow: 'none', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    {
+      id: 'end',
+      header: text.end,
+      narrow: 'second',
+      cell: ({ sessionId, current, device }) =>
+        !current && (
+          <Button
+            isBusy={end.isPending}
+            aria-label={text.endLabel(deviceName(device))}
+            onClick={() => end.mutate({ params: { sessionId } }, { onSuccess: () => toast(text.ended) })}
+          >
+            {text.end}
+          </Button>
+        ),
+    },
+  ];
+  const leave = (): void => endAll.mutate({}, { onSuccess: () => location.assign('/sign-in') });
+  return (
+    <Panel
+      title={text.sessions}
+      actions={
+        <Button isBusy={endAll.isPending} onClick={leave}>
+          {text.endAll}
+        </Button>
+      }
+    >
+      <p className="text-quiet">{text.sessionsHelp}</p>
+      {failure && <Failed error={failure} />}
+      <Loaded query={sessions} skeletonRows={3}>
+        {({ data }) => <List label={text.sessions} columns={columns} rows={data} idOf={({ sessionId }) => sessionId} />}
+      </Loaded>
+    </Panel>
+  );
+}

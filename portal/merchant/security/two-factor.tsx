@@ -1,0 +1,134 @@
+import { create } from 'qrcode';
+import { useState } from 'react';
+
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Code, CodeBlock } from '../../ui/copy.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Facts } from '../../ui/facts.tsx';
+import { Failed, Loaded } from '../../ui/feedback.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { text as kit } from '../../ui/text.ts';
+import { Time } from '../../ui/time.tsx';
+import { useChange, useRead } from '../routes.ts';
+import { CodeForm } from '../step-up-dialog.tsx';
+import { text } from './text.ts';
+
+/** Two-factor authentication: on with a code of the app, its recovery codes, and off again. */
+export function TwoFactor() {
+  const security = useRead('GET /api/portal/security', {});
+  const renew = useChange('POST /api/portal/security/recovery-codes');
+  const begin = useChange('POST /api/portal/security/two-factor');
+  const [isTurningOff, setTurningOff] = useState(false);
+  const [codes, setCodes] = useState<readonly string[] | null>(null);
+  const failure = begin.error ?? renew.error;
+  const renewCodes = (): void => renew.mutate({}, { onSuccess: ({ data }) => setCodes(data.recoveryCodes) });
+  return (
+    <Panel title={text.twoFactor}>
+      <p className="text-quiet">{text.twoFactorHelp}</p>
+      <Loaded query={security} skeletonRows={2}>
+        {({ data: { twoFactorSince, recoveryCodesLeft } }) =>
+          twoFactorSince === null ? (
+            <div className="flex items-center gap-3">
+              <Badge tone="warn">{text.off}</Badge>
+              <Button kind="primary" isBusy={begin.isPending} onClick={() => begin.mutate({})}>
+                {text.turnOn}
+              </Button>
+            </div>
+          ) : (
+            <>
+              <Facts
+                rows={{
+                  [text.since]: (
+                    <>
+                      <Badge tone="good">{text.on}</Badge> <Time at={twoFactorSince} />
+                    </>
+                  ),
+                  [text.codesLeft]: text.count(recoveryCodesLeft),
+                }}
+              />
+              <div className="flex flex-wrap gap-2">
+                <Button isBusy={renew.isPending} onClick={renewCodes}>
+                  {text.newCodes}
+                </Button>
+                <Button onClick={() => setTurningOff(true)}>{text.turnOff}</Button>
+              </div>
+            </>
+          )
+        }
+      </Loaded>
+      {failure && <Failed error={failure} />}
+      {begin.data && !codes && <TurnOn {...begin.data.data} onClose={begin.reset} onCodes={setCodes} />}
+      {isTurningOff && <TurnOff onClose={() => setTurningOff(false)} />}
+      {codes && <RecoveryCodes codes={codes} />}
+    </Panel>
+  );
+}
+
+type TurnOnProps = { secret: string; uri: string; onClose: () => void; onCodes: (codes: readonly string[]) => void };
+
+function TurnOn({ secret, uri, onClose, onCodes }: TurnOnProps) {
+  const confirm = useChange('POST /api/portal/security/two-factor/confirm');
+  const send = (code: string): void =>
+    confirm.mutate({ body: { code } }, { onSuccess: ({ data }) => onCodes(data.recoveryCodes) });
+  return (
+    <Dialog title={text.twoFactor} onClose={onClose}>
+      <p>{text.scan}</p>
+      <QrCode content={uri} />
+      <Facts rows={{ [text.secret]: <Code value={secret} name={text.secret} /> }} />
+      <CodeForm error={confirm.error} isBusy={confirm.isPending} onSend={send} onCancel={onClose} />
+    </Dialog>
+  );
+}
+
+const QUIET_ZONE = 4;
+
+function QrCode({ content }: { content: string }) {
+  const { size, data } = create(content).modules;
+  const dark = [...data].flatMap((isDark, index) =>
+    isDark ? [`M${(index % size) + QUIET_ZONE} ${Math.floor(index / size) + QUIET_ZONE}h1v1h-1z`] : [],
+  );
+  const side = size + 2 * QUIET_ZONE;
+  return (
+    <svg
+      role="img"
+      aria-label={text.qr}
+      viewBox={`0 0 ${side} ${side}`}
+      className="size-52 self-center rounded bg-white"
+    >
+      <path d={dark.join('')} fill="#000000" shapeRendering="crispEdges" />
+    </svg>
+  );
+}
+
+function TurnOff({ onClose }: { onClose: () => void }) {
+  const off = useChange('POST /api/portal/security/two-factor/off');
+  return (
+    <Dialog title={text.turnOffTitle} onClose={onClose}>
+      <p>{text.turnOffHelp}</p>
+      {off.error && <Failed error={off.error} />}
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>{kit.cancel}</Button>
+        <Button kind="danger" isBusy={off.isPending} onClick={() => off.mutate({}, { onSuccess: reload })}>
+          {text.turnOff}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+/** Reads again what the person may do. */
+const reload = (): void => location.reload();
+
+/** Recovery codes, which the API returns only once. */
+function RecoveryCodes({ codes }: { codes: readonly string[] }) {
+  return (
+    <Dialog title={text.codesTitle} onClose={reload}>
+      <p>{text.codesHelp}</p>
+      <CodeBlock value={codes.join('\n')} name={text.codes} />
+      <Button kind="primary" onClick={reload}>
+        {text.stored}
+      </Button>
+    </Dialog>
+  );
+}

@@ -1,0 +1,90 @@
+import { generate } from 'otplib';
+import type { Browser } from 'playwright-core';
+
+import { launchBrowser } from './browser.ts';
+import { inspectScreen, startPortal, type Portal } from './portal.ts';
+
+describe('a person’s own account', () => {
+  let portal: Portal;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    [portal, browser] = await Promise.all([startPortal({ payments: 0 }), launchBrowser()]);
+  }, 180_000);
+  afterAll(async () => {
+    await browser?.close();
+    await portal?.close();
+  });
+
+  const NEW_PASSWORD = 'seven quiet hills of the north';
+
+  test('two-factor authentication is turned on with a code, and a change in live asks for one', async () => {
+    const tab = await portal.open(browser, '/test/security', { role: 'finance', expected: /status of 40[034]/ });
+    const { page, problems, close } = tab;
+    await page.click('button:text-is("Turn on")');
+    await page.waitForSelector('dialog svg[role=img]');
+    const secret = await page.locator('dialog code').first().innerText();
+    const code = page.getByRole('textbox', { name: 'Code' });
+    await code.fill('000000');
+    await page.click('dialog button:text-is("Confirm")');
+    await page.waitForSelector('text=This code is wrong');
+    await code.fill(await generate({ secret }));
+    await page.click('dialog button:text-is("Confirm")');
+    const recovery = await page.locator('dialog pre').innerText();
+    await page.click('text=I have stored them');
+    await page.waitForSelector('text=On since');
+
+    await portal.database.asOwner('UPDATE user_session SET step_up_at = NULL');
+    await page.goto(`${portal.url}/live/bank-account`);
+    await page.click('button:has-text("Link an account")');
+    await page.getByLabel('Bank').selectOption('CBE');
+    await page.getByLabel('Account number').fill('1000204719583');
+    await page.getByLabel('Name of the account').fill('Abyssinia Coffee PLC');
+    await page.locator('dialog button:text-is("Link an account")').click();
+    await code.fill(recovery.split('\n')[0] ?? '');
+    await page.click('dialog button:text-is("Confirm")');
+    await page.waitForSelector('text=Waits for verification');
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  test('a new password ends the other sessions, and wrong ones are named beside their field', async () => {
+    const other = await portal.open(browser, '/test/security', { role: 'support' });
+    const { page, close } = await portal.open(browser, '/test/security', {
+      role: 'support',
+      expected: /status of 400/,
+    });
+    expect(await page.locator('tbody tr').count()).toBe(2);
+    await page.getByLabel('Present password').fill('wrong');
+    await page.getByLabel('New password').fill(NEW_PASSWORD);
+    await page.click('button:text-is("Change the password")');
+    await page.waitForSelector('text=This is not your present password.');
+    expect(await page.getByLabel('New password').inputValue()).toBe(NEW_PASSWORD);
+    await page.getByLabel('Present password').fill('correct horse battery staple');
+    await page.click('button:text-is("Change the password")');
+    await page.waitForSelector('text=The password is changed.');
+    await page.waitForFunction(`document.querySelectorAll('tbody tr').length === 1`);
+    await other.page.reload();
+    await other.page.waitForURL('**/sign-in?**');
+    await Promise.all([other.close(), close()]);
+  });
+
+  test('language and calendar of the pages follow the profile', async () => {
+    const { page, close } = await portal.open(browser, '/test/profile', { role: 'viewer' });
+    await page.getByLabel('Ethiopian').check();
+    await Promise.all([page.waitForEvent('load'), page.click('button:text-is("Save")')]);
+    await page.goto(`${portal.url}/test/security`);
+    expect(await page.locator('tbody time').first().innerText()).toMatch(/20(?:1\d)/);
+    await close();
+  });
+
+  test.each(['en', 'am'] as const)('the screens have no fault of accessibility, in %s', async (language) => {
+    const tab = await portal.open(browser, '/test/security', { language, expected: /404/ });
+    const found = [await inspectScreen(tab, `portal-security-${language}`)];
+    await tab.page.goto(`${portal.url}/test/profile`);
+    found.push(await inspectScreen(tab, `portal-profile-${language}`));
+    expect(found.flat()).toEqual([]);
+    expect(tab.problems).toEqual([]);
+    await tab.close();
+  });
+});
