@@ -69,6 +69,11 @@ const routeTree = root.addChildren([
   }),
   createRoute({
     ...at,
+    path: '/keys',
+    component: lazyRouteComponent(() => import('./keys/list.tsx'), 'Keys'),
+  }),
+  createRoute({
+    ...at,
     path: '/security',
     component: lazyRouteComponent(() => import('./security/page.tsx'), 'SecurityPage'),
   }),

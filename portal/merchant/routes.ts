@@ -30,6 +30,8 @@ export type BankAccount = z.output<typeof bank.BankAccount>;
 export type Session = z.output<typeof CreatedSession>;
 type RecoveryCodes = z.output<typeof portal.RecoveryCodes>;
 export type PersonSession = z.output<typeof portal.PersonSession>;
+export type Key = z.output<typeof portal.PersonsKey>;
+type CreatedKey = z.output<typeof portal.CreatedKey>;
 export type Kyc = z.output<typeof kyc.Kyc>;
 
 /** The routes that the portal calls, and the data of their success. */
@@ -68,6 +70,10 @@ type Routes = {
   'POST /api/portal/security/two-factor/off': null;
   'POST /api/portal/security/recovery-codes': RecoveryCodes;
   'POST /api/portal/security/step-up': Me;
+  'GET /api/portal/keys': Key[];
+  'POST /api/portal/keys': CreatedKey;
+  'POST /api/portal/keys/:keyId/rotate': CreatedKey;
+  'POST /api/portal/keys/:keyId/revoke': Key;
   'GET /api/portal/sessions': PersonSession[];
   'POST /api/portal/sessions/:sessionId/end': null;
   'POST /api/portal/sessions/end-all': null;

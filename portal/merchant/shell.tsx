@@ -31,6 +31,7 @@ const GROUPS: readonly { title: string; entries: readonly Entry[] }[] = [
   {
     title: text.developers,
     entries: [
+      { to: '/keys', label: text.keysOfApi, icon: 'key', permission: 'keys:read' },
       { to: '/webhooks', label: text.webhooks, icon: 'link', permission: 'webhooks:read' },
       { to: '/events', label: text.events, icon: 'send', permission: 'webhooks:read' },
     ],

@@ -23,6 +23,7 @@ const PATHS = {
   bank: 'M2.500 8L10 3l7.500 5zM4.500 8v7M8.200 8v7M11.800 8v7M15.500 8v7M2.500 17h15',
   flag: 'M5 18V3h10l-2.500 3.500L15 10H5',
   lock: 'M5 9h10v8H5zM7 9V6a3 3 0 0 1 6 0v3M10 12v2',
+  key: 'M9 11a4 4 0 1 1 1.500-3.100L17 14.500V17h-3v-2h-2v-2z',
   bolt: 'M11 2L4 11h5l-1 7 7-9h-5z',
 } as const;
 

@@ -218,7 +218,7 @@ describe('what a merchant sets up', () => {
       const { fixture, scope } = portal;
       const tab = await portal.open(browser, '/test/get-started', { role: 'owner' });
       const { page, problems, close } = tab;
-      await page.waitForSelector('text=0 of 5 steps done');
+      await page.waitForSelector('text=0 of 6 steps done');
       await page.locator('button:text-is("Create a test payment")').dblclick();
       const link = page.locator('a:text-is("Open the checkout page")');
       expect(await link.getAttribute('href')).toMatch(/[/]checkout[/]cs_/);
@@ -228,7 +228,7 @@ describe('what a merchant sets up', () => {
       const attemptId = await buildAttempt(fixture, { ...scope, sessionId }, { channel: 'TELEBIRR' });
       fixture.provider.returns({ ...PAID, amountSantim: 10_000n });
       await fixture.checkAttempt(attemptId, { notifyWorkflow: false });
-      await page.waitForSelector('text=1 of 5 steps done');
+      await page.waitForSelector('text=1 of 6 steps done');
       await page.waitForSelector('text=No webhook was sent for it');
       expect(await page.locator('main').innerText()).toContain(
         'Missing: the verification of your business, two-factor authentication of your own account.',

@@ -9,7 +9,7 @@ import { Icon } from '../../ui/icon.tsx';
 import { environment } from '../environment.ts';
 import { useMember, type Member } from '../member.ts';
 import { Page } from '../page.tsx';
-import { useRead } from '../routes.ts';
+import { useRead, type Key } from '../routes.ts';
 import { Arrival } from './arrival.tsx';
 import { TestPayment } from './test-payment.tsx';
 import { text } from './text.ts';
@@ -38,7 +38,7 @@ export function GetStarted() {
 }
 
 /** What the steps are judged by. */
-function useProgress() {
+function useProgress(canReadKeys: boolean) {
   const every = { everyMs: REFRESH_MS };
   const successful = { ...lastDays(PAYMENT_DAYS), status: 'SUCCESS', currency: 'ETB', limit: 1 };
   const delivered = { ...lastDays(EVENT_DAYS), status: 'DELIVERED', limit: 1 };
@@ -46,13 +46,14 @@ function useProgress() {
     me: useRead('GET /api/portal/me', {}, every),
     paid: useRead('GET /api/checkout/txns/get_all_txns', { query: successful }, every),
     subscriptions: useRead('GET /api/checkout/webhooks/subscriptions', {}, every),
+    keys: useRead('GET /api/portal/keys', {}, { ...every, enabled: canReadKeys }),
     delivered: useRead('GET /api/checkout/webhooks/events', { query: delivered }, every),
   };
 }
 
 function Steps() {
   const member = useMember();
-  const { me, paid, subscriptions, delivered } = useProgress();
+  const { me, paid, subscriptions, keys, delivered } = useProgress(member.may('keys:read'));
   if (!me.data || !paid.data || !subscriptions.data || !delivered.data) {
     const failed = [me, paid, subscriptions, delivered].find(({ error }) => error);
     if (!failed) return <Skeleton rows={12} />;
@@ -74,6 +75,7 @@ function Steps() {
         </a>
       ),
     },
+    ...keySteps(keys.data?.data),
     {
       title: text.webhook,
       isDone: active > 0,
@@ -102,6 +104,18 @@ function Steps() {
     { title: text.live, isDone: merchant.liveEnabled, help: text.liveHelp, ...live(member, merchant, payments > 0) },
   ];
   return <StepList steps={steps} />;
+}
+
+/** The step of the first key, for those who may see keys. */
+function keySteps(keys: readonly Key[] | undefined): Step[] {
+  if (!keys) return [];
+  const active = keys.filter(({ revokedAt }) => revokedAt === null).length;
+  const link = (
+    <Link to="/keys" className={buttonStyle()}>
+      {text.toKeys}
+    </Link>
+  );
+  return [{ title: text.key, isDone: active > 0, help: text.keyHelp, state: text.keys(active), action: link }];
 }
 
 /** Whether live can be used, and what is missing. */

@@ -1,0 +1,141 @@
+import { useState } from 'react';
+
+import { Badge, Note } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Empty, Loaded } from '../../ui/feedback.tsx';
+import { List, type Column } from '../../ui/list.tsx';
+import { Time } from '../../ui/time.tsx';
+import { environment } from '../environment.ts';
+import { useMember } from '../member.ts';
+import { Page } from '../page.tsx';
+import { useRead, type Key } from '../routes.ts';
+import { NewKeyDialog, RevokeDialog, RotateDialog, SecretOnce } from './dialogs.tsx';
+import { text } from './text.ts';
+
+const REFRESH_MS = 15_000;
+
+const isLive = environment === 'live';
+
+/** Why the person can change no key of this environment; undefined: they can. */
+function useWhyNot(): string | undefined {
+  const { whyNot, merchant } = useMember();
+  const ofRole = whyNot(isLive ? 'live-keys:write' : 'keys:write');
+  if (ofRole !== undefined) return ofRole;
+  return isLive && !merchant.liveEnabled ? text.liveClosed : undefined;
+}
+
+type OpenDialog = { name: 'rotate' | 'revoke'; key: Key };
+
+/** The API keys of this environment. */
+export function Keys() {
+  const { whyNot: whyNotOf } = useMember();
+  const whyNot = useWhyNot();
+  const keys = useRead('GET /api/portal/keys', {}, { everyMs: REFRESH_MS });
+  const [isCreating, setCreating] = useState(false);
+  const [open, setOpen] = useState<OpenDialog | null>(null);
+  const [secret, setSecret] = useState<string | null>(null);
+  const create = (
+    <Button kind="primary" icon="plus" whyNot={whyNot} onClick={() => setCreating(true)}>
+      {text.newKey}
+    </Button>
+  );
+  const close = (): void => setOpen(null);
+  const actions: Column<Key> = {
+    id: 'actions',
+    header: text.actions,
+    narrow: 'second',
+    cell: (key) => whyNot === undefined && isUsable(key) && <KeyActions apiKey={key} onOpen={setOpen} />,
+  };
+  return (
+    <Page title={text.title} actions={create}>
+      <p className="mb-4 text-quiet">{text.intro}</p>
+      {whyNot === text.liveClosed && (
+        <div className="mb-4">
+          <Note tone="warn">
+            {text.liveClosed}{' '}
+            <a href="/test/get-started" className="underline">
+              {text.howToOpen}
+            </a>
+          </Note>
+        </div>
+      )}
+      <div className="card">
+        <Loaded query={keys} skeletonRows={4} whyNot={whyNotOf(isLive ? 'live-keys:read' : 'keys:read')}>
+          {({ data }) =>
+            data.length === 0 ? (
+              <Empty title={text.noneYet}>{text.noneYetHelp}</Empty>
+            ) : (
+              <List label={text.listLabel} columns={[...COLUMNS, actions]} rows={data} idOf={({ keyId }) => keyId} />
+            )
+          }
+        </Loaded>
+      </div>
+      {isCreating && <NewKeyDialog onClose={() => setCreating(false)} onSecret={setSecret} />}
+      {open?.name === 'rotate' && <RotateDialog apiKey={open.key} onClose={close} onSecret={setSecret} />}
+      {open?.name === 'revoke' && <RevokeDialog apiKey={open.key} onClose={close} />}
+      {secret !== null && <SecretOnce secret={secret} onClose={() => setSecret(null)} />}
+    </Page>
+  );
+}
+
+const hasExpired = ({ expiresAt }: Key): boolean => expiresAt !== null && new Date(expiresAt) <= new Date();
+const isUsable = (key: Key): boolean => key.revokedAt === null && !hasExpired(key);
+
+const COLUMNS: readonly Column<Key>[] = [
+  {
+    id: 'name',
+    header: text.name,
+    cell: ({ name }) =>
+      name === '' ? <span className="text-quiet">{text.unnamed}</span> : <span className="font-medium">{name}</span>,
+  },
+  { id: 'state', header: text.state, narrow: 'second', cell: (key) => <State apiKey={key} /> },
+  { id: 'key', header: text.key, cell: ({ key }) => <code className="font-mono text-xs">{key}</code> },
+  {
+    id: 'access',
+    header: text.access,
+    narrow: 'second',
+    cell: ({ kind, scopes }) =>
+      kind === 'secret' ? text.allAccess : <span title={scopes.join(', ')}>{text.scopes(scopes.length)}</span>,
+  },
+  {
+    id: 'addresses',
+    header: text.addresses,
+    narrow: 'none',
+    cell: ({ ipRanges }) => (ipRanges.length === 0 ? text.everywhere : ipRanges.join(', ')),
+  },
+  {
+    id: 'lastUsed',
+    header: text.lastUsed,
+    cell: ({ lastUsedAt }) => (lastUsedAt === null ? text.notUsed : <Time at={lastUsedAt} />),
+  },
+  { id: 'created', header: text.created, narrow: 'none', cell: ({ createdAt }) => <Time at={createdAt} /> },
+];
+
+function State({ apiKey }: { apiKey: Key }) {
+  if (apiKey.revokedAt !== null) return <Badge tone="quiet">{text.revoked}</Badge>;
+  if (hasExpired(apiKey)) return <Badge tone="quiet">{text.expired}</Badge>;
+  return (
+    <span className="inline-flex flex-wrap items-center gap-1.5">
+      <Badge tone="good">{text.active}</Badge>
+      {apiKey.expiresAt !== null && (
+        <span className="text-xs text-quiet">
+          {text.until} <Time at={apiKey.expiresAt} />
+        </span>
+      )}
+    </span>
+  );
+}
+
+function KeyActions({ apiKey, onOpen }: { apiKey: Key; onOpen: (open: OpenDialog) => void }) {
+  const name = apiKey.name === '' ? apiKey.key : apiKey.name;
+  return (
+    <span className="inline-flex gap-2">
+      <Button aria-label={text.rotateLabel(name)} onClick={() => onOpen({ name: 'rotate', key: apiKey })}>
+        {text.rotate}
+      </Button>
+      <Button aria-label={text.revokeLabel(name)} onClick={() => onOpen({ name: 'revoke', key: apiKey })}>
+        {text.revoke}
+      </Button>
+    </span>
+  );
+}
