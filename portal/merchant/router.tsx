@@ -1,10 +1,14 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 
 import { parseSearch, stringifySearch } from '../ui/search-params.ts';
+import { BalanceSearch } from './balance/search.ts';
 import { base } from './environment.ts';
 import { EventSearch } from './events/search.ts';
+import { ReportSearch } from './reports/search.ts';
+import { SettlementSearch } from './settlements/search.ts';
 import { Broken, NotFound, Shell } from './shell.tsx';
 import { TransactionSearch } from './transactions/search.ts';
+import { WithdrawalSearch } from './withdrawals/search.ts';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: Broken });
 const at = { getParentRoute: () => root };
@@ -30,6 +34,35 @@ const routeTree = root.addChildren([
     ...at,
     path: '/transactions/$transactionId',
     component: lazyRouteComponent(() => import('./transactions/detail.tsx'), 'TransactionPage'),
+  }),
+  createRoute({
+    ...at,
+    path: '/overview',
+    component: lazyRouteComponent(() => import('./overview/overview.tsx'), 'Overview'),
+  }),
+  createRoute({
+    ...at,
+    path: '/balance',
+    validateSearch: BalanceSearch,
+    component: lazyRouteComponent(() => import('./balance/balance.tsx'), 'Balance'),
+  }),
+  createRoute({
+    ...at,
+    path: '/withdrawals',
+    validateSearch: WithdrawalSearch,
+    component: lazyRouteComponent(() => import('./withdrawals/list.tsx'), 'Withdrawals'),
+  }),
+  createRoute({
+    ...at,
+    path: '/settlements',
+    validateSearch: SettlementSearch,
+    component: lazyRouteComponent(() => import('./settlements/list.tsx'), 'Settlements'),
+  }),
+  createRoute({
+    ...at,
+    path: '/reports',
+    validateSearch: ReportSearch,
+    component: lazyRouteComponent(() => import('./reports/reports.tsx'), 'Reports'),
   }),
   createRoute({
     ...at,

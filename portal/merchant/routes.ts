@@ -1,14 +1,20 @@
 import type { z } from 'zod';
 
+import type { Movement } from '../../src/ledger/balance.ts';
+import type { BalanceResponse } from '../../src/ledger/routes.ts';
 import type * as channels from '../../src/merchants/channels/schema.ts';
 import type * as kyc from '../../src/merchants/kyc/schema.ts';
 import type { CreatedSession } from '../../src/payments/session-schema.ts';
 import type { Transaction, TransactionDetail } from '../../src/payments/transaction-schema.ts';
 import type * as portal from '../../src/portal/schema.ts';
 import type { TransactionSummary } from '../../src/reports/schema.ts';
+import type * as reports from '../../src/reports/schema.ts';
+import type { ReportStatus } from '../../src/reports/states.ts';
 import type * as bank from '../../src/settlements/bank-account/schema.ts';
+import type * as settlements from '../../src/settlements/schema.ts';
 import type * as webhooks from '../../src/webhooks/events/schema.ts';
 import type * as subscriptions from '../../src/webhooks/subscriptions/schema.ts';
+import type * as withdrawals from '../../src/withdrawals/schema.ts';
 import { createCalls } from '../ui/use-calls.ts';
 import { environment } from './environment.ts';
 import { askForCode as onStepUp } from './step-up.ts';
@@ -33,6 +39,22 @@ export type PersonSession = z.output<typeof portal.PersonSession>;
 export type Key = z.output<typeof portal.PersonsKey>;
 type CreatedKey = z.output<typeof portal.CreatedKey>;
 export type Kyc = z.output<typeof kyc.Kyc>;
+
+export type MovementRow = z.output<typeof Movement>;
+export type WithdrawalRow = z.output<typeof withdrawals.Withdrawal>;
+export type WithdrawalQuote = z.output<typeof withdrawals.WithdrawalQuote>;
+export type SettlementRow = z.output<typeof settlements.Settlement>;
+export type SettlementQuote = z.output<typeof settlements.SettlementQuote>;
+export type PaymentSeries = z.output<typeof reports.Series>;
+export type ReportSummary = z.output<typeof reports.Summary>;
+type ReadyReport = z.output<z.ZodObject<typeof reports.readyReport>>;
+/** Fields of the file are null until it is READY. */
+export type ReportRow = Omit<ReadyReport, 'status' | 'completedAt' | 'expiresAt' | 'sha256'> & {
+  status: ReportStatus;
+  expiresAt: string | null;
+  sha256: string | null;
+  failure?: { code: string; message: string };
+};
 
 /** The routes that the portal calls, and the data of their success. */
 type Routes = {
@@ -77,6 +99,25 @@ type Routes = {
   'GET /api/portal/sessions': PersonSession[];
   'POST /api/portal/sessions/:sessionId/end': null;
   'POST /api/portal/sessions/end-all': null;
+  'GET /api/checkout/balance': z.output<typeof BalanceResponse>;
+  'GET /api/checkout/balance/history': MovementRow[];
+  'GET /api/checkout/limits': z.output<typeof withdrawals.ChannelLimits>[];
+  'GET /api/checkout/withdrawal': WithdrawalRow[];
+  'GET /api/checkout/withdrawal/quote': WithdrawalQuote;
+  'GET /api/checkout/withdrawal/:withdrawalId': z.output<typeof withdrawals.WithdrawalDetail>;
+  'POST /api/checkout/withdrawal': WithdrawalRow;
+  'POST /api/checkout/withdrawal/:withdrawalId/cancel': WithdrawalRow;
+  'GET /api/checkout/settlement': SettlementRow[];
+  'GET /api/checkout/settlement/quote': SettlementQuote;
+  'GET /api/checkout/settlement/:settlementId': z.output<typeof settlements.SettlementDetail>;
+  'GET /api/checkout/settlement/:settlementId/statement': z.output<typeof settlements.SettlementStatement>;
+  'POST /api/checkout/settlement': SettlementRow;
+  'POST /api/checkout/settlement/:settlementId/cancel': SettlementRow;
+  'GET /api/checkout/reports': ReportRow[];
+  'POST /api/checkout/reports': ReportRow;
+  'POST /api/checkout/reports/:reportId/cancel': ReportRow;
+  'GET /api/checkout/reports/summary': ReportSummary;
+  'GET /api/checkout/reports/series': PaymentSeries;
   'POST /api/portal/sign-out': null;
   'POST /api/checkout/sessions': Session;
 };

@@ -26,7 +26,19 @@ const GROUPS: readonly { title: string; entries: readonly Entry[] }[] = [
   },
   {
     title: text.payments,
-    entries: [{ to: '/transactions', label: text.transaction, icon: 'list', permission: 'transactions:read' }],
+    entries: [
+      { to: '/overview', label: text.overview, icon: 'chart', permission: 'transactions:read' },
+      { to: '/transactions', label: text.transaction, icon: 'list', permission: 'transactions:read' },
+    ],
+  },
+  {
+    title: text.money,
+    entries: [
+      { to: '/balance', label: text.balance, icon: 'wallet', permission: 'balance:read' },
+      { to: '/withdrawals', label: text.withdrawals, icon: 'out', permission: 'withdrawals:read' },
+      { to: '/settlements', label: text.settlements, icon: 'bank', permission: 'settlements:read' },
+      { to: '/reports', label: text.reports, icon: 'download', permission: 'reports:read' },
+    ],
   },
   {
     title: text.developers,

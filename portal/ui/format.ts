@@ -48,6 +48,10 @@ function inCalendars(date: Date, options: Options): string {
 /** A day written YYYY-MM-DD, in the person's calendar. */
 export const formatDay = (day: string): string => inCalendars(new Date(`${day}T12:00:00+03:00`), DAY);
 
+/** A day written YYYY-MM-DD, in the Ethiopian calendar whichever the person has chosen. */
+export const formatEthiopianDay = (day: string): string =>
+  formatParts(new Date(`${day}T12:00:00+03:00`), DAY, ETHIOPIAN_LOCALE);
+
 /** The month of a day, by its name and year. */
 export const formatMonth = (day: string, locale: string): string =>
   formatParts(new Date(`${day}T12:00:00+03:00`), { month: 'long', year: 'numeric' }, locale);

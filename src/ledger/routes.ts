@@ -13,7 +13,7 @@ import { JOURNAL_KINDS } from './postings.ts';
 
 const birr = (description: string) => z.number().meta({ description });
 
-const BalanceResponse = z
+export const BalanceResponse = z
   .object({
     currency: z.literal('ETB'),
     environment: z.enum(['sandbox', 'live']),

@@ -157,7 +157,7 @@ const PayoutSums = PaymentSums.extend({
   ),
 });
 
-function grouped<Sums extends z.ZodObject>(sums: Sums) {
+function grouped<Sums extends typeof PaymentSums>(sums: Sums) {
   return z.object({
     total: sums,
     groups: z.array(z.object({ status: z.string(), channel: z.string().nullable(), ...sums.shape })),

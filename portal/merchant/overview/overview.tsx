@@ -1,0 +1,199 @@
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import { lastDays, type Days } from '../../ui/days.ts';
+import { Empty, Loaded } from '../../ui/feedback.tsx';
+import { formatCount, formatShare } from '../../ui/format.ts';
+import { List } from '../../ui/list.tsx';
+import { useMember } from '../member.ts';
+import { Page } from '../page.tsx';
+import { birr } from '../quote.tsx';
+import { useRead, type TransactionSums } from '../routes.ts';
+import { Bars } from './bars.tsx';
+import { Card } from './card.tsx';
+import { text } from './text.ts';
+import { Endpoints, Waiting } from './waiting.tsx';
+
+const REFRESH_MS = 20_000;
+const RANGES = [
+  [7, text.days7],
+  [30, text.days30],
+  [90, text.days90],
+] as const;
+
+/** How the shop is doing: what is paid, what fails and why, and what waits. */
+export function Overview() {
+  const { may } = useMember();
+  const [count, setCount] = useState(30);
+  const days = lastDays(count);
+  const range = (
+    <label className="inline-flex items-center gap-2">
+      <span className="text-quiet">{text.range}</span>
+      <select className="control" value={count} onChange={(event) => setCount(Number(event.target.value))}>
+        {RANGES.map(([value, caption]) => (
+          <option key={value} value={value}>
+            {caption}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+  const caption = RANGES.find(([value]) => value === count)?.[1] ?? '';
+  return (
+    <Page title={text.title} actions={range}>
+      <div className="grid gap-4 lg:grid-cols-3">
+        <div className="flex flex-col gap-4 lg:col-span-2">
+          <Volume days={days} caption={caption} />
+          <Channels days={days} />
+        </div>
+        <div className="flex flex-col gap-4">
+          <Waiting />
+          {may('balance:read') && <BalanceCard />}
+          {may('webhooks:read') && <Endpoints />}
+          <Failures days={days} />
+        </div>
+      </div>
+    </Page>
+  );
+}
+
+function Volume({ days, caption }: { days: Days; caption: string }) {
+  const { may } = useMember();
+  const series = useRead(
+    'GET /api/checkout/reports/series',
+    { query: { ...days } },
+    { everyMs: REFRESH_MS, enabled: may('reports:read') },
+  );
+  if (!may('reports:read')) return null;
+  return (
+    <Card title={text.volume}>
+      <Loaded query={series} skeletonRows={5}>
+        {({ data }) =>
+          data.total.count === 0 ? (
+            <Empty title={text.none}>{text.noneHelp}</Empty>
+          ) : (
+            <>
+              <p className="text-2xl font-semibold tabular-nums">{birr(data.total.gross)}</p>
+              <Bars series={data.series} label={text.volumeOf(caption)} />
+            </>
+          )
+        }
+      </Loaded>
+    </Card>
+  );
+}
+
+type Group = TransactionSums['groups'][number];
+type OfChannel = { channel: string; count: number; succeeded: number; ended: number };
+
+/** Payments by channel: those that have ended, and those of them that succeeded. */
+function byChannel(groups: Group[]): OfChannel[] {
+  const channels = [...new Set(groups.map(({ channel }) => channel))].filter((channel) => channel !== null);
+  return channels.map((channel) => {
+    const own = groups.filter((group) => group.channel === channel);
+    const sum = (some: Group[]): number => some.reduce((total, { count }) => total + count, 0);
+    return {
+      channel,
+      count: sum(own),
+      succeeded: sum(own.filter(({ status }) => status === 'SUCCESS')),
+      ended: sum(own.filter(({ status }) => status !== 'PENDING')),
+    };
+  });
+}
+
+function Channels({ days }: { days: Days }) {
+  const filter = { ...days, status: 'ALL', currency: 'ETB' };
+  const sums = useRead('GET /api/checkout/txns/summary', { query: filter }, { everyMs: REFRESH_MS });
+  return (
+    <Card title={text.channels}>
+      <p className="text-quiet">{text.shareHelp}</p>
+      <Loaded query={sums} skeletonRows={3}>
+        {({ data }) => {
+          const rows = byChannel(data.groups);
+          if (rows.length === 0) return <Empty title={text.none}>{text.noneHelp}</Empty>;
+          return (
+            <List
+              label={text.channels}
+              columns={[
+                { id: 'channel', header: text.channel, cell: ({ channel }: OfChannel) => channel },
+                {
+                  id: 'share',
+                  header: text.share,
+                  align: 'end',
+                  narrow: 'second',
+                  cell: ({ succeeded, ended }) => (ended === 0 ? '–' : formatShare(succeeded / ended)),
+                },
+                { id: 'succeeded', header: text.succeeded, align: 'end', cell: (row) => formatCount(row.succeeded) },
+                { id: 'count', header: text.payments, align: 'end', cell: (row) => formatCount(row.count) },
+              ]}
+              rows={rows}
+              idOf={({ channel }) => channel}
+            />
+          );
+        }}
+      </Loaded>
+    </Card>
+  );
+}
+
+function Failures({ days }: { days: Days }) {
+  const { may } = useMember();
+  const series = useRead(
+    'GET /api/checkout/reports/series',
+    { query: { ...days, by: 'failureReason' } },
+    { everyMs: REFRESH_MS, enabled: may('reports:read') },
+  );
+  if (!may('reports:read')) return null;
+  return (
+    <Card title={text.failures}>
+      <Loaded query={series} skeletonRows={3}>
+        {({ data }) => {
+          const rows = data.groups.filter(({ key }) => key !== null).toSorted((one, other) => other.count - one.count);
+          if (rows.length === 0) return <p className="text-quiet">{text.noFailures}</p>;
+          return (
+            <List
+              label={text.failures}
+              columns={[
+                {
+                  id: 'reason',
+                  header: text.reason,
+                  cell: ({ key }: { key: string | null; count: number }) => (
+                    <code className="font-mono text-xs">{key}</code>
+                  ),
+                },
+                {
+                  id: 'count',
+                  header: text.payments,
+                  align: 'end',
+                  narrow: 'second',
+                  cell: ({ count }) => formatCount(count),
+                },
+              ]}
+              rows={rows}
+              idOf={({ key }) => key ?? ''}
+            />
+          );
+        }}
+      </Loaded>
+    </Card>
+  );
+}
+
+function BalanceCard() {
+  const balance = useRead('GET /api/checkout/balance', {}, { everyMs: REFRESH_MS });
+  return (
+    <Card title={text.balance}>
+      <Loaded query={balance} skeletonRows={2}>
+        {({ data }) => (
+          <Link to="/balance" className="flex flex-col hover:underline">
+            <span className="text-lg font-semibold tabular-nums">{birr(data.available)}</span>
+            <span className="text-quiet">{text.available}</span>
+            <span className="mt-1">
+              {text.reserved}: {birr(data.reserved)}
+            </span>
+          </Link>
+        )}
+      </Loaded>
+    </Card>
+  );
+}

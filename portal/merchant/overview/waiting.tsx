@@ -1,0 +1,120 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+
+import { Badge, type Tone } from '../../ui/badge.tsx';
+import { lastDays } from '../../ui/days.ts';
+import { Loaded } from '../../ui/feedback.tsx';
+import { formatCount } from '../../ui/format.ts';
+import { useMember } from '../member.ts';
+import { useRead, type Subscription } from '../routes.ts';
+import { Card } from './card.tsx';
+import { text } from './text.ts';
+
+const REFRESH_MS = 15_000;
+const DAYS = 90;
+const LINK = 'text-brand hover:underline';
+
+/** A line with the number of things that wait, which leads to them. */
+function Line({ count, children }: { count: number | undefined; children: ReactNode }) {
+  return (
+    <li className="flex justify-between gap-2 border-b border-line py-1 last:border-0">
+      {children}
+      <span className="font-semibold tabular-nums">{count === undefined ? '…' : formatCount(count)}</span>
+    </li>
+  );
+}
+
+/** What has not ended yet, of the last 90 days. */
+export function Waiting() {
+  const { may } = useMember();
+  const days = lastDays(DAYS);
+  const transactions = { ...days, currency: 'ETB' };
+  const options = { everyMs: REFRESH_MS };
+  const one = { ...days, limit: 1 };
+  const pending = useRead('GET /api/checkout/txns/summary', { query: { ...transactions, status: 'PENDING' } }, options);
+  const held = useRead(
+    'GET /api/checkout/txns/summary',
+    { query: { ...transactions, status: 'ALL', held: 'true' } },
+    options,
+  );
+  const withdrawals = useRead(
+    'GET /api/checkout/withdrawal',
+    { query: { ...one, status: 'PENDING' } },
+    { ...options, enabled: may('withdrawals:read') },
+  );
+  const settlements = useRead(
+    'GET /api/checkout/settlement',
+    { query: { ...one, status: 'REQUESTED,APPROVED,PROCESSING' } },
+    { ...options, enabled: may('settlements:read') },
+  );
+  const stats = useRead(
+    'GET /api/checkout/webhooks/stats',
+    { query: lastDays(1) },
+    { ...options, enabled: may('webhooks:read') },
+  );
+  return (
+    <Card title={text.waits}>
+      <ul className="flex flex-col">
+        <Line count={pending.data?.data.total.count}>
+          <Link to="/transactions" search={{ status: 'PENDING', range: '90d' }} className={LINK}>
+            {text.pending}
+          </Link>
+        </Line>
+        <Line count={held.data?.data.total.count}>{text.held}</Line>
+        {may('withdrawals:read') && (
+          <Line count={withdrawals.data?.pagination?.total}>
+            <Link to="/withdrawals" search={{ status: 'PENDING', ...days }} className={LINK}>
+              {text.withdrawals}
+            </Link>
+          </Line>
+        )}
+        {may('settlements:read') && (
+          <Line count={settlements.data?.pagination?.total}>
+            <Link to="/settlements" search={{ status: 'REQUESTED,APPROVED,PROCESSING', ...days }} className={LINK}>
+              {text.settlements}
+            </Link>
+          </Line>
+        )}
+        {may('webhooks:read') && (
+          <Line count={stats.data?.data.deadLetters.open}>
+            <Link to="/events" search={{ status: 'FAILED', ...days }} className={LINK}>
+              {text.deadLetters}
+            </Link>
+          </Line>
+        )}
+      </ul>
+    </Card>
+  );
+}
+
+const TONES: Record<Subscription['health']['state'], Tone> = { HEALTHY: 'good', FAILING: 'bad', UNVERIFIED: 'quiet' };
+
+/** The receivers of webhooks and how they answer. */
+export function Endpoints() {
+  const subscriptions = useRead('GET /api/checkout/webhooks/subscriptions', {}, { everyMs: REFRESH_MS });
+  return (
+    <Card title={text.endpoints}>
+      <Loaded query={subscriptions} skeletonRows={2}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <p className="text-quiet">{text.noEndpoints}</p>
+          ) : (
+            <ul className="flex flex-col">
+              {data.map(({ subscriptionId, url, active, health: { state, waiting } }) => (
+                <li key={subscriptionId} className="flex flex-wrap justify-between gap-2 py-1">
+                  <Link to="/webhooks" className={LINK}>
+                    {new URL(url).host}
+                  </Link>
+                  <span className="inline-flex gap-2">
+                    {waiting > 0 && <span className="text-quiet">{text.waitingDeliveries(waiting)}</span>}
+                    <Badge tone={active ? TONES[state] : 'quiet'}>{active ? text[state] : text.inactive}</Badge>
+                  </span>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </Card>
+  );
+}

@@ -1,0 +1,41 @@
+import { Note } from '../ui/badge.tsx';
+import { Facts } from '../ui/facts.tsx';
+import { formatBirr } from '../ui/format.ts';
+import { catalogue } from '../ui/language.ts';
+import type { SettlementQuote, WithdrawalQuote } from './routes.ts';
+
+const text = catalogue(
+  { amount: 'Amount', fee: 'Fee', feeTax: 'Tax on the fee', totalDebit: 'Taken from the balance' },
+  { amount: 'መጠን', fee: 'የአገልግሎት ክፍያ', feeTax: 'የክፍያው ግብር', totalDebit: 'ከቀሪ ሂሳብ የሚቀነስ' },
+);
+
+/** Birr with its currency. */
+export const birr = (amount: number): string => `${formatBirr(amount)} ETB`;
+
+/** What a payout would cost, and why it would be rejected. */
+export function Price({ quote }: { quote: WithdrawalQuote | SettlementQuote }) {
+  const { amount, fee, feeTax, totalDebit, problems } = quote;
+  return (
+    <div aria-live="polite" className="flex flex-col gap-2">
+      <Facts
+        rows={{
+          [text.amount]: birr(amount),
+          [text.fee]: birr(fee),
+          [text.feeTax]: birr(feeTax),
+          [text.totalDebit]: <strong className="font-semibold">{birr(totalDebit)}</strong>,
+        }}
+      />
+      {problems.map(({ code, message }) => (
+        <Note key={code} tone="warn">
+          {message}
+        </Note>
+      ))}
+    </div>
+  );
+}
+
+/** An amount as a person types it, as the API takes it; undefined: none yet, or no amount. */
+export function typedBirr(typed: string): number | undefined {
+  const plain = typed.replaceAll(/[,\s]/g, '');
+  return /^\d{1,12}(\.\d{1,2})?$/.test(plain) && Number(plain) > 0 ? Number(plain) : undefined;
+}

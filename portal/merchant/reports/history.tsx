@@ -1,0 +1,134 @@
+import { useState } from 'react';
+
+import { Badge, type Tone } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/copy.tsx';
+import { download } from '../../ui/download.ts';
+import { Empty, failureText, Loaded } from '../../ui/feedback.tsx';
+import { formatCount, formatDay } from '../../ui/format.ts';
+import { List, type Column } from '../../ui/list.tsx';
+import { Pager } from '../../ui/pager.tsx';
+import { Time } from '../../ui/time.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { headers, useChange, useRead, type ReportRow } from '../routes.ts';
+import type { ReportSearch } from './search.ts';
+import { text } from './text.ts';
+import { fileAddress } from './wanted.ts';
+
+const BUSY_MS = 2_000;
+const CALM_MS = 20_000;
+const TONES: Record<ReportRow['status'], Tone> = {
+  QUEUED: 'info',
+  RUNNING: 'info',
+  READY: 'good',
+  FAILED: 'bad',
+  CANCELLED: 'quiet',
+  EXPIRED: 'quiet',
+};
+
+const isPending = ({ status }: ReportRow): boolean => status === 'QUEUED' || status === 'RUNNING';
+const daysText = ({ startDate, endDate }: ReportRow): string =>
+  startDate === endDate ? formatDay(startDate) : `${formatDay(startDate)} – ${formatDay(endDate)}`;
+
+const COLUMNS: readonly Column<ReportRow>[] = [
+  { id: 'kind', header: text.kind, cell: (row) => `${text[row.kind]} (${row.format})` },
+  { id: 'status', header: text.status, narrow: 'second', cell: (row) => <State row={row} /> },
+  { id: 'days', header: text.days, cell: daysText },
+  {
+    id: 'filters',
+    header: text.filters,
+    narrow: 'none',
+    cell: ({ filters }) =>
+      Object.values(filters)
+        .filter((value) => value !== 'ALL')
+        .join(', '),
+  },
+  { id: 'rows', header: text.rows, align: 'end', narrow: 'none', cell: ({ rowsTotal }) => formatCount(rowsTotal) },
+  { id: 'requestedAt', header: text.requestedAt, cell: ({ requestedAt }) => <Time at={requestedAt} /> },
+  {
+    id: 'expiresAt',
+    header: text.expiresAt,
+    narrow: 'none',
+    cell: ({ expiresAt }) => expiresAt && formatDay(expiresAt.slice(0, 10)),
+  },
+  { id: 'file', header: text.file, narrow: 'second', cell: (row) => <File row={row} /> },
+];
+
+function State({ row }: { row: ReportRow }) {
+  return (
+    <span className="inline-flex flex-col items-start gap-0.5">
+      <Badge tone={TONES[row.status]}>{text[row.status]}</Badge>
+      {row.status === 'RUNNING' && (
+        <span className="text-xs text-quiet">{text.progress(row.rowsDone, row.rowsTotal)}</span>
+      )}
+      {row.failure && <span className="text-xs text-bad">{row.failure.message}</span>}
+    </span>
+  );
+}
+
+function File({ row }: { row: ReportRow }) {
+  const cancel = useChange('POST /api/checkout/reports/:reportId/cancel');
+  const [isBusy, setBusy] = useState(false);
+  const { reportId, sha256 } = row;
+  const save = async (): Promise<void> => {
+    setBusy(true);
+    await download(fileAddress(reportId), headers).catch((error: unknown) => toast(failureText(error)));
+    setBusy(false);
+  };
+  if (isPending(row)) {
+    return (
+      <Button
+        isBusy={cancel.isPending}
+        onClick={() => cancel.mutate({ params: { reportId }, body: {} }, { onSuccess: () => toast(text.cancelled) })}
+      >
+        {text.cancel}
+      </Button>
+    );
+  }
+  if (row.status !== 'READY') return null;
+  return (
+    <span className="inline-flex items-center gap-1">
+      <Button icon="download" isBusy={isBusy} onClick={() => void save()}>
+        {text.download}
+      </Button>
+      {sha256 && <CopyButton value={sha256} name={text.checksum} />}
+    </span>
+  );
+}
+
+type Props = { search: ReportSearch; onChange: (changes: Partial<ReportSearch>) => void };
+
+/** The requested reports: progress, cancel, and download for 30 days. */
+export function History({ search: { page = 1, limit = 20 }, onChange }: Props) {
+  const input = { query: { page, limit } };
+  const read = useRead('GET /api/checkout/reports', input);
+  const everyMs = read.data?.data.some(isPending) ? BUSY_MS : CALM_MS;
+  const reports = useRead('GET /api/checkout/reports', input, { everyMs });
+  return (
+    <section aria-labelledby="history">
+      <h2 id="history" className="mb-2 text-base font-semibold">
+        {text.history}
+      </h2>
+      <div className="card">
+        <Loaded query={reports} skeletonRows={5}>
+          {({ data: rows, pagination }) => (
+            <>
+              {rows.length === 0 ? (
+                <Empty title={text.noneYet}>{text.firstStep}</Empty>
+              ) : (
+                <List label={text.history} columns={COLUMNS} rows={rows} idOf={({ reportId }) => reportId} />
+              )}
+              {pagination && (
+                <Pager
+                  pagination={pagination}
+                  onPage={(wanted) => onChange({ page: wanted })}
+                  onLimit={(wanted) => onChange({ limit: wanted })}
+                />
+              )}
+            </>
+          )}
+        </Loaded>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,156 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+
+import { addDays } from '../../../src/lib/dates.ts';
+import { CHANNELS } from '../../../src/merchants/channels/channel.ts';
+import { Button, IconButton } from '../../ui/button.tsx';
+import { download } from '../../ui/download.ts';
+import { Failed } from '../../ui/feedback.tsx';
+import { ChoiceFilter, ListFilter } from '../../ui/filters.tsx';
+import { formatDay, formatEthiopianDay } from '../../ui/format.ts';
+import { listOf } from '../../ui/search-params.ts';
+import { toast } from '../../ui/toast.tsx';
+import { useMember } from '../member.ts';
+import { Page } from '../page.tsx';
+import { headers, useChange } from '../routes.ts';
+import { History } from './history.tsx';
+import { PERIODS } from './period.ts';
+import { KINDS, type ReportSearch } from './search.ts';
+import { Sums } from './sums.tsx';
+import { text } from './text.ts';
+import { fileAddress, reportOf, STATUSES, type WantedReport } from './wanted.ts';
+
+/** Reports: sums of a period, its rows as a file, and the files of before. */
+export function Reports() {
+  const search = useSearch({ from: '/reports' });
+  const navigate = useNavigate();
+  const wanted = reportOf(search);
+  const change = (changes: Partial<ReportSearch>): void =>
+    void navigate({ to: '/reports', search: { ...search, page: undefined, ...changes } });
+  return (
+    <Page title={text.title} actions={<SaveButtons wanted={wanted} />}>
+      <div className="card mb-4">
+        <Choices wanted={wanted} onChange={change} />
+        <Sums wanted={wanted} />
+      </div>
+      <History search={search} onChange={change} />
+    </Page>
+  );
+}
+
+type ChoicesProps = { wanted: WantedReport; onChange: (changes: Partial<ReportSearch>) => void };
+
+function Choices({ wanted, onChange }: ChoicesProps) {
+  const { may } = useMember();
+  const { kind, calendar, period, days, status, channel } = wanted;
+  const { startDate, endDate } = days;
+  const kinds = KINDS.filter((one) => one === 'payments' || may('reports:money'));
+  const dayText = calendar === 'ethiopian' ? formatEthiopianDay : formatDay;
+  const step = (day: string): void => onChange({ date: day });
+  return (
+    <div className="flex flex-wrap items-center gap-2 border-b border-line p-3">
+      <Pick
+        label={text.kind}
+        options={kinds.map((one) => [one, text[one]] as const)}
+        value={kind}
+        onChange={(value) => onChange({ kind: value, status: undefined, channel: undefined })}
+      />
+      <Pick
+        label={text.period}
+        options={PERIODS.map((one) => [one, text[one]] as const)}
+        value={period}
+        onChange={(value) => onChange({ period: value })}
+      />
+      <Pick
+        label={text.calendar}
+        options={[
+          ['gregorian', text.gregorian],
+          ['ethiopian', text.ethiopian],
+        ]}
+        value={calendar}
+        onChange={(value) => onChange({ calendar: value })}
+      />
+      <span className="inline-flex items-center">
+        <IconButton icon="left" label={text.before} onClick={() => step(addDays(startDate, -1))} />
+        <strong className="font-semibold" aria-live="polite">
+          {startDate === endDate ? dayText(startDate) : `${dayText(startDate)} – ${dayText(endDate)}`}
+        </strong>
+        <IconButton icon="right" label={text.after} onClick={() => step(addDays(endDate, 1))} />
+      </span>
+      <ListFilter
+        name={text.status}
+        values={STATUSES[kind]}
+        chosen={listOf(status)}
+        onChange={(chosen) => onChange({ status: chosen })}
+      />
+      {kind !== 'settlements' && (
+        <ChoiceFilter
+          name={text.channel}
+          values={CHANNELS.map((one) => [one, one] as const)}
+          chosen={channel}
+          onChange={(chosen) => onChange({ channel: chosen })}
+        />
+      )}
+    </div>
+  );
+}
+
+type PickProps<Value extends string> = {
+  label: string;
+  options: readonly (readonly [value: Value, text: string])[];
+  value: Value;
+  onChange: (value: Value) => void;
+};
+
+function Pick<Value extends string>({ label, options, value, onChange }: PickProps<Value>) {
+  return (
+    <label className="inline-flex items-center gap-2">
+      <span className="text-quiet">{label}</span>
+      <select
+        className="control"
+        value={value}
+        onChange={(event) => onChange(options.find(([one]) => one === event.target.value)?.[0] ?? value)}
+      >
+        {options.map(([one, caption]) => (
+          <option key={one} value={one}>
+            {caption}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** Requests a file of what is shown; a small one is saved at once. */
+function SaveButtons({ wanted: { kind, days, status, channel } }: { wanted: WantedReport }) {
+  const { whyNot } = useMember();
+  const create = useChange('POST /api/checkout/reports');
+  const save = (format: string): void =>
+    create.mutate(
+      { body: { kind, period: 'custom', ...days, format, ...(status && { status }), ...(channel && { channel }) } },
+      {
+        onSuccess: ({ data }) => {
+          if (data.status !== 'READY') return toast(text.inBackground);
+          void download(fileAddress(data.reportId), headers).then(() => toast(text.saved));
+        },
+      },
+    );
+  const formats = ['CSV', 'XLSX', ...(kind === 'settlements' ? ['PDF'] : [])];
+  return (
+    <div className="flex flex-col gap-2">
+      <div className="flex flex-wrap gap-2">
+        {formats.map((format) => (
+          <Button
+            key={format}
+            icon="download"
+            isBusy={create.isPending}
+            whyNot={whyNot('reports:write')}
+            onClick={() => save(format)}
+          >
+            {text.save(format)}
+          </Button>
+        ))}
+      </div>
+      {create.error && <Failed error={create.error} />}
+    </div>
+  );
+}

@@ -1,0 +1,86 @@
+import { Empty, Loaded } from '../../ui/feedback.tsx';
+import { formatBirr, formatCount } from '../../ui/format.ts';
+import { List, type Column } from '../../ui/list.tsx';
+import { listOf } from '../../ui/search-params.ts';
+import { useRead, type ReportSummary } from '../routes.ts';
+import { text } from './text.ts';
+import { STATUSES, type WantedReport } from './wanted.ts';
+
+type Group = ReportSummary['payments']['groups'][number];
+
+const AMOUNTS = {
+  requested: ({ requested }: Group) => requested,
+  gross: ({ gross }: Group) => gross,
+  fee: ({ fee, feeTax }: Group) => fee + feeTax,
+  net: ({ net }: Group) => net,
+} as const;
+const AMOUNT_NAMES = Object.keys(AMOUNTS) as (keyof typeof AMOUNTS)[];
+
+/** The sums of a period by status and channel: those of the rows that a file of it has. */
+export function Sums({ wanted: { kind, days, status, channel } }: { wanted: WantedReport }) {
+  const summary = useRead('GET /api/checkout/reports/summary', { query: { period: 'custom', ...days } });
+  const statuses = listOf(status);
+  const nameOf = (one: string): string => STATUSES[kind].find(([value]) => value === one)?.[1] ?? one;
+  const columns: Column<Group>[] = [
+    { id: 'status', header: text.status, cell: (group) => nameOf(group.status) },
+    { id: 'count', header: text.count, align: 'end', narrow: 'second', cell: ({ count }) => formatCount(count) },
+    { id: 'channel', header: text.channel, cell: (group) => group.channel ?? '–' },
+    ...AMOUNT_NAMES.map((name) => ({
+      id: name,
+      header: text[name],
+      align: 'end' as const,
+      narrow: name === 'gross' ? ('second' as const) : ('none' as const),
+      cell: (group: Group) => formatBirr(AMOUNTS[name](group)),
+    })),
+  ];
+  return (
+    <Loaded query={summary} skeletonRows={5}>
+      {({ data }) => {
+        const groups = data[kind].groups.filter(
+          (group) =>
+            (statuses.length === 0 || statuses.includes(group.status)) &&
+            (channel === undefined || group.channel === channel),
+        );
+        if (groups.length === 0) return <Empty title={text.none}>{text.noneHelp}</Empty>;
+        return (
+          <List
+            label={text.sums}
+            columns={columns}
+            rows={groups}
+            idOf={(group) => `${group.status} ${group.channel}`}
+            foot={<Total groups={groups} columns={columns.length} />}
+          />
+        );
+      }}
+    </Loaded>
+  );
+}
+
+/** Sums of birr in whole santim, so that they are exact. */
+const sumOf = (groups: Group[], amount: (group: Group) => number): number =>
+  groups.reduce((santim, group) => santim + Math.round(amount(group) * 100), 0) / 100;
+
+function Total({ groups, columns }: { groups: Group[]; columns: number }) {
+  return (
+    <tfoot role="rowgroup">
+      <tr role="row" className="border-t-2 border-line">
+        <td role="cell" colSpan={columns} className="px-3 py-2.5">
+          <dl className="flex flex-wrap gap-x-6 gap-y-1">
+            <div className="flex gap-1.5 font-semibold">
+              <dt>{text.total}</dt>
+              <dd>{formatCount(groups.reduce((sum, { count }) => sum + count, 0))}</dd>
+            </div>
+            {AMOUNT_NAMES.map((name) => (
+              <div key={name} className="flex gap-1.5">
+                <dt className="text-quiet">{text[name]}</dt>
+                <dd className="font-semibold whitespace-nowrap tabular-nums">
+                  {formatBirr(sumOf(groups, AMOUNTS[name]))} ETB
+                </dd>
+              </div>
+            ))}
+          </dl>
+        </td>
+      </tr>
+    </tfoot>
+  );
+}

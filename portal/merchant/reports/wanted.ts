@@ -1,0 +1,29 @@
+import { addisDay } from '../../../src/lib/dates.ts';
+import { TRANSACTION_STATUSES } from '../../../src/payments/states.ts';
+import { SETTLEMENT_STATUSES } from '../../../src/settlements/states.ts';
+import { WITHDRAWAL_STATUSES } from '../../../src/withdrawals/states.ts';
+import { addressOf } from '../../ui/call.ts';
+import { STATES as SETTLEMENT_STATES } from '../settlements/text.ts';
+import { text as transaction } from '../transactions/text.ts';
+import { STATES as WITHDRAWAL_STATES } from '../withdrawals/text.ts';
+import { periodOf } from './period.ts';
+import type { ReportSearch } from './search.ts';
+
+/** The statuses of each kind in words. */
+export const STATUSES = {
+  payments: TRANSACTION_STATUSES.map((one) => [one, transaction[one]] as const),
+  withdrawals: WITHDRAWAL_STATUSES.map((one) => [one, WITHDRAWAL_STATES[one]] as const),
+  settlements: SETTLEMENT_STATUSES.map((one) => [one, SETTLEMENT_STATES[one]] as const),
+} as const;
+
+/** What the address asks for, with its defaults, and its days. */
+export function reportOf({ kind = 'payments', calendar = 'gregorian', period = 'month', ...rest }: ReportSearch) {
+  const date = rest.date ?? addisDay(new Date());
+  const { status, channel } = rest;
+  return { kind, calendar, period, date, status, channel, days: periodOf(date, { period, calendar }) };
+}
+export type WantedReport = ReturnType<typeof reportOf>;
+
+/** The address of a report's file. */
+export const fileAddress = (reportId: string): string =>
+  addressOf('GET /api/checkout/reports/:reportId/file', { params: { reportId } });

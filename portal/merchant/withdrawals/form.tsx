@@ -1,0 +1,204 @@
+import { useDeferredValue, useState, type FormEvent } from 'react';
+
+import { BANKS } from '../../../src/lib/banks.ts';
+import { CHANNELS, type Channel } from '../../../src/merchants/channels/channel.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Failed } from '../../ui/feedback.tsx';
+import { Choice, Field, TextField } from '../../ui/field.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { birr, Price, typedBirr } from '../quote.tsx';
+import { useChange, useRead } from '../routes.ts';
+import { text } from './text.ts';
+
+type Kind = 'phone' | 'bank';
+type Values = { kind: Kind } & Record<
+  'requestId' | 'amount' | 'phone' | 'bankCode' | 'accountNumber' | 'accountName' | 'reason',
+  string
+>;
+
+const newValues = (): Values => ({
+  kind: 'phone',
+  requestId: `W-${crypto.randomUUID().slice(0, 13)}`,
+  amount: '',
+  phone: '',
+  bankCode: 'CBE',
+  accountNumber: '',
+  accountName: '',
+  reason: '',
+});
+
+/** The chosen kind of beneficiary, or the only one that the channel pays. */
+const kindOf = ({ kind }: Values, kinds: readonly Kind[]): Kind => (kinds.includes(kind) ? kind : (kinds[0] ?? kind));
+
+type Payment = { channel: Channel; amount: number; kinds: readonly Kind[] };
+
+/** The body of the request. */
+function bodyOf(values: Values, { channel, amount, kinds }: Payment) {
+  const { requestId, accountName, phone, bankCode, accountNumber, reason } = values;
+  const account = kindOf(values, kinds) === 'phone' ? { phone } : { bankCode, accountNumber };
+  return { requestId, amount, channel, destination: { ...account, accountName }, ...(reason && { reason }) };
+}
+
+/** A new withdrawal: limits, fee and problems stand beside the amount while it is typed. */
+export function WithdrawalForm({ onClose }: { onClose: () => void }) {
+  const limits = useRead('GET /api/checkout/limits', {});
+  const [channel, setChannel] = useState<Channel>('TELEBIRR');
+  const [values, setValues] = useState(newValues);
+  const create = useChange('POST /api/checkout/withdrawal');
+  const amount = typedBirr(values.amount);
+  const ofChannel = limits.data?.data.find((one) => one.channel === channel);
+  const kinds = ofChannel?.payoutTo ?? ['phone'];
+  const set = (changes: Partial<Values>): void => setValues({ ...values, ...changes });
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (amount === undefined) return;
+    create.mutate(
+      { body: bodyOf(values, { channel, amount, kinds }) },
+      {
+        onSuccess: () => {
+          toast(text.requested);
+          onClose();
+        },
+      },
+    );
+  };
+  const paying = (limits.data?.data ?? []).filter(({ payoutTo }) => payoutTo.length > 0).map((one) => one.channel);
+  return (
+    <Dialog title={text.newWithdrawal} onClose={onClose}>
+      <form onSubmit={submit} className="flex flex-col gap-2">
+        <Choice
+          label={text.channel}
+          value={channel}
+          options={CHANNELS.filter((one) => paying.includes(one)).map((one) => [one, one] as const)}
+          onChange={setChannel}
+        />
+        {ofChannel && <LimitLine limits={ofChannel.payOut} />}
+        <TextField
+          label={text.amount}
+          hint={text.amountHelp}
+          inputMode="decimal"
+          isRequired
+          value={values.amount}
+          error={values.amount !== '' && amount === undefined ? text.wrongAmount : undefined}
+          onChange={(event) => set({ amount: event.target.value })}
+        />
+        <QuoteOf channel={channel} amount={amount} />
+        <Destination kinds={kinds} values={values} onChange={set} />
+        <References values={values} onChange={set} />
+        <p className="text-quiet">{text.reviewed}</p>
+        {create.error && <Failed error={create.error} />}
+        <Button type="submit" kind="primary" isBusy={create.isPending} disabled={amount === undefined}>
+          {text.request}
+        </Button>
+      </form>
+    </Dialog>
+  );
+}
+
+type PartProps = { values: Values; onChange: (changes: Partial<Values>) => void };
+
+function References({ values, onChange }: PartProps) {
+  return (
+    <>
+      <TextField
+        label={text.reason}
+        maxLength={200}
+        value={values.reason}
+        onChange={(event) => onChange({ reason: event.target.value })}
+      />
+      <TextField
+        label={text.requestId}
+        isRequired
+        maxLength={64}
+        value={values.requestId}
+        onChange={(event) => onChange({ requestId: event.target.value })}
+      />
+    </>
+  );
+}
+
+type PayOut = { min: number; max: number; remainingToday: number | null };
+
+/** What the amount may be, before anything is typed. */
+function LimitLine({ limits: { min, max, remainingToday } }: { limits: PayOut }) {
+  const left = remainingToday !== null && `${text.leftToday}: ${birr(remainingToday)}`;
+  return <p className="text-quiet">{[`${birr(min)} – ${birr(max)}`, left].filter(Boolean).join(' · ')}</p>;
+}
+
+function QuoteOf({ channel, amount }: { channel: Channel; amount: number | undefined }) {
+  const wanted = useDeferredValue(amount);
+  const quote = useRead(
+    'GET /api/checkout/withdrawal/quote',
+    { query: { channel, amount: wanted } },
+    { enabled: wanted !== undefined },
+  );
+  if (wanted === undefined) return <p className="text-quiet">{text.typeAmount}</p>;
+  if (quote.error) return <Failed error={quote.error} />;
+  return quote.data ? <Price quote={quote.data.data} /> : null;
+}
+
+/** The beneficiary: a wallet or a bank account, as the channel pays. */
+function Destination({ kinds, values, onChange }: PartProps & { kinds: readonly Kind[] }) {
+  const kind = kindOf(values, kinds);
+  return (
+    <>
+      {kinds.length > 1 && (
+        <Choice
+          label={text.to}
+          value={kind}
+          options={[
+            ['phone', text.toPhone],
+            ['bank', text.toBank],
+          ]}
+          onChange={(chosen) => onChange({ kind: chosen })}
+        />
+      )}
+      {kind === 'phone' ? (
+        <TextField
+          label={text.phone}
+          hint={text.phoneHelp}
+          type="tel"
+          isRequired
+          maxLength={20}
+          value={values.phone}
+          onChange={(event) => onChange({ phone: event.target.value })}
+        />
+      ) : (
+        <>
+          <Field label={text.bank} isRequired>
+            {(described) => (
+              <select
+                {...described}
+                className="control"
+                value={values.bankCode}
+                onChange={(event) => onChange({ bankCode: event.target.value })}
+              >
+                {Object.entries(BANKS).map(([code, name]) => (
+                  <option key={code} value={code}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+          <TextField
+            label={text.accountNumber}
+            inputMode="numeric"
+            isRequired
+            maxLength={20}
+            value={values.accountNumber}
+            onChange={(event) => onChange({ accountNumber: event.target.value })}
+          />
+        </>
+      )}
+      <TextField
+        label={text.accountName}
+        isRequired
+        maxLength={100}
+        value={values.accountName}
+        onChange={(event) => onChange({ accountName: event.target.value })}
+      />
+    </>
+  );
+}

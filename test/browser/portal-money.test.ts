@@ -1,0 +1,166 @@
+import { readFile } from 'node:fs/promises';
+
+import { parse } from 'csv-parse/sync';
+import type { Browser, Page } from 'playwright-core';
+
+import { readBalance } from '../../src/ledger/balance.ts';
+import { toBirr } from '../../src/lib/money.ts';
+import { linkAccount } from '../support/settlements.ts';
+import { launchBrowser } from './browser.ts';
+import { inspectScreen, startPortal, type Portal } from './portal.ts';
+
+const SCREENS = {
+  overview: '/test/overview',
+  balance: '/test/balance',
+  withdrawals: '/test/withdrawals',
+  settlements: '/test/settlements',
+  reports: '/test/reports',
+  'reports-ethiopian': '/test/reports?kind=withdrawals&calendar=ethiopian&period=quarter',
+};
+
+let portal: Portal;
+let browser: Browser;
+
+beforeAll(async () => {
+  [portal, browser] = await Promise.all([startPortal({ payments: 40 }), launchBrowser()]);
+  await linkAccount(portal.fixture, portal.scope);
+}, 180_000);
+afterAll(async () => {
+  await browser?.close();
+  await portal?.close();
+});
+
+const birr = new Intl.NumberFormat('en-GB', { minimumFractionDigits: 2 });
+const number = (text: string): number => Number(text.replaceAll(/[^\d.-]/g, ''));
+const available = async (): Promise<number> => toBirr((await readBalance(portal.db, portal.scope)).availableSantim);
+/** The card of a number of the balance. */
+const card = (page: Page, name: string) => page.locator('main li', { has: page.locator(`span:text-is("${name}")`) });
+
+test('a person of finance sees the fee before a withdrawal is requested, finds it in the list, and cancels it', async () => {
+  const { page, problems, close } = await portal.open(browser, '/test/withdrawals', { role: 'finance' });
+  const before = await available();
+  await page.click('button:has-text("New withdrawal")');
+  await page.waitForSelector('dialog >> text=Left today');
+  await page.fill('dialog input[inputmode=decimal]', '100');
+  await page.waitForSelector('dialog >> text=105.75 ETB');
+  await page.fill('dialog input[type=tel]', '0911000001');
+  await page.getByLabel('Name of the holder').fill('Abebe Bikila');
+  await page.click('dialog button:has-text("Request withdrawal")');
+  const row = page.locator('tbody tr', { hasText: 'Abebe Bikila' });
+  await row.getByText('Under review').waitFor();
+  expect(await available()).toBeCloseTo(before - 105.75);
+
+  await row.locator('a').click();
+  await page.click('dialog >> button:has-text("Cancel the withdrawal")');
+  await page.locator('dialog').last().locator('button:has-text("Cancel the withdrawal")').click();
+  await row.getByText('Cancelled').waitFor();
+  expect(await available()).toBe(before);
+  expect(problems).toEqual([]);
+  await close();
+}, 60_000);
+
+test('an amount that a withdrawal cannot have is explained before it is requested', async () => {
+  const { page, close } = await portal.open(browser, '/test/withdrawals', { role: 'finance' });
+  await page.click('button:has-text("New withdrawal")');
+  await page.fill('dialog input[inputmode=decimal]', '80000');
+  await page.waitForSelector('dialog >> text=must be at most 75000.00 ETB');
+  await page.fill('dialog input[inputmode=decimal]', '1.005');
+  await page.waitForSelector('dialog >> text=An amount in birr');
+  await close();
+}, 60_000);
+
+test('the expected days of a settlement stand on the page before anything is typed, and are those of the request', async () => {
+  const { page, problems, close } = await portal.open(browser, '/test/settlements', { role: 'owner' });
+  const expected = await page.locator('main dd strong', { hasText: ' to ' }).innerText();
+  const before = await available();
+  await page.click('button:has-text("New settlement")');
+  await page.click('dialog label:has-text("An amount")');
+  await page.fill('dialog input[inputmode=decimal]', '150.14');
+  await page.waitForSelector('dialog >> text=150.14 ETB');
+  await page.click('dialog button:has-text("Request settlement")');
+  const row = page.locator('tbody tr', { hasText: '150.14' });
+  await row.getByText('Waits for approval').waitFor();
+  await row.locator('a').click();
+  await page.getByText('Closing balance').waitFor();
+  expect(await page.locator('dialog dd strong').innerText()).toBe(expected);
+  expect(await page.locator('dialog dl').last().innerText()).toContain(birr.format(before - 150.14));
+  await page.click('dialog >> button:has-text("Cancel the settlement")');
+  await page.locator('dialog').last().locator('button:has-text("Cancel the settlement")').click();
+  await row.getByText('Cancelled').waitFor();
+  expect(problems).toEqual([]);
+  await close();
+}, 60_000);
+
+test('each number of the balance opens the entries that it is the sum of', async () => {
+  const { page, close } = await portal.open(browser, '/test/balance', { role: 'viewer' });
+  const link = card(page, 'Available').locator('a');
+  expect(number(await link.innerText())).toBe(await available());
+  await link.click();
+  await page.waitForURL('**/balance?account=available');
+  const newest = page.locator('table[aria-label="Entries of the available balance"] tbody tr').first();
+  expect(number(await newest.locator('td').nth(2).innerText())).toBe(await available());
+  await card(page, 'Reserved').locator('a').click();
+  await page.waitForSelector('table[aria-label="Entries of the reserved balance"]');
+  await page.click('tbody a:has-text("wd_")');
+  await page.waitForSelector('dialog >> text=Abebe Bikila');
+  await page.click('dialog >> text=Entries of the balance');
+  await page.waitForSelector('text=/Entries of wd_.* only/');
+  expect(await page.locator('tbody tr').count()).toBe(2);
+  await close();
+}, 60_000);
+
+test('a report has the rows that its sums on the page are of, and stays in the history', async () => {
+  const { page, problems, close } = await portal.open(browser, '/test/reports?status=SUCCESS', { role: 'finance' });
+  const foot = page.locator('tfoot');
+  await foot.waitFor();
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('button:has-text("Save as CSV")')]);
+  const listed: Record<string, string>[] = parse(await readFile(await download.path(), 'utf8'), {
+    columns: true,
+    bom: true,
+  });
+  const sum = listed.reduce((total, row) => total + Math.round(Number(row['Amount']) * 100), 0) / 100;
+  expect(await foot.innerText()).toContain(birr.format(sum));
+  expect(number(await foot.locator('dd').first().innerText())).toBe(listed.length);
+  const first = page.locator('table[aria-label=History] tbody tr').first();
+  await first.getByText('Ready').waitFor();
+  const [again] = await Promise.all([
+    page.waitForEvent('download'),
+    first.locator('button:has-text("Download")').click(),
+  ]);
+  expect(await readFile(await again.path())).toEqual(await readFile(await download.path()));
+  await page.getByLabel('Calendar').selectOption('ethiopian');
+  await page.waitForURL('**calendar=ethiopian**');
+  expect(await page.locator('main strong').first().innerText()).toMatch(/20(18|19)|1[0-9] /);
+  expect(problems).toEqual([]);
+  await close();
+}, 60_000);
+
+test('people see and use what their role has, and read whom to ask for the rest', async () => {
+  const viewer = await portal.open(browser, '/test/withdrawals', { role: 'viewer' });
+  expect(await viewer.page.locator('button:has-text("New withdrawal")').isDisabled()).toBe(true);
+  await viewer.page.waitForSelector('text=Ask somebody with the role owner, finance');
+  await viewer.close();
+  const developer = await portal.open(browser, '/test/overview');
+  await developer.page.waitForSelector('text=Success by channel');
+  const entries = await developer.page.locator('#sidebar a').allInnerTexts();
+  expect(entries).toEqual(expect.arrayContaining(['Overview', 'Transaction', 'Reports']));
+  expect(entries).not.toContain('Balance');
+  expect(developer.problems).toEqual([]);
+  await developer.close();
+}, 60_000);
+
+test.each(['en', 'am'] as const)(
+  'the screens of money have no fault of accessibility and no error, in %s',
+  async (language) => {
+    const tab = await portal.open(browser, '/test/overview', { language, role: 'owner' });
+    const found: string[] = [];
+    for (const [name, path] of Object.entries(SCREENS)) {
+      await tab.page.goto(portal.url + path);
+      found.push(...(await inspectScreen(tab, `portal-${name}-${language}`)));
+    }
+    expect(found).toEqual([]);
+    expect(tab.problems).toEqual([]);
+    await tab.close();
+  },
+  240_000,
+);
