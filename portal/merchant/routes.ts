@@ -4,7 +4,7 @@ import type { Movement } from '../../src/ledger/balance.ts';
 import type { BalanceResponse } from '../../src/ledger/routes.ts';
 import type * as channels from '../../src/merchants/channels/schema.ts';
 import type * as kyc from '../../src/merchants/kyc/schema.ts';
-import type { CreatedSession } from '../../src/payments/session-schema.ts';
+import type * as sessions from '../../src/payments/session-schema.ts';
 import type { Transaction, TransactionDetail } from '../../src/payments/transaction-schema.ts';
 import type * as portal from '../../src/portal/schema.ts';
 import type { TransactionSummary } from '../../src/reports/schema.ts';
@@ -19,6 +19,7 @@ import { createCalls } from '../ui/use-calls.ts';
 import { environment } from './environment.ts';
 import { askForCode as onStepUp } from './step-up.ts';
 
+export type CreatedSession = z.output<typeof sessions.CreatedSession>;
 export type TransactionRow = z.output<typeof Transaction>;
 export type TransactionWithTimeline = z.output<typeof TransactionDetail>;
 
@@ -33,7 +34,6 @@ export type Subscription = z.output<typeof subscriptions.Subscription>;
 type SubscriptionWithSecret = z.output<typeof subscriptions.SubscriptionWithSecret>;
 export type Channel = z.output<typeof channels.Channel>;
 export type BankAccount = z.output<typeof bank.BankAccount>;
-export type Session = z.output<typeof CreatedSession>;
 type RecoveryCodes = z.output<typeof portal.RecoveryCodes>;
 export type PersonSession = z.output<typeof portal.PersonSession>;
 export type Key = z.output<typeof portal.PersonsKey>;
@@ -119,7 +119,8 @@ type Routes = {
   'GET /api/checkout/reports/summary': ReportSummary;
   'GET /api/checkout/reports/series': PaymentSeries;
   'POST /api/portal/sign-out': null;
-  'POST /api/checkout/sessions': Session;
+  'POST /api/checkout/sessions': CreatedSession;
+  'GET /api/checkout/sessions/:sessionId': z.output<typeof sessions.Session>;
 };
 
 const onSignedOut = (): void => {

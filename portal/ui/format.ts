@@ -38,15 +38,26 @@ function formatParts(date: Date, options: Options, locale: string): string {
     .join('');
 }
 
-function inCalendars(date: Date, options: Options): string {
-  if (calendar === 'gregorian') return formatParts(date, options, GREGORIAN_LOCALE);
-  const ethiopian = formatParts(date, options, ETHIOPIAN_LOCALE);
-  if (calendar === 'ethiopic') return ethiopian;
-  return `${formatParts(date, options, GREGORIAN_LOCALE)} (${formatParts(date, { day: 'numeric', month: 'short' }, ETHIOPIAN_LOCALE)})`;
+/** A day of the Gregorian or the Ethiopian calendar, and the other one for people who read both. */
+export type DayText = { main: string; other: string | null };
+
+function inCalendars(date: Date, options: Options): DayText {
+  const [gregorian, ethiopian] = [GREGORIAN_LOCALE, ETHIOPIAN_LOCALE].map((locale) =>
+    formatParts(date, options, locale),
+  );
+  const main = (calendar === 'ethiopic' ? ethiopian : gregorian) ?? '';
+  return { main, other: calendar === 'both' ? (ethiopian ?? null) : null };
 }
 
-/** A day written YYYY-MM-DD, in the person's calendar. */
-export const formatDay = (day: string): string => inCalendars(new Date(`${day}T12:00:00+03:00`), DAY);
+const noonOf = (day: string): Date => new Date(`${day}T12:00:00+03:00`);
+
+/** A day written YYYY-MM-DD, in the person's calendars. */
+export const dayText = (day: string): DayText => inCalendars(noonOf(day), DAY);
+
+/** The same in one line. */
+export const formatDay = (day: string): string => inOneLine(dayText(day));
+
+const inOneLine = ({ main, other }: DayText): string => (other === null ? main : `${main} (${other})`);
 
 /** A day written YYYY-MM-DD, in the Ethiopian calendar whichever the person has chosen. */
 export const formatEthiopianDay = (day: string): string =>
@@ -54,13 +65,17 @@ export const formatEthiopianDay = (day: string): string =>
 
 /** The month of a day, by its name and year. */
 export const formatMonth = (day: string, locale: string): string =>
-  formatParts(new Date(`${day}T12:00:00+03:00`), { month: 'long', year: 'numeric' }, locale);
+  formatParts(noonOf(day), { month: 'long', year: 'numeric' }, locale);
 
 /** An instant as day and clock of Addis Ababa. */
-export function formatInstant(iso: string, { seconds = false } = {}): string {
+export function instantText(iso: string, { seconds = false } = {}): DayText {
   const date = new Date(iso);
-  return `${inCalendars(date, DAY)}, ${formatClock(date, { seconds })}`;
+  const { main, other } = inCalendars(date, DAY);
+  return { main: `${main}, ${formatClock(date, { seconds })}`, other };
 }
+
+/** The same in one line. */
+export const formatInstant = (iso: string): string => inOneLine(instantText(iso));
 
 /** The clock of Addis Ababa: 12:53, or 12:53:20. */
 export function formatClock(date: Date, { seconds = false } = {}): string {

@@ -1,13 +1,21 @@
-import { Button } from './button.tsx';
+import { Button, IconButton } from './button.tsx';
 import type { Pagination } from './call.ts';
+import { formatClock } from './format.ts';
 import { text } from './text.ts';
 
 const SIZES = [20, 50, 100];
 
-type Props = { pagination: Pagination; onPage: (page: number) => void; onLimit: (limit: number) => void };
+type Props = {
+  pagination: Pagination;
+  /** The list as it was loaded. */
+  query: { dataUpdatedAt: number; isFetching: boolean; refetch: () => Promise<unknown> };
+  onPage: (page: number) => void;
+  onLimit: (limit: number) => void;
+};
 
 /** The total of a list and its pages: always there, with one page too. */
-export function Pager({ pagination: { total, page, limit, totalPages }, onPage, onLimit }: Props) {
+export function Pager({ pagination, query, onPage, onLimit }: Props) {
+  const { total, page, limit, totalPages } = pagination;
   const first = (page - 1) * limit + 1;
   const pages = Math.max(totalPages, 1);
   return (
@@ -15,7 +23,18 @@ export function Pager({ pagination: { total, page, limit, totalPages }, onPage, 
       aria-label={text.pager}
       className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 border-t border-line px-3 py-2"
     >
-      <p role="status">{total === 0 ? text.noRows : text.range(first, Math.min(first + limit - 1, total), total)}</p>
+      <div className="flex items-center gap-1">
+        <p role="status">{total === 0 ? text.noRows : text.range(first, Math.min(first + limit - 1, total), total)}</p>
+        <span className="ms-2 text-xs text-quiet">
+          {text.asOf(formatClock(new Date(query.dataUpdatedAt), { seconds: true }))}
+        </span>
+        <IconButton
+          icon="refresh"
+          label={text.refresh}
+          disabled={query.isFetching}
+          onClick={() => void query.refetch()}
+        />
+      </div>
       <div className="flex flex-wrap items-center gap-2">
         <label className="flex items-center gap-2 text-quiet">
           <span className="max-sm:sr-only">{text.rowsPerPage}</span>

@@ -1,11 +1,16 @@
 import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 
 import { parse } from 'csv-parse/sync';
+import type JsQr from 'jsqr';
 import type { Browser } from 'playwright-core';
+import { PNG } from 'pngjs';
 
 import { first } from '../../src/lib/db.ts';
 import { launchBrowser } from './browser.ts';
 import { startPortal, type Portal } from './portal.ts';
+
+const jsQR = createRequire(import.meta.url)('jsqr') as typeof JsQr.default;
 
 describe('journeys through the portal', () => {
   let portal: Portal;
@@ -88,6 +93,23 @@ describe('journeys through the portal', () => {
     await page.click('label:has-text("Active")');
     await page.waitForSelector('text=Not tried yet');
     expect(await isActive()).toBe(true);
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  test('a new payment has a link, and a QR code that opens it', async () => {
+    const { page, problems, close } = await portal.open(browser, '/test/transactions');
+    await page.keyboard.press('n');
+    await page.click('dialog button:has-text("Create")');
+    await page.waitForSelector('dialog >> text=An amount in birr');
+    await page.fill('dialog input[inputmode=decimal]', '120.50');
+    await page.click('dialog button:has-text("Create")');
+    const link = await page.locator('dialog pre').innerText();
+    expect(link).toMatch(/[/]checkout[/]cs_/);
+    const { data, width, height } = PNG.sync.read(await page.locator('dialog svg[role=img]').screenshot());
+    expect(jsQR(new Uint8ClampedArray(data), width, height)?.data).toBe(link);
+    await page.click('dialog >> text=Its transaction');
+    await page.waitForSelector('main >> text=120.50 ETB');
     expect(problems).toEqual([]);
     await close();
   });

@@ -163,6 +163,7 @@ function Entries({ search }: { search: BalanceSearch }) {
             {pagination && (
               <Pager
                 pagination={pagination}
+                query={entries}
                 onPage={(wanted) => change({ page: wanted })}
                 onLimit={(wanted) => change({ limit: wanted })}
               />

@@ -91,6 +91,7 @@ export function Events() {
               {pagination && (
                 <Pager
                   pagination={pagination}
+                  query={events}
                   onPage={(wanted) => change({ page: wanted })}
                   onLimit={(wanted) => change({ limit: wanted })}
                 />

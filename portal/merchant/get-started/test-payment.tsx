@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { Button, buttonStyle } from '../../ui/button.tsx';
 import { Failed } from '../../ui/feedback.tsx';
 import { useMember } from '../member.ts';
-import { useChange, useRead, type Session } from '../routes.ts';
+import { useChange, useRead, type CreatedSession } from '../routes.ts';
 import { StatusBadge } from '../transactions/columns.tsx';
 import { text } from './text.ts';
 
@@ -38,7 +38,7 @@ export function TestPayment({ isFirst }: { isFirst: boolean }) {
 
 const newOrderNo = (): string => `TEST-${Date.now()}`;
 
-function Checkout({ session: { checkoutUrl, transactionId, checkoutOrderNo } }: { session: Session }) {
+function Checkout({ session: { checkoutUrl, transactionId, checkoutOrderNo } }: { session: CreatedSession }) {
   const read = useRead('GET /api/checkout/txns/:transactionId', { params: { transactionId } }, { everyMs: POLL_MS });
   const status = read.data?.data.status;
   return (

@@ -121,6 +121,7 @@ export function History({ search: { page = 1, limit = 20 }, onChange }: Props) {
               {pagination && (
                 <Pager
                   pagination={pagination}
+                  query={reports}
                   onPage={(wanted) => onChange({ page: wanted })}
                   onLimit={(wanted) => onChange({ limit: wanted })}
                 />

@@ -87,6 +87,7 @@ export function Settlements() {
               {pagination && (
                 <Pager
                   pagination={pagination}
+                  query={settlements}
                   onPage={(wanted) => change({ page: wanted })}
                   onLimit={(wanted) => change({ limit: wanted })}
                 />

@@ -1,8 +1,8 @@
 import type { TransactionStatus } from '../../../src/payments/states.ts';
 import { Badge, type Tone } from '../../ui/badge.tsx';
-import { formatBirr, formatDay } from '../../ui/format.ts';
+import { formatBirr } from '../../ui/format.ts';
 import type { Column } from '../../ui/list.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Day, Time } from '../../ui/time.tsx';
 import type { TransactionRow } from '../routes.ts';
 import { text } from './text.ts';
 
@@ -36,7 +36,7 @@ export const COLUMNS: readonly TransactionColumn[] = [
     id: 'transactionDate',
     header: text.transactionDate,
     narrow: 'none',
-    cell: (row) => <span className="whitespace-nowrap">{formatDay(row.transactionDate)}</span>,
+    cell: (row) => <Day day={row.transactionDate} />,
   },
   { id: 'type', header: text.type, narrow: 'none', cell: (row) => row.type },
   { id: 'status', header: text.status, narrow: 'second', cell: (row) => <StatusBadge status={row.status} /> },

@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 
 import { Button } from '../../ui/button.tsx';
 import { addressOf } from '../../ui/call.ts';
@@ -9,8 +9,10 @@ import { formatBirr } from '../../ui/format.ts';
 import { List } from '../../ui/list.tsx';
 import { Pager } from '../../ui/pager.tsx';
 import { Popover } from '../../ui/popover.tsx';
+import { useShortcuts } from '../../ui/shortcuts.ts';
 import { text as kit } from '../../ui/text.ts';
 import { base } from '../environment.ts';
+import { useMember } from '../member.ts';
 import { Page } from '../page.tsx';
 import { useRead, type TransactionSums } from '../routes.ts';
 import { COLUMNS, MORE_COLUMNS } from './columns.tsx';
@@ -37,7 +39,15 @@ export function TransactionList() {
     void navigate({ to: '/transactions', search: { ...search, page: undefined, ...changes } });
   const columns = [...COLUMNS, ...MORE_COLUMNS.filter(({ id }) => more.includes(id))];
   return (
-    <Page title={text.title} actions={<ExportLink filter={filter} total={listed.data?.pagination?.total} />}>
+    <Page
+      title={text.title}
+      actions={
+        <>
+          <ExportLink filter={filter} total={listed.data?.pagination?.total} />
+          <NewPaymentButton />
+        </>
+      }
+    >
       <div className="card">
         <Filters search={search} onChange={change}>
           <ColumnChoice chosen={more} onChange={(chosen) => setMore(storeColumns(chosen))} />
@@ -69,6 +79,7 @@ export function TransactionList() {
               {pagination && (
                 <Pager
                   pagination={pagination}
+                  query={listed}
                   onPage={(wanted) => change({ page: wanted })}
                   onLimit={(wanted) => change({ limit: wanted })}
                 />
@@ -112,6 +123,26 @@ function Totals({ sums, columns }: { sums: TransactionSums['total']; columns: nu
   );
 }
 
+const NewPayment = lazy(() => import('./new-payment.tsx').then((file) => ({ default: file.NewPayment })));
+
+function NewPaymentButton() {
+  const { may, whyNot } = useMember();
+  const [isOpen, setOpen] = useState(false);
+  useShortcuts({ n: () => setOpen(may('checkout:write')) });
+  return (
+    <>
+      <Button kind="primary" icon="plus" whyNot={whyNot('checkout:write')} onClick={() => setOpen(true)}>
+        {text.newPayment}
+      </Button>
+      {isOpen && (
+        <Suspense>
+          <NewPayment onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
+    </>
+  );
+}
+
 function readColumns(): string[] {
   return (localStorage.getItem(STORED_AS) ?? '').split(',');
 }
@@ -143,6 +174,15 @@ function ColumnChoice({ chosen, onChange }: { chosen: string[]; onChange: (chose
 type NoRowsProps = { search: TransactionSearch; onChange: (changes: Partial<TransactionSearch>) => void };
 
 function NoRows({ search, onChange }: NoRowsProps) {
+  const isFiltered = [
+    search.status,
+    search.transactionThrough,
+    search.type,
+    search.minAmount,
+    search.maxAmount,
+    search.search,
+  ].some((value) => value !== undefined);
+  if (!isFiltered && search.range === '90d') return <Empty title={text.noneYet}>{text.firstStep}</Empty>;
   if (search.range === '90d') return <Empty title={text.noneInRange}>{text.tryWider}</Empty>;
   return (
     <Empty title={text.noneInRange}>

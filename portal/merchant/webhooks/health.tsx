@@ -1,14 +1,15 @@
 import { lastDays } from '../../ui/days.ts';
 import { Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
-import { formatCount, formatDay } from '../../ui/format.ts';
+import { formatCount } from '../../ui/format.ts';
 import { List } from '../../ui/list.tsx';
+import { Day } from '../../ui/time.tsx';
 import { useRead, type WebhookStats } from '../routes.ts';
 import { text } from './text.ts';
 
 const DAYS = 14;
 
-type Day = WebhookStats['byDay'][number];
+type Counts = WebhookStats['byDay'][number];
 
 /** The deliveries of the last days: a bar of each day beside its numbers. */
 export function Health() {
@@ -26,7 +27,7 @@ export function Health() {
                 {
                   id: 'day',
                   header: text.day,
-                  cell: ({ date }) => <span className="whitespace-nowrap">{formatDay(date)}</span>,
+                  cell: ({ date }) => <Day day={date} />,
                 },
                 { id: 'bar', header: text.shares, narrow: 'none', cell: (day) => <Bar day={day} /> },
                 {
@@ -59,9 +60,9 @@ export function Health() {
   );
 }
 
-const othersOf = ({ retrying, pending, skipped }: Day): number => retrying + pending + skipped;
+const othersOf = ({ retrying, pending, skipped }: Counts): number => retrying + pending + skipped;
 
-function Bar({ day }: { day: Day }) {
+function Bar({ day }: { day: Counts }) {
   const parts = [
     [day.delivered, 'fill-good'],
     [day.failed, 'fill-bad'],

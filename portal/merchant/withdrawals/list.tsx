@@ -83,6 +83,7 @@ export function Withdrawals() {
               {pagination && (
                 <Pager
                   pagination={pagination}
+                  query={withdrawals}
                   onPage={(wanted) => change({ page: wanted })}
                   onLimit={(wanted) => change({ limit: wanted })}
                 />

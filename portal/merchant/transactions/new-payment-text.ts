@@ -1,0 +1,43 @@
+import { catalogue } from '../../ui/language.ts';
+
+/** The texts of a new payment. */
+export const text = catalogue(
+  {
+    title: 'New payment',
+    intro: 'Creates a link and a QR code that your customer pays with.',
+    amount: 'Amount (ETB)',
+    wrongAmount: 'An amount in birr: 100 or 99.50',
+    checkoutOrderNo: 'Checkout Order No',
+    orderHint: 'Your own reference; each can be used once.',
+    customerName: 'Customer',
+    customerPhone: 'Phone of the customer',
+    create: 'Create',
+    status: 'Status',
+    validUntil: 'Valid until',
+    qr: 'QR code of the payment page',
+    link: 'Link to the payment page',
+    openPage: 'Open the payment page',
+    toTransaction: 'Its transaction',
+    paid: 'It is paid.',
+    over: 'It has ended without a payment.',
+  },
+  {
+    title: 'አዲስ ክፍያ',
+    intro: 'ደንበኛዎ የሚከፍልበትን አገናኝና የQR ኮድ ይፈጥራል።',
+    amount: 'መጠን (ብር)',
+    wrongAmount: 'መጠን በብር፦ 100 ወይም 99.50',
+    checkoutOrderNo: 'የትእዛዝ ቁጥር',
+    orderHint: 'የራስዎ ማጣቀሻ፤ እያንዳንዱ አንድ ጊዜ ብቻ ያገለግላል።',
+    customerName: 'ደንበኛ',
+    customerPhone: 'የደንበኛው ስልክ',
+    create: 'ፍጠር',
+    status: 'ሁኔታ',
+    validUntil: 'የሚያገለግለው እስከ',
+    qr: 'የክፍያ ገጹ QR ኮድ',
+    link: 'የክፍያ ገጹ አገናኝ',
+    openPage: 'የክፍያ ገጹን ይክፈቱ',
+    toTransaction: 'ግብይቱ',
+    paid: 'ተከፍሏል።',
+    over: 'ሳይከፈል አብቅቷል።',
+  },
+);
