@@ -7,7 +7,6 @@ import type * as kyc from '../../src/merchants/kyc/schema.ts';
 import type * as sessions from '../../src/payments/session-schema.ts';
 import type { Transaction, TransactionDetail } from '../../src/payments/transaction-schema.ts';
 import type * as portal from '../../src/portal/schema.ts';
-import type { TransactionSummary } from '../../src/reports/schema.ts';
 import type * as reports from '../../src/reports/schema.ts';
 import type { ReportStatus } from '../../src/reports/states.ts';
 import type * as bank from '../../src/settlements/bank-account/schema.ts';
@@ -25,7 +24,7 @@ export type TransactionWithTimeline = z.output<typeof TransactionDetail>;
 
 /** The signed-in person, their merchant and role. */
 export type Me = z.output<typeof portal.Me>;
-export type TransactionSums = z.output<typeof TransactionSummary>;
+export type TransactionSums = z.output<typeof reports.TransactionSummary>;
 export type EventRow = z.output<typeof webhooks.Event>;
 export type Delivery = z.output<typeof webhooks.Delivery>;
 export type Attempt = z.output<typeof webhooks.Attempt>;
@@ -62,6 +61,7 @@ type Routes = {
   'GET /api/checkout/txns/get_all_txns': TransactionRow[];
   'GET /api/checkout/txns/summary': TransactionSums;
   'GET /api/checkout/txns/:transactionId': TransactionWithTimeline;
+  'GET /api/checkout/reports/:reportId': ReportRow;
   'GET /api/checkout/webhooks/events': EventRow[];
   'GET /api/checkout/webhooks/events/:eventId': EventRow;
   'GET /api/checkout/webhooks/events/:eventId/logs': Attempt[];

@@ -1,36 +1,74 @@
 import { useState } from 'react';
 
+import { TRANSACTION_THROUGH, type Channel } from '../../../src/merchants/channels/channel.ts';
 import { Button } from '../../ui/button.tsx';
 import { addressOf } from '../../ui/call.ts';
 import { download } from '../../ui/download.ts';
 import { failureText } from '../../ui/feedback.tsx';
+import { formatCount } from '../../ui/format.ts';
 import { toast } from '../../ui/toast.tsx';
-import { headers } from '../routes.ts';
+import { useMember } from '../member.ts';
+import { call, headers, useChange, type ReportRow } from '../routes.ts';
 import type { filterOf } from './search.ts';
 import { text } from './text.ts';
 
-/** The most rows of a file that is sent at once. */
+/** The most rows of a file that is sent at once; a report holds more. */
 const ROWS_MAX = 10_000;
+const LOOK_EVERY_MS = 1_500;
 
-type Props = { filter: ReturnType<typeof filterOf>; total: number | undefined };
+type Filter = ReturnType<typeof filterOf>;
 
-/** The list's rows as a file, by the very filter of the list. */
-export function ExportLink({ filter, total }: Props) {
-  const [isBusy, setBusy] = useState(false);
+/** The list's rows as a file, by the very filter of the list. Above 10,000 rows a report is made of them first. */
+export function ExportButton({ filter, total = 0 }: { filter: Filter; total: number | undefined }) {
+  const { may, whyNot } = useMember();
+  const request = useChange('POST /api/checkout/reports');
+  const [progress, setProgress] = useState<string | null>(null);
+  const isLarge = total > ROWS_MAX;
   const save = async (): Promise<void> => {
-    setBusy(true);
+    setProgress(text.export);
     try {
-      await download(addressOf('GET /api/checkout/txns/export', { query: filter }), headers);
+      if (isLarge) await saveReport((await request.mutateAsync({ body: reportOf(filter) })).data, setProgress);
+      else await download(addressOf('GET /api/checkout/txns/export', { query: filter }), headers);
     } catch (error) {
       toast(failureText(error));
     } finally {
-      setBusy(false);
+      setProgress(null);
     }
   };
-  const whyNot = total !== undefined && total > ROWS_MAX ? text.tooManyRows(ROWS_MAX) : undefined;
   return (
-    <Button icon="download" isBusy={isBusy} whyNot={whyNot} onClick={() => void save()}>
-      {text.export}
+    <Button
+      icon="download"
+      isBusy={progress !== null}
+      whyNot={isLarge ? (reportOf(filter) === null ? text.tooManyRows(ROWS_MAX) : whyNot('reports:write')) : undefined}
+      onClick={() => void save()}
+    >
+      {progress ?? text.export}
+      {isLarge && progress === null && may('reports:write') && ` (${formatCount(total)})`}
     </Button>
   );
+}
+
+/** The report with the rows of a filter; null: reports lack one of its parts. */
+function reportOf({ startDate, endDate, status, transactionThrough, type, search, minAmount, maxAmount }: Filter) {
+  if ([type, search, minAmount, maxAmount].some((value) => value !== undefined)) return null;
+  const channels = Object.keys(TRANSACTION_THROUGH) as Channel[];
+  const channel = channels.find((one) => TRANSACTION_THROUGH[one] === transactionThrough);
+  if (transactionThrough !== undefined && channel === undefined) return null;
+  return { kind: 'payments', format: 'CSV', period: 'custom', startDate, endDate, status, channel };
+}
+
+/** Waits for the report while it shows its progress, then saves its file. */
+async function saveReport(requested: ReportRow, onProgress: (text: string) => void): Promise<void> {
+  const { reportId } = requested;
+  for (
+    let report = requested;
+    ;
+    report = (await call('GET /api/checkout/reports/:reportId', { params: { reportId } })).data
+  ) {
+    if (report.status === 'READY') break;
+    if (report.status !== 'QUEUED' && report.status !== 'RUNNING') throw new Error(report.status);
+    onProgress(text.rowsWritten(report.rowsDone, report.rowsTotal));
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  }
+  await download(addressOf('GET /api/checkout/reports/:reportId/file', { params: { reportId } }), headers);
 }

@@ -17,7 +17,7 @@ import { Page } from '../page.tsx';
 import { useRead, type TransactionSums } from '../routes.ts';
 import { COLUMNS, MORE_COLUMNS } from './columns.tsx';
 import { TransactionDrawer } from './detail.tsx';
-import { ExportLink } from './export.tsx';
+import { ExportButton } from './export.tsx';
 import { Filters } from './filters.tsx';
 import { filterOf, type TransactionSearch } from './search.ts';
 import { text } from './text.ts';
@@ -43,7 +43,7 @@ export function TransactionList() {
       title={text.title}
       actions={
         <>
-          <ExportLink filter={filter} total={listed.data?.pagination?.total} />
+          <ExportButton filter={filter} total={listed.data?.pagination?.total} />
           <NewPaymentButton />
         </>
       }
