@@ -98,7 +98,8 @@ describe('journeys through the portal', () => {
   });
 
   test('a new payment has a link, and a QR code that opens it', async () => {
-    const { page, problems, close } = await portal.open(browser, '/test/transactions');
+    const { page, problems, close } = await portal.open(browser, '/test/transactions', { role: 'owner' });
+    await page.waitForSelector('button:has-text("New payment")');
     await page.keyboard.press('n');
     await page.click('dialog button:has-text("Create")');
     await page.waitForSelector('dialog >> text=An amount in birr');

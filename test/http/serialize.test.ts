@@ -37,7 +37,7 @@ const slow = writeRoute('POST /api/slow', {
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  const { run } = createKeyedQueue({ runningMax: 3, pendingMax: { ofOne: 2, ofAll: 10 }, waitMsMax: 60_000 });
+  const { run } = createKeyedQueue({ runningMax: 3, pendingMax: { ofOne: 2, ofAll: 10 }, waitMsMax: 3_600_000 });
   const queue: KeyedQueue = {
     run: async (key, work, gone) => {
       callers.push(gone);

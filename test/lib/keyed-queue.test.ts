@@ -11,7 +11,12 @@ const UNAVAILABLE = { code: 'SERVICE_UNAVAILABLE', status: 503, headers: { 'Retr
 
 /** A queue, and the work begun in it, in order. */
 function newQueue(changes: Partial<KeyedQueueOptions> = {}) {
-  const queue = createKeyedQueue({ runningMax: 2, pendingMax: { ofOne: 3, ofAll: 5 }, waitMsMax: 60_000, ...changes });
+  const queue = createKeyedQueue({
+    runningMax: 2,
+    pendingMax: { ofOne: 3, ofAll: 5 },
+    waitMsMax: 3_600_000,
+    ...changes,
+  });
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   const enqueue = async (name: string, gone: AbortSignal = STAYS): Promise<string> =>

@@ -44,7 +44,14 @@ describe('paying a session', () => {
       kind: 'start',
       workflowType: 'payment',
       workflowId: `payment-${attemptId}`,
-      input: { attemptId, ...scope, channel: 'TELEBIRR', expiresAtMs: session.expiresAt.getTime() },
+      input: {
+        attemptId,
+        ...scope,
+        channel: 'TELEBIRR',
+        expiresAtMs: session.expiresAt.getTime(),
+        checkoutOrderNo: 'ORDER-1',
+        merchantName: 'Abyssinia Coffee',
+      },
     };
     expect(fixture.enqueued).toEqual([expect.objectContaining(start)]);
     const [row] = await rows<{ input: unknown }>(

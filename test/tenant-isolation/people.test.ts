@@ -210,7 +210,8 @@ test('a viewer sees no phone number in any response, and support and developers 
     await signedIn(holder, 'viewer'),
     await signedIn(holder, 'support'),
   ];
-  const phone = /(?<!\d)(?:\+?251|0)[79]\d{8}(?!\d)/;
+  // Not within a provider's reference, which may contain as many digits.
+  const phone = /(?<!\w)(?:\+?251|0)[79]\d{8}(?!\w)/;
   let shown = 0;
   for (const operation of ofMerchants.filter(({ method, name }) => method === 'GET' && !name.endsWith('/file'))) {
     const [asOwner, asViewer] = [await call(owner, operation), await call(viewer, operation)];
