@@ -107,6 +107,11 @@ const routeTree = root.addChildren([
   }),
   createRoute({
     ...at,
+    path: '/team',
+    component: lazyRouteComponent(() => import('./team/list.tsx'), 'Team'),
+  }),
+  createRoute({
+    ...at,
     path: '/security',
     component: lazyRouteComponent(() => import('./security/page.tsx'), 'SecurityPage'),
   }),

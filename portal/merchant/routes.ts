@@ -37,6 +37,8 @@ type RecoveryCodes = z.output<typeof portal.RecoveryCodes>;
 export type PersonSession = z.output<typeof portal.PersonSession>;
 export type Key = z.output<typeof portal.PersonsKey>;
 type CreatedKey = z.output<typeof portal.CreatedKey>;
+export type TeamMember = z.output<typeof portal.Member>;
+export type MemberInvitation = z.output<typeof portal.MemberInvitation>;
 export type Kyc = z.output<typeof kyc.Kyc>;
 
 export type MovementRow = z.output<typeof Movement>;
@@ -96,6 +98,11 @@ type Routes = {
   'POST /api/portal/keys': CreatedKey;
   'POST /api/portal/keys/:keyId/rotate': CreatedKey;
   'POST /api/portal/keys/:keyId/revoke': Key;
+  'GET /api/portal/team': z.output<typeof portal.Team>;
+  'POST /api/portal/team/invitations': MemberInvitation;
+  'POST /api/portal/team/invitations/:invitationId/revoke': null;
+  'PATCH /api/portal/team/:userId': TeamMember;
+  'DELETE /api/portal/team/:userId': null;
   'GET /api/portal/sessions': PersonSession[];
   'POST /api/portal/sessions/:sessionId/end': null;
   'POST /api/portal/sessions/end-all': null;

@@ -54,6 +54,7 @@ const GROUPS: readonly { title: string; entries: readonly Entry[] }[] = [
       { to: '/channels', label: text.channels, icon: 'switch', permission: 'channels:read' },
       { to: '/verification', label: text.verification, icon: 'shield', permission: 'kyc:read' },
       { to: '/bank-account', label: text.bankAccount, icon: 'bank', permission: 'bank:read' },
+      { to: '/team', label: text.team, icon: 'people', permission: 'team:read' },
     ],
   },
   {

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-import { Badge, Note } from '../../ui/badge.tsx';
+import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Empty, Loaded } from '../../ui/feedback.tsx';
 import { List, type Column } from '../../ui/list.tsx';
@@ -49,21 +49,11 @@ export function Keys() {
   return (
     <Page title={text.title} actions={create}>
       <p className="mb-4 text-quiet">{text.intro}</p>
-      {whyNot === text.liveClosed && (
-        <div className="mb-4">
-          <Note tone="warn">
-            {text.liveClosed}{' '}
-            <a href="/test/get-started" className="underline">
-              {text.howToOpen}
-            </a>
-          </Note>
-        </div>
-      )}
       <div className="card">
         <Loaded query={keys} skeletonRows={4} whyNot={whyNotOf(isLive ? 'live-keys:read' : 'keys:read')}>
           {({ data }) =>
             data.length === 0 ? (
-              <Empty title={text.noneYet}>{text.noneYetHelp}</Empty>
+              <Empty title={text.noneYet}>{whyNot === undefined && text.noneYetHelp}</Empty>
             ) : (
               <List label={text.listLabel} columns={[...COLUMNS, actions]} rows={data} idOf={({ keyId }) => keyId} />
             )

@@ -1,0 +1,119 @@
+import { useState, type FormEvent } from 'react';
+
+import { Button } from '../../ui/button.tsx';
+import { CallFailure } from '../../ui/call.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Failed } from '../../ui/feedback.tsx';
+import { Choice, TextField } from '../../ui/field.tsx';
+import { text as kit } from '../../ui/text.ts';
+import { toast } from '../../ui/toast.tsx';
+import { useMember } from '../member.ts';
+import { useChange, type TeamMember } from '../routes.ts';
+import { text as shell } from '../text.ts';
+import { text } from './text.ts';
+
+type Role = TeamMember['role'];
+const ROLE_HELP: Readonly<Record<Role, string>> = {
+  owner: text.ownerHelp,
+  admin: text.adminHelp,
+  finance: text.financeHelp,
+  developer: text.developerHelp,
+  support: text.supportHelp,
+  viewer: text.viewerHelp,
+};
+const ROLES = Object.keys(ROLE_HELP) as Role[];
+
+/** A role with what it may do. Only owners give that of owners. */
+function RoleChoice({ value, onChange }: { value: Role; onChange: (role: Role) => void }) {
+  const { may } = useMember();
+  const roles = ROLES.filter((role) => role !== 'owner' || may('owners:write'));
+  const options = roles.map((role) => [role, `${shell[role]}: ${ROLE_HELP[role]}`] as const);
+  return <Choice label={text.role} options={options} value={value} onChange={onChange} />;
+}
+
+/** Invites an address. */
+export function InviteDialog({ onClose }: { onClose: () => void }) {
+  const [email, setEmail] = useState('');
+  const [role, setRole] = useState<Role>('viewer');
+  const [isTried, setTried] = useState(false);
+  const invite = useChange('POST /api/portal/team/invitations');
+  const error = invite.error instanceof CallFailure ? invite.error : null;
+  const isWrong = error?.details.some(({ field }) => field === 'email') === true;
+  const isMember = error?.code === 'DUPLICATE_REFERENCE';
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    setTried(true);
+    if (email === '') return;
+    invite.mutate({ body: { email, role } }, { onSuccess: () => (onClose(), toast(text.sent(email))) });
+  };
+  const emailError = (): string | undefined => {
+    if (isTried && email === '') return kit.fillIn;
+    if (isMember) return text.isMember;
+    return isWrong ? `${text.notAccepted} ${text.emailRule}` : undefined;
+  };
+  return (
+    <Dialog title={text.inviteTitle} onClose={onClose}>
+      <p>{text.inviteHelp}</p>
+      <form noValidate className="flex flex-col gap-3" onSubmit={submit}>
+        <TextField
+          label={text.email}
+          isRequired
+          type="email"
+          maxLength={254}
+          value={email}
+          error={emailError()}
+          onChange={({ target }) => setEmail(target.value.trim())}
+        />
+        <RoleChoice value={role} onChange={setRole} />
+        {invite.error && !isWrong && !isMember && <Failed error={invite.error} />}
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>{kit.cancel}</Button>
+          <Button type="submit" kind="primary" isBusy={invite.isPending}>
+            {text.send}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+type MemberDialogProps = { member: TeamMember; onClose: () => void };
+
+/** Gives a member another role. */
+export function ChangeDialog({ member: { userId, name, role: present }, onClose }: MemberDialogProps) {
+  const [role, setRole] = useState(present);
+  const change = useChange('PATCH /api/portal/team/:userId');
+  const save = (): void =>
+    change.mutate({ params: { userId }, body: { role } }, { onSuccess: () => (onClose(), toast(text.changed)) });
+  return (
+    <Dialog title={text.changeTitle(name)} onClose={onClose}>
+      <RoleChoice value={role} onChange={setRole} />
+      {change.error && <Failed error={change.error} />}
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>{kit.cancel}</Button>
+        <Button kind="primary" isBusy={change.isPending} onClick={save}>
+          {text.save}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+/** Asks, then removes a member. */
+export function RemoveDialog({ member: { userId, name }, onClose }: MemberDialogProps) {
+  const remove = useChange('DELETE /api/portal/team/:userId');
+  const confirm = (): void =>
+    remove.mutate({ params: { userId } }, { onSuccess: () => (onClose(), toast(text.removed)) });
+  return (
+    <Dialog title={text.removeTitle(name)} onClose={onClose}>
+      <p>{text.removeHelp}</p>
+      {remove.error && <Failed error={remove.error} />}
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>{kit.cancel}</Button>
+        <Button kind="danger" isBusy={remove.isPending} onClick={confirm}>
+          {text.remove}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

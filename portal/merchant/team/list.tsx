@@ -1,0 +1,163 @@
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import { Badge, Note } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Failed, Loaded } from '../../ui/feedback.tsx';
+import { List, type Column } from '../../ui/list.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { text as kit } from '../../ui/text.ts';
+import { Time } from '../../ui/time.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { useMember } from '../member.ts';
+import { Page } from '../page.tsx';
+import { useChange, useRead, type MemberInvitation, type TeamMember } from '../routes.ts';
+import { text as shell } from '../text.ts';
+import { ChangeDialog, InviteDialog, RemoveDialog } from './dialogs.tsx';
+import { text } from './text.ts';
+
+/** The members of the merchant and the open invitations. */
+export function Team() {
+  const { whyNot, twoFactor } = useMember();
+  const team = useRead('GET /api/portal/team', {});
+  const [isInviting, setInviting] = useState(false);
+  const ofRole = whyNot('team:write');
+  const canChange = ofRole === undefined && twoFactor.enabled;
+  const invite = (
+    <Button
+      kind="primary"
+      icon="plus"
+      whyNot={ofRole ?? (canChange ? undefined : kit.twoFactorFirst)}
+      onClick={() => setInviting(true)}
+    >
+      {text.invite}
+    </Button>
+  );
+  return (
+    <Page title={text.title} actions={invite}>
+      <p className="mb-4 text-quiet">{text.intro}</p>
+      {ofRole === undefined && !twoFactor.enabled && (
+        <div className="mb-4">
+          <Note tone="warn">
+            {text.needsTwoFactor}{' '}
+            <Link to="/security" className="underline">
+              {text.security}
+            </Link>
+          </Note>
+        </div>
+      )}
+      <Loaded query={team} skeletonRows={6} whyNot={whyNot('team:read')}>
+        {({ data: { members, invitations } }) => (
+          <div className="flex flex-col gap-4">
+            <Members members={members} canChange={canChange} />
+            <Invitations invitations={invitations} canChange={canChange} />
+          </div>
+        )}
+      </Loaded>
+      {isInviting && <InviteDialog onClose={() => setInviting(false)} />}
+    </Page>
+  );
+}
+
+const RoleName = ({ role }: Pick<TeamMember, 'role'>) => <span className="whitespace-nowrap">{shell[role]}</span>;
+
+type OpenDialog = { name: 'change' | 'remove'; member: TeamMember };
+
+function Members({ members, canChange }: { members: readonly TeamMember[]; canChange: boolean }) {
+  const { user, may } = useMember();
+  const [open, setOpen] = useState<OpenDialog | null>(null);
+  const owners = members.filter(({ role }) => role === 'owner').length;
+  const whyNotOf = ({ role }: TeamMember): string | undefined => {
+    if (role !== 'owner') return undefined;
+    if (!may('owners:write')) return text.ownersOnly;
+    return owners === 1 ? text.lastOwner : undefined;
+  };
+  const columns: readonly Column<TeamMember>[] = [
+    {
+      id: 'name',
+      header: text.name,
+      cell: ({ name, userId }) => (
+        <span className="font-medium">
+          {name} {userId === user.userId && <Badge tone="info">{text.you}</Badge>}
+        </span>
+      ),
+    },
+    { id: 'role', header: text.role, narrow: 'second', cell: ({ role }) => <RoleName role={role} /> },
+    { id: 'email', header: text.email, cell: ({ email }) => email },
+    {
+      id: 'twoFactor',
+      header: text.twoFactor,
+      narrow: 'second',
+      cell: ({ twoFactor }) => <Badge tone={twoFactor ? 'good' : 'quiet'}>{twoFactor ? text.on : text.off}</Badge>,
+    },
+    {
+      id: 'lastUsed',
+      header: text.lastUsed,
+      narrow: 'none',
+      cell: ({ lastUsedAt }) => (lastUsedAt === null ? text.never : <Time at={lastUsedAt} />),
+    },
+    {
+      id: 'actions',
+      header: text.actions,
+      cell: (member) => canChange && <MemberActions member={member} whyNot={whyNotOf(member)} onOpen={setOpen} />,
+    },
+  ];
+  const close = (): void => setOpen(null);
+  return (
+    <Panel title={text.members}>
+      <List label={text.members} columns={columns} rows={members} idOf={({ userId }) => userId} />
+      {open?.name === 'change' && <ChangeDialog member={open.member} onClose={close} />}
+      {open?.name === 'remove' && <RemoveDialog member={open.member} onClose={close} />}
+    </Panel>
+  );
+}
+
+type ActionsProps = { member: TeamMember; whyNot: string | undefined; onOpen: (open: OpenDialog) => void };
+
+function MemberActions({ member, whyNot, onOpen }: ActionsProps) {
+  if (whyNot !== undefined) return <span className="text-xs text-quiet">{whyNot}</span>;
+  return (
+    <span className="inline-flex flex-wrap gap-2">
+      <Button aria-label={text.changeLabel(member.name)} onClick={() => onOpen({ name: 'change', member })}>
+        {text.change}
+      </Button>
+      <Button aria-label={text.removeLabel(member.name)} onClick={() => onOpen({ name: 'remove', member })}>
+        {text.remove}
+      </Button>
+    </span>
+  );
+}
+
+function Invitations({ invitations, canChange }: { invitations: readonly MemberInvitation[]; canChange: boolean }) {
+  const revoke = useChange('POST /api/portal/team/invitations/:invitationId/revoke');
+  const columns: readonly Column<MemberInvitation>[] = [
+    { id: 'email', header: text.email, cell: ({ email }) => email },
+    { id: 'role', header: text.role, narrow: 'second', cell: ({ role }) => <RoleName role={role} /> },
+    { id: 'expires', header: text.expires, cell: ({ expiresAt }) => <Time at={expiresAt} /> },
+    {
+      id: 'actions',
+      header: text.actions,
+      narrow: 'second',
+      cell: ({ invitationId, email }) =>
+        canChange && (
+          <Button
+            isBusy={revoke.isPending}
+            aria-label={text.revokeLabel(email)}
+            onClick={() => revoke.mutate({ params: { invitationId } }, { onSuccess: () => toast(text.revoked) })}
+          >
+            {text.revoke}
+          </Button>
+        ),
+    },
+  ];
+  return (
+    <Panel title={text.invitations}>
+      {revoke.error && <Failed error={revoke.error} />}
+      {invitations.length === 0 ? (
+        <p className="text-quiet">{text.noInvitations}</p>
+      ) : (
+        <List label={text.invitations} columns={columns} rows={invitations} idOf={({ invitationId }) => invitationId} />
+      )}
+    </Panel>
+  );
+}
