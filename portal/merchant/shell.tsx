@@ -178,7 +178,7 @@ function Sidebar({ isOpen }: { isOpen: boolean }) {
       aria-label={text.mainNavigation}
       className={`border-line bg-surface max-lg:border-b lg:w-56 lg:border-e ${isOpen ? '' : 'max-lg:hidden'}`}
     >
-      <div className="top-(--frame-height) p-3 lg:sticky">
+      <div className="top-(--frame-height) p-3 lg:sticky lg:max-h-[calc(100dvh-var(--frame-height))] lg:overflow-y-auto">
         {groups
           .filter(({ entries }) => entries.length > 0)
           .map(({ title, entries }) => (
