@@ -5,7 +5,7 @@ import type { Browser } from 'playwright-core';
 
 import { rows } from '../../src/lib/db.ts';
 import { launchBrowser } from './browser.ts';
-import { builtPages, inspectScreen, startPortal, type Portal } from './portal.ts';
+import { builtPages, inspectScreen, startPortal, untranslated, type Portal } from './portal.ts';
 
 /** Compressed with gzip. */
 const KILOBYTES_MAX = { firstScript: 200, style: 15, screen: 25, calendar: 35 };
@@ -49,6 +49,7 @@ describe('every screen of the portal', () => {
       for (const [name, path] of Object.entries(await screens())) {
         await tab.page.goto(portal.url + path);
         if (name !== 'missing') found.push(...(await inspectScreen(tab, `portal-${name}-${language}`)));
+        if (language === 'am') found.push(...(await untranslated(tab)).map((label) => `${name} has "${label}"`));
       }
       expect(found).toEqual([]);
       expect(tab.problems).toEqual([]);

@@ -76,3 +76,19 @@ export async function inspectScreen({ page }: Tab, name: string): Promise<string
   await page.evaluate('document.fonts.ready');
   return inspect(page, name);
 }
+
+const LABELS = 'button, h1, h2, th, dt, label, legend, summary, option, nav a, [aria-label], [placeholder]';
+/** Names of the contract and of code, and data of the tests. */
+const SAME_IN_EVERY_LANGUAGE =
+  /^(?:API|QRCODE|DNS|TLS|English|X-Service-Signature|Abyssinia Coffee|ORDER-\d+|[a-z_]+[.][a-z_]+)$/;
+
+/** The labels of an Amharic page that are not in Amharic. */
+export async function untranslated({ page }: Tab): Promise<string[]> {
+  const read = `[...document.querySelectorAll(${JSON.stringify(LABELS)})].map(
+    (one) => one.ariaLabel ?? one.placeholder ?? one.innerText ?? '')`;
+  const labels = await page.evaluate<string[]>(read);
+  const isForeign = (label: string): boolean => /[A-Za-z]{2}/.test(label) && !/[\u1200-\u139F]/.test(label);
+  return [...new Set(labels.map((label) => label.trim()))].filter(
+    (label) => isForeign(label) && !SAME_IN_EVERY_LANGUAGE.test(label),
+  );
+}
