@@ -8,11 +8,11 @@ import { createRoot } from 'react-dom/client';
 import { Empty, Failed } from '../ui/feedback.tsx';
 import { setCalendar } from '../ui/format.ts';
 import { adoptLanguage, language } from '../ui/language.ts';
+import { SignOutButton } from '../ui/person-menu.tsx';
 import { createQueryClient } from '../ui/use-calls.ts';
 import { MemberProvider } from './member.ts';
-import { SignOutButton } from './person-menu.tsx';
 import { router } from './router.tsx';
-import { call, type Me } from './routes.ts';
+import { call, useChange, type Me } from './routes.ts';
 import { text } from './text.ts';
 
 const root = createRoot(document.querySelector('#app') as HTMLElement);
@@ -35,7 +35,7 @@ function showScreens({ data: me }: { data: Me }): void {
   if (merchant === null) {
     show(
       <Empty title={text.noMerchant}>
-        {text.askForInvitation} <SignOutButton />
+        {text.askForInvitation} <LeaveButton />
       </Empty>,
     );
     return;
@@ -45,6 +45,10 @@ function showScreens({ data: me }: { data: Me }): void {
       <RouterProvider router={router} />
     </MemberProvider>,
   );
+}
+
+function LeaveButton() {
+  return <SignOutButton change={useChange('POST /api/portal/sign-out')} />;
 }
 
 call('GET /api/portal/me', {}).then(showScreens, (error: unknown) =>

@@ -1,12 +1,13 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 
+import { base } from '../ui/environment.ts';
+import { Broken } from '../ui/frame.tsx';
 import { parseSearch, stringifySearch } from '../ui/search-params.ts';
 import { BalanceSearch } from './balance/search.ts';
-import { base } from './environment.ts';
 import { EventSearch } from './events/search.ts';
 import { ReportSearch } from './reports/search.ts';
 import { SettlementSearch } from './settlements/search.ts';
-import { Broken, NotFound, Shell } from './shell.tsx';
+import { NotFound, Shell } from './shell.tsx';
 import { TransactionSearch } from './transactions/search.ts';
 import { WithdrawalSearch } from './withdrawals/search.ts';
 

@@ -14,8 +14,8 @@ import type * as settlements from '../../src/settlements/schema.ts';
 import type * as webhooks from '../../src/webhooks/events/schema.ts';
 import type * as subscriptions from '../../src/webhooks/subscriptions/schema.ts';
 import type * as withdrawals from '../../src/withdrawals/schema.ts';
+import { environment } from '../ui/environment.ts';
 import { createCalls } from '../ui/use-calls.ts';
-import { environment } from './environment.ts';
 import { askForCode as onStepUp } from './step-up.ts';
 
 export type CreatedSession = z.output<typeof sessions.CreatedSession>;

@@ -2,13 +2,13 @@ import { Link } from '@tanstack/react-router';
 
 import { Badge, Note, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
+import { environment } from '../../ui/environment.ts';
 import { Facts } from '../../ui/facts.tsx';
 import { Failed, Loaded } from '../../ui/feedback.tsx';
 import { Switch } from '../../ui/field.tsx';
 import { formatInstant } from '../../ui/format.ts';
 import { language } from '../../ui/language.ts';
 import { toast } from '../../ui/toast.tsx';
-import { environment } from '../environment.ts';
 import { useMember } from '../member.ts';
 import { Page } from '../page.tsx';
 import { useChange, useRead, type Channel } from '../routes.ts';

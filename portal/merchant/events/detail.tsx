@@ -1,18 +1,18 @@
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 
+import { AttemptLog } from '../../ui/attempts.tsx';
 import { Badge, Note } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Code, CodeBlock } from '../../ui/copy.tsx';
+import { DELIVERY_TEXTS, DELIVERY_TONES } from '../../ui/delivery-status.ts';
 import { Drawer } from '../../ui/dialog.tsx';
 import { Facts, Section } from '../../ui/facts.tsx';
 import { Failed, Loaded } from '../../ui/feedback.tsx';
-import { formatDuration } from '../../ui/format.ts';
+import { NextAttempt } from '../../ui/next-attempt.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { useMember } from '../member.ts';
 import { useChange, useRead, type Delivery, type EventRow } from '../routes.ts';
-import { Attempts } from './attempts.tsx';
-import { DELIVERY_TEXTS, DELIVERY_TONES } from './status.tsx';
 import { text } from './text.ts';
 
 const BUSY_MS = 1_500;
@@ -72,11 +72,7 @@ function DeliveryPart({ event: { eventId }, delivery }: { event: EventRow; deliv
         <Badge tone={DELIVERY_TONES[status]}>{DELIVERY_TEXTS[status]}</Badge>
       </header>
       {status === 'FAILED' && deadLetteredAt !== null && <Note tone="bad">{text.givenUp}</Note>}
-      {nextAttemptAt !== null && (
-        <p>
-          {text.nextAttempt} <Countdown at={nextAttemptAt} />
-        </p>
-      )}
+      <NextAttempt at={nextAttemptAt} />
       {status !== 'PENDING' && (
         <div>
           <Button icon="send" isBusy={resend.isPending} whyNot={whyNot('webhooks:write')} onClick={send}>
@@ -90,19 +86,18 @@ function DeliveryPart({ event: { eventId }, delivery }: { event: EventRow; deliv
   );
 }
 
-/** The time until an instant, counted down. */
-function Countdown({ at }: { at: string }) {
-  const [now, setNow] = useState(() => Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1_000);
-    return () => clearInterval(timer);
-  }, []);
-  const seconds = Math.round((Date.parse(at) - now) / 1_000);
+const LOG_LIMIT = 100;
+
+function Attempts({ eventId, delivery }: { eventId: string; delivery: Delivery }) {
+  const { deliveryId, status, attempts } = delivery;
+  const isBusy = status === 'PENDING' || status === 'RETRYING';
+  const input = { params: { eventId }, query: { limit: LOG_LIMIT } };
+  const log = useRead('GET /api/checkout/webhooks/events/:eventId/logs', input, { everyMs: isBusy && BUSY_MS });
   return (
-    <>
-      <strong role="timer">{seconds > 0 ? text.inTime(formatDuration(seconds)) : text.now}</strong>
-      {' · '}
-      <Time at={at} seconds />
-    </>
+    <Loaded query={log} skeletonRows={Math.max(attempts, 1)}>
+      {({ data }) => (
+        <AttemptLog eventId={eventId} attempts={data.filter((attempt) => attempt.deliveryId === deliveryId)} />
+      )}
+    </Loaded>
   );
 }

@@ -2,9 +2,9 @@ import { Link } from '@tanstack/react-router';
 
 import { Badge } from '../../ui/badge.tsx';
 import { buttonStyle } from '../../ui/button.tsx';
+import { DELIVERY_TEXTS, DELIVERY_TONES } from '../../ui/delivery-status.ts';
 import { formatBirr } from '../../ui/format.ts';
 import { Time } from '../../ui/time.tsx';
-import { DELIVERY_TEXTS, DELIVERY_TONES } from '../events/status.tsx';
 import { useRead, type TransactionRow } from '../routes.ts';
 import { StatusBadge } from '../transactions/columns.tsx';
 import { text } from './text.ts';

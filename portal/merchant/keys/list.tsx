@@ -2,10 +2,10 @@ import { useState } from 'react';
 
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
+import { environment } from '../../ui/environment.ts';
 import { Empty, Loaded } from '../../ui/feedback.tsx';
 import { List, type Column } from '../../ui/list.tsx';
 import { Time } from '../../ui/time.tsx';
-import { environment } from '../environment.ts';
 import { useMember } from '../member.ts';
 import { Page } from '../page.tsx';
 import { useRead, type Key } from '../routes.ts';

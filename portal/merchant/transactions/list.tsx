@@ -3,6 +3,7 @@ import { lazy, Suspense, useState } from 'react';
 
 import { Button } from '../../ui/button.tsx';
 import { addressOf } from '../../ui/call.ts';
+import { base } from '../../ui/environment.ts';
 import { Empty, Loaded } from '../../ui/feedback.tsx';
 import { Check } from '../../ui/field.tsx';
 import { formatBirr } from '../../ui/format.ts';
@@ -11,7 +12,6 @@ import { Pager } from '../../ui/pager.tsx';
 import { Popover } from '../../ui/popover.tsx';
 import { useShortcuts } from '../../ui/shortcuts.ts';
 import { text as kit } from '../../ui/text.ts';
-import { base } from '../environment.ts';
 import { useMember } from '../member.ts';
 import { Page } from '../page.tsx';
 import { useRead, type TransactionSums } from '../routes.ts';

@@ -1,7 +1,7 @@
 import { CHANNELS, type Channel } from '../../../src/merchants/channels/channel.ts';
 import { Badge, Note } from '../../ui/badge.tsx';
+import { environment } from '../../ui/environment.ts';
 import { Panel } from '../../ui/panel.tsx';
-import { environment } from '../environment.ts';
 import type { Kyc } from '../routes.ts';
 import { text } from './text.ts';
 

@@ -2,13 +2,13 @@ import { useEffect, useRef, useState, type FormEvent } from 'react';
 
 import { Button } from '../../ui/button.tsx';
 import { CallFailure } from '../../ui/call.ts';
+import { environment } from '../../ui/environment.ts';
 import { Failed } from '../../ui/feedback.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { formatShare } from '../../ui/format.ts';
 import { Panel } from '../../ui/panel.tsx';
 import { text as kit } from '../../ui/text.ts';
 import { toast } from '../../ui/toast.tsx';
-import { environment } from '../environment.ts';
 import { useMember } from '../member.ts';
 import { useChange, type Kyc } from '../routes.ts';
 import { Upload } from './documents.tsx';

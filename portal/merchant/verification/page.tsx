@@ -1,11 +1,11 @@
 import type { TimelineKind } from '../../../src/merchants/kyc/schema.ts';
 import { Note, type Tone } from '../../ui/badge.tsx';
+import { environment } from '../../ui/environment.ts';
 import { Facts } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Timeline } from '../../ui/timeline.tsx';
-import { environment } from '../environment.ts';
 import { useMember } from '../member.ts';
 import { Page } from '../page.tsx';
 import { useRead, type Kyc } from '../routes.ts';

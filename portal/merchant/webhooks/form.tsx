@@ -3,11 +3,11 @@ import { useState, type FormEvent } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { CallFailure } from '../../ui/call.ts';
 import { Dialog } from '../../ui/dialog.tsx';
+import { environment } from '../../ui/environment.ts';
 import { Failed } from '../../ui/feedback.tsx';
 import { Check, Choice, TextField } from '../../ui/field.tsx';
 import { text as kit } from '../../ui/text.ts';
 import { toast } from '../../ui/toast.tsx';
-import { environment } from '../environment.ts';
 import { useChange, useRead, type Subscription } from '../routes.ts';
 import { text } from './text.ts';
 

@@ -1,10 +1,10 @@
 import { useState } from 'react';
 
+import { adviceOf } from '../../ui/advice.ts';
 import { Note } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/copy.tsx';
 import { Failed } from '../../ui/feedback.tsx';
-import { adviceOf } from '../events/advice.ts';
 import { useChange, useRead, type Subscription } from '../routes.ts';
 import { text } from './text.ts';
 

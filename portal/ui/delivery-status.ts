@@ -1,6 +1,6 @@
-import type { EventStatus } from '../../../src/webhooks/delivery/states.ts';
-import type { Tone } from '../../ui/badge.tsx';
-import { catalogue } from '../../ui/language.ts';
+import type { EventStatus } from '../../src/webhooks/delivery/states.ts';
+import type { Tone } from './badge.tsx';
+import { catalogue } from './language.ts';
 
 /** The states of deliveries, and of events by their worst one. */
 export const DELIVERY_TONES: Record<EventStatus, Tone> = {

@@ -1,15 +1,22 @@
-import { Button } from '../ui/button.tsx';
-import { Facts } from '../ui/facts.tsx';
-import { failureText } from '../ui/feedback.tsx';
-import { Popover } from '../ui/popover.tsx';
+import { Button } from './button.tsx';
+import { Facts } from './facts.tsx';
+import { failureText } from './feedback.tsx';
+import { text } from './frame-text.ts';
 import { LanguageChoice } from './language-choice.tsx';
-import { useMember } from './member.ts';
-import { useChange } from './routes.ts';
-import { text } from './text.ts';
+import { Popover } from './popover.tsx';
+
+type SignOut = {
+  /** Ends the session. */
+  change: {
+    mutate: (input: { body: object }, options: { onSuccess: () => void }) => void;
+    isPending: boolean;
+    error: unknown;
+  };
+};
+type Props = SignOut & { user: { name: string; email: string }; role: string };
 
 /** The signed-in person, and the way out. */
-export function PersonMenu() {
-  const { user, role } = useMember();
+export function PersonMenu({ user, role, change }: Props) {
   return (
     <Popover button={null} icon="person" kind="plain" label={text.person} title={text.person}>
       {() => (
@@ -22,7 +29,7 @@ export function PersonMenu() {
           <div className="sm:hidden">
             <LanguageChoice />
           </div>
-          <SignOutButton />
+          <SignOutButton change={change} />
         </div>
       )}
     </Popover>
@@ -30,19 +37,17 @@ export function PersonMenu() {
 }
 
 /** Ends the session and leaves for the sign-in page. */
-export function SignOutButton() {
-  const signOut = useChange('POST /api/portal/sign-out');
+export function SignOutButton({ change }: SignOut) {
   const onSuccess = (): void => {
     sessionStorage.clear();
     location.assign('/sign-in');
   };
-  const leave = (): void => signOut.mutate({ body: {} }, { onSuccess });
   return (
     <>
-      <Button onClick={leave} isBusy={signOut.isPending}>
+      <Button onClick={() => change.mutate({ body: {} }, { onSuccess })} isBusy={change.isPending}>
         {text.signOut}
       </Button>
-      {signOut.error && <p role="alert">{failureText(signOut.error)}</p>}
+      {change.error !== null && <p role="alert">{failureText(change.error)}</p>}
     </>
   );
 }

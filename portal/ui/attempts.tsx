@@ -1,41 +1,30 @@
-import { Badge } from '../../ui/badge.tsx';
-import { CodeBlock } from '../../ui/copy.tsx';
-import { Loaded } from '../../ui/feedback.tsx';
-import { Time } from '../../ui/time.tsx';
-import { useRead, type Attempt, type Delivery } from '../routes.ts';
+import type { z } from 'zod';
+
+import type { Attempt as AttemptSchema } from '../../src/webhooks/events/schema.ts';
 import { adviceOf } from './advice.ts';
-import { text } from './text.ts';
+import { Badge } from './badge.tsx';
+import { CodeBlock } from './copy.tsx';
+import { text } from './delivery-text.ts';
+import { Time } from './time.tsx';
 
-const BUSY_MS = 1_500;
-const LIMIT = 100;
+type Attempt = z.output<typeof AttemptSchema>;
 
-/** The attempts of one delivery, the newest first. */
-export function Attempts({ eventId, delivery }: { eventId: string; delivery: Delivery }) {
-  const { deliveryId, status, attempts } = delivery;
-  const isBusy = status === 'PENDING' || status === 'RETRYING';
-  const input = { params: { eventId }, query: { limit: LIMIT } };
-  const log = useRead('GET /api/checkout/webhooks/events/:eventId/logs', input, { everyMs: isBusy && BUSY_MS });
+/** The attempts of one delivery of an event, the newest first. */
+export function AttemptLog({ eventId, attempts }: { eventId: string; attempts: readonly Attempt[] }) {
+  if (attempts.length === 0) return <p className="text-quiet">{text.noAttempts}</p>;
   return (
-    <Loaded query={log} skeletonRows={Math.max(attempts, 1)}>
-      {({ data }) => {
-        const own = data.filter((attempt) => attempt.deliveryId === deliveryId).toReversed();
-        if (own.length === 0) return <p className="text-quiet">{text.noAttempts}</p>;
-        return (
-          <ol className="flex flex-col gap-3">
-            {own.map((attempt) => (
-              <AttemptPart key={attempt.attemptId} attempt={attempt} eventId={eventId} />
-            ))}
-          </ol>
-        );
-      }}
-    </Loaded>
+    <ol className="flex flex-col gap-3">
+      {attempts.toReversed().map((attempt) => (
+        <AttemptPart key={attempt.attemptId} attempt={attempt} eventId={eventId} />
+      ))}
+    </ol>
   );
 }
 
 const SOURCES = { auto: null, manual: text.manual, operator: text.operator };
 
 function AttemptPart({ attempt, eventId }: { attempt: Attempt; eventId: string }) {
-  const { sequence, trigger, startedAt, httpStatus, failure, durationMs } = attempt;
+  const { sequence, trigger, reason, startedAt, httpStatus, failure, durationMs } = attempt;
   return (
     <li className="flex flex-col gap-2 border-t border-line pt-3">
       <div className="flex flex-wrap items-center gap-2">
@@ -50,6 +39,7 @@ function AttemptPart({ attempt, eventId }: { attempt: Attempt; eventId: string }
           <Time at={startedAt} seconds />
         </span>
       </div>
+      {reason !== null && <p className="text-quiet">{text.because(reason)}</p>}
       {failure && (
         <p>
           <span lang="en">{failure.message}</span>{' '}

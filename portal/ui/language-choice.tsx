@@ -1,5 +1,5 @@
-import { changeLanguage, language, LANGUAGES, type Language } from '../ui/language.ts';
-import { text } from './text.ts';
+import { text } from './frame-text.ts';
+import { changeLanguage, language, LANGUAGES, type Language } from './language.ts';
 
 /** The language of the pages. */
 export function LanguageChoice() {

@@ -1,21 +1,22 @@
 import { useState } from 'react';
 
-import { Dialog } from '../ui/dialog.tsx';
-import { Check } from '../ui/field.tsx';
-import { areShortcutsOn, turnShortcuts } from '../ui/shortcuts.ts';
-import { text } from './text.ts';
+import { Dialog } from './dialog.tsx';
+import { Check } from './field.tsx';
+import { text } from './frame-text.ts';
+import { areShortcutsOn, turnShortcuts } from './shortcuts.ts';
 
-const KEYS = [
+/** Keys, separated by spaces, and what they do. */
+export type KeyHelp = readonly [keys: string, meaning: string];
+
+const KEYS: readonly KeyHelp[] = [
   ['?', text.keyHelp],
-  ['/', text.keySearch],
   ['j k', text.keyNextRow],
   ['Enter', text.keyOpen],
   ['Esc', text.keyClose],
-  ['n', text.keyNewPayment],
-] as const;
+];
 
-/** The keys of the pages. */
-export function Help({ onClose }: { onClose: () => void }) {
+/** The keys of the pages: those of every entry and `more`. */
+export function Help({ more, onClose }: { more: readonly KeyHelp[]; onClose: () => void }) {
   const [isOn, setOn] = useState(areShortcutsOn);
   const change = (wanted: boolean): void => {
     turnShortcuts(wanted);
@@ -24,7 +25,7 @@ export function Help({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title={text.keys} onClose={onClose}>
       <dl className="grid grid-cols-[auto_1fr] items-center gap-x-4 gap-y-2">
-        {KEYS.map(([keys, meaning]) => (
+        {[...KEYS, ...more].map(([keys, meaning]) => (
           <div key={keys} className="contents">
             <dt className="flex gap-1">
               {keys.split(' ').map((key) => (

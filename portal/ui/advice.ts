@@ -1,5 +1,5 @@
-import type { FailureCode } from '../../../src/webhooks/delivery/failure.ts';
-import { catalogue } from '../../ui/language.ts';
+import type { FailureCode } from '../../src/webhooks/delivery/failure.ts';
+import { catalogue } from './language.ts';
 
 const text = catalogue(
   {
