@@ -37,31 +37,38 @@ const compressed: Plugin = {
   },
 };
 
+/** Of which people a development server shows the pages: `npm run dev:portal -- --mode operator`. */
+const entryOf = (mode: string): 'merchant' | 'operator' => (mode === 'operator' ? 'operator' : 'merchant');
+
 /** In development: every address of a page is that page, as src/portal/assets.ts has it. */
 const pages: Plugin = {
   name: 'pages',
-  configureServer: ({ middlewares }) => {
+  configureServer: ({ middlewares, config: { mode } }) => {
     middlewares.use((request, _response, next) => {
-      if (/^[/](?:test|live)(?:[/?]|$)/.test(request.url ?? '')) request.url = '/merchant/index.html';
+      if (/^[/](?:test|live)(?:[/?]|$)/.test(request.url ?? '')) request.url = `/${entryOf(mode)}/index.html`;
       next();
     });
   },
 };
 
-/** Where `npm run dev:portal` sends calls to the API: the merchants' listener of `npm start`. */
-const LISTENER = 'http://localhost:4001';
+/** Where `npm run dev:portal` sends what is not a page: the listener of these people of `npm start`. */
+const LISTENERS = { merchant: 'http://localhost:4001', operator: 'http://localhost:4004' };
 
 // oxlint-disable-next-line import/no-default-export -- Vite's
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
   root: import.meta.dirname,
   plugins: [onlyOurLanguages, tailwind(), react(), compressed, pages],
   appType: 'mpa',
-  server: { port: 4011, strictPort: false, proxy: { '/api': LISTENER } },
+  server: { port: 4011, strictPort: false, proxy: { '/api': LISTENERS[entryOf(mode)] } },
   build: {
     manifest: true,
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     reportCompressedSize: false,
-    rolldownOptions: { input: { merchant: join(import.meta.dirname, 'merchant/index.html') } },
+    rolldownOptions: {
+      input: Object.fromEntries(
+        Object.keys(LISTENERS).map((entry) => [entry, join(import.meta.dirname, entry, 'index.html')]),
+      ),
+    },
   },
-});
+}));

@@ -15,8 +15,8 @@ import type * as webhooks from '../../src/webhooks/events/schema.ts';
 import type * as subscriptions from '../../src/webhooks/subscriptions/schema.ts';
 import type * as withdrawals from '../../src/withdrawals/schema.ts';
 import { environment } from '../ui/environment.ts';
+import { askForCode as onStepUp } from '../ui/step-up.ts';
 import { createCalls } from '../ui/use-calls.ts';
-import { askForCode as onStepUp } from './step-up.ts';
 
 export type CreatedSession = z.output<typeof sessions.CreatedSession>;
 export type TransactionRow = z.output<typeof Transaction>;

@@ -6,9 +6,9 @@ import { buttonStyle } from '../ui/button.tsx';
 import { environment } from '../ui/environment.ts';
 import { Frame, NotFound as NoPage, type Entry } from '../ui/frame.tsx';
 import { PersonMenu } from '../ui/person-menu.tsx';
+import { StepUp } from '../ui/step-up-dialog.tsx';
 import { useMember } from './member.ts';
 import { useChange } from './routes.ts';
-import { StepUp } from './step-up-dialog.tsx';
 import { text } from './text.ts';
 
 /** `permission`: undefined for everybody. */
@@ -73,6 +73,7 @@ const isLive = environment === 'live';
 export function Shell() {
   const { merchant, twoFactor, user, role, may } = useMember();
   const signOut = useChange('POST /api/portal/sign-out');
+  const stepUp = useChange('POST /api/portal/security/step-up');
   const groups = GROUPS.map(({ title, entries }) => ({
     title,
     entries: entries.filter(({ permission }) => permission === undefined || may(permission)),
@@ -102,7 +103,7 @@ export function Shell() {
         </Warning>
       )}
       <Outlet />
-      <StepUp />
+      <StepUp change={stepUp} />
     </Frame>
   );
 }

@@ -1,7 +1,7 @@
 import type { Environment } from '../../src/lib/scope.ts';
 
 /** The environments by their part of the address. Changing it loads the page afresh, so that their data never mixes. */
-const BASES = { sandbox: '/test', live: '/live' } as const;
+export const BASES = { sandbox: '/test', live: '/live' } as const;
 
 /** The environment of this page. */
 export const environment: Environment = location.pathname.split('/', 2)[1] === 'live' ? 'live' : 'sandbox';

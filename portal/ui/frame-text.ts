@@ -26,6 +26,11 @@ export const text = catalogue(
     notFound: 'There is no such page.',
     broken: 'This page has a fault. Reload it; if the fault persists, contact support.',
     reload: 'Reload',
+    stepUpTitle: 'Enter a code',
+    stepUpHelp: 'This needs a code of your authenticator app, or a recovery code. It counts for five minutes.',
+    code: 'Code',
+    wrongCode: 'This code is wrong or was used before. Enter the next one that the app shows.',
+    confirm: 'Confirm',
   },
   {
     menu: 'ማውጫ',
@@ -51,5 +56,10 @@ export const text = catalogue(
     notFound: 'እንዲህ ያለ ገጽ የለም።',
     broken: 'ይህ ገጽ ስህተት አለበት። እንደገና ይጫኑት፤ ስህተቱ ከቀጠለ ድጋፍ ሰጪዎችን ያነጋግሩ።',
     reload: 'እንደገና ጫን',
+    stepUpTitle: 'ኮድ ያስገቡ',
+    stepUpHelp: 'ይህ ከማረጋገጫ መተግበሪያዎ ኮድ ወይም የመልሶ ማግኛ ኮድ ያስፈልገዋል። ለአምስት ደቂቃዎች ይሠራል።',
+    code: 'ኮድ',
+    wrongCode: 'ይህ ኮድ የተሳሳተ ወይም ያገለገለ ነው። መተግበሪያው የሚያሳየውን ቀጣይ ኮድ ያስገቡ።',
+    confirm: 'አረጋግጥ',
   },
 );

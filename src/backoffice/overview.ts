@@ -21,7 +21,8 @@ const ItemCount = z.object({
   oldestAt: instant,
 });
 
-const Overview = z
+/** What the platform has open now. */
+export const Overview = z
   .object({
     at: instant.describe(`When it was counted, at most ${CACHED_MS / 1_000} s ago`),
     queue: z.array(ItemCount).describe('What needs an operator, by kind; a kind without items is missing'),

@@ -164,7 +164,8 @@ export async function search(db: Queryable, text: string): Promise<HitRow[]> {
   );
 }
 
-const Hit = z
+/** A hit. */
+export const Hit = z
   .object({
     kind: z.enum(Object.keys(KINDS) as [Kind, ...Kind[]]),
     id: z.string(),

@@ -174,7 +174,8 @@ const WorkItem = z
   })
   .meta({ id: 'OpsWorkItem' });
 
-const WorkItemList = z
+/** A page of the queue, or of what is stalled. */
+export const WorkItemList = z
   .object({
     counts: z.record(z.string(), z.int()).describe('The number of items of each kind'),
     items: z.array(WorkItem),

@@ -8,10 +8,10 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Failed, Loaded } from '../../ui/feedback.tsx';
 import { Panel } from '../../ui/panel.tsx';
+import { CodeForm } from '../../ui/step-up-dialog.tsx';
 import { text as kit } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { useChange, useRead } from '../routes.ts';
-import { CodeForm } from '../step-up-dialog.tsx';
 import { text } from './text.ts';
 
 /** Two-factor authentication: on with a code of the app, its recovery codes, and off again. */

@@ -1,30 +1,35 @@
 import { useState, type FormEvent } from 'react';
 
-import { Button } from '../ui/button.tsx';
-import { CallFailure } from '../ui/call.ts';
-import { Dialog } from '../ui/dialog.tsx';
-import { Failed } from '../ui/feedback.tsx';
-import { TextField } from '../ui/field.tsx';
-import { text as kit } from '../ui/text.ts';
-import { useChange } from './routes.ts';
+import { Button } from './button.tsx';
+import { CallFailure } from './call.ts';
+import { Dialog } from './dialog.tsx';
+import { Failed } from './feedback.tsx';
+import { TextField } from './field.tsx';
+import { text } from './frame-text.ts';
 import { useCodeQuestion } from './step-up.ts';
-import { text } from './text.ts';
+import { text as kit } from './text.ts';
 
 const CODE_CHARACTERS_MIN = 6;
 
+/** Sends a code. */
+type Change = {
+  mutate: (input: { body: { code: string } }, options: { onSuccess: () => void }) => void;
+  isPending: boolean;
+  error: Error | null;
+};
+
 /** The dialog for a code, wherever a call needs one. */
-export function StepUp() {
+export function StepUp({ change }: { change: Change }) {
   const question = useCodeQuestion();
-  return question && <CodeDialog onAnswer={question.answer} />;
+  return question && <CodeDialog change={change} onAnswer={question.answer} />;
 }
 
-function CodeDialog({ onAnswer }: { onAnswer: (isAccepted: boolean) => void }) {
-  const stepUp = useChange('POST /api/portal/security/step-up');
-  const send = (code: string): void => stepUp.mutate({ body: { code } }, { onSuccess: () => onAnswer(true) });
+function CodeDialog({ change, onAnswer }: { change: Change; onAnswer: (isAccepted: boolean) => void }) {
+  const send = (code: string): void => change.mutate({ body: { code } }, { onSuccess: () => onAnswer(true) });
   return (
     <Dialog title={text.stepUpTitle} onClose={() => onAnswer(false)}>
       <p>{text.stepUpHelp}</p>
-      <CodeForm error={stepUp.error} isBusy={stepUp.isPending} onSend={send} onCancel={() => onAnswer(false)} />
+      <CodeForm error={change.error} isBusy={change.isPending} onSend={send} onCancel={() => onAnswer(false)} />
     </Dialog>
   );
 }

@@ -1,0 +1,171 @@
+import { useState, type FormEvent } from 'react';
+
+import { Button } from '../ui/button.tsx';
+import { CallFailure } from '../ui/call.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { Failed } from '../ui/feedback.tsx';
+import { Check, SelectField, TextField } from '../ui/field.tsx';
+import { text as kit } from '../ui/text.ts';
+import { toast } from '../ui/toast.tsx';
+import { commandOf, type Command, type CommandField, type CommandName } from './commands.ts';
+import { useOperator } from './operator.ts';
+import { useChange } from './routes.ts';
+import { text } from './text.ts';
+
+type Values = Readonly<Record<string, string>>;
+
+type CommandProps = {
+  name: CommandName;
+  /** Its path in the API; undefined: the state does not allow it. */
+  address: string | undefined;
+  /** Fields of the body that are not typed. */
+  body?: object;
+  /** What the fields begin with. */
+  initial?: Values;
+  /** A further reason why this operator may not. */
+  whyNot?: string | undefined;
+  /** Gets the data of the response, in place of the sentence about it. */
+  onDone?: (data: unknown) => void;
+};
+
+/** A button that carries out a command after its fields and its reason. What may not be done is disabled, with why. */
+export function CommandButton({ name, address, whyNot: barrier, ...rest }: CommandProps) {
+  const { whyNot } = useOperator();
+  const [isOpen, setOpen] = useState(false);
+  const command = commandOf(name);
+  const reason = whyNot(command.permission) ?? barrier ?? (address === undefined ? text.notAllowedNow : undefined);
+  return (
+    <>
+      <Button kind={command.kind ?? 'second'} whyNot={reason} onClick={() => setOpen(true)}>
+        {command.label}
+      </Button>
+      {isOpen && address !== undefined && (
+        <CommandDialog command={command} address={address} {...rest} onClose={() => setOpen(false)} />
+      )}
+    </>
+  );
+}
+
+type DialogProps = Pick<CommandProps, 'body' | 'initial' | 'onDone'> & {
+  command: Command;
+  address: string;
+  onClose: () => void;
+};
+
+const BIRR = /^\d{1,12}(\.\d{1,2})?$/;
+const WHOLE = /^\d{1,9}$/;
+
+function CommandDialog({ command, address, body = {}, initial = {}, onDone, onClose }: DialogProps) {
+  const [values, setValues] = useState(initial);
+  const [isTried, setTried] = useState(false);
+  const change = useChange(`${command.method ?? 'POST'} ${address as `/api/ops/${string}`}`);
+  const fields = fieldsOf(command);
+  const failure = change.error instanceof CallFailure ? change.error : null;
+  const issues = new Map(failure?.details.map(({ field, issue }) => [field, issue]));
+  const isBeside = issues.size > 0 && fields.every(({ name }) => !issues.delete(name)) === false && issues.size === 0;
+  const problems = Object.fromEntries(fields.map((field) => [field.name, problemOf(field, values[field.name] ?? '')]));
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    setTried(true);
+    if (Object.values(problems).some((problem) => problem !== undefined)) return;
+    const onSuccess = ({ data }: { data: unknown }): void => {
+      onClose();
+      if (onDone) onDone(data);
+      else toast(isProposal(data) ? text.proposed : (command.done ?? text.done));
+    };
+    change.mutate({ body: { ...body, ...bodyOf(fields, values) } }, { onSuccess });
+  };
+  return (
+    <Dialog title={command.label} onClose={onClose}>
+      {command.help !== undefined && <p className="text-quiet">{command.help}</p>}
+      <form noValidate className="flex flex-col gap-3" onSubmit={submit}>
+        {fields.map((field, index) => (
+          <FieldOf
+            key={field.name}
+            field={field}
+            isFirst={index === 0}
+            value={values[field.name] ?? ''}
+            error={
+              failure?.details.find((one) => one.field === field.name)?.issue ??
+              (isTried ? problems[field.name] : undefined)
+            }
+            onChange={(value) => setValues({ ...values, [field.name]: value })}
+          />
+        ))}
+        {change.error && !isBeside && <Failed error={change.error} />}
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>{kit.cancel}</Button>
+          <Button type="submit" kind={command.kind ?? 'primary'} isBusy={change.isPending}>
+            {command.label}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+const isProposal = (data: unknown): boolean => typeof data === 'object' && data !== null && 'proposalId' in data;
+
+/** The fields of a command and its reason. */
+function fieldsOf({ fields = [], reason }: Command): readonly CommandField[] {
+  if (reason === 'none') return fields;
+  const isRequired = reason === 'required';
+  return [...fields, { name: 'reason', label: text.reason, hint: text.reasonHelp, kind: 'text', isRequired }];
+}
+
+function problemOf({ kind, isRequired = false }: CommandField, value: string): string | undefined {
+  if (value.trim() === '') return isRequired ? kit.fillIn : undefined;
+  if (kind === 'birr' && !BIRR.test(value)) return text.amountRule;
+  return kind === 'whole' && !WHOLE.test(value) ? text.wholeRule : undefined;
+}
+
+/** Fields without a value are left out. */
+function bodyOf(fields: readonly CommandField[], values: Values): object {
+  const typed = fields
+    .map(({ name, kind }) => [name, kind, (values[name] ?? '').trim()] as const)
+    .filter(([, , value]) => value !== '');
+  return Object.fromEntries(
+    typed.map(([name, kind, value]) => {
+      if (kind === 'check') return [name, value === 'true'];
+      return [name, kind === 'birr' || kind === 'whole' ? Number(value) : value];
+    }),
+  );
+}
+
+type FieldOfProps = {
+  field: CommandField;
+  isFirst: boolean;
+  value: string;
+  error: string | undefined;
+  onChange: (value: string) => void;
+};
+
+/** The dialog gives the focus to its first field: where it is shown, `autofocus` decides. */
+const focusFirst = (element: HTMLElement | null): void => element?.setAttribute('autofocus', '');
+
+function FieldOf({ field, isFirst, value, error, onChange }: FieldOfProps) {
+  const { label, hint, isRequired = false } = field;
+  if (field.kind === 'check') {
+    return <Check label={label} isChecked={value === 'true'} onChange={(isOn) => onChange(String(isOn))} />;
+  }
+  const common = { label, isRequired, value, error, ...(hint !== undefined && { hint }) };
+  if (field.kind === 'choice') {
+    return (
+      <SelectField
+        {...common}
+        choices={[['', ''], ...field.values]}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    );
+  }
+  return (
+    <TextField
+      {...common}
+      {...(isFirst && { ref: focusFirst })}
+      type={field.kind === 'day' ? 'date' : 'text'}
+      {...(field.kind === 'birr' && { inputMode: 'decimal' })}
+      maxLength={500}
+      onChange={(event) => onChange(event.target.value)}
+    />
+  );
+}

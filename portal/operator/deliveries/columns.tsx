@@ -1,0 +1,32 @@
+import { Badge } from '../../ui/badge.tsx';
+import { DELIVERY_TEXTS, DELIVERY_TONES } from '../../ui/delivery-status.ts';
+import { formatCount } from '../../ui/format.ts';
+import type { Column } from '../../ui/list.tsx';
+import { Time } from '../../ui/time.tsx';
+import type { Delivery } from '../routes.ts';
+import { text as shared } from '../text.ts';
+import { text } from './text.ts';
+
+type Statuses = Pick<Delivery, 'status' | 'deadLetteredAt'>;
+
+/** The state of a delivery; a dead letter is named as such. */
+export function DeliveryStatus({ of: { status, deadLetteredAt } }: { of: Statuses }) {
+  const isDead = status === 'FAILED' && deadLetteredAt !== null;
+  return <Badge tone={DELIVERY_TONES[status]}>{isDead ? text.deadLetter : DELIVERY_TEXTS[status]}</Badge>;
+}
+
+export const COLUMNS: readonly Column<Delivery>[] = [
+  { id: 'event', header: text.event, cell: ({ event }) => event },
+  { id: 'orderNo', header: text.orderNo, cell: ({ checkoutOrderNo }) => checkoutOrderNo },
+  { id: 'status', header: shared.status, narrow: 'second', cell: (row) => <DeliveryStatus of={row} /> },
+  { id: 'merchant', header: shared.merchant, cell: ({ merchantName }) => merchantName },
+  { id: 'receiver', header: text.receiver, cell: ({ receiverHost }) => receiverHost },
+  { id: 'attempts', header: text.attempts, align: 'end', narrow: 'none', cell: (row) => formatCount(row.attempts) },
+  {
+    id: 'lastAnswer',
+    header: text.lastAnswer,
+    narrow: 'none',
+    cell: ({ lastHttpStatus, lastFailure }) => lastHttpStatus ?? lastFailure?.code,
+  },
+  { id: 'createdAt', header: text.createdAt, cell: ({ createdAt }) => <Time at={createdAt} /> },
+];

@@ -1,0 +1,138 @@
+import { Link, useSearch } from '@tanstack/react-router';
+
+import { Badge } from '../../ui/badge.tsx';
+import { BASES, environment } from '../../ui/environment.ts';
+import { Empty, Loaded } from '../../ui/feedback.tsx';
+import { catalogue } from '../../ui/language.ts';
+import { List, type Column } from '../../ui/list.tsx';
+import { stringifySearch } from '../../ui/search-params.ts';
+import { Time } from '../../ui/time.tsx';
+import { CommandButton } from '../command-button.tsx';
+import { Page } from '../page.tsx';
+import { EnvironmentBadge, TemporalLink } from '../parts.tsx';
+import { useRead, type Hit } from '../routes.ts';
+import { text as shared } from '../text.ts';
+
+const text = catalogue(
+  {
+    title: 'Find',
+    help: 'Type an id, an order number, a phone, a reference, the host of a receiver, or a part of the name of a merchant.',
+    helpTitle: 'Search in both environments',
+    none: 'Nothing was found.',
+    noneHelp: 'Ids, numbers and hosts must be whole.',
+    what: 'What',
+    kind: 'Kind',
+    at: 'Created at',
+    more: 'Further steps',
+    label: 'What was found',
+    merchant: 'Merchant',
+    transaction: 'Transaction',
+    delivery: 'Delivery',
+    receiver: 'Receiver',
+    withdrawal: 'Withdrawal',
+    settlement: 'Settlement',
+    receipt: 'Receipt',
+  },
+  {
+    title: 'ፍለጋ',
+    help: 'መለያ፣ የትዕዛዝ ቁጥር፣ ስልክ፣ ማመሳከሪያ፣ የተቀባይ አገልጋይ ስም ወይም የነጋዴ ስም ክፍል ይጻፉ።',
+    helpTitle: 'በሁለቱም አካባቢዎች ይፈልጉ',
+    none: 'ምንም አልተገኘም።',
+    noneHelp: 'መለያዎች፣ ቁጥሮችና የአገልጋይ ስሞች ሙሉ መሆን አለባቸው።',
+    what: 'ምንድን ነው',
+    kind: 'ዓይነት',
+    at: 'የተፈጠረበት ጊዜ',
+    more: 'ተጨማሪ እርምጃዎች',
+    label: 'የተገኙት',
+    merchant: 'ነጋዴ',
+    transaction: 'ግብይት',
+    delivery: 'መላኪያ',
+    receiver: 'ተቀባይ',
+    withdrawal: 'ወጪ',
+    settlement: 'ወደ ባንክ ዝውውር',
+    receipt: 'የባንክ ገቢ',
+  },
+);
+
+/** The screens of hits. */
+const PATHS: Partial<Record<Hit['kind'], (hit: Hit) => string>> = {
+  delivery: ({ id }) => `/deliveries/${id}`,
+  receiver: ({ title }) => `/deliveries${stringifySearch({ receiverHost: title })}`,
+};
+
+/** A link to the screen of a hit, in its environment. */
+function HitLink({ hit }: { hit: Hit }) {
+  const path = PATHS[hit.kind]?.(hit);
+  if (path === undefined) return hit.title;
+  const of = hit.environment ?? environment;
+  const style = 'font-semibold text-brand hover:underline';
+  if (of !== environment) {
+    return (
+      <a href={BASES[of] + path} className={style}>
+        {hit.title}
+      </a>
+    );
+  }
+  return (
+    <Link to={path as '/deliveries'} className={style}>
+      {hit.title}
+    </Link>
+  );
+}
+
+/** What a hit allows at once. */
+function HitActions({ hit }: { hit: Hit }) {
+  return (
+    <div className="flex flex-wrap gap-2">
+      {hit.kind === 'delivery' && hit.status === 'FAILED' && (
+        <CommandButton name="delivery.resend" address={`/api/ops/webhooks/deliveries/${hit.id}/resend`} />
+      )}
+      <TemporalLink url={hit.temporalUrl} />
+    </div>
+  );
+}
+
+const COLUMNS: readonly Column<Hit>[] = [
+  { id: 'what', header: text.what, cell: (hit) => <HitLink hit={hit} /> },
+  { id: 'kind', header: text.kind, cell: ({ kind }) => text[kind] },
+  {
+    id: 'status',
+    header: shared.status,
+    narrow: 'second',
+    cell: ({ status }) => <Badge tone={status === 'FAILED' ? 'bad' : 'quiet'}>{status}</Badge>,
+  },
+  { id: 'merchant', header: shared.merchant, cell: ({ merchantName }) => merchantName },
+  {
+    id: 'environment',
+    header: shared.environment,
+    narrow: 'second',
+    cell: (hit) => <EnvironmentBadge of={hit.environment} />,
+  },
+  { id: 'at', header: text.at, cell: ({ at }) => <Time at={at} /> },
+  { id: 'more', header: text.more, cell: (hit) => <HitActions hit={hit} /> },
+];
+
+/** Everything that belongs to an id, a number or a name, in both environments. */
+export function Find() {
+  const { q = '' }: { q?: string } = useSearch({ strict: false });
+  const found = useRead('GET /api/ops/search', { query: { q } }, { enabled: q !== '' });
+  return (
+    <Page title={q === '' ? text.title : `${text.title}: ${q}`}>
+      <div className="card">
+        {q === '' ? (
+          <Empty title={text.helpTitle}>{text.help}</Empty>
+        ) : (
+          <Loaded query={found}>
+            {({ data: hits }) =>
+              hits.length === 0 ? (
+                <Empty title={text.none}>{text.noneHelp}</Empty>
+              ) : (
+                <List label={text.label} columns={COLUMNS} rows={hits} idOf={({ kind, id }) => `${kind}-${id}`} />
+              )
+            }
+          </Loaded>
+        )}
+      </div>
+    </Page>
+  );
+}

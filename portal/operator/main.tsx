@@ -1,0 +1,19 @@
+import '../ui/aria-texts.ts';
+import { RouterProvider } from '@tanstack/react-router';
+
+import { setCalendar } from '../ui/format.ts';
+import { adoptLanguage } from '../ui/language.ts';
+import { mount } from '../ui/mount.tsx';
+import { OperatorProvider } from './operator.ts';
+import { router } from './router.tsx';
+import { readMe, type Me } from './routes.ts';
+
+mount(readMe, (me: Me) => {
+  adoptLanguage(me.user.language);
+  setCalendar(me.user.calendar);
+  return (
+    <OperatorProvider value={me}>
+      <RouterProvider router={router} />
+    </OperatorProvider>
+  );
+});

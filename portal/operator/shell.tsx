@@ -1,0 +1,52 @@
+import { Link, Outlet, useNavigate } from '@tanstack/react-router';
+
+import { buttonStyle } from '../ui/button.tsx';
+import { Frame, NotFound as NoPage, type Group } from '../ui/frame.tsx';
+import { PersonMenu } from '../ui/person-menu.tsx';
+import { SearchBox } from '../ui/search-box.tsx';
+import { StepUp } from '../ui/step-up-dialog.tsx';
+import { useOperator } from './operator.ts';
+import { useChange } from './routes.ts';
+import { text } from './text.ts';
+
+/** The sidebar. Every role may read every screen. */
+const GROUPS: readonly Group[] = [
+  { title: text.work, entries: [{ to: '/find', label: text.find, icon: 'search' }] },
+  { title: text.webhooks, entries: [{ to: '/deliveries', label: text.deliveries, icon: 'send' }] },
+];
+
+const KEYS = [['/ Ctrl-K', text.keyFind]] as const;
+
+/** The frame of every screen. */
+export function Shell() {
+  const { user, role } = useOperator();
+  const navigate = useNavigate();
+  const signOut = useChange('POST /api/portal/sign-out');
+  const stepUp = useChange('POST /api/portal/security/step-up');
+  return (
+    <Frame
+      name={text.console}
+      groups={GROUPS}
+      home="/deliveries"
+      keys={KEYS}
+      search={
+        <SearchBox label={text.findLabel} onSearch={(q) => void navigate({ to: '/find', search: { q } as never })} />
+      }
+      person={<PersonMenu user={user} role={role} change={signOut} />}
+    >
+      <Outlet />
+      <StepUp change={stepUp} />
+    </Frame>
+  );
+}
+
+/** A page that does not exist. */
+export function NotFound() {
+  return (
+    <NoPage>
+      <Link to="/deliveries" className={buttonStyle('primary')}>
+        {text.goOn}
+      </Link>
+    </NoPage>
+  );
+}
