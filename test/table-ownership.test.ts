@@ -18,6 +18,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
     'operator_audit',
     'proposal',
     'recovery_code',
+    'request_log',
     'user_account',
     'user_session',
     'user_token',

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 
 import { createKeyAuthenticator } from '../access/authenticate.ts';
+import { createRequestLog } from '../access/request-log.ts';
 import type { Config } from '../config.ts';
 import { createKeyIdentification } from '../http/auth.ts';
 import { findFullDisk } from '../http/health.ts';
@@ -66,6 +67,7 @@ export async function startApi(config: Config, options: ApiOptions) {
   });
   const keys = createKeyAuthenticator({ db, peppers: config.peppers, clock, log });
   const tokens = createTokenAuthenticator({ db, clock, peppers: config.peppers });
+  const requestLog = createRequestLog({ db, registry });
   const docsFolder = join(project, 'docs');
   const countCallback = countCallbacks(registry);
   const parts = { db, runInTransaction, findProvider, clock, log, limits, tokens, docsFolder, countCallback };
@@ -86,7 +88,7 @@ export async function startApi(config: Config, options: ApiOptions) {
     registry,
   };
   const identify = createKeyIdentification({ ...keys, ...tokens, limits });
-  const server = createApiServer({ ...shared, ...table, identify, docsFolder });
+  const server = createApiServer({ ...shared, ...table, identify, docsFolder, onCompleted: requestLog.add });
   // Without a database nothing falls due either, so the port opens without it.
   await withTimeout(databaseClock.known, CLOCK_WITHIN_MS);
   const listening = await server.listen(config.API_PORT, host);
@@ -103,7 +105,7 @@ export async function startApi(config: Config, options: ApiOptions) {
       databaseClock.stop();
       await metrics.close();
       await notifier.stop();
-      await keys.flush();
+      await Promise.all([keys.flush(), requestLog.stop()]);
       await Promise.all([opened.close(), connection.close()]);
     },
   };

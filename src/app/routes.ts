@@ -7,6 +7,7 @@ import { invitationRoute } from '../access/key-routes.ts';
 import type { WorkflowUrl } from '../access/operator-route.ts';
 import { accessOperatorRoutes } from '../access/operator-routes.ts';
 import { proposalRoutes } from '../access/proposal-routes.ts';
+import { requestLogRoutes } from '../access/request-log.ts';
 import { merchantAdministrationRoutes } from '../backoffice/merchant-routes.ts';
 import { overviewRoutes } from '../backoffice/overview.ts';
 import { searchRoutes } from '../backoffice/search.ts';
@@ -98,6 +99,7 @@ const MERCHANT_ROUTES = [
   kycRoutes,
   eventRoutes,
   subscriptionRoutes,
+  requestLogRoutes,
 ];
 const OPERATOR_ROUTES = [
   searchRoutes,

@@ -1,6 +1,7 @@
 import type { WorkflowBundleOption } from '@temporalio/worker';
 
 import { createActivities } from '../../activities/index.ts';
+import { deleteOldRequests } from '../access/request-log.ts';
 import type { Config } from '../config.ts';
 import { deleteOldIdempotencyKeys } from '../http/idempotency.ts';
 import { createRegistry, type Registry } from '../http/metrics.ts';
@@ -208,7 +209,8 @@ function timedJobs(
     job('remove files of expired reports', MINUTE_MS, () => expireReports({ db, clock, files })),
     job('remove files of abandoned reports', DAY_MS, () => removeAbandoned({ db, files })),
     ...mailJobs(config, deps),
-    job('delete old idempotency keys', MINUTE_MS, () => deleteOldIdempotencyKeys(db)),
+    job('delete old logged requests', MINUTE_MS, (stopping) => deleteOldRequests(db, stopping)),
+    job('delete old idempotency keys', MINUTE_MS, (stopping) => deleteOldIdempotencyKeys(db, stopping)),
     job('warn of expiring credentials', DAY_MS, () =>
       warnOfExpiries({ ...deps, read: () => readExpiries(config, deps) }),
     ),

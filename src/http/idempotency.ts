@@ -1,5 +1,6 @@
 import { decrypt, encrypt, sha256, type KeyRing } from '../lib/crypto.ts';
 import { type Database, first, type Queryable, rows } from '../lib/db.ts';
+import { deleteInBatches } from '../lib/delete-in-batches.ts';
 import { AppError, invalid } from '../lib/errors.ts';
 import type { SealedTable } from '../lib/reencrypt.ts';
 import type { UnitOfWork } from '../outbox/record.ts';
@@ -151,15 +152,7 @@ async function deleteExpired(db: Queryable, call: IdempotentCall): Promise<void>
   await rows(db, `DELETE FROM idempotency_key WHERE ${OF_CALL} AND created_at <= ${EXPIRY}`, call);
 }
 
-const DELETED_AT_ONCE_MAX = 10_000;
-
-/** Deletes responses older than 24 hours, at most 10,000 a call; returns how many. For a periodic job. */
-export async function deleteOldIdempotencyKeys(db: Queryable): Promise<number> {
-  const deleted = await rows(
-    db,
-    `DELETE FROM idempotency_key WHERE ctid = ANY (ARRAY(
-       SELECT ctid FROM idempotency_key WHERE created_at < ${EXPIRY} LIMIT ${DELETED_AT_ONCE_MAX}))
-     RETURNING 1`,
-  );
-  return deleted.length;
+/** Deletes responses older than 24 hours; returns how many. For a periodic job. */
+export async function deleteOldIdempotencyKeys(db: Queryable, stopping?: AbortSignal): Promise<number> {
+  return deleteInBatches(db, { table: 'idempotency_key', where: `created_at < ${EXPIRY}` }, stopping);
 }

@@ -26,6 +26,7 @@ export const SCOPES = [
   'settlements:write',
   'bank:write',
   'kyc:write',
+  'requests:read',
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
@@ -76,6 +77,21 @@ export function actorOf(caller: KeyCaller | UserCaller | OperatorCaller): string
 export function hasPermission(caller: Caller, permission: PersonPermission): boolean {
   return caller.kind !== 'user' || caller.permissions.includes(permission);
 }
+
+/** A request with a merchant's key, once it has its response. */
+export type CompletedRequest = {
+  requestId: string;
+  caller: KeyCaller;
+  method: string;
+  /** The pattern of its path. */
+  route: string;
+  status: number;
+  errorCode: string | null;
+  durationMs: number;
+  /** Of the caller. */
+  address: string;
+  at: Date;
+};
 
 /** `meskot <noun> <verb>` for a route; the fields of its query or body are the options. */
 export type CliCommand = {
@@ -182,6 +198,7 @@ type RouteBase<Auth extends RouteAuth, P extends z.ZodType, Q extends z.ZodType,
     | 'KYC'
     | 'Webhooks'
     | 'Webhook subscriptions'
+    | 'Requests'
     | 'Operators'
     | 'Invitations'
     | 'Portal'

@@ -21,7 +21,7 @@ import { createIdempotency } from './idempotency.ts';
 import { httpMetrics, type HttpMetrics, type Registry } from './metrics.ts';
 import { createRouteMiddleware, type PipelineDeps, type RequestState } from './pipeline.ts';
 import { errorText, JSON_HEADERS, rejectUnknown, resultText, sendJson, toAppError } from './response.ts';
-import type { Route } from './route.ts';
+import type { CompletedRequest, Route } from './route.ts';
 
 /** Limit of the request line and all headers; beyond it, 431. */
 const HEADER_BYTES_MAX = 16_384;
@@ -54,6 +54,8 @@ export type ApiServerDeps = Readiness &
     clock: Clock;
     /** Servers of one process share it. */
     registry: Registry;
+    /** Called for each request with a merchant's key, after its response. */
+    onCompleted?: (request: CompletedRequest) => void;
     /** Limits of slow clients, for headers and whole requests; shorter in tests. */
     timeouts?: { headersMs: number; requestMs: number };
   };
@@ -162,7 +164,7 @@ function createDispatch(routes: readonly Route[], middlewareOf: (route: Route) =
 }
 
 /** The dependencies of every response. */
-type RequestContextDeps = Pick<ApiServerDeps, 'log' | 'clock' | 'baseUrl'> & {
+type RequestContextDeps = Pick<ApiServerDeps, 'log' | 'clock' | 'baseUrl' | 'onCompleted'> & {
   metrics: HttpMetrics;
   /** The process shuts down: connections close after their response, so that clients open new ones elsewhere. */
   stopping: AbortSignal;
@@ -213,7 +215,7 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 /** Counts and logs a request. Ids, codes and durations only: the path may hold a token, the query a phone number. */
 function record(
   ctx: Context,
-  { log, metrics }: RequestContextDeps,
+  { log, metrics, clock, onCompleted }: RequestContextDeps,
   { thrown, seconds }: { thrown: unknown; seconds: number },
 ): void {
   const pattern: unknown = ctx['_matchedRoute'];
@@ -221,10 +223,21 @@ function record(
   const { status } = ctx;
   metrics.record(route, status, seconds);
   const { requestId, caller }: RequestState = ctx.state;
+  if (onCompleted && caller?.kind === 'key' && typeof pattern === 'string') {
+    const { method, ip: address } = ctx;
+    const errorCode = status < 400 ? null : errorCodeOf(ctx.body);
+    const durationMs = Math.round(seconds * 1000);
+    onCompleted({ requestId, caller, method, route: pattern, status, errorCode, durationMs, address, at: clock() });
+  }
   const who = caller?.kind === 'operator' ? { operatorId: caller.operatorId } : { merchantId: caller?.merchantId };
   const person = caller && 'userId' in caller ? { userId: caller.userId } : {};
   const line = { route, status, requestId, ...who, ...person, ms: Math.round(seconds * 1000) };
   if (thrown === undefined) log.debug(line, 'request completed');
   else if (thrown instanceof AppError) log.debug({ ...line, code: thrown.code }, 'request completed');
   else log.error({ ...line, err: thrown }, 'request failed');
+}
+
+/** The code of an error envelope, which may also be a stored one. */
+function errorCodeOf(body: unknown): string | null {
+  return typeof body === 'string' ? (JSON.parse(body) as { error: { code: string } }).error.code : null;
 }

@@ -94,7 +94,7 @@ describe('the application', () => {
     await expect(rows(database.db, `TRUNCATE ${table}`)).rejects.toMatchObject(PERMISSION_DENIED);
   });
 
-  test('the application’s role can delete rows of three tables and of no other', async () => {
+  test('the application’s role can delete rows of the removable tables and of no other', async () => {
     const removable = await rows<{ name: string }>(
       database.db,
       `SELECT relname AS name FROM pg_class
@@ -102,7 +102,13 @@ describe('the application', () => {
          AND has_table_privilege('${APP_ROLE}', oid, 'DELETE, TRUNCATE')
        ORDER BY 1`,
     );
-    expect(removable.map(({ name }) => name)).toEqual(['external_reference', 'holiday', 'idempotency_key', 'outbox']);
+    expect(removable.map(({ name }) => name)).toEqual([
+      'external_reference',
+      'holiday',
+      'idempotency_key',
+      'outbox',
+      'request_log',
+    ]);
   });
 
   test('the roles of the application and the owner are no superusers', async () => {

@@ -52,6 +52,7 @@ const MAY: Readonly<Record<string, string>> = {
   listKeys: 'owner admin developer',
   listLimits: 'owner admin finance viewer',
   listReports: 'all',
+  listRequests: 'owner admin developer',
   listSessions: 'all',
   listSettlements: 'owner admin finance viewer',
   listTeam: 'owner admin',

@@ -88,6 +88,7 @@ export async function createMerchantWithEverything(service: TestService, name: s
     settlementId: [settlement['settlementId'] ?? ''],
     withdrawal_requestID: [withdrawal['withdrawalRequestId'] ?? '', `${name}-OUT`],
   };
+  const keys: { id: string }[] = await db.knex()('apiKey').where({ merchantId });
   const without = await Promise.all(
     SCOPES.map(async (scope) => [
       scope,
@@ -103,7 +104,7 @@ export async function createMerchantWithEverything(service: TestService, name: s
       name,
       document.body.data.documentId,
       ...Object.values(ids).flat(),
-      ...[...ended, ...attempts].map(({ id }) => id),
+      ...[...ended, ...attempts, ...keys].map(({ id }) => id),
     ],
     ids,
     clientToken: open['clientToken'] ?? '',

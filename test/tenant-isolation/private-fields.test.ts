@@ -28,7 +28,7 @@ const PUBLIC = new Set(
     'scopes account transactionThrough signatureEncoding businessType region bankCode channels enabled active force',
     'confirmed all amount paidAmount minAmount maxAmount min max daily fixed basisPoints taxBasisPoints largeAmount',
     'twoPersonAmount perHourMax expectedMonthlyVolume tier submission page limit pageSize cursor wait expiresInMinutes',
-    'checkoutOrderNo requestId merchantId subscriptionId resourceId eventId ipRanges sort held late interval by waiting dryRun',
+    'checkoutOrderNo requestId merchantId subscriptionId resourceId eventId ipRanges sort held late interval by waiting dryRun keyId method route statusClass',
     'receiverHost',
     // Names of public holidays.
     'opsAddHoliday.name opsAddHoliday.nameAm opsChangeHoliday.name opsChangeHoliday.nameAm',

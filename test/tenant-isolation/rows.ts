@@ -1,8 +1,8 @@
 import { type Database, rows } from '../../src/lib/db.ts';
 
 /**
- * The rows of all tables, or only those of one merchant; without keys, whose last use is recorded, and without the
- * workers' locks.
+ * The rows of all tables, or only those of one merchant; without those that every request changes, refused or not (keys,
+ * whose last use is recorded, and the log of requests), and without the workers' locks.
  */
 export async function readRows(db: Database, merchantId?: string): Promise<Record<string, string[]>> {
   const tables = await rows<{ name: string; owned: boolean }>(
@@ -12,7 +12,8 @@ export async function readRows(db: Database, merchantId?: string): Promise<Recor
        WHERE c.table_schema = 'public' AND c.table_name = t.table_name AND c.column_name = 'merchant_id'
      ) AS owned
      FROM information_schema.tables t
-     WHERE t.table_schema = 'public' AND t.table_name NOT IN ('api_key', 'workflow_recovery') AND t.table_name NOT LIKE 'knex%'`,
+     WHERE t.table_schema = 'public' AND t.table_name NOT LIKE 'knex%'
+       AND t.table_name NOT IN ('api_key', 'request_log', 'workflow_recovery')`,
     {},
   );
   const found: Record<string, string[]> = {};

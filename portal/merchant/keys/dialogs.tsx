@@ -29,6 +29,7 @@ const SCOPES: Readonly<Record<Scope, true>> = {
   'settlements:write': true,
   'bank:write': true,
   'kyc:write': true,
+  'requests:read': true,
 };
 const SCOPE_NAMES = Object.keys(SCOPES) as Scope[];
 

@@ -20,7 +20,7 @@ export const ROLES: Readonly<Record<MemberRole, Access>> = {
     permissions: ['phones:read', 'reports:money', 'bank:read', 'kyc:read', 'audit:read', 'audit:read-all'],
   },
   developer: {
-    scopes: [...PAYMENTS, ...REPORTS, 'webhooks:read', 'webhooks:write', 'channels:read'],
+    scopes: [...PAYMENTS, ...REPORTS, 'webhooks:read', 'webhooks:write', 'channels:read', 'requests:read'],
     permissions: [
       'phones:read',
       'kyc:read',
