@@ -38,6 +38,31 @@ export function resetMail(language: Language, link: string): Text {
       };
 }
 
+const SECURITY_TEXTS = {
+  password: {
+    en: 'Your password was changed, and all other sessions have ended.',
+    am: 'የይለፍ ቃልዎ ተቀይሯል፤ ሌሎች ክፍለ ጊዜዎች ሁሉ አብቅተዋል።',
+  },
+  twoFactorOff: {
+    en: 'Two-factor authentication was turned off for your account.',
+    am: 'በአካውንትዎ ላይ ያለው ባለሁለት ደረጃ ማረጋገጫ ጠፍቷል።',
+  },
+};
+
+/** The mail about a change to how a person signs in, so that nobody else makes one unnoticed. */
+export function securityMail(language: Language, change: keyof typeof SECURITY_TEXTS): Text {
+  const text = SECURITY_TEXTS[change][language];
+  return language === 'am'
+    ? {
+        subject: 'የMeskot አካውንትዎ ደህንነት',
+        text: `${text}\n\nይህን ያደረጉት እርስዎ ካልሆኑ አሁኑኑ አዲስ የይለፍ ቃል ይጠይቁ፣ የድርጅቱን ባለቤትም ያሳውቁ።`,
+      }
+    : {
+        subject: 'Security of your Meskot account',
+        text: `${text}\n\nIf this was not you, ask for a new password at once, and inform an owner of your business.`,
+      };
+}
+
 /** The mail of a sign-up; `link`: null for an address that has an account. */
 export function signUpMail(language: Language, link: string | null, signInLink: string): Text {
   if (language === 'am') {

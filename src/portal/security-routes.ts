@@ -16,7 +16,10 @@ import { readRoute, writeRoute, type Route } from '../http/route.ts';
 import type { KeyRing } from '../lib/crypto.ts';
 import type { Database } from '../lib/db.ts';
 import { invalid, notFound } from '../lib/errors.ts';
+import { enqueueMail } from '../outbox/mail.ts';
 import type { RunInTransaction } from '../outbox/record.ts';
+import { securityMail } from './mails.ts';
+import { replacePassword } from './replace-password.ts';
 import { readMe } from './routes.ts';
 import * as schema from './schema.ts';
 
@@ -58,8 +61,7 @@ function accountRoutes(deps: SecurityDeps): Route[] {
         const passwordHash = await hashPassword(body.newPassword);
         const isRight = await checkLimited(deps.runInTransaction, { userId, at }, async (trx, user) => {
           if (!(await isPassword(user.passwordHash, body.currentPassword))) return false;
-          await changeUser(trx, userId, { passwordHash });
-          await endSessions(trx, userId, { at, keep: sessionId });
+          await replacePassword(trx, deps.keyRing, { user, passwordHash, at, keepSession: sessionId });
           return true;
         });
         if (!isRight) throw invalid('currentPassword', 'is wrong');
@@ -142,6 +144,8 @@ function appRoutes(deps: SecurityDeps): Route[] {
       responses: { 200: z.null() },
       handle: async ({ tx: { trx }, caller }) => {
         await setTwoFactor(trx, caller.userId, null);
+        const { email, language } = await findUser(trx, caller.userId);
+        await enqueueMail(trx, keyRing, { recipient: email, ...securityMail(language, 'twoFactorOff') });
         return { message: 'Two-factor authentication is off', data: null };
       },
     }),

@@ -1,3 +1,5 @@
+import { createToken } from '../../src/access/users/tokens.ts';
+import { findUserByEmail } from '../../src/access/users/users.ts';
 import { rows } from '../../src/lib/db.ts';
 import { confirmTwoFactor, openBrowser, PASSWORD, startPortalService, type PortalService } from './portal.ts';
 
@@ -19,11 +21,23 @@ async function confirmed(role: Parameters<PortalService['signedIn']>[1], of = me
   return person;
 }
 
+/** The newest mail to an address. */
+async function mailTo(email: string): Promise<string> {
+  const mails = (await openBrowser(portal.url).send('GET', '/dev/mail')).text.split('<article>');
+  return mails.find((text) => text.includes(email.replaceAll("'", '&#39;'))) ?? '';
+}
+
 /** The path of the link in the newest mail to an address. */
 async function linkTo(email: string): Promise<string> {
-  const mails = (await openBrowser(portal.url).send('GET', '/dev/mail')).text.split('<article>');
-  const mail = mails.find((text) => text.includes(email.replaceAll("'", '&#39;'))) ?? '';
+  const mail = await mailTo(email);
   return /http:\/\/127\.0\.0\.1:\d+(\/[^\s<]+)/.exec(mail.replaceAll('&#38;', '&'))?.[1] ?? '';
+}
+
+/** The token of a reset link that was sent before. */
+async function createResetToken(email: string): Promise<string> {
+  const user = await findUserByEmail(portal.db, email);
+  const of = { purpose: 'reset', userId: user?.id ?? null } as const;
+  return (await portal.db.transaction((trx) => createToken(trx, of, new Date()))).token;
 }
 
 const tokenOf = (path: string): string => new URL(path, portal.url).searchParams.get('token') ?? '';
@@ -114,18 +128,34 @@ test('changing the team needs a code of the last 5 minutes', async () => {
   expect(refused.body.error.code).toBe('TWO_FACTOR_REQUIRED');
 });
 
-test('a forgotten password is replaced by a link of a mail, once, which ends all sessions; unknown addresses get the same page', async () => {
+test('the invitations of a removed member end', async () => {
+  const owner = await confirmed('owner');
+  const admin = await confirmed('admin');
+  const { userId } = (await admin.send('GET', '/api/portal/me')).body.data.user;
+  const body = { email: 'friend@people.example', role: 'developer' };
+  await admin.send('POST', '/api/portal/team/invitations', { body });
+  const link = await linkTo(body.email);
+  expect((await openBrowser(portal.url).send('GET', link)).status).toBe(200);
+  expect((await owner.send('DELETE', `/api/portal/team/${userId}`)).status).toBe(200);
+  expect((await openBrowser(portal.url).send('GET', link)).status).toBe(404);
+});
+
+test('a forgotten password is replaced by a link of a mail, once, which ends all sessions and other links; unknown addresses get the same page', async () => {
   const person = await portal.signedIn(merchantId, 'viewer');
   const known = await openBrowser(portal.url).post('/forgot', { email: person.email });
   const unknown = await openBrowser(portal.url).post('/forgot', { email: 'nobody@people.example' });
   expect([unknown.status, unknown.text]).toEqual([known.status, known.text]);
+  const earlier = await createResetToken(person.email);
   let link = '';
   for (let tries = 0; link === '' && tries < 100; tries += 1) link = await linkTo(person.email);
   expect((await openBrowser(portal.url).send('GET', link)).status).toBe(200);
   const fields = { token: tokenOf(link), password: NEW_PASSWORD };
   expect((await openBrowser(portal.url).post('/reset', { ...fields, password: 'short' })).status).toBe(400);
   expect((await openBrowser(portal.url).post('/reset', fields)).status).toBe(200);
-  expect((await openBrowser(portal.url).post('/reset', fields)).status).toBe(404);
+  for (const token of [fields.token, earlier]) {
+    expect((await openBrowser(portal.url).post('/reset', { ...fields, token })).status).toBe(404);
+  }
+  expect(await mailTo(person.email)).toContain('Your password was changed');
   expect((await person.send('GET', '/api/portal/me')).status).toBe(401);
   expect((await openBrowser(portal.url).signIn(person.email, PASSWORD)).status).toBe(401);
   expect((await openBrowser(portal.url).signIn(person.email, NEW_PASSWORD)).status).toBe(303);

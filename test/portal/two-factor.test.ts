@@ -110,6 +110,9 @@ test('turning two-factor off needs a code of the last 5 minutes', async () => {
   expect(renewed.body.data.recoveryCodes).toHaveLength(10);
   expect((await person.send('POST', OFF)).status).toBe(200);
   expect((await person.send('GET', '/api/portal/security')).body.data.twoFactorSince).toBeNull();
+  expect((await openBrowser(portal.url).send('GET', '/dev/mail')).text).toMatch(
+    new RegExp(`${person.email}[^]*?Two-factor authentication was turned off`),
+  );
 });
 
 test('an owner uses live of a verified merchant only with two-factor, a developer also without', async () => {

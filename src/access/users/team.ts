@@ -67,8 +67,8 @@ export async function revokeMemberInvitation(trx: Trx, { caller, at }: Change, i
 }
 
 /**
- * Changes the role of a member of the caller's merchant, or removes the member (null); applies to the next request. The
- * last owner stays. Throws NOT_FOUND, INSUFFICIENT_SCOPE, INVALID_STATE.
+ * Changes the role of a member of the caller's merchant, or removes the member (null), whose invitations end; applies to
+ * the next request. The last owner stays. Throws NOT_FOUND, INSUFFICIENT_SCOPE, INVALID_STATE.
  */
 export async function changeMember(
   trx: Trx,
@@ -90,6 +90,10 @@ export async function changeMember(
   }
   const changes = role === null ? { removedAt: at, updatedAt: at } : { role, updatedAt: at };
   await updateRow(trx, { table: 'membership', userId, merchantId }, changes);
+  if (role === null) {
+    const sql = `UPDATE user_token SET revoked_at = :at WHERE ${PENDING} AND created_by = :userId`;
+    await rows(trx, sql, { merchantId, userId, at });
+  }
   return { before, after: { ...before, role: role ?? before.role } };
 }
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { MemberRole } from '../../http/people.ts';
 import { sha256 } from '../../lib/crypto.ts';
 import { DAY_MS, HOUR_MS } from '../../lib/dates.ts';
-import { first, insertRow, type Queryable, type Trx } from '../../lib/db.ts';
+import { first, insertRow, rows, type Queryable, type Trx } from '../../lib/db.ts';
 import { newId } from '../../lib/ids.ts';
 
 const TOKEN_BYTES = 32;
@@ -58,4 +58,10 @@ export async function findToken(db: Queryable, { purpose, token, at }: Presented
 export async function useToken(trx: Trx, { purpose, token, at }: Presented): Promise<UserToken | null> {
   const sql = `UPDATE user_token SET used_at = :at WHERE ${USABLE} RETURNING *`;
   return (await first<UserToken>(trx, sql, { purpose, hash: sha256(token), at })) ?? null;
+}
+
+/** Ends the reset links and half sign-ins of a user that were not used: with a new password they open nothing. */
+export async function revokeTokens(trx: Trx, userId: string, at: Date): Promise<void> {
+  const sql = `UPDATE user_token SET revoked_at = :at WHERE user_id = :userId AND used_at IS NULL AND revoked_at IS NULL`;
+  await rows(trx, sql, { userId, at });
 }

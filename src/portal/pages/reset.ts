@@ -2,13 +2,13 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 
 import { hashPassword } from '../../access/users/passwords.ts';
-import { endSessions } from '../../access/users/sessions.ts';
 import { createToken, findToken, useToken } from '../../access/users/tokens.ts';
-import { changeUser, findUser, findUserByEmail } from '../../access/users/users.ts';
+import { findUser, findUserByEmail } from '../../access/users/users.ts';
 import { readOwnForm } from '../../http/forms.ts';
 import { html } from '../../lib/html.ts';
 import { enqueueMail } from '../../outbox/mail.ts';
 import { resetMail } from '../mails.ts';
+import { replacePassword } from '../replace-password.ts';
 import { field, languageOf, problem, sendPage } from './layout.ts';
 import { emailOf, passwordField, passwordProblem, sendNotice, sendOutdated } from './parts.ts';
 import { SIGN_IN_PATH, type PageDeps } from './sign-in.ts';
@@ -47,15 +47,13 @@ export function addReset(router: Router, deps: PageDeps): void {
     const [token, password, at] = [form.get('token') ?? '', form.get('password') ?? '', deps.clock()];
     const found = await findToken(deps.db, { purpose: 'reset', token, at });
     if (!found?.userId) return sendOutdated(ctx);
-    const { userId } = found;
-    const { email, name } = await findUser(deps.db, userId);
-    const wrong = passwordProblem(ctx, password, [email, name]);
+    const user = await findUser(deps.db, found.userId);
+    const wrong = passwordProblem(ctx, password, [user.email, user.name]);
     if (wrong) return sendResetForm(ctx, { token, wrong });
     const passwordHash = await hashPassword(password);
     const isUsed = await deps.runInTransaction(async ({ trx }) => {
       if (!(await useToken(trx, { purpose: 'reset', token, at }))) return false;
-      await changeUser(trx, userId, { passwordHash });
-      await endSessions(trx, userId, { at });
+      await replacePassword(trx, deps.keyRing, { user, passwordHash, at });
       return true;
     });
     if (!isUsed) return sendOutdated(ctx);
