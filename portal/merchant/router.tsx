@@ -6,6 +6,7 @@ import { parseSearch, stringifySearch } from '../ui/search-params.ts';
 import { BalanceSearch } from './balance/search.ts';
 import { EventSearch } from './events/search.ts';
 import { ReportSearch } from './reports/search.ts';
+import { RequestSearch } from './request-log/search.ts';
 import { SettlementSearch } from './settlements/search.ts';
 import { NotFound, Shell } from './shell.tsx';
 import { TransactionSearch } from './transactions/search.ts';
@@ -80,6 +81,12 @@ const routeTree = root.addChildren([
     ...at,
     path: '/events/signature',
     component: lazyRouteComponent(() => import('./events/signature-helper.tsx'), 'SignatureHelper'),
+  }),
+  createRoute({
+    ...at,
+    path: '/requests',
+    validateSearch: RequestSearch,
+    component: lazyRouteComponent(() => import('./request-log/list.tsx'), 'RequestLog'),
   }),
   createRoute({
     ...at,

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 
+import type { LoggedRequest } from '../../src/access/request-log.ts';
 import type { Movement } from '../../src/ledger/balance.ts';
 import type { BalanceResponse } from '../../src/ledger/routes.ts';
 import type * as channels from '../../src/merchants/channels/schema.ts';
@@ -37,6 +38,7 @@ type RecoveryCodes = z.output<typeof portal.RecoveryCodes>;
 export type PersonSession = z.output<typeof portal.PersonSession>;
 export type Key = z.output<typeof portal.PersonsKey>;
 type CreatedKey = z.output<typeof portal.CreatedKey>;
+export type LoggedCall = z.output<typeof LoggedRequest>;
 export type TeamMember = z.output<typeof portal.Member>;
 export type MemberInvitation = z.output<typeof portal.MemberInvitation>;
 export type Kyc = z.output<typeof kyc.Kyc>;
@@ -78,6 +80,7 @@ type Routes = {
   'DELETE /api/checkout/webhooks/subscriptions/:subscriptionId': null;
   'POST /api/checkout/webhooks/subscriptions/:subscriptionId/rotate': SubscriptionWithSecret;
   'POST /api/checkout/webhooks/subscriptions/:subscriptionId/test': z.output<typeof subscriptions.SubscriptionTestSent>;
+  'GET /api/checkout/requests': LoggedCall[];
   'GET /api/checkout/channels': Channel[];
   'PATCH /api/checkout/channels/:channel': Channel;
   'GET /api/checkout/kyc': Kyc;

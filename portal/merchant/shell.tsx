@@ -42,6 +42,7 @@ const GROUPS: readonly { title: string; entries: readonly MemberEntry[] }[] = [
       { to: '/keys', label: text.keysOfApi, icon: 'key', permission: 'keys:read' },
       { to: '/webhooks', label: text.webhooks, icon: 'link', permission: 'webhooks:read' },
       { to: '/events', label: text.events, icon: 'send', permission: 'webhooks:read' },
+      { to: '/requests', label: text.requestLog, icon: 'terminal', permission: 'requests:read' },
     ],
   },
   {
