@@ -33,7 +33,7 @@ export function CommandButton({ name, address, whyNot: barrier, ...rest }: Comma
   const { whyNot } = useOperator();
   const [isOpen, setOpen] = useState(false);
   const command = commandOf(name);
-  const reason = whyNot(command.permission) ?? barrier ?? (address === undefined ? text.notAllowedNow : undefined);
+  const reason = whyNot(command.name) ?? barrier ?? (address === undefined ? text.notAllowedNow : undefined);
   return (
     <>
       <Button kind={command.kind ?? 'second'} whyNot={reason} onClick={() => setOpen(true)}>

@@ -45,6 +45,8 @@ export function useFilters(filters: readonly Filter[]) {
     limit,
     open: search['open'],
     go,
+    /** Closes the open row. */
+    close: (): void => go({ open: undefined }),
     /** A changed filter shows its first page. */
     change: (changes: Search): void => go({ page: undefined, ...changes }),
     isFiltered: names.some((name) => chosen[name] !== undefined),

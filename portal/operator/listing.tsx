@@ -1,4 +1,3 @@
-import type { UseQueryResult } from '@tanstack/react-query';
 import { useLocation } from '@tanstack/react-router';
 
 import type { CallResult } from '../ui/call.ts';
@@ -12,7 +11,13 @@ import { FilterBar, type FilterState } from './filters.tsx';
 type Props<Row> = {
   label: string;
   state: FilterState;
-  query: UseQueryResult<CallResult<readonly Row[]>>;
+  query: {
+    data: CallResult<readonly Row[]> | undefined;
+    error: Error | null;
+    dataUpdatedAt: number;
+    isFetching: boolean;
+    refetch: () => Promise<unknown>;
+  };
   columns: readonly Column<Row>[];
   idOf: (row: Row) => string;
   /** Why there is nothing. */

@@ -1,7 +1,14 @@
-import { Note, Badge } from '../ui/badge.tsx';
+import type { ReactNode } from 'react';
+
+import { Badge, Note } from '../ui/badge.tsx';
 import { buttonStyle } from '../ui/button.tsx';
+import { Code } from '../ui/copy.tsx';
 import { BASES, environment } from '../ui/environment.ts';
+import { Facts, Section } from '../ui/facts.tsx';
+import { formatBirr } from '../ui/format.ts';
 import { text as frame } from '../ui/frame-text.ts';
+import { Timeline } from '../ui/timeline.tsx';
+import type { AuditEntry } from './routes.ts';
 import { text } from './text.ts';
 
 type Environment = typeof environment;
@@ -32,5 +39,83 @@ export function TemporalLink({ url }: { url: string | null | undefined }) {
     <a href={url} target="_blank" rel="noreferrer" className={buttonStyle()}>
       {text.temporal}
     </a>
+  );
+}
+
+/** The commands of a resource, and its workflow. */
+export function Actions({ children, temporalUrl }: { children?: ReactNode; temporalUrl?: string | null | undefined }) {
+  return (
+    <div className="flex flex-wrap items-start gap-2">
+      {children}
+      <TemporalLink url={temporalUrl} />
+    </div>
+  );
+}
+
+/** The name and the id of a merchant. */
+export function MerchantLine({
+  of: { merchantName, merchantId },
+}: {
+  of: { merchantName?: string; merchantId: string };
+}) {
+  return (
+    <>
+      {merchantName} <Code value={merchantId} name={text.merchantId} />
+    </>
+  );
+}
+
+/** Birr with the currency; undefined and null: nothing. */
+export const birr = (amount: number | null | undefined): string | undefined =>
+  amount === null || amount === undefined ? undefined : `${formatBirr(amount)} ETB`;
+
+const valueText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/** Fields as the API has them, by its names. */
+export function RecordFacts({ record }: { record: Readonly<Record<string, unknown>> }) {
+  const known = Object.entries(record).filter(([, value]) => value !== null && value !== undefined && value !== '');
+  if (known.length === 0) return null;
+  return <Facts rows={Object.fromEntries(known.map(([name, value]) => [name, valueText(value)]))} />;
+}
+
+type Step = { at: string; kind: string; detail: Readonly<Record<string, unknown>> };
+
+/** What has happened to a resource, with every detail. `kinds`: in words. */
+export function History({ steps, kinds = {} }: { steps: readonly Step[]; kinds?: Readonly<Record<string, string>> }) {
+  if (steps.length === 0) return null;
+  return (
+    <Section title={text.history}>
+      <Timeline
+        items={steps.map(({ at, kind, detail }, index) => ({
+          id: String(index),
+          at,
+          title: kinds[kind] ?? kind,
+          tone: 'info',
+          detail: <RecordFacts record={detail} />,
+        }))}
+      />
+    </Section>
+  );
+}
+
+/** The decisions of operators about a resource. */
+export function Decisions({ decisions }: { decisions: readonly AuditEntry[] }) {
+  if (decisions.length === 0) return null;
+  return (
+    <Section title={text.decisions}>
+      <Timeline
+        items={decisions.map(({ auditId, at, action, operatorName, reason }) => ({
+          id: auditId,
+          at,
+          title: (
+            <>
+              {operatorName} <code className="font-mono text-xs">{action}</code>
+            </>
+          ),
+          tone: 'quiet',
+          detail: reason,
+        }))}
+      />
+    </Section>
   );
 }

@@ -4,6 +4,7 @@ import { base } from '../ui/environment.ts';
 import { Broken } from '../ui/frame.tsx';
 import { parseSearch, stringifySearch } from '../ui/search-params.ts';
 import { NotFound, Shell } from './shell.tsx';
+import { viewPage } from './views.tsx';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: Broken });
 const at = { getParentRoute: () => root };
@@ -12,7 +13,7 @@ const index = createRoute({
   ...at,
   path: '/',
   beforeLoad: (): never => {
-    throw redirect({ to: '/deliveries', replace: true });
+    throw redirect({ to: '/queue', replace: true });
   },
 });
 
@@ -26,14 +27,51 @@ const routeTree = root.addChildren([
   }),
   createRoute({
     ...at,
-    path: '/deliveries',
-    component: lazyRouteComponent(() => import('./deliveries/list.tsx'), 'Deliveries'),
+    path: '/overview',
+    component: lazyRouteComponent(() => import('./overview/page.tsx'), 'Overview'),
   }),
   createRoute({
     ...at,
-    path: '/deliveries/$deliveryId',
-    component: lazyRouteComponent(() => import('./deliveries/detail.tsx'), 'DeliveryPage'),
+    path: '/queue',
+    component: lazyRouteComponent(() => import('./queue/list.tsx'), 'Queue'),
   }),
+  createRoute({
+    ...at,
+    path: '/stalled',
+    component: lazyRouteComponent(() => import('./queue/list.tsx'), 'Stalled'),
+  }),
+  createRoute({
+    ...at,
+    path: '/proposals',
+    component: lazyRouteComponent(() => import('./proposals/list.tsx'), 'Proposals'),
+  }),
+  createRoute({ ...at, path: '/proposals/$id', component: viewPage('proposal') }),
+  createRoute({
+    ...at,
+    path: '/transactions',
+    component: lazyRouteComponent(() => import('./transactions/list.tsx'), 'Transactions'),
+  }),
+  createRoute({ ...at, path: '/transactions/$id', component: viewPage('transaction') }),
+  createRoute({
+    ...at,
+    path: '/withdrawals',
+    component: lazyRouteComponent(() => import('./withdrawals/list.tsx'), 'Withdrawals'),
+  }),
+  createRoute({ ...at, path: '/withdrawals/$id', component: viewPage('withdrawal') }),
+  createRoute({
+    ...at,
+    path: '/settlements',
+    component: lazyRouteComponent(() => import('./settlements/list.tsx'), 'Settlements'),
+  }),
+  createRoute({ ...at, path: '/settlements/$id', component: viewPage('settlement') }),
+  createRoute({
+    ...at,
+    path: '/deliveries',
+    component: lazyRouteComponent(() => import('./deliveries/list.tsx'), 'Deliveries'),
+  }),
+  createRoute({ ...at, path: '/deliveries/$id', component: viewPage('delivery') }),
+  createRoute({ ...at, path: '/kyc/$id', component: viewPage('kyc') }),
+  createRoute({ ...at, path: '/bank-accounts/$id', component: viewPage('bankAccount') }),
   createRoute({
     ...at,
     path: '/events/$eventId',

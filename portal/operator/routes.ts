@@ -1,7 +1,15 @@
 import type { z } from 'zod';
 
+import type * as access from '../../src/access/operator-schema.ts';
+import type { Overview as OverviewSchema } from '../../src/backoffice/overview.ts';
 import type { Hit as HitSchema } from '../../src/backoffice/search.ts';
+import type { WorkItemList } from '../../src/backoffice/work-queue.ts';
+import type * as kyc from '../../src/merchants/kyc/schema.ts';
+import type * as payments from '../../src/payments/transaction-schema.ts';
+import type * as bank from '../../src/settlements/bank-account/schema.ts';
+import type * as settlements from '../../src/settlements/schema.ts';
 import type * as deliveries from '../../src/webhooks/delivery/schema.ts';
+import type * as withdrawals from '../../src/withdrawals/schema.ts';
 import { askForCode as onStepUp } from '../ui/step-up.ts';
 import { createCalls } from '../ui/use-calls.ts';
 
@@ -15,12 +23,38 @@ export type Me = {
 };
 export type Hit = z.output<typeof HitSchema>;
 export type Delivery = z.output<typeof deliveries.OperatorDelivery>;
+export type Overview = z.output<typeof OverviewSchema>;
+type WorkList = z.output<typeof WorkItemList>;
+export type WorkItem = WorkList['items'][number];
+export type AuditEntry = z.output<typeof access.AuditEntry>;
+export type Proposal = z.output<typeof access.Proposal>;
+export type Transaction = z.output<typeof payments.OperatorTransaction>;
+export type TransactionDetail = z.output<typeof payments.OperatorTransactionDetail>;
+export type Withdrawal = z.output<typeof withdrawals.OperatorWithdrawal>;
+export type WithdrawalDetail = z.output<typeof withdrawals.OperatorWithdrawalDetail>;
+export type Settlement = z.output<typeof settlements.OperatorSettlement>;
+export type SettlementDetail = z.output<typeof settlements.OperatorSettlementDetail>;
+export type BankAccountDetail = z.output<typeof bank.OperatorBankAccountDetail>;
+export type KycDetail = z.output<typeof kyc.OperatorKyc>;
 export type DeliveryDetail = z.output<typeof deliveries.OperatorDeliveryDetail>;
 
 /** The routes that the console calls, and the data of their success. */
 type Routes = {
   'GET /api/ops/me': Me;
   'GET /api/ops/search': Hit[];
+  'GET /api/ops/overview': Overview;
+  'GET /api/ops/queue': WorkList;
+  'GET /api/ops/stalled': WorkList;
+  'GET /api/ops/proposals': Proposal[];
+  'GET /api/ops/proposals/:proposalId': Proposal;
+  'GET /api/ops/transactions': Transaction[];
+  'GET /api/ops/transactions/:transactionId': TransactionDetail;
+  'GET /api/ops/withdrawals': Withdrawal[];
+  'GET /api/ops/withdrawals/:withdrawalId': WithdrawalDetail;
+  'GET /api/ops/settlements': Settlement[];
+  'GET /api/ops/settlements/:settlementId': SettlementDetail;
+  'GET /api/ops/merchants/:merchantId/bank-account': BankAccountDetail;
+  'GET /api/ops/merchants/:merchantId/kyc': KycDetail;
   'GET /api/ops/webhooks/deliveries': Delivery[];
   'GET /api/ops/webhooks/deliveries/:deliveryId': DeliveryDetail;
   'POST /api/portal/sign-out': null;

@@ -11,7 +11,24 @@ import { text } from './text.ts';
 
 /** The sidebar. Every role may read every screen. */
 const GROUPS: readonly Group[] = [
-  { title: text.work, entries: [{ to: '/find', label: text.find, icon: 'search' }] },
+  {
+    title: text.work,
+    entries: [
+      { to: '/overview', label: text.overview, icon: 'chart' },
+      { to: '/queue', label: text.queue, icon: 'flag' },
+      { to: '/stalled', label: text.stalled, icon: 'refresh' },
+      { to: '/proposals', label: text.proposals, icon: 'check' },
+      { to: '/find', label: text.find, icon: 'search' },
+    ],
+  },
+  {
+    title: text.money,
+    entries: [
+      { to: '/transactions', label: text.transactions, icon: 'list' },
+      { to: '/withdrawals', label: text.withdrawals, icon: 'out' },
+      { to: '/settlements', label: text.settlements, icon: 'bank' },
+    ],
+  },
   { title: text.webhooks, entries: [{ to: '/deliveries', label: text.deliveries, icon: 'send' }] },
 ];
 
@@ -27,7 +44,7 @@ export function Shell() {
     <Frame
       name={text.console}
       groups={GROUPS}
-      home="/deliveries"
+      home="/queue"
       keys={KEYS}
       search={
         <SearchBox label={text.findLabel} onSearch={(q) => void navigate({ to: '/find', search: { q } as never })} />
@@ -44,7 +61,7 @@ export function Shell() {
 export function NotFound() {
   return (
     <NoPage>
-      <Link to="/deliveries" className={buttonStyle('primary')}>
+      <Link to="/queue" className={buttonStyle('primary')}>
         {text.goOn}
       </Link>
     </NoPage>

@@ -9,13 +9,20 @@ import { Time } from './time.tsx';
 
 type Attempt = z.output<typeof AttemptSchema>;
 
+type LogProps = {
+  eventId: string;
+  attempts: readonly Attempt[];
+  /** Before the advice, which addresses the merchant. */
+  adviceTitle?: string;
+};
+
 /** The attempts of one delivery of an event, the newest first. */
-export function AttemptLog({ eventId, attempts }: { eventId: string; attempts: readonly Attempt[] }) {
+export function AttemptLog({ eventId, attempts, adviceTitle = text.whatToDo }: LogProps) {
   if (attempts.length === 0) return <p className="text-quiet">{text.noAttempts}</p>;
   return (
     <ol className="flex flex-col gap-3">
       {attempts.toReversed().map((attempt) => (
-        <AttemptPart key={attempt.attemptId} attempt={attempt} eventId={eventId} />
+        <AttemptPart key={attempt.attemptId} attempt={attempt} eventId={eventId} adviceTitle={adviceTitle} />
       ))}
     </ol>
   );
@@ -23,7 +30,9 @@ export function AttemptLog({ eventId, attempts }: { eventId: string; attempts: r
 
 const SOURCES = { auto: null, manual: text.manual, operator: text.operator };
 
-function AttemptPart({ attempt, eventId }: { attempt: Attempt; eventId: string }) {
+type PartProps = { attempt: Attempt; eventId: string; adviceTitle: string };
+
+function AttemptPart({ attempt, eventId, adviceTitle }: PartProps) {
   const { sequence, trigger, reason, startedAt, httpStatus, failure, durationMs } = attempt;
   return (
     <li className="flex flex-col gap-2 border-t border-line pt-3">
@@ -44,7 +53,7 @@ function AttemptPart({ attempt, eventId }: { attempt: Attempt; eventId: string }
         <p>
           <span lang="en">{failure.message}</span>{' '}
           <span className="text-quiet">
-            {text.whatToDo}: {adviceOf(failure.code, httpStatus)}
+            {adviceTitle}: {adviceOf(failure.code, httpStatus)}
           </span>
         </p>
       )}

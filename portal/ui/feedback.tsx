@@ -1,4 +1,3 @@
-import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 
 import { Note } from './badge.tsx';
@@ -63,7 +62,7 @@ export function Failed({ error, retry, children }: { error: unknown; retry?: () 
 }
 
 type LoadedProps<Data> = {
-  query: Pick<UseQueryResult<Data>, 'data' | 'error' | 'refetch' | 'isFetching'>;
+  query: { data: Data | undefined; error: Error | null; refetch: () => Promise<unknown> };
   skeletonRows?: number;
   /** Whom to ask, for a person who may not see it. */
   whyNot?: string | undefined;

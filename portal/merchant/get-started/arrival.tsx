@@ -5,8 +5,8 @@ import { buttonStyle } from '../../ui/button.tsx';
 import { DELIVERY_TEXTS, DELIVERY_TONES } from '../../ui/delivery-status.ts';
 import { formatBirr } from '../../ui/format.ts';
 import { Time } from '../../ui/time.tsx';
+import { StatusBadge } from '../../ui/transaction-state.tsx';
 import { useRead, type TransactionRow } from '../routes.ts';
-import { StatusBadge } from '../transactions/columns.tsx';
 import { text } from './text.ts';
 
 const POLL_MS = 3_000;

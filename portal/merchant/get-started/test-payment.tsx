@@ -2,9 +2,9 @@ import { useState } from 'react';
 
 import { Button, buttonStyle } from '../../ui/button.tsx';
 import { Failed } from '../../ui/feedback.tsx';
+import { StatusBadge } from '../../ui/transaction-state.tsx';
 import { useMember } from '../member.ts';
 import { useChange, useRead, type CreatedSession } from '../routes.ts';
-import { StatusBadge } from '../transactions/columns.tsx';
 import { text } from './text.ts';
 
 const POLL_MS = 2_000;

@@ -3,15 +3,15 @@ import { TRANSACTION_STATUSES } from '../../../src/payments/states.ts';
 import { SETTLEMENT_STATUSES } from '../../../src/settlements/states.ts';
 import { WITHDRAWAL_STATUSES } from '../../../src/withdrawals/states.ts';
 import { addressOf } from '../../ui/call.ts';
-import { STATES as SETTLEMENT_STATES } from '../settlements/text.ts';
-import { text as transaction } from '../transactions/text.ts';
-import { STATES as WITHDRAWAL_STATES } from '../withdrawals/text.ts';
+import { STATES as SETTLEMENT_STATES } from '../../ui/settlement-state.tsx';
+import { STATES as TRANSACTION_STATES } from '../../ui/transaction-state.tsx';
+import { STATES as WITHDRAWAL_STATES } from '../../ui/withdrawal-state.tsx';
 import { periodOf } from './period.ts';
 import type { ReportSearch } from './search.ts';
 
 /** The statuses of each kind in words. */
 export const STATUSES = {
-  payments: TRANSACTION_STATUSES.map((one) => [one, transaction[one]] as const),
+  payments: TRANSACTION_STATUSES.map((one) => [one, TRANSACTION_STATES[one]] as const),
   withdrawals: WITHDRAWAL_STATUSES.map((one) => [one, WITHDRAWAL_STATES[one]] as const),
   settlements: SETTLEMENT_STATUSES.map((one) => [one, SETTLEMENT_STATES[one]] as const),
 } as const;

@@ -8,6 +8,7 @@ import { Facts, Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { formatBirr, formatCount, formatDay } from '../../ui/format.ts';
 import { List } from '../../ui/list.tsx';
+import { KINDS, SettlementState } from '../../ui/settlement-state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Timeline } from '../../ui/timeline.tsx';
 import { toast } from '../../ui/toast.tsx';
@@ -17,8 +18,7 @@ import { useMember } from '../member.ts';
 import { birr } from '../quote.tsx';
 import { useChange, useRead, type SettlementRow } from '../routes.ts';
 import { ExpectedDays } from './days.tsx';
-import { SettlementState } from './state.tsx';
-import { KINDS, text } from './text.ts';
+import { text } from './text.ts';
 
 const REFRESH_MS = 5_000;
 const TONES: Readonly<Record<string, Tone>> = {

@@ -13,6 +13,7 @@ import { formatBirr, formatDay } from '../../ui/format.ts';
 import { List, type Column } from '../../ui/list.tsx';
 import { Pager } from '../../ui/pager.tsx';
 import { listOf } from '../../ui/search-params.ts';
+import { SettlementState, STATES } from '../../ui/settlement-state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useMember } from '../member.ts';
 import { Page } from '../page.tsx';
@@ -22,8 +23,7 @@ import { ExpectedDays } from './days.tsx';
 import { SettlementDrawer } from './detail.tsx';
 import { SettlementForm } from './form.tsx';
 import type { SettlementSearch } from './search.ts';
-import { SettlementState } from './state.tsx';
-import { STATES, text } from './text.ts';
+import { text } from './text.ts';
 
 const REFRESH_MS = 10_000;
 

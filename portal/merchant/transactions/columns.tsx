@@ -1,23 +1,9 @@
-import type { TransactionStatus } from '../../../src/payments/states.ts';
-import { Badge, type Tone } from '../../ui/badge.tsx';
 import { formatBirr } from '../../ui/format.ts';
 import type { Column } from '../../ui/list.tsx';
 import { Day, Time } from '../../ui/time.tsx';
+import { StatusBadge } from '../../ui/transaction-state.tsx';
 import type { TransactionRow } from '../routes.ts';
 import { text } from './text.ts';
-
-export const STATUS_TONES: Record<TransactionStatus, Tone> = {
-  SUCCESS: 'good',
-  PENDING: 'info',
-  FAILED: 'bad',
-  CANCELLED: 'quiet',
-  EXPIRED: 'warn',
-};
-
-/** The status of a transaction in a word. */
-export function StatusBadge({ status }: { status: TransactionStatus }) {
-  return <Badge tone={STATUS_TONES[status]}>{text[status]}</Badge>;
-}
 
 const birr = (amount: number | undefined): string => (amount === undefined ? '' : formatBirr(amount));
 type TransactionColumn = Column<TransactionRow>;

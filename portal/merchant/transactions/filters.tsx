@@ -9,6 +9,7 @@ import { Icon } from '../../ui/icon.tsx';
 import { listOf } from '../../ui/search-params.ts';
 import { useShortcuts } from '../../ui/shortcuts.ts';
 import { text as kit } from '../../ui/text.ts';
+import { STATES } from '../../ui/transaction-state.tsx';
 import { RANGE_NAMES, type RangeName, type TransactionSearch } from './search.ts';
 import { text } from './text.ts';
 
@@ -52,7 +53,7 @@ export function Filters({ search, onChange, children }: Props & { children: Reac
       />
       <ListFilter
         name={text.status}
-        values={TRANSACTION_STATUSES.map((value) => [value, text[value]] as const)}
+        values={TRANSACTION_STATUSES.map((value) => [value, STATES[value]] as const)}
         chosen={listOf(status)}
         onChange={(chosen) => onChange({ status: chosen })}
       />

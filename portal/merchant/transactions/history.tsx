@@ -9,9 +9,10 @@ import { Failed } from '../../ui/feedback.tsx';
 import { formatBirr } from '../../ui/format.ts';
 import { Timeline, type TimelineItem } from '../../ui/timeline.tsx';
 import { toast } from '../../ui/toast.tsx';
+import { KINDS } from '../../ui/transaction-state.tsx';
 import { useMember } from '../member.ts';
 import { call, useChange, useRead, type Attempt, type EventRow, type TransactionWithTimeline } from '../routes.ts';
-import { KINDS, text } from './detail-text.ts';
+import { text } from './detail-text.ts';
 
 const REFRESH_MS = 4_000;
 

@@ -13,8 +13,8 @@ import { TextField } from '../../ui/field.tsx';
 import { formatBirr } from '../../ui/format.ts';
 import { text as kit } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
+import { StatusBadge } from '../../ui/transaction-state.tsx';
 import { useChange, useRead, type CreatedSession } from '../routes.ts';
-import { StatusBadge } from './columns.tsx';
 import { text } from './new-payment-text.ts';
 
 const LOOK_EVERY_MS = 3_000;

@@ -5,11 +5,11 @@ import { buttonStyle } from '../../ui/button.tsx';
 import { failureText } from '../../ui/feedback.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
+import { DOCUMENT_LABELS } from '../../ui/kyc-text.ts';
 import { text as kit } from '../../ui/text.ts';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { useChange, type Kyc } from '../routes.ts';
-import { DOCUMENT_LABELS } from './field-text.ts';
 import { text } from './text.ts';
 
 type Document = Kyc['documents'][number];

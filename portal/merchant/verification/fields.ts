@@ -1,5 +1,5 @@
 import type { ApplicationDetails, DocumentKind } from '../../../src/merchants/kyc/schema.ts';
-import { text, type FieldName } from './field-text.ts';
+import { text, type FieldName } from '../../ui/kyc-text.ts';
 
 export type Field = { name: FieldName; type?: string; isOptional?: true };
 

@@ -6,12 +6,6 @@ import { environment } from '../../ui/environment.ts';
 import { Failed } from '../../ui/feedback.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { formatShare } from '../../ui/format.ts';
-import { Panel } from '../../ui/panel.tsx';
-import { text as kit } from '../../ui/text.ts';
-import { toast } from '../../ui/toast.tsx';
-import { useMember } from '../member.ts';
-import { useChange, type Kyc } from '../routes.ts';
-import { Upload } from './documents.tsx';
 import {
   BUSINESS_TYPES,
   DOCUMENT_LABELS,
@@ -20,7 +14,13 @@ import {
   REGIONS,
   text as fieldText,
   type FieldName,
-} from './field-text.ts';
+} from '../../ui/kyc-text.ts';
+import { Panel } from '../../ui/panel.tsx';
+import { text as kit } from '../../ui/text.ts';
+import { toast } from '../../ui/toast.tsx';
+import { useMember } from '../member.ts';
+import { useChange, type Kyc } from '../routes.ts';
+import { Upload } from './documents.tsx';
 import {
   applicationOf,
   FIELD_NAMES,

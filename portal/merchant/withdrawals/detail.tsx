@@ -9,12 +9,12 @@ import { Loaded } from '../../ui/feedback.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Timeline } from '../../ui/timeline.tsx';
 import { toast } from '../../ui/toast.tsx';
+import { destinationText, KINDS, WithdrawalState } from '../../ui/withdrawal-state.tsx';
 import { CancelButton } from '../cancel.tsx';
 import { useMember } from '../member.ts';
 import { birr } from '../quote.tsx';
 import { useChange, useRead, type WithdrawalRow } from '../routes.ts';
-import { destinationText, WithdrawalState } from './state.tsx';
-import { KINDS, text } from './text.ts';
+import { text } from './text.ts';
 
 const REFRESH_MS = 5_000;
 const TONES: Readonly<Record<string, Tone>> = {

@@ -15,14 +15,14 @@ import { List, type Column } from '../../ui/list.tsx';
 import { Pager } from '../../ui/pager.tsx';
 import { listOf } from '../../ui/search-params.ts';
 import { Time } from '../../ui/time.tsx';
+import { destinationText, STATES, WithdrawalState } from '../../ui/withdrawal-state.tsx';
 import { useMember } from '../member.ts';
 import { Page } from '../page.tsx';
 import { useRead, type WithdrawalRow } from '../routes.ts';
 import { WithdrawalDrawer } from './detail.tsx';
 import { WithdrawalForm } from './form.tsx';
 import type { WithdrawalSearch } from './search.ts';
-import { destinationText, WithdrawalState } from './state.tsx';
-import { STATES, text } from './text.ts';
+import { text } from './text.ts';
 
 const REFRESH_MS = 10_000;
 

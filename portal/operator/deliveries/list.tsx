@@ -6,8 +6,8 @@ import { Listing } from '../listing.tsx';
 import { Page } from '../page.tsx';
 import { useRead } from '../routes.ts';
 import { text as shared } from '../text.ts';
+import { ViewDrawer } from '../views.tsx';
 import { COLUMNS } from './columns.tsx';
-import { DeliveryDrawer } from './detail.tsx';
 import { text } from './text.ts';
 
 const REFRESH_MS = 10_000;
@@ -44,7 +44,7 @@ export function Deliveries() {
         idOf={({ deliveryId }) => deliveryId}
         empty={text.none}
       />
-      {state.open && <DeliveryDrawer deliveryId={state.open} onClose={() => state.go({ open: undefined })} />}
+      {state.open && <ViewDrawer kind="delivery" id={state.open} onClose={state.close} />}
     </Page>
   );
 }

@@ -12,6 +12,7 @@ import { Page } from '../page.tsx';
 import { EnvironmentBadge, TemporalLink } from '../parts.tsx';
 import { useRead, type Hit } from '../routes.ts';
 import { text as shared } from '../text.ts';
+import { viewPath } from '../views.tsx';
 
 const text = catalogue(
   {
@@ -56,7 +57,10 @@ const text = catalogue(
 
 /** The screens of hits. */
 const PATHS: Partial<Record<Hit['kind'], (hit: Hit) => string>> = {
-  delivery: ({ id }) => `/deliveries/${id}`,
+  delivery: ({ id }) => viewPath('delivery', id),
+  transaction: ({ id }) => viewPath('transaction', id),
+  withdrawal: ({ id }) => viewPath('withdrawal', id),
+  settlement: ({ id }) => viewPath('settlement', id),
   receiver: ({ title }) => `/deliveries${stringifySearch({ receiverHost: title })}`,
 };
 
@@ -94,7 +98,6 @@ function HitActions({ hit }: { hit: Hit }) {
 
 const COLUMNS: readonly Column<Hit>[] = [
   { id: 'what', header: text.what, cell: (hit) => <HitLink hit={hit} /> },
-  { id: 'kind', header: text.kind, cell: ({ kind }) => text[kind] },
   {
     id: 'status',
     header: shared.status,
@@ -107,6 +110,12 @@ const COLUMNS: readonly Column<Hit>[] = [
     header: shared.environment,
     narrow: 'second',
     cell: (hit) => <EnvironmentBadge of={hit.environment} />,
+  },
+  {
+    id: 'kind',
+    header: text.kind,
+    narrow: 'none',
+    cell: ({ kind }) => <span className="whitespace-nowrap">{text[kind]}</span>,
   },
   { id: 'at', header: text.at, cell: ({ at }) => <Time at={at} /> },
   { id: 'more', header: text.more, cell: (hit) => <HitActions hit={hit} /> },

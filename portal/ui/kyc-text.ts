@@ -1,5 +1,5 @@
-import type { ApplicationDetails, DocumentKind } from '../../../src/merchants/kyc/schema.ts';
-import { catalogue } from '../../ui/language.ts';
+import type { ApplicationDetails, DocumentKind } from '../../src/merchants/kyc/schema.ts';
+import { catalogue } from './language.ts';
 
 export type FieldName = keyof ApplicationDetails;
 export type BusinessType = NonNullable<ApplicationDetails['businessType']>;

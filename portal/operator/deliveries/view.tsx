@@ -1,19 +1,15 @@
-import { Link, useParams } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { Link } from '@tanstack/react-router';
 
 import { AttemptLog } from '../../ui/attempts.tsx';
 import { Note } from '../../ui/badge.tsx';
-import { buttonStyle } from '../../ui/button.tsx';
 import { Code } from '../../ui/copy.tsx';
-import { Drawer } from '../../ui/dialog.tsx';
 import { Facts, Section } from '../../ui/facts.tsx';
 import { Loaded } from '../../ui/feedback.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { NextAttempt } from '../../ui/next-attempt.tsx';
 import { Time } from '../../ui/time.tsx';
 import { CommandButton } from '../command-button.tsx';
-import { Page } from '../page.tsx';
-import { OtherEnvironment, TemporalLink } from '../parts.tsx';
+import { Actions, MerchantLine, OtherEnvironment } from '../parts.tsx';
 import { useRead, type DeliveryDetail as Detail } from '../routes.ts';
 import { text as shared } from '../text.ts';
 import { DeliveryStatus } from './columns.tsx';
@@ -25,79 +21,35 @@ const ENDPOINT = 'GET /api/ops/webhooks/deliveries/:deliveryId';
 
 const isBusy = ({ status }: Pick<Detail, 'status'>): boolean => status === 'PENDING' || status === 'RETRYING';
 
-/** A delivery; one that is being tried is read again every moment. */
-function useDelivery(deliveryId: string) {
-  const input = { params: { deliveryId } };
+/** A delivery, what may be done with it, and every attempt. One that is being tried is read again every moment. */
+export function DeliveryView({ id }: { id: string }) {
+  const input = { params: { deliveryId: id } };
   const read = useRead(ENDPOINT, input);
-  return useRead(ENDPOINT, input, { everyMs: read.data && isBusy(read.data.data) ? BUSY_MS : CALM_MS });
+  const query = useRead(ENDPOINT, input, { everyMs: read.data && isBusy(read.data.data) ? BUSY_MS : CALM_MS });
+  return <Loaded query={query}>{({ data }) => <DeliveryDetail delivery={data} />}</Loaded>;
 }
 
-const titleOf = (delivery: Detail | undefined): string =>
-  delivery ? [delivery.event, delivery.checkoutOrderNo].filter(Boolean).join(' · ') : '…';
-
-/** A delivery beside the list. */
-export function DeliveryDrawer({ deliveryId, onClose }: { deliveryId: string; onClose: () => void }) {
-  const query = useDelivery(deliveryId);
-  return (
-    <Drawer title={titleOf(query.data?.data)} onClose={onClose}>
-      <Loaded query={query}>
-        {({ data }) => (
-          <DeliveryDetail delivery={data}>
-            <Link to="/deliveries/$deliveryId" params={{ deliveryId }} className={buttonStyle()}>
-              {shared.asPage}
-            </Link>
-          </DeliveryDetail>
-        )}
-      </Loaded>
-    </Drawer>
-  );
-}
-
-/** A delivery as a page of its own. */
-export function DeliveryPage() {
-  const { deliveryId } = useParams({ from: '/deliveries/$deliveryId' });
-  const query = useDelivery(deliveryId);
-  return (
-    <Page title={`${text.delivery}: ${titleOf(query.data?.data)}`}>
-      <div className="card flex max-w-4xl flex-col gap-5 p-4 sm:p-6">
-        <Loaded query={query}>
-          {({ data }) => (
-            <DeliveryDetail delivery={data}>
-              <Link to="/deliveries" className={buttonStyle()}>
-                {text.toList}
-              </Link>
-            </DeliveryDetail>
-          )}
-        </Loaded>
-      </div>
-    </Page>
-  );
-}
-
-/** A delivery, what may be done with it, and every attempt. `children`: further buttons. */
-export function DeliveryDetail({ delivery, children }: { delivery: Detail; children?: ReactNode }) {
+function DeliveryDetail({ delivery }: { delivery: Detail }) {
   const { deliveryId, environment, status, deadLetteredAt, nextAttemptAt, links, temporalUrl } = delivery;
   return (
     <>
       <OtherEnvironment of={environment} path={`/deliveries/${deliveryId}`} />
       {status === 'FAILED' && deadLetteredAt !== null && <Note tone="bad">{text.givenUp}</Note>}
       <NextAttempt at={nextAttemptAt} />
-      <div className="flex flex-wrap items-start gap-2">
+      <Actions temporalUrl={temporalUrl}>
         <CommandButton name="delivery.resend" address={links['resend']} />
         {isBusy(delivery) && <CommandButton name="delivery.cancel" address={links['cancel']} />}
-        <TemporalLink url={temporalUrl} />
-        {children}
-      </div>
+      </Actions>
       <DeliveryFacts delivery={delivery} />
       <Section title={text.attempts}>
-        <AttemptLog eventId={delivery.eventId} attempts={delivery.attemptLog} />
+        <AttemptLog eventId={delivery.eventId} attempts={delivery.attemptLog} adviceTitle={text.advice} />
       </Section>
     </>
   );
 }
 
 function DeliveryFacts({ delivery }: { delivery: Detail }) {
-  const { subscription, deliveredAt, deadLetteredAt, resourceId, merchantName, merchantId } = delivery;
+  const { subscription, deliveredAt, deadLetteredAt, resourceId } = delivery;
   const { state, description, consecutiveFailures, throttledUntil } = subscription;
   return (
     <Facts
@@ -105,11 +57,7 @@ function DeliveryFacts({ delivery }: { delivery: Detail }) {
         [shared.status]: <DeliveryStatus of={delivery} />,
         [text.event]: delivery.event,
         [text.orderNo]: delivery.checkoutOrderNo && <Code value={delivery.checkoutOrderNo} name={text.orderNo} />,
-        [shared.merchant]: (
-          <>
-            {merchantName} <Code value={merchantId} name={text.merchantId} />
-          </>
-        ),
+        [shared.merchant]: <MerchantLine of={delivery} />,
         [text.url]: <Code value={delivery.url} name={text.url} />,
         [text.subscription]: [text[state], description].filter(Boolean).join(', '),
         [text.failuresInARow]: formatCount(consecutiveFailures),

@@ -1,0 +1,123 @@
+import { Badge, Note } from '../../ui/badge.tsx';
+import { buttonStyle } from '../../ui/button.tsx';
+import { addressOf } from '../../ui/call.ts';
+import { environment } from '../../ui/environment.ts';
+import { Facts, Section } from '../../ui/facts.tsx';
+import { Loaded } from '../../ui/feedback.tsx';
+import { formatCount } from '../../ui/format.ts';
+import { BUSINESS_TYPES, DOCUMENT_LABELS, FIELD_LABELS, REGIONS } from '../../ui/kyc-text.ts';
+import { Time } from '../../ui/time.tsx';
+import { CommandButton } from '../command-button.tsx';
+import { useOperator } from '../operator.ts';
+import { Actions, History } from '../parts.tsx';
+import { useRead, type KycDetail as Detail } from '../routes.ts';
+import { text as shared } from '../text.ts';
+import { STATES, STEPS, text } from './text.ts';
+
+/** The states in which an application is decided. */
+const UNDECIDED = ['SUBMITTED', 'UNDER_REVIEW'];
+
+/** A merchant's application beside its documents. `id`: the merchant's. */
+export function KycView({ id }: { id: string }) {
+  const { whyNot } = useOperator();
+  const query = useRead('GET /api/ops/merchants/:merchantId/kyc', {
+    params: { merchantId: id },
+    query: { environment },
+  });
+  return (
+    <Loaded query={query} whyNot={whyNot('kyc.review')}>
+      {({ data }) => <KycDetail kyc={data} />}
+    </Loaded>
+  );
+}
+
+function KycDetail({ kyc }: { kyc: Detail }) {
+  const { status, submission, tier, message, submittedAt, decidedBy, decidedAt } = kyc;
+  const address = (verb: string): string => `/api/ops/merchants/${kyc.merchantId}/kyc/${verb}`;
+  const decision = { environment, submission };
+  return (
+    <>
+      {message !== null && <Note tone="info">{message}</Note>}
+      <Actions>
+        {UNDECIDED.includes(status) && (
+          <>
+            <CommandButton name="kyc.approve" address={address('approve')} body={decision} />
+            <CommandButton name="kyc.request-info" address={address('request-info')} body={decision} />
+            <CommandButton name="kyc.reject" address={address('reject')} body={decision} />
+          </>
+        )}
+        {status === 'SUBMITTED' && (
+          <CommandButton name="kyc.review" address={address('review')} body={{ environment }} />
+        )}
+        {status === 'APPROVED' && (
+          <CommandButton name="kyc.change-tier" address={address('tier')} body={{ environment }} />
+        )}
+      </Actions>
+      <Facts
+        rows={{
+          [shared.status]: <Badge tone={status === 'APPROVED' ? 'good' : 'info'}>{STATES[status] ?? status}</Badge>,
+          [text.submission]: formatCount(submission),
+          [text.tier]: formatCount(tier),
+          [text.submittedAt]: submittedAt && <Time at={submittedAt} seconds />,
+          [text.decidedBy]: decidedBy,
+          [text.decidedAt]: decidedAt && <Time at={decidedAt} seconds />,
+        }}
+      />
+      <div className="grid gap-5 md:grid-cols-2">
+        <Section title={text.details}>
+          <Facts rows={detailRows(kyc.details)} />
+        </Section>
+        <Section title={text.documents}>
+          <Documents kyc={kyc} />
+        </Section>
+      </div>
+      <History steps={kyc.timeline} kinds={STEPS} />
+    </>
+  );
+}
+
+const named = (names: Readonly<Record<string, string>>, value: unknown): string =>
+  names[String(value)] ?? String(value);
+
+/** The declared fields under their labels. */
+function detailRows(details: Detail['details']): Record<string, string> {
+  const labels: Readonly<Record<string, string>> = FIELD_LABELS;
+  const texts: Readonly<Record<string, (value: unknown) => string>> = {
+    businessType: (value) => named(BUSINESS_TYPES, value),
+    region: (value) => named(REGIONS, value),
+  };
+  return Object.fromEntries(
+    Object.entries(details).map(([name, value]) => [labels[name] ?? name, texts[name]?.(value) ?? String(value)]),
+  );
+}
+
+/** Every document: pictures are shown, other files are saved. */
+function Documents({ kyc: { merchantId, documents } }: { kyc: Detail }) {
+  if (documents.length === 0) return <p className="text-quiet">{text.noDocument}</p>;
+  return (
+    <ul className="flex flex-col gap-4">
+      {documents.map(({ documentId, kind, fileName, contentType, bytes, uploadedAt }) => {
+        const href = addressOf('GET /api/ops/merchants/:merchantId/kyc/documents/:documentId', {
+          params: { merchantId, documentId },
+          query: { environment },
+        });
+        return (
+          <li key={documentId} className="flex flex-col items-start gap-2">
+            <p>
+              <span className="font-medium">{DOCUMENT_LABELS[kind]}:</span> {fileName}{' '}
+              <span className="text-quiet">
+                {formatCount(Math.ceil(bytes / 1_000))} kB · <Time at={uploadedAt} />
+              </span>
+            </p>
+            {contentType.startsWith('image/') && (
+              <img src={href} alt={DOCUMENT_LABELS[kind]} className="max-w-full rounded-md border border-line" />
+            )}
+            <a href={href} download className={buttonStyle()}>
+              {text.save}: {DOCUMENT_LABELS[kind]}
+            </a>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

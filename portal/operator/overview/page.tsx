@@ -1,0 +1,191 @@
+import { Link } from '@tanstack/react-router';
+
+import { Badge, type Tone } from '../../ui/badge.tsx';
+import { environment } from '../../ui/environment.ts';
+import { Facts } from '../../ui/facts.tsx';
+import { Loaded } from '../../ui/feedback.tsx';
+import { formatClock, formatCount, formatDuration } from '../../ui/format.ts';
+import { catalogue } from '../../ui/language.ts';
+import { Panel } from '../../ui/panel.tsx';
+import { Day, Time } from '../../ui/time.tsx';
+import { Page } from '../page.tsx';
+import { EnvironmentBadge } from '../parts.tsx';
+import { kindText } from '../queue/text.ts';
+import { useRead, type Overview as Data } from '../routes.ts';
+
+const REFRESH_MS = 10_000;
+
+const text = catalogue(
+  {
+    title: 'Overview',
+    queue: 'Needs an operator',
+    stalled: 'Is stalled',
+    nothing: 'Nothing.',
+    oldest: 'Oldest',
+    deliveries: 'Deliveries',
+    open: 'Not final',
+    deadLetters: 'Dead letters',
+    pastDue: 'Most overdue attempt',
+    outbox: 'Messages for Temporal',
+    waiting: 'Waiting',
+    oldestMessage: 'Oldest',
+    channels: 'Channels',
+    reconciliation: 'Latest comparisons',
+    noReconciliation: 'No day was compared yet.',
+    AVAILABLE: 'Available',
+    COMING_SOON: 'Coming soon',
+    MAINTENANCE: 'Maintenance',
+    unavailable: 'does not respond; tried again at',
+    CLEAN: 'Clean',
+    DISCREPANCIES: 'Discrepancies',
+    INCOMPLETE: 'Incomplete',
+    asOf: (time: string) => `As of ${time}`,
+  },
+  {
+    title: 'አጠቃላይ እይታ',
+    queue: 'ኦፕሬተር የሚፈልግ',
+    stalled: 'የቆመ',
+    nothing: 'ምንም የለም።',
+    oldest: 'የቆየው',
+    deliveries: 'መላኪያዎች',
+    open: 'ያልተጠናቀቁ',
+    deadLetters: 'ያልደረሱ መልእክቶች',
+    pastDue: 'በጣም የዘገየ ሙከራ',
+    outbox: 'ወደ Temporal የሚሄዱ መልእክቶች',
+    waiting: 'በመጠባበቅ ላይ',
+    oldestMessage: 'የቆየው',
+    channels: 'የክፍያ መንገዶች',
+    reconciliation: 'የመጨረሻ ማመሳከሪያዎች',
+    noReconciliation: 'እስካሁን የተመሳከረ ቀን የለም።',
+    AVAILABLE: 'ይሠራል',
+    COMING_SOON: 'በቅርቡ',
+    MAINTENANCE: 'በጥገና ላይ',
+    unavailable: 'ምላሽ አይሰጥም፤ እንደገና የሚሞከረው በ',
+    CLEAN: 'ልዩነት የለም',
+    DISCREPANCIES: 'ልዩነቶች አሉ',
+    INCOMPLETE: 'ያልተሟላ',
+    asOf: (time: string) => `በ${time} የነበረ`,
+  },
+);
+
+/** The state of the platform, in both environments. */
+export function Overview() {
+  const query = useRead('GET /api/ops/overview', {}, { everyMs: REFRESH_MS });
+  return (
+    <Page title={text.title}>
+      <Loaded query={query}>
+        {({ data }) => (
+          <>
+            <p className="mb-3 text-quiet">{text.asOf(formatClock(new Date(data.at), { seconds: true }))}</p>
+            <div className="grid gap-4 md:grid-cols-2 xl:grid-cols-3">
+              <Counts title={text.queue} counts={data.queue} to="/queue" />
+              <Counts title={text.stalled} counts={data.stalled} to="/stalled" />
+              <Numbers overview={data} />
+              <Channels channels={data.channels} />
+              <Comparisons days={data.reconciliation} />
+            </div>
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+type CountsProps = { title: string; counts: Data['queue']; to: '/queue' | '/stalled' };
+
+/** Items by kind; those of the other environment are counted too. */
+function Counts({ title, counts, to }: CountsProps) {
+  return (
+    <Panel title={title}>
+      {counts.length === 0 && <p className="text-quiet">{text.nothing}</p>}
+      <ul className="flex flex-col gap-2">
+        {counts.map(({ kind, environment: of, count, oldestAt }) => (
+          <li key={`${kind}-${of}`} className="flex flex-wrap items-center gap-x-2">
+            <strong className="min-w-8 text-end tabular-nums">{formatCount(count)}</strong>
+            {of === null || of === environment ? (
+              <Link to={to} search={{ kind } as never} className="text-brand hover:underline">
+                {kindText(kind)}
+              </Link>
+            ) : (
+              kindText(kind)
+            )}
+            <EnvironmentBadge of={of} />
+            <span className="text-xs text-quiet">
+              {text.oldest} <Time at={oldestAt} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+function Numbers({ overview: { deliveries, outbox } }: { overview: Data }) {
+  return (
+    <>
+      <Panel title={text.deliveries}>
+        <Facts
+          rows={{
+            [text.open]: formatCount(deliveries.open),
+            [text.deadLetters]: formatCount(deliveries.deadLetters),
+            [text.pastDue]: formatDuration(Math.round(deliveries.pastDueSeconds)),
+          }}
+        />
+      </Panel>
+      <Panel title={text.outbox}>
+        <Facts
+          rows={{
+            [text.waiting]: formatCount(outbox.rows),
+            [text.oldestMessage]: formatDuration(Math.round(outbox.oldestSeconds)),
+          }}
+        />
+      </Panel>
+    </>
+  );
+}
+
+function Channels({ channels }: { channels: Data['channels'] }) {
+  return (
+    <Panel title={text.channels}>
+      <ul className="flex flex-col gap-2">
+        {channels.map(({ channel, state, unavailableUntil }) => (
+          <li key={channel} className="flex flex-wrap items-center gap-2">
+            <span className="font-medium">{channel}</span>
+            <Badge tone={unavailableUntil !== null ? 'bad' : state === 'AVAILABLE' ? 'good' : 'quiet'}>
+              {text[state]}
+            </Badge>
+            {unavailableUntil !== null && (
+              <span>
+                {text.unavailable} <Time at={unavailableUntil} seconds />
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+const DAY_TONES: Record<Data['reconciliation'][number]['status'], Tone> = {
+  CLEAN: 'good',
+  DISCREPANCIES: 'bad',
+  INCOMPLETE: 'warn',
+};
+
+function Comparisons({ days }: { days: Data['reconciliation'] }) {
+  return (
+    <Panel title={text.reconciliation}>
+      {days.length === 0 && <p className="text-quiet">{text.noReconciliation}</p>}
+      <ul className="flex flex-col gap-2">
+        {days.map(({ environment: of, channel, day, status }) => (
+          <li key={`${of}-${channel}`} className="flex flex-wrap items-center gap-2">
+            <span className="font-medium">{channel}</span>
+            <EnvironmentBadge of={of} />
+            <Day day={day} />
+            <Badge tone={DAY_TONES[status]}>{text[status]}</Badge>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}

@@ -1,0 +1,48 @@
+import { Badge } from '../../ui/badge.tsx';
+import type { Column } from '../../ui/list.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useFilters, type Filter } from '../filters.tsx';
+import { Listing } from '../listing.tsx';
+import { Page } from '../page.tsx';
+import { EnvironmentBadge } from '../parts.tsx';
+import { useRead, type Proposal } from '../routes.ts';
+import { text as shared } from '../text.ts';
+import { ViewDrawer } from '../views.tsx';
+import { STATES, text } from './text.ts';
+
+const FILTERS: readonly Filter[] = [
+  { kind: 'several', name: 'status', label: shared.status, values: Object.entries(STATES) },
+];
+
+const COLUMNS: readonly Column<Proposal>[] = [
+  { id: 'action', header: text.action, cell: ({ action }) => <code className="font-mono text-xs">{action}</code> },
+  {
+    id: 'status',
+    header: shared.status,
+    narrow: 'second',
+    cell: ({ status }) => <Badge tone={status === 'PENDING' ? 'info' : 'quiet'}>{STATES[status]}</Badge>,
+  },
+  { id: 'resource', header: text.resource, cell: ({ resourceId }) => resourceId },
+  { id: 'environment', header: shared.environment, cell: (row) => <EnvironmentBadge of={row.environment} /> },
+  { id: 'reason', header: shared.reason, cell: ({ reason }) => reason },
+  { id: 'proposedAt', header: text.proposedAt, cell: ({ proposedAt }) => <Time at={proposedAt} /> },
+];
+
+/** Changes that need a second operator, in both environments. */
+export function Proposals() {
+  const state = useFilters(FILTERS);
+  const proposals = useRead('GET /api/ops/proposals', { query: state.query });
+  return (
+    <Page title={text.title}>
+      <Listing
+        label={text.title}
+        state={state}
+        query={proposals}
+        columns={COLUMNS}
+        idOf={({ proposalId }) => proposalId}
+        empty={text.none}
+      />
+      {state.open && <ViewDrawer kind="proposal" id={state.open} onClose={state.close} />}
+    </Page>
+  );
+}

@@ -1,0 +1,87 @@
+import { environment } from '../../ui/environment.ts';
+import { formatBirr, formatDuration } from '../../ui/format.ts';
+import type { Column } from '../../ui/list.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useFilters, type Filter } from '../filters.tsx';
+import { Listing } from '../listing.tsx';
+import { Page } from '../page.tsx';
+import { useRead, type WorkItem } from '../routes.ts';
+import { text as shared } from '../text.ts';
+import { ItemDrawer } from './item.tsx';
+import { KINDS, kindText, STALLED_KINDS, text } from './text.ts';
+
+const REFRESH_MS = 10_000;
+
+const MERCHANT: Filter = { kind: 'text', name: 'merchantId', label: shared.merchantId };
+const filtersOf = (kinds: Readonly<Record<string, string>>): readonly Filter[] => [
+  { kind: 'several', name: 'kind', label: text.kind, values: Object.entries(kinds) },
+  MERCHANT,
+];
+const FILTERS = filtersOf(KINDS);
+const STALLED_FILTERS = filtersOf(STALLED_KINDS);
+
+const COLUMNS: readonly Column<WorkItem>[] = [
+  { id: 'kind', header: text.kind, cell: ({ kind }) => kindText(kind) },
+  {
+    id: 'waits',
+    header: text.waits,
+    narrow: 'second',
+    cell: ({ waitingSeconds }) => <span className="whitespace-nowrap">{formatDuration(waitingSeconds)}</span>,
+  },
+  { id: 'what', header: text.what, cell: ({ what }) => <span lang="en">{what}</span> },
+  { id: 'amount', header: text.amount, align: 'end', cell: ({ amount }) => amount !== undefined && formatBirr(amount) },
+  {
+    id: 'merchant',
+    header: shared.merchant,
+    narrow: 'none',
+    cell: ({ merchantId }) => <code className="font-mono text-xs">{merchantId}</code>,
+  },
+  { id: 'since', header: text.since, narrow: 'none', cell: ({ since }) => <Time at={since} /> },
+];
+
+/** An item has the id of what it is about, which may need several things. */
+const idOf = ({ kind, id }: WorkItem): string => `${kind}:${id}`;
+
+type ScreenProps = {
+  endpoint: 'GET /api/ops/queue' | 'GET /api/ops/stalled';
+  filters: readonly Filter[];
+  title: string;
+  empty: string;
+};
+
+function WorkList({ endpoint, filters, title, empty }: ScreenProps) {
+  const state = useFilters(filters);
+  const work = useRead(endpoint, { query: { ...state.query, environment } }, { everyMs: REFRESH_MS });
+  const items = work.data && { ...work.data, data: work.data.data.items };
+  const open = items?.data.find((item) => idOf(item) === state.open);
+  return (
+    <Page title={title}>
+      <Listing
+        label={text.label}
+        state={state}
+        query={{ ...work, data: items }}
+        columns={COLUMNS}
+        idOf={idOf}
+        empty={empty}
+      />
+      {open && <ItemDrawer item={open} onClose={state.close} />}
+    </Page>
+  );
+}
+
+/** Everything that needs an operator, longest waiting first. */
+export function Queue() {
+  return <WorkList endpoint="GET /api/ops/queue" filters={FILTERS} title={text.title} empty={text.none} />;
+}
+
+/** Everything that is overdue without an operator having to act. */
+export function Stalled() {
+  return (
+    <WorkList
+      endpoint="GET /api/ops/stalled"
+      filters={STALLED_FILTERS}
+      title={text.stalledTitle}
+      empty={text.noneStalled}
+    />
+  );
+}

@@ -1,0 +1,59 @@
+import { SETTLEMENT_STATUSES } from '../../../src/settlements/states.ts';
+import { environment } from '../../ui/environment.ts';
+import { formatBirr } from '../../ui/format.ts';
+import type { Column } from '../../ui/list.tsx';
+import { SettlementState, STATES } from '../../ui/settlement-state.tsx';
+import { Day, Time } from '../../ui/time.tsx';
+import { useFilters, type Filter } from '../filters.tsx';
+import { Listing } from '../listing.tsx';
+import { Page } from '../page.tsx';
+import { useRead, type Settlement } from '../routes.ts';
+import { text as shared } from '../text.ts';
+import { ViewDrawer } from '../views.tsx';
+import { text } from './text.ts';
+
+const FILTERS: readonly Filter[] = [
+  { kind: 'text', name: 'search', label: text.search },
+  {
+    kind: 'several',
+    name: 'status',
+    label: shared.status,
+    values: SETTLEMENT_STATUSES.map((one) => [one, STATES[one]] as const),
+  },
+  { kind: 'days' },
+  { kind: 'text', name: 'merchantId', label: shared.merchantId },
+];
+
+const COLUMNS: readonly Column<Settlement>[] = [
+  { id: 'account', header: text.account, cell: ({ bankAccount }) => bankAccount.accountName },
+  { id: 'amount', header: shared.amount, align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
+  { id: 'bank', header: text.bank, narrow: 'none', cell: ({ bankAccount }) => bankAccount.bankCode },
+  { id: 'status', header: shared.status, narrow: 'second', cell: ({ status }) => <SettlementState status={status} /> },
+  { id: 'expectedBy', header: text.expectedBy, cell: ({ expectedBy }) => <Day day={expectedBy} /> },
+  {
+    id: 'merchant',
+    header: shared.merchant,
+    narrow: 'none',
+    cell: ({ merchantId }) => <code className="font-mono text-xs">{merchantId}</code>,
+  },
+  { id: 'requestedAt', header: shared.requestedAt, cell: ({ requestedAt }) => <Time at={requestedAt} /> },
+];
+
+/** The settlements of all merchants in an environment. */
+export function Settlements() {
+  const state = useFilters(FILTERS);
+  const settlements = useRead('GET /api/ops/settlements', { query: { ...state.query, environment } });
+  return (
+    <Page title={text.title}>
+      <Listing
+        label={text.title}
+        state={state}
+        query={settlements}
+        columns={COLUMNS}
+        idOf={({ settlementId }) => settlementId}
+        empty={text.none}
+      />
+      {state.open && <ViewDrawer kind="settlement" id={state.open} onClose={state.close} />}
+    </Page>
+  );
+}

@@ -1,0 +1,58 @@
+import { CHANNELS } from '../../../src/merchants/channels/channel.ts';
+import { TRANSACTION_STATUSES } from '../../../src/payments/states.ts';
+import { environment } from '../../ui/environment.ts';
+import { formatBirr } from '../../ui/format.ts';
+import type { Column } from '../../ui/list.tsx';
+import { Time } from '../../ui/time.tsx';
+import { STATES, StatusBadge } from '../../ui/transaction-state.tsx';
+import { useFilters, type Filter } from '../filters.tsx';
+import { Listing } from '../listing.tsx';
+import { Page } from '../page.tsx';
+import { useRead, type Transaction } from '../routes.ts';
+import { text as shared } from '../text.ts';
+import { ViewDrawer } from '../views.tsx';
+import { text } from './text.ts';
+
+const FILTERS: readonly Filter[] = [
+  { kind: 'text', name: 'checkoutOrderNo', label: text.orderNo },
+  {
+    kind: 'several',
+    name: 'status',
+    label: shared.status,
+    values: TRANSACTION_STATUSES.map((one) => [one, STATES[one]] as const),
+  },
+  { kind: 'days' },
+  { kind: 'one', name: 'channel', label: shared.channel, values: CHANNELS.map((one) => [one, one] as const) },
+  { kind: 'one', name: 'held', label: text.held, values: [['true', text.yes]] },
+  { kind: 'one', name: 'late', label: text.late, values: [['true', text.yes]] },
+  { kind: 'text', name: 'merchantId', label: shared.merchantId },
+];
+
+const COLUMNS: readonly Column<Transaction>[] = [
+  { id: 'orderNo', header: text.orderNo, cell: ({ checkoutOrderNo }) => checkoutOrderNo },
+  { id: 'amount', header: shared.amount, align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
+  { id: 'merchant', header: shared.merchant, cell: ({ merchantName }) => merchantName },
+  { id: 'status', header: shared.status, narrow: 'second', cell: ({ status }) => <StatusBadge status={status} /> },
+  { id: 'channel', header: shared.channel, cell: ({ transactionThrough }) => transactionThrough },
+  { id: 'customer', header: text.customer, narrow: 'none', cell: ({ customerPhone }) => customerPhone },
+  { id: 'createdAt', header: text.createdAt, cell: ({ createdAt }) => <Time at={createdAt} /> },
+];
+
+/** The transactions of all merchants in an environment. */
+export function Transactions() {
+  const state = useFilters(FILTERS);
+  const transactions = useRead('GET /api/ops/transactions', { query: { ...state.query, environment } });
+  return (
+    <Page title={text.title}>
+      <Listing
+        label={text.title}
+        state={state}
+        query={transactions}
+        columns={COLUMNS}
+        idOf={({ transactionId }) => transactionId}
+        empty={text.none}
+      />
+      {state.open && <ViewDrawer kind="transaction" id={state.open} onClose={state.close} />}
+    </Page>
+  );
+}

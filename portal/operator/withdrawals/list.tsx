@@ -1,0 +1,59 @@
+import { WITHDRAWAL_STATUSES } from '../../../src/withdrawals/states.ts';
+import { environment } from '../../ui/environment.ts';
+import { formatBirr } from '../../ui/format.ts';
+import type { Column } from '../../ui/list.tsx';
+import { Time } from '../../ui/time.tsx';
+import { destinationText, STATES, WithdrawalState } from '../../ui/withdrawal-state.tsx';
+import { useFilters, type Filter } from '../filters.tsx';
+import { Listing } from '../listing.tsx';
+import { Page } from '../page.tsx';
+import { useRead, type Withdrawal } from '../routes.ts';
+import { text as shared } from '../text.ts';
+import { ViewDrawer } from '../views.tsx';
+import { text } from './text.ts';
+
+const FILTERS: readonly Filter[] = [
+  { kind: 'text', name: 'search', label: text.search },
+  {
+    kind: 'several',
+    name: 'status',
+    label: shared.status,
+    values: WITHDRAWAL_STATUSES.map((one) => [one, STATES[one]] as const),
+  },
+  { kind: 'days' },
+  { kind: 'text', name: 'merchantId', label: shared.merchantId },
+];
+
+const COLUMNS: readonly Column<Withdrawal>[] = [
+  { id: 'to', header: text.to, cell: destinationText },
+  { id: 'amount', header: shared.amount, align: 'end', narrow: 'second', cell: ({ amount }) => formatBirr(amount) },
+  { id: 'channel', header: shared.channel, narrow: 'none', cell: ({ channel }) => channel },
+  { id: 'status', header: shared.status, narrow: 'second', cell: (row) => <WithdrawalState {...row} /> },
+  { id: 'requestId', header: text.requestId, cell: ({ requestId }) => requestId },
+  {
+    id: 'merchant',
+    header: shared.merchant,
+    narrow: 'none',
+    cell: ({ merchantId }) => <code className="font-mono text-xs">{merchantId}</code>,
+  },
+  { id: 'requestedAt', header: shared.requestedAt, cell: ({ requestedAt }) => <Time at={requestedAt} /> },
+];
+
+/** The withdrawals of all merchants in an environment. */
+export function Withdrawals() {
+  const state = useFilters(FILTERS);
+  const withdrawals = useRead('GET /api/ops/withdrawals', { query: { ...state.query, environment } });
+  return (
+    <Page title={text.title}>
+      <Listing
+        label={text.title}
+        state={state}
+        query={withdrawals}
+        columns={COLUMNS}
+        idOf={({ withdrawalId }) => withdrawalId}
+        empty={text.none}
+      />
+      {state.open && <ViewDrawer kind="withdrawal" id={state.open} onClose={state.close} />}
+    </Page>
+  );
+}
